@@ -1,0 +1,176 @@
+//! What happens in the rooms that an operator should know: one enum, so that engine and client can name and count it.
+
+use std::{fmt, sync::Arc, time::Duration};
+
+use crate::{ErrorKind, Incarnation, Key, Life, SlotIndex};
+
+/// Something that happened once; never something that happens per number.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum Event {
+    /// A slot left the rotation.
+    Evicted {
+        /// The slot.
+        slot: SlotIndex,
+        /// The class of the cause.
+        kind: ErrorKind,
+        /// The cause, for people.
+        detail: String,
+        /// When it will first be tried again; `None` for an operator's word and for a quarantine.
+        retry_after: Option<Duration>,
+    },
+    /// A slot came back after one real take.
+    Rescued {
+        /// The slot.
+        slot: SlotIndex,
+        /// How long it was out.
+        out: Duration,
+    },
+    /// A rescue was tried and failed.
+    ProbeFailed {
+        /// The slot.
+        slot: SlotIndex,
+        /// The class of the cause.
+        kind: ErrorKind,
+        /// When it will be tried again.
+        retry_after: Duration,
+    },
+    /// What may repeat numbers is out until its guard, or a person, has cleared it.
+    Quarantined {
+        /// The slot.
+        slot: SlotIndex,
+        /// One counter of it, or the whole slot.
+        key: Option<Key>,
+        /// The class of the cause.
+        kind: ErrorKind,
+        /// The cause, for people.
+        detail: String,
+    },
+    /// A counter reached the end of its range; its slot is never asked for that key again.
+    Retired {
+        /// The slot.
+        slot: SlotIndex,
+        /// The key.
+        key: Key,
+    },
+    /// A counter began a new life.
+    LifeOpened {
+        /// The slot.
+        slot: SlotIndex,
+        /// The key.
+        key: Key,
+        /// The new life.
+        life: Life,
+        /// Where it begins: its first id is above this.
+        base: u64,
+        /// How many raw ids between the old value and the base nobody will get.
+        skipped: u64,
+    },
+    /// A counter gave what it must not: lost its cell or its life, or went backwards.
+    Regressed {
+        /// The slot.
+        slot: SlotIndex,
+        /// The key.
+        key: Key,
+        /// What was found, for people.
+        detail: String,
+    },
+    /// A store speaks as another incarnation than before.
+    StoreReborn {
+        /// The slot.
+        slot: SlotIndex,
+        /// What it was, if it was known.
+        was: Option<Incarnation>,
+        /// What it is.
+        is: Incarnation,
+    },
+    /// A known store came back without stamp and cells, and was stamped again.
+    StampedAgain {
+        /// The slot.
+        slot: SlotIndex,
+    },
+    /// The ledger can't be reached.
+    LedgerLost {
+        /// The cause, for people.
+        detail: String,
+    },
+    /// The ledger answers again.
+    LedgerBack {
+        /// How long it was away.
+        away: Duration,
+    },
+    /// The ledger speaks as another incarnation than before.
+    LedgerReborn {
+        /// What it was.
+        was: Incarnation,
+        /// What it is.
+        is: Incarnation,
+    },
+    /// The ledger is older than its marks: nothing is opened before an operator names the loss.
+    LedgerBehind {
+        /// The version it has.
+        version: u64,
+        /// The highest mark found.
+        mark: u64,
+    },
+    /// Numbers left above their ceiling while the ledger was away.
+    Unwitnessed {
+        /// The slot.
+        slot: SlotIndex,
+        /// How many raw ids.
+        count: u64,
+    },
+    /// A ledger version could be marked on no other shard, only in the data directory.
+    Unmarked {
+        /// The version.
+        version: u64,
+    },
+    /// Blocks were given up: their numbers are burnt.
+    Dropped {
+        /// The slot, where one is to blame.
+        slot: Option<SlotIndex>,
+        /// How many numbers, in the unit of the room that dropped them.
+        count: u64,
+        /// Why.
+        why: &'static str,
+    },
+    /// An operator's word was obeyed.
+    Obeyed {
+        /// The slot.
+        slot: SlotIndex,
+        /// `evict`, `rescue` or `drain`.
+        verb: &'static str,
+        /// Who said it.
+        who: String,
+        /// Why.
+        why: String,
+    },
+}
+
+/// Where events go. Cheap to clone; the default drops them.
+#[derive(Clone)]
+pub struct Events(Arc<dyn Fn(Event) + Send + Sync>);
+
+impl Events {
+    /// Events go to `sink`, which must neither block nor take long.
+    pub fn to(sink: impl Fn(Event) + Send + Sync + 'static) -> Self {
+        Self(Arc::new(sink))
+    }
+
+    /// Reports what happened.
+    pub fn emit(&self, event: Event) {
+        (self.0)(event);
+    }
+}
+
+impl Default for Events {
+    fn default() -> Self {
+        Self::to(drop)
+    }
+}
+
+impl fmt::Debug for Events {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Events")
+    }
+}

@@ -1,0 +1,92 @@
+//! Who speaks, who calls, and whether the ledger went back in between.
+
+use std::fmt;
+
+use crate::{BoxFuture, Durability, Entropy, Incarnation, LedgerId, SlotIndex, SourceError};
+
+/// A server's name towards the ledger: random, one a process.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ServerId(pub u64);
+
+impl ServerId {
+    /// A name that no server has had.
+    pub fn random(entropy: &dyn Entropy) -> Self {
+        Self(entropy.bits())
+    }
+}
+
+impl fmt::Debug for ServerId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:016x}", self.0)
+    }
+}
+
+/// What a caller shows with each call that writes; see the [module](super).
+#[derive(Debug, Clone, Copy)]
+pub struct Pass<'a> {
+    /// The incarnation of the ledger under which the caller's permits were granted.
+    pub under: &'a Incarnation,
+    /// Who calls.
+    pub server: ServerId,
+    /// The nonces that the caller's row may hold: the last acknowledged, and those of calls whose outcome is unknown.
+    pub nonces: &'a [u64],
+    /// The nonce that this call leaves.
+    pub next: u64,
+    /// The layout's epoch, as the caller knows it.
+    pub epoch: u64,
+}
+
+/// What a ledger says of itself on a fresh look.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LedgerInspection {
+    /// Which run of which data is speaking.
+    pub incarnation: Incarnation,
+    /// The identity it made for itself once.
+    pub id: LedgerId,
+    /// One more with each call that opens or raises.
+    pub version: u64,
+    /// How much outlives a crash.
+    pub durability: Durability,
+    /// Its wall clock, in milliseconds since 1970.
+    pub clock_ms: u64,
+    /// The engine's name and version, for people.
+    pub engine: String,
+}
+
+/// The incarnations that the ledger has on record: its own, and each slot's store.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Known {
+    /// Its own incarnation when it was last accepted; `None` for a new ledger.
+    pub ledger: Option<Incarnation>,
+    /// Each slot's store when it was last admitted, ascending by slot.
+    pub stores: Vec<(SlotIndex, Incarnation)>,
+}
+
+/// The identity of a ledger and of those who call it.
+pub trait Identity: Send + Sync {
+    /// Opens a connection if need be, and reads what the ledger says of itself. Makes id and schema at first use.
+    fn inspect(&self) -> BoxFuture<'_, Result<LedgerInspection, SourceError>>;
+
+    /// Writes the caller's row with its first nonce, before its first [`Pass`]. Rows of servers not seen for a day may go.
+    fn enlist<'a>(
+        &'a self,
+        under: &'a Incarnation,
+        server: ServerId,
+        nonce: u64,
+    ) -> BoxFuture<'a, Result<(), SourceError>>;
+
+    /// Makes the ledger speak as a new incarnation, if it still speaks as `was`: by whoever found that it went back.
+    /// Returns the incarnation in force afterwards.
+    fn rebear<'a>(&'a self, was: &'a Incarnation) -> BoxFuture<'a, Result<Incarnation, SourceError>>;
+
+    /// The incarnations on record.
+    fn known(&self) -> BoxFuture<'_, Result<Known, SourceError>>;
+
+    /// Records the ledger's own incarnation (`slot` is `None`) or a store's as accepted.
+    fn record<'a>(
+        &'a self,
+        under: &'a Incarnation,
+        slot: Option<SlotIndex>,
+        incarnation: &'a Incarnation,
+    ) -> BoxFuture<'a, Result<(), SourceError>>;
+}

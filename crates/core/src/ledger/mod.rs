@@ -1,0 +1,33 @@
+//! The durable book of record, as small traits: an engine implements them a page at a time.
+//!
+//! Reading order: [`Identity`] (who speaks), [`Rows`] (ceilings), [`ShowUp`] (the periodic call), [`LayoutBook`],
+//! [`Catalog`] (definitions), [`Words`] (what operators said), [`Recovery`].
+//!
+//! Every call that writes carries a [`Pass`]; an engine checks it in the same transaction:
+//!
+//! 1. the connection speaks as `pass.under`, or the call fails with `Reborn` and has written nothing;
+//! 2. the caller's row holds one of `pass.nonces`, which becomes `pass.next`; or `Reborn`: the ledger went back while it ran;
+//! 3. the layout's epoch is `pass.epoch`, or `Refused`.
+//!
+//! A ledger that is away fails with `Unavailable`, `Timeout` or `Contended`; its callers make `NoWitness` of that.
+
+mod catalog;
+mod identity;
+mod layout_book;
+mod recovery;
+mod rows;
+mod words;
+
+pub use catalog::{Catalog, Defined, Definition};
+pub use identity::{Identity, Known, LedgerInspection, Pass, ServerId};
+pub use layout_book::{LayoutBook, LayoutRecord};
+pub use recovery::{Loss, Recovery};
+pub use rows::{
+    Answer, Counter, Opened, Opening, PastLife, Presence, Raise, Raised, Reading, Row, Rows, ShowUp,
+};
+pub use words::{Word, WordVerb, Words};
+
+/// A whole ledger: every book in one.
+pub trait Ledger: Identity + Rows + ShowUp + LayoutBook + Catalog + Words + Recovery {}
+
+impl<L: Identity + Rows + ShowUp + LayoutBook + Catalog + Words + Recovery + ?Sized> Ledger for L {}

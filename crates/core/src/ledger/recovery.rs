@@ -1,0 +1,20 @@
+//! What only an operator can know: whether a ledger that looks old is the newest there is.
+
+use crate::{BoxFuture, Incarnation, SourceError};
+
+/// The loss that an operator names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Loss {
+    /// None: the data was moved, and is the newest state.
+    Moved,
+    /// At most this many raw ids of each counter were given after the state at hand.
+    Bump(u64),
+}
+
+/// The way back after a loss.
+pub trait Recovery: Send + Sync {
+    /// In one step: adds the loss to every ceiling, sets the version above `version_floor`, and makes the ledger speak
+    /// as a new incarnation, recorded as accepted, with every store's record forgotten: each counter then opens a new
+    /// life above its ceiling. Returns the incarnation.
+    fn recover(&self, loss: Loss, version_floor: u64) -> BoxFuture<'_, Result<Incarnation, SourceError>>;
+}

@@ -1,0 +1,184 @@
+//! Rows: for each counter its life, its base and its ceiling.
+
+use super::{Pass, Word};
+use crate::{BoxFuture, Incarnation, Key, Life, SlotIndex, SourceError};
+
+/// One counter: a key in a slot. Counters share nothing.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Counter {
+    /// The slot.
+    pub slot: SlotIndex,
+    /// The key.
+    pub key: Key,
+}
+
+/// What the ledger holds for a counter. A server that joined has a copy: its permit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Row {
+    /// The stretch of history in force.
+    pub life: Life,
+    /// The incarnation of the store under which it was opened.
+    pub store: Incarnation,
+    /// The incarnation of the ledger under which it was opened.
+    pub ledger: Incarnation,
+    /// Where the life began: its ids are above this.
+    pub base: u64,
+    /// No id above it may leave a server before the ledger has a higher one.
+    pub ceiling: u64,
+    /// The highest id that a server has reported as taken: up to two seconds old after a crash, exact after a clean stop.
+    pub seen: u64,
+    /// When the life was opened, by the ledger's clock, in milliseconds since 1970.
+    pub opened_at_ms: u64,
+}
+
+/// A life that has ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PastLife {
+    /// The life.
+    pub life: Life,
+    /// Its ids are above this …
+    pub base: u64,
+    /// … and at most this, as far as the ledger has witnessed.
+    pub ceiling: u64,
+}
+
+/// Rows as they were read, in the order of the asks, and the ledger's clock.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reading {
+    /// A row or nothing for each counter asked for.
+    pub rows: Vec<Option<Row>>,
+    /// The ledger's wall clock at the reading, in milliseconds since 1970.
+    pub clock_ms: u64,
+}
+
+/// What a writing call returned, and the ledger's version after it, to be marked before an id leaves on its strength.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answer<T> {
+    /// What was asked for, in the order of the asks.
+    pub value: T,
+    /// The ledger's version after the call.
+    pub version: u64,
+}
+
+/// A new life for a counter whose cell was closed for it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Opening {
+    /// The counter.
+    pub counter: Counter,
+    /// The life that the cell was closed for.
+    pub life: Life,
+    /// The incarnation of the store that closed it.
+    pub store: Incarnation,
+    /// The value found at the close.
+    pub value: u64,
+    /// How far above the base the first ceiling shall be.
+    pub ahead: u64,
+    /// How far `max(value, ceiling)` may exceed the row's `max(base, seen)`, beyond `ahead`.
+    pub leap_max: u64,
+}
+
+/// What became of an [`Opening`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Opened {
+    /// The row as it is now: base = max(old ceiling, value), ceiling = base + ahead, seen = base.
+    Row(Row),
+    /// Refused: the value, or the ceiling, is a leap. Nothing was written.
+    Leapt {
+        /// `max(value, ceiling)`.
+        found: u64,
+        /// The highest that would have been followed.
+        bound: u64,
+    },
+}
+
+/// A higher ceiling for a life, and the highest id taken in it. Also the report of a show up.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Raise {
+    /// The counter.
+    pub counter: Counter,
+    /// The permit's life: the row must still hold it.
+    pub life: Life,
+    /// The ceiling asked for (greatest-of); 0 asks for none.
+    pub ceiling: u64,
+    /// The highest id taken (greatest-of).
+    pub seen: u64,
+    /// The ids that must be permitted now: `seen` may exceed the row's own ceiling by at most this.
+    pub leap_max: u64,
+}
+
+/// What became of a [`Raise`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Raised {
+    /// The row still holds the life; what it holds now.
+    Held {
+        /// The ceiling now.
+        ceiling: u64,
+        /// The highest id that any server has reported.
+        seen: u64,
+    },
+    /// The row holds another life, or there is none: the permit and its blocks are gone.
+    Ended,
+    /// Refused: `seen` is a leap above the row's own ceiling. Nothing was written for this counter.
+    Leapt {
+        /// The row's own ceiling.
+        ceiling: u64,
+    },
+}
+
+/// Ceilings.
+pub trait Rows: Send + Sync {
+    /// Reads the rows of some counters in one call. Fails with `Reborn` on a connection of another incarnation.
+    fn read<'a>(
+        &'a self,
+        under: &'a Incarnation,
+        counters: &'a [Counter],
+    ) -> BoxFuture<'a, Result<Reading, SourceError>>;
+
+    /// Opens new lives: for each counter one atomic step that reads the old ceiling as base and switches the life.
+    /// The ended `(life, base, ceiling)` goes into the history.
+    fn open<'a>(
+        &'a self,
+        pass: Pass<'a>,
+        openings: &'a [Opening],
+    ) -> BoxFuture<'a, Result<Answer<Vec<Opened>>, SourceError>>;
+
+    /// Raises ceilings, each only where the row still holds the life.
+    fn raise<'a>(
+        &'a self,
+        pass: Pass<'a>,
+        raises: &'a [Raise],
+    ) -> BoxFuture<'a, Result<Answer<Vec<Raised>>, SourceError>>;
+
+    /// The rows of a sequence's keys with their counters, at most `most`, ascending; of all sequences where `sequence` is `None`.
+    fn list<'a>(
+        &'a self,
+        sequence: Option<&'a str>,
+        most: usize,
+    ) -> BoxFuture<'a, Result<Vec<(Counter, Row)>, SourceError>>;
+
+    /// The ended lives of a counter, oldest first.
+    fn history<'a>(&'a self, counter: &'a Counter) -> BoxFuture<'a, Result<Vec<PastLife>, SourceError>>;
+}
+
+/// What a server gets in return for showing up.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Presence {
+    /// What became of each raise.
+    pub raised: Vec<Raised>,
+    /// The operators' words in force.
+    pub words: Vec<Word>,
+    /// One more with each change of a definition.
+    pub catalog_version: u64,
+    /// The ledger's wall clock, in milliseconds since 1970.
+    pub clock_ms: u64,
+}
+
+/// The periodic call: one a server and two seconds, for all its permits.
+pub trait ShowUp: Send + Sync {
+    /// Raises and reports in one transaction; returns what others said meanwhile. At most 4096 raises.
+    fn show_up<'a>(
+        &'a self,
+        pass: Pass<'a>,
+        raises: &'a [Raise],
+    ) -> BoxFuture<'a, Result<Answer<Presence>, SourceError>>;
+}

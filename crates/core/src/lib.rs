@@ -1,0 +1,43 @@
+//! The words of Sequent, and nothing that runs: how numbers travel, what a store and a ledger promise,
+//! what can go wrong and who must react.
+//!
+//! Suggested reading order: [`Block`], [`Source`], [`Store`], [`ledger`], [`SourceError`], [`Layout`].
+//! This crate knows no runtime, no store, no ring, no door and no configuration file.
+
+mod block;
+mod blocks;
+mod clock;
+mod entropy;
+mod error;
+mod event;
+mod key;
+mod layout;
+pub mod ledger;
+mod life;
+mod merge;
+mod name;
+mod rules;
+mod source;
+mod span;
+mod stamp;
+mod store;
+
+pub use block::{Block, BlockError};
+pub use blocks::{BLOCKS_MAX, Blocks};
+pub use clock::{Clock, SystemClock};
+pub use entropy::{Entropy, OsEntropy};
+pub use error::{Action, ErrorKind, Scope, SlotFailure, SourceError, Verdict};
+pub use event::{Event, Events};
+pub use key::{Key, KeyError};
+pub use layout::{Layout, LayoutError, MEMORY_BITS_MAX, SHARD_BITS_MAX};
+pub use life::{Incarnation, Life};
+pub use merge::{Merge, MergeClosed};
+pub use name::{NAME_LENGTH_MAX, NameError, SequenceName};
+pub use rules::{Rule, Rules};
+pub use source::{BoxFuture, Source};
+pub use span::{Fits, Span, SpanError};
+pub use stamp::{LedgerId, Stamp, StampError};
+pub use store::{Cell, Durability, DurabilityClass, Inspection, MarkPlace, Store};
+
+/// A place in the ring, `0 .. 2^n`.
+pub type SlotIndex = u16;

@@ -1,0 +1,81 @@
+//! Tokens that tell one stretch of history from another.
+
+use std::{fmt, str::FromStr, sync::Arc};
+
+use crate::Entropy;
+
+/// A random token: one unbroken stretch of a counter's history, and a fencing token at once.
+///
+/// Within a life the store alone counts; from one life to the next only the ledger's ceiling counts.
+/// Stores keep it as a signed 64-bit integer holding the same bits.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Life(u64);
+
+impl Life {
+    /// A life that nobody has had: never 0, so that a store's default is no life.
+    pub fn random(entropy: &dyn Entropy) -> Self {
+        Self(entropy.bits().max(1))
+    }
+
+    /// The life with these bits, as a store keeps them.
+    #[allow(clippy::cast_sign_loss, reason = "the bits are what counts")]
+    pub const fn from_stored(bits: i64) -> Self {
+        Self(bits as u64)
+    }
+
+    /// The bits as a store keeps them.
+    #[allow(clippy::cast_possible_wrap, reason = "the bits are what counts")]
+    pub const fn to_stored(self) -> i64 {
+        self.0 as i64
+    }
+}
+
+impl fmt::Debug for Life {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl fmt::Display for Life {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:016x}", self.0)
+    }
+}
+
+impl FromStr for Life {
+    type Err = std::num::ParseIntError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        u64::from_str_radix(text, 16).map(Self)
+    }
+}
+
+/// Which run of which data of a store or ledger is speaking; learned once, when a connection is opened.
+///
+/// It changes at restart, failover and restore. Only equality has a meaning; the text is for people.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Incarnation(Arc<str>);
+
+impl Incarnation {
+    /// An incarnation from whatever the engine says of itself, joined to one text.
+    pub fn new(text: impl Into<Arc<str>>) -> Self {
+        Self(text.into())
+    }
+
+    /// The text, as it is kept in a ledger.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Incarnation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl fmt::Display for Incarnation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}

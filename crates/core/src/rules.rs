@@ -1,0 +1,147 @@
+//! The rules of `guard.md` as switches, so that the simulation can show what each one is for.
+
+/// A rule of the guard's protocol that a mutation test may switch off.
+///
+/// Only builds with the feature `mutation` can switch anything off; elsewhere [`Rules::keep`] is always true.
+#[allow(missing_docs, reason = "each variant's sentence is its text(), which the table of mutations prints")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Rule {
+    SameConnection,
+    RowNamesStore,
+    RowNamesLedger,
+    SameLedger,
+    LifeInTake,
+    TakeNeverCreates,
+    LiftNeverCreates,
+    InstallOnOwnClose,
+    OpenCountsValue,
+    OpenAtomic,
+    RaiseNeedsLife,
+    BlockKeepsLife,
+    WitnessFirst,
+    LedgerForward,
+    ContinueDurable,
+    ContinueLease,
+    ContinueLateTake,
+    Reassert,
+    Marks,
+    MarkRaises,
+    Order,
+    OrderAtFirstTouch,
+    OrderDisjoint,
+}
+
+impl Rule {
+    /// Every rule, in the order of `guard.md`.
+    pub const ALL: [Self; 23] = [
+        Self::SameConnection,
+        Self::RowNamesStore,
+        Self::RowNamesLedger,
+        Self::SameLedger,
+        Self::LifeInTake,
+        Self::TakeNeverCreates,
+        Self::LiftNeverCreates,
+        Self::InstallOnOwnClose,
+        Self::OpenCountsValue,
+        Self::OpenAtomic,
+        Self::RaiseNeedsLife,
+        Self::BlockKeepsLife,
+        Self::WitnessFirst,
+        Self::LedgerForward,
+        Self::ContinueDurable,
+        Self::ContinueLease,
+        Self::ContinueLateTake,
+        Self::Reassert,
+        Self::Marks,
+        Self::MarkRaises,
+        Self::Order,
+        Self::OrderAtFirstTouch,
+        Self::OrderDisjoint,
+    ];
+
+    /// The rule as one sentence.
+    pub const fn text(self) -> &'static str {
+        match self {
+            Self::SameConnection => {
+                "take, close and install run on a connection of the permit's incarnation of the store"
+            }
+            Self::RowNamesStore => "a row is joined only if it names this incarnation of the store",
+            Self::RowNamesLedger => "a row is joined only if it names this incarnation of the ledger",
+            Self::SameLedger => {
+                "a raise is valid only under the incarnation of the ledger that granted the permit"
+            }
+            Self::LifeInTake => "the statement that takes checks life and openness",
+            Self::TakeNeverCreates => "a take on a missing cell is refused",
+            Self::LiftNeverCreates => "lifting a counter is refused on a missing cell",
+            Self::InstallOnOwnClose => {
+                "an install replaces nothing but the closed cell that its own server left"
+            }
+            Self::OpenCountsValue => "the new base is not below the value found at the close",
+            Self::OpenAtomic => "one ledger statement reads the ceiling and switches the life",
+            Self::RaiseNeedsLife => "a raise permits something only if the row still holds the permit's life",
+            Self::BlockKeepsLife => "a block leaves under the life it was taken in, or is dropped",
+            Self::WitnessFirst => "an id leaves after the ledger acknowledged a ceiling at or above it",
+            Self::LedgerForward => "a ceiling is never lowered",
+            Self::ContinueDurable => "ledger away: a volatile shard stays within its ceiling",
+            Self::ContinueLease => {
+                "ledger away: only a permit held before is used, under its own life and incarnation"
+            }
+            Self::ContinueLateTake => {
+                "ledger away: above the ceiling leave only blocks whose take began after the loss was noticed"
+            }
+            Self::Reassert => {
+                "the first call after the return raises to the highest id released without the ledger"
+            }
+            Self::Marks => {
+                "a life is opened only if no other shard bears a higher mark than the ledger's version"
+            }
+            Self::MarkRaises => "a raise too is marked before an id leaves on its strength",
+            Self::Order => {
+                "an id not above all that this process had seen when the take began is a regression"
+            }
+            Self::OrderAtFirstTouch => "a process that joins a life counts the row's seen as seen",
+            Self::OrderDisjoint => "an id that overlaps ids completed since the take began is a regression",
+        }
+    }
+}
+
+/// Which rules are kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rules {
+    #[cfg(feature = "mutation")]
+    kept: u32,
+}
+
+impl Rules {
+    /// All of them: what every build but the simulation's has.
+    pub const ALL: Self = Self {
+        #[cfg(feature = "mutation")]
+        kept: u32::MAX,
+    };
+
+    /// All but one.
+    #[cfg(feature = "mutation")]
+    #[must_use]
+    pub const fn without(self, rule: Rule) -> Self {
+        Self { kept: self.kept & !(1 << rule as u8) }
+    }
+
+    /// Whether `rule` is kept.
+    #[cfg(feature = "mutation")]
+    pub const fn keep(self, rule: Rule) -> bool {
+        self.kept & (1 << rule as u8) != 0
+    }
+
+    /// Whether `rule` is kept: always, in a build that can't switch rules off.
+    #[cfg(not(feature = "mutation"))]
+    pub const fn keep(self, _: Rule) -> bool {
+        true
+    }
+}
+
+impl Default for Rules {
+    fn default() -> Self {
+        Self::ALL
+    }
+}

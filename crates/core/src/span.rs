@@ -1,0 +1,219 @@
+//! From encoded numbers to the numbers that users see: `start + step * (encoded - 2^(n+m))`, up to an end.
+
+use std::{fmt, str::FromStr};
+
+use crate::{Block, Layout};
+
+/// The type that every number of a sequence must fit, so that no reader rounds or wraps it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Fits {
+    /// At most 2^53 - 1: what JavaScript, and every f64, holds exactly. The default.
+    #[default]
+    Js,
+    /// At most 2^31 - 1.
+    Int32,
+    /// At most 2^32 - 1.
+    Uint32,
+    /// At most 2^63 - 1.
+    Int64,
+}
+
+impl Fits {
+    /// The highest number that fits.
+    pub const fn limit(self) -> u64 {
+        match self {
+            Self::Js => (1 << 53) - 1,
+            Self::Int32 => (1 << 31) - 1,
+            Self::Uint32 => (1 << 32) - 1,
+            Self::Int64 => Block::NUMBER_MAX,
+        }
+    }
+
+    /// The word that a config uses.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Js => "js",
+            Self::Int32 => "int32",
+            Self::Uint32 => "uint32",
+            Self::Int64 => "int64",
+        }
+    }
+}
+
+impl fmt::Display for Fits {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for Fits {
+    type Err = SpanError;
+
+    fn from_str(text: &str) -> Result<Self, SpanError> {
+        [Self::Js, Self::Int32, Self::Uint32, Self::Int64]
+            .into_iter()
+            .find(|fits| fits.as_str() == text)
+            .ok_or_else(|| SpanError::Fits(text.to_owned()))
+    }
+}
+
+/// Which numbers a sequence gives: from `start`, `step` apart, up to `end` and what `fits`.
+///
+/// ```
+/// use sequent_core::{Block, Fits, Layout, Span};
+/// let layout = Layout::new(2, 0)?;
+/// let span = Span::new(1000, 10, None, Fits::Js)?;
+/// let encoded = Block::new(4, 1, 3)?;                       // the first three ids of a ring of four
+/// assert_eq!(span.numbers(layout, encoded), Some(Block::new(1000, 10, 3)?));
+/// assert_eq!(span.encoded(layout, 1020), Some(6));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Span {
+    start: u64,
+    step: u64,
+    limit: u64,
+}
+
+/// Bounds that leave a sequence no number, or none that can be told apart.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SpanError {
+    /// `start` out of bounds.
+    #[error("start is {0}: 1 to 9223372036854775807 are allowed")]
+    Start(u64),
+    /// `step` was 0.
+    #[error("step is {0}: at least 1 is allowed")]
+    Step(u64),
+    /// `end` below `start`.
+    #[error("end is {end}: at least start, {start}, is allowed")]
+    End {
+        /// The end found.
+        end: u64,
+        /// The start it must reach.
+        start: u64,
+    },
+    /// `end` or `start` above what fits.
+    #[error("{field} is {value}: fits = \"{fits}\" allows at most {limit}")]
+    Beyond {
+        /// `start` or `end`.
+        field: &'static str,
+        /// The value found.
+        value: u64,
+        /// The type asked for.
+        fits: Fits,
+        /// Its highest number.
+        limit: u64,
+    },
+    /// No such type.
+    #[error("fits is {0:?}: js, int32, uint32 and int64 are allowed")]
+    Fits(String),
+}
+
+impl Default for Span {
+    fn default() -> Self {
+        Self { start: 1, step: 1, limit: Fits::Js.limit() }
+    }
+}
+
+impl Span {
+    /// A span, checked.
+    pub const fn new(start: u64, step: u64, end: Option<u64>, fits: Fits) -> Result<Self, SpanError> {
+        let limit = fits.limit();
+        if start == 0 || start > Block::NUMBER_MAX {
+            return Err(SpanError::Start(start));
+        }
+        if step == 0 {
+            return Err(SpanError::Step(step));
+        }
+        if start > limit {
+            return Err(SpanError::Beyond { field: "start", value: start, fits, limit });
+        }
+        match end {
+            None => Ok(Self { start, step, limit }),
+            Some(end) if end < start => Err(SpanError::End { end, start }),
+            Some(end) if end > limit => Err(SpanError::Beyond { field: "end", value: end, fits, limit }),
+            Some(end) => Ok(Self { start, step, limit: end }),
+        }
+    }
+
+    /// The first number.
+    pub const fn start(self) -> u64 {
+        self.start
+    }
+
+    /// The distance between neighbours.
+    pub const fn step(self) -> u64 {
+        self.step
+    }
+
+    /// The highest number allowed: `end`, or what fits.
+    pub const fn limit(self) -> u64 {
+        self.limit
+    }
+
+    /// How many numbers the span holds.
+    pub const fn capacity(self) -> u64 {
+        (self.limit - self.start) / self.step + 1
+    }
+
+    /// The highest raw id that has at least one number within the limit in some slot.
+    pub const fn raw_max(self, layout: Layout) -> u64 {
+        let highest = layout.origin() as u128 + self.capacity() as u128 - 1;
+        let bounded = if highest > Block::NUMBER_MAX as u128 { Block::NUMBER_MAX as u128 } else { highest };
+        #[allow(clippy::cast_possible_truncation, reason = "bounded by NUMBER_MAX just above")]
+        layout.decode(bounded as u64).0
+    }
+
+    /// The numbers of a block of encoded numbers, cut at the limit; `None` where none is left.
+    pub fn numbers(self, layout: Layout, encoded: Block) -> Option<Block> {
+        let offset = encoded.first().checked_sub(layout.origin())?;
+        let first = u128::from(self.start) + u128::from(self.step) * u128::from(offset);
+        if first > u128::from(self.limit) {
+            return None;
+        }
+        let step = u128::from(self.step) * u128::from(encoded.step());
+        let fitting = (u128::from(self.limit) - first) / step + 1;
+        let count = fitting.min(u128::from(encoded.count()));
+        let step = if count == 1 { 1 } else { step };
+        Block::new(u64::try_from(first).ok()?, u64::try_from(step).ok()?, u64::try_from(count).ok()?).ok()
+    }
+
+    /// The encoded number behind a number, or `None` where the span does not hold it.
+    pub const fn encoded(self, layout: Layout, number: u64) -> Option<u64> {
+        if number < self.start || number > self.limit || !(number - self.start).is_multiple_of(self.step) {
+            return None;
+        }
+        ((number - self.start) / self.step).checked_add(layout.origin())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn bounds_name_field_value_and_bound() {
+        assert_eq!(Span::new(0, 1, None, Fits::Js), Err(SpanError::Start(0)));
+        assert_eq!(Span::new(1, 0, None, Fits::Js), Err(SpanError::Step(0)));
+        assert_eq!(Span::new(5, 1, Some(4), Fits::Js), Err(SpanError::End { end: 4, start: 5 }));
+        let text = Span::new(1, 1, Some(1 << 31), Fits::Int32).unwrap_err().to_string();
+        assert_eq!(text, "end is 2147483648: fits = \"int32\" allows at most 2147483647");
+    }
+
+    proptest! {
+        #[test]
+        fn numbers_and_encoded_are_inverse(
+            n in 0..4_u8, m in 0..4_u8, start in 1..500_u64, step in 1..7_u64, raw in 1..100_u64, count in 1..30_u64,
+        ) {
+            let layout = Layout::new(n, m).unwrap();
+            let span = Span::new(start, step, Some(start + 900), Fits::Js).unwrap();
+            let encoded = Block::new(raw << (n + m), 1, count).unwrap();
+            let numbers: Vec<u64> = span.numbers(layout, encoded).iter().flat_map(Block::iter).collect();
+            let back: Vec<u64> = numbers.iter().map(|&x| span.encoded(layout, x).unwrap()).collect();
+            let expected: Vec<u64> =
+                encoded.iter().filter(|e| start + step * (e - layout.origin()) <= start + 900).collect();
+            prop_assert_eq!(back, expected);
+        }
+    }
+}

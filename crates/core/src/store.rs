@@ -1,0 +1,118 @@
+//! What a backend implements: cells that count, each for one life. `guard.md` says why these verbs.
+
+use crate::{Block, BoxFuture, Incarnation, Key, Life, SourceError, Stamp};
+
+/// One counter's cell in one run of a store: which key, and the incarnation under which it may be touched.
+///
+/// A verb runs on a connection that was opened under `under`, or fails with
+/// [`ErrorKind::Reborn`](crate::ErrorKind::Reborn) and has touched nothing.
+#[derive(Debug, Clone, Copy)]
+pub struct Cell<'a> {
+    /// What the counter belongs to.
+    pub key: &'a Key,
+    /// The incarnation that the caller's permit names.
+    pub under: &'a Incarnation,
+}
+
+/// How much of what a store acknowledged outlives a crash.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum DurabilityClass {
+    /// All of it.
+    Durable,
+    /// All but about the last second.
+    Lossy,
+    /// None of it.
+    Volatile,
+}
+
+impl DurabilityClass {
+    /// The word for status and metrics.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Durable => "durable",
+            Self::Lossy => "lossy",
+            Self::Volatile => "volatile",
+        }
+    }
+}
+
+/// A durability class and the settings that decided it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Durability {
+    /// The class.
+    pub class: DurabilityClass,
+    /// Name and value of each setting read, for status and `doctor`.
+    pub settings: Vec<(String, String)>,
+}
+
+/// What a store says of itself on a fresh look.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Inspection {
+    /// Which run of which data is speaking.
+    pub incarnation: Incarnation,
+    /// The stamp found, if any.
+    pub stamp: Option<Stamp>,
+    /// Whether it holds any cell: cells without a stamp are somebody else's.
+    pub has_cells: bool,
+    /// How much outlives a crash.
+    pub durability: Durability,
+    /// The store's wall clock, in milliseconds since 1970.
+    pub clock_ms: u64,
+    /// The engine's name and version, for people.
+    pub version: String,
+}
+
+/// A real system that counts. Each verb is one statement on the server where it can be, and nothing else.
+///
+/// What an implementation owes (the conformance suite in `testkit` checks it):
+///
+/// - A counter that has vanished is `Regressed`, never created again at 1: only `install` over its own close creates.
+/// - A future dropped before it is ready costs its connection: its reply must never reach the next caller.
+/// - A number is returned only once it is as durable as the store can make it.
+/// - No retry beyond what the verb needs by itself, and that bounded (`Contended`); no time limit; no pool without a bound.
+pub trait Store: Send + Sync {
+    /// Opens a connection if need be, and reads what the store says of itself.
+    fn inspect(&self) -> BoxFuture<'_, Result<Inspection, SourceError>>;
+
+    /// Replaces the stamp if it is `expected` now; otherwise `Refused`, naming what was found.
+    fn stamp<'a>(
+        &'a self,
+        under: &'a Incarnation,
+        expected: Option<&'a Stamp>,
+        new: &'a Stamp,
+    ) -> BoxFuture<'a, Result<(), SourceError>>;
+
+    /// Leaves `version` under a reserved name, greatest-of, creating it; returns what is held afterwards.
+    /// 0 only reads, and creates nothing.
+    fn mark(&self, version: u64) -> BoxFuture<'_, Result<u64, SourceError>>;
+
+    /// Adds `want` to the cell, if it is open and of this life, and returns the ids added; otherwise `Regressed`.
+    fn take<'a>(&'a self, cell: Cell<'a>, life: Life, want: u64)
+    -> BoxFuture<'a, Result<Block, SourceError>>;
+
+    /// Closes the cell for the next life, whatever life it had, and returns its value (0 if there was none).
+    /// The closed mark is written all the same.
+    fn close<'a>(&'a self, cell: Cell<'a>, next: Life) -> BoxFuture<'a, Result<u64, SourceError>>;
+
+    /// Opens the cell at the greater of its value and `base`, only if it is the closed one of this life.
+    /// Already open for this life: done. Anything else: `Regressed`.
+    fn install<'a>(&'a self, cell: Cell<'a>, life: Life, base: u64)
+    -> BoxFuture<'a, Result<(), SourceError>>;
+
+    /// Raises the value to `floor` if it is lower and the cell is open and of this life; otherwise `Regressed`.
+    fn lift<'a>(&'a self, cell: Cell<'a>, life: Life, floor: u64) -> BoxFuture<'a, Result<(), SourceError>>;
+}
+
+/// A place outside the ledger where its version is left, so that a ledger that went back is noticed.
+///
+/// Every store is one (see [`Store::mark`]); the server's data directory is another.
+pub trait MarkPlace: Send + Sync {
+    /// Leaves `version`, greatest-of; returns what is held afterwards. 0 only reads.
+    fn mark(&self, version: u64) -> BoxFuture<'_, Result<u64, SourceError>>;
+}
+
+impl<S: Store + ?Sized> MarkPlace for S {
+    fn mark(&self, version: u64) -> BoxFuture<'_, Result<u64, SourceError>> {
+        Store::mark(self, version)
+    }
+}
