@@ -86,7 +86,8 @@ pub trait Store: Send + Sync {
     /// 0 only reads, and creates nothing.
     fn mark(&self, version: u64) -> BoxFuture<'_, Result<u64, SourceError>>;
 
-    /// Adds `want` to the cell, if it is open and of this life, and returns the ids added; otherwise `Regressed`.
+    /// Adds `want` (0 counts as 1) to the cell, if it is open and of this life, and returns the ids added; otherwise
+    /// `Regressed`. Past `i64::MAX`: `Exhausted`, and the cell is as it was.
     fn take<'a>(&'a self, cell: Cell<'a>, life: Life, want: u64)
     -> BoxFuture<'a, Result<Block, SourceError>>;
 

@@ -1,0 +1,29 @@
+//! Definitions: the highest version of each counts.
+
+use std::cmp::Ordering;
+
+use sequent_core::ledger::{Defined, Definition};
+
+use super::Book;
+
+impl Book {
+    /// The catalog's version, and the definitions in force, ascending by name.
+    pub fn definitions(&self) -> (u64, Vec<Definition>) {
+        (self.catalog_version, self.definitions.values().cloned().collect())
+    }
+
+    /// Adds a definition, or says why not.
+    pub fn define(&mut self, definition: &Definition) -> Defined {
+        if let Some(held) = self.definitions.get(&definition.name) {
+            match definition.version.cmp(&held.version) {
+                Ordering::Less => return Defined::Older { held: held.clone() },
+                Ordering::Equal if definition.body == held.body => return Defined::Same,
+                Ordering::Equal => return Defined::Conflict { held: held.clone() },
+                Ordering::Greater => {}
+            }
+        }
+        self.definitions.insert(definition.name.clone(), definition.clone());
+        self.catalog_version += 1;
+        Defined::Created
+    }
+}

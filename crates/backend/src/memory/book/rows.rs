@@ -1,0 +1,128 @@
+//! Rows: for each counter its life, its base and its ceiling.
+
+use sequent_core::{
+    Incarnation, Rule, SourceError,
+    ledger::{Answer, Counter, Opened, Opening, Pass, PastLife, Presence, Raise, Raised, Row},
+};
+
+use super::{Book, capped};
+use crate::memory::reborn_unless;
+
+impl Book {
+    /// The row of each counter, in the order of the asks.
+    pub fn read(&self, under: &Incarnation, counters: &[Counter]) -> Result<Vec<Option<Row>>, SourceError> {
+        reborn_unless(&self.incarnation, under)?;
+        Ok(counters.iter().map(|counter| self.row(counter).cloned()).collect())
+    }
+
+    /// The row of a counter.
+    pub fn row(&self, counter: &Counter) -> Option<&Row> {
+        self.rows.get(counter)
+    }
+
+    /// The ceilings that an open would find. Only a ledger without [`Rule::OpenAtomic`] reads them in a step of their own.
+    pub fn ceilings(&self, openings: &[Opening]) -> Vec<u64> {
+        openings.iter().map(|opening| self.row(&opening.counter).map_or(0, |row| row.ceiling)).collect()
+    }
+
+    /// Opens new lives. `read`: the ceilings of a step before; `None`, as it should be, for those of this step.
+    pub fn open(
+        &mut self,
+        pass: &Pass<'_>,
+        openings: &[Opening],
+        read: Option<&[u64]>,
+        now_ms: u64,
+    ) -> Result<Answer<Vec<Opened>>, SourceError> {
+        self.admit(pass, true, now_ms)?;
+        let value: Vec<Opened> = openings
+            .iter()
+            .enumerate()
+            .map(|(at, opening)| self.open_one(opening, read.and_then(|read| read.get(at)).copied(), now_ms))
+            .collect();
+        self.version += u64::from(value.iter().any(|opened| matches!(opened, Opened::Row(_))));
+        Ok(Answer { value, version: self.version })
+    }
+
+    fn open_one(&mut self, opening: &Opening, read: Option<u64>, now_ms: u64) -> Opened {
+        let old = self.rows.get(&opening.counter);
+        let ceiling = read.unwrap_or_else(|| old.map_or(0, |row| row.ceiling));
+        let found = if self.rules.keep(Rule::OpenCountsValue) { ceiling.max(opening.value) } else { ceiling };
+        let known = old.map_or(0, |row| row.base.max(row.seen));
+        let bound = capped(capped(known, opening.ahead), opening.leap_max);
+        if found > bound {
+            return Opened::Leapt { found, bound };
+        }
+        let raced = if read.is_some() { old.map_or(0, |row| row.ceiling) } else { 0 };
+        let row = Row {
+            life: opening.life,
+            store: opening.store.clone(),
+            ledger: self.incarnation.clone(),
+            base: found,
+            ceiling: capped(found, opening.ahead).max(raced),
+            seen: found,
+            opened_at_ms: now_ms,
+        };
+        if let Some(old) = self.rows.insert(opening.counter.clone(), row.clone()) {
+            let ended = PastLife { life: old.life, base: old.base, ceiling: old.ceiling };
+            self.history.entry(opening.counter.clone()).or_default().push(ended);
+        }
+        Opened::Row(row)
+    }
+
+    /// Raises ceilings, each only where the row still holds the life.
+    pub fn raise(
+        &mut self,
+        pass: &Pass<'_>,
+        raises: &[Raise],
+        now_ms: u64,
+    ) -> Result<Answer<Vec<Raised>>, SourceError> {
+        self.admit(pass, self.rules.keep(Rule::SameLedger), now_ms)?;
+        let mut raised_any = false;
+        let value = raises.iter().map(|raise| self.raise_one(raise, &mut raised_any)).collect();
+        self.version += u64::from(raised_any);
+        Ok(Answer { value, version: self.version })
+    }
+
+    fn raise_one(&mut self, raise: &Raise, raised_any: &mut bool) -> Raised {
+        let rules = self.rules;
+        let Some(row) = self.rows.get_mut(&raise.counter) else { return Raised::Ended };
+        if row.life != raise.life && rules.keep(Rule::RaiseNeedsLife) {
+            return Raised::Ended;
+        }
+        if raise.seen > capped(row.ceiling, raise.leap_max) {
+            return Raised::Leapt { ceiling: row.ceiling };
+        }
+        let asked = capped(raise.ceiling, 0);
+        let lowered = !rules.keep(Rule::LedgerForward) && asked > 0;
+        let ceiling = if lowered { asked } else { row.ceiling.max(asked) };
+        *raised_any |= ceiling != row.ceiling;
+        row.ceiling = ceiling;
+        row.seen = row.seen.max(raise.seen);
+        Raised::Held { ceiling: row.ceiling, seen: row.seen }
+    }
+
+    /// Raises and reports in one step; returns what others said meanwhile.
+    pub fn show_up(
+        &mut self,
+        pass: &Pass<'_>,
+        raises: &[Raise],
+        now_ms: u64,
+    ) -> Result<Answer<Presence>, SourceError> {
+        let Answer { value: raised, version } = self.raise(pass, raises, now_ms)?;
+        let words = self.words(now_ms);
+        let value = Presence { raised, words, catalog_version: self.catalog_version, clock_ms: now_ms };
+        Ok(Answer { value, version })
+    }
+
+    /// The rows of a sequence's keys, or of all, at most `most`, ascending.
+    pub fn list(&self, sequence: Option<&str>, most: usize) -> Vec<(Counter, Row)> {
+        let asked = |counter: &Counter| sequence.is_none_or(|name| counter.key.sequence() == name);
+        let rows = self.rows.iter().filter(|(counter, _)| asked(counter)).take(most);
+        rows.map(|(counter, row)| (counter.clone(), row.clone())).collect()
+    }
+
+    /// The ended lives of a counter, oldest first.
+    pub fn history(&self, counter: &Counter) -> Vec<PastLife> {
+        self.history.get(counter).cloned().unwrap_or_default()
+    }
+}

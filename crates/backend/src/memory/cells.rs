@@ -1,0 +1,167 @@
+//! The cell verbs as a pure state machine: what every store does, in its simplest form.
+
+use std::collections::BTreeMap;
+
+use sequent_core::{Block, ErrorKind, Key, Life, Rule, Rules, SourceError, Stamp};
+
+/// What a store holds for one counter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct CellState {
+    /// Whose cell it is.
+    pub life: Life,
+    /// Whether it counts; closed from a close until the install for the same life.
+    pub open: bool,
+    /// The highest id given, or the base.
+    pub value: u64,
+}
+
+/// Every cell of a store, its stamp and its mark. Pure: a copy of it is a backup.
+///
+/// ```
+/// use sequent_backend::memory::Cells;
+/// use sequent_core::{Key, Life, Rules};
+/// let (mut cells, key) = (Cells::new(Rules::ALL), Key::from_stored("order"));
+/// let life = Life::from_stored(7);
+/// assert!(cells.take(&key, life, 1).is_err(), "a take never creates");
+/// assert_eq!(cells.close(&key, life)?, 0);
+/// cells.install(&key, life, 100)?;
+/// assert_eq!(cells.take(&key, life, 3)?.to_string(), "101..=103");
+/// # Ok::<(), sequent_core::SourceError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cells {
+    rules: Rules,
+    cells: BTreeMap<Key, CellState>,
+    stamp: Option<Stamp>,
+    mark: u64,
+}
+
+impl Cells {
+    /// An empty store that keeps `rules`.
+    pub const fn new(rules: Rules) -> Self {
+        Self { rules, cells: BTreeMap::new(), stamp: None, mark: 0 }
+    }
+
+    /// Adds `want` (0 counts as 1) to the cell, if it is open and of this life.
+    pub fn take(&mut self, key: &Key, life: Life, want: u64) -> Result<Block, SourceError> {
+        let want = want.max(1);
+        let fresh = CellState { life, open: true, value: 0 };
+        let rules = self.rules;
+        let cell = match self.cells.get_mut(key) {
+            Some(cell) if counts(cell, life) || !rules.keep(Rule::LifeInTake) => cell,
+            None if !rules.keep(Rule::TakeNeverCreates) => self.cells.entry(key.clone()).or_insert(fresh),
+            found => return Err(regressed("take", key, life, found.as_deref())),
+        };
+        let value = bounded("take", key, cell.value.saturating_add(want))?;
+        let block = Block::ending_at(value, want).map_err(SourceError::exhausted)?;
+        cell.value = value;
+        Ok(block)
+    }
+
+    /// Closes the cell for the next life, and returns its value; writes the closed mark where there is no cell.
+    pub fn close(&mut self, key: &Key, next: Life) -> Result<u64, SourceError> {
+        let closed = CellState { life: next, open: false, value: 0 };
+        let cell = self.cells.entry(key.clone()).or_insert(closed);
+        *cell = CellState { value: cell.value, ..closed };
+        Ok(cell.value)
+    }
+
+    /// Opens the closed cell of this life at the greater of its value and `base`.
+    pub fn install(&mut self, key: &Key, life: Life, base: u64) -> Result<(), SourceError> {
+        let base = bounded("install", key, base)?;
+        let found = self.cells.get(key).copied();
+        match found {
+            Some(cell) if counts(&cell, life) => return Ok(()),
+            Some(cell) if cell.life == life => {}
+            _ if !self.rules.keep(Rule::InstallOnOwnClose) => {}
+            _ => return Err(regressed("install", key, life, found.as_ref())),
+        }
+        let value = found.map_or(0, |cell| cell.value).max(base);
+        self.cells.insert(key.clone(), CellState { life, open: true, value });
+        Ok(())
+    }
+
+    /// Raises the value to `floor`, if it is lower and the cell is open and of this life.
+    pub fn lift(&mut self, key: &Key, life: Life, floor: u64) -> Result<(), SourceError> {
+        let value = bounded("lift", key, floor)?;
+        match self.cells.get_mut(key) {
+            Some(cell) if counts(cell, life) => cell.value = cell.value.max(value),
+            None if !self.rules.keep(Rule::LiftNeverCreates) => {
+                self.cells.insert(key.clone(), CellState { life, open: true, value });
+            }
+            found => return Err(regressed("lift", key, life, found.as_deref())),
+        }
+        Ok(())
+    }
+
+    /// Replaces the stamp if it is `expected` now.
+    pub fn stamp(&mut self, expected: Option<&Stamp>, new: &Stamp) -> Result<(), SourceError> {
+        if self.stamp.as_ref() != expected {
+            let text = |stamp: Option<&Stamp>| stamp.map_or("none".to_owned(), ToString::to_string);
+            let (found, expected) = (text(self.stamp.as_ref()), text(expected));
+            let context = format!("stamp: found {found}, expected {expected}");
+            return Err(SourceError::new(ErrorKind::Refused, context));
+        }
+        self.stamp = Some(new.clone());
+        Ok(())
+    }
+
+    /// Keeps the greater of the mark held and `version`, and returns it; 0 only reads.
+    pub fn mark(&mut self, version: u64) -> Result<u64, SourceError> {
+        if version > Block::NUMBER_MAX {
+            let context = format!("mark is {version}: at most {} is allowed", Block::NUMBER_MAX);
+            return Err(SourceError::new(ErrorKind::Exhausted, context));
+        }
+        self.mark = self.mark.max(version);
+        Ok(self.mark)
+    }
+
+    /// The stamp held.
+    pub const fn stamped(&self) -> Option<&Stamp> {
+        self.stamp.as_ref()
+    }
+
+    /// Whether there is any cell.
+    pub fn has_cells(&self) -> bool {
+        !self.cells.is_empty()
+    }
+
+    /// The cell of a key.
+    pub fn cell(&self, key: &Key) -> Option<CellState> {
+        self.cells.get(key).copied()
+    }
+
+    /// Sets or removes a cell, as a person or a fault might; returns what was there.
+    pub fn put(&mut self, key: &Key, cell: Option<CellState>) -> Option<CellState> {
+        match cell {
+            Some(cell) => self.cells.insert(key.clone(), cell),
+            None => self.cells.remove(key),
+        }
+    }
+
+    /// Forgets cells, stamp and mark.
+    pub fn empty(&mut self) {
+        *self = Self::new(self.rules);
+    }
+}
+
+fn counts(cell: &CellState, life: Life) -> bool {
+    cell.open && cell.life == life
+}
+
+fn bounded(verb: &str, key: &Key, value: u64) -> Result<u64, SourceError> {
+    if value > Block::NUMBER_MAX {
+        let context = format!("{verb} {key}: value {value} is above {}", Block::NUMBER_MAX);
+        return Err(SourceError::new(ErrorKind::Exhausted, context));
+    }
+    Ok(value)
+}
+
+fn regressed(verb: &str, key: &Key, life: Life, found: Option<&CellState>) -> SourceError {
+    let found = match found {
+        None => "no cell".to_owned(),
+        Some(cell) if cell.open => format!("a cell open for life {}", cell.life),
+        Some(cell) => format!("a cell closed for life {}", cell.life),
+    };
+    SourceError::new(ErrorKind::Regressed, format!("{verb} {key} in life {life}: found {found}"))
+}

@@ -1,0 +1,198 @@
+//! A store in memory: [`Cells`] behind a mutex, with an incarnation that changes when its data may have.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use sequent_core::{
+    Block, BoxFuture, Cell, Clock, Durability, DurabilityClass, Entropy, ErrorKind, Incarnation, Inspection,
+    Key, Life, Rule, Rules, SourceError, Stamp, Store,
+};
+
+use super::{Cells, Speaker, pause};
+
+/// A volatile store. A clone is another handle to the same data, as another process would have it.
+///
+/// The methods beside the trait are the faults that tests inject; nothing else calls them.
+#[derive(Debug, Clone)]
+pub struct MemoryStore {
+    held: Arc<Mutex<Held>>,
+    clock: Arc<dyn Clock>,
+    rules: Rules,
+    class: DurabilityClass,
+    yields: bool,
+}
+
+#[derive(Debug)]
+struct Held {
+    cells: Cells,
+    speaker: Speaker,
+    away: bool,
+}
+
+impl MemoryStore {
+    /// An empty store.
+    pub fn new(clock: Arc<dyn Clock>, entropy: &dyn Entropy) -> Self {
+        Self::with_rules(clock, entropy, Rules::ALL)
+    }
+
+    /// An empty store that keeps only some of the guard's rules.
+    pub fn with_rules(clock: Arc<dyn Clock>, entropy: &dyn Entropy, rules: Rules) -> Self {
+        let held = Held { cells: Cells::new(rules), speaker: Speaker::new("memory", entropy), away: false };
+        let held = Arc::new(Mutex::new(held));
+        Self { held, clock, rules, class: DurabilityClass::Volatile, yields: false }
+    }
+
+    /// The same store under the name of another durability class: for tests, whose faults are scripted.
+    #[must_use]
+    pub fn posing_as(self, class: DurabilityClass) -> Self {
+        Self { class, ..self }
+    }
+
+    /// The same store, letting other tasks run before and after each verb acts: for tests of what happens in between.
+    #[must_use]
+    pub fn yielding(self) -> Self {
+        Self { yields: true, ..self }
+    }
+
+    /// A copy of the data, as a backup would have it.
+    pub fn snapshot(&self) -> Cells {
+        self.held().cells.clone()
+    }
+
+    /// Restarts from a copy.
+    pub fn restore(&self, copy: Cells) {
+        let mut held = self.held();
+        held.cells = copy;
+        held.speaker.rebear();
+    }
+
+    /// Goes back to a copy under the same incarnation, as a file written over while in use.
+    pub fn restore_in_place(&self, copy: Cells) {
+        self.held().cells = copy;
+    }
+
+    /// Restarts with nothing.
+    pub fn empty(&self) {
+        let mut held = self.held();
+        held.cells.empty();
+        held.speaker.rebear();
+    }
+
+    /// Restarts intact.
+    pub fn restart(&self) {
+        self.held().speaker.rebear();
+    }
+
+    /// Deletes a cell behind everybody's back; whether there was one.
+    pub fn delete(&self, key: &Key) -> bool {
+        self.held().cells.put(key, None).is_some()
+    }
+
+    /// Sets a cell's value by hand; whether there is one.
+    pub fn set_value(&self, key: &Key, value: u64) -> bool {
+        let mut held = self.held();
+        let cell = held.cells.cell(key);
+        cell.is_some_and(|cell| held.cells.put(key, Some(super::CellState { value, ..cell })).is_some())
+    }
+
+    /// Out of reach, or back: while it is away, every verb is `Unavailable` and touches nothing.
+    pub fn set_away(&self, away: bool) {
+        self.held().away = away;
+    }
+
+    /// The incarnation in force.
+    pub fn incarnation(&self) -> Incarnation {
+        self.held().speaker.incarnation().clone()
+    }
+
+    fn held(&self) -> MutexGuard<'_, Held> {
+        // A panic of another holder leaves no half-written state: each verb changes one field last.
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn verb<'a, T: Send + 'a>(
+        &'a self,
+        act: impl FnOnce(&mut Held) -> Result<T, SourceError> + Send + 'a,
+    ) -> BoxFuture<'a, Result<T, SourceError>> {
+        Box::pin(async move {
+            pause(self.yields).await;
+            let answer = self.reach().and_then(|mut held| act(&mut held));
+            pause(self.yields).await;
+            answer
+        })
+    }
+
+    fn reach(&self) -> Result<MutexGuard<'_, Held>, SourceError> {
+        let held = self.held();
+        if held.away {
+            return Err(SourceError::new(ErrorKind::Unavailable, "memory store is switched away"));
+        }
+        Ok(held)
+    }
+
+    fn cell_verb<'a, T: Send + 'a>(
+        &'a self,
+        under: &'a Incarnation,
+        act: impl FnOnce(&mut Cells) -> Result<T, SourceError> + Send + 'a,
+    ) -> BoxFuture<'a, Result<T, SourceError>> {
+        self.verb(move |held| {
+            if self.rules.keep(Rule::SameConnection) {
+                held.speaker.check(under)?;
+            }
+            act(&mut held.cells)
+        })
+    }
+}
+
+impl Store for MemoryStore {
+    fn inspect(&self) -> BoxFuture<'_, Result<Inspection, SourceError>> {
+        self.verb(|held| {
+            Ok(Inspection {
+                incarnation: held.speaker.incarnation().clone(),
+                stamp: held.cells.stamped().cloned(),
+                has_cells: held.cells.has_cells(),
+                durability: Durability { class: self.class, settings: Vec::new() },
+                clock_ms: self.clock.wall_ms(),
+                version: super::VERSION.to_owned(),
+            })
+        })
+    }
+
+    fn stamp<'a>(
+        &'a self,
+        under: &'a Incarnation,
+        expected: Option<&'a Stamp>,
+        new: &'a Stamp,
+    ) -> BoxFuture<'a, Result<(), SourceError>> {
+        self.cell_verb(under, move |cells| cells.stamp(expected, new))
+    }
+
+    fn mark(&self, version: u64) -> BoxFuture<'_, Result<u64, SourceError>> {
+        self.verb(move |held| held.cells.mark(version))
+    }
+
+    fn take<'a>(
+        &'a self,
+        cell: Cell<'a>,
+        life: Life,
+        want: u64,
+    ) -> BoxFuture<'a, Result<Block, SourceError>> {
+        self.cell_verb(cell.under, move |cells| cells.take(cell.key, life, want))
+    }
+
+    fn close<'a>(&'a self, cell: Cell<'a>, next: Life) -> BoxFuture<'a, Result<u64, SourceError>> {
+        self.cell_verb(cell.under, move |cells| cells.close(cell.key, next))
+    }
+
+    fn install<'a>(
+        &'a self,
+        cell: Cell<'a>,
+        life: Life,
+        base: u64,
+    ) -> BoxFuture<'a, Result<(), SourceError>> {
+        self.cell_verb(cell.under, move |cells| cells.install(cell.key, life, base))
+    }
+
+    fn lift<'a>(&'a self, cell: Cell<'a>, life: Life, floor: u64) -> BoxFuture<'a, Result<(), SourceError>> {
+        self.cell_verb(cell.under, move |cells| cells.lift(cell.key, life, floor))
+    }
+}
