@@ -1,0 +1,22 @@
+//! Tidiness as a test: what reviewers would otherwise have to look for by eye.
+//!
+//! Suggested reading order: [`manifests`] (which room may know which), [`sources`], [`lengths`], [`pages`], [`licences`].
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test that cannot read its input fails at that place"
+)]
+
+mod lengths;
+mod licences;
+mod manifests;
+mod pages;
+mod rust;
+mod sources;
+mod tree;
+
+/// Fails with every fault found, one a line, rather than with the first.
+fn demand_none(what: &str, faults: &[String]) {
+    assert!(faults.is_empty(), "{what}:\n  {}", faults.join("\n  "));
+}

@@ -1,0 +1,159 @@
+//! Which room may know which: the manifests against one table.
+
+use std::path::PathBuf;
+
+use toml::{Table, Value};
+
+use crate::{demand_none, tree};
+
+/// A crate's folder, and the rooms that its code may name. Rooms that are not built yet have their line already.
+const ROOMS: [(&str, &[&str]); 14] = [
+    ("crates/core", &[]),
+    ("crates/backend", &["core"]),
+    ("crates/guard", &["core"]),
+    ("crates/ha", &["core"]),
+    ("crates/buffer", &["core"]),
+    ("crates/format", &["core"]),
+    ("crates/engine", &["core", "backend", "guard", "ha", "buffer", "format"]),
+    ("crates/proto", &[]),
+    ("crates/server", &["core", "engine", "proto"]),
+    ("crates/client", &["core", "ha", "buffer", "format", "proto"]),
+    ("crates/cli", &["core", "backend", "guard", "ha", "buffer", "format", "engine", "server", "client"]),
+    ("crates/testkit", &["core"]),
+    ("tests", ANY),
+    ("benches", ANY),
+];
+
+const ANY: &[&str] =
+    &["core", "backend", "guard", "ha", "buffer", "format", "engine", "proto", "server", "client", "testkit"];
+
+/// What a room's own tests may use besides.
+const FOR_TESTS: [&str; 2] = ["testkit", "backend"];
+
+/// Foreign crates that may enter through some rooms only, and why.
+const WRAPPED: [(&str, &[&str], &str); 18] = [
+    ("sqlx", &["backend"], "engines are known to backends alone"),
+    ("mysql_async", &["backend"], "engines are known to backends alone"),
+    ("redis", &["backend"], "engines are known to backends alone"),
+    ("mongodb", &["backend"], "engines are known to backends alone"),
+    ("axum", &["server"], "sockets are the server's"),
+    ("hyper", &["server", "client"], "sockets are the server's"),
+    ("tonic", &["server", "client", "proto"], "sockets are the server's"),
+    ("prost", &["server", "client", "proto"], "wire types are the proto crate's"),
+    ("toml", &["engine", "cli", "tests"], "one crate reads the config"),
+    ("globset", &["engine"], "patterns of names are definitions"),
+    ("clap", &["cli"], "arguments are the command line's"),
+    ("indicatif", &["cli"], "the terminal is the command line's"),
+    ("metrics", &["engine", "client", "server"], "rooms emit events; the engine names them"),
+    ("tracing", &["engine", "client", "server", "cli"], "rooms emit events; the engine names them"),
+    ("tracing-subscriber", &["cli", "server"], "libraries do not choose a log"),
+    ("getrandom", &["core"], "randomness comes from core's Entropy, so that a seed replays it"),
+    (
+        "rand",
+        &["testkit", "tests", "benches"],
+        "randomness comes from core's Entropy, so that a seed replays it",
+    ),
+    ("chrono", &[], "time comes from core's Clock"),
+];
+
+/// A manifest that exists, with its room.
+struct Manifest {
+    room: &'static str,
+    allowed: &'static [&'static str],
+    table: Table,
+}
+
+fn manifests() -> Vec<Manifest> {
+    let read = |(folder, allowed): (&'static str, &'static [&'static str])| {
+        let path = PathBuf::from(folder).join("Cargo.toml");
+        tree::root().join(&path).exists().then(|| Manifest {
+            room: folder.rsplit('/').next().unwrap(),
+            allowed,
+            table: tree::read(&path).parse().unwrap(),
+        })
+    };
+    ROOMS.into_iter().filter_map(read).collect()
+}
+
+/// The dependencies of one kind, also those of single targets.
+fn dependencies(table: &Table, kind: &str) -> Vec<(String, Value)> {
+    let here = table.get(kind).and_then(Value::as_table).cloned().unwrap_or_default();
+    let targets = table.get("target").and_then(Value::as_table).cloned().unwrap_or_default();
+    let theirs = targets.into_iter().flat_map(|(_, target)| dependencies(target.as_table().unwrap(), kind));
+    here.into_iter().chain(theirs).collect()
+}
+
+#[test]
+fn rooms_know_only_what_is_below_them() {
+    let mut faults = Vec::new();
+    for Manifest { room, allowed, table } in manifests() {
+        for (kind, besides) in
+            [("dependencies", &[][..]), ("build-dependencies", &[]), ("dev-dependencies", &FOR_TESTS)]
+        {
+            for (name, _) in dependencies(&table, kind) {
+                let Some(other) = name.strip_prefix("sequent-") else { continue };
+                if !allowed.contains(&other) && !besides.contains(&other) {
+                    faults.push(format!("{room} [{kind}] names {name}; it may know {allowed:?}"));
+                }
+            }
+        }
+    }
+    demand_none("rooms that know too much", &faults);
+}
+
+#[test]
+fn foreign_crates_enter_through_their_own_room() {
+    let mut faults = Vec::new();
+    for Manifest { room, table, .. } in manifests() {
+        for (name, _) in dependencies(&table, "dependencies") {
+            for (_, rooms, why) in
+                WRAPPED.iter().filter(|(wrapped, rooms, _)| *wrapped == name && !rooms.contains(&room))
+            {
+                faults.push(format!("{room} names {name}, allowed in {rooms:?}: {why}"));
+            }
+        }
+    }
+    demand_none("foreign crates in the wrong room", &faults);
+}
+
+#[test]
+fn core_knows_no_runtime() {
+    let core = manifests().into_iter().find(|manifest| manifest.room == "core").unwrap();
+    for (name, value) in dependencies(&core.table, "dependencies") {
+        if name == "tokio" {
+            let features: Vec<&str> =
+                value["features"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+            assert_eq!(
+                features,
+                ["sync"],
+                "core may use tokio's channels, which need no runtime, and nothing else"
+            );
+            assert_eq!(value.get("default-features"), Some(&Value::Boolean(false)));
+        }
+    }
+}
+
+#[test]
+fn every_member_is_in_the_table_and_keeps_the_workspace_lints() {
+    let mut faults = Vec::new();
+    let known = |folder: &str| ROOMS.iter().any(|(known, _)| *known == folder);
+    for file in tree::with_extension("toml") {
+        let folder = file.parent().unwrap().to_str().unwrap();
+        if file.file_name().unwrap() != "Cargo.toml" || folder.is_empty() {
+            continue;
+        }
+        if !known(folder) {
+            faults.push(format!("{folder} is not in the table of rooms"));
+        }
+        let table: Table = tree::read(&file).parse().unwrap();
+        let lints = table.get("lints").and_then(|lints| lints.get("workspace"));
+        if lints != Some(&Value::Boolean(true)) {
+            faults.push(format!("{folder}: [lints] workspace = true is missing"));
+        }
+        let license = table["package"].get("license").and_then(|license| license.get("workspace"));
+        if license != Some(&Value::Boolean(true)) {
+            faults.push(format!("{folder}: license.workspace = true is missing"));
+        }
+    }
+    demand_none("members that opt out", &faults);
+}
