@@ -1,0 +1,1 @@
+//! Store and ledger in `SQLite` files.
