@@ -28,6 +28,7 @@ impl SeededEntropy {
     }
 
     /// Another generator, whose bits depend on this one's and on nothing drawn from this one later.
+    #[must_use]
     pub fn fork(&self) -> Self {
         Self::new(self.bits())
     }

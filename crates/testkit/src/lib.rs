@@ -1,7 +1,16 @@
-//! What tests of every room share: a clock and random bits that can be replayed.
+//! What tests of every room share: a clock and random bits that can be replayed, a source that follows a script,
+//! the judge of uniqueness, and the conformance suites of stores and ledgers.
 
 mod clock;
+mod cut_short;
 mod entropy;
+mod oracle;
+mod scripted;
+mod seed;
 
 pub use clock::PausedClock;
+pub use cut_short::cut_short;
 pub use entropy::SeededEntropy;
+pub use oracle::{Oracle, Repeat};
+pub use scripted::{Act, ScriptedSource};
+pub use seed::seeded;

@@ -31,7 +31,7 @@ pub struct CellState {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cells {
     rules: Rules,
-    cells: BTreeMap<Key, CellState>,
+    held: BTreeMap<Key, CellState>,
     stamp: Option<Stamp>,
     mark: u64,
 }
@@ -39,7 +39,7 @@ pub struct Cells {
 impl Cells {
     /// An empty store that keeps `rules`.
     pub const fn new(rules: Rules) -> Self {
-        Self { rules, cells: BTreeMap::new(), stamp: None, mark: 0 }
+        Self { rules, held: BTreeMap::new(), stamp: None, mark: 0 }
     }
 
     /// Adds `want` (0 counts as 1) to the cell, if it is open and of this life.
@@ -47,9 +47,9 @@ impl Cells {
         let want = want.max(1);
         let fresh = CellState { life, open: true, value: 0 };
         let rules = self.rules;
-        let cell = match self.cells.get_mut(key) {
+        let cell = match self.held.get_mut(key) {
             Some(cell) if counts(cell, life) || !rules.keep(Rule::LifeInTake) => cell,
-            None if !rules.keep(Rule::TakeNeverCreates) => self.cells.entry(key.clone()).or_insert(fresh),
+            None if !rules.keep(Rule::TakeNeverCreates) => self.held.entry(key.clone()).or_insert(fresh),
             found => return Err(regressed("take", key, life, found.as_deref())),
         };
         let value = bounded("take", key, cell.value.saturating_add(want))?;
@@ -61,7 +61,7 @@ impl Cells {
     /// Closes the cell for the next life, and returns its value; writes the closed mark where there is no cell.
     pub fn close(&mut self, key: &Key, next: Life) -> Result<u64, SourceError> {
         let closed = CellState { life: next, open: false, value: 0 };
-        let cell = self.cells.entry(key.clone()).or_insert(closed);
+        let cell = self.held.entry(key.clone()).or_insert(closed);
         *cell = CellState { value: cell.value, ..closed };
         Ok(cell.value)
     }
@@ -69,7 +69,7 @@ impl Cells {
     /// Opens the closed cell of this life at the greater of its value and `base`.
     pub fn install(&mut self, key: &Key, life: Life, base: u64) -> Result<(), SourceError> {
         let base = bounded("install", key, base)?;
-        let found = self.cells.get(key).copied();
+        let found = self.held.get(key).copied();
         match found {
             Some(cell) if counts(&cell, life) => return Ok(()),
             Some(cell) if cell.life == life => {}
@@ -77,17 +77,17 @@ impl Cells {
             _ => return Err(regressed("install", key, life, found.as_ref())),
         }
         let value = found.map_or(0, |cell| cell.value).max(base);
-        self.cells.insert(key.clone(), CellState { life, open: true, value });
+        self.held.insert(key.clone(), CellState { life, open: true, value });
         Ok(())
     }
 
     /// Raises the value to `floor`, if it is lower and the cell is open and of this life.
     pub fn lift(&mut self, key: &Key, life: Life, floor: u64) -> Result<(), SourceError> {
         let value = bounded("lift", key, floor)?;
-        match self.cells.get_mut(key) {
+        match self.held.get_mut(key) {
             Some(cell) if counts(cell, life) => cell.value = cell.value.max(value),
             None if !self.rules.keep(Rule::LiftNeverCreates) => {
-                self.cells.insert(key.clone(), CellState { life, open: true, value });
+                self.held.insert(key.clone(), CellState { life, open: true, value });
             }
             found => return Err(regressed("lift", key, life, found.as_deref())),
         }
@@ -123,19 +123,19 @@ impl Cells {
 
     /// Whether there is any cell.
     pub fn has_cells(&self) -> bool {
-        !self.cells.is_empty()
+        !self.held.is_empty()
     }
 
     /// The cell of a key.
     pub fn cell(&self, key: &Key) -> Option<CellState> {
-        self.cells.get(key).copied()
+        self.held.get(key).copied()
     }
 
     /// Sets or removes a cell, as a person or a fault might; returns what was there.
     pub fn put(&mut self, key: &Key, cell: Option<CellState>) -> Option<CellState> {
         match cell {
-            Some(cell) => self.cells.insert(key.clone(), cell),
-            None => self.cells.remove(key),
+            Some(cell) => self.held.insert(key.clone(), cell),
+            None => self.held.remove(key),
         }
     }
 

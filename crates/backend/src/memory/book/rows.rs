@@ -108,10 +108,14 @@ impl Book {
         raises: &[Raise],
         now_ms: u64,
     ) -> Result<Answer<Presence>, SourceError> {
-        let Answer { value: raised, version } = self.raise(pass, raises, now_ms)?;
-        let words = self.words(now_ms);
-        let value = Presence { raised, words, catalog_version: self.catalog_version, clock_ms: now_ms };
-        Ok(Answer { value, version })
+        let answer = self.raise(pass, raises, now_ms)?;
+        let value = Presence {
+            raised: answer.value,
+            words: self.words(now_ms),
+            catalog_version: self.catalog_version,
+            clock_ms: now_ms,
+        };
+        Ok(Answer { value, version: answer.version })
     }
 
     /// The rows of a sequence's keys, or of all, at most `most`, ascending.
