@@ -44,4 +44,9 @@ pub trait Source: Send + Sync {
     fn position(&self) -> Option<u64> {
         None
     }
+
+    /// How many numbers are left, as far as is known: a hint for appetite, never for safety. `None`: not known.
+    fn remaining(&self) -> Option<u64> {
+        None
+    }
 }
