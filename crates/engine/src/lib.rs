@@ -1,1 +1,38 @@
-//! To come.
+//! From a configuration to running towers of sources: what every door, the command line and the benches stand on.
+//!
+//! Reading order: [`config`] (one file, all faults at once), [`Engine`] (open, take, shut down), [`Desk`] (what an
+//! operator does from the ledger alone), [`Reason`] (one error table for all doors).
+//!
+//! This crate knows no wire type and no socket.
+//!
+//! ```
+//! # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+//! use sequent_engine::{Engine, NextRequest, Options, config::{Config, Sources}};
+//! let data = std::env::temp_dir().join(format!("sequent-doc-{}", std::process::id()));
+//! let config = Config::load(&Sources::embedded(&data))?;
+//! let engine = Engine::open(config, Options::default()).await?;
+//! let issued = engine.next(&NextRequest::new("order")?.count(5)).await?;
+//! assert_eq!(issued.numbers.numbers().collect::<Vec<_>>(), [1, 2, 3, 4, 5]);
+//! engine.shutdown().await;
+//! # std::fs::remove_dir_all(&data)?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! # }).unwrap();
+//! ```
+
+pub mod config;
+mod definition;
+mod desk;
+mod engine;
+mod error;
+mod events;
+mod options;
+mod reason;
+pub mod report;
+
+pub use definition::{Body, BodyFault, Placement, SPREAD_CAPACITY_MIN};
+pub use desk::{Desk, Saying};
+pub use engine::{Engine, Issued, Keyed, NextRequest};
+pub use error::{EngineError, FieldFault, OpenError, SlotCause};
+pub use events::{RECENT_MAX, Recent, describe_metrics};
+pub use options::{CreatePolicy, Options, Pace};
+pub use reason::{Reason, Retry};

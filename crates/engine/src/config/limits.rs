@@ -1,0 +1,29 @@
+//! `[limits]`: what one request, and the server's end, may cost.
+
+use std::time::Duration;
+
+use super::Section;
+
+/// `[limits]`.
+#[derive(Debug, Clone)]
+pub struct LimitsPart {
+    /// How long a request may wait where the caller names no deadline.
+    pub deadline: Duration,
+    /// The most numbers of one request.
+    pub max_count: u64,
+    /// How long a stopping server still takes requests, so that balancers notice.
+    pub drain_delay: Duration,
+    /// How long a stopping server waits for requests in flight.
+    pub drain_timeout: Duration,
+}
+
+impl LimitsPart {
+    pub(super) fn read(mut section: Section<'_, '_>) -> Self {
+        let deadline = section.duration("deadline_ms", 1..=600_000, 1500);
+        let max_count = section.integer("max_count", 1..=1_000_000, 10_000);
+        let drain_delay = section.duration("drain_delay_s", 0..=3600, 5);
+        let drain_timeout = section.duration("drain_timeout_s", 0..=3600, 20);
+        section.finish();
+        Self { deadline, max_count, drain_delay, drain_timeout }
+    }
+}

@@ -1,0 +1,92 @@
+//! What places have to do with each other: no file twice, nothing volatile unless allowed, no slot outside the ring.
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
+
+use sequent_core::SlotIndex;
+
+use super::{Fault, LedgerPart, Place, RingPart, ShardPart, check::Checker};
+
+/// Puts a relative path under the data directory.
+pub(super) fn put_under(data: &Path, place: &mut Place) {
+    if let Place::Sqlite(path) = place {
+        *path = data.join(&*path);
+    }
+}
+
+/// Notes every fault that concerns more than one key. Shards come with their places in the file's list.
+pub(super) fn check(
+    checker: &mut Checker<'_>,
+    ring: &RingPart,
+    shards: &[(usize, ShardPart)],
+    ledger: &LedgerPart,
+) {
+    check_volatile(checker, ring, shards, ledger);
+    let mut slots: BTreeMap<SlotIndex, usize> = BTreeMap::new();
+    let mut files: BTreeMap<PathBuf, String> = BTreeMap::new();
+    if let Place::Sqlite(path) = &ledger.place {
+        files.insert(identity(path), "ledger.path".to_owned());
+    }
+    for (at, part) in shards {
+        check_slot(checker, ring, *at, part.slot);
+        if let Some(first) = slots.insert(part.slot, *at) {
+            let bound = format!("shard[{first}] has the same slot: each slot has one store");
+            checker.fault(Fault::new(format!("shard[{at}].slot"), part.slot, bound));
+        }
+        let Place::Sqlite(path) = &part.place else { continue };
+        let key = format!("shard[{at}].path");
+        if let Some(first) = files.insert(identity(path), key.clone()) {
+            let bound = format!("{first} is the same file: two counters in one file would repeat numbers");
+            checker.fault(Fault::new(key, path.display(), bound));
+        }
+    }
+}
+
+fn check_slot(checker: &mut Checker<'_>, ring: &RingPart, at: usize, slot: SlotIndex) {
+    let Some(bits) = ring.shard_bits else { return };
+    let slots: SlotIndex = 1 << bits;
+    if slot >= slots {
+        let bound = format!("0 to {} are allowed with shard_bits = {bits}", slots - 1);
+        checker.fault(Fault::new(format!("shard[{at}].slot"), slot, bound));
+    }
+}
+
+fn check_volatile(
+    checker: &mut Checker<'_>,
+    ring: &RingPart,
+    shards: &[(usize, ShardPart)],
+    ledger: &LedgerPart,
+) {
+    let bound = "ring.allow_volatile = true is demanded for what is lost with its process";
+    let volatile = shards.iter().filter(|(_, part)| part.place == Place::Memory);
+    let mut keys: Vec<String> = volatile.map(|(at, _)| format!("shard[{at}].store")).collect();
+    if ledger.place == Place::Memory {
+        keys.push("ledger.store".to_owned());
+    }
+    if !ring.allow_volatile {
+        for key in keys {
+            checker.fault(Fault::new(key, "\"memory\"", bound));
+        }
+    }
+}
+
+/// What tells two paths of one file: links and dots resolved as far as the path exists.
+fn identity(path: &Path) -> PathBuf {
+    let resolved = path.canonicalize().ok();
+    let by_parent = || Some(path.parent()?.canonicalize().ok()?.join(path.file_name()?));
+    resolved.or_else(by_parent).unwrap_or_else(|| lexical(path))
+}
+
+/// The path without `.` and `..`, from the root.
+fn lexical(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for part in std::path::absolute(path).unwrap_or_else(|_| path.to_owned()).components() {
+        match part {
+            std::path::Component::ParentDir => drop(plain.pop()),
+            other => plain.push(other),
+        }
+    }
+    plain
+}

@@ -1,0 +1,58 @@
+//! What a configuration is read from.
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
+
+/// What a configuration is read from: flags over environment over file over defaults.
+///
+/// A key in a flag is its dotted path (`ring.shard_bits`); in the environment `SEQUENT_RING_SHARD_BITS`.
+/// Shards and sequences are lists, and come from the file alone.
+#[derive(Debug, Clone)]
+pub struct Sources {
+    /// Where embedded stores, the marker file and relative paths live.
+    pub data: PathBuf,
+    /// The configuration file, if there is one.
+    pub file: Option<PathBuf>,
+    /// Dotted path and value of each flag given.
+    pub flags: BTreeMap<String, String>,
+    /// The environment; only names that begin with `SEQUENT_`, and those that the file names as `${NAME}`, are read.
+    pub environment: BTreeMap<String, String>,
+}
+
+impl Sources {
+    /// The embedded default over `data`: no file, no environment.
+    pub fn embedded(data: impl AsRef<Path>) -> Self {
+        Self {
+            data: data.as_ref().to_owned(),
+            file: None,
+            flags: BTreeMap::new(),
+            environment: BTreeMap::new(),
+        }
+    }
+
+    /// The same, with this process's environment (names and values that are UTF-8).
+    #[must_use]
+    pub fn with_environment(mut self) -> Self {
+        let readable = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
+            Some((name.into_string().ok()?, value.into_string().ok()?))
+        };
+        self.environment = std::env::vars_os().filter_map(readable).collect();
+        self
+    }
+
+    /// The same, read from `file`.
+    #[must_use]
+    pub fn file(mut self, file: impl AsRef<Path>) -> Self {
+        self.file = Some(file.as_ref().to_owned());
+        self
+    }
+
+    /// The same, with a flag for one key.
+    #[must_use]
+    pub fn flag(mut self, key: &str, value: &str) -> Self {
+        self.flags.insert(key.to_owned(), value.to_owned());
+        self
+    }
+}

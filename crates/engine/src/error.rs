@@ -1,0 +1,156 @@
+//! Failures as callers see them: a reason, and what they may be told.
+
+use std::fmt;
+
+use sequent_core::{ErrorKind, SequenceName, SlotIndex, SourceError};
+
+use crate::{Reason, config::Faults};
+
+/// One field of a request that is out of bounds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FieldFault {
+    /// The field, as the caller wrote it.
+    pub field: &'static str,
+    /// What was found.
+    pub value: String,
+    /// What is allowed.
+    pub bound: String,
+}
+
+/// A slot that could not serve, as far as data callers may know: number and cause class.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SlotCause {
+    /// The slot.
+    pub slot: SlotIndex,
+    /// The class of the cause.
+    pub kind: ErrorKind,
+}
+
+/// A request that failed: the reason, and a text that names no address and no statement.
+///
+/// What lay beneath is [`EngineError::detail`], for log and status only.
+#[derive(Debug, Clone)]
+pub struct EngineError {
+    reason: Reason,
+    text: String,
+    fields: Vec<FieldFault>,
+    source: Option<SourceError>,
+}
+
+impl EngineError {
+    /// A failure for `reason`; `text` is shown to callers (lower case, no full stop, no addresses).
+    pub fn new(reason: Reason, text: impl Into<String>) -> Self {
+        Self { reason, text: text.into(), fields: Vec::new(), source: None }
+    }
+
+    /// A request with a field out of bounds.
+    pub fn invalid(field: &'static str, value: impl fmt::Display, bound: impl Into<String>) -> Self {
+        let fault = FieldFault { field, value: value.to_string(), bound: bound.into() };
+        let text = format!("{field} is {}: {}", fault.value, fault.bound);
+        Self { fields: vec![fault], ..Self::new(Reason::InvalidArgument, text) }
+    }
+
+    /// What a failure below means to the callers of `sequence`.
+    pub fn of_source(sequence: &SequenceName, error: SourceError) -> Self {
+        let reason = reason_of(error.kind());
+        let text = match error.kind() {
+            ErrorKind::Exhausted => format!("{sequence} is at its end"),
+            ErrorKind::NoWitness => "the ledger is needed, and away".to_owned(),
+            ErrorKind::LedgerBehind => {
+                "the ledger is older than what it gave: run `sequent recover` on the server".to_owned()
+            }
+            // Its text names slots and cause classes only.
+            ErrorKind::NoShard => format!("no slot can serve {sequence}: {}", error.context()),
+            kind => format!("{sequence} can't be served: {kind}"),
+        };
+        Self { source: Some(error), ..Self::new(reason, text) }
+    }
+
+    /// What callers match on.
+    pub fn reason(&self) -> Reason {
+        self.reason
+    }
+
+    /// Each field that is out of bounds, for [`Reason::InvalidArgument`].
+    pub fn fields(&self) -> &[FieldFault] {
+        &self.fields
+    }
+
+    /// Each slot with the class of its cause, for [`Reason::NoShardAvailable`].
+    pub fn slots(&self) -> Vec<SlotCause> {
+        let failures = self.source.as_ref().map_or(&[][..], SourceError::slots);
+        failures.iter().map(|failure| SlotCause { slot: failure.slot, kind: failure.kind }).collect()
+    }
+
+    /// What lay beneath, with addresses and statements: for log, status and the operator at the command line.
+    pub fn detail(&self) -> Option<String> {
+        let source = self.source.as_ref()?;
+        let slots = source.slots().iter().map(|f| format!("slot {}: {}: {}", f.slot, f.kind, f.detail));
+        Some(std::iter::once(source.to_string()).chain(slots).collect::<Vec<_>>().join("; "))
+    }
+}
+
+impl fmt::Display for EngineError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl std::error::Error for EngineError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.source.as_ref().map(|source| source as &(dyn std::error::Error + 'static))
+    }
+}
+
+/// The reason that a kind of failure has for a caller.
+pub(crate) fn reason_of(kind: ErrorKind) -> Reason {
+    match kind {
+        ErrorKind::Exhausted => Reason::SequenceExhausted,
+        ErrorKind::NoWitness => Reason::LedgerUnavailable,
+        ErrorKind::LedgerBehind => Reason::RecoveryRequired,
+        ErrorKind::Timeout
+        | ErrorKind::Unavailable
+        | ErrorKind::Contended
+        | ErrorKind::Refused
+        | ErrorKind::Regressed
+        | ErrorKind::Reborn
+        | ErrorKind::Leapt
+        | ErrorKind::NoShard => Reason::NoShardAvailable,
+    }
+}
+
+/// A cluster that was not opened.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum OpenError {
+    /// The configuration has faults: all of them, each with key, value and bound. Nothing was touched.
+    #[error("{0}")]
+    Config(#[from] Faults),
+    /// What was found does not fit: names what was found and what was expected.
+    #[error("{0}")]
+    Refused(String),
+    /// The ledger went back, or everything moved at once: an operator must name the loss.
+    #[error("{0}")]
+    Recovery(String),
+    /// Something that must answer at the start is away.
+    #[error("{0}")]
+    Unavailable(String),
+}
+
+impl OpenError {
+    /// The exit code: 3 for what was refused, 4 for what may be tried again.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Self::Config(_) | Self::Refused(_) | Self::Recovery(_) => 3,
+            Self::Unavailable(_) => 4,
+        }
+    }
+
+    /// What a failure below means to whoever starts.
+    pub(crate) fn of_source(error: &SourceError) -> Self {
+        match error.kind() {
+            ErrorKind::LedgerBehind => Self::Recovery(error.to_string()),
+            ErrorKind::Refused | ErrorKind::Leapt | ErrorKind::Regressed => Self::Refused(error.to_string()),
+            _ => Self::Unavailable(error.to_string()),
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! What an operator is shown: plain data, the same for text and JSON.
+
+use sequent_core::{SequenceName, SlotIndex};
+use serde::Serialize;
+
+/// A sequence in a list.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct SequenceSummary {
+    /// The name.
+    pub sequence: String,
+    /// The version in force.
+    pub version: u32,
+    /// Where it counts.
+    pub placement: &'static str,
+    /// The first number.
+    pub start: u64,
+    /// The distance between neighbours.
+    pub step: u64,
+    /// The highest number allowed.
+    pub end: u64,
+    /// Why it can't be used, if so.
+    pub fault: Option<String>,
+}
+
+/// A sequence with its counters.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct SequenceReport {
+    /// The definition in force.
+    #[serde(flatten)]
+    pub summary: SequenceSummary,
+    /// The definition as the ledger keeps it.
+    pub definition: String,
+    /// Its counters, as the ledger has them: at most [`COUNTERS_SHOWN_MAX`].
+    pub counters: Vec<CounterReport>,
+}
+
+/// The most counters that one report shows.
+pub const COUNTERS_SHOWN_MAX: usize = 4096;
+
+/// A counter: one key in one slot.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct CounterReport {
+    /// The key.
+    pub key: String,
+    /// The slot.
+    pub slot: SlotIndex,
+    /// The life in force.
+    pub life: String,
+    /// The life's raw ids are above this.
+    pub base: u64,
+    /// No raw id above this may leave a server before the ledger has a higher ceiling.
+    pub ceiling: u64,
+    /// The highest raw id reported as taken.
+    pub seen: u64,
+    /// The highest number that the ceiling permits, as far as the layout goes.
+    pub number_max: Option<u64>,
+    /// When the life was opened, in milliseconds since 1970.
+    pub opened_at_ms: u64,
+}
+
+/// Why a slot does not serve.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Cause {
+    /// The class.
+    pub kind: &'static str,
+    /// What was found, for people.
+    pub detail: String,
+}
+
+/// A slot: what is in it, and how it is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ShardReport {
+    /// The slot.
+    pub slot: SlotIndex,
+    /// The kind of store, `empty` where there is none.
+    pub store: &'static str,
+    /// Where the store is; never a secret.
+    pub place: String,
+    /// `live`, `evicted`, `probation`, `quarantined`, `unreachable` or `empty`.
+    pub state: String,
+    /// Why it does not serve.
+    pub cause: Option<Cause>,
+    /// How long it has been in this state, where a running engine knows.
+    pub since_ms: Option<u64>,
+    /// When it will be tried again, where a running engine knows.
+    pub retry_in_ms: Option<u64>,
+    /// The operator's word in force.
+    pub word: Option<WordReport>,
+    /// What a fresh look at the store found; absent where it could not be opened.
+    pub found: Option<Found>,
+}
+
+/// What a fresh look at a store found.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Found {
+    /// The engine's name and version.
+    pub version: String,
+    /// Which run of which data is speaking.
+    pub incarnation: String,
+    /// The stamp, if any.
+    pub stamp: Option<String>,
+    /// `durable`, `lossy` or `volatile`.
+    pub durability: &'static str,
+    /// The settings that decided the class.
+    pub settings: Vec<(String, String)>,
+}
+
+/// An operator's word.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct WordReport {
+    /// `evict`, `rescue` or `drain`.
+    pub verb: &'static str,
+    /// Who said it.
+    pub who: String,
+    /// Why.
+    pub why: String,
+    /// When, in milliseconds since 1970.
+    pub at_ms: u64,
+    /// Until when it counts; absent: until another word.
+    pub until_ms: Option<u64>,
+}
+
+/// Where a number came from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Explained {
+    /// The sequence.
+    #[serde(serialize_with = "as_text")]
+    pub sequence: SequenceName,
+    /// The number.
+    pub number: u64,
+    /// The encoded number.
+    pub encoded: u64,
+    /// The slot that it names.
+    pub slot: SlotIndex,
+    /// The raw id that the slot's counter gave.
+    pub raw: u64,
+    /// The low bits, added in memory.
+    pub low: u64,
+    /// The life that gave it, as far as the ledger has witnessed; absent: no life can have given it.
+    pub life: Option<LifeReport>,
+    /// The whole as one sentence.
+    pub verdict: String,
+}
+
+/// A stretch of a counter's history.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct LifeReport {
+    /// The life.
+    pub life: String,
+    /// Its raw ids are above this …
+    pub base: u64,
+    /// … and at most this, as far as the ledger has witnessed.
+    pub ceiling: u64,
+    /// Whether it is the one in force.
+    pub in_force: bool,
+    /// For the one in force: whether the id has been reported as taken.
+    pub seen: Option<bool>,
+}
+
+/// The keeper of the ceilings, and the ledger behind it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Status {
+    /// The cluster's name.
+    pub cluster: String,
+    /// n.
+    pub shard_bits: u8,
+    /// m.
+    pub memory_bits: u8,
+    /// One more with each resize.
+    pub epoch: u64,
+    /// What keeps the ledger from permitting anything, if something does.
+    pub trouble: Option<String>,
+    /// The slots, as the ring sees them.
+    pub shards: Vec<ShardReport>,
+    /// The keys in use.
+    pub keys: Vec<KeyReport>,
+}
+
+/// A key in use.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct KeyReport {
+    /// The key.
+    pub key: String,
+    /// Numbers ready in memory.
+    pub ready: u64,
+    /// Numbers handed out since the key was opened here.
+    pub given: u64,
+}
+
+fn as_text<S: serde::Serializer>(name: &SequenceName, to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_str(name.as_str())
+}
