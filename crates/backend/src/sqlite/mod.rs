@@ -1,1 +1,47 @@
-//! Store and ledger in `SQLite` files.
+//! SQLite: one file a shard, and one for the ledger.
+//!
+//! Reading order: [`fault`] (what SQLite says, and who must react), [`place`] (which file is at the path now),
+//! [`create`] (a new file appears complete or not at all), [`link`] (one connection), [`database`] (its use: one
+//! verb at a time, retries, discarded connections), then [`store`] and [`ledger`], a file a trait.
+//!
+//! What it rests on:
+//!
+//! - A row of `RETURNING` arrives before the commit. A value counts once its statement has run to its end
+//!   (`fetch_all`; sqlx's `fetch_one` and `fetch_optional` stop at the first row), or its transaction has committed.
+//! - The path is looked at before and after each verb: a file that was moved away, deleted or replaced under a
+//!   running process counts nothing any more, though SQLite would go on in it.
+//! - No file of a database is ever opened here but through SQLite: closing any descriptor of a file drops all of
+//!   the process's POSIX locks on it, SQLite's included.
+
+mod create;
+mod database;
+mod fault;
+mod ledger;
+mod link;
+mod place;
+mod store;
+
+use std::sync::Arc;
+
+use sequent_core::{Clock, Entropy, OsEntropy, SystemClock};
+
+pub use ledger::SqliteLedger;
+pub use store::SqliteStore;
+
+/// How a file is opened.
+#[derive(Debug, Clone)]
+pub struct SqliteOptions {
+    /// Whether a missing file may be made (its directory must be there). A file that is there is never overwritten.
+    pub create: bool,
+    /// For identities of new files, and for the jitter of retries.
+    pub entropy: Arc<dyn Entropy>,
+    /// For the bound of retries, and as the ledger's wall clock.
+    pub clock: Arc<dyn Clock>,
+}
+
+impl Default for SqliteOptions {
+    /// Makes no file; the machine's entropy and clock.
+    fn default() -> Self {
+        Self { create: false, entropy: Arc::new(OsEntropy), clock: Arc::new(SystemClock) }
+    }
+}

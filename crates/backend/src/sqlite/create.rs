@@ -1,0 +1,130 @@
+//! A new file appears at its path complete, or not at all.
+
+use std::{
+    ffi::OsString,
+    fs::{self, File, TryLockError},
+    io,
+    path::{Path, PathBuf},
+};
+
+use sequent_core::{Entropy, ErrorKind};
+use sqlx::{ConnectOptions, Connection, sqlite::SqliteJournalMode};
+
+use super::{
+    fault::Fault,
+    link::{self, Kind},
+    place::Place,
+};
+
+/// Makes the file unless somebody else has made it meanwhile. `Busy`: another maker is at work in this directory.
+///
+/// It is built beside its place under another name and then linked to it, which fails where something is already.
+/// Makers exclude each other by a lock on the directory, so that what a deleted file left behind (`-wal`, `-shm`)
+/// is removed before there is a file that it could be mistaken for, and never after.
+pub(super) async fn create(place: &Place, kind: &Kind, entropy: &dyn Entropy) -> Result<(), Fault> {
+    let token = token(entropy);
+    let Some(site) = blocking(place, &token, Site::occupy).await? else { return Ok(()) };
+    build(&site.draft, kind, &token).await?;
+    tokio::task::spawn_blocking(move || site.finish())
+        .await
+        .map_err(|error| Fault::broken(ErrorKind::Unavailable, error.to_string()))?
+        .map_err(unavailable)
+}
+
+/// A random name of 128 bits: the identity of the new file.
+pub(super) fn token(entropy: &dyn Entropy) -> String {
+    format!("{:016x}{:016x}", entropy.bits(), entropy.bits())
+}
+
+async fn build(draft: &Path, kind: &Kind, token: &str) -> Result<(), Fault> {
+    let options = link::options(draft).create_if_missing(true).journal_mode(SqliteJournalMode::Wal);
+    let mut connection = options.connect().await?;
+    for statement in kind.schema {
+        sqlx::query(*statement).execute(&mut connection).await?;
+    }
+    sqlx::query(kind.beget).bind(token).execute(&mut connection).await?;
+    // The last to leave brings the log into the file and removes it: one complete file remains.
+    connection.close().await?;
+    Ok(())
+}
+
+/// The directory, locked against other makers, and the draft in it.
+struct Site {
+    directory: File,
+    path: PathBuf,
+    draft: PathBuf,
+}
+
+impl Site {
+    /// Locks the directory. `None`: the file is there by now.
+    fn occupy(path: PathBuf, token: &str) -> Result<Option<Self>, Fault> {
+        let folder = path.parent().unwrap_or(Path::new("/"));
+        let directory = File::open(folder).map_err(|error| {
+            let cause = format!("directory {} can't be opened: {error}", folder.display());
+            Fault::broken(ErrorKind::Unavailable, cause)
+        })?;
+        match directory.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Err(Fault::busy("another process makes a file here")),
+            Err(TryLockError::Error(error)) => return Err(unavailable(error)),
+        }
+        if path.symlink_metadata().is_ok() {
+            return Ok(None);
+        }
+        for suffix in ["-wal", "-shm", "-journal"] {
+            remove(&with_suffix(&path, suffix)).map_err(unavailable)?;
+        }
+        let draft = with_suffix(&path, &format!(".{}.new", &token[..16]));
+        Ok(Some(Self { directory, path, draft }))
+    }
+
+    /// Puts the draft in its place, durably.
+    fn finish(self) -> io::Result<()> {
+        match fs::hard_link(&self.draft, &self.path) {
+            Ok(()) => {}
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            // A file system without links: nothing was there when the directory was locked.
+            Err(_) => fs::rename(&self.draft, &self.path)?,
+        }
+        remove(&self.draft)?;
+        self.directory.sync_all()
+    }
+}
+
+impl Drop for Site {
+    fn drop(&mut self) {
+        for suffix in ["", "-wal", "-shm", "-journal"] {
+            // Nobody else knows this name: what can't be removed is litter, and no harm.
+            let _ = remove(&with_suffix(&self.draft, suffix));
+        }
+    }
+}
+
+async fn blocking<T: Send + 'static>(
+    place: &Place,
+    token: &str,
+    step: fn(PathBuf, &str) -> Result<T, Fault>,
+) -> Result<T, Fault> {
+    let (path, token) = (place.path().to_owned(), token.to_owned());
+    tokio::task::spawn_blocking(move || step(path, &token))
+        .await
+        .map_err(|error| Fault::broken(ErrorKind::Unavailable, error.to_string()))?
+}
+
+fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = OsString::from(path);
+    name.push(suffix);
+    name.into()
+}
+
+fn remove(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+#[allow(clippy::needless_pass_by_value, reason = "it is handed to map_err")]
+fn unavailable(error: io::Error) -> Fault {
+    Fault::broken(ErrorKind::Unavailable, error.to_string())
+}

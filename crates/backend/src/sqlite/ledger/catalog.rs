@@ -1,0 +1,82 @@
+//! Definitions: the highest version of each counts, and every version is kept.
+
+use std::cmp::Ordering;
+
+use sequent_core::{
+    BoxFuture, ErrorKind, SourceError,
+    ledger::{Catalog, Defined, Definition},
+};
+use sqlx::{query, query_as};
+
+use super::{SqliteLedger, kept};
+use crate::sqlite::{
+    database::{Frame, Work},
+    fault::Fault,
+    link::Link,
+};
+
+impl Catalog for SqliteLedger {
+    fn definitions(&self) -> BoxFuture<'_, Result<(u64, Vec<Definition>), SourceError>> {
+        Box::pin(self.database.perform(Read))
+    }
+
+    fn define<'a>(&'a self, definition: &'a Definition) -> BoxFuture<'a, Result<Defined, SourceError>> {
+        Box::pin(self.database.perform(Define { definition }))
+    }
+}
+
+struct Read;
+
+impl Work for Read {
+    type Out = (u64, Vec<Definition>);
+    const VERB: &'static str = "read definitions from";
+    const FRAME: Frame = Frame::Read;
+
+    async fn run(&self, link: &mut Link) -> Result<(u64, Vec<Definition>), Fault> {
+        let catalog = version(link).await?;
+        let sql = "SELECT name, max(version), body FROM definitions GROUP BY name ORDER BY name";
+        let rows: Vec<(String, u32, String)> = link.rows(query_as(sql)).await?;
+        let definitions = rows.into_iter().map(definition).collect::<Result<_, _>>()?;
+        Ok((catalog, definitions))
+    }
+}
+
+struct Define<'a> {
+    definition: &'a Definition,
+}
+
+impl Work for Define<'_> {
+    type Out = Defined;
+    const VERB: &'static str = "define in";
+    const FRAME: Frame = Frame::Write;
+
+    async fn run(&self, link: &mut Link) -> Result<Defined, Fault> {
+        let Definition { name, version, body } = self.definition;
+        let sql = "SELECT name, version, body FROM definitions WHERE name = ?1 ORDER BY version DESC LIMIT 1";
+        let held: Option<(String, u32, String)> = link.row(query_as(sql).bind(name.as_str())).await?;
+        if let Some(held) = held.map(definition).transpose()? {
+            match version.cmp(&held.version) {
+                Ordering::Less => return Ok(Defined::Older { held }),
+                Ordering::Equal if *body == held.body => return Ok(Defined::Same),
+                Ordering::Equal => return Ok(Defined::Conflict { held }),
+                Ordering::Greater => {}
+            }
+        }
+        let sql = "INSERT INTO definitions (name, version, body) VALUES (?1, ?2, ?3)";
+        link.run(query(sql).bind(name.as_str()).bind(*version).bind(body.as_str())).await?;
+        link.run(query("UPDATE meta SET catalog = catalog + 1")).await?;
+        Ok(Defined::Created)
+    }
+}
+
+/// One more with each change of a definition.
+pub(super) async fn version(link: &mut Link) -> Result<u64, Fault> {
+    let (catalog,): (i64,) = link.only(query_as("SELECT catalog FROM meta")).await?;
+    Ok(kept(catalog))
+}
+
+fn definition((name, version, body): (String, u32, String)) -> Result<Definition, SourceError> {
+    let unreadable = |error| SourceError::new(ErrorKind::Refused, "definition in the ledger").because(error);
+    let name = name.parse().map_err(|error: sequent_core::NameError| unreadable(error))?;
+    Ok(Definition { name, version, body })
+}

@@ -1,0 +1,160 @@
+//! Who speaks, who calls, and what is on record.
+
+use sequent_core::{
+    BoxFuture, ErrorKind, Incarnation, LedgerId, SlotIndex, SourceError,
+    ledger::{Identity, Known, LedgerInspection, ServerId},
+};
+use sqlx::{query, query_as};
+
+use super::{
+    SqliteLedger, capped, kept,
+    pass::{check, sign, speaker},
+};
+use crate::sqlite::{
+    create::token,
+    database::{Frame, Work},
+    fault::Fault,
+    link::Link,
+};
+
+/// How long the row of a server that no longer calls is kept: a day.
+const SERVER_KEPT_MS: u64 = 24 * 60 * 60 * 1000;
+
+impl Identity for SqliteLedger {
+    fn inspect(&self) -> BoxFuture<'_, Result<LedgerInspection, SourceError>> {
+        Box::pin(self.database.perform(Inspect))
+    }
+
+    fn enlist<'a>(
+        &'a self,
+        under: &'a Incarnation,
+        server: ServerId,
+        nonce: u64,
+    ) -> BoxFuture<'a, Result<(), SourceError>> {
+        Box::pin(self.database.perform(Enlist { under, server, nonce }))
+    }
+
+    fn rebear<'a>(&'a self, was: &'a Incarnation) -> BoxFuture<'a, Result<Incarnation, SourceError>> {
+        Box::pin(self.database.perform(Rebear { was, token: token(self.entropy()) }))
+    }
+
+    fn known(&self) -> BoxFuture<'_, Result<Known, SourceError>> {
+        Box::pin(self.database.perform(ReadKnown))
+    }
+
+    fn record<'a>(
+        &'a self,
+        under: &'a Incarnation,
+        slot: Option<SlotIndex>,
+        incarnation: &'a Incarnation,
+    ) -> BoxFuture<'a, Result<(), SourceError>> {
+        Box::pin(self.database.perform(Record { under, slot, incarnation }))
+    }
+}
+
+struct Inspect;
+
+impl Work for Inspect {
+    type Out = LedgerInspection;
+    const VERB: &'static str = "inspect";
+    const FRAME: Frame = Frame::Write;
+
+    async fn run(&self, link: &mut Link) -> Result<LedgerInspection, Fault> {
+        // A real write: a disk that is full or read-only shows itself to whoever merely looks.
+        link.run(query("UPDATE meta SET inspected = (inspected + 1) & 0xffff")).await?;
+        let incarnation = speaker(link).await?;
+        let sql = "SELECT id, version, sqlite_version() FROM meta";
+        let (id, version, engine): (String, i64, String) = link.only(query_as(sql)).await?;
+        let id: LedgerId = id.parse().map_err(|error: std::num::ParseIntError| {
+            SourceError::new(ErrorKind::Refused, format!("ledger id is {id:?}")).because(error)
+        })?;
+        Ok(LedgerInspection {
+            incarnation,
+            id,
+            version: kept(version),
+            durability: link.durability().clone(),
+            clock_ms: link.wall_ms(),
+            engine: format!("SQLite {engine}"),
+        })
+    }
+}
+
+struct Enlist<'a> {
+    under: &'a Incarnation,
+    server: ServerId,
+    nonce: u64,
+}
+
+impl Work for Enlist<'_> {
+    type Out = ();
+    const VERB: &'static str = "enlist with";
+    const FRAME: Frame = Frame::Write;
+
+    async fn run(&self, link: &mut Link) -> Result<(), Fault> {
+        check(link, self.under).await?;
+        let oldest = capped(link.wall_ms().saturating_sub(SERVER_KEPT_MS));
+        link.run(query("DELETE FROM servers WHERE seen_ms <= ?1").bind(oldest)).await?;
+        sign(link, self.server, self.nonce).await
+    }
+}
+
+struct Rebear<'a> {
+    was: &'a Incarnation,
+    token: String,
+}
+
+impl Work for Rebear<'_> {
+    type Out = Incarnation;
+    const VERB: &'static str = "rebear";
+    const FRAME: Frame = Frame::Write;
+
+    async fn run(&self, link: &mut Link) -> Result<Incarnation, Fault> {
+        let now = speaker(link).await?;
+        if now != *self.was {
+            return Ok(now);
+        }
+        link.run(query("UPDATE meta SET token = ?1").bind(self.token.clone())).await?;
+        Ok(link.as_token(&self.token))
+    }
+}
+
+struct ReadKnown;
+
+impl Work for ReadKnown {
+    type Out = Known;
+    const VERB: &'static str = "read what is known from";
+    const FRAME: Frame = Frame::Read;
+
+    async fn run(&self, link: &mut Link) -> Result<Known, Fault> {
+        let (ledger,): (Option<String>,) = link.only(query_as("SELECT accepted FROM meta")).await?;
+        let slots: Vec<(SlotIndex, String)> =
+            link.rows(query_as("SELECT slot, incarnation FROM slots ORDER BY slot")).await?;
+        let stores = slots.into_iter().map(|(slot, text)| (slot, Incarnation::new(text))).collect();
+        Ok(Known { ledger: ledger.map(Incarnation::new), stores })
+    }
+}
+
+struct Record<'a> {
+    under: &'a Incarnation,
+    slot: Option<SlotIndex>,
+    incarnation: &'a Incarnation,
+}
+
+impl Work for Record<'_> {
+    type Out = ();
+    const VERB: &'static str = "record in";
+    const FRAME: Frame = Frame::Write;
+
+    async fn run(&self, link: &mut Link) -> Result<(), Fault> {
+        check(link, self.under).await?;
+        let text = self.incarnation.as_str();
+        let query = match self.slot {
+            None => query("UPDATE meta SET accepted = ?1").bind(text),
+            Some(slot) => query("INSERT OR REPLACE INTO slots (incarnation, slot) VALUES (?1, ?2)")
+                .bind(text)
+                .bind(slot),
+        };
+        link.run(query).await?;
+        Ok(())
+    }
+}

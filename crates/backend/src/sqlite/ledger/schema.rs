@@ -1,0 +1,79 @@
+//! The tables of a ledger.
+
+use crate::sqlite::link::Kind;
+
+/// `sqnl`.
+const APPLICATION_ID: i64 = 0x7371_6e6c;
+
+pub(super) static KIND: Kind = Kind {
+    word: "ledger",
+    application_id: APPLICATION_ID,
+    schema_version: 1,
+    schema: &[
+        // `id` for ever; `token` for this stretch of history; `accepted` is the incarnation on record.
+        "CREATE TABLE meta (
+            one INTEGER PRIMARY KEY CHECK (one = 1),
+            id TEXT NOT NULL,
+            token TEXT NOT NULL,
+            version INTEGER NOT NULL DEFAULT 0,
+            catalog INTEGER NOT NULL DEFAULT 0,
+            accepted TEXT,
+            inspected INTEGER NOT NULL DEFAULT 0
+        ) STRICT",
+        "CREATE TABLE layout (
+            one INTEGER PRIMARY KEY CHECK (one = 1),
+            cluster TEXT NOT NULL,
+            shard_bits INTEGER NOT NULL,
+            memory_bits INTEGER NOT NULL,
+            epoch INTEGER NOT NULL
+        ) STRICT",
+        "CREATE TABLE servers (
+            server INTEGER PRIMARY KEY,
+            nonce INTEGER NOT NULL,
+            seen_ms INTEGER NOT NULL
+        ) STRICT",
+        "CREATE TABLE slots (
+            slot INTEGER PRIMARY KEY,
+            incarnation TEXT NOT NULL
+        ) STRICT",
+        "CREATE TABLE counters (
+            slot INTEGER NOT NULL,
+            k TEXT NOT NULL,
+            life INTEGER NOT NULL,
+            store TEXT NOT NULL,
+            ledger TEXT NOT NULL,
+            base INTEGER NOT NULL,
+            ceiling INTEGER NOT NULL,
+            seen INTEGER NOT NULL,
+            opened_at INTEGER NOT NULL,
+            PRIMARY KEY (slot, k)
+        ) STRICT, WITHOUT ROWID",
+        "CREATE TABLE history (
+            ended INTEGER PRIMARY KEY,
+            slot INTEGER NOT NULL,
+            k TEXT NOT NULL,
+            life INTEGER NOT NULL,
+            base INTEGER NOT NULL,
+            ceiling INTEGER NOT NULL
+        ) STRICT",
+        "CREATE INDEX history_of ON history (k, slot, ended)",
+        "CREATE TABLE definitions (
+            name TEXT NOT NULL,
+            version INTEGER NOT NULL,
+            body TEXT NOT NULL,
+            PRIMARY KEY (name, version)
+        ) STRICT, WITHOUT ROWID",
+        "CREATE TABLE words (
+            slot INTEGER PRIMARY KEY,
+            verb TEXT NOT NULL,
+            who TEXT NOT NULL,
+            why TEXT NOT NULL,
+            at_ms INTEGER NOT NULL,
+            until_ms INTEGER
+        ) STRICT",
+        "PRAGMA user_version = 1",
+        "PRAGMA application_id = 0x73716e6c",
+    ],
+    beget: "INSERT INTO meta (one, id, token) VALUES (1, ?1, lower(hex(randomblob(16))))",
+    token: "SELECT token FROM meta",
+};

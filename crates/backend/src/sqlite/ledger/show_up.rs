@@ -1,0 +1,42 @@
+//! The periodic call.
+
+use sequent_core::{
+    BoxFuture, SourceError,
+    ledger::{Answer, Pass, Presence, Raise, ShowUp},
+};
+
+use super::{SqliteLedger, catalog, rows::raise_all, words::in_force};
+use crate::sqlite::{
+    database::{Frame, Work},
+    fault::Fault,
+    link::Link,
+};
+
+impl ShowUp for SqliteLedger {
+    fn show_up<'a>(
+        &'a self,
+        pass: Pass<'a>,
+        raises: &'a [Raise],
+    ) -> BoxFuture<'a, Result<Answer<Presence>, SourceError>> {
+        Box::pin(self.database.perform(Appear { pass, raises }))
+    }
+}
+
+struct Appear<'a> {
+    pass: Pass<'a>,
+    raises: &'a [Raise],
+}
+
+impl Work for Appear<'_> {
+    type Out = Answer<Presence>;
+    const VERB: &'static str = "show up at";
+    const FRAME: Frame = Frame::Write;
+
+    async fn run(&self, link: &mut Link) -> Result<Answer<Presence>, Fault> {
+        let Answer { value: raised, version } = raise_all(link, &self.pass, self.raises).await?;
+        let words = in_force(link).await?;
+        let catalog_version = catalog::version(link).await?;
+        let value = Presence { raised, words, catalog_version, clock_ms: link.wall_ms() };
+        Ok(Answer { value, version })
+    }
+}

@@ -1,0 +1,82 @@
+//! Which file is at a path now.
+
+use std::{
+    fmt, fs, io,
+    os::unix::fs::MetadataExt,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::UNIX_EPOCH,
+};
+
+use sequent_core::ErrorKind;
+
+use super::fault::Fault;
+
+/// Which file it is, as far as the file system tells: inode and time of birth.
+///
+/// Not the device, which may change at a reboot. Inodes are used again soon after a deletion: the birth tells them apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct FileId {
+    inode: u64,
+    born_ns: Option<u128>,
+}
+
+impl fmt::Display for FileId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.born_ns {
+            Some(born_ns) => write!(f, "inode={} born={born_ns}", self.inode),
+            None => write!(f, "inode={} born=unknown", self.inode),
+        }
+    }
+}
+
+/// A path, absolute, so that a later `chdir` changes nothing and no text of it is taken for a URI.
+#[derive(Debug, Clone)]
+pub(super) struct Place(Arc<Path>);
+
+impl Place {
+    pub(super) fn new(path: PathBuf) -> Self {
+        Self(std::path::absolute(&path).unwrap_or(path).into())
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// The file that is there now, or `None`. Anything else at the path is said plainly.
+    ///
+    /// On a thread of the runtime's for blocking calls: a disk that hangs must not take the runtime with it.
+    pub(super) async fn look(&self) -> Result<Option<FileId>, Fault> {
+        let path = Arc::clone(&self.0);
+        match tokio::task::spawn_blocking(move || look(&path)).await {
+            Ok(found) => found,
+            Err(error) => Err(Fault::broken(ErrorKind::Unavailable, error.to_string())),
+        }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.0.display(), f)
+    }
+}
+
+fn look(path: &Path) -> Result<Option<FileId>, Fault> {
+    let unusable = |cause: String| Err(Fault::broken(ErrorKind::Unavailable, cause));
+    let metadata = match fs::metadata(path) {
+        Ok(metadata) => metadata,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return unusable(error.to_string()),
+    };
+    if !metadata.is_file() {
+        return unusable("the path holds a directory or another thing that is no file".to_owned());
+    }
+    // SQLite takes an empty file for a new database; ours appear complete, so this one was emptied.
+    if metadata.len() == 0 {
+        return unusable(
+            "the file is empty (0 bytes): restore it, or remove it to let a new one be made".into(),
+        );
+    }
+    let born = metadata.created().ok().and_then(|born| born.duration_since(UNIX_EPOCH).ok());
+    Ok(Some(FileId { inode: metadata.ino(), born_ns: born.map(|born| born.as_nanos()) }))
+}

@@ -1,0 +1,150 @@
+//! The four verbs on cells, each one statement. They were raced on real files: no id twice in a life, and every close
+//! covers every id given.
+
+use sequent_core::{Block, Cell, ErrorKind, Life, SourceError};
+use sqlx::query_as;
+
+use super::{check, stored};
+use crate::sqlite::{
+    database::{Frame, Work},
+    fault::Fault,
+    link::Link,
+};
+
+pub(super) struct Take<'a> {
+    pub(super) cell: Cell<'a>,
+    pub(super) life: Life,
+    pub(super) want: u64,
+}
+
+impl Work for Take<'_> {
+    type Out = Block;
+    const VERB: &'static str = "take from";
+    const FRAME: Frame = Frame::Bare;
+
+    async fn run(&self, link: &mut Link) -> Result<Block, Fault> {
+        check(link, self.cell.under)?;
+        let (key, want) = (self.cell.key, self.want.max(1));
+        let sql = "UPDATE cells SET v = v + ?1 \
+            WHERE k = ?2 AND life = ?3 AND open = 1 AND v <= 9223372036854775807 - ?1 RETURNING v";
+        let added = stored("count", key, want)?;
+        let query = query_as(sql).bind(added).bind(key.as_str()).bind(self.life.to_stored());
+        let Some((value,)) = link.row::<(i64,)>(query).await? else {
+            let found = found(link, &self.cell).await?;
+            return Err(match found {
+                Some(state) if state.counts(self.life) => {
+                    let context = format!("{key}: {want} more than {} is above {}", state.value, i64::MAX);
+                    SourceError::new(ErrorKind::Exhausted, context)
+                }
+                found => regressed(&self.cell, self.life, found),
+            }
+            .into());
+        };
+        Block::ending_at(value.unsigned_abs(), want).map_err(|error| SourceError::exhausted(error).into())
+    }
+}
+
+pub(super) struct Close<'a> {
+    pub(super) cell: Cell<'a>,
+    pub(super) next: Life,
+}
+
+impl Work for Close<'_> {
+    type Out = u64;
+    const VERB: &'static str = "close a cell of";
+    const FRAME: Frame = Frame::Bare;
+
+    async fn run(&self, link: &mut Link) -> Result<u64, Fault> {
+        check(link, self.cell.under)?;
+        let sql = "INSERT INTO cells (k, life, open, v) VALUES (?1, ?2, 0, 0) \
+            ON CONFLICT (k) DO UPDATE SET life = excluded.life, open = 0 RETURNING v";
+        let query = query_as(sql).bind(self.cell.key.as_str()).bind(self.next.to_stored());
+        let (value,): (i64,) = link.only(query).await?;
+        // Below zero only by hand, and then no id was given that it would have to cover.
+        Ok(u64::try_from(value).unwrap_or(0))
+    }
+}
+
+pub(super) struct Install<'a> {
+    pub(super) cell: Cell<'a>,
+    pub(super) life: Life,
+    pub(super) base: u64,
+}
+
+impl Work for Install<'_> {
+    type Out = ();
+    const VERB: &'static str = "install a cell of";
+    const FRAME: Frame = Frame::Bare;
+
+    async fn run(&self, link: &mut Link) -> Result<(), Fault> {
+        check(link, self.cell.under)?;
+        let sql = "UPDATE cells SET v = CASE WHEN open THEN v ELSE max(v, ?1) END, open = 1 \
+            WHERE k = ?2 AND life = ?3 RETURNING v";
+        let base = stored("base", self.cell.key, self.base)?;
+        settle(link, &self.cell, self.life, sql, base).await
+    }
+}
+
+pub(super) struct Lift<'a> {
+    pub(super) cell: Cell<'a>,
+    pub(super) life: Life,
+    pub(super) floor: u64,
+}
+
+impl Work for Lift<'_> {
+    type Out = ();
+    const VERB: &'static str = "lift a cell of";
+    const FRAME: Frame = Frame::Bare;
+
+    async fn run(&self, link: &mut Link) -> Result<(), Fault> {
+        check(link, self.cell.under)?;
+        let sql = "UPDATE cells SET v = max(v, ?1) WHERE k = ?2 AND life = ?3 AND open = 1 RETURNING v";
+        let floor = stored("floor", self.cell.key, self.floor)?;
+        settle(link, &self.cell, self.life, sql, floor).await
+    }
+}
+
+/// Runs a statement that touches the one cell of this life, or is refused.
+async fn settle(
+    link: &mut Link,
+    cell: &Cell<'_>,
+    life: Life,
+    sql: &'static str,
+    value: i64,
+) -> Result<(), Fault> {
+    let query = query_as(sql).bind(value).bind(cell.key.as_str()).bind(life.to_stored());
+    if link.row::<(i64,)>(query).await?.is_some() {
+        return Ok(());
+    }
+    let found = found(link, cell).await?;
+    Err(regressed(cell, life, found).into())
+}
+
+/// What the file holds for a key, read after a refusal to say what was found.
+#[derive(Clone, Copy)]
+struct State {
+    life: Life,
+    open: bool,
+    value: i64,
+}
+
+impl State {
+    fn counts(self, life: Life) -> bool {
+        self.open && self.life == life
+    }
+}
+
+async fn found(link: &mut Link, cell: &Cell<'_>) -> Result<Option<State>, Fault> {
+    let query = query_as("SELECT life, open, v FROM cells WHERE k = ?1").bind(cell.key.as_str());
+    let row: Option<(i64, i64, i64)> = link.row(query).await?;
+    Ok(row.map(|(life, open, value)| State { life: Life::from_stored(life), open: open == 1, value }))
+}
+
+fn regressed(cell: &Cell<'_>, life: Life, found: Option<State>) -> SourceError {
+    let found = match found {
+        None => "no cell".to_owned(),
+        Some(state) if state.open => format!("a cell open for life {}", state.life),
+        Some(state) => format!("a cell closed for life {}", state.life),
+    };
+    SourceError::new(ErrorKind::Regressed, format!("{} in life {life}: found {found}", cell.key))
+}
