@@ -1,1 +1,32 @@
-//! To come.
+//! Health of members, and the ring of 2^n slots that shares work among them.
+//!
+//! A [`Ring`] turns one counter a slot (the guard's, raw ids) into one [`Source`](sequent_core::Source) of encoded ids
+//! a key: it asks the slots in parallel, keeps out those that fail, brings them back by one real take, and never
+//! lets one of them hold up the others. It reads verdicts of errors, never their texts.
+//!
+//! Suggested reading order: [`RingConfig`], `health` (one member, pure), `roster` (all members, one snapshot),
+//! `timed` (the store decorator that feeds them), `shares` and `join` (the arithmetic), `refill` (one take),
+//! `ask` (one slot's part in it), [`Ring`].
+//!
+//! This crate knows no store, no ledger, no demand and no template.
+
+mod config;
+mod health;
+mod join;
+mod ring;
+mod roster;
+mod shares;
+mod snapshot;
+mod status;
+mod timed;
+
+pub use config::RingConfig;
+pub use ring::{Ring, RingSource};
+pub use status::{SlotCounts, SlotState, SlotStatus};
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// What another task left behind when it panicked is whole: no critical section of this crate ends halfway.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

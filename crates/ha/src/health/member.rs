@@ -1,0 +1,319 @@
+//! One member: live, evicted, on probation or quarantined, with an operator's word on top.
+
+use std::time::{Duration, Instant};
+
+use sequent_core::{
+    Action, ErrorKind, Scope, SourceError,
+    ledger::{Word, WordVerb},
+};
+
+use super::{backoff::Backoff, window::Window};
+use crate::{RingConfig, SlotState};
+
+/// How long a member on probation waits for somebody's take before it takes one id itself.
+pub(crate) const PROBE_IDLE: Duration = Duration::from_secs(1);
+
+/// Why a member is out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Cause {
+    pub(crate) kind: ErrorKind,
+    pub(crate) detail: String,
+}
+
+impl From<&SourceError> for Cause {
+    fn from(error: &SourceError) -> Self {
+        Self { kind: error.kind(), detail: error.to_string() }
+    }
+}
+
+/// On what ground a member is tried.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Claim {
+    /// Its time has come.
+    Due,
+    /// No other is left.
+    LastResort,
+}
+
+/// What changed, returned on the change only.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Flip {
+    Evicted { cause: Cause, retry_after: Option<Duration> },
+    Probation,
+    Rescued { out: Duration },
+    ProbeFailed { kind: ErrorKind, retry_after: Duration },
+    Quarantined { cause: Cause },
+}
+
+/// A try that is under way. Whatever moves the member meanwhile ends it: its outcome then counts for nothing.
+#[derive(Debug, Clone, Copy)]
+struct Probing {
+    claim: Claim,
+    token: u64,
+}
+
+/// A member's health. Every method is told the time, and the fraction of the jitter where it needs one.
+#[derive(Debug, Clone)]
+pub(crate) struct Member {
+    state: SlotState,
+    since: Instant,
+    left_at: Instant,
+    cause: Option<Cause>,
+    /// Evicted: when probation begins. On probation: when it takes an id itself.
+    due: Option<Instant>,
+    window: Window,
+    backoff: Backoff,
+    probing: Option<Probing>,
+    slow_probe: bool,
+    generation: u64,
+    pardon: u64,
+    word: Option<Word>,
+}
+
+impl Member {
+    pub(crate) fn new(config: &RingConfig, now: Instant) -> Self {
+        Self {
+            state: SlotState::Live,
+            since: now,
+            left_at: now,
+            cause: None,
+            due: None,
+            window: Window::new(config.slow_limit, config.slow_window),
+            backoff: Backoff::new(config.rescue_after, config.rescue_after_max),
+            probing: None,
+            slow_probe: false,
+            generation: 0,
+            pardon: 0,
+            word: None,
+        }
+    }
+
+    pub(crate) fn state(&self) -> SlotState {
+        self.state
+    }
+
+    pub(crate) fn since(&self) -> Instant {
+        self.since
+    }
+
+    pub(crate) fn cause(&self) -> Option<&Cause> {
+        self.cause.as_ref()
+    }
+
+    pub(crate) fn word(&self) -> Option<&Word> {
+        self.word.as_ref()
+    }
+
+    /// How many rescues have begun: what was asked before one began says nothing about what comes after it.
+    pub(crate) fn generation(&self) -> u64 {
+        self.generation
+    }
+
+    /// How often an operator has cleared what was quarantined here.
+    pub(crate) fn pardon(&self) -> u64 {
+        self.pardon
+    }
+
+    /// When something is to be done about this member.
+    pub(crate) fn due(&self) -> Option<Instant> {
+        match self.state {
+            SlotState::Evicted if self.is_held() => None,
+            SlotState::Evicted | SlotState::Probation if self.probing.is_none() => self.due,
+            _ => None,
+        }
+    }
+
+    /// Until when the operator's word counts, in wall milliseconds.
+    pub(crate) fn word_ends(&self) -> Option<u64> {
+        self.word.as_ref().and_then(|word| word.until_ms)
+    }
+
+    /// It answered, but slowly. The last member that answers at all is kept: slow service is service.
+    pub(crate) fn slow(&mut self, now: Instant, fraction: f64, last: bool, cause: Cause) -> Option<Flip> {
+        if self.state == SlotState::Live {
+            let full = self.window.push(now);
+            return (full && !last).then(|| self.evict(now, fraction, cause));
+        }
+        self.slow_probe |= self.probing.is_some();
+        None
+    }
+
+    /// It failed. Only verdicts about the slot count, and only a quarantine counts against one that is out already.
+    pub(crate) fn fail(&mut self, now: Instant, fraction: f64, error: &SourceError) -> Option<Flip> {
+        let verdict = error.kind().verdict();
+        if verdict.scope != Scope::Slot {
+            return None;
+        }
+        let live = self.state == SlotState::Live;
+        match verdict.action {
+            Action::Quarantine => self.quarantine(now, error.into()),
+            Action::Evict if live => Some(self.evict(now, fraction, error.into())),
+            Action::CountSlow if live && self.window.push(now) => {
+                Some(self.evict(now, fraction, error.into()))
+            }
+            _ => None,
+        }
+    }
+
+    /// It could not be admitted at start: out, whatever the verdict's scope, until it is rescued or cleared.
+    pub(crate) fn exclude(&mut self, now: Instant, fraction: f64, error: &SourceError) -> Option<Flip> {
+        let verdict = error.kind().verdict();
+        if verdict.scope == Scope::Slot && verdict.action == Action::Quarantine {
+            return self.quarantine(now, error.into());
+        }
+        (self.state == SlotState::Live).then(|| self.evict(now, fraction, error.into()))
+    }
+
+    /// Time passed: an eviction may end in probation, an operator's word may expire.
+    pub(crate) fn tick(&mut self, now: Instant, wall_ms: u64) -> Option<Flip> {
+        if self.word_ends().is_some_and(|until| until <= wall_ms) {
+            return self.obey(now, wall_ms, None);
+        }
+        let due = self.due().is_some_and(|due| due <= now);
+        (self.state == SlotState::Evicted && due).then(|| self.begin_probation(now, now + PROBE_IDLE))
+    }
+
+    /// A token to try it with now, if it may be tried; whoever has it must report how that went.
+    pub(crate) fn claim(&mut self, claim: Claim) -> Option<u64> {
+        let allowed = match self.state {
+            SlotState::Probation => true,
+            SlotState::Evicted => claim == Claim::LastResort && !self.is_held(),
+            _ => false,
+        };
+        if !allowed || self.probing.is_some() {
+            return None;
+        }
+        if self.state == SlotState::Evicted {
+            self.generation += 1;
+        }
+        self.probing = Some(Probing { claim, token: self.generation });
+        self.slow_probe = false;
+        Some(self.generation)
+    }
+
+    /// The try gave numbers. A slow one is not enough where others serve, or the member would flap.
+    pub(crate) fn pass(&mut self, token: u64, now: Instant, fraction: f64, last: bool) -> Option<Flip> {
+        let probing = self.probing.take_if(|probing| probing.token == token)?;
+        if self.slow_probe && !last && probing.claim == Claim::Due {
+            let detail = "answered the probe, but slowly".to_owned();
+            return Some(self.back_off(now, fraction, Cause { kind: ErrorKind::Timeout, detail }));
+        }
+        self.enter(SlotState::Live, now, None, None);
+        self.window.clear();
+        Some(Flip::Rescued { out: now.saturating_duration_since(self.left_at) })
+    }
+
+    /// The try failed by the slot's own fault.
+    pub(crate) fn flunk(
+        &mut self,
+        token: u64,
+        now: Instant,
+        fraction: f64,
+        error: &SourceError,
+    ) -> Option<Flip> {
+        self.probing.take_if(|probing| probing.token == token)?;
+        if error.kind().verdict().action == Action::Quarantine {
+            return self.quarantine(now, error.into());
+        }
+        if self.state == SlotState::Probation {
+            return Some(self.back_off(now, fraction, error.into()));
+        }
+        // Tried ahead of its time: that must not push its time away.
+        self.cause = Some(error.into());
+        None
+    }
+
+    /// The try said nothing about the slot: another one must.
+    pub(crate) fn undecided(&mut self, token: u64, now: Instant) {
+        if self.probing.take_if(|probing| probing.token == token).is_some() {
+            self.wait_for_probe(now);
+        }
+    }
+
+    /// On probation, with nobody there who could try it: asks again in a while.
+    pub(crate) fn wait_for_probe(&mut self, now: Instant) {
+        if self.state == SlotState::Probation {
+            self.due = Some(now + PROBE_IDLE);
+        }
+    }
+
+    /// The word about this member, if there is one: obeyed once, undone by nobody but another one, or its end.
+    pub(crate) fn obey(&mut self, now: Instant, wall_ms: u64, word: Option<&Word>) -> Option<Flip> {
+        let word = word.filter(|word| word.until_ms.is_none_or(|until| until > wall_ms));
+        if word.map(|word| word.at_ms) == self.word.as_ref().map(|word| word.at_ms) {
+            return None;
+        }
+        let was_held = self.is_held();
+        self.word = word.cloned();
+        match word.map(|word| word.verb) {
+            Some(WordVerb::Evict | WordVerb::Drain) => word.and_then(|word| self.hold(now, word)),
+            Some(WordVerb::Rescue) => {
+                self.pardon += 1;
+                (self.state != SlotState::Live).then(|| self.begin_probation(now, now))
+            }
+            None => (was_held && self.state == SlotState::Evicted)
+                .then(|| self.begin_probation(now, now + PROBE_IDLE)),
+        }
+    }
+
+    fn is_held(&self) -> bool {
+        self.word.as_ref().is_some_and(|word| word.verb != WordVerb::Rescue)
+    }
+
+    fn hold(&mut self, now: Instant, word: &Word) -> Option<Flip> {
+        self.probing = None;
+        if matches!(self.state, SlotState::Quarantined | SlotState::Evicted) {
+            return None;
+        }
+        let detail = format!("{} by {}: {}", word.verb.as_str(), word.who, word.why);
+        let cause = Cause { kind: ErrorKind::Unavailable, detail };
+        self.leave(now);
+        self.enter(SlotState::Evicted, now, Some(cause.clone()), None);
+        Some(Flip::Evicted { cause, retry_after: None })
+    }
+
+    fn evict(&mut self, now: Instant, fraction: f64, cause: Cause) -> Flip {
+        self.leave(now);
+        let wait = self.backoff.next(fraction);
+        self.enter(SlotState::Evicted, now, Some(cause.clone()), Some(now + wait));
+        Flip::Evicted { cause, retry_after: Some(wait) }
+    }
+
+    fn back_off(&mut self, now: Instant, fraction: f64, cause: Cause) -> Flip {
+        let (kind, retry_after) = (cause.kind, self.backoff.next(fraction));
+        self.enter(SlotState::Evicted, now, Some(cause), Some(now + retry_after));
+        Flip::ProbeFailed { kind, retry_after }
+    }
+
+    fn quarantine(&mut self, now: Instant, cause: Cause) -> Option<Flip> {
+        if self.state == SlotState::Quarantined {
+            return None;
+        }
+        self.leave(now);
+        self.enter(SlotState::Quarantined, now, Some(cause.clone()), None);
+        Some(Flip::Quarantined { cause })
+    }
+
+    fn begin_probation(&mut self, now: Instant, due: Instant) -> Flip {
+        self.generation += 1;
+        let cause = self.cause.take();
+        self.enter(SlotState::Probation, now, cause, Some(due));
+        Flip::Probation
+    }
+
+    /// Health is paid out when it ends, so that a success has nothing to write.
+    fn leave(&mut self, now: Instant) {
+        if self.state == SlotState::Live {
+            self.backoff.heal(now.saturating_duration_since(self.since));
+            self.left_at = now;
+        }
+    }
+
+    fn enter(&mut self, state: SlotState, now: Instant, cause: Option<Cause>, due: Option<Instant>) {
+        self.state = state;
+        self.probing = None;
+        self.since = now;
+        self.cause = cause;
+        self.due = due;
+    }
+}

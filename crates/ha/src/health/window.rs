@@ -1,0 +1,63 @@
+//! How many slow events there were lately.
+
+use std::{
+    collections::VecDeque,
+    time::{Duration, Instant},
+};
+
+/// The latest slow events, at most `limit` of them, none older than `span`.
+#[derive(Debug, Clone)]
+pub(crate) struct Window {
+    limit: usize,
+    span: Duration,
+    events: VecDeque<Instant>,
+}
+
+impl Window {
+    pub(crate) fn new(limit: u32, span: Duration) -> Self {
+        let limit = usize::try_from(limit.max(1)).unwrap_or(usize::MAX);
+        Self { limit, span, events: VecDeque::new() }
+    }
+
+    /// Notes an event; returns whether `limit` of them now lie within `span`.
+    pub(crate) fn push(&mut self, now: Instant) -> bool {
+        while self.events.front().is_some_and(|at| now.saturating_duration_since(*at) >= self.span) {
+            self.events.pop_front();
+        }
+        if self.events.len() == self.limit {
+            self.events.pop_front();
+        }
+        self.events.push_back(now);
+        self.events.len() == self.limit
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.events.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sequent_core::{Clock, SystemClock};
+
+    #[test]
+    fn fills_only_within_the_span() {
+        let start = SystemClock.now();
+        let at = |s: u64| start + Duration::from_secs(s);
+        let mut window = Window::new(3, Duration::from_secs(60));
+        assert!(!window.push(at(0)));
+        assert!(!window.push(at(30)));
+        assert!(!window.push(at(60)), "the first is just too old");
+        assert!(window.push(at(89)));
+        assert!(window.push(at(89)), "it stays full");
+        assert!(!window.push(at(149)));
+        window.clear();
+        assert!(!window.push(at(149)));
+    }
+
+    #[test]
+    fn a_limit_of_none_is_one() {
+        assert!(Window::new(0, Duration::ZERO).push(SystemClock.now()));
+    }
+}

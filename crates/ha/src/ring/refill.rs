@@ -1,0 +1,298 @@
+//! One take of one key: shares for the slots, their answers in parallel, and whom to ask when they fail.
+
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
+
+use sequent_core::{Action, Blocks, ErrorKind, Scope, SlotFailure, SlotIndex, SourceError};
+use tokio::time::sleep;
+
+use super::{ask::Ask, key::KeyRing, mailbox::Mailbox, probe::Probe};
+use crate::{
+    SlotState,
+    health::Claim,
+    join::{Piece, count, join, trim},
+    shares::shares,
+    snapshot::Snapshot,
+};
+
+/// A probe beside slots that serve takes so many ids.
+pub(super) const PROBE_IDS: u64 = 1;
+
+/// One take under way. Dropped at any point, it leaves what it has in hand, and what is still to come, to the next.
+pub(super) struct Refill {
+    key: Arc<KeyRing>,
+    want: u64,
+    mailbox: Arc<Mailbox>,
+    hand: Vec<Piece>,
+    asked: BTreeMap<SlotIndex, Asked>,
+    /// Asks that it waits for, and probes that it does not.
+    awaited: usize,
+    probes: usize,
+    is_late: bool,
+}
+
+/// What became of asking a slot, and how often it was asked.
+#[derive(Default)]
+struct Asked {
+    times: u32,
+    failure: Option<SourceError>,
+}
+
+impl Refill {
+    pub(super) fn new(key: Arc<KeyRing>, want: u64) -> Self {
+        Self {
+            key,
+            want,
+            mailbox: Arc::default(),
+            hand: Vec::new(),
+            asked: BTreeMap::new(),
+            awaited: 0,
+            probes: 0,
+            is_late: false,
+        }
+    }
+
+    pub(super) async fn run(mut self) -> Result<Blocks, SourceError> {
+        self.hand = self.key.use_spares(self.want);
+        if self.missing() > 0 {
+            self.first_wave();
+            self.wait().await;
+        }
+        self.finish()
+    }
+
+    /// Until a slot has answered and the others answered, failed or passed `slow_after`; or all is lost.
+    ///
+    /// Where none has answered by then, the slots not asked yet are asked besides, so that it never lasts longer than
+    /// that and one attempt limit.
+    async fn wait(&mut self) {
+        let config = *self.key.roster().config();
+        let begun = self.now();
+        let (slow_at, end) = (config.slow_after, config.slow_after + config.attempt_timeout);
+        let mut hedged = false;
+        loop {
+            self.collect();
+            let took = self.now().saturating_duration_since(begun);
+            if self.awaited == 0 {
+                if !self.hand.is_empty() {
+                    return;
+                }
+                if self.next_wave() {
+                    continue;
+                }
+                if self.probes == 0 {
+                    return;
+                }
+            }
+            self.is_late = took >= slow_at;
+            if self.is_late && !self.hand.is_empty() || took >= end {
+                return;
+            }
+            if self.is_late && !hedged {
+                hedged = true;
+                self.next_wave();
+            }
+            let left = if self.is_late { end } else { slow_at }.saturating_sub(took);
+            tokio::select! {
+                () = self.mailbox.arrived() => {}
+                () = sleep(left) => {}
+            }
+        }
+    }
+
+    /// The live slots by their shares; and those on probation, one id each, for which nobody waits while others serve.
+    fn first_wave(&mut self) {
+        let snapshot = self.look();
+        let usable: Vec<SlotIndex> = self.usable(&snapshot, snapshot.live());
+        let prompt: Vec<SlotIndex> = usable.iter().copied().filter(|slot| !self.key.is_late(*slot)).collect();
+        let chosen = if prompt.is_empty() { usable } else { prompt };
+        self.ask_shares(&snapshot, &chosen);
+        if snapshot.some_out() {
+            let due: Vec<SlotIndex> = snapshot.in_state(SlotState::Probation).collect();
+            let due = self.usable(&snapshot, &due);
+            self.probe(&snapshot, &due, Claim::Due, !chosen.is_empty());
+        }
+    }
+
+    /// Asks whoever is left to ask; whether there was anybody.
+    fn next_wave(&mut self) -> bool {
+        let snapshot = self.look();
+        let live = self.usable(&snapshot, snapshot.live());
+        let fresh: Vec<SlotIndex> =
+            live.iter().copied().filter(|slot| !self.asked.contains_key(slot)).collect();
+        if self.ask_shares(&snapshot, &fresh) > 0 {
+            return true;
+        }
+        let again: Vec<SlotIndex> = live.into_iter().filter(|slot| self.may_ask_again(*slot)).collect();
+        if self.ask_shares(&snapshot, &again) > 0 {
+            return true;
+        }
+        let out: Vec<SlotIndex> =
+            snapshot.in_state(SlotState::Evicted).chain(snapshot.in_state(SlotState::Probation)).collect();
+        let mut out = self.usable(&snapshot, &out);
+        out.retain(|slot| !self.asked.contains_key(slot));
+        if out.is_empty() || !self.key.roster().may_try_all() {
+            return false;
+        }
+        self.probe(&snapshot, &out, Claim::LastResort, false) > 0
+    }
+
+    /// Where things stand now, with what has become due done.
+    fn look(&self) -> Arc<Snapshot> {
+        let snapshot = self.key.snapshot();
+        if !snapshot.some_out() {
+            return snapshot;
+        }
+        self.key.roster().tick();
+        self.key.snapshot()
+    }
+
+    fn usable(&self, snapshot: &Snapshot, slots: &[SlotIndex]) -> Vec<SlotIndex> {
+        slots.iter().copied().filter(|slot| self.key.can_ask(snapshot, *slot)).collect()
+    }
+
+    /// A counter that only lost its life is asked once more: its guard gives it a new one.
+    fn may_ask_again(&self, slot: SlotIndex) -> bool {
+        self.asked.get(&slot).is_some_and(|asked| {
+            let retry = |error: &SourceError| error.kind().verdict().action == Action::Retry;
+            asked.times == 1 && asked.failure.as_ref().is_some_and(retry)
+        })
+    }
+
+    /// Asks each slot for its share of what is missing; returns how many were asked.
+    fn ask_shares(&mut self, snapshot: &Snapshot, slots: &[SlotIndex]) -> usize {
+        let key = Arc::clone(&self.key);
+        let start = |slot: &SlotIndex| {
+            let generation = snapshot.standing(*slot).generation;
+            let floor = key.floor(snapshot, *slot, generation, false);
+            (*slot, generation, floor)
+        };
+        let starts: Vec<(SlotIndex, u64, Option<u64>)> = slots.iter().map(start).collect();
+        let positions: Vec<u64> =
+            starts.iter().map(|(slot, _, floor)| floor.unwrap_or_else(|| key.raw_position(*slot))).collect();
+        let shares = shares(&positions, self.missing());
+        let mut asked = 0;
+        for ((slot, generation, floor), want) in starts.into_iter().zip(shares).filter(|(_, want)| *want > 0)
+        {
+            self.ask(Ask { key: Arc::clone(&key), slot, want, generation, floor, probe: None }, true);
+            asked += 1;
+        }
+        asked
+    }
+
+    /// Tries slots that are out; returns how many.
+    fn probe(&mut self, snapshot: &Snapshot, slots: &[SlotIndex], claim: Claim, beside: bool) -> usize {
+        let even = self.missing().div_ceil(u64::try_from(slots.len()).unwrap_or(1).max(1));
+        let want = if beside { PROBE_IDS } else { even };
+        let mut asked = 0;
+        for slot in slots {
+            let Some(probe) = Probe::claim(self.key.roster(), *slot, claim) else { continue };
+            let generation = probe.generation();
+            let floor = self.key.floor(snapshot, *slot, generation, true);
+            let key = Arc::clone(&self.key);
+            self.ask(Ask { key, slot: *slot, want, generation, floor, probe: Some(probe) }, !beside);
+            asked += 1;
+        }
+        asked
+    }
+
+    fn ask(&mut self, ask: Ask, awaited: bool) {
+        self.asked.entry(ask.slot).or_default().times += 1;
+        *(if awaited { &mut self.awaited } else { &mut self.probes }) += 1;
+        self.mailbox.expect(ask.slot);
+        tokio::spawn(ask.run(awaited, Arc::clone(&self.mailbox)));
+    }
+
+    fn collect(&mut self) {
+        for outcome in self.mailbox.collect() {
+            *(if outcome.awaited { &mut self.awaited } else { &mut self.probes }) -= 1;
+            match outcome.result {
+                Ok(pieces) => self.hand.extend(pieces),
+                Err(error) => self.asked.entry(outcome.slot).or_default().failure = Some(error),
+            }
+        }
+    }
+
+    fn finish(&mut self) -> Result<Blocks, SourceError> {
+        self.leave();
+        let hand = std::mem::take(&mut self.hand);
+        if hand.is_empty() {
+            return Err(self.failure());
+        }
+        let (kept, mut surplus) = trim(hand, self.want);
+        let (blocks, rest) = join(self.key.layout(), kept);
+        surplus.extend(rest);
+        self.key.keep(surplus);
+        Ok(blocks)
+    }
+
+    fn leave(&mut self) {
+        let key = &self.key;
+        for outcome in self.mailbox.leave(self.is_late, |slot| key.set_late(slot)) {
+            match outcome.result {
+                Ok(pieces) => self.hand.extend(pieces),
+                Err(error) => self.asked.entry(outcome.slot).or_default().failure = Some(error),
+            }
+        }
+    }
+
+    /// Why nothing came. What is nobody's fault is passed on as it is; slots are blamed only for what is theirs.
+    fn failure(&self) -> SourceError {
+        let failures: Vec<&SourceError> =
+            self.asked.values().filter_map(|asked| asked.failure.as_ref()).collect();
+        let nobodys = |error: &&&SourceError| error.kind().verdict().scope == Scope::Nobody;
+        if !failures.is_empty() && failures.len() == self.asked.len() && failures.iter().all(|e| nobodys(&e))
+        {
+            let gravest = failures.iter().find(|error| error.kind() == ErrorKind::LedgerBehind);
+            return (**gravest.unwrap_or(&failures[0])).clone();
+        }
+        let snapshot = self.key.snapshot();
+        let slots = 0..self.key.layout().slots();
+        let causes: Vec<SlotFailure> = slots.filter_map(|slot| self.cause(&snapshot, slot)).collect();
+        let ended = !causes.is_empty() && causes.iter().all(|cause| cause.kind == ErrorKind::Exhausted);
+        if ended {
+            let all = format!("every slot is at the end of its range: {}", causes[0].detail);
+            return SourceError::new(ErrorKind::Exhausted, all);
+        }
+        SourceError::no_shard(causes)
+    }
+
+    /// Why this slot gave nothing, if there is one.
+    fn cause(&self, snapshot: &Snapshot, slot: SlotIndex) -> Option<SlotFailure> {
+        if snapshot.standing(slot).state == SlotState::Empty {
+            return None;
+        }
+        let of = |kind: ErrorKind, detail: String| SlotFailure { slot, kind, detail };
+        if let Some(bar) = self.key.barred(snapshot, slot) {
+            return Some(bar);
+        }
+        if let Some(asked) = self.asked.get(&slot) {
+            let unanswered = || of(ErrorKind::Timeout, format!("no answer within {:?}", self.patience()));
+            let failed = |error: &SourceError| of(error.kind(), error.to_string());
+            return Some(asked.failure.as_ref().map_or_else(unanswered, failed));
+        }
+        let unknown =
+            || self.key.has_counter(slot).then(|| of(ErrorKind::Unavailable, "not asked".to_owned()));
+        self.key.roster().failure(slot).or_else(unknown)
+    }
+
+    fn patience(&self) -> Duration {
+        let config = self.key.roster().config();
+        config.slow_after + config.attempt_timeout
+    }
+
+    fn missing(&self) -> u64 {
+        self.want.saturating_sub(count(&self.hand))
+    }
+
+    fn now(&self) -> std::time::Instant {
+        self.key.roster().env().clock.now()
+    }
+}
+
+impl Drop for Refill {
+    fn drop(&mut self) {
+        self.is_late = false;
+        self.leave();
+        self.key.keep(std::mem::take(&mut self.hand));
+    }
+}

@@ -1,0 +1,51 @@
+//! One key over the whole ring, as a source.
+
+use std::sync::Arc;
+
+use sequent_core::{Blocks, BoxFuture, Source, SourceError};
+use tokio::task::JoinSet;
+
+use super::{key::KeyRing, refill::Refill};
+
+/// Yields `raw << n | slot` for one key, before memory bits, the lowest first.
+///
+/// A take that is dropped disturbs nobody: what the slots answer afterwards is kept for the next one.
+pub struct RingSource {
+    key: Arc<KeyRing>,
+}
+
+impl RingSource {
+    pub(super) fn new(key: Arc<KeyRing>) -> Self {
+        Self { key }
+    }
+}
+
+impl Source for RingSource {
+    fn take(&self, want: u64) -> BoxFuture<'_, Result<Blocks, SourceError>> {
+        Box::pin(Refill::new(Arc::clone(&self.key), want.max(1)).run())
+    }
+
+    /// Lifts every live slot that can be asked. Succeeds where one of them did, or where none is there to be lifted:
+    /// a slot that comes back later is lifted then.
+    fn lift(&self, floor: u64) -> BoxFuture<'_, Result<(), SourceError>> {
+        let raw = floor >> self.key.layout().shard_bits();
+        let key = Arc::clone(&self.key);
+        Box::pin(async move {
+            key.drop_spares_up_to(raw);
+            let snapshot = key.snapshot();
+            let mut lifts = JoinSet::new();
+            for slot in snapshot.live().iter().filter(|slot| key.can_ask(&snapshot, **slot)) {
+                let (key, slot) = (Arc::clone(&key), *slot);
+                lifts.spawn(async move { key.lift(slot, raw).await });
+            }
+            // Not `join_all`: a lift goes on when the caller is dropped.
+            let lifted = tokio::spawn(lifts.join_all()).await.unwrap_or_default();
+            let any = lifted.iter().any(Result::is_ok);
+            lifted.into_iter().find(|_| !any).unwrap_or(Ok(()))
+        })
+    }
+
+    fn position(&self) -> Option<u64> {
+        self.key.position()
+    }
+}
