@@ -1,11 +1,29 @@
 //! A running cluster, as one process sees it.
 
-use std::{sync::Arc, time::Instant};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::{Duration, Instant},
+};
 
-use sequent_buffer::Reservoir;
-use sequent_core::{Blocks, NameError, SequenceName};
+use sequent_buffer::TakeError;
+use sequent_core::{Blocks, Env, ErrorKind, Key, NameError, SequenceName};
+use sequent_guard::Keeper;
+use sequent_ha::Ring;
 
-use crate::{Desk, EngineError, OpenError, Options, config::Config, report::Status};
+use crate::{
+    Desk, EngineError, OpenError, Options, Reason, Recent,
+    catalog::Catalog,
+    config::{Config, LimitsPart},
+    error::reason_of,
+    events::Memory,
+    live::{Keyed, Live},
+    registry::{Claim, Registry},
+    report::Status,
+    tasks::Tasks,
+};
 
 /// An ask for numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,56 +66,152 @@ pub struct Issued {
     pub version: u32,
 }
 
-/// A live key's reservoir. While it is held, the key is not given up as idle.
+/// A running cluster, as one process sees it. Cheap to clone; [`shutdown`](Self::shutdown) ends it for all clones.
 #[derive(Clone)]
-pub struct Keyed {
-    reservoir: Reservoir,
-}
+pub struct Engine(pub(crate) Arc<Inner>);
 
-impl Keyed {
-    /// Where the key's numbers are ready.
-    pub fn reservoir(&self) -> &Reservoir {
-        &self.reservoir
-    }
+pub(crate) struct Inner {
+    pub(crate) limits: LimitsPart,
+    pub(crate) env: Env,
+    pub(crate) ring: Arc<Ring>,
+    pub(crate) keeper: Arc<Keeper>,
+    pub(crate) desk: Desk,
+    pub(crate) catalog: Catalog,
+    pub(crate) keys: Registry<Live>,
+    pub(crate) setting: Arc<sequent_buffer::Setting>,
+    pub(crate) tasks: Tasks,
+    pub(crate) memory: Memory,
+    pub(crate) stopping: AtomicBool,
 }
-
-/// A running cluster, as one process sees it. Cheap to clone.
-#[derive(Clone)]
-pub struct Engine(Arc<()>);
 
 impl Engine {
     /// Checks what is there, opens every store that answers, and starts what runs in the background.
+    ///
+    /// A cluster that exists is refused where it does not fit the configuration; slots that can't be reached start
+    /// evicted.
     pub async fn open(config: Config, options: Options) -> Result<Self, OpenError> {
-        todo!()
+        crate::open::open(config, options).await
     }
 
     /// Numbers of a sequence: all or nothing.
     pub async fn next(&self, request: &NextRequest) -> Result<Issued, EngineError> {
-        todo!()
+        let NextRequest { name, count, deadline } = request;
+        let most = self.0.limits.max_count;
+        if *count == 0 || *count > most {
+            return Err(EngineError::invalid("count", count, format!("1 to {most} are allowed")));
+        }
+        let deadline = deadline.unwrap_or_else(|| self.0.env.clock.now() + self.0.limits.deadline);
+        let live = self.live(name, deadline).await?;
+        match live.reservoir().take(*count, Some(deadline)).await {
+            Ok(numbers) => Ok(Issued { sequence: name.clone(), numbers, version: live.version() }),
+            Err(error) => Err(self.failed(name, error)),
+        }
     }
 
-    /// The reservoir of a sequence's key, for callers that take one by one.
+    /// The reservoir of a sequence's key, for callers that take one by one. Begins nothing before the first take.
     pub async fn reservoir(&self, name: &SequenceName) -> Result<Keyed, EngineError> {
-        todo!()
+        let deadline = self.0.env.clock.now() + self.0.limits.deadline;
+        self.live(name, deadline).await.map(Keyed::new)
     }
 
-    /// What an operator does: lists, words, histories.
+    /// What an operator does: lists, words, histories, and a fresh look at each store.
     pub fn desk(&self) -> &Desk {
-        todo!()
+        &self.0.desk
     }
 
-    /// How ring, keeper and live keys are; looks at each store afresh.
+    /// How slots, ledger and live keys are.
     pub async fn status(&self) -> Status {
-        todo!()
+        crate::status::status(&self.0).await
     }
 
     /// What happened lately, oldest first: at most [`RECENT_MAX`](crate::RECENT_MAX) events.
-    pub fn recent(&self) -> Vec<crate::Recent> {
-        todo!()
+    pub fn recent(&self) -> Vec<Recent> {
+        self.0.memory.all()
     }
 
-    /// Lets requests finish, burns what is ready, reports the exact `seen`, and closes the stores.
+    /// Ends it, in this order: reservoirs (what is ready is burnt, waiting callers get `DRAINING`), keeper (its last
+    /// show up makes `seen` exact), stores. Doors have been shut before. The second call does nothing.
     pub async fn shutdown(&self) {
-        todo!()
+        let inner = &self.0;
+        if inner.stopping.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        for (_, live) in inner.keys.all() {
+            live.reservoir().close();
+        }
+        inner.keys.remove(|_| true);
+        inner.keeper.close().await;
+        inner.tasks.stop().await;
+        inner.desk.close().await;
+    }
+
+    fn draining() -> EngineError {
+        EngineError::new(Reason::Draining, "this server is stopping")
+    }
+
+    /// The live key of a sequence; the first caller has it made, the others wait for the same.
+    async fn live(&self, name: &SequenceName, deadline: Instant) -> Result<Arc<Live>, EngineError> {
+        if self.0.stopping.load(Ordering::Acquire) {
+            return Err(Self::draining());
+        }
+        let key = Key::of(name);
+        if let Some(live) = self.0.keys.get(&key) {
+            return Ok(live);
+        }
+        let late = || EngineError::new(Reason::DeadlineExceeded, format!("{name} was not ready in time"));
+        let made = tokio::time::timeout_at(deadline.into(), self.make(name, &key)).await;
+        made.map_err(|_| late())?
+    }
+
+    async fn make(&self, name: &SequenceName, key: &Key) -> Result<Arc<Live>, EngineError> {
+        loop {
+            let mut made = match self.0.keys.claim(key)? {
+                Claim::Live(live) => return Ok(live),
+                Claim::Wait(made) => made,
+                Claim::Make(sender) => {
+                    let (made, engine) = (sender.subscribe(), self.clone());
+                    let (name, key) = (name.clone(), key.clone());
+                    // A task of its own: a caller that goes away must not end it for the others.
+                    self.0.tasks.spawn(async move {
+                        let result = engine.0.build(&name, &key).await.map(Arc::new);
+                        engine.0.keys.made(&key, result, &sender);
+                    });
+                    made
+                }
+            };
+            let result = made.wait_for(Option::is_some).await.map(|made| made.clone());
+            match result {
+                Ok(Some(result)) => return result,
+                // Its maker was ended, by a shutdown or a bug: the next round decides.
+                _ if self.0.stopping.load(Ordering::Acquire) => return Err(Self::draining()),
+                _ => tokio::task::yield_now().await,
+            }
+        }
+    }
+
+    fn failed(&self, name: &SequenceName, error: TakeError) -> EngineError {
+        match error {
+            TakeError::Source(error) => {
+                if !matches!(error.kind(), ErrorKind::Exhausted) {
+                    let reason = reason_of(error.kind());
+                    let failed = EngineError::of_source(name, error);
+                    tracing::warn!(%name, %reason, detail = failed.detail(), "request failed");
+                    return failed;
+                }
+                EngineError::of_source(name, error)
+            }
+            TakeError::Deadline => {
+                EngineError::new(Reason::DeadlineExceeded, format!("no numbers of {name} came in time"))
+            }
+            TakeError::Closed if self.0.stopping.load(Ordering::Acquire) => Self::draining(),
+            // Its definition changed, or it was given up as idle, at this very moment.
+            TakeError::Closed => EngineError::new(Reason::NoShardAvailable, format!("{name} was just closed")),
+        }
     }
 }
+
+/// How often idle keys are looked for.
+pub(crate) const SWEEP_EVERY: Duration = Duration::from_secs(30);
+
+/// A key from which nothing has been taken for so long is dropped whole.
+pub(crate) const IDLE_AFTER: Duration = Duration::from_secs(600);

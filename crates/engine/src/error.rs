@@ -66,6 +66,12 @@ impl EngineError {
         Self { source: Some(error), ..Self::new(reason, text) }
     }
 
+    /// The same failure with what lay beneath it.
+    #[must_use]
+    pub(crate) fn because(self, source: SourceError) -> Self {
+        Self { source: Some(source), ..self }
+    }
+
     /// What callers match on.
     pub fn reason(&self) -> Reason {
         self.reason
@@ -131,16 +137,20 @@ pub enum OpenError {
     /// The ledger went back, or everything moved at once: an operator must name the loss.
     #[error("{0}")]
     Recovery(String),
+    /// There is no cluster, and this command makes none.
+    #[error("{0}")]
+    NoCluster(String),
     /// Something that must answer at the start is away.
     #[error("{0}")]
     Unavailable(String),
 }
 
 impl OpenError {
-    /// The exit code: 3 for what was refused, 4 for what may be tried again.
+    /// The exit code: 3 for what was refused, 4 for what may be tried again, 1 where there is no cluster.
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Config(_) | Self::Refused(_) | Self::Recovery(_) => 3,
+            Self::NoCluster(_) => 1,
             Self::Unavailable(_) => 4,
         }
     }

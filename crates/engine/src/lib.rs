@@ -19,20 +19,31 @@
 //! # }).unwrap();
 //! ```
 
+mod catalog;
 pub mod config;
+mod data;
 mod definition;
 mod desk;
 mod engine;
 mod error;
 mod events;
+mod ground;
+mod limit;
+mod live;
+mod open;
 mod options;
 mod reason;
+mod registry;
 pub mod report;
+mod status;
+mod stores;
+mod tasks;
 
 pub use definition::{Body, BodyFault, Placement, SPREAD_CAPACITY_MIN};
 pub use desk::{Desk, Saying};
-pub use engine::{Engine, Issued, Keyed, NextRequest};
+pub use engine::{Engine, Issued, NextRequest};
 pub use error::{EngineError, FieldFault, OpenError, SlotCause};
 pub use events::{RECENT_MAX, Recent, describe_metrics};
+pub use live::Keyed;
 pub use options::{CreatePolicy, Options, Pace};
 pub use reason::{Reason, Retry};

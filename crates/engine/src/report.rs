@@ -76,7 +76,8 @@ pub struct ShardReport {
     pub store: &'static str,
     /// Where the store is; never a secret.
     pub place: String,
-    /// `live`, `evicted`, `probation`, `quarantined`, `unreachable` or `empty`.
+    /// What a fresh look finds: `open`, `new`, `unreachable`, `refused` or `empty`; or, of a running engine, where the
+    /// ring has it: `live`, `evicted`, `probation` or `quarantined`.
     pub state: String,
     /// Why it does not serve.
     pub cause: Option<Cause>,
@@ -157,8 +158,8 @@ pub struct LifeReport {
     pub seen: Option<bool>,
 }
 
-/// The keeper of the ceilings, and the ledger behind it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+/// A running engine: its cluster, its slots, the keys in use.
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Status {
     /// The cluster's name.
     pub cluster: String,
@@ -177,7 +178,7 @@ pub struct Status {
 }
 
 /// A key in use.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct KeyReport {
     /// The key.
     pub key: String,
@@ -185,6 +186,8 @@ pub struct KeyReport {
     pub ready: u64,
     /// Numbers handed out since the key was opened here.
     pub given: u64,
+    /// Numbers a second, lately.
+    pub rate: f64,
 }
 
 fn as_text<S: serde::Serializer>(name: &SequenceName, to: S) -> Result<S::Ok, S::Error> {

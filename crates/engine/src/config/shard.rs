@@ -1,6 +1,6 @@
 //! `[[shard]]`: which store is in which slot.
 
-use std::path::PathBuf;
+use std::{fmt, path::PathBuf};
 
 use sequent_core::{SHARD_BITS_MAX, SlotIndex};
 
@@ -21,6 +21,15 @@ impl Place {
         match self {
             Self::Sqlite(_) => "sqlite",
             Self::Memory => "memory",
+        }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Sqlite(path) => fmt::Display::fmt(&path.display(), f),
+            Self::Memory => f.write_str("this process's memory"),
         }
     }
 }

@@ -1,0 +1,95 @@
+//! What a data directory holds before anything in it is touched.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+use sequent_core::Layout;
+
+use super::home;
+use crate::{
+    OpenError,
+    config::{Config, Place},
+};
+
+/// Names that may lie in the directory of a cluster that does not exist yet.
+const WELCOME: [&str; 2] = ["lost+found", "sequent.toml"];
+
+/// What a look at the places of a configuration found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Found {
+    /// The ledger is there.
+    Cluster,
+    /// Nothing that could be lost: a new cluster may be made.
+    Nothing,
+}
+
+/// Looks, and touches nothing. What is neither a cluster nor nothing is refused, naming what was found.
+pub(crate) fn look(config: &Config) -> Result<Found, OpenError> {
+    let Place::Sqlite(ledger) = &config.ledger.place else { return Ok(Found::Nothing) };
+    let shards = existing_shards(config);
+    let home = config.data.join(home::FILE);
+    // In this order: a process that is making the cluster makes the ledger first.
+    let orphans: Vec<PathBuf> = shards.into_iter().chain(home.exists().then_some(home)).collect();
+    if ledger.is_dir() {
+        let found = ledger.display();
+        return Err(OpenError::Refused(format!("ledger {found} is a directory: a file is expected")));
+    }
+    if ledger.exists() {
+        return Ok(Found::Cluster);
+    }
+    if !orphans.is_empty() {
+        let found: Vec<String> = orphans.iter().map(|path| path.display().to_string()).collect();
+        return Err(OpenError::Refused(format!(
+            "found {}, but no ledger {}: without it nobody knows which numbers were given; put the ledger back, \
+             or name another data directory for a new cluster",
+            found.join(", "),
+            ledger.display(),
+        )));
+    }
+    refuse_foreign(&config.data)?;
+    Ok(Found::Nothing)
+}
+
+/// Makes the data directory.
+pub(crate) fn prepare(config: &Config) -> Result<(), OpenError> {
+    fs::create_dir_all(&config.data).map_err(|error| unusable(&config.data, &error))
+}
+
+fn existing_shards(config: &Config) -> Vec<PathBuf> {
+    // The widest ring's names: the layout is not known before the ledger is read.
+    let layout = Layout::new(sequent_core::SHARD_BITS_MAX, 0).or_else(|_| config.first_layout());
+    let parts = layout.map(|layout| config.shards_of(layout)).unwrap_or_default();
+    let file = |place| match place {
+        Place::Sqlite(path) => Some(path),
+        Place::Memory => None,
+    };
+    parts.into_iter().filter_map(|part| file(part.place)).filter(|path| path.exists()).collect()
+}
+
+fn refuse_foreign(data: &Path) -> Result<(), OpenError> {
+    let entries = match fs::read_dir(data) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(unusable(data, &error)),
+    };
+    for entry in entries {
+        let name = entry.map_err(|error| unusable(data, &error))?.file_name();
+        let text = name.to_string_lossy();
+        // A process that makes the cluster at this moment may have come further than the look above.
+        let ours = text.starts_with("shard-") || text.starts_with("ledger.db") || text.starts_with(home::FILE);
+        if !ours && !text.starts_with('.') && !WELCOME.contains(&&*text) {
+            return Err(OpenError::Refused(format!(
+                "data directory {} holds {text:?} and no cluster: a new one is made in an empty or absent \
+                 directory only",
+                data.display(),
+            )));
+        }
+    }
+    Ok(())
+}
+
+fn unusable(data: &Path, error: &io::Error) -> OpenError {
+    OpenError::Refused(format!("data directory {} can't be used: {error}", data.display()))
+}

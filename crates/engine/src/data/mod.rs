@@ -1,0 +1,7 @@
+//! The data directory: what may be in it, and the mark that every process leaves there.
+
+mod directory;
+mod home;
+
+pub(crate) use directory::{Found, look, prepare};
+pub(crate) use home::Home;

@@ -1,0 +1,106 @@
+//! Where a number came from: slot, raw id, and the life that gave it.
+
+use sequent_core::{
+    Key, SequenceName,
+    ledger::{Counter, PastLife, Row},
+};
+
+use super::Desk;
+use crate::{
+    Body, EngineError, Reason,
+    limit::{of_ledger, within},
+    report::{Explained, LifeReport},
+};
+
+impl Desk {
+    /// Which slot, raw id and life gave a number.
+    pub async fn explain(&self, name: &SequenceName, number: u64) -> Result<Explained, EngineError> {
+        let definition = self.definition(name).await?;
+        let span = Body::from_text(&definition.body)
+            .map_err(|error| {
+                let text = format!("version {} of {name} can't be read: {error}", definition.version);
+                EngineError::new(Reason::DefinitionConflict, text)
+            })?
+            .span();
+        let Some(encoded) = span.encoded(self.layout(), number) else {
+            let (start, step, end) = (span.start(), span.step(), span.limit());
+            let bound = format!("{name} gives {start} to {end} in steps of {step}");
+            return Err(EngineError::invalid("number", number, bound));
+        };
+        let (raw, slot, low) = self.layout().decode(encoded);
+        let counter = Counter { slot, key: Key::of(name) };
+        let rows = self.rows(name).await?;
+        let row = rows.into_iter().find(|(held, _)| *held == counter).map(|(_, row)| row);
+        let history = within(self.limit(), "read the history", self.ledger().history(&counter)).await;
+        let history = history.map_err(|error| of_ledger(&error))?;
+        let life = life_of(raw, row.as_ref(), &history);
+        let verdict = verdict(number, slot, raw, row.as_ref(), life.as_ref());
+        Ok(Explained { sequence: name.clone(), number, encoded, slot, raw, low, life, verdict })
+    }
+}
+
+/// The life whose ids hold `raw`; the one in force first.
+fn life_of(raw: u64, row: Option<&Row>, history: &[PastLife]) -> Option<LifeReport> {
+    let in_force = row.filter(|row| raw > row.base && raw <= row.ceiling).map(|row| LifeReport {
+        life: row.life.to_string(),
+        base: row.base,
+        ceiling: row.ceiling,
+        in_force: true,
+        seen: Some(raw <= row.seen),
+    });
+    let past = || {
+        history.iter().rev().find(|past| raw > past.base && raw <= past.ceiling).map(|past| LifeReport {
+            life: past.life.to_string(),
+            base: past.base,
+            ceiling: past.ceiling,
+            in_force: false,
+            seen: None,
+        })
+    };
+    in_force.or_else(past)
+}
+
+fn verdict(number: u64, slot: u16, raw: u64, row: Option<&Row>, life: Option<&LifeReport>) -> String {
+    let place = format!("{number} is raw id {raw} of slot {slot}");
+    match (row, life) {
+        (None, _) => format!("{place}, whose counter has not begun: not given"),
+        (Some(_), Some(life)) if life.seen == Some(true) => {
+            format!("{place}, taken in life {}, which is in force", life.life)
+        }
+        (Some(row), Some(life)) if life.in_force => {
+            let seen = row.seen;
+            format!("{place}, permitted in life {}, but above the highest reported, {seen}: not given yet, or lately", life.life)
+        }
+        (Some(_), Some(life)) => format!("{place}, permitted in life {}, which has ended", life.life),
+        (Some(row), None) if raw > row.ceiling => {
+            format!("{place}, above the ceiling {}: not given, unless the ledger was away", row.ceiling)
+        }
+        (Some(_), None) => format!("{place}, which no life permitted: skipped when a life was opened"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sequent_core::{Incarnation, Life};
+
+    fn row(base: u64, ceiling: u64, seen: u64) -> Row {
+        let (store, ledger) = (Incarnation::new("s"), Incarnation::new("l"));
+        Row { life: Life::from_stored(9), store, ledger, base, ceiling, seen, opened_at_ms: 0 }
+    }
+
+    #[test]
+    fn a_raw_id_belongs_to_one_life_or_to_none() {
+        let history = [PastLife { life: Life::from_stored(1), base: 0, ceiling: 5 }];
+        let row = row(8, 20, 10);
+        let life = |raw| life_of(raw, Some(&row), &history).map(|life| (life.in_force, life.seen));
+        assert_eq!(life(5), Some((false, None)));
+        assert_eq!(life(6), None, "between two lives");
+        assert_eq!(life(9), Some((true, Some(true))));
+        assert_eq!(life(11), Some((true, Some(false))));
+        assert_eq!(life(21), None);
+        let said = |raw| verdict(1, 0, raw, Some(&row), life_of(raw, Some(&row), &history).as_ref());
+        assert!(said(7).contains("skipped"), "{}", said(7));
+        assert!(said(21).contains("above the ceiling 20"), "{}", said(21));
+    }
+}

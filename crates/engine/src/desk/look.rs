@@ -1,0 +1,113 @@
+//! A fresh look at each slot's store, taken by itself: it shows a cause even if nobody takes.
+
+use std::time::Duration;
+
+use sequent_core::{ErrorKind, Inspection, SlotIndex, SourceError, Stamp, ledger::Word};
+use tokio::task::JoinSet;
+
+use super::{Desk, report_word};
+use crate::{
+    limit::within,
+    report::{Cause, Found, ShardReport},
+    stores::Shard,
+};
+
+impl Desk {
+    /// Looks into each slot's store, all in parallel, each within one attempt's time limit. States are `open` (it
+    /// bears this cluster's stamp), `new` (it bears none yet), `unreachable`, `refused` and `empty`.
+    pub async fn shards(&self) -> Vec<ShardReport> {
+        let words = within(self.limit(), "read the words", self.ledger().words()).await.unwrap_or_default();
+        let mut looks = JoinSet::new();
+        for shard in &self.0.shards {
+            looks.spawn(look(shard.clone(), self.stamp(shard.part.slot), self.limit()));
+        }
+        let mut reports = looks.join_all().await;
+        let taken: Vec<SlotIndex> = reports.iter().map(|report| report.slot).collect();
+        reports.extend((0..self.layout().slots()).filter(|slot| !taken.contains(slot)).map(empty));
+        reports.sort_by_key(|report| report.slot);
+        for report in &mut reports {
+            report.word = word_about(&words, report.slot);
+        }
+        reports
+    }
+
+    /// The stamp that this cluster's store in `slot` bears.
+    fn stamp(&self, slot: SlotIndex) -> Stamp {
+        let record = &self.0.record;
+        Stamp {
+            ledger: self.0.id,
+            cluster: record.cluster.clone(),
+            layout: record.layout,
+            slot,
+            epoch: record.epoch,
+        }
+    }
+}
+
+fn word_about(words: &[Word], slot: SlotIndex) -> Option<crate::report::WordReport> {
+    words.iter().find(|word| word.slot == slot).map(report_word)
+}
+
+async fn look(shard: Shard, expected: Stamp, limit: Duration) -> ShardReport {
+    let inspected = within(limit, "look", shard.store.inspect()).await;
+    let (state, cause) = match &inspected {
+        Ok(inspection) => judge(inspection, &expected),
+        Err(error) => (state_of(error), Some(cause_of(error))),
+    };
+    ShardReport {
+        slot: shard.part.slot,
+        store: shard.part.place.as_str(),
+        place: shard.part.place.to_string(),
+        state: state.to_owned(),
+        cause,
+        since_ms: None,
+        retry_in_ms: None,
+        word: None,
+        found: inspected.ok().map(found),
+    }
+}
+
+/// Whether a store that answers is the one that belongs here.
+fn judge(inspection: &Inspection, expected: &Stamp) -> (&'static str, Option<Cause>) {
+    let refused = |detail: String| {
+        ("refused", Some(Cause { kind: ErrorKind::Refused.as_str(), detail }))
+    };
+    match &inspection.stamp {
+        Some(stamp) if stamp == expected => ("open", None),
+        Some(stamp) => refused(format!("stamp found `{stamp}`, expected `{expected}`")),
+        None if inspection.has_cells => refused(format!("cells without a stamp found, expected `{expected}`")),
+        None => ("new", None),
+    }
+}
+
+fn state_of(error: &SourceError) -> &'static str {
+    if error.kind() == ErrorKind::Refused { "refused" } else { "unreachable" }
+}
+
+fn cause_of(error: &SourceError) -> Cause {
+    Cause { kind: error.kind().as_str(), detail: error.to_string() }
+}
+
+fn found(inspection: Inspection) -> Found {
+    Found {
+        version: inspection.version,
+        incarnation: inspection.incarnation.to_string(),
+        stamp: inspection.stamp.map(|stamp| stamp.to_string()),
+        durability: inspection.durability.class.as_str(),
+        settings: inspection.durability.settings,
+    }
+}
+
+fn empty(slot: SlotIndex) -> ShardReport {
+    ShardReport {
+        slot,
+        store: "empty",
+        place: String::new(),
+        state: "empty".to_owned(),
+        cause: None,
+        since_ms: None,
+        retry_in_ms: None,
+        word: None,
+        found: None,
+    }
+}

@@ -1,0 +1,166 @@
+//! What an operator does with a cluster, from its ledger: lists, words, histories, a look at each store.
+
+mod explain;
+mod look;
+mod recover;
+
+use std::{sync::Arc, time::Duration};
+
+use sequent_core::{
+    Env, Layout, SequenceName, SlotIndex, Span,
+    ledger::{Counter, Definition, Ledger, Row, Word, WordVerb},
+};
+
+use crate::{
+    Body, EngineError, OpenError, Options,
+    config::{Config, Place},
+    data::{self, Found},
+    ground::Ground,
+    limit::{not_found, of_ledger, within},
+    report::{COUNTERS_SHOWN_MAX, CounterReport, SequenceReport, SequenceSummary, WordReport},
+};
+
+/// An operator's word about a slot, before the ledger has dated it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Saying {
+    /// The slot.
+    pub slot: SlotIndex,
+    /// What shall be done.
+    pub verb: WordVerb,
+    /// Who says it.
+    pub who: String,
+    /// Why.
+    pub why: String,
+    /// Until when it counts, in milliseconds since 1970; `None`: until another word.
+    pub until_ms: Option<u64>,
+}
+
+/// The desk of a cluster that exists. It takes no number, stamps nothing, and needs no shard that answers. Cheap to clone.
+#[derive(Clone)]
+pub struct Desk(pub(crate) Arc<Ground>);
+
+impl Desk {
+    /// Opens the ledger of a cluster that exists; never makes one.
+    pub async fn open(config: &Config, options: &Options) -> Result<Self, OpenError> {
+        let none = |what: String| OpenError::NoCluster(format!("no cluster in {}: {what}", config.data.display()));
+        if config.ledger.place == Place::Memory {
+            return Err(none("a memory ledger lives and dies with its process".to_owned()));
+        }
+        if data::look(config)? == Found::Nothing {
+            return Err(none("a first `sequent next NAME` makes one".to_owned()));
+        }
+        let ground = Ground::existing(config, options.env.clone()).await?;
+        ground.map(|ground| Self(Arc::new(ground))).ok_or_else(|| {
+            none("its ledger has no layout yet, a first `sequent next NAME` finishes it".to_owned())
+        })
+    }
+
+    /// The layout in force.
+    pub fn layout(&self) -> Layout {
+        self.0.record.layout
+    }
+
+    /// The sequences, ascending by name.
+    pub async fn list(&self) -> Result<Vec<SequenceSummary>, EngineError> {
+        Ok(self.definitions().await?.iter().map(summary).collect())
+    }
+
+    /// One sequence with its counters.
+    pub async fn show(&self, name: &SequenceName) -> Result<SequenceReport, EngineError> {
+        let definition = self.definition(name).await?;
+        let rows = self.rows(name).await?;
+        let span = Body::from_text(&definition.body).ok().map(|body| body.span());
+        let counters = rows.iter().map(|(counter, row)| self.counter(span, counter, row)).collect();
+        Ok(SequenceReport { summary: summary(&definition), definition: definition.body, counters })
+    }
+
+    /// Says a word about a slot; every server obeys within two seconds.
+    pub async fn say(&self, saying: &Saying) -> Result<WordReport, EngineError> {
+        let slots = self.layout().slots();
+        if saying.slot >= slots {
+            let bound = format!("0 to {} are allowed", slots - 1);
+            return Err(EngineError::invalid("slot", saying.slot, bound));
+        }
+        let Saying { slot, verb, who, why, until_ms } = saying.clone();
+        let word = Word { slot, verb, who, why, at_ms: 0, until_ms };
+        let said = within(self.limit(), "say a word", self.ledger().say(&word)).await;
+        said.map(|word| report_word(&word)).map_err(|error| of_ledger(&error))
+    }
+
+    /// Leaves the files that this desk has opened. A running engine's desk leaves with the engine.
+    pub async fn close(&self) {
+        self.0.files.leave().await;
+    }
+
+    fn ledger(&self) -> &dyn Ledger {
+        &*self.0.ledger
+    }
+
+    fn env(&self) -> &Env {
+        &self.0.env
+    }
+
+    fn limit(&self) -> Duration {
+        self.0.limit
+    }
+
+    async fn definitions(&self) -> Result<Vec<Definition>, EngineError> {
+        let read = within(self.limit(), "read the definitions", self.ledger().definitions()).await;
+        read.map(|(_, definitions)| definitions).map_err(|error| of_ledger(&error))
+    }
+
+    async fn definition(&self, name: &SequenceName) -> Result<Definition, EngineError> {
+        let definitions = self.definitions().await?;
+        definitions.into_iter().find(|held| held.name == *name).ok_or_else(|| not_found(name))
+    }
+
+    async fn rows(&self, name: &SequenceName) -> Result<Vec<(Counter, Row)>, EngineError> {
+        let list = self.ledger().list(Some(name.as_str()), COUNTERS_SHOWN_MAX);
+        within(self.limit(), "read the rows", list).await.map_err(|error| of_ledger(&error))
+    }
+
+    fn counter(&self, span: Option<Span>, counter: &Counter, row: &Row) -> CounterReport {
+        let layout = self.layout();
+        let number_max = span.and_then(|span| {
+            let highest = layout.encode(row.ceiling, counter.slot)? << layout.memory_bits();
+            let encoded = sequent_core::Block::new(highest | (layout.numbers_per_id() - 1), 1, 1).ok()?;
+            span.numbers(layout, encoded).map(|block| block.last())
+        });
+        CounterReport {
+            key: counter.key.to_string(),
+            slot: counter.slot,
+            life: row.life.to_string(),
+            base: row.base,
+            ceiling: row.ceiling,
+            seen: row.seen,
+            number_max,
+            opened_at_ms: row.opened_at_ms,
+        }
+    }
+}
+
+/// A definition as a list shows it.
+fn summary(definition: &Definition) -> SequenceSummary {
+    let body = Body::from_text(&definition.body);
+    let span = body.as_ref().map(Body::span).unwrap_or_default();
+    SequenceSummary {
+        sequence: definition.name.to_string(),
+        version: definition.version,
+        placement: body.as_ref().map_or("unknown", |body| body.placement().as_str()),
+        start: span.start(),
+        step: span.step(),
+        end: span.limit(),
+        fault: body.err(),
+    }
+}
+
+pub(crate) fn report_word(word: &Word) -> WordReport {
+    let Word { verb, who, why, at_ms, until_ms, .. } = word;
+    WordReport {
+        verb: verb.as_str(),
+        who: who.clone(),
+        why: why.clone(),
+        at_ms: *at_ms,
+        until_ms: *until_ms,
+    }
+}

@@ -1,0 +1,225 @@
+//! How a cluster is opened: each room is built here, in one place, and what runs in the background begins.
+
+use std::{
+    sync::{
+        Arc, Weak,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use sequent_buffer::{ReservoirConfig, Setting};
+use sequent_core::{Env, Rules, SlotIndex, SourceError, Store};
+use sequent_guard::{GuardConfig, Keeper, LossPolicy, Opening};
+use sequent_ha::Ring;
+
+use crate::{
+    CreatePolicy, Desk, Engine, OpenError, Options, Pace,
+    catalog::{self, Catalog},
+    config::{Config, LossWord},
+    data::{self, Found},
+    engine::{IDLE_AFTER, Inner, SWEEP_EVERY},
+    events::{Memory, watched},
+    ground::Ground,
+    registry::{LIVE_KEYS_MAX, Registry},
+    stores,
+    tasks::Tasks,
+};
+
+/// How often a server shows up: words and definitions of others are known within two seconds.
+const SHOW_UP_EVERY: Duration = Duration::from_millis(1750);
+
+/// How often the version of the definitions, which a show up brought, is compared.
+const FOLLOW_EVERY: Duration = Duration::from_millis(100);
+
+pub(crate) async fn open(config: Config, options: Options) -> Result<Engine, OpenError> {
+    let found = data::look(&config)?;
+    if found == Found::Nothing && config.embedded && options.create == CreatePolicy::Never {
+        return Err(OpenError::Refused(format!(
+            "no cluster in {}, and SEQUENT_EMBEDDED=never allows no new one: name a configuration, or the right \
+             data directory",
+            config.data.display(),
+        )));
+    }
+    data::prepare(&config)?;
+    let memory = Memory::default();
+    let env = watched(options.env.clone(), &memory);
+    let ground = Ground::any(&config, env, found == Found::Nothing).await?;
+    let files = ground.files.clone();
+    let opened = assemble(&config, options.pace, ground, memory).await;
+    match &opened {
+        Ok(_) if found == Found::Nothing => announce(&config, &options),
+        Ok(_) => {}
+        Err(_) => files.leave().await,
+    }
+    opened
+}
+
+/// Builds every room upon the ground, the lowest first.
+async fn assemble(config: &Config, pace: Pace, ground: Ground, memory: Memory) -> Result<Engine, OpenError> {
+    let env = ground.env.clone();
+    check_home(&ground).await?;
+    let layout = ground.record.layout;
+    let ring = Ring::new(
+        layout,
+        stores::by_slot(&ground.shards, layout.slots()),
+        config.ring.health,
+        env.clone(),
+    );
+    let (keeper, excluded) =
+        Keeper::open(opening(config, &ground, &ring)).await.map_err(|error| OpenError::of_source(&error))?;
+    admit(&ring, excluded)?;
+    let catalog = Catalog::open(
+        catalog::Ground {
+            ledger: Arc::clone(&ground.ledger),
+            limit: ground.limit,
+            layout,
+            at_risk_max: config.reservoir.at_risk_max,
+            auto_create: config.auto_create.clone(),
+        },
+        &config.sequences,
+    )
+    .await?;
+    let tasks = Tasks::new();
+    let inner = Arc::new(Inner {
+        limits: config.limits.clone(),
+        setting: Arc::new(setting(config, pace, env.clone(), &tasks)),
+        env,
+        ring,
+        keeper,
+        desk: Desk(Arc::new(ground)),
+        catalog,
+        keys: Registry::new(LIVE_KEYS_MAX),
+        tasks,
+        memory,
+        stopping: AtomicBool::new(false),
+    });
+    begin(&inner, pace);
+    Ok(Engine(inner))
+}
+
+/// A marker file that can't be read says nothing about a ledger that went back: no reason to go on.
+async fn check_home(ground: &Ground) -> Result<(), OpenError> {
+    match &ground.home {
+        Some(home) => home.mark(0).await.map(drop).map_err(|error| OpenError::of_source(&error)),
+        None => Ok(()),
+    }
+}
+
+fn opening(config: &Config, ground: &Ground, ring: &Ring) -> Opening {
+    let timed = |shard: &stores::Shard| Some((shard.part.slot, ring.store(shard.part.slot)?));
+    let shards: Vec<(SlotIndex, Arc<dyn Store>)> = ground.shards.iter().filter_map(timed).collect();
+    let loss = match config.ledger.loss {
+        LossWord::Continue => LossPolicy::Continue,
+        LossWord::Stop => LossPolicy::Stop,
+    };
+    Opening {
+        ledger: Arc::clone(&ground.ledger),
+        shards,
+        first: ground.record.clone(),
+        home: ground.home.clone(),
+        embedded: ground.is_embedded(config),
+        config: GuardConfig {
+            ahead: config.guard.ahead,
+            loss,
+            attempt_timeout: ground.limit,
+            show_up_every: SHOW_UP_EVERY,
+        },
+        env: ground.env.clone(),
+        rules: Rules::ALL,
+    }
+}
+
+/// What was refused at the start is for a person to mend; what is away comes back by timed rescue.
+fn admit(ring: &Ring, excluded: Vec<(SlotIndex, SourceError)>) -> Result<(), OpenError> {
+    let refused = |error: &SourceError| matches!(OpenError::of_source(error), OpenError::Refused(_));
+    let lines: Vec<String> = excluded
+        .iter()
+        .filter(|(_, error)| refused(error))
+        .map(|(slot, error)| format!("slot {slot}: {error}"))
+        .collect();
+    if !lines.is_empty() {
+        return Err(OpenError::Refused(lines.join("\n")));
+    }
+    for (slot, error) in &excluded {
+        ring.exclude(*slot, error);
+    }
+    Ok(())
+}
+
+fn setting(config: &Config, pace: Pace, env: Env, tasks: &Tasks) -> Setting {
+    let standing = ReservoirConfig {
+        reserve: config.reservoir.reserve,
+        at_risk_max: config.reservoir.at_risk_max,
+        ..ReservoirConfig::default()
+    };
+    let config = match pace {
+        Pace::Standing => standing,
+        Pace::Once => ReservoirConfig { reserve: Duration::ZERO, floor: 0, ..standing },
+    };
+    Setting { config, env, spawn: tasks.spawner() }
+}
+
+/// Starts what runs in the background. None of it keeps a cluster alive that nobody holds.
+fn begin(inner: &Arc<Inner>, pace: Pace) {
+    let keeper = Arc::clone(&inner.keeper);
+    inner.tasks.spawn(async move { keeper.run().await });
+    inner.tasks.spawn(inner.ring.run());
+    let (ring, mut words) = (Arc::clone(&inner.ring), inner.keeper.words());
+    inner.tasks.spawn(async move {
+        loop {
+            let now = words.borrow_and_update().clone();
+            ring.obey(&now);
+            if words.changed().await.is_err() {
+                return;
+            }
+        }
+    });
+    if pace == Pace::Standing {
+        inner.tasks.spawn(follow(Arc::downgrade(inner)));
+        inner.tasks.spawn(sweep(Arc::downgrade(inner)));
+    }
+}
+
+/// Reads the definitions again whenever a show up brought another version of them.
+async fn follow(engine: Weak<Inner>) {
+    let mut failed = false;
+    loop {
+        tokio::time::sleep(FOLLOW_EVERY).await;
+        let Some(engine) = engine.upgrade() else { return };
+        match engine.catalog.follow(engine.keeper.catalog_version()).await {
+            Ok(changed) => {
+                failed = false;
+                engine.keys.remove(|key| changed.iter().any(|name| name.as_str() == key.sequence()));
+            }
+            Err(error) if !failed => {
+                failed = true;
+                tracing::warn!(%error, "definitions can't be read again, those known stay in force");
+            }
+            Err(_) => {}
+        }
+    }
+}
+
+/// Drops idle keys whole.
+async fn sweep(engine: Weak<Inner>) {
+    loop {
+        tokio::time::sleep(SWEEP_EVERY).await;
+        let Some(engine) = engine.upgrade() else { return };
+        if engine.stopping.load(Ordering::Acquire) {
+            return;
+        }
+        for live in engine.keys.sweep(|_, live| live.is_idle(IDLE_AFTER)) {
+            live.reservoir().close();
+        }
+    }
+}
+
+fn announce(config: &Config, options: &Options) {
+    let text = if config.embedded {
+        format!("new embedded cluster in {}: its numbers start at 1", config.data.display())
+    } else {
+        format!("new cluster {}, its ledger in {}", config.cluster, config.ledger.place)
+    };
+    (options.say)(&text);
+}

@@ -1,0 +1,151 @@
+//! Live keys: each made once under a burst, found without waiting, dropped whole when idle.
+
+use std::{
+    collections::HashMap,
+    hash::{BuildHasher, RandomState},
+    sync::{
+        Arc, PoisonError, RwLock,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
+
+use sequent_core::Key;
+use tokio::sync::watch;
+
+use crate::{EngineError, Reason};
+
+/// Parts with a lock each, so that a key that is being made holds up few others.
+const PARTS: usize = 64;
+
+/// The most keys that one process holds at a time.
+pub(crate) const LIVE_KEYS_MAX: usize = 1 << 20;
+
+/// What a key that is being made will be: everybody who asks meanwhile gets the same, also the same failure.
+type Made<T> = Option<Result<Arc<T>, EngineError>>;
+
+enum Entry<T> {
+    Live(Arc<T>),
+    Making(watch::Receiver<Made<T>>),
+}
+
+/// Live keys. A value is in use while anybody but the registry holds its `Arc`.
+pub(crate) struct Registry<T> {
+    parts: Vec<RwLock<HashMap<Key, Entry<T>>>>,
+    hasher: RandomState,
+    count: AtomicUsize,
+    most: usize,
+}
+
+/// What a caller does about a key that is not live.
+pub(crate) enum Claim<T> {
+    /// Somebody was faster.
+    Live(Arc<T>),
+    /// Somebody is making it.
+    Wait(watch::Receiver<Made<T>>),
+    /// The caller must make it, and say what became of it.
+    Make(watch::Sender<Made<T>>),
+}
+
+impl<T> Registry<T> {
+    pub(crate) fn new(most: usize) -> Self {
+        let parts = (0..PARTS).map(|_| RwLock::new(HashMap::new())).collect();
+        Self { parts, hasher: RandomState::new(), count: AtomicUsize::new(0), most }
+    }
+
+    /// A live key: the hot path.
+    pub(crate) fn get(&self, key: &Key) -> Option<Arc<T>> {
+        let part = self.part(key).read().unwrap_or_else(PoisonError::into_inner);
+        match part.get(key) {
+            Some(Entry::Live(live)) => Some(Arc::clone(live)),
+            _ => None,
+        }
+    }
+
+    /// Who makes the key: exactly one caller of those that find it missing.
+    pub(crate) fn claim(&self, key: &Key) -> Result<Claim<T>, EngineError> {
+        let mut part = self.part(key).write().unwrap_or_else(PoisonError::into_inner);
+        match part.get(key) {
+            Some(Entry::Live(live)) => return Ok(Claim::Live(Arc::clone(live))),
+            // A maker that is gone without a word has left its sender closed; then the next caller takes over.
+            Some(Entry::Making(made)) if made.has_changed().is_ok() || made.borrow().is_some() => {
+                return Ok(Claim::Wait(made.clone()));
+            }
+            Some(Entry::Making(_)) => {}
+            None if self.count.load(Ordering::Relaxed) >= self.most => {
+                let text = format!("this server holds {} keys: at most {} are allowed", self.most, self.most);
+                return Err(EngineError::new(Reason::QuotaExceeded, text));
+            }
+            None => drop(self.count.fetch_add(1, Ordering::Relaxed)),
+        }
+        let (sender, receiver) = watch::channel(None);
+        part.insert(key.clone(), Entry::Making(receiver));
+        Ok(Claim::Make(sender))
+    }
+
+    /// The maker's word, to all who wait.
+    pub(crate) fn made(
+        &self,
+        key: &Key,
+        result: Result<Arc<T>, EngineError>,
+        waiting: &watch::Sender<Made<T>>,
+    ) {
+        let mut part = self.part(key).write().unwrap_or_else(PoisonError::into_inner);
+        match &result {
+            Ok(live) => drop(part.insert(key.clone(), Entry::Live(Arc::clone(live)))),
+            Err(_) => self.forget(&mut part, key),
+        }
+        drop(part);
+        waiting.send_replace(Some(result));
+    }
+
+    /// Takes out live keys that nobody holds and for which `idle` is true.
+    pub(crate) fn sweep(&self, idle: impl Fn(&Key, &T) -> bool) -> Vec<Arc<T>> {
+        let mut gone = Vec::new();
+        for part in &self.parts {
+            let mut part = part.write().unwrap_or_else(PoisonError::into_inner);
+            let unused = |key: &Key, live: &Arc<T>| Arc::strong_count(live) == 1 && idle(key, live);
+            gone.extend(part.extract_if(|key, entry| matches!(entry, Entry::Live(live) if unused(key, live))));
+        }
+        self.count.fetch_sub(gone.len(), Ordering::Relaxed);
+        let live = |(_, entry)| match entry {
+            Entry::Live(live) => Some(live),
+            Entry::Making(_) => None,
+        };
+        gone.into_iter().filter_map(live).collect()
+    }
+
+    /// Takes out the live keys of which `matching` is true, used or not: those who hold them go on with the old ones.
+    pub(crate) fn remove(&self, matching: impl Fn(&Key) -> bool) {
+        for part in &self.parts {
+            let mut part = part.write().unwrap_or_else(PoisonError::into_inner);
+            let before = part.len();
+            part.retain(|key, entry| matches!(entry, Entry::Making(_)) || !matching(key));
+            self.count.fetch_sub(before - part.len(), Ordering::Relaxed);
+        }
+    }
+
+    /// Every live key, ascending.
+    pub(crate) fn all(&self) -> Vec<(Key, Arc<T>)> {
+        let mut all = Vec::new();
+        for part in &self.parts {
+            let part = part.read().unwrap_or_else(PoisonError::into_inner);
+            all.extend(part.iter().filter_map(|(key, entry)| match entry {
+                Entry::Live(live) => Some((key.clone(), Arc::clone(live))),
+                Entry::Making(_) => None,
+            }));
+        }
+        all.sort_by(|a, b| a.0.cmp(&b.0));
+        all
+    }
+
+    fn forget(&self, part: &mut HashMap<Key, Entry<T>>, key: &Key) {
+        if part.remove(key).is_some() {
+            self.count.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+
+    #[allow(clippy::cast_possible_truncation, reason = "the low bits are as good as any")]
+    fn part(&self, key: &Key) -> &RwLock<HashMap<Key, Entry<T>>> {
+        &self.parts[self.hasher.hash_one(key) as usize % PARTS]
+    }
+}

@@ -1,0 +1,53 @@
+//! A running engine as an operator sees it.
+
+use std::time::Instant;
+
+use sequent_ha::{SlotState, SlotStatus};
+
+use crate::{
+    desk::report_word,
+    engine::Inner,
+    report::{Cause, KeyReport, ShardReport, Status},
+};
+
+/// The most keys that one status shows.
+const KEYS_SHOWN_MAX: usize = 1000;
+
+pub(crate) async fn status(engine: &Inner) -> Status {
+    let now = engine.env.clock.now();
+    let mut shards = engine.desk.shards().await;
+    for (report, slot) in shards.iter_mut().zip(engine.ring.status()) {
+        overlay(report, slot, now);
+    }
+    let record = &engine.desk.0.record;
+    let key = |(key, live): (sequent_core::Key, std::sync::Arc<crate::live::Live>)| {
+        let stats = live.reservoir().stats();
+        KeyReport { key: key.to_string(), ready: stats.reserve, given: stats.dealt, rate: stats.rate_short }
+    };
+    Status {
+        cluster: record.cluster.to_string(),
+        shard_bits: record.layout.shard_bits(),
+        memory_bits: record.layout.memory_bits(),
+        epoch: record.epoch,
+        trouble: engine.keeper.trouble().map(|trouble| trouble.to_string()),
+        shards,
+        keys: engine.keys.all().into_iter().take(KEYS_SHOWN_MAX).map(key).collect(),
+    }
+}
+
+/// What the ring knows of a slot goes before what a fresh look found; the look's cause stands where the ring has none.
+fn overlay(report: &mut ShardReport, slot: SlotStatus, now: Instant) {
+    if slot.state == SlotState::Empty {
+        return;
+    }
+    report.state = slot.state.as_str().to_owned();
+    if let Some((kind, detail)) = slot.cause {
+        report.cause = Some(Cause { kind: kind.as_str(), detail });
+    }
+    let ms = |duration: std::time::Duration| u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
+    report.since_ms = slot.since.map(|since| ms(now.saturating_duration_since(since)));
+    report.retry_in_ms = slot.retry_at.map(|at| ms(at.saturating_duration_since(now)));
+    if let Some(word) = slot.word {
+        report.word = Some(report_word(&word));
+    }
+}
