@@ -1,1 +1,41 @@
-//! To come.
+//! The guard: how a cluster whose stores forget never repeats a number.
+//!
+//! One counter is one slot and one key; counters share nothing. Three things stand for it: a *cell* in the store
+//! (life, open, value), a *row* in the ledger (life, incarnations, base, ceiling, seen), and a *permit* in a server's
+//! memory, its copy of the row. Within a life the store alone counts; from one life to the next only the ledger's
+//! ceiling counts.
+//!
+//! | step | where |
+//! |---|---|
+//! | join, or close, open, install | `counter/touch.rs` |
+//! | take, and begin again when a life or an incarnation ended | `counter/mod.rs` |
+//! | did the counter go backwards? | `counter/order.rs` |
+//! | may a block leave? raise first; the ledger away | `counter/release.rs` |
+//! | how far ahead a ceiling is raised | `counter/pace.rs`, `leap.rs` |
+//! | one ledger call for many counters, show up | `keeper.rs` |
+//! | nonces, incarnations of the ledger, its loss noticed once | `desk.rs` |
+//! | marks on other shards and in the data directory | `marks.rs` |
+//! | stamps, layout, a directory that moved | `admission.rs`, `shard.rs` |
+//! | the operator's word | `recover.rs` |
+//!
+//! `model/guard.py` beside this crate is the same protocol as a program that searches every interleaving. Whoever
+//! changes the protocol changes the model first.
+//!
+//! This crate knows no engine, no ring arithmetic and no template.
+
+mod admission;
+mod config;
+mod counter;
+mod desk;
+mod keeper;
+mod leap;
+mod marks;
+mod recover;
+mod shard;
+mod status;
+
+pub use config::{GuardConfig, LossPolicy, Opening};
+pub use desk::Trouble;
+pub use keeper::Keeper;
+pub use recover::recover;
+pub use status::{CounterStatus, KeeperStatus};

@@ -1,0 +1,92 @@
+//! Who may take part: the layout, the stamps, and whether everything moved at once.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use sequent_core::{
+    ErrorKind, Incarnation, Inspection, SlotIndex, SourceError,
+    ledger::{Known, LayoutRecord, Ledger},
+};
+
+use crate::shard::Shard;
+
+/// What a first look at the shards found: an inspection, or why there is none.
+pub(crate) type Looks = Vec<(Arc<Shard>, Result<Inspection, SourceError>)>;
+
+/// Looks at every shard at once.
+pub(crate) async fn look(shards: &[Arc<Shard>]) -> Looks {
+    let asked: Vec<_> = shards
+        .iter()
+        .map(|shard| {
+            let store = Arc::clone(shard.store());
+            (Arc::clone(shard), tokio::spawn(async move { store.inspect().await }))
+        })
+        .collect();
+    let mut looks = Looks::with_capacity(asked.len());
+    for (shard, look) in asked {
+        let found = look.await.unwrap_or_else(|error| {
+            Err(SourceError::new(ErrorKind::Unavailable, "inspect: its task ended early").because(error))
+        });
+        looks.push((shard, found));
+    }
+    looks
+}
+
+/// Refuses two slots on one store: their counters would be one counter.
+pub(crate) fn no_two_on_one(looks: &Looks) -> Result<(), SourceError> {
+    let mut seen: BTreeMap<&Incarnation, SlotIndex> = BTreeMap::new();
+    for (shard, look) in looks {
+        let Ok(found) = look else { continue };
+        if let Some(other) = seen.insert(&found.incarnation, shard.slot()) {
+            let context =
+                format!("slots {other} and {} are on one store, {}", shard.slot(), found.incarnation);
+            return Err(SourceError::new(ErrorKind::Refused, context));
+        }
+    }
+    Ok(())
+}
+
+/// The layout in force, refused where it is not the one expected.
+pub(crate) async fn layout(
+    ledger: &dyn Ledger,
+    first: &LayoutRecord,
+) -> Result<Option<LayoutRecord>, SourceError> {
+    let Some(held) = ledger.layout().await? else { return Ok(None) };
+    if held.cluster != first.cluster {
+        return Err(refused("cluster", &held.cluster, &first.cluster));
+    }
+    let (found, expected) = (held.layout, first.layout);
+    if found.shard_bits() != expected.shard_bits() {
+        return Err(refused("shard_bits", found.shard_bits(), expected.shard_bits()));
+    }
+    if found.memory_bits() != expected.memory_bits() {
+        return Err(refused("memory_bits", found.memory_bits(), expected.memory_bits()));
+    }
+    Ok(Some(held))
+}
+
+fn refused(field: &str, found: impl std::fmt::Display, expected: impl std::fmt::Display) -> SourceError {
+    let context = format!(
+        "{field}: the ledger was founded with {found}, the config says {expected}; \
+         the layout belongs to the ledger: leave {field} out, or set it to {found}"
+    );
+    SourceError::new(ErrorKind::Refused, context)
+}
+
+/// Whether the ledger and every shard that can be reached are other incarnations than those on record.
+pub(crate) async fn all_moved(known: &Known, ledger: &Incarnation, shards: &[Arc<Shard>]) -> bool {
+    let looks = look(shards).await;
+    have_all_moved(known, ledger, &looks)
+}
+
+/// The same, for looks already taken.
+pub(crate) fn have_all_moved(known: &Known, ledger: &Incarnation, looks: &Looks) -> bool {
+    let ledger_moved = known.ledger.as_ref().is_some_and(|record| record != ledger);
+    let records: BTreeMap<SlotIndex, &Incarnation> =
+        known.stores.iter().map(|(slot, incarnation)| (*slot, incarnation)).collect();
+    let mut compared = looks.iter().filter_map(|(shard, look)| {
+        let record = records.get(&shard.slot())?;
+        Some(look.as_ref().ok()?.incarnation != **record)
+    });
+    let Some(first_moved) = compared.next() else { return false };
+    ledger_moved && first_moved && compared.all(|moved| moved)
+}

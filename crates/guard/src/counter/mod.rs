@@ -1,0 +1,243 @@
+//! One counter: a key in a slot, guarded. Takes from the store, and lets go only what the ledger has witnessed.
+
+mod order;
+mod pace;
+mod permit;
+mod release;
+mod touch;
+
+use std::{
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use sequent_core::{
+    Block, Blocks, BoxFuture, Cell, ErrorKind, Event, Life, Rule, Source, SourceError,
+    ledger::{Counter, Raise, Raised, Row},
+};
+
+use crate::keeper::Shared;
+use crate::shard::Shard;
+use order::{Order, Ticket};
+use pace::Pace;
+use permit::Permit;
+use release::Judgement;
+
+/// A take begins again at most so often: after a lost life, a reborn store, a block of a life that ended meanwhile.
+const ROUNDS_MAX: usize = 6;
+
+/// What a process knows of one counter. Lives as long as its key, and until its `seen` is reported.
+pub(crate) struct Guarded {
+    pub(crate) counter: Counter,
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) shard: Arc<Shard>,
+    raw_max: u64,
+    state: Mutex<State>,
+    /// First touch goes once for all callers.
+    touch: tokio::sync::Mutex<()>,
+    closed: AtomicBool,
+}
+
+#[derive(Default)]
+pub(crate) struct State {
+    pub(crate) permit: Option<Permit>,
+    /// The row read when the key came alive, good for one first touch.
+    preread: Option<(Row, u64)>,
+    /// The life that the store refused last, and how often its opener has been waited for.
+    refused: Option<Life>,
+    duels: u32,
+    order: Order,
+    pace: Pace,
+    /// The highest id that left this process, or that the row or another server has seen: what is reported.
+    pub(crate) seen: u64,
+    /// The highest id that left without the ledger, and has not been witnessed since.
+    high: u64,
+    /// What was reported last.
+    reported: u64,
+}
+
+impl Guarded {
+    pub(crate) fn new(counter: Counter, shared: Arc<Shared>, shard: Arc<Shard>, raw_max: u64) -> Self {
+        let (state, touch, closed) =
+            (Mutex::default(), tokio::sync::Mutex::default(), AtomicBool::new(false));
+        Self { counter, shared, shard, raw_max, state, touch, closed }
+    }
+
+    /// The row as it was read with the others of its key.
+    pub(crate) fn preread(&self, row: Option<Row>, clock_ms: u64) {
+        let mut state = self.state();
+        if let Some(row) = row {
+            state.seen = state.seen.max(row.seen);
+            state.reported = state.reported.max(row.seen);
+            state.preread = Some((row, clock_ms));
+        }
+    }
+
+    /// No take leaves any more.
+    pub(crate) fn shut(&self) {
+        self.closed.store(true, Ordering::Relaxed);
+    }
+
+    pub(crate) fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    async fn take_block(&self, want: u64) -> Result<Block, SourceError> {
+        let mut last = None;
+        for _ in 0..ROUNDS_MAX {
+            if self.closed.load(Ordering::Relaxed) {
+                return Err(SourceError::new(ErrorKind::NoWitness, "the guard is closed"));
+            }
+            let want = self.affordable(want)?;
+            let permit = self.permit(want).await?;
+            let loss = self.shared.desk.loss();
+            let flight = Flight { of: self, ticket: self.state().order.begin() };
+            let cell = Cell { key: &self.counter.key, under: &permit.row.store };
+            let taken = self.shard.store().take(cell, permit.row.life, want).await;
+            match taken {
+                Ok(block) => match self.judge(&permit, flight, block, loss).await? {
+                    Judgement::Leaves(block) => return Ok(block),
+                    Judgement::Again(why) => last = Some(why),
+                },
+                Err(error) => last = Some(self.refused(&permit, error)?),
+            }
+        }
+        Err(last.unwrap_or_else(|| SourceError::new(ErrorKind::Contended, "a take began again too often")))
+    }
+
+    /// At most what is left of the range; `Exhausted` where nothing is.
+    fn affordable(&self, want: u64) -> Result<u64, SourceError> {
+        let left = self.raw_max.saturating_sub(self.state().seen);
+        if left == 0 {
+            let context =
+                format!("counter of slot {} has given all {} raw ids", self.counter.slot, self.raw_max);
+            return Err(SourceError::new(ErrorKind::Exhausted, context));
+        }
+        Ok(want.clamp(1, left))
+    }
+
+    /// A take that the store refused: what to do before the next round, or the error that the caller gets.
+    fn refused(&self, permit: &Permit, error: SourceError) -> Result<SourceError, SourceError> {
+        match error.kind() {
+            ErrorKind::Reborn => {
+                self.shard.forget(&permit.row.store);
+                self.give_up(permit.row.life, false);
+                Ok(error)
+            }
+            ErrorKind::Regressed => {
+                self.give_up(permit.row.life, true);
+                Ok(error)
+            }
+            _ => Err(error),
+        }
+    }
+
+    /// The permit of this life is gone, if it is still held; `refused`: the store knows no such life any more.
+    fn give_up(&self, life: Life, refused: bool) {
+        let mut state = self.state();
+        if state.permit.as_ref().is_some_and(|permit| permit.row.life == life) {
+            state.permit = None;
+            if refused {
+                state.refused = Some(life);
+            }
+        }
+    }
+
+    fn regressed(&self, detail: String) {
+        let Counter { slot, key } = self.counter.clone();
+        self.shared.env.events.emit(Event::Regressed { slot, key, detail });
+    }
+
+    /// What this counter reports when its server shows up; `None` where nothing has changed.
+    pub(crate) fn report(&self, ahead: Duration) -> Option<Raise> {
+        let state = self.state();
+        let permit = state.permit.as_ref()?;
+        if !self.shared.desk.speaks_as(&permit.row.ledger) {
+            return None;
+        }
+        let wanted = self.ahead(&state, ahead);
+        let raise = state.seen > permit.row.base && permit.ceiling.saturating_sub(state.seen) < wanted / 2;
+        let reassert = if self.shared.rules.keep(Rule::Reassert) { state.high } else { 0 };
+        let ceiling = if raise { state.seen.saturating_add(wanted).min(self.raw_max) } else { 0 };
+        let ceiling = ceiling.max(reassert);
+        if ceiling == 0 && state.seen == state.reported {
+            return None;
+        }
+        let leap_max = crate::leap::leap_max(permit.ceiling, self.raw_max, state.pace.block());
+        let (counter, life, seen) = (self.counter.clone(), permit.row.life, state.seen);
+        Some(Raise { counter, life, ceiling, seen, leap_max })
+    }
+
+    /// Whether ids left without the ledger that it has not witnessed yet.
+    pub(crate) fn owes(&self) -> bool {
+        self.state().high > 0
+    }
+
+    /// What became of a raise or a report.
+    pub(crate) fn learn(&self, asked: &Raise, answer: &Raised) {
+        let mut state = self.state();
+        let holds = state.permit.as_ref().is_some_and(|permit| permit.row.life == asked.life);
+        match answer {
+            Raised::Held { ceiling, seen } if holds => {
+                if let Some(permit) = state.permit.as_mut() {
+                    permit.ceiling = permit.ceiling.max(*ceiling);
+                }
+                if state.high <= *ceiling {
+                    state.high = 0;
+                }
+                state.reported = state.reported.max(asked.seen);
+                state.seen = state.seen.max(*seen);
+                state.order.saw(*seen);
+            }
+            Raised::Ended | Raised::Leapt { .. } if holds => {
+                state.permit = None;
+                state.high = 0;
+            }
+            Raised::Held { .. } | Raised::Ended | Raised::Leapt { .. } => {}
+        }
+    }
+
+    fn ahead(&self, state: &State, ahead: Duration) -> u64 {
+        let at = state.permit.as_ref().map_or(0, |permit| permit.ceiling);
+        match state.pace.ahead(ahead) {
+            0 => 0,
+            wanted => wanted.min(crate::leap::ahead_max(at, self.raw_max)),
+        }
+    }
+}
+
+/// The guarded counter as a source of raw ids. Dropping the last handle lets the keeper forget it once it is reported.
+pub(crate) struct Handle(pub(crate) Arc<Guarded>);
+
+impl Source for Handle {
+    fn take(&self, want: u64) -> BoxFuture<'_, Result<Blocks, SourceError>> {
+        Box::pin(async move { self.0.take_block(want).await.map(Blocks::from) })
+    }
+
+    fn lift(&self, floor: u64) -> BoxFuture<'_, Result<(), SourceError>> {
+        Box::pin(self.0.lift_to(floor))
+    }
+
+    fn position(&self) -> Option<u64> {
+        Some(self.0.state().seen)
+    }
+
+    fn remaining(&self) -> Option<u64> {
+        Some(self.0.raw_max.saturating_sub(self.0.state().seen))
+    }
+}
+
+/// A take in flight; a caller that goes away leaves nothing behind.
+struct Flight<'a> {
+    of: &'a Guarded,
+    ticket: Ticket,
+}
+
+impl Drop for Flight<'_> {
+    fn drop(&mut self) {
+        self.of.state().order.abandon(self.ticket);
+    }
+}

@@ -1,0 +1,58 @@
+//! A permit: a server's copy of a row. It may release ids of that life up to that ceiling.
+
+use sequent_core::{Rule, SourceError, ledger::Row};
+
+use super::Guarded;
+
+/// What a counter may release, and under whom.
+#[derive(Debug, Clone)]
+pub(crate) struct Permit {
+    /// The row that was joined or opened.
+    pub(crate) row: Row,
+    /// The highest ceiling acknowledged for it.
+    pub(crate) ceiling: u64,
+}
+
+impl Permit {
+    pub(crate) fn of(row: Row) -> Self {
+        let ceiling = row.ceiling;
+        Self { row, ceiling }
+    }
+}
+
+impl Guarded {
+    /// The permit held, if it is still good; else by first touch, once for all callers.
+    pub(super) async fn permit(&self, want: u64) -> Result<Permit, SourceError> {
+        if let Some(permit) = self.good_permit() {
+            return Ok(permit);
+        }
+        let _one_at_a_time = self.touch.lock().await;
+        match self.good_permit() {
+            Some(permit) => Ok(permit),
+            None => self.first_touch(want).await,
+        }
+    }
+
+    /// A permit counts under the incarnations of store and ledger that it names, and while the ledger is trusted.
+    fn good_permit(&self) -> Option<Permit> {
+        let (rules, desk) = (self.shared.rules, &self.shared.desk);
+        let permit = self.state().permit.clone()?;
+        let same_store =
+            self.shard.incarnation().as_ref() == Some(&permit.row.store) || !rules.keep(Rule::SameConnection);
+        let same_ledger = desk.speaks_as(&permit.row.ledger) || !rules.keep(Rule::SameLedger);
+        (same_store && same_ledger).then_some(permit)
+    }
+
+    /// Takes up a row, joined or opened: what was seen under it counts as seen.
+    pub(super) fn take_up(&self, row: Row) -> Permit {
+        let permit = Permit::of(row);
+        let mut state = self.state();
+        let row_seen = if self.shared.rules.keep(Rule::OrderAtFirstTouch) { permit.row.seen } else { 0 };
+        let floor = state.seen.max(row_seen);
+        state.seen = state.seen.max(permit.row.seen);
+        state.order.restart(floor);
+        state.high = 0;
+        state.permit = Some(permit.clone());
+        permit
+    }
+}

@@ -1,0 +1,197 @@
+//! May a block leave? Only in its life, above all that was seen, and witnessed.
+
+use sequent_core::{
+    Block, DurabilityClass, ErrorKind, Event, Rule, SourceError,
+    ledger::{Raise, Raised},
+};
+
+use super::{Flight, Guarded, permit::Permit};
+use crate::{LossPolicy, keeper::Ask, leap};
+
+/// What becomes of a block.
+pub(super) enum Judgement {
+    /// It leaves, as far as it is within the range.
+    Leaves(Block),
+    /// It was dropped; the take begins again.
+    Again(SourceError),
+}
+
+/// What a look at the permit says about a block.
+enum Standing {
+    Witnessed,
+    AboveCeiling(Permit),
+    OtherLife,
+}
+
+impl Guarded {
+    /// `loss`: which loss of the ledger was going on when the take began.
+    pub(super) async fn judge(
+        &self,
+        permit: &Permit,
+        flight: Flight<'_>,
+        block: Block,
+        loss: Option<u64>,
+    ) -> Result<Judgement, SourceError> {
+        self.note_pace(block);
+        if let Err(backwards) = self.place(&flight, block, permit) {
+            self.regressed(format!("took {block}: {backwards}"));
+            self.give_up(permit.row.life, true);
+            return Ok(self.again(block, "taken from a counter that went backwards", ErrorKind::Regressed));
+        }
+        let standing = self.release(permit, block);
+        match standing {
+            Standing::Witnessed => self.within_range(block),
+            Standing::OtherLife => {
+                Ok(self.again(block, "its life ended before it could leave", ErrorKind::Regressed))
+            }
+            Standing::AboveCeiling(held) => self.raise_and_release(&held, block, loss).await,
+        }
+    }
+
+    /// Judges the order, and counts the block as seen by takes that begin later; a leap is seen by nobody.
+    fn place(
+        &self,
+        flight: &Flight<'_>,
+        block: Block,
+        permit: &Permit,
+    ) -> Result<(), super::order::Backwards> {
+        let mut state = self.state();
+        if self.beyond_leap(&state, permit, block).is_some() {
+            return Ok(());
+        }
+        state.order.complete(flight.ticket, block, self.shared.rules)
+    }
+
+    fn note_pace(&self, block: Block) {
+        let now = self.shared.env.clock.now();
+        self.state().pace.took(block.count(), now);
+    }
+
+    /// Lets the block go if the permit covers it now.
+    fn release(&self, taken_under: &Permit, block: Block) -> Standing {
+        let mut state = self.state();
+        let rules = self.shared.rules;
+        let held = match state.permit.as_ref() {
+            Some(held) if held.row.life == taken_under.row.life || !rules.keep(Rule::BlockKeepsLife) => held,
+            None if !rules.keep(Rule::BlockKeepsLife) => taken_under,
+            _ => return Standing::OtherLife,
+        };
+        if block.last() <= held.ceiling || !rules.keep(Rule::WitnessFirst) {
+            state.seen = state.seen.max(block.last());
+            state.order.saw(block.last());
+            return Standing::Witnessed;
+        }
+        Standing::AboveCeiling(held.clone())
+    }
+
+    async fn raise_and_release(
+        &self,
+        held: &Permit,
+        block: Block,
+        loss: Option<u64>,
+    ) -> Result<Judgement, SourceError> {
+        let raise = self.raise_for(held, block);
+        let under = held.row.ledger.clone();
+        let answer =
+            self.shared.ask(Ask::Raise(under, raise.clone())).await.and_then(crate::keeper::Answered::raised);
+        match answer {
+            Ok(Raised::Leapt { ceiling }) => {
+                self.learn(&raise, &Raised::Leapt { ceiling });
+                let bound = ceiling.saturating_add(raise.leap_max);
+                self.dropped(block, "a leap that nothing follows");
+                Err(self.leapt(block.last(), bound))
+            }
+            Ok(raised) => {
+                self.learn(&raise, &raised);
+                match self.release(held, block) {
+                    Standing::Witnessed => self.within_range(block),
+                    _ => Ok(self.again(block, "its life ended before it could leave", ErrorKind::Regressed)),
+                }
+            }
+            Err(error) if error.kind() == ErrorKind::NoWitness => self.unwitnessed(held, block, loss, error),
+            Err(error) if error.kind() == ErrorKind::Reborn => {
+                Ok(self.again(block, "the ledger is another incarnation", ErrorKind::Reborn))
+            }
+            Err(error) => {
+                self.dropped(block, "the ledger refused its ceiling");
+                Err(error)
+            }
+        }
+    }
+
+    fn raise_for(&self, held: &Permit, block: Block) -> Raise {
+        let state = self.state();
+        let ahead = self.ahead(&state, self.shared.config.ahead);
+        let ceiling = block.last().saturating_add(ahead).min(self.raw_max.max(block.last()));
+        let leap_max = leap::leap_max(held.ceiling, self.raw_max, state.pace.block());
+        Raise { counter: self.counter.clone(), life: held.row.life, ceiling, seen: block.last(), leap_max }
+    }
+
+    /// The ledger is away: a durable shard goes on with blocks whose take began after the loss was noticed.
+    fn unwitnessed(
+        &self,
+        held: &Permit,
+        block: Block,
+        loss: Option<u64>,
+        error: SourceError,
+    ) -> Result<Judgement, SourceError> {
+        let (shared, rules) = (&self.shared, self.shared.rules);
+        let durable = self.shard.class() == DurabilityClass::Durable || !rules.keep(Rule::ContinueDurable);
+        if shared.config.loss == LossPolicy::Stop || !durable {
+            self.dropped(block, "above its ceiling while the ledger is away");
+            return Err(error);
+        }
+        let mut state = self.state();
+        let going_on = shared.desk.loss();
+        let late = loss.is_some() && loss == going_on || !rules.keep(Rule::ContinueLateTake);
+        let held_still = state.permit.as_ref().is_some_and(|permit| permit.row.life == held.row.life)
+            && shared.desk.speaks_as(&held.row.ledger)
+            && self.shard.incarnation().as_ref() == Some(&held.row.store);
+        if going_on.is_none() || !late || !held_still && rules.keep(Rule::ContinueLease) {
+            drop(state);
+            return Ok(self.again(
+                block,
+                "taken before the loss of the ledger was noticed",
+                ErrorKind::NoWitness,
+            ));
+        }
+        if let Some(beyond) = self.beyond_leap(&state, held, block) {
+            drop(state);
+            self.dropped(block, "a leap that nothing follows");
+            return Err(self.leapt(block.last(), beyond));
+        }
+        state.high = state.high.max(block.last());
+        state.seen = state.seen.max(block.last());
+        drop(state);
+        let (slot, count) = (self.counter.slot, block.count());
+        shared.env.events.emit(Event::Unwitnessed { slot, count });
+        self.within_range(block)
+    }
+
+    /// How far a value may be before it counts as a leap, where it is one: against what was seen, and the copy of
+    /// the ceiling. With the ledger in reach, its own ceiling has the last word.
+    fn beyond_leap(&self, state: &super::State, held: &Permit, block: Block) -> Option<u64> {
+        let at = held.ceiling.max(state.seen);
+        let bound = at.saturating_add(leap::leap_max(at, self.raw_max, state.pace.block()));
+        (block.first() > bound).then_some(bound)
+    }
+
+    /// Ids above the range are nobody's; a block wholly above it means that the counter is at its end.
+    fn within_range(&self, block: Block) -> Result<Judgement, SourceError> {
+        if let Some(block) = block.up_to(self.raw_max) {
+            return Ok(Judgement::Leaves(block));
+        }
+        let context = format!("raw id {} is above {}", block.first(), self.raw_max);
+        Err(SourceError::new(ErrorKind::Exhausted, context))
+    }
+
+    fn again(&self, block: Block, why: &'static str, kind: ErrorKind) -> Judgement {
+        self.dropped(block, why);
+        Judgement::Again(SourceError::new(kind, why))
+    }
+
+    fn dropped(&self, block: Block, why: &'static str) {
+        let (slot, count) = (Some(self.counter.slot), block.count());
+        self.shared.env.events.emit(Event::Dropped { slot, count, why });
+    }
+}

@@ -1,0 +1,170 @@
+//! First touch, and whenever a permit is lost: join the row's life; or close, open, install.
+
+use std::time::Duration;
+
+use sequent_core::{
+    Cell, ErrorKind, Event, Incarnation, Life, Rule, SourceError,
+    ledger::{Counter, Opened, Opening, Reading, Row},
+};
+
+use super::{Guarded, permit::Permit};
+use crate::{keeper::Ask, leap};
+
+/// A first touch begins again at most so often, when others open, restore or restart meanwhile.
+const TOUCHES_MAX: usize = 8;
+
+/// The longest of the first random waits before a refused join of a young life is tried again.
+const DUEL_WAIT: Duration = Duration::from_millis(50);
+
+/// So often a refused join is tried again soon; then once more when the life is no longer young.
+const DUELS_MAX: u32 = 2;
+
+impl Guarded {
+    pub(super) async fn first_touch(&self, want: u64) -> Result<Permit, SourceError> {
+        let mut last = None;
+        for _ in 0..TOUCHES_MAX {
+            self.shared.desk.trusted()?;
+            let under = self.shared.desk.incarnation();
+            let store = self.shard.admit(&under).await?;
+            let (ledger, row, clock_ms) = self.row().await?;
+            if let Some(row) = row.filter(|row| self.names(row, &store, &ledger)) {
+                let refused = self.state().refused == Some(row.life);
+                if !refused {
+                    // Under the incarnations in force: equal to the row's own, unless a mutation has waived that.
+                    return Ok(self.take_up(Row { store, ledger, ..row }));
+                }
+                if let Some(rest) = self.youth(&row, clock_ms)
+                    && self.waits_for_the_opener(rest).await
+                {
+                    continue;
+                }
+            }
+            match self.open(&store, want).await {
+                Ok(permit) => return Ok(permit),
+                Err(error) if matches!(error.kind(), ErrorKind::Reborn | ErrorKind::Regressed) => {
+                    last = Some(error);
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Err(last
+            .unwrap_or_else(|| SourceError::new(ErrorKind::Contended, "a first touch began again too often")))
+    }
+
+    /// The counter's row, the incarnation of the ledger that holds it, and the ledger's clock.
+    async fn row(&self) -> Result<(Incarnation, Option<Row>, u64), SourceError> {
+        let preread = self.state().preread.take();
+        if let Some((row, clock_ms)) = preread {
+            return Ok((self.shared.desk.incarnation(), Some(row), clock_ms));
+        }
+        let asked = std::slice::from_ref(&self.counter);
+        let (ledger, Reading { rows, clock_ms }) = self.shared.desk.read(asked).await?;
+        self.shared.desk.trusted()?;
+        Ok((ledger, rows.into_iter().next().flatten(), clock_ms))
+    }
+
+    fn names(&self, row: &Row, store: &Incarnation, ledger: &Incarnation) -> bool {
+        let rules = self.shared.rules;
+        (row.store == *store || !rules.keep(Rule::RowNamesStore))
+            && (row.ledger == *ledger || !rules.keep(Rule::RowNamesLedger))
+    }
+
+    /// For how long the life's opener may still be about to install it.
+    fn youth(&self, row: &Row, clock_ms: u64) -> Option<Duration> {
+        let age = Duration::from_millis(clock_ms.saturating_sub(row.opened_at_ms));
+        let rest = self.shared.config.attempt_timeout.saturating_sub(age);
+        (!rest.is_zero()).then_some(rest)
+    }
+
+    /// Waits, so that the join is tried again with a real take; false when it has been tried often enough.
+    async fn waits_for_the_opener(&self, rest: Duration) -> bool {
+        let duels = self.state().duels;
+        if duels > DUELS_MAX {
+            return false;
+        }
+        let jitter = DUEL_WAIT.mul_f64(self.shared.env.entropy.fraction()).max(Duration::from_millis(1));
+        tokio::time::sleep(if duels < DUELS_MAX { jitter.min(rest) } else { rest + jitter }).await;
+        let mut state = self.state();
+        state.duels += 1;
+        state.refused = None;
+        true
+    }
+
+    /// Close, open, install.
+    async fn open(&self, store: &Incarnation, want: u64) -> Result<Permit, SourceError> {
+        let (shared, rules) = (&self.shared, self.shared.rules);
+        let life = Life::random(&*shared.env.entropy);
+        let cell = Cell { key: &self.counter.key, under: store };
+        self.drop_permit();
+        let value = self.shard.store().close(cell, life).await.map_err(|error| self.reborn(store, error))?;
+        let opening =
+            self.opening(life, store, if rules.keep(Rule::OpenCountsValue) { value } else { 0 }, want);
+        let row = match shared.ask(Ask::Open(opening)).await?.opened()? {
+            Opened::Row(row) => row,
+            Opened::Leapt { found, bound } => return Err(self.leapt(found, bound)),
+        };
+        let installed = self.shard.store().install(cell, life, row.base).await;
+        installed.map_err(|error| self.reborn(store, error))?;
+        let Counter { slot, key } = self.counter.clone();
+        let skipped = row.base.saturating_sub(value);
+        shared.env.events.emit(Event::LifeOpened { slot, key, life, base: row.base, skipped });
+        Ok(self.take_up(row))
+    }
+
+    /// A value below what was seen means that the store forgot: the ceiling makes up for it, and a person should know.
+    fn compare_with_seen(&self, value: u64) {
+        let seen = self.state().seen;
+        if value < seen {
+            self.regressed(format!("the counter was at {seen}, and was found at {value}"));
+        }
+    }
+
+    fn opening(&self, life: Life, store: &Incarnation, value: u64, want: u64) -> Opening {
+        let mut state = self.state();
+        (state.refused, state.duels) = (None, 0);
+        let ahead = state.pace.ahead(self.shared.config.ahead);
+        let cap = leap::ahead_max(value, self.raw_max);
+        let ahead = ahead.min(cap).max(want.min(self.raw_max.saturating_sub(value)));
+        // A life that ended by a crash leaves its ceiling ahead of what was seen: that much is no leap.
+        let leap_max =
+            leap::leap_max(value, self.raw_max, want).saturating_add(leap::ahead_max(0, self.raw_max));
+        Opening { counter: self.counter.clone(), life, store: store.clone(), value, ahead, leap_max }
+    }
+
+    fn drop_permit(&self) {
+        let mut state = self.state();
+        state.permit = None;
+        state.high = 0;
+    }
+
+    /// A store that is reborn is inspected before it is touched again.
+    pub(super) fn reborn(&self, store: &Incarnation, error: SourceError) -> SourceError {
+        if error.kind() == ErrorKind::Reborn {
+            self.shard.forget(store);
+        }
+        error
+    }
+
+    pub(super) fn leapt(&self, found: u64, bound: u64) -> SourceError {
+        let Counter { slot, key } = &self.counter;
+        let context = format!("slot {slot} key {key}: raw id {found} is a leap: at most {bound} is followed");
+        SourceError::new(ErrorKind::Leapt, context)
+    }
+
+    /// Moves the store's counter forward, for order's sake: under the permit, and never by a leap.
+    pub(super) async fn lift_to(&self, floor: u64) -> Result<(), SourceError> {
+        let permit = self.permit(1).await?;
+        let at = permit.ceiling.max(self.state().seen);
+        // Half of a leap: what is taken from there on must not look like one.
+        let bound = at.saturating_add(leap::leap_max(at, self.raw_max, self.state().pace.block()) / 2);
+        let floor = floor.min(bound).min(self.raw_max.saturating_sub(1));
+        if floor <= self.state().seen {
+            return Ok(());
+        }
+        let cell = Cell { key: &self.counter.key, under: &permit.row.store };
+        match self.shard.store().lift(cell, permit.row.life, floor).await {
+            Ok(()) => Ok(()),
+            Err(error) => self.refused(&permit, error).map(drop),
+        }
+    }
+}

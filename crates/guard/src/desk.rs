@@ -1,0 +1,313 @@
+//! The one place that calls the ledger: nonces, incarnations, time limits, and the loss of it noticed once.
+
+use std::{
+    collections::{BTreeSet, VecDeque},
+    future::Future,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Instant,
+};
+
+use sequent_core::{
+    BoxFuture, Env, ErrorKind, Event, Incarnation, Rule, Rules, SlotIndex, SourceError,
+    ledger::{Answer, Counter, Ledger, LedgerInspection, Pass, Reading, ServerId},
+};
+
+use crate::{GuardConfig, admission, marks::Marks, shard::Shard};
+
+/// Nonces of calls whose outcome is unknown that are still accepted; beyond that the ledger counts as another.
+const NONCES_MAX: usize = 16;
+
+/// Why nothing may be opened or raised until an operator has named the loss.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Trouble {
+    /// The ledger's version is below a mark: it went back.
+    Behind {
+        /// The version it has.
+        version: u64,
+        /// The highest mark found.
+        mark: u64,
+    },
+    /// Ledger and all shards changed incarnation at once: a directory was copied or restored.
+    Moved,
+}
+
+impl Trouble {
+    /// The error that callers get.
+    pub fn error(&self) -> SourceError {
+        let context = match self {
+            Self::Behind { version, mark } => format!(
+                "the ledger is at version {version}, but a mark says that it was at {mark}: it went back (an old copy?); \
+                 bring the newest ledger back, or say how much was lost: `sequent recover --bump N`"
+            ),
+            Self::Moved => "ledger and all shards are other files than those on record: a directory was copied or \
+                 restored; if this is the newest state and no other copy is in use: `sequent recover --moved`; if it is \
+                 an older state: `sequent recover --bump N`, N at least the raw ids given since"
+                .to_owned(),
+        };
+        SourceError::new(ErrorKind::LedgerBehind, context)
+    }
+}
+
+struct State {
+    incarnation: Incarnation,
+    nonces: VecDeque<u64>,
+    version: u64,
+    away_since: Option<Instant>,
+    /// One more with each loss and each return; odd while the ledger is away.
+    losses: u64,
+    trouble: Option<Trouble>,
+}
+
+/// The ledger as one server sees it.
+pub(crate) struct Desk {
+    ledger: Arc<dyn Ledger>,
+    server: ServerId,
+    epoch: u64,
+    embedded: bool,
+    config: GuardConfig,
+    rules: Rules,
+    env: Env,
+    pub(crate) marks: Marks,
+    shards: Vec<Arc<Shard>>,
+    state: Mutex<State>,
+    /// Writing calls go one at a time, so that their nonces have an order.
+    writing: tokio::sync::Mutex<()>,
+}
+
+/// A writing call of the ledger: which one, with its pass and its asks.
+pub(crate) type Call<A, T> =
+    for<'a> fn(&'a dyn Ledger, Pass<'a>, &'a [A]) -> BoxFuture<'a, Result<Answer<T>, SourceError>>;
+
+/// What a desk is made of.
+pub(crate) struct DeskParts {
+    pub(crate) ledger: Arc<dyn Ledger>,
+    pub(crate) server: ServerId,
+    pub(crate) nonce: u64,
+    pub(crate) inspection: LedgerInspection,
+    pub(crate) epoch: u64,
+    pub(crate) embedded: bool,
+    pub(crate) config: GuardConfig,
+    pub(crate) rules: Rules,
+    pub(crate) env: Env,
+    pub(crate) marks: Marks,
+    pub(crate) shards: Vec<Arc<Shard>>,
+}
+
+impl Desk {
+    pub(crate) fn new(parts: DeskParts) -> Self {
+        let DeskParts {
+            ledger,
+            server,
+            nonce,
+            inspection,
+            epoch,
+            embedded,
+            config,
+            rules,
+            env,
+            marks,
+            shards,
+        } = parts;
+        let state = State {
+            incarnation: inspection.incarnation,
+            nonces: VecDeque::from([nonce]),
+            version: inspection.version,
+            away_since: None,
+            losses: 0,
+            trouble: None,
+        };
+        let (state, writing) = (Mutex::new(state), tokio::sync::Mutex::default());
+        Self { ledger, server, epoch, embedded, config, rules, env, marks, shards, state, writing }
+    }
+
+    /// The ledger's incarnation under which permits are granted now.
+    pub(crate) fn incarnation(&self) -> Incarnation {
+        self.state().incarnation.clone()
+    }
+
+    /// Whether permits of this incarnation of the ledger still count.
+    pub(crate) fn speaks_as(&self, incarnation: &Incarnation) -> bool {
+        self.state().incarnation == *incarnation
+    }
+
+    /// The version acknowledged last.
+    pub(crate) fn version(&self) -> u64 {
+        self.state().version
+    }
+
+    /// Since when the ledger has been away.
+    pub(crate) fn away_since(&self) -> Option<Instant> {
+        self.state().away_since
+    }
+
+    /// Which loss is going on; `None` while the ledger is in reach.
+    pub(crate) fn loss(&self) -> Option<u64> {
+        let losses = self.state().losses;
+        (losses % 2 == 1).then_some(losses)
+    }
+
+    /// Why nothing may be opened.
+    pub(crate) fn trouble(&self) -> Option<Trouble> {
+        self.state().trouble.clone()
+    }
+
+    /// Refuses what would rest on a ledger that is not to be trusted.
+    pub(crate) fn trusted(&self) -> Result<(), SourceError> {
+        self.trouble().map_or(Ok(()), |trouble| Err(trouble.error()))
+    }
+
+    /// Reads rows under the incarnation in force, which may turn out to be another one.
+    pub(crate) async fn read(&self, counters: &[Counter]) -> Result<(Incarnation, Reading), SourceError> {
+        let mut under = self.incarnation();
+        match self.limited("read", self.ledger.read(&under, counters)).await {
+            Err(error) if error.kind() == ErrorKind::Reborn => {
+                let _one_at_a_time = self.writing.lock().await;
+                self.renew(&under).await?;
+            }
+            reading => return self.outcome(reading.map(|reading| (under, reading))),
+        }
+        under = self.incarnation();
+        let reading = self.limited("read", self.ledger.read(&under, counters)).await;
+        self.outcome(reading.map(|reading| (under, reading)))
+    }
+
+    /// One writing call under the incarnation in force. The answer's version is marked for `slots` before this
+    /// returns, where `mark` says so.
+    pub(crate) async fn write<A, T>(
+        &self,
+        step: &'static str,
+        (slots, mark): (&BTreeSet<SlotIndex>, bool),
+        asks: &[A],
+        call: Call<A, T>,
+    ) -> Result<T, SourceError> {
+        let _one_at_a_time = self.writing.lock().await;
+        let next = self.env.entropy.bits();
+        let (under, nonces) = self.offer(next);
+        let pass = Pass { under: &under, server: self.server, nonces: &nonces, next, epoch: self.epoch };
+        match self.limited(step, call(&*self.ledger, pass, asks)).await {
+            Ok(answer) => {
+                self.acknowledged(next, answer.version);
+                if mark && !slots.is_empty() {
+                    self.marks.leave(answer.version, slots).await;
+                }
+                Ok(answer.value)
+            }
+            Err(error) if error.kind() == ErrorKind::Reborn => {
+                self.renew(&under).await?;
+                Err(error)
+            }
+            Err(error) => self.outcome(Err(error)),
+        }
+    }
+
+    async fn limited<T>(
+        &self,
+        step: &'static str,
+        call: impl Future<Output = Result<T, SourceError>>,
+    ) -> Result<T, SourceError> {
+        let limit = self.config.attempt_timeout;
+        tokio::time::timeout(limit, call).await.unwrap_or_else(|_| {
+            let context = format!("ledger {step}: no answer within {} ms", limit.as_millis());
+            Err(SourceError::new(ErrorKind::Timeout, context))
+        })
+    }
+
+    /// Makes `NoWitness` of a ledger that is away, and notes the loss.
+    fn outcome<T>(&self, result: Result<T, SourceError>) -> Result<T, SourceError> {
+        result.map_err(|error| match error.kind() {
+            ErrorKind::Timeout | ErrorKind::Unavailable | ErrorKind::Contended => {
+                self.lost(&error);
+                SourceError::new(ErrorKind::NoWitness, "the ledger is away").because(error)
+            }
+            _ => error,
+        })
+    }
+
+    fn lost(&self, error: &SourceError) {
+        let mut state = self.state();
+        if state.away_since.is_none() {
+            state.away_since = Some(self.env.clock.now());
+            state.losses += 1;
+            drop(state);
+            self.env.events.emit(Event::LedgerLost { detail: error.to_string() });
+        }
+    }
+
+    fn offer(&self, next: u64) -> (Incarnation, Vec<u64>) {
+        let mut state = self.state();
+        let held: Vec<u64> = state.nonces.iter().copied().collect();
+        if state.nonces.len() == NONCES_MAX {
+            state.nonces.pop_front();
+        }
+        state.nonces.push_back(next);
+        (state.incarnation.clone(), held)
+    }
+
+    fn acknowledged(&self, nonce: u64, version: u64) {
+        let mut state = self.state();
+        state.nonces = VecDeque::from([nonce]);
+        state.version = version;
+        if let Some(since) = state.away_since.take() {
+            state.losses += 1;
+            drop(state);
+            let away = self.env.clock.now().saturating_duration_since(since);
+            self.env.events.emit(Event::LedgerBack { away });
+        }
+    }
+
+    /// The ledger is another incarnation than `was`, or went back while it ran: finds out which, and whether it can be
+    /// trusted. Callers hold `writing`.
+    async fn renew(&self, was: &Incarnation) -> Result<(), SourceError> {
+        if !self.speaks_as(was) {
+            return Ok(());
+        }
+        let inspection = self.limited("inspect", self.ledger.inspect()).await;
+        let mut inspection = self.outcome(inspection)?;
+        if inspection.incarnation == *was {
+            let reborn = self.limited("rebear", self.ledger.rebear(was)).await;
+            inspection.incarnation = self.outcome(reborn)?;
+        }
+        let is = inspection.incarnation.clone();
+        let nonce = self.env.entropy.bits();
+        let enlisted = self.limited("enlist", self.ledger.enlist(&is, self.server, nonce)).await;
+        self.outcome(enlisted)?;
+        let known = self.limited("read of the incarnations on record", self.ledger.known()).await;
+        let known = self.outcome(known)?;
+        let moved = self.embedded && admission::all_moved(&known, &is, &self.shards).await;
+        let trouble = if moved { Some(Trouble::Moved) } else { self.compare_with_marks(&inspection).await };
+        self.accept(inspection, nonce, trouble.clone());
+        self.env.events.emit(Event::LedgerReborn { was: was.clone(), is: is.clone() });
+        if trouble.is_none() {
+            let recorded = self.limited("record", self.ledger.record(&is, None, &is)).await;
+            self.outcome(recorded)?;
+        }
+        Ok(())
+    }
+
+    /// Whether this incarnation of the ledger went back, as far as marks can tell.
+    pub(crate) async fn compare_with_marks(&self, found: &LedgerInspection) -> Option<Trouble> {
+        let (version, mark) = (found.version, self.marks.read().await);
+        if version >= mark || !self.rules.keep(Rule::Marks) {
+            return None;
+        }
+        self.env.events.emit(Event::LedgerBehind { version, mark });
+        Some(Trouble::Behind { version, mark })
+    }
+
+    fn accept(&self, found: LedgerInspection, nonce: u64, trouble: Option<Trouble>) {
+        let mut state = self.state();
+        state.incarnation = found.incarnation;
+        state.version = found.version;
+        state.nonces = VecDeque::from([nonce]);
+        state.trouble = trouble;
+    }
+
+    /// Notes what an appraisal at the opening found.
+    pub(crate) fn set_trouble(&self, trouble: Option<Trouble>) {
+        self.state().trouble = trouble;
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,39 @@
+//! How far is too far: a value that nothing follows.
+
+/// The widest leap ever followed, in raw ids.
+const LEAP_CAP: u64 = 1 << 36;
+
+/// The share of what is left that a ceiling may be ahead, and that a leap may cover.
+const SHARE: u64 = 1000;
+
+/// The leap allowed to a counter at `at` of `raw_max`, when blocks of `block` ids are taken: the greater of four blocks
+/// and the least of 2^36 and 1/1000 of what is left.
+pub(crate) fn leap_max(at: u64, raw_max: u64, block: u64) -> u64 {
+    let share = raw_max.saturating_sub(at) / SHARE;
+    share.min(LEAP_CAP).max(block.saturating_mul(4))
+}
+
+/// The most that a ceiling may be ahead of a counter at `at`: 0.1 % of what is left, one raw id at least.
+pub(crate) fn ahead_max(at: u64, raw_max: u64) -> u64 {
+    (raw_max.saturating_sub(at) / SHARE).clamp(1, LEAP_CAP)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn small_counters_get_four_blocks_large_ones_a_share() {
+        assert_eq!(leap_max(0, 100, 5), 20);
+        assert_eq!(leap_max(0, 1_000_000_000, 5), 1_000_000);
+        assert_eq!(leap_max(0, u64::MAX >> 1, 5), LEAP_CAP);
+        assert_eq!(leap_max(200, 100, 1), 4, "past the end nothing is left");
+    }
+
+    #[test]
+    fn a_ceiling_is_ahead_by_one_id_at_least() {
+        assert_eq!(ahead_max(0, 10), 1);
+        assert_eq!(ahead_max(0, 100_000), 100);
+        assert_eq!(ahead_max(100, 10), 1);
+    }
+}

@@ -1,0 +1,134 @@
+//! One store in its slot: whose it is, and which incarnation of it may be touched.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use sequent_core::{
+    DurabilityClass, ErrorKind, Event, Events, Incarnation, Inspection, SlotIndex, SourceError, Stamp, Store,
+    ledger::Ledger,
+};
+
+/// A shard as the guard knows it.
+pub(crate) struct Shard {
+    store: Arc<dyn Store>,
+    expected: Stamp,
+    ledger: Arc<dyn Ledger>,
+    events: Events,
+    known: Mutex<Known>,
+    admission: tokio::sync::Mutex<()>,
+}
+
+#[derive(Default)]
+struct Known {
+    /// The incarnation admitted, until it is found to be another.
+    admitted: Option<Incarnation>,
+    /// The incarnation on record, or admitted last.
+    last: Option<Incarnation>,
+    class: Option<DurabilityClass>,
+}
+
+impl Shard {
+    pub(crate) fn new(
+        store: Arc<dyn Store>,
+        expected: Stamp,
+        ledger: Arc<dyn Ledger>,
+        events: Events,
+    ) -> Self {
+        let (known, admission) = (Mutex::default(), tokio::sync::Mutex::default());
+        Self { store, expected, ledger, events, known, admission }
+    }
+
+    pub(crate) fn slot(&self) -> SlotIndex {
+        self.expected.slot
+    }
+
+    pub(crate) fn store(&self) -> &Arc<dyn Store> {
+        &self.store
+    }
+
+    pub(crate) fn is_admitted(&self) -> bool {
+        self.known().admitted.is_some()
+    }
+
+    /// The incarnation admitted, if it is not known to have ended.
+    pub(crate) fn incarnation(&self) -> Option<Incarnation> {
+        self.known().admitted.clone()
+    }
+
+    /// The durability class found last; volatile before any was.
+    pub(crate) fn class(&self) -> DurabilityClass {
+        self.known().class.unwrap_or(DurabilityClass::Volatile)
+    }
+
+    /// What the ledger has on record, before the first admission.
+    pub(crate) fn recall(&self, incarnation: Incarnation) {
+        self.known().last = Some(incarnation);
+    }
+
+    /// `gone` no longer speaks: the next touch inspects the store again.
+    pub(crate) fn forget(&self, gone: &Incarnation) {
+        let mut known = self.known();
+        if known.admitted.as_ref() == Some(gone) {
+            known.admitted = None;
+        }
+    }
+
+    /// The incarnation that may be touched: inspects the store, checks and writes its stamp, where that is not known.
+    pub(crate) async fn admit(&self, under: &Incarnation) -> Result<Incarnation, SourceError> {
+        if let Some(incarnation) = self.incarnation() {
+            return Ok(incarnation);
+        }
+        let _one_at_a_time = self.admission.lock().await;
+        if let Some(incarnation) = self.incarnation() {
+            return Ok(incarnation);
+        }
+        let inspection = self.store.inspect().await?;
+        self.check(&inspection)?;
+        self.accept(&inspection, under).await
+    }
+
+    /// Refuses a store that bears another stamp, or cells without one.
+    pub(crate) fn check(&self, found: &Inspection) -> Result<(), SourceError> {
+        let expected = &self.expected;
+        let slot = expected.slot;
+        let context = match &found.stamp {
+            Some(stamp) if stamp == expected => return Ok(()),
+            None if !found.has_cells => return Ok(()),
+            None => format!("slot {slot}: the store holds cells but no stamp, expected stamp `{expected}`"),
+            Some(stamp) => format!("slot {slot}: the store bears stamp `{stamp}`, expected `{expected}`"),
+        };
+        Err(SourceError::new(ErrorKind::Refused, context))
+    }
+
+    /// Stamps the store if it bears no stamp, and records its incarnation.
+    pub(crate) async fn accept(
+        &self,
+        found: &Inspection,
+        under: &Incarnation,
+    ) -> Result<Incarnation, SourceError> {
+        let slot = self.slot();
+        let is = found.incarnation.clone();
+        if found.stamp.is_none() {
+            self.store.stamp(&is, None, &self.expected).await?;
+            if self.known().last.is_some() {
+                self.events.emit(Event::StampedAgain { slot });
+            }
+        }
+        let was = self.known().last.clone();
+        if was.as_ref() != Some(&is) {
+            if was.is_some() {
+                self.events.emit(Event::StoreReborn { slot, was, is: is.clone() });
+            }
+            // The record serves the check for a copied directory alone; without it the guard is as safe, so a ledger
+            // that is away does not keep a store out.
+            drop(self.ledger.record(under, Some(slot), &is).await);
+        }
+        let mut known = self.known();
+        *known =
+            Known { admitted: Some(is.clone()), last: Some(is.clone()), class: Some(found.durability.class) };
+        Ok(is)
+    }
+
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

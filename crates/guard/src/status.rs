@@ -1,0 +1,45 @@
+//! What the guard knows, for people.
+
+use std::time::Duration;
+
+use sequent_core::{DurabilityClass, Incarnation, Life, SlotIndex, ledger::Counter};
+
+use crate::{Trouble, counter::Guarded};
+
+/// The guard at a glance.
+#[derive(Debug, Clone)]
+pub struct KeeperStatus {
+    /// The ledger's incarnation in force.
+    pub ledger: Incarnation,
+    /// The ledger's version acknowledged last.
+    pub version: u64,
+    /// For how long the ledger has been away; `None` while it is in reach.
+    pub away: Option<Duration>,
+    /// Why nothing may be opened or raised, if so.
+    pub trouble: Option<Trouble>,
+    /// How often a version could be left in the data directory alone.
+    pub unmarked: u64,
+    /// Each slot's store: its incarnation while it is admitted, and its durability class.
+    pub stores: Vec<(SlotIndex, Option<Incarnation>, DurabilityClass)>,
+    /// The live counters, at most a thousand.
+    pub counters: Vec<CounterStatus>,
+}
+
+/// A counter at a glance.
+#[derive(Debug, Clone)]
+pub struct CounterStatus {
+    /// The counter.
+    pub counter: Counter,
+    /// Its life and ceiling, while a permit is held.
+    pub permit: Option<(Life, u64)>,
+    /// The highest raw id seen.
+    pub seen: u64,
+}
+
+impl CounterStatus {
+    pub(crate) fn of(guarded: &Guarded) -> Self {
+        let state = guarded.state();
+        let permit = state.permit.as_ref().map(|permit| (permit.row.life, permit.ceiling));
+        Self { counter: guarded.counter.clone(), permit, seen: state.seen }
+    }
+}

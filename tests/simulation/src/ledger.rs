@@ -1,0 +1,161 @@
+//! A ledger at the other end of a simulated wire.
+
+use sequent_backend::memory::MemoryLedger;
+use sequent_core::{
+    BoxFuture, Incarnation, SlotIndex, SourceError,
+    ledger::{
+        Answer, Catalog, Counter, Defined, Definition, Identity, Known, LayoutBook, LayoutRecord, LedgerInspection,
+        Loss, Opened, Opening, Pass, PastLife, Presence, Raise, Raised, Reading, Recovery, Row, Rows, ServerId,
+        ShowUp, Word, Words,
+    },
+};
+
+use super::network::Network;
+
+/// One server's handle to a shared [`MemoryLedger`].
+#[derive(Debug, Clone)]
+pub struct SimLedger {
+    ledger: MemoryLedger,
+    network: Network,
+}
+
+impl SimLedger {
+    /// A handle over these lines.
+    pub fn new(ledger: MemoryLedger, network: Network) -> Self {
+        Self { ledger, network }
+    }
+}
+
+/// A [`Pass`] that owns what it shows, to travel in a task of its own.
+struct OwnedPass {
+    under: Incarnation,
+    server: ServerId,
+    nonces: Vec<u64>,
+    next: u64,
+    epoch: u64,
+}
+
+impl OwnedPass {
+    fn of(pass: Pass<'_>) -> Self {
+        let Pass { under, server, nonces, next, epoch } = pass;
+        Self { under: under.clone(), server, nonces: nonces.to_vec(), next, epoch }
+    }
+
+    fn show(&self) -> Pass<'_> {
+        let Self { under, server, nonces, next, epoch } = self;
+        Pass { under, server: *server, nonces, next: *next, epoch: *epoch }
+    }
+}
+
+type Reply<'a, T> = BoxFuture<'a, Result<T, SourceError>>;
+
+/// Sends `$call` over the wire, with `$ledger` a handle to the shared ledger.
+macro_rules! send {
+    ($self:ident, $ledger:ident => $call:expr) => {{
+        let $ledger = $self.ledger.clone();
+        Box::pin($self.network.call(true, async move { $call.await }))
+    }};
+}
+
+impl Identity for SimLedger {
+    fn inspect(&self) -> Reply<'_, LedgerInspection> {
+        send!(self, ledger => ledger.inspect())
+    }
+
+    fn enlist<'a>(&'a self, under: &'a Incarnation, server: ServerId, nonce: u64) -> Reply<'a, ()> {
+        let under = under.clone();
+        send!(self, ledger => ledger.enlist(&under, server, nonce))
+    }
+
+    fn rebear<'a>(&'a self, was: &'a Incarnation) -> Reply<'a, Incarnation> {
+        let was = was.clone();
+        send!(self, ledger => ledger.rebear(&was))
+    }
+
+    fn known(&self) -> Reply<'_, Known> {
+        send!(self, ledger => ledger.known())
+    }
+
+    fn record<'a>(
+        &'a self,
+        under: &'a Incarnation,
+        slot: Option<SlotIndex>,
+        incarnation: &'a Incarnation,
+    ) -> Reply<'a, ()> {
+        let (under, incarnation) = (under.clone(), incarnation.clone());
+        send!(self, ledger => ledger.record(&under, slot, &incarnation))
+    }
+}
+
+impl Rows for SimLedger {
+    fn read<'a>(&'a self, under: &'a Incarnation, counters: &'a [Counter]) -> Reply<'a, Reading> {
+        let (under, counters) = (under.clone(), counters.to_vec());
+        send!(self, ledger => ledger.read(&under, &counters))
+    }
+
+    fn open<'a>(&'a self, pass: Pass<'a>, openings: &'a [Opening]) -> Reply<'a, Answer<Vec<Opened>>> {
+        let (pass, openings) = (OwnedPass::of(pass), openings.to_vec());
+        send!(self, ledger => ledger.open(pass.show(), &openings))
+    }
+
+    fn raise<'a>(&'a self, pass: Pass<'a>, raises: &'a [Raise]) -> Reply<'a, Answer<Vec<Raised>>> {
+        let (pass, raises) = (OwnedPass::of(pass), raises.to_vec());
+        send!(self, ledger => ledger.raise(pass.show(), &raises))
+    }
+
+    fn list<'a>(&'a self, sequence: Option<&'a str>, most: usize) -> Reply<'a, Vec<(Counter, Row)>> {
+        let sequence = sequence.map(str::to_owned);
+        send!(self, ledger => ledger.list(sequence.as_deref(), most))
+    }
+
+    fn history<'a>(&'a self, counter: &'a Counter) -> Reply<'a, Vec<PastLife>> {
+        let counter = counter.clone();
+        send!(self, ledger => ledger.history(&counter))
+    }
+}
+
+impl ShowUp for SimLedger {
+    fn show_up<'a>(&'a self, pass: Pass<'a>, raises: &'a [Raise]) -> Reply<'a, Answer<Presence>> {
+        let (pass, raises) = (OwnedPass::of(pass), raises.to_vec());
+        send!(self, ledger => ledger.show_up(pass.show(), &raises))
+    }
+}
+
+impl LayoutBook for SimLedger {
+    fn layout(&self) -> Reply<'_, Option<LayoutRecord>> {
+        send!(self, ledger => ledger.layout())
+    }
+
+    fn found<'a>(&'a self, first: &'a LayoutRecord) -> Reply<'a, LayoutRecord> {
+        let first = first.clone();
+        send!(self, ledger => ledger.found(&first))
+    }
+}
+
+impl Catalog for SimLedger {
+    fn definitions(&self) -> Reply<'_, (u64, Vec<Definition>)> {
+        send!(self, ledger => ledger.definitions())
+    }
+
+    fn define<'a>(&'a self, definition: &'a Definition) -> Reply<'a, Defined> {
+        let definition = definition.clone();
+        send!(self, ledger => ledger.define(&definition))
+    }
+}
+
+impl Words for SimLedger {
+    fn words(&self) -> Reply<'_, Vec<Word>> {
+        send!(self, ledger => ledger.words())
+    }
+
+    fn say<'a>(&'a self, word: &'a Word) -> Reply<'a, Word> {
+        let word = word.clone();
+        send!(self, ledger => ledger.say(&word))
+    }
+}
+
+impl Recovery for SimLedger {
+    fn recover(&self, loss: Loss, version_floor: u64) -> Reply<'_, Incarnation> {
+        send!(self, ledger => ledger.recover(loss, version_floor))
+    }
+}

@@ -1,0 +1,109 @@
+//! What lies between a server and what it calls: delays, lost answers, calls that arrive after their caller gave up.
+
+use std::{
+    future::Future,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use sequent_core::{ErrorKind, SourceError};
+use sequent_testkit::SeededEntropy;
+
+/// One server's lines: whether it lives, and whether it reaches the ledger.
+#[derive(Debug, Default)]
+pub struct Switches {
+    dead: AtomicBool,
+    cut: AtomicBool,
+}
+
+impl Switches {
+    /// The process is gone: nothing it asks is done or answered any more, but for what is already on the wire.
+    pub fn kill(&self) {
+        self.dead.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the process is gone.
+    pub fn is_dead(&self) -> bool {
+        self.dead.load(Ordering::Relaxed)
+    }
+
+    /// Takes the ledger away from this server, or gives it back.
+    pub fn cut(&self, cut: bool) {
+        self.cut.store(cut, Ordering::Relaxed);
+    }
+
+    /// Whether this server can't reach the ledger.
+    pub fn is_cut(&self) -> bool {
+        self.cut.load(Ordering::Relaxed)
+    }
+}
+
+/// A server's end of the wire.
+#[derive(Debug, Clone)]
+pub struct Network {
+    /// The server's switches.
+    pub switches: Arc<Switches>,
+    dice: Arc<SeededEntropy>,
+    /// In how many of 1000 calls something is lost or very late.
+    trouble: u64,
+}
+
+/// The slowest ordinary way there or back.
+const ORDINARY_US: u64 = 3_000;
+
+/// The slowest way of a troubled message: several attempt limits, so that it arrives long after its caller gave up.
+const TROUBLED_US: u64 = 4_000_000;
+
+impl Network {
+    /// Lines that lose or delay `trouble` of 1000 messages.
+    pub fn new(dice: SeededEntropy, trouble: u64) -> Self {
+        Self { switches: Arc::default(), dice: Arc::new(dice), trouble }
+    }
+
+    /// Sends a call: it is carried out after a delay even if the caller goes away meanwhile (a stray), or never.
+    pub async fn call<T: Send + 'static>(
+        &self,
+        ledger: bool,
+        act: impl Future<Output = Result<T, SourceError>> + Send + 'static,
+    ) -> Result<T, SourceError> {
+        if self.switches.is_dead() {
+            std::future::pending::<()>().await;
+        }
+        if ledger && self.switches.is_cut() {
+            return self.unreachable().await;
+        }
+        let (there, back) = (self.delay(), self.delay());
+        let lost = self.dice.below(1000) < self.trouble;
+        let carried = tokio::spawn(async move {
+            tokio::time::sleep(there).await;
+            if lost {
+                std::future::pending::<()>().await;
+            }
+            act.await
+        });
+        let answer = carried.await;
+        tokio::time::sleep(back).await;
+        if self.switches.is_dead() || self.dice.below(1000) < self.trouble {
+            std::future::pending::<()>().await;
+        }
+        answer.unwrap_or_else(|error| {
+            Err(SourceError::new(ErrorKind::Unavailable, "simulated call ended").because(error))
+        })
+    }
+
+    async fn unreachable<T>(&self) -> Result<T, SourceError> {
+        match self.dice.below(3) {
+            0 => std::future::pending().await,
+            _ => tokio::time::sleep(self.delay()).await,
+        }
+        Err(SourceError::new(ErrorKind::Unavailable, "ledger is cut off"))
+    }
+
+    fn delay(&self) -> Duration {
+        let troubled = self.dice.below(1000) < self.trouble;
+        Duration::from_micros(self.dice.below(if troubled { TROUBLED_US } else { ORDINARY_US }))
+    }
+}

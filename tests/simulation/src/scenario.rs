@@ -1,0 +1,134 @@
+//! Which faults may come together: what `guard.md` promises against, and no more.
+
+use sequent_core::{DurabilityClass, Rules, SlotIndex};
+use sequent_guard::LossPolicy;
+
+/// A fault, as the model names them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    /// A server is killed, and another takes its place.
+    Crash,
+    /// A server is stopped in order, and another takes its place.
+    Stop,
+    /// A store restarts with all its data.
+    Restart,
+    /// A store is copied.
+    Copy,
+    /// A store restarts from its copy.
+    Restore,
+    /// A store restarts empty.
+    Empty,
+    /// A cell is deleted under a running store.
+    Delete,
+    /// A cell is closed for a life that nobody has.
+    StrayClose,
+    /// Cells go back to the copy, under the same incarnation.
+    Hot,
+    /// A server loses the ledger for a while.
+    Cut,
+    /// The ledger is copied.
+    LedgerCopy,
+    /// The ledger restarts from its copy.
+    LedgerRestore,
+    /// The ledger goes back to its copy under the same incarnation.
+    LedgerInPlace,
+    /// The ledger restarts with all its data.
+    LedgerRestart,
+    /// The ledger and one store go back in one moment.
+    Both,
+    /// The wall clock steps either way.
+    Step,
+}
+
+/// A world, and the faults that come to it.
+#[derive(Debug, Clone, Copy)]
+pub struct Scenario {
+    /// Its name, for reports and for replay.
+    pub name: &'static str,
+    /// How many servers.
+    pub servers: usize,
+    /// n.
+    pub shard_bits: u8,
+    /// m.
+    pub memory_bits: u8,
+    /// What the stores are classed as.
+    pub class: DurabilityClass,
+    /// What servers do while the ledger is away.
+    pub loss: LossPolicy,
+    /// Of 1000 messages, how many are lost or very late.
+    pub trouble: u64,
+    /// The faults, each as likely as it stands here often.
+    pub faults: &'static [Fault],
+    /// The rules in force; all of them, but for mutations.
+    pub rules: Rules,
+}
+
+const CALM: Scenario = Scenario {
+    name: "",
+    servers: 2,
+    shard_bits: 1,
+    memory_bits: 0,
+    class: DurabilityClass::Durable,
+    loss: LossPolicy::Continue,
+    trouble: 10,
+    faults: &[],
+    rules: Rules::ALL,
+};
+
+use Fault::{
+    Both, Copy, Crash, Cut, Delete, Empty, Hot, LedgerCopy, LedgerInPlace, LedgerRestart, LedgerRestore, Restart, Restore,
+    Step, Stop, StrayClose,
+};
+
+/// Every scenario. A seed runs one of them.
+pub const SCENARIOS: [Scenario; 8] = [
+    Scenario {
+        name: "stores-forget",
+        faults: &[Crash, Stop, Restart, Copy, Copy, Restore, Restore, Empty, Delete, Delete, StrayClose, Step],
+        ..CALM
+    },
+    Scenario {
+        name: "one-store-forgets",
+        shard_bits: 0,
+        memory_bits: 2,
+        faults: &[Crash, Copy, Copy, Restore, Restore, Empty, Delete, Delete, StrayClose],
+        ..CALM
+    },
+    Scenario {
+        name: "lossy-wires",
+        trouble: 60,
+        servers: 3,
+        faults: &[Crash, Restart, Copy, Restore, Delete, Delete, StrayClose],
+        ..CALM
+    },
+    Scenario {
+        name: "ledger-goes-back",
+        faults: &[
+            Crash, Stop, LedgerCopy, LedgerCopy, LedgerRestore, LedgerInPlace, LedgerRestart, Copy, Restore, Delete, Step,
+        ],
+        ..CALM
+    },
+    Scenario {
+        name: "both-at-once",
+        shard_bits: 2,
+        faults: &[Crash, Stop, LedgerCopy, Copy, Copy, Both, Both, Delete],
+        ..CALM
+    },
+    Scenario {
+        name: "continue",
+        faults: &[Crash, Cut, Cut, Cut, Copy, Restore, Delete, Empty, Restart],
+        ..CALM
+    },
+    Scenario {
+        name: "volatile",
+        class: DurabilityClass::Volatile,
+        faults: &[Crash, Cut, Cut, Empty, Empty, Delete, Delete, Restart],
+        ..CALM
+    },
+    Scenario {
+        name: "same-incarnation",
+        servers: 1,
+        faults: &[Copy, Copy, Hot, Hot, Stop, Crash],
+        ..CALM
+    },
+];

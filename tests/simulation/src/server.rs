@@ -1,0 +1,197 @@
+//! One simulated server: the real keeper, ring, expansion, span and reservoir over simulated wires.
+
+use std::{sync::Arc, time::Duration};
+
+use sequent_backend::memory::MemoryStore;
+use sequent_buffer::{Expansion, Reservoir, ReservoirConfig, Spanned, Spawner};
+use sequent_core::{
+    Blocks, BoxFuture, Clock, Entropy, Env, Events, Key, Layout, MarkPlace, SlotIndex, Source, SourceError, Span,
+    Store,
+    ledger::{Counter, LayoutRecord, Ledger},
+};
+use sequent_guard::{GuardConfig, Keeper, Opening};
+use sequent_ha::{Ring, RingConfig};
+use sequent_testkit::SeededEntropy;
+use tokio::task::JoinSet;
+
+use crate::{ledger::SimLedger, network::{Network, Switches}, scenario::Scenario, store::SimStore, world::World};
+
+/// How long a caller waits for a number.
+const PATIENCE: Duration = Duration::from_millis(1500);
+
+/// A running server and its callers. Dropping it ends its callers; [`Switches::kill`] ends what it asks.
+pub struct Server {
+    /// Its name in reports.
+    pub name: usize,
+    /// Its lines.
+    pub switches: Arc<Switches>,
+    /// Its keeper, once it is open.
+    pub keeper: Arc<Keeper>,
+    reservoirs: Vec<Reservoir>,
+    tasks: JoinSet<()>,
+}
+
+/// The guard's end of one counter, with every id that leaves written down.
+struct Watched {
+    counter: Counter,
+    server: usize,
+    inner: Arc<dyn Source>,
+    switches: Arc<Switches>,
+    world: Arc<World>,
+}
+
+impl Source for Watched {
+    fn take(&self, want: u64) -> BoxFuture<'_, Result<Blocks, SourceError>> {
+        Box::pin(async move {
+            let blocks = self.inner.take(want).await?;
+            if !self.switches.is_dead() {
+                let mut truth = self.world.truth();
+                blocks.numbers().for_each(|id| truth.id_left(self.server, &self.counter, id));
+            }
+            Ok(blocks)
+        })
+    }
+
+    fn lift(&self, floor: u64) -> BoxFuture<'_, Result<(), SourceError>> {
+        self.inner.lift(floor)
+    }
+
+    fn position(&self) -> Option<u64> {
+        self.inner.position()
+    }
+}
+
+impl Server {
+    /// Opens a server over the world, or says why it can't.
+    pub async fn open(
+        name: usize,
+        world: &Arc<World>,
+        scenario: &Scenario,
+        home: Option<MemoryStore>,
+        dice: &SeededEntropy,
+    ) -> Result<Self, SourceError> {
+        let network = Network::new(dice.fork(), scenario.trouble);
+        let switches = Arc::clone(&network.switches);
+        let noted = Arc::clone(world);
+        let events = Events::to(move |event| noted.note(format_args!("server {name}: {event:?}")));
+        let clock: Arc<dyn Clock> = Arc::clone(&world.clock) as Arc<dyn Clock>;
+        let entropy: Arc<dyn Entropy> = Arc::new(dice.fork());
+        let env = Env { clock, entropy, events };
+        let layout = Layout::new(scenario.shard_bits, scenario.memory_bits).map_err(refused)?;
+
+        let sim = |store: &MemoryStore| {
+            Some(Arc::new(SimStore::new(store.clone(), network.clone())) as Arc<dyn Store>)
+        };
+        let ring_config = RingConfig { rescue_after_max: Duration::from_secs(2), ..RingConfig::default() };
+        let ring = Ring::new(layout, world.stores.iter().map(sim).collect(), ring_config, env.clone());
+        let opening = Opening {
+            ledger: Arc::new(SimLedger::new(world.ledger.clone(), network.clone())) as Arc<dyn Ledger>,
+            shards: (0..layout.slots()).filter_map(|slot| Some((slot, ring.store(slot)?))).collect(),
+            first: LayoutRecord { cluster: "sim".parse().map_err(refused)?, layout, epoch: 1 },
+            home: home.map(|store| Arc::new(store) as Arc<dyn MarkPlace>),
+            embedded: false,
+            config: GuardConfig { loss: scenario.loss, ..GuardConfig::default() },
+            env: env.clone(),
+            rules: scenario.rules,
+        };
+        let (keeper, outside) = Keeper::open(opening).await?;
+        for (slot, error) in &outside {
+            ring.exclude(*slot, error);
+        }
+        let mut tasks = JoinSet::new();
+        tasks.spawn(Arc::clone(&keeper).run());
+        tasks.spawn(ring.run());
+        let mut server = Self { name, switches, keeper, reservoirs: Vec::new(), tasks };
+        for key in &world.keys {
+            server.serve(world, &ring, layout, key, &env, dice);
+        }
+        Ok(server)
+    }
+
+    fn serve(
+        &mut self,
+        world: &Arc<World>,
+        ring: &Arc<Ring>,
+        layout: Layout,
+        key: &Key,
+        env: &Env,
+        dice: &SeededEntropy,
+    ) {
+        let caller = Caller {
+            name: self.name,
+            world: Arc::clone(world),
+            switches: Arc::clone(&self.switches),
+            keeper: Arc::clone(&self.keeper),
+            ring: Arc::clone(ring),
+            layout,
+            key: key.clone(),
+            env: env.clone(),
+            dice: dice.fork(),
+        };
+        self.tasks.spawn(caller.run());
+    }
+
+    /// Stops in order: callers, reservoirs, then the keeper's last show up.
+    pub async fn stop(mut self) {
+        self.reservoirs.clear();
+        self.keeper.close().await;
+        self.tasks.abort_all();
+    }
+}
+
+fn refused(error: impl std::error::Error + Send + Sync + 'static) -> SourceError {
+    SourceError::new(sequent_core::ErrorKind::Refused, "simulated server").because(error)
+}
+
+/// A service that takes numbers of one key, at its own pace.
+struct Caller {
+    name: usize,
+    world: Arc<World>,
+    switches: Arc<Switches>,
+    keeper: Arc<Keeper>,
+    ring: Arc<Ring>,
+    layout: Layout,
+    key: Key,
+    env: Env,
+    dice: SeededEntropy,
+}
+
+impl Caller {
+    async fn run(self) {
+        let reservoir = loop {
+            match self.reservoir().await {
+                Ok(reservoir) => break reservoir,
+                Err(_) => tokio::time::sleep(Duration::from_millis(500)).await,
+            }
+        };
+        loop {
+            let deadline = self.env.clock.now() + PATIENCE;
+            let count = 1 + self.dice.below(12);
+            let taken = reservoir.take(count, Some(deadline)).await;
+            if self.switches.is_dead() {
+                return;
+            }
+            for number in taken.iter().flat_map(Blocks::numbers) {
+                self.world.truth().number_given(self.name, &self.key, number);
+            }
+            tokio::time::sleep(Duration::from_millis(self.dice.below(300))).await;
+        }
+    }
+
+    async fn reservoir(&self) -> Result<Reservoir, SourceError> {
+        let span = Span::default();
+        let counters = self.keeper.counters(&self.key, span.raw_max(self.layout)).await?;
+        let watched = (0..).zip(counters).map(|(slot, inner)| inner.map(|inner| self.watch(slot, inner))).collect();
+        let ring = self.ring.source(self.key.clone(), watched);
+        let expansion = Arc::new(Expansion::new(ring, self.layout));
+        let spanned = Arc::new(Spanned::new(expansion, self.layout, span));
+        let spawn: Spawner = Arc::new(|task| drop(tokio::spawn(task)));
+        Ok(Reservoir::new(spanned, ReservoirConfig::default(), self.env.clone(), spawn))
+    }
+
+    fn watch(&self, slot: SlotIndex, inner: Arc<dyn Source>) -> Arc<dyn Source> {
+        let counter = Counter { slot, key: self.key.clone() };
+        let (world, switches) = (Arc::clone(&self.world), Arc::clone(&self.switches));
+        Arc::new(Watched { counter, server: self.name, inner, switches, world })
+    }
+}

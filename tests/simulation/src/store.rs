@@ -1,0 +1,75 @@
+//! A store at the other end of a simulated wire.
+
+use sequent_backend::memory::MemoryStore;
+use sequent_core::{Block, BoxFuture, Cell, Incarnation, Inspection, Life, SourceError, Stamp, Store};
+
+use super::network::Network;
+
+/// One server's handle to a shared [`MemoryStore`].
+#[derive(Debug, Clone)]
+pub struct SimStore {
+    store: MemoryStore,
+    network: Network,
+}
+
+impl SimStore {
+    /// A handle over these lines.
+    pub fn new(store: MemoryStore, network: Network) -> Self {
+        Self { store, network }
+    }
+}
+
+impl Store for SimStore {
+    fn inspect(&self) -> BoxFuture<'_, Result<Inspection, SourceError>> {
+        let store = self.store.clone();
+        Box::pin(self.network.call(false, async move { store.inspect().await }))
+    }
+
+    fn stamp<'a>(
+        &'a self,
+        under: &'a Incarnation,
+        expected: Option<&'a Stamp>,
+        new: &'a Stamp,
+    ) -> BoxFuture<'a, Result<(), SourceError>> {
+        let (store, under, expected, new) = (self.store.clone(), under.clone(), expected.cloned(), new.clone());
+        Box::pin(self.network.call(false, async move { store.stamp(&under, expected.as_ref(), &new).await }))
+    }
+
+    fn mark(&self, version: u64) -> BoxFuture<'_, Result<u64, SourceError>> {
+        let store = self.store.clone();
+        Box::pin(self.network.call(false, async move { Store::mark(&store, version).await }))
+    }
+
+    fn take<'a>(
+        &'a self,
+        cell: Cell<'a>,
+        life: Life,
+        want: u64,
+    ) -> BoxFuture<'a, Result<Block, SourceError>> {
+        let (store, key, under) = (self.store.clone(), cell.key.clone(), cell.under.clone());
+        Box::pin(self.network.call(false, async move {
+            store.take(Cell { key: &key, under: &under }, life, want).await
+        }))
+    }
+
+    fn close<'a>(&'a self, cell: Cell<'a>, next: Life) -> BoxFuture<'a, Result<u64, SourceError>> {
+        let (store, key, under) = (self.store.clone(), cell.key.clone(), cell.under.clone());
+        Box::pin(self.network.call(false, async move {
+            store.close(Cell { key: &key, under: &under }, next).await
+        }))
+    }
+
+    fn install<'a>(&'a self, cell: Cell<'a>, life: Life, base: u64) -> BoxFuture<'a, Result<(), SourceError>> {
+        let (store, key, under) = (self.store.clone(), cell.key.clone(), cell.under.clone());
+        Box::pin(self.network.call(false, async move {
+            store.install(Cell { key: &key, under: &under }, life, base).await
+        }))
+    }
+
+    fn lift<'a>(&'a self, cell: Cell<'a>, life: Life, floor: u64) -> BoxFuture<'a, Result<(), SourceError>> {
+        let (store, key, under) = (self.store.clone(), cell.key.clone(), cell.under.clone());
+        Box::pin(self.network.call(false, async move {
+            store.lift(Cell { key: &key, under: &under }, life, floor).await
+        }))
+    }
+}

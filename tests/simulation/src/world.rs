@@ -1,0 +1,132 @@
+//! The ground truth: the stores and the ledger as they are, their copies, and every id that ever left a guard.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use sequent_backend::memory::{Book, Cells, MemoryLedger, MemoryStore};
+use sequent_core::{
+    Clock, DurabilityClass, Key, Rules, SlotIndex,
+    ledger::Counter,
+};
+use sequent_testkit::{PausedClock, SeededEntropy};
+
+/// Every id that left a guard, by counter and server, and every number that a caller got.
+#[derive(Debug, Default)]
+pub struct Truth {
+    ids: BTreeMap<Counter, BTreeSet<u64>>,
+    numbers: BTreeSet<(Key, u64)>,
+    /// Repeats found, in words.
+    pub repeats: Vec<String>,
+    /// What happened, in order.
+    pub trace: Vec<String>,
+}
+
+/// The latest lines of a trace that a report shows.
+const TRACE_SHOWN: usize = 60;
+
+impl Truth {
+    /// An id left the guard of a server.
+    pub fn id_left(&mut self, server: usize, counter: &Counter, id: u64) {
+        if !self.ids.entry(counter.clone()).or_default().insert(id) {
+            let Counter { slot, key } = counter;
+            self.repeats.push(format!("server {server} releases id {id} of slot {slot} key {key} again"));
+        }
+    }
+
+    /// A caller of a server got a number.
+    pub fn number_given(&mut self, server: usize, key: &Key, number: u64) {
+        if !self.numbers.insert((key.clone(), number)) {
+            self.repeats.push(format!("server {server} gives number {number} of {key} again"));
+        }
+    }
+
+    /// The highest id that left any guard for a counter, 0 if none did.
+    pub fn highest(&self, counter: &Counter) -> u64 {
+        self.ids.get(counter).and_then(|ids| ids.last().copied()).unwrap_or(0)
+    }
+
+    /// How many numbers callers got.
+    pub fn given(&self) -> usize {
+        self.numbers.len()
+    }
+
+    /// The end of the trace and the repeats, for a failing test.
+    pub fn report(&self) -> String {
+        let skipped = self.trace.len().saturating_sub(TRACE_SHOWN);
+        let mut lines: Vec<&str> = self.trace[skipped..].iter().map(String::as_str).collect();
+        lines.extend(self.repeats.iter().map(String::as_str));
+        lines.join("\n")
+    }
+}
+
+/// Stores, ledger, copies and truth.
+#[derive(Debug)]
+pub struct World {
+    /// The clock that all servers share; its wall may be stepped.
+    pub clock: Arc<PausedClock>,
+    /// One store a slot.
+    pub stores: Vec<MemoryStore>,
+    /// The ledger.
+    pub ledger: MemoryLedger,
+    /// The keys in use.
+    pub keys: Vec<Key>,
+    /// What has been copied of each store.
+    pub copies: Mutex<Vec<Option<Cells>>>,
+    /// What has been copied of the ledger.
+    pub ledger_copy: Mutex<Option<Book>>,
+    truth: Mutex<Truth>,
+}
+
+impl World {
+    /// A fresh world of `slots` stores of one durability class.
+    pub fn new(slots: SlotIndex, class: DurabilityClass, rules: Rules, dice: &SeededEntropy) -> Self {
+        let clock = Arc::new(PausedClock::new());
+        let shared: Arc<dyn Clock> = Arc::clone(&clock) as Arc<dyn Clock>;
+        let store = |_| MemoryStore::with_rules(Arc::clone(&shared), dice, rules).posing_as(class);
+        let ledger = MemoryLedger::with_rules(Arc::clone(&shared), dice, rules)
+            .posing_as(DurabilityClass::Durable)
+            .yielding();
+        let stores: Vec<MemoryStore> = (0..slots).map(store).collect();
+        let keys = vec![Key::from_stored("order"), Key::from_stored("bill")];
+        let copies = Mutex::new(vec![None; stores.len()]);
+        Self { clock, stores, ledger, keys, copies, ledger_copy: Mutex::default(), truth: Mutex::default() }
+    }
+
+    /// The ground truth.
+    pub fn truth(&self) -> MutexGuard<'_, Truth> {
+        self.truth.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Writes a line of the trace.
+    pub fn note(&self, line: impl std::fmt::Display) {
+        let at = self.clock.wall_ms() % 1_000_000_000;
+        self.truth().trace.push(format!("{at:9} {line}"));
+    }
+
+    /// Every counter of a slot.
+    pub fn counters(&self, slot: usize) -> impl Iterator<Item = Counter> + '_ {
+        #[allow(clippy::cast_possible_truncation, reason = "a simulated ring has a handful of slots")]
+        let slot = slot as SlotIndex;
+        self.keys.iter().map(move |key| Counter { slot, key: key.clone() })
+    }
+
+    /// Whether the ledger covers all that left a guard from this slot: its store may then forget anything.
+    pub fn ledger_covers(&self, slot: usize) -> bool {
+        let book = self.ledger.snapshot();
+        let truth = self.truth();
+        self.counters(slot).all(|counter| {
+            book.row(&counter).map_or(0, |row| row.ceiling) >= truth.highest(&counter)
+        })
+    }
+
+    /// Whether this slot's cells cover all that left a guard: the ledger may then forget anything about it.
+    pub fn cells_cover(&self, slot: usize) -> bool {
+        let cells = self.stores[slot].snapshot();
+        let truth = self.truth();
+        self.counters(slot).all(|counter| {
+            cells.cell(&counter.key).map_or(0, |cell| cell.value) >= truth.highest(&counter)
+        })
+    }
+}
