@@ -1,2 +1,73 @@
-//! The command line.
-fn main() {}
+//! `sequent`: the command line over the engine.
+//!
+//! Reading order: `args` (what may be asked), `commands` (one file each), `cluster` (how one is opened),
+//! `failure` (reasons and exit codes), `output` (results, and nothing else, on standard output).
+#![allow(clippy::doc_markdown, reason = "the comments on arguments are help texts, and show as they are")]
+
+mod args;
+mod cluster;
+mod commands;
+mod failure;
+mod logging;
+mod output;
+
+use std::{ffi::OsStr, process::ExitCode};
+
+use clap::Parser;
+
+use crate::{
+    args::{Cli, Command},
+    cluster::Cluster,
+    failure::Failure,
+};
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return usage(&error),
+    };
+    let json = cli.globals.json;
+    match run(cli) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.report(json),
+    }
+}
+
+/// What clap has to say: help on standard output, mistakes on standard error in the common form.
+fn usage(error: &clap::Error) -> ExitCode {
+    match Failure::usage(error) {
+        // The flags were not understood, so this one is looked for by hand.
+        Some(failure) => failure.report(std::env::args_os().any(|arg| arg == OsStr::new("--json"))),
+        None => match output::text(&error.render()) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(failure) => failure.report(false),
+        },
+    }
+}
+
+fn run(cli: Cli) -> Result<(), Failure> {
+    // A bench says what happens itself; the same in log lines would only tear its progress bar.
+    let quiet = if matches!(cli.command, Command::Bench(_)) { "off" } else { "warn" };
+    logging::start(cli.globals.verbose, quiet)?;
+    let cluster = Cluster::new(cli.globals);
+    match cli.command {
+        Command::Completions(command) => command.run(),
+        Command::Man(command) => command.run(),
+        Command::Config(command) => command.run(&cluster),
+        Command::Bench(command) => command.run(&cluster),
+        Command::Next(command) => short(command.run(&cluster)),
+        Command::List(command) => short(command.run(&cluster)),
+        Command::Show(command) => short(command.run(&cluster)),
+        Command::Shards(command) => short(command.run(&cluster)),
+        Command::Evict(command) => short(command.run(&cluster)),
+        Command::Rescue(command) => short(command.run(&cluster)),
+        Command::Recover(command) => short(command.run(&cluster)),
+        Command::Explain(command) => short(command.run(&cluster)),
+    }
+}
+
+/// Runs a command that is soon done: one thread starts sooner than many.
+fn short(command: impl Future<Output = Result<(), Failure>>) -> Result<(), Failure> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    runtime.map_err(|error| Failure::failed(format!("no runtime: {error}")))?.block_on(command)
+}

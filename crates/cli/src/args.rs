@@ -1,0 +1,99 @@
+//! The command line as clap knows it: what every command shares, and the list of commands.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+use crate::commands::{
+    bench, completions, config, evict, explain, list, man, next, recover, rescue, shards, show,
+};
+
+/// Help is wrapped here at the widest, so that it reads like a page and not like a log.
+const WIDTH_MAX: usize = 100;
+
+const EXAMPLES: &str = "\
+Examples:
+  sequent next order                 one number from the cluster in ./sequent-data
+  sequent next order -n 5 --json     five of them, for a script
+  sequent shards                     each slot with its state and cause
+  sequent bench order                how fast, and whether any number repeats
+
+Exit codes:
+  0  done
+  1  failed
+  2  usage: an argument is wrong; nothing was touched
+  3  configuration refused, or a person must decide (`sequent recover`)
+  4  try again";
+
+/// Unique business numbers from a cluster of stores that may die.
+///
+/// Without a server and without a configuration, the cluster is a directory: four SQLite shards and a SQLite
+/// ledger. Results go to standard output, everything else to standard error.
+#[derive(Debug, Parser)]
+#[command(name = "sequent", version, max_term_width = WIDTH_MAX, after_help = EXAMPLES)]
+#[command(subcommand_required = true, arg_required_else_help = true, disable_help_subcommand = true)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) globals: Globals,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// What every command takes.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Common options")]
+pub(crate) struct Globals {
+    /// Directory of the embedded cluster, ./sequent-data by default
+    #[arg(long, global = true, value_name = "DIR", env = "SEQUENT_DATA", hide_env_values = true)]
+    pub(crate) data: Option<PathBuf>,
+    /// Configuration file (TOML)
+    #[arg(long, global = true, value_name = "FILE", env = "SEQUENT_CONFIG", hide_env_values = true)]
+    pub(crate) config: Option<PathBuf>,
+    /// Set one key of the configuration, over environment and file
+    #[arg(long, global = true, value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// Print JSON: results on standard output, errors on standard error
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// Log more to standard error: -v what happens, -vv how, -vvv everything; or SEQUENT_LOG=filter
+    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
+    pub(crate) verbose: u8,
+}
+
+/// What can be asked for.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Next(next::Next),
+    List(list::List),
+    Show(show::Show),
+    Shards(shards::Shards),
+    Evict(evict::Evict),
+    Rescue(rescue::Rescue),
+    Recover(recover::Recover),
+    Explain(explain::Explain),
+    Config(config::Config),
+    Bench(bench::Bench),
+    Completions(completions::Completions),
+    Man(man::Man),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_definitions_are_sound() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn every_command_shows_examples() {
+        fn check(command: &clap::Command) {
+            let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            assert!(help.starts_with("Examples:\n"), "{} has no examples", command.get_name());
+            command.get_subcommands().for_each(check);
+        }
+        check(&Cli::command());
+    }
+}

@@ -1,0 +1,93 @@
+//! Which cluster a command is about, and how it is opened.
+
+use std::{path::PathBuf, sync::Arc};
+
+use sequent_core::{Env, Events, NameError, SequenceName};
+use sequent_engine::{
+    CreatePolicy, Desk, Engine, Options, Pace,
+    config::{Config, Sources},
+};
+
+use crate::{args::Globals, failure::Failure};
+
+/// The embedded cluster's directory where nobody names one.
+const DATA_DEFAULT: &str = "./sequent-data";
+
+/// Whether a command may make an embedded cluster: `never` refuses it.
+const EMBEDDED: &str = "SEQUENT_EMBEDDED";
+
+/// What the global flags say, before anything is read or opened.
+pub(crate) struct Cluster {
+    globals: Globals,
+}
+
+impl Cluster {
+    pub(crate) fn new(globals: Globals) -> Self {
+        Self { globals }
+    }
+
+    /// Whether results are wanted as JSON.
+    pub(crate) fn json(&self) -> bool {
+        self.globals.json
+    }
+
+    /// The configuration file, if one was named.
+    pub(crate) fn file(&self) -> Option<&PathBuf> {
+        self.globals.config.as_ref()
+    }
+
+    /// The configuration, read from `file` or from wherever the flags say. Touches nothing.
+    pub(crate) fn config_of(&self, file: Option<&PathBuf>) -> Result<Config, Failure> {
+        let data = self.globals.data.clone().unwrap_or_else(|| DATA_DEFAULT.into());
+        let mut sources = Sources::embedded(data).with_environment();
+        if let Some(file) = file {
+            sources = sources.file(file);
+        }
+        for setting in &self.globals.set {
+            let Some((key, value)) = setting.split_once('=') else {
+                return Err(Failure::argument("--set", setting, "KEY=VALUE is expected"));
+            };
+            sources = sources.flag(key, value);
+        }
+        Ok(Config::load(&sources)?)
+    }
+
+    /// The configuration that the flags name. Touches nothing.
+    pub(crate) fn config(&self) -> Result<Config, Failure> {
+        self.config_of(self.file())
+    }
+
+    /// A running cluster, made if need be; what happens goes to `events` too.
+    pub(crate) async fn engine(
+        &self,
+        config: Config,
+        pace: Pace,
+        events: Option<Events>,
+    ) -> Result<Engine, Failure> {
+        let mut options = options()?;
+        options.pace = pace;
+        if let Some(events) = events {
+            options.env = Env { events, ..options.env };
+        }
+        Ok(Engine::open(config, options).await?)
+    }
+
+    /// The operator's desk of a cluster that exists: never makes one.
+    pub(crate) async fn desk(&self) -> Result<Desk, Failure> {
+        Ok(Desk::open(&self.config()?, &options()?).await?)
+    }
+}
+
+/// The name of a sequence, as it was typed.
+pub(crate) fn sequence_name(text: &str) -> Result<SequenceName, Failure> {
+    text.parse().map_err(|error: NameError| Failure::argument("name", text, error.to_string()))
+}
+
+fn options() -> Result<Options, Failure> {
+    let create = match std::env::var(EMBEDDED).as_deref() {
+        Ok("never") => CreatePolicy::Never,
+        Ok("") | Err(_) => CreatePolicy::Embedded,
+        Ok(other) => return Err(Failure::argument(EMBEDDED, other, "never is allowed, or nothing")),
+    };
+    Ok(Options { create, say: Arc::new(|line| eprintln!("{line}")), ..Options::default() })
+}

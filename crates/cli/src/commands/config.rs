@@ -1,0 +1,80 @@
+//! `sequent config`: check a configuration, or show what is in force.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use sequent_engine::config::Shown;
+
+use crate::{cluster::Cluster, failure::Failure, output};
+
+const EXAMPLES: &str = "\
+Examples:
+  sequent config check sequent.toml
+  sequent config show --config sequent.toml";
+
+const EXAMPLES_CHECK: &str = "\
+Examples:
+  sequent config check sequent.toml
+  sequent config check --config sequent.toml --json
+
+Every fault is reported at once, each with key, value and bound. Exit code 3 if there is one. Reads the \
+file and the environment, and touches nothing: what only the data can tell (another layout, a shard of another \
+cluster) is refused when the cluster is opened.";
+
+const EXAMPLES_SHOW: &str = "\
+Examples:
+  sequent config show
+  sequent config show --config sequent.toml --set ring.slow_limit=5
+  SEQUENT_RING_SLOW_LIMIT=5 sequent config show --json
+
+A flag wins over the environment, the environment over the file, the file over the default. Secrets are not shown.";
+
+/// Check or show the configuration
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES, subcommand_required = true, arg_required_else_help = true)]
+#[command(disable_help_subcommand = true)]
+pub(crate) struct Config {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    /// Report every fault of a configuration
+    #[command(after_help = EXAMPLES_CHECK)]
+    Check {
+        /// The file [default: that of --config]
+        file: Option<PathBuf>,
+    },
+    /// Print each value in force with where it came from
+    #[command(after_help = EXAMPLES_SHOW)]
+    Show,
+}
+
+impl Config {
+    pub(crate) fn run(&self, cluster: &Cluster) -> Result<(), Failure> {
+        match &self.verb {
+            Verb::Check { file } => check(cluster, file.as_ref().or_else(|| cluster.file())),
+            Verb::Show => show(cluster),
+        }
+    }
+}
+
+fn check(cluster: &Cluster, file: Option<&PathBuf>) -> Result<(), Failure> {
+    cluster.config_of(file)?;
+    if cluster.json() {
+        return output::json(&serde_json::json!({ "file": file, "faults": [] }));
+    }
+    let what = file.map_or_else(|| "environment and defaults".to_owned(), |file| file.display().to_string());
+    output::lines([format!("{what}: no faults")])
+}
+
+fn show(cluster: &Cluster) -> Result<(), Failure> {
+    let config = cluster.config()?;
+    if cluster.json() {
+        let setting = |shown: &Shown| serde_json::json!({ "key": shown.key, "value": shown.value, "origin": shown.origin.to_string() });
+        let settings: Vec<_> = config.shown().iter().map(setting).collect();
+        return output::json(&serde_json::json!({ "data": config.data, "settings": settings }));
+    }
+    output::lines(config.shown())
+}

@@ -1,0 +1,43 @@
+//! `sequent list`: the sequences of a cluster.
+
+use clap::Args;
+use sequent_engine::report::SequenceSummary;
+
+use crate::{cluster::Cluster, failure::Failure, output};
+
+const EXAMPLES: &str = "\
+Examples:
+  sequent list
+  sequent list --json";
+
+/// List the sequences
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct List {}
+
+impl List {
+    pub(crate) async fn run(self, cluster: &Cluster) -> Result<(), Failure> {
+        let sequences = cluster.desk().await?.list().await?;
+        if cluster.json() {
+            return output::report(&serde_json::json!({ "sequences": sequences }));
+        }
+        let rows: Vec<_> = sequences.iter().map(row).collect();
+        output::lines(output::table(
+            &["sequence", "version", "placement", "start", "step", "end", "fault"],
+            &rows,
+        ))
+    }
+}
+
+fn row(summary: &SequenceSummary) -> Vec<String> {
+    let SequenceSummary { sequence, version, placement, start, step, end, fault } = summary;
+    vec![
+        sequence.clone(),
+        version.to_string(),
+        (*placement).to_owned(),
+        start.to_string(),
+        step.to_string(),
+        end.to_string(),
+        fault.clone().unwrap_or_default(),
+    ]
+}

@@ -1,0 +1,15 @@
+//! One file a command: its arguments, its examples, what it does.
+
+pub(crate) mod bench;
+pub(crate) mod completions;
+pub(crate) mod config;
+pub(crate) mod evict;
+pub(crate) mod explain;
+pub(crate) mod list;
+pub(crate) mod man;
+pub(crate) mod next;
+pub(crate) mod recover;
+pub(crate) mod rescue;
+pub(crate) mod shards;
+pub(crate) mod show;
+mod word;

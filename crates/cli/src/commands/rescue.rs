@@ -1,0 +1,28 @@
+//! `sequent rescue`: a slot comes back on an operator's word.
+
+use clap::Args;
+use sequent_core::ledger::WordVerb;
+
+use super::word::{self, Speech};
+use crate::{cluster::Cluster, failure::Failure};
+
+const EXAMPLES: &str = "\
+Examples:
+  sequent rescue 2 --why 'new disk is in'
+
+Ends an eviction or a quarantine: every process that uses the cluster probes the slot within two seconds, by \
+one real take through the guard. A slot that still can't serve goes out again, and `sequent shards` says why.";
+
+/// Bring a slot back into the rotation
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Rescue {
+    #[command(flatten)]
+    speech: Speech,
+}
+
+impl Rescue {
+    pub(crate) async fn run(self, cluster: &Cluster) -> Result<(), Failure> {
+        word::say(cluster, WordVerb::Rescue, self.speech, None).await
+    }
+}

@@ -1,0 +1,165 @@
+//! What went wrong, as people and scripts see it: `sequent: REASON: text`, or a JSON object, and an exit code.
+
+use std::{
+    fmt::Display,
+    io::{self, Write},
+    path::Path,
+    process::ExitCode,
+};
+
+use clap::error::ErrorKind;
+use sequent_engine::{
+    EngineError, OpenError, Reason,
+    config::{Fault, Faults},
+};
+use serde::Serialize;
+
+/// The word for what a start refuses; the table of reasons has none, since no door is open yet.
+const REFUSED: &str = "CONFIGURATION_REFUSED";
+
+/// The word for what went wrong around a command: its output, a file it should write, its own runtime.
+const FAILED: &str = "FAILED";
+
+/// A command that did not do what it was asked.
+#[derive(Debug, Serialize)]
+pub(crate) struct Failure {
+    reason: &'static str,
+    message: String,
+    errors: Vec<Field>,
+    #[serde(skip)]
+    exit: u8,
+    /// The reader of standard output went away: nobody is left who wants to know.
+    #[serde(skip)]
+    silent: bool,
+}
+
+/// One field that was wrong.
+#[derive(Debug, Serialize)]
+#[allow(clippy::struct_field_names, reason = "the names are those of the JSON at every door")]
+struct Field {
+    field: String,
+    value: String,
+    bound: String,
+}
+
+impl Failure {
+    /// Something around the command failed; exit code 1.
+    pub(crate) fn failed(message: impl Into<String>) -> Self {
+        Self::new(FAILED, 1, message.into())
+    }
+
+    /// An argument out of bounds; nothing was touched.
+    pub(crate) fn argument(field: &str, value: impl Display, bound: impl Into<String>) -> Self {
+        let (value, bound) = (value.to_string(), bound.into());
+        let message = format!("{field} is {value:?}: {bound}");
+        let errors = vec![Field { field: field.to_owned(), value, bound }];
+        Self { errors, ..Self::reason(Reason::InvalidArgument, message) }
+    }
+
+    /// A reason of the common table.
+    pub(crate) fn reason(reason: Reason, message: String) -> Self {
+        Self::new(reason.as_str(), reason.exit_code(), message)
+    }
+
+    /// A file could not be used.
+    pub(crate) fn file(verb: &str, path: &Path, error: &io::Error) -> Self {
+        Self::failed(format!("can't {verb} {}: {error}", path.display()))
+    }
+
+    /// Standard output could not take the result.
+    pub(crate) fn output(error: &io::Error) -> Self {
+        let silent = error.kind() == io::ErrorKind::BrokenPipe;
+        Self { silent, ..Self::failed(format!("standard output can't take the result: {error}")) }
+    }
+
+    /// What clap found wrong, in the common form; help and version are no failure.
+    pub(crate) fn usage(error: &clap::Error) -> Option<Self> {
+        let text = error.render().to_string();
+        match error.kind() {
+            ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => None,
+            ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+                let message = format!("a command is missing\n\n{}", text.trim_end());
+                Some(Self::reason(Reason::InvalidArgument, message))
+            }
+            _ => {
+                let message = text.strip_prefix("error: ").unwrap_or(&text).trim_end().to_owned();
+                Some(Self::reason(Reason::InvalidArgument, message))
+            }
+        }
+    }
+
+    /// Says it on standard error, and gives the exit code.
+    pub(crate) fn report(&self, json: bool) -> ExitCode {
+        if !self.silent {
+            let text = if json { serde_json::to_string(self).ok() } else { None };
+            let text = text.unwrap_or_else(|| format!("sequent: {}: {}", self.reason, self.message));
+            // Where standard error is closed as well, the exit code has to do.
+            drop(writeln!(io::stderr(), "{text}"));
+        }
+        ExitCode::from(self.exit)
+    }
+
+    fn new(reason: &'static str, exit: u8, message: String) -> Self {
+        Self { reason, message, errors: Vec::new(), exit, silent: false }
+    }
+}
+
+impl From<EngineError> for Failure {
+    fn from(error: EngineError) -> Self {
+        let fields = error.fields().iter();
+        let field = |fault: &sequent_engine::FieldFault| Field {
+            field: fault.field.to_owned(),
+            value: fault.value.clone(),
+            bound: fault.bound.clone(),
+        };
+        // An operator at the command line may see addresses: data doors show the first half only.
+        let message = match error.detail() {
+            Some(detail) => format!("{error}: {detail}"),
+            None => error.to_string(),
+        };
+        Self { errors: fields.map(field).collect(), ..Self::reason(error.reason(), message) }
+    }
+}
+
+impl From<OpenError> for Failure {
+    fn from(error: OpenError) -> Self {
+        let exit = error.exit_code();
+        match error {
+            OpenError::Config(faults) => faults.into(),
+            OpenError::Refused(text) => Self::new(REFUSED, exit, text),
+            OpenError::Recovery(text) => Self::new(Reason::RecoveryRequired.as_str(), exit, text),
+            OpenError::Unavailable(text) => Self::new(Reason::LedgerUnavailable.as_str(), exit, text),
+        }
+    }
+}
+
+impl From<Faults> for Failure {
+    fn from(faults: Faults) -> Self {
+        let field = |fault: &Fault| Field {
+            field: fault.key.clone(),
+            value: fault.value.clone(),
+            bound: fault.bound.clone(),
+        };
+        let errors = faults.0.iter().map(field).collect();
+        Self { errors, ..Self::new(REFUSED, 3, faults.to_string()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_argument_names_field_value_and_bound() {
+        let failure = Failure::argument("count", "0", "1 to 10000 are allowed");
+        let json = serde_json::to_string(&failure).unwrap();
+        let expected = r#"{"reason":"INVALID_ARGUMENT","message":"count is \"0\": 1 to 10000 are allowed","errors":[{"field":"count","value":"0","bound":"1 to 10000 are allowed"}]}"#;
+        assert_eq!((json.as_str(), failure.exit), (expected, 2));
+    }
+
+    #[test]
+    fn only_a_reader_that_went_away_is_met_in_silence() {
+        assert!(Failure::output(&io::ErrorKind::BrokenPipe.into()).silent);
+        assert!(!Failure::output(&io::ErrorKind::StorageFull.into()).silent);
+    }
+}

@@ -1,0 +1,10 @@
+//! The real binary, run in directories of its own.
+#![allow(clippy::disallowed_methods, reason = "deadlines of tests, against real processes")]
+#![allow(clippy::unwrap_used, reason = "a test that can't go on fails")]
+
+mod bench;
+mod numbers;
+mod operators;
+mod place;
+mod refusals;
+mod usage;

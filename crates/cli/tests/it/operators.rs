@@ -1,0 +1,104 @@
+//! What operators see and say: `list`, `show`, `shards`, `evict`, `rescue`, `explain`, `recover`.
+
+use std::fs;
+
+use crate::place::{Place, copy};
+
+#[test]
+fn list_and_show_name_what_there_is() {
+    let place = Place::with_cluster();
+    place.numbers(&["next", "invoice"]);
+    let table = place.text(&["list"]);
+    assert!(table.contains("invoice") && table.contains("order"), "{table}");
+    let list = place.json(&["list", "--json"]);
+    let sequences = list["sequences"].as_array().unwrap();
+    let names: Vec<&str> = sequences.iter().map(|item| item["sequence"].as_str().unwrap()).collect();
+    assert_eq!(names, ["invoice", "order"]);
+    let order = place.json(&["show", "order", "--json"]);
+    let expected = serde_json::json!(["order", 1, "spread", "1", "1"]);
+    let fields = ["sequence", "version", "placement", "start", "step"];
+    assert_eq!(serde_json::Value::from_iter(fields.map(|field| order[field].clone())), expected, "{order}");
+    let counters = order["counters"].as_array().unwrap();
+    assert_eq!(counters.len(), 4, "{order}");
+    // Numbers 1 to 5 are raw id 1 of each slot and raw id 2 of slot 0.
+    let seen: Vec<&str> = counters.iter().map(|counter| counter["seen"].as_str().unwrap()).collect();
+    assert_eq!(seen, ["2", "1", "1", "1"], "{order}");
+    place.run(&["show", "nothing"]).refused(1, &["sequent: SEQUENCE_NOT_FOUND: ", "nothing"]);
+}
+
+#[test]
+fn shards_are_four_and_live() {
+    let place = Place::with_cluster();
+    let shards = place.json(&["shards", "--json"]);
+    let states: Vec<&str> =
+        shards["slots"].as_array().unwrap().iter().map(|slot| slot["state"].as_str().unwrap()).collect();
+    assert_eq!(states, ["live"; 4]);
+}
+
+#[test]
+fn a_word_is_written_with_who_and_why_and_obeyed() {
+    let place = Place::with_cluster();
+    place.text(&["evict", "2", "--why", "disk swap", "--who", "ann@ops"]);
+    let slot = &place.json(&["shards", "--json"])["slots"][2];
+    assert_eq!(slot["state"], "evicted", "{slot}");
+    assert_eq!(
+        (&slot["word"]["verb"], &slot["word"]["who"], &slot["word"]["why"]),
+        (&"evict".into(), &"ann@ops".into(), &"disk swap".into())
+    );
+    let table = place.text(&["shards"]);
+    assert!(table.contains("disk swap") && table.contains("ann@ops"), "{table}");
+    let numbers = place.numbers(&["next", "order", "-n", "12"]);
+    for number in &numbers {
+        let slot = &place.json(&["explain", "order", &number.to_string(), "--json"])["slot"];
+        assert_ne!(slot, &2, "{number} came from an evicted slot");
+    }
+    place.text(&["rescue", "2", "--why", "new disk"]);
+    assert_eq!(place.json(&["shards", "--json"])["slots"][2]["state"], "live");
+}
+
+#[test]
+fn a_word_that_makes_no_sense_is_refused() {
+    let place = Place::with_cluster();
+    place.run(&["evict", "4", "--why", "x"]).refused(2, &["INVALID_ARGUMENT", "slot", "4", "0 to 3"]);
+    place.run(&["evict", "1"]).refused(2, &["--why"]);
+    place.run(&["evict", "1", "--why", ""]).refused(2, &["INVALID_ARGUMENT", "why"]);
+    place.run(&["evict", "1", "--why", "x", "--for", "soon"]).refused(2, &["for", "soon"]);
+}
+
+#[test]
+fn explain_says_where_a_number_came_from() {
+    let place = Place::with_cluster();
+    let found = place.json(&["explain", "order", "3", "--json"]);
+    // Number 3 is encoded 6 of a ring of four: raw id 1 of slot 2.
+    assert_eq!((&found["slot"], &found["raw"]), (&2.into(), &"1".into()), "{found}");
+    let text = place.text(&["explain", "order", "3"]);
+    assert!(text.contains("slot") && text.contains("life"), "{text}");
+    place.run(&["explain", "order", "0"]).refused(2, &["INVALID_ARGUMENT", "number", "0"]);
+    place.run(&["explain", "nothing", "3"]).refused(1, &["SEQUENCE_NOT_FOUND"]);
+}
+
+#[test]
+fn a_copied_directory_is_refused_until_an_operator_names_the_loss() {
+    let place = Place::with_cluster();
+    copy(&place.path("sequent-data"), &place.path("copy"));
+    let ran = place.run(&["next", "order", "--data", "copy"]);
+    ran.refused(3, &["sequent: RECOVERY_REQUIRED: ", "sequent recover --moved", "--bump"]);
+    let ran = place.run(&["recover", "--data", "copy"]);
+    ran.refused(2, &["--moved", "--bump"]);
+    place.text(&["recover", "--moved", "--data", "copy"]);
+    let numbers = place.numbers(&["next", "order", "-n", "4", "--data", "copy"]);
+    assert!(numbers.iter().all(|number| *number > 5), "{numbers:?}");
+}
+
+#[test]
+fn an_older_copy_goes_on_above_the_loss() {
+    let place = Place::with_cluster();
+    copy(&place.path("sequent-data"), &place.path("backup"));
+    assert_eq!(place.numbers(&["next", "order", "-n", "40"]).last(), Some(&45));
+    fs::remove_dir_all(place.path("sequent-data")).unwrap();
+    copy(&place.path("backup"), &place.path("sequent-data"));
+    place.run(&["next", "order"]).refused(3, &["RECOVERY_REQUIRED"]);
+    place.text(&["recover", "--bump", "100"]);
+    let numbers = place.numbers(&["next", "order", "-n", "4"]);
+    assert!(numbers.iter().all(|number| *number > 45), "{numbers:?}");
+}

@@ -1,0 +1,138 @@
+//! A directory of its own for each test, and the real binary run in it.
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+    process::{Child, Command, Output, Stdio},
+};
+
+/// A directory that goes with the test.
+pub(crate) struct Place {
+    dir: tempfile::TempDir,
+}
+
+/// How a process ended, and what it said.
+#[derive(Debug)]
+pub(crate) struct Ran {
+    pub(crate) code: Option<i32>,
+    pub(crate) out: String,
+    pub(crate) err: String,
+}
+
+impl Place {
+    pub(crate) fn new() -> Self {
+        Self { dir: tempfile::tempdir().unwrap() }
+    }
+
+    /// A place that holds an embedded cluster which gave `order` 1 to 5.
+    pub(crate) fn with_cluster() -> Self {
+        let place = Self::new();
+        assert_eq!(place.numbers(&["next", "order", "-n", "5"]), [1, 2, 3, 4, 5]);
+        place
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    pub(crate) fn write(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.path(name);
+        fs::write(&path, text).unwrap();
+        path
+    }
+
+    /// The command, in this directory, deaf to the settings of whoever runs the tests.
+    pub(crate) fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_sequent"));
+        command.args(args).current_dir(self.dir.path()).stdin(Stdio::null());
+        for variable in ["SEQUENT_DATA", "SEQUENT_CONFIG", "SEQUENT_EMBEDDED", "SEQUENT_LOG", "SUDO_USER"] {
+            command.env_remove(variable);
+        }
+        command
+    }
+
+    pub(crate) fn run(&self, args: &[&str]) -> Ran {
+        self.command(args).output().unwrap().into()
+    }
+
+    pub(crate) fn spawn(&self, args: &[&str]) -> Child {
+        self.command(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+    }
+
+    /// Standard output of a run that must succeed.
+    pub(crate) fn text(&self, args: &[&str]) -> String {
+        let ran = self.run(args);
+        assert_eq!(ran.code, Some(0), "{args:?}: {ran:?}");
+        ran.out
+    }
+
+    pub(crate) fn numbers(&self, args: &[&str]) -> Vec<u64> {
+        self.text(args).lines().map(|line| line.parse().unwrap()).collect()
+    }
+
+    pub(crate) fn json(&self, args: &[&str]) -> serde_json::Value {
+        serde_json::from_str(&self.text(args)).unwrap()
+    }
+
+    /// Every file below `name` with its content, so that "nothing was touched" can be said.
+    pub(crate) fn content(&self, name: &str) -> BTreeMap<PathBuf, Vec<u8>> {
+        let mut content = BTreeMap::new();
+        collect(&self.path(name), &mut content);
+        content
+    }
+}
+
+impl Ran {
+    /// The one JSON object on standard error.
+    pub(crate) fn error(&self) -> serde_json::Value {
+        let line = self.err.lines().last().unwrap_or_default();
+        serde_json::from_str(line).unwrap_or_else(|error| panic!("{error} in {self:?}"))
+    }
+
+    /// A run that must have failed in this way, saying each of `words`.
+    pub(crate) fn refused(self, code: i32, words: &[&str]) -> Self {
+        assert_eq!(self.code, Some(code), "{self:?}");
+        assert_eq!(self.out, "", "no result where there is none");
+        for word in words {
+            assert!(self.err.contains(word), "{word:?} is not in {}", self.err);
+        }
+        self
+    }
+}
+
+impl From<Output> for Ran {
+    fn from(output: Output) -> Self {
+        Self {
+            code: output.status.code(),
+            out: String::from_utf8(output.stdout).unwrap(),
+            err: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+}
+
+/// Copies a directory whole, as `cp -r` would.
+pub(crate) fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let target = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy(&entry.path(), &target);
+        } else if entry.file_type().unwrap().is_file() {
+            fs::copy(entry.path(), target).unwrap();
+        }
+    }
+}
+
+fn collect(path: &Path, content: &mut BTreeMap<PathBuf, Vec<u8>>) {
+    let Ok(entries) = fs::read_dir(path) else { return };
+    for entry in entries {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            collect(&path, content);
+        } else if path.is_file() {
+            content.insert(path.clone(), fs::read(&path).unwrap());
+        }
+    }
+}
