@@ -2,6 +2,7 @@
 //! the judge of uniqueness, and the conformance suites of stores and ledgers.
 
 mod clock;
+pub mod conformance;
 mod cut_short;
 mod entropy;
 mod oracle;

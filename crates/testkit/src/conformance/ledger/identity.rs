@@ -1,0 +1,127 @@
+//! Who speaks, and what is on record.
+
+use std::slice;
+
+use sequent_core::{
+    DurabilityClass, ErrorKind, Incarnation,
+    ledger::{Definition, Known, Raise, Word, WordVerb},
+};
+
+use super::{
+    super::{Checked, skipped},
+    LedgerFixture,
+    desk::{AHEAD, Desk, counter, layout, opening, raise, refused},
+};
+
+/// 2020-01-01: a clock before that was never set.
+const EARLIEST_MS: u64 = 1_577_836_800_000;
+
+/// A new ledger holds nothing.
+pub async fn a_new_ledger_is_empty(fixture: &dyn LedgerFixture) -> Checked {
+    let ledger = fixture.open().await;
+    let under = ledger.inspect().await?.incarnation;
+    let order = counter(0, "order");
+    assert_eq!(ledger.layout().await?, None);
+    assert_eq!(ledger.known().await?, Known::default());
+    assert_eq!(ledger.read(&under, slice::from_ref(&order)).await?.rows, [None]);
+    assert_eq!(ledger.list(None, 10).await?, []);
+    assert_eq!(ledger.history(&order).await?, []);
+    assert_eq!(ledger.words().await?, []);
+    assert_eq!(ledger.definitions().await?.1, []);
+    Ok(())
+}
+
+/// A ledger says the same of itself at each look and to each process, and no other ledger says it.
+pub async fn an_inspection_is_sane(fixture: &dyn LedgerFixture) -> Checked {
+    let (one, two) = (fixture.open().await, fixture.open().await);
+    let (a, again, b) = (one.inspect().await?, one.inspect().await?, two.inspect().await?);
+    assert_eq!((a.id, &a.incarnation), (again.id, &again.incarnation), "it changed between two looks");
+    assert_eq!((a.id, &a.incarnation), (b.id, &b.incarnation), "two processes see two ledgers");
+    assert!(!a.incarnation.as_str().is_empty() && !a.engine.is_empty());
+    assert_eq!((a.version, &a.durability), (b.version, &b.durability));
+    assert!(
+        a.clock_ms > EARLIEST_MS && again.clock_ms >= a.clock_ms,
+        "{} then {}",
+        a.clock_ms,
+        again.clock_ms
+    );
+    let reading = one.read(&a.incarnation, &[]).await?;
+    assert!(reading.clock_ms >= a.clock_ms, "a reading has the ledger's clock");
+    Ok(())
+}
+
+/// The ledger's own incarnation and each slot's are kept, the latest of each, ascending by slot.
+pub async fn records_are_kept_by_slot(fixture: &dyn LedgerFixture) -> Checked {
+    let desk = Desk::of(fixture, 1).await?;
+    let (a, b) = (Incarnation::new("run 1, file 'a'"), Incarnation::new("run 2"));
+    for (slot, incarnation) in
+        [(Some(7), &a), (Some(0), &a), (None, &desk.under), (Some(7), &b), (Some(2), &b)]
+    {
+        desk.ledger.record(&desk.under, slot, incarnation).await?;
+    }
+    let stores = vec![(0, a.clone()), (2, b.clone()), (7, b)];
+    let expected = Known { ledger: Some(desk.under.clone()), stores };
+    assert_eq!(fixture.open().await.known().await?, expected);
+    desk.ledger.record(&desk.under, None, &a).await?;
+    assert_eq!(desk.ledger.known().await?.ledger, Some(a));
+    Ok(())
+}
+
+/// After a restart a durable ledger holds every page as it was.
+pub async fn what_was_written_outlives_a_restart(fixture: &dyn LedgerFixture) -> Checked {
+    let (mut desk, order) = (Desk::of(fixture, 1).await?, counter(0, "order"));
+    desk.open_one(opening(&order, 1, 0)).await?;
+    desk.open_one(opening(&order, 2, 0)).await?;
+    desk.raise_one(Raise { seen: AHEAD + 5, ..raise(&order, 2, 777) }).await?;
+    desk.ledger.record(&desk.under, Some(1), &desk.under).await?;
+    let definition = Definition { name: "order".parse()?, version: 3, body: "{}".into() };
+    desk.ledger.define(&definition).await?;
+    let (who, why) = ("ops".to_owned(), "disk".to_owned());
+    let word = Word { slot: 1, verb: WordVerb::Evict, who, why, at_ms: 0, until_ms: None };
+    let word = desk.ledger.say(&word).await?;
+    let (before, row) = (desk.ledger.inspect().await?, desk.row(&order).await?);
+    let (known, history) = (desk.ledger.known().await?, desk.ledger.history(&order).await?);
+    drop(desk);
+    if !fixture.restart().await {
+        return skipped("restart its engine");
+    }
+    let ledger = fixture.open().await;
+    let after = ledger.inspect().await?;
+    if before.durability.class != DurabilityClass::Durable {
+        return skipped("be held to what it keeps: it is not durable");
+    }
+    assert_eq!((after.id, after.version), (before.id, before.version));
+    assert_eq!(ledger.read(&after.incarnation, slice::from_ref(&order)).await?.rows, [row]);
+    assert_eq!((ledger.known().await?, ledger.history(&order).await?), (known, history));
+    assert_eq!(ledger.layout().await?, Some(layout()));
+    assert_eq!(ledger.definitions().await?.1, [definition]);
+    assert_eq!(ledger.words().await?, [word]);
+    Ok(())
+}
+
+/// A copy put back speaks as another incarnation, with the copy's version and rows, and old handles are refused.
+pub async fn a_restored_ledger_speaks_as_another(fixture: &dyn LedgerFixture) -> Checked {
+    let (mut old, order) = (Desk::of(fixture, 1).await?, counter(0, "order"));
+    let row = old.open_one(opening(&order, 1, 0)).await?;
+    let before = old.ledger.inspect().await?;
+    if !fixture.copy().await {
+        return skipped("take a copy");
+    }
+    old.raise_one(raise(&order, 1, 9000)).await?;
+    if !fixture.restore().await {
+        return skipped("put a copy back");
+    }
+    let refusals = [old.raise(&[raise(&order, 1, 9999)]).await.err(), old.row(&order).await.err()];
+    for refusal in refusals {
+        let kind = refusal.map(|error| error.kind());
+        let expected = [Some(ErrorKind::Reborn), Some(ErrorKind::Unavailable)];
+        assert!(expected.contains(&kind), "a handle of before the restore: {kind:?}");
+    }
+    let new = Desk::of(fixture, 2).await?;
+    let after = new.ledger.inspect().await?;
+    assert_ne!(after.incarnation, before.incarnation, "the restored copy passes for the data before");
+    assert_eq!((after.id, after.version), (before.id, before.version));
+    new.unchanged(&order, &row).await?;
+    refused(new.ledger.read(&old.under, &[]).await, ErrorKind::Reborn, "a read under the old incarnation");
+    Ok(())
+}

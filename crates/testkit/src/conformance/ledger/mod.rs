@@ -1,0 +1,87 @@
+//! What a ledger owes. The macro [`ledger_conformance!`](crate::ledger_conformance) makes one test of each check.
+
+mod crowd;
+mod desk;
+mod identity;
+mod leaps;
+mod pages;
+mod passes;
+mod recovery;
+mod rows;
+
+use std::sync::Arc;
+
+use sequent_core::{BoxFuture, ledger::Ledger};
+
+pub use crowd::*;
+pub use identity::*;
+pub use leaps::*;
+pub use pages::*;
+pub use passes::*;
+pub use recovery::*;
+pub use rows::*;
+
+/// Fresh data of one ledger, and the handles to it.
+///
+/// What a fixture can't do it answers with `false`, as the defaults do; the checks that need it then say `skipped`.
+pub trait LedgerFixture: Send + Sync {
+    /// Another handle to the data, as another process would have it: nothing shared with the handles before.
+    fn open(&self) -> BoxFuture<'_, Arc<dyn Ledger>>;
+
+    /// Ends the engine and starts it on the same data. The check holds no handle meanwhile.
+    fn restart(&self) -> BoxFuture<'_, bool> {
+        Box::pin(std::future::ready(false))
+    }
+
+    /// Takes a copy of the data, as a backup would.
+    fn copy(&self) -> BoxFuture<'_, bool> {
+        Box::pin(std::future::ready(false))
+    }
+
+    /// Puts the copy back: the engine then speaks as another incarnation. Handles opened before are still held.
+    fn restore(&self) -> BoxFuture<'_, bool> {
+        Box::pin(std::future::ready(false))
+    }
+
+    /// Puts the copy back so that the incarnation stays: what only nonces can find.
+    fn restore_in_place(&self) -> BoxFuture<'_, bool> {
+        Box::pin(std::future::ready(false))
+    }
+
+    /// By how much the crowded checks are multiplied: 1 is about a hundred calls each.
+    fn effort(&self) -> usize {
+        1
+    }
+}
+
+/// One test for each check of a ledger: `ledger_conformance!(fixture)`, where the expression makes a fresh fixture.
+///
+/// It stands in the body of an async test, so that it may `return` where a real server is not to be had.
+///
+/// ```ignore
+/// sequent_testkit::ledger_conformance!(MemoryFixture::new());
+/// ```
+#[macro_export]
+macro_rules! ledger_conformance {
+    ($fixture:expr) => {
+        $crate::conformance_tests! { ledger, $fixture;
+            a_new_ledger_is_empty, an_inspection_is_sane, records_are_kept_by_slot,
+            what_was_written_outlives_a_restart, a_restored_ledger_speaks_as_another,
+            an_open_writes_the_row, the_next_life_begins_at_the_old_ceiling,
+            a_value_above_the_ceiling_is_the_base, ended_lives_are_kept_in_order, a_ceiling_is_never_lowered,
+            seen_only_grows, a_raise_needs_the_life, the_version_counts_calls_that_opened_or_raised,
+            the_edge_of_the_range_never_wraps, no_asks_are_an_answer, a_batch_of_4096_keeps_its_order,
+            a_counter_twice_in_a_batch_is_raised_twice, odd_keys_are_kept_apart, a_list_is_cut_and_ascending,
+            a_raise_leaps_beyond_leap_max, an_open_leaps_beyond_ahead_and_leap_max,
+            a_ceiling_far_above_what_was_seen_is_a_leap, a_leap_stops_one_counter_of_a_batch,
+            another_incarnation_writes_nothing, a_server_without_a_row_is_reborn,
+            a_nonce_is_good_once, calls_of_unknown_outcome_are_accepted, servers_do_not_share_nonces,
+            a_restore_in_place_is_found_by_the_nonce, one_of_many_makes_it_speak_anew,
+            another_epoch_is_refused, a_dropped_call_disturbs_nobody,
+            the_first_layout_stays, definitions_go_forward, of_many_definitions_one_stands,
+            the_latest_word_counts, words_expire_by_the_ledgers_clock, a_show_up_brings_the_news,
+            openers_at_once_never_share_a_stretch, raises_at_once_leave_the_greatest,
+            a_moved_ledger_goes_on_as_another, a_bump_widens_every_row, a_bump_is_no_leap,
+        }
+    };
+}

@@ -1,0 +1,169 @@
+//! What a store owes. The macro [`store_conformance!`](crate::store_conformance) makes one test of each check.
+
+mod cells;
+mod crowd;
+mod faults;
+mod identity;
+mod race;
+
+use std::sync::Arc;
+
+use sequent_core::{
+    Block, BoxFuture, Cell, ErrorKind, Incarnation, Inspection, Key, Life, SourceError, Stamp, Store,
+};
+
+pub use cells::*;
+pub use crowd::*;
+pub use faults::*;
+pub use identity::*;
+pub use race::*;
+
+/// Fresh data of one store, and the handles to it.
+///
+/// What a fixture can't do it answers with `false`, as the defaults do; the checks that need it then say `skipped`.
+pub trait StoreFixture: Send + Sync {
+    /// Another handle to the data, as another process would have it: nothing shared with the handles before.
+    fn open(&self) -> BoxFuture<'_, Arc<dyn Store>>;
+
+    /// Ends the engine and starts it on the same data. The check holds no handle meanwhile.
+    fn restart(&self) -> BoxFuture<'_, bool> {
+        Box::pin(std::future::ready(false))
+    }
+
+    /// Takes a copy of the data, as a backup would.
+    fn copy(&self) -> BoxFuture<'_, bool> {
+        Box::pin(std::future::ready(false))
+    }
+
+    /// Puts the copy back: the engine then speaks as another incarnation. Handles opened before are still held.
+    fn restore(&self) -> BoxFuture<'_, bool> {
+        Box::pin(std::future::ready(false))
+    }
+
+    /// Deletes a cell behind the store's back; the incarnation stays.
+    fn delete<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, bool> {
+        let _ = key;
+        Box::pin(std::future::ready(false))
+    }
+
+    /// By how much the crowded checks are multiplied: 1 is about a thousand takes each.
+    fn effort(&self) -> usize {
+        1
+    }
+}
+
+/// One test for each check of a store: `store_conformance!(fixture)`, where the expression makes a fresh fixture.
+///
+/// It stands in the body of an async test, so that it may `return` where a real server is not to be had.
+///
+/// ```ignore
+/// sequent_testkit::store_conformance!(MemoryFixture::new());
+/// ```
+#[macro_export]
+macro_rules! store_conformance {
+    ($fixture:expr) => {
+        $crate::conformance_tests! { store, $fixture;
+            a_take_never_creates, a_lift_never_creates, an_install_never_creates,
+            a_close_writes_its_mark_on_nothing, a_close_returns_the_value_and_ends_the_life,
+            a_second_close_keeps_the_value, an_install_opens_at_the_greater_of_value_and_base,
+            an_install_done_twice_is_done_once, an_install_of_a_superseded_life_is_refused,
+            a_lift_goes_forward_only, takes_go_on_where_the_last_ended, keys_share_nothing,
+            odd_keys_are_kept_apart, lives_are_compared_to_the_last_bit, the_edge_of_the_range_never_wraps,
+            values_beyond_the_range_are_refused,
+            a_stamp_is_compared_and_set, of_many_first_stamps_one_stands, a_mark_only_grows,
+            marks_at_once_leave_the_greatest, marks_and_stamps_are_no_cells, an_inspection_is_sane,
+            many_tasks_at_once_get_every_id_once, two_handles_at_once_get_every_id_once,
+            many_keys_at_once_stay_dense, of_many_closers_one_may_install, takers_race_closers,
+            another_incarnation_touches_nothing, what_was_acknowledged_outlives_a_restart,
+            a_restored_copy_speaks_as_another, a_deleted_cell_is_not_created_again,
+            a_dropped_future_disturbs_nobody,
+        }
+    };
+}
+
+/// One test for each name, calling the check of that name with a fresh fixture.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! conformance_tests {
+    ($suite:ident, $fixture:expr; $($check:ident),* $(,)?) => {
+        $(
+            #[tokio::test]
+            async fn $check() -> $crate::conformance::Checked {
+                let fixture = $fixture;
+                $crate::conformance::$suite::$check(&fixture).await
+            }
+        )*
+    };
+}
+
+/// A handle with the incarnation under which it was opened, as a server holds it.
+#[derive(Clone)]
+struct Hand {
+    store: Arc<dyn Store>,
+    under: Incarnation,
+}
+
+impl Hand {
+    async fn of(fixture: &dyn StoreFixture) -> Result<Self, SourceError> {
+        let store = fixture.open().await;
+        let under = store.inspect().await?.incarnation;
+        Ok(Self { store, under })
+    }
+
+    fn cell<'a>(&'a self, key: &'a Key) -> Cell<'a> {
+        Cell { key, under: &self.under }
+    }
+
+    async fn inspect(&self) -> Result<Inspection, SourceError> {
+        self.store.inspect().await
+    }
+
+    async fn take(&self, key: &Key, life: Life, want: u64) -> Result<Block, SourceError> {
+        self.store.take(self.cell(key), life, want).await
+    }
+
+    async fn close(&self, key: &Key, next: Life) -> Result<u64, SourceError> {
+        self.store.close(self.cell(key), next).await
+    }
+
+    async fn install(&self, key: &Key, life: Life, base: u64) -> Result<(), SourceError> {
+        self.store.install(self.cell(key), life, base).await
+    }
+
+    async fn lift(&self, key: &Key, life: Life, floor: u64) -> Result<(), SourceError> {
+        self.store.lift(self.cell(key), life, floor).await
+    }
+
+    async fn stamp(&self, expected: Option<&Stamp>, new: &Stamp) -> Result<(), SourceError> {
+        self.store.stamp(&self.under, expected, new).await
+    }
+
+    /// Close and install: the cell counts for `life`, above `base`.
+    async fn begin(&self, key: &Key, life: Life, base: u64) -> Result<(), SourceError> {
+        self.close(key, life).await?;
+        self.install(key, life, base).await
+    }
+}
+
+fn key(text: &str) -> Key {
+    Key::from_stored(text)
+}
+
+fn life(bits: i64) -> Life {
+    Life::from_stored(bits)
+}
+
+/// Asserts that a verb was refused for this reason.
+#[track_caller]
+fn refused<T: std::fmt::Debug>(answer: Result<T, SourceError>, kind: ErrorKind, what: &str) {
+    match answer {
+        Err(error) => assert_eq!(error.kind(), kind, "{what}: {error}"),
+        Ok(value) => panic!("{what}: expected {kind}, found {value:?}"),
+    }
+}
+
+/// Asserts that a verb was refused because the cell is missing, or another life's.
+#[track_caller]
+fn regressed<T: std::fmt::Debug>(answer: Result<T, SourceError>, what: &str) {
+    refused(answer, ErrorKind::Regressed, what);
+}

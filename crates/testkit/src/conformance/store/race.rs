@@ -1,0 +1,195 @@
+//! The race that every store's statements were chosen by: takers against closers.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use sequent_core::{Block, ErrorKind, Key, Life, SourceError};
+use tokio::{sync::watch, task::JoinSet};
+
+use super::{super::Checked, Hand, StoreFixture, crowd::TAKERS, identity::fresh_life, key};
+use crate::{Oracle, SeededEntropy, seeded};
+
+/// How many closers there are.
+const CLOSERS: usize = 3;
+/// How many takes each taker tries, times the fixture's effort.
+const ATTEMPTS: u64 = 60;
+/// The most takes, over all takers, between two closes of one closer.
+const PACE: u64 = 60;
+/// How many of 100 takes name a dead life.
+const DEAD_PERCENT: u64 = 5;
+/// How many of 100 closes are never installed.
+const FORGOTTEN_PERCENT: u64 = 15;
+/// How many of 100 closes are installed late.
+const LATE_PERCENT: u64 = 20;
+/// How often others run before a late install.
+const LATE_YIELDS: u64 = 40;
+
+/// What all of them know, as the ledger would.
+#[derive(Default)]
+struct Lives {
+    /// Each life with the value that its close returned, in the order in which the closes were answered.
+    closed: Vec<(Life, u64)>,
+    /// So many of them are dead for certain: a later close began after theirs was answered, and was answered.
+    dead: usize,
+    /// The life that was installed last.
+    current: Option<Life>,
+    /// The highest id that was answered.
+    answered: u64,
+    /// The blocks of each life.
+    given: BTreeMap<Life, Vec<Block>>,
+}
+
+struct Race {
+    order: Key,
+    lives: Mutex<Lives>,
+    oracle: Oracle,
+    /// How many takes were tried, over all takers.
+    tried: watch::Sender<u64>,
+}
+
+impl Race {
+    fn lives(&self) -> MutexGuard<'_, Lives> {
+        self.lives.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn is_dead(&self, life: Life) -> bool {
+        let lives = self.lives();
+        lives.closed[..lives.dead].iter().any(|(dead, _)| *dead == life)
+    }
+
+    async fn taker(self: Arc<Self>, hand: Hand, attempts: u64, entropy: SeededEntropy) -> Checked {
+        for _ in 0..attempts {
+            if let Some(life) = self.pick(&entropy) {
+                self.try_take(&hand, life, 1 + entropy.below(4)).await?;
+            }
+            self.tried.send_modify(|tried| *tried += 1);
+            tokio::task::yield_now().await;
+        }
+        Ok(())
+    }
+
+    fn pick(&self, entropy: &SeededEntropy) -> Option<Life> {
+        let lives = self.lives();
+        if entropy.chance(DEAD_PERCENT) && lives.dead > 0 {
+            let at = usize::try_from(entropy.below(lives.dead as u64)).unwrap_or(0);
+            return Some(lives.closed[at].0);
+        }
+        lives.current
+    }
+
+    async fn try_take(&self, hand: &Hand, life: Life, want: u64) -> Checked {
+        let dead = self.is_dead(life);
+        match hand.take(&self.order, life, want).await {
+            Ok(block) => {
+                assert!(!dead, "a take of dead life {life} gave {block}");
+                self.oracle.add_block(block, &format!("life {life}"))?;
+                let mut lives = self.lives();
+                lives.answered = lives.answered.max(block.last());
+                lives.given.entry(life).or_default().push(block);
+            }
+            Err(error) => assert_eq!(error.kind(), ErrorKind::Regressed, "{error}"),
+        }
+        Ok(())
+    }
+
+    async fn closer(self: Arc<Self>, hand: Hand, total: u64, entropy: SeededEntropy) -> Checked {
+        let (mut tried, mut late) = (self.tried.subscribe(), JoinSet::new());
+        let mut goal = 0;
+        while goal < total {
+            tried.wait_for(|tried| *tried >= goal).await?;
+            goal += 1 + entropy.below(PACE);
+            let (life, value) = self.close(&hand, &entropy).await?;
+            let base = value + entropy.below(5);
+            if entropy.chance(FORGOTTEN_PERCENT) {
+                continue;
+            }
+            if !entropy.chance(LATE_PERCENT) {
+                self.install(&hand, life, base).await?;
+                continue;
+            }
+            let (race, hand, yields) = (Arc::clone(&self), hand.clone(), entropy.below(LATE_YIELDS));
+            late.spawn(async move {
+                for _ in 0..yields {
+                    tokio::task::yield_now().await;
+                }
+                race.install(&hand, life, base).await
+            });
+        }
+        while let Some(done) = late.join_next().await {
+            done??;
+        }
+        Ok(())
+    }
+
+    async fn close(&self, hand: &Hand, entropy: &SeededEntropy) -> Result<(Life, u64), SourceError> {
+        let (next, before) = (fresh_life(entropy), self.lives().closed.len());
+        let answered = self.lives().answered;
+        let value = hand.close(&self.order, next).await?;
+        assert!(value >= answered, "a close found {value}, but {answered} had been given before it began");
+        let mut lives = self.lives();
+        lives.closed.push((next, value));
+        lives.dead = lives.dead.max(before);
+        Ok((next, value))
+    }
+
+    async fn install(&self, hand: &Hand, life: Life, base: u64) -> Result<(), SourceError> {
+        let dead = self.is_dead(life);
+        match hand.install(&self.order, life, base).await {
+            Ok(()) => {
+                assert!(!dead, "an install of dead life {life} was done");
+                self.lives().current = Some(life);
+            }
+            Err(error) => assert_eq!(error.kind(), ErrorKind::Regressed, "{error}"),
+        }
+        Ok(())
+    }
+
+    /// Each life's ids lie above the value that its close found, and below what every later close found.
+    fn judge(&self) {
+        let lives = self.lives();
+        let mut stretches: Vec<(u64, u64, u64)> = Vec::new();
+        for (life, value) in &lives.closed {
+            let given = lives.given.get(life).map_or(&[][..], Vec::as_slice);
+            let lowest = given.iter().map(Block::first).min();
+            let highest = given.iter().map(Block::last).max();
+            if let (Some(lowest), Some(highest)) = (lowest, highest) {
+                stretches.push((*value, lowest, highest));
+            }
+        }
+        stretches.sort_unstable();
+        for (value, lowest, _) in &stretches {
+            assert!(lowest > value, "a life gave {lowest}, but its close found {value}");
+        }
+        for pair in stretches.windows(2) {
+            let ((_, _, highest), (value, ..)) = (pair[0], pair[1]);
+            assert!(highest <= value, "a close found {value}, but the life before it gave {highest}");
+        }
+        assert!(stretches.len() > 1, "the race was none: ids were given in {} lives", stretches.len());
+    }
+}
+
+/// Takers, of which some name a dead life, against closers, of whose closes some are never installed and some late:
+/// no id twice, no id in a dead life, and every close covers every id given before it.
+pub async fn takers_race_closers(fixture: &dyn StoreFixture) -> Checked {
+    let entropy = seeded(8);
+    let (tried, _) = watch::channel(0);
+    let race = Race { order: key("order"), lives: Mutex::default(), oracle: Oracle::new(), tried };
+    let (race, mut tasks) = (Arc::new(race), JoinSet::new());
+    let hands = [Hand::of(fixture).await?, Hand::of(fixture).await?, Hand::of(fixture).await?];
+    let attempts = ATTEMPTS * fixture.effort() as u64;
+    for taker in 0..TAKERS {
+        let hand = hands[taker % hands.len()].clone();
+        tasks.spawn(Arc::clone(&race).taker(hand, attempts, entropy.fork()));
+    }
+    for closer in 0..CLOSERS {
+        let hand = hands[closer % hands.len()].clone();
+        tasks.spawn(Arc::clone(&race).closer(hand, attempts * TAKERS as u64, entropy.fork()));
+    }
+    while let Some(done) = tasks.join_next().await {
+        done??;
+    }
+    race.judge();
+    Ok(())
+}
