@@ -1,1 +1,1 @@
-//! Helpers of the tests that cross rooms.
+//! What the tests of this package share.

@@ -9,9 +9,10 @@ use std::{
 };
 
 use sequent_buffer::{ReservoirConfig, Setting};
-use sequent_core::{Env, Rules, SlotIndex, SourceError, Store};
+use sequent_core::{Env, Rules, SlotIndex, SourceError, Store, ledger::Word};
 use sequent_guard::{GuardConfig, Keeper, LossPolicy, Opening};
 use sequent_ha::Ring;
+use tokio::sync::watch;
 
 use crate::{
     CreatePolicy, Desk, Engine, OpenError, Options, Pace,
@@ -21,6 +22,7 @@ use crate::{
     engine::{IDLE_AFTER, Inner, SWEEP_EVERY},
     events::{Memory, watched},
     ground::Ground,
+    limit::within,
     registry::{LIVE_KEYS_MAX, Registry},
     stores,
     tasks::Tasks,
@@ -29,8 +31,8 @@ use crate::{
 /// How often a server shows up: words and definitions of others are known within two seconds.
 const SHOW_UP_EVERY: Duration = Duration::from_millis(1750);
 
-/// How often the version of the definitions, which a show up brought, is compared.
-const FOLLOW_EVERY: Duration = Duration::from_millis(100);
+/// The pause before definitions that could not be read are tried again.
+const FOLLOW_AGAIN: Duration = Duration::from_secs(1);
 
 pub(crate) async fn open(config: Config, options: Options) -> Result<Engine, OpenError> {
     let found = data::look(&config)?;
@@ -69,6 +71,8 @@ async fn assemble(config: &Config, pace: Pace, ground: Ground, memory: Memory) -
     let (keeper, excluded) =
         Keeper::open(opening(config, &ground, &ring)).await.map_err(|error| OpenError::of_source(&error))?;
     admit(&ring, excluded)?;
+    let words = within(ground.limit, "read the words", ground.ledger.words()).await;
+    ring.obey(&words.map_err(|error| OpenError::of_source(&error))?);
     let catalog = Catalog::open(
         catalog::Ground {
             ledger: Arc::clone(&ground.ledger),
@@ -163,40 +167,36 @@ fn setting(config: &Config, pace: Pace, env: Env, tasks: &Tasks) -> Setting {
 /// Starts what runs in the background. None of it keeps a cluster alive that nobody holds.
 fn begin(inner: &Arc<Inner>, pace: Pace) {
     let keeper = Arc::clone(&inner.keeper);
-    inner.tasks.spawn(async move { keeper.run().await });
+    inner.tasks.spawn(keeper.run());
     inner.tasks.spawn(inner.ring.run());
-    let (ring, mut words) = (Arc::clone(&inner.ring), inner.keeper.words());
-    inner.tasks.spawn(async move {
-        loop {
-            let now = words.borrow_and_update().clone();
-            ring.obey(&now);
-            if words.changed().await.is_err() {
-                return;
-            }
-        }
-    });
+    inner.tasks.spawn(obey(Arc::clone(&inner.ring), inner.keeper.words()));
     if pace == Pace::Standing {
-        inner.tasks.spawn(follow(Arc::downgrade(inner)));
+        inner.tasks.spawn(follow(Arc::downgrade(inner), inner.keeper.catalog_version()));
         inner.tasks.spawn(sweep(Arc::downgrade(inner)));
     }
 }
 
+/// Hands on the operators' words whenever a show up brought others. Those in force at the start are obeyed before.
+async fn obey(ring: Arc<Ring>, mut words: watch::Receiver<Vec<Word>>) {
+    while words.changed().await.is_ok() {
+        let now = words.borrow_and_update().clone();
+        ring.obey(&now);
+    }
+}
+
 /// Reads the definitions again whenever a show up brought another version of them.
-async fn follow(engine: Weak<Inner>) {
-    let mut failed = false;
-    loop {
-        tokio::time::sleep(FOLLOW_EVERY).await;
+async fn follow(engine: Weak<Inner>, mut version: watch::Receiver<u64>) {
+    while version.changed().await.is_ok() {
         let Some(engine) = engine.upgrade() else { return };
-        match engine.catalog.follow(engine.keeper.catalog_version()).await {
-            Ok(changed) => {
-                failed = false;
-                engine.keys.remove(|key| changed.iter().any(|name| name.as_str() == key.sequence()));
+        let now = *version.borrow_and_update();
+        match engine.catalog.follow(now).await {
+            Ok(changed) => engine.keys.remove(|key| changed.iter().any(|name| name.as_str() == key.sequence())),
+            Err(error) => {
+                tracing::warn!(%error, "definitions can't be read again: those known stay in force");
+                // The next show up brings the same version, which is no change: this one must be looked at again.
+                version.mark_changed();
+                tokio::time::sleep(FOLLOW_AGAIN).await;
             }
-            Err(error) if !failed => {
-                failed = true;
-                tracing::warn!(%error, "definitions can't be read again, those known stay in force");
-            }
-            Err(_) => {}
         }
     }
 }

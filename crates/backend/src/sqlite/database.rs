@@ -30,6 +30,10 @@ const BUSY_PAUSE_MAX: Duration = Duration::from_millis(1);
 /// How often a file that is replaced while it is being opened is tried again.
 const OPEN_ROUNDS_MAX: usize = 4;
 
+/// How long a file that this process has used must be gone before another is made in its place: who restores a copy
+/// by `rm` and `cp` shall not find a new file between the two.
+const GONE_MIN: Duration = Duration::from_secs(3);
+
 /// How a verb's statements are held together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Frame {
@@ -68,6 +72,10 @@ struct Seat {
     /// A connection on its way out. Two connections to different files under one name must never overlap: they
     /// would share the `-shm` beside it.
     leaving: Option<BoxFuture<'static, ()>>,
+    /// Whether there was a connection before.
+    used: bool,
+    /// Since when the file of an earlier connection has been gone.
+    gone_since: Option<Instant>,
 }
 
 impl Database {
@@ -108,8 +116,24 @@ impl Database {
         }
         seat.dismiss();
         seat.left().await;
-        found?;
-        self.open().await
+        self.check_gone(seat, found?.is_none())?;
+        let link = self.open().await?;
+        seat.used = true;
+        Ok(link)
+    }
+
+    fn check_gone(&self, seat: &mut Seat, gone: bool) -> Result<(), Fault> {
+        if !gone || !seat.used || !self.options.create {
+            seat.gone_since = None;
+            return Ok(());
+        }
+        let now = self.options.clock.now();
+        let since = *seat.gone_since.get_or_insert(now);
+        if now.saturating_duration_since(since) >= GONE_MIN {
+            return Ok(());
+        }
+        let cause = format!("the file is gone: if it stays so for {GONE_MIN:?}, a new one is made");
+        Err(Fault::broken(ErrorKind::Unavailable, cause))
     }
 
     async fn open(&self) -> Result<Link, Fault> {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use sequent_core::{MarkPlace, SlotIndex, Store, ledger::Loss};
+use sequent_core::{SlotIndex, Store, ledger::Loss};
 
 use super::Desk;
 use crate::OpenError;
@@ -14,8 +14,7 @@ impl Desk {
         let ground = &self.0;
         let shards: Vec<(SlotIndex, Arc<dyn Store>)> =
             ground.shards.iter().map(|shard| (shard.part.slot, Arc::clone(&shard.store))).collect();
-        let home: Option<Arc<dyn MarkPlace>> = ground.home.clone();
-        sequent_guard::recover(Arc::clone(&ground.ledger), shards, home, loss)
+        sequent_guard::recover(&*ground.ledger, &shards, ground.home.as_deref(), loss, ground.limit)
             .await
             .map_err(|error| OpenError::of_source(&error))?;
         Ok(match loss {

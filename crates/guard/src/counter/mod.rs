@@ -60,6 +60,7 @@ pub(crate) struct State {
 }
 
 impl Guarded {
+    #[allow(clippy::similar_names, reason = "`shared` and `shard` are the words of this crate")]
     pub(crate) fn new(counter: Counter, shared: Arc<Shared>, shard: Arc<Shard>, raw_max: u64) -> Self {
         let (state, touch, closed) =
             (Mutex::default(), tokio::sync::Mutex::default(), AtomicBool::new(false));

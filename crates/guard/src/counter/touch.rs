@@ -97,6 +97,7 @@ impl Guarded {
         let cell = Cell { key: &self.counter.key, under: store };
         self.drop_permit();
         let value = self.shard.store().close(cell, life).await.map_err(|error| self.reborn(store, error))?;
+        self.compare_with_seen(value);
         let opening =
             self.opening(life, store, if rules.keep(Rule::OpenCountsValue) { value } else { 0 }, want);
         let row = match shared.ask(Ask::Open(opening)).await?.opened()? {
