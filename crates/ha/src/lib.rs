@@ -26,7 +26,20 @@ pub use status::{SlotCounts, SlotState, SlotStatus};
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// What another task left behind when it panicked is whole: no critical section of this crate ends halfway.
+/// Locks what keys or tasks share. What another task left behind when it panicked is whole: no critical section of
+/// this crate ends halfway.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    note_shared_write();
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Marks each place that writes what others read: tests prove that a success on a clean slot passes none of them.
+fn note_shared_write() {
+    #[cfg(test)]
+    SHARED_WRITES.with(|writes| writes.set(writes.get() + 1));
+}
+
+#[cfg(test)]
+thread_local! {
+    static SHARED_WRITES: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
 }

@@ -15,7 +15,7 @@ use tokio::sync::Notify;
 use crate::{
     RingConfig, SlotCounts, SlotState, SlotStatus,
     health::{Cause, Claim, Flip, Member},
-    lock,
+    lock, note_shared_write,
     snapshot::{Snapshot, Standing},
 };
 
@@ -35,8 +35,6 @@ pub(crate) struct Roster {
     snapshot: ArcSwap<Snapshot>,
     counts: Vec<Counts>,
     changed: Arc<Notify>,
-    #[cfg(test)]
-    writes: AtomicU64,
 }
 
 struct Members {
@@ -85,8 +83,6 @@ impl Roster {
             counts: slots.iter().map(|_| Counts::default()).collect(),
             members: Mutex::new(Members { slots, tried_all: None }),
             changed: Arc::new(Notify::new()),
-            #[cfg(test)]
-            writes: AtomicU64::new(0),
         }
     }
 
@@ -256,14 +252,13 @@ impl Roster {
     }
 
     fn count(&self, slot: SlotIndex, of: impl Fn(&Counts) -> &AtomicU64) {
-        self.note_write();
+        note_shared_write();
         if let Some(counts) = self.counts.get(usize::from(slot)) {
             of(counts).fetch_add(1, Ordering::Relaxed);
         }
     }
 
     fn members(&self) -> std::sync::MutexGuard<'_, Members> {
-        self.note_write();
         lock(&self.members)
     }
 
@@ -306,17 +301,6 @@ impl Roster {
             }
         };
         self.env.events.emit(event);
-    }
-
-    #[allow(clippy::unused_self, reason = "only tests count")]
-    fn note_write(&self) {
-        #[cfg(test)]
-        self.writes.fetch_add(1, Ordering::Relaxed);
-    }
-
-    #[cfg(test)]
-    pub(crate) fn writes(&self) -> u64 {
-        self.writes.load(Ordering::Relaxed)
     }
 }
 

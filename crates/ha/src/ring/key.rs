@@ -12,6 +12,7 @@ use super::{Ring, spares::Spares};
 use crate::{
     SlotState,
     join::{Piece, count},
+    note_shared_write,
     roster::Roster,
     shares::LAG_MAX,
     snapshot::Snapshot,
@@ -83,12 +84,14 @@ impl KeyRing {
 
     pub(super) fn set_late(&self, slot: SlotIndex) {
         if let Some(lane) = self.lane(slot) {
+            note_shared_write();
             lane.late.fetch_add(1, Ordering::Relaxed);
         }
     }
 
     pub(super) fn end_late(&self, slot: SlotIndex) {
         if let Some(lane) = self.lane(slot) {
+            note_shared_write();
             lane.late.fetch_sub(1, Ordering::Relaxed);
         }
     }
@@ -143,6 +146,7 @@ impl KeyRing {
         if let Some(lane) = self.lane(slot)
             && lane.used.load(Ordering::Relaxed) != generation
         {
+            note_shared_write();
             lane.used.store(generation, Ordering::Relaxed);
         }
     }

@@ -1,11 +1,11 @@
 //! Where the slots' answers meet the refill that asked, or learn that it has left.
 
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use sequent_core::{SlotIndex, SourceError};
 use tokio::sync::Notify;
 
-use crate::{join::Piece, lock};
+use crate::join::Piece;
 
 /// What one slot said.
 pub(super) struct Outcome {
@@ -42,12 +42,12 @@ struct Late(bool);
 impl Mailbox {
     /// An answer of this slot is on its way.
     pub(super) fn expect(&self, slot: SlotIndex) {
-        lock(&self.inbox).expected.push(slot);
+        self.inbox().expected.push(slot);
     }
 
     /// Hands an answer in, or back to the caller if the refill has left.
     pub(super) fn deliver(&self, outcome: Outcome) -> Result<(), Missed> {
-        let mut inbox = lock(&self.inbox);
+        let mut inbox = self.inbox();
         if let Some(Late(late)) = inbox.left {
             return Err(Missed { outcome, late });
         }
@@ -67,16 +67,21 @@ impl Mailbox {
 
     /// The answers since the last look.
     pub(super) fn collect(&self) -> Vec<Outcome> {
-        std::mem::take(&mut lock(&self.inbox).outcomes)
+        std::mem::take(&mut self.inbox().outcomes)
     }
 
     /// Waits no more. If that is for lateness, `note` is told of each slot that owes an answer, before it can come.
     pub(super) fn leave(&self, late: bool, note: impl Fn(SlotIndex)) -> Vec<Outcome> {
-        let mut inbox = lock(&self.inbox);
+        let mut inbox = self.inbox();
         if inbox.left.is_none() {
             inbox.left = Some(Late(late));
             inbox.expected.drain(..).filter(|_| late).for_each(note);
         }
         std::mem::take(&mut inbox.outcomes)
+    }
+
+    /// Not the crate's `lock`: this one is shared by nobody but one refill and its own asks.
+    fn inbox(&self) -> MutexGuard<'_, Inbox> {
+        self.inbox.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -8,6 +8,8 @@ mod refill;
 mod rescue;
 mod source;
 mod spares;
+#[cfg(test)]
+mod tests;
 
 use std::{
     collections::BTreeMap,

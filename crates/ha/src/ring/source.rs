@@ -11,7 +11,7 @@ use super::{key::KeyRing, refill::Refill};
 ///
 /// A take that is dropped disturbs nobody: what the slots answer afterwards is kept for the next one.
 pub struct RingSource {
-    key: Arc<KeyRing>,
+    pub(super) key: Arc<KeyRing>,
 }
 
 impl RingSource {

@@ -1,0 +1,78 @@
+//! Blocks that come too late: used by the next take, once.
+
+use sequent_core::Source;
+
+use super::*;
+
+#[tokio::test(start_paused = true)]
+async fn a_late_block_is_used_first_and_once() {
+    let scene = Scene::new(2);
+    scene.script(1).then(Act::late(500 * MS));
+    let begun = tokio_ms();
+    assert_eq!(scene.numbers(4).await, [4, 6, 7], "after 200 ms it is not waited for");
+    assert_eq!(tokio_ms() - begun, 200);
+    assert_eq!(scene.numbers(2).await, [8, 10], "nor asked again meanwhile");
+    sleep_ms(400).await;
+    let asked: usize = scene.scripts.iter().map(|script| script.takes()).sum();
+    assert_eq!(scene.numbers(1).await, [5]);
+    assert_eq!(asked, scene.scripts.iter().map(|script| script.takes()).sum(), "nobody had to be asked");
+    assert_eq!(scene.numbers(2).await, [9, 11]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn all_late_is_served_by_the_first_that_answers() {
+    let scene = Scene::new(1);
+    scene.script(0).then(Act::late(900 * MS));
+    scene.script(1).then(Act::late(300 * MS));
+    assert_eq!(scene.numbers(1).await, [3], "asked besides after 200 ms, answered 300 later");
+    sleep_ms(900).await;
+    assert_eq!(scene.numbers(3).await, [2, 4, 5]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_hanging_slot_costs_one_attempt_at_most_and_then_nothing() {
+    let scene = Scene::new(1);
+    scene.script(0).always(Act::Hang);
+    let mut waits = Vec::new();
+    for _ in 0..60 {
+        let begun = tokio_ms();
+        scene.take(10).await.unwrap();
+        waits.push(tokio_ms() - begun);
+    }
+    assert!(waits.iter().all(|wait| *wait <= 200), "{waits:?}");
+    assert!(waits.iter().filter(|wait| **wait > 0).count() <= 4, "only until it is evicted: {waits:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn late_blocks_of_a_quarantined_slot_are_dropped_and_reported() {
+    let scene = Scene::new(1);
+    scene.script(0).then(Act::late(500 * MS));
+    scene.script(0).then(fails(ErrorKind::Refused));
+    assert_eq!(scene.numbers(2).await, [3]);
+    sleep_ms(500).await;
+    // A stray verb of the guard finds the slot refused.
+    let store = scene.ring.store(0).unwrap();
+    let key = Key::of(&"order".parse().unwrap());
+    let cell = Cell { key: &key, under: &Incarnation::new("one") };
+    store.take(cell, Life::from_stored(1), 1).await.unwrap_err();
+    assert_eq!(scene.numbers(1).await, [5]);
+    assert!(scene.has_event(|event| matches!(event, Event::Dropped { slot: Some(0), count: 1, .. })));
+}
+
+#[tokio::test(start_paused = true)]
+async fn late_blocks_of_a_key_that_is_gone_are_reported() {
+    let scene = Scene::new(1);
+    let source = key_over(&scene.ring, "brief");
+    scene.script(0).then(Act::late(500 * MS));
+    assert_eq!(source.take(6).await.unwrap().count(), 3);
+    drop(source);
+    sleep_ms(600).await;
+    assert!(scene.has_event(|event| matches!(event, Event::Dropped { slot: Some(0), count: 3, .. })));
+}
+
+#[allow(clippy::disallowed_methods, reason = "paused time, in a test")]
+fn tokio_ms() -> u128 {
+    use std::sync::OnceLock;
+    thread_local! { static START: OnceLock<tokio::time::Instant> = const { OnceLock::new() } }
+    START.with(|start| start.get_or_init(tokio::time::Instant::now).elapsed().as_millis())
+}
