@@ -1,0 +1,85 @@
+//! One line of the results: a ratio, and how far its rounds lay apart.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+/// Rates of subject and baseline, round by round.
+#[derive(Debug, Clone)]
+pub struct Row {
+    name: &'static str,
+    goal: f64,
+    subject: Vec<f64>,
+    baseline: Vec<f64>,
+}
+
+impl Row {
+    /// No rounds yet; `goal` is the least ratio that is enough.
+    pub fn new(name: &'static str, goal: f64) -> Self {
+        Self { name, goal, subject: Vec::new(), baseline: Vec::new() }
+    }
+
+    /// A round of each, for as many numbers.
+    pub fn add(&mut self, numbers: u64, subject: Duration, baseline: Duration) {
+        #[allow(clippy::cast_precision_loss, reason = "a rate needs no more than 53 bits")]
+        let rate = |took: Duration| numbers as f64 / took.as_secs_f64().max(1e-9);
+        self.subject.push(rate(subject));
+        self.baseline.push(rate(baseline));
+    }
+
+    /// Median, first and third quartile of the rounds' ratios.
+    pub fn ratio(&self) -> (f64, f64, f64) {
+        let ratios: Vec<f64> = self.subject.iter().zip(&self.baseline).map(|(s, b)| s / b).collect();
+        (quantile(&ratios, 2), quantile(&ratios, 1), quantile(&ratios, 3))
+    }
+
+    fn json(&self) -> Value {
+        let (ratio, low, high) = self.ratio();
+        json!({
+            "row": self.name, "goal": self.goal, "ratio": ratio, "quartiles": [low, high], "reached": ratio >= self.goal,
+            "subject_per_s": quantile(&self.subject, 2), "baseline_per_s": quantile(&self.baseline, 2),
+            "rounds": self.subject.len(),
+        })
+    }
+}
+
+/// Prints a table for people, or one JSON object.
+pub fn print(rows: &[Row], json: bool) {
+    if json {
+        println!("{}", json!({ "rows": rows.iter().map(Row::json).collect::<Vec<_>>() }));
+        return;
+    }
+    println!("row | subject M/s | baseline M/s | ratio (quartiles)    | goal | reached");
+    println!("----|-------------|--------------|----------------------|------|--------");
+    for row in rows {
+        let (ratio, low, high) = row.ratio();
+        let (subject, baseline) = (quantile(&row.subject, 2) / 1e6, quantile(&row.baseline, 2) / 1e6);
+        let reached = if ratio >= row.goal { "yes" } else { "no" };
+        let (name, goal) = (row.name, row.goal);
+        println!(
+            "{name:3} | {subject:11.1} | {baseline:12.1} | {ratio:5.2} ({low:5.2} to {high:5.2}) | {goal:4.1} | {reached}"
+        );
+    }
+}
+
+/// The value a given number of quarters up the sorted values.
+fn quantile(values: &[f64], quarters: usize) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    sorted.get((sorted.len().saturating_sub(1)) * quarters / 4).copied().unwrap_or(f64::NAN)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_slow_round_does_not_move_the_median() {
+        let mut row = Row::new("S0", 0.5);
+        for subject_s in [1, 1, 1, 1, 100] {
+            row.add(1000, Duration::from_secs(subject_s), Duration::from_secs(1));
+        }
+        assert!((row.ratio().0 - 1.0).abs() < 1e-9);
+        assert_eq!(row.json()["reached"], true);
+    }
+}

@@ -1,0 +1,22 @@
+//! Why a take gave nothing.
+
+use sequent_core::SourceError;
+
+/// A take that gave no number. Being dry is not an error: a caller then waits, up to its deadline.
+///
+/// ```
+/// use sequent_buffer::TakeError;
+/// assert_eq!(TakeError::Deadline.to_string(), "no numbers came before the deadline");
+/// ```
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum TakeError {
+    /// The refill that the caller waited for failed. A later call tries again.
+    #[error(transparent)]
+    Source(SourceError),
+    /// The deadline passed first.
+    #[error("no numbers came before the deadline")]
+    Deadline,
+    /// The reservoir was closed.
+    #[error("the reservoir is closed")]
+    Closed,
+}

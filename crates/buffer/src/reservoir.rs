@@ -1,0 +1,131 @@
+//! Numbers ready in memory: taking one is a synchronous, lock-free path.
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use sequent_core::{Blocks, Env, Source};
+
+use crate::{
+    config::{ReservoirConfig, Setting, Spawner},
+    error::TakeError,
+    inner::Inner,
+    local::Local,
+    next::Next,
+    stats::Stats,
+    stock,
+    turn::Turn,
+    wait::Wait,
+};
+
+/// Blocks that an idle reservoir keeps; what is beyond them is burnt.
+const KEEP_BLOCKS: usize = 4;
+
+/// Numbers of one key, filled ahead of demand. Cheap to clone; all clones share one reserve.
+///
+/// ```
+/// use std::sync::Arc;
+/// use sequent_buffer::{Reservoir, ReservoirConfig, Spawner};
+/// use sequent_core::{Block, Blocks, BoxFuture, Env, Source, SourceError};
+/// # use std::sync::atomic::{AtomicU64, Ordering};
+/// # struct Counter(AtomicU64);
+/// # impl Source for Counter {
+/// #     fn take(&self, want: u64) -> BoxFuture<'_, Result<Blocks, SourceError>> {
+/// #         let first = self.0.fetch_add(want, Ordering::Relaxed) + 1;
+/// #         Box::pin(std::future::ready(Block::new(first, 1, want).map(Blocks::from).map_err(SourceError::exhausted)))
+/// #     }
+/// # }
+/// # tokio::runtime::Builder::new_current_thread().enable_time().build()?.block_on(async {
+/// let spawn: Spawner = Arc::new(|refill| drop(tokio::spawn(refill)));
+/// let counter = Arc::new(Counter(AtomicU64::new(0)));
+/// let reservoir = Reservoir::new(counter, ReservoirConfig::default(), Env::default(), spawn);
+/// assert_eq!(reservoir.try_next(), None, "dry at first; the refill is on its way");
+/// assert_eq!(reservoir.next(None).await.unwrap(), 1);
+/// assert_eq!(reservoir.take(3, None).await.unwrap().numbers().collect::<Vec<_>>(), [2, 3, 4]);
+/// # });
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Reservoir {
+    inner: Arc<Inner>,
+}
+
+impl Reservoir {
+    /// A dry reservoir over `source`: nothing is asked for before the first take.
+    pub fn new(source: Arc<dyn Source>, config: ReservoirConfig, env: Env, spawn: Spawner) -> Self {
+        Self::within(source, Arc::new(Setting { config, env, spawn }))
+    }
+
+    /// The same, sharing one [`Setting`] with the reservoirs of other keys.
+    pub fn within(source: Arc<dyn Source>, setting: Arc<Setting>) -> Self {
+        Self { inner: Inner::new(source, setting) }
+    }
+
+    /// A number that is ready, or `None`: never waits. Finding nothing, it begins a refill.
+    #[inline]
+    pub fn try_next(&self) -> Option<u64> {
+        match self.inner.gate.draw() {
+            Ok(number) => Some(number),
+            Err(miss) => Turn::begin(&self.inner).single(miss),
+        }
+    }
+
+    /// One number, waiting up to `deadline` where the reservoir is dry. Ready at the first poll where it is not.
+    #[inline]
+    pub fn next(&self, deadline: Option<Instant>) -> Next<'_> {
+        Next::new(&self.inner, deadline)
+    }
+
+    /// `count` numbers or none, ascending. Dropped while it waits, it takes nothing.
+    pub async fn take(&self, count: u64, deadline: Option<Instant>) -> Result<Blocks, TakeError> {
+        if count == 0 {
+            return Ok(Blocks::default());
+        }
+        let mut wait = None;
+        let lots = std::future::poll_fn(|cx| match &mut wait {
+            None => match Wait::begin(&self.inner, count, None, deadline, cx) {
+                Ok(answer) => std::task::Poll::Ready(answer),
+                Err(waiting) => {
+                    wait = Some(waiting);
+                    std::task::Poll::Pending
+                }
+            },
+            Some(waiting) => waiting.poll(cx),
+        });
+        Ok(stock::blocks(lots.await?))
+    }
+
+    /// A handle of its own for one thread, a few times faster than a shared one.
+    pub fn local(&self) -> Local {
+        Local::new(self.clone())
+    }
+
+    /// Ends it: waiting callers fail with [`TakeError::Closed`], what is left is burnt, later calls fail.
+    pub fn close(&self) {
+        Turn::begin(&self.inner).close();
+    }
+
+    /// Drops what has aged, also the open range: for a ticker that must not let old numbers leave.
+    pub fn expire(&self) {
+        let mut turn = Turn::begin(&self.inner);
+        turn.expire();
+        turn.finish();
+    }
+
+    /// Gives memory back, if nothing has been taken for `reserve`: all but a few blocks are burnt.
+    /// Returns for how long it has been idle, so that its owner can drop it whole.
+    pub fn trim(&self) -> Duration {
+        Turn::begin(&self.inner).trim(KEEP_BLOCKS)
+    }
+
+    /// What it holds, has done and expects.
+    pub fn stats(&self) -> Stats {
+        Turn::begin(&self.inner).stats()
+    }
+
+    #[inline]
+    pub(crate) fn inner(&self) -> &Inner {
+        &self.inner
+    }
+}
