@@ -70,8 +70,7 @@ impl Catalog {
         let catalog = Self { ground, snapshot: ArcSwap::default(), reading: tokio::sync::Mutex::default() };
         let read = catalog.refresh().await;
         read.map_err(|error| OpenError::of_source(&error))?;
-        let mut refusals: Vec<String> =
-            parts.iter().filter_map(|part| catalog.refusal(part)).collect();
+        let mut refusals: Vec<String> = parts.iter().filter_map(|part| catalog.refusal(part)).collect();
         if refusals.is_empty() {
             for part in parts {
                 refusals.extend(catalog.bring(part).await.map_err(|error| OpenError::of_source(&error))?);

@@ -205,7 +205,9 @@ impl Engine {
             }
             TakeError::Closed if self.0.stopping.load(Ordering::Acquire) => Self::draining(),
             // Its definition changed, or it was given up as idle, at this very moment.
-            TakeError::Closed => EngineError::new(Reason::NoShardAvailable, format!("{name} was just closed")),
+            TakeError::Closed => {
+                EngineError::new(Reason::NoShardAvailable, format!("{name} was just closed"))
+            }
         }
     }
 }

@@ -76,20 +76,29 @@ fn log(event: &Event) {
             tracing::info!(slot, was, %is, "store speaks as another incarnation");
         }
         Event::StampedAgain { slot } => {
-            tracing::error!(slot, "known store came back empty: stamped again, numbers go on above its ceilings");
+            tracing::error!(
+                slot,
+                "known store came back empty: stamped again, numbers go on above its ceilings"
+            );
         }
         Event::LedgerLost { detail } => tracing::error!(detail, "ledger can't be reached"),
         Event::LedgerBack { away } => tracing::warn!(away_ms = millis(*away), "ledger answers again"),
         Event::LedgerReborn { was, is } => tracing::info!(%was, %is, "ledger speaks as another incarnation"),
         Event::LedgerBehind { version, mark } => {
-            tracing::error!(version, mark, "ledger is older than its marks: nothing is opened before `recover`");
+            tracing::error!(
+                version,
+                mark,
+                "ledger is older than its marks: nothing is opened before `recover`"
+            );
         }
         Event::Unwitnessed { slot, count } => {
             tracing::warn!(slot, count, "raw ids left above their ceiling while the ledger is away");
         }
         Event::Unmarked { version } => tracing::warn!(version, "no other shard took the ledger's mark"),
         Event::Dropped { slot, count, why } => tracing::info!(slot, count, why, "numbers burnt"),
-        Event::Obeyed { slot, verb, who, why } => tracing::info!(slot, verb, who, why, "operator's word obeyed"),
+        Event::Obeyed { slot, verb, who, why } => {
+            tracing::info!(slot, verb, who, why, "operator's word obeyed")
+        }
         other => tracing::info!(event = ?other, "event"),
     }
 }
@@ -149,7 +158,10 @@ pub fn describe_metrics() {
         (PROBES_FAILED, "Rescues that were tried and failed"),
         (QUARANTINES, "Counters and slots out until a guard or a person has cleared them: page somebody"),
         (RETIRED, "Counters at the end of their range"),
-        (LIVES, "Lives opened: a counter's first, and one after each loss of its cell, its store's or ledger's run"),
+        (
+            LIVES,
+            "Lives opened: a counter's first, and one after each loss of its cell, its store's or ledger's run",
+        ),
         (SKIPPED, "Raw ids skipped when a life was opened"),
         (REGRESSIONS, "Counters that went back: page somebody"),
         (STAMPED_AGAIN, "Known stores that came back empty: page somebody"),
@@ -161,7 +173,11 @@ pub fn describe_metrics() {
         metrics::describe_counter!(name, metrics::Unit::Count, meaning);
     }
     metrics::describe_gauge!(LEDGER_AWAY, metrics::Unit::Count, "1 while the ledger can't be reached");
-    metrics::describe_gauge!(LEDGER_BEHIND, metrics::Unit::Count, "1 while the ledger is older than its marks");
+    metrics::describe_gauge!(
+        LEDGER_BEHIND,
+        metrics::Unit::Count,
+        "1 while the ledger is older than its marks"
+    );
 }
 
 fn millis(duration: Duration) -> i64 {

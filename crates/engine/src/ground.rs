@@ -94,10 +94,7 @@ fn first(config: &Config) -> Result<LayoutRecord, OpenError> {
     Ok(LayoutRecord { cluster: config.cluster.clone(), layout, epoch: 1 })
 }
 
-async fn read(
-    ledger: &dyn Ledger,
-    config: &Config,
-) -> Result<(LedgerId, Option<LayoutRecord>), OpenError> {
+async fn read(ledger: &dyn Ledger, config: &Config) -> Result<(LedgerId, Option<LayoutRecord>), OpenError> {
     let limit = config.ring.health.attempt_timeout * FIRST_CALL_FACTOR;
     let read = async { Ok((ledger.inspect().await?.id, ledger.layout().await?)) };
     within(limit, "open the ledger", read).await.map_err(|error| OpenError::of_source(&error))
@@ -108,7 +105,11 @@ fn check_layout(config: &Config, held: &LayoutRecord) -> Result<(), OpenError> {
     let (n, m) = (held.layout.shard_bits(), held.layout.memory_bits());
     let mut found = Vec::new();
     if config.cluster != held.cluster {
-        found.push(("cluster", format!("{:?}", config.cluster.as_str()), format!("{:?}", held.cluster.as_str())));
+        found.push((
+            "cluster",
+            format!("{:?}", config.cluster.as_str()),
+            format!("{:?}", held.cluster.as_str()),
+        ));
     }
     if let Some(bits) = config.ring.shard_bits.filter(|bits| *bits != n) {
         found.push(("ring.shard_bits", bits.to_string(), n.to_string()));
@@ -122,7 +123,9 @@ fn check_layout(config: &Config, held: &LayoutRecord) -> Result<(), OpenError> {
     let lines: Vec<String> = found
         .into_iter()
         .map(|(key, configured, expected)| {
-            format!("{key} is {configured}: the ledger's layout has {expected}, and another would repeat numbers")
+            format!(
+                "{key} is {configured}: the ledger's layout has {expected}, and another would repeat numbers"
+            )
         })
         .collect();
     Err(OpenError::Refused(lines.join("\n")))

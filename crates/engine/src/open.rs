@@ -62,12 +62,8 @@ async fn assemble(config: &Config, pace: Pace, ground: Ground, memory: Memory) -
     let env = ground.env.clone();
     check_home(&ground).await?;
     let layout = ground.record.layout;
-    let ring = Ring::new(
-        layout,
-        stores::by_slot(&ground.shards, layout.slots()),
-        config.ring.health,
-        env.clone(),
-    );
+    let ring =
+        Ring::new(layout, stores::by_slot(&ground.shards, layout.slots()), config.ring.health, env.clone());
     let (keeper, excluded) =
         Keeper::open(opening(config, &ground, &ring)).await.map_err(|error| OpenError::of_source(&error))?;
     admit(&ring, excluded)?;
@@ -190,7 +186,9 @@ async fn follow(engine: Weak<Inner>, mut version: watch::Receiver<u64>) {
         let Some(engine) = engine.upgrade() else { return };
         let now = *version.borrow_and_update();
         match engine.catalog.follow(now).await {
-            Ok(changed) => engine.keys.remove(|key| changed.iter().any(|name| name.as_str() == key.sequence())),
+            Ok(changed) => {
+                engine.keys.remove(|key| changed.iter().any(|name| name.as_str() == key.sequence()))
+            }
             Err(error) => {
                 tracing::warn!(%error, "definitions can't be read again: those known stay in force");
                 // The next show up brings the same version, which is no change: this one must be looked at again.

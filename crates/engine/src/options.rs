@@ -50,6 +50,9 @@ impl Default for Options {
 
 impl fmt::Debug for Options {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Options").field("create", &self.create).field("pace", &self.pace).finish_non_exhaustive()
+        f.debug_struct("Options")
+            .field("create", &self.create)
+            .field("pace", &self.pace)
+            .finish_non_exhaustive()
     }
 }

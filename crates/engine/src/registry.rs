@@ -104,7 +104,9 @@ impl<T> Registry<T> {
         for part in &self.parts {
             let mut part = part.write().unwrap_or_else(PoisonError::into_inner);
             let unused = |key: &Key, live: &Arc<T>| Arc::strong_count(live) == 1 && idle(key, live);
-            gone.extend(part.extract_if(|key, entry| matches!(entry, Entry::Live(live) if unused(key, live))));
+            gone.extend(
+                part.extract_if(|key, entry| matches!(entry, Entry::Live(live) if unused(key, live))),
+            );
         }
         self.count.fetch_sub(gone.len(), Ordering::Relaxed);
         let live = |(_, entry)| match entry {

@@ -171,6 +171,12 @@ pub struct Status {
     pub epoch: u64,
     /// What keeps the ledger from permitting anything, if something does.
     pub trouble: Option<String>,
+    /// The ledger's version, as last heard.
+    pub ledger_version: u64,
+    /// For how long the ledger has been away, if it is.
+    pub ledger_away_ms: Option<u64>,
+    /// How often a version of the ledger could be marked on no other shard.
+    pub unmarked: u64,
     /// The slots, as the ring sees them.
     pub shards: Vec<ShardReport>,
     /// The keys in use.

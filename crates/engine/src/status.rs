@@ -1,12 +1,17 @@
 //! A running engine as an operator sees it.
 
-use std::time::Instant;
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
+use sequent_core::Key;
 use sequent_ha::{SlotState, SlotStatus};
 
 use crate::{
     desk::report_word,
     engine::Inner,
+    live::Live,
     report::{Cause, KeyReport, ShardReport, Status},
 };
 
@@ -20,7 +25,8 @@ pub(crate) async fn status(engine: &Inner) -> Status {
         overlay(report, slot, now);
     }
     let record = &engine.desk.0.record;
-    let key = |(key, live): (sequent_core::Key, std::sync::Arc<crate::live::Live>)| {
+    let keeper = engine.keeper.status();
+    let key = |(key, live): (Key, Arc<Live>)| {
         let stats = live.reservoir().stats();
         KeyReport { key: key.to_string(), ready: stats.reserve, given: stats.dealt, rate: stats.rate_short }
     };
@@ -29,7 +35,10 @@ pub(crate) async fn status(engine: &Inner) -> Status {
         shard_bits: record.layout.shard_bits(),
         memory_bits: record.layout.memory_bits(),
         epoch: record.epoch,
-        trouble: engine.keeper.trouble().map(|trouble| trouble.to_string()),
+        trouble: keeper.trouble.map(|trouble| trouble.error().to_string()),
+        ledger_version: keeper.version,
+        ledger_away_ms: keeper.away.map(ms),
+        unmarked: keeper.unmarked,
         shards,
         keys: engine.keys.all().into_iter().take(KEYS_SHOWN_MAX).map(key).collect(),
     }
@@ -44,10 +53,13 @@ fn overlay(report: &mut ShardReport, slot: SlotStatus, now: Instant) {
     if let Some((kind, detail)) = slot.cause {
         report.cause = Some(Cause { kind: kind.as_str(), detail });
     }
-    let ms = |duration: std::time::Duration| u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
     report.since_ms = slot.since.map(|since| ms(now.saturating_duration_since(since)));
     report.retry_in_ms = slot.retry_at.map(|at| ms(at.saturating_duration_since(now)));
     if let Some(word) = slot.word {
         report.word = Some(report_word(&word));
     }
+}
+
+fn ms(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }

@@ -48,7 +48,8 @@ impl<'a> Checker<'a> {
 
     /// The keys outside any table, named in `keys`.
     pub(crate) fn top(&mut self, keys: &[&str]) -> Section<'_, 'a> {
-        let table = keys.iter().filter_map(|key| Some(((*key).to_owned(), self.root.remove(*key)?))).collect();
+        let table =
+            keys.iter().filter_map(|key| Some(((*key).to_owned(), self.root.remove(*key)?))).collect();
         Section::new(self, String::new(), table, true)
     }
 
@@ -127,7 +128,8 @@ impl<'a> Checker<'a> {
     /// Everything that nobody asked for is unknown; then all faults, or what is in force.
     pub(crate) fn finish(mut self) -> Result<Vec<Shown>, Faults> {
         for name in std::mem::take(&mut self.root).keys() {
-            let known = "cluster, auto_create, ring, guard, shard, ledger, reservoir, limits, sequence and listen";
+            let known =
+                "cluster, auto_create, ring, guard, shard, ledger, reservoir, limits, sequence and listen";
             self.fault(Fault::new(name, "unknown", format!("{known} are known")));
         }
         let flags: Vec<String> = self.sources.flags.keys().cloned().collect();

@@ -11,7 +11,8 @@ use toml::Table;
 
 use super::{
     Fault, Faults, GuardPart, LedgerPart, LimitsPart, ListenPart, Place, ReservoirPart, RingPart, Section,
-    SequencePart, ShardPart, Shown, Sources, check::Checker,
+    SequencePart, ShardPart, Shown, Sources,
+    check::Checker,
     places::{self, put_under},
 };
 
@@ -90,7 +91,8 @@ impl Config {
             checker.fault(fault.clone());
         }
         if networked && matches!(ledger.place, Place::Sqlite(_)) && !ledger.single_server {
-            let bound = "true is demanded where a shard is reached over a network and the ledger is a local file";
+            let bound =
+                "true is demanded where a shard is reached over a network and the ledger is a local file";
             checker.fault(Fault::new("ledger.single_server", "false", bound));
         }
         let shown = checker.finish()?;
@@ -138,9 +140,9 @@ fn top(mut section: Section<'_, '_>, embedded: bool) -> (Result<SequenceName, Fa
         section.default_shown("cluster", "\"embedded\"".to_owned());
         "embedded".to_owned()
     });
-    let named = text.parse().map_err(|error: NameError| {
-        Fault::new("cluster", format!("{text:?}"), error.to_string())
-    });
+    let named = text
+        .parse()
+        .map_err(|error: NameError| Fault::new("cluster", format!("{text:?}"), error.to_string()));
     let patterns = section.texts("auto_create").unwrap_or_else(|| {
         let default = if embedded { vec!["*".to_owned()] } else { Vec::new() };
         section.default_shown("auto_create", format!("{default:?}"));
@@ -161,7 +163,11 @@ fn top(mut section: Section<'_, '_>, embedded: bool) -> (Result<SequenceName, Fa
 fn shards(checker: &mut Checker<'_>) -> (Option<Vec<(usize, ShardPart)>>, bool) {
     let Some(tables) = checker.list("shard") else { return (None, false) };
     if tables.is_empty() {
-        checker.fault(Fault::new("shard", "empty", "at least one [[shard]], or none of them for the embedded default"));
+        checker.fault(Fault::new(
+            "shard",
+            "empty",
+            "at least one [[shard]], or none of them for the embedded default",
+        ));
     }
     let mut parts = Vec::new();
     let mut networked = false;
@@ -180,7 +186,11 @@ fn sequences(checker: &mut Checker<'_>) -> Vec<SequencePart> {
         let Some(part) = SequencePart::read(checker.item("sequence", at, table)) else { continue };
         if let Some(first) = names.insert(part.name.clone(), at) {
             let bound = format!("sequence[{first}] has the same name: each name once");
-            checker.fault(Fault::new(format!("sequence[{at}].name"), format!("{:?}", part.name.as_str()), bound));
+            checker.fault(Fault::new(
+                format!("sequence[{at}].name"),
+                format!("{:?}", part.name.as_str()),
+                bound,
+            ));
         }
         parts.push(part);
     }

@@ -147,7 +147,11 @@ impl<'c, 'a> Section<'c, 'a> {
             }
             Some(None) => {
                 let words: Vec<String> = choices.iter().map(|(word, _)| format!("{word:?}")).collect();
-                self.fault(key, format!("{:?}", text.unwrap_or_default()), format!("{} are allowed", words.join(", ")));
+                self.fault(
+                    key,
+                    format!("{:?}", text.unwrap_or_default()),
+                    format!("{} are allowed", words.join(", ")),
+                );
                 choices[default].1
             }
         }
@@ -158,9 +162,9 @@ impl<'c, 'a> Section<'c, 'a> {
         let (found, origin) = self.look(key)?;
         let texts: Option<Vec<String>> = match &found {
             Value::Array(items) => items.iter().map(|item| item.as_str().map(str::to_owned)).collect(),
-            Value::String(text) if origin != Origin::File => {
-                Some(text.split(',').map(|part| part.trim().to_owned()).filter(|part| !part.is_empty()).collect())
-            }
+            Value::String(text) if origin != Origin::File => Some(
+                text.split(',').map(|part| part.trim().to_owned()).filter(|part| !part.is_empty()).collect(),
+            ),
             _ => None,
         };
         if texts.is_none() {

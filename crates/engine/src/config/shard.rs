@@ -45,15 +45,8 @@ pub struct ShardPart {
 
 /// Stores that this version was built with, and those that have a word but no code in it.
 const BUILT_IN: [&str; 2] = ["sqlite", "memory"];
-const TO_COME: [&str; 7] = [
-    "mysql-auto-increment",
-    "mysql-row",
-    "mysql-segment",
-    "postgres-row",
-    "redis",
-    "memcached",
-    "mongodb",
-];
+const TO_COME: [&str; 7] =
+    ["mysql-auto-increment", "mysql-row", "mysql-segment", "postgres-row", "redis", "memcached", "mongodb"];
 
 impl ShardPart {
     /// The part, and whether it is reached over a network; `None` where a fault left none.

@@ -78,7 +78,8 @@ fn refuse_foreign(data: &Path) -> Result<(), OpenError> {
         let name = entry.map_err(|error| unusable(data, &error))?.file_name();
         let text = name.to_string_lossy();
         // A process that makes the cluster at this moment may have come further than the look above.
-        let ours = text.starts_with("shard-") || text.starts_with("ledger.db") || text.starts_with(home::FILE);
+        let ours =
+            text.starts_with("shard-") || text.starts_with("ledger.db") || text.starts_with(home::FILE);
         if !ours && !text.starts_with('.') && !WELCOME.contains(&&*text) {
             return Err(OpenError::Refused(format!(
                 "data directory {} holds {text:?} and no cluster: a new one is made in an empty or absent \

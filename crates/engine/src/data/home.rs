@@ -33,9 +33,14 @@ impl Home {
 
     fn held(&self) -> io::Result<u64> {
         match fs::read_to_string(self.data.join(FILE)) {
-            Ok(text) => text.strip_prefix(HEAD).and_then(|rest| rest.trim_end().parse().ok()).ok_or_else(|| {
-                io::Error::new(io::ErrorKind::InvalidData, format!("found {text:?}, expected `{HEAD}VERSION`"))
-            }),
+            Ok(text) => {
+                text.strip_prefix(HEAD).and_then(|rest| rest.trim_end().parse().ok()).ok_or_else(|| {
+                    io::Error::new(
+                        io::ErrorKind::InvalidData,
+                        format!("found {text:?}, expected `{HEAD}VERSION`"),
+                    )
+                })
+            }
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(0),
             Err(error) => Err(error),
         }

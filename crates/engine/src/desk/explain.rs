@@ -69,7 +69,10 @@ fn verdict(number: u64, slot: u16, raw: u64, row: Option<&Row>, life: Option<&Li
         }
         (Some(row), Some(life)) if life.in_force => {
             let seen = row.seen;
-            format!("{place}, permitted in life {}, but above the highest reported, {seen}: not given yet, or lately", life.life)
+            format!(
+                "{place}, permitted in life {}, but above the highest reported, {seen}: not given yet, or lately",
+                life.life
+            )
         }
         (Some(_), Some(life)) => format!("{place}, permitted in life {}, which has ended", life.life),
         (Some(row), None) if raw > row.ceiling => {

@@ -42,7 +42,8 @@ pub struct Desk(pub(crate) Arc<Ground>);
 impl Desk {
     /// Opens the ledger of a cluster that exists; never makes one.
     pub async fn open(config: &Config, options: &Options) -> Result<Self, OpenError> {
-        let none = |what: String| OpenError::NoCluster(format!("no cluster in {}: {what}", config.data.display()));
+        let none =
+            |what: String| OpenError::NoCluster(format!("no cluster in {}: {what}", config.data.display()));
         if config.ledger.place == Place::Memory {
             return Err(none("a memory ledger lives and dies with its process".to_owned()));
         }
@@ -156,11 +157,5 @@ fn summary(definition: &Definition) -> SequenceSummary {
 
 pub(crate) fn report_word(word: &Word) -> WordReport {
     let Word { verb, who, why, at_ms, until_ms, .. } = word;
-    WordReport {
-        verb: verb.as_str(),
-        who: who.clone(),
-        why: why.clone(),
-        at_ms: *at_ms,
-        until_ms: *until_ms,
-    }
+    WordReport { verb: verb.as_str(), who: who.clone(), why: why.clone(), at_ms: *at_ms, until_ms: *until_ms }
 }

@@ -18,7 +18,9 @@ impl Desk {
             .await
             .map_err(|error| OpenError::of_source(&error))?;
         Ok(match loss {
-            Loss::Moved => "the data at hand is the newest state: each counter goes on above its ceiling".to_owned(),
+            Loss::Moved => {
+                "the data at hand is the newest state: each counter goes on above its ceiling".to_owned()
+            }
             Loss::Bump(ids) => {
                 format!("each counter goes on {ids} raw ids above its ceiling, all of them skipped")
             }

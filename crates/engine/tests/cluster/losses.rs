@@ -1,0 +1,107 @@
+//! Files that vanish, go back, or are copied: no number twice, or a refusal.
+
+use std::{fs, path::Path};
+
+use sequent_core::{SequenceName, ledger::Loss};
+use sequent_engine::{Desk, Engine, Options, Reason};
+
+use super::{Place, once, take};
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        fs::copy(entry.path(), to.join(entry.file_name())).unwrap();
+    }
+}
+
+/// Takes some and demands that they are above all before.
+async fn above(place: &Place, highest: &mut u64, count: u64) {
+    let numbers = place.take("order", count).await;
+    assert_eq!(numbers.len() as u64, count);
+    assert!(numbers.iter().all(|number| number > highest), "{numbers:?} must be above {highest}");
+    *highest = numbers.into_iter().max().unwrap();
+}
+
+#[tokio::test]
+async fn a_deleted_shard_repeats_nothing() {
+    let place = Place::new();
+    let mut given = place.take("order", 20).await;
+    fs::remove_file(place.file("shard-2.db")).unwrap();
+    given.extend(place.take("order", 40).await);
+    let total = given.len();
+    given.sort_unstable();
+    given.dedup();
+    assert_eq!(given.len(), total, "no number twice");
+}
+
+#[tokio::test]
+async fn an_older_copy_of_a_shard_repeats_nothing() {
+    let place = Place::new();
+    let mut given = place.take("order", 8).await;
+    fs::copy(place.file("shard-1.db"), place.file("older")).unwrap();
+    given.extend(place.take("order", 30).await);
+    fs::rename(place.file("older"), place.file("shard-1.db")).unwrap();
+    given.extend(place.take("order", 40).await);
+    let total = given.len();
+    given.sort_unstable();
+    given.dedup();
+    assert_eq!(given.len(), total, "no number twice");
+}
+
+#[tokio::test]
+async fn a_deleted_ledger_is_refused() {
+    let place = Place::new();
+    place.take("order", 5).await;
+    fs::remove_file(place.file("ledger.db")).unwrap();
+    let error = place.refused().await;
+    assert!(error.contains("shard-0.db") && error.contains("no ledger"), "{error}");
+    for slot in 0..4 {
+        fs::remove_file(place.file(&format!("shard-{slot}.db"))).unwrap();
+    }
+    let error = place.refused().await;
+    assert!(error.contains("home"), "the marker file alone is reason enough: {error}");
+}
+
+#[tokio::test]
+async fn an_older_ledger_gives_nothing_before_recovery() {
+    let place = Place::new();
+    let mut highest = 0;
+    above(&place, &mut highest, 5).await;
+    fs::copy(place.file("ledger.db"), place.file("older")).unwrap();
+    // A new key opens a life in each slot: the ledger's version goes up, and is marked.
+    place.take("other", 8).await;
+    above(&place, &mut highest, 5).await;
+    fs::rename(place.file("older"), place.file("ledger.db")).unwrap();
+    let engine = place.open().await.unwrap();
+    let error = take(&engine, "order", 1).await.unwrap_err();
+    assert_eq!(error.reason(), Reason::RecoveryRequired, "{error}");
+    assert!(engine.status().await.trouble.is_some());
+    engine.shutdown().await;
+    let desk = Desk::open(&place.config(), &Options::default()).await.unwrap();
+    desk.recover(Loss::Bump(100)).await.unwrap();
+    desk.close().await;
+    above(&place, &mut highest, 5).await;
+}
+
+#[tokio::test]
+async fn a_copied_directory_is_refused_until_its_loss_is_named() {
+    let place = Place::new();
+    let mut highest = 0;
+    above(&place, &mut highest, 5).await;
+    let moved = place.folder.path().join("moved");
+    copy(&place.data(), &moved);
+    let error = Engine::open(place.config_in(&moved), once()).await.err().unwrap();
+    assert_eq!(error.exit_code(), 3);
+    assert!(error.to_string().contains("sequent recover --moved"), "{error}");
+    let desk = Desk::open(&place.config_in(&moved), &Options::default()).await.unwrap();
+    desk.recover(Loss::Moved).await.unwrap();
+    desk.close().await;
+    let engine = Engine::open(place.config_in(&moved), once()).await.unwrap();
+    let numbers = take(&engine, "order", 5).await.unwrap();
+    assert!(numbers.iter().all(|number| *number > highest), "{numbers:?}");
+    let name: SequenceName = "order".parse().unwrap();
+    let explained = engine.desk().explain(&name, 1).await.unwrap();
+    assert!(explained.life.is_some_and(|life| !life.in_force), "number 1 is of the life before");
+    engine.shutdown().await;
+}

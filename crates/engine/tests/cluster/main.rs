@@ -1,0 +1,115 @@
+//! Whole clusters over real files: opening, taking, losing, and what an operator sees.
+
+mod idle;
+mod losses;
+mod operators;
+mod refusals;
+mod taking;
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex},
+};
+
+use sequent_engine::{
+    Engine, EngineError, NextRequest, OpenError, Options, Pace,
+    config::{Config, Sources},
+};
+use tempfile::TempDir;
+
+/// A data directory, and what is configured about it.
+struct Place {
+    folder: TempDir,
+    text: Option<String>,
+}
+
+impl Place {
+    /// The embedded default.
+    fn new() -> Self {
+        Self { folder: tempfile::tempdir().unwrap(), text: None }
+    }
+
+    /// With a configuration file of this text.
+    fn with(text: &str) -> Self {
+        Self { text: Some(text.to_owned()), ..Self::new() }
+    }
+
+    /// The same directory under another configuration.
+    fn say(&mut self, text: &str) {
+        self.text = Some(text.to_owned());
+    }
+
+    fn data(&self) -> PathBuf {
+        self.folder.path().join("data")
+    }
+
+    fn file(&self, name: &str) -> PathBuf {
+        self.data().join(name)
+    }
+
+    fn config(&self) -> Config {
+        self.config_in(&self.data())
+    }
+
+    fn config_in(&self, data: &Path) -> Config {
+        let mut sources = Sources::embedded(data);
+        if let Some(text) = &self.text {
+            let file = self.folder.path().join("sequent.toml");
+            fs::write(&file, text).unwrap();
+            sources = sources.file(file);
+        }
+        Config::load(&sources).unwrap()
+    }
+
+    async fn open(&self) -> Result<Engine, OpenError> {
+        Engine::open(self.config(), once()).await
+    }
+
+    /// One process that takes once and ends.
+    async fn take(&self, name: &str, count: u64) -> Vec<u64> {
+        let engine = self.open().await.unwrap();
+        let numbers = take(&engine, name, count).await.unwrap();
+        engine.shutdown().await;
+        numbers
+    }
+
+    /// The refusal of a start: exit code 3, and nothing touched.
+    async fn refused(&self) -> String {
+        let before = contents(&self.data());
+        let error = self.open().await.err().expect("this start must be refused");
+        assert_eq!(error.exit_code(), 3, "{error}");
+        assert_eq!(contents(&self.data()), before, "a refused start touches nothing: {error}");
+        error.to_string()
+    }
+}
+
+fn once() -> Options {
+    Options { pace: Pace::Once, ..Options::default() }
+}
+
+async fn take(engine: &Engine, name: &str, count: u64) -> Result<Vec<u64>, EngineError> {
+    let issued = engine.next(&NextRequest::new(name).unwrap().count(count)).await?;
+    Ok(issued.numbers.numbers().collect())
+}
+
+/// Every file of a directory that counts, with its bytes: `-wal` and `-shm` come and go with connections.
+fn contents(data: &Path) -> Vec<(String, Vec<u8>)> {
+    let Ok(entries) = fs::read_dir(data) else { return Vec::new() };
+    let mut files: Vec<(String, Vec<u8>)> = entries
+        .map(|entry| entry.unwrap())
+        .filter(|entry| entry.path().is_file())
+        .map(|entry| (entry.file_name().into_string().unwrap(), fs::read(entry.path()).unwrap()))
+        .filter(|(name, _)| !name.ends_with("-wal") && !name.ends_with("-shm"))
+        .collect();
+    files.sort();
+    files
+}
+
+/// Options whose sayings are kept.
+fn listening() -> (Options, Arc<Mutex<Vec<String>>>) {
+    let heard: Arc<Mutex<Vec<String>>> = Arc::default();
+    let keep = Arc::clone(&heard);
+    let say = Arc::new(move |text: &str| keep.lock().unwrap().push(text.to_owned()));
+    (Options { say, ..once() }, heard)
+}

@@ -1,0 +1,125 @@
+//! What an operator sees and says.
+
+use std::{fs, time::Duration};
+
+use sequent_core::{Event, SequenceName, SlotIndex, ledger::WordVerb};
+use sequent_engine::{Desk, Engine, Options, Reason, Saying, report::ShardReport};
+
+use super::{Place, take};
+
+fn saying(slot: SlotIndex, verb: WordVerb) -> Saying {
+    Saying { slot, verb, who: "ann".to_owned(), why: "a new disk".to_owned(), until_ms: None }
+}
+
+fn states(shards: &[ShardReport]) -> Vec<&str> {
+    shards.iter().map(|shard| shard.state.as_str()).collect()
+}
+
+/// Waits until an engine has obeyed a word; a test that would wait for ever fails instead.
+async fn obeyed(engine: &Engine, verb: &str) {
+    let heard = async {
+        while !engine
+            .recent()
+            .iter()
+            .any(|recent| matches!(&recent.event, Event::Obeyed { verb: v, .. } if *v == verb))
+        {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    // Two seconds are the promise; the rest is for a busy machine.
+    tokio::time::timeout(Duration::from_secs(10), heard).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_word_reaches_every_engine_and_outlives_them() {
+    let place = Place::new();
+    let (one, other) = (place.open().await.unwrap(), place.open().await.unwrap());
+    take(&other, "order", 4).await.unwrap();
+    let said = one.desk().say(&saying(2, WordVerb::Evict)).await.unwrap();
+    assert_eq!((said.verb, said.who.as_str()), ("evict", "ann"));
+    obeyed(&other, "evict").await;
+    let status = other.status().await;
+    assert_eq!(states(&status.shards), ["live", "live", "evicted", "live"]);
+    assert_eq!(status.shards[2].word.as_ref().unwrap().why, "a new disk");
+    let third = place.open().await.unwrap();
+    assert_eq!(third.status().await.shards[2].state, "evicted", "words hold from the first moment");
+    let numbers = take(&third, "order", 30).await.unwrap();
+    let explain = async |number| third.desk().explain(&"order".parse().unwrap(), number).await.unwrap().slot;
+    for number in numbers {
+        assert_ne!(explain(number).await, 2);
+    }
+    one.desk().say(&saying(2, WordVerb::Rescue)).await.unwrap();
+    obeyed(&other, "rescue").await;
+    for engine in [one, other, third] {
+        engine.shutdown().await;
+    }
+}
+
+#[tokio::test]
+async fn a_word_about_no_slot_is_a_bad_argument() {
+    let place = Place::new();
+    let engine = place.open().await.unwrap();
+    let error = engine.desk().say(&saying(4, WordVerb::Evict)).await.unwrap_err();
+    assert_eq!(
+        (error.reason(), error.to_string().as_str()),
+        (Reason::InvalidArgument, "slot is 4: 0 to 3 are allowed")
+    );
+    engine.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_number_is_explained() {
+    let place = Place::new();
+    let engine = place.open().await.unwrap();
+    take(&engine, "order", 6).await.unwrap();
+    engine.shutdown().await;
+    let desk = Desk::open(&place.config(), &Options::default()).await.unwrap();
+    let name: SequenceName = "order".parse().unwrap();
+    let explained = desk.explain(&name, 6).await.unwrap();
+    assert_eq!((explained.encoded, explained.slot, explained.raw, explained.low), (9, 1, 2, 0));
+    let life = explained.life.unwrap();
+    assert!(life.in_force && life.seen == Some(true), "{}", explained.verdict);
+    let shown = desk.show(&name).await.unwrap();
+    let counter = shown.counters.iter().find(|counter| counter.slot == 1).unwrap();
+    assert_eq!((counter.life.as_str(), counter.seen), (life.life.as_str(), 2));
+    assert_eq!(shown.definition, r#"{"placement":"spread","start":1,"step":1,"fits":"js"}"#);
+    let beyond = desk.explain(&name, 1 << 40).await.unwrap();
+    assert!(beyond.life.is_none() && beyond.verdict.contains("not given"), "{}", beyond.verdict);
+    let error = desk.explain(&name, 1 << 60).await.unwrap_err();
+    assert_eq!(error.reason(), Reason::InvalidArgument, "{error}");
+    let error = desk.explain(&"nothing".parse().unwrap(), 1).await.unwrap_err();
+    assert_eq!(error.reason(), Reason::SequenceNotFound);
+    desk.close().await;
+}
+
+#[tokio::test]
+async fn each_slot_is_looked_into_by_itself() {
+    let place = Place::new();
+    place.take("order", 4).await;
+    fs::remove_file(place.file("shard-1.db")).unwrap();
+    fs::create_dir(place.file("shard-1.db")).unwrap();
+    fs::copy(place.file("shard-0.db"), place.file("shard-3.db")).unwrap();
+    let desk = Desk::open(&place.config(), &Options::default()).await.unwrap();
+    let shards = desk.shards().await;
+    assert_eq!(states(&shards), ["open", "unreachable", "open", "refused"]);
+    let cause = |slot: usize| shards[slot].cause.as_ref().unwrap();
+    assert!(cause(1).kind == "unavailable" && cause(1).detail.contains("directory"), "{:?}", cause(1));
+    assert!(cause(3).detail.contains("slot=0") && cause(3).detail.contains("slot=3"), "{:?}", cause(3));
+    assert_eq!(shards[0].found.as_ref().unwrap().durability, "durable");
+    desk.close().await;
+}
+
+#[tokio::test]
+async fn a_slot_that_cannot_be_reached_starts_evicted_and_costs_nothing() {
+    let place = Place::new();
+    place.take("order", 4).await;
+    fs::rename(place.file("shard-1.db"), place.file("aside.db")).unwrap();
+    fs::create_dir(place.file("shard-1.db")).unwrap();
+    let engine = place.open().await.unwrap();
+    let numbers = take(&engine, "order", 9).await.unwrap();
+    assert_eq!(numbers.len(), 9);
+    let status = engine.status().await;
+    assert_eq!(states(&status.shards), ["live", "evicted", "live", "live"]);
+    assert!(status.shards[1].cause.as_ref().unwrap().detail.contains("directory"));
+    engine.shutdown().await;
+}

@@ -1,0 +1,281 @@
+//! A configuration is refused whole, with every fault at once: key, value, bound.
+
+use std::{fs, path::Path};
+
+use sequent_engine::config::{Config, Faults, Origin, Place, Sources};
+
+/// The faults of a file, a line each.
+fn faults(text: &str) -> Vec<String> {
+    let folder = tempfile::tempdir().unwrap();
+    let refused = load(folder.path(), text).expect_err("this configuration has faults");
+    refused.0.iter().map(ToString::to_string).collect()
+}
+
+fn load(folder: &Path, text: &str) -> Result<Config, Faults> {
+    let file = folder.join("sequent.toml");
+    fs::write(&file, text).unwrap();
+    Config::load(&Sources::embedded(folder.join("data")).file(&file))
+}
+
+fn accepted(text: &str) -> Config {
+    let folder = tempfile::tempdir().unwrap();
+    load(folder.path(), text).unwrap()
+}
+
+#[test]
+fn without_a_file_it_is_the_embedded_cluster() {
+    let config = Config::load(&Sources::embedded("d")).unwrap();
+    assert_eq!(config.cluster.as_str(), "embedded");
+    assert!(config.auto_create.is_match("anything.at:all"));
+    assert!(config.embedded && config.shards.is_none());
+    let layout = config.first_layout().unwrap();
+    assert_eq!((layout.shard_bits(), layout.memory_bits()), (2, 0));
+    let places: Vec<Place> = config.shards_of(layout).into_iter().map(|part| part.place).collect();
+    assert_eq!(places[3], Place::Sqlite("d/shard-3.db".into()));
+    assert_eq!(config.ledger.place, Place::Sqlite("d/ledger.db".into()));
+}
+
+#[test]
+fn an_empty_file_creates_nothing_by_itself() {
+    assert!(!accepted("").auto_create.is_match("order"), "patterns are for the embedded default only");
+}
+
+#[test]
+fn three_faults_are_three_lines() {
+    let found = faults("cluster = \"a b\"\n[ring]\nshard_bits = 11\nslow_afer_ms = 5\n");
+    assert_eq!(found.len(), 3, "{found:#?}");
+    assert_eq!(found[0], "ring.shard_bits is 11: 0 to 10 are allowed");
+    assert!(found[1].starts_with("ring.slow_afer_ms is unknown: shard_bits, memory_bits, "), "{}", found[1]);
+    assert!(found[2].starts_with("cluster is \"a b\": name has ' ' at byte 1"), "{}", found[2]);
+}
+
+/// Key, a value that is just allowed, and one just beyond; of both ends.
+const BOUNDS: [(&str, &str, i64, i64); 26] = [
+    ("ring", "shard_bits", 0, -1),
+    ("ring", "shard_bits", 10, 11),
+    ("ring", "memory_bits", 16, 17),
+    ("ring", "slow_after_ms", 1, 0),
+    ("ring", "slow_limit", 1, 0),
+    ("ring", "slow_limit", 1000, 1001),
+    ("ring", "slow_window_s", 1, 0),
+    ("ring", "slow_window_s", 3600, 3601),
+    ("ring", "attempt_timeout_ms", 60_000, 60_001),
+    ("ring", "rescue_after_ms", 10, 9),
+    ("ring", "rescue_after_max_s", 1, 0),
+    ("ring", "rescue_after_max_s", 86_400, 86_401),
+    ("guard", "ahead_s", 1, 0),
+    ("guard", "ahead_s", 86_400, 86_401),
+    ("reservoir", "reserve_ms", 0, -1),
+    ("reservoir", "reserve_ms", 600_000, 600_001),
+    ("reservoir", "at_risk_max", 1, 0),
+    ("reservoir", "at_risk_max", 1_000_000_000, 1_000_000_001),
+    ("limits", "deadline_ms", 1, 0),
+    ("limits", "deadline_ms", 600_000, 600_001),
+    ("limits", "max_count", 1, 0),
+    ("limits", "max_count", 1_000_000, 1_000_001),
+    ("limits", "drain_delay_s", 0, -1),
+    ("limits", "drain_delay_s", 3600, 3601),
+    ("limits", "drain_timeout_s", 0, -1),
+    ("limits", "drain_timeout_s", 3600, 3601),
+];
+
+#[test]
+fn every_bound_is_exact() {
+    for (section, key, inside, beyond) in BOUNDS {
+        accepted(&format!("[{section}]\n{key} = {inside}\n"));
+        let found = faults(&format!("[{section}]\n{key} = {beyond}\n"));
+        assert_eq!(found.len(), 1, "{found:#?}");
+        assert!(found[0].starts_with(&format!("{section}.{key} is {beyond}: ")), "{}", found[0]);
+        assert!(found[0].contains(&inside.to_string()), "the bound is named: {}", found[0]);
+    }
+}
+
+#[test]
+fn what_depends_on_each_other_is_checked_together() {
+    let found = faults("[ring]\nslow_after_ms = 2000\nrescue_after_ms = 5000\nrescue_after_max_s = 1\n");
+    assert_eq!(
+        found,
+        [
+            "ring.slow_after_ms is 2000: at most attempt_timeout_ms, 1000 ms, is allowed",
+            "ring.rescue_after_ms is 5000: at most rescue_after_max_s, 1000 ms, is allowed",
+        ]
+    );
+}
+
+#[test]
+fn wrong_types_say_what_was_found() {
+    let found = faults(
+        "auto_create = 3\nring = 1\nsequence = \"x\"\n[limits]\nmax_count = \"5\"\n[ledger]\nsingle_server = 1\n",
+    );
+    assert_eq!(found.len(), 5, "{found:#?}");
+    for line in [
+        "auto_create is 3: a list of texts is expected",
+        "ring is integer: a table, [ring], is expected",
+        "limits.max_count is \"5\": 1 to 1000000 are allowed",
+        "ledger.single_server is 1: true and false are allowed",
+        "sequence is string: a list, [[sequence]], is expected",
+    ] {
+        assert!(found.iter().any(|fault| fault == line), "{line}: {found:#?}");
+    }
+}
+
+#[test]
+fn shards_name_their_list_index() {
+    let found = faults(
+        "[ring]\nshard_bits = 1\n\
+         [[shard]]\nslot = 0\nstore = \"sqlite\"\npath = \"a.db\"\n\
+         [[shard]]\nslot = 0\nstore = \"sqlite\"\npath = \"x/../a.db\"\n\
+         [[shard]]\nstore = \"sqlite\"\n\
+         [[shard]]\nslot = 2\nstore = \"memory\"\n\
+         [[shard]]\nslot = 1\nstore = \"mysql-row\"\nurl = \"mysql://u@h/d\"\n\
+         [[shard]]\nslot = 1\nstore = \"mysql-rows\"\n",
+    );
+    let has =
+        |start: &str| assert!(found.iter().any(|fault| fault.starts_with(start)), "{start}: {found:#?}");
+    has("shard[1].slot is 0: shard[0] has the same slot");
+    has("shard[1].path is ");
+    has("shard[2].slot is missing: 0 to 1023 are allowed");
+    has("shard[2].path is missing: ");
+    has("shard[3].slot is 2: 0 to 1 are allowed with shard_bits = 1");
+    has("shard[3].store is \"memory\": ring.allow_volatile = true is demanded");
+    has("shard[4].store is \"mysql-row\": not built into this version, sqlite and memory are");
+    has("shard[5].store is \"mysql-rows\": unknown, sqlite, memory, mysql-auto-increment, ");
+    has("ledger.single_server is false: true is demanded where a shard is reached over a network");
+    assert_eq!(found.len(), 9, "{found:#?}");
+}
+
+#[test]
+fn one_file_is_one_file_by_whatever_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    fs::create_dir(&data).unwrap();
+    fs::write(data.join("real.db"), "").unwrap();
+    std::os::unix::fs::symlink("real.db", data.join("link.db")).unwrap();
+    let shard =
+        |slot: u8, path: &str| format!("[[shard]]\nslot = {slot}\nstore = \"sqlite\"\npath = \"{path}\"\n");
+    let found = load(folder.path(), &(shard(0, "real.db") + &shard(1, "link.db"))).unwrap_err();
+    assert!(found.0[0].bound.starts_with("shard[0].path is the same file"), "{found}");
+    let found = load(folder.path(), &(shard(0, "real.db") + "[ledger]\npath = \"./real.db\"\n")).unwrap_err();
+    assert!(found.0[0].bound.starts_with("ledger.path is the same file"), "{found}");
+}
+
+#[test]
+fn sequences_are_checked_field_by_field() {
+    let found = faults(
+        "[[sequence]]\nname = \"-\"\nversion = 0\n\
+         [[sequence]]\nname = \"a\"\nstart = 5\nend = 4\n\
+         [[sequence]]\nname = \"b\"\nplacement = \"dense\"\n\
+         [[sequence]]\nname = \"c\"\nend = 999999\n\
+         [[sequence]]\nname = \"d\"\ntemplate = \"@{seq}\"\n\
+         [[sequence]]\nname = \"e\"\nfits = \"int16\"\n\
+         [[sequence]]\nname = \"f\"\n\
+         [[sequence]]\nname = \"f\"\nend = 1000000\n\
+         [[sequence]]\nplacement = \"wide\"\n",
+    );
+    let expected = [
+        "sequence[0].name is \"-\": name has '-' at byte 0",
+        "sequence[0].version is 0: 1 to 4294967295 are allowed",
+        "sequence[1].end is 4: at least start, 5, is allowed",
+        "sequence[2].placement is \"dense\": dense is not built into this version, spread is",
+        "sequence[3].placement is missing, which means \"dense\" here: end leaves 999999 numbers",
+        "sequence[4].template is \"@{seq}\": texts are not built into this version",
+        "sequence[5].fits is \"int16\": js, int32, uint32 and int64 are allowed",
+        "sequence[7].name is \"f\": sequence[6] has the same name",
+        "sequence[8].name is missing: ",
+        "sequence[8].placement is \"wide\": spread, dense and book are known",
+    ];
+    for start in expected {
+        assert!(found.iter().any(|fault| fault.starts_with(start)), "{start}: {found:#?}");
+    }
+    assert_eq!(found.len(), expected.len(), "{found:#?}");
+}
+
+#[test]
+fn a_flag_wins_over_the_environment_that_over_the_file_that_over_the_default() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("sequent.toml");
+    fs::write(&file, "[ring]\nslow_limit = 4\nslow_window_s = 50\nmemory_bits = 1\n").unwrap();
+    let mut sources = Sources::embedded(folder.path()).file(&file).flag("ring.slow_limit", "6");
+    sources.environment.insert("SEQUENT_RING_SLOW_LIMIT".to_owned(), "5".to_owned());
+    sources.environment.insert("SEQUENT_RING_SLOW_WINDOW_S".to_owned(), "40".to_owned());
+    sources.environment.insert("SEQUENT_AUTO_CREATE".to_owned(), "a*, b".to_owned());
+    let config = Config::load(&sources).unwrap();
+    assert_eq!((config.ring.health.slow_limit, config.ring.memory_bits), (6, Some(1)));
+    assert!(config.auto_create.is_match("abc") && !config.auto_create.is_match("c"));
+    let origin = |key: &str| {
+        let shown: Vec<_> = config.shown().iter().filter(|shown| shown.key == key).collect();
+        assert_eq!(shown.len(), 1, "{key} is shown once");
+        (shown[0].value.as_str(), shown[0].origin.clone())
+    };
+    assert_eq!(origin("ring.slow_limit"), ("6", Origin::Flag));
+    let variable = Origin::Environment("SEQUENT_RING_SLOW_WINDOW_S".to_owned());
+    assert_eq!(origin("ring.slow_window_s"), ("40", variable));
+    assert_eq!(origin("ring.memory_bits"), ("1", Origin::File));
+    assert_eq!(origin("ring.slow_after_ms"), ("200", Origin::Default));
+}
+
+#[test]
+fn flags_and_variables_that_name_no_key_are_faults() {
+    let mut sources = Sources::embedded("d").flag("ring.shard_bit", "1");
+    sources.environment.insert("SEQUENT_RING_SHARDBITS".to_owned(), "1".to_owned());
+    sources.environment.insert("SEQUENT_DATA".to_owned(), "elsewhere".to_owned());
+    sources.environment.insert("SEQUENT_LIMITS_MAX_COUNT".to_owned(), "many".to_owned());
+    let found: Vec<String> = Config::load(&sources).unwrap_err().0.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        found,
+        [
+            "limits.max_count is \"many\": 1 to 1000000 are allowed",
+            "flag ring.shard_bit is unknown: no such key",
+            "environment SEQUENT_RING_SHARDBITS is unknown: no such key",
+        ]
+    );
+}
+
+#[test]
+fn secrets_are_taken_from_the_environment_and_never_shown() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("sequent.toml");
+    fs::write(&file, "[ledger]\npath = \"${PLACE}/l.db\"\n[[shard]]\nslot = 0\nstore = \"sqlite\"\npath = \"${NOWHERE}\"\n").unwrap();
+    let mut sources = Sources::embedded(folder.path()).file(&file);
+    sources.environment.insert("PLACE".to_owned(), "/hidden".to_owned());
+    let found = Config::load(&sources).unwrap_err();
+    assert_eq!(found.0.len(), 1, "{found}");
+    assert_eq!(
+        found.0[0].to_string(),
+        "shard[0].path is \"${NOWHERE}\": environment variable NOWHERE is not set"
+    );
+    sources.environment.insert("NOWHERE".to_owned(), "s.db".to_owned());
+    let config = Config::load(&sources).unwrap();
+    assert_eq!(config.ledger.place, Place::Sqlite("/hidden/l.db".into()));
+    let shown: String = config.shown().iter().map(|shown| format!("{shown}\n")).collect();
+    assert!(shown.contains("ledger.path = \"${PLACE}/l.db\"") && !shown.contains("hidden"), "{shown}");
+}
+
+#[test]
+fn a_password_in_an_address_is_masked_in_faults_and_listings() {
+    let found = faults(
+        "[ledger]\nstore = \"mysql\"\nurl = \"mysql://u:geheim@h/d\"\npassword_file = \"p\"\nx = \"geheim\"\n",
+    );
+    assert!(!found.join("\n").contains("geheim"), "{found:#?}");
+    assert_eq!(found.len(), 2, "{found:#?}");
+}
+
+#[test]
+fn what_is_no_toml_names_line_and_column() {
+    let found = faults("cluster = \"a\"\n[ring\nshard_bits = 2\n");
+    assert_eq!(found.len(), 1);
+    assert!(found[0].contains("sequent.toml line 2 column "), "{}", found[0]);
+    let folder = tempfile::tempdir().unwrap();
+    let missing =
+        Config::load(&Sources::embedded(folder.path()).file(folder.path().join("no.toml"))).unwrap_err();
+    assert!(missing.to_string().contains("no.toml is not readable: "), "{missing}");
+}
+
+#[test]
+fn listening_places_are_checked_for_the_server() {
+    let found = faults("[listen]\ngrpc = \"7420\"\nhttps = \"x\"\n");
+    assert_eq!(found.len(), 2, "{found:#?}");
+    assert!(found[0].starts_with("listen.grpc is \"7420\": an address and port"), "{}", found[0]);
+    let config = accepted("[listen]\nadmin = \"0.0.0.0:9\"\n");
+    assert_eq!((config.listen.admin.port(), config.listen.grpc.port()), (9, 7420));
+}
