@@ -64,7 +64,8 @@ impl From<sqlx::Error> for Fault {
         };
         let extended: i32 = reported.code().and_then(|code| code.parse().ok()).unwrap_or(-1);
         let (name, reaction) = meaning(extended & 0xff);
-        let cause = Cause(format!("{name} ({extended}): {}", reported.message()));
+        let hint = if extended == SHM_SIZE { ", the disk may be full" } else { "" };
+        let cause = Cause(format!("{name} ({extended}): {}{hint}", reported.message()));
         match reaction {
             Reaction::Retry => Self::Busy(cause),
             Reaction::Evict => Self::Broken(ErrorKind::Unavailable, cause),
@@ -72,6 +73,9 @@ impl From<sqlx::Error> for Fault {
         }
     }
 }
+
+/// `SQLITE_IOERR_SHMSIZE`: the wal-index could not grow; said as "disk I/O error" only.
+const SHM_SIZE: i32 = 4874;
 
 enum Reaction {
     Retry,

@@ -1,0 +1,166 @@
+//! Files that are made, left, and not ours.
+
+use std::time::Duration;
+
+use sequent_backend::sqlite::{SqliteOptions, SqliteStore};
+use sequent_core::{Cell, DurabilityClass, ErrorKind, Incarnation, Store, ledger::Identity};
+use sqlx::{Connection, SqliteConnection};
+
+use crate::support::{Site, failed, key, life, names};
+
+#[tokio::test]
+async fn a_new_file_appears_complete_and_alone() {
+    let site = Site::new();
+    let store = site.store();
+    let inspection = store.inspect().await.unwrap();
+    assert_eq!(inspection.durability.class, DurabilityClass::Durable, "{:?}", inspection.durability);
+    let settings = [("journal_mode", "wal"), ("synchronous", "full")];
+    assert_eq!(inspection.durability.settings, settings.map(|(name, value)| (name.into(), value.into())));
+    assert_eq!(names(site.folder.path()), ["the file.db", "the file.db-shm", "the file.db-wal"]);
+    store.disconnect().await;
+    assert_eq!(names(site.folder.path()), ["the file.db"], "a clean close leaves one file");
+    assert_eq!(store.inspect().await.unwrap().incarnation, inspection.incarnation);
+}
+
+#[tokio::test]
+async fn the_first_of_two_to_leave_takes_nothing_with_it() {
+    let site = Site::new();
+    let (one, two) = (site.store(), site.store());
+    let under = one.inspect().await.unwrap().incarnation;
+    let (order, first) = (key("order"), life(1));
+    let cell = Cell { key: &order, under: &under };
+    two.close(cell, first).await.unwrap();
+    one.disconnect().await;
+    assert_eq!(names(site.folder.path()).len(), 3);
+    two.install(cell, first, 0).await.unwrap();
+    assert_eq!(two.take(cell, first, 1).await.unwrap().first(), 1);
+    two.disconnect().await;
+    assert_eq!(names(site.folder.path()), ["the file.db"]);
+    assert_eq!(one.take(cell, first, 1).await.unwrap().first(), 2);
+}
+
+#[tokio::test]
+async fn a_missing_file_is_made_only_where_that_is_allowed() {
+    let site = Site::new();
+    let store = SqliteStore::new(&site.path, SqliteOptions::default());
+    failed(store.inspect().await, ErrorKind::Unavailable, &["no file is there, and none may be made"]);
+    assert!(names(site.folder.path()).is_empty());
+}
+
+#[tokio::test]
+async fn a_missing_directory_is_said() {
+    let mut site = Site::new();
+    site.path = site.folder.path().join("nowhere").join("the file.db");
+    failed(site.store().inspect().await, ErrorKind::Unavailable, &["directory", "nowhere can't be opened"]);
+    assert!(names(site.folder.path()).is_empty());
+}
+
+#[tokio::test]
+async fn what_a_deleted_file_left_behind_is_not_taken_over() {
+    let site = Site::new();
+    let store = site.store();
+    let under = store.inspect().await.unwrap().incarnation;
+    let order = key("order");
+    store.close(Cell { key: &order, under: &under }, life(1)).await.unwrap();
+    std::fs::remove_file(&site.path).unwrap();
+    let other = site.store();
+    let inspection = other.inspect().await.unwrap();
+    assert_ne!(inspection.incarnation, under);
+    assert!(!inspection.has_cells, "the log of the deleted file was read");
+}
+
+#[tokio::test]
+async fn a_reserved_read_of_the_mark_creates_and_writes_nothing() {
+    let site = Site::new();
+    let store = site.store();
+    store.inspect().await.unwrap();
+    let log = || std::fs::metadata(site.beside("-wal")).unwrap().len();
+    let before = log();
+    assert_eq!(store.mark(0).await.unwrap(), 0);
+    assert_eq!(log(), before);
+    assert_eq!((store.mark(5).await.unwrap(), store.mark(3).await.unwrap()), (5, 5));
+}
+
+#[tokio::test]
+async fn a_foreign_database_is_refused_untouched() {
+    let site = Site::new();
+    let options = sqlx::sqlite::SqliteConnectOptions::new().filename(&site.path).create_if_missing(true);
+    let mut foreign = SqliteConnection::connect_with(&options).await.unwrap();
+    sqlx::query("CREATE TABLE cells (k)").execute(&mut foreign).await.unwrap();
+    foreign.close().await.unwrap();
+    let before = std::fs::read(&site.path).unwrap();
+    failed(site.store().inspect().await, ErrorKind::Refused, &["application_id 0x0", "0x73716e73", "store"]);
+    failed(
+        site.ledger().inspect().await,
+        ErrorKind::Refused,
+        &["application_id 0x0", "0x73716e6c", "ledger"],
+    );
+    assert!(std::fs::read(&site.path).unwrap() == before, "the foreign file was changed");
+    assert_eq!(names(site.folder.path()), ["the file.db"]);
+}
+
+#[tokio::test]
+async fn a_ledger_is_no_store_and_a_store_no_ledger() {
+    let site = Site::new();
+    site.ledger().inspect().await.unwrap();
+    failed(site.store().inspect().await, ErrorKind::Refused, &["0x73716e6c", "0x73716e73"]);
+}
+
+#[tokio::test]
+async fn a_schema_of_the_future_is_refused() {
+    let site = Site::new();
+    let store = site.store();
+    store.inspect().await.unwrap();
+    store.disconnect().await;
+    sqlx::query("PRAGMA user_version = 2").execute(&mut site.stranger().await).await.unwrap();
+    failed(store.inspect().await, ErrorKind::Refused, &["schema version: found 2, expected 1"]);
+}
+
+#[tokio::test]
+async fn a_table_that_is_gone_is_refused() {
+    let site = Site::new();
+    let store = site.store();
+    let under = store.inspect().await.unwrap().incarnation;
+    sqlx::query("DROP TABLE cells").execute(&mut site.stranger().await).await.unwrap();
+    let order = key("order");
+    let take = store.take(Cell { key: &order, under: &under }, life(1), 1).await;
+    failed(take, ErrorKind::Refused, &["no such table: cells"]);
+}
+
+#[tokio::test]
+async fn weaker_settings_of_the_file_are_mended() {
+    let site = Site::new();
+    let store = site.store();
+    store.inspect().await.unwrap();
+    store.disconnect().await;
+    sqlx::query("PRAGMA journal_mode = MEMORY").execute(&mut site.stranger().await).await.unwrap();
+    let mut stranger = site.stranger().await;
+    sqlx::query("PRAGMA journal_mode = DELETE").execute(&mut stranger).await.unwrap();
+    stranger.close().await.unwrap();
+    assert_eq!(store.inspect().await.unwrap().durability.class, DurabilityClass::Durable);
+}
+
+#[tokio::test]
+async fn a_relative_path_that_looks_like_a_uri_is_a_path() {
+    let mut site = Site::new();
+    site.path = site.folder.path().join("file:x?mode=memory & 100%");
+    let store = site.store();
+    let incarnation = store.inspect().await.unwrap().incarnation;
+    assert_ne!(incarnation, Incarnation::new(""));
+    store.disconnect().await;
+    assert_eq!(names(site.folder.path()), ["file:x?mode=memory & 100%"]);
+}
+
+#[tokio::test]
+async fn rows_of_servers_that_no_longer_call_go_after_a_day() {
+    use sequent_core::ledger::ServerId;
+    let site = Site::new();
+    let ledger = site.ledger();
+    let under = ledger.inspect().await.unwrap().incarnation;
+    ledger.enlist(&under, ServerId(u64::MAX), u64::MAX).await.unwrap();
+    site.clock.step(Duration::from_hours(25));
+    ledger.enlist(&under, ServerId(2), 1).await.unwrap();
+    let query = sqlx::query_as("SELECT server, nonce FROM servers");
+    let rows: Vec<(i64, i64)> = query.fetch_all(&mut site.stranger().await).await.unwrap();
+    assert_eq!(rows, [(2, 1)]);
+}

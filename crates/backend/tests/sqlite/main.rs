@@ -1,0 +1,10 @@
+//! The SQLite store and ledger: the conformance suites, what happens to files, and many processes.
+#![cfg(feature = "sqlite")]
+#![allow(clippy::unwrap_used, reason = "a test that can't go on has failed")]
+
+mod files;
+mod ledger;
+mod mishaps;
+mod processes;
+mod store;
+mod support;
