@@ -1,6 +1,32 @@
 //! The stores and ledgers, one folder an engine, each behind a feature.
 //!
-//! A backend counts in cells, with lives, and knows nothing of slots, rings, templates or retry.
+//! | feature | store | ledger | durability |
+//! |---|---|---|---|
+//! | `memory` | `memory::MemoryStore` | `memory::MemoryLedger` | volatile: for tests, and for `sequent dev` |
+//! | `sqlite` | `sqlite::SqliteStore` | `sqlite::SqliteLedger` | durable: the embedded default |
+//!
+//! The feature `mutation` lets tests switch single rules of the guard off; no binary is built with it.
+//!
+//! A backend counts in cells, with lives, and knows nothing of slots, `<< n`, eviction, prefetch, templates or retry.
+//! What it owes stands on [`Store`](sequent_core::Store) and in [`ledger`](sequent_core::ledger); how each verb behaves
+//! in every case is `memory::Cells` and `memory::Book`, to be read before any other engine.
+//!
+//! # Adding a store in six steps
+//!
+//! 1. **Can it be one?** It must check the life in the statement that counts. Where a deleted counter begins again at 1
+//!    and nothing tells, the store is not safe behind a guard, and is refused.
+//! 2. **Incarnation.** Find what changes when the engine restarts, fails over or is restored; read it once a connection,
+//!    and let a verb under another one fail with `Reborn` before it touches anything.
+//! 3. **Folder and feature.** `src/<engine>/`, a feature of that name in `Cargo.toml`, two lines here.
+//! 4. **Verbs.** One statement each where it can be: `take` and `lift` change a cell that is open and of the life, or
+//!    nothing; `close` writes its mark on everything; `install` opens its own close only. Past `i64::MAX` is `Exhausted`.
+//! 5. **Errors.** Each of the engine's becomes a kind: unreachable is `Unavailable`, login, schema and settings are
+//!    `Refused`, lost races after a bounded retry `Contended`, no row `Regressed`. A future that is dropped costs its
+//!    connection.
+//! 6. **Proof.** A fixture of some fifty lines and `sequent_testkit::store_conformance!(fixture)`: some thirty tests, with
+//!    the race of takers against closers among them. Then what only this engine does: kill it, restore it, fill its disk.
+//!
+//! A ledger is the same with `ledger_conformance!`, a trait a page.
 
 #[cfg(feature = "memory")]
 pub mod memory;

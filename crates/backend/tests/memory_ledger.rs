@@ -14,7 +14,8 @@ struct MemoryFixture {
 
 impl MemoryFixture {
     fn new() -> Self {
-        // Posing as durable, so that it is held to what it keeps; yielding, so that tasks interleave although no call of this ledger ever waits.
+        // Posing as durable, so that it is held to what it keeps; yielding, so that tasks interleave although
+        // no call ever waits.
         let ledger = MemoryLedger::new(Arc::new(PausedClock::new()), &SeededEntropy::new(1))
             .posing_as(DurabilityClass::Durable)
             .yielding();

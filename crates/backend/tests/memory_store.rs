@@ -14,7 +14,8 @@ struct MemoryFixture {
 
 impl MemoryFixture {
     fn new() -> Self {
-        // Posing as durable, so that it is held to what it keeps; yielding, so that tasks interleave although no verb of this store ever waits.
+        // Posing as durable, so that it is held to what it keeps; yielding, so that tasks interleave although
+        // no verb ever waits.
         let store = MemoryStore::new(Arc::new(PausedClock::new()), &SeededEntropy::new(1))
             .posing_as(DurabilityClass::Durable)
             .yielding();

@@ -85,3 +85,32 @@ impl Book {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use sequent_core::{LedgerId, Rules};
+
+    use super::*;
+    use crate::memory::Book;
+
+    #[test]
+    fn rows_of_servers_go_after_a_day_and_not_before() {
+        let speaks = Incarnation::new("run 1");
+        let id: LedgerId = "ab".parse().unwrap();
+        let mut book = Book::new(id, speaks.clone(), Rules::ALL);
+        book.enlist(&speaks, ServerId(1), 1, 0).unwrap();
+        book.enlist(&speaks, ServerId(2), 1, SEAT_KEPT_MS - 1).unwrap();
+        assert_eq!(book.servers.len(), 2);
+        book.enlist(&speaks, ServerId(3), 1, SEAT_KEPT_MS).unwrap();
+        assert_eq!(book.servers.keys().map(|server| server.0).collect::<Vec<_>>(), [2, 3]);
+    }
+
+    #[test]
+    fn a_clock_that_steps_back_forgets_nobody() {
+        let speaks = Incarnation::new("run 1");
+        let mut book = Book::new("ab".parse().unwrap(), speaks.clone(), Rules::ALL);
+        book.enlist(&speaks, ServerId(1), 1, u64::MAX).unwrap();
+        book.enlist(&speaks, ServerId(2), 1, 0).unwrap();
+        assert_eq!(book.servers.len(), 2);
+    }
+}

@@ -58,7 +58,7 @@ pub trait LedgerFixture: Send + Sync {
 ///
 /// It stands in the body of an async test, so that it may `return` where a real server is not to be had.
 ///
-/// ```ignore
+/// ```text
 /// sequent_testkit::ledger_conformance!(MemoryFixture::new());
 /// ```
 #[macro_export]

@@ -56,7 +56,7 @@ pub trait StoreFixture: Send + Sync {
 ///
 /// It stands in the body of an async test, so that it may `return` where a real server is not to be had.
 ///
-/// ```ignore
+/// ```text
 /// sequent_testkit::store_conformance!(MemoryFixture::new());
 /// ```
 #[macro_export]

@@ -166,7 +166,12 @@ impl Race {
             let ((_, _, highest), (value, ..)) = (pair[0], pair[1]);
             assert!(highest <= value, "a close found {value}, but the life before it gave {highest}");
         }
-        println!("{} ids, {} closes, {} lives that gave", self.oracle.count(), lives.closed.len(), stretches.len());
+        println!(
+            "{} ids, {} closes, {} lives that gave",
+            self.oracle.count(),
+            lives.closed.len(),
+            stretches.len()
+        );
         assert!(stretches.len() > 1, "the race was none: ids were given in {} lives", stretches.len());
     }
 }
