@@ -12,10 +12,11 @@
 //! | did the counter go backwards? | `counter/order.rs` |
 //! | may a block leave? raise first; the ledger away | `counter/release.rs` |
 //! | how far ahead a ceiling is raised | `counter/pace.rs`, `leap.rs` |
-//! | one ledger call for many counters, show up | `keeper.rs` |
+//! | one ledger call for many counters | `keeper/asks.rs` |
+//! | show up | `keeper/showing_up.rs` |
 //! | nonces, incarnations of the ledger, its loss noticed once | `desk.rs` |
 //! | marks on other shards and in the data directory | `marks.rs` |
-//! | stamps, layout, a directory that moved | `admission.rs`, `shard.rs` |
+//! | stamps, layout, a directory that moved | `keeper/opening.rs`, `admission.rs`, `shard.rs` |
 //! | the operator's word | `recover.rs` |
 //!
 //! `model/guard.py` beside this crate is the same protocol as a program that searches every interleaving. Whoever

@@ -1,0 +1,154 @@
+//! What counters ask of the ledger, and how many asks become few calls.
+
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
+
+use sequent_core::{
+    Env, ErrorKind, Incarnation, Merge, Rule, Rules, SlotIndex, SourceError,
+    ledger::{Counter, Opened, Opening, Raise, Raised},
+};
+
+use super::{RAISES_MAX, Registry, locked};
+use crate::{GuardConfig, counter::Guarded, desk::Desk};
+
+/// What a counter asks of the ledger.
+pub(crate) enum Ask {
+    /// A new life.
+    Open(Opening),
+    /// A higher ceiling, under the incarnation of the ledger that granted the permit.
+    Raise(Incarnation, Raise),
+}
+
+/// What the ledger answered.
+pub(crate) enum Answered {
+    Opened(Opened),
+    Raised(Raised),
+}
+
+impl Answered {
+    pub(crate) fn opened(self) -> Result<Opened, SourceError> {
+        match self {
+            Self::Opened(opened) => Ok(opened),
+            Self::Raised(_) => Err(mixed_up()),
+        }
+    }
+
+    pub(crate) fn raised(self) -> Result<Raised, SourceError> {
+        match self {
+            Self::Raised(raised) => Ok(raised),
+            Self::Opened(_) => Err(mixed_up()),
+        }
+    }
+}
+
+fn mixed_up() -> SourceError {
+    SourceError::new(ErrorKind::Unavailable, "the ledger answered another ask")
+}
+
+/// What counters share.
+pub(crate) struct Shared {
+    pub(crate) desk: Arc<Desk>,
+    pub(crate) config: GuardConfig,
+    pub(crate) rules: Rules,
+    pub(crate) env: Env,
+    pub(super) asks: Merge<Ask, Result<Answered, SourceError>>,
+}
+
+impl Shared {
+    /// Joins the next ledger call.
+    pub(crate) async fn ask(&self, ask: Ask) -> Result<Answered, SourceError> {
+        let closed = |error| SourceError::new(ErrorKind::NoWitness, "the guard is closed").because(error);
+        self.asks.ask(ask).await.map_err(closed)?
+    }
+}
+
+pub(super) fn slots_of<'a>(counters: impl Iterator<Item = &'a Counter>) -> BTreeSet<SlotIndex> {
+    counters.map(|counter| counter.slot).collect()
+}
+
+/// Answers a batch of asks: one call for its openings, one for its raises.
+pub(super) async fn answer(
+    desk: &Desk,
+    registry: &Registry,
+    rules: Rules,
+    asks: Vec<Ask>,
+) -> Vec<Result<Answered, SourceError>> {
+    let mut answers: Vec<Option<Result<Answered, SourceError>>> = asks.iter().map(|_| None).collect();
+    let (mut openings, mut claims) = (Vec::new(), Vec::new());
+    for (at, ask) in asks.into_iter().enumerate() {
+        match ask {
+            Ask::Open(opening) => openings.push((at, opening)),
+            Ask::Raise(under, raise) => claims.push((at, under, raise)),
+        }
+    }
+    if !openings.is_empty() {
+        let (places, openings): (Vec<usize>, Vec<Opening>) = openings.into_iter().unzip();
+        let opened = open(desk, &openings).await.map(|all| all.into_iter().map(Answered::Opened).collect());
+        deal(&mut answers, &places, opened);
+    }
+    claims.retain(|(at, under, _)| {
+        let current = desk.speaks_as(under) || !rules.keep(Rule::SameLedger);
+        if !current {
+            answers[*at] = Some(Ok(Answered::Raised(Raised::Ended)));
+        }
+        current
+    });
+    if !claims.is_empty() {
+        let places: Vec<usize> = claims.iter().map(|(at, ..)| *at).collect();
+        let claims: Vec<Raise> = claims.into_iter().map(|(.., raise)| raise).collect();
+        let outcome = raise(desk, registry, rules, claims).await;
+        deal(&mut answers, &places, outcome.map(|all| all.into_iter().map(Answered::Raised).collect()));
+    }
+    answers.into_iter().map(|answer| answer.unwrap_or_else(|| Err(mixed_up()))).collect()
+}
+
+fn deal(
+    answers: &mut [Option<Result<Answered, SourceError>>],
+    places: &[usize],
+    outcome: Result<Vec<Answered>, SourceError>,
+) {
+    match outcome {
+        Ok(all) => places.iter().zip(all).for_each(|(at, answer)| answers[*at] = Some(Ok(answer))),
+        Err(error) => places.iter().for_each(|at| answers[*at] = Some(Err(error.clone()))),
+    }
+}
+
+/// While the ledger is known to be away, nobody waits for it: the show up finds out when it is back.
+fn in_reach(desk: &Desk) -> Result<(), SourceError> {
+    desk.trusted()?;
+    match desk.loss() {
+        None => Ok(()),
+        Some(_) => Err(SourceError::new(ErrorKind::NoWitness, "the ledger is away")),
+    }
+}
+
+async fn open(desk: &Desk, openings: &[Opening]) -> Result<Vec<Opened>, SourceError> {
+    in_reach(desk)?;
+    let slots = slots_of(openings.iter().map(|opening| &opening.counter));
+    desk.write("open", (&slots, true), openings, |ledger, pass, asks| ledger.open(pass, asks)).await
+}
+
+/// Raises, and with them whatever left without the ledger and has not been witnessed yet.
+async fn raise(
+    desk: &Desk,
+    registry: &Registry,
+    rules: Rules,
+    mut claims: Vec<Raise>,
+) -> Result<Vec<Raised>, SourceError> {
+    in_reach(desk)?;
+    let asked = claims.len();
+    let owing: Vec<Arc<Guarded>> =
+        locked(registry).values().filter(|guarded| guarded.owes()).cloned().collect();
+    let owed: Vec<(Arc<Guarded>, Raise)> =
+        owing.into_iter().filter_map(|g| g.report(Duration::ZERO).map(|raise| (g, raise))).collect();
+    claims.extend(owed.iter().map(|(_, raise)| raise.clone()));
+    claims.truncate(RAISES_MAX);
+    let slots = slots_of(claims.iter().map(|raise| &raise.counter));
+    let mark = rules.keep(Rule::MarkRaises);
+    let mut outcome =
+        desk.write("raise", (&slots, mark), &claims, |ledger, pass, asks| ledger.raise(pass, asks)).await?;
+    for ((guarded, raise), raised) in owed.iter().zip(outcome.iter().skip(asked)) {
+        guarded.learn(raise, raised);
+    }
+    outcome.truncate(asked);
+    Ok(outcome)
+}

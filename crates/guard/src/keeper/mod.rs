@@ -1,0 +1,158 @@
+//! The keeper: one a cluster. Opens the guard, answers the counters' asks in merged calls, shows up, and closes.
+
+mod asks;
+mod opening;
+mod showing_up;
+
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use sequent_core::{
+    BoxFuture, Key, Source, SourceError,
+    ledger::{Counter, LayoutRecord, Word},
+};
+use tokio::sync::watch;
+
+use crate::{
+    Trouble,
+    counter::{Guarded, Handle},
+    shard::Shard,
+    status::{CounterStatus, KeeperStatus},
+};
+pub(crate) use asks::{Answered, Ask, Shared};
+pub(crate) use opening::limited;
+
+/// Asks waiting for the next ledger call; further ones wait to get in.
+const ASKS_QUEUED_MAX: usize = 8192;
+
+/// Raises in one ledger call.
+const RAISES_MAX: usize = 4096;
+
+/// How often a ledger that is away is tried.
+const AWAY_RETRY: Duration = Duration::from_millis(250);
+
+/// Counters that a status lists.
+const STATUS_COUNTERS_MAX: usize = 1000;
+
+type Registry = Mutex<BTreeMap<Counter, Arc<Guarded>>>;
+
+/// The guard of one cluster in one process.
+pub struct Keeper {
+    shared: Arc<Shared>,
+    shards: Vec<Arc<Shard>>,
+    layout: LayoutRecord,
+    counters: Arc<Registry>,
+    words: watch::Sender<Vec<Word>>,
+    catalog_version: watch::Sender<u64>,
+    driver: Mutex<Option<BoxFuture<'static, ()>>>,
+    closed: AtomicBool,
+}
+
+impl Keeper {
+    /// The layout in force.
+    pub fn layout(&self) -> &LayoutRecord {
+        &self.layout
+    }
+
+    /// Why nothing may be opened or raised, if so.
+    pub fn trouble(&self) -> Option<Trouble> {
+        self.shared.desk.trouble()
+    }
+
+    /// The operators' words in force, as they were at the latest show up.
+    pub fn words(&self) -> watch::Receiver<Vec<Word>> {
+        self.words.subscribe()
+    }
+
+    /// The version of the catalog of definitions, as it was at the latest show up.
+    pub fn catalog_version(&self) -> watch::Receiver<u64> {
+        self.catalog_version.subscribe()
+    }
+
+    /// The counters of a key as sources of raw ids up to `raw_max`, by slot; `None` for an empty slot. Their rows are
+    /// read in one ledger call.
+    ///
+    /// # Errors
+    ///
+    /// `NoWitness` where the ledger is away, unless the key is still alive here; `LedgerBehind`.
+    pub async fn counters(
+        &self,
+        key: &Key,
+        raw_max: u64,
+    ) -> Result<Vec<Option<Arc<dyn Source>>>, SourceError> {
+        self.shared.desk.trusted()?;
+        let counter = |shard: &Arc<Shard>| Counter { slot: shard.slot(), key: key.clone() };
+        let asked: Vec<Counter> = self.shards.iter().map(counter).collect();
+        let alive = asked.iter().all(|counter| self.registry().contains_key(counter));
+        let (rows, clock_ms) = if alive {
+            (vec![None; asked.len()], 0)
+        } else {
+            let (_, reading) = self.shared.desk.read(&asked).await?;
+            self.shared.desk.trusted()?;
+            (reading.rows, reading.clock_ms)
+        };
+        let mut sources: Vec<Option<Arc<dyn Source>>> = vec![None; usize::from(self.layout.layout.slots())];
+        for ((shard, counter), row) in self.shards.iter().zip(asked).zip(rows) {
+            let slot = usize::from(counter.slot);
+            let guarded = self.guarded(shard, &counter, raw_max);
+            guarded.preread(row, clock_ms);
+            if let Some(place) = sources.get_mut(slot) {
+                *place = Some(Arc::new(Handle(guarded)));
+            }
+        }
+        Ok(sources)
+    }
+
+    fn guarded(&self, shard: &Arc<Shard>, counter: &Counter, raw_max: u64) -> Arc<Guarded> {
+        let new =
+            || Arc::new(Guarded::new(counter.clone(), Arc::clone(&self.shared), Arc::clone(shard), raw_max));
+        Arc::clone(self.registry().entry(counter.clone()).or_insert_with(new))
+    }
+
+    fn registry(&self) -> MutexGuard<'_, BTreeMap<Counter, Arc<Guarded>>> {
+        locked(&self.counters)
+    }
+
+    /// Shows up for the last time, so that every `seen` is exact; nothing leaves afterwards.
+    pub async fn close(&self) {
+        if self.closed.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        self.registry().values().for_each(|guarded| guarded.shut());
+        self.show_up(Duration::ZERO).await;
+    }
+
+    /// What the guard knows, for people.
+    pub fn status(&self) -> KeeperStatus {
+        let desk = &self.shared.desk;
+        let away_since = desk.away_since();
+        KeeperStatus {
+            ledger: desk.incarnation(),
+            version: desk.version(),
+            away: away_since.map(|since| self.shared.env.clock.now().saturating_duration_since(since)),
+            trouble: desk.trouble(),
+            unmarked: desk.marks.unmarked(),
+            stores: self
+                .shards
+                .iter()
+                .map(|shard| (shard.slot(), shard.incarnation(), shard.class()))
+                .collect(),
+            counters: self
+                .registry()
+                .values()
+                .take(STATUS_COUNTERS_MAX)
+                .map(|g| CounterStatus::of(g))
+                .collect(),
+        }
+    }
+}
+
+fn locked(registry: &Registry) -> MutexGuard<'_, BTreeMap<Counter, Arc<Guarded>>> {
+    registry.lock().unwrap_or_else(PoisonError::into_inner)
+}

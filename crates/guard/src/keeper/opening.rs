@@ -1,0 +1,204 @@
+//! Opening the guard: layout, stamps, incarnations on record and marks are looked at first, and only then is written.
+
+use std::{
+    sync::{Arc, Mutex, atomic::AtomicBool},
+    time::Duration,
+};
+
+use sequent_core::{
+    Env, ErrorKind, Inspection, Merge, Rules, SlotIndex, SourceError, Stamp, Store,
+    ledger::{Known, LayoutRecord, Ledger, LedgerInspection, ServerId},
+};
+use tokio::sync::watch;
+
+use super::{
+    ASKS_QUEUED_MAX, Keeper, RAISES_MAX, Registry,
+    asks::{Ask, Shared, answer},
+};
+use crate::{
+    GuardConfig, Opening, Trouble, admission,
+    desk::{Desk, DeskParts},
+    marks::Marks,
+    shard::Shard,
+};
+
+/// Slots that can't take part now, each with the reason.
+type Outside = Vec<(SlotIndex, SourceError)>;
+
+/// Shards that may take part, as they were found.
+type Admissible = Vec<(Arc<Shard>, Inspection)>;
+
+/// What the ledger says before anything is written.
+struct Ground {
+    inspection: LedgerInspection,
+    held: Option<LayoutRecord>,
+    epoch: u64,
+}
+
+impl Keeper {
+    /// Opens the guard: checks the layout, the stamps and the marks, and enlists this server.
+    ///
+    /// Returns the slots that could not be admitted now, with the reason: those `Unavailable` may come back, those
+    /// `Refused` need a person.
+    ///
+    /// # Errors
+    ///
+    /// `Refused`: the layout, or two slots on one store; nothing was touched. `LedgerBehind`: everything moved at once.
+    /// `NoWitness`: the ledger is away.
+    pub async fn open(opening: Opening) -> Result<(Arc<Self>, Outside), SourceError> {
+        let Opening { ledger, shards, first, home, embedded, config, env, rules } = opening;
+        let ground = Ground::read(&*ledger, &first, &config).await?;
+        let shards = ground.shards(&ledger, shards, &first, &env);
+        let (admissible, mut outside) = ground.admissible(&*ledger, &shards, embedded, &config).await?;
+        let Ground { inspection, held, epoch } = ground;
+        let marks = Marks::new(shards.clone(), home, env.events.clone());
+        let parts = DeskParts {
+            ledger: Arc::clone(&ledger),
+            server: ServerId::random(&*env.entropy),
+            nonce: env.entropy.bits(),
+            inspection: inspection.clone(),
+            epoch,
+            embedded,
+            config,
+            rules,
+            env: env.clone(),
+            marks,
+            shards: shards.clone(),
+        };
+        let (server, nonce) = (parts.server, parts.nonce);
+        let desk = Arc::new(Desk::new(parts));
+        let trouble = desk.compare_with_marks(&inspection).await;
+        desk.set_trouble(trouble.clone());
+        if outside.iter().any(|(_, error)| error.kind() == ErrorKind::Refused) {
+            return Ok((Self::assemble(desk, shards, first, config, rules, env), outside));
+        }
+        let (limit, under) = (config.attempt_timeout, &inspection.incarnation);
+        let layout = match held {
+            Some(held) => held,
+            None => limited(limit, "founding", ledger.found(&first)).await?,
+        };
+        limited(limit, "enlist", ledger.enlist(under, server, nonce)).await?;
+        if trouble.is_none() {
+            limited(limit, "record", ledger.record(under, None, under)).await?;
+        }
+        for (shard, found) in admissible {
+            if let Err(error) = shard.accept(&found, under).await {
+                outside.push((shard.slot(), error));
+            }
+        }
+        Ok((Self::assemble(desk, shards, layout, config, rules, env), outside))
+    }
+
+    fn assemble(
+        desk: Arc<Desk>,
+        shards: Vec<Arc<Shard>>,
+        layout: LayoutRecord,
+        config: GuardConfig,
+        rules: Rules,
+        env: Env,
+    ) -> Arc<Self> {
+        let counters: Arc<Registry> = Arc::default();
+        let (clerk, registry) = (Arc::clone(&desk), Arc::clone(&counters));
+        let (asks, driver) = Merge::new(ASKS_QUEUED_MAX, RAISES_MAX, move |asks: Vec<Ask>| {
+            let (clerk, registry) = (Arc::clone(&clerk), Arc::clone(&registry));
+            Box::pin(async move { answer(&clerk, &registry, rules, asks).await })
+        });
+        let shared = Arc::new(Shared { desk, config, rules, env, asks });
+        Arc::new(Self {
+            shared,
+            shards,
+            layout,
+            counters,
+            words: watch::Sender::new(Vec::new()),
+            catalog_version: watch::Sender::new(0),
+            driver: Mutex::new(Some(Box::pin(driver))),
+            closed: AtomicBool::new(false),
+        })
+    }
+}
+
+impl Ground {
+    async fn read(
+        ledger: &dyn Ledger,
+        first: &LayoutRecord,
+        config: &GuardConfig,
+    ) -> Result<Self, SourceError> {
+        let limit = config.attempt_timeout;
+        let inspection = limited(limit, "inspect", ledger.inspect()).await?;
+        let held = limited(limit, "read of the layout", admission::layout(ledger, first)).await?;
+        let epoch = held.as_ref().map_or(first.epoch, |held| held.epoch);
+        Ok(Self { inspection, held, epoch })
+    }
+
+    /// Each store with the stamp that it should bear.
+    fn shards(
+        &self,
+        ledger: &Arc<dyn Ledger>,
+        stores: Vec<(SlotIndex, Arc<dyn Store>)>,
+        first: &LayoutRecord,
+        env: &Env,
+    ) -> Vec<Arc<Shard>> {
+        let stamp = |slot| Stamp {
+            ledger: self.inspection.id,
+            cluster: first.cluster.clone(),
+            layout: first.layout,
+            slot,
+            epoch: self.epoch,
+        };
+        let shard = |(slot, store)| Shard::new(store, stamp(slot), Arc::clone(ledger), env.events.clone());
+        stores.into_iter().map(shard).map(Arc::new).collect()
+    }
+
+    /// Looks at every shard: which may take part, and which can't now. Refuses a directory that moved.
+    async fn admissible(
+        &self,
+        ledger: &dyn Ledger,
+        shards: &[Arc<Shard>],
+        embedded: bool,
+        config: &GuardConfig,
+    ) -> Result<(Admissible, Outside), SourceError> {
+        let looks = admission::look(shards).await;
+        admission::no_two_on_one(&looks)?;
+        let known =
+            limited(config.attempt_timeout, "read of the incarnations on record", ledger.known()).await?;
+        if embedded && admission::have_all_moved(&known, &self.inspection.incarnation, &looks) {
+            return Err(Trouble::Moved.error());
+        }
+        recall(shards, known);
+        let (mut admissible, mut outside) = (Admissible::new(), Outside::new());
+        for (shard, look) in looks {
+            match look.and_then(|found| shard.check(&found).map(|()| found)) {
+                Ok(found) => admissible.push((shard, found)),
+                Err(error) => outside.push((shard.slot(), error)),
+            }
+        }
+        Ok((admissible, outside))
+    }
+}
+
+/// Tells each shard which incarnation the ledger has on record.
+fn recall(shards: &[Arc<Shard>], known: Known) {
+    for (slot, incarnation) in known.stores {
+        shards
+            .iter()
+            .filter(|shard| shard.slot() == slot)
+            .for_each(|shard| shard.recall(incarnation.clone()));
+    }
+}
+
+pub(crate) async fn limited<T>(
+    limit: Duration,
+    step: &str,
+    call: impl Future<Output = Result<T, SourceError>>,
+) -> Result<T, SourceError> {
+    let answer = tokio::time::timeout(limit, call).await.unwrap_or_else(|_| {
+        let context = format!("ledger {step}: no answer within {} ms", limit.as_millis());
+        Err(SourceError::new(ErrorKind::Timeout, context))
+    });
+    answer.map_err(|error| match error.kind() {
+        ErrorKind::Timeout | ErrorKind::Unavailable | ErrorKind::Contended => {
+            SourceError::new(ErrorKind::NoWitness, "the ledger is away").because(error)
+        }
+        _ => error,
+    })
+}

@@ -1,0 +1,97 @@
+//! Showing up: one ledger call every two seconds for all permits.
+
+use std::{
+    sync::{Arc, PoisonError},
+    time::Duration,
+};
+
+use sequent_core::{Rule, ledger::Raise};
+use tokio::sync::watch;
+
+use super::{AWAY_RETRY, Keeper, RAISES_MAX, asks::slots_of};
+use crate::counter::Guarded;
+
+impl Keeper {
+    /// Answers asks and shows up, until it is dropped. To be spawned once.
+    pub async fn run(self: Arc<Self>) {
+        let driver = self.driver.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let Some(driver) = driver else { return };
+        let showing_up = async {
+            loop {
+                let away = self.shared.desk.away_since().is_some();
+                let every = self.shared.config.show_up_every;
+                tokio::time::sleep(if away { AWAY_RETRY.min(every) } else { every }).await;
+                self.show_up(self.shared.config.ahead).await;
+            }
+        };
+        tokio::select! {
+            () = driver => {}
+            () = showing_up => {}
+        }
+    }
+
+    /// One call for all permits: raises ahead, reports, and what others said meanwhile.
+    pub(super) async fn show_up(&self, ahead: Duration) {
+        let mut reports: Vec<(Arc<Guarded>, Raise)> = Vec::new();
+        for guarded in self.registry().values() {
+            if let Some(report) = guarded.report(ahead) {
+                reports.push((Arc::clone(guarded), report));
+            }
+        }
+        let mut rest = &reports[..];
+        loop {
+            let (batch, after) = rest.split_at(rest.len().min(RAISES_MAX));
+            if !self.report(batch).await {
+                return;
+            }
+            rest = after;
+            if rest.is_empty() {
+                break;
+            }
+        }
+        self.forget_the_dropped();
+        if self.registry().values().any(|guarded| guarded.owes()) {
+            // Ids that left between the gathering of the first call and its answer: the ledger is back, so the next
+            // raise of each counter would carry them, but a counter may rest.
+            let owed = self.owed();
+            self.report(&owed).await;
+        }
+    }
+
+    fn owed(&self) -> Vec<(Arc<Guarded>, Raise)> {
+        let registry = self.registry();
+        let owing = registry.values().filter(|guarded| guarded.owes()).take(RAISES_MAX);
+        owing.filter_map(|guarded| Some((Arc::clone(guarded), guarded.report(Duration::ZERO)?))).collect()
+    }
+
+    async fn report(&self, batch: &[(Arc<Guarded>, Raise)]) -> bool {
+        let raises: Vec<Raise> = batch.iter().map(|(_, raise)| raise.clone()).collect();
+        let slots = slots_of(raises.iter().filter(|raise| raise.ceiling > 0).map(|raise| &raise.counter));
+        let mark = self.shared.rules.keep(Rule::MarkRaises);
+        let desk = &self.shared.desk;
+        let shown =
+            desk.write("show up", (&slots, mark), &raises, |ledger, pass, asks| ledger.show_up(pass, asks));
+        let Ok(presence) = shown.await else { return false };
+        for ((guarded, raise), raised) in batch.iter().zip(&presence.raised) {
+            guarded.learn(raise, raised);
+        }
+        publish(&self.words, presence.words);
+        publish(&self.catalog_version, presence.catalog_version);
+        true
+    }
+
+    /// Counters whose key is gone, and which have nothing left to report, are forgotten.
+    fn forget_the_dropped(&self) {
+        let ahead = Duration::ZERO;
+        self.registry()
+            .retain(|_, guarded| Arc::strong_count(guarded) > 1 || guarded.report(ahead).is_some());
+    }
+}
+
+fn publish<T: PartialEq>(sender: &watch::Sender<T>, value: T) {
+    sender.send_if_modified(|held| {
+        let changed = *held != value;
+        *held = value;
+        changed
+    });
+}
