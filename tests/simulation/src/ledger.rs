@@ -4,9 +4,9 @@ use sequent_backend::memory::MemoryLedger;
 use sequent_core::{
     BoxFuture, Incarnation, SlotIndex, SourceError,
     ledger::{
-        Answer, Catalog, Counter, Defined, Definition, Identity, Known, LayoutBook, LayoutRecord, LedgerInspection,
-        Loss, Opened, Opening, Pass, PastLife, Presence, Raise, Raised, Reading, Recovery, Row, Rows, ServerId,
-        ShowUp, Word, Words,
+        Answer, Catalog, Counter, Defined, Definition, Identity, Known, LayoutBook, LayoutRecord,
+        LedgerInspection, Loss, Opened, Opening, Pass, PastLife, Presence, Raise, Raised, Reading, Recovery,
+        Row, Rows, ServerId, ShowUp, Word, Words,
     },
 };
 
@@ -14,14 +14,14 @@ use super::network::Network;
 
 /// One server's handle to a shared [`MemoryLedger`].
 #[derive(Debug, Clone)]
-pub struct SimLedger {
+pub(crate) struct SimLedger {
     ledger: MemoryLedger,
     network: Network,
 }
 
 impl SimLedger {
     /// A handle over these lines.
-    pub fn new(ledger: MemoryLedger, network: Network) -> Self {
+    pub(crate) fn new(ledger: MemoryLedger, network: Network) -> Self {
         Self { ledger, network }
     }
 }

@@ -14,38 +14,38 @@ use sequent_testkit::SeededEntropy;
 
 /// One server's lines: whether it lives, and whether it reaches the ledger.
 #[derive(Debug, Default)]
-pub struct Switches {
+pub(crate) struct Switches {
     dead: AtomicBool,
     cut: AtomicBool,
 }
 
 impl Switches {
     /// The process is gone: nothing it asks is done or answered any more, but for what is already on the wire.
-    pub fn kill(&self) {
+    pub(crate) fn kill(&self) {
         self.dead.store(true, Ordering::Relaxed);
     }
 
     /// Whether the process is gone.
-    pub fn is_dead(&self) -> bool {
+    pub(crate) fn is_dead(&self) -> bool {
         self.dead.load(Ordering::Relaxed)
     }
 
     /// Takes the ledger away from this server, or gives it back.
-    pub fn cut(&self, cut: bool) {
+    pub(crate) fn cut(&self, cut: bool) {
         self.cut.store(cut, Ordering::Relaxed);
     }
 
     /// Whether this server can't reach the ledger.
-    pub fn is_cut(&self) -> bool {
+    pub(crate) fn is_cut(&self) -> bool {
         self.cut.load(Ordering::Relaxed)
     }
 }
 
 /// A server's end of the wire.
 #[derive(Debug, Clone)]
-pub struct Network {
+pub(crate) struct Network {
     /// The server's switches.
-    pub switches: Arc<Switches>,
+    pub(crate) switches: Arc<Switches>,
     dice: Arc<SeededEntropy>,
     /// In how many of 1000 calls something is lost or very late.
     trouble: u64,
@@ -59,12 +59,12 @@ const TROUBLED_US: u64 = 4_000_000;
 
 impl Network {
     /// Lines that lose or delay `trouble` of 1000 messages.
-    pub fn new(dice: SeededEntropy, trouble: u64) -> Self {
+    pub(crate) fn new(dice: SeededEntropy, trouble: u64) -> Self {
         Self { switches: Arc::default(), dice: Arc::new(dice), trouble }
     }
 
     /// Sends a call: it is carried out after a delay even if the caller goes away meanwhile (a stray), or never.
-    pub async fn call<T: Send + 'static>(
+    pub(crate) async fn call<T: Send + 'static>(
         &self,
         ledger: bool,
         act: impl Future<Output = Result<T, SourceError>> + Send + 'static,

@@ -1,6 +1,6 @@
 //! Which faults may come together: what `guard.md` promises against, and no more.
 
-use sequent_core::{DurabilityClass, Rules, SlotIndex};
+use sequent_core::{DurabilityClass, Rules};
 use sequent_guard::LossPolicy;
 
 /// A fault, as the model names them.
@@ -13,7 +13,7 @@ pub enum Fault {
     /// A store restarts with all its data.
     Restart,
     /// A store is copied.
-    Copy,
+    Backup,
     /// A store restarts from its copy.
     Restore,
     /// A store restarts empty.
@@ -27,7 +27,7 @@ pub enum Fault {
     /// A server loses the ledger for a while.
     Cut,
     /// The ledger is copied.
-    LedgerCopy,
+    LedgerBackup,
     /// The ledger restarts from its copy.
     LedgerRestore,
     /// The ledger goes back to its copy under the same incarnation.
@@ -76,47 +76,59 @@ const CALM: Scenario = Scenario {
 };
 
 use Fault::{
-    Both, Copy, Crash, Cut, Delete, Empty, Hot, LedgerCopy, LedgerInPlace, LedgerRestart, LedgerRestore, Restart, Restore,
-    Step, Stop, StrayClose,
+    Backup, Both, Crash, Cut, Delete, Empty, Hot, LedgerBackup, LedgerInPlace, LedgerRestart, LedgerRestore,
+    Restart, Restore, Step, Stop, StrayClose,
 };
 
 /// Every scenario. A seed runs one of them.
 pub const SCENARIOS: [Scenario; 8] = [
     Scenario {
         name: "stores-forget",
-        faults: &[Crash, Stop, Restart, Copy, Copy, Restore, Restore, Empty, Delete, Delete, StrayClose, Step],
+        faults: &[
+            Crash, Stop, Restart, Backup, Backup, Restore, Restore, Empty, Delete, Delete, StrayClose, Step,
+        ],
         ..CALM
     },
     Scenario {
         name: "one-store-forgets",
         shard_bits: 0,
         memory_bits: 2,
-        faults: &[Crash, Copy, Copy, Restore, Restore, Empty, Delete, Delete, StrayClose],
+        faults: &[Crash, Backup, Backup, Restore, Restore, Empty, Delete, Delete, StrayClose],
         ..CALM
     },
     Scenario {
         name: "lossy-wires",
         trouble: 60,
         servers: 3,
-        faults: &[Crash, Restart, Copy, Restore, Delete, Delete, StrayClose],
+        faults: &[Crash, Restart, Backup, Restore, Delete, Delete, StrayClose],
         ..CALM
     },
     Scenario {
         name: "ledger-goes-back",
         faults: &[
-            Crash, Stop, LedgerCopy, LedgerCopy, LedgerRestore, LedgerInPlace, LedgerRestart, Copy, Restore, Delete, Step,
+            Crash,
+            Stop,
+            LedgerBackup,
+            LedgerBackup,
+            LedgerRestore,
+            LedgerInPlace,
+            LedgerRestart,
+            Backup,
+            Restore,
+            Delete,
+            Step,
         ],
         ..CALM
     },
     Scenario {
         name: "both-at-once",
         shard_bits: 2,
-        faults: &[Crash, Stop, LedgerCopy, Copy, Copy, Both, Both, Delete],
+        faults: &[Crash, Stop, LedgerBackup, Backup, Backup, Both, Both, Delete],
         ..CALM
     },
     Scenario {
         name: "continue",
-        faults: &[Crash, Cut, Cut, Cut, Copy, Restore, Delete, Empty, Restart],
+        faults: &[Crash, Cut, Cut, Cut, Backup, Restore, Delete, Empty, Restart],
         ..CALM
     },
     Scenario {
@@ -128,7 +140,7 @@ pub const SCENARIOS: [Scenario; 8] = [
     Scenario {
         name: "same-incarnation",
         servers: 1,
-        faults: &[Copy, Copy, Hot, Hot, Stop, Crash],
+        faults: &[Backup, Backup, Hot, Hot, Stop, Crash],
         ..CALM
     },
 ];

@@ -5,8 +5,8 @@ use std::{sync::Arc, time::Duration};
 use sequent_backend::memory::MemoryStore;
 use sequent_buffer::{Expansion, Reservoir, ReservoirConfig, Spanned, Spawner};
 use sequent_core::{
-    Blocks, BoxFuture, Clock, Entropy, Env, Events, Key, Layout, MarkPlace, SlotIndex, Source, SourceError, Span,
-    Store,
+    Blocks, BoxFuture, Clock, Entropy, Env, Events, Key, Layout, MarkPlace, SlotIndex, Source, SourceError,
+    Span, Store,
     ledger::{Counter, LayoutRecord, Ledger},
 };
 use sequent_guard::{GuardConfig, Keeper, Opening};
@@ -14,20 +14,25 @@ use sequent_ha::{Ring, RingConfig};
 use sequent_testkit::SeededEntropy;
 use tokio::task::JoinSet;
 
-use crate::{ledger::SimLedger, network::{Network, Switches}, scenario::Scenario, store::SimStore, world::World};
+use crate::{
+    ledger::SimLedger,
+    network::{Network, Switches},
+    scenario::Scenario,
+    store::SimStore,
+    world::World,
+};
 
 /// How long a caller waits for a number.
 const PATIENCE: Duration = Duration::from_millis(1500);
 
 /// A running server and its callers. Dropping it ends its callers; [`Switches::kill`] ends what it asks.
-pub struct Server {
+pub(crate) struct Server {
     /// Its name in reports.
-    pub name: usize,
+    pub(crate) name: usize,
     /// Its lines.
-    pub switches: Arc<Switches>,
+    pub(crate) switches: Arc<Switches>,
     /// Its keeper, once it is open.
-    pub keeper: Arc<Keeper>,
-    reservoirs: Vec<Reservoir>,
+    pub(crate) keeper: Arc<Keeper>,
     tasks: JoinSet<()>,
 }
 
@@ -63,11 +68,11 @@ impl Source for Watched {
 
 impl Server {
     /// Opens a server over the world, or says why it can't.
-    pub async fn open(
+    pub(crate) async fn open(
         name: usize,
         world: &Arc<World>,
         scenario: &Scenario,
-        home: Option<MemoryStore>,
+        home: MemoryStore,
         dice: &SeededEntropy,
     ) -> Result<Self, SourceError> {
         let network = Network::new(dice.fork(), scenario.trouble);
@@ -88,7 +93,7 @@ impl Server {
             ledger: Arc::new(SimLedger::new(world.ledger.clone(), network.clone())) as Arc<dyn Ledger>,
             shards: (0..layout.slots()).filter_map(|slot| Some((slot, ring.store(slot)?))).collect(),
             first: LayoutRecord { cluster: "sim".parse().map_err(refused)?, layout, epoch: 1 },
-            home: home.map(|store| Arc::new(store) as Arc<dyn MarkPlace>),
+            home: Some(Arc::new(home) as Arc<dyn MarkPlace>),
             embedded: false,
             config: GuardConfig { loss: scenario.loss, ..GuardConfig::default() },
             env: env.clone(),
@@ -101,7 +106,7 @@ impl Server {
         let mut tasks = JoinSet::new();
         tasks.spawn(Arc::clone(&keeper).run());
         tasks.spawn(ring.run());
-        let mut server = Self { name, switches, keeper, reservoirs: Vec::new(), tasks };
+        let mut server = Self { name, switches, keeper, tasks };
         for key in &world.keys {
             server.serve(world, &ring, layout, key, &env, dice);
         }
@@ -131,10 +136,10 @@ impl Server {
         self.tasks.spawn(caller.run());
     }
 
-    /// Stops in order: callers, reservoirs, then the keeper's last show up.
-    pub async fn stop(mut self) {
-        self.reservoirs.clear();
+    /// Stops in order: what it holds is burnt, and the keeper shows up for the last time.
+    pub(crate) async fn stop(mut self) {
         self.keeper.close().await;
+        self.switches.kill();
         self.tasks.abort_all();
     }
 }
@@ -181,7 +186,8 @@ impl Caller {
     async fn reservoir(&self) -> Result<Reservoir, SourceError> {
         let span = Span::default();
         let counters = self.keeper.counters(&self.key, span.raw_max(self.layout)).await?;
-        let watched = (0..).zip(counters).map(|(slot, inner)| inner.map(|inner| self.watch(slot, inner))).collect();
+        let watched =
+            (0..).zip(counters).map(|(slot, inner)| inner.map(|inner| self.watch(slot, inner))).collect();
         let ring = self.ring.source(self.key.clone(), watched);
         let expansion = Arc::new(Expansion::new(ring, self.layout));
         let spanned = Arc::new(Spanned::new(expansion, self.layout, span));

@@ -7,14 +7,14 @@ use super::network::Network;
 
 /// One server's handle to a shared [`MemoryStore`].
 #[derive(Debug, Clone)]
-pub struct SimStore {
+pub(crate) struct SimStore {
     store: MemoryStore,
     network: Network,
 }
 
 impl SimStore {
     /// A handle over these lines.
-    pub fn new(store: MemoryStore, network: Network) -> Self {
+    pub(crate) fn new(store: MemoryStore, network: Network) -> Self {
         Self { store, network }
     }
 }
@@ -31,7 +31,8 @@ impl Store for SimStore {
         expected: Option<&'a Stamp>,
         new: &'a Stamp,
     ) -> BoxFuture<'a, Result<(), SourceError>> {
-        let (store, under, expected, new) = (self.store.clone(), under.clone(), expected.cloned(), new.clone());
+        let (store, under, expected, new) =
+            (self.store.clone(), under.clone(), expected.cloned(), new.clone());
         Box::pin(self.network.call(false, async move { store.stamp(&under, expected.as_ref(), &new).await }))
     }
 
@@ -47,29 +48,39 @@ impl Store for SimStore {
         want: u64,
     ) -> BoxFuture<'a, Result<Block, SourceError>> {
         let (store, key, under) = (self.store.clone(), cell.key.clone(), cell.under.clone());
-        Box::pin(self.network.call(false, async move {
-            store.take(Cell { key: &key, under: &under }, life, want).await
-        }))
+        Box::pin(
+            self.network
+                .call(false, async move { store.take(Cell { key: &key, under: &under }, life, want).await }),
+        )
     }
 
     fn close<'a>(&'a self, cell: Cell<'a>, next: Life) -> BoxFuture<'a, Result<u64, SourceError>> {
         let (store, key, under) = (self.store.clone(), cell.key.clone(), cell.under.clone());
-        Box::pin(self.network.call(false, async move {
-            store.close(Cell { key: &key, under: &under }, next).await
-        }))
+        Box::pin(
+            self.network
+                .call(false, async move { store.close(Cell { key: &key, under: &under }, next).await }),
+        )
     }
 
-    fn install<'a>(&'a self, cell: Cell<'a>, life: Life, base: u64) -> BoxFuture<'a, Result<(), SourceError>> {
+    fn install<'a>(
+        &'a self,
+        cell: Cell<'a>,
+        life: Life,
+        base: u64,
+    ) -> BoxFuture<'a, Result<(), SourceError>> {
         let (store, key, under) = (self.store.clone(), cell.key.clone(), cell.under.clone());
-        Box::pin(self.network.call(false, async move {
-            store.install(Cell { key: &key, under: &under }, life, base).await
-        }))
+        Box::pin(
+            self.network.call(false, async move {
+                store.install(Cell { key: &key, under: &under }, life, base).await
+            }),
+        )
     }
 
     fn lift<'a>(&'a self, cell: Cell<'a>, life: Life, floor: u64) -> BoxFuture<'a, Result<(), SourceError>> {
         let (store, key, under) = (self.store.clone(), cell.key.clone(), cell.under.clone());
-        Box::pin(self.network.call(false, async move {
-            store.lift(Cell { key: &key, under: &under }, life, floor).await
-        }))
+        Box::pin(
+            self.network
+                .call(false, async move { store.lift(Cell { key: &key, under: &under }, life, floor).await }),
+        )
     }
 }

@@ -6,21 +6,19 @@ use std::{
 };
 
 use sequent_backend::memory::{Book, Cells, MemoryLedger, MemoryStore};
-use sequent_core::{
-    Clock, DurabilityClass, Key, Rules, SlotIndex,
-    ledger::Counter,
-};
+use sequent_core::{Clock, DurabilityClass, Key, Rules, SlotIndex, ledger::Counter};
 use sequent_testkit::{PausedClock, SeededEntropy};
 
 /// Every id that left a guard, by counter and server, and every number that a caller got.
 #[derive(Debug, Default)]
-pub struct Truth {
+pub(crate) struct Truth {
     ids: BTreeMap<Counter, BTreeSet<u64>>,
     numbers: BTreeSet<(Key, u64)>,
+    given_by: BTreeMap<usize, usize>,
     /// Repeats found, in words.
-    pub repeats: Vec<String>,
+    pub(crate) repeats: Vec<String>,
     /// What happened, in order.
-    pub trace: Vec<String>,
+    pub(crate) trace: Vec<String>,
 }
 
 /// The latest lines of a trace that a report shows.
@@ -28,7 +26,7 @@ const TRACE_SHOWN: usize = 60;
 
 impl Truth {
     /// An id left the guard of a server.
-    pub fn id_left(&mut self, server: usize, counter: &Counter, id: u64) {
+    pub(crate) fn id_left(&mut self, server: usize, counter: &Counter, id: u64) {
         if !self.ids.entry(counter.clone()).or_default().insert(id) {
             let Counter { slot, key } = counter;
             self.repeats.push(format!("server {server} releases id {id} of slot {slot} key {key} again"));
@@ -36,24 +34,30 @@ impl Truth {
     }
 
     /// A caller of a server got a number.
-    pub fn number_given(&mut self, server: usize, key: &Key, number: u64) {
+    pub(crate) fn number_given(&mut self, server: usize, key: &Key, number: u64) {
+        *self.given_by.entry(server).or_insert(0) += 1;
         if !self.numbers.insert((key.clone(), number)) {
             self.repeats.push(format!("server {server} gives number {number} of {key} again"));
         }
     }
 
     /// The highest id that left any guard for a counter, 0 if none did.
-    pub fn highest(&self, counter: &Counter) -> u64 {
+    pub(crate) fn highest(&self, counter: &Counter) -> u64 {
         self.ids.get(counter).and_then(|ids| ids.last().copied()).unwrap_or(0)
     }
 
     /// How many numbers callers got.
-    pub fn given(&self) -> usize {
+    pub(crate) fn given(&self) -> usize {
         self.numbers.len()
     }
 
+    /// How many numbers the callers of one server got.
+    pub(crate) fn given_by(&self, server: usize) -> usize {
+        self.given_by.get(&server).copied().unwrap_or(0)
+    }
+
     /// The end of the trace and the repeats, for a failing test.
-    pub fn report(&self) -> String {
+    pub(crate) fn report(&self) -> String {
         let skipped = self.trace.len().saturating_sub(TRACE_SHOWN);
         let mut lines: Vec<&str> = self.trace[skipped..].iter().map(String::as_str).collect();
         lines.extend(self.repeats.iter().map(String::as_str));
@@ -63,25 +67,25 @@ impl Truth {
 
 /// Stores, ledger, copies and truth.
 #[derive(Debug)]
-pub struct World {
+pub(crate) struct World {
     /// The clock that all servers share; its wall may be stepped.
-    pub clock: Arc<PausedClock>,
+    pub(crate) clock: Arc<PausedClock>,
     /// One store a slot.
-    pub stores: Vec<MemoryStore>,
+    pub(crate) stores: Vec<MemoryStore>,
     /// The ledger.
-    pub ledger: MemoryLedger,
+    pub(crate) ledger: MemoryLedger,
     /// The keys in use.
-    pub keys: Vec<Key>,
+    pub(crate) keys: Vec<Key>,
     /// What has been copied of each store.
-    pub copies: Mutex<Vec<Option<Cells>>>,
+    copies: Mutex<Vec<Option<Cells>>>,
     /// What has been copied of the ledger.
-    pub ledger_copy: Mutex<Option<Book>>,
+    ledger_copy: Mutex<Option<Book>>,
     truth: Mutex<Truth>,
 }
 
 impl World {
     /// A fresh world of `slots` stores of one durability class.
-    pub fn new(slots: SlotIndex, class: DurabilityClass, rules: Rules, dice: &SeededEntropy) -> Self {
+    pub(crate) fn new(slots: SlotIndex, class: DurabilityClass, rules: Rules, dice: &SeededEntropy) -> Self {
         let clock = Arc::new(PausedClock::new());
         let shared: Arc<dyn Clock> = Arc::clone(&clock) as Arc<dyn Clock>;
         let store = |_| MemoryStore::with_rules(Arc::clone(&shared), dice, rules).posing_as(class);
@@ -95,38 +99,46 @@ impl World {
     }
 
     /// The ground truth.
-    pub fn truth(&self) -> MutexGuard<'_, Truth> {
+    pub(crate) fn truth(&self) -> MutexGuard<'_, Truth> {
         self.truth.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// What has been copied of each store.
+    pub(crate) fn copies(&self) -> MutexGuard<'_, Vec<Option<Cells>>> {
+        self.copies.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What has been copied of the ledger.
+    pub(crate) fn ledger_copy(&self) -> MutexGuard<'_, Option<Book>> {
+        self.ledger_copy.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Writes a line of the trace.
-    pub fn note(&self, line: impl std::fmt::Display) {
+    pub(crate) fn note(&self, line: impl std::fmt::Display) {
         let at = self.clock.wall_ms() % 1_000_000_000;
         self.truth().trace.push(format!("{at:9} {line}"));
     }
 
     /// Every counter of a slot.
-    pub fn counters(&self, slot: usize) -> impl Iterator<Item = Counter> + '_ {
+    pub(crate) fn counters(&self, slot: usize) -> impl Iterator<Item = Counter> + '_ {
         #[allow(clippy::cast_possible_truncation, reason = "a simulated ring has a handful of slots")]
         let slot = slot as SlotIndex;
         self.keys.iter().map(move |key| Counter { slot, key: key.clone() })
     }
 
     /// Whether the ledger covers all that left a guard from this slot: its store may then forget anything.
-    pub fn ledger_covers(&self, slot: usize) -> bool {
+    pub(crate) fn ledger_covers(&self, slot: usize) -> bool {
         let book = self.ledger.snapshot();
         let truth = self.truth();
-        self.counters(slot).all(|counter| {
-            book.row(&counter).map_or(0, |row| row.ceiling) >= truth.highest(&counter)
-        })
+        self.counters(slot)
+            .all(|counter| book.row(&counter).map_or(0, |row| row.ceiling) >= truth.highest(&counter))
     }
 
-    /// Whether this slot's cells cover all that left a guard: the ledger may then forget anything about it.
-    pub fn cells_cover(&self, slot: usize) -> bool {
-        let cells = self.stores[slot].snapshot();
+    /// Whether the ledger knows of all that left a guard from this slot as seen.
+    pub(crate) fn seen_covers(&self, slot: usize) -> bool {
+        let book = self.ledger.snapshot();
         let truth = self.truth();
-        self.counters(slot).all(|counter| {
-            cells.cell(&counter.key).map_or(0, |cell| cell.value) >= truth.highest(&counter)
-        })
+        self.counters(slot)
+            .all(|counter| book.row(&counter).map_or(0, |row| row.seen) >= truth.highest(&counter))
     }
 }

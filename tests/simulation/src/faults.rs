@@ -1,0 +1,153 @@
+//! Faults, done to the world where the scenario's promise covers them.
+
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
+
+use sequent_core::{
+    Cell, DurabilityClass, Key, Life, MarkPlace, Store,
+    ledger::{Counter, Loss},
+};
+use sequent_testkit::SeededEntropy;
+
+use crate::{
+    dice::index,
+    scenario::{Fault, Scenario},
+    server::Server,
+    world::World,
+};
+
+/// After a server has found the ledger again, it is in doubt for so long: it may still owe a call.
+const DOUBT: Duration = Duration::from_secs(4);
+
+/// Does faults to a world, and remembers what the model's conditions ask for.
+pub(crate) struct Nature {
+    world: Arc<World>,
+    scenario: Scenario,
+    dice: SeededEntropy,
+    /// When a server was last cut off, by the world's clock.
+    cut_until: Option<std::time::Instant>,
+    /// The highest ceiling that any ledger ever acknowledged, by counter.
+    ceilings: BTreeMap<Counter, u64>,
+}
+
+impl Nature {
+    /// The nature of a world.
+    pub(crate) fn new(world: Arc<World>, scenario: Scenario, dice: SeededEntropy) -> Self {
+        Self { world, scenario, dice, cut_until: None, ceilings: BTreeMap::new() }
+    }
+
+    /// A store may forget where the ledger covers all that left, and everybody has called it since it came back.
+    fn store_may_fail(&self, slot: usize, servers: &[Option<Server>]) -> bool {
+        if self.scenario.class == DurabilityClass::Volatile {
+            return true;
+        }
+        let now = sequent_core::Clock::now(&*self.world.clock);
+        let in_doubt = self.cut_until.is_some_and(|until| now < until + DOUBT);
+        let away = |server: &Server| server.switches.is_cut() || server.keeper.status().away.is_some();
+        !in_doubt && !servers.iter().flatten().any(away) && self.world.ledger_covers(slot)
+    }
+
+    /// Whether a copy of the ledger and of one store may come back at once: the marks are where they belong.
+    async fn is_marked_elsewhere(&self, slot: usize) -> bool {
+        let version = self.world.ledger.snapshot().version();
+        for (other, store) in self.world.stores.iter().enumerate() {
+            if other != slot && MarkPlace::mark(store, 0).await.unwrap_or(0) >= version {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Does one fault, if the model's conditions allow it; says what was done. Crashes are the runner's.
+    pub(crate) async fn strike(&mut self, fault: Fault, servers: &[Option<Server>]) -> Option<String> {
+        let slot = index(&self.dice, self.world.stores.len());
+        let store = self.world.stores[slot].clone();
+        let key = self.world.keys[index(&self.dice, self.world.keys.len())].clone();
+        let copied = self.world.copies()[slot].clone();
+        match fault {
+            Fault::Crash | Fault::Stop => return None,
+            Fault::Restart => store.restart(),
+            Fault::Backup => self.world.copies()[slot] = Some(store.snapshot()),
+            Fault::Restore if self.store_may_fail(slot, servers) => store.restore(copied?),
+            Fault::Empty if self.store_may_fail(slot, servers) => store.empty(),
+            Fault::Delete if self.store_may_fail(slot, servers) => drop(store.delete(&key)),
+            Fault::Hot => store.restore_in_place(copied?),
+            Fault::StrayClose => self.stray_close(&store, &key).await,
+            Fault::Cut => return self.cut(servers),
+            Fault::Step => {
+                self.world.clock.step_wall(i64::try_from(self.dice.below(20_000)).unwrap_or(0) - 10_000);
+            }
+            Fault::LedgerBackup => *self.world.ledger_copy() = Some(self.world.ledger.snapshot()),
+            Fault::LedgerRestart => self.world.ledger.restart(),
+            Fault::LedgerRestore => self.ledger_back(false)?,
+            Fault::LedgerInPlace => self.ledger_back(true)?,
+            Fault::Both if self.is_marked_elsewhere(slot).await => {
+                self.ledger_back(self.dice.chance(30))?;
+                match copied.filter(|_| self.dice.chance(60)) {
+                    Some(copy) => store.restore(copy),
+                    None => store.empty(),
+                }
+            }
+            Fault::Restore | Fault::Empty | Fault::Delete | Fault::Both => return None,
+        }
+        Some(format!("{fault:?} slot {slot} key {key}"))
+    }
+
+    async fn stray_close(&self, store: &sequent_backend::memory::MemoryStore, key: &Key) {
+        let (under, life) = (store.incarnation(), Life::random(&self.dice));
+        // The store refuses nothing that names its own incarnation.
+        drop(store.close(Cell { key, under: &under }, life).await);
+    }
+
+    fn cut(&mut self, servers: &[Option<Server>]) -> Option<String> {
+        let server = servers[index(&self.dice, servers.len())].as_ref()?;
+        let seconds = 1 + self.dice.below(6);
+        server.switches.cut(true);
+        let now = sequent_core::Clock::now(&*self.world.clock);
+        let until = now + Duration::from_secs(seconds);
+        self.cut_until = Some(self.cut_until.map_or(until, |before| before.max(until)));
+        let switches = Arc::clone(&server.switches);
+        tokio::spawn(async move {
+            tokio::time::sleep(Duration::from_secs(seconds)).await;
+            switches.cut(false);
+        });
+        Some(format!("server {} loses the ledger for {seconds} s", server.name))
+    }
+
+    fn ledger_back(&mut self, in_place: bool) -> Option<()> {
+        let copy = self.world.ledger_copy().clone()?;
+        self.note_ceilings();
+        if in_place {
+            self.world.ledger.restore_in_place(copy);
+        } else {
+            self.world.ledger.restore(copy);
+        }
+        Some(())
+    }
+
+    fn note_ceilings(&mut self) {
+        let book = self.world.ledger.snapshot();
+        for (counter, row) in book.list(None, usize::MAX) {
+            let highest = self.ceilings.entry(counter).or_insert(0);
+            *highest = row.ceiling.max(*highest);
+        }
+    }
+
+    /// The operator names the loss: at least what any counter gave, or was permitted, above its row.
+    pub(crate) async fn recover(&mut self) {
+        let book = self.world.ledger.snapshot();
+        let mut loss = 0;
+        for slot in 0..self.world.stores.len() {
+            for counter in self.world.counters(slot) {
+                let ceiling = book.row(&counter).map_or(0, |row| row.ceiling);
+                let highest = self.world.truth().highest(&counter);
+                let permitted = self.ceilings.get(&counter).copied().unwrap_or(0);
+                loss = loss.max(highest.max(permitted).saturating_sub(ceiling));
+            }
+        }
+        let shards: Vec<_> =
+            (0..).zip(&self.world.stores).map(|(slot, s)| (slot, Arc::new(s.clone()) as _)).collect();
+        let limit = Duration::from_secs(1);
+        let done = sequent_guard::recover(&self.world.ledger, &shards, None, Loss::Bump(loss), limit).await;
+        self.world.note(format_args!("the operator recovers with a bump of {loss}: {done:?}"));
+    }
+}
