@@ -1,5 +1,6 @@
 //! What a ledger owes. The macro [`ledger_conformance!`](crate::ledger_conformance) makes one test of each check.
 
+mod batches;
 mod crowd;
 mod desk;
 mod identity;
@@ -13,6 +14,7 @@ use std::sync::Arc;
 
 use sequent_core::{BoxFuture, ledger::Ledger};
 
+pub use batches::*;
 pub use crowd::*;
 pub use identity::*;
 pub use leaps::*;

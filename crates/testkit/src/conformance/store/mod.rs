@@ -2,6 +2,7 @@
 
 mod cells;
 mod crowd;
+mod edges;
 mod faults;
 mod identity;
 mod race;
@@ -14,6 +15,7 @@ use sequent_core::{
 
 pub use cells::*;
 pub use crowd::*;
+pub use edges::*;
 pub use faults::*;
 pub use identity::*;
 pub use race::*;

@@ -1,10 +1,7 @@
-//! A ledger in memory: a [`Book`] behind a mutex, with an incarnation that changes when its data may have.
-
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+//! The traits of `sequent_core::ledger`, each call one step of the book.
 
 use sequent_core::{
-    BoxFuture, Clock, Durability, DurabilityClass, Entropy, ErrorKind, Incarnation, LedgerId, Rule, Rules,
-    SlotIndex, SourceError,
+    BoxFuture, Durability, Incarnation, Rule, SlotIndex, SourceError,
     ledger::{
         Answer, Catalog, Counter, Defined, Definition, Identity, Known, LayoutBook, LayoutRecord,
         LedgerInspection, Loss, Opened, Opening, Pass, PastLife, Presence, Raise, Raised, Reading, Recovery,
@@ -12,122 +9,7 @@ use sequent_core::{
     },
 };
 
-use super::{Book, Speaker, pause};
-
-/// A volatile ledger. A clone is another handle to the same data, as another process would have it.
-///
-/// The methods beside the traits are the faults that tests inject; nothing else calls them.
-#[derive(Debug, Clone)]
-pub struct MemoryLedger {
-    held: Arc<Mutex<Held>>,
-    clock: Arc<dyn Clock>,
-    rules: Rules,
-    class: DurabilityClass,
-    yields: bool,
-}
-
-#[derive(Debug)]
-struct Held {
-    book: Book,
-    speaker: Speaker,
-    away: bool,
-}
-
-impl MemoryLedger {
-    /// An empty ledger with an identity of its own.
-    pub fn new(clock: Arc<dyn Clock>, entropy: &dyn Entropy) -> Self {
-        Self::with_rules(clock, entropy, Rules::ALL)
-    }
-
-    /// An empty ledger that keeps only some of the guard's rules.
-    pub fn with_rules(clock: Arc<dyn Clock>, entropy: &dyn Entropy, rules: Rules) -> Self {
-        let speaker = Speaker::new("memory ledger", entropy);
-        let book = Book::new(LedgerId::random(entropy), speaker.incarnation().clone(), rules);
-        let held = Arc::new(Mutex::new(Held { book, speaker, away: false }));
-        Self { held, clock, rules, class: DurabilityClass::Volatile, yields: false }
-    }
-
-    /// The same ledger under the name of another durability class: for tests, whose faults are scripted.
-    #[must_use]
-    pub fn posing_as(self, class: DurabilityClass) -> Self {
-        Self { class, ..self }
-    }
-
-    /// The same ledger, letting other tasks run before and after each call acts.
-    #[must_use]
-    pub fn yielding(self) -> Self {
-        Self { yields: true, ..self }
-    }
-
-    /// A copy of the data, as a backup would have it.
-    pub fn snapshot(&self) -> Book {
-        self.held().book.clone()
-    }
-
-    /// Restarts from a copy, as a new incarnation.
-    pub fn restore(&self, copy: Book) {
-        let mut held = self.held();
-        held.book = copy;
-        held.rebear();
-    }
-
-    /// Goes back to a copy under the same incarnation: what only the servers' nonces can find.
-    pub fn restore_in_place(&self, copy: Book) {
-        let mut held = self.held();
-        let incarnation = held.book.incarnation().clone();
-        held.book = copy;
-        held.book.speak_as(incarnation);
-    }
-
-    /// Restarts intact, as a new incarnation.
-    pub fn restart(&self) {
-        self.held().rebear();
-    }
-
-    /// Out of reach, or back: while it is away, every call is `Unavailable` and writes nothing.
-    pub fn set_away(&self, away: bool) {
-        self.held().away = away;
-    }
-
-    /// The incarnation in force.
-    pub fn incarnation(&self) -> Incarnation {
-        self.held().book.incarnation().clone()
-    }
-
-    fn held(&self) -> MutexGuard<'_, Held> {
-        // A panic of another holder would be a bug of the book, which checks before it writes.
-        self.held.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn call<'a, T: Send + 'a>(
-        &'a self,
-        act: impl FnOnce(&mut Held, u64) -> Result<T, SourceError> + Send + 'a,
-    ) -> BoxFuture<'a, Result<T, SourceError>> {
-        Box::pin(async move {
-            pause(self.yields).await;
-            let now_ms = self.clock.wall_ms();
-            let answer = self.reach().and_then(|mut held| act(&mut held, now_ms));
-            pause(self.yields).await;
-            answer
-        })
-    }
-
-    fn reach(&self) -> Result<MutexGuard<'_, Held>, SourceError> {
-        let held = self.held();
-        if held.away {
-            return Err(SourceError::new(ErrorKind::Unavailable, "memory ledger is switched away"));
-        }
-        Ok(held)
-    }
-}
-
-impl Held {
-    fn rebear(&mut self) -> Incarnation {
-        let new = self.speaker.rebear();
-        self.book.speak_as(new.clone());
-        new
-    }
-}
+use super::MemoryLedger;
 
 impl Identity for MemoryLedger {
     fn inspect(&self) -> BoxFuture<'_, Result<LedgerInspection, SourceError>> {
@@ -138,7 +20,7 @@ impl Identity for MemoryLedger {
                 version: held.book.version(),
                 durability: Durability { class: self.class, settings: Vec::new() },
                 clock_ms: now_ms,
-                engine: super::VERSION.to_owned(),
+                engine: crate::memory::VERSION.to_owned(),
             })
         })
     }
