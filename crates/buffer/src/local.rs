@@ -25,8 +25,9 @@ pub struct Local {
 #[derive(Debug)]
 struct Chunk {
     next: u64,
+    /// Where `next` stands when all are used, wrapping: one word to write for each number, not two.
+    end: u64,
     step: u64,
-    left: u64,
     epoch: u64,
     /// The size that was carved: what is counted as lent.
     lent: u64,
@@ -35,17 +36,17 @@ struct Chunk {
 impl Chunk {
     #[inline]
     fn next(&mut self, inner: &Inner) -> Option<u64> {
-        if self.left == 0 || self.epoch != inner.gate.epoch() {
+        let number = self.next;
+        if number == self.end || self.epoch != inner.gate.epoch() {
             return self.carve(inner);
         }
-        let number = self.next;
         self.next = number.wrapping_add(self.step);
-        self.left -= 1;
         Some(number)
     }
 
     /// A new chunk, without waiting; a miss inside is settled by the single draw that follows it.
     #[cold]
+    #[inline(never)]
     fn carve(&mut self, inner: &Inner) -> Option<u64> {
         self.give_back(inner);
         self.epoch = inner.gate.epoch();
@@ -54,28 +55,27 @@ impl Chunk {
             Err(miss) => Turn::begin(inner).overtaken(miss)?,
         };
         inner.gate.lend(block.count());
-        *self = Self {
-            next: block.first().wrapping_add(block.step()),
-            step: block.step(),
-            left: block.count() - 1,
-            epoch: self.epoch,
-            lent: block.count(),
-        };
+        self.step = block.step();
+        self.next = block.first().wrapping_add(block.step());
+        self.end = block.first().wrapping_add(block.step().wrapping_mul(block.count()));
+        self.lent = block.count();
         Some(block.first())
     }
 
     /// Returns what is left to the front of the reservoir, or burns it where it may have aged.
     fn give_back(&mut self, inner: &Inner) {
         inner.gate.unlend(std::mem::take(&mut self.lent));
-        if let Ok(block) = Block::new(self.next, self.step, std::mem::take(&mut self.left)) {
+        let left = self.end.wrapping_sub(self.next) / self.step;
+        if let Ok(block) = Block::new(self.next, self.step, left) {
             Turn::begin(inner).returned(block, self.epoch);
         }
+        self.next = self.end;
     }
 }
 
 impl Local {
     pub(crate) fn new(reservoir: Reservoir) -> Self {
-        Self { chunk: Chunk { next: 0, step: 1, left: 0, epoch: 0, lent: 0 }, reservoir }
+        Self { chunk: Chunk { next: 0, end: 0, step: 1, epoch: 0, lent: 0 }, reservoir }
     }
 
     /// A number that is ready, or `None`: never waits.
@@ -112,7 +112,7 @@ impl Future for LocalNext<'_> {
     #[inline]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.get_mut();
-        if !this.next.waits()
+        if this.next.is_new()
             && let Some(number) = this.chunk.next(this.next.inner())
         {
             return Poll::Ready(Ok(number));

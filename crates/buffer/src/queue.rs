@@ -5,7 +5,11 @@ use std::{
     task::Waker,
 };
 
-use crate::{error::TakeError, lot::Lot};
+use crate::{
+    error::TakeError,
+    lot::Lot,
+    wait::{Found, Timer},
+};
 
 /// The most callers that may wait at one reservoir.
 ///
@@ -28,6 +32,7 @@ pub(crate) struct Queue {
     waiters: VecDeque<Waiter>,
     wanted: u64,
     answers: BTreeMap<u64, Answer>,
+    timers: BTreeMap<u64, Timer>,
     next_id: u64,
 }
 
@@ -71,16 +76,22 @@ impl Queue {
     }
 
     /// Fetches the answer, or stays with the newest waker.
-    pub(crate) fn fetch(&mut self, id: u64, waker: &Waker) -> Option<Answer> {
+    pub(crate) fn look(&mut self, id: u64, waker: &Waker) -> Found {
         if let Some(answer) = self.answers.remove(&id) {
-            return Some(answer);
+            self.timers.remove(&id);
+            return Found::Answer(answer);
         }
         if let Some(index) = self.place(id)
             && let Some(waiter) = self.waiters.get_mut(index)
         {
             waiter.waker.clone_from(waker);
         }
-        None
+        Found::Waiting(self.timers.remove(&id))
+    }
+
+    /// The timer of a caller that goes on waiting.
+    pub(crate) fn keep_timer(&mut self, id: u64, timer: Timer) {
+        self.timers.insert(id, timer);
     }
 
     /// Leaves; returns the answer that was dealt and not fetched, if there is one.
@@ -88,6 +99,7 @@ impl Queue {
         if let Some(waiter) = self.place(id).and_then(|index| self.waiters.remove(index)) {
             self.wanted = self.wanted.saturating_sub(waiter.want);
         }
+        self.timers.remove(&id);
         self.answers.remove(&id)
     }
 

@@ -16,7 +16,7 @@ use crate::{
     stats::Stats,
     stock,
     turn::Turn,
-    wait::Wait,
+    wait::Many,
 };
 
 /// Blocks that an idle reservoir keeps; what is beyond them is burnt.
@@ -82,18 +82,8 @@ impl Reservoir {
         if count == 0 {
             return Ok(Blocks::default());
         }
-        let mut wait = None;
-        let lots = std::future::poll_fn(|cx| match &mut wait {
-            None => match Wait::begin(&self.inner, count, None, deadline, cx) {
-                Ok(answer) => std::task::Poll::Ready(answer),
-                Err(waiting) => {
-                    wait = Some(waiting);
-                    std::task::Poll::Pending
-                }
-            },
-            Some(waiting) => waiting.poll(cx),
-        });
-        Ok(stock::blocks(lots.await?))
+        let many = Many { inner: &self.inner, count, deadline, place: None };
+        Ok(stock::blocks(many.await?))
     }
 
     /// A handle of its own for one thread, a few times faster than a shared one.

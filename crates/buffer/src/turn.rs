@@ -18,6 +18,7 @@ use crate::{
     stats::Stats,
     stock,
     tickets::Claim,
+    wait::{Found, Timer},
 };
 
 /// An open range is at most this part of the reserve, so that consumption is seen in time.
@@ -49,8 +50,6 @@ pub(crate) enum Reply {
     Done(Answer),
     /// A place in the queue.
     Waiting(u64),
-    /// Nothing, and the caller does not wait.
-    Dry,
 }
 
 pub(crate) struct Turn<'a> {
@@ -73,7 +72,7 @@ impl<'a> Turn<'a> {
     pub(crate) fn single(self, miss: Miss) -> Option<u64> {
         match self.serve(Ask { want: 1, miss: Some(miss), waker: None }) {
             Reply::Done(Ok(lots)) => lots.first().map(|lot| lot.block.first()),
-            Reply::Done(Err(_)) | Reply::Waiting(_) | Reply::Dry => None,
+            Reply::Done(Err(_)) | Reply::Waiting(_) => None,
         }
     }
 
@@ -117,7 +116,7 @@ impl<'a> Turn<'a> {
                 state.passed_by = true;
                 state.appetite.starve();
             }
-            return Reply::Dry;
+            return Reply::Done(Err(TakeError::Deadline));
         };
         state.appetite.starve();
         state.tally.waits += 1;
@@ -125,8 +124,12 @@ impl<'a> Turn<'a> {
     }
 
     /// The answer of a caller in the queue, if it has come.
-    pub(crate) fn fetch(mut self, id: u64, waker: &Waker) -> Option<Answer> {
-        self.state.queue.fetch(id, waker)
+    pub(crate) fn look(mut self, id: u64, waker: &Waker) -> Found {
+        self.state.queue.look(id, waker)
+    }
+
+    pub(crate) fn keep_timer(mut self, id: u64, timer: Timer) {
+        self.state.queue.keep_timer(id, timer);
     }
 
     /// A caller leaves the queue: what was dealt to it is handed to the next.

@@ -16,56 +16,95 @@ use crate::{
     turn::{Ask, Reply, Turn},
 };
 
-/// A place in the queue of a reservoir. Dropping it passes the turn on.
+/// Wakes a waiting caller when its deadline passes.
+pub(crate) type Timer = Pin<Box<Sleep>>;
+
+/// What a look at the queue found.
 #[derive(Debug)]
-pub(crate) struct Wait<'a> {
-    inner: &'a Inner,
-    id: Option<u64>,
-    deadline: Option<Pin<Box<Sleep>>>,
+pub(crate) enum Found {
+    Answer(Answer),
+    /// Nothing yet; the timer, if there is one, is to be polled and given back.
+    Waiting(Option<Timer>),
 }
 
-impl<'a> Wait<'a> {
+/// A caller that waits: a place in the queue by its number, so that a future that never waits carries nothing to be dropped.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Place(u64);
+
+impl Place {
     /// The answer at once, or a place in the queue.
-    pub(crate) fn begin(
-        inner: &'a Inner,
-        want: u64,
-        miss: Option<Miss>,
+    pub(crate) fn enter(
+        inner: &Inner,
+        (want, miss): (u64, Option<Miss>),
         deadline: Option<Instant>,
         cx: &mut Context<'_>,
     ) -> Result<Answer, Self> {
+        let timer = |deadline: Instant| Box::pin(sleep_until(deadline.into()));
         let ask = Ask { want, miss, waker: Some(cx.waker()) };
-        let id = match Turn::begin(inner).serve(ask) {
+        let place = match Turn::begin(inner).serve(ask) {
             Reply::Done(answer) => return Ok(answer),
-            Reply::Waiting(id) => Some(id),
-            Reply::Dry => None,
+            Reply::Waiting(id) => Self(id),
         };
-        let deadline = deadline.map(|deadline| Box::pin(sleep_until(deadline.into())));
-        let mut place = Self { inner, id, deadline };
-        match place.poll(cx) {
+        match place.wait(inner, deadline.map(timer), cx) {
             Poll::Ready(answer) => Ok(answer),
             Poll::Pending => Err(place),
         }
     }
 
-    pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Answer> {
-        let Some(id) = self.id else { return Poll::Pending };
-        if let Some(answer) = Turn::begin(self.inner).fetch(id, cx.waker()) {
-            self.id = None;
-            return Poll::Ready(answer);
+    pub(crate) fn poll(self, inner: &Inner, cx: &mut Context<'_>) -> Poll<Answer> {
+        match Turn::begin(inner).look(self.0, cx.waker()) {
+            Found::Answer(answer) => Poll::Ready(answer),
+            Found::Waiting(timer) => self.wait(inner, timer, cx),
         }
-        let passed = self.deadline.as_mut().is_some_and(|deadline| deadline.as_mut().poll(cx).is_ready());
-        if !passed {
-            return Poll::Pending;
+    }
+
+    /// Passes the turn on, and what was dealt and not fetched to the next.
+    pub(crate) fn leave(self, inner: &Inner) {
+        Turn::begin(inner).leave(self.0);
+    }
+
+    fn wait(self, inner: &Inner, timer: Option<Timer>, cx: &mut Context<'_>) -> Poll<Answer> {
+        let Some(mut timer) = timer else { return Poll::Pending };
+        if timer.as_mut().poll(cx).is_ready() {
+            return Poll::Ready(Turn::begin(inner).give_up(self.0));
         }
-        self.id = None;
-        Poll::Ready(Turn::begin(self.inner).give_up(id))
+        Turn::begin(inner).keep_timer(self.0, timer);
+        Poll::Pending
     }
 }
 
-impl Drop for Wait<'_> {
+/// `count` numbers or none: waits, and passes the turn on when it is dropped.
+#[derive(Debug)]
+pub(crate) struct Many<'a> {
+    pub(crate) inner: &'a Inner,
+    pub(crate) count: u64,
+    pub(crate) deadline: Option<Instant>,
+    pub(crate) place: Option<Place>,
+}
+
+impl Future for Many<'_> {
+    type Output = Answer;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Answer> {
+        let Some(place) = self.place else {
+            return match Place::enter(self.inner, (self.count, None), self.deadline, cx) {
+                Ok(answer) => Poll::Ready(answer),
+                Err(place) => {
+                    self.place = Some(place);
+                    Poll::Pending
+                }
+            };
+        };
+        let answer = std::task::ready!(place.poll(self.inner, cx));
+        self.place = None;
+        Poll::Ready(answer)
+    }
+}
+
+impl Drop for Many<'_> {
     fn drop(&mut self) {
-        if let Some(id) = self.id.take() {
-            Turn::begin(self.inner).leave(id);
+        if let Some(place) = self.place {
+            place.leave(self.inner);
         }
     }
 }
