@@ -17,6 +17,9 @@ use serde::Serialize;
 /// The word for what a start refuses; the table of reasons has none, since no door is open yet.
 const REFUSED: &str = "CONFIGURATION_REFUSED";
 
+/// The word where a command needs a cluster that exists.
+const NO_CLUSTER: &str = "NO_CLUSTER";
+
 /// The word for what went wrong around a command: its output, a file it should write, its own runtime.
 const FAILED: &str = "FAILED";
 
@@ -127,6 +130,7 @@ impl From<OpenError> for Failure {
         match error {
             OpenError::Config(faults) => faults.into(),
             OpenError::Refused(text) => Self::new(REFUSED, exit, text),
+            OpenError::NoCluster(text) => Self::new(NO_CLUSTER, exit, text),
             OpenError::Recovery(text) => Self::new(Reason::RecoveryRequired.as_str(), exit, text),
             OpenError::Unavailable(text) => Self::new(Reason::LedgerUnavailable.as_str(), exit, text),
         }

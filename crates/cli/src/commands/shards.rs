@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use clap::Args;
-use sequent_engine::report::{ShardReport, WordReport};
+use sequent_core::ledger::WordVerb;
+use sequent_engine::report::{Cause, ShardReport};
 
 use super::word;
 use crate::{cluster::Cluster, failure::Failure, output};
@@ -14,7 +15,10 @@ Examples:
   sequent shards --json
 
 Opens the store of each slot itself, so it shows what this process finds now, whatever others have evicted; \
-and the operators' words in force, from the ledger. It takes no number.";
+and the operators' words in force, from the ledger. It takes no number.
+
+States: open (the store can serve), new (not used yet), evicted (it could serve; an operator's word keeps it out), \
+unreachable, refused (a person must mend it), empty (no store in this slot).";
 
 /// Show each slot with its state and cause
 #[derive(Debug, Args)]
@@ -24,7 +28,8 @@ pub(crate) struct Shards {}
 impl Shards {
     pub(crate) async fn run(self, cluster: &Cluster) -> Result<(), Failure> {
         let desk = cluster.desk().await?;
-        let slots = desk.shards().await;
+        let mut slots = desk.shards().await;
+        slots.iter_mut().for_each(obey);
         if cluster.json() {
             let layout = desk.layout();
             return output::report(&serde_json::json!({
@@ -34,9 +39,17 @@ impl Shards {
             }));
         }
         let rows: Vec<_> = slots.iter().map(row).collect();
-        let mut lines = output::table(&["slot", "state", "store", "durability", "place", "cause"], &rows);
-        lines.extend(slots.iter().filter_map(|slot| Some(word_line(slot, slot.word.as_ref()?))));
-        output::lines(lines)
+        output::lines(output::table(&["slot", "state", "store", "durability", "place", "cause"], &rows))
+    }
+}
+
+/// A store that could serve, and must not: the word is then the state and the cause.
+fn obey(slot: &mut ShardReport) {
+    let Some(said) = &slot.word else { return };
+    let out = WordVerb::from_word(said.verb).is_some_and(|verb| verb != WordVerb::Rescue);
+    if out && slot.cause.is_none() {
+        slot.state = "evicted".to_owned();
+        slot.cause = Some(Cause { kind: "word", detail: word::sentence(said) });
     }
 }
 
@@ -55,10 +68,6 @@ fn row(slot: &ShardReport) -> Vec<String> {
         slot.place.clone(),
         cause.unwrap_or_default(),
     ]
-}
-
-fn word_line(slot: &ShardReport, said: &WordReport) -> String {
-    format!("slot {}: {}", slot.slot, word::sentence(said))
 }
 
 fn span(ms: u64) -> String {

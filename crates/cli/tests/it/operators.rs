@@ -27,12 +27,12 @@ fn list_and_show_name_what_there_is() {
 }
 
 #[test]
-fn shards_are_four_and_live() {
+fn shards_are_four_and_open() {
     let place = Place::with_cluster();
     let shards = place.json(&["shards", "--json"]);
     let states: Vec<&str> =
         shards["slots"].as_array().unwrap().iter().map(|slot| slot["state"].as_str().unwrap()).collect();
-    assert_eq!(states, ["live"; 4]);
+    assert_eq!(states, ["open"; 4]);
 }
 
 #[test]
@@ -53,7 +53,7 @@ fn a_word_is_written_with_who_and_why_and_obeyed() {
         assert_ne!(slot, &2, "{number} came from an evicted slot");
     }
     place.text(&["rescue", "2", "--why", "new disk"]);
-    assert_eq!(place.json(&["shards", "--json"])["slots"][2]["state"], "live");
+    assert_eq!(place.json(&["shards", "--json"])["slots"][2]["state"], "open");
 }
 
 #[test]

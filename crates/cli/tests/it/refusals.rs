@@ -73,7 +73,7 @@ fn only_next_and_bench_make_a_cluster() {
         &["evict", "1", "--why", "x"],
         &["recover", "--moved"],
     ] {
-        place.run(args).refused(3, &["./sequent-data"]);
+        place.run(args).refused(1, &["sequent: NO_CLUSTER: ", "./sequent-data"]);
     }
     assert!(!place.path("sequent-data").exists());
 }
@@ -118,5 +118,5 @@ fn the_file_of_another_cluster_is_refused() {
         fs::copy(place.path("other").join(&file), place.path("sequent-data").join(&file)).unwrap();
     }
     let ran = place.run(&["next", "order"]);
-    ran.refused(3, &["slot 1", "expected", "found"]);
+    ran.refused(3, &["slot 1", "bears stamp", "expected"]);
 }
