@@ -192,11 +192,6 @@ impl Catalog {
         self.snapshot.store(Arc::new(Snapshot { version, entries }));
         Ok(changed)
     }
-
-    /// Every definition in force, ascending by name.
-    pub(crate) fn all(&self) -> Vec<Arc<Entry>> {
-        self.snapshot.load().entries.values().cloned().collect()
-    }
 }
 
 /// The entry of a definition that took the place of another; unusable where it would repeat numbers of that one.

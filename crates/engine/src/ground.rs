@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use sequent_core::{
-    Env, LedgerId, MarkPlace,
+    Env, LedgerId, MarkPlace, SlotIndex, SourceError, Stamp,
     ledger::{LayoutRecord, Ledger},
 };
 
@@ -35,50 +35,47 @@ pub(crate) struct Ground {
 impl Ground {
     /// A cluster that exists; `None` where its ledger has no layout yet. Makes nothing.
     pub(crate) async fn existing(config: &Config, env: Env) -> Result<Option<Self>, OpenError> {
-        let mut files = Files::default();
-        let ledger = stores::ledger(&config.ledger.place, false, &env, &mut files);
-        let (id, held) = read(&*ledger, config).await?;
-        let Some(record) = held else { return Ok(None) };
-        Self::new(config, env, (ledger, id, record), false, files).map(Some)
+        let ledger = Opened::new(config, &env, false);
+        let read = ledger.read(config).await;
+        if !matches!(read, Ok((_, Some(_)))) {
+            ledger.files.leave().await;
+        }
+        let (id, held) = read?;
+        Ok(held.map(|record| Self::new(config, env, &ledger, (id, record), false)))
     }
 
     /// A cluster that exists, or one to be.
     pub(crate) async fn any(config: &Config, env: Env, create_ledger: bool) -> Result<Self, OpenError> {
-        let mut files = Files::default();
-        let ledger = stores::ledger(&config.ledger.place, create_ledger, &env, &mut files);
-        let (id, held) = read(&*ledger, config).await?;
-        let record = match held {
-            Some(held) => {
-                check_layout(config, &held)?;
-                held
-            }
-            None => first(config)?,
-        };
-        Self::new(config, env, (ledger, id, record), true, files)
+        let ledger = Opened::new(config, &env, create_ledger);
+        let read = ledger.read(config).await.and_then(|(id, held)| {
+            let record = held.map_or_else(|| first(config), Ok)?;
+            Ok((id, record))
+        });
+        if read.is_err() {
+            ledger.files.leave().await;
+        }
+        Ok(Self::new(config, env, &ledger, read?, true))
     }
 
     fn new(
         config: &Config,
         env: Env,
-        (ledger, id, record): (Arc<dyn Ledger>, LedgerId, LayoutRecord),
+        opened: &Opened,
+        (id, record): (LedgerId, LayoutRecord),
         create: bool,
-        mut files: Files,
-    ) -> Result<Self, OpenError> {
-        let slots = record.layout.slots();
-        let parts = config.shards_of(record.layout);
-        if let Some(part) = parts.iter().find(|part| part.slot >= slots) {
-            let bits = record.layout.shard_bits();
-            return Err(OpenError::Refused(format!(
-                "slot {} is configured, and the ring has slots 0 to {} (shard_bits = {bits})",
-                part.slot,
-                slots - 1,
-            )));
-        }
-        let shards = stores::shards(parts, create, &env, &mut files);
+    ) -> Self {
+        let mut files = opened.files.clone();
+        let shards = stores::shards(config.shards_of(record.layout), create, &env, &mut files);
         let home = (config.ledger.place != Place::Memory)
             .then(|| Arc::new(Home::new(&config.data)) as Arc<dyn MarkPlace>);
         let limit = config.ring.health.attempt_timeout;
-        Ok(Self { ledger, id, record, shards, home, files, env, limit })
+        Self { ledger: Arc::clone(&opened.ledger), id, record, shards, home, files, env, limit }
+    }
+
+    /// The stamp that this cluster's store in `slot` bears.
+    pub(crate) fn stamp(&self, slot: SlotIndex) -> Stamp {
+        let LayoutRecord { cluster, layout, epoch } = self.record.clone();
+        Stamp { ledger: self.id, cluster, layout, slot, epoch }
     }
 
     /// Whether everything that counts lies in files: a copied directory then looks consistent.
@@ -91,13 +88,51 @@ impl Ground {
 /// The layout that a new cluster gets.
 fn first(config: &Config) -> Result<LayoutRecord, OpenError> {
     let layout = config.first_layout().map_err(|error| OpenError::Refused(error.to_string()))?;
-    Ok(LayoutRecord { cluster: config.cluster.clone(), layout, epoch: 1 })
+    let record = LayoutRecord { cluster: config.cluster.clone(), layout, epoch: 1 };
+    check_slots(config, &record)?;
+    Ok(record)
 }
 
-async fn read(ledger: &dyn Ledger, config: &Config) -> Result<(LedgerId, Option<LayoutRecord>), OpenError> {
-    let limit = config.ring.health.attempt_timeout * FIRST_CALL_FACTOR;
-    let read = async { Ok((ledger.inspect().await?.id, ledger.layout().await?)) };
-    within(limit, "open the ledger", read).await.map_err(|error| OpenError::of_source(&error))
+/// A ledger before its layout is known.
+struct Opened {
+    ledger: Arc<dyn Ledger>,
+    files: Files,
+}
+
+impl Opened {
+    fn new(config: &Config, env: &Env, create: bool) -> Self {
+        let mut files = Files::default();
+        let ledger = stores::ledger(&config.ledger.place, create, env, &mut files);
+        Self { ledger, files }
+    }
+
+    /// The layout held, checked, and the ledger's identity. In this order: an inspection writes, to see whether it
+    /// can, and a layout that is refused must leave everything as it was.
+    async fn read(&self, config: &Config) -> Result<(LedgerId, Option<LayoutRecord>), OpenError> {
+        let limit = config.ring.health.attempt_timeout * FIRST_CALL_FACTOR;
+        let unusable = |error: SourceError| OpenError::of_source(&error);
+        let held = within(limit, "read the layout", self.ledger.layout()).await.map_err(unusable)?;
+        if let Some(held) = &held {
+            check_layout(config, held)?;
+            check_slots(config, held)?;
+        }
+        let inspection = within(limit, "open the ledger", self.ledger.inspect()).await.map_err(unusable)?;
+        Ok((inspection.id, held))
+    }
+}
+
+/// Every slot that is configured must be in the ring.
+fn check_slots(config: &Config, record: &LayoutRecord) -> Result<(), OpenError> {
+    let slots = record.layout.slots();
+    match config.shards_of(record.layout).iter().find(|part| part.slot >= slots) {
+        None => Ok(()),
+        Some(part) => Err(OpenError::Refused(format!(
+            "slot {} is configured, and the ring has slots 0 to {} (shard_bits = {})",
+            part.slot,
+            slots - 1,
+            record.layout.shard_bits(),
+        ))),
+    }
 }
 
 /// What the configuration says about the layout must be what the ledger holds.

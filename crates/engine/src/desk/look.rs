@@ -19,7 +19,7 @@ impl Desk {
         let words = within(self.limit(), "read the words", self.ledger().words()).await.unwrap_or_default();
         let mut looks = JoinSet::new();
         for shard in &self.0.shards {
-            looks.spawn(look(shard.clone(), self.stamp(shard.part.slot), self.limit()));
+            looks.spawn(look(shard.clone(), self.0.stamp(shard.part.slot), self.limit()));
         }
         let mut reports = looks.join_all().await;
         let taken: Vec<SlotIndex> = reports.iter().map(|report| report.slot).collect();
@@ -29,18 +29,6 @@ impl Desk {
             report.word = word_about(&words, report.slot);
         }
         reports
-    }
-
-    /// The stamp that this cluster's store in `slot` bears.
-    fn stamp(&self, slot: SlotIndex) -> Stamp {
-        let record = &self.0.record;
-        Stamp {
-            ledger: self.0.id,
-            cluster: record.cluster.clone(),
-            layout: record.layout,
-            slot,
-            epoch: record.epoch,
-        }
     }
 }
 

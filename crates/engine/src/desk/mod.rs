@@ -7,7 +7,7 @@ mod recover;
 use std::{sync::Arc, time::Duration};
 
 use sequent_core::{
-    Env, Layout, SequenceName, SlotIndex, Span,
+    Layout, SequenceName, SlotIndex, Span,
     ledger::{Counter, Definition, Ledger, Row, Word, WordVerb},
 };
 
@@ -95,10 +95,6 @@ impl Desk {
 
     fn ledger(&self) -> &dyn Ledger {
         &*self.0.ledger
-    }
-
-    fn env(&self) -> &Env {
-        &self.0.env
     }
 
     fn limit(&self) -> Duration {

@@ -8,6 +8,7 @@ mod taking;
 
 use std::{
     fs,
+    hash::{BuildHasher, BuildHasherDefault, DefaultHasher},
     path::{Path, PathBuf},
     sync::{Arc, Mutex},
 };
@@ -74,12 +75,25 @@ impl Place {
         numbers
     }
 
-    /// The refusal of a start: exit code 3, and nothing touched.
+    /// The refusal of a start by what the ledger or the directory shows: exit code 3, and nothing touched.
     async fn refused(&self) -> String {
         let before = contents(&self.data());
+        let error = self.refused_after_a_look().await;
+        assert_eq!(contents(&self.data()), before, "a refused start touches nothing: {error}");
+        error
+    }
+
+    /// The refusal of a start by what the stores show: whoever looks into a store leaves a trace in it, for a file
+    /// that can't be written would not serve. Nothing appears, and the marks stay.
+    async fn refused_after_a_look(&self) -> String {
+        let listing = || {
+            let names: Vec<String> = contents(&self.data()).into_iter().map(|(name, ..)| name).collect();
+            (names, fs::read(self.file("home")).ok())
+        };
+        let before = listing();
         let error = self.open().await.err().expect("this start must be refused");
         assert_eq!(error.exit_code(), 3, "{error}");
-        assert_eq!(contents(&self.data()), before, "a refused start touches nothing: {error}");
+        assert_eq!(listing(), before, "{error}");
         error.to_string()
     }
 }
@@ -93,14 +107,17 @@ async fn take(engine: &Engine, name: &str, count: u64) -> Result<Vec<u64>, Engin
     Ok(issued.numbers.numbers().collect())
 }
 
-/// Every file of a directory that counts, with its bytes: `-wal` and `-shm` come and go with connections.
-fn contents(data: &Path) -> Vec<(String, Vec<u8>)> {
+/// Every file of a directory that counts, with a digest of its bytes: `-wal` and `-shm` come and go with connections.
+fn contents(data: &Path) -> Vec<(String, u64, u64)> {
     let Ok(entries) = fs::read_dir(data) else { return Vec::new() };
-    let mut files: Vec<(String, Vec<u8>)> = entries
-        .map(|entry| entry.unwrap())
-        .filter(|entry| entry.path().is_file())
-        .map(|entry| (entry.file_name().into_string().unwrap(), fs::read(entry.path()).unwrap()))
+    let mut files: Vec<(String, u64, u64)> = entries
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.is_file())
+        .map(|path| (path.file_name().unwrap().to_str().unwrap().to_owned(), fs::read(&path).unwrap()))
         .filter(|(name, _)| !name.ends_with("-wal") && !name.ends_with("-shm"))
+        .map(|(name, bytes)| {
+            (name, bytes.len() as u64, BuildHasherDefault::<DefaultHasher>::new().hash_one(bytes))
+        })
         .collect();
     files.sort();
     files

@@ -41,11 +41,11 @@ async fn a_conflicting_definition_is_refused_showing_both() {
     let mut place = Place::with(&sequence(2, "end = 5000000\n"));
     assert_eq!(place.take("a", 1).await, [1]);
     place.say(&sequence(2, "end = 6000000\n"));
-    let error = place.refused().await;
+    let error = place.refused_after_a_look().await;
     assert!(error.contains("version 2 is in the ledger with another content"), "{error}");
     assert!(error.contains("\"end\":5000000") && error.contains("\"end\":6000000"), "{error}");
     place.say(&sequence(3, "start = 7\n"));
-    let error = place.refused().await;
+    let error = place.refused_after_a_look().await;
     assert!(error.contains("changes start or step"), "{error}");
     place.say(&sequence(1, "end = 9000000\n"));
     assert_eq!(place.take("a", 1).await, [2], "a lower version is ignored");
@@ -105,7 +105,7 @@ async fn a_shard_of_another_cluster_is_refused() {
     place.take("order", 1).await;
     other.take("order", 1).await;
     fs::copy(other.file("shard-1.db"), place.file("shard-1.db")).unwrap();
-    let error = place.refused().await;
+    let error = place.refused_after_a_look().await;
     assert!(error.contains("slot 1: ") && error.contains("stamp"), "{error}");
 }
 
@@ -116,7 +116,7 @@ async fn swapped_shards_are_refused() {
     fs::rename(place.file("shard-0.db"), place.file("aside")).unwrap();
     fs::rename(place.file("shard-1.db"), place.file("shard-0.db")).unwrap();
     fs::rename(place.file("aside"), place.file("shard-1.db")).unwrap();
-    let error = place.refused().await;
+    let error = place.refused_after_a_look().await;
     assert!(error.contains("slot 0: ") && error.contains("slot 1: "), "{error}");
     assert!(error.contains("slot=1") && error.contains("slot=0"), "found and expected: {error}");
 }
@@ -126,5 +126,5 @@ async fn a_marker_file_that_is_not_ours_is_refused() {
     let place = Place::new();
     place.take("order", 1).await;
     fs::write(place.file("home"), "garbage\n").unwrap();
-    assert!(place.refused().await.contains("found \"garbage\\n\""));
+    assert!(place.refused_after_a_look().await.contains("found \"garbage\\n\""));
 }
