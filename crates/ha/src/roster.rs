@@ -308,6 +308,7 @@ fn standing(member: Option<&Member>) -> Standing {
     member.map_or(Standing::EMPTY, |member| Standing {
         state: member.state(),
         generation: member.generation(),
+        answers: member.answers(),
         pardon: member.pardon(),
     })
 }

@@ -10,12 +10,14 @@ pub(crate) struct Standing {
     pub(crate) state: SlotState,
     /// How many rescues have begun: a key that last used the slot under an older one lifts it first.
     pub(crate) generation: u64,
+    /// Whether it is out for being slow, and would serve whoever has nobody else.
+    pub(crate) answers: bool,
     /// How often an operator has cleared this slot: a counter quarantined under an older one is tried again.
     pub(crate) pardon: u64,
 }
 
 impl Standing {
-    pub(crate) const EMPTY: Self = Self { state: SlotState::Empty, generation: 0, pardon: 0 };
+    pub(crate) const EMPTY: Self = Self { state: SlotState::Empty, generation: 0, answers: false, pardon: 0 };
 }
 
 /// All slots at one moment.

@@ -59,20 +59,10 @@ mod tests {
 
     #[test]
     fn jitter_covers_the_whole_range_and_never_less_than_the_least() {
-        for fraction in [0.0, 0.25, 1.0] {
+        for (fraction, expected) in [(0.0, 500), (0.25, 625), (1.0, 1000)] {
             let mut backoff = backoff();
             assert_eq!(backoff.next(fraction).as_millis(), 500, "the first wait has no jitter");
-            let second = backoff.next(fraction).as_millis();
-            assert_eq!(
-                second,
-                if fraction == 0.0 {
-                    500
-                } else if fraction == 1.0 {
-                    1000
-                } else {
-                    625
-                }
-            );
+            assert_eq!(backoff.next(fraction).as_millis(), expected);
         }
     }
 

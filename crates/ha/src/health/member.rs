@@ -45,13 +45,6 @@ pub(crate) enum Flip {
     Quarantined { cause: Cause },
 }
 
-/// A try that is under way. Whatever moves the member meanwhile ends it: its outcome then counts for nothing.
-#[derive(Debug, Clone, Copy)]
-struct Probing {
-    claim: Claim,
-    token: u64,
-}
-
 /// A member's health. Every method is told the time, and the fraction of the jitter where it needs one.
 #[derive(Debug, Clone)]
 pub(crate) struct Member {
@@ -63,8 +56,12 @@ pub(crate) struct Member {
     due: Option<Instant>,
     window: Window,
     backoff: Backoff,
-    probing: Option<Probing>,
+    /// The token of a try that is under way. Whatever moves the member meanwhile ends it: its outcome then counts
+    /// for nothing.
+    probing: Option<u64>,
     slow_probe: bool,
+    /// It is out for being slow, not for being silent.
+    answers: bool,
     generation: u64,
     pardon: u64,
     word: Option<Word>,
@@ -82,6 +79,7 @@ impl Member {
             backoff: Backoff::new(config.rescue_after, config.rescue_after_max),
             probing: None,
             slow_probe: false,
+            answers: false,
             generation: 0,
             pardon: 0,
             word: None,
@@ -114,6 +112,12 @@ impl Member {
         self.pardon
     }
 
+    /// Whether it is out, but would serve whoever has nobody else.
+    pub(crate) fn answers(&self) -> bool {
+        let out = matches!(self.state, SlotState::Evicted | SlotState::Probation);
+        out && self.answers && !self.is_held()
+    }
+
     /// When something is to be done about this member.
     pub(crate) fn due(&self) -> Option<Instant> {
         match self.state {
@@ -132,7 +136,11 @@ impl Member {
     pub(crate) fn slow(&mut self, now: Instant, fraction: f64, last: bool, cause: Cause) -> Option<Flip> {
         if self.state == SlotState::Live {
             let full = self.window.push(now);
-            return (full && !last).then(|| self.evict(now, fraction, cause));
+            if !full || last {
+                return None;
+            }
+            self.answers = true;
+            return Some(self.evict(now, fraction, cause));
         }
         self.slow_probe |= self.probing.is_some();
         None
@@ -145,6 +153,7 @@ impl Member {
             return None;
         }
         let live = self.state == SlotState::Live;
+        self.answers = false;
         match verdict.action {
             Action::Quarantine => self.quarantine(now, error.into()),
             Action::Evict if live => Some(self.evict(now, fraction, error.into())),
@@ -186,17 +195,18 @@ impl Member {
         if self.state == SlotState::Evicted {
             self.generation += 1;
         }
-        self.probing = Some(Probing { claim, token: self.generation });
+        self.probing = Some(self.generation);
         self.slow_probe = false;
         Some(self.generation)
     }
 
-    /// The try gave numbers. A slow one is not enough where others serve, or the member would flap.
+    /// The try gave numbers. Slowly is not enough where others serve, or two slow members would take turns for ever.
     pub(crate) fn pass(&mut self, token: u64, now: Instant, fraction: f64, last: bool) -> Option<Flip> {
-        let probing = self.probing.take_if(|probing| probing.token == token)?;
-        if self.slow_probe && !last && probing.claim == Claim::Due {
+        self.probing.take_if(|probing| *probing == token)?;
+        self.answers = self.slow_probe;
+        if self.slow_probe && !last {
             let detail = "answered the probe, but slowly".to_owned();
-            return Some(self.back_off(now, fraction, Cause { kind: ErrorKind::Timeout, detail }));
+            return self.back_off(now, fraction, Cause { kind: ErrorKind::Timeout, detail });
         }
         self.enter(SlotState::Live, now, None, None);
         self.window.clear();
@@ -211,21 +221,17 @@ impl Member {
         fraction: f64,
         error: &SourceError,
     ) -> Option<Flip> {
-        self.probing.take_if(|probing| probing.token == token)?;
+        self.probing.take_if(|probing| *probing == token)?;
+        self.answers = false;
         if error.kind().verdict().action == Action::Quarantine {
             return self.quarantine(now, error.into());
         }
-        if self.state == SlotState::Probation {
-            return Some(self.back_off(now, fraction, error.into()));
-        }
-        // Tried ahead of its time: that must not push its time away.
-        self.cause = Some(error.into());
-        None
+        self.back_off(now, fraction, error.into())
     }
 
     /// The try said nothing about the slot: another one must.
     pub(crate) fn undecided(&mut self, token: u64, now: Instant) {
-        if self.probing.take_if(|probing| probing.token == token).is_some() {
+        if self.probing.take_if(|probing| *probing == token).is_some() {
             self.wait_for_probe(now);
         }
     }
@@ -279,10 +285,15 @@ impl Member {
         Flip::Evicted { cause, retry_after: Some(wait) }
     }
 
-    fn back_off(&mut self, now: Instant, fraction: f64, cause: Cause) -> Flip {
+    fn back_off(&mut self, now: Instant, fraction: f64, cause: Cause) -> Option<Flip> {
+        if self.state != SlotState::Probation {
+            // Tried ahead of its time, as a last resort: that must not push its time away.
+            self.cause = Some(cause);
+            return None;
+        }
         let (kind, retry_after) = (cause.kind, self.backoff.next(fraction));
         self.enter(SlotState::Evicted, now, Some(cause), Some(now + retry_after));
-        Flip::ProbeFailed { kind, retry_after }
+        Some(Flip::ProbeFailed { kind, retry_after })
     }
 
     fn quarantine(&mut self, now: Instant, cause: Cause) -> Option<Flip> {

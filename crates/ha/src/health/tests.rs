@@ -79,8 +79,8 @@ impl Bench {
     }
 }
 
-fn evicted(kind: ErrorKind, wait: Duration) -> Option<Flip> {
-    Some(Flip::Evicted { cause: cause(kind), retry_after: Some(wait) })
+fn evicted(kind: ErrorKind, wait: Duration) -> Flip {
+    Flip::Evicted { cause: cause(kind), retry_after: Some(wait) }
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn each_kind_flips_by_its_verdict_and_by_nothing_else() {
         let mut bench = Bench::new();
         let flip = bench.fail(kind);
         let expected = match kind {
-            ErrorKind::Unavailable => evicted(kind, 500 * MS),
+            ErrorKind::Unavailable => Some(evicted(kind, 500 * MS)),
             ErrorKind::Refused => Some(Flip::Quarantined { cause: cause(kind) }),
             _ => None,
         };
@@ -104,7 +104,7 @@ fn slow_events_evict_at_the_limit_within_the_window() {
     assert_eq!(bench.fail(ErrorKind::Timeout), None);
     assert_eq!(bench.after(59 * S).fail(ErrorKind::Contended), None);
     assert_eq!(bench.after(S).slow(false), None, "the first is a minute old");
-    assert_eq!(bench.fail(ErrorKind::Timeout), evicted(ErrorKind::Timeout, 500 * MS));
+    assert_eq!(bench.fail(ErrorKind::Timeout), Some(evicted(ErrorKind::Timeout, 500 * MS)));
 }
 
 #[test]
@@ -113,18 +113,30 @@ fn the_last_live_member_is_kept_while_it_answers_at_all() {
     for _ in 0..9 {
         assert_eq!(bench.slow(true), None);
     }
-    assert_eq!(bench.clone_slow(), evicted(ErrorKind::Timeout, 500 * MS), "another one is live again");
+    let and_now = bench.member.clone().slow(bench.now, 1.0, false, cause(ErrorKind::Timeout));
+    assert_eq!(and_now, Some(evicted(ErrorKind::Timeout, 500 * MS)), "another one is live again");
     assert_eq!(
         bench.fail(ErrorKind::Timeout),
-        evicted(ErrorKind::Timeout, 500 * MS),
+        Some(evicted(ErrorKind::Timeout, 500 * MS)),
         "no answer is no service"
     );
 }
 
-impl Bench {
-    fn clone_slow(&self) -> Option<Flip> {
-        self.member.clone().slow(self.now, 1.0, false, cause(ErrorKind::Timeout))
-    }
+#[test]
+fn what_is_out_for_slowness_still_answers_and_what_is_silent_does_not() {
+    let mut bench = Bench::new();
+    while bench.slow(false).is_none() {}
+    assert!(bench.member.answers());
+    let token = bench.after(500 * MS).tick().and_then(|_| bench.member.claim(Claim::Due)).unwrap();
+    assert!(bench.member.answers(), "on probation too");
+    bench.flunk(token, ErrorKind::Timeout);
+    assert!(!bench.member.answers());
+    let token = bench.after(S).tick().and_then(|_| bench.member.claim(Claim::Due)).unwrap();
+    bench.slow(false);
+    bench.pass(token);
+    assert!(bench.member.answers(), "slowly again");
+    bench.obey(Some(&word(WordVerb::Evict, 1, None)));
+    assert!(!bench.member.answers(), "an operator said no");
 }
 
 #[test]
@@ -159,7 +171,10 @@ fn waits_shrink_again_with_health() {
     for (healthy, wait) in [(999 * MS, S), (S, 500 * MS)] {
         let (mut bench, token) = Bench::new().probing();
         bench.pass(token);
-        assert_eq!(bench.after(healthy).fail(ErrorKind::Unavailable), evicted(ErrorKind::Unavailable, wait));
+        assert_eq!(
+            bench.after(healthy).fail(ErrorKind::Unavailable),
+            Some(evicted(ErrorKind::Unavailable, wait))
+        );
     }
 }
 

@@ -76,7 +76,7 @@ impl Refill {
                 if !self.hand.is_empty() {
                     return;
                 }
-                if self.next_wave() {
+                if self.next_wave(0) {
                     continue;
                 }
                 if self.probes == 0 {
@@ -89,7 +89,8 @@ impl Refill {
             }
             if self.is_late && !hedged {
                 hedged = true;
-                self.next_wave();
+                // All of them: the one whose turn it would be may hang as well.
+                self.next_wave(1);
             }
             let left = if self.is_late { end } else { slow_at }.saturating_sub(took);
             tokio::select! {
@@ -105,7 +106,7 @@ impl Refill {
         let usable: Vec<SlotIndex> = self.usable(&snapshot, snapshot.live());
         let prompt: Vec<SlotIndex> = usable.iter().copied().filter(|slot| !self.key.is_late(*slot)).collect();
         let chosen = if prompt.is_empty() { usable } else { prompt };
-        self.ask_shares(&snapshot, &chosen);
+        self.ask_shares(&snapshot, &chosen, 0);
         if snapshot.some_out() {
             let due: Vec<SlotIndex> = snapshot.in_state(SlotState::Probation).collect();
             let due = self.usable(&snapshot, &due);
@@ -113,23 +114,29 @@ impl Refill {
         }
     }
 
-    /// Asks whoever is left to ask; whether there was anybody.
-    fn next_wave(&mut self) -> bool {
+    /// Asks whoever is left to ask, each for `least` ids even where it has no share; whether there was anybody.
+    fn next_wave(&mut self, least: u64) -> bool {
         let snapshot = self.look();
         let live = self.usable(&snapshot, snapshot.live());
         let fresh: Vec<SlotIndex> =
             live.iter().copied().filter(|slot| !self.asked.contains_key(slot)).collect();
-        if self.ask_shares(&snapshot, &fresh) > 0 {
+        if self.ask_shares(&snapshot, &fresh, least) > 0 {
             return true;
         }
         let again: Vec<SlotIndex> = live.into_iter().filter(|slot| self.may_ask_again(*slot)).collect();
-        if self.ask_shares(&snapshot, &again) > 0 {
+        if self.ask_shares(&snapshot, &again, least) > 0 {
             return true;
         }
         let out: Vec<SlotIndex> =
             snapshot.in_state(SlotState::Evicted).chain(snapshot.in_state(SlotState::Probation)).collect();
         let mut out = self.usable(&snapshot, &out);
         out.retain(|slot| !self.asked.contains_key(slot));
+        // Slow service is service, where this key has no other.
+        let slow: Vec<SlotIndex> =
+            out.iter().copied().filter(|slot| snapshot.standing(*slot).answers).collect();
+        if self.ask_shares(&snapshot, &slow, least) > 0 {
+            return true;
+        }
         if out.is_empty() || !self.key.roster().may_try_all() {
             return false;
         }
@@ -158,8 +165,8 @@ impl Refill {
         })
     }
 
-    /// Asks each slot for its share of what is missing; returns how many were asked.
-    fn ask_shares(&mut self, snapshot: &Snapshot, slots: &[SlotIndex]) -> usize {
+    /// Asks each slot for its share of what is missing, and `least` at least; returns how many were asked.
+    fn ask_shares(&mut self, snapshot: &Snapshot, slots: &[SlotIndex], least: u64) -> usize {
         let key = Arc::clone(&self.key);
         let start = |slot: &SlotIndex| {
             let generation = snapshot.standing(*slot).generation;
@@ -169,7 +176,7 @@ impl Refill {
         let starts: Vec<(SlotIndex, u64, Option<u64>)> = slots.iter().map(start).collect();
         let positions: Vec<u64> =
             starts.iter().map(|(slot, _, floor)| floor.unwrap_or_else(|| key.raw_position(*slot))).collect();
-        let shares = shares(&positions, self.missing());
+        let shares = shares(&positions, self.missing()).into_iter().map(|share| share.max(least));
         let mut asked = 0;
         for ((slot, generation, floor), want) in starts.into_iter().zip(shares).filter(|(_, want)| *want > 0)
         {

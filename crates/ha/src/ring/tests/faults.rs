@@ -175,7 +175,8 @@ impl Scene {
 
     /// The slots that came back go on at the front, not where they were.
     async fn check_level(&self, plan: &Plan, lost: &[SlotIndex], front: u64) {
-        // What came late before is not ordered, and used up first.
+        // What was asked before is answered by now. What came late is not ordered, and used up first.
+        sleep_ms(2000).await;
         for _ in 0..3 {
             self.take(400).await.unwrap();
         }
@@ -185,7 +186,7 @@ impl Scene {
             let raws = self.raws(&blocks, *slot);
             assert!(
                 !raws.is_empty() && raws.iter().all(|raw| *raw > front),
-                "slot {slot}: {raws:?} after {front}"
+                "slot {slot}: {raws:?} after {front}, {plan:?}"
             );
         }
     }
