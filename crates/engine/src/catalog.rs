@@ -197,12 +197,12 @@ impl Catalog {
 /// The entry of a definition that took the place of another; unusable where it would repeat numbers of that one.
 fn followed(before: &Entry, definition: Definition) -> Entry {
     let mut entry = Entry::new(definition);
-    if let (Ok(body), Ok(held)) = (&entry.body, &before.body) {
-        if !body.may_follow(held) {
-            let Definition { name, version, .. } = &entry.definition;
-            tracing::error!(%name, version, "definition changes start or step of one in force: out of use");
-            entry.body = Err("it changes start or step of the version before".to_owned());
-        }
+    if let (Ok(body), Ok(held)) = (&entry.body, &before.body)
+        && !body.may_follow(held)
+    {
+        let Definition { name, version, .. } = &entry.definition;
+        tracing::error!(%name, version, "definition changes start or step of one in force: out of use");
+        entry.body = Err("it changes start or step of the version before".to_owned());
     }
     entry
 }

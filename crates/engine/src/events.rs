@@ -97,7 +97,7 @@ fn log(event: &Event) {
         Event::Unmarked { version } => tracing::warn!(version, "no other shard took the ledger's mark"),
         Event::Dropped { slot, count, why } => tracing::info!(slot, count, why, "numbers burnt"),
         Event::Obeyed { slot, verb, who, why } => {
-            tracing::info!(slot, verb, who, why, "operator's word obeyed")
+            tracing::info!(slot, verb, who, why, "operator's word obeyed");
         }
         other => tracing::info!(event = ?other, "event"),
     }

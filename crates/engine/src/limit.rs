@@ -12,13 +12,11 @@ pub(crate) async fn within<T>(
     step: &str,
     call: impl Future<Output = Result<T, SourceError>>,
 ) -> Result<T, SourceError> {
-    match tokio::time::timeout(limit, call).await {
-        Ok(result) => result.map_err(|error| error.during(step)),
-        Err(_) => {
-            let context = format!("{step}: no answer within {} ms", limit.as_millis());
-            Err(SourceError::new(ErrorKind::Timeout, context))
-        }
-    }
+    let late = |_| {
+        let context = format!("{step}: no answer within {} ms", limit.as_millis());
+        SourceError::new(ErrorKind::Timeout, context)
+    };
+    tokio::time::timeout(limit, call).await.map_err(late)?.map_err(|error| error.during(step))
 }
 
 /// What a failed call to the ledger means to a caller: away, unless it says that a person has to act.

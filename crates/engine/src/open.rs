@@ -122,7 +122,7 @@ async fn keep(config: &Config, ground: &Ground, ring: &Ring) -> Result<Arc<Keepe
         {
             continue;
         }
-        admit(ring, excluded)?;
+        admit(ring, &excluded)?;
         return Ok(keeper);
     }
 }
@@ -173,7 +173,7 @@ fn opening(config: &Config, ground: &Ground, ring: &Ring) -> Opening {
 }
 
 /// What was refused at the start is for a person to mend; what is away comes back by timed rescue.
-fn admit(ring: &Ring, excluded: Vec<(SlotIndex, SourceError)>) -> Result<(), OpenError> {
+fn admit(ring: &Ring, excluded: &[(SlotIndex, SourceError)]) -> Result<(), OpenError> {
     let refused = |error: &SourceError| matches!(OpenError::of_source(error), OpenError::Refused(_));
     let lines: Vec<String> = excluded
         .iter()
@@ -183,7 +183,7 @@ fn admit(ring: &Ring, excluded: Vec<(SlotIndex, SourceError)>) -> Result<(), Ope
     if !lines.is_empty() {
         return Err(OpenError::Refused(lines.join("\n")));
     }
-    for (slot, error) in &excluded {
+    for (slot, error) in excluded {
         ring.exclude(*slot, error);
     }
     Ok(())
@@ -229,7 +229,7 @@ async fn follow(engine: Weak<Inner>, mut version: watch::Receiver<u64>) {
         let now = *version.borrow_and_update();
         match engine.catalog.follow(now).await {
             Ok(changed) => {
-                engine.keys.remove(|key| changed.iter().any(|name| name.as_str() == key.sequence()))
+                engine.keys.remove(|key| changed.iter().any(|name| name.as_str() == key.sequence()));
             }
             Err(error) => {
                 tracing::warn!(%error, "definitions can't be read again: those known stay in force");

@@ -49,7 +49,7 @@ fn overlay(report: &mut ShardReport, slot: SlotStatus, now: Instant) {
     if slot.state == SlotState::Empty {
         return;
     }
-    report.state = slot.state.as_str().to_owned();
+    slot.state.as_str().clone_into(&mut report.state);
     if let Some((kind, detail)) = slot.cause {
         report.cause = Some(Cause { kind: kind.as_str(), detail });
     }

@@ -1,5 +1,7 @@
 //! A configuration is refused whole, with every fault at once: key, value, bound.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests fail as tests do")]
+
 use std::{fs, path::Path};
 
 use sequent_engine::config::{Config, Faults, Origin, Place, Sources};
@@ -247,7 +249,7 @@ fn secrets_are_taken_from_the_environment_and_never_shown() {
     sources.environment.insert("NOWHERE".to_owned(), "s.db".to_owned());
     let config = Config::load(&sources).unwrap();
     assert_eq!(config.ledger.place, Place::Sqlite("/hidden/l.db".into()));
-    let shown: String = config.shown().iter().map(|shown| format!("{shown}\n")).collect();
+    let shown = config.shown().iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
     assert!(shown.contains("ledger.path = \"${PLACE}/l.db\"") && !shown.contains("hidden"), "{shown}");
 }
 

@@ -1,5 +1,7 @@
 //! Whole clusters over real files: opening, taking, losing, and what an operator sees.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests fail as tests do")]
+
 mod idle;
 mod losses;
 mod operators;
