@@ -153,10 +153,17 @@ impl<'a> Turn<'a> {
         self.state.passed_by = false;
         match outcome {
             Ok(blocks) if blocks.is_empty() => {
-                self.failed(&SourceError::new(ErrorKind::Unavailable, "the source gave no number"));
+                let error = SourceError::new(ErrorKind::Unavailable, "the source gave no number");
+                return self.refilled(Err(error), took);
             }
             Ok(blocks) => self.deposit(blocks, took),
-            Err(error) => self.failed(&error),
+            Err(error) => {
+                // Nobody waits any more, and a source that fails at once would be asked in a ring: the next caller asks.
+                self.failed(&error);
+                self.open();
+                self.release();
+                return None;
+            }
         }
         self.settle()
     }
