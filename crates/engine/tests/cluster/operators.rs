@@ -3,7 +3,8 @@
 use std::{fs, time::Duration};
 
 use sequent_core::{Event, SequenceName, SlotIndex, ledger::WordVerb};
-use sequent_engine::{Desk, Engine, Options, Reason, Saying, report::ShardReport};
+use sequent_engine::{Desk, Engine, NextRequest, Options, Reason, Saying, report::ShardReport};
+use sequent_testkit::Oracle;
 
 use super::{Place, take};
 
@@ -122,4 +123,27 @@ async fn a_slot_that_cannot_be_reached_starts_evicted_and_costs_nothing() {
     assert_eq!(states(&status.shards), ["live", "evicted", "live", "live"]);
     assert!(status.shards[1].cause.as_ref().unwrap().detail.contains("directory"));
     engine.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_higher_version_reaches_every_engine() {
+    let mut place = Place::with("[[sequence]]\nname = \"a\"\n");
+    let standing = Engine::open(place.config(), Options::default()).await.unwrap();
+    let oracle = Oracle::new();
+    let version = async || {
+        let issued = standing.next(&NextRequest::new("a").unwrap()).await.unwrap();
+        oracle.add_blocks(&issued.numbers, "a").unwrap();
+        issued.version
+    };
+    assert_eq!(version().await, 1);
+    place.say("[[sequence]]\nname = \"a\"\nversion = 2\nend = 5000000\n");
+    place.take("a", 1).await;
+    let heard = async {
+        while version().await == 1 {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(10), heard).await.unwrap();
+    assert_eq!(version().await, 2);
+    standing.shutdown().await;
 }
