@@ -108,7 +108,7 @@ impl Shard {
         let slot = self.slot();
         let is = found.incarnation.clone();
         if found.stamp.is_none() {
-            self.store.stamp(&is, None, &self.expected).await?;
+            self.stamp(&is).await?;
             if self.known().last.is_some() {
                 self.events.emit(Event::StampedAgain { slot });
             }
@@ -126,6 +126,19 @@ impl Shard {
         *known =
             Known { admitted: Some(is.clone()), last: Some(is.clone()), class: Some(found.durability.class) };
         Ok(is)
+    }
+
+    /// Writes the stamp. Another server may have found none either, and been faster.
+    async fn stamp(&self, under: &Incarnation) -> Result<(), SourceError> {
+        let Err(error) = self.store.stamp(under, None, &self.expected).await else { return Ok(()) };
+        if error.kind() != ErrorKind::Refused {
+            return Err(error);
+        }
+        let again = self.store.inspect().await?;
+        match again.stamp {
+            Some(stamp) if stamp == self.expected && again.incarnation == *under => Ok(()),
+            _ => Err(error),
+        }
     }
 
     fn known(&self) -> MutexGuard<'_, Known> {

@@ -1,0 +1,149 @@
+//! Store and ledger at the far end of a wire.
+
+use std::sync::Arc;
+
+use sequent_backend::memory::{MemoryLedger, MemoryStore};
+use sequent_core::{
+    Block, BoxFuture, Cell, Incarnation, Inspection, Life, SlotIndex, SourceError, Stamp, Store,
+    ledger::{
+        Answer, Catalog, Counter, Defined, Definition, Identity, Known, LayoutBook, LayoutRecord,
+        LedgerInspection, Loss, Opened, Opening, Pass, PastLife, Presence, Raise, Raised, Reading, Recovery,
+        Row, Rows, ServerId, ShowUp, Word, Words,
+    },
+};
+
+use super::wire::Wire;
+
+type Answered<'a, T> = BoxFuture<'a, Result<T, SourceError>>;
+
+/// A system behind a wire.
+pub(crate) struct Wired<S> {
+    pub(crate) wire: Arc<Wire>,
+    pub(crate) inner: S,
+}
+
+impl Store for Wired<MemoryStore> {
+    fn inspect(&self) -> Answered<'_, Inspection> {
+        Box::pin(self.wire.carry("inspect", self.inner.inspect()))
+    }
+
+    fn stamp<'a>(
+        &'a self,
+        under: &'a Incarnation,
+        expected: Option<&'a Stamp>,
+        new: &'a Stamp,
+    ) -> Answered<'a, ()> {
+        Box::pin(self.wire.carry("stamp", self.inner.stamp(under, expected, new)))
+    }
+
+    fn mark(&self, version: u64) -> Answered<'_, u64> {
+        Box::pin(self.wire.carry("mark", Store::mark(&self.inner, version)))
+    }
+
+    fn take<'a>(&'a self, cell: Cell<'a>, life: Life, want: u64) -> Answered<'a, Block> {
+        Box::pin(self.wire.carry("take", self.inner.take(cell, life, want)))
+    }
+
+    fn close<'a>(&'a self, cell: Cell<'a>, next: Life) -> Answered<'a, u64> {
+        Box::pin(self.wire.carry("close", self.inner.close(cell, next)))
+    }
+
+    fn install<'a>(&'a self, cell: Cell<'a>, life: Life, base: u64) -> Answered<'a, ()> {
+        Box::pin(self.wire.carry("install", self.inner.install(cell, life, base)))
+    }
+
+    fn lift<'a>(&'a self, cell: Cell<'a>, life: Life, floor: u64) -> Answered<'a, ()> {
+        Box::pin(self.wire.carry("lift", self.inner.lift(cell, life, floor)))
+    }
+}
+
+impl Identity for Wired<MemoryLedger> {
+    fn inspect(&self) -> Answered<'_, LedgerInspection> {
+        Box::pin(self.wire.carry("inspect", self.inner.inspect()))
+    }
+
+    fn enlist<'a>(&'a self, under: &'a Incarnation, server: ServerId, nonce: u64) -> Answered<'a, ()> {
+        Box::pin(self.wire.carry("enlist", self.inner.enlist(under, server, nonce)))
+    }
+
+    fn rebear<'a>(&'a self, was: &'a Incarnation) -> Answered<'a, Incarnation> {
+        Box::pin(self.wire.carry("rebear", self.inner.rebear(was)))
+    }
+
+    fn known(&self) -> Answered<'_, Known> {
+        Box::pin(self.wire.carry("known", self.inner.known()))
+    }
+
+    fn record<'a>(
+        &'a self,
+        under: &'a Incarnation,
+        slot: Option<SlotIndex>,
+        incarnation: &'a Incarnation,
+    ) -> Answered<'a, ()> {
+        Box::pin(self.wire.carry("record", self.inner.record(under, slot, incarnation)))
+    }
+}
+
+impl Rows for Wired<MemoryLedger> {
+    fn read<'a>(&'a self, under: &'a Incarnation, counters: &'a [Counter]) -> Answered<'a, Reading> {
+        Box::pin(self.wire.carry("read", self.inner.read(under, counters)))
+    }
+
+    fn open<'a>(&'a self, pass: Pass<'a>, openings: &'a [Opening]) -> Answered<'a, Answer<Vec<Opened>>> {
+        Box::pin(self.wire.carry("open", self.inner.open(pass, openings)))
+    }
+
+    fn raise<'a>(&'a self, pass: Pass<'a>, raises: &'a [Raise]) -> Answered<'a, Answer<Vec<Raised>>> {
+        Box::pin(self.wire.carry("raise", self.inner.raise(pass, raises)))
+    }
+
+    fn list<'a>(&'a self, sequence: Option<&'a str>, most: usize) -> Answered<'a, Vec<(Counter, Row)>> {
+        Box::pin(self.wire.carry("list", self.inner.list(sequence, most)))
+    }
+
+    fn history<'a>(&'a self, counter: &'a Counter) -> Answered<'a, Vec<PastLife>> {
+        Box::pin(self.wire.carry("history", self.inner.history(counter)))
+    }
+}
+
+impl ShowUp for Wired<MemoryLedger> {
+    fn show_up<'a>(&'a self, pass: Pass<'a>, raises: &'a [Raise]) -> Answered<'a, Answer<Presence>> {
+        Box::pin(self.wire.carry("show_up", self.inner.show_up(pass, raises)))
+    }
+}
+
+impl LayoutBook for Wired<MemoryLedger> {
+    fn layout(&self) -> Answered<'_, Option<LayoutRecord>> {
+        Box::pin(self.wire.carry("layout", self.inner.layout()))
+    }
+
+    fn found<'a>(&'a self, first: &'a LayoutRecord) -> Answered<'a, LayoutRecord> {
+        Box::pin(self.wire.carry("found", self.inner.found(first)))
+    }
+}
+
+impl Catalog for Wired<MemoryLedger> {
+    fn definitions(&self) -> Answered<'_, (u64, Vec<Definition>)> {
+        Box::pin(self.wire.carry("definitions", self.inner.definitions()))
+    }
+
+    fn define<'a>(&'a self, definition: &'a Definition) -> Answered<'a, Defined> {
+        Box::pin(self.wire.carry("define", self.inner.define(definition)))
+    }
+}
+
+impl Words for Wired<MemoryLedger> {
+    fn words(&self) -> Answered<'_, Vec<Word>> {
+        Box::pin(self.wire.carry("words", self.inner.words()))
+    }
+
+    fn say<'a>(&'a self, word: &'a Word) -> Answered<'a, Word> {
+        Box::pin(self.wire.carry("say", self.inner.say(word)))
+    }
+}
+
+impl Recovery for Wired<MemoryLedger> {
+    fn recover(&self, loss: Loss, version_floor: u64) -> Answered<'_, Incarnation> {
+        Box::pin(self.wire.carry("recover", self.inner.recover(loss, version_floor)))
+    }
+}
