@@ -156,8 +156,18 @@ impl Desk {
         self.trouble().map_or(Ok(()), |trouble| Err(trouble.error()))
     }
 
+    /// While the ledger is known to be away, nobody waits for it: the show up finds out when it is back.
+    pub(crate) fn in_reach(&self) -> Result<(), SourceError> {
+        self.trusted()?;
+        match self.loss() {
+            None => Ok(()),
+            Some(_) => Err(SourceError::new(ErrorKind::NoWitness, "the ledger is away")),
+        }
+    }
+
     /// Reads rows under the incarnation in force, which may turn out to be another one.
     pub(crate) async fn read(&self, counters: &[Counter]) -> Result<(Incarnation, Reading), SourceError> {
+        self.in_reach()?;
         let mut under = self.incarnation();
         match self.limited("read", self.ledger.read(&under, counters)).await {
             Err(error) if error.kind() == ErrorKind::Reborn => {
@@ -180,7 +190,12 @@ impl Desk {
         asks: &[A],
         call: Call<A, T>,
     ) -> Result<T, SourceError> {
+        let loss = self.loss();
         let _one_at_a_time = self.writing.lock().await;
+        if self.loss() != loss {
+            // Lost while another call was waited for: that was wait enough.
+            self.in_reach()?;
+        }
         let next = self.env.entropy.bits();
         let (under, nonces) = self.offer(next);
         let pass = Pass { under: &under, server: self.server, nonces: &nonces, next, epoch: self.epoch };

@@ -95,6 +95,8 @@ impl Guarded {
         let (shared, rules) = (&self.shared, self.shared.rules);
         let life = Life::random(&*shared.env.entropy);
         let cell = Cell { key: &self.counter.key, under: store };
+        // A close that no open can follow would only take the counter from servers that still hold permits.
+        shared.desk.in_reach()?;
         self.drop_permit();
         let value = self.shard.store().close(cell, life).await.map_err(|error| self.reborn(store, error))?;
         self.compare_with_seen(value);

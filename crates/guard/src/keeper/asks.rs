@@ -112,17 +112,8 @@ fn deal(
     }
 }
 
-/// While the ledger is known to be away, nobody waits for it: the show up finds out when it is back.
-fn in_reach(desk: &Desk) -> Result<(), SourceError> {
-    desk.trusted()?;
-    match desk.loss() {
-        None => Ok(()),
-        Some(_) => Err(SourceError::new(ErrorKind::NoWitness, "the ledger is away")),
-    }
-}
-
 async fn open(desk: &Desk, openings: &[Opening]) -> Result<Vec<Opened>, SourceError> {
-    in_reach(desk)?;
+    desk.in_reach()?;
     let slots = slots_of(openings.iter().map(|opening| &opening.counter));
     desk.write("open", (&slots, true), openings, |ledger, pass, asks| ledger.open(pass, asks)).await
 }
@@ -134,7 +125,7 @@ async fn raise(
     rules: Rules,
     mut claims: Vec<Raise>,
 ) -> Result<Vec<Raised>, SourceError> {
-    in_reach(desk)?;
+    desk.in_reach()?;
     let asked = claims.len();
     let owing: Vec<Arc<Guarded>> =
         locked(registry).values().filter(|guarded| guarded.owes()).cloned().collect();
