@@ -60,6 +60,11 @@ pub(crate) fn write(put: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Resul
     put(&mut out).and_then(|()| out.flush()).map_err(|error| Failure::output(&error))
 }
 
+/// A cause's detail without its class in front, which is shown beside it.
+pub(crate) fn detail<'a>(class: &str, text: &'a str) -> &'a str {
+    text.strip_prefix(class).and_then(|rest| rest.strip_prefix(": ")).unwrap_or(text)
+}
+
 /// Columns that line up: each as wide as its widest cell, two spaces apart, nothing after the last.
 pub(crate) fn table(head: &[&str], rows: &[Vec<String>]) -> Vec<String> {
     let mut widths: Vec<usize> = head.iter().map(|cell| cell.chars().count()).collect();

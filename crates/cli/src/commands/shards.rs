@@ -48,7 +48,7 @@ fn obey(slot: &mut ShardReport) {
     let Some(said) = &slot.word else { return };
     let out = WordVerb::from_word(said.verb).is_some_and(|verb| verb != WordVerb::Rescue);
     if out && slot.cause.is_none() {
-        slot.state = "evicted".to_owned();
+        "evicted".clone_into(&mut slot.state);
         slot.cause = Some(Cause { kind: "word", detail: word::sentence(said) });
     }
 }
@@ -59,7 +59,10 @@ fn row(slot: &ShardReport) -> Vec<String> {
         slot.retry_in_ms.map(|ms| format!(", next try in {}", span(ms))),
     ];
     let out: String = out.into_iter().flatten().collect();
-    let cause = slot.cause.as_ref().map(|cause| format!("{}: {}", cause.kind, cause.detail));
+    let cause = slot
+        .cause
+        .as_ref()
+        .map(|cause| format!("{}: {}", cause.kind, output::detail(cause.kind, &cause.detail)));
     vec![
         slot.slot.to_string(),
         format!("{}{out}", slot.state),

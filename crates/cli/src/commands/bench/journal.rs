@@ -8,6 +8,8 @@ use std::{
 use sequent_core::{Event, SlotIndex};
 use serde::Serialize;
 
+use crate::output;
+
 /// The most entries that are kept; later ones are said and counted.
 const ENTRIES_MAX: usize = 1000;
 
@@ -61,6 +63,7 @@ impl Journal {
         let (name, slot, cause, detail) = describe(event)?;
         let at_ms =
             u64::try_from(now.saturating_duration_since(self.started).as_millis()).unwrap_or(u64::MAX);
+        let detail = cause.map_or(detail.as_str(), |cause| output::detail(cause, &detail)).to_owned();
         let entry = Entry { at_ms, event: name, slot, cause, detail };
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         match event {
@@ -132,7 +135,7 @@ fn describe_ledger(event: &Event) -> Option<Description> {
             ("unwitnessed", Some(*slot), None, format!("{count} raw ids above the ceiling"))
         }
         Event::Unmarked { version } => ("unmarked", None, None, format!("version {version}")),
-        Event::Dropped { slot, count, why } => ("dropped", *slot, None, format!("{count}: {why}")),
+        Event::Dropped { slot, count, why } => ("dropped", *slot, None, format!("{count} burnt: {why}")),
         _ => return None,
     })
 }
@@ -154,7 +157,7 @@ mod tests {
         let event = Event::Evicted {
             slot: 2,
             kind: ErrorKind::Unavailable,
-            detail: "unable to open database file".into(),
+            detail: "unavailable: unable to open database file".into(),
             retry_after: Some(Duration::from_micros(512_300)),
         };
         let entry = journal.note(started + Duration::from_millis(1500), &event).unwrap();

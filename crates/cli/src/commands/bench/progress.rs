@@ -46,7 +46,7 @@ impl Progress {
         let bar = ProgressBar::with_draw_target(steps, target);
         let template = match length {
             Length::Unknown => "{spinner} {elapsed} {msg}",
-            Length::Requests | Length::Milliseconds => "{wide_bar} {percent:>3}% {elapsed} {msg}",
+            Length::Requests | Length::Milliseconds => "{bar:30} {percent:>3}% {elapsed} {msg}",
         };
         if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style);

@@ -85,8 +85,7 @@ impl Schedule {
             self.stop();
         }
         Some(match &self.timetable {
-            #[allow(clippy::cast_precision_loss, reason = "a nanosecond's error after years of requests")]
-            Some(timetable) => self.started + Duration::from_secs_f64(index as f64 / timetable.rate),
+            Some(timetable) => self.started + timetable.start_of(index),
             None => now,
         })
     }
@@ -118,7 +117,9 @@ impl Schedule {
             let fresh = due.saturating_sub(given).min(PERMITS_MAX);
             timetable.due.add_permits(usize::try_from(fresh).unwrap_or(0));
             given += fresh;
-            let nap = Duration::from_secs_f64(1.0 / timetable.rate).clamp(NAP_MIN, NAP_MAX);
+            // Until the next request is due: a nap of fixed length would make each of them late by half of it.
+            let next = self.started + timetable.start_of(given);
+            let nap = next.saturating_duration_since(self.clock.now()).clamp(NAP_MIN, NAP_MAX);
             std::thread::sleep(nap);
         }
     }
@@ -129,6 +130,13 @@ impl Schedule {
 }
 
 impl Timetable {
+    /// When a request is meant to start, from the beginning.
+    #[allow(clippy::cast_precision_loss, reason = "a nanosecond's error after years of requests")]
+    fn start_of(&self, index: u64) -> Duration {
+        Duration::try_from_secs_f64(index as f64 / self.rate).unwrap_or(Duration::MAX)
+    }
+
+    /// How many requests are due once so much time has gone by.
     #[allow(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
