@@ -39,10 +39,13 @@ pub(super) fn token(entropy: &dyn Entropy) -> String {
 async fn build(draft: &Path, kind: &Kind, token: &str) -> Result<(), Fault> {
     let options = link::options(draft).create_if_missing(true).journal_mode(SqliteJournalMode::Wal);
     let mut connection = options.connect().await?;
+    // One transaction, for the sake of speed: whoever is interrupted leaves a draft that nobody looks at.
+    sqlx::query("BEGIN").execute(&mut connection).await?;
     for statement in kind.schema {
         sqlx::query(*statement).execute(&mut connection).await?;
     }
     sqlx::query(kind.beget).bind(token).execute(&mut connection).await?;
+    sqlx::query("COMMIT").execute(&mut connection).await?;
     // The last to leave brings the log into the file and removes it: one complete file remains.
     connection.close().await?;
     Ok(())

@@ -36,7 +36,7 @@ pub(super) fn options(path: &Path) -> SqliteConnectOptions {
     SqliteConnectOptions::new()
         .filename(path)
         .synchronous(SqliteSynchronous::Full)
-        // SQLite's own waiting starves (of 16 processes one made 13,000 takes, another 1): see `database`.
+        // SQLite's own waiting starves (of 16 processes one made 13,000 takes, another 1): see `patience`.
         .busy_timeout(Duration::ZERO)
         .disable_statement_logging()
 }
@@ -186,4 +186,25 @@ fn durability(journal: &str, synchronous: i64) -> DurabilityClass {
 /// `under` names another incarnation than the one that speaks; nothing was touched.
 pub(super) fn reborn(under: &Incarnation, now: &Incarnation) -> SourceError {
     SourceError::new(ErrorKind::Reborn, format!("expected {under}, found {now}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_may_lose_commits_is_lossy() {
+        let expected = [
+            ("wal", 2, DurabilityClass::Durable),
+            ("wal", 3, DurabilityClass::Durable),
+            ("delete", 2, DurabilityClass::Durable),
+            ("wal", 1, DurabilityClass::Lossy),
+            ("wal", 0, DurabilityClass::Lossy),
+            ("memory", 2, DurabilityClass::Lossy),
+            ("off", 2, DurabilityClass::Lossy),
+        ];
+        for (journal, synchronous, class) in expected {
+            assert_eq!(durability(journal, synchronous), class, "{journal} {synchronous}");
+        }
+    }
 }

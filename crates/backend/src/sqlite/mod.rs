@@ -1,8 +1,8 @@
 //! SQLite: one file a shard, and one for the ledger.
 //!
-//! Reading order: [`fault`] (what SQLite says, and who must react), [`place`] (which file is at the path now),
-//! [`create`] (a new file appears complete or not at all), [`link`] (one connection), [`database`] (its use: one
-//! verb at a time, retries, discarded connections), then [`store`] and [`ledger`], a file a trait.
+//! Reading order: `fault` (what SQLite says, and who must react), `place` (which file is at the path now),
+//! `create` (a new file appears complete or not at all), `link` (one connection), `seat` (where it is), `work`
+//! (a verb), `database` (one verb at a time, with `patience`), then `store` and `ledger`, a file a trait.
 //!
 //! What it rests on:
 //!
@@ -18,8 +18,11 @@ mod database;
 mod fault;
 mod ledger;
 mod link;
+mod patience;
 mod place;
+mod seat;
 mod store;
+mod work;
 
 use std::sync::Arc;
 

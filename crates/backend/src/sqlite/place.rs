@@ -80,3 +80,15 @@ fn look(path: &Path) -> Result<Option<FileId>, Fault> {
     let born = metadata.created().ok().and_then(|born| born.duration_since(UNIX_EPOCH).ok());
     Ok(Some(FileId { inode: metadata.ino(), born_ns: born.map(|born| born.as_nanos()) }))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_path_is_taken_for_a_uri() {
+        // SQLite reads what begins with `file:` as a URI, parameters and all.
+        let place = Place::new("file:shard?mode=memory".into());
+        assert!(place.path().is_absolute() && place.path().ends_with("file:shard?mode=memory"));
+    }
+}

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use sequent_backend::sqlite::{SqliteOptions, SqliteStore};
-use sequent_core::{Cell, DurabilityClass, ErrorKind, Incarnation, Store, ledger::Identity};
+use sequent_core::{Cell, DurabilityClass, ErrorKind, Store, ledger::Identity};
 use sqlx::{Connection, SqliteConnection};
 
 use crate::support::{Site, failed, key, life, names};
@@ -133,22 +133,33 @@ async fn weaker_settings_of_the_file_are_mended() {
     let store = site.store();
     store.inspect().await.unwrap();
     store.disconnect().await;
-    sqlx::query("PRAGMA journal_mode = MEMORY").execute(&mut site.stranger().await).await.unwrap();
     let mut stranger = site.stranger().await;
     sqlx::query("PRAGMA journal_mode = DELETE").execute(&mut stranger).await.unwrap();
     stranger.close().await.unwrap();
-    assert_eq!(store.inspect().await.unwrap().durability.class, DurabilityClass::Durable);
+    let durability = store.inspect().await.unwrap().durability;
+    assert_eq!(durability.settings[0], ("journal_mode".to_owned(), "wal".to_owned()));
 }
 
 #[tokio::test]
-async fn a_relative_path_that_looks_like_a_uri_is_a_path() {
+async fn a_path_with_odd_characters_is_a_path() {
     let mut site = Site::new();
     site.path = site.folder.path().join("file:x?mode=memory & 100%");
     let store = site.store();
-    let incarnation = store.inspect().await.unwrap().incarnation;
-    assert_ne!(incarnation, Incarnation::new(""));
+    store.inspect().await.unwrap();
     store.disconnect().await;
     assert_eq!(names(site.folder.path()), ["file:x?mode=memory & 100%"]);
+}
+
+#[tokio::test]
+async fn makers_of_files_in_one_directory_wait_for_each_other() {
+    let site = Site::new();
+    let directory = std::fs::File::open(site.folder.path()).unwrap();
+    directory.lock().unwrap();
+    let store = site.store();
+    failed(store.inspect().await, ErrorKind::Contended, &["another process makes a file here"]);
+    assert!(names(site.folder.path()).is_empty());
+    directory.unlock().unwrap();
+    store.inspect().await.unwrap();
 }
 
 #[tokio::test]

@@ -2,9 +2,11 @@
 #![cfg(feature = "sqlite")]
 #![allow(clippy::unwrap_used, reason = "a test that can't go on has failed")]
 
+mod disk;
 mod files;
 mod ledger;
 mod mishaps;
 mod processes;
 mod store;
 mod support;
+mod used;

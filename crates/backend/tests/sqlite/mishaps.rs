@@ -1,45 +1,14 @@
 //! What happens to a file while it is used.
 
-use std::{io::Write, path::Path, process::Command, sync::Arc, time::Duration};
+use std::{io::Write, process::Command, sync::Arc, time::Duration};
 
-use sequent_backend::sqlite::SqliteStore;
-use sequent_core::{Block, Cell, ErrorKind, Incarnation, Key, Life, SourceError, Store, ledger::Identity};
-use sqlx::{Connection, SqliteConnection};
+use sequent_core::{Cell, ErrorKind, Store, ledger::Identity};
+use sequent_testkit::cut_short;
 
-use crate::support::{Site, failed, key, life, names, remove};
-
-/// A store in use: one cell, open at 10.
-struct Used {
-    site: Site,
-    store: SqliteStore,
-    under: Incarnation,
-    order: Key,
-    life: Life,
-}
-
-impl Used {
-    async fn new() -> Self {
-        let site = Site::new();
-        let store = site.store();
-        let under = store.inspect().await.unwrap().incarnation;
-        let used = Self { site, store, under, order: key("order"), life: life(1) };
-        used.store.close(used.cell(), used.life).await.unwrap();
-        used.store.install(used.cell(), used.life, 10).await.unwrap();
-        used
-    }
-
-    fn cell(&self) -> Cell<'_> {
-        Cell { key: &self.order, under: &self.under }
-    }
-
-    async fn take(&self) -> Result<Block, SourceError> {
-        self.store.take(self.cell(), self.life, 1).await
-    }
-
-    async fn taken(&self) -> u64 {
-        self.take().await.unwrap().first()
-    }
-}
+use crate::{
+    support::{Site, failed, life, remove},
+    used::Used,
+};
 
 #[tokio::test]
 async fn a_copy_moved_into_place_is_noticed_at_the_next_verb() {
@@ -98,6 +67,9 @@ async fn a_deleted_file_is_unavailable_and_then_made_anew() {
     failed(used.take().await, ErrorKind::Reborn, &[]);
     let inspection = used.store.inspect().await.unwrap();
     assert_eq!((inspection.stamp, inspection.has_cells), (None, false));
+    remove(&used.site.path);
+    failed(used.take().await, ErrorKind::Unavailable, &["the file is gone"]);
+    assert!(!used.site.path.exists(), "the grace of the first time was used again");
 }
 
 #[tokio::test]
@@ -164,119 +136,19 @@ fn write_over(site: &Site, content: &[u8]) {
 }
 
 #[tokio::test]
-async fn a_locked_file_is_contended_within_a_bound() {
-    let used = Used::new().await;
-    let mut stranger = used.site.stranger().await;
-    sqlx::query("BEGIN EXCLUSIVE").execute(&mut stranger).await.unwrap();
-    failed(used.take().await, ErrorKind::Contended, &["SQLITE_BUSY (5)", "locked"]);
-    failed(used.store.inspect().await, ErrorKind::Contended, &["SQLITE_BUSY (5)"]);
-    sqlx::query("ROLLBACK").execute(&mut stranger).await.unwrap();
-    assert_eq!(used.taken().await, 11, "the refused take left a trace");
-}
-
-#[tokio::test]
-async fn a_file_that_another_locks_for_itself_alone_is_contended_at_the_opening() {
-    let used = Used::new().await;
-    used.store.disconnect().await;
-    let options = sqlx::sqlite::SqliteConnectOptions::new()
-        .filename(&used.site.path)
-        .locking_mode(sqlx::sqlite::SqliteLockingMode::Exclusive);
-    let mut stranger = SqliteConnection::connect_with(&options).await.unwrap();
-    sqlx::query("UPDATE identity SET mark = 9").execute(&mut stranger).await.unwrap();
-    failed(used.take().await, ErrorKind::Contended, &["SQLITE_BUSY"]);
-    stranger.close().await.unwrap();
-    assert_eq!((used.taken().await, used.store.mark(0).await.unwrap()), (11, 9));
-}
-
-#[tokio::test]
 async fn a_call_dropped_in_its_transaction_leaves_no_lock() {
     let site = Site::new();
     let (one, two) = (site.ledger(), site.ledger());
     let under = two.inspect().await.unwrap().incarnation;
-    for polls in 0..40 {
-        let mut call = Box::pin(one.inspect());
-        for _ in 0..polls {
-            let waker = std::task::Waker::noop();
-            if call.as_mut().poll(&mut std::task::Context::from_waker(waker)).is_ready() {
-                break;
-            }
-            tokio::time::sleep(Duration::from_micros(200)).await;
-        }
-        drop(call);
+    for polls in 1.. {
+        let done = cut_short(polls, one.inspect()).await;
         two.record(&under, Some(0), &under).await.unwrap();
+        if done.is_some() {
+            println!("{} places to drop it", polls - 1);
+            break;
+        }
+        // Each round opens its connection anew, and so visits the same places.
+        one.disconnect().await;
     }
     assert_eq!(one.inspect().await.unwrap().incarnation, under);
-}
-
-#[tokio::test]
-async fn a_read_only_file_is_unavailable_to_who_merely_looks() {
-    let used = Used::new().await;
-    used.store.disconnect().await;
-    let chattr = |flag: &str| {
-        Command::new("chattr").arg(flag).arg(&used.site.path).status().is_ok_and(|status| status.success())
-    };
-    if !chattr("+i") {
-        println!("skipped: chattr +i does not work here");
-        return;
-    }
-    let (looked, took) = (used.store.inspect().await, used.take().await);
-    assert!(chattr("-i"));
-    failed(looked, ErrorKind::Unavailable, &["SQLITE_READONLY"]);
-    failed(took, ErrorKind::Unavailable, &["SQLITE_READONLY"]);
-    assert_eq!(used.taken().await, 11);
-}
-
-#[tokio::test]
-async fn a_full_disk_is_unavailable_to_who_merely_looks() {
-    let mount = tempfile::tempdir().unwrap();
-    let run = |program: &str, arguments: &[&str]| {
-        let done = Command::new(program).args(arguments).arg(mount.path()).output();
-        done.is_ok_and(|output| output.status.success())
-    };
-    if !run("mount", &["-t", "tmpfs", "-o", "size=256k", "tmpfs"]) {
-        println!("skipped: no tmpfs can be mounted here");
-        return;
-    }
-    let outcome = fill_and_look(mount.path()).await;
-    assert!(run("umount", &[]));
-    let (highest, took, looked, after) = outcome;
-    failed(took, ErrorKind::Unavailable, &["SQLITE_FULL (13)"]);
-    // A fresh connection fails earlier: where its wal-index is mapped.
-    failed(looked, ErrorKind::Unavailable, &["SQLITE_", "disk"]);
-    assert_eq!(after.unwrap(), highest + 1, "the refused take left a trace");
-}
-
-type Looked = Result<sequent_core::Inspection, SourceError>;
-type Took = Result<u64, SourceError>;
-
-/// Takes until the disk is full, looks with a fresh connection, and takes again once there is room.
-async fn fill_and_look(folder: &Path) -> (u64, Took, Looked, Took) {
-    let mut site = Site::new();
-    site.path = folder.join("the file.db");
-    let store = site.store();
-    let under = store.inspect().await.unwrap().incarnation;
-    let (order, first) = (key("order"), life(1));
-    let cell = Cell { key: &order, under: &under };
-    store.close(cell, first).await.unwrap();
-    store.install(cell, first, 0).await.unwrap();
-    let filler = folder.join("filler");
-    let _ = std::fs::write(&filler, vec![0; 1 << 20]);
-    let mut highest = 0;
-    let took = loop {
-        match store.take(cell, first, 1).await {
-            Ok(block) if highest < 1000 => highest = block.last(),
-            other => break other.map(|block| block.first()),
-        }
-    };
-    // The connection that failed takes its log with it, which leaves some room.
-    store.disconnect().await;
-    let second = folder.join("second filler");
-    let _ = std::fs::write(&second, vec![0; 1 << 20]);
-    let looked = store.inspect().await;
-    remove(&filler);
-    remove(&second);
-    let after = store.take(cell, first, 1).await.map(|block| block.first());
-    store.disconnect().await;
-    assert_eq!(names(folder), ["the file.db"]);
-    (highest, took, looked, after)
 }

@@ -8,7 +8,7 @@ use std::{
 };
 
 use sequent_backend::sqlite::{SqliteOptions, SqliteStore};
-use sequent_core::{Cell, Store};
+use sequent_core::{BoxFuture, Cell, ErrorKind, SourceError, Store};
 
 use crate::support::{Site, key, life, names};
 
@@ -29,17 +29,34 @@ fn child(path: &Path) -> Child {
 async fn as_a_process() {
     let path = std::env::var(FILE).unwrap();
     let store = SqliteStore::new(path, SqliteOptions { create: true, ..SqliteOptions::default() });
-    let under = store.inspect().await.unwrap().incarnation;
+    let under = again(|| store.inspect()).await.unwrap().incarnation;
     // One write a line: what a killed process has said is complete.
     let say = |line: String| std::io::stdout().write_all(line.as_bytes()).unwrap();
     say(format!("\nspeaks {under}\n"));
     let order = key("order");
     let cell = Cell { key: &order, under: &under };
     for turn in 0..TAKES {
-        let Ok(block) = store.take(cell, life(1), 1 + turn % 3).await else { break };
+        let block = match again(|| store.take(cell, life(1), 1 + turn % 3)).await {
+            Ok(block) => block,
+            Err(error) => {
+                assert_eq!(error.kind(), ErrorKind::Regressed, "{error}");
+                break;
+            }
+        };
         say(format!("took {} {}\n", block.first(), block.last()));
     }
     store.disconnect().await;
+}
+
+/// Tries again what is contended: a loaded machine may keep a process waiting for longer than a verb does.
+async fn again<'a, T>(verb: impl Fn() -> BoxFuture<'a, Result<T, SourceError>>) -> Result<T, SourceError> {
+    for _ in 0..50 {
+        match verb().await {
+            Err(error) if error.kind() == ErrorKind::Contended => {}
+            other => return other,
+        }
+    }
+    panic!("contended for too long")
 }
 
 #[tokio::test]
@@ -54,7 +71,9 @@ async fn of_many_first_processes_one_makes_the_file() {
         speakers.extend(said.lines().filter_map(|line| line.strip_prefix("speaks ")).map(str::to_owned));
     }
     assert_eq!(speakers.len(), 1, "{speakers:?}");
-    assert_eq!(names(site.folder.path()), ["the file.db"]);
+    // Processes that leave at the same moment each think that another stays, so the log may remain.
+    let names = names(site.folder.path());
+    assert!(!names.iter().any(|name| name.contains(".new")), "{names:?}");
 }
 
 #[tokio::test]
@@ -78,7 +97,8 @@ async fn processes_at_once_some_killed_never_get_a_number_twice() {
     let mut given = BTreeSet::new();
     for (at, reader) in readers.into_iter().enumerate() {
         let numbers = reader.join().unwrap();
-        assert!(!numbers.is_empty(), "process {at} took nothing");
+        let most = TAKES.div_ceil(3) * 6;
+        assert!(at % 2 == 1 || numbers.len() as u64 == most, "process {at} took {} of {most}", numbers.len());
         for number in numbers {
             assert!(given.insert(number), "{number} was given twice");
         }

@@ -10,9 +10,9 @@ use sqlx::{query, query_as};
 
 use super::{SqliteLedger, kept};
 use crate::sqlite::{
-    database::{Frame, Work},
     fault::Fault,
     link::Link,
+    work::{Frame, Work},
 };
 
 impl Catalog for SqliteLedger {

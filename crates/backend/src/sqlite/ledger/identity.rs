@@ -12,9 +12,9 @@ use super::{
 };
 use crate::sqlite::{
     create::token,
-    database::{Frame, Work},
     fault::Fault,
     link::Link,
+    work::{Frame, Work},
 };
 
 /// How long the row of a server that no longer calls is kept: a day.

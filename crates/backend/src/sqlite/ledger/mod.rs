@@ -3,6 +3,7 @@
 mod catalog;
 mod identity;
 mod layout_book;
+mod lives;
 mod pass;
 mod recovery;
 mod rows;

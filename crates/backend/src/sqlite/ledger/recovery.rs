@@ -9,9 +9,9 @@ use sqlx::query;
 use super::{SqliteLedger, capped};
 use crate::sqlite::{
     create::token,
-    database::{Frame, Work},
     fault::Fault,
     link::Link,
+    work::{Frame, Work},
 };
 
 impl Recovery for SqliteLedger {

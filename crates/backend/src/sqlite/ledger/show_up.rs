@@ -5,11 +5,11 @@ use sequent_core::{
     ledger::{Answer, Pass, Presence, Raise, ShowUp},
 };
 
-use super::{SqliteLedger, catalog, rows::raise_all, words::in_force};
+use super::{SqliteLedger, catalog, lives::raise_all, words::in_force};
 use crate::sqlite::{
-    database::{Frame, Work},
     fault::Fault,
     link::Link,
+    work::{Frame, Work},
 };
 
 impl ShowUp for SqliteLedger {

@@ -8,9 +8,9 @@ use sqlx::{query, query_as};
 
 use super::{SqliteLedger, capped, kept};
 use crate::sqlite::{
-    database::{Frame, Work},
     fault::Fault,
     link::Link,
+    work::{Frame, Work},
 };
 
 impl Words for SqliteLedger {

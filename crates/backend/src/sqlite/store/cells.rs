@@ -6,9 +6,9 @@ use sqlx::query_as;
 
 use super::{check, stored};
 use crate::sqlite::{
-    database::{Frame, Work},
     fault::Fault,
     link::Link,
+    work::{Frame, Work},
 };
 
 pub(super) struct Take<'a> {

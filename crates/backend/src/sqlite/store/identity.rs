@@ -5,9 +5,9 @@ use sqlx::{query, query_as};
 
 use super::check;
 use crate::sqlite::{
-    database::{Frame, Work},
     fault::Fault,
     link::Link,
+    work::{Frame, Work},
 };
 
 pub(super) struct Inspect;

@@ -1,0 +1,69 @@
+//! The one connection of a file in this process: in its place, on loan to a verb, or on its way out.
+
+use std::{
+    task::{Context, Waker},
+    time::Instant,
+};
+
+use sequent_core::BoxFuture;
+use tokio::sync::MutexGuard;
+
+use super::link::Link;
+
+/// The place of the one connection.
+#[derive(Default)]
+pub(super) struct Seat {
+    pub(super) link: Option<Link>,
+    /// A connection on its way out. Two connections to different files under one name must never overlap: they
+    /// would share the `-shm` beside it.
+    leaving: Option<BoxFuture<'static, ()>>,
+    /// Whether there was a connection before.
+    pub(super) used: bool,
+    /// Since when the file of an earlier connection has been gone.
+    pub(super) gone_since: Option<Instant>,
+}
+
+impl Seat {
+    /// Sends the connection on its way out, if there is one.
+    pub(super) fn dismiss(&mut self) {
+        if let Some(link) = self.link.take() {
+            self.send_off(link);
+        }
+    }
+
+    fn send_off(&mut self, link: Link) {
+        let mut leaving: BoxFuture<'static, ()> = Box::pin(link.close());
+        // The first poll tells the connection's thread to end, which rolls back what it had begun: nobody else may
+        // come by for long, and others wait for its locks.
+        let polled = leaving.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+        self.leaving = polled.is_pending().then_some(leaving);
+    }
+
+    /// Waits until a connection on its way out is gone.
+    pub(super) async fn left(&mut self) {
+        if let Some(leaving) = &mut self.leaving {
+            leaving.await;
+            self.leaving = None;
+        }
+    }
+}
+
+/// The connection while a verb has it. Dropped before it is given back, it is sent away.
+pub(super) struct Loan<'a> {
+    pub(super) link: Option<Link>,
+    pub(super) seat: MutexGuard<'a, Seat>,
+}
+
+impl Loan<'_> {
+    pub(super) fn give_back(mut self) {
+        self.seat.link = self.link.take();
+    }
+}
+
+impl Drop for Loan<'_> {
+    fn drop(&mut self) {
+        if let Some(link) = self.link.take() {
+            self.seat.send_off(link);
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! Files that are there, and can't be written: locked, read-only, on a full disk.
+
+use std::{path::Path, process::Command};
+
+use sequent_core::{Cell, ErrorKind, SourceError, Store};
+use sqlx::{Connection, SqliteConnection};
+
+use crate::{
+    support::{Site, failed, key, life, names, remove},
+    used::Used,
+};
+
+#[tokio::test]
+async fn a_locked_file_is_contended_within_a_bound() {
+    let used = Used::new().await;
+    let mut stranger = used.site.stranger().await;
+    sqlx::query("BEGIN EXCLUSIVE").execute(&mut stranger).await.unwrap();
+    failed(used.take().await, ErrorKind::Contended, &["SQLITE_BUSY (5)", "locked"]);
+    failed(used.store.inspect().await, ErrorKind::Contended, &["SQLITE_BUSY (5)"]);
+    sqlx::query("ROLLBACK").execute(&mut stranger).await.unwrap();
+    assert_eq!(used.taken().await, 11, "the refused take left a trace");
+}
+
+#[tokio::test]
+async fn a_file_that_another_locks_for_itself_alone_is_contended_at_the_opening() {
+    let used = Used::new().await;
+    used.store.disconnect().await;
+    let options = sqlx::sqlite::SqliteConnectOptions::new()
+        .filename(&used.site.path)
+        .locking_mode(sqlx::sqlite::SqliteLockingMode::Exclusive);
+    let mut stranger = SqliteConnection::connect_with(&options).await.unwrap();
+    sqlx::query("UPDATE identity SET mark = 9").execute(&mut stranger).await.unwrap();
+    failed(used.take().await, ErrorKind::Contended, &["SQLITE_BUSY"]);
+    stranger.close().await.unwrap();
+    assert_eq!((used.taken().await, used.store.mark(0).await.unwrap()), (11, 9));
+}
+
+#[tokio::test]
+async fn a_read_only_file_is_unavailable_to_who_merely_looks() {
+    let used = Used::new().await;
+    used.store.disconnect().await;
+    let chattr = |flag: &str| {
+        Command::new("chattr").arg(flag).arg(&used.site.path).status().is_ok_and(|status| status.success())
+    };
+    if !chattr("+i") {
+        println!("skipped: chattr +i does not work here");
+        return;
+    }
+    let (looked, took) = (used.store.inspect().await, used.take().await);
+    assert!(chattr("-i"));
+    failed(looked, ErrorKind::Unavailable, &["SQLITE_READONLY"]);
+    failed(took, ErrorKind::Unavailable, &["SQLITE_READONLY"]);
+    assert_eq!(used.taken().await, 11);
+}
+
+#[tokio::test]
+async fn a_full_disk_is_unavailable_to_who_merely_looks() {
+    let mount = tempfile::tempdir().unwrap();
+    let run = |program: &str, arguments: &[&str]| {
+        let done = Command::new(program).args(arguments).arg(mount.path()).output();
+        done.is_ok_and(|output| output.status.success())
+    };
+    if !run("mount", &["-t", "tmpfs", "-o", "size=256k", "tmpfs"]) {
+        println!("skipped: no tmpfs can be mounted here");
+        return;
+    }
+    let outcome = fill_and_look(mount.path()).await;
+    assert!(run("umount", &[]));
+    let (highest, took, looked, after) = outcome;
+    failed(took, ErrorKind::Unavailable, &["SQLITE_FULL (13)"]);
+    // A fresh connection fails earlier: where its wal-index is mapped.
+    failed(looked, ErrorKind::Unavailable, &["SQLITE_", "disk"]);
+    assert_eq!(after.unwrap(), highest + 1, "the refused take left a trace");
+}
+
+type Looked = Result<sequent_core::Inspection, SourceError>;
+type Took = Result<u64, SourceError>;
+
+/// Takes until the disk is full, looks with a fresh connection, and takes again once there is room.
+async fn fill_and_look(folder: &Path) -> (u64, Took, Looked, Took) {
+    let mut site = Site::new();
+    site.path = folder.join("the file.db");
+    let store = site.store();
+    let under = store.inspect().await.unwrap().incarnation;
+    let (order, first) = (key("order"), life(1));
+    let cell = Cell { key: &order, under: &under };
+    store.close(cell, first).await.unwrap();
+    store.install(cell, first, 0).await.unwrap();
+    let filler = folder.join("filler");
+    let _ = std::fs::write(&filler, vec![0; 1 << 20]);
+    let mut highest = 0;
+    let took = loop {
+        match store.take(cell, first, 1).await {
+            Ok(block) if highest < 1000 => {
+                assert_eq!(block.first(), highest + 1, "a row was believed whose commit had failed");
+                highest = block.last();
+            }
+            other => break other.map(|block| block.first()),
+        }
+    };
+    // The connection that failed takes its log with it, which leaves some room.
+    store.disconnect().await;
+    let second = folder.join("second filler");
+    let _ = std::fs::write(&second, vec![0; 1 << 20]);
+    let looked = store.inspect().await;
+    remove(&filler);
+    remove(&second);
+    let after = store.take(cell, first, 1).await.map(|block| block.first());
+    store.disconnect().await;
+    assert_eq!(names(folder), ["the file.db"]);
+    (highest, took, looked, after)
+}
