@@ -12,7 +12,11 @@
 //! 1. *closes* the word: `T: word.swap(CLOSED)`, with `CLOSED = 2^63`, above every `end`;
 //! 2. chooses `base`, at least the `end` of every earlier range and above every ticket that was ever dealt below `CLOSED`;
 //! 3. writes the next range: `step`, `origin`, then `end = base + count`;
-//! 4. *opens* the word: `O: word.store(base)`.
+//! 4. *opens* the word: `O: word.swap(base)`.
+//!
+//! Draws and turns change the word by read-modify-writes only, all of them acquire and release: their order is one chain,
+//! and each change happens before the next. (With a plain store as O, what a draw on the closed word leaves could be
+//! ordered after O in loom's eyes.)
 //!
 //! # Why no number is given twice
 //!
@@ -24,8 +28,8 @@
 //! - **The ticket is of range g.** The caller read `end` of g (acquire) before it drew; so its draw comes after T of g in
 //!   the order of the word's changes, and `t` is at least `base` of g, or void. With `t < end` it is within the range.
 //! - **`origin` and `step` are of range g too.** They are at least as new as `end`, which is published last and read
-//!   first. Suppose one is of a later range h. If the draw came before T of h, then T of h (acquire) reads from the draw (release) or
-//!   from the chain of draws that it heads; so the load happens before T of h, and before the write that it is said to have read: impossible.
+//!   first. Suppose one is of a later range h. If the draw came before T of h, it happened before T of h, as
+//!   did the load before the draw; but the write that this load is said to have read comes after T of h: impossible.
 //!   So the draw came after T of h, and `t` is at least `base` of h, which is at least `end` of g: `t < end` is false.
 //!
 //! The draw validates the three loads before it: there is no version to check again, as a seqlock would need.
@@ -145,7 +149,7 @@ impl Gate {
         self.step.store(block.step(), Ordering::Relaxed);
         self.origin.store(block.first().wrapping_sub(block.step().wrapping_mul(base)), Ordering::Relaxed);
         self.end.store(base + block.count(), Ordering::Release);
-        self.drawn.word.store(base, Ordering::Release);
+        self.drawn.word.swap(base, Ordering::AcqRel);
     }
 
     pub(crate) fn chunk(&self) -> u64 {

@@ -30,7 +30,8 @@ struct Turns {
 
 impl Room {
     fn new(blocks: &[(u64, u64, u64)]) -> Arc<Self> {
-        let stock = blocks.iter().rev().map(|&(first, step, count)| Block::new(first, step, count).unwrap().into());
+        let stock =
+            blocks.iter().rev().map(|&(first, step, count)| Block::new(first, step, count).unwrap().into());
         let mut turns = Turns { tickets: Tickets::default(), stock: stock.collect() };
         let gate = Gate::new();
         turns.turn(&gate);
@@ -114,8 +115,10 @@ fn check(
         found.extend(threads.into_iter().flat_map(|thread| thread.join().unwrap()));
         found.extend(room.rest());
         found.sort_unstable();
-        let mut expected: Vec<u64> =
-            blocks.iter().flat_map(|&(first, step, count)| Block::new(first, step, count).unwrap().iter()).collect();
+        let mut expected: Vec<u64> = blocks
+            .iter()
+            .flat_map(|&(first, step, count)| Block::new(first, step, count).unwrap().iter())
+            .collect();
         expected.sort_unstable();
         assert_eq!(found, expected, "no number twice, and none lost");
     });
@@ -163,18 +166,4 @@ fn a_range_that_is_interrupted_loses_and_repeats_nothing() {
 #[test]
 fn chunks_and_single_numbers() {
     check(&[(10, 1, 3), (20, 5, 2)], &[one_chunk, two], |room| room.next().into_iter().collect());
-}
-#[test]
-fn seq() {
-    loom::model(|| {
-        let room = Room::new(&[(10, 1, 1), (20, 3, 2)]);
-        println!("---");
-        let r = room.clone();
-        let h = thread::spawn(move || { println!("b next {:?}", r.next()); });
-        println!("a next {:?}", room.next());
-        h.join().unwrap();
-        println!("word {}", room.gate.word());
-        {let t = room.turns.lock().unwrap(); println!("{:?} {:?}", t.tickets, t.stock); }
-        println!("rest {:?}", room.rest());
-    });
 }
