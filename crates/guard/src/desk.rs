@@ -14,7 +14,9 @@ use sequent_core::{
 
 use crate::{GuardConfig, admission, marks::Marks, shard::Shard};
 
-/// Nonces of calls whose outcome is unknown that are still accepted; beyond that the ledger counts as another.
+/// Nonces that the ledger may hold: the one acknowledged last, and those of calls whose outcome is unknown since. Where
+/// there are more, the ones in the middle go: the ledger holds the first if it got none of the calls, one of the
+/// next if it was lost after that, or one of the last if answers alone are lost.
 const NONCES_MAX: usize = 16;
 
 /// Why nothing may be opened or raised until an operator has named the loss.
@@ -252,7 +254,7 @@ impl Desk {
         let mut state = self.state();
         let held: Vec<u64> = state.nonces.iter().copied().collect();
         if state.nonces.len() == NONCES_MAX {
-            state.nonces.pop_front();
+            state.nonces.remove(NONCES_MAX / 2);
         }
         state.nonces.push_back(next);
         (state.incarnation.clone(), held)
@@ -289,7 +291,7 @@ impl Desk {
         let known = self.limited("read of the incarnations on record", self.ledger.known()).await;
         let known = self.outcome(known)?;
         let moved = self.embedded && admission::all_moved(&known, &is, &self.shards).await;
-        let trouble = if moved { Some(Trouble::Moved) } else { self.compare_with_marks(&inspection).await };
+        let trouble = if moved { Some(Trouble::Moved) } else { self.compare_with_marks(&inspection).await? };
         self.accept(inspection, nonce, trouble.clone());
         self.env.events.emit(Event::LedgerReborn { was: was.clone(), is: is.clone() });
         if trouble.is_none() {
@@ -300,13 +302,22 @@ impl Desk {
     }
 
     /// Whether this incarnation of the ledger went back, as far as marks can tell.
-    pub(crate) async fn compare_with_marks(&self, found: &LedgerInspection) -> Option<Trouble> {
-        let (version, mark) = (found.version, self.marks.read().await);
-        if version >= mark || !self.rules.keep(Rule::Marks) {
-            return None;
+    pub(crate) async fn compare_with_marks(
+        &self,
+        found: &LedgerInspection,
+    ) -> Result<Option<Trouble>, SourceError> {
+        let mark = self.marks.read().await;
+        if found.version >= mark || !self.rules.keep(Rule::Marks) {
+            return Ok(None);
+        }
+        // Others may have raised, and marked, since the ledger was looked at: what it says after the marks were read counts.
+        let again = self.limited("inspect", self.ledger.inspect()).await;
+        let version = self.outcome(again)?.version;
+        if version >= mark {
+            return Ok(None);
         }
         self.env.events.emit(Event::LedgerBehind { version, mark });
-        Some(Trouble::Behind { version, mark })
+        Ok(Some(Trouble::Behind { version, mark }))
     }
 
     fn accept(&self, found: LedgerInspection, nonce: u64, trouble: Option<Trouble>) {

@@ -67,7 +67,7 @@ impl Keeper {
         };
         let (server, nonce) = (parts.server, parts.nonce);
         let desk = Arc::new(Desk::new(parts));
-        let trouble = desk.compare_with_marks(&inspection).await;
+        let trouble = desk.compare_with_marks(&inspection).await?;
         desk.set_trouble(trouble.clone());
         if outside.iter().any(|(_, error)| error.kind() == ErrorKind::Refused) {
             return Ok((Self::assemble(desk, shards, first, config, rules, env), outside));

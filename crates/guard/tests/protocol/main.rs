@@ -3,3 +3,4 @@
 
 mod first_touch;
 mod harness;
+mod ledger;

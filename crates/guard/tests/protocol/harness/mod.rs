@@ -31,7 +31,7 @@ pub(crate) struct World {
     pub(crate) home: Arc<Home>,
     pub(crate) numbers: Arc<Numbers>,
     pub(crate) rules: Rules,
-    entropy: SeededEntropy,
+    pub(crate) entropy: SeededEntropy,
 }
 
 /// What a world is made of.
@@ -106,6 +106,11 @@ impl World {
         setup: Setup,
     ) -> Result<Arc<Server>, SourceError> {
         Server::open(self, name, setup, self.wires()).await
+    }
+
+    /// Opens a server over wires that the test has prepared.
+    pub(crate) async fn open_over(&self, name: &'static str, wires: Wires) -> Arc<Server> {
+        Server::open(self, name, Setup::default(), wires).await.unwrap()
     }
 
     /// Wires for a server that is about to be opened.
