@@ -2,7 +2,12 @@
 //!
 //! Bounds, unknown keys and several faults at once are tested beside the command line, in `crates/cli/tests`.
 
-use std::{collections::BTreeMap, fs, os::unix::fs::symlink, path::PathBuf};
+use std::{
+    collections::BTreeMap,
+    fs,
+    os::unix::fs::symlink,
+    path::{Path, PathBuf},
+};
 
 use crate::place::Place;
 
@@ -65,33 +70,25 @@ fn other_memory_bits() {
 fn slots_that_changed_places() {
     let place = founded();
     write(&place, 2, 0, &[1, 0, 2, 3]);
-    refused(&place, &["slot", "found", "expected"]);
+    refused(&place, &["slot 0", "slot 1", "bears stamp", "expected"]);
 }
 
 #[test]
 fn two_slots_on_one_file_by_two_names() {
     let place = founded();
-    fs::rename(place.data().join("shard-3.db"), place.path("aside.db")).unwrap();
-    symlink("shard-0.db", place.data().join("shard-3.db")).unwrap();
-    let before = content(&place);
-    place.run(&["next", "order", "--config", "sequent.toml"]).refused(3, &["slot", "3"]);
-    fs::remove_file(place.data().join("shard-3.db")).unwrap();
-    fs::rename(place.path("aside.db"), place.data().join("shard-3.db")).unwrap();
-    assert!(before == content(&place), "a file was touched");
-    assert_eq!(place.numbers(&["next", "order", "--config", "sequent.toml"]), [6]);
-}
-
-#[test]
-fn two_slots_on_one_new_file_by_a_hard_link() {
-    let place = Place::new();
-    place.numbers(&["next", "order", "--data", "other"]);
-    fs::create_dir_all(place.data()).unwrap();
-    for slot in [0, 3] {
-        fs::hard_link(place.path("other").join("shard-0.db"), place.data().join(format!("shard-{slot}.db")))
-            .unwrap();
+    let (first, last) = (place.data().join("shard-0.db"), place.data().join("shard-3.db"));
+    fs::rename(&last, place.path("aside.db")).unwrap();
+    let by_symlink: fn(&Path, &Path) = |file, name| symlink(file.file_name().unwrap(), name).unwrap();
+    let by_hard_link: fn(&Path, &Path) = |file, name| fs::hard_link(file, name).unwrap();
+    for link in [by_symlink, by_hard_link] {
+        link(&first, &last);
+        let before = content(&place);
+        place.run(&["next", "order", "--config", "sequent.toml"]).refused(3, &["shard-3.db", "same file"]);
+        assert!(before == content(&place), "a file was touched");
+        fs::remove_file(&last).unwrap();
     }
-    write(&place, 2, 0, &[0, 1, 2, 3]);
-    place.run(&["next", "order", "--config", "sequent.toml"]).refused(3, &["slot"]);
+    fs::rename(place.path("aside.db"), &last).unwrap();
+    assert_eq!(place.numbers(&["next", "order", "--config", "sequent.toml"]), [6]);
 }
 
 #[test]
@@ -102,7 +99,9 @@ fn a_file_of_another_cluster_with_the_same_name() {
     fs::copy(place.path("other").join("shard-2.db"), place.data().join("shard-2.db")).unwrap();
     let shard = place.data().join("shard-2.db");
     let before = content(&place);
-    place.run(&["next", "order", "--config", "sequent.toml"]).refused(3, &["slot 2", "found", "expected"]);
+    place
+        .run(&["next", "order", "--config", "sequent.toml"])
+        .refused(3, &["slot 2", "bears stamp", "expected"]);
     assert!(before == content(&place), "a file was touched");
     fs::remove_file(&shard).unwrap();
     fs::rename(place.path("aside.db"), &shard).unwrap();

@@ -1,6 +1,7 @@
 //! A directory of its own for each test, and processes in it.
 
 use std::{
+    cell::RefCell,
     fs,
     io::{BufRead, BufReader, Read},
     path::{Path, PathBuf},
@@ -165,7 +166,7 @@ fn follow(pipe: impl Read + Send + 'static) -> (Lines, thread::JoinHandle<()>) {
 
 /// A process that runs; killed when it is dropped.
 pub(crate) struct Running {
-    child: Child,
+    child: RefCell<Child>,
     out: (Lines, thread::JoinHandle<()>),
     err: (Lines, thread::JoinHandle<()>),
 }
@@ -175,7 +176,7 @@ impl Running {
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let out = follow(child.stdout.take().unwrap());
         let err = follow(child.stderr.take().unwrap());
-        Self { child, out, err }
+        Self { child: RefCell::new(child), out, err }
     }
 
     /// The numbers that it has printed so far.
@@ -194,31 +195,45 @@ impl Running {
     }
 
     /// Whether it still runs.
-    pub(crate) fn runs(&mut self) -> bool {
-        self.child.try_wait().unwrap().is_none()
+    pub(crate) fn runs(&self) -> bool {
+        self.child.borrow_mut().try_wait().unwrap().is_none()
+    }
+
+    /// Asks until there is an answer, for as long as the process runs and patience lasts.
+    pub(crate) fn until<T>(&self, what: &str, mut ask: impl FnMut(&Self) -> Option<T>) -> T {
+        eventually(what, || {
+            assert!(
+                self.runs(),
+                "{what}: the process ended, {:?}: {}",
+                self.child.borrow_mut().wait(),
+                self.err()
+            );
+            ask(self)
+        })
     }
 
     /// Kills it as `kill -9` does.
-    pub(crate) fn kill(mut self) -> Ran {
-        self.child.kill().unwrap();
+    pub(crate) fn kill(self) -> Ran {
+        self.child.borrow_mut().kill().unwrap();
         self.wait()
     }
 
     /// Asks it to end, as Ctrl-C does, and waits.
     pub(crate) fn interrupt(self) -> Ran {
-        let asked = Command::new("kill").args(["-INT", &self.child.id().to_string()]).status().unwrap();
+        let asked =
+            Command::new("kill").args(["-INT", &self.child.borrow().id().to_string()]).status().unwrap();
         assert!(asked.success(), "kill -INT");
         self.wait()
     }
 
     /// Waits until it ends.
-    pub(crate) fn wait(mut self) -> Ran {
+    pub(crate) fn wait(self) -> Ran {
         let end = Instant::now() + PATIENCE * 2;
         while self.runs() {
             assert!(Instant::now() < end, "still running after {:?}: {}", PATIENCE * 2, self.err());
             thread::sleep(Duration::from_millis(10));
         }
-        let code = self.child.wait().unwrap().code();
+        let code = self.child.borrow_mut().wait().unwrap().code();
         // A child of the child could hold the pipes for ever; there is none.
         eventually("the end of the pipes", || {
             (self.out.1.is_finished() && self.err.1.is_finished()).then_some(())
@@ -229,8 +244,8 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        drop(self.child.kill());
-        drop(self.child.wait());
+        drop(self.child.borrow_mut().kill());
+        drop(self.child.borrow_mut().wait());
     }
 }
 

@@ -9,7 +9,7 @@ use std::{
 use serde_json::Value;
 
 use crate::{
-    place::{Place, Running, eventually},
+    place::{Place, eventually},
     root::{self, ReadOnly, SmallDisk},
     seen::Seen,
 };
@@ -35,28 +35,29 @@ fn survives<B>(
             .concat(),
     );
     let taker = place.start_taker_with(extra, "order", 4, 10);
-    eventually("the taker takes", || (taker.out().lines().count() > 20).then_some(()));
+    taker.until("the taker takes", |taker| (taker.numbers().len() > 20).then_some(()));
 
     let broken = break_it();
-    let out = |process: &Running| process.err().to_lowercase().contains(&format!("evicted slot {SLOT}"));
-    eventually("the bench says that the slot is evicted", || out(&bench).then_some(()));
-    eventually("the taker evicts the slot", || taker.err().contains("event: Evicted").then_some(()));
+    let evicted = format!("evicted slot {SLOT}");
+    bench.until("the bench says that the slot is evicted", |bench| {
+        bench.err().contains(&evicted).then_some(())
+    });
+    taker.until("the taker evicts the slot", |taker| taker.err().contains("event: Evicted").then_some(()));
     let cause = eventually("`sequent shards` shows the cause", || cause_shown(place, extra));
     assert!(causes.iter().any(|word| cause.contains(word)), "{cause:?} names none of {causes:?}");
 
     // Until the others are far ahead, and everybody has reported what was taken before the fault.
-    let (behind, front) = eventually("the others go on", || {
+    let (behind, front) = taker.until("the others go on", |_| {
         let (slot, others) = counted(place, extra);
         (others > slot + 1000).then_some((slot, others))
     });
     let given = taker.numbers().len();
     mend(broken);
-    eventually("the taker has the slot back", || taker.err().contains("event: Rescued").then_some(()));
-    eventually("the bench has it back", || {
-        bench.err().contains(&format!("rescued slot {SLOT}")).then_some(())
-    });
+    taker.until("the taker has the slot back", |taker| taker.err().contains("event: Rescued").then_some(()));
+    let rescued = format!("rescued slot {SLOT}");
+    bench.until("the bench has it back", |bench| bench.err().contains(&rescued).then_some(()));
     let fresh = |number: &u64| slot_of(*number) == SLOT && raw_of(*number) > behind;
-    eventually("the slot gives new numbers", || taker.numbers()[given..].iter().any(fresh).then_some(()));
+    taker.until("the slot gives", |taker| taker.numbers()[given..].iter().any(fresh).then_some(()));
     eventually("`sequent shards` can open it", || state(place, extra).0.eq(OPEN).then_some(()));
 
     let killed = taker.kill();
