@@ -79,7 +79,7 @@ impl Marks {
 
     fn has_left(&self, version: u64, slots: &BTreeSet<SlotIndex>) -> bool {
         let left = self.left();
-        left.0 >= version && covers(&left.1, slots)
+        left.0 == version && covers(&left.1, slots)
     }
 }
 

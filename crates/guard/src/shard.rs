@@ -1,17 +1,24 @@
 //! One store in its slot: whose it is, and which incarnation of it may be touched.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::{
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
 
 use sequent_core::{
     DurabilityClass, ErrorKind, Event, Events, Incarnation, Inspection, SlotIndex, SourceError, Stamp, Store,
     ledger::Ledger,
 };
 
+use crate::keeper::limited;
+
 /// A shard as the guard knows it.
 pub(crate) struct Shard {
     store: Arc<dyn Store>,
     expected: Stamp,
     ledger: Arc<dyn Ledger>,
+    /// The time limit of one ledger call.
+    limit: Duration,
     events: Events,
     known: Mutex<Known>,
     admission: tokio::sync::Mutex<()>,
@@ -31,10 +38,11 @@ impl Shard {
         store: Arc<dyn Store>,
         expected: Stamp,
         ledger: Arc<dyn Ledger>,
+        limit: Duration,
         events: Events,
     ) -> Self {
         let (known, admission) = (Mutex::default(), tokio::sync::Mutex::default());
-        Self { store, expected, ledger, events, known, admission }
+        Self { store, expected, ledger, limit, events, known, admission }
     }
 
     pub(crate) fn slot(&self) -> SlotIndex {
@@ -120,7 +128,7 @@ impl Shard {
             }
             // The record serves the check for a copied directory alone; without it the guard is as safe, so a ledger
             // that is away does not keep a store out.
-            drop(self.ledger.record(under, Some(slot), &is).await);
+            drop(limited(self.limit, "record", self.ledger.record(under, Some(slot), &is)).await);
         }
         let mut known = self.known();
         *known =

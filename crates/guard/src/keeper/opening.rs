@@ -48,7 +48,7 @@ impl Keeper {
     pub async fn open(opening: Opening) -> Result<(Arc<Self>, Outside), SourceError> {
         let Opening { ledger, shards, first, home, embedded, config, env, rules } = opening;
         let ground = Ground::read(&*ledger, &first, &config).await?;
-        let shards = ground.shards(&ledger, shards, &first, &env);
+        let shards = ground.shards(&ledger, shards, &first, (config.attempt_timeout, &env));
         let (admissible, mut outside) = ground.admissible(&*ledger, &shards, embedded, &config).await?;
         let Ground { inspection, held, epoch } = ground;
         let marks = Marks::new(shards.clone(), home, env.events.clone());
@@ -136,7 +136,7 @@ impl Ground {
         ledger: &Arc<dyn Ledger>,
         stores: Vec<(SlotIndex, Arc<dyn Store>)>,
         first: &LayoutRecord,
-        env: &Env,
+        (limit, env): (Duration, &Env),
     ) -> Vec<Arc<Shard>> {
         let stamp = |slot| Stamp {
             ledger: self.inspection.id,
@@ -145,7 +145,8 @@ impl Ground {
             slot,
             epoch: self.epoch,
         };
-        let shard = |(slot, store)| Shard::new(store, stamp(slot), Arc::clone(ledger), env.events.clone());
+        let shard =
+            |(slot, store)| Shard::new(store, stamp(slot), Arc::clone(ledger), limit, env.events.clone());
         stores.into_iter().map(shard).map(Arc::new).collect()
     }
 
