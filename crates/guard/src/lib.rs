@@ -11,6 +11,7 @@
 //! | take, and begin again when a life or an incarnation ended | `counter/mod.rs` |
 //! | did the counter go backwards? | `counter/order.rs` |
 //! | may a block leave? raise first; the ledger away | `counter/release.rs` |
+//! | what left without the ledger | `counter/debt.rs` |
 //! | how far ahead a ceiling is raised | `counter/pace.rs`, `leap.rs` |
 //! | one ledger call for many counters | `keeper/asks.rs` |
 //! | show up | `keeper/showing_up.rs` |

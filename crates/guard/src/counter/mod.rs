@@ -1,5 +1,6 @@
 //! One counter: a key in a slot, guarded. Takes from the store, and lets go only what the ledger has witnessed.
 
+mod debt;
 mod order;
 mod pace;
 mod permit;
@@ -15,12 +16,13 @@ use std::{
 };
 
 use sequent_core::{
-    Block, Blocks, BoxFuture, Cell, ErrorKind, Event, Life, Rule, Source, SourceError,
+    Block, Blocks, BoxFuture, Cell, ErrorKind, Event, Life, Source, SourceError,
     ledger::{Counter, Raise, Raised, Row},
 };
 
 use crate::keeper::Shared;
 use crate::shard::Shard;
+use debt::Debt;
 use order::{Order, Ticket};
 use pace::Pace;
 use permit::Permit;
@@ -53,8 +55,8 @@ pub(crate) struct State {
     pace: Pace,
     /// The highest id that left this process, or that the row or another server has seen: what is reported.
     pub(crate) seen: u64,
-    /// The highest id that left without the ledger, and has not been witnessed since.
-    high: u64,
+    /// What left without the ledger, and has not been witnessed since.
+    debt: Option<Debt>,
     /// What was reported last.
     reported: u64,
 }
@@ -155,50 +157,46 @@ impl Guarded {
     /// What this counter reports when its server shows up; `None` where nothing has changed.
     pub(crate) fn report(&self, ahead: Duration) -> Option<Raise> {
         let state = self.state();
-        let permit = state.permit.as_ref()?;
-        if !self.shared.desk.speaks_as(&permit.row.ledger) {
-            return None;
-        }
+        let (desk, owed) = (&self.shared.desk, self.owed(&state));
+        let Some(permit) = state.permit.as_ref().filter(|permit| desk.speaks_as(&permit.row.ledger)) else {
+            return owed.map(|debt| debt.raise(&self.counter));
+        };
         let wanted = self.ahead(&state, ahead);
         let raise = state.seen > permit.row.base && permit.ceiling.saturating_sub(state.seen) < wanted / 2;
-        let reassert = if self.shared.rules.keep(Rule::Reassert) { state.high } else { 0 };
         let ceiling = if raise { state.seen.saturating_add(wanted).min(self.raw_max) } else { 0 };
+        let reassert = owed.map_or(0, |debt| debt.high);
         let ceiling = ceiling.max(reassert);
         if ceiling == 0 && state.seen == state.reported {
             return None;
         }
         let leap_max = crate::leap::leap_max(permit.ceiling, self.raw_max, state.pace.block());
+        // What left without the ledger has left: it is no leap, however far it went.
+        let leap_max = leap_max.max(reassert.saturating_sub(permit.ceiling));
         let (counter, life, seen) = (self.counter.clone(), permit.row.life, state.seen);
         Some(Raise { counter, life, ceiling, seen, leap_max })
-    }
-
-    /// Whether ids left without the ledger that it has not witnessed yet.
-    pub(crate) fn owes(&self) -> bool {
-        self.state().high > 0
     }
 
     /// What became of a raise or a report.
     pub(crate) fn learn(&self, asked: &Raise, answer: &Raised) {
         let mut state = self.state();
-        let holds = state.permit.as_ref().is_some_and(|permit| permit.row.life == asked.life);
         match answer {
-            Raised::Held { ceiling, seen } if holds => {
-                if let Some(permit) = state.permit.as_mut() {
-                    permit.ceiling = permit.ceiling.max(*ceiling);
-                }
-                if state.high <= *ceiling {
-                    state.high = 0;
-                }
-                state.reported = state.reported.max(asked.seen);
-                state.seen = state.seen.max(*seen);
-                state.order.saw(*seen);
-            }
-            Raised::Ended | Raised::Leapt { .. } if holds => {
-                state.permit = None;
-                state.high = 0;
-            }
-            Raised::Held { .. } | Raised::Ended | Raised::Leapt { .. } => {}
+            Raised::Held { ceiling, .. } => state.settle(asked.life, *ceiling),
+            Raised::Ended => state.settle(asked.life, u64::MAX),
+            Raised::Leapt { .. } => {}
         }
+        if state.permit.as_ref().is_none_or(|permit| permit.row.life != asked.life) {
+            return;
+        }
+        let Raised::Held { ceiling, seen } = answer else {
+            state.permit = None;
+            return;
+        };
+        if let Some(permit) = state.permit.as_mut() {
+            permit.ceiling = permit.ceiling.max(*ceiling);
+        }
+        state.reported = state.reported.max(asked.seen);
+        state.seen = state.seen.max(*seen);
+        state.order.saw(*seen);
     }
 
     fn ahead(&self, state: &State, ahead: Duration) -> u64 {

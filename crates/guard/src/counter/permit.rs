@@ -51,7 +51,7 @@ impl Guarded {
         let floor = state.seen.max(row_seen);
         state.seen = state.seen.max(permit.row.seen);
         state.order.restart(floor);
-        state.high = 0;
+        state.settle_other_lives(permit.row.life);
         state.permit = Some(permit.clone());
         permit
     }

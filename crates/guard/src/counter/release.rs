@@ -160,7 +160,7 @@ impl Guarded {
             self.dropped(block, "a leap that nothing follows");
             return Err(self.leapt(block.last(), beyond));
         }
-        state.high = state.high.max(block.last());
+        state.owe(held, block.last());
         state.seen = state.seen.max(block.last());
         drop(state);
         let (slot, count) = (self.counter.slot, block.count());

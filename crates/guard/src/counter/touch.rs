@@ -125,6 +125,8 @@ impl Guarded {
     fn opening(&self, life: Life, store: &Incarnation, value: u64, want: u64) -> Opening {
         let mut state = self.state();
         (state.refused, state.duels) = (None, 0);
+        // A store that forgot what left without the ledger: this process has not.
+        let value = value.max(self.owed(&state).map_or(0, |debt| debt.high));
         let ahead = state.pace.ahead(self.shared.config.ahead);
         let cap = leap::ahead_max(value, self.raw_max);
         let ahead = ahead.min(cap).max(want.min(self.raw_max.saturating_sub(value)));
@@ -135,9 +137,7 @@ impl Guarded {
     }
 
     fn drop_permit(&self) {
-        let mut state = self.state();
-        state.permit = None;
-        state.high = 0;
+        self.state().permit = None;
     }
 
     /// A store that is reborn is inspected before it is touched again.

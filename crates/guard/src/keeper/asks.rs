@@ -118,28 +118,31 @@ async fn open(desk: &Desk, openings: &[Opening]) -> Result<Vec<Opened>, SourceEr
     desk.write("open", (&slots, true), openings, |ledger, pass, asks| ledger.open(pass, asks)).await
 }
 
-/// Raises, and with them whatever left without the ledger and has not been witnessed yet.
+/// Raises; and before that, in the same call, whatever left without the ledger and has not been witnessed yet.
 async fn raise(
     desk: &Desk,
     registry: &Registry,
     rules: Rules,
-    mut claims: Vec<Raise>,
+    claims: Vec<Raise>,
 ) -> Result<Vec<Raised>, SourceError> {
     desk.in_reach()?;
-    let asked = claims.len();
-    let owing: Vec<Arc<Guarded>> =
-        locked(registry).values().filter(|guarded| guarded.owes()).cloned().collect();
-    let owed: Vec<(Arc<Guarded>, Raise)> =
-        owing.into_iter().filter_map(|g| g.report(Duration::ZERO).map(|raise| (g, raise))).collect();
-    claims.extend(owed.iter().map(|(_, raise)| raise.clone()));
-    claims.truncate(RAISES_MAX);
-    let slots = slots_of(claims.iter().map(|raise| &raise.counter));
+    let room = RAISES_MAX.saturating_sub(claims.len());
+    let owed = owed(registry, room);
+    let raises: Vec<Raise> = owed.iter().map(|(_, raise)| raise.clone()).chain(claims).collect();
+    let slots = slots_of(raises.iter().map(|raise| &raise.counter));
     let mark = rules.keep(Rule::MarkRaises);
     let mut outcome =
-        desk.write("raise", (&slots, mark), &claims, |ledger, pass, asks| ledger.raise(pass, asks)).await?;
-    for ((guarded, raise), raised) in owed.iter().zip(outcome.iter().skip(asked)) {
+        desk.write("raise", (&slots, mark), &raises, |ledger, pass, asks| ledger.raise(pass, asks)).await?;
+    let claimed = outcome.split_off(owed.len().min(outcome.len()));
+    for ((guarded, raise), raised) in owed.iter().zip(&outcome) {
         guarded.learn(raise, raised);
     }
-    outcome.truncate(asked);
-    Ok(outcome)
+    Ok(claimed)
+}
+
+/// The counters from which ids left that the ledger has not witnessed, at most `most`, with the raise of each.
+pub(super) fn owed(registry: &Registry, most: usize) -> Vec<(Arc<Guarded>, Raise)> {
+    let registry = locked(registry);
+    let owing = registry.values().filter(|guarded| guarded.owes()).take(most);
+    owing.filter_map(|guarded| Some((Arc::clone(guarded), guarded.report(Duration::ZERO)?))).collect()
 }

@@ -8,7 +8,10 @@ use std::{
 use sequent_core::{Rule, ledger::Raise};
 use tokio::sync::watch;
 
-use super::{AWAY_RETRY, Keeper, RAISES_MAX, asks::slots_of};
+use super::{
+    AWAY_RETRY, Keeper, RAISES_MAX,
+    asks::{owed, slots_of},
+};
 use crate::counter::Guarded;
 
 impl Keeper {
@@ -25,6 +28,8 @@ impl Keeper {
             }
         };
         tokio::select! {
+            // In this order, so that a run can be replayed.
+            biased;
             () = driver => {}
             () = showing_up => {}
         }
@@ -50,18 +55,12 @@ impl Keeper {
             }
         }
         self.forget_the_dropped();
-        if self.registry().values().any(|guarded| guarded.owes()) {
-            // Ids that left between the gathering of the first call and its answer: the ledger is back, so the next
-            // raise of each counter would carry them, but a counter may rest.
-            let owed = self.owed();
+        // Ids that left between the gathering of the first call and its answer: the next raise of each counter would
+        // carry them, but a counter may rest.
+        let owed = owed(&self.counters, RAISES_MAX);
+        if !owed.is_empty() {
             self.report(&owed).await;
         }
-    }
-
-    fn owed(&self) -> Vec<(Arc<Guarded>, Raise)> {
-        let registry = self.registry();
-        let owing = registry.values().filter(|guarded| guarded.owes()).take(RAISES_MAX);
-        owing.filter_map(|guarded| Some((Arc::clone(guarded), guarded.report(Duration::ZERO)?))).collect()
     }
 
     async fn report(&self, batch: &[(Arc<Guarded>, Raise)]) -> bool {

@@ -1,0 +1,198 @@
+//! The ledger is away: who goes on, how far, and what happens when it is back.
+
+use std::time::Duration;
+
+use sequent_core::{Clock, DurabilityClass, ErrorKind, Event, Key};
+use sequent_guard::{GuardConfig, LossPolicy};
+
+use crate::harness::{Kind, Server, Setup, World, key};
+
+/// Takes one id after the other until the wire has been found cut, and some more.
+async fn goes_on(server: &Server, beyond: u64) -> u64 {
+    let ceiling = ceiling(server);
+    server.take_to(0, ceiling + beyond).await
+}
+
+fn ceiling(server: &Server) -> u64 {
+    server.keeper.status().counters[0].permit.expect("a permit").1
+}
+
+fn dropped(server: &Server) -> usize {
+    server.count(|event| matches!(event, Event::Dropped { .. }))
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_durable_shard_goes_on_with_what_is_taken_after_the_loss_was_noticed() {
+    let world = World::new(2);
+    let server = world.open("server").await;
+    server.take_to(0, 5).await;
+    let last = ceiling(&server);
+    server.wires.ledger.cut();
+    goes_on(&server, 50).await;
+    assert_eq!(dropped(&server), 1, "the block that was in hand when the loss was noticed");
+    assert_eq!(server.unwitnessed(), 49, "of the fifty ids above {last}, one was dropped");
+    assert_eq!(server.count(|event| matches!(event, Event::LedgerLost { .. })), 1);
+    assert_eq!(world.row(0).ceiling, last);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_first_call_after_the_return_covers_what_left_without_it() {
+    for outage in [1, 60, 3600] {
+        let world = World::new(2);
+        let server = world.open("server").await;
+        server.take_to(0, 5).await;
+        server.wires.ledger.cut();
+        goes_on(&server, 50).await;
+        tokio::time::sleep(Duration::from_secs(outage)).await;
+        goes_on(&server, 90).await;
+        let under = world.ledger.incarnation();
+        server.wires.ledger.mend_for(1);
+        server.shows_up().await;
+        assert!(world.row(0).ceiling >= world.highest(0), "after {outage} s: {:?}", world.row(0));
+        assert_eq!(server.count(|event| matches!(event, Event::LedgerBack { .. })), 1);
+        server.wires.ledger.mend();
+        server.shows_up().await;
+        assert_eq!(world.ledger.incarnation(), under, "after {outage} s: it never went back");
+        world.stores[0].empty();
+        server.take(0, 1).await.unwrap();
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_volatile_shard_stays_within_its_ceiling() {
+    for class in [DurabilityClass::Volatile, DurabilityClass::Lossy] {
+        let world = World::of(Kind { class, ..Kind::default() });
+        let server = world.open("server").await;
+        server.take_to(0, 5).await;
+        let last = ceiling(&server);
+        server.wires.ledger.cut();
+        server.take_to(0, last).await;
+        for _ in 0..3 {
+            assert_eq!(server.take(0, 1).await.unwrap_err().kind(), ErrorKind::NoWitness);
+        }
+        world.stores[0].empty();
+        server.wires.ledger.mend();
+        server.shows_up().await;
+        server.take(0, 1).await.unwrap();
+        assert_eq!(server.unwitnessed(), 0);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_policy_stop_keeps_durable_shards_within_their_ceilings() {
+    let world = World::new(2);
+    let config = GuardConfig { loss: LossPolicy::Stop, ..GuardConfig::default() };
+    let server = world.open_as("server", Setup { config, ..Setup::default() }).await;
+    server.take_to(0, 5).await;
+    server.wires.ledger.cut();
+    server.take_to(0, ceiling(&server)).await;
+    for _ in 0..3 {
+        assert_eq!(server.take(0, 1).await.unwrap_err().kind(), ErrorKind::NoWitness);
+    }
+    server.wires.ledger.mend();
+    server.shows_up().await;
+    server.take(0, 1).await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_counter_without_a_permit_needs_the_ledger() {
+    let world = World::new(2);
+    let server = world.open("server").await;
+    server.take(0, 1).await.unwrap();
+    let begin = world.clock.now();
+    server.wires.ledger.hang();
+    server.shows_up().await;
+    server.shows_up().await;
+    let noticed = world.clock.now();
+    for _ in 0..9 {
+        let new = server.take_of(&Key::from_stored("new"), 0, 1).await.unwrap_err();
+        let untouched = server.take(1, 1).await.unwrap_err();
+        assert_eq!((new.kind(), untouched.kind()), (ErrorKind::NoWitness, ErrorKind::NoWitness));
+    }
+    assert_eq!(world.clock.now(), noticed, "nobody waited for it again, {:?} after it hung", noticed - begin);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_ledger_that_hangs_is_waited_for_once() {
+    // The loss is noticed by a take, or by a show up whose call is already out.
+    for ahead_of_the_take in [0, 1900, 2500] {
+        let world = World::new(2);
+        let server = world.open("server").await;
+        server.take_to(0, 5).await;
+        server.take_to(0, ceiling(&server)).await;
+        server.wires.ledger.hang();
+        tokio::time::sleep(Duration::from_millis(ahead_of_the_take)).await;
+        let begin = world.clock.now();
+        for _ in 0..100 {
+            server.take(0, 1).await.unwrap();
+        }
+        let waited = world.clock.now() - begin;
+        assert!(waited <= Duration::from_secs(1), "{waited:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_store_that_restarts_while_the_ledger_hangs_holds_nobody_up() {
+    let world = World::new(2);
+    let server = world.open("server").await;
+    server.take_to(0, 5).await;
+    server.wires.ledger.hang();
+    server.shows_up().await;
+    world.stores[0].restart();
+    let begin = world.clock.now();
+    let taken = tokio::time::timeout(Duration::from_secs(60), server.take(0, 1)).await.expect("an answer");
+    assert_eq!(taken.unwrap_err().kind(), ErrorKind::NoWitness);
+    assert!(world.clock.now() - begin <= Duration::from_secs(2));
+    server.wires.ledger.mend();
+    server.shows_up().await;
+    server.take(0, 1).await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_small_counter_that_went_far_without_the_ledger_is_no_leap() {
+    let world = World::new(2);
+    let server = world.open_as("server", Setup { raw_max: 100_000, ..Setup::default() }).await;
+    server.take_to(0, 5).await;
+    server.wires.ledger.cut();
+    goes_on(&server, 3000).await;
+    server.wires.ledger.mend();
+    server.shows_up().await;
+    assert!(world.row(0).ceiling >= world.highest(0), "{:?}", world.row(0));
+    server.take(0, 1).await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_left_without_the_ledger_is_reported_though_the_permit_is_gone() {
+    let world = World::new(2);
+    let server = world.open("server").await;
+    server.take_to(0, 5).await;
+    server.wires.ledger.cut();
+    goes_on(&server, 50).await;
+    world.stores[0].restart();
+    assert_eq!(
+        server.take(0, 1).await.unwrap_err().kind(),
+        ErrorKind::NoWitness,
+        "a new permit needs the ledger"
+    );
+    server.wires.ledger.mend();
+    server.shows_up().await;
+    // The ledger has been back for long: what the store forgets now is covered.
+    world.stores[0].empty();
+    world.open("other").await.take(0, 100).await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_key_dropped_while_the_ledger_is_away_still_reports_what_left() {
+    let world = World::new(2);
+    let server = world.open("server").await;
+    server.take_to(0, 5).await;
+    server.wires.ledger.cut();
+    let highest = goes_on(&server, 50).await;
+    server.drop_key(&key());
+    tokio::time::sleep(Duration::from_secs(30)).await;
+    server.wires.ledger.mend();
+    server.shows_up().await;
+    server.shows_up().await;
+    assert!(world.row(0).ceiling >= highest && world.row(0).seen == highest);
+    assert!(server.keeper.status().counters.is_empty(), "and then it is forgotten");
+}
