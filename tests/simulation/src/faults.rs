@@ -71,7 +71,8 @@ impl Nature {
             Fault::Empty if self.store_may_fail(slot, servers) => store.empty(),
             Fault::Delete if self.store_may_fail(slot, servers) => drop(store.delete(&key)),
             Fault::Hot => store.restore_in_place(copied?),
-            Fault::StrayClose => self.stray_close(&store, &key).await,
+            // Cells without a stamp would be somebody else's store, which is refused: another story.
+            Fault::StrayClose if store.snapshot().stamped().is_some() => self.stray_close(&store, &key).await,
             Fault::Cut => return self.cut(servers),
             Fault::Step => {
                 self.world.clock.step_wall(i64::try_from(self.dice.below(20_000)).unwrap_or(0) - 10_000);
@@ -87,7 +88,7 @@ impl Nature {
                     None => store.empty(),
                 }
             }
-            Fault::Restore | Fault::Empty | Fault::Delete | Fault::Both => return None,
+            Fault::Restore | Fault::Empty | Fault::Delete | Fault::Both | Fault::StrayClose => return None,
         }
         Some(format!("{fault:?} slot {slot} key {key}"))
     }

@@ -10,6 +10,7 @@ mod network;
 mod run;
 mod scenario;
 mod server;
+mod spans;
 mod store;
 mod world;
 

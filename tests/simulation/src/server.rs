@@ -51,7 +51,10 @@ impl Source for Watched {
             let blocks = self.inner.take(want).await?;
             if !self.switches.is_dead() {
                 let mut truth = self.world.truth();
-                blocks.numbers().for_each(|id| truth.id_left(self.server, &self.counter, id));
+                blocks
+                    .as_slice()
+                    .iter()
+                    .for_each(|block| truth.block_left(self.server, &self.counter, *block));
             }
             Ok(blocks)
         })
@@ -176,8 +179,8 @@ impl Caller {
             if self.switches.is_dead() {
                 return;
             }
-            for number in taken.iter().flat_map(Blocks::numbers) {
-                self.world.truth().number_given(self.name, &self.key, number);
+            for block in taken.iter().flat_map(Blocks::as_slice) {
+                self.world.truth().numbers_given(self.name, &self.key, *block);
             }
             tokio::time::sleep(Duration::from_millis(self.dice.below(300))).await;
         }

@@ -1,19 +1,22 @@
 //! The ground truth: the stores and the ledger as they are, their copies, and every id that ever left a guard.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::BTreeMap,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use sequent_backend::memory::{Book, Cells, MemoryLedger, MemoryStore};
-use sequent_core::{Clock, DurabilityClass, Key, Rules, SlotIndex, ledger::Counter};
+use sequent_core::{Block, Clock, DurabilityClass, Key, Rules, SlotIndex, ledger::Counter};
 use sequent_testkit::{PausedClock, SeededEntropy};
+
+use crate::spans::Given;
 
 /// Every id that left a guard, by counter and server, and every number that a caller got.
 #[derive(Debug, Default)]
 pub(crate) struct Truth {
-    ids: BTreeMap<Counter, BTreeSet<u64>>,
-    numbers: BTreeSet<(Key, u64)>,
+    ids: BTreeMap<Counter, Given>,
+    numbers: BTreeMap<Key, Given>,
+    given: usize,
     given_by: BTreeMap<usize, usize>,
     /// Repeats found, in words.
     pub(crate) repeats: Vec<String>,
@@ -25,30 +28,32 @@ pub(crate) struct Truth {
 const TRACE_SHOWN: usize = 60;
 
 impl Truth {
-    /// An id left the guard of a server.
-    pub(crate) fn id_left(&mut self, server: usize, counter: &Counter, id: u64) {
-        if !self.ids.entry(counter.clone()).or_default().insert(id) {
+    /// A block left the guard of a server.
+    pub(crate) fn block_left(&mut self, server: usize, counter: &Counter, block: Block) {
+        if let Some(id) = self.ids.entry(counter.clone()).or_default().add(block) {
             let Counter { slot, key } = counter;
             self.repeats.push(format!("server {server} releases id {id} of slot {slot} key {key} again"));
         }
     }
 
-    /// A caller of a server got a number.
-    pub(crate) fn number_given(&mut self, server: usize, key: &Key, number: u64) {
-        *self.given_by.entry(server).or_insert(0) += 1;
-        if !self.numbers.insert((key.clone(), number)) {
+    /// Callers of a server got the numbers of a block.
+    pub(crate) fn numbers_given(&mut self, server: usize, key: &Key, block: Block) {
+        let count = usize::try_from(block.count()).unwrap_or(usize::MAX);
+        *self.given_by.entry(server).or_insert(0) += count;
+        self.given += count;
+        if let Some(number) = self.numbers.entry(key.clone()).or_default().add(block) {
             self.repeats.push(format!("server {server} gives number {number} of {key} again"));
         }
     }
 
     /// The highest id that left any guard for a counter, 0 if none did.
     pub(crate) fn highest(&self, counter: &Counter) -> u64 {
-        self.ids.get(counter).and_then(|ids| ids.last().copied()).unwrap_or(0)
+        self.ids.get(counter).map_or(0, Given::highest)
     }
 
     /// How many numbers callers got.
     pub(crate) fn given(&self) -> usize {
-        self.numbers.len()
+        self.given
     }
 
     /// How many numbers the callers of one server got.
