@@ -171,3 +171,131 @@ fn cap(remaining: Option<u64>, config: &ReservoirConfig) -> u64 {
     let part = remaining.map_or(u64::MAX, |remaining| remaining / PARTS_AT_RISK);
     config.at_risk_max.min(part).max(1)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sequent_core::Clock;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    /// Consumes at a steady rate and refills when told to, without waiting for it.
+    struct Life {
+        appetite: Appetite,
+        config: ReservoirConfig,
+        now: Instant,
+        dealt: u64,
+        held: u64,
+        asked: Vec<u64>,
+    }
+
+    impl Life {
+        fn new() -> Self {
+            let now = sequent_core::SystemClock.now();
+            let mut appetite = Appetite::default();
+            appetite.observe(now, 0);
+            Self { appetite, config: ReservoirConfig::default(), now, dealt: 0, held: 0, asked: vec![] }
+        }
+
+        /// So many seconds of `rate` numbers each, looked at ten times a second.
+        fn live(&mut self, seconds: u64, rate: u64) -> &mut Self {
+            for _ in 0..seconds * 10 {
+                let wanted = rate / 10;
+                if wanted > self.held {
+                    self.appetite.starve();
+                    self.look(wanted);
+                }
+                self.held -= wanted;
+                self.dealt += wanted;
+                self.now += SECOND / 10;
+                self.look(0);
+            }
+            self
+        }
+
+        fn look(&mut self, waiting: u64) {
+            self.appetite.observe(self.now, self.dealt);
+            let needs = Needs { held: self.held, waiting, ..Needs::default() };
+            let ask = self.appetite.ask(self.now, needs, &self.config);
+            if ask > 0 {
+                self.held += ask;
+                self.asked.push(ask);
+                self.appetite.feed(self.now, ask, SECOND / 10);
+            }
+        }
+
+        fn target(&self) -> u64 {
+            self.appetite.target(self.now, None, &self.config)
+        }
+    }
+
+    #[test]
+    fn steady_demand_is_held_for_the_reserve_and_one_refill() {
+        let mut life = Life::new();
+        let target = life.live(300, 1000).target();
+        assert!((10_000..10_200).contains(&target), "{target}");
+        assert!((5_000..=10_300).contains(&life.held), "{}", life.held);
+    }
+
+    #[test]
+    fn a_burst_doubles_what_is_asked_for() {
+        let mut life = Life::new();
+        for _ in 0..16 {
+            // All within one instant, so that no rate says anything yet.
+            life.held = 0;
+            life.appetite.starve();
+            life.look(1);
+        }
+        assert_eq!(life.asked[..6], [1, 65, 131, 263, 527, 1055]);
+        assert_eq!(life.asked.last(), Some(&1_000_001), "up to what may be at risk, and who waits");
+    }
+
+    #[test]
+    fn idleness_shrinks_the_reserve_to_the_floor() {
+        let mut life = Life::new();
+        let busy = life.live(120, 1000).target();
+        let after_a_lull = life.live(5, 0).target();
+        assert!(after_a_lull > busy * 7 / 10, "a lull within the long window changes little: {after_a_lull}");
+        assert!(life.live(120, 0).target() < busy / 4);
+        assert_eq!(life.live(1200, 0).target(), life.config.floor);
+    }
+
+    #[test]
+    fn one_take_shows_no_demand_and_the_second_does() {
+        let (mut appetite, config) = (Appetite::default(), ReservoirConfig::default());
+        let now = sequent_core::SystemClock.now();
+        appetite.starve();
+        let needs = |waiting| Needs { waiting, ..Needs::default() };
+        assert_eq!(appetite.ask(now, needs(5), &config), 5);
+        appetite.feed(now, 5, SECOND);
+        assert_eq!(appetite.ask(now, needs(0), &config), 0, "nothing is asked for ahead");
+        appetite.starve();
+        assert_eq!(appetite.ask(now, needs(5), &config), 5 + config.floor);
+    }
+
+    #[test]
+    fn what_is_at_risk_is_bounded_by_the_key_and_by_the_config() {
+        let mut life = Life::new();
+        life.live(60, 10_000);
+        let config = life.config;
+        let mut ask = |held, lent, remaining| {
+            life.appetite.ask(life.now, Needs { held, lent, waiting: 0, remaining }, &config)
+        };
+        assert_eq!(ask(0, 0, Some(5_000_000)), 5_000, "0.1 % of what is left");
+        assert_eq!(ask(4_000, 0, Some(5_000_000)), 0, "more than half of that is there");
+        assert_eq!(ask(1_000, 3_000, Some(5_000_000)), 1_000, "what is lent counts");
+        assert_eq!(ask(0, 0, Some(10)), 1, "but one raw id at least");
+        let small = ReservoirConfig { at_risk_max: 700, ..config };
+        assert_eq!(life.appetite.ask(life.now, Needs::default(), &small), 700);
+        let needs = Needs { waiting: 9_000, ..Needs::default() };
+        assert_eq!(life.appetite.ask(life.now, needs, &small), 9_700, "who waits is served all the same");
+    }
+
+    #[test]
+    fn a_slow_refill_is_covered_by_the_reserve() {
+        let mut life = Life::new();
+        let before = life.live(300, 1000).target();
+        life.appetite.feed(life.now, 1, 20 * SECOND);
+        assert!(life.target() >= 3 * before - 1000, "20 s of demand more");
+    }
+}

@@ -112,3 +112,16 @@ impl Drop for Inner {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_costs_little() {
+        let (always, state) = (size_of::<Inner>(), size_of::<State>());
+        println!("a reservoir is {always} bytes, its state {state}");
+        assert!(always <= 256, "{always}");
+        assert!(state <= 512, "{state}");
+    }
+}

@@ -4,6 +4,12 @@
 //!
 //! A caller draws like the hot path does, and settles a miss under the mutex like a turn does. What is asked of every
 //! execution: no number twice, and none lost.
+//!
+//! Turns red when: a base ignores where the word stood, `end` is loaded relaxed or published before `origin` and `step`,
+//! a turn does not close the word, a miss is not resolved. What loom cannot show is a relaxed load that reads a write
+//! from its future, so the orderings of the draw and of the closing rest on the argument in `gate`.
+
+#![allow(clippy::unwrap_used, reason = "what fails here fails the test")]
 
 use loom::{
     sync::{Arc, Mutex},

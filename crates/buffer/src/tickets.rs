@@ -133,6 +133,7 @@ mod tests {
     use super::*;
     use sequent_core::Block;
 
+    #[allow(clippy::unwrap_used, reason = "a test's own constant")]
     fn lot(first: u64, step: u64, count: u64) -> Lot {
         Block::new(first, step, count).unwrap().into()
     }

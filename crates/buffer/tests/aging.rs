@@ -1,0 +1,109 @@
+//! What ages, what idles, and what handles of their own hold.
+
+#![allow(clippy::unwrap_used, reason = "what fails here fails the test")]
+
+mod support;
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use sequent_buffer::ReservoirConfig;
+use sequent_core::{Blocks, BoxFuture, Source, SourceError};
+use sequent_testkit::ScriptedSource;
+use support::{over, settle, with};
+
+const SECOND: Duration = Duration::from_secs(1);
+
+/// A lease: 100 numbers a take, each good for two seconds.
+struct Leases(ScriptedSource);
+
+impl Source for Leases {
+    fn take(&self, _: u64) -> BoxFuture<'_, Result<Blocks, SourceError>> {
+        let until = now() + 2 * SECOND;
+        Box::pin(async move { Ok(self.0.take(100).await?.until(Some(until))) })
+    }
+}
+
+#[allow(clippy::disallowed_methods, reason = "the tests' clock is tokio's")]
+fn now() -> Instant {
+    tokio::time::Instant::now().into_std()
+}
+
+#[tokio::test(start_paused = true)]
+async fn expired_numbers_never_leave_after_an_expiry() {
+    let bench = with(Arc::new(Leases(ScriptedSource::giving())), ReservoirConfig::default());
+    assert_eq!(bench.reservoir.next(None).await.unwrap(), 1);
+    tokio::time::sleep(SECOND).await;
+    bench.reservoir.expire();
+    assert_eq!(bench.reservoir.next(None).await.unwrap(), 2, "still good");
+    tokio::time::sleep(SECOND).await;
+    bench.reservoir.expire();
+    assert_eq!((bench.dropped(), bench.reservoir.stats().reserve), (98, 0));
+    let blocks = bench.reservoir.take(3, None).await.unwrap();
+    assert_eq!(blocks.numbers().collect::<Vec<_>>(), [101, 102, 103]);
+    assert_eq!(blocks.expiry(), Some(now() + 2 * SECOND));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_handle_of_its_own_drops_what_may_have_aged() {
+    let bench = with(Arc::new(Leases(ScriptedSource::giving())), ReservoirConfig::default());
+    let mut local = bench.reservoir.local();
+    for expected in 1..=70 {
+        assert_eq!(local.next(None).await.unwrap(), expected);
+    }
+    tokio::time::sleep(3 * SECOND).await;
+    bench.reservoir.expire();
+    assert!(local.next(None).await.unwrap() > 100);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_handle_of_its_own_gives_back_what_it_did_not_use() {
+    let source = Arc::new(ScriptedSource::giving());
+    let bench = over(&source);
+    let mut numbers = Vec::new();
+    for _ in 0..3 {
+        let mut locals = [bench.reservoir.local(), bench.reservoir.local(), bench.reservoir.local()];
+        for round in 0..3000 {
+            let local = &mut locals[round % 3];
+            numbers.push(local.next(None).await.unwrap());
+        }
+    }
+    let stats = bench.reservoir.stats();
+    assert_eq!(stats.at_risk, stats.reserve, "nothing is lent any more");
+    assert_eq!(stats.dealt + stats.reserve, source.wants().iter().sum::<u64>());
+    assert_eq!((stats.dealt, stats.burnt), (9000, 0));
+    numbers.sort_unstable();
+    numbers.dedup();
+    assert_eq!(numbers.len(), 9000, "none twice");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_idle_reservoir_gives_back_memory_but_not_all_its_numbers() {
+    let bench = over(&Arc::new(ScriptedSource::giving()));
+    for _ in 0..100 {
+        bench.reservoir.next(None).await.unwrap();
+        tokio::time::sleep(SECOND / 10).await;
+    }
+    assert!(bench.reservoir.trim() < SECOND, "it is in use");
+    tokio::time::sleep(100 * SECOND).await;
+    assert!(bench.reservoir.trim() >= 99 * SECOND);
+    let stats = bench.reservoir.stats();
+    assert_eq!(stats.burnt, bench.dropped());
+    assert!(stats.idle >= 99 * SECOND);
+    bench.reservoir.next(None).await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_dropped_with_the_reservoir_is_said() {
+    let bench = over(&Arc::new(ScriptedSource::giving()));
+    bench.reservoir.take(1, None).await.unwrap();
+    bench.reservoir.take(1, None).await.unwrap();
+    settle().await;
+    let reserve = bench.reservoir.stats().reserve;
+    assert_eq!(reserve, 64);
+    let support::Bench { reservoir, events, .. } = bench;
+    drop(reservoir);
+    assert_eq!(events.lock().unwrap().len(), 1);
+}
