@@ -11,6 +11,7 @@
 //! This crate knows no store, no ledger, no demand and no template.
 
 mod config;
+mod counts;
 mod health;
 mod join;
 mod ring;

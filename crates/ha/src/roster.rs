@@ -1,21 +1,19 @@
 //! All members of a ring: one mutex where they flip, one snapshot that everybody reads.
 
 use std::{
-    sync::{
-        Arc, Mutex,
-        atomic::{AtomicU64, Ordering},
-    },
+    sync::{Arc, Mutex},
     time::{Duration, Instant},
 };
 
-use arc_swap::ArcSwap;
-use sequent_core::{Env, ErrorKind, Event, SlotFailure, SlotIndex, SourceError, ledger::Word};
+use arc_swap::{ArcSwap, Guard};
+use sequent_core::{Action, Env, ErrorKind, Event, Scope, SlotFailure, SlotIndex, SourceError, ledger::Word};
 use tokio::sync::Notify;
 
 use crate::{
-    RingConfig, SlotCounts, SlotState, SlotStatus,
+    RingConfig, SlotState, SlotStatus,
+    counts::Counts,
     health::{Cause, Claim, Flip, Member},
-    lock, note_shared_write,
+    lock,
     snapshot::{Snapshot, Standing},
 };
 
@@ -40,17 +38,6 @@ pub(crate) struct Roster {
 struct Members {
     slots: Vec<Option<Member>>,
     tried_all: Option<Instant>,
-}
-
-#[derive(Default)]
-struct Counts {
-    slow: AtomicU64,
-    timeouts: AtomicU64,
-    unavailable: AtomicU64,
-    contended: AtomicU64,
-    refused: AtomicU64,
-    evictions: AtomicU64,
-    rescues: AtomicU64,
 }
 
 /// What a member is told when it changes.
@@ -94,8 +81,9 @@ impl Roster {
         &self.env
     }
 
-    pub(crate) fn snapshot(&self) -> Arc<Snapshot> {
-        self.snapshot.load_full()
+    /// Not a clone: its count of holders would be one more place that everybody writes.
+    pub(crate) fn snapshot(&self) -> Guard<Arc<Snapshot>> {
+        self.snapshot.load()
     }
 
     /// Woken by each flip.
@@ -105,7 +93,7 @@ impl Roster {
 
     /// An attempt that began under `generation` was answered after longer than it should.
     pub(crate) fn slow(&self, slot: SlotIndex, generation: u64, took: Duration) {
-        self.count(slot, |counts| &counts.slow);
+        self.counts(slot, Counts::slow);
         let detail = format!("answered only after {} ms", took.as_millis());
         self.change(slot, |member, at| {
             (member.generation() == generation).then(|| {
@@ -116,20 +104,16 @@ impl Roster {
 
     /// An attempt that began under `generation` failed, as the store's decorator saw it.
     pub(crate) fn failed(&self, slot: SlotIndex, generation: u64, error: &SourceError) {
-        match error.kind() {
-            ErrorKind::Timeout => self.count(slot, |counts| &counts.timeouts),
-            ErrorKind::Unavailable => self.count(slot, |counts| &counts.unavailable),
-            ErrorKind::Contended => self.count(slot, |counts| &counts.contended),
-            ErrorKind::Refused => self.count(slot, |counts| &counts.refused),
-            _ => return,
+        self.counts(slot, |counts| counts.failed(error.kind()));
+        if error.kind().verdict().scope == Scope::Slot {
+            self.accuse(slot, generation, error);
         }
-        self.accuse(slot, generation, error);
     }
 
     /// Lets a failure count against the slot, by its verdict. What began before a rescue says nothing about what
     /// came back, except that it may repeat numbers.
     pub(crate) fn accuse(&self, slot: SlotIndex, generation: u64, error: &SourceError) {
-        let grave = error.kind().verdict().action == sequent_core::Action::Quarantine;
+        let grave = error.kind().verdict().action == Action::Quarantine;
         self.change(slot, |member, at| {
             (grave || member.generation() == generation).then(|| member.fail(at.now, at.fraction(), error))?
         });
@@ -251,10 +235,9 @@ impl Roster {
         0..SlotIndex::try_from(self.counts.len()).unwrap_or(SlotIndex::MAX)
     }
 
-    fn count(&self, slot: SlotIndex, of: impl Fn(&Counts) -> &AtomicU64) {
-        note_shared_write();
+    fn counts(&self, slot: SlotIndex, note: impl FnOnce(&Counts)) {
         if let Some(counts) = self.counts.get(usize::from(slot)) {
-            of(counts).fetch_add(1, Ordering::Relaxed);
+            note(counts);
         }
     }
 
@@ -287,16 +270,16 @@ impl Roster {
         let event = match flip {
             Flip::Probation => return,
             Flip::Evicted { cause: Cause { kind, detail }, retry_after } => {
-                self.count(slot, |counts| &counts.evictions);
+                self.counts(slot, Counts::evicted);
                 Event::Evicted { slot, kind, detail, retry_after }
             }
             Flip::Rescued { out } => {
-                self.count(slot, |counts| &counts.rescues);
+                self.counts(slot, Counts::rescued);
                 Event::Rescued { slot, out }
             }
             Flip::ProbeFailed { kind, retry_after } => Event::ProbeFailed { slot, kind, retry_after },
             Flip::Quarantined { cause: Cause { kind, detail } } => {
-                self.count(slot, |counts| &counts.evictions);
+                self.counts(slot, Counts::evicted);
                 Event::Quarantined { slot, key: None, kind, detail }
             }
         };
@@ -311,19 +294,4 @@ fn standing(member: Option<&Member>) -> Standing {
         answers: member.answers(),
         pardon: member.pardon(),
     })
-}
-
-impl Counts {
-    fn read(&self) -> SlotCounts {
-        let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        SlotCounts {
-            slow: read(&self.slow),
-            timeouts: read(&self.timeouts),
-            unavailable: read(&self.unavailable),
-            contended: read(&self.contended),
-            refused: read(&self.refused),
-            evictions: read(&self.evictions),
-            rescues: read(&self.rescues),
-        }
-    }
 }

@@ -35,8 +35,8 @@ impl Ask {
         let result = self.attempt().await;
         let outcome = Outcome { slot: self.slot, awaited, result };
         if let Err(Missed { outcome, late }) = mailbox.deliver(outcome) {
-            if late {
-                self.key.end_late(self.slot);
+            if let Some(lane) = self.key.lane(self.slot).filter(|_| late) {
+                lane.end_late();
             }
             self.key.keep(outcome.result.unwrap_or_default());
         }
@@ -80,14 +80,15 @@ async fn work(
     generation: u64,
     floor: Option<u64>,
 ) -> Result<Vec<Piece>, SourceError> {
+    let set_used = || key.lane(slot).into_iter().for_each(|lane| lane.set_used(generation));
     match floor {
-        None => key.set_used(slot, generation),
+        None => set_used(),
         Some(floor) => match key.lift(slot, floor).await {
             Err(error) if error.kind().verdict().scope == Scope::Slot => return Err(error),
             // Order is worth less than service: while the ledger is away the slot serves as it is, and is lifted later.
             Err(error) if error.kind().verdict().scope == Scope::Nobody => {}
             // Lifted; or refused by its guard, for being a leap perhaps, and then it would be again.
-            _ => key.set_used(slot, generation),
+            _ => set_used(),
         },
     }
     let blocks = key.take(slot, want).await?;

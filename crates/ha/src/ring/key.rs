@@ -1,25 +1,18 @@
 //! One key's counters over the ring: which may be asked, from where, and what they gave too late.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicU32, AtomicU64, Ordering},
-};
+use std::{collections::BTreeSet, sync::Arc};
 
-use arc_swap::ArcSwapOption;
+use arc_swap::Guard;
 use sequent_core::{Blocks, Event, Key, Layout, SlotFailure, SlotIndex, Source, SourceError};
 
-use super::{Ring, spares::Spares};
+use super::{Ring, lane::Lane, spares::Spares};
 use crate::{
     SlotState,
     join::{Piece, count},
-    note_shared_write,
     roster::Roster,
     shares::LAG_MAX,
     snapshot::Snapshot,
 };
-
-/// No rescue has this generation: the counter was never asked here.
-const NEVER_USED: u64 = u64::MAX;
 
 /// A key's counters, one a slot, and its late blocks.
 pub(super) struct KeyRing {
@@ -30,32 +23,9 @@ pub(super) struct KeyRing {
     spares: Spares,
 }
 
-/// One counter. Taking from it writes nothing here, but for the first time after a rescue.
-struct Lane {
-    counter: Arc<dyn Source>,
-    /// The generation of the slot under which this counter was last lifted, if it had to be.
-    used: AtomicU64,
-    bar: ArcSwapOption<Bar>,
-    /// Asks that a refill stopped waiting for.
-    late: AtomicU32,
-}
-
-/// Why a counter is not asked.
-struct Bar {
-    /// Quarantined until the slot is pardoned once more; `None`: retired for good.
-    pardon: Option<u64>,
-    error: SourceError,
-}
-
 impl KeyRing {
     pub(super) fn new(id: u64, key: Key, ring: Arc<Ring>, counters: Vec<Option<Arc<dyn Source>>>) -> Self {
-        let lane = |counter| Lane {
-            counter,
-            used: AtomicU64::new(NEVER_USED),
-            bar: ArcSwapOption::empty(),
-            late: AtomicU32::new(0),
-        };
-        let lanes = counters.into_iter().map(|counter| counter.map(lane)).collect();
+        let lanes = counters.into_iter().map(|counter| counter.map(Lane::new)).collect();
         Self { id, key, ring, lanes, spares: Spares::default() }
     }
 
@@ -67,48 +37,34 @@ impl KeyRing {
         &self.ring.roster
     }
 
-    pub(super) fn snapshot(&self) -> Arc<Snapshot> {
+    pub(super) fn snapshot(&self) -> Guard<Arc<Snapshot>> {
         self.ring.roster.snapshot()
     }
 
     /// Whether this key has a counter in the slot, neither retired nor quarantined.
     pub(super) fn can_ask(&self, snapshot: &Snapshot, slot: SlotIndex) -> bool {
         let pardon = snapshot.standing(slot).pardon;
-        self.lane(slot).is_some_and(|lane| lane.bar.load().as_ref().is_none_or(|bar| bar.is_lifted(pardon)))
-    }
-
-    /// Whether an earlier ask of this slot is still unanswered after its refill went on without it.
-    pub(super) fn is_late(&self, slot: SlotIndex) -> bool {
-        self.lane(slot).is_some_and(|lane| lane.late.load(Ordering::Relaxed) > 0)
-    }
-
-    pub(super) fn set_late(&self, slot: SlotIndex) {
-        if let Some(lane) = self.lane(slot) {
-            note_shared_write();
-            lane.late.fetch_add(1, Ordering::Relaxed);
-        }
-    }
-
-    pub(super) fn end_late(&self, slot: SlotIndex) {
-        if let Some(lane) = self.lane(slot) {
-            note_shared_write();
-            lane.late.fetch_sub(1, Ordering::Relaxed);
-        }
+        self.lane(slot).is_some_and(|lane| lane.bar(pardon).is_none())
     }
 
     /// The highest raw id known to be taken in this slot; 0 where nothing is known.
     pub(super) fn raw_position(&self, slot: SlotIndex) -> u64 {
-        self.lane(slot).and_then(|lane| lane.counter.position()).unwrap_or(0)
+        self.lane(slot).and_then(|lane| lane.counter().position()).unwrap_or(0)
+    }
+
+    /// The live slots that can be asked.
+    pub(super) fn live(&self) -> Vec<SlotIndex> {
+        let snapshot = self.snapshot();
+        snapshot.live().iter().copied().filter(|slot| self.can_ask(&snapshot, *slot)).collect()
     }
 
     /// The highest encoded id known to be taken in a live slot.
     pub(super) fn position(&self) -> Option<u64> {
-        let snapshot = self.snapshot();
-        let known = |slot: &SlotIndex| {
-            let position = self.lane(*slot)?.counter.position()?;
-            self.layout().encode(position, *slot)
+        let known = |slot: SlotIndex| {
+            let position = self.lane(slot)?.counter().position()?;
+            self.layout().encode(position, slot)
         };
-        snapshot.live().iter().filter(|slot| self.can_ask(&snapshot, **slot)).filter_map(known).max()
+        self.live().into_iter().filter_map(known).max()
     }
 
     /// The highest position of the live slots. What was quarantined, for having leapt perhaps, is not followed.
@@ -127,12 +83,12 @@ impl KeyRing {
         generation: u64,
         rescue: bool,
     ) -> Option<u64> {
-        let used = self.lane(slot)?.used.load(Ordering::Relaxed);
-        if used == generation {
+        let used = self.lane(slot)?.used();
+        if used == Some(generation) {
             return None;
         }
         let position = self.raw_position(slot);
-        if used != NEVER_USED || rescue {
+        if used.is_some() || rescue {
             return Some(self.front(snapshot)).filter(|front| *front > position);
         }
         let mut positions = self.positions(snapshot);
@@ -141,41 +97,31 @@ impl KeyRing {
         (middle.saturating_sub(position) > LAG_MAX).then_some(middle)
     }
 
-    /// Remembers that nothing has to be lifted until the slot is rescued again.
-    pub(super) fn set_used(&self, slot: SlotIndex, generation: u64) {
-        if let Some(lane) = self.lane(slot)
-            && lane.used.load(Ordering::Relaxed) != generation
-        {
-            note_shared_write();
-            lane.used.store(generation, Ordering::Relaxed);
-        }
-    }
-
     pub(super) async fn take(&self, slot: SlotIndex, want: u64) -> Result<Blocks, SourceError> {
         match self.lane(slot) {
-            Some(lane) => lane.counter.take(want).await,
+            Some(lane) => lane.counter().take(want).await,
             None => Ok(Blocks::default()),
         }
     }
 
     pub(super) async fn lift(&self, slot: SlotIndex, floor: u64) -> Result<(), SourceError> {
         match self.lane(slot) {
-            Some(lane) => lane.counter.lift(floor).await,
+            Some(lane) => lane.counter().lift(floor).await,
             None => Ok(()),
         }
     }
 
     /// The counter is at the end of its range: never asked again.
     pub(super) fn retire(&self, slot: SlotIndex, error: &SourceError) {
-        if self.bar(slot, Bar { pardon: None, error: error.clone() }) {
+        if self.lane(slot).is_some_and(|lane| lane.retire(error)) {
             self.emit(Event::Retired { slot, key: self.key.clone() });
         }
     }
 
     /// The counter may repeat numbers: not asked until a person clears its slot, and what it left is dropped.
     pub(super) fn quarantine(&self, slot: SlotIndex, error: &SourceError) {
-        let pardon = Some(self.snapshot().standing(slot).pardon);
-        if self.bar(slot, Bar { pardon, error: error.clone() }) {
+        let pardon = self.snapshot().standing(slot).pardon;
+        if self.lane(slot).is_some_and(|lane| lane.quarantine(pardon, error)) {
             let (kind, detail) = (error.kind(), error.to_string());
             self.emit(Event::Quarantined { slot, key: Some(self.key.clone()), kind, detail });
         }
@@ -183,13 +129,8 @@ impl KeyRing {
 
     /// Why this key's counter is not asked, if it is barred.
     pub(super) fn barred(&self, snapshot: &Snapshot, slot: SlotIndex) -> Option<SlotFailure> {
-        let bar = self.lane(slot)?.bar.load_full()?;
-        let in_force = !bar.is_lifted(snapshot.standing(slot).pardon);
-        in_force.then(|| SlotFailure { slot, kind: bar.error.kind(), detail: bar.error.to_string() })
-    }
-
-    pub(super) fn has_counter(&self, slot: SlotIndex) -> bool {
-        self.lane(slot).is_some()
+        let bar = self.lane(slot)?.bar(snapshot.standing(slot).pardon)?;
+        Some(SlotFailure { slot, kind: bar.error.kind(), detail: bar.error.to_string() })
     }
 
     /// Up to `want` ids that came too late for an earlier take, the lowest first.
@@ -199,10 +140,10 @@ impl KeyRing {
         }
         let (snapshot, now) = (self.snapshot(), self.roster().env().clock.now());
         let is_good = |piece: &Piece| {
-            snapshot.standing(piece.slot).state != SlotState::Quarantined
-                && self
-                    .barred(&snapshot, piece.slot)
-                    .is_none_or(|bar| bar.kind == sequent_core::ErrorKind::Exhausted)
+            let standing = snapshot.standing(piece.slot);
+            let bar = self.lane(piece.slot).and_then(|lane| lane.bar(standing.pardon));
+            standing.state != SlotState::Quarantined
+                && !bar.is_some_and(|bar| bar.is_distrust())
                 && piece.until.is_none_or(|until| until > now)
         };
         let (pieces, bad) = self.spares.take(want, is_good);
@@ -223,8 +164,7 @@ impl KeyRing {
 
     /// Reports numbers that nobody will get.
     pub(super) fn dropped(&self, pieces: &[Piece], why: &'static str) {
-        let slots = pieces.iter().map(|piece| piece.slot).collect::<std::collections::BTreeSet<_>>();
-        for slot in slots {
+        for slot in pieces.iter().map(|piece| piece.slot).collect::<BTreeSet<SlotIndex>>() {
             let of_slot: Vec<Piece> = pieces.iter().filter(|piece| piece.slot == slot).copied().collect();
             self.emit(Event::Dropped { slot: Some(slot), count: count(&of_slot), why });
         }
@@ -235,38 +175,12 @@ impl KeyRing {
         live.map(|slot| self.raw_position(*slot)).collect()
     }
 
-    /// Whether this is news.
-    fn bar(&self, slot: SlotIndex, bar: Bar) -> bool {
-        let Some(lane) = self.lane(slot) else { return false };
-        let bar = Arc::new(bar);
-        let was = lane.bar.rcu(|was| match was {
-            Some(was) if !bar.replaces(was) => Some(Arc::clone(was)),
-            _ => Some(Arc::clone(&bar)),
-        });
-        was.is_none_or(|was| bar.replaces(&was))
-    }
-
-    fn lane(&self, slot: SlotIndex) -> Option<&Lane> {
+    pub(super) fn lane(&self, slot: SlotIndex) -> Option<&Lane> {
         self.lanes.get(usize::from(slot))?.as_ref()
     }
 
     fn emit(&self, event: Event) {
         self.roster().env().events.emit(event);
-    }
-}
-
-impl Bar {
-    fn is_lifted(&self, pardon: u64) -> bool {
-        self.pardon.is_some_and(|under| under != pardon)
-    }
-
-    /// Retirement is for good; a quarantine is news only under a new pardon.
-    fn replaces(&self, was: &Self) -> bool {
-        match (was.pardon, self.pardon) {
-            (None, _) => false,
-            (Some(_), None) => true,
-            (Some(was), Some(new)) => was != new,
-        }
     }
 }
 

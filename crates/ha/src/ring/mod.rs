@@ -1,7 +1,9 @@
 //! The ring: stores in their slots, the keys that use them, and the operator's view.
 
 mod ask;
+mod blame;
 mod key;
+mod lane;
 mod mailbox;
 mod probe;
 mod refill;

@@ -1,11 +1,12 @@
 //! One take of one key: shares for the slots, their answers in parallel, and whom to ask when they fail.
 
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, sync::Arc};
 
-use sequent_core::{Action, Blocks, ErrorKind, Scope, SlotFailure, SlotIndex, SourceError};
+use arc_swap::Guard;
+use sequent_core::{Action, Blocks, SlotIndex, SourceError};
 use tokio::time::sleep;
 
-use super::{ask::Ask, key::KeyRing, mailbox::Mailbox, probe::Probe};
+use super::{ask::Ask, blame::blame, key::KeyRing, lane::Lane, mailbox::Mailbox, probe::Probe};
 use crate::{
     SlotState,
     health::Claim,
@@ -32,9 +33,9 @@ pub(super) struct Refill {
 
 /// What became of asking a slot, and how often it was asked.
 #[derive(Default)]
-struct Asked {
+pub(super) struct Asked {
     times: u32,
-    failure: Option<SourceError>,
+    pub(super) failure: Option<SourceError>,
 }
 
 impl Refill {
@@ -104,7 +105,7 @@ impl Refill {
     fn first_wave(&mut self) {
         let snapshot = self.look();
         let usable: Vec<SlotIndex> = self.usable(&snapshot, snapshot.live());
-        let prompt: Vec<SlotIndex> = usable.iter().copied().filter(|slot| !self.key.is_late(*slot)).collect();
+        let prompt: Vec<SlotIndex> = usable.iter().copied().filter(|slot| !self.is_late_in(*slot)).collect();
         let chosen = if prompt.is_empty() { usable } else { prompt };
         self.ask_shares(&snapshot, &chosen, 0);
         if snapshot.some_out() {
@@ -144,7 +145,7 @@ impl Refill {
     }
 
     /// Where things stand now, with what has become due done.
-    fn look(&self) -> Arc<Snapshot> {
+    fn look(&self) -> Guard<Arc<Snapshot>> {
         let snapshot = self.key.snapshot();
         if !snapshot.some_out() {
             return snapshot;
@@ -155,6 +156,10 @@ impl Refill {
 
     fn usable(&self, snapshot: &Snapshot, slots: &[SlotIndex]) -> Vec<SlotIndex> {
         slots.iter().copied().filter(|slot| self.key.can_ask(snapshot, *slot)).collect()
+    }
+
+    fn is_late_in(&self, slot: SlotIndex) -> bool {
+        self.key.lane(slot).is_some_and(Lane::is_late)
     }
 
     /// A counter that only lost its life is asked once more: its guard gives it a new one.
@@ -223,7 +228,7 @@ impl Refill {
         self.leave();
         let hand = std::mem::take(&mut self.hand);
         if hand.is_empty() {
-            return Err(self.failure());
+            return Err(blame(&self.key, &self.asked));
         }
         let (kept, mut surplus) = trim(hand, self.want);
         let (blocks, rest) = join(self.key.layout(), kept);
@@ -234,57 +239,14 @@ impl Refill {
 
     fn leave(&mut self) {
         let key = &self.key;
-        for outcome in self.mailbox.leave(self.is_late, |slot| key.set_late(slot)) {
+        for outcome in
+            self.mailbox.leave(self.is_late, |slot| key.lane(slot).into_iter().for_each(Lane::set_late))
+        {
             match outcome.result {
                 Ok(pieces) => self.hand.extend(pieces),
                 Err(error) => self.asked.entry(outcome.slot).or_default().failure = Some(error),
             }
         }
-    }
-
-    /// Why nothing came. What is nobody's fault is passed on as it is; slots are blamed only for what is theirs.
-    fn failure(&self) -> SourceError {
-        let failures: Vec<&SourceError> =
-            self.asked.values().filter_map(|asked| asked.failure.as_ref()).collect();
-        let nobodys = |error: &&&SourceError| error.kind().verdict().scope == Scope::Nobody;
-        if !failures.is_empty() && failures.len() == self.asked.len() && failures.iter().all(|e| nobodys(&e))
-        {
-            let gravest = failures.iter().find(|error| error.kind() == ErrorKind::LedgerBehind);
-            return (**gravest.unwrap_or(&failures[0])).clone();
-        }
-        let snapshot = self.key.snapshot();
-        let slots = 0..self.key.layout().slots();
-        let causes: Vec<SlotFailure> = slots.filter_map(|slot| self.cause(&snapshot, slot)).collect();
-        let ended = !causes.is_empty() && causes.iter().all(|cause| cause.kind == ErrorKind::Exhausted);
-        if ended {
-            let all = format!("every slot is at the end of its range: {}", causes[0].detail);
-            return SourceError::new(ErrorKind::Exhausted, all);
-        }
-        SourceError::no_shard(causes)
-    }
-
-    /// Why this slot gave nothing, if there is one.
-    fn cause(&self, snapshot: &Snapshot, slot: SlotIndex) -> Option<SlotFailure> {
-        if snapshot.standing(slot).state == SlotState::Empty {
-            return None;
-        }
-        let of = |kind: ErrorKind, detail: String| SlotFailure { slot, kind, detail };
-        if let Some(bar) = self.key.barred(snapshot, slot) {
-            return Some(bar);
-        }
-        if let Some(asked) = self.asked.get(&slot) {
-            let unanswered = || of(ErrorKind::Timeout, format!("no answer within {:?}", self.patience()));
-            let failed = |error: &SourceError| of(error.kind(), error.to_string());
-            return Some(asked.failure.as_ref().map_or_else(unanswered, failed));
-        }
-        let unknown =
-            || self.key.has_counter(slot).then(|| of(ErrorKind::Unavailable, "not asked".to_owned()));
-        self.key.roster().failure(slot).or_else(unknown)
-    }
-
-    fn patience(&self) -> Duration {
-        let config = self.key.roster().config();
-        config.slow_after + config.attempt_timeout
     }
 
     fn missing(&self) -> u64 {

@@ -32,10 +32,9 @@ impl Source for RingSource {
         let key = Arc::clone(&self.key);
         Box::pin(async move {
             key.drop_spares_up_to(raw);
-            let snapshot = key.snapshot();
             let mut lifts = JoinSet::new();
-            for slot in snapshot.live().iter().filter(|slot| key.can_ask(&snapshot, **slot)) {
-                let (key, slot) = (Arc::clone(&key), *slot);
+            for slot in key.live() {
+                let key = Arc::clone(&key);
                 lifts.spawn(async move { key.lift(slot, raw).await });
             }
             // Not `join_all`: a lift goes on when the caller is dropped.

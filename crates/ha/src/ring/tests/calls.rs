@@ -34,6 +34,32 @@ async fn all_evicted_names_each_slot_and_is_tried_every_two_seconds_at_most() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn what_a_last_resort_gives_beyond_the_want_is_kept() {
+    let scene = Scene::new(2);
+    all_fail(&scene, ErrorKind::Unavailable);
+    scene.take(4).await.unwrap_err();
+    for script in &scene.scripts {
+        script.always(Act::Give);
+    }
+    assert_eq!(scene.numbers(1).await, [4]);
+    let asked = takes(&scene);
+    assert_eq!(scene.numbers(3).await, [5, 6, 7]);
+    assert_eq!(takes(&scene), asked);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_slow_event_is_counted_once_though_store_and_guard_report_it() {
+    let scene = Scene::new(1);
+    scene.script(0).always(fails(ErrorKind::Contended));
+    for events in 1..=3 {
+        assert_eq!(scene.state(0), SlotState::Live, "after {}", events - 1);
+        scene.take(2).await.unwrap();
+        assert_eq!(scene.ring.status()[0].counts.contended, events);
+    }
+    assert_eq!(scene.state(0), SlotState::Evicted);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_quarantined_slot_is_not_tried_even_when_all_others_are_gone() {
     let scene = Scene::new(1);
     scene.script(0).then(fails(ErrorKind::Refused));

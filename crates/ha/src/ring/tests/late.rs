@@ -44,6 +44,35 @@ async fn a_hanging_slot_costs_one_attempt_at_most_and_then_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn where_those_asked_hang_all_others_are_asked_after_200_ms() {
+    let scene = Scene::new(3);
+    for slot in 0..5 {
+        scene.script(slot).then(Act::Hang);
+    }
+    let begun = tokio_ms();
+    assert_eq!(scene.numbers(1).await, [13], "the sixth slot");
+    assert_eq!(tokio_ms() - begun, 200);
+    assert_eq!(scene.numbers(2).await, [14, 15], "what was asked besides is not lost");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_slot_that_hangs_behind_the_store_is_left_to_others_and_given_up_in_the_end() {
+    let scene = Scene::new(1);
+    let hanging = Arc::new(ScriptedSource::new([], Act::Hang));
+    let counters: Vec<Option<Arc<dyn Source>>> =
+        vec![Some(hanging.clone()), Some(Arc::new(ScriptedSource::giving()))];
+    let source = scene.ring.source(Key::of(&"k".parse().unwrap()), counters);
+    for _ in 0..9 {
+        assert_eq!(source.take(2).await.unwrap().as_slice()[0].first() & 1, 1);
+    }
+    assert_eq!(hanging.takes(), 1, "one ask is out, and no other joins it");
+    sleep_ms(8001).await;
+    source.take(2).await.unwrap();
+    assert_eq!(hanging.takes(), 2, "the first was given up");
+    assert_eq!(scene.state(0), SlotState::Live, "the store did nothing wrong");
+}
+
+#[tokio::test(start_paused = true)]
 async fn late_blocks_of_a_quarantined_slot_are_dropped_and_reported() {
     let scene = Scene::new(1);
     scene.script(0).then(Act::late(500 * MS));

@@ -115,6 +115,22 @@ async fn a_hanging_probe_ends_by_its_own_deadline_and_delays_nobody() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_probe_that_hangs_behind_the_store_ends_too() {
+    let scene = Scene::new(1);
+    let hanging = Arc::new(ScriptedSource::new([fails(ErrorKind::Unavailable)], Act::Hang));
+    let counters: Vec<Option<Arc<dyn Source>>> =
+        vec![Some(hanging), Some(Arc::new(ScriptedSource::giving()))];
+    let source = scene.ring.source(Key::of(&"k".parse().unwrap()), counters);
+    source.take(2).await.unwrap();
+    sleep_ms(500).await;
+    source.take(2).await.unwrap();
+    sleep_ms(1999).await;
+    assert_eq!(scene.state(0), SlotState::Probation);
+    sleep_ms(2).await;
+    assert_eq!(scene.state(0), SlotState::Evicted);
+}
+
+#[tokio::test(start_paused = true)]
 async fn only_one_probe_is_out_at_a_time() {
     let scene = slot_0_out().await;
     scene.script(0).always(Act::late(150 * MS));

@@ -1,0 +1,55 @@
+//! Why a take gave nothing: in one error, naming each slot.
+
+use std::collections::BTreeMap;
+
+use sequent_core::{ErrorKind, Scope, SlotFailure, SlotIndex, SourceError};
+
+use super::{key::KeyRing, refill::Asked};
+use crate::{SlotState, snapshot::Snapshot};
+
+/// The slots that were asked, with what became of it.
+type AskedSlots = BTreeMap<SlotIndex, Asked>;
+
+/// What is nobody's fault is passed on as it is; slots are blamed only for what is theirs.
+pub(super) fn blame(key: &KeyRing, asked: &AskedSlots) -> SourceError {
+    if let Some(error) = nobodys_fault(asked) {
+        return error;
+    }
+    let snapshot = key.snapshot();
+    let slots = 0..key.layout().slots();
+    let causes: Vec<SlotFailure> = slots.filter_map(|slot| cause(key, asked, &snapshot, slot)).collect();
+    if !causes.is_empty() && causes.iter().all(|cause| cause.kind == ErrorKind::Exhausted) {
+        let all = format!("every slot is at the end of its range: {}", causes[0].detail);
+        return SourceError::new(ErrorKind::Exhausted, all);
+    }
+    SourceError::no_shard(causes)
+}
+
+/// The gravest of the failures, if all that were asked failed by nobody's fault.
+fn nobodys_fault(asked: &AskedSlots) -> Option<SourceError> {
+    let failures: Option<Vec<&SourceError>> = asked.values().map(|asked| asked.failure.as_ref()).collect();
+    let failures = failures?;
+    let all = failures.iter().all(|error| error.kind().verdict().scope == Scope::Nobody);
+    let gravest = failures.iter().find(|error| error.kind() == ErrorKind::LedgerBehind);
+    gravest.or(failures.first()).filter(|_| all).map(|error| (**error).clone())
+}
+
+/// Why this slot gave nothing, if there is one.
+fn cause(key: &KeyRing, asked: &AskedSlots, snapshot: &Snapshot, slot: SlotIndex) -> Option<SlotFailure> {
+    if snapshot.standing(slot).state == SlotState::Empty {
+        return None;
+    }
+    if let Some(bar) = key.barred(snapshot, slot) {
+        return Some(bar);
+    }
+    let of = |kind: ErrorKind, detail: String| SlotFailure { slot, kind, detail };
+    if let Some(asked) = asked.get(&slot) {
+        let config = key.roster().config();
+        let limit = (config.slow_after + config.attempt_timeout).as_millis();
+        let unanswered = || of(ErrorKind::Timeout, format!("no answer within {limit} ms"));
+        let failed = |error: &SourceError| of(error.kind(), error.to_string());
+        return Some(asked.failure.as_ref().map_or_else(unanswered, failed));
+    }
+    let not_asked = || key.lane(slot).map(|_| of(ErrorKind::Unavailable, "not asked".to_owned()));
+    key.roster().failure(slot).or_else(not_asked)
+}
