@@ -55,10 +55,22 @@ pub(crate) struct State {
     pace: Pace,
     /// The highest id that left this process, or that the row or another server has seen: what is reported.
     pub(crate) seen: u64,
+    /// The same, but for what is seen only because a life begins there: really taken by somebody.
+    taken: u64,
     /// What left without the ledger, and has not been witnessed since.
     debt: Option<Debt>,
     /// What was reported last.
     reported: u64,
+}
+
+impl State {
+    /// An id of a life that began at `base` has been seen; at the base itself nobody has taken anything yet.
+    fn saw(&mut self, id: u64, base: u64) {
+        self.seen = self.seen.max(id);
+        if id > base {
+            self.taken = self.taken.max(id);
+        }
+    }
 }
 
 impl Guarded {
@@ -73,7 +85,7 @@ impl Guarded {
     pub(crate) fn preread(&self, row: Option<Row>, clock_ms: u64) {
         let mut state = self.state();
         if let Some(row) = row {
-            state.seen = state.seen.max(row.seen);
+            state.saw(row.seen, row.base);
             state.reported = state.reported.max(row.seen);
             state.preread = Some((row, clock_ms));
         }
@@ -84,6 +96,10 @@ impl Guarded {
         self.closed.store(true, Ordering::Relaxed);
     }
 
+    fn is_shut(&self) -> bool {
+        self.closed.load(Ordering::Relaxed)
+    }
+
     pub(crate) fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -91,7 +107,7 @@ impl Guarded {
     async fn take_block(&self, want: u64) -> Result<Block, SourceError> {
         let mut last = None;
         for _ in 0..ROUNDS_MAX {
-            if self.closed.load(Ordering::Relaxed) {
+            if self.is_shut() {
                 return Err(SourceError::new(ErrorKind::NoWitness, "the guard is closed"));
             }
             let want = self.affordable(want)?;
@@ -194,8 +210,9 @@ impl Guarded {
         if let Some(permit) = state.permit.as_mut() {
             permit.ceiling = permit.ceiling.max(*ceiling);
         }
+        let base = state.permit.as_ref().map_or(0, |permit| permit.row.base);
         state.reported = state.reported.max(asked.seen);
-        state.seen = state.seen.max(*seen);
+        state.saw(*seen, base);
         state.order.saw(*seen);
     }
 

@@ -49,7 +49,7 @@ impl Guarded {
         let mut state = self.state();
         let row_seen = if self.shared.rules.keep(Rule::OrderAtFirstTouch) { permit.row.seen } else { 0 };
         let floor = state.seen.max(row_seen);
-        state.seen = state.seen.max(permit.row.seen);
+        state.saw(permit.row.seen, permit.row.base);
         state.order.restart(floor);
         state.settle_other_lives(permit.row.life);
         state.permit = Some(permit.clone());

@@ -8,6 +8,12 @@ use sequent_core::{
 use super::{Flight, Guarded, permit::Permit};
 use crate::{LossPolicy, keeper::Ask, leap};
 
+/// Why a block stays: another life is in force.
+const LIFE_ENDED: &str = "its life ended before it could leave";
+
+/// Why a block stays: the keeper has shown up for the last time.
+const SHUT: &str = "the guard was closed before it could leave";
+
 /// What becomes of a block.
 pub(super) enum Judgement {
     /// It leaves, as far as it is within the range.
@@ -20,7 +26,8 @@ pub(super) enum Judgement {
 enum Standing {
     Witnessed,
     AboveCeiling(Permit),
-    OtherLife,
+    /// It stays, for this reason.
+    Stays(ErrorKind, &'static str),
 }
 
 impl Guarded {
@@ -41,9 +48,7 @@ impl Guarded {
         let standing = self.release(permit, block);
         match standing {
             Standing::Witnessed => self.within_range(block),
-            Standing::OtherLife => {
-                Ok(self.again(block, "its life ended before it could leave", ErrorKind::Regressed))
-            }
+            Standing::Stays(kind, why) => Ok(self.again(block, why, kind)),
             Standing::AboveCeiling(held) => self.raise_and_release(&held, block, loss).await,
         }
     }
@@ -74,10 +79,14 @@ impl Guarded {
         let held = match state.permit.as_ref() {
             Some(held) if held.row.life == taken_under.row.life || !rules.keep(Rule::BlockKeepsLife) => held,
             None if !rules.keep(Rule::BlockKeepsLife) => taken_under,
-            _ => return Standing::OtherLife,
+            _ => return Standing::Stays(ErrorKind::Regressed, LIFE_ENDED),
         };
+        // Judged under the lock that the last report takes, so that the report has all that left.
+        if self.is_shut() {
+            return Standing::Stays(ErrorKind::NoWitness, SHUT);
+        }
         if block.last() <= held.ceiling || !rules.keep(Rule::WitnessFirst) {
-            state.seen = state.seen.max(block.last());
+            state.saw(block.last(), 0);
             state.order.saw(block.last());
             return Standing::Witnessed;
         }
@@ -105,7 +114,8 @@ impl Guarded {
                 self.learn(&raise, &raised);
                 match self.release(held, block) {
                     Standing::Witnessed => self.within_range(block),
-                    _ => Ok(self.again(block, "its life ended before it could leave", ErrorKind::Regressed)),
+                    Standing::Stays(kind, why) => Ok(self.again(block, why, kind)),
+                    Standing::AboveCeiling(_) => Ok(self.again(block, LIFE_ENDED, ErrorKind::Regressed)),
                 }
             }
             Err(error) if error.kind() == ErrorKind::NoWitness => self.unwitnessed(held, block, loss, error),
@@ -142,6 +152,10 @@ impl Guarded {
             return Err(error);
         }
         let mut state = self.state();
+        if self.is_shut() {
+            drop(state);
+            return Ok(self.again(block, SHUT, ErrorKind::NoWitness));
+        }
         let going_on = shared.desk.loss();
         let late = loss.is_some() && loss == going_on || !rules.keep(Rule::ContinueLateTake);
         let held_still = state.permit.as_ref().is_some_and(|permit| permit.row.life == held.row.life)
@@ -161,7 +175,7 @@ impl Guarded {
             return Err(self.leapt(block.last(), beyond));
         }
         state.owe(held, block.last());
-        state.seen = state.seen.max(block.last());
+        state.saw(block.last(), 0);
         drop(state);
         let (slot, count) = (self.counter.slot, block.count());
         shared.env.events.emit(Event::Unwitnessed { slot, count });

@@ -27,6 +27,8 @@ impl Guarded {
             let under = self.shared.desk.incarnation();
             let store = self.shard.admit(&under).await?;
             let (ledger, row, clock_ms) = self.row().await?;
+            // What the ledger has permitted above all that was reported.
+            let permitted = row.as_ref().map_or(0, |row| row.ceiling.saturating_sub(row.base.max(row.seen)));
             if let Some(row) = row.filter(|row| self.names(row, &store, &ledger)) {
                 let refused = self.state().refused == Some(row.life);
                 if !refused {
@@ -39,7 +41,7 @@ impl Guarded {
                     continue;
                 }
             }
-            match self.open(&store, want).await {
+            match self.open(&store, want, permitted).await {
                 Ok(permit) => return Ok(permit),
                 Err(error) if matches!(error.kind(), ErrorKind::Reborn | ErrorKind::Regressed) => {
                     last = Some(error);
@@ -91,7 +93,7 @@ impl Guarded {
     }
 
     /// Close, open, install.
-    async fn open(&self, store: &Incarnation, want: u64) -> Result<Permit, SourceError> {
+    async fn open(&self, store: &Incarnation, want: u64, permitted: u64) -> Result<Permit, SourceError> {
         let (shared, rules) = (&self.shared, self.shared.rules);
         let life = Life::random(&*shared.env.entropy);
         let cell = Cell { key: &self.counter.key, under: store };
@@ -99,9 +101,9 @@ impl Guarded {
         shared.desk.in_reach()?;
         self.drop_permit();
         let value = self.shard.store().close(cell, life).await.map_err(|error| self.reborn(store, error))?;
-        self.compare_with_seen(value);
-        let opening =
-            self.opening(life, store, if rules.keep(Rule::OpenCountsValue) { value } else { 0 }, want);
+        self.compare_with_taken(value);
+        let counts = if rules.keep(Rule::OpenCountsValue) { value } else { 0 };
+        let opening = self.opening(life, store, counts, want, permitted);
         let row = match shared.ask(Ask::Open(opening)).await?.opened()? {
             Opened::Row(row) => row,
             Opened::Leapt { found, bound } => return Err(self.leapt(found, bound)),
@@ -114,15 +116,15 @@ impl Guarded {
         Ok(self.take_up(row))
     }
 
-    /// A value below what was seen means that the store forgot: the ceiling makes up for it, and a person should know.
-    fn compare_with_seen(&self, value: u64) {
-        let seen = self.state().seen;
-        if value < seen {
-            self.regressed(format!("the counter was at {seen}, and was found at {value}"));
+    /// A value below what was taken means that the store forgot: the ceiling makes up for it, and a person should know.
+    fn compare_with_taken(&self, value: u64) {
+        let taken = self.state().taken;
+        if value < taken {
+            self.regressed(format!("the counter was at {taken}, and was found at {value}"));
         }
     }
 
-    fn opening(&self, life: Life, store: &Incarnation, value: u64, want: u64) -> Opening {
+    fn opening(&self, life: Life, store: &Incarnation, value: u64, want: u64, permitted: u64) -> Opening {
         let mut state = self.state();
         (state.refused, state.duels) = (None, 0);
         // A store that forgot what left without the ledger: this process has not.
@@ -131,8 +133,8 @@ impl Guarded {
         let cap = leap::ahead_max(value, self.raw_max);
         let ahead = ahead.min(cap).max(want.min(self.raw_max.saturating_sub(value)));
         // A life that ended by a crash leaves its ceiling ahead of what was seen: that much is no leap.
-        let leap_max =
-            leap::leap_max(value, self.raw_max, want).saturating_add(leap::ahead_max(0, self.raw_max));
+        let permitted = permitted.max(leap::ahead_max(0, self.raw_max));
+        let leap_max = leap::leap_max(value, self.raw_max, want).saturating_add(permitted);
         Opening { counter: self.counter.clone(), life, store: store.clone(), value, ahead, leap_max }
     }
 

@@ -4,4 +4,7 @@
 mod away;
 mod first_touch;
 mod harness;
+mod leap;
 mod ledger;
+mod merging;
+mod order;

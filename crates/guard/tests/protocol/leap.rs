@@ -1,0 +1,113 @@
+//! A value that nothing follows: it stops one counter, and neither ring nor ledger goes after it.
+
+use sequent_core::{ErrorKind, Key};
+
+use crate::harness::{Server, Setup, World, counter, key};
+
+/// What a person, or a broken disk, has set a counter to.
+const FAR: u64 = 1 << 62;
+
+async fn is_a_leap(server: &Server, slot: u16) {
+    assert_eq!(server.take(slot, 1).await.unwrap_err().kind(), ErrorKind::Leapt);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_counter_set_far_ahead_stops_itself_alone() {
+    let world = World::new(2);
+    let (a, b) = (world.open("a").await, world.open("b").await);
+    let other = Key::from_stored("other");
+    a.take_to(0, 5).await;
+    let before = world.row(0);
+    assert!(world.stores[0].set_value(&key(), FAR));
+    for server in [&a, &b, &a] {
+        is_a_leap(server, 0).await;
+        server.shows_up().await;
+        server.take(1, 1).await.unwrap();
+        server.take_of(&other, 0, 1).await.unwrap();
+    }
+    assert_eq!((world.row(0).ceiling, world.row(0).life), (before.ceiling, before.life));
+    assert!(a.source(&key(), 0).await.unwrap().position() <= Some(before.ceiling));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_counter_that_is_set_right_again_goes_on() {
+    let world = World::new(2);
+    let server = world.open("server").await;
+    server.take_to(0, 5).await;
+    assert!(world.stores[0].set_value(&key(), FAR));
+    is_a_leap(&server, 0).await;
+    assert!(world.stores[0].set_value(&key(), 5));
+    server.take_to(0, 300).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_leap_is_not_followed_while_the_ledger_is_away_either() {
+    let world = World::new(2);
+    let server = world.open("server").await;
+    server.take_to(0, 5).await;
+    server.wires.ledger.cut();
+    server.shows_up().await;
+    assert!(world.stores[0].set_value(&key(), FAR));
+    is_a_leap(&server, 0).await;
+    server.wires.ledger.mend();
+    server.shows_up().await;
+    assert!(world.row(0).ceiling < 1 << 20);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_leap_found_at_a_close_opens_nothing() {
+    let world = World::new(2);
+    let server = world.open("server").await;
+    server.take_to(0, 5).await;
+    let before = world.row(0);
+    assert!(world.stores[0].set_value(&key(), FAR));
+    world.stores[0].restart();
+    for _ in 0..3 {
+        is_a_leap(&server, 0).await;
+        server.take(1, 1).await.unwrap();
+    }
+    assert_eq!(world.row(0), before);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_ceiling_far_ahead_of_a_crash_is_no_leap() {
+    let world = World::new(2);
+    for crash in 0..5 {
+        let server = world.open("server").await;
+        server.take(0, 100_000).await.unwrap();
+        server.take(0, 100_000).await.unwrap();
+        server.take(0, 1).await.unwrap();
+        assert!(world.row(0).ceiling > world.highest(0) + 1_000_000, "crash {crash}");
+        server.kill();
+        world.stores[0].restart();
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_large_first_block_of_a_small_counter_is_no_leap_after_a_crash() {
+    let world = World::new(2);
+    let small = Setup { raw_max: 1000, ..Setup::default() };
+    let server = world.open_as("server", small).await;
+    server.take(0, 100).await.unwrap();
+    server.kill();
+    world.stores[0].restart();
+    let next = world.open_as("next", small).await;
+    next.take(0, 1).await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_small_counter_gives_all_it_has_and_no_more() {
+    let world = World::new(2);
+    let small = Setup { raw_max: 40, ..Setup::default() };
+    let servers = [world.open_as("a", small).await, world.open_as("b", small).await];
+    let mut given = 0;
+    for turn in 0..100 {
+        match servers[turn % 2].take(0, 3).await {
+            Ok(ids) => given += ids.len(),
+            Err(error) => assert_eq!(error.kind(), ErrorKind::Exhausted),
+        }
+    }
+    assert_eq!((given, world.highest(0)), (40, 40));
+    let ceiling = world.row_of(&counter(0)).unwrap().ceiling;
+    assert!(ceiling <= 46, "each server went past the end once: {ceiling}");
+}

@@ -1,0 +1,155 @@
+//! A counter set back under its own life and incarnation: what this process, and its neighbours, notice.
+
+use std::{sync::Arc, time::Duration};
+
+use sequent_core::Event;
+
+use crate::harness::{Server, When, World, key};
+
+fn regressions(server: &Server) -> usize {
+    server.count(|event| matches!(event, Event::Regressed { slot: 0, .. }))
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_counter_set_back_in_use_begins_a_new_life() {
+    for by_hand in [true, false] {
+        let world = World::new(2);
+        let server = world.open("server").await;
+        server.take_to(0, 10).await;
+        let copy = world.stores[0].snapshot();
+        server.take_to(0, 50).await;
+        let before = world.row(0);
+        if by_hand {
+            assert!(world.stores[0].set_value(&key(), 10));
+        } else {
+            world.stores[0].restore_in_place(copy);
+        }
+        assert!(server.take(0, 1).await.unwrap()[0] > before.ceiling);
+        assert_ne!(world.row(0).life, before.life);
+        assert!(regressions(&server) >= 1);
+        server.take_to(0, before.ceiling + 300).await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_counter_set_back_across_a_clean_restart_is_noticed() {
+    let world = World::new(2);
+    let first = world.open("first").await;
+    first.take_to(0, 50).await;
+    first.stop().await;
+    assert!(world.stores[0].set_value(&key(), 10));
+    let second = world.open("second").await;
+    assert!(second.take(0, 1).await.unwrap()[0] > 50);
+    assert!(regressions(&second) >= 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_counter_set_back_across_a_crash_is_noticed_as_far_as_it_was_reported() {
+    let world = World::new(2);
+    let first = world.open("first").await;
+    first.take_to(0, 50).await;
+    first.shows_up().await;
+    first.kill();
+    assert!(world.stores[0].set_value(&key(), 10));
+    let second = world.open("second").await;
+    assert!(second.take(0, 1).await.unwrap()[0] > 50);
+}
+
+#[tokio::test(start_paused = true)]
+async fn neighbours_notice_at_their_next_show_up() {
+    let world = World::new(2).tolerant();
+    let (a, b) = (world.open("a").await, world.open("b").await);
+    a.take_to(0, 20).await;
+    b.take(0, 1).await.unwrap();
+    b.shows_up().await;
+    a.take_to(0, 60).await;
+    a.shows_up().await;
+    assert!(world.stores[0].set_value(&key(), 30));
+    b.take(0, 5).await.unwrap();
+    assert_eq!(world.numbers.repeats().len(), 1, "b alone sees an increasing run: what cannot be promised");
+    b.shows_up().await;
+    b.take_to(0, world.highest(0) + 200).await;
+    a.take_to(0, world.highest(0) + 200).await;
+    assert_eq!(world.numbers.repeats().len(), 1, "and it ends with the first show up");
+    assert!(regressions(&b) >= 1);
+}
+
+/// A take of three ids whose answer is held back, and the gate that holds it.
+async fn in_flight(server: &Arc<Server>) -> (tokio::task::JoinHandle<Vec<u64>>, crate::harness::Gate) {
+    let gate = server.wires.stores[0].hold("take", When::After);
+    let taker = Arc::clone(server);
+    let flight = tokio::spawn(async move { taker.take(0, 3).await.unwrap() });
+    gate.reached().await;
+    (flight, gate)
+}
+
+#[tokio::test(start_paused = true)]
+async fn takes_in_flight_together_may_come_back_in_any_order() {
+    let world = World::new(2);
+    let server = world.open("server").await;
+    server.take_to(0, 5).await;
+    let (early, gate) = in_flight(&server).await;
+    assert_eq!(server.take(0, 3).await.unwrap(), [9, 10, 11]);
+    gate.open();
+    assert_eq!(early.await.unwrap(), [6, 7, 8]);
+    assert_eq!(regressions(&server), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_block_in_flight_that_overlaps_what_came_back_meanwhile_is_dropped() {
+    let world = World::new(2);
+    let server = world.open("server").await;
+    server.take_to(0, 5).await;
+    let (early, gate) = in_flight(&server).await;
+    assert!(world.stores[0].set_value(&key(), 6));
+    assert_eq!(server.take(0, 3).await.unwrap(), [7, 8, 9]);
+    gate.open();
+    assert!(early.await.unwrap()[0] > 9);
+    assert_eq!(regressions(&server), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_caller_that_goes_away_burns_its_ids_and_nothing_else() {
+    let world = World::new(2);
+    let server = world.open("server").await;
+    server.take_to(0, 5).await;
+    let (gone, _gate) = in_flight(&server).await;
+    gone.abort();
+    assert!(gone.await.unwrap_err().is_cancelled());
+    assert_eq!(server.take(0, 3).await.unwrap(), [9, 10, 11]);
+    assert_eq!(regressions(&server), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_lift_moves_forward_under_the_permit_and_never_creates() {
+    let world = World::new(2);
+    let server = world.open("server").await;
+    server.take_to(0, 5).await;
+    let source = server.source(&key(), 0).await.unwrap();
+    source.lift(100).await.unwrap();
+    assert_eq!(server.take(0, 1).await.unwrap(), [101]);
+    source.lift(50).await.unwrap();
+    assert_eq!(server.take(0, 1).await.unwrap(), [102], "never back");
+    assert!(world.stores[0].delete(&key()));
+    source.lift(200).await.unwrap();
+    assert!(world.stores[0].snapshot().cell(&key()).is_none());
+    let ceiling = world.row(0).ceiling;
+    assert!(server.take(0, 1).await.unwrap()[0] > ceiling);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_life_that_nobody_counted_in_is_no_regression() {
+    let world = World::new(2);
+    let first = world.open("first").await;
+    first.take_to(0, 5).await;
+    world.stores[0].restart();
+    let gate = first.wires.stores[0].hold("install", When::Before);
+    let opener = Arc::clone(&first);
+    tokio::spawn(async move { opener.take(0, 1).await });
+    gate.reached().await;
+    first.kill();
+    tokio::time::sleep(Duration::from_secs(5)).await;
+    let second = world.open("second").await;
+    second.take(0, 1).await.unwrap();
+    assert_eq!(regressions(&second), 0, "the store forgot nothing");
+}
