@@ -9,8 +9,8 @@ use std::{
 };
 
 use sequent_buffer::{ReservoirConfig, Setting};
-use sequent_core::{Env, ErrorKind, Rules, SlotIndex, SourceError, Store, ledger::Word};
-use sequent_guard::{GuardConfig, Keeper, LossPolicy, Opening, Trouble};
+use sequent_core::{Env, Rules, SlotIndex, SourceError, Store, ledger::Word};
+use sequent_guard::{GuardConfig, Keeper, LossPolicy, Opening};
 use sequent_ha::Ring;
 use tokio::sync::watch;
 
@@ -30,9 +30,6 @@ use crate::{
 
 /// How often a server shows up: words and definitions of others are known within two seconds.
 const SHOW_UP_EVERY: Duration = Duration::from_millis(1750);
-
-/// How often the guard is opened, where others were at work at the same moment.
-const OPEN_ROUNDS_MAX: usize = 8;
 
 /// The pause before definitions that could not be read are tried again.
 const FOLLOW_AGAIN: Duration = Duration::from_secs(1);
@@ -67,7 +64,9 @@ async fn assemble(config: &Config, pace: Pace, ground: Ground, memory: Memory) -
     let layout = ground.record.layout;
     let ring =
         Ring::new(layout, stores::by_slot(&ground.shards, layout.slots()), config.ring.health, env.clone());
-    let keeper = keep(config, &ground, &ring).await?;
+    let opened = Keeper::open(opening(config, &ground, &ring)).await;
+    let (keeper, excluded) = opened.map_err(|error| OpenError::of_source(&error))?;
+    admit(&ring, &excluded)?;
     let words = within(ground.limit, "read the words", ground.ledger.words()).await;
     ring.obey(&words.map_err(|error| OpenError::of_source(&error))?);
     let catalog = Catalog::open(
@@ -105,47 +104,6 @@ async fn check_home(ground: &Ground) -> Result<(), OpenError> {
         Some(home) => home.mark(0).await.map(drop).map_err(|error| OpenError::of_source(&error)),
         None => Ok(()),
     }
-}
-
-/// Opens the guard. What other processes do at the same moment can look like a fault: of several that make a cluster,
-/// one stamps each store and the others are refused; and a ledger that was read before its marks seems to be behind
-/// what was marked in between. Then the guard is opened anew, upon a fresh look.
-async fn keep(config: &Config, ground: &Ground, ring: &Ring) -> Result<Arc<Keeper>, OpenError> {
-    let mut rounds = 0;
-    loop {
-        rounds += 1;
-        let opened = Keeper::open(opening(config, ground, ring)).await;
-        let (keeper, excluded) = opened.map_err(|error| OpenError::of_source(&error))?;
-        let may_look_again = rounds < OPEN_ROUNDS_MAX;
-        if may_look_again
-            && (are_stamped_by_now(ground, ring, &excluded).await || has_caught_up(ground, &keeper).await)
-        {
-            continue;
-        }
-        admit(ring, &excluded)?;
-        return Ok(keeper);
-    }
-}
-
-/// Whether the ledger is at the mark by now that it seemed to be behind.
-async fn has_caught_up(ground: &Ground, keeper: &Keeper) -> bool {
-    let Some(Trouble::Behind { mark, .. }) = keeper.trouble() else { return false };
-    let inspected = within(ground.limit, "look at the ledger", ground.ledger.inspect()).await;
-    inspected.is_ok_and(|inspection| inspection.version >= mark)
-}
-
-/// Whether stores were refused, and all of them bear the right stamp by now.
-async fn are_stamped_by_now(ground: &Ground, ring: &Ring, excluded: &[(SlotIndex, SourceError)]) -> bool {
-    let mut any = false;
-    for (slot, _) in excluded.iter().filter(|(_, error)| error.kind() == ErrorKind::Refused) {
-        let Some(store) = ring.store(*slot) else { return false };
-        let stamp = store.inspect().await.ok().and_then(|inspection| inspection.stamp);
-        any = stamp == Some(ground.stamp(*slot));
-        if !any {
-            return false;
-        }
-    }
-    any
 }
 
 fn opening(config: &Config, ground: &Ground, ring: &Ring) -> Opening {

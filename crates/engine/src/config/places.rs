@@ -2,6 +2,7 @@
 
 use std::{
     collections::BTreeMap,
+    os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
 };
 
@@ -25,7 +26,7 @@ pub(super) fn check(
 ) {
     check_volatile(checker, ring, shards, ledger);
     let mut slots: BTreeMap<SlotIndex, usize> = BTreeMap::new();
-    let mut files: BTreeMap<PathBuf, String> = BTreeMap::new();
+    let mut files: BTreeMap<Identity, String> = BTreeMap::new();
     if let Place::Sqlite(path) = &ledger.place {
         files.insert(identity(path), "ledger.path".to_owned());
     }
@@ -72,11 +73,21 @@ fn check_volatile(
     }
 }
 
-/// What tells two paths of one file: links and dots resolved as far as the path exists.
-fn identity(path: &Path) -> PathBuf {
-    let resolved = path.canonicalize().ok();
+/// What tells two paths of one file.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+enum Identity {
+    /// A file that is there, whatever its names.
+    Inode { device: u64, inode: u64 },
+    /// A file yet to come: links and dots resolved as far as the path exists.
+    Path(PathBuf),
+}
+
+fn identity(path: &Path) -> Identity {
+    if let Ok(found) = std::fs::metadata(path) {
+        return Identity::Inode { device: found.dev(), inode: found.ino() };
+    }
     let by_parent = || Some(path.parent()?.canonicalize().ok()?.join(path.file_name()?));
-    resolved.or_else(by_parent).unwrap_or_else(|| lexical(path))
+    Identity::Path(by_parent().unwrap_or_else(|| lexical(path)))
 }
 
 /// The path without `.` and `..`, from the root.

@@ -39,7 +39,10 @@ fn word_about(words: &[Word], slot: SlotIndex) -> Option<crate::report::WordRepo
 async fn look(shard: Shard, expected: Stamp, limit: Duration) -> ShardReport {
     let inspected = within(limit, "look", shard.store.inspect()).await;
     let (state, cause) = match &inspected {
-        Ok(inspection) => judge(inspection, &expected),
+        Ok(inspection) => match judge(inspection, &expected) {
+            ("open", _) => write(&shard, inspection, limit).await,
+            judged => judged,
+        },
         Err(error) => (state_of(error), Some(cause_of(error))),
     };
     ShardReport {
@@ -65,6 +68,16 @@ fn judge(inspection: &Inspection, expected: &Stamp) -> (&'static str, Option<Cau
             refused(format!("cells without a stamp found, expected `{expected}`"))
         }
         None => ("new", None),
+    }
+}
+
+/// Writes the stamp that it bears: a disk that is full shows itself to nobody who merely reads.
+async fn write(shard: &Shard, found: &Inspection, limit: Duration) -> (&'static str, Option<Cause>) {
+    let stamp = found.stamp.as_ref();
+    let Some(same) = stamp else { return ("new", None) };
+    match within(limit, "write", shard.store.stamp(&found.incarnation, stamp, same)).await {
+        Ok(()) => ("open", None),
+        Err(error) => (state_of(&error), Some(cause_of(&error))),
     }
 }
 
