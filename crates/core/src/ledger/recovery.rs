@@ -13,8 +13,9 @@ pub enum Loss {
 
 /// The way back after a loss.
 pub trait Recovery: Send + Sync {
-    /// In one step: adds the loss to every row's `ceiling` and `seen` (a named loss is no leap), sets the version above
-    /// `version_floor`, and makes the ledger speak as a new incarnation, recorded as accepted, with every store's record forgotten: each counter then opens a new
-    /// life above its ceiling. Returns the incarnation.
+    /// In one step: adds the loss to every row's `ceiling` and `seen` (a named loss is no leap) and to the floor, which
+    /// is the ceiling of counters without a row (one may have begun after the copy at hand was made); sets the version
+    /// above `version_floor`; and makes the ledger speak as a new incarnation, recorded as accepted, with every store's
+    /// record forgotten. Each counter then opens a new life above its ceiling. Returns the incarnation.
     fn recover(&self, loss: Loss, version_floor: u64) -> BoxFuture<'_, Result<Incarnation, SourceError>>;
 }

@@ -134,7 +134,8 @@ pub trait Rows: Send + Sync {
         counters: &'a [Counter],
     ) -> BoxFuture<'a, Result<Reading, SourceError>>;
 
-    /// Opens new lives: for each counter one atomic step that reads the old ceiling as base and switches the life.
+    /// Opens new lives: for each counter one atomic step that reads the old ceiling (without a row: the floor that a
+    /// recovery left, 0 by default) as base and switches the life.
     /// The ended `(life, base, ceiling)` goes into the history.
     fn open<'a>(
         &'a self,

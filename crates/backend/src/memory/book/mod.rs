@@ -23,6 +23,8 @@ pub struct Book {
     id: LedgerId,
     incarnation: Incarnation,
     version: u64,
+    /// What an operator named as lost: a counter without a row may have been given so far.
+    floor: u64,
     servers: BTreeMap<ServerId, Seat>,
     known: Known,
     layout: Option<LayoutRecord>,
@@ -48,6 +50,7 @@ impl Book {
             id,
             incarnation,
             version: 0,
+            floor: 0,
             servers: BTreeMap::new(),
             known: Known::default(),
             layout: None,

@@ -22,7 +22,10 @@ impl Book {
 
     /// The ceilings that an open would find. Only a ledger without [`Rule::OpenAtomic`] reads them in a step of their own.
     pub fn ceilings(&self, openings: &[Opening]) -> Vec<u64> {
-        openings.iter().map(|opening| self.row(&opening.counter).map_or(0, |row| row.ceiling)).collect()
+        openings
+            .iter()
+            .map(|opening| self.row(&opening.counter).map_or(self.floor, |row| row.ceiling))
+            .collect()
     }
 
     /// Opens new lives. `read`: the ceilings of a step before; `None`, as it should be, for those of this step.
@@ -45,9 +48,9 @@ impl Book {
 
     fn open_one(&mut self, opening: &Opening, read: Option<u64>, now_ms: u64) -> Opened {
         let old = self.rows.get(&opening.counter);
-        let ceiling = read.unwrap_or_else(|| old.map_or(0, |row| row.ceiling));
+        let ceiling = read.unwrap_or_else(|| old.map_or(self.floor, |row| row.ceiling));
         let found = if self.rules.keep(Rule::OpenCountsValue) { ceiling.max(opening.value) } else { ceiling };
-        let known = old.map_or(0, |row| row.base.max(row.seen));
+        let known = old.map_or(self.floor, |row| row.base.max(row.seen));
         let bound = capped(capped(known, opening.ahead), opening.leap_max);
         if found > bound {
             return Opened::Leapt { found, bound };

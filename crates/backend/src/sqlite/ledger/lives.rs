@@ -41,8 +41,9 @@ impl Work for Open<'_> {
 
 async fn open_one(link: &mut Link, opening: &Opening, ledger: &Incarnation) -> Result<Opened, Fault> {
     let old = read_one(link, &opening.counter).await?;
-    let known = old.as_ref().map_or(0, |row| row.base.max(row.seen));
-    let found = old.as_ref().map_or(0, |row| row.ceiling).max(opening.value);
+    let floor = if old.is_none() { floor(link).await? } else { 0 };
+    let known = old.as_ref().map_or(floor, |row| row.base.max(row.seen));
+    let found = old.as_ref().map_or(floor, |row| row.ceiling).max(opening.value);
     let bound = known.saturating_add(opening.ahead).saturating_add(opening.leap_max).min(Block::NUMBER_MAX);
     if found > bound {
         return Ok(Opened::Leapt { found, bound });
@@ -61,6 +62,12 @@ async fn open_one(link: &mut Link, opening: &Opening, ledger: &Incarnation) -> R
     }
     write_one(link, &opening.counter, &row).await?;
     Ok(Opened::Row(row))
+}
+
+/// The ceiling of counters without a row: what an operator named as lost.
+async fn floor(link: &mut Link) -> Result<u64, Fault> {
+    let (floor,): (i64,) = link.only(query_as("SELECT floor FROM meta")).await?;
+    Ok(kept(floor))
 }
 
 async fn remember(link: &mut Link, counter: &Counter, ended: &Row) -> Result<(), Fault> {

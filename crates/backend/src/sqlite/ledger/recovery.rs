@@ -38,6 +38,9 @@ impl Work for Recover {
                 ceiling = ceiling + min(?1, 9223372036854775807 - ceiling), \
                 seen = seen + min(?1, 9223372036854775807 - seen)";
             link.run(query(sql).bind(capped(most))).await?;
+            // Counters that began after the copy was made have no row: they may have given as much.
+            let sql = "UPDATE meta SET floor = floor + min(?1, 9223372036854775807 - floor)";
+            link.run(query(sql).bind(capped(most))).await?;
         }
         let incarnation = link.as_token(&self.token);
         let sql = "UPDATE meta SET version = max(version, ?1) + 1, token = ?2, accepted = ?3";

@@ -18,7 +18,7 @@ pub(super) static KIND: Kind = Kind {
             version INTEGER NOT NULL DEFAULT 0,
             catalog INTEGER NOT NULL DEFAULT 0,
             accepted TEXT,
-            inspected INTEGER NOT NULL DEFAULT 0
+            floor INTEGER NOT NULL DEFAULT 0
         ) STRICT",
         "CREATE TABLE layout (
             one INTEGER PRIMARY KEY CHECK (one = 1),

@@ -84,6 +84,7 @@ macro_rules! ledger_conformance {
             the_latest_word_counts, words_expire_by_the_ledgers_clock, a_show_up_brings_the_news,
             openers_at_once_never_share_a_stretch, raises_at_once_leave_the_greatest,
             a_moved_ledger_goes_on_as_another, a_bump_widens_every_row, a_bump_is_no_leap,
+            a_bump_covers_counters_without_a_row,
         }
     };
 }

@@ -85,3 +85,12 @@ pub async fn a_bump_is_no_leap(fixture: &dyn LedgerFixture) -> Checked {
     assert_eq!((row.base, row.ceiling), (1_000_000 + AHEAD, 1_000_000 + 2 * AHEAD));
     Ok(())
 }
+
+/// A counter that began after the copy was made has no row: after a bump it opens above the loss all the same.
+pub async fn a_bump_covers_counters_without_a_row(fixture: &dyn LedgerFixture) -> Checked {
+    let (old, young) = (Desk::of(fixture, 1).await?, counter(0, "young"));
+    let mut desk = recovered(fixture, &old, Loss::Bump(1_000_000)).await?;
+    let row = desk.open_one(Opening { leap_max: 0, ..opening(&young, 2, 0) }).await?;
+    assert_eq!((row.base, row.ceiling), (1_000_000, 1_000_000 + AHEAD));
+    Ok(())
+}
