@@ -89,6 +89,20 @@ async fn late_blocks_of_a_quarantined_slot_are_dropped_and_reported() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn late_blocks_of_a_counter_that_went_backwards_are_dropped_and_reported() {
+    let scene = Scene::new(1);
+    scene.take(2).await.unwrap();
+    scene.script(0).then(Act::late(500 * MS));
+    scene.script(0).then(Act::Late(600 * MS, Box::new(Act::Back(2))));
+    let (first, second) = tokio::join!(scene.take(2), scene.take(2));
+    assert_eq!((first.unwrap().count(), second.unwrap().count()), (1, 1));
+    sleep_ms(600).await;
+    assert!(scene.has_event(|event| matches!(event, Event::Quarantined { slot: 0, key: Some(_), .. })));
+    assert_eq!(scene.numbers(1).await, [9]);
+    assert!(scene.has_event(|event| matches!(event, Event::Dropped { slot: Some(0), count: 1, .. })));
+}
+
+#[tokio::test(start_paused = true)]
 async fn late_blocks_of_a_key_that_is_gone_are_reported() {
     let scene = Scene::new(1);
     let source = key_over(&scene.ring, "brief");
