@@ -47,6 +47,7 @@ pub(crate) struct Network {
     /// The server's switches.
     pub(crate) switches: Arc<Switches>,
     dice: Arc<SeededEntropy>,
+    calm: Arc<AtomicBool>,
     /// In how many of 1000 calls something is lost or very late.
     trouble: u64,
 }
@@ -58,9 +59,13 @@ const ORDINARY_US: u64 = 3_000;
 const TROUBLED_US: u64 = 4_000_000;
 
 impl Network {
-    /// Lines that lose or delay `trouble` of 1000 messages.
-    pub(crate) fn new(dice: SeededEntropy, trouble: u64) -> Self {
-        Self { switches: Arc::default(), dice: Arc::new(dice), trouble }
+    /// Lines that lose or delay `trouble` of 1000 messages, until it is calm.
+    pub(crate) fn new(dice: SeededEntropy, trouble: u64, calm: Arc<AtomicBool>) -> Self {
+        Self { switches: Arc::default(), dice: Arc::new(dice), trouble, calm }
+    }
+
+    fn is_troubled(&self) -> bool {
+        self.dice.below(1000) < self.trouble && !self.calm.load(Ordering::Relaxed)
     }
 
     /// Sends a call: it is carried out after a delay even if the caller goes away meanwhile (a stray), or never.
@@ -76,7 +81,7 @@ impl Network {
             return self.unreachable().await;
         }
         let (there, back) = (self.delay(), self.delay());
-        let lost = self.dice.below(1000) < self.trouble;
+        let lost = self.is_troubled();
         let carried = tokio::spawn(async move {
             tokio::time::sleep(there).await;
             if lost {
@@ -86,7 +91,7 @@ impl Network {
         });
         let answer = carried.await;
         tokio::time::sleep(back).await;
-        if self.switches.is_dead() || self.dice.below(1000) < self.trouble {
+        if self.switches.is_dead() || self.is_troubled() {
             std::future::pending::<()>().await;
         }
         answer.unwrap_or_else(|error| {
@@ -103,7 +108,7 @@ impl Network {
     }
 
     fn delay(&self) -> Duration {
-        let troubled = self.dice.below(1000) < self.trouble;
+        let troubled = self.is_troubled();
         Duration::from_micros(self.dice.below(if troubled { TROUBLED_US } else { ORDINARY_US }))
     }
 }

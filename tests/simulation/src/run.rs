@@ -173,6 +173,7 @@ impl Run {
     /// No more faults: every server must give again. Returns those that do not.
     async fn calm_down(&mut self) -> Vec<usize> {
         self.world.note("calm");
+        self.world.calm.store(true, std::sync::atomic::Ordering::Relaxed);
         let end = self.world.clock.now() + CALM;
         let mut given: Vec<Option<usize>> = vec![None; self.servers.len()];
         while self.world.clock.now() < end {

@@ -78,7 +78,7 @@ impl Server {
         home: MemoryStore,
         dice: &SeededEntropy,
     ) -> Result<Self, SourceError> {
-        let network = Network::new(dice.fork(), scenario.trouble);
+        let network = Network::new(dice.fork(), scenario.trouble, Arc::clone(&world.calm));
         let switches = Arc::clone(&network.switches);
         let noted = Arc::clone(world);
         let events = Events::to(move |event| noted.note(format_args!("server {name}: {event:?}")));

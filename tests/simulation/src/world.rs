@@ -2,7 +2,7 @@
 
 use std::{
     collections::BTreeMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError, atomic::AtomicBool},
 };
 
 use sequent_backend::memory::{Book, Cells, MemoryLedger, MemoryStore};
@@ -79,6 +79,8 @@ pub(crate) struct World {
     pub(crate) stores: Vec<MemoryStore>,
     /// The ledger.
     pub(crate) ledger: MemoryLedger,
+    /// Whether messages are neither lost nor late any more.
+    pub(crate) calm: Arc<AtomicBool>,
     /// The keys in use.
     pub(crate) keys: Vec<Key>,
     /// What has been copied of each store.
@@ -100,7 +102,16 @@ impl World {
         let stores: Vec<MemoryStore> = (0..slots).map(store).collect();
         let keys = vec![Key::from_stored("order"), Key::from_stored("bill")];
         let copies = Mutex::new(vec![None; stores.len()]);
-        Self { clock, stores, ledger, keys, copies, ledger_copy: Mutex::default(), truth: Mutex::default() }
+        Self {
+            calm: Arc::default(),
+            clock,
+            stores,
+            ledger,
+            keys,
+            copies,
+            ledger_copy: Mutex::default(),
+            truth: Mutex::default(),
+        }
     }
 
     /// The ground truth.
