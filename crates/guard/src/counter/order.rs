@@ -82,6 +82,11 @@ impl Order {
         self.floor = self.floor.max(id);
     }
 
+    /// What a take that began now would have to exceed.
+    pub(crate) fn floor(&self) -> u64 {
+        self.floor
+    }
+
     /// A new life begins: what an ended one gave, and never left, no longer counts.
     pub(crate) fn restart(&mut self, floor: u64) {
         self.floor = floor;

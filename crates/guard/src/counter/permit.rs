@@ -47,8 +47,8 @@ impl Guarded {
     pub(super) fn take_up(&self, row: Row) -> Permit {
         let permit = Permit::of(row);
         let mut state = self.state();
-        let row_seen = if self.shared.rules.keep(Rule::OrderAtFirstTouch) { permit.row.seen } else { 0 };
-        let floor = state.seen.max(row_seen);
+        let seen = state.seen.max(permit.row.seen);
+        let floor = if self.shared.rules.keep(Rule::OrderAtFirstTouch) { seen } else { state.order.floor() };
         state.saw(permit.row.seen, permit.row.base);
         state.order.restart(floor);
         state.settle_other_lives(permit.row.life);

@@ -5,7 +5,7 @@ use std::time::Duration;
 use sequent_core::{ErrorKind, Event, Key, ledger::Loss};
 use sequent_guard::Trouble;
 
-use crate::harness::{Kind, Setup, When, World};
+use crate::harness::{Kind, MemoryStore, Setup, When, World};
 
 #[tokio::test(start_paused = true)]
 async fn a_ledger_that_restarts_ends_every_permit() {
@@ -188,7 +188,7 @@ async fn moved() -> World {
     server.take_to(1, 20).await;
     server.stop().await;
     world.ledger.restart();
-    world.stores.iter().for_each(|store| store.restart());
+    world.stores.iter().for_each(MemoryStore::restart);
     world
 }
 
@@ -218,7 +218,7 @@ async fn a_directory_of_which_one_file_is_as_it_was_has_not_moved() {
     world.ledger.restart();
     world.stores[0].restart();
     world.open_as("server", embedded()).await.stop().await;
-    world.stores.iter().for_each(|store| store.restart());
+    world.stores.iter().for_each(MemoryStore::restart);
     let server = world.open_as("server", embedded()).await;
     assert_eq!(server.keeper.trouble(), None);
 }
@@ -229,7 +229,7 @@ async fn everything_that_moves_under_a_running_server_stops_it() {
     let server = world.open_as("server", embedded()).await;
     server.take_to(0, 20).await;
     world.ledger.restart();
-    world.stores.iter().for_each(|store| store.restart());
+    world.stores.iter().for_each(MemoryStore::restart);
     server.shows_up().await;
     assert_eq!(server.keeper.trouble(), Some(Trouble::Moved));
     assert_eq!(server.take(0, 1).await.unwrap_err().kind(), ErrorKind::LedgerBehind);

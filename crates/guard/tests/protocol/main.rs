@@ -7,4 +7,6 @@ mod harness;
 mod leap;
 mod ledger;
 mod merging;
+#[cfg(feature = "mutation")]
+mod mutations;
 mod order;

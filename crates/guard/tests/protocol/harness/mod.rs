@@ -35,6 +35,7 @@ pub(crate) struct World {
 }
 
 /// What a world is made of.
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct Kind {
     pub(crate) slots: SlotIndex,
     pub(crate) class: DurabilityClass,

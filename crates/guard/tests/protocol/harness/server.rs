@@ -37,6 +37,9 @@ pub(crate) struct Wires {
     pub(crate) stores: Vec<Arc<Wire>>,
 }
 
+/// The counters of a key, by slot.
+type Counters = Vec<Option<Arc<dyn Source>>>;
+
 /// A running server.
 pub(crate) struct Server {
     pub(crate) keeper: Arc<Keeper>,
@@ -47,7 +50,7 @@ pub(crate) struct Server {
     raw_max: u64,
     events: Arc<Mutex<Vec<Event>>>,
     numbers: Arc<Numbers>,
-    sources: Mutex<BTreeMap<Key, Vec<Option<Arc<dyn Source>>>>>,
+    sources: Mutex<BTreeMap<Key, Counters>>,
     run: JoinHandle<()>,
 }
 

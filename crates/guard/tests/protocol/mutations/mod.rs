@@ -1,0 +1,96 @@
+//! Each rule of `guard.md`, switched off alone, in a scenario that repeats a number without it and none with it.
+//!
+//! The scenarios follow the shortest counterexamples of `model/guard.py`. Where another rule would catch the repeat
+//! first, a second server, which has seen less, is the one that repeats.
+
+mod away;
+mod history;
+mod lives;
+mod order;
+
+use std::sync::Arc;
+
+use sequent_core::{BoxFuture, Rule, Rules};
+
+use crate::harness::{Kind, Server, When, World};
+
+type Scenario = fn(Rules) -> BoxFuture<'static, Vec<String>>;
+
+/// A scenario that runs over one world: the repeats found in it.
+macro_rules! scenario {
+    ($story:path) => {
+        |rules| {
+            Box::pin(async move {
+                let world = World::of(Kind { rules, ..Kind::default() }).tolerant();
+                $story(&world).await;
+                world.numbers.repeats()
+            })
+        }
+    };
+}
+
+const TABLE: [(Rule, Scenario); 23] = [
+    (Rule::SameConnection, scenario!(lives::a_permit_from_before_the_restore)),
+    (Rule::RowNamesStore, scenario!(lives::a_row_from_before_the_restore)),
+    (Rule::RowNamesLedger, scenario!(history::an_old_window_is_joined)),
+    (Rule::SameLedger, scenario!(history::a_raise_from_before_the_restore)),
+    (Rule::LifeInTake, scenario!(lives::a_cell_closed_for_another_life)),
+    (Rule::TakeNeverCreates, scenario!(lives::a_take_finds_no_cell)),
+    (Rule::LiftNeverCreates, scenario!(lives::a_lift_finds_no_cell)),
+    (Rule::InstallOnOwnClose, scenario!(lives::an_install_comes_late)),
+    (Rule::OpenCountsValue, scenario!(history::the_store_knows_more_than_the_ledger)),
+    (Rule::OpenAtomic, lives::a_raise_in_the_middle_of_an_open),
+    (Rule::RaiseNeedsLife, scenario!(lives::a_raise_after_the_life_ended)),
+    (Rule::BlockKeepsLife, scenario!(lives::a_block_outlives_its_life)),
+    (Rule::WitnessFirst, scenario!(lives::an_id_above_the_ceiling)),
+    (Rule::LedgerForward, scenario!(history::a_slow_server_raises_less)),
+    (Rule::ContinueDurable, away::a_volatile_store_goes_on),
+    (Rule::ContinueLease, scenario!(away::a_permit_is_lost_in_between)),
+    (Rule::ContinueLateTake, scenario!(away::a_block_from_before_the_loss)),
+    (Rule::Reassert, scenario!(away::nobody_tells_the_ledger)),
+    (Rule::Marks, scenario!(history::ledger_and_cell_go_back_together)),
+    (Rule::MarkRaises, scenario!(history::ledger_and_cell_go_back_together)),
+    (Rule::Order, scenario!(order::set_back_in_use)),
+    (Rule::OrderAtFirstTouch, scenario!(order::set_back_across_a_restart)),
+    (Rule::OrderDisjoint, scenario!(order::set_back_between_two_takes)),
+];
+
+#[tokio::test(start_paused = true)]
+async fn every_rule_is_needed() {
+    assert_eq!(TABLE.map(|(rule, _)| rule), Rule::ALL, "a scenario for each rule");
+    let mut faults = Vec::new();
+    for (rule, scenario) in TABLE {
+        let with = scenario(Rules::ALL).await;
+        let without = scenario(Rules::ALL.without(rule)).await;
+        println!(
+            "{rule:?}: {}\n    without it: {}",
+            rule.text(),
+            without.first().map_or("nothing", |text| text)
+        );
+        if !with.is_empty() {
+            faults.push(format!("{rule:?}: repeats with all rules: {with:?}"));
+        }
+        if without.is_empty() {
+            faults.push(format!("{rule:?}: no repeat without it"));
+        }
+    }
+    assert!(faults.is_empty(), "{faults:#?}");
+}
+
+/// A take that reaches the store, and whose answer nobody hears.
+async fn burn(server: &Arc<Server>) {
+    let gate = server.wires.stores[0].hold("take", When::After);
+    let taker = Arc::clone(server);
+    let take = tokio::spawn(async move { taker.take(0, 1).await });
+    gate.reached().await;
+    take.abort();
+    assert!(take.await.unwrap_err().is_cancelled());
+}
+
+/// Takes so often, one id each, whatever comes of it.
+async fn try_takes(server: &Arc<Server>, times: usize) {
+    for _ in 0..times {
+        // What is refused leaves nothing behind; what leaves is noted.
+        drop(server.take(0, 1).await);
+    }
+}
