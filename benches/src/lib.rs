@@ -12,6 +12,9 @@ use std::time::Duration;
 
 use sequent_core::{Clock, SystemClock};
 
+/// Rounds that are thrown away: they pay for pages, caches and the first refills, until the appetite has grown.
+const WARM_UP: usize = 4;
+
 /// Runs `subject` and `baseline` in turn, `rounds` times, each round in the other order than the last.
 /// Both return how long they took for `numbers` numbers.
 pub fn side_by_side(
@@ -21,9 +24,10 @@ pub fn side_by_side(
     mut subject: impl FnMut() -> Duration,
     mut baseline: impl FnMut() -> Duration,
 ) -> Row {
-    // One round of each is thrown away: it pays for pages, caches and the first refills.
-    subject();
-    baseline();
+    for _ in 0..WARM_UP {
+        subject();
+        baseline();
+    }
     let mut row = Row::new(name, goal);
     for round in 0..rounds {
         let (subject_took, baseline_took) = if round % 2 == 0 {

@@ -1,6 +1,6 @@
 //! What a bench is told on its command line.
 
-/// `--rounds N` (default 31), `--json`, and words that pick rows by their name.
+/// `--rounds N` (default 101), `--json`, and words that pick rows by their name.
 #[derive(Debug, Clone)]
 pub struct Options {
     /// Rounds of subject and baseline.
@@ -11,7 +11,7 @@ pub struct Options {
 }
 
 /// Enough for a median that one busy second of the machine does not move.
-const ROUNDS: usize = 31;
+const ROUNDS: usize = 101;
 
 impl Options {
     /// Reads the process's arguments; an unknown flag is an error for people.

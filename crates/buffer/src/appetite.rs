@@ -248,6 +248,16 @@ mod tests {
         }
         assert_eq!(life.asked[..6], [1, 65, 131, 263, 527, 1055]);
         assert_eq!(life.asked.last(), Some(&1_000_001), "up to what may be at risk, and who waits");
+        let mut hold = |seconds| {
+            life.now += SECOND * seconds;
+            life.target()
+        };
+        assert_eq!(
+            (hold(10), hold(10)),
+            (500_000, 250_000),
+            "halved for each reserve's length that nobody asks"
+        );
+        assert_eq!(hold(200), 64);
     }
 
     #[test]

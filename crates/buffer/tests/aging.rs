@@ -16,13 +16,13 @@ use support::{over, settle, with};
 
 const SECOND: Duration = Duration::from_secs(1);
 
-/// A lease: 100 numbers a take, each good for two seconds.
-struct Leases(ScriptedSource);
+/// Leases of so many numbers each, good for two seconds.
+struct Leases(ScriptedSource, u64);
 
 impl Source for Leases {
     fn take(&self, _: u64) -> BoxFuture<'_, Result<Blocks, SourceError>> {
         let until = now() + 2 * SECOND;
-        Box::pin(async move { Ok(self.0.take(100).await?.until(Some(until))) })
+        Box::pin(async move { Ok(self.0.take(self.1).await?.until(Some(until))) })
     }
 }
 
@@ -33,7 +33,7 @@ fn now() -> Instant {
 
 #[tokio::test(start_paused = true)]
 async fn expired_numbers_never_leave_after_an_expiry() {
-    let bench = with(Arc::new(Leases(ScriptedSource::giving())), ReservoirConfig::default());
+    let bench = with(Arc::new(Leases(ScriptedSource::giving(), 100)), ReservoirConfig::default());
     assert_eq!(bench.reservoir.next(None).await.unwrap(), 1);
     tokio::time::sleep(SECOND).await;
     bench.reservoir.expire();
@@ -48,14 +48,17 @@ async fn expired_numbers_never_leave_after_an_expiry() {
 
 #[tokio::test(start_paused = true)]
 async fn a_handle_of_its_own_drops_what_may_have_aged() {
-    let bench = with(Arc::new(Leases(ScriptedSource::giving())), ReservoirConfig::default());
+    let bench = with(Arc::new(Leases(ScriptedSource::giving(), 10_000)), ReservoirConfig::default());
     let mut local = bench.reservoir.local();
-    for expected in 1..=70 {
+    for expected in 1..=1000 {
         assert_eq!(local.next(None).await.unwrap(), expected);
     }
+    let stats = bench.reservoir.stats();
+    assert!(stats.at_risk > stats.reserve, "a chunk is in its hands: {stats:?}");
     tokio::time::sleep(3 * SECOND).await;
     bench.reservoir.expire();
-    assert!(local.next(None).await.unwrap() > 100);
+    assert!(local.next(None).await.unwrap() > 10_000, "its chunk went with the rest");
+    assert_eq!(bench.reservoir.stats().burnt, bench.dropped());
 }
 
 #[tokio::test(start_paused = true)]
