@@ -56,14 +56,20 @@ impl Database {
     /// Closes the connection. The last process to leave a file takes `-wal` and `-shm` with it.
     pub(super) async fn close(&self) {
         let mut seat = self.seat.lock().await;
+        if let Err(Fault::Frozen(_)) = self.place.look().await {
+            return seat.abandon();
+        }
         seat.dismiss();
         seat.left().await;
     }
 
     /// The connection to the file that is at the path now.
     async fn settle(&self, seat: &mut Seat, patience: &mut Patience<'_>) -> Result<Link, Fault> {
-        seat.left().await;
         let found = self.place.look().await;
+        if let Err(Fault::Frozen(cause)) = found {
+            return Err(Fault::Frozen(cause));
+        }
+        seat.left().await;
         if let (Some(link), Ok(Some(file))) = (&seat.link, &found)
             && link.file() == *file
             && let Some(link) = seat.link.take()
@@ -146,7 +152,12 @@ impl Database {
             }
         };
         let file = link.file();
-        if self.place.look().await.ok().flatten() != Some(file) {
+        let found = self.place.look().await;
+        if let Err(Fault::Frozen(cause)) = found {
+            loan.set_aside();
+            return Err(Fault::Frozen(cause));
+        }
+        if found.ok().flatten() != Some(file) {
             // What it counted in is not what the next caller will find: its numbers are burnt.
             let gone = format!("the file at the path is no longer {file}");
             return Err(SourceError::new(ErrorKind::Reborn, gone).into());

@@ -11,6 +11,8 @@ pub(super) enum Fault {
     Busy(Cause),
     /// The file or the connection failed: the connection is given up.
     Broken(ErrorKind, Cause),
+    /// The files can't be written any more: the connection stays as it is, because even closing it would write.
+    Frozen(Cause),
     /// The verb's own answer: the connection is sound.
     Answer(SourceError),
 }
@@ -33,6 +35,11 @@ impl Fault {
         Self::Broken(kind, Cause(cause.into()))
     }
 
+    /// Nobody may write, not even to close.
+    pub(super) fn frozen(cause: impl Into<String>) -> Self {
+        Self::Frozen(Cause(cause.into()))
+    }
+
     /// Somebody else is at work: nothing was done.
     pub(super) fn busy(cause: impl Into<String>) -> Self {
         Self::Busy(Cause(cause.into()))
@@ -43,6 +50,7 @@ impl Fault {
         match self {
             Self::Busy(cause) => SourceError::new(ErrorKind::Contended, context).because(cause),
             Self::Broken(kind, cause) => SourceError::new(kind, context).because(cause),
+            Self::Frozen(cause) => SourceError::new(ErrorKind::Unavailable, context).because(cause),
             Self::Answer(error) => error.during(context),
         }
     }

@@ -77,8 +77,38 @@ fn look(path: &Path) -> Result<Option<FileId>, Fault> {
             "the file is empty (0 bytes): restore it, or remove it to let a new one be made".into(),
         );
     }
+    if let Some(name) = frozen(path) {
+        return Err(Fault::frozen(format!(
+            "{name} is read-only: it bears the attribute immutable (`chattr +i`)"
+        )));
+    }
     let born = metadata.created().ok().and_then(|born| born.duration_since(UNIX_EPOCH).ok());
     Ok(Some(FileId { inode: metadata.ino(), born_ns: born.map(|born| born.as_nanos()) }))
+}
+
+/// The first of the database's files that nobody may write any more, root included.
+///
+/// It must be found out beforehand: SQLite writes to `-shm` through memory, and a write there would not fail but end
+/// the process (SIGBUS).
+#[cfg(target_os = "linux")]
+fn frozen(path: &Path) -> Option<String> {
+    use rustix::fs::{AtFlags, CWD, StatxAttributes, StatxFlags, statx};
+    let immutable = |file: &PathBuf| {
+        statx(CWD, file, AtFlags::empty(), StatxFlags::empty())
+            .is_ok_and(|found| found.stx_attributes.contains(StatxAttributes::IMMUTABLE))
+    };
+    let beside = |suffix: &str| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(suffix);
+        PathBuf::from(name)
+    };
+    let found = ["", "-wal", "-shm"].map(beside).into_iter().find(immutable)?;
+    Some(found.file_name()?.to_string_lossy().into_owned())
+}
+
+#[cfg(not(target_os = "linux"))]
+fn frozen(_: &Path) -> Option<String> {
+    None
 }
 
 #[cfg(test)]

@@ -17,6 +17,8 @@ pub(super) struct Seat {
     /// A connection on its way out. Two connections to different files under one name must never overlap: they
     /// would share the `-shm` beside it.
     leaving: Option<BoxFuture<'static, ()>>,
+    /// A connection that must not be used again, and can't be closed before its files may be written.
+    aside: Option<Link>,
     /// Whether there was a connection before.
     pub(super) used: bool,
     /// Since when the file of an earlier connection has been gone.
@@ -39,8 +41,16 @@ impl Seat {
         self.leaving = polled.is_pending().then_some(leaving);
     }
 
-    /// Waits until a connection on its way out is gone.
+    /// Lets go of every connection without closing it: its thread and its locks end with the process.
+    pub(super) fn abandon(&mut self) {
+        std::mem::forget((self.link.take(), self.aside.take()));
+    }
+
+    /// Waits until a connection on its way out is gone. The files may be written.
     pub(super) async fn left(&mut self) {
+        if let Some(link) = self.aside.take() {
+            self.send_off(link);
+        }
         if let Some(leaving) = &mut self.leaving {
             leaving.await;
             self.leaving = None;
@@ -57,6 +67,11 @@ pub(super) struct Loan<'a> {
 impl Loan<'_> {
     pub(super) fn give_back(mut self) {
         self.seat.link = self.link.take();
+    }
+
+    /// Neither used again nor closed, until the files may be written.
+    pub(super) fn set_aside(mut self) {
+        self.seat.aside = self.link.take();
     }
 }
 

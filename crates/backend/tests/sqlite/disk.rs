@@ -1,6 +1,9 @@
 //! Files that are there, and can't be written: locked, read-only, on a full disk.
 
-use std::{path::Path, process::Command};
+use std::{
+    path::{Path, PathBuf},
+    process::Command,
+};
 
 use sequent_core::{Cell, ErrorKind, SourceError, Store};
 use sqlx::{Connection, SqliteConnection};
@@ -39,18 +42,54 @@ async fn a_file_that_another_locks_for_itself_alone_is_contended_at_the_opening(
 async fn a_read_only_file_is_unavailable_to_who_merely_looks() {
     let used = Used::new().await;
     used.store.disconnect().await;
-    let chattr = |flag: &str| {
-        Command::new("chattr").arg(flag).arg(&used.site.path).status().is_ok_and(|status| status.success())
-    };
-    if !chattr("+i") {
-        println!("skipped: chattr +i does not work here");
-        return;
-    }
+    let Some(held) = ReadOnly::new(std::slice::from_ref(&used.site.path)) else { return };
     let (looked, took) = (used.store.inspect().await, used.take().await);
-    assert!(chattr("-i"));
-    failed(looked, ErrorKind::Unavailable, &["SQLITE_READONLY"]);
-    failed(took, ErrorKind::Unavailable, &["SQLITE_READONLY"]);
+    drop(held);
+    failed(looked, ErrorKind::Unavailable, &["the file.db is read-only", "chattr +i"]);
+    failed(took, ErrorKind::Unavailable, &["the file.db is read-only"]);
     assert_eq!(used.taken().await, 11);
+}
+
+/// A write to the wal-index would end this process, and so would a close, which writes there too.
+#[tokio::test]
+async fn files_made_read_only_under_a_connection_are_left_alone_until_they_may_be_written() {
+    let used = Used::new().await;
+    let files = ["", "-wal", "-shm"].map(|end| PathBuf::from(format!("{}{end}", used.site.path.display())));
+    let Some(held) = ReadOnly::new(&files) else { return };
+    let (looked, took) = (used.store.inspect().await, used.take().await);
+    drop(held);
+    failed(looked, ErrorKind::Unavailable, &["is read-only"]);
+    failed(took, ErrorKind::Unavailable, &["is read-only"]);
+    assert_eq!(used.taken().await, 11);
+    let Some(held) = ReadOnly::new(&files) else { return };
+    used.store.disconnect().await;
+    drop(held);
+    assert_eq!(used.taken().await, 12);
+}
+
+/// Files with the attribute immutable, until this is dropped.
+struct ReadOnly(Vec<PathBuf>);
+
+impl ReadOnly {
+    /// `None`, and said so, where that does not work.
+    fn new(files: &[PathBuf]) -> Option<Self> {
+        let held = Self(files.to_vec());
+        if held.chattr("+i") {
+            return Some(held);
+        }
+        println!("skipped: chattr +i does not work here");
+        None
+    }
+
+    fn chattr(&self, flag: &str) -> bool {
+        Command::new("chattr").arg(flag).args(&self.0).status().is_ok_and(|status| status.success())
+    }
+}
+
+impl Drop for ReadOnly {
+    fn drop(&mut self) {
+        self.chattr("-i");
+    }
 }
 
 #[tokio::test]

@@ -15,11 +15,11 @@ pub(super) struct Inspect;
 impl Work for Inspect {
     type Out = Inspection;
     const VERB: &'static str = "inspect";
+    // The lock of a writer, so that a file which is locked or read-only shows itself. Nothing is written: the store
+    // may be another cluster's.
     const FRAME: Frame = Frame::Write;
 
     async fn run(&self, link: &mut Link) -> Result<Inspection, Fault> {
-        // A real write: a disk that is full or read-only shows itself to whoever merely looks.
-        link.run(query("UPDATE identity SET inspected = (inspected + 1) & 0xffff")).await?;
         let sql = "SELECT stamp, EXISTS (SELECT 1 FROM cells), sqlite_version() FROM identity";
         let (stamp, has_cells, version): (Option<String>, bool, String) = link.only(query_as(sql)).await?;
         let unreadable = |error| SourceError::new(ErrorKind::Refused, "stamp").because(error);

@@ -30,8 +30,7 @@ static KIND: Kind = Kind {
             one INTEGER PRIMARY KEY CHECK (one = 1),
             uuid TEXT NOT NULL,
             stamp TEXT,
-            mark INTEGER NOT NULL DEFAULT 0,
-            inspected INTEGER NOT NULL DEFAULT 0
+            mark INTEGER NOT NULL DEFAULT 0
         ) STRICT",
         // STRICT: otherwise a sum past 2^63 - 1 silently becomes a REAL.
         "CREATE TABLE cells (
