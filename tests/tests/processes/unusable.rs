@@ -1,9 +1,13 @@
 //! A shard's file made unusable while a bench and a taker run: no request fails, the cause is shown, and it comes back.
 
 use std::{
+    collections::BTreeSet,
     fs,
     io::{BufRead, BufReader, Write},
     process::{Child, Command, Stdio},
+    sync::atomic::{AtomicBool, Ordering},
+    thread,
+    time::Duration,
 };
 
 use serde_json::Value;
@@ -16,6 +20,9 @@ use crate::{
 
 /// The slot that suffers in each test.
 const SLOT: u16 = 1;
+
+/// How many reports of two processes must have come for each to have reported twice: they take turns.
+const REPORTS: usize = 6;
 
 /// What `sequent shards` says of a slot that it could open.
 const OPEN: &str = "open";
@@ -46,10 +53,12 @@ fn survives<B>(
     let cause = eventually("`sequent shards` shows the cause", || cause_shown(place, extra));
     assert!(causes.iter().any(|word| cause.contains(word)), "{cause:?} names none of {causes:?}");
 
-    // Until the others are far ahead, and everybody has reported what was taken before the fault.
+    // Until both have reported, several times over, what they had taken before the fault.
+    let mut reports = BTreeSet::new();
     let (behind, front) = taker.until("the others go on", |_| {
         let (slot, others) = counted(place, extra);
-        (others > slot + 1000).then_some((slot, others))
+        reports.insert(others);
+        (reports.len() > REPORTS && others > slot + 1000).then_some((slot, others))
     });
     let given = taker.numbers().len();
     mend(broken);
@@ -65,7 +74,7 @@ fn survives<B>(
     let late: Vec<u64> = killed.numbers()[given..].iter().copied().filter(fresh).collect();
     assert!(
         late.iter().all(|number| raw_of(*number) > front),
-        "behind the others, whose raw ids were at {front} when the slot came back: {late:?}"
+        "raw ids were at {front} when the slot came back, and its own at {behind}: {late:?}"
     );
     seen.add("taker", killed.numbers());
 
@@ -202,16 +211,35 @@ fn its_disk_full() {
     fs::create_dir_all(place.data()).unwrap();
 
     let filler = disk.join("filler");
-    let fill = || {
-        let mut file = fs::File::create(&filler).unwrap();
-        while file.write_all(&[0; 4096]).is_ok() {}
-    };
-    let make_room = |()| fs::remove_file(&filler).unwrap();
-    survives(
-        &place,
-        &["--config", config.to_str().unwrap()],
-        fill,
-        make_room,
-        &["full", "disk I/O", "no space"],
-    );
+    let done = AtomicBool::new(false);
+    thread::scope(|scope| {
+        // Also where the test fails: the scope waits for its thread.
+        let _stop = Stop(&done);
+        // Again and again: a connection that fails takes its log with it, which leaves some room.
+        let fill = || {
+            scope.spawn(|| {
+                let mut file = fs::File::create(&filler).unwrap();
+                while !done.load(Ordering::Relaxed) {
+                    while file.write_all(&[0; 512]).is_ok() {}
+                    thread::sleep(Duration::from_millis(2));
+                }
+            })
+        };
+        let make_room = |filling: thread::ScopedJoinHandle<'_, ()>| {
+            done.store(true, Ordering::Relaxed);
+            filling.join().unwrap();
+            fs::remove_file(&filler).unwrap();
+        };
+        let extra = ["--config", config.to_str().unwrap()];
+        survives(&place, &extra, fill, make_room, &["full", "disk I/O", "no space"]);
+    });
+}
+
+/// Set when this is dropped.
+struct Stop<'a>(&'a AtomicBool);
+
+impl Drop for Stop<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
 }

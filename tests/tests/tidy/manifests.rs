@@ -32,8 +32,9 @@ const ANY: &[&str] =
 const FOR_TESTS: [&str; 2] = ["testkit", "backend"];
 
 /// Foreign crates that may enter through some rooms only, and why.
-const WRAPPED: [(&str, &[&str], &str); 18] = [
+const WRAPPED: [(&str, &[&str], &str); 19] = [
     ("sqlx", &["backend"], "engines are known to backends alone"),
+    ("rustix", &["backend"], "the file system is known to backends alone"),
     ("mysql_async", &["backend"], "engines are known to backends alone"),
     ("redis", &["backend"], "engines are known to backends alone"),
     ("mongodb", &["backend"], "engines are known to backends alone"),
