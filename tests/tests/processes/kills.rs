@@ -11,13 +11,14 @@ use crate::{
 struct Dice(u64);
 
 impl Dice {
-    /// From `SEQUENT_SEED`, or the clock.
+    /// From `SEQUENT_KILL_SEED`, or the clock.
     fn thrown() -> Self {
-        let given =
-            std::env::var("SEQUENT_SEED").ok().map(|seed| seed.parse().expect("SEQUENT_SEED is a number"));
+        let given = std::env::var("SEQUENT_KILL_SEED")
+            .ok()
+            .map(|seed| seed.parse().expect("SEQUENT_KILL_SEED is a number"));
         let since = || std::time::UNIX_EPOCH.elapsed().unwrap().as_nanos();
         let seed = given.unwrap_or_else(|| u64::try_from(since() & u128::from(u32::MAX)).unwrap());
-        println!("seed: SEQUENT_SEED={seed}");
+        println!("seed: SEQUENT_KILL_SEED={seed}");
         Self(seed)
     }
 

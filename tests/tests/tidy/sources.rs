@@ -1,6 +1,9 @@
 //! What every source file owes, and what none may hold.
 
-use std::path::{Component, Path};
+use std::{
+    path::{Path, PathBuf},
+    sync::OnceLock,
+};
 
 use crate::{demand_none, rust, tree};
 
@@ -20,14 +23,36 @@ const SIMULATED: [&str; 5] = ["crates/core", "crates/guard", "crates/ha", "crate
 const MACHINE_PATHS: [&str; 4] =
     [concat!("/ro", "ot/"), concat!("/ho", "me/"), concat!("/wo", "rk/"), concat!("/Us", "ers/")];
 
-/// Whether a file is test code as a whole.
+/// Whether a file is test code as a whole: by its folder, or because its module is declared for tests only.
 pub(crate) fn is_test(file: &Path) -> bool {
-    let first = file.components().next();
-    first == Some(Component::Normal("tests".as_ref()))
-        || file
-            .components()
-            .any(|part| matches!(part.as_os_str().to_str(), Some("tests" | "benches" | "examples")))
-        || file.file_stem().is_some_and(|stem| stem == "tests")
+    static DECLARED: OnceLock<Vec<PathBuf>> = OnceLock::new();
+    let by_folder = file
+        .components()
+        .any(|part| matches!(part.as_os_str().to_str(), Some("tests" | "benches" | "examples")));
+    by_folder || DECLARED.get_or_init(declared_for_tests).iter().any(|module| file.starts_with(module))
+}
+
+/// The files and folders of `#[cfg(test)] mod name;`.
+fn declared_for_tests() -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for file in tree::with_extension("rs") {
+        let code = rust::masked(&tree::read(&file));
+        let mut lines = code.lines().map(str::trim);
+        while let Some(line) = lines.next() {
+            if !(line.contains("#[cfg(") && line.contains("test")) {
+                continue;
+            }
+            let next = lines.next().unwrap_or_default();
+            let Some(name) = next.strip_prefix("mod ").and_then(|name| name.strip_suffix(';')) else {
+                continue;
+            };
+            let stem = file.file_stem().unwrap_or_default();
+            let is_root = ["lib", "main", "mod"].iter().any(|root| stem == *root);
+            let folder = if is_root { file.parent().unwrap().to_owned() } else { file.with_extension("") };
+            found.extend([folder.join(name).with_extension("rs"), folder.join(name)]);
+        }
+    }
+    found
 }
 
 #[test]
