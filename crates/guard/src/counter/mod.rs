@@ -29,7 +29,7 @@ use permit::Permit;
 use release::Judgement;
 
 /// A take begins again at most so often: after a lost life, a reborn store, a block of a life that ended meanwhile.
-const ROUNDS_MAX: usize = 6;
+const ROUNDS_MAX: usize = 12;
 
 /// What a process knows of one counter. Lives as long as its key, and until its `seen` is reported.
 pub(crate) struct Guarded {
@@ -50,7 +50,7 @@ pub(crate) struct State {
     preread: Option<(Row, u64)>,
     /// The life that the store refused last, and how often its opener has been waited for.
     refused: Option<Life>,
-    duels: u32,
+    duel: Option<(Life, u32)>,
     order: Order,
     pace: Pace,
     /// The highest id that left this process, or that the row or another server has seen: what is reported.
@@ -148,7 +148,7 @@ impl Guarded {
             }
             ErrorKind::Regressed => {
                 self.give_up(permit.row.life, true);
-                Ok(error)
+                Ok(touch::overtaken(&error))
             }
             _ => Err(error),
         }

@@ -79,7 +79,7 @@ impl Guarded {
         let held = match state.permit.as_ref() {
             Some(held) if held.row.life == taken_under.row.life || !rules.keep(Rule::BlockKeepsLife) => held,
             None if !rules.keep(Rule::BlockKeepsLife) => taken_under,
-            _ => return Standing::Stays(ErrorKind::Regressed, LIFE_ENDED),
+            _ => return Standing::Stays(ErrorKind::Reborn, LIFE_ENDED),
         };
         // Judged under the lock that the last report takes, so that the report has all that left.
         if self.is_shut() {
@@ -115,7 +115,7 @@ impl Guarded {
                 match self.release(held, block) {
                     Standing::Witnessed => self.within_range(block),
                     Standing::Stays(kind, why) => Ok(self.again(block, why, kind)),
-                    Standing::AboveCeiling(_) => Ok(self.again(block, LIFE_ENDED, ErrorKind::Regressed)),
+                    Standing::AboveCeiling(_) => Ok(self.again(block, LIFE_ENDED, ErrorKind::Reborn)),
                 }
             }
             Err(error) if error.kind() == ErrorKind::NoWitness => self.unwitnessed(held, block, loss, error),

@@ -13,11 +13,12 @@ use crate::{keeper::Ask, leap};
 /// A first touch begins again at most so often, when others open, restore or restart meanwhile.
 const TOUCHES_MAX: usize = 8;
 
-/// The longest of the first random waits before a refused join of a young life is tried again.
+/// The longest of the first random waits before a refused join of a young life is tried again; four times as long with
+/// each further try, so that many servers that meet at one counter part.
 const DUEL_WAIT: Duration = Duration::from_millis(50);
 
-/// So often a refused join is tried again soon; then once more when the life is no longer young.
-const DUELS_MAX: u32 = 2;
+/// So often a refused join is tried again while its life is young; then once more when it no longer is.
+const DUELS_MAX: u32 = 3;
 
 impl Guarded {
     pub(super) async fn first_touch(&self, want: u64) -> Result<Permit, SourceError> {
@@ -36,7 +37,7 @@ impl Guarded {
                     return Ok(self.take_up(Row { store, ledger, ..row }));
                 }
                 if let Some(rest) = self.youth(&row, clock_ms)
-                    && self.waits_for_the_opener(rest).await
+                    && self.waits_for_the_opener(row.life, rest).await
                 {
                     continue;
                 }
@@ -44,7 +45,7 @@ impl Guarded {
             match self.open(&store, want, permitted).await {
                 Ok(permit) => return Ok(permit),
                 Err(error) if matches!(error.kind(), ErrorKind::Reborn | ErrorKind::Regressed) => {
-                    last = Some(error);
+                    last = Some(overtaken(&error));
                 }
                 Err(error) => return Err(error),
             }
@@ -79,15 +80,17 @@ impl Guarded {
     }
 
     /// Waits, so that the join is tried again with a real take; false when it has been tried often enough.
-    async fn waits_for_the_opener(&self, rest: Duration) -> bool {
-        let duels = self.state().duels;
-        if duels > DUELS_MAX {
+    async fn waits_for_the_opener(&self, life: Life, rest: Duration) -> bool {
+        let waited =
+            self.state().duel.map_or(0, |(waited_for, often)| if waited_for == life { often } else { 0 });
+        if waited > DUELS_MAX {
             return false;
         }
-        let jitter = DUEL_WAIT.mul_f64(self.shared.env.entropy.fraction()).max(Duration::from_millis(1));
-        tokio::time::sleep(if duels < DUELS_MAX { jitter.min(rest) } else { rest + jitter }).await;
+        let longest = (DUEL_WAIT * 4_u32.pow(waited)).min(self.shared.config.attempt_timeout / 2);
+        let jitter = longest.mul_f64(self.shared.env.entropy.fraction()).max(Duration::from_millis(1));
+        tokio::time::sleep(if waited < DUELS_MAX { jitter.min(rest) } else { rest + jitter }).await;
         let mut state = self.state();
-        state.duels += 1;
+        state.duel = Some((life, waited + 1));
         state.refused = None;
         true
     }
@@ -109,6 +112,10 @@ impl Guarded {
             Opened::Leapt { found, bound } => return Err(self.leapt(found, bound)),
         };
         let installed = self.shard.store().install(cell, life, row.base).await;
+        if installed.as_ref().is_err_and(|error| error.kind() == ErrorKind::Regressed) {
+            // Somebody closed the cell after us: whose life it will be shows in a while.
+            self.state().refused = Some(life);
+        }
         installed.map_err(|error| self.reborn(store, error))?;
         let Counter { slot, key } = self.counter.clone();
         let skipped = row.base.saturating_sub(value);
@@ -126,7 +133,7 @@ impl Guarded {
 
     fn opening(&self, life: Life, store: &Incarnation, value: u64, want: u64, permitted: u64) -> Opening {
         let mut state = self.state();
-        (state.refused, state.duels) = (None, 0);
+        state.refused = None;
         // A store that forgot what left without the ledger: this process has not.
         let value = value.max(self.owed(&state).map_or(0, |debt| debt.high));
         let ahead = state.pace.ahead(self.shared.config.ahead);
@@ -171,5 +178,13 @@ impl Guarded {
             Ok(()) => Ok(()),
             Err(error) => self.refused(&permit, error).map(drop),
         }
+    }
+}
+
+/// Others were faster, again and again: nobody is at fault, and the counter is not to be blamed.
+pub(super) fn overtaken(error: &SourceError) -> SourceError {
+    match error.kind() {
+        ErrorKind::Regressed => SourceError::new(ErrorKind::Reborn, error.context().to_owned()),
+        _ => error.clone(),
     }
 }

@@ -158,10 +158,11 @@ impl Ground {
         embedded: bool,
         config: &GuardConfig,
     ) -> Result<(Admissible, Outside), SourceError> {
-        let looks = admission::look(shards).await;
-        admission::no_two_on_one(&looks)?;
+        // The records first: what others record meanwhile must not make a new store look like a known one.
         let known =
             limited(config.attempt_timeout, "read of the incarnations on record", ledger.known()).await?;
+        let looks = admission::look(shards).await;
+        admission::no_two_on_one(&looks)?;
         if embedded && admission::have_all_moved(&known, &self.inspection.incarnation, &looks) {
             return Err(Trouble::Moved.error());
         }
