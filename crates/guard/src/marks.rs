@@ -1,7 +1,7 @@
 //! Marks: the ledger's version, left where a restored ledger does not reach.
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     sync::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicU64, Ordering},
@@ -12,6 +12,9 @@ use sequent_core::{Event, Events, MarkPlace, SlotIndex};
 
 use crate::shard::Shard;
 
+/// A bearer that failed is tried last for so many versions: a dead shard costs a time limit now and then, not each time.
+const SHUNNED_VERSIONS: u64 = 32;
+
 /// The places where versions are left: the shards, durable ones first, and the server's data directory.
 pub(crate) struct Marks {
     shards: Vec<Arc<Shard>>,
@@ -19,12 +22,15 @@ pub(crate) struct Marks {
     events: Events,
     /// The version left last, and the slots whose stores bear it.
     left: Mutex<(u64, BTreeSet<SlotIndex>)>,
+    /// The slots whose stores failed to bear a version lately, each with that version.
+    failed: Mutex<BTreeMap<SlotIndex, u64>>,
     unmarked: AtomicU64,
 }
 
 impl Marks {
     pub(crate) fn new(shards: Vec<Arc<Shard>>, home: Option<Arc<dyn MarkPlace>>, events: Events) -> Self {
-        Self { shards, home, events, left: Mutex::default(), unmarked: AtomicU64::new(0) }
+        let (left, failed, unmarked) = (Mutex::default(), Mutex::default(), AtomicU64::new(0));
+        Self { shards, home, events, left, failed, unmarked }
     }
 
     /// How often a version could be left in the data directory alone.
@@ -37,12 +43,7 @@ impl Marks {
         if self.has_left(version, slots) {
             return;
         }
-        // The rotation follows the version, so that every shard comes to bear recent marks.
-        let mut candidates: Vec<&Arc<Shard>> =
-            self.shards.iter().filter(|shard| shard.is_admitted()).collect();
-        let turn = usize::try_from(version).unwrap_or(0) % candidates.len().max(1);
-        candidates.rotate_left(turn);
-        candidates.sort_by_key(|shard| (shard.class(), slots.contains(&shard.slot())));
+        let candidates = self.candidates(version, slots);
         let home = self.home.clone();
         let at_home = async move {
             match home {
@@ -50,7 +51,7 @@ impl Marks {
                 None => false,
             }
         };
-        let (_, borne) = tokio::join!(at_home, leave_on(version, slots, &candidates));
+        let (_, borne) = tokio::join!(at_home, self.leave_on(version, slots, &candidates));
         if covers(&borne, slots) {
             *self.left() = (version, borne);
         } else {
@@ -59,15 +60,51 @@ impl Marks {
         }
     }
 
-    /// The highest mark found at home and on all shards that can be reached.
+    /// Who may bear `version` for `slots`, in the order in which they are tried.
+    fn candidates(&self, version: u64, slots: &BTreeSet<SlotIndex>) -> Vec<&Arc<Shard>> {
+        let mut candidates: Vec<&Arc<Shard>> =
+            self.shards.iter().filter(|shard| shard.is_admitted()).collect();
+        // The rotation follows the version, so that every shard comes to bear recent marks.
+        let turn = usize::try_from(version).unwrap_or(0) % candidates.len().max(1);
+        candidates.rotate_left(turn);
+        let failed = self.failed();
+        let shunned =
+            |slot| failed.get(&slot).is_some_and(|at| version < at.saturating_add(SHUNNED_VERSIONS));
+        candidates.sort_by_key(|shard| (shunned(shard.slot()), shard.class(), slots.contains(&shard.slot())));
+        candidates
+    }
+
+    /// Tries one candidate after the other until every slot has a bearer elsewhere.
+    async fn leave_on(
+        &self,
+        version: u64,
+        slots: &BTreeSet<SlotIndex>,
+        candidates: &[&Arc<Shard>],
+    ) -> BTreeSet<SlotIndex> {
+        let mut borne = BTreeSet::new();
+        for shard in candidates {
+            if covers(&borne, slots) {
+                break;
+            }
+            let slot = shard.slot();
+            if shard.store().mark(version).await.is_ok() {
+                borne.insert(slot);
+                self.failed().remove(&slot);
+            } else {
+                self.failed().insert(slot, version);
+            }
+        }
+        borne
+    }
+
+    /// The highest mark found at home and on all shards that can be reached and bear no other ledger's stamp.
     pub(crate) async fn read(&self) -> u64 {
         let mut highest = 0;
         if let Some(home) = &self.home {
             highest = home.mark(0).await.unwrap_or(0);
         }
-        for asked in
-            self.shards.iter().map(|shard| tokio::spawn(read_one(Arc::clone(shard)))).collect::<Vec<_>>()
-        {
+        let own = self.shards.iter().filter(|shard| !shard.is_foreign());
+        for asked in own.map(|shard| tokio::spawn(read_one(Arc::clone(shard)))).collect::<Vec<_>>() {
             highest = highest.max(asked.await.unwrap_or(0));
         }
         highest
@@ -75,6 +112,10 @@ impl Marks {
 
     fn left(&self) -> std::sync::MutexGuard<'_, (u64, BTreeSet<SlotIndex>)> {
         self.left.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn failed(&self) -> std::sync::MutexGuard<'_, BTreeMap<SlotIndex, u64>> {
+        self.failed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn has_left(&self, version: u64, slots: &BTreeSet<SlotIndex>) -> bool {
@@ -85,24 +126,6 @@ impl Marks {
 
 async fn read_one(shard: Arc<Shard>) -> u64 {
     shard.store().mark(0).await.unwrap_or(0)
-}
-
-/// Tries one candidate after the other until every slot has a bearer elsewhere.
-async fn leave_on(
-    version: u64,
-    slots: &BTreeSet<SlotIndex>,
-    candidates: &[&Arc<Shard>],
-) -> BTreeSet<SlotIndex> {
-    let mut borne = BTreeSet::new();
-    for shard in candidates {
-        if covers(&borne, slots) {
-            break;
-        }
-        if shard.store().mark(version).await.is_ok() {
-            borne.insert(shard.slot());
-        }
-    }
-    borne
 }
 
 /// Whether each of `slots` has a bearer that is another slot.

@@ -31,6 +31,8 @@ struct Known {
     /// The incarnation on record, or admitted last.
     last: Option<Incarnation>,
     class: Option<DurabilityClass>,
+    /// Whether it bore another ledger's stamp when it was looked at last: its marks speak of that ledger.
+    foreign: bool,
 }
 
 impl Shard {
@@ -55,6 +57,11 @@ impl Shard {
 
     pub(crate) fn is_admitted(&self) -> bool {
         self.known().admitted.is_some()
+    }
+
+    /// Whether the store bore another ledger's stamp when it was looked at last.
+    pub(crate) fn is_foreign(&self) -> bool {
+        self.known().foreign
     }
 
     /// The incarnation admitted, if it is not known to have ended.
@@ -98,6 +105,7 @@ impl Shard {
     pub(crate) fn check(&self, found: &Inspection) -> Result<(), SourceError> {
         let expected = &self.expected;
         let slot = expected.slot;
+        self.known().foreign = found.stamp.as_ref().is_some_and(|stamp| stamp.ledger != expected.ledger);
         let context = match &found.stamp {
             Some(stamp) if stamp == expected => return Ok(()),
             None if !found.has_cells => return Ok(()),
@@ -131,8 +139,12 @@ impl Shard {
             drop(limited(self.limit, "record", self.ledger.record(under, Some(slot), &is)).await);
         }
         let mut known = self.known();
-        *known =
-            Known { admitted: Some(is.clone()), last: Some(is.clone()), class: Some(found.durability.class) };
+        *known = Known {
+            admitted: Some(is.clone()),
+            last: Some(is.clone()),
+            class: Some(found.durability.class),
+            foreign: false,
+        };
         Ok(is)
     }
 

@@ -1,0 +1,64 @@
+//! Marks: where they are left, and whose count.
+
+use sequent_core::{ErrorKind, Event, Key, Store};
+
+use crate::harness::{Kind, Server, World};
+
+fn marked(server: &Server, slot: usize) -> usize {
+    server.wires.stores[slot].calls("mark")
+}
+
+/// Opens new counters in a slot, one call each.
+async fn open(server: &Server, slot: u16, counters: usize) {
+    let begin = server.wires.ledger.calls("open");
+    for number in begin..begin + counters {
+        server.take_of(&Key::from_stored(&format!("key{number}")), slot, 1).await.unwrap();
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn every_shard_comes_to_bear_recent_marks() {
+    let world = World::new(4);
+    let server = world.open("server").await;
+    server.take_to(0, 5).await;
+    open(&server, 0, 12).await;
+    let version = world.ledger.snapshot().version();
+    assert_eq!(marked(&server, 0), 1, "its own slot is no bearer: it was read once, at the opening");
+    for slot in 1..4 {
+        let held = Store::mark(&world.stores[slot], 0).await.unwrap();
+        assert!(version - held < 4, "slot {slot} bears {held} of {version}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_dead_shard_is_not_tried_for_every_mark() {
+    let world = World::new(4);
+    let server = world.open("server").await;
+    server.take_to(0, 5).await;
+    server.wires.stores[2].cut();
+    let before = marked(&server, 2);
+    open(&server, 0, 20).await;
+    assert!(marked(&server, 2) <= before + 1, "{} times", marked(&server, 2) - before);
+    assert_eq!(server.count(|event| matches!(event, Event::Unmarked { .. })), 0);
+    server.wires.stores[2].mend();
+    open(&server, 0, 60).await;
+    assert!(marked(&server, 2) > before + 5, "it bears marks again");
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_marks_of_somebody_elses_store_accuse_nobody() {
+    let other = World::of(Kind { seed: 2, ..Kind::default() });
+    let elsewhere = other.open("elsewhere").await;
+    elsewhere.take_to(1, 5).await;
+    open(&elsewhere, 1, 50).await;
+    let world = World::new(2);
+    let server = world.open("server").await;
+    server.take_to(0, 5).await;
+    server.take_to(1, 5).await;
+    world.stores[0].restore(other.stores[0].snapshot());
+    assert_eq!(server.take(0, 1).await.unwrap_err().kind(), ErrorKind::Refused);
+    world.ledger.restart();
+    server.shows_up().await;
+    assert_eq!(server.keeper.trouble(), None);
+    server.take(1, 1).await.unwrap();
+}
