@@ -278,6 +278,51 @@ fn an_old_ledger_under_a_running_process_repeats_nothing() {
 }
 
 #[test]
+fn an_old_ledger_copied_over_while_a_process_uses_it_is_noticed() {
+    let mut aged = Aged::new();
+    let taker = aged.place.start_taker("order", 5, 5);
+    eventually("the taker takes", || (taker.numbers().len() > 200).then_some(()));
+    let live = aged.place.path("live copy");
+    copy(&aged.place.ledger(), &live);
+    eventually("the taker goes on", || (taker.numbers().len() > 5000).then_some(()));
+    for file in aged.place.ledger() {
+        write_over(&live.join(file.file_name().unwrap()), &file);
+    }
+    let words = ["LedgerReborn", "LedgerBehind", "LedgerLost"];
+    eventually("the taker notices", || words.iter().any(|word| taker.err().contains(word)).then_some(()));
+    aged.seen.add("taker", taker.kill().numbers());
+    aged.asks_for_recovery(&[]);
+}
+
+#[test]
+fn a_ledger_deleted_under_a_running_process_is_not_made_anew() {
+    let mut aged = Aged::new();
+    let taker = aged.place.start_taker("order", 5, 5);
+    eventually("the taker takes", || (taker.numbers().len() > 200).then_some(()));
+    let aside = aged.place.path("aside");
+    fs::create_dir(&aside).unwrap();
+    let moves: Vec<(PathBuf, PathBuf)> =
+        aged.place.ledger().into_iter().map(|file| (aside.join(file.file_name().unwrap()), file)).collect();
+    for (aside, file) in moves.iter().filter(|(_, file)| file.exists()) {
+        fs::rename(file, aside).unwrap();
+    }
+    eventually("the taker notices", || taker.err().contains("LedgerLost").then_some(()));
+    let now = taker.numbers().len();
+    eventually("the taker goes on with its permits", || (taker.numbers().len() > now + 500).then_some(()));
+    let ran = aged.place.run(&["next", "order"]);
+    assert_eq!((ran.code, ran.out.as_str()), (Some(3), ""), "{ran:?}");
+    assert!(!moves[0].1.exists(), "a ledger was made");
+    for (aside, file) in moves.iter().filter(|(aside, _)| aside.exists()) {
+        fs::rename(aside, file).unwrap();
+    }
+    eventually("the taker has it back", || taker.err().contains("LedgerBack").then_some(()));
+    let ran = taker.kill();
+    assert!(!ran.err.contains("error: "), "a request failed: {}", ran.err);
+    aged.seen.add("taker", ran.numbers());
+    aged.goes_on("ledger put back");
+}
+
+#[test]
 fn a_deleted_ledger_is_no_new_cluster() {
     let mut aged = Aged::new();
     let files = aged.place.ledger();
