@@ -1,0 +1,1 @@
+//! The doors of Sequent: gRPC, HTTP/JSON, and the admin listener.
