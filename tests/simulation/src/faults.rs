@@ -64,7 +64,6 @@ impl Nature {
         let key = self.world.keys[index(&self.dice, self.world.keys.len())].clone();
         let copied = self.world.copies()[slot].clone();
         match fault {
-            Fault::Crash | Fault::Stop => return None,
             Fault::Restart => store.restart(),
             Fault::Backup => self.world.copies()[slot] = Some(store.snapshot()),
             Fault::Restore if self.store_may_fail(slot, servers) => store.restore(copied?),
@@ -88,7 +87,13 @@ impl Nature {
                     None => store.empty(),
                 }
             }
-            Fault::Restore | Fault::Empty | Fault::Delete | Fault::Both | Fault::StrayClose => return None,
+            Fault::Crash
+            | Fault::Stop
+            | Fault::Restore
+            | Fault::Empty
+            | Fault::Delete
+            | Fault::Both
+            | Fault::StrayClose => return None,
         }
         Some(format!("{fault:?} slot {slot} key {key}"))
     }

@@ -194,8 +194,8 @@ impl Caller {
         let ring = self.ring.source(self.key.clone(), watched);
         let expansion = Arc::new(Expansion::new(ring, self.layout));
         let spanned = Arc::new(Spanned::new(expansion, self.layout, span));
-        let spawn: Spawner = Arc::new(|task| drop(tokio::spawn(task)));
-        Ok(Reservoir::new(spanned, ReservoirConfig::default(), self.env.clone(), spawn))
+        let spawner: Spawner = Arc::new(|task| drop(tokio::spawn(task)));
+        Ok(Reservoir::new(spanned, ReservoirConfig::default(), self.env.clone(), spawner))
     }
 
     fn watch(&self, slot: SlotIndex, inner: Arc<dyn Source>) -> Arc<dyn Source> {

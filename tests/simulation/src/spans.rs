@@ -14,7 +14,7 @@ impl Given {
         if block.step() == 1 {
             return self.add_range(block.first(), block.last());
         }
-        block.iter().filter_map(|number| self.add_range(number, number)).next()
+        block.iter().find_map(|number| self.add_range(number, number))
     }
 
     /// The highest number, 0 if there is none.
