@@ -55,6 +55,20 @@ async fn a_leap_is_not_followed_while_the_ledger_is_away_either() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_lift_is_followed_half_a_leap_at_a_time() {
+    let world = World::new(2);
+    let server = world.open("server").await;
+    let source = server.source(&key(), 0).await.unwrap();
+    let mut last = 0;
+    for _ in 0..5 {
+        source.lift(1 << 39).await.unwrap();
+        let next = server.take(0, 1).await.unwrap()[0];
+        assert!(next > last && next - last < 1 << 30, "{last}, then {next}");
+        last = next;
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_leap_found_at_a_close_opens_nothing() {
     let world = World::new(2);
     let server = world.open("server").await;

@@ -2,7 +2,7 @@
 
 use sequent_core::{ErrorKind, Event, Key, Store};
 
-use crate::harness::{Kind, Server, World};
+use crate::harness::{Kind, Server, Setup, World};
 
 fn marked(server: &Server, slot: usize) -> usize {
     server.wires.stores[slot].calls("mark")
@@ -61,4 +61,19 @@ async fn the_marks_of_somebody_elses_store_accuse_nobody() {
     server.shows_up().await;
     assert_eq!(server.keeper.trouble(), None);
     server.take(1, 1).await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_version_of_a_lost_history_does_not_stand_in_for_a_new_one() {
+    let world = World::new(2);
+    let server = world.open_as("server", Setup { home: false, ..Setup::default() }).await;
+    server.take_to(0, 5).await;
+    let copy = world.ledger.snapshot();
+    open(&server, 0, 9).await;
+    // The ledger goes back, and so does the only bearer of its marks: nobody can tell.
+    world.stores[1].empty();
+    world.ledger.restore(copy);
+    server.shows_up().await;
+    server.take_of(&Key::from_stored("new"), 0, 1).await.unwrap();
+    assert_eq!(Store::mark(&world.stores[1], 0).await.unwrap(), world.ledger.snapshot().version());
 }
