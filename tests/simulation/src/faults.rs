@@ -80,7 +80,7 @@ impl Nature {
             Fault::LedgerRestart => self.world.ledger.restart(),
             Fault::LedgerRestore => self.ledger_back(false)?,
             Fault::LedgerInPlace => self.ledger_back(true)?,
-            Fault::Both if self.is_marked_elsewhere(slot).await => {
+            Fault::Both if self.world.ledger_covers(slot) && self.is_marked_elsewhere(slot).await => {
                 self.ledger_back(self.dice.chance(30))?;
                 match copied.filter(|_| self.dice.chance(60)) {
                     Some(copy) => store.restore(copy),
