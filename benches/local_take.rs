@@ -5,14 +5,14 @@ use std::{
     hint::black_box,
     process::ExitCode,
     sync::{
-        Arc, Barrier,
+        Arc,
         atomic::{AtomicU64, Ordering},
     },
     time::{Duration, Instant},
 };
 
 use sequent_benches::{Options, Row, print, side_by_side, timed};
-use sequent_buffer::{Reservoir, ReservoirConfig, Spawner};
+use sequent_buffer::{Local, Reservoir, ReservoirConfig, Spawner, TakeError};
 use sequent_core::{Block, Blocks, BoxFuture, Clock, Env, Source, SourceError, SystemClock};
 use tokio::runtime::{Builder, Runtime};
 
@@ -51,14 +51,14 @@ fn main() -> ExitCode {
 
 fn run() -> Result<(), String> {
     let options = Options::from_args()?;
-    let one = Builder::new_current_thread().enable_time().build().map_err(|error| error.to_string())?;
-    let two = Builder::new_multi_thread().worker_threads(2).enable_time().build();
-    let two = two.map_err(|error| error.to_string())?;
+    let (one, two) = (workers(1)?, workers(2)?);
+    let refills = workers(1)?;
     let mut rows = Vec::new();
-    let plan: [(&str, &dyn Fn() -> Row); 3] = [
-        ("S1", &|| one_thread(&one, options.rounds)),
-        ("S2", &|| shared_handle(&two, options.rounds)),
-        ("S3", &|| handle_each(&two, options.rounds)),
+    let plan: [(&str, &dyn Fn() -> Row); 4] = [
+        ("S1", &|| one_thread((&one, &refills), options.rounds)),
+        ("S2", &|| shared_handle((&two, &refills), options.rounds)),
+        ("S3", &|| handle_each((&two, &refills), options.rounds)),
+        ("S3-await", &|| handle_each_awaited((&two, &refills), options.rounds)),
     ];
     for (name, measure) in plan {
         if options.wants(name) {
@@ -69,19 +69,30 @@ fn run() -> Result<(), String> {
     Ok(())
 }
 
-fn reservoir() -> Reservoir {
-    let spawn: Spawner = Arc::new(|refill| drop(tokio::spawn(refill)));
+/// Refills run on a thread of their own: a loop that is always ready never lets its own runtime run anything else.
+fn reservoir(refills: &Runtime) -> Reservoir {
+    let handle = refills.handle().clone();
+    let spawn: Spawner = Arc::new(move |refill| drop(handle.spawn(refill)));
     Reservoir::new(Arc::new(Counter::default()), ReservoirConfig::default(), Env::default(), spawn)
 }
 
-fn one_thread(runtime: &Runtime, rounds: usize) -> Row {
-    let (reservoir, bare) = (reservoir(), Bare::default());
-    let subject = || timed(|| runtime.block_on(draw(&reservoir)));
+fn workers(count: usize) -> Result<Runtime, String> {
+    let runtime = Builder::new_multi_thread().worker_threads(count).enable_time().build();
+    runtime.map_err(|error| error.to_string())
+}
+
+fn one_thread((runtime, refills): (&Runtime, &Runtime), rounds: usize) -> Row {
+    let (reservoir, bare) = (reservoir(refills), Bare::default());
+    let subject = || {
+        timed(|| {
+            checked(runtime.block_on(draw(&reservoir)));
+        })
+    };
     side_by_side("S1", 0.8, (NUMBERS, rounds), subject, || timed(|| add(&bare)))
 }
 
-fn shared_handle(runtime: &Runtime, rounds: usize) -> Row {
-    let (reservoir, bare) = (reservoir(), Arc::new(Bare::default()));
+fn shared_handle((runtime, refills): (&Runtime, &Runtime), rounds: usize) -> Row {
+    let (reservoir, bare) = (reservoir(refills), Arc::new(Bare::default()));
     let subject = || {
         both(runtime, || {
             let reservoir = reservoir.clone();
@@ -91,25 +102,61 @@ fn shared_handle(runtime: &Runtime, rounds: usize) -> Row {
     side_by_side("S2", 0.8, (NUMBERS * THREADS, rounds), subject, || both_add(runtime, &bare))
 }
 
-fn handle_each(runtime: &Runtime, rounds: usize) -> Row {
-    let (reservoir, bare) = (reservoir(), Arc::new(Bare::default()));
+/// As those use it who ask for the last factor of speed: `try_next` while there is something, `next().await` when dry.
+fn handle_each((runtime, refills): (&Runtime, &Runtime), rounds: usize) -> Row {
+    let (reservoir, bare) = (reservoir(refills), Arc::new(Bare::default()));
     let subject = || {
         both(runtime, || {
             let mut local = reservoir.local();
             async move {
-                for _ in 0..NUMBERS {
-                    black_box(local.next(None).await.ok());
+                let mut left = NUMBERS;
+                loop {
+                    left -= draw_ready(&mut local, left);
+                    if left == 0 {
+                        break;
+                    }
+                    black_box(local.next(None).await?);
+                    left -= 1;
                 }
+                Ok(())
             }
         })
     };
     side_by_side("S3", 5.0, (NUMBERS * THREADS, rounds), subject, || both_add(runtime, &bare))
 }
 
-async fn draw(reservoir: &Reservoir) {
-    for _ in 0..NUMBERS {
-        black_box(reservoir.next(None).await.ok());
+/// The same with `next().await` for each number: its state then lives in the task's frame, which costs a store and a
+/// load that wait for each other.
+fn handle_each_awaited((runtime, refills): (&Runtime, &Runtime), rounds: usize) -> Row {
+    let (reservoir, bare) = (reservoir(refills), Arc::new(Bare::default()));
+    let subject = || {
+        both(runtime, || {
+            let mut local = reservoir.local();
+            async move {
+                for _ in 0..NUMBERS {
+                    black_box(local.next(None).await?);
+                }
+                Ok(())
+            }
+        })
+    };
+    side_by_side("S3-await", 5.0, (NUMBERS * THREADS, rounds), subject, || both_add(runtime, &bare))
+}
+
+/// At most `most` numbers, as long as none has to be waited for; how many there were.
+fn draw_ready(local: &mut Local, most: u64) -> u64 {
+    for drawn in 0..most {
+        let Some(number) = local.try_next() else { return drawn };
+        black_box(number);
     }
+    most
+}
+
+async fn draw(reservoir: &Reservoir) -> Result<(), TakeError> {
+    for _ in 0..NUMBERS {
+        black_box(reservoir.next(None).await?);
+    }
+    Ok(())
 }
 
 fn add(bare: &Bare) {
@@ -121,19 +168,37 @@ fn add(bare: &Bare) {
 fn both_add(runtime: &Runtime, bare: &Arc<Bare>) -> Duration {
     both(runtime, || {
         let bare = Arc::clone(bare);
-        async move { add(&bare) }
+        async move {
+            add(&bare);
+            Ok(())
+        }
     })
 }
 
+/// A round in which a number failed is worth nothing, and no such thing can happen with a counter in memory.
+fn checked(outcome: Result<(), TakeError>) {
+    if let Err(error) = outcome {
+        eprintln!("local_take: {error}");
+        std::process::exit(1);
+    }
+}
+
 /// Two tasks on two workers, begun together; from the first beginning to the last end.
-fn both<F: Future<Output = ()> + Send + 'static>(runtime: &Runtime, work: impl Fn() -> F) -> Duration {
-    let barrier = Arc::new(Barrier::new(2));
+fn both<F: Future<Output = Result<(), TakeError>> + Send + 'static>(
+    runtime: &Runtime,
+    work: impl Fn() -> F,
+) -> Duration {
+    let missing = Arc::new(AtomicU64::new(THREADS));
     let spawn = || {
-        let (barrier, work) = (Arc::clone(&barrier), work());
+        let (missing, work) = (Arc::clone(&missing), work());
         runtime.spawn(async move {
-            barrier.wait();
+            // Spinning, not sleeping: a thread that is woken may begin on the core of the other, and they run in turn.
+            missing.fetch_sub(1, Ordering::AcqRel);
+            while missing.load(Ordering::Acquire) > 0 {
+                std::hint::spin_loop();
+            }
             let begun: Instant = SystemClock.now();
-            work.await;
+            checked(work.await);
             (begun, SystemClock.now())
         })
     };

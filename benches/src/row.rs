@@ -49,15 +49,15 @@ pub fn print(rows: &[Row], json: bool) {
         println!("{}", json!({ "rows": rows.iter().map(Row::json).collect::<Vec<_>>() }));
         return;
     }
-    println!("row | subject M/s | baseline M/s | ratio (quartiles)    | goal | reached");
-    println!("----|-------------|--------------|----------------------|------|--------");
+    println!("row      | subject M/s | baseline M/s | ratio (quartiles)    | goal | reached");
+    println!("---------|-------------|--------------|----------------------|------|--------");
     for row in rows {
         let (ratio, low, high) = row.ratio();
         let (subject, baseline) = (quantile(&row.subject, 2) / 1e6, quantile(&row.baseline, 2) / 1e6);
         let reached = if ratio >= row.goal { "yes" } else { "no" };
         let (name, goal) = (row.name, row.goal);
         println!(
-            "{name:3} | {subject:11.1} | {baseline:12.1} | {ratio:5.2} ({low:5.2} to {high:5.2}) | {goal:4.1} | {reached}"
+            "{name:8} | {subject:11.1} | {baseline:12.1} | {ratio:5.2} ({low:5.2} to {high:5.2}) | {goal:4.1} | {reached}"
         );
     }
 }
