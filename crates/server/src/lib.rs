@@ -1,1 +1,26 @@
 //! The doors of Sequent: gRPC, HTTP/JSON, and the admin listener.
+//!
+//! Reading order: [`run`] (start, drain, end), `teller` (what every door asks for), `fault` (one error table for all
+//! doors), `grpc` and `http` (a door each), `bounds` (every limit, with its number), `accept` (connections).
+//!
+//! This crate knows neither stores nor rings nor queues: all numbers come from an [`Engine`](sequent_engine::Engine).
+
+mod accept;
+mod admin;
+mod bounds;
+mod connection;
+mod dials;
+mod fault;
+mod grpc;
+mod http;
+mod meter;
+mod phase;
+mod recorder;
+mod run;
+mod stream;
+mod teller;
+
+pub use accept::Listeners;
+pub use dials::{Change, Dials};
+pub use recorder::Recorder;
+pub use run::{Drained, Serving, run};

@@ -1,0 +1,106 @@
+//! Listeners, and what each of them lets in.
+
+use std::{convert::Infallible, error::Error, sync::Arc, time::Duration};
+
+use http::{Request, Response};
+use http_body::Body;
+use hyper::{body::Incoming, service::Service};
+use tokio::{net::TcpListener, sync::Semaphore, task::JoinSet, time::sleep};
+
+use crate::{
+    bounds::{ACCEPT_PAUSE, CONNECTIONS_MAX},
+    connection::{Protocol, serve},
+    meter::Lines,
+    phase::{Phase, Phases},
+};
+
+/// The sockets of a server, bound by its caller, who knows their addresses.
+#[derive(Debug)]
+pub struct Listeners {
+    /// gRPC.
+    pub grpc: TcpListener,
+    /// HTTP/JSON.
+    pub http: TcpListener,
+    /// Health, metrics, status: read-only.
+    pub admin: TcpListener,
+}
+
+/// How a listener ends: when it takes no more, and when what is left of its connections is dropped.
+pub(crate) struct Ends {
+    pub(crate) name: &'static str,
+    pub(crate) protocol: Protocol,
+    pub(crate) closes: Phase,
+    pub(crate) phases: Phases,
+}
+
+/// Takes connections until the server closes, and ends when the last of them has; or drops what is left at the end.
+/// Returns how many it dropped.
+pub(crate) async fn accept<S, B>(listener: TcpListener, service: S, ends: Ends) -> usize
+where
+    S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible> + Clone + Send + Sync + 'static,
+    S::Future: Send + 'static,
+    B: Body + Send + 'static,
+    B::Data: Send,
+    B::Error: Into<Box<dyn Error + Send + Sync>>,
+{
+    let lines = Lines::new(ends.name);
+    let places = Arc::new(Semaphore::new(CONNECTIONS_MAX));
+    let mut connections = JoinSet::new();
+    let mut closing = std::pin::pin!(ends.phases.clone().reach(ends.closes));
+    loop {
+        let accepted = tokio::select! {
+            biased;
+            () = closing.as_mut() => break,
+            Some(_) = connections.join_next() => continue,
+            accepted = listener.accept() => accepted,
+        };
+        let socket = match accepted {
+            Ok((socket, _)) => socket,
+            Err(error) => {
+                lines.failed();
+                tracing::warn!(listener = ends.name, %error, "no connection could be taken");
+                sleep(ACCEPT_PAUSE).await;
+                continue;
+            }
+        };
+        let Ok(place) = Arc::clone(&places).try_acquire_owned() else {
+            lines.refused();
+            continue;
+        };
+        let (service, phases, lines) = (service.clone(), ends.phases.clone(), lines.clone());
+        connections.spawn(async move {
+            let line = Line::open(lines);
+            serve(ends.protocol, socket, service, phases).await;
+            drop((line, place));
+        });
+    }
+    // Whoever connects from here on is refused at once rather than left waiting.
+    drop(listener);
+    tokio::select! {
+        biased;
+        () = async { while connections.join_next().await.is_some() {} } => {}
+        () = ends.phases.clone().reach(Phase::Ending) => {}
+    }
+    let left = connections.len();
+    connections.shutdown().await;
+    left
+}
+
+/// An open connection, counted while it lives, however it ends.
+struct Line(Lines);
+
+impl Line {
+    fn open(lines: Lines) -> Self {
+        lines.opened();
+        Self(lines)
+    }
+}
+
+impl Drop for Line {
+    fn drop(&mut self) {
+        self.0.closed();
+    }
+}
+
+/// How long the admin listener's connections have once all doors are shut.
+pub(crate) const ADMIN_GRACE: Duration = Duration::from_secs(1);

@@ -1,0 +1,143 @@
+//! The admin listener: health, metrics, status. It changes nothing.
+
+use std::{convert::Infallible, future::Future, pin::Pin, sync::Arc, time::Instant};
+
+use bytes::Bytes;
+use http::{HeaderValue, Method, Request, Response, StatusCode, header};
+use http_body_util::Full;
+use hyper::body::Incoming;
+use sequent_engine::report::Status;
+use serde_json::Value;
+use tokio::sync::Mutex;
+
+use crate::{
+    bounds::LOOK_EVERY,
+    fault::Fault,
+    meter,
+    phase::{Phase, Phases},
+    recorder::Recorder,
+    teller::Teller,
+};
+
+/// What Prometheus calls its text.
+const METRICS_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
+
+/// Fields of a status that hold business numbers or raw ids are strings, as at every door.
+const NUMBERS: [&str; 2] = ["ready", "given"];
+
+/// Slots and keys as they were at one moment.
+type Look = (Instant, Arc<Status>);
+
+/// The admin door. Cheap to clone.
+#[derive(Clone)]
+pub(crate) struct AdminDoor {
+    teller: Teller,
+    recorder: Recorder,
+    phases: Phases,
+    /// The latest look, held while the next is taken: many who ask at once cause one.
+    look: Arc<Mutex<Option<Look>>>,
+}
+
+impl AdminDoor {
+    pub(crate) fn new(teller: Teller, recorder: Recorder, phases: Phases) -> Self {
+        Self { teller, recorder, phases, look: Arc::default() }
+    }
+
+    async fn answer(self, request: Request<Incoming>) -> Response<Full<Bytes>> {
+        if !matches!(*request.method(), Method::GET | Method::HEAD) {
+            let fault =
+                Fault::field("method", request.method().as_str(), "GET is allowed: nothing is changed here");
+            let mut response = fault.with_status(StatusCode::METHOD_NOT_ALLOWED).into_response();
+            response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("GET, HEAD"));
+            return response;
+        }
+        match request.uri().path() {
+            "/metrics" => self.metrics().await,
+            "/livez" => text(StatusCode::OK, "text/plain", "live\n"),
+            "/readyz" if self.is_ready() => text(StatusCode::OK, "text/plain", "ready\n"),
+            "/readyz" => text(StatusCode::SERVICE_UNAVAILABLE, "text/plain", "draining\n"),
+            "/v1/status" => self.status().await,
+            path => {
+                let bound = "/metrics, /livez, /readyz and /v1/status are served";
+                Fault::field("path", path, bound).with_status(StatusCode::NOT_FOUND).into_response()
+            }
+        }
+    }
+
+    fn is_ready(&self) -> bool {
+        self.phases.now() == Phase::Serving
+    }
+
+    async fn metrics(&self) -> Response<Full<Bytes>> {
+        let status = self.look().await;
+        for shard in &status.shards {
+            meter::set_slot(&shard.slot.to_string(), &shard.state);
+        }
+        meter::set_reserve(status.keys.iter().map(|key| key.ready).sum());
+        meter::set_ready(self.is_ready(), self.teller.in_flight().count());
+        text(StatusCode::OK, METRICS_TYPE, self.recorder.render())
+    }
+
+    async fn status(&self) -> Response<Full<Bytes>> {
+        let status = self.look().await;
+        let Ok(mut value) = serde_json::to_value(&*status) else {
+            return text(
+                StatusCode::INTERNAL_SERVER_ERROR,
+                "text/plain",
+                "the status can't be written as JSON\n",
+            );
+        };
+        as_text(&mut value);
+        value["phase"] = format!("{:?}", self.phases.now()).to_lowercase().into();
+        text(StatusCode::OK, "application/json", value.to_string())
+    }
+
+    async fn look(&self) -> Arc<Status> {
+        let mut look = self.look.lock().await;
+        match &*look {
+            Some((at, status)) if self.teller.now().saturating_duration_since(*at) < LOOK_EVERY => {
+                Arc::clone(status)
+            }
+            _ => {
+                let status = Arc::new(self.teller.engine().status().await);
+                *look = Some((self.teller.now(), Arc::clone(&status)));
+                status
+            }
+        }
+    }
+}
+
+impl hyper::service::Service<Request<Incoming>> for AdminDoor {
+    type Response = Response<Full<Bytes>>;
+    type Error = Infallible;
+    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Infallible>> + Send>>;
+
+    fn call(&self, request: Request<Incoming>) -> Self::Future {
+        let door = self.clone();
+        Box::pin(async move { Ok(door.answer(request).await) })
+    }
+}
+
+fn text(status: StatusCode, kind: &'static str, body: impl Into<Bytes>) -> Response<Full<Bytes>> {
+    let mut response = Response::new(Full::new(body.into()));
+    *response.status_mut() = status;
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
+}
+
+fn as_text(value: &mut Value) {
+    match value {
+        Value::Array(items) => items.iter_mut().for_each(as_text),
+        Value::Object(fields) => {
+            for (field, value) in fields {
+                if value.is_u64() && NUMBERS.contains(&field.as_str()) {
+                    *value = Value::String(value.to_string());
+                }
+                as_text(value);
+            }
+        }
+        _ => {}
+    }
+}

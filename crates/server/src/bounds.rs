@@ -1,0 +1,87 @@
+//! Every limit of the doors that is no part of the configuration, in one place.
+//!
+//! Libraries leave several of these open by default: stock builders set no bound on concurrent streams and on resets
+//! that a server answers with, which is how floods of resets exhaust memory.
+
+use std::time::Duration;
+
+/// The most open connections of one listener; more are closed as soon as they are accepted.
+pub(crate) const CONNECTIONS_MAX: usize = 10_000;
+
+/// The most requests in work over all doors; more are refused with `QUOTA_EXCEEDED`.
+pub(crate) const IN_FLIGHT_MAX: usize = 20_000;
+
+/// The most bytes of a request's body, and of a gRPC message.
+pub(crate) const BODY_MAX: usize = STREAM_WINDOW as usize;
+
+/// The most bytes of a request's headers, all together.
+pub(crate) const HEADERS_MAX: u32 = 16 * 1024;
+
+/// The most headers of an HTTP/1 request: the parser's own number, which needs no heap.
+pub(crate) const HEADER_LINES_MAX: usize = 100;
+
+/// What an HTTP/1 connection buffers: a head of [`HEADERS_MAX`] and a first part of a body.
+pub(crate) const BUFFER_MAX: usize = 64 * 1024;
+
+/// The most streams that a peer may have open on one HTTP/2 connection.
+pub(crate) const STREAMS_MAX: u32 = 256;
+
+/// Streams that a peer reset before they were accepted (rapid reset): beyond this the connection ends.
+pub(crate) const PENDING_RESETS_MAX: usize = 20;
+
+/// Resets that this server answered a peer's faults with: beyond this the connection ends.
+pub(crate) const LOCAL_RESETS_MAX: usize = 128;
+
+/// What one HTTP/2 stream may send before it is read: a whole body.
+pub(crate) const STREAM_WINDOW: u32 = 64 * 1024;
+
+/// What one HTTP/2 connection may send before it is read: 16 whole bodies.
+pub(crate) const CONNECTION_WINDOW: u32 = 16 * STREAM_WINDOW;
+
+/// What one HTTP/2 stream keeps for a peer that reads slowly.
+pub(crate) const SEND_BUFFER_MAX: usize = 64 * 1024;
+
+/// How long a peer has for the first [`GREETING_BYTES`] of an HTTP/2 connection.
+pub(crate) const GREETING_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// The length of HTTP/2's preface.
+pub(crate) const GREETING_BYTES: usize = 24;
+
+/// How long an HTTP/1 peer has for a request's head; also how long its connection may idle.
+pub(crate) const HEAD_TIMEOUT: Duration = Duration::from_secs(15);
+
+/// How often a silent HTTP/2 peer is pinged.
+pub(crate) const PING_EVERY: Duration = Duration::from_secs(20);
+
+/// How long it has to answer.
+pub(crate) const PING_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// How long a peer may leave what is written to it unread.
+pub(crate) const WRITE_STALL: Duration = Duration::from_secs(10);
+
+/// How long a request's body may take to arrive.
+pub(crate) const BODY_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// The age at which a connection is asked to end, so that callers spread over servers anew; up to a tenth more, by chance.
+pub(crate) const CONNECTION_AGE: Duration = Duration::from_secs(30 * 60);
+
+/// How long an aged connection has to finish what it has begun.
+pub(crate) const AGE_GRACE: Duration = Duration::from_secs(30);
+
+/// The pause after an accept that failed for want of something, such as file descriptors.
+pub(crate) const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+
+/// What callers are told to wait before they try again.
+pub(crate) const RETRY_AFTER: Duration = Duration::from_secs(1);
+
+/// The most bytes of a caller's value that an error shows.
+pub(crate) const VALUE_SHOWN_MAX: usize = 128;
+
+/// How long a lease's numbers may be handed out, where nobody says.
+pub(crate) const LEASE_AGE: Duration = Duration::from_secs(10);
+
+/// How often histograms are drained, scraped or not: each sample is kept until then.
+pub(crate) const UPKEEP_EVERY: Duration = Duration::from_secs(1);
+
+/// How long a look at slots and keys is shown before another is taken: a look asks every store.
+pub(crate) const LOOK_EVERY: Duration = Duration::from_secs(2);

@@ -1,0 +1,211 @@
+//! One error table for all doors: an engine's reason, and what each door makes of it.
+
+use std::{borrow::Cow, collections::HashMap};
+
+use bytes::Bytes;
+use http::{HeaderValue, Response, StatusCode, header};
+use http_body_util::Full;
+use sequent_core::SequenceName;
+use sequent_engine::{EngineError, Reason, SlotCause};
+use serde::Serialize;
+use tonic::{Code, Status};
+use tonic_types::{ErrorDetails, StatusExt};
+
+use crate::bounds::{RETRY_AFTER, VALUE_SHOWN_MAX};
+
+/// Whose words the reasons are.
+const DOMAIN: &str = "sequent";
+
+/// One field that is out of bounds.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[allow(clippy::struct_field_names, reason = "the names are those of the JSON at every door")]
+pub(crate) struct Field {
+    field: Cow<'static, str>,
+    value: String,
+    bound: Cow<'static, str>,
+}
+
+/// A request that failed, as every door shows it.
+#[derive(Debug, Clone)]
+pub(crate) struct Fault {
+    reason: Reason,
+    text: String,
+    fields: Vec<Field>,
+    slots: Vec<SlotCause>,
+    /// The HTTP status of a fault of the transport, which the table of reasons does not know.
+    status: Option<StatusCode>,
+}
+
+impl Fault {
+    pub(crate) fn new(reason: Reason, text: impl Into<String>) -> Self {
+        Self { reason, text: text.into(), fields: Vec::new(), slots: Vec::new(), status: None }
+    }
+
+    /// A field out of bounds; nothing was consumed.
+    pub(crate) fn field(
+        field: impl Into<Cow<'static, str>>,
+        value: &str,
+        bound: impl Into<Cow<'static, str>>,
+    ) -> Self {
+        let field = Field { field: shortened(field.into()), value: shown(value), bound: bound.into() };
+        let text = format!("{} is {:?}: {}", field.field, field.value, field.bound);
+        Self { fields: vec![field], ..Self::new(Reason::InvalidArgument, text) }
+    }
+
+    /// The same as a fault of the transport.
+    pub(crate) fn with_status(self, status: StatusCode) -> Self {
+        Self { status: Some(status), ..self }
+    }
+
+    /// No answer in the caller's time.
+    pub(crate) fn late(name: &str) -> Self {
+        Self::new(Reason::DeadlineExceeded, format!("no numbers of {name} came in time"))
+    }
+
+    /// A text that is no name.
+    pub(crate) fn name(field: &'static str, text: &str) -> Self {
+        match text.parse::<SequenceName>() {
+            Err(error) => Self::field(field, text, error.to_string()),
+            Ok(_) => Self::field(field, text, "a name is expected"),
+        }
+    }
+
+    pub(crate) fn reason(&self) -> Reason {
+        self.reason
+    }
+
+    /// For the gRPC door: the table's code, with the reason and what belongs to it in the details.
+    pub(crate) fn into_status(self) -> Status {
+        let code = code(self.reason);
+        self.into_status_of(code)
+    }
+
+    /// The same with the protocol's own code, for faults that the table does not know.
+    pub(crate) fn into_status_of(self, code: Code) -> Status {
+        let mut details = ErrorDetails::new();
+        let slots: HashMap<String, String> =
+            self.slots.iter().map(|slot| (format!("slot.{}", slot.slot), slot.kind.to_string())).collect();
+        details.set_error_info(self.reason.as_str(), DOMAIN, slots);
+        for field in self.fields {
+            details.add_bad_request_violation(field.field, format!("is {:?}: {}", field.value, field.bound));
+        }
+        if self.reason.retry().is_retryable() {
+            details.set_retry_info(Some(RETRY_AFTER));
+        }
+        Status::with_error_details(code, self.text, details)
+    }
+
+    /// For the HTTP door: the table's status, with a problem document.
+    pub(crate) fn into_response(self) -> Response<Full<Bytes>> {
+        let table = StatusCode::from_u16(self.reason.http()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let status = self.status.unwrap_or(table);
+        let slot = |slot: &SlotCause| Slot { slot: slot.slot.to_string(), kind: slot.kind.to_string() };
+        let problem = Problem {
+            kind: "about:blank",
+            title: status.canonical_reason().unwrap_or("Error"),
+            status: status.as_u16(),
+            detail: &self.text,
+            reason: self.reason.as_str(),
+            errors: &self.fields,
+            slots: self.slots.iter().map(slot).collect(),
+        };
+        let body = serde_json::to_vec(&problem).unwrap_or_default();
+        let mut response = Response::new(Full::new(Bytes::from(body)));
+        *response.status_mut() = status;
+        let headers = response.headers_mut();
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        if self.reason.retry().is_retryable() {
+            headers.insert(header::RETRY_AFTER, HeaderValue::from(RETRY_AFTER.as_secs()));
+        }
+        response
+    }
+}
+
+impl From<EngineError> for Fault {
+    fn from(error: EngineError) -> Self {
+        let fields = error.fields().iter().map(|fault| Field {
+            field: Cow::Borrowed(fault.field),
+            value: shown(&fault.value),
+            bound: Cow::Owned(fault.bound.clone()),
+        });
+        let fields = fields.collect();
+        Self { fields, slots: error.slots(), ..Self::new(error.reason(), error.to_string()) }
+    }
+}
+
+/// A problem document of RFC 9457.
+#[derive(Serialize)]
+struct Problem<'a> {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    title: &'a str,
+    status: u16,
+    detail: &'a str,
+    reason: &'static str,
+    errors: &'a [Field],
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    slots: Vec<Slot>,
+}
+
+#[derive(Serialize)]
+struct Slot {
+    slot: String,
+    kind: String,
+}
+
+/// The code whose name the table has.
+fn code(reason: Reason) -> Code {
+    match reason.grpc() {
+        "INVALID_ARGUMENT" => Code::InvalidArgument,
+        "NOT_FOUND" => Code::NotFound,
+        "UNAUTHENTICATED" => Code::Unauthenticated,
+        "PERMISSION_DENIED" => Code::PermissionDenied,
+        "RESOURCE_EXHAUSTED" => Code::ResourceExhausted,
+        "UNAVAILABLE" => Code::Unavailable,
+        "DEADLINE_EXCEEDED" => Code::DeadlineExceeded,
+        "ABORTED" => Code::Aborted,
+        "FAILED_PRECONDITION" => Code::FailedPrecondition,
+        _ => Code::Unknown,
+    }
+}
+
+/// A caller's value, no longer than an error should be.
+fn shown(value: &str) -> String {
+    if value.len() <= VALUE_SHOWN_MAX {
+        return value.to_owned();
+    }
+    let end = (0..=VALUE_SHOWN_MAX).rev().find(|at| value.is_char_boundary(*at)).unwrap_or(0);
+    format!("{}… ({} bytes)", &value[..end], value.len())
+}
+
+fn shortened(text: Cow<'static, str>) -> Cow<'static, str> {
+    if text.len() <= VALUE_SHOWN_MAX { text } else { Cow::Owned(shown(&text)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_reason_has_a_code_and_a_status() {
+        for reason in Reason::ALL {
+            assert_ne!(code(reason), Code::Unknown, "{reason}");
+            let response = Fault::new(reason, "x").into_response();
+            assert_eq!(response.status().as_u16(), reason.http(), "{reason}");
+            let retry = response.headers().contains_key(header::RETRY_AFTER);
+            let status = Fault::new(reason, "x").into_status();
+            assert_eq!(status.get_details_error_info().unwrap().reason, reason.as_str());
+            assert_eq!(
+                (retry, status.get_details_retry_info().is_some()),
+                (reason.retry().is_retryable(), reason.retry().is_retryable()),
+            );
+        }
+    }
+
+    #[test]
+    fn long_values_are_cut_between_characters() {
+        let text = "ä".repeat(400);
+        assert_eq!(shown(&text), format!("{}… (800 bytes)", "ä".repeat(64)));
+    }
+}

@@ -1,0 +1,91 @@
+//! `sequent.v1.Sequences`: wire types in, wire types out.
+
+use std::collections::HashMap;
+
+use sequent_core::Block;
+use sequent_engine::Reason;
+use sequent_proto::v1;
+use tonic::{Request, Response, Status};
+
+use super::timeout;
+use crate::{
+    fault::Fault,
+    meter::Meter,
+    teller::{Ask, Given, Numbers, Teller},
+};
+
+const DOOR: &str = "grpc";
+
+/// The service's methods over the teller.
+pub(crate) struct Sequences {
+    teller: Teller,
+    next: Meter,
+    lease: Meter,
+}
+
+impl Sequences {
+    pub(crate) fn new(teller: Teller) -> Self {
+        Self { teller, next: Meter::new(DOOR, "next"), lease: Meter::new(DOOR, "lease") }
+    }
+}
+
+#[tonic::async_trait]
+impl v1::sequences_server::Sequences for Sequences {
+    async fn next(&self, request: Request<v1::NextRequest>) -> Result<Response<v1::NextResponse>, Status> {
+        let within =
+            timeout::of(request.metadata()).map_err(|fault| self.next.refused(fault).into_status())?;
+        let message = request.into_inner();
+        let ask = Ask {
+            name: ("sequence", &message.sequence),
+            count: message.count.unwrap_or(1).into(),
+            within,
+            with: first(&message.with),
+            at: &message.at,
+            above: message.above,
+        };
+        let given = self.teller.next(ask, &self.next).await.map_err(Fault::into_status)?;
+        let blocks = blocks(&given).map_err(Fault::into_status)?;
+        let sequence = message.sequence;
+        Ok(Response::new(v1::NextResponse { sequence, blocks, version: given.version, ..Default::default() }))
+    }
+
+    async fn lease(&self, request: Request<v1::LeaseRequest>) -> Result<Response<v1::LeaseResponse>, Status> {
+        let within =
+            timeout::of(request.metadata()).map_err(|fault| self.lease.refused(fault).into_status())?;
+        let message = request.into_inner();
+        let ask = Ask {
+            name: ("sequence", &message.sequence),
+            count: message.count.into(),
+            within,
+            with: first(&message.with),
+            at: &message.at,
+            above: message.above,
+        };
+        let given = self.teller.lease(ask, &self.lease).await.map_err(Fault::into_status)?;
+        let blocks = blocks(&given).map_err(Fault::into_status)?;
+        let max_age_ms = u64::try_from(self.teller.lease_age().as_millis()).unwrap_or(u64::MAX);
+        let (sequence, version) = (message.sequence, given.version);
+        Ok(Response::new(v1::LeaseResponse { sequence, blocks, max_age_ms, version, ..Default::default() }))
+    }
+}
+
+fn first(with: &HashMap<String, String>) -> Option<(&str, &str)> {
+    with.iter().next().map(|(key, value)| (key.as_str(), value.as_str()))
+}
+
+fn blocks(given: &Given) -> Result<Vec<v1::Block>, Fault> {
+    let blocks = match &given.numbers {
+        Numbers::One(number) => return Ok(vec![block(*number, 1, 1)?]),
+        Numbers::Many(blocks) => blocks.as_slice(),
+    };
+    blocks.iter().map(|found: &Block| block(found.first(), found.step(), found.count())).collect()
+}
+
+/// Numbers are at most `i64::MAX`, and no request has more than `u32::MAX`: else nothing is given.
+fn block(first: u64, step: u64, count: u64) -> Result<v1::Block, Fault> {
+    let narrow = |number: u64| i64::try_from(number).ok();
+    let block = narrow(first).zip(narrow(step)).zip(u32::try_from(count).ok());
+    let ((first, step), count) = block
+        .ok_or_else(|| Fault::new(Reason::SequenceExhausted, "numbers beyond what this door can express"))?;
+    Ok(v1::Block { first, step, count })
+}

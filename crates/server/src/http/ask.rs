@@ -1,0 +1,170 @@
+//! What a request wants: from its query, its JSON body, or both as long as they don't contradict each other.
+
+use serde_json::Value;
+
+use super::path::decoded;
+use crate::{fault::Fault, teller::Ask};
+
+/// The fields of a body.
+const FIELDS: &str = "count, with, at and above are known";
+
+/// What a request wants, as far as its own form goes.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Wanted {
+    count: Option<u64>,
+    with: Option<(String, String)>,
+    at: String,
+    above: i64,
+}
+
+impl Wanted {
+    pub(crate) fn read(query: &str, body: &[u8]) -> Result<Self, Fault> {
+        let mut wanted = Self::default();
+        wanted.read_query(query)?;
+        if !body.is_empty() {
+            wanted.read_body(body)?;
+        }
+        Ok(wanted)
+    }
+
+    pub(crate) fn ask<'a>(&'a self, name: &'a str) -> Ask<'a> {
+        Ask {
+            name: ("name", name),
+            count: self.count.unwrap_or(1),
+            within: None,
+            with: self.with.as_ref().map(|(key, value)| (key.as_str(), value.as_str())),
+            at: &self.at,
+            above: self.above,
+        }
+    }
+
+    fn read_query(&mut self, query: &str) -> Result<(), Fault> {
+        for pair in query.split('&').filter(|pair| !pair.is_empty()) {
+            let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
+            let undecodable = || Fault::field("query", pair, "UTF-8, percent-encoded, is expected");
+            let (key, value) = decoded(key).zip(decoded(value)).ok_or_else(undecodable)?;
+            if key != "count" {
+                return Err(Fault::field(key, "unknown", "count is known in a query"));
+            }
+            let digits = !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit());
+            let count = value.parse().ok().filter(|_| digits).ok_or_else(|| not_whole(&value))?;
+            self.set_count(count, &value)?;
+        }
+        Ok(())
+    }
+
+    fn read_body(&mut self, body: &[u8]) -> Result<(), Fault> {
+        let bad =
+            |error: serde_json::Error| Fault::field("body", &error.to_string(), "a JSON object is expected");
+        let value: Value = serde_json::from_slice(body).map_err(bad)?;
+        let Value::Object(fields) = value else {
+            return Err(Fault::field("body", kind(&value), "a JSON object is expected"));
+        };
+        for (field, value) in fields {
+            match field.as_str() {
+                "count" => {
+                    let count = value.as_u64().ok_or_else(|| not_whole(&plain(&value)))?;
+                    self.set_count(count, &plain(&value))?;
+                }
+                "with" => self.with = with(&value)?,
+                "at" => {
+                    let text = value.as_str();
+                    let expected =
+                        || Fault::field("at", &plain(&value), "an instant of RFC 3339 is expected");
+                    text.ok_or_else(expected)?.clone_into(&mut self.at);
+                }
+                // A business number, and so a string: JSON's readers round it above 2^53.
+                "above" => {
+                    let number = value.as_str().and_then(|text| text.parse().ok());
+                    let expected =
+                        || Fault::field("above", &plain(&value), "a number as a string is expected");
+                    self.above = number.ok_or_else(expected)?;
+                }
+                _ => return Err(Fault::field(field, "unknown", FIELDS)),
+            }
+        }
+        Ok(())
+    }
+
+    fn set_count(&mut self, count: u64, shown: &str) -> Result<(), Fault> {
+        match self.count.replace(count) {
+            Some(before) if before != count => {
+                Err(Fault::field("count", shown, format!("{before} was said before: say it once")))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+fn not_whole(value: &str) -> Fault {
+    Fault::field("count", value, "a whole number above 0 is expected")
+}
+
+/// The first value for a template, if there is one.
+fn with(value: &Value) -> Result<Option<(String, String)>, Fault> {
+    let Value::Object(fields) = value else {
+        return Err(Fault::field("with", kind(value), "an object of texts is expected"));
+    };
+    let mut first = None;
+    for (key, value) in fields {
+        let Some(text) = value.as_str() else {
+            return Err(Fault::field(format!("with.{key}"), &plain(value), "a text is expected"));
+        };
+        first.get_or_insert_with(|| (key.clone(), text.to_owned()));
+    }
+    Ok(first)
+}
+
+/// A value as its caller would recognise it: texts bare, numbers as written, the rest by its kind.
+fn plain(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Number(number) => number.to_string(),
+        Value::Bool(on) => on.to_string(),
+        other => kind(other).to_owned(),
+    }
+}
+
+fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a truth value",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a text",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "an object",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn count(query: &str, body: &str) -> Option<u64> {
+        Wanted::read(query, body.as_bytes()).ok().map(|wanted| wanted.ask("x").count)
+    }
+
+    #[test]
+    fn counts_come_from_query_or_body() {
+        assert_eq!(count("", ""), Some(1));
+        assert_eq!(count("count=3", ""), Some(3));
+        assert_eq!(count("", r#"{"count": 4}"#), Some(4));
+        assert_eq!(count("count=4", r#"{"count": 4, "with": {}}"#), Some(4));
+        for (query, body) in [
+            ("count=4", r#"{"count": 5}"#),
+            ("count=+4", ""),
+            ("count=", ""),
+            ("count=%ff", ""),
+            ("cuont=4", ""),
+            ("", r#"{"count": "4"}"#),
+            ("", r#"{"count": 1.5}"#),
+            ("", r#"{"count": null}"#),
+            ("", r#"{"with": {"area": 10}}"#),
+            ("", r#"{"above": 7}"#),
+            ("", "[1]"),
+            ("", "{"),
+        ] {
+            assert_eq!(count(query, body), None, "{query} {body}");
+        }
+    }
+}

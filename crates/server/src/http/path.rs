@@ -1,0 +1,64 @@
+//! What a path asks for.
+
+/// What a path asks for.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Route {
+    /// Numbers of this name, percent-decoded and not yet checked.
+    Next(String),
+    /// `/openapi.json`.
+    Description,
+    /// A name that is no UTF-8, as it was written.
+    Undecodable(String),
+    /// Nothing that is served.
+    Unknown,
+}
+
+/// The route of a path. Its segments are parted before they are decoded, so that `%2f` stays within a name.
+pub(crate) fn route(path: &str) -> Route {
+    if path == "/openapi.json" {
+        return Route::Description;
+    }
+    let name = path.strip_prefix("/v1/sequences/").and_then(|rest| rest.strip_suffix("/next"));
+    let Some(segment) = name.filter(|name| !name.contains('/')) else { return Route::Unknown };
+    if !segment.contains('%') {
+        return Route::Next(segment.to_owned());
+    }
+    decoded(segment).map_or_else(|| Route::Undecodable(segment.to_owned()), Route::Next)
+}
+
+/// The text that percent-encoding stands for, if it is one.
+pub(crate) fn decoded(text: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let [first, after @ ..] = rest {
+        if *first != b'%' {
+            bytes.push(*first);
+            rest = after;
+            continue;
+        }
+        let [high, low, after @ ..] = after else { return None };
+        let digit = |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
+        bytes.push(digit(*high)? << 4 | digit(*low)?);
+        rest = after;
+    }
+    String::from_utf8(bytes).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths() {
+        let next = |name: &str| Route::Next(name.to_owned());
+        assert_eq!(route("/v1/sequences/order/next"), next("order"));
+        assert_eq!(route("/v1/sequences/..%2fx/next"), next("../x"));
+        assert_eq!(route("/v1/sequences/a%00b/next"), next("a\0b"));
+        assert_eq!(route("/v1/sequences//next"), next(""));
+        assert_eq!(route("/v1/sequences/%ff/next"), Route::Undecodable("%ff".to_owned()));
+        assert_eq!(route("/v1/sequences/%2/next"), Route::Undecodable("%2".to_owned()));
+        for path in ["/", "/v1/sequences/a/b/next", "/v1/sequences/order", "/v1/sequences/order/next/"] {
+            assert_eq!(route(path), Route::Unknown, "{path}");
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! A server's life: all doors open at once, drain, end.
+
+use std::{future::Future, io};
+
+use sequent_engine::Engine;
+use tokio::time::{sleep, timeout};
+use tonic_health::{ServingStatus, server::HealthReporter};
+
+use crate::{
+    accept::{ADMIN_GRACE, Ends, Listeners, accept},
+    admin::AdminDoor,
+    connection::Protocol,
+    dials::Dials,
+    grpc::{GrpcDoor, SEQUENCES},
+    http::HttpDoor,
+    phase::{Phase, Phases},
+    recorder::Recorder,
+    teller::Teller,
+};
+
+/// What a server serves, and how.
+pub struct Serving {
+    /// Where its numbers come from; it is shut down with the server.
+    pub engine: Engine,
+    /// Limits that may change while it runs.
+    pub dials: Dials,
+    /// What `/metrics` shows.
+    pub recorder: Recorder,
+}
+
+/// How a server ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Drained {
+    /// Connections with requests in work that outlasted `limits.drain_timeout_s`, and were dropped.
+    pub dropped: usize,
+}
+
+/// Serves until `shutdown`, then drains: unready at once; still serving for `limits.drain_delay_s`, so that balancers
+/// notice; then no new connection, and requests in work have `limits.drain_timeout_s`; then the engine is shut down.
+///
+/// Both ends come from the caller, so that tests need no special mode.
+pub async fn run(
+    listeners: Listeners,
+    serving: Serving,
+    shutdown: impl Future<Output = ()>,
+) -> io::Result<Drained> {
+    let Serving { engine, dials, recorder } = serving;
+    let teller = Teller::new(engine.clone(), dials.clone());
+    let health = HealthReporter::new();
+    health.set_service_status(SEQUENCES, ServingStatus::Serving).await;
+    let (phase, phases) = Phases::new();
+    let grpc = GrpcDoor::new(teller.clone(), &health, phases.clone()).map_err(io::Error::other)?;
+    let (http, admin) =
+        (HttpDoor::new(teller.clone()), AdminDoor::new(teller, recorder.clone(), phases.clone()));
+    let ends = |name, protocol| Ends { name, protocol, closes: Phase::Closing, phases: phases.clone() };
+    let grpc = tokio::spawn(accept(listeners.grpc, grpc, ends("grpc", Protocol::Http2)));
+    let http = tokio::spawn(accept(listeners.http, http, ends("http", Protocol::Http1)));
+    let last = Ends { closes: Phase::Ending, ..ends("admin", Protocol::Http1) };
+    let admin = tokio::spawn(accept(listeners.admin, admin, last));
+    let upkeep = tokio::spawn(recorder.upkeep());
+
+    shutdown.await;
+    tracing::info!("draining: no longer ready");
+    phase.send_replace(Phase::Draining);
+    for service in ["", SEQUENCES] {
+        health.set_service_status(service, ServingStatus::NotServing).await;
+    }
+    sleep(dials.drain_delay()).await;
+    phase.send_replace(Phase::Closing);
+    let mut doors = Box::pin(async { (grpc.await, http.await) });
+    let waited = timeout(dials.drain_timeout(), doors.as_mut()).await;
+    phase.send_replace(Phase::Ending);
+    let left = match waited {
+        Ok(left) => left,
+        Err(_) => doors.await,
+    };
+    engine.shutdown().await;
+    let _late = timeout(ADMIN_GRACE, admin).await.is_err();
+    upkeep.abort();
+    let dropped = left.0.map_err(io::Error::other)? + left.1.map_err(io::Error::other)?;
+    if dropped > 0 {
+        tracing::warn!(
+            dropped,
+            "connections were dropped: their requests took longer than the drain timeout"
+        );
+    }
+    Ok(Drained { dropped })
+}

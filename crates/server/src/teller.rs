@@ -1,0 +1,220 @@
+//! What every door asks for: checks a request, takes its numbers, counts what became of it.
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use sequent_core::{Blocks, Clock, SequenceName, SystemClock};
+use sequent_engine::{Engine, NextRequest, Reason};
+use tokio::time::timeout_at;
+
+use crate::{
+    bounds::{IN_FLIGHT_MAX, LEASE_AGE},
+    dials::Dials,
+    fault::Fault,
+    meter::{InFlight, Meter},
+};
+
+/// A request, as a door has understood it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Ask<'a> {
+    /// The sequence's name, not yet checked, and what the door calls it.
+    pub(crate) name: (&'static str, &'a str),
+    /// How many numbers.
+    pub(crate) count: u64,
+    /// How long the caller waits, if it says.
+    pub(crate) within: Option<Duration>,
+    /// The first value for a template, if there is one.
+    pub(crate) with: Option<(&'a str, &'a str)>,
+    /// The instant whose period counts; empty: now.
+    pub(crate) at: &'a str,
+    /// The highest number that the caller was given; 0: not told.
+    pub(crate) above: i64,
+}
+
+/// Numbers that were taken.
+#[derive(Debug)]
+pub(crate) enum Numbers {
+    /// One, which was ready.
+    One(u64),
+    /// As many as were asked for.
+    Many(Blocks),
+}
+
+/// An answer.
+#[derive(Debug)]
+pub(crate) struct Given {
+    pub(crate) sequence: SequenceName,
+    pub(crate) numbers: Numbers,
+    pub(crate) version: u32,
+}
+
+impl Given {
+    fn count(&self) -> u64 {
+        match &self.numbers {
+            Numbers::One(_) => 1,
+            Numbers::Many(blocks) => blocks.count(),
+        }
+    }
+}
+
+/// What every door asks. Cheap to clone.
+#[derive(Clone)]
+pub(crate) struct Teller(Arc<Inner>);
+
+struct Inner {
+    engine: Engine,
+    dials: Dials,
+    clock: Arc<dyn Clock>,
+    in_flight: InFlight,
+}
+
+impl Teller {
+    pub(crate) fn new(engine: Engine, dials: Dials) -> Self {
+        let (clock, in_flight) = (Arc::new(SystemClock), InFlight::default());
+        Self(Arc::new(Inner { engine, dials, clock, in_flight }))
+    }
+
+    pub(crate) fn engine(&self) -> &Engine {
+        &self.0.engine
+    }
+
+    pub(crate) fn in_flight(&self) -> &InFlight {
+        &self.0.in_flight
+    }
+
+    pub(crate) fn now(&self) -> Instant {
+        self.0.clock.now()
+    }
+
+    /// The longest that any request may wait.
+    pub(crate) fn deadline(&self) -> Duration {
+        self.0.dials.deadline()
+    }
+
+    /// How long the numbers of a lease may be handed out.
+    #[allow(clippy::unused_self, reason = "a part of the configuration to be")]
+    pub(crate) fn lease_age(&self) -> Duration {
+        LEASE_AGE
+    }
+
+    /// Numbers for immediate use, all or nothing.
+    pub(crate) async fn next(&self, ask: Ask<'_>, meter: &Meter) -> Result<Given, Fault> {
+        let began = self.now();
+        let outcome = self.take(ask, began).await;
+        self.count(began, &outcome, meter);
+        outcome
+    }
+
+    /// Numbers for an SDK: as many as were asked for, or as many as one request may have.
+    pub(crate) async fn lease(&self, ask: Ask<'_>, meter: &Meter) -> Result<Given, Fault> {
+        let count = ask.count.min(self.0.dials.max_count());
+        self.next(Ask { count, ..ask }, meter).await
+    }
+
+    async fn take(&self, ask: Ask<'_>, began: Instant) -> Result<Given, Fault> {
+        let Some(_flying) = self.0.in_flight.begin() else {
+            let text = format!(
+                "this server has {IN_FLIGHT_MAX} requests in work: at most {IN_FLIGHT_MAX} are allowed"
+            );
+            return Err(Fault::new(Reason::QuotaExceeded, text));
+        };
+        let name = self.check(&ask)?;
+        let deadline = self.0.dials.deadline();
+        let deadline = began + ask.within.map_or(deadline, |within| within.min(deadline));
+        // Its timer is set only where a poll finds nothing ready.
+        match timeout_at(deadline.into(), self.take_by(&name, &ask, deadline)).await {
+            Ok(taken) => taken,
+            Err(_) => Err(Fault::late(name.as_str())),
+        }
+    }
+
+    async fn take_by(&self, name: &SequenceName, ask: &Ask<'_>, deadline: Instant) -> Result<Given, Fault> {
+        let engine = &self.0.engine;
+        if ask.above > 0 {
+            self.check_above(name, ask.above).await?;
+        }
+        if ask.count == 1 {
+            let keyed = engine.reservoir(name).await?;
+            if let Some(number) = keyed.reservoir().try_next() {
+                let (sequence, version) = (name.clone(), keyed.version());
+                return Ok(Given { sequence, numbers: Numbers::One(number), version });
+            }
+        }
+        let request = NextRequest { name: name.clone(), count: ask.count, deadline: Some(deadline) };
+        let issued = engine.next(&request).await?;
+        let numbers = Numbers::Many(issued.numbers);
+        Ok(Given { sequence: issued.sequence, numbers, version: issued.version })
+    }
+
+    fn check(&self, ask: &Ask<'_>) -> Result<SequenceName, Fault> {
+        let (field, text) = ask.name;
+        let name = text.parse().map_err(|_| Fault::name(field, text))?;
+        let most = self.0.dials.max_count();
+        if ask.count == 0 || ask.count > most {
+            return Err(Fault::field("count", &ask.count.to_string(), format!("1 to {most} are allowed")));
+        }
+        if let Some((key, value)) = ask.with {
+            let bound = "no template asks for a value: leave it out";
+            return Err(Fault::field(format!("with.{key}"), value, bound));
+        }
+        if !ask.at.is_empty() {
+            return Err(Fault::field(
+                "at",
+                ask.at,
+                "no period and no template asks for an instant: leave it out",
+            ));
+        }
+        if ask.above < 0 {
+            let bound = format!("0 (not told) to {} are allowed", i64::MAX);
+            return Err(Fault::field("above", &ask.above.to_string(), bound));
+        }
+        Ok(name)
+    }
+
+    /// Whether the caller holds a number that no ceiling has permitted: then this cluster is behind another. A ledger
+    /// that is away says nothing.
+    async fn check_above(&self, name: &SequenceName, above: i64) -> Result<(), Fault> {
+        let Ok(report) = self.0.engine.desk().show(name).await else { return Ok(()) };
+        let permitted = report.counters.iter().filter_map(|counter| counter.number_max).max().unwrap_or(0);
+        if u64::try_from(above).is_ok_and(|above| above <= permitted) {
+            return Ok(());
+        }
+        let text = format!("the caller was given {above}: the ceilings of {name} permit at most {permitted}");
+        Err(Fault::new(Reason::ClusterBehind, text))
+    }
+
+    fn count(&self, began: Instant, outcome: &Result<Given, Fault>, meter: &Meter) {
+        let took = self.now().saturating_duration_since(began);
+        match outcome {
+            Ok(given) => meter.done(given.count(), took),
+            Err(fault) => meter.failed(fault.reason(), took),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sequent_engine::{
+        Options,
+        config::{Config, Sources},
+    };
+
+    #[tokio::test]
+    async fn the_shorter_of_the_callers_and_the_servers_time_counts() {
+        let folder = tempfile::tempdir().unwrap();
+        let config = Config::load(&Sources::embedded(folder.path())).unwrap();
+        let dials = Dials::new(&config.limits);
+        let teller = Teller::new(Engine::open(config, Options::default()).await.unwrap(), dials);
+        let meter = Meter::new("test", "next");
+        let ask = |within| Ask { name: ("name", "order"), count: 2, within, with: None, at: "", above: 0 };
+        // A sequence's first numbers are never ready at once.
+        let fault = teller.next(ask(Some(Duration::ZERO)), &meter).await.unwrap_err();
+        assert_eq!(fault.reason(), Reason::DeadlineExceeded);
+        assert_eq!(teller.next(ask(Some(Duration::MAX)), &meter).await.unwrap().count(), 2);
+        assert_eq!(teller.in_flight().count(), 0);
+        teller.engine().shutdown().await;
+    }
+}

@@ -1,0 +1,89 @@
+//! What both doors give: the same numbers, each once.
+
+use std::collections::BTreeSet;
+
+use sequent_proto::v1::{LeaseRequest, NextResponse};
+
+use crate::{Server, ask, wire};
+
+fn numbers(response: &NextResponse) -> Vec<u64> {
+    let of = |block: &sequent_proto::v1::Block| {
+        let (first, step) = (block.first, block.step);
+        (0..i64::from(block.count)).map(move |at| u64::try_from(first + step * at).unwrap())
+    };
+    response.blocks.iter().flat_map(of).collect()
+}
+
+#[tokio::test]
+async fn http_gives_one_or_many() {
+    let server = Server::start().await;
+    let said = wire::post(server.http, "/v1/sequences/order/next", "").await;
+    assert_eq!(
+        (said.status, said.body.as_str()),
+        (200, r#"{"sequence":"order","numbers":["1"],"version":1}"#)
+    );
+    assert_eq!(said.header("cache-control"), Some("no-store"));
+    let said = wire::post(server.http, "/v1/sequences/order/next?count=3", "").await;
+    assert_eq!(said.numbers(), [2, 3, 4]);
+    let said = wire::post(server.http, "/v1/sequences/order/next", r#"{"count": 2, "with": {}}"#).await;
+    assert_eq!(said.numbers(), [5, 6]);
+    let said = wire::post(server.http, "/v1/sequences/short/next", "").await;
+    assert_eq!(said.json()["version"], 7);
+    let said = wire::get(server.http, "/openapi.json").await;
+    assert_eq!(said.json()["openapi"], "3.1.0");
+}
+
+#[tokio::test]
+async fn grpc_gives_one_many_and_leases() {
+    let server = Server::start().await;
+    let mut client = server.client().await;
+    let response = client.next(ask("order", None)).await.unwrap().into_inner();
+    assert_eq!((numbers(&response), response.sequence.as_str(), response.version), (vec![1], "order", 1));
+    let response = client.next(ask("order", Some(5))).await.unwrap().into_inner();
+    assert_eq!(numbers(&response), [2, 3, 4, 5, 6]);
+    let lease = LeaseRequest { sequence: "order".to_owned(), count: 4_000_000, ..LeaseRequest::default() };
+    let lease = client.lease(lease).await.unwrap().into_inner();
+    let leased: u32 = lease.blocks.iter().map(|block| block.count).sum();
+    assert_eq!((leased, lease.max_age_ms), (10_000, 10_000), "as many as one request may have");
+    assert!(server.number().await > 10_006, "a lease is cut from the same reservoir");
+}
+
+#[tokio::test]
+async fn a_caller_with_a_number_of_another_cluster_is_told() {
+    let server = Server::start().await;
+    let mut client = server.client().await;
+    client.next(ask("order", Some(10))).await.unwrap();
+    let with = |above| sequent_proto::v1::NextRequest { above, ..ask("order", None) };
+    client.next(with(10)).await.unwrap();
+    let status = client.next(with(i64::MAX)).await.unwrap_err();
+    assert_eq!(status.code(), tonic::Code::Aborted, "{status}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_number_is_given_twice_by_two_doors_at_once() {
+    const CALLERS: usize = 16;
+    const CALLS: usize = 60;
+    let server = Server::start().await;
+    let mut callers = tokio::task::JoinSet::new();
+    for caller in 0..CALLERS {
+        let (http, mut client) = (server.http, server.client().await);
+        callers.spawn(async move {
+            let mut seen = Vec::new();
+            for call in 0..CALLS {
+                let count = 1 + u32::try_from((call * 7 + caller) % 4).unwrap();
+                if caller % 2 == 0 {
+                    let path = format!("/v1/sequences/order/next?count={count}");
+                    seen.extend(wire::post(http, &path, "").await.numbers());
+                } else {
+                    let response = client.next(ask("order", Some(count))).await.unwrap();
+                    seen.extend(numbers(&response.into_inner()));
+                }
+            }
+            seen
+        });
+    }
+    let given: Vec<u64> = callers.join_all().await.into_iter().flatten().collect();
+    let distinct: BTreeSet<u64> = given.iter().copied().collect();
+    assert_eq!(distinct.len(), given.len());
+    assert!(given.len() >= CALLERS * CALLS);
+}
