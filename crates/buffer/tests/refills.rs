@@ -102,6 +102,28 @@ async fn a_failed_refill_fails_its_waiters_at_once_and_the_next_caller_tries_aga
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_source_that_fails_at_once_is_asked_once_for_each_caller_and_no_more() {
+    let source = Arc::new(ScriptedSource::new([Act::Give, Act::Give], Act::Err(ErrorKind::Unavailable)));
+    let bench = over(&source);
+    for _ in 0..66 {
+        bench.reservoir.next(None).await.unwrap();
+        settle().await;
+    }
+    let ahead = source.takes() - 2;
+    assert!(
+        (1..=3).contains(&ahead),
+        "a failed prefetch costs nobody a number and is not repeated at once: {ahead}"
+    );
+    for failed in 1..=5 {
+        assert!(bench.reservoir.next(None).await.is_err());
+        tokio::time::sleep(10 * SECOND).await;
+        assert_eq!(source.takes(), 2 + ahead + failed);
+    }
+    source.always(Act::Give);
+    bench.reservoir.next(None).await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_failure_serves_whom_it_can() {
     let failing = Act::Late(SECOND, Box::new(Act::Err(ErrorKind::Exhausted)));
     let source = Arc::new(ScriptedSource::new([Act::Short(3)], failing));

@@ -1,0 +1,85 @@
+//! Turns on behalf of the reservoir's owner: close, expire, trim, look.
+
+use std::time::Duration;
+
+use sequent_core::Block;
+
+use super::Turn;
+use crate::{error::TakeError, stats::Stats};
+
+impl Turn<'_> {
+    /// Nothing leaves any more: waiters fail, what is left is burnt.
+    pub(crate) fn close(mut self) {
+        if !self.state.closed {
+            self.state.closed = true;
+            self.gather();
+            let count = self.state.stock.shrink(0);
+            self.burn(count, "the reservoir was closed");
+            self.inner.gate.next_epoch();
+            while let Some(waker) = self.state.queue.answer(Err(TakeError::Closed)) {
+                self.wakers.push(waker);
+            }
+        }
+        self.finish();
+    }
+
+    /// Drops what has aged, also out of the open range.
+    pub(crate) fn expire(&mut self) {
+        if self.state.tickets.until().is_some_and(|until| until <= self.now) {
+            self.gather();
+        }
+        let count = self.state.stock.expire(self.now);
+        if count > 0 {
+            self.inner.gate.next_epoch();
+        }
+        self.burn(count, "numbers aged in the reservoir");
+    }
+
+    /// Drops all but a few blocks and the memory of what is past, if nothing has been taken for a while.
+    pub(crate) fn trim(mut self, keep: usize) -> Duration {
+        let idle = self.observe();
+        if idle >= self.inner.setting.config.reserve {
+            let count = self.state.stock.shrink(keep);
+            self.burn(count, "an idle reservoir gave its memory back");
+            self.state.tickets.forget();
+            self.state.queue.shrink();
+        }
+        self.release();
+        idle
+    }
+
+    /// A chunk comes back from a handle of its own; burnt where its age is not known.
+    pub(crate) fn returned(mut self, block: Block, epoch: u64) {
+        let ages = self.state.stock.ages() || self.state.tickets.until().is_some();
+        if ages || epoch != self.inner.gate.epoch() {
+            self.state.tally.returned += block.count();
+            self.burn(block.count(), "a handle of its own held numbers that were called in");
+        } else {
+            self.put_back(vec![block.into()]);
+        }
+        self.finish();
+    }
+
+    pub(crate) fn stats(mut self) -> Stats {
+        let idle = self.observe();
+        let Self { inner, state, .. } = &self;
+        let (reserve, tally) = (state.held(&inner.gate), &state.tally);
+        let (rate_short, rate_long) = state.appetite.rates();
+        Stats {
+            reserve,
+            at_risk: reserve + inner.gate.lent(),
+            dealt: state.dealt(&inner.gate),
+            burnt: tally.burnt,
+            refills: tally.refills,
+            refills_failed: tally.refills_failed,
+            waits: tally.waits,
+            waiting: state.queue.len(),
+            rate_short,
+            rate_long,
+            refill_last: state.appetite.refill(),
+            idle,
+            refilling: state.refilling,
+            last_error: tally.last_error.clone(),
+        }
+    }
+}
