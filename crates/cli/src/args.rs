@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 use crate::commands::{
-    bench, completions, config, evict, explain, list, man, next, recover, rescue, shards, show,
+    bench, completions, config, dev, evict, explain, list, man, next, recover, rescue, serve, shards, show,
 };
 
 /// Help is wrapped here at the widest, so that it reads like a page and not like a log.
@@ -64,6 +64,8 @@ pub(crate) struct Globals {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Next(next::Next),
+    Serve(serve::Serve),
+    Dev(dev::Dev),
     List(list::List),
     Show(show::Show),
     Shards(shards::Shards),

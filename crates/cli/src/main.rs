@@ -47,7 +47,11 @@ fn usage(error: &clap::Error) -> ExitCode {
 
 fn run(cli: Cli) -> Result<(), Failure> {
     // A bench says what happens itself; the same in log lines would only tear its progress bar.
-    let quiet = if matches!(cli.command, Command::Bench(_)) { "off" } else { "warn" };
+    let quiet = match cli.command {
+        Command::Bench(_) => "off",
+        Command::Serve(_) => "info",
+        _ => "warn",
+    };
     logging::start(cli.globals.verbose, quiet)?;
     let cluster = Cluster::new(cli.globals);
     match cli.command {
@@ -55,6 +59,8 @@ fn run(cli: Cli) -> Result<(), Failure> {
         Command::Man(command) => command.run(),
         Command::Config(command) => command.run(&cluster),
         Command::Bench(command) => command.run(&cluster),
+        Command::Serve(command) => long(command.run(&cluster)),
+        Command::Dev(command) => long(command.run(&cluster)),
         Command::Next(command) => short(command.run(&cluster)),
         Command::List(command) => short(command.run(&cluster)),
         Command::Show(command) => short(command.run(&cluster)),
@@ -69,5 +75,11 @@ fn run(cli: Cli) -> Result<(), Failure> {
 /// Runs a command that is soon done: one thread starts sooner than many.
 fn short(command: impl Future<Output = Result<(), Failure>>) -> Result<(), Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    runtime.map_err(|error| Failure::failed(format!("no runtime: {error}")))?.block_on(command)
+}
+
+/// Runs a server: as many threads as there are cores.
+fn long(command: impl Future<Output = Result<(), Failure>>) -> Result<(), Failure> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     runtime.map_err(|error| Failure::failed(format!("no runtime: {error}")))?.block_on(command)
 }

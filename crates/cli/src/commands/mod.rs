@@ -3,6 +3,7 @@
 pub(crate) mod bench;
 pub(crate) mod completions;
 pub(crate) mod config;
+pub(crate) mod dev;
 pub(crate) mod evict;
 pub(crate) mod explain;
 pub(crate) mod list;
@@ -10,6 +11,7 @@ pub(crate) mod man;
 pub(crate) mod next;
 pub(crate) mod recover;
 pub(crate) mod rescue;
+pub(crate) mod serve;
 pub(crate) mod shards;
 pub(crate) mod show;
 mod word;

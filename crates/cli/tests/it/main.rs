@@ -7,4 +7,5 @@ mod numbers;
 mod operators;
 mod place;
 mod refusals;
+mod serve;
 mod usage;

@@ -1,0 +1,49 @@
+//! `sequent dev`: a server for users' tests, in memory, on free ports.
+
+use std::{net::SocketAddr, time::Duration};
+
+use clap::Args;
+use sequent_engine::config::{Config, Place};
+
+use super::serve::serve;
+use crate::{cluster::Cluster, failure::Failure};
+
+const EXAMPLES: &str = "\
+Examples:
+  sequent dev                            any name is a sequence; its numbers start at 1
+  sequent dev --json                     its addresses as one JSON object, for a script
+  sequent dev --config sequent.toml      with the sequences defined there
+
+Nothing is written anywhere: with the process go its numbers, and the next one starts at 1 again. SIGTERM and \
+SIGINT end it at once.";
+
+/// Serve a cluster in memory on free loopback ports, for tests
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Dev {}
+
+impl Dev {
+    pub(crate) async fn run(self, cluster: &Cluster) -> Result<(), Failure> {
+        serve(cluster, in_memory(cluster.config()?)?, false).await
+    }
+}
+
+/// The same definitions and limits, with every place in memory and every port free.
+fn in_memory(mut config: Config) -> Result<Config, Failure> {
+    let layout = config.first_layout();
+    let layout = layout.map_err(|error| Failure::failed(format!("no layout: {error}")))?;
+    let mut shards = config.shards_of(layout);
+    for shard in &mut shards {
+        shard.place = Place::Memory;
+    }
+    config.shards = Some(shards);
+    config.ledger.place = Place::Memory;
+    config.ring.allow_volatile = true;
+    config.embedded = false;
+    // It exists, so that nothing is made.
+    config.data = ".".into();
+    config.limits.drain_delay = Duration::ZERO;
+    let free = SocketAddr::from(([127, 0, 0, 1], 0));
+    (config.listen.grpc, config.listen.http, config.listen.admin) = (free, free, free);
+    Ok(config)
+}

@@ -1,0 +1,179 @@
+//! `sequent serve`: the doors over a cluster, until a signal drains them.
+
+use std::{io, net::SocketAddr, path::PathBuf, time::SystemTime};
+
+use clap::Args;
+use sequent_engine::{Pace, config::Config};
+use sequent_server::{Dials, Listeners, Recorder, Serving, run};
+use serde::Serialize;
+use tokio::{
+    net::TcpListener,
+    signal::unix::{Signal, SignalKind, signal},
+};
+
+use crate::{cluster::Cluster, failure::Failure, output};
+
+/// How often the configuration file is looked at.
+const LOOK_EVERY: std::time::Duration = std::time::Duration::from_secs(2);
+
+const EXAMPLES: &str = "\
+Examples:
+  sequent serve                                    the embedded cluster in ./sequent-data, on loopback
+  sequent serve --config /etc/sequent.toml         as configured there
+  sequent serve --set listen.http=0.0.0.0:7421     one key over the file
+  curl -X POST localhost:7421/v1/sequences/order/next
+
+Prints its addresses once it serves. SIGTERM and SIGINT drain: unready at once, still serving for \
+limits.drain_delay_s, then requests in work have limits.drain_timeout_s; exit code 0. SIGHUP, or a changed \
+configuration file, puts limits.deadline_ms and the drain limits in force after checking the whole file, and says \
+what needs a restart.";
+
+/// Serve gRPC and HTTP/JSON, with health and metrics on a listener of their own
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Serve {}
+
+impl Serve {
+    pub(crate) async fn run(self, cluster: &Cluster) -> Result<(), Failure> {
+        let config = cluster.config()?;
+        serve(cluster, config, true).await
+    }
+}
+
+/// The addresses of a server.
+#[derive(Debug, Serialize)]
+struct Addresses {
+    grpc: SocketAddr,
+    http: SocketAddr,
+    admin: SocketAddr,
+}
+
+/// Opens the cluster, then its doors, and serves until a signal.
+pub(crate) async fn serve(cluster: &Cluster, config: Config, reloads: bool) -> Result<(), Failure> {
+    let signals = Signals::listen().map_err(|error| Failure::failed(format!("no signals: {error}")))?;
+    let (recorder, dials) = (Recorder::install(), Dials::new(&config.limits));
+    // First the cluster: what is refused is refused before a port opens.
+    let engine = cluster.engine(config.clone(), Pace::Standing, None).await?;
+    let listeners = match bind(&config).await {
+        Ok(listeners) => listeners,
+        Err(failure) => {
+            engine.shutdown().await;
+            return Err(failure);
+        }
+    };
+    let announced = announce(cluster, &listeners);
+    if announced.is_err() {
+        engine.shutdown().await;
+        return announced;
+    }
+    let (ends, hangups) = signals;
+    let serving = Serving { engine, dials: dials.clone(), recorder };
+    let reloading = async {
+        if reloads {
+            reload(cluster, config, dials, hangups).await;
+        }
+        std::future::pending::<()>().await;
+    };
+    let ended = tokio::select! {
+        ended = run(listeners, serving, ends.wait()) => ended,
+        () = reloading => return Ok(()),
+    };
+    ended.map(drop).map_err(|error| Failure::failed(format!("the server ended: {error}")))
+}
+
+async fn bind(config: &Config) -> Result<Listeners, Failure> {
+    let listen = &config.listen;
+    Ok(Listeners {
+        grpc: open("listen.grpc", listen.grpc).await?,
+        http: open("listen.http", listen.http).await?,
+        admin: open("listen.admin", listen.admin).await?,
+    })
+}
+
+async fn open(key: &str, address: SocketAddr) -> Result<TcpListener, Failure> {
+    let bound = TcpListener::bind(address).await;
+    bound.map_err(|error| Failure::failed(format!("{key} is {address}: can't listen there: {error}")))
+}
+
+fn announce(cluster: &Cluster, listeners: &Listeners) -> Result<(), Failure> {
+    let of = |listener: &TcpListener| {
+        listener.local_addr().map_err(|error| Failure::failed(format!("a listener has no address: {error}")))
+    };
+    let addresses =
+        Addresses { grpc: of(&listeners.grpc)?, http: of(&listeners.http)?, admin: of(&listeners.admin)? };
+    if cluster.json() {
+        return output::json(&addresses);
+    }
+    let Addresses { grpc, http, admin } = addresses;
+    output::lines([
+        format!("grpc   http://{grpc}"),
+        format!("http   http://{http}"),
+        format!("admin  http://{admin}"),
+    ])
+}
+
+/// The signals that end a server.
+struct Signals {
+    terminate: Signal,
+    interrupt: Signal,
+}
+
+impl Signals {
+    /// Heard from here on; the other is SIGHUP.
+    fn listen() -> io::Result<(Self, Signal)> {
+        let ends =
+            Self { terminate: signal(SignalKind::terminate())?, interrupt: signal(SignalKind::interrupt())? };
+        Ok((ends, signal(SignalKind::hangup())?))
+    }
+
+    async fn wait(mut self) {
+        tokio::select! {
+            _ = self.terminate.recv() => {}
+            _ = self.interrupt.recv() => {}
+        }
+    }
+}
+
+/// Reads the configuration again at each SIGHUP and each change of the file; a faulty one changes nothing.
+async fn reload(cluster: &Cluster, mut in_force: Config, dials: Dials, mut hangups: Signal) {
+    let mut seen = cluster.file().and_then(stamp);
+    loop {
+        let asked = tokio::select! {
+            asked = hangups.recv() => asked.is_some(),
+            () = tokio::time::sleep(LOOK_EVERY) => false,
+        };
+        let now = cluster.file().and_then(stamp);
+        if !asked && now == seen {
+            continue;
+        }
+        seen = now;
+        match cluster.config() {
+            Ok(config) => {
+                say(&dials.reload(&in_force, &config));
+                in_force = config;
+            }
+            Err(failure) => {
+                let failure = failure.to_string().replace("\n ", "");
+                tracing::error!(failure, "configuration not reloaded: the old one stays in force");
+            }
+        }
+    }
+}
+
+fn say(changes: &[sequent_server::Change]) {
+    tracing::info!(changes = changes.len(), "configuration read again");
+    for change in changes {
+        let sequent_server::Change { key, was, is, in_force } = change;
+        if *in_force {
+            tracing::info!(key, was, is, "in force");
+        } else {
+            tracing::warn!(key, was, is, "needs a restart");
+        }
+    }
+}
+
+/// When a file was written last, and its length: another pair means another content.
+fn stamp(file: &PathBuf) -> Option<(SystemTime, u64)> {
+    let found = std::fs::metadata(file).ok()?;
+    Some((found.modified().ok()?, found.len()))
+}

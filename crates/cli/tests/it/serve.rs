@@ -1,0 +1,142 @@
+//! `serve` and `dev`: processes that answer until they are told to stop.
+
+use std::{
+    io::{BufRead, BufReader, Read, Write},
+    net::TcpStream,
+    process::{Child, Command},
+    time::{Duration, Instant},
+};
+
+use serde_json::Value;
+
+use crate::place::Place;
+
+/// Free ports for all doors.
+const FREE: [&str; 7] = [
+    "--json",
+    "--set",
+    "listen.grpc=127.0.0.1:0",
+    "--set",
+    "listen.http=127.0.0.1:0",
+    "--set",
+    "listen.admin=127.0.0.1:0",
+];
+
+/// A server's process, ended with the test.
+struct Running {
+    child: Child,
+    http: String,
+    admin: String,
+}
+
+impl Running {
+    fn start(place: &Place, args: &[&str]) -> Self {
+        let mut child = place.spawn(args);
+        let mut line = String::new();
+        BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+        let addresses: Value = serde_json::from_str(&line).unwrap_or_else(|error| {
+            let mut err = String::new();
+            child.stderr.take().unwrap().read_to_string(&mut err).unwrap();
+            panic!("{error}: {line:?}: {err}")
+        });
+        let address = |door: &str| addresses[door].as_str().unwrap().to_owned();
+        Self { http: address("http"), admin: address("admin"), child }
+    }
+
+    fn next(&self) -> Value {
+        let answer = say(&self.http, "POST /v1/sequences/order/next HTTP/1.1");
+        serde_json::from_str(answer.split_once("\r\n\r\n").unwrap().1).unwrap()
+    }
+
+    fn signal(&self, name: &str) {
+        let sent = Command::new("kill").args(["-s", name, &self.child.id().to_string()]).status().unwrap();
+        assert!(sent.success());
+    }
+
+    /// The exit code and what was said on standard error.
+    fn end(mut self) -> (Option<i32>, String) {
+        self.signal("TERM");
+        let code = self.child.wait().unwrap().code();
+        let mut err = String::new();
+        self.child.stderr.take().unwrap().read_to_string(&mut err).unwrap();
+        (code, err)
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}
+
+fn say(address: &str, line: &str) -> String {
+    let mut socket = TcpStream::connect(address).unwrap();
+    write!(socket, "{line}\r\nhost: x\r\nconnection: close\r\n\r\n").unwrap();
+    let mut answer = String::new();
+    socket.read_to_string(&mut answer).unwrap();
+    answer
+}
+
+#[test]
+fn a_server_goes_on_where_the_command_line_ended_and_the_other_way_round() {
+    let place = Place::with_cluster();
+    let args = [&["serve", "--set", "limits.drain_delay_s=0"][..], &FREE].concat();
+    let server = Running::start(&place, &args);
+    let number: u64 = server.next()["numbers"][0].as_str().unwrap().parse().unwrap();
+    assert!(number > 5, "{number}");
+    assert!(say(&server.admin, "GET /readyz HTTP/1.1").starts_with("HTTP/1.1 200 "));
+    let (code, err) = server.end();
+    assert_eq!(code, Some(0), "{err}");
+    let after = place.numbers(&["next", "order"])[0];
+    assert!(after > number, "{after}");
+}
+
+#[test]
+fn dev_writes_nothing_and_starts_at_1() {
+    let place = Place::new();
+    for _ in 0..2 {
+        let server = Running::start(&place, &["dev", "--json"]);
+        assert_eq!(server.next()["numbers"], serde_json::json!(["1"]));
+        let (code, err) = server.end();
+        assert_eq!(code, Some(0), "{err}");
+        assert!(place.content(".").is_empty());
+    }
+}
+
+#[test]
+fn a_port_that_is_taken_is_named_and_leaves_the_cluster_whole() {
+    let place = Place::with_cluster();
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let setting = format!("listen.grpc={}", taken.local_addr().unwrap());
+    place.run(&["serve", "--set", &setting]).refused(1, &["listen.grpc is 127.0.0.1:"]);
+    assert_eq!(place.numbers(&["next", "order"]), [6]);
+}
+
+#[test]
+fn a_reload_checks_the_whole_file_and_says_what_needs_a_restart() {
+    let place = Place::new();
+    let text = |deadline: &str, slow: u8| {
+        format!(
+            "cluster = \"x\"\nauto_create = [\"*\"]\n[ring]\nslow_limit = {slow}\n[limits]\ndrain_delay_s = 0\ndeadline_ms = {deadline}\n"
+        )
+    };
+    place.write("x.toml", &text("1500", 3));
+    let mut server = Running::start(&place, &[&["serve", "--config", "x.toml"][..], &FREE].concat());
+    let mut lines = BufReader::new(server.child.stderr.take().unwrap()).lines();
+    let mut heard = |words: &[&str]| {
+        let until = Instant::now() + Duration::from_secs(20);
+        let mut said = lines.by_ref().map(Result::unwrap);
+        said.find(|line| words.iter().all(|word| line.contains(word)) || Instant::now() > until).unwrap()
+    };
+    place.write("x.toml", &text("\"soon\"", 3));
+    server.signal("HUP");
+    heard(&["not reloaded", "limits.deadline_ms"]);
+    place.write("x.toml", &text("900", 4));
+    server.signal("HUP");
+    heard(&["in force", "limits.deadline_ms", "900"]);
+    heard(&["needs a restart", "ring.slow_limit"]);
+    assert_eq!(server.next()["numbers"], serde_json::json!(["1"]));
+    server.signal("TERM");
+    assert_eq!(server.child.wait().unwrap().code(), Some(0));
+}
