@@ -51,6 +51,12 @@ pub(crate) async fn layout(
     first: &LayoutRecord,
 ) -> Result<Option<LayoutRecord>, SourceError> {
     let Some(held) = ledger.layout().await? else { return Ok(None) };
+    agree(&held, first)?;
+    Ok(Some(held))
+}
+
+/// Refuses a layout that is not the one expected.
+pub(crate) fn agree(held: &LayoutRecord, first: &LayoutRecord) -> Result<(), SourceError> {
     if held.cluster != first.cluster {
         return Err(refused("cluster", &held.cluster, &first.cluster));
     }
@@ -61,7 +67,7 @@ pub(crate) async fn layout(
     if found.memory_bits() != expected.memory_bits() {
         return Err(refused("memory_bits", found.memory_bits(), expected.memory_bits()));
     }
-    Ok(Some(held))
+    Ok(())
 }
 
 fn refused(field: &str, found: impl std::fmt::Display, expected: impl std::fmt::Display) -> SourceError {
@@ -72,21 +78,43 @@ fn refused(field: &str, found: impl std::fmt::Display, expected: impl std::fmt::
     SourceError::new(ErrorKind::Refused, context)
 }
 
-/// Whether the ledger and every shard that can be reached are other incarnations than those on record.
-pub(crate) async fn all_moved(known: &Known, ledger: &Incarnation, shards: &[Arc<Shard>]) -> bool {
-    let looks = look(shards).await;
-    have_all_moved(known, ledger, &looks)
+/// Whether a directory was copied or restored, as far as the incarnations on record tell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Move {
+    /// The ledger, or some shard, is the one on record.
+    Not,
+    /// The ledger is another one, and so is every shard that can be reached.
+    All,
+    /// The ledger is another one, and no shard on record can be reached to compare.
+    Unknown,
 }
 
-/// The same, for looks already taken.
-pub(crate) fn have_all_moved(known: &Known, ledger: &Incarnation, looks: &Looks) -> bool {
-    let ledger_moved = known.ledger.as_ref().is_some_and(|record| record != ledger);
-    let records: BTreeMap<SlotIndex, &Incarnation> =
-        known.stores.iter().map(|(slot, incarnation)| (*slot, incarnation)).collect();
-    let mut compared = looks.iter().filter_map(|(shard, look)| {
-        let record = records.get(&shard.slot())?;
-        Some(look.as_ref().ok()?.incarnation != **record)
-    });
-    let Some(first_moved) = compared.next() else { return false };
-    ledger_moved && first_moved && compared.all(|moved| moved)
+impl Move {
+    /// Compares looks already taken with the records.
+    pub(crate) fn of(known: &Known, ledger: &Incarnation, looks: &Looks) -> Self {
+        if known.ledger.as_ref().is_none_or(|record| record == ledger) || known.stores.is_empty() {
+            return Self::Not;
+        }
+        let records: BTreeMap<SlotIndex, &Incarnation> =
+            known.stores.iter().map(|(slot, incarnation)| (*slot, incarnation)).collect();
+        let mut compared = looks.iter().filter_map(|(shard, look)| {
+            let record = records.get(&shard.slot())?;
+            Some(look.as_ref().ok()?.incarnation != **record)
+        });
+        match compared.next() {
+            None => Self::Unknown,
+            Some(first_moved) if first_moved && compared.all(|moved| moved) => Self::All,
+            Some(_) => Self::Not,
+        }
+    }
+
+    /// The same, refused where nobody can tell yet: what was accepted then would never be asked again.
+    pub(crate) fn told(self) -> Result<Self, SourceError> {
+        if self == Self::Unknown {
+            let context = "the ledger is another file than the one on record, and no shard can be reached to tell \
+                 whether the directory was copied";
+            return Err(SourceError::new(ErrorKind::NoWitness, context));
+        }
+        Ok(self)
+    }
 }

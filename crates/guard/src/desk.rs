@@ -8,11 +8,16 @@ use std::{
 };
 
 use sequent_core::{
-    BoxFuture, Env, ErrorKind, Event, Incarnation, Rule, Rules, SlotIndex, SourceError,
+    BoxFuture, Env, ErrorKind, Event, Incarnation, LedgerId, Rule, Rules, SlotIndex, SourceError,
     ledger::{Answer, Counter, Ledger, LedgerInspection, Pass, Reading, ServerId},
 };
 
-use crate::{GuardConfig, admission, marks::Marks, shard::Shard};
+use crate::{
+    GuardConfig,
+    admission::{self, Move},
+    marks::Marks,
+    shard::Shard,
+};
 
 /// Nonces that the ledger may hold: the one acknowledged last, and those of calls whose outcome is unknown since. Where
 /// there are more, the ones in the middle go: the ledger holds the first if it got none of the calls, one of the
@@ -29,8 +34,15 @@ pub enum Trouble {
         /// The highest mark found.
         mark: u64,
     },
-    /// Ledger and all shards changed incarnation at once: a directory was copied or restored.
+    /// Ledger and all shards changed incarnation at once, or the data directory says so: it was copied or restored.
     Moved,
+    /// Another ledger speaks where this cluster's did.
+    Another {
+        /// Who speaks.
+        found: LedgerId,
+        /// Whose shards these are.
+        expected: LedgerId,
+    },
 }
 
 impl Trouble {
@@ -45,6 +57,9 @@ impl Trouble {
                  restored; if this is the newest state and no other copy is in use: `sequent recover --moved`; if it is \
                  an older state: `sequent recover --bump N`, N at least the raw ids given since"
                 .to_owned(),
+            Self::Another { found, expected } => {
+                format!("another ledger is in the place of this cluster's: found {found}, expected {expected}; put it back")
+            }
         };
         SourceError::new(ErrorKind::LedgerBehind, context)
     }
@@ -63,6 +78,7 @@ struct State {
 /// The ledger as one server sees it.
 pub(crate) struct Desk {
     ledger: Arc<dyn Ledger>,
+    id: LedgerId,
     server: ServerId,
     epoch: u64,
     embedded: bool,
@@ -110,6 +126,7 @@ impl Desk {
             marks,
             shards,
         } = parts;
+        let id = inspection.id;
         let state = State {
             incarnation: inspection.incarnation,
             nonces: VecDeque::from([nonce]),
@@ -119,7 +136,7 @@ impl Desk {
             trouble: None,
         };
         let (state, writing) = (Mutex::new(state), tokio::sync::Mutex::default());
-        Self { ledger, server, epoch, embedded, config, rules, env, marks, shards, state, writing }
+        Self { ledger, id, server, epoch, embedded, config, rules, env, marks, shards, state, writing }
     }
 
     /// The ledger's incarnation under which permits are granted now.
@@ -183,11 +200,13 @@ impl Desk {
         self.outcome(reading.map(|reading| (under, reading)))
     }
 
-    /// One writing call under the incarnation in force. The answer's version is marked for `slots` before this
-    /// returns, where `mark` says so.
+    /// One writing call. `under`: the incarnation that its asks rest on; when its turn comes and another one is in
+    /// force, it fails with `Reborn` and writes nothing. The answer's version is marked for `slots` before this returns,
+    /// where `mark` says so.
     pub(crate) async fn write<A, T>(
         &self,
         step: &'static str,
+        under: &Incarnation,
         (slots, mark): (&BTreeSet<SlotIndex>, bool),
         asks: &[A],
         call: Call<A, T>,
@@ -198,14 +217,18 @@ impl Desk {
             // Lost while another call was waited for: that was wait enough.
             self.in_reach()?;
         }
+        if !asks.is_empty() {
+            self.still_rests_on(under)?;
+        }
         let next = self.env.entropy.bits();
         let (under, nonces) = self.offer(next);
         let pass = Pass { under: &under, server: self.server, nonces: &nonces, next, epoch: self.epoch };
         match self.limited(step, call(&*self.ledger, pass, asks)).await {
             Ok(answer) => {
                 self.acknowledged(next, answer.version);
-                if mark && !slots.is_empty() {
-                    self.marks.leave(answer.version, slots).await;
+                if mark && !slots.is_empty() && self.marks.leave(answer.version, slots).await.is_err() {
+                    self.set_trouble(Some(Trouble::Moved));
+                    self.trusted()?;
                 }
                 Ok(answer.value)
             }
@@ -215,6 +238,16 @@ impl Desk {
             }
             Err(error) => self.outcome(Err(error)),
         }
+    }
+
+    /// Another call may have found meanwhile that the ledger is another one, or that it went back.
+    fn still_rests_on(&self, under: &Incarnation) -> Result<(), SourceError> {
+        self.trusted()?;
+        if self.speaks_as(under) || !self.rules.keep(Rule::SameLedger) {
+            return Ok(());
+        }
+        let context = format!("the ledger is no longer {under}, which the asks rest on");
+        Err(SourceError::new(ErrorKind::Reborn, context))
     }
 
     async fn limited<T>(
@@ -280,6 +313,11 @@ impl Desk {
         }
         let inspection = self.limited("inspect", self.ledger.inspect()).await;
         let mut inspection = self.outcome(inspection)?;
+        if inspection.id != self.id {
+            // Another ledger in this one's place: nothing is written to it, and nothing rests on it.
+            self.set_trouble(Some(Trouble::Another { found: inspection.id, expected: self.id }));
+            return self.trusted();
+        }
         if inspection.incarnation == *was {
             let reborn = self.limited("rebear", self.ledger.rebear(was)).await;
             inspection.incarnation = self.outcome(reborn)?;
@@ -290,8 +328,16 @@ impl Desk {
         self.outcome(enlisted)?;
         let known = self.limited("read of the incarnations on record", self.ledger.known()).await;
         let known = self.outcome(known)?;
-        let moved = self.embedded && admission::all_moved(&known, &is, &self.shards).await;
-        let trouble = if moved { Some(Trouble::Moved) } else { self.compare_with_marks(&inspection).await? };
+        let moved = if self.embedded {
+            Move::of(&known, &is, &admission::look(&self.shards).await).told()?
+        } else {
+            Move::Not
+        };
+        let trouble = if moved == Move::All {
+            Some(Trouble::Moved)
+        } else {
+            self.compare_with_marks(&inspection).await?
+        };
         self.accept(inspection, nonce, trouble.clone());
         self.env.events.emit(Event::LedgerReborn { was: was.clone(), is: is.clone() });
         if trouble.is_none() {
@@ -306,8 +352,21 @@ impl Desk {
         &self,
         found: &LedgerInspection,
     ) -> Result<Option<Trouble>, SourceError> {
-        let mark = self.marks.read().await;
-        if found.version >= mark || !self.rules.keep(Rule::Marks) {
+        let Ok(mark) = self.marks.read().await else { return Ok(Some(Trouble::Moved)) };
+        self.compare_with(mark, found.version).await
+    }
+
+    /// A shard that was out of reach when the ledger was judged has come back, and bears this mark.
+    pub(crate) async fn meet_mark(&self, mark: u64) -> Result<(), SourceError> {
+        let trouble = self.compare_with(mark, self.version()).await?;
+        if trouble.is_some() {
+            self.set_trouble(trouble);
+        }
+        self.trusted()
+    }
+
+    async fn compare_with(&self, mark: u64, version: u64) -> Result<Option<Trouble>, SourceError> {
+        if version >= mark || !self.rules.keep(Rule::Marks) {
             return Ok(None);
         }
         // Others may have raised, and marked, since the ledger was looked at: what it says after the marks were read counts.

@@ -6,19 +6,26 @@ use std::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicU64, Ordering},
     },
+    time::Duration,
 };
 
-use sequent_core::{Event, Events, MarkPlace, SlotIndex};
+use sequent_core::{ErrorKind, Event, Events, MarkPlace, SlotIndex, SourceError};
+use tokio::{task::JoinSet, time::timeout};
 
 use crate::shard::Shard;
 
 /// A bearer that failed is tried last for so many versions: a dead shard costs a time limit now and then, not each time.
 const SHUNNED_VERSIONS: u64 = 32;
 
+/// A bearer that has not answered by then is no longer waited for alone: the next one is tried beside it.
+const SLOW_BEARER: Duration = Duration::from_millis(200);
+
 /// The places where versions are left: the shards, durable ones first, and the server's data directory.
 pub(crate) struct Marks {
     shards: Vec<Arc<Shard>>,
     home: Option<Arc<dyn MarkPlace>>,
+    /// The time limit of a mark at home.
+    limit: Duration,
     events: Events,
     /// The version left last, and the slots whose stores bear it.
     left: Mutex<(u64, BTreeSet<SlotIndex>)>,
@@ -28,9 +35,14 @@ pub(crate) struct Marks {
 }
 
 impl Marks {
-    pub(crate) fn new(shards: Vec<Arc<Shard>>, home: Option<Arc<dyn MarkPlace>>, events: Events) -> Self {
+    pub(crate) fn new(
+        shards: Vec<Arc<Shard>>,
+        home: Option<Arc<dyn MarkPlace>>,
+        limit: Duration,
+        events: Events,
+    ) -> Self {
         let (left, failed, unmarked) = (Mutex::default(), Mutex::default(), AtomicU64::new(0));
-        Self { shards, home, events, left, failed, unmarked }
+        Self { shards, home, limit, events, left, failed, unmarked }
     }
 
     /// How often a version could be left in the data directory alone.
@@ -39,31 +51,43 @@ impl Marks {
     }
 
     /// Leaves `version` at home and, for each of `slots`, on a store of another slot.
-    pub(crate) async fn leave(&self, version: u64, slots: &BTreeSet<SlotIndex>) {
-        if self.has_left(version, slots) {
-            return;
-        }
-        let candidates = self.candidates(version, slots);
-        let home = self.home.clone();
-        let at_home = async move {
-            match home {
-                Some(home) => home.mark(version).await.is_ok(),
-                None => false,
+    ///
+    /// Home is written anew even where it has the version already: an older copy of it then always differs from it.
+    ///
+    /// # Errors
+    ///
+    /// `LedgerBehind` where home finds that it was copied.
+    pub(crate) async fn leave(&self, version: u64, slots: &BTreeSet<SlotIndex>) -> Result<(), SourceError> {
+        let elsewhere = async {
+            if self.has_left(version, slots) {
+                return;
+            }
+            let borne = self.leave_on(version, slots, self.candidates(version, slots)).await;
+            if covers(&borne, slots) {
+                *self.left() = (version, borne);
+            } else {
+                self.unmarked.fetch_add(1, Ordering::Relaxed);
+                self.events.emit(Event::Unmarked { version });
             }
         };
-        let (_, borne) = tokio::join!(at_home, self.leave_on(version, slots, &candidates));
-        if covers(&borne, slots) {
-            *self.left() = (version, borne);
-        } else {
-            self.unmarked.fetch_add(1, Ordering::Relaxed);
-            self.events.emit(Event::Unmarked { version });
+        let (at_home, ()) = tokio::join!(self.at_home(version), elsewhere);
+        at_home.map(drop)
+    }
+
+    /// The mark at home; 0 where there is none, or none that can be read in time.
+    async fn at_home(&self, version: u64) -> Result<u64, SourceError> {
+        let Some(home) = &self.home else { return Ok(0) };
+        match timeout(self.limit, home.mark(version)).await {
+            Ok(Err(error)) if error.kind() == ErrorKind::LedgerBehind => Err(error),
+            Ok(held) => Ok(held.unwrap_or(0)),
+            Err(_) => Ok(0),
         }
     }
 
     /// Who may bear `version` for `slots`, in the order in which they are tried.
-    fn candidates(&self, version: u64, slots: &BTreeSet<SlotIndex>) -> Vec<&Arc<Shard>> {
-        let mut candidates: Vec<&Arc<Shard>> =
-            self.shards.iter().filter(|shard| shard.is_admitted()).collect();
+    fn candidates(&self, version: u64, slots: &BTreeSet<SlotIndex>) -> Vec<Arc<Shard>> {
+        let mut candidates: Vec<Arc<Shard>> =
+            self.shards.iter().filter(|shard| shard.is_admitted()).map(Arc::clone).collect();
         // The rotation follows the version, so that every shard comes to bear recent marks.
         let turn = usize::try_from(version).unwrap_or(0) % candidates.len().max(1);
         candidates.rotate_left(turn);
@@ -74,40 +98,52 @@ impl Marks {
         candidates
     }
 
-    /// Tries one candidate after the other until every slot has a bearer elsewhere.
+    /// Tries one candidate after the other until every slot has a bearer elsewhere; beside one that is slow, the next.
     async fn leave_on(
         &self,
         version: u64,
         slots: &BTreeSet<SlotIndex>,
-        candidates: &[&Arc<Shard>],
+        candidates: Vec<Arc<Shard>>,
     ) -> BTreeSet<SlotIndex> {
-        let mut borne = BTreeSet::new();
-        for shard in candidates {
-            if covers(&borne, slots) {
-                break;
+        let (mut borne, mut asked, mut rest) = (BTreeSet::new(), JoinSet::new(), candidates.into_iter());
+        let ask = |asked: &mut JoinSet<(SlotIndex, bool)>, shard: Arc<Shard>| {
+            asked.spawn(async move { (shard.slot(), shard.store().mark(version).await.is_ok()) });
+        };
+        while !covers(&borne, slots) {
+            if asked.is_empty() {
+                let Some(shard) = rest.next() else { break };
+                ask(&mut asked, shard);
             }
-            let slot = shard.slot();
-            if shard.store().mark(version).await.is_ok() {
-                borne.insert(slot);
-                self.failed().remove(&slot);
-            } else {
-                self.failed().insert(slot, version);
+            match timeout(SLOW_BEARER, asked.join_next()).await {
+                Ok(Some(Ok((slot, true)))) => {
+                    borne.insert(slot);
+                    self.failed().remove(&slot);
+                }
+                Ok(Some(Ok((slot, false)))) => drop(self.failed().insert(slot, version)),
+                Ok(_) => {}
+                Err(_) => {
+                    // With nobody left to try, the slow ones are waited for: their own time limit ends that.
+                    if let Some(shard) = rest.next() {
+                        ask(&mut asked, shard);
+                    }
+                }
             }
         }
         borne
     }
 
     /// The highest mark found at home and on all shards that can be reached and bear no other ledger's stamp.
-    pub(crate) async fn read(&self) -> u64 {
-        let mut highest = 0;
-        if let Some(home) = &self.home {
-            highest = home.mark(0).await.unwrap_or(0);
-        }
+    ///
+    /// # Errors
+    ///
+    /// `LedgerBehind` where home finds that it was copied.
+    pub(crate) async fn read(&self) -> Result<u64, SourceError> {
+        let mut highest = self.at_home(0).await?;
         let own = self.shards.iter().filter(|shard| !shard.is_foreign());
         for asked in own.map(|shard| tokio::spawn(read_one(Arc::clone(shard)))).collect::<Vec<_>>() {
             highest = highest.max(asked.await.unwrap_or(0));
         }
-        highest
+        Ok(highest)
     }
 
     fn left(&self) -> std::sync::MutexGuard<'_, (u64, BTreeSet<SlotIndex>)> {

@@ -1,7 +1,10 @@
 //! One store in its slot: whose it is, and which incarnation of it may be touched.
 
 use std::{
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
     time::Duration,
 };
 
@@ -21,6 +24,8 @@ pub(crate) struct Shard {
     limit: Duration,
     events: Events,
     known: Mutex<Known>,
+    /// Whether the ledger could not be told of the incarnation in use.
+    untold: AtomicBool,
     admission: tokio::sync::Mutex<()>,
 }
 
@@ -44,7 +49,8 @@ impl Shard {
         events: Events,
     ) -> Self {
         let (known, admission) = (Mutex::default(), tokio::sync::Mutex::default());
-        Self { store, expected, ledger, limit, events, known, admission }
+        let untold = AtomicBool::new(false);
+        Self { store, expected, ledger, limit, events, known, untold, admission }
     }
 
     pub(crate) fn slot(&self) -> SlotIndex {
@@ -87,18 +93,20 @@ impl Shard {
         }
     }
 
-    /// The incarnation that may be touched: inspects the store, checks and writes its stamp, where that is not known.
-    pub(crate) async fn admit(&self, under: &Incarnation) -> Result<Incarnation, SourceError> {
+    /// The incarnation that may be touched: inspects the store, checks and writes its stamp, where that is not known;
+    /// then also the mark that it bears.
+    pub(crate) async fn admit(&self, under: &Incarnation) -> Result<(Incarnation, Option<u64>), SourceError> {
         if let Some(incarnation) = self.incarnation() {
-            return Ok(incarnation);
+            return Ok((incarnation, None));
         }
         let _one_at_a_time = self.admission.lock().await;
         if let Some(incarnation) = self.incarnation() {
-            return Ok(incarnation);
+            return Ok((incarnation, None));
         }
         let inspection = self.store.inspect().await?;
         self.check(&inspection)?;
-        self.accept(&inspection, under).await
+        let mark = self.store.mark(0).await?;
+        Ok((self.accept(&inspection, under).await?, Some(mark)))
     }
 
     /// Refuses a store that bears another stamp, or cells without one.
@@ -136,7 +144,7 @@ impl Shard {
             }
             // The record serves the check for a copied directory alone; without it the guard is as safe, so a ledger
             // that is away does not keep a store out.
-            drop(limited(self.limit, "record", self.ledger.record(under, Some(slot), &is)).await);
+            self.record(under, &is).await;
         }
         let mut known = self.known();
         *known = Known {
@@ -146,6 +154,23 @@ impl Shard {
             foreign: false,
         };
         Ok(is)
+    }
+
+    /// Tells the ledger which incarnation is in use; what it could not be told is told again at a show up.
+    async fn record(&self, under: &Incarnation, is: &Incarnation) {
+        let told =
+            limited(self.limit, "record", self.ledger.record(under, Some(self.slot()), is)).await.is_ok();
+        self.untold.store(!told, Ordering::Relaxed);
+    }
+
+    /// Tells the ledger again what it could not be told.
+    pub(crate) async fn record_again(&self, under: &Incarnation) {
+        if !self.untold.load(Ordering::Relaxed) {
+            return;
+        }
+        if let Some(is) = self.incarnation() {
+            self.record(under, &is).await;
+        }
     }
 
     /// Writes the stamp. Another server may have found none either, and been faster.

@@ -26,7 +26,10 @@ impl Guarded {
         for _ in 0..TOUCHES_MAX {
             self.shared.desk.trusted()?;
             let under = self.shared.desk.incarnation();
-            let store = self.shard.admit(&under).await?;
+            let (store, mark) = self.shard.admit(&under).await?;
+            if let Some(mark) = mark {
+                self.shared.desk.meet_mark(mark).await?;
+            }
             let (ledger, row, clock_ms) = self.row().await?;
             // What the ledger has permitted above all that was reported.
             let permitted = row.as_ref().map_or(0, |row| row.ceiling.saturating_sub(row.base.max(row.seen)));

@@ -85,8 +85,9 @@ pub(super) async fn answer(
         let opened = open(desk, &openings).await.map(|all| all.into_iter().map(Answered::Opened).collect());
         deal(&mut answers, &places, opened);
     }
+    let in_force = desk.incarnation();
     claims.retain(|(at, under, _)| {
-        let current = desk.speaks_as(under) || !rules.keep(Rule::SameLedger);
+        let current = in_force == *under || !rules.keep(Rule::SameLedger);
         if !current {
             answers[*at] = Some(Ok(Answered::Raised(Raised::Ended)));
         }
@@ -95,7 +96,7 @@ pub(super) async fn answer(
     if !claims.is_empty() {
         let places: Vec<usize> = claims.iter().map(|(at, ..)| *at).collect();
         let claims: Vec<Raise> = claims.into_iter().map(|(.., raise)| raise).collect();
-        let outcome = raise(desk, registry, rules, claims).await;
+        let outcome = raise(desk, registry, (&in_force, rules), claims).await;
         deal(&mut answers, &places, outcome.map(|all| all.into_iter().map(Answered::Raised).collect()));
     }
     answers.into_iter().map(|answer| answer.unwrap_or_else(|| Err(mixed_up()))).collect()
@@ -113,16 +114,17 @@ fn deal(
 }
 
 async fn open(desk: &Desk, openings: &[Opening]) -> Result<Vec<Opened>, SourceError> {
+    let under = desk.incarnation();
     desk.in_reach()?;
     let slots = slots_of(openings.iter().map(|opening| &opening.counter));
-    desk.write("open", (&slots, true), openings, |ledger, pass, asks| ledger.open(pass, asks)).await
+    desk.write("open", &under, (&slots, true), openings, |ledger, pass, asks| ledger.open(pass, asks)).await
 }
 
 /// Raises; and before that, in the same call, whatever left without the ledger and has not been witnessed yet.
 async fn raise(
     desk: &Desk,
     registry: &Registry,
-    rules: Rules,
+    (under, rules): (&Incarnation, Rules),
     claims: Vec<Raise>,
 ) -> Result<Vec<Raised>, SourceError> {
     desk.in_reach()?;
@@ -131,8 +133,9 @@ async fn raise(
     let raises: Vec<Raise> = owed.iter().map(|(_, raise)| raise.clone()).chain(claims).collect();
     let slots = slots_of(raises.iter().map(|raise| &raise.counter));
     let mark = rules.keep(Rule::MarkRaises);
-    let mut outcome =
-        desk.write("raise", (&slots, mark), &raises, |ledger, pass, asks| ledger.raise(pass, asks)).await?;
+    let mut outcome = desk
+        .write("raise", under, (&slots, mark), &raises, |ledger, pass, asks| ledger.raise(pass, asks))
+        .await?;
     let claimed = outcome.split_off(owed.len().min(outcome.len()));
     for ((guarded, raise), raised) in owed.iter().zip(&outcome) {
         guarded.learn(raise, raised);

@@ -14,7 +14,7 @@ use std::{
 };
 
 use sequent_core::{
-    BoxFuture, Key, Source, SourceError,
+    BoxFuture, ErrorKind, Key, Source, SourceError,
     ledger::{Counter, LayoutRecord, Word},
 };
 use tokio::sync::watch;
@@ -87,6 +87,9 @@ impl Keeper {
         raw_max: u64,
     ) -> Result<Vec<Option<Arc<dyn Source>>>, SourceError> {
         self.shared.desk.trusted()?;
+        if self.closed.load(Ordering::Relaxed) {
+            return Err(SourceError::new(ErrorKind::NoWitness, "the guard is closed"));
+        }
         let counter = |shard: &Arc<Shard>| Counter { slot: shard.slot(), key: key.clone() };
         let asked: Vec<Counter> = self.shards.iter().map(counter).collect();
         let alive = asked.iter().all(|counter| self.registry().contains_key(counter));
@@ -112,7 +115,12 @@ impl Keeper {
     fn guarded(&self, shard: &Arc<Shard>, counter: &Counter, raw_max: u64) -> Arc<Guarded> {
         let new =
             || Arc::new(Guarded::new(counter.clone(), Arc::clone(&self.shared), Arc::clone(shard), raw_max));
-        Arc::clone(self.registry().entry(counter.clone()).or_insert_with(new))
+        let guarded = Arc::clone(self.registry().entry(counter.clone()).or_insert_with(new));
+        if self.closed.load(Ordering::Relaxed) {
+            // Closed since it was asked for: the last report knows nothing of it.
+            guarded.shut();
+        }
+        guarded
     }
 
     fn registry(&self) -> MutexGuard<'_, BTreeMap<Counter, Arc<Guarded>>> {

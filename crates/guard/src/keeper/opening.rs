@@ -16,7 +16,8 @@ use super::{
     asks::{Ask, Shared, answer},
 };
 use crate::{
-    GuardConfig, Opening, Trouble, admission,
+    GuardConfig, Opening, Trouble,
+    admission::{self, Move},
     desk::{Desk, DeskParts},
     marks::Marks,
     shard::Shard,
@@ -51,7 +52,7 @@ impl Keeper {
         let shards = ground.shards(&ledger, shards, &first, (config.attempt_timeout, &env));
         let (admissible, mut outside) = ground.admissible(&*ledger, &shards, embedded, &config).await?;
         let Ground { inspection, held, epoch } = ground;
-        let marks = Marks::new(shards.clone(), home, env.events.clone());
+        let marks = Marks::new(shards.clone(), home, config.attempt_timeout, env.events.clone());
         let parts = DeskParts {
             ledger: Arc::clone(&ledger),
             server: ServerId::random(&*env.entropy),
@@ -77,6 +78,8 @@ impl Keeper {
             Some(held) => held,
             None => limited(limit, "founding", ledger.found(&first)).await?,
         };
+        // Another process may have founded it meanwhile, and otherwise.
+        admission::agree(&layout, &first)?;
         limited(limit, "enlist", ledger.enlist(under, server, nonce)).await?;
         if trouble.is_none() {
             limited(limit, "record", ledger.record(under, None, under)).await?;
@@ -163,7 +166,7 @@ impl Ground {
             limited(config.attempt_timeout, "read of the incarnations on record", ledger.known()).await?;
         let looks = admission::look(shards).await;
         admission::no_two_on_one(&looks)?;
-        if embedded && admission::have_all_moved(&known, &self.inspection.incarnation, &looks) {
+        if embedded && Move::of(&known, &self.inspection.incarnation, &looks).told()? == Move::All {
             return Err(Trouble::Moved.error());
         }
         recall(shards, known);

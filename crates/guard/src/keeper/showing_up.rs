@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use sequent_core::{Rule, ledger::Raise};
+use sequent_core::{Incarnation, Rule, ledger::Raise};
 use tokio::sync::watch;
 
 use super::{
@@ -37,6 +37,7 @@ impl Keeper {
 
     /// One call for all permits: raises ahead, reports, and what others said meanwhile.
     pub(super) async fn show_up(&self, ahead: Duration) {
+        let under = self.shared.desk.incarnation();
         let mut reports: Vec<(Arc<Guarded>, Raise)> = Vec::new();
         for guarded in self.registry().values() {
             if let Some(report) = guarded.report(ahead) {
@@ -46,7 +47,7 @@ impl Keeper {
         let mut rest = &reports[..];
         loop {
             let (batch, after) = rest.split_at(rest.len().min(RAISES_MAX));
-            if !self.report(batch).await {
+            if !self.report(&under, batch).await {
                 return;
             }
             rest = after;
@@ -55,21 +56,26 @@ impl Keeper {
             }
         }
         self.forget_the_dropped();
+        for shard in &self.shards {
+            shard.record_again(&under).await;
+        }
         // Ids that left between the gathering of the first call and its answer: the next raise of each counter would
         // carry them, but a counter may rest.
         let owed = owed(&self.counters, RAISES_MAX);
         if !owed.is_empty() {
-            self.report(&owed).await;
+            self.report(&self.shared.desk.incarnation(), &owed).await;
         }
     }
 
-    async fn report(&self, batch: &[(Arc<Guarded>, Raise)]) -> bool {
+    async fn report(&self, under: &Incarnation, batch: &[(Arc<Guarded>, Raise)]) -> bool {
         let raises: Vec<Raise> = batch.iter().map(|(_, raise)| raise.clone()).collect();
-        let slots = slots_of(raises.iter().filter(|raise| raise.ceiling > 0).map(|raise| &raise.counter));
+        // Not the raised ones alone: a permit may rest on what another server raised, and died before it could mark it.
+        let slots = slots_of(raises.iter().map(|raise| &raise.counter));
         let mark = self.shared.rules.keep(Rule::MarkRaises);
         let desk = &self.shared.desk;
-        let shown =
-            desk.write("show up", (&slots, mark), &raises, |ledger, pass, asks| ledger.show_up(pass, asks));
+        let shown = desk.write("show up", under, (&slots, mark), &raises, |ledger, pass, asks| {
+            ledger.show_up(pass, asks)
+        });
         let Ok(presence) = shown.await else { return false };
         for ((guarded, raise), raised) in batch.iter().zip(&presence.raised) {
             guarded.learn(raise, raised);

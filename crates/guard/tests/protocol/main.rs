@@ -11,3 +11,4 @@ mod merging;
 #[cfg(feature = "mutation")]
 mod mutations;
 mod order;
+mod queued;
