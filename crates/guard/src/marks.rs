@@ -32,6 +32,8 @@ pub(crate) struct Marks {
     /// The slots whose stores failed to bear a version lately, each with that version.
     failed: Mutex<BTreeMap<SlotIndex, u64>>,
     unmarked: AtomicU64,
+    /// The version that was given up last.
+    given_up: AtomicU64,
 }
 
 impl Marks {
@@ -42,7 +44,8 @@ impl Marks {
         events: Events,
     ) -> Self {
         let (left, failed, unmarked) = (Mutex::default(), Mutex::default(), AtomicU64::new(0));
-        Self { shards, home, limit, events, left, failed, unmarked }
+        let given_up = AtomicU64::new(0);
+        Self { shards, home, limit, events, left, failed, unmarked, given_up }
     }
 
     /// How often a version could be left in the data directory alone.
@@ -66,12 +69,19 @@ impl Marks {
             if covers(&borne, slots) {
                 *self.left() = (version, borne);
             } else {
-                self.unmarked.fetch_add(1, Ordering::Relaxed);
-                self.events.emit(Event::Unmarked { version });
+                self.give_up(version);
             }
         };
         let (at_home, ()) = tokio::join!(self.at_home(version), elsewhere);
         at_home.map(drop)
+    }
+
+    /// Counts and tells once a version that it could be left at home alone.
+    fn give_up(&self, version: u64) {
+        if self.given_up.swap(version, Ordering::Relaxed) != version {
+            self.unmarked.fetch_add(1, Ordering::Relaxed);
+            self.events.emit(Event::Unmarked { version });
+        }
     }
 
     /// The mark at home; 0 where there is none, or none that can be read in time.
@@ -160,8 +170,12 @@ impl Marks {
     }
 }
 
+/// One lost message must not hide the only mark that tells: what timed out is asked once more.
 async fn read_one(shard: Arc<Shard>) -> u64 {
-    shard.store().mark(0).await.unwrap_or(0)
+    match shard.store().mark(0).await {
+        Err(error) if error.kind() == ErrorKind::Timeout => shard.store().mark(0).await.unwrap_or(0),
+        held => held.unwrap_or(0),
+    }
 }
 
 /// Whether each of `slots` has a bearer that is another slot.

@@ -181,8 +181,13 @@ impl Shard {
         }
         let again = self.store.inspect().await?;
         match again.stamp {
-            Some(stamp) if stamp == self.expected && again.incarnation == *under => Ok(()),
-            _ => Err(error),
+            Some(stamp) if stamp != self.expected => Err(error),
+            Some(_) if again.incarnation == *under => Ok(()),
+            _ => {
+                let context =
+                    format!("slot {}: the store is another one than was to be stamped", self.slot());
+                Err(SourceError::new(ErrorKind::Reborn, context))
+            }
         }
     }
 

@@ -127,8 +127,8 @@ impl Catalog for Wired<MemoryLedger> {
         Box::pin(self.wire.carry("definitions", self.inner.definitions()))
     }
 
-    fn define<'a>(&'a self, definition: &'a Definition) -> Answered<'a, Defined> {
-        Box::pin(self.wire.carry("define", self.inner.define(definition)))
+    fn define<'a>(&'a self, definition: &'a Definition, judged: Option<u32>) -> Answered<'a, Defined> {
+        Box::pin(self.wire.carry("define", self.inner.define(definition, judged)))
     }
 }
 
