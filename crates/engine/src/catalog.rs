@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 use arc_swap::ArcSwap;
 use globset::GlobSet;
 use sequent_core::{
-    Layout, SequenceName, SourceError,
+    ErrorKind, Layout, SequenceName, SourceError,
     ledger::{Defined, Definition, Ledger},
 };
 
@@ -17,6 +17,9 @@ use crate::{
 
 /// The most sequences that first uses may define: a snapshot is copied with each.
 const AUTO_CREATED_MAX: usize = 65_536;
+
+/// How often a definition is judged again because another process replaced what it was compared with.
+const JUDGED_MAX: u32 = 16;
 
 /// A definition, and what this version can make of it.
 #[derive(Debug)]
@@ -100,7 +103,16 @@ impl Catalog {
         if version == held.version {
             return (body != held.body).then(|| conflict(held, &body));
         }
-        let before = Body::from_text(&held.body).ok()?;
+        let before = match Body::from_text(&held.body) {
+            Ok(before) => before,
+            Err(error) => {
+                return Some(format!(
+                    "sequence {name}: version {} is in force and can't be read, so nobody knows whether version \
+                     {version} would give its numbers again: {error}",
+                    held.version,
+                ));
+            }
+        };
         (!part.body.may_follow(&before)).then(|| {
             format!(
                 "sequence {name}: version {version} changes start or step, which would give numbers of version {} \
@@ -110,19 +122,29 @@ impl Catalog {
         })
     }
 
+    /// Brings one definition. It is judged against what is in force, and written only while that is still in force.
     async fn bring(&self, part: &SequencePart) -> Result<Option<String>, SourceError> {
         let definition = part.body.defining(&part.name, part.version);
         let step = format!("define {}", part.name);
-        let defined = within(self.ground.limit, &step, self.ground.ledger.define(&definition)).await?;
-        Ok(match defined {
-            Defined::Created | Defined::Same => None,
-            Defined::Older { held } => {
-                let (name, version, in_force) = (&part.name, part.version, held.version);
-                tracing::warn!(%name, version, in_force, "definition ignored: a higher version is in force");
-                None
+        for _ in 0..JUDGED_MAX {
+            if let Some(refusal) = self.refusal(part) {
+                return Ok(Some(refusal));
             }
-            Defined::Conflict { held } => Some(conflict(&held, &definition.body)),
-        })
+            let judged = self.find(&part.name).map(|held| held.definition.version);
+            let define = self.ground.ledger.define(&definition, judged);
+            match within(self.ground.limit, &step, define).await? {
+                Defined::Created | Defined::Same => return Ok(None),
+                Defined::Older { held } => {
+                    let (name, version, in_force) = (&part.name, part.version, held.version);
+                    tracing::warn!(%name, version, in_force, "definition ignored: a higher version is in force");
+                    return Ok(None);
+                }
+                Defined::Conflict { held } => return Ok(Some(conflict(&held, &definition.body))),
+                Defined::Moved { .. } => drop(self.refresh().await?),
+            }
+        }
+        let context = format!("{step}: another version was in force each of {JUDGED_MAX} times");
+        Err(SourceError::new(ErrorKind::Contended, context))
     }
 
     /// A definition in force.
@@ -150,10 +172,16 @@ impl Catalog {
     async fn create(&self, name: &SequenceName) -> Result<Arc<Entry>, SourceError> {
         let definition = Body::default().defining(name, 1);
         let step = format!("define {name}");
-        let define = self.ground.ledger.define(&definition);
+        let define = self.ground.ledger.define(&definition, None);
         let in_force = match within(self.ground.limit, &step, define).await? {
             Defined::Created | Defined::Same => definition,
-            Defined::Older { held } | Defined::Conflict { held } => held,
+            Defined::Older { held } | Defined::Conflict { held } | Defined::Moved { held: Some(held) } => {
+                held
+            }
+            Defined::Moved { held: None } => {
+                let context = format!("{step}: the ledger holds no version, and says that it holds one");
+                return Err(SourceError::new(ErrorKind::Refused, context));
+            }
         };
         let entry = Arc::new(Entry::new(in_force));
         let _reading = self.reading.lock().await;
@@ -213,4 +241,52 @@ fn conflict(held: &Definition, body: &str) -> String {
          a changed definition needs a higher version",
         held.name, held.version, held.body,
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sequent_backend::memory::MemoryLedger;
+    use sequent_testkit::{PausedClock, SeededEntropy};
+
+    fn part(version: u32, start: u64) -> SequencePart {
+        let body = Body::check(None, start, 1, None, None).unwrap();
+        SequencePart { name: "order".parse().unwrap(), version, body }
+    }
+
+    async fn catalog_over(ledger: &Arc<MemoryLedger>) -> Catalog {
+        let ground = Ground {
+            ledger: Arc::clone(ledger) as Arc<dyn Ledger>,
+            limit: Duration::from_secs(1),
+            layout: Layout::new(2, 0).unwrap(),
+            at_risk_max: 1000,
+            auto_create: GlobSet::empty(),
+        };
+        Catalog::open(ground, &[]).await.unwrap()
+    }
+
+    fn ledger() -> Arc<MemoryLedger> {
+        Arc::new(MemoryLedger::new(Arc::new(PausedClock::new()), &SeededEntropy::new(1)))
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_definition_is_judged_again_when_another_came_first() {
+        let ledger = ledger();
+        let (one, other) = (catalog_over(&ledger).await, catalog_over(&ledger).await);
+        assert_eq!(one.bring(&part(1, 1000)).await.unwrap(), None);
+        let refusal = other.bring(&part(2, 1)).await.unwrap().expect("start changed behind its back");
+        assert!(refusal.contains("changes start or step"), "{refusal}");
+        assert_eq!(other.bring(&part(2, 1000)).await.unwrap(), None, "the same start may follow");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_nobody_can_read_is_not_followed() {
+        let ledger = ledger();
+        let name: SequenceName = "order".parse().unwrap();
+        let unreadable = Definition { name, version: 1, body: "{}".to_owned() };
+        let ledger_dyn: &dyn Ledger = &*ledger;
+        ledger_dyn.define(&unreadable, None).await.unwrap();
+        let refusal = catalog_over(&ledger).await.bring(&part(2, 1)).await.unwrap().expect("unreadable");
+        assert!(refusal.contains("can't be read"), "{refusal}");
+    }
 }

@@ -137,9 +137,9 @@ impl Catalog for SimLedger {
         send!(self, ledger => ledger.definitions())
     }
 
-    fn define<'a>(&'a self, definition: &'a Definition) -> Reply<'a, Defined> {
+    fn define<'a>(&'a self, definition: &'a Definition, judged: Option<u32>) -> Reply<'a, Defined> {
         let definition = definition.clone();
-        send!(self, ledger => ledger.define(&definition))
+        send!(self, ledger => ledger.define(&definition, judged))
     }
 }
 

@@ -30,6 +30,11 @@ pub enum Defined {
         /// What the ledger holds.
         held: Definition,
     },
+    /// Nothing was written: another definition is in force than the one that the caller has judged.
+    Moved {
+        /// What the ledger holds.
+        held: Option<Definition>,
+    },
 }
 
 /// The definitions in force.
@@ -38,5 +43,12 @@ pub trait Catalog: Send + Sync {
     fn definitions(&self) -> BoxFuture<'_, Result<(u64, Vec<Definition>), SourceError>>;
 
     /// Adds a definition, or says why not.
-    fn define<'a>(&'a self, definition: &'a Definition) -> BoxFuture<'a, Result<Defined, SourceError>>;
+    ///
+    /// `judged` is the version in force that the caller compared it with, `None` where it found none. What would
+    /// replace another version is not written: whether it may follow that one, nobody has asked.
+    fn define<'a>(
+        &'a self,
+        definition: &'a Definition,
+        judged: Option<u32>,
+    ) -> BoxFuture<'a, Result<Defined, SourceError>>;
 }

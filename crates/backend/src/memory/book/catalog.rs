@@ -13,14 +13,18 @@ impl Book {
     }
 
     /// Adds a definition, or says why not.
-    pub fn define(&mut self, definition: &Definition) -> Defined {
-        if let Some(held) = self.definitions.get(&definition.name) {
+    pub fn define(&mut self, definition: &Definition, judged: Option<u32>) -> Defined {
+        let held = self.definitions.get(&definition.name);
+        if let Some(held) = held {
             match definition.version.cmp(&held.version) {
                 Ordering::Less => return Defined::Older { held: held.clone() },
                 Ordering::Equal if definition.body == held.body => return Defined::Same,
                 Ordering::Equal => return Defined::Conflict { held: held.clone() },
                 Ordering::Greater => {}
             }
+        }
+        if held.map(|held| held.version) != judged {
+            return Defined::Moved { held: held.cloned() };
         }
         self.definitions.insert(definition.name.clone(), definition.clone());
         self.catalog_version += 1;

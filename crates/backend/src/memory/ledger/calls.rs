@@ -127,8 +127,12 @@ impl Catalog for MemoryLedger {
         self.call(|held, _| Ok(held.book.definitions()))
     }
 
-    fn define<'a>(&'a self, definition: &'a Definition) -> BoxFuture<'a, Result<Defined, SourceError>> {
-        self.call(move |held, _| Ok(held.book.define(definition)))
+    fn define<'a>(
+        &'a self,
+        definition: &'a Definition,
+        judged: Option<u32>,
+    ) -> BoxFuture<'a, Result<Defined, SourceError>> {
+        self.call(move |held, _| Ok(held.book.define(definition, judged)))
     }
 }
 

@@ -20,8 +20,12 @@ impl Catalog for SqliteLedger {
         Box::pin(self.database.perform(Read))
     }
 
-    fn define<'a>(&'a self, definition: &'a Definition) -> BoxFuture<'a, Result<Defined, SourceError>> {
-        Box::pin(self.database.perform(Define { definition }))
+    fn define<'a>(
+        &'a self,
+        definition: &'a Definition,
+        judged: Option<u32>,
+    ) -> BoxFuture<'a, Result<Defined, SourceError>> {
+        Box::pin(self.database.perform(Define { definition, judged }))
     }
 }
 
@@ -43,6 +47,7 @@ impl Work for Read {
 
 struct Define<'a> {
     definition: &'a Definition,
+    judged: Option<u32>,
 }
 
 impl Work for Define<'_> {
@@ -54,13 +59,17 @@ impl Work for Define<'_> {
         let Definition { name, version, body } = self.definition;
         let sql = "SELECT name, version, body FROM definitions WHERE name = ?1 ORDER BY version DESC LIMIT 1";
         let held: Option<(String, u32, String)> = link.row(query_as(sql).bind(name.as_str())).await?;
-        if let Some(held) = held.map(definition).transpose()? {
+        let held = held.map(definition).transpose()?;
+        if let Some(held) = &held {
             match version.cmp(&held.version) {
-                Ordering::Less => return Ok(Defined::Older { held }),
+                Ordering::Less => return Ok(Defined::Older { held: held.clone() }),
                 Ordering::Equal if *body == held.body => return Ok(Defined::Same),
-                Ordering::Equal => return Ok(Defined::Conflict { held }),
+                Ordering::Equal => return Ok(Defined::Conflict { held: held.clone() }),
                 Ordering::Greater => {}
             }
+        }
+        if held.as_ref().map(|held| held.version) != self.judged {
+            return Ok(Defined::Moved { held });
         }
         let sql = "INSERT INTO definitions (name, version, body) VALUES (?1, ?2, ?3)";
         link.run(query(sql).bind(name.as_str()).bind(*version).bind(body.as_str())).await?;

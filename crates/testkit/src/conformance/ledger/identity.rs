@@ -75,7 +75,7 @@ pub async fn what_was_written_outlives_a_restart(fixture: &dyn LedgerFixture) ->
     desk.raise_one(Raise { seen: AHEAD + 5, ..raise(&order, 2, 777) }).await?;
     desk.ledger.record(&desk.under, Some(1), &desk.under).await?;
     let definition = Definition { name: "order".parse()?, version: 3, body: "{}".into() };
-    desk.ledger.define(&definition).await?;
+    desk.ledger.define(&definition, None).await?;
     let (who, why) = ("ops".to_owned(), "disk".to_owned());
     let word = Word { slot: 1, verb: WordVerb::Evict, who, why, at_ms: 0, until_ms: None };
     let word = desk.ledger.say(&word).await?;

@@ -49,16 +49,30 @@ pub async fn definitions_go_forward(fixture: &dyn LedgerFixture) -> Checked {
         };
     let start = ledger.definitions().await?.0;
     let second = of("order", 2, ODD_TEXT)?;
-    assert_eq!(ledger.define(&second).await?, Defined::Created);
-    assert_eq!(ledger.define(&second).await?, Defined::Same);
-    let conflict = ledger.define(&of("order", 2, "b")?).await?;
+    assert_eq!(ledger.define(&second, None).await?, Defined::Created);
+    assert_eq!(ledger.define(&second, None).await?, Defined::Same);
+    let conflict = ledger.define(&of("order", 2, "b")?, None).await?;
     assert_eq!(conflict, Defined::Conflict { held: second.clone() });
-    assert_eq!(ledger.define(&of("order", 1, "b")?).await?, Defined::Older { held: second.clone() });
-    assert_eq!(ledger.definitions().await?, (start + 1, vec![second]), "only what was created counts");
+    assert_eq!(ledger.define(&of("order", 1, "b")?, Some(2)).await?, Defined::Older { held: second.clone() });
+    assert_eq!(
+        ledger.definitions().await?,
+        (start + 1, vec![second.clone()]),
+        "only what was created counts"
+    );
     let ninth = of("order", 9, "c")?;
-    assert_eq!(ledger.define(&ninth).await?, Defined::Created);
+    for judged in [None, Some(1), Some(9)] {
+        let moved = Defined::Moved { held: Some(second.clone()) };
+        assert_eq!(
+            ledger.define(&ninth, judged).await?,
+            moved,
+            "judged {judged:?}, and version 2 is in force"
+        );
+    }
+    assert_eq!(ledger.definitions().await?.0, start + 1, "nothing was written");
+    assert_eq!(ledger.define(&ninth, Some(2)).await?, Defined::Created);
     let upper = of("Order", 1, "d")?;
-    assert_eq!(ledger.define(&upper).await?, Defined::Created, "names differ by case");
+    assert_eq!(ledger.define(&upper, Some(1)).await?, Defined::Moved { held: None });
+    assert_eq!(ledger.define(&upper, None).await?, Defined::Created, "names differ by case");
     let seen_by_another = fixture.open().await.definitions().await?;
     assert_eq!(seen_by_another, (start + 3, vec![upper, ninth]), "the highest of each, ascending by name");
     Ok(())
@@ -70,7 +84,7 @@ pub async fn of_many_definitions_one_stands(fixture: &dyn LedgerFixture) -> Chec
     for caller in 0..CALLERS {
         let ledger = fixture.open().await;
         let definition = Definition { name: "order".parse()?, version: 1, body: format!("body {caller}") };
-        tasks.spawn(async move { (ledger.define(&definition).await, definition) });
+        tasks.spawn(async move { (ledger.define(&definition, None).await, definition) });
     }
     let (mut created, mut told) = (Vec::new(), Vec::new());
     while let Some(done) = tasks.join_next().await {
@@ -129,7 +143,7 @@ pub async fn a_show_up_brings_the_news(fixture: &dyn LedgerFixture) -> Checked {
     assert_eq!(quiet.words, []);
     let other = fixture.open().await;
     let said = other.say(&word(2, WordVerb::Evict)).await?;
-    other.define(&Definition { name: "order".parse()?, version: 1, body: "a".to_owned() }).await?;
+    other.define(&Definition { name: "order".parse()?, version: 1, body: "a".to_owned() }, None).await?;
     let before = other.inspect().await?.clock_ms;
     let ask = sequent_core::ledger::Raise { seen: 40, ..raise(&order, 1, 600) };
     let answer = desk.show_up(&[ask, raise(&order, 2, 0)]).await?;
