@@ -13,8 +13,9 @@ use super::{
     fault::Fault,
     link::{Kind, Link},
     patience::Patience,
-    place::Place,
+    place::{Found, Place},
     seat::{Loan, Seat},
+    severed,
     work::{Work, attempt},
 };
 
@@ -56,8 +57,10 @@ impl Database {
     /// Closes the connection. The last process to leave a file takes `-wal` and `-shm` with it.
     pub(super) async fn close(&self) {
         let mut seat = self.seat.lock().await;
-        if let Err(Fault::Frozen(_)) = self.place.look().await {
-            return seat.abandon();
+        match self.place.look().await {
+            Err(Fault::Frozen(_)) => return seat.abandon(),
+            Ok(Some(found)) if seat.sever(&found) => return,
+            _ => {}
         }
         seat.dismiss();
         seat.left().await;
@@ -69,9 +72,14 @@ impl Database {
         if let Err(Fault::Frozen(cause)) = found {
             return Err(Fault::Frozen(cause));
         }
+        if let Ok(Some(found)) = &found
+            && seat.sever(found)
+        {
+            return Err(severed::fault());
+        }
         seat.left().await;
-        if let (Some(link), Ok(Some(file))) = (&seat.link, &found)
-            && link.file() == *file
+        if let (Some(link), Ok(Some(found))) = (&seat.link, &found)
+            && link.file() == found.file
             && let Some(link) = seat.link.take()
         {
             return Ok(link);
@@ -93,21 +101,25 @@ impl Database {
 
     async fn open(&self, make: bool, patience: &mut Patience<'_>) -> Result<Link, Fault> {
         for _ in 0..OPEN_ROUNDS_MAX {
-            let Some(file) = self.place.look().await? else {
+            let Some(Found { file, .. }) = self.place.look().await? else {
                 if !make {
                     return Err(self.missing());
                 }
                 self.create(patience).await?;
                 continue;
             };
-            let link = loop {
+            severed::check(file)?;
+            let mut link = loop {
                 let clock = self.options.clock.clone();
                 match Link::open(&self.place, file, self.kind, clock).await {
                     Err(Fault::Busy(cause)) => patience.after(cause).await?,
                     other => break other?,
                 }
             };
-            if self.place.look().await? == Some(file) {
+            if let Some(found) = self.place.look().await?
+                && found.file == file
+            {
+                link.settle_on(&found);
                 return Ok(link);
             }
             link.close().await;
@@ -157,7 +169,13 @@ impl Database {
             loan.set_aside();
             return Err(Fault::Frozen(cause));
         }
-        if found.ok().flatten() != Some(file) {
+        let found = found.ok().flatten();
+        if let Some(found) = &found
+            && loan.sever(found)
+        {
+            return Err(severed::fault());
+        }
+        if found.map(|found| found.file) != Some(file) {
             // What it counted in is not what the next caller will find: its numbers are burnt.
             let gone = format!("the file at the path is no longer {file}");
             return Err(SourceError::new(ErrorKind::Reborn, gone).into());

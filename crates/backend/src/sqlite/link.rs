@@ -11,7 +11,7 @@ use sqlx::{
 
 use super::{
     fault::Fault,
-    place::{FileId, Place},
+    place::{FileId, Found, Place},
 };
 
 /// What a file is for, and how it is known.
@@ -46,6 +46,8 @@ pub(super) fn options(path: &Path) -> SqliteConnectOptions {
 pub(super) struct Link {
     connection: SqliteConnection,
     file: FileId,
+    /// The inodes of `-wal` and `-shm`, once both are there.
+    beside: [Option<u64>; 2],
     incarnation: Incarnation,
     durability: Durability,
     clock: Arc<dyn Clock>,
@@ -62,7 +64,7 @@ impl Link {
         let connection = options(place.path()).connect().await?;
         let durability = Durability { class: DurabilityClass::Lossy, settings: Vec::new() };
         let incarnation = Incarnation::new("");
-        let mut link = Self { connection, file, incarnation, durability, clock };
+        let mut link = Self { connection, file, beside: [None; 2], incarnation, durability, clock };
         link.recognise(kind).await?;
         link.attest().await?;
         let (token,): (String,) = link.only(sqlx::query_as(kind.token)).await?;
@@ -148,6 +150,16 @@ impl Link {
     /// Which file this is a connection to.
     pub(super) fn file(&self) -> FileId {
         self.file
+    }
+
+    /// Notes which `-wal` and `-shm` are the connection's own, seen right after the opening.
+    pub(super) fn settle_on(&mut self, found: &Found) {
+        self.beside = found.beside;
+    }
+
+    /// Whether `-wal` or `-shm` was taken away or replaced: SQLite does neither while a connection is open.
+    pub(super) fn is_severed(&self, found: &Found) -> bool {
+        self.file == found.file && self.beside != found.beside
     }
 
     /// Who speaks here, as learned at the opening.

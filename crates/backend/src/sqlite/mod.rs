@@ -10,6 +10,7 @@
 //!   (`fetch_all`; sqlx's `fetch_one` and `fetch_optional` stop at the first row), or its transaction has committed.
 //! - The path is looked at before and after each verb: a file that was moved away, deleted or replaced under a
 //!   running process counts nothing any more, though SQLite would go on in it.
+//! - So are `-wal` and `-shm`: who takes them away under a connection severs it (`severed`).
 //! - No file of a database is ever opened here but through SQLite: closing any descriptor of a file drops all of
 //!   the process's POSIX locks on it, SQLite's included.
 
@@ -21,6 +22,7 @@ mod link;
 mod patience;
 mod place;
 mod seat;
+mod severed;
 mod store;
 mod work;
 

@@ -15,7 +15,7 @@ use super::fault::Fault;
 /// Which file it is, as far as the file system tells: inode and time of birth.
 ///
 /// Not the device, which may change at a reboot. Inodes are used again soon after a deletion: the birth tells them apart.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct FileId {
     inode: u64,
     born_ns: Option<u128>,
@@ -28,6 +28,13 @@ impl fmt::Display for FileId {
             None => write!(f, "inode={} born=unknown", self.inode),
         }
     }
+}
+
+/// What is at a path now: the file, and the inodes of its `-wal` and `-shm`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Found {
+    pub(super) file: FileId,
+    pub(super) beside: [Option<u64>; 2],
 }
 
 /// A path, absolute, so that a later `chdir` changes nothing and no text of it is taken for a URI.
@@ -46,7 +53,7 @@ impl Place {
     /// The file that is there now, or `None`. Anything else at the path is said plainly.
     ///
     /// On a thread of the runtime's for blocking calls: a disk that hangs must not take the runtime with it.
-    pub(super) async fn look(&self) -> Result<Option<FileId>, Fault> {
+    pub(super) async fn look(&self) -> Result<Option<Found>, Fault> {
         let path = Arc::clone(&self.0);
         match tokio::task::spawn_blocking(move || look(&path)).await {
             Ok(found) => found,
@@ -61,7 +68,7 @@ impl fmt::Display for Place {
     }
 }
 
-fn look(path: &Path) -> Result<Option<FileId>, Fault> {
+fn look(path: &Path) -> Result<Option<Found>, Fault> {
     let unusable = |cause: String| Err(Fault::broken(ErrorKind::Unavailable, cause));
     let metadata = match fs::metadata(path) {
         Ok(metadata) => metadata,
@@ -83,7 +90,15 @@ fn look(path: &Path) -> Result<Option<FileId>, Fault> {
         )));
     }
     let born = metadata.created().ok().and_then(|born| born.duration_since(UNIX_EPOCH).ok());
-    Ok(Some(FileId { inode: metadata.ino(), born_ns: born.map(|born| born.as_nanos()) }))
+    let file = FileId { inode: metadata.ino(), born_ns: born.map(|born| born.as_nanos()) };
+    let inode = |suffix| fs::metadata(beside(path, suffix)).ok().map(|found| found.ino());
+    Ok(Some(Found { file, beside: ["-wal", "-shm"].map(inode) }))
+}
+
+fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    PathBuf::from(name)
 }
 
 /// The first of the database's files that nobody may write any more, root included.
@@ -97,12 +112,7 @@ fn frozen(path: &Path) -> Option<String> {
         statx(CWD, file, AtFlags::empty(), StatxFlags::empty())
             .is_ok_and(|found| found.stx_attributes.contains(StatxAttributes::IMMUTABLE))
     };
-    let beside = |suffix: &str| {
-        let mut name = path.as_os_str().to_owned();
-        name.push(suffix);
-        PathBuf::from(name)
-    };
-    let found = ["", "-wal", "-shm"].map(beside).into_iter().find(immutable)?;
+    let found = ["", "-wal", "-shm"].map(|suffix| beside(path, suffix)).into_iter().find(immutable)?;
     Some(found.file_name()?.to_string_lossy().into_owned())
 }
 

@@ -8,7 +8,7 @@ use std::{
 use sequent_core::BoxFuture;
 use tokio::sync::MutexGuard;
 
-use super::link::Link;
+use super::{link::Link, place::Found, severed};
 
 /// The place of the one connection.
 #[derive(Default)]
@@ -46,6 +46,16 @@ impl Seat {
         std::mem::forget((self.link.take(), self.aside.take()));
     }
 
+    /// Whether a connection was severed from its log. It is then abandoned, and the file noted.
+    pub(super) fn sever(&mut self, found: &Found) -> bool {
+        let severed = [&self.link, &self.aside].into_iter().flatten().any(|link| link.is_severed(found));
+        if severed {
+            severed::note(found.file);
+            self.abandon();
+        }
+        severed
+    }
+
     /// Waits until a connection on its way out is gone. The files may be written.
     pub(super) async fn left(&mut self) {
         if let Some(link) = self.aside.take() {
@@ -67,6 +77,16 @@ pub(super) struct Loan<'a> {
 impl Loan<'_> {
     pub(super) fn give_back(mut self) {
         self.seat.link = self.link.take();
+    }
+
+    /// Gives the connection back if it was severed from its log, only for it to be abandoned.
+    pub(super) fn sever(&mut self, found: &Found) -> bool {
+        let severed = self.link.as_ref().is_some_and(|link| link.is_severed(found));
+        if severed {
+            self.seat.link = self.link.take();
+            self.seat.sever(found);
+        }
+        severed
     }
 
     /// Neither used again nor closed, until the files may be written.

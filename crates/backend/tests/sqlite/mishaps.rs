@@ -6,7 +6,7 @@ use sequent_core::{Cell, ErrorKind, Store, ledger::Identity};
 use sequent_testkit::cut_short;
 
 use crate::{
-    support::{Site, failed, life, remove},
+    support::{Site, copy, failed, life, remove},
     used::Used,
 };
 
@@ -151,4 +151,47 @@ async fn a_call_dropped_in_its_transaction_leaves_no_lock() {
         one.disconnect().await;
     }
     assert_eq!(one.inspect().await.unwrap().incarnation, under);
+}
+
+#[tokio::test]
+async fn a_copy_written_over_a_file_whose_log_was_removed_is_never_written_to() {
+    let used = Used::new().await;
+    used.store.disconnect().await;
+    let backup = used.site.folder.path().join("backup");
+    used.site.backup(&backup);
+    assert_eq!(used.taken().await, 11);
+    for suffix in ["-wal", "-shm"] {
+        remove(&used.site.beside(suffix));
+    }
+    copy(&backup, &used.site.path);
+    failed(used.take().await, ErrorKind::Unavailable, &["-wal", "restart this process"]);
+    // Nor may another handle of this process: it would share the index of the log that is gone.
+    failed(used.site.store().inspect().await, ErrorKind::Unavailable, &["restart this process"]);
+    used.store.disconnect().await;
+    assert!(same(&backup, &used.site.path), "the log of the file before was written into the copy");
+    // Another file in the place is taken up at once.
+    used.site.restore(&backup);
+    let now = used.store.inspect().await.unwrap().incarnation;
+    let cell = Cell { under: &now, ..used.cell() };
+    assert_eq!(used.store.close(cell, life(2)).await.unwrap(), 10, "the copy is what counts now");
+}
+
+#[tokio::test]
+async fn a_close_writes_nothing_into_a_copy_put_over_the_file() {
+    let used = Used::new().await;
+    used.store.disconnect().await;
+    let backup = used.site.folder.path().join("backup");
+    used.site.backup(&backup);
+    assert_eq!(used.taken().await, 11);
+    for suffix in ["-wal", "-shm"] {
+        remove(&used.site.beside(suffix));
+    }
+    copy(&backup, &used.site.path);
+    used.store.disconnect().await;
+    assert!(same(&backup, &used.site.path), "the log of the file before was written into the copy");
+}
+
+/// By another process, so that no descriptor of the file is closed in this one.
+fn same(one: &std::path::Path, two: &std::path::Path) -> bool {
+    Command::new("cmp").args([one, two]).status().unwrap().success()
 }
