@@ -46,7 +46,13 @@ async fn build(draft: &Path, kind: &Kind, token: &str) -> Result<(), Fault> {
     }
     sqlx::query(kind.beget).bind(token).execute(&mut connection).await?;
     sqlx::query("COMMIT").execute(&mut connection).await?;
-    // The last to leave brings the log into the file and removes it: one complete file remains.
+    // Only the file is linked into its place, so all of the log must be in it. A close would try that too, and say
+    // nothing if the disk is full.
+    let sql = "PRAGMA wal_checkpoint(TRUNCATE)";
+    let (held_up, _, _): (i64, i64, i64) = sqlx::query_as(sql).fetch_one(&mut connection).await?;
+    if held_up != 0 {
+        return Err(Fault::broken(ErrorKind::Unavailable, "the new file could not be completed"));
+    }
     connection.close().await?;
     Ok(())
 }

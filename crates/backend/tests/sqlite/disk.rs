@@ -5,7 +5,7 @@ use std::{
     process::Command,
 };
 
-use sequent_core::{Cell, ErrorKind, SourceError, Store};
+use sequent_core::{Cell, ErrorKind, SourceError, Store, ledger::Identity};
 use sqlx::{Connection, SqliteConnection};
 
 use crate::{
@@ -148,4 +148,36 @@ async fn fill_and_look(folder: &Path) -> (u64, Took, Looked, Took) {
     store.disconnect().await;
     assert_eq!(names(folder), ["the file.db"]);
     (highest, took, looked, after)
+}
+
+#[tokio::test]
+async fn a_file_made_on_a_nearly_full_disk_is_complete_or_not_there() {
+    let mount = tempfile::tempdir().unwrap();
+    let run = |program: &str, arguments: &[&str]| {
+        let done = Command::new(program).args(arguments).arg(mount.path()).output();
+        done.is_ok_and(|output| output.status.success())
+    };
+    let mut failures = 0;
+    for kib in (8..=240).step_by(4) {
+        if !run("mount", &["-t", "tmpfs", "-o", &format!("size={kib}k"), "tmpfs"]) {
+            println!("skipped: no tmpfs can be mounted here");
+            return;
+        }
+        let mut site = Site::new();
+        site.path = mount.path().join("the file.db");
+        let ledger = site.ledger();
+        let first = ledger.inspect().await;
+        assert!(run("mount", &["-o", "remount,size=4m"]));
+        let second = ledger.inspect().await;
+        ledger.disconnect().await;
+        assert!(run("umount", &[]));
+        if let Err(error) = first {
+            failures += 1;
+            assert_eq!(error.kind(), ErrorKind::Unavailable, "{kib} KiB: {error}");
+            let text = error.to_string().to_lowercase();
+            assert!(text.contains("full") || text.contains("space"), "{kib} KiB: {error}");
+        }
+        assert!(second.is_ok(), "{kib} KiB, then with space: {second:?}");
+    }
+    assert!(failures > 0, "no disk was too small");
 }
