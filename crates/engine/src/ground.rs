@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use sequent_core::{
-    Env, LedgerId, MarkPlace, SlotIndex, SourceError, Stamp,
+    Env, LedgerId, SlotIndex, SourceError, Stamp,
     ledger::{LayoutRecord, Ledger},
 };
 
@@ -26,7 +26,7 @@ pub(crate) struct Ground {
     pub(crate) record: LayoutRecord,
     pub(crate) shards: Vec<Shard>,
     /// Where versions of the ledger are left in the data directory; not for a ledger that forgets.
-    pub(crate) home: Option<Arc<dyn MarkPlace>>,
+    pub(crate) home: Option<Arc<Home>>,
     pub(crate) files: Files,
     pub(crate) env: Env,
     pub(crate) limit: Duration,
@@ -66,9 +66,9 @@ impl Ground {
     ) -> Self {
         let mut files = opened.files.clone();
         let shards = stores::shards(config.shards_of(record.layout), create, &env, &mut files);
-        let home = (config.ledger.place != Place::Memory)
-            .then(|| Arc::new(Home::new(&config.data)) as Arc<dyn MarkPlace>);
         let limit = config.ring.health.attempt_timeout;
+        let home = (config.ledger.place != Place::Memory)
+            .then(|| Arc::new(Home::new(&config.data, limit, Arc::clone(&env.entropy))));
         Self { ledger: Arc::clone(&opened.ledger), id, record, shards, home, files, env, limit }
     }
 

@@ -9,7 +9,7 @@ use std::{
 };
 
 use sequent_buffer::{ReservoirConfig, Setting};
-use sequent_core::{Env, Rules, SlotIndex, SourceError, Store, ledger::Word};
+use sequent_core::{Env, MarkPlace, Rules, SlotIndex, SourceError, Store, ledger::Word};
 use sequent_guard::{GuardConfig, Keeper, LossPolicy, Opening};
 use sequent_ha::Ring;
 use tokio::sync::watch;
@@ -98,7 +98,8 @@ async fn assemble(config: &Config, pace: Pace, ground: Ground, memory: Memory) -
     Ok(Engine(inner))
 }
 
-/// A marker file that can't be read says nothing about a ledger that went back: no reason to go on.
+/// A marker file that was copied tells that the directory was; one that can't be read says nothing about a ledger that
+/// went back. Neither is a reason to go on.
 async fn check_home(ground: &Ground) -> Result<(), OpenError> {
     match &ground.home {
         Some(home) => home.mark(0).await.map(drop).map_err(|error| OpenError::of_source(&error)),
@@ -117,7 +118,7 @@ fn opening(config: &Config, ground: &Ground, ring: &Ring) -> Opening {
         ledger: Arc::clone(&ground.ledger),
         shards,
         first: ground.record.clone(),
-        home: ground.home.clone(),
+        home: ground.home.clone().map(|home| home as Arc<dyn MarkPlace>),
         embedded: ground.is_embedded(config),
         config: GuardConfig {
             ahead: config.guard.ahead,

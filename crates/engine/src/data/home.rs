@@ -1,12 +1,16 @@
 //! The marker file: the highest version of the ledger that any process of this directory has relied on.
 
 use std::{
-    fs::{self, File, OpenOptions},
-    io::{self, Write},
+    fmt,
+    fs::{self, File, Metadata, OpenOptions, TryLockError},
+    io::{self, Read, Write},
+    os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
+    sync::Arc,
+    time::{Duration, UNIX_EPOCH},
 };
 
-use sequent_core::{BoxFuture, ErrorKind, MarkPlace, SourceError};
+use sequent_core::{BoxFuture, Entropy, ErrorKind, MarkPlace, SourceError};
 
 /// The file's name in the data directory.
 pub(crate) const FILE: &str = "home";
@@ -20,69 +24,204 @@ const NEXT_FILE: &str = "home.next";
 /// What the file begins with.
 const HEAD: &str = "sequent/1 mark=";
 
+/// The longest pause between two tries of the lock; each is drawn between half of it and all of it.
+const LOCK_PAUSE_MAX: Duration = Duration::from_millis(10);
+
+/// The share of an attempt's time limit in which the lock must be had: the write still has to fit into the rest.
+const LOCK_SHARE: u32 = 2;
+
 /// The marker file of a data directory, shared by all its processes.
+///
+/// It bears its own identity beside the version, and every write makes a new file: one that names another file than
+/// itself was copied, also where it was copied over the file in place.
 #[derive(Debug, Clone)]
 pub(crate) struct Home {
     data: PathBuf,
+    patience: Duration,
+    entropy: Arc<dyn Entropy>,
+}
+
+/// Which file it is: inodes are used again soon, births tell those apart where the file system has them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Identity(String);
+
+impl Identity {
+    fn of(metadata: &Metadata) -> Self {
+        let born = metadata.created().ok().and_then(|born| born.duration_since(UNIX_EPOCH).ok());
+        let born = born.map_or_else(|| "unknown".to_owned(), |born| born.as_nanos().to_string());
+        Self(format!("inode={} born={born}", metadata.ino()))
+    }
+}
+
+impl fmt::Display for Identity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// What the file says, and which file says it. An absent file says nothing, and is of a new directory.
+struct Held {
+    version: u64,
+    copied: Option<String>,
+}
+
+/// Why a mark could not be read or left.
+enum Fault {
+    Io(io::Error),
+    Copied(String),
+}
+
+impl From<io::Error> for Fault {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
 }
 
 impl Home {
-    pub(crate) fn new(data: &Path) -> Self {
-        Self { data: data.to_owned() }
+    /// The marker of `data`; `limit` is the time limit of an attempt.
+    pub(crate) fn new(data: &Path, limit: Duration, entropy: Arc<dyn Entropy>) -> Self {
+        Self { data: data.to_owned(), patience: limit / LOCK_SHARE, entropy }
     }
 
-    fn held(&self) -> io::Result<u64> {
-        match fs::read_to_string(self.data.join(FILE)) {
-            Ok(text) => {
-                text.strip_prefix(HEAD).and_then(|rest| rest.trim_end().parse().ok()).ok_or_else(|| {
-                    io::Error::new(
-                        io::ErrorKind::InvalidData,
-                        format!("found {text:?}, expected `{HEAD}VERSION`"),
-                    )
-                })
+    /// Makes the marker name itself, whatever it named before: an operator has named the loss.
+    pub(crate) async fn renew(&self, version: u64) -> Result<(), SourceError> {
+        self.leave(version, true).await.map(drop)
+    }
+
+    /// The version held, also by a marker that was copied.
+    pub(crate) async fn version(&self) -> Result<u64, SourceError> {
+        let home = self.clone();
+        self.on_thread(move || Ok(home.held()?.version)).await
+    }
+
+    /// The content and the file's own identity come from one open file: a rename in between changes neither.
+    fn held(&self) -> io::Result<Held> {
+        let mut file = match File::open(self.data.join(FILE)) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Ok(Held { version: 0, copied: None });
             }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(0),
-            Err(error) => Err(error),
+            Err(error) => return Err(error),
+        };
+        let mut text = String::new();
+        file.read_to_string(&mut text)?;
+        let parts = text.strip_prefix(HEAD).and_then(|rest| rest.strip_suffix('\n')?.split_once(' '));
+        let parsed = parts.and_then(|(version, named)| Some((version.parse().ok()?, named)));
+        let Some((version, named)) = parsed else {
+            let text = format!("found {text:?}, expected `{HEAD}VERSION inode=N born=N`");
+            return Err(io::Error::new(io::ErrorKind::InvalidData, text));
+        };
+        let own = Identity::of(&file.metadata()?);
+        let copied = (own.0 != named).then(|| format!("it names the file {named}, and is {own}"));
+        Ok(Held { version, copied })
+    }
+
+    fn judged(&self, renew: bool) -> Result<u64, Fault> {
+        let held = self.held()?;
+        match held.copied {
+            Some(how) if !renew => Err(Fault::Copied(how)),
+            _ => Ok(held.version),
         }
     }
 
-    /// Greatest-of. The file is replaced whole and is on the disk before this returns; readers need no lock.
-    fn leave(&self, version: u64) -> io::Result<u64> {
-        let held = self.held()?;
-        if held >= version {
-            return Ok(held);
-        }
+    /// Greatest-of, written anew even where the version stays: an older copy then always differs from the file. On the
+    /// disk before this returns. `None` while another process has the lock.
+    fn try_write(&self, version: u64, renew: bool) -> Result<Option<u64>, Fault> {
         let lock = OpenOptions::new().create(true).append(true).open(self.data.join(LOCK_FILE))?;
-        lock.lock()?;
-        let held = self.held()?;
-        if held >= version {
-            return Ok(held);
+        match lock.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Ok(None),
+            Err(TryLockError::Error(error)) => return Err(error.into()),
         }
+        let version = self.judged(renew)?.max(version);
         let next = self.data.join(NEXT_FILE);
-        let mut file = File::create(&next)?;
-        file.write_all(format!("{HEAD}{version}\n").as_bytes())?;
+        match fs::remove_file(&next) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error.into()),
+            _ => {}
+        }
+        let mut file = OpenOptions::new().write(true).create_new(true).open(&next)?;
+        let own = Identity::of(&file.metadata()?);
+        file.write_all(format!("{HEAD}{version} {own}\n").as_bytes())?;
         file.sync_all()?;
         fs::rename(&next, self.data.join(FILE))?;
         // The name is durable only once its directory is.
         File::open(&self.data)?.sync_all()?;
-        Ok(version)
+        Ok(Some(version))
+    }
+
+    /// Tries the lock until the patience ends: a process that holds it and hangs must not make this one hang.
+    async fn leave(&self, version: u64, renew: bool) -> Result<u64, SourceError> {
+        let tries = async {
+            loop {
+                let home = self.clone();
+                if let Some(left) = self.on_thread(move || home.try_write(version, renew)).await? {
+                    return Ok(left);
+                }
+                let share = f64::midpoint(1.0, self.entropy.fraction());
+                tokio::time::sleep(LOCK_PAUSE_MAX.mul_f64(share)).await;
+            }
+        };
+        match tokio::time::timeout(self.patience, tries).await {
+            Ok(left) => left,
+            Err(_) => {
+                let (lock, limit) = (self.data.join(LOCK_FILE), self.patience.as_millis());
+                let context = format!("lock {}: another process held it for {limit} ms", lock.display());
+                Err(SourceError::new(ErrorKind::Unavailable, context))
+            }
+        }
+    }
+
+    async fn on_thread<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> Result<T, Fault> + Send + 'static,
+    ) -> Result<T, SourceError> {
+        let done = tokio::task::spawn_blocking(work).await;
+        done.map_err(|error| self.error(Fault::Io(io::Error::other(error))))?
+            .map_err(|fault| self.error(fault))
+    }
+
+    fn error(&self, fault: Fault) -> SourceError {
+        let file = self.data.join(FILE);
+        let file = file.display();
+        match fault {
+            Fault::Io(error) => {
+                let kind = match error.kind() {
+                    io::ErrorKind::InvalidData => ErrorKind::Refused,
+                    _ => ErrorKind::Unavailable,
+                };
+                SourceError::new(kind, format!("mark in {file}")).because(error)
+            }
+            Fault::Copied(how) => {
+                let context = format!(
+                    "marker {file} is a copy ({how}): a directory was copied or restored; if this is the newest state \
+                     and no other copy runs: `sequent recover --moved`; if it is an older state: \
+                     `sequent recover --bump N`, N at least the raw ids given since"
+                );
+                SourceError::new(ErrorKind::LedgerBehind, context)
+            }
+        }
     }
 }
 
 impl MarkPlace for Home {
     fn mark(&self, version: u64) -> BoxFuture<'_, Result<u64, SourceError>> {
-        let home = self.clone();
         Box::pin(async move {
-            let file = home.data.join(FILE);
-            let left = tokio::task::spawn_blocking(move || home.leave(version)).await;
-            let refused = |error: io::Error| {
-                let kind = match error.kind() {
-                    io::ErrorKind::InvalidData => ErrorKind::Refused,
-                    _ => ErrorKind::Unavailable,
-                };
-                SourceError::new(kind, format!("mark in {}", file.display())).because(error)
-            };
-            left.map_err(|error| refused(io::Error::other(error)))?.map_err(refused)
+            if version > 0 {
+                return self.leave(version, false).await;
+            }
+            let home = self.clone();
+            self.on_thread(move || home.judged(false)).await
+        })
+    }
+}
+
+/// The marker as a recovery reads it: the version counts, whoever copied it.
+pub(crate) struct Unjudged<'a>(pub(crate) &'a Home);
+
+impl MarkPlace for Unjudged<'_> {
+    fn mark(&self, version: u64) -> BoxFuture<'_, Result<u64, SourceError>> {
+        Box::pin(async move {
+            if version > 0 { self.0.leave(version, true).await } else { self.0.version().await }
         })
     }
 }
@@ -90,36 +229,96 @@ impl MarkPlace for Home {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use sequent_testkit::SeededEntropy;
+
+    fn home(data: &Path) -> Home {
+        Home::new(data, Duration::from_secs(20), Arc::new(SeededEntropy::new(1)))
+    }
+
+    /// The text into the file that is there: what `cp -a bak/. data/` does.
+    fn overwrite(data: &Path, text: &[u8]) {
+        OpenOptions::new()
+            .write(true)
+            .truncate(true)
+            .open(data.join(FILE))
+            .and_then(|mut file| file.write_all(text))
+            .unwrap();
+    }
 
     #[tokio::test]
     async fn the_greatest_stays() {
         let data = tempfile::tempdir().unwrap();
-        let home = Home::new(data.path());
+        let home = home(data.path());
         assert_eq!(home.mark(0).await.unwrap(), 0, "reading creates nothing");
         assert_eq!(fs::read_dir(data.path()).unwrap().count(), 0);
         assert_eq!(home.mark(7).await.unwrap(), 7);
         assert_eq!(home.mark(3).await.unwrap(), 7);
-        assert_eq!(Home::new(data.path()).mark(0).await.unwrap(), 7);
+        assert_eq!(self::home(data.path()).mark(0).await.unwrap(), 7);
     }
 
-    #[test]
-    fn of_many_at_once_the_greatest_stays() {
+    #[tokio::test(flavor = "multi_thread")]
+    async fn of_many_at_once_the_greatest_stays() {
         let data = tempfile::tempdir().unwrap();
-        std::thread::scope(|scope| {
-            for version in 1..=16 {
-                let home = Home::new(data.path());
-                scope.spawn(move || assert!(home.leave(version).unwrap() >= version));
-            }
-        });
-        assert_eq!(Home::new(data.path()).held().unwrap(), 16);
+        let mut tasks = tokio::task::JoinSet::new();
+        for version in 1..=16 {
+            let home = home(data.path());
+            tasks.spawn(async move { assert!(home.mark(version).await.unwrap() >= version) });
+        }
+        tasks.join_all().await;
+        assert_eq!(home(data.path()).mark(0).await.unwrap(), 16);
     }
 
     #[tokio::test]
     async fn a_foreign_content_is_refused_not_overwritten() {
         let data = tempfile::tempdir().unwrap();
         fs::write(data.path().join(FILE), "mine\n").unwrap();
-        let error = Home::new(data.path()).mark(1).await.unwrap_err();
+        let error = home(data.path()).mark(1).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Refused);
         assert!(error.to_string().contains("found \"mine\\n\""), "{error}");
+    }
+
+    #[tokio::test]
+    async fn an_older_copy_over_the_file_in_place_is_told_even_with_the_same_version() {
+        let data = tempfile::tempdir().unwrap();
+        let home = home(data.path());
+        home.mark(7).await.unwrap();
+        let older = fs::read(data.path().join(FILE)).unwrap();
+        home.mark(7).await.unwrap();
+        assert_eq!(home.mark(0).await.unwrap(), 7);
+        overwrite(data.path(), &older);
+        for version in [0, 9] {
+            let error = home.mark(version).await.unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::LedgerBehind, "{error}");
+            assert!(error.to_string().contains("sequent recover --moved"), "{error}");
+        }
+        assert_eq!(home.version().await.unwrap(), 7);
+        home.renew(8).await.unwrap();
+        assert_eq!(home.mark(0).await.unwrap(), 8, "it names itself again");
+    }
+
+    #[tokio::test]
+    async fn a_copied_directory_is_told_and_a_moved_one_is_not() {
+        let data = tempfile::tempdir().unwrap();
+        let (was, moved, copy) = (data.path().join("a"), data.path().join("b"), data.path().join("c"));
+        fs::create_dir(&was).unwrap();
+        home(&was).mark(7).await.unwrap();
+        fs::rename(&was, &moved).unwrap();
+        assert_eq!(home(&moved).mark(0).await.unwrap(), 7);
+        fs::create_dir(&copy).unwrap();
+        fs::copy(moved.join(FILE), copy.join(FILE)).unwrap();
+        assert_eq!(home(&copy).mark(0).await.unwrap_err().kind(), ErrorKind::LedgerBehind);
+    }
+
+    #[tokio::test]
+    async fn a_lock_that_is_never_given_back_is_an_error() {
+        let data = tempfile::tempdir().unwrap();
+        let lock = File::create(data.path().join(LOCK_FILE)).unwrap();
+        lock.lock().unwrap();
+        let home = Home { patience: Duration::from_millis(50), ..home(data.path()) };
+        let error = home.mark(1).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Unavailable);
+        assert!(error.to_string().contains("home.lock"), "{error}");
+        drop(lock);
+        assert_eq!(home.mark(1).await.unwrap(), 1);
     }
 }

@@ -4,4 +4,4 @@ mod directory;
 mod home;
 
 pub(crate) use directory::{Found, look, prepare};
-pub(crate) use home::Home;
+pub(crate) use home::{Home, Unjudged};

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use sequent_core::{SlotIndex, Store, ledger::Loss};
+use sequent_core::{MarkPlace, SlotIndex, SourceError, Store, ledger::Loss};
 
 use super::Desk;
-use crate::OpenError;
+use crate::{OpenError, data::Unjudged};
 
 impl Desk {
     /// Names the loss after which this cluster may go on: every counter then opens a new life above its ceiling.
@@ -14,9 +14,14 @@ impl Desk {
         let ground = &self.0;
         let shards: Vec<(SlotIndex, Arc<dyn Store>)> =
             ground.shards.iter().map(|shard| (shard.part.slot, Arc::clone(&shard.store))).collect();
-        sequent_guard::recover(&*ground.ledger, &shards, ground.home.as_deref(), loss, ground.limit)
-            .await
-            .map_err(|error| OpenError::of_source(&error))?;
+        let unjudged = ground.home.as_deref().map(Unjudged);
+        let home = unjudged.as_ref().map(|home| home as &dyn MarkPlace);
+        let unusable = |error: SourceError| OpenError::of_source(&error);
+        sequent_guard::recover(&*ground.ledger, &shards, home, loss, ground.limit).await.map_err(unusable)?;
+        // After the ledger: where this breaks off, the marker still accuses, and the command is given once more.
+        if let Some(home) = &ground.home {
+            home.renew(0).await.map_err(unusable)?;
+        }
         Ok(match loss {
             Loss::Moved => {
                 "the data at hand is the newest state: each counter goes on above its ceiling".to_owned()

@@ -105,3 +105,22 @@ async fn a_copied_directory_is_refused_until_its_loss_is_named() {
     assert!(explained.life.is_some_and(|life| !life.in_force), "number 1 is of the life before");
     engine.shutdown().await;
 }
+
+#[tokio::test]
+async fn a_directory_put_back_over_itself_gives_nothing_before_recovery() {
+    let place = Place::new();
+    let mut highest = 0;
+    above(&place, &mut highest, 5).await;
+    let backup = tempfile::tempdir().unwrap();
+    copy(&place.data(), backup.path());
+    above(&place, &mut highest, 5).await;
+    // Into the files that are there: every inode and every birth stays.
+    copy(backup.path(), &place.data());
+    let error = place.refused().await;
+    assert!(error.contains("sequent recover --bump N"), "{error}");
+    let desk = Desk::open(&place.config(), &Options::default()).await.unwrap();
+    desk.recover(Loss::Bump(1000)).await.unwrap();
+    desk.close().await;
+    above(&place, &mut highest, 5).await;
+    above(&place, &mut highest, 5).await;
+}
