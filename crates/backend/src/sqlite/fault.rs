@@ -72,7 +72,11 @@ impl From<sqlx::Error> for Fault {
         };
         let extended: i32 = reported.code().and_then(|code| code.parse().ok()).unwrap_or(-1);
         let (name, reaction) = meaning(extended & 0xff);
-        let hint = if extended == SHM_SIZE { ", the disk may be full" } else { "" };
+        let hint = match extended & 0xff {
+            _ if extended == SHM_SIZE => ", the disk may be full",
+            CORRUPT | NOTADB => ": the file is damaged: restore it from a copy, or remove it",
+            _ => "",
+        };
         let cause = Cause(format!("{name} ({extended}): {}{hint}", reported.message()));
         match reaction {
             Reaction::Retry => Self::Busy(cause),
@@ -85,6 +89,9 @@ impl From<sqlx::Error> for Fault {
 /// `SQLITE_IOERR_SHMSIZE`: the wal-index could not grow; said as "disk I/O error" only.
 const SHM_SIZE: i32 = 4874;
 
+const CORRUPT: i32 = 11;
+const NOTADB: i32 = 26;
+
 enum Reaction {
     Retry,
     Evict,
@@ -92,7 +99,7 @@ enum Reaction {
 }
 
 /// SQLite's primary result codes. What comes and goes with the disk evicts, so that timed rescue brings it back;
-/// what a person must mend (a table that is gone, a value that can't be ours) is refused.
+/// what a person must mend (a damaged file, a table that is gone, a value that can't be ours) is refused.
 fn meaning(primary: i32) -> (&'static str, Reaction) {
     match primary {
         1 => ("SQLITE_ERROR", Reaction::Refuse),
@@ -102,7 +109,7 @@ fn meaning(primary: i32) -> (&'static str, Reaction) {
         7 => ("SQLITE_NOMEM", Reaction::Evict),
         8 => ("SQLITE_READONLY", Reaction::Evict),
         10 => ("SQLITE_IOERR", Reaction::Evict),
-        11 => ("SQLITE_CORRUPT", Reaction::Evict),
+        CORRUPT => ("SQLITE_CORRUPT", Reaction::Refuse),
         13 => ("SQLITE_FULL", Reaction::Evict),
         14 => ("SQLITE_CANTOPEN", Reaction::Evict),
         // "locking protocol": many readers raced for a slot of the wal-index.
@@ -110,7 +117,7 @@ fn meaning(primary: i32) -> (&'static str, Reaction) {
         17 => ("SQLITE_SCHEMA", Reaction::Refuse),
         19 => ("SQLITE_CONSTRAINT", Reaction::Refuse),
         20 => ("SQLITE_MISMATCH", Reaction::Refuse),
-        26 => ("SQLITE_NOTADB", Reaction::Evict),
+        NOTADB => ("SQLITE_NOTADB", Reaction::Refuse),
         _ => ("SQLite", Reaction::Evict),
     }
 }

@@ -96,14 +96,19 @@ async fn a_directory_in_its_place_is_unavailable() {
 }
 
 #[tokio::test]
-async fn something_else_in_its_place_is_unavailable() {
+async fn something_else_in_its_place_is_left_alone() {
     let used = Used::new().await;
     let aside = used.site.folder.path().join("aside");
     used.store.disconnect().await;
     std::fs::rename(&used.site.path, &aside).unwrap();
-    for (content, says) in [(&b""[..], "empty (0 bytes)"), (&[b'x'; 8192], "SQLITE_NOTADB (26)")] {
+    let (empty, rubbish) = (&b""[..], &[b'x'; 8192][..]);
+    let expected = [
+        (empty, ErrorKind::Unavailable, "empty (0 bytes)"),
+        (rubbish, ErrorKind::Refused, "SQLITE_NOTADB (26)"),
+    ];
+    for (content, kind, says) in expected {
         std::fs::write(&used.site.path, content).unwrap();
-        failed(used.take().await, ErrorKind::Unavailable, &[says]);
+        failed(used.take().await, kind, &[says]);
         assert_eq!(std::fs::read(&used.site.path).unwrap(), content, "it was touched");
     }
     std::fs::rename(&aside, &used.site.path).unwrap();
@@ -111,7 +116,7 @@ async fn something_else_in_its_place_is_unavailable() {
 }
 
 #[tokio::test]
-async fn a_file_written_over_with_rubbish_is_unavailable_until_it_is_mended() {
+async fn a_file_written_over_with_rubbish_is_refused_until_it_is_mended() {
     let used = Used::new().await;
     used.store.disconnect().await;
     let backup = used.site.folder.path().join("backup");
@@ -120,8 +125,8 @@ async fn a_file_written_over_with_rubbish_is_unavailable_until_it_is_mended() {
     // By another process, in place, while a connection is open; the log is emptied so that the file itself is read.
     sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)").execute(&mut used.site.stranger().await).await.unwrap();
     write_over(&used.site, &[b'x'; 16384]);
-    failed(used.take().await, ErrorKind::Unavailable, &["SQLITE_"]);
-    failed(used.store.inspect().await, ErrorKind::Unavailable, &["SQLITE_"]);
+    failed(used.take().await, ErrorKind::Refused, &["SQLITE_", "restore it from a copy, or remove it"]);
+    failed(used.store.inspect().await, ErrorKind::Refused, &["SQLITE_", "restore it"]);
     write_over(&used.site, &std::fs::read(&backup).unwrap());
     let inspection = used.store.inspect().await.unwrap();
     assert_eq!(inspection.incarnation, used.under, "the file is the same, and so is what it says of itself");
