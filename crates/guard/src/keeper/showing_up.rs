@@ -44,6 +44,10 @@ impl Keeper {
                 reports.push((Arc::clone(guarded), report));
             }
         }
+        if self.trouble().is_some() {
+            // Nothing may be raised; but who does not call never hears that an operator has named the loss.
+            reports.clear();
+        }
         let mut rest = &reports[..];
         loop {
             let (batch, after) = rest.split_at(rest.len().min(RAISES_MAX));
@@ -62,7 +66,7 @@ impl Keeper {
         // Ids that left between the gathering of the first call and its answer: the next raise of each counter would
         // carry them, but a counter may rest.
         let owed = owed(&self.counters, RAISES_MAX);
-        if !owed.is_empty() {
+        if !owed.is_empty() && self.trouble().is_none() {
             self.report(&self.shared.desk.incarnation(), &owed).await;
         }
     }
