@@ -8,7 +8,7 @@ use sequent_engine::{
     config::{Config, Sources},
 };
 
-use crate::{args::Globals, failure::Failure};
+use crate::{args::Globals, failure::Failure, output};
 
 /// The embedded cluster's directory where nobody names one.
 const DATA_DEFAULT: &str = "./sequent-data";
@@ -89,5 +89,5 @@ fn options() -> Result<Options, Failure> {
         Ok("") | Err(_) => CreatePolicy::Embedded,
         Ok(other) => return Err(Failure::argument(EMBEDDED, other, "never is allowed, or nothing")),
     };
-    Ok(Options { create, say: Arc::new(|line| eprintln!("{line}")), ..Options::default() })
+    Ok(Options { create, say: Arc::new(output::say), ..Options::default() })
 }

@@ -20,6 +20,12 @@ pub(crate) fn start(verbose: u8, quiet: &str) -> Result<(), Failure> {
         _ => EnvFilter::new("trace"),
     };
     let colour = io::IsTerminal::is_terminal(&io::stderr());
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr).with_ansi(colour).init();
+    tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(io::stderr)
+        .with_ansi(colour)
+        // It would say on standard error that standard error can't be written to, and panic.
+        .log_internal_errors(false)
+        .init();
     Ok(())
 }

@@ -50,6 +50,8 @@ fn run(cli: Cli) -> Result<(), Failure> {
     let quiet = match cli.command {
         Command::Bench(_) => "off",
         Command::Serve(_) => "info",
+        // Standard error then holds one JSON object or nothing.
+        _ if cli.globals.json => "off",
         _ => "warn",
     };
     logging::start(cli.globals.verbose, quiet)?;

@@ -60,6 +60,11 @@ pub(crate) fn write(put: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Resul
     put(&mut out).and_then(|()| out.flush()).map_err(|error| Failure::output(&error))
 }
 
+/// Says a line on standard error. Where that is closed or full nobody can be told, and the work goes on.
+pub(crate) fn say(line: &str) {
+    drop(writeln!(io::stderr(), "{line}"));
+}
+
 /// A cause's detail without its class in front, which is shown beside it.
 pub(crate) fn detail<'a>(class: &str, text: &'a str) -> &'a str {
     text.strip_prefix(class).and_then(|rest| rest.strip_prefix(": ")).unwrap_or(text)

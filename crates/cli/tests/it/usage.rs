@@ -65,3 +65,14 @@ fn completions_and_manual_come_from_the_same_definitions() {
     assert!(place.path("man1/sequent-next.1").exists());
     place.run(&["man", "--dir", "nowhere"]).refused(1, &["nowhere"]);
 }
+
+#[test]
+fn a_standard_error_that_is_full_or_closed_stops_nothing() {
+    for args in [&["next", "order"][..], &["-vvv", "next", "order"], &["bench", "order", "--duration", "1s"]]
+    {
+        let place = Place::new();
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let output = place.command(args).stderr(full).output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{args:?}");
+    }
+}

@@ -57,7 +57,7 @@ impl Progress {
     /// Says something that happened, above the bar.
     pub(crate) fn say(&self, line: &str) {
         if self.bar.is_hidden() {
-            eprintln!("{line}");
+            crate::output::say(line);
         } else {
             self.bar.println(line);
         }
