@@ -1,11 +1,6 @@
 //! What went wrong, as people and scripts see it: `sequent: REASON: text`, or a JSON object, and an exit code.
 
-use std::{
-    fmt::Display,
-    io::{self, Write},
-    path::Path,
-    process::ExitCode,
-};
+use std::{fmt::Display, io, path::Path, process::ExitCode};
 
 use clap::error::ErrorKind;
 use sequent_engine::{
@@ -97,7 +92,7 @@ impl Failure {
             let text = if json { serde_json::to_string(self).ok() } else { None };
             let text = text.unwrap_or_else(|| format!("sequent: {}: {}", self.reason, self.message));
             // Where standard error is closed as well, the exit code has to do.
-            drop(writeln!(io::stderr(), "{text}"));
+            crate::output::say(&text);
         }
         ExitCode::from(self.exit)
     }
@@ -126,7 +121,8 @@ impl From<EngineError> for Failure {
             Some(detail) => format!("{error}: {detail}"),
             None => error.to_string(),
         };
-        Self { errors: fields.map(field).collect(), ..Self::reason(error.reason(), message) }
+        let word = if error.is_refused() { REFUSED } else { error.reason().as_str() };
+        Self { errors: fields.map(field).collect(), ..Self::new(word, error.exit_code(), message) }
     }
 }
 

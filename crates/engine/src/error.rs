@@ -57,7 +57,7 @@ impl EngineError {
             ErrorKind::Exhausted => format!("{sequence} is at its end"),
             ErrorKind::NoWitness => "the ledger is needed, and away".to_owned(),
             ErrorKind::LedgerBehind => {
-                "the ledger is older than what it gave: run `sequent recover` on the server".to_owned()
+                "the ledger is older than what it gave: run `sequent recover`".to_owned()
             }
             // Its text names slots and cause classes only.
             ErrorKind::NoShard => format!("no slot can serve {sequence}: {}", error.context()),
@@ -75,6 +75,17 @@ impl EngineError {
     /// What callers match on.
     pub fn reason(&self) -> Reason {
         self.reason
+    }
+
+    /// Whether the ledger itself was refused, its file, login or schema: trying again can't help.
+    pub fn is_refused(&self) -> bool {
+        let refused = |source: &SourceError| source.kind() == ErrorKind::Refused;
+        self.reason == Reason::LedgerUnavailable && self.source.as_ref().is_some_and(refused)
+    }
+
+    /// The exit code: that of the reason, but 3 where a person must mend the ledger.
+    pub fn exit_code(&self) -> u8 {
+        if self.is_refused() { 3 } else { self.reason.exit_code() }
     }
 
     /// Each field that is out of bounds, for [`Reason::InvalidArgument`].

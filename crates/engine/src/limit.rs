@@ -21,15 +21,29 @@ pub(crate) async fn within<T>(
 
 /// What a failed call to the ledger means to a caller: away, unless it says that a person has to act.
 pub(crate) fn of_ledger(error: &SourceError) -> EngineError {
-    let reason = match error.kind() {
-        ErrorKind::LedgerBehind => Reason::RecoveryRequired,
-        _ => Reason::LedgerUnavailable,
+    let (reason, text) = match error.kind() {
+        ErrorKind::LedgerBehind => (Reason::RecoveryRequired, "the ledger is older than what it gave"),
+        ErrorKind::Refused => (Reason::LedgerUnavailable, "the ledger is refused: a person must mend it"),
+        _ => (Reason::LedgerUnavailable, "the ledger is needed, and can't be used"),
     };
-    EngineError::new(reason, "the ledger is needed, and can't be used").because(error.clone())
+    EngineError::new(reason, text).because(error.clone())
 }
 
 /// No such sequence.
 pub(crate) fn not_found(name: &SequenceName) -> EngineError {
     let text = format!("no sequence {name}: define it, or add a pattern to auto_create");
     EngineError::new(Reason::SequenceNotFound, text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refused_ledger_is_not_one_that_is_away() {
+        let exit = |kind| of_ledger(&SourceError::new(kind, "read")).exit_code();
+        assert_eq!(exit(ErrorKind::Refused), 3, "trying again can't help");
+        assert_eq!(exit(ErrorKind::LedgerBehind), 3);
+        assert_eq!(exit(ErrorKind::Unavailable), 4);
+    }
 }

@@ -4,7 +4,10 @@ use std::time::Duration;
 
 use clap::Args;
 use sequent_core::ledger::WordVerb;
-use sequent_engine::report::{Cause, ShardReport};
+use sequent_engine::{
+    Desk,
+    report::{Cause, ShardReport},
+};
 
 use super::word;
 use crate::{cluster::Cluster, failure::Failure, output};
@@ -18,7 +21,9 @@ Opens the store of each slot itself, so it shows what this process finds now, wh
 and the operators' words in force, from the ledger. It takes no number.
 
 States: open (the store can serve), new (not used yet), evicted (it could serve; an operator's word keeps it out), \
-unreachable, refused (a person must mend it), empty (no store in this slot).";
+unreachable, refused (a person must mend it), empty (no store in this slot).
+
+Where nothing may be given before `sequent recover`, or the ledger can't be read, it says so and exits with 3 or 4.";
 
 /// Show each slot with its state and cause
 #[derive(Debug, Args)]
@@ -30,17 +35,24 @@ impl Shards {
         let desk = cluster.desk().await?;
         let mut slots = desk.shards().await;
         slots.iter_mut().for_each(obey);
-        if cluster.json() {
-            let layout = desk.layout();
-            return output::report(&serde_json::json!({
-                "shard_bits": layout.shard_bits(),
-                "memory_bits": layout.memory_bits(),
-                "slots": slots,
-            }));
-        }
-        let rows: Vec<_> = slots.iter().map(row).collect();
-        output::lines(output::table(&["slot", "state", "store", "durability", "place", "cause"], &rows))
+        let trouble = desk.trouble().await;
+        show(cluster, &desk, &slots)?;
+        // What was found is shown; a cluster that may give nothing fails all the same.
+        trouble.map_or(Ok(()), |error| Err(error.into()))
     }
+}
+
+fn show(cluster: &Cluster, desk: &Desk, slots: &[ShardReport]) -> Result<(), Failure> {
+    if cluster.json() {
+        let layout = desk.layout();
+        return output::report(&serde_json::json!({
+            "shard_bits": layout.shard_bits(),
+            "memory_bits": layout.memory_bits(),
+            "slots": slots,
+        }));
+    }
+    let rows: Vec<_> = slots.iter().map(row).collect();
+    output::lines(output::table(&["slot", "state", "store", "durability", "place", "cause"], &rows))
 }
 
 /// A store that could serve, and must not: the word is then the state and the cause.

@@ -15,6 +15,7 @@ use crate::{
 impl Desk {
     /// Looks into each slot's store, all in parallel, each within one attempt's time limit. States are `open` (it
     /// bears this cluster's stamp), `new` (it bears none yet), `unreachable`, `refused` and `empty`.
+    /// Words that can't be read are missing here: [`Desk::trouble`] says why.
     pub async fn shards(&self) -> Vec<ShardReport> {
         let words = within(self.limit(), "read the words", self.ledger().words()).await.unwrap_or_default();
         let mut looks = JoinSet::new();

@@ -3,6 +3,7 @@
 mod explain;
 mod look;
 mod recover;
+mod trouble;
 
 use std::{sync::Arc, time::Duration};
 

@@ -119,7 +119,9 @@ async fn a_directory_put_back_over_itself_gives_nothing_before_recovery() {
     let error = place.refused().await;
     assert!(error.contains("sequent recover --bump N"), "{error}");
     let desk = Desk::open(&place.config(), &Options::default()).await.unwrap();
+    assert_eq!(desk.trouble().await.map(|error| error.reason()), Some(Reason::RecoveryRequired));
     desk.recover(Loss::Bump(1000)).await.unwrap();
+    assert!(desk.trouble().await.is_none());
     desk.close().await;
     above(&place, &mut highest, 5).await;
     above(&place, &mut highest, 5).await;
