@@ -46,6 +46,12 @@ impl Nature {
         !in_doubt && !servers.iter().flatten().any(away) && self.world.ledger_covers(slot)
     }
 
+    /// Until then the marks that tell of an earlier loss may still be on the store that would forget next.
+    fn everybody_has_met_the_ledger(&self, servers: &[Option<Server>]) -> bool {
+        let speaks = self.world.ledger.incarnation();
+        servers.iter().flatten().all(|s| s.keeper.status().ledger == speaks && s.keeper.trouble().is_none())
+    }
+
     /// Whether a copy of the ledger and of one store may come back at once: the marks are where they belong.
     async fn is_marked_elsewhere(&self, slot: usize) -> bool {
         let version = self.world.ledger.snapshot().version();
@@ -80,7 +86,11 @@ impl Nature {
             Fault::LedgerRestart => self.world.ledger.restart(),
             Fault::LedgerRestore => self.ledger_back(false)?,
             Fault::LedgerInPlace => self.ledger_back(true)?,
-            Fault::Both if self.world.ledger_covers(slot) && self.is_marked_elsewhere(slot).await => {
+            Fault::Both
+                if self.world.ledger_covers(slot)
+                    && self.everybody_has_met_the_ledger(servers)
+                    && self.is_marked_elsewhere(slot).await =>
+            {
                 // Never in place: a server that has not called since the copy can't notice that, and its writes lift the
                 // version to the mark before another compares them (guard.md, what cannot be promised).
                 self.ledger_back(false)?;
