@@ -12,6 +12,7 @@ use sequent_buffer::TakeError;
 use sequent_core::{Blocks, Env, ErrorKind, Key, NameError, SequenceName};
 use sequent_guard::Keeper;
 use sequent_ha::Ring;
+use tokio::sync::watch;
 
 use crate::{
     Desk, EngineError, OpenError, Options, Reason, Recent,
@@ -82,6 +83,29 @@ pub(crate) struct Inner {
     pub(crate) tasks: Tasks,
     pub(crate) memory: Memory,
     pub(crate) stopping: AtomicBool,
+}
+
+impl Inner {
+    /// Makes a key live, unless what it was made from is no longer in force, or the engine began to stop meanwhile:
+    /// those who looked for live keys then have not seen this one.
+    fn settle(
+        &self,
+        name: &SequenceName,
+        key: &Key,
+        result: Result<Arc<Live>, EngineError>,
+        waiting: &watch::Sender<Option<Result<Arc<Live>, EngineError>>>,
+    ) {
+        let made = result.as_ref().ok().map(Arc::clone);
+        self.keys.made(key, result, waiting);
+        let Some(live) = made else { return };
+        if self.catalog.find(name).is_none_or(|entry| entry.definition != *live.definition()) {
+            self.keys.remove(|held| held == key);
+        }
+        if self.stopping.load(Ordering::Acquire) {
+            live.reservoir().close();
+            self.keys.remove(|held| held == key);
+        }
+    }
 }
 
 impl Engine {
@@ -174,7 +198,7 @@ impl Engine {
                     // A task of its own: a caller that goes away must not end it for the others.
                     self.0.tasks.spawn(async move {
                         let result = engine.0.build(&name, &key).await.map(Arc::new);
-                        engine.0.keys.made(&key, result, &sender);
+                        engine.0.settle(&name, &key, result, &sender);
                     });
                     made
                 }
@@ -217,3 +241,39 @@ pub(crate) const SWEEP_EVERY: Duration = Duration::from_secs(30);
 
 /// A key from which nothing has been taken for so long is dropped whole.
 pub(crate) const IDLE_AFTER: Duration = Duration::from_secs(600);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Sources;
+
+    async fn made(engine: &Engine, name: &SequenceName, between: impl AsyncFnOnce()) {
+        let key = Key::of(name);
+        let Ok(Claim::Make(sender)) = engine.0.keys.claim(&key) else { panic!("{name} is new") };
+        let live = Arc::new(engine.0.build(name, &key).await.unwrap());
+        between().await;
+        engine.0.settle(name, &key, Ok(live), &sender);
+    }
+
+    #[tokio::test]
+    async fn a_key_made_from_what_is_no_longer_in_force_does_not_stay() {
+        let data = tempfile::tempdir().unwrap();
+        let config = Config::load(&Sources::embedded(data.path().join("data"))).unwrap();
+        let engine = Engine::open(config, Options::default()).await.unwrap();
+        let (name, same): (SequenceName, SequenceName) = ("order".parse().unwrap(), "same".parse().unwrap());
+        made(&engine, &same, async || {}).await;
+        assert!(engine.0.keys.get(&Key::of(&same)).is_some());
+        made(&engine, &name, async || {
+            let definition = crate::Body::default().defining(&name, 2);
+            engine.0.desk.0.ledger.define(&definition, Some(1)).await.unwrap();
+            engine.0.catalog.follow(u64::MAX).await.unwrap();
+        })
+        .await;
+        assert!(engine.0.keys.get(&Key::of(&name)).is_none(), "version 1 must not stay");
+        let late: SequenceName = "late".parse().unwrap();
+        made(&engine, &late, async || engine.0.stopping.store(true, Ordering::Release)).await;
+        assert!(engine.0.keys.get(&Key::of(&late)).is_none(), "the engine is stopping");
+        engine.0.stopping.store(false, Ordering::Release);
+        engine.shutdown().await;
+    }
+}

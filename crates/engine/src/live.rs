@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use sequent_buffer::{Expansion, Reservoir, Spanned};
-use sequent_core::{Key, SequenceName, Source};
+use sequent_core::{Key, SequenceName, Source, ledger::Definition};
 
 use crate::{EngineError, catalog::Entry, engine::Inner};
 
@@ -16,6 +16,10 @@ pub(crate) struct Live {
 impl Live {
     pub(crate) fn reservoir(&self) -> &Reservoir {
         &self.reservoir
+    }
+
+    pub(crate) fn definition(&self) -> &Definition {
+        &self.entry.definition
     }
 
     pub(crate) fn version(&self) -> u32 {

@@ -161,14 +161,11 @@ impl Home {
                 tokio::time::sleep(LOCK_PAUSE_MAX.mul_f64(share)).await;
             }
         };
-        match tokio::time::timeout(self.patience, tries).await {
-            Ok(left) => left,
-            Err(_) => {
-                let (lock, limit) = (self.data.join(LOCK_FILE), self.patience.as_millis());
-                let context = format!("lock {}: another process held it for {limit} ms", lock.display());
-                Err(SourceError::new(ErrorKind::Unavailable, context))
-            }
-        }
+        tokio::time::timeout(self.patience, tries).await.unwrap_or_else(|_| {
+            let (lock, limit) = (self.data.join(LOCK_FILE), self.patience.as_millis());
+            let context = format!("lock {}: another process held it for {limit} ms", lock.display());
+            Err(SourceError::new(ErrorKind::Unavailable, context))
+        })
     }
 
     async fn on_thread<T: Send + 'static>(
