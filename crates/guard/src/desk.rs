@@ -9,7 +9,7 @@ use std::{
 
 use sequent_core::{
     BoxFuture, Env, ErrorKind, Event, Incarnation, LedgerId, Rule, Rules, SlotIndex, SourceError,
-    ledger::{Answer, Counter, Ledger, LedgerInspection, Pass, Reading, ServerId},
+    ledger::{Answer, Counter, LayoutRecord, Ledger, LedgerInspection, Pass, Reading, ServerId},
 };
 
 use crate::{
@@ -43,6 +43,11 @@ pub enum Trouble {
         /// Whose shards these are.
         expected: LedgerId,
     },
+    /// The ledger holds another layout than the one this server counts by.
+    Relaid {
+        /// Which field differs, what was found, and what to do.
+        reason: String,
+    },
 }
 
 impl Trouble {
@@ -60,6 +65,7 @@ impl Trouble {
             Self::Another { found, expected } => {
                 format!("another ledger is in the place of this cluster's: found {found}, expected {expected}; put it back")
             }
+            Self::Relaid { reason } => reason.clone(),
         };
         SourceError::new(ErrorKind::LedgerBehind, context)
     }
@@ -80,7 +86,7 @@ pub(crate) struct Desk {
     ledger: Arc<dyn Ledger>,
     id: LedgerId,
     server: ServerId,
-    epoch: u64,
+    layout: LayoutRecord,
     embedded: bool,
     config: GuardConfig,
     rules: Rules,
@@ -102,7 +108,7 @@ pub(crate) struct DeskParts {
     pub(crate) server: ServerId,
     pub(crate) nonce: u64,
     pub(crate) inspection: LedgerInspection,
-    pub(crate) epoch: u64,
+    pub(crate) layout: LayoutRecord,
     pub(crate) embedded: bool,
     pub(crate) config: GuardConfig,
     pub(crate) rules: Rules,
@@ -118,7 +124,7 @@ impl Desk {
             server,
             nonce,
             inspection,
-            epoch,
+            layout,
             embedded,
             config,
             rules,
@@ -136,7 +142,7 @@ impl Desk {
             trouble: None,
         };
         let (state, writing) = (Mutex::new(state), tokio::sync::Mutex::default());
-        Self { ledger, id, server, epoch, embedded, config, rules, env, marks, shards, state, writing }
+        Self { ledger, id, server, layout, embedded, config, rules, env, marks, shards, state, writing }
     }
 
     /// The ledger's incarnation under which permits are granted now.
@@ -222,7 +228,8 @@ impl Desk {
         }
         let next = self.env.entropy.bits();
         let (under, nonces) = self.offer(next);
-        let pass = Pass { under: &under, server: self.server, nonces: &nonces, next, epoch: self.epoch };
+        let pass =
+            Pass { under: &under, server: self.server, nonces: &nonces, next, epoch: self.layout.epoch };
         match self.limited(step, call(&*self.ledger, pass, asks)).await {
             Ok(answer) => {
                 self.acknowledged(next, answer.version);
@@ -262,12 +269,16 @@ impl Desk {
         })
     }
 
-    /// Makes `NoWitness` of a ledger that is away, and notes the loss.
+    /// Makes `NoWitness` of a ledger that is away, and notes the loss; and `LedgerBehind` of one that refuses, which is no
+    /// shard's fault.
     fn outcome<T>(&self, result: Result<T, SourceError>) -> Result<T, SourceError> {
         result.map_err(|error| match error.kind() {
             ErrorKind::Timeout | ErrorKind::Unavailable | ErrorKind::Contended => {
                 self.lost(&error);
                 SourceError::new(ErrorKind::NoWitness, "the ledger is away").because(error)
+            }
+            ErrorKind::Refused => {
+                SourceError::new(ErrorKind::LedgerBehind, "the ledger refuses this server").because(error)
             }
             _ => error,
         })
@@ -338,6 +349,10 @@ impl Desk {
         } else {
             self.compare_with_marks(&inspection).await?
         };
+        let trouble = match trouble {
+            None => self.lay_out_again().await?,
+            trouble => trouble,
+        };
         self.accept(inspection, nonce, trouble.clone());
         self.env.events.emit(Event::LedgerReborn { was: was.clone(), is: is.clone() });
         if trouble.is_none() {
@@ -345,6 +360,14 @@ impl Desk {
             self.outcome(recorded)?;
         }
         Ok(())
+    }
+
+    /// A trusted ledger may have lost its layout, or got another one, with the copy that it was set back to: a running
+    /// server does what one that opens would.
+    async fn lay_out_again(&self) -> Result<Option<Trouble>, SourceError> {
+        let held = self.limited("founding", self.ledger.found(&self.layout)).await;
+        let agreed = admission::agree(&self.outcome(held)?, &self.layout);
+        Ok(agreed.err().map(|error| Trouble::Relaid { reason: error.context().to_owned() }))
     }
 
     /// Whether this incarnation of the ledger went back, as far as marks can tell.

@@ -58,7 +58,7 @@ impl Keeper {
             server: ServerId::random(&*env.entropy),
             nonce: env.entropy.bits(),
             inspection: inspection.clone(),
-            epoch,
+            layout: LayoutRecord { epoch, ..first.clone() },
             embedded,
             config,
             rules,

@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use sequent_core::{ErrorKind, Event, Key, ledger::Loss};
+use sequent_core::{
+    ErrorKind, Event, Key, Layout, Scope,
+    ledger::{LayoutBook as _, LayoutRecord, Loss},
+};
 use sequent_guard::Trouble;
 
 use crate::harness::{Kind, MemoryStore, Setup, When, World};
@@ -108,6 +111,42 @@ async fn an_operator_who_names_the_loss_brings_service_back() {
     assert!(server.take(0, 1).await.unwrap()[0] > before);
     assert!(late.take(0, 1).await.unwrap()[0] > before);
     assert!(world.row(0).base >= 1000);
+}
+
+/// A copy made before the founding knows no layout: the servers that run on write theirs again, as one that opens would.
+#[tokio::test(start_paused = true)]
+async fn after_a_recovery_from_a_copy_without_a_layout_running_servers_go_on() {
+    let world = World::new(2);
+    let unfounded = world.ledger.snapshot();
+    let server = world.open("server").await;
+    let before = server.take_to(0, 5).await;
+    world.ledger.restore(unfounded);
+    server.shows_up().await;
+    assert_eq!(server.take(1, 1).await.unwrap_err().kind(), ErrorKind::LedgerBehind);
+    world.recover(Loss::Bump(1000)).await;
+    server.shows_up().await;
+    assert!(server.take(0, 1).await.unwrap()[0] > before);
+}
+
+/// What the ledger refuses is no shard's fault: a slot that was put out for it would stay out.
+#[tokio::test(start_paused = true)]
+async fn a_ledger_of_another_layout_stops_the_server_and_puts_no_slot_out() {
+    let world = World::new(2);
+    let unfounded = world.ledger.snapshot();
+    let server = world.open("server").await;
+    server.take_to(0, 5).await;
+    world.ledger.restore(unfounded);
+    let other =
+        LayoutRecord { cluster: "test".parse().unwrap(), layout: Layout::new(3, 0).unwrap(), epoch: 1 };
+    assert_eq!(world.ledger.found(&other).await.unwrap(), other);
+    world.recover(Loss::Bump(1000)).await;
+    for _ in 0..2 {
+        server.shows_up().await;
+        assert!(matches!(server.keeper.trouble(), Some(Trouble::Relaid { .. })));
+        let refused = server.take(0, 1).await.unwrap_err();
+        assert_eq!(refused.kind().verdict().scope, Scope::Nobody, "{refused}");
+        assert!(refused.to_string().contains("shard_bits: the ledger was founded with 3"), "{refused}");
+    }
 }
 
 #[tokio::test(start_paused = true)]
