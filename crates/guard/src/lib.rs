@@ -15,7 +15,7 @@
 //! | how far ahead a ceiling is raised | `counter/pace.rs`, `leap.rs` |
 //! | one ledger call for many counters | `keeper/asks.rs` |
 //! | show up | `keeper/showing_up.rs` |
-//! | nonces, incarnations of the ledger, its loss noticed once | `desk.rs` |
+//! | nonces, incarnations of the ledger, its loss noticed once | `desk/` |
 //! | marks on other shards and in the data directory | `marks.rs` |
 //! | stamps, layout, a directory that moved | `keeper/opening.rs`, `admission.rs`, `shard.rs` |
 //! | the operator's word | `recover.rs` |

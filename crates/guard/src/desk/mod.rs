@@ -12,64 +12,17 @@ use sequent_core::{
     ledger::{Answer, Counter, LayoutRecord, Ledger, LedgerInspection, Pass, Reading, ServerId},
 };
 
-use crate::{
-    GuardConfig,
-    admission::{self, Move},
-    marks::Marks,
-    shard::Shard,
-};
+use crate::{GuardConfig, marks::Marks, shard::Shard};
+
+mod renewal;
+mod trouble;
+
+pub use trouble::Trouble;
 
 /// Nonces that the ledger may hold: the one acknowledged last, and those of calls whose outcome is unknown since. Where
 /// there are more, the ones in the middle go: the ledger holds the first if it got none of the calls, one of the
 /// next if it was lost after that, or one of the last if answers alone are lost.
 const NONCES_MAX: usize = 16;
-
-/// Why nothing may be opened or raised until an operator has named the loss.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Trouble {
-    /// The ledger's version is below a mark: it went back.
-    Behind {
-        /// The version it has.
-        version: u64,
-        /// The highest mark found.
-        mark: u64,
-    },
-    /// Ledger and all shards changed incarnation at once, or the data directory says so: it was copied or restored.
-    Moved,
-    /// Another ledger speaks where this cluster's did.
-    Another {
-        /// Who speaks.
-        found: LedgerId,
-        /// Whose shards these are.
-        expected: LedgerId,
-    },
-    /// The ledger holds another layout than the one this server counts by.
-    Relaid {
-        /// Which field differs, what was found, and what to do.
-        reason: String,
-    },
-}
-
-impl Trouble {
-    /// The error that callers get.
-    pub fn error(&self) -> SourceError {
-        let context = match self {
-            Self::Behind { version, mark } => format!(
-                "the ledger is at version {version}, but a mark says that it was at {mark}: it went back (an old copy?); \
-                 bring the newest ledger back, or say how much was lost: `sequent recover --bump N`"
-            ),
-            Self::Moved => "ledger and all shards are other files than those on record: a directory was copied or \
-                 restored; if this is the newest state and no other copy is in use: `sequent recover --moved`; if it is \
-                 an older state: `sequent recover --bump N`, N at least the raw ids given since"
-                .to_owned(),
-            Self::Another { found, expected } => {
-                format!("another ledger is in the place of this cluster's: found {found}, expected {expected}; put it back")
-            }
-            Self::Relaid { reason } => reason.clone(),
-        };
-        SourceError::new(ErrorKind::LedgerBehind, context)
-    }
-}
 
 struct State {
     incarnation: Incarnation,
@@ -314,100 +267,6 @@ impl Desk {
             let away = self.env.clock.now().saturating_duration_since(since);
             self.env.events.emit(Event::LedgerBack { away });
         }
-    }
-
-    /// The ledger is another incarnation than `was`, or went back while it ran: finds out which, and whether it can be
-    /// trusted. Callers hold `writing`.
-    async fn renew(&self, was: &Incarnation) -> Result<(), SourceError> {
-        if !self.speaks_as(was) {
-            return Ok(());
-        }
-        let inspection = self.limited("inspect", self.ledger.inspect()).await;
-        let mut inspection = self.outcome(inspection)?;
-        if inspection.id != self.id {
-            // Another ledger in this one's place: nothing is written to it, and nothing rests on it.
-            self.set_trouble(Some(Trouble::Another { found: inspection.id, expected: self.id }));
-            return self.trusted();
-        }
-        if inspection.incarnation == *was {
-            let reborn = self.limited("rebear", self.ledger.rebear(was)).await;
-            inspection.incarnation = self.outcome(reborn)?;
-        }
-        let is = inspection.incarnation.clone();
-        let nonce = self.env.entropy.bits();
-        let enlisted = self.limited("enlist", self.ledger.enlist(&is, self.server, nonce)).await;
-        self.outcome(enlisted)?;
-        let known = self.limited("read of the incarnations on record", self.ledger.known()).await;
-        let known = self.outcome(known)?;
-        let moved = if self.embedded {
-            Move::of(&known, &is, &admission::look(&self.shards).await).told()?
-        } else {
-            Move::Not
-        };
-        let trouble = if moved == Move::All {
-            Some(Trouble::Moved)
-        } else {
-            self.compare_with_marks(&inspection).await?
-        };
-        let trouble = match trouble {
-            None => self.lay_out_again().await?,
-            trouble => trouble,
-        };
-        self.accept(inspection, nonce, trouble.clone());
-        self.env.events.emit(Event::LedgerReborn { was: was.clone(), is: is.clone() });
-        if trouble.is_none() {
-            let recorded = self.limited("record", self.ledger.record(&is, None, &is)).await;
-            self.outcome(recorded)?;
-        }
-        Ok(())
-    }
-
-    /// A trusted ledger may have lost its layout, or got another one, with the copy that it was set back to: a running
-    /// server does what one that opens would.
-    async fn lay_out_again(&self) -> Result<Option<Trouble>, SourceError> {
-        let held = self.limited("founding", self.ledger.found(&self.layout)).await;
-        let agreed = admission::agree(&self.outcome(held)?, &self.layout);
-        Ok(agreed.err().map(|error| Trouble::Relaid { reason: error.context().to_owned() }))
-    }
-
-    /// Whether this incarnation of the ledger went back, as far as marks can tell.
-    pub(crate) async fn compare_with_marks(
-        &self,
-        found: &LedgerInspection,
-    ) -> Result<Option<Trouble>, SourceError> {
-        let Ok(mark) = self.marks.read().await else { return Ok(Some(Trouble::Moved)) };
-        self.compare_with(mark, found.version).await
-    }
-
-    /// A shard that was out of reach when the ledger was judged has come back, and bears this mark.
-    pub(crate) async fn meet_mark(&self, mark: u64) -> Result<(), SourceError> {
-        let trouble = self.compare_with(mark, self.version()).await?;
-        if trouble.is_some() {
-            self.set_trouble(trouble);
-        }
-        self.trusted()
-    }
-
-    async fn compare_with(&self, mark: u64, version: u64) -> Result<Option<Trouble>, SourceError> {
-        if version >= mark || !self.rules.keep(Rule::Marks) {
-            return Ok(None);
-        }
-        // Others may have raised, and marked, since the ledger was looked at: what it says after the marks were read counts.
-        let again = self.limited("inspect", self.ledger.inspect()).await;
-        let version = self.outcome(again)?.version;
-        if version >= mark {
-            return Ok(None);
-        }
-        self.env.events.emit(Event::LedgerBehind { version, mark });
-        Ok(Some(Trouble::Behind { version, mark }))
-    }
-
-    fn accept(&self, found: LedgerInspection, nonce: u64, trouble: Option<Trouble>) {
-        let mut state = self.state();
-        state.incarnation = found.incarnation;
-        state.version = found.version;
-        state.nonces = VecDeque::from([nonce]);
-        state.trouble = trouble;
     }
 
     /// Notes what an appraisal at the opening found.

@@ -1,0 +1,104 @@
+//! A ledger that speaks as another incarnation: which one it is, and whether it can be trusted.
+
+use std::collections::VecDeque;
+
+use sequent_core::{Event, Incarnation, Rule, SourceError, ledger::LedgerInspection};
+
+use super::{Desk, Trouble};
+use crate::admission::{self, Move};
+
+impl Desk {
+    /// The ledger is another incarnation than `was`, or went back while it ran: finds out which, and whether it can be
+    /// trusted. Callers hold `writing`.
+    pub(super) async fn renew(&self, was: &Incarnation) -> Result<(), SourceError> {
+        if !self.speaks_as(was) {
+            return Ok(());
+        }
+        let inspection = self.limited("inspect", self.ledger.inspect()).await;
+        let mut inspection = self.outcome(inspection)?;
+        if inspection.id != self.id {
+            // Another ledger in this one's place: nothing is written to it, and nothing rests on it.
+            self.set_trouble(Some(Trouble::Another { found: inspection.id, expected: self.id }));
+            return self.trusted();
+        }
+        if inspection.incarnation == *was {
+            let reborn = self.limited("rebear", self.ledger.rebear(was)).await;
+            inspection.incarnation = self.outcome(reborn)?;
+        }
+        let is = inspection.incarnation.clone();
+        let nonce = self.env.entropy.bits();
+        let enlisted = self.limited("enlist", self.ledger.enlist(&is, self.server, nonce)).await;
+        self.outcome(enlisted)?;
+        let known = self.limited("read of the incarnations on record", self.ledger.known()).await;
+        let known = self.outcome(known)?;
+        let moved = if self.embedded {
+            Move::of(&known, &is, &admission::look(&self.shards).await).told()?
+        } else {
+            Move::Not
+        };
+        let trouble = if moved == Move::All {
+            Some(Trouble::Moved)
+        } else {
+            self.compare_with_marks(&inspection).await?
+        };
+        let trouble = match trouble {
+            None => self.lay_out_again().await?,
+            trouble => trouble,
+        };
+        self.accept(inspection, nonce, trouble.clone());
+        self.env.events.emit(Event::LedgerReborn { was: was.clone(), is: is.clone() });
+        if trouble.is_none() {
+            let recorded = self.limited("record", self.ledger.record(&is, None, &is)).await;
+            self.outcome(recorded)?;
+        }
+        Ok(())
+    }
+
+    /// A trusted ledger may have lost its layout, or got another one, with the copy that it was set back to: a running
+    /// server does what one that opens would.
+    async fn lay_out_again(&self) -> Result<Option<Trouble>, SourceError> {
+        let held = self.limited("founding", self.ledger.found(&self.layout)).await;
+        let agreed = admission::agree(&self.outcome(held)?, &self.layout);
+        Ok(agreed.err().map(|error| Trouble::Relaid { reason: error.context().to_owned() }))
+    }
+
+    /// Whether this incarnation of the ledger went back, as far as marks can tell.
+    pub(crate) async fn compare_with_marks(
+        &self,
+        found: &LedgerInspection,
+    ) -> Result<Option<Trouble>, SourceError> {
+        let Ok(mark) = self.marks.read().await else { return Ok(Some(Trouble::Moved)) };
+        self.compare_with(mark, found.version).await
+    }
+
+    /// A shard that was out of reach when the ledger was judged has come back, and bears this mark.
+    pub(crate) async fn meet_mark(&self, mark: u64) -> Result<(), SourceError> {
+        let trouble = self.compare_with(mark, self.version()).await?;
+        if trouble.is_some() {
+            self.set_trouble(trouble);
+        }
+        self.trusted()
+    }
+
+    async fn compare_with(&self, mark: u64, version: u64) -> Result<Option<Trouble>, SourceError> {
+        if version >= mark || !self.rules.keep(Rule::Marks) {
+            return Ok(None);
+        }
+        // Others may have raised, and marked, since the ledger was looked at: what it says after the marks were read counts.
+        let again = self.limited("inspect", self.ledger.inspect()).await;
+        let version = self.outcome(again)?.version;
+        if version >= mark {
+            return Ok(None);
+        }
+        self.env.events.emit(Event::LedgerBehind { version, mark });
+        Ok(Some(Trouble::Behind { version, mark }))
+    }
+
+    fn accept(&self, found: LedgerInspection, nonce: u64, trouble: Option<Trouble>) {
+        let mut state = self.state();
+        state.incarnation = found.incarnation;
+        state.version = found.version;
+        state.nonces = VecDeque::from([nonce]);
+        state.trouble = trouble;
+    }
+}

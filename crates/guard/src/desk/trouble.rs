@@ -1,0 +1,50 @@
+//! Why a ledger is not to be trusted.
+
+use sequent_core::{ErrorKind, LedgerId, SourceError};
+
+/// Why nothing may be opened or raised until an operator has named the loss.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Trouble {
+    /// The ledger's version is below a mark: it went back.
+    Behind {
+        /// The version it has.
+        version: u64,
+        /// The highest mark found.
+        mark: u64,
+    },
+    /// Ledger and all shards changed incarnation at once, or the data directory says so: it was copied or restored.
+    Moved,
+    /// Another ledger speaks where this cluster's did.
+    Another {
+        /// Who speaks.
+        found: LedgerId,
+        /// Whose shards these are.
+        expected: LedgerId,
+    },
+    /// The ledger holds another layout than the one this server counts by.
+    Relaid {
+        /// Which field differs, what was found, and what to do.
+        reason: String,
+    },
+}
+
+impl Trouble {
+    /// The error that callers get.
+    pub fn error(&self) -> SourceError {
+        let context = match self {
+            Self::Behind { version, mark } => format!(
+                "the ledger is at version {version}, but a mark says that it was at {mark}: it went back (an old copy?); \
+                 bring the newest ledger back, or say how much was lost: `sequent recover --bump N`"
+            ),
+            Self::Moved => "ledger and all shards are other files than those on record: a directory was copied or \
+                 restored; if this is the newest state and no other copy is in use: `sequent recover --moved`; if it is \
+                 an older state: `sequent recover --bump N`, N at least the raw ids given since"
+                .to_owned(),
+            Self::Another { found, expected } => {
+                format!("another ledger is in the place of this cluster's: found {found}, expected {expected}; put it back")
+            }
+            Self::Relaid { reason } => reason.clone(),
+        };
+        SourceError::new(ErrorKind::LedgerBehind, context)
+    }
+}
