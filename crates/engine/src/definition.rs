@@ -3,6 +3,8 @@
 use sequent_core::{Fits, Layout, SequenceName, Span, SpanError, ledger::Definition};
 use serde::{Deserialize, Serialize};
 
+use crate::live::LEASE_PARTS;
+
 /// A key with fewer numbers than this has `dense` as its default placement.
 pub const SPREAD_CAPACITY_MIN: u64 = 1_000_000;
 
@@ -134,16 +136,17 @@ impl Body {
     pub fn check_layout(&self, layout: Layout, at_risk_max: u64) -> Result<(), BodyFault> {
         let Some(end) = self.end else { return Ok(()) };
         let capacity = self.span().capacity();
-        let share = capacity / 1000;
+        let share = capacity / LEASE_PARTS;
         let reserve = share.min(at_risk_max).max(layout.numbers_per_id());
         let ceilings = share.max(layout.origin());
-        let skipped = u128::from(reserve) + u128::from(ceilings);
+        let lease = share.max(1);
+        let skipped = u128::from(reserve) + u128::from(ceilings) + u128::from(lease);
         if skipped * 100 <= u128::from(capacity) {
             return Ok(());
         }
         let bound = format!(
-            "spread could skip {skipped} of {capacity} numbers (reserve {reserve}, ceilings {ceilings}, for each \
-             server), and at most 1 % is allowed"
+            "spread could skip {skipped} of {capacity} numbers (reserve {reserve}, ceilings {ceilings}, lease {lease}, \
+             for each server), and at most 1 % is allowed"
         );
         Err(BodyFault { field: "end", value: end.to_string(), bound })
     }

@@ -71,6 +71,7 @@ pub struct Issued {
 #[derive(Clone)]
 pub struct Engine(pub(crate) Arc<Inner>);
 
+/// What all clones of an engine share.
 pub(crate) struct Inner {
     pub(crate) limits: LimitsPart,
     pub(crate) env: Env,
@@ -125,11 +126,7 @@ impl Engine {
             return Err(EngineError::invalid("count", count, format!("1 to {most} are allowed")));
         }
         let deadline = deadline.unwrap_or_else(|| self.0.env.clock.now() + self.0.limits.deadline);
-        let live = self.live(name, deadline).await?;
-        match live.reservoir().take(*count, Some(deadline)).await {
-            Ok(numbers) => Ok(Issued { sequence: name.clone(), numbers, version: live.version() }),
-            Err(error) => Err(self.failed(name, error)),
-        }
+        self.take(name, *count, deadline).await
     }
 
     /// The reservoir of a sequence's key, for callers that take one by one. Begins nothing before the first take.
@@ -174,14 +171,18 @@ impl Engine {
     }
 
     /// The live key of a sequence; the first caller has it made, the others wait for the same.
-    async fn live(&self, name: &SequenceName, deadline: Instant) -> Result<Arc<Live>, EngineError> {
+    pub(crate) async fn live(
+        &self,
+        name: &SequenceName,
+        deadline: Instant,
+    ) -> Result<Arc<Live>, EngineError> {
         if self.0.stopping.load(Ordering::Acquire) {
             return Err(Self::draining());
         }
-        let key = Key::of(name);
-        if let Some(live) = self.0.keys.get(&key) {
+        if let Some(live) = self.0.keys.get(name.as_str()) {
             return Ok(live);
         }
+        let key = Key::of(name);
         let late = || EngineError::new(Reason::DeadlineExceeded, format!("{name} was not ready in time"));
         let made = tokio::time::timeout_at(deadline.into(), self.make(name, &key)).await;
         made.map_err(|_| late())?
@@ -213,7 +214,7 @@ impl Engine {
         }
     }
 
-    fn failed(&self, name: &SequenceName, error: TakeError) -> EngineError {
+    pub(crate) fn failed(&self, name: &SequenceName, error: TakeError) -> EngineError {
         match error {
             TakeError::Source(error) => {
                 if !matches!(error.kind(), ErrorKind::Exhausted) {
@@ -262,17 +263,17 @@ mod tests {
         let engine = Engine::open(config, Options::default()).await.unwrap();
         let (name, same): (SequenceName, SequenceName) = ("order".parse().unwrap(), "same".parse().unwrap());
         made(&engine, &same, async || {}).await;
-        assert!(engine.0.keys.get(&Key::of(&same)).is_some());
+        assert!(engine.0.keys.get("same").is_some());
         made(&engine, &name, async || {
             let definition = crate::Body::default().defining(&name, 2);
             engine.0.desk.0.ledger.define(&definition, Some(1)).await.unwrap();
             engine.0.catalog.follow(u64::MAX).await.unwrap();
         })
         .await;
-        assert!(engine.0.keys.get(&Key::of(&name)).is_none(), "version 1 must not stay");
+        assert!(engine.0.keys.get("order").is_none(), "version 1 must not stay");
         let late: SequenceName = "late".parse().unwrap();
         made(&engine, &late, async || engine.0.stopping.store(true, Ordering::Release)).await;
-        assert!(engine.0.keys.get(&Key::of(&late)).is_none(), "the engine is stopping");
+        assert!(engine.0.keys.get("late").is_none(), "the engine is stopping");
         engine.0.stopping.store(false, Ordering::Release);
         engine.shutdown().await;
     }

@@ -10,7 +10,20 @@ use crate::{EngineError, catalog::Entry, engine::Inner};
 /// A key in use.
 pub(crate) struct Live {
     entry: Arc<Entry>,
+    spanned: Arc<Spanned>,
     reservoir: Reservoir,
+}
+
+/// Into how many leases what is left of a key would have to be cut at least.
+pub(crate) const LEASE_PARTS: u64 = 1000;
+
+/// A number that was ready.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ready {
+    /// The number.
+    pub number: u64,
+    /// The version of the definition that it was given under.
+    pub version: u32,
 }
 
 impl Live {
@@ -24,6 +37,18 @@ impl Live {
 
     pub(crate) fn version(&self) -> u32 {
         self.entry.definition.version
+    }
+
+    /// A number that is ready.
+    pub(crate) fn try_next(&self) -> Option<Ready> {
+        let number = self.reservoir.try_next()?;
+        Some(Ready { number, version: self.version() })
+    }
+
+    /// The most numbers that one lease may hold, whatever is configured: a thousandth of what is left of the key, so
+    /// that leases skip little of a bounded sequence, and one number at least.
+    pub(crate) fn lease_max(&self) -> u64 {
+        self.spanned.left().div_ceil(LEASE_PARTS).max(1)
     }
 
     /// Whether nothing has been taken for `after`; what is kept beyond need is burnt on the way.
@@ -46,6 +71,11 @@ impl Keyed {
         self.0.reservoir()
     }
 
+    /// A number that is ready, or `None`: never waits. Finding nothing, it begins a refill.
+    pub fn try_next(&self) -> Option<Ready> {
+        self.0.try_next()
+    }
+
     /// The version of the definition that its numbers are given under.
     pub fn version(&self) -> u32 {
         self.0.version()
@@ -63,7 +93,8 @@ impl Inner {
         let ring: Arc<dyn Source> = self.ring.source(key.clone(), counters);
         let expanded = Arc::new(Expansion::new(ring, layout));
         let spanned = Arc::new(Spanned::new(expanded, layout, span));
-        let reservoir = Reservoir::within(spanned, Arc::clone(&self.setting));
-        Ok(Live { entry, reservoir })
+        let source: Arc<dyn Source> = Arc::clone(&spanned) as _;
+        let reservoir = Reservoir::within(source, Arc::clone(&self.setting));
+        Ok(Live { entry, spanned, reservoir })
     }
 }

@@ -1,8 +1,9 @@
 //! Live keys: each made once under a burst, found without waiting, dropped whole when idle.
 
 use std::{
+    borrow::Borrow,
     collections::HashMap,
-    hash::{BuildHasher, RandomState},
+    hash::{BuildHasher, Hash, Hasher, RandomState},
     sync::{
         Arc, PoisonError, RwLock,
         atomic::{AtomicUsize, Ordering},
@@ -28,9 +29,25 @@ enum Entry<T> {
     Making(watch::Receiver<Made<T>>),
 }
 
+/// A key that is found by its text alone, so that the hot path makes no key of its own.
+#[derive(PartialEq, Eq)]
+struct ByText(Key);
+
+impl Borrow<str> for ByText {
+    fn borrow(&self) -> &str {
+        self.0.as_str()
+    }
+}
+
+impl Hash for ByText {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.as_str().hash(state);
+    }
+}
+
 /// Live keys. A value is in use while anybody but the registry holds its `Arc`.
 pub(crate) struct Registry<T> {
-    parts: Vec<RwLock<HashMap<Key, Entry<T>>>>,
+    parts: Vec<RwLock<HashMap<ByText, Entry<T>>>>,
     hasher: RandomState,
     count: AtomicUsize,
     most: usize,
@@ -52,8 +69,8 @@ impl<T> Registry<T> {
         Self { parts, hasher: RandomState::new(), count: AtomicUsize::new(0), most }
     }
 
-    /// A live key: the hot path.
-    pub(crate) fn get(&self, key: &Key) -> Option<Arc<T>> {
+    /// A live key, by its text: the hot path.
+    pub(crate) fn get(&self, key: &str) -> Option<Arc<T>> {
         let part = self.part(key).read().unwrap_or_else(PoisonError::into_inner);
         match part.get(key) {
             Some(Entry::Live(live)) => Some(Arc::clone(live)),
@@ -63,8 +80,8 @@ impl<T> Registry<T> {
 
     /// Who makes the key: exactly one caller of those that find it missing.
     pub(crate) fn claim(&self, key: &Key) -> Result<Claim<T>, EngineError> {
-        let mut part = self.part(key).write().unwrap_or_else(PoisonError::into_inner);
-        match part.get(key) {
+        let mut part = self.part(key.as_str()).write().unwrap_or_else(PoisonError::into_inner);
+        match part.get(key.as_str()) {
             Some(Entry::Live(live)) => return Ok(Claim::Live(Arc::clone(live))),
             // A maker that is gone without a word has left its sender closed; then the next caller takes over.
             Some(Entry::Making(made)) if made.has_changed().is_ok() || made.borrow().is_some() => {
@@ -78,7 +95,7 @@ impl<T> Registry<T> {
             None => drop(self.count.fetch_add(1, Ordering::Relaxed)),
         }
         let (sender, receiver) = watch::channel(None);
-        part.insert(key.clone(), Entry::Making(receiver));
+        part.insert(ByText(key.clone()), Entry::Making(receiver));
         Ok(Claim::Make(sender))
     }
 
@@ -89,9 +106,9 @@ impl<T> Registry<T> {
         result: Result<Arc<T>, EngineError>,
         waiting: &watch::Sender<Made<T>>,
     ) {
-        let mut part = self.part(key).write().unwrap_or_else(PoisonError::into_inner);
+        let mut part = self.part(key.as_str()).write().unwrap_or_else(PoisonError::into_inner);
         match &result {
-            Ok(live) => drop(part.insert(key.clone(), Entry::Live(Arc::clone(live)))),
+            Ok(live) => drop(part.insert(ByText(key.clone()), Entry::Live(Arc::clone(live)))),
             Err(_) => self.forget(&mut part, key),
         }
         drop(part);
@@ -105,7 +122,7 @@ impl<T> Registry<T> {
             let mut part = part.write().unwrap_or_else(PoisonError::into_inner);
             let unused = |key: &Key, live: &Arc<T>| Arc::strong_count(live) == 1 && idle(key, live);
             gone.extend(
-                part.extract_if(|key, entry| matches!(entry, Entry::Live(live) if unused(key, live))),
+                part.extract_if(|key, entry| matches!(entry, Entry::Live(live) if unused(&key.0, live))),
             );
         }
         self.count.fetch_sub(gone.len(), Ordering::Relaxed);
@@ -121,7 +138,7 @@ impl<T> Registry<T> {
         for part in &self.parts {
             let mut part = part.write().unwrap_or_else(PoisonError::into_inner);
             let before = part.len();
-            part.retain(|key, entry| matches!(entry, Entry::Making(_)) || !matching(key));
+            part.retain(|key, entry| matches!(entry, Entry::Making(_)) || !matching(&key.0));
             self.count.fetch_sub(before - part.len(), Ordering::Relaxed);
         }
     }
@@ -132,7 +149,7 @@ impl<T> Registry<T> {
         for part in &self.parts {
             let part = part.read().unwrap_or_else(PoisonError::into_inner);
             all.extend(part.iter().filter_map(|(key, entry)| match entry {
-                Entry::Live(live) => Some((key.clone(), Arc::clone(live))),
+                Entry::Live(live) => Some((key.0.clone(), Arc::clone(live))),
                 Entry::Making(_) => None,
             }));
         }
@@ -140,14 +157,34 @@ impl<T> Registry<T> {
         all
     }
 
-    fn forget(&self, part: &mut HashMap<Key, Entry<T>>, key: &Key) {
-        if part.remove(key).is_some() {
+    /// What `of` makes of every live key, part by part: each part is locked for itself, and `pause` comes in between.
+    pub(crate) async fn sum(&self, of: impl Fn(&T) -> u64, pause: impl AsyncFn()) -> u64 {
+        let mut sum = 0_u64;
+        for part in &self.parts {
+            let values = |entry: &Entry<T>| match entry {
+                Entry::Live(live) => of(live),
+                Entry::Making(_) => 0,
+            };
+            let part = part.read().unwrap_or_else(PoisonError::into_inner).values().map(values).sum();
+            sum = sum.saturating_add(part);
+            pause().await;
+        }
+        sum
+    }
+
+    /// How many keys there are, those in the making among them.
+    pub(crate) fn len(&self) -> usize {
+        self.count.load(Ordering::Relaxed)
+    }
+
+    fn forget(&self, part: &mut HashMap<ByText, Entry<T>>, key: &Key) {
+        if part.remove(key.as_str()).is_some() {
             self.count.fetch_sub(1, Ordering::Relaxed);
         }
     }
 
     #[allow(clippy::cast_possible_truncation, reason = "the low bits are as good as any")]
-    fn part(&self, key: &Key) -> &RwLock<HashMap<Key, Entry<T>>> {
+    fn part(&self, key: &str) -> &RwLock<HashMap<ByText, Entry<T>>> {
         &self.parts[self.hasher.hash_one(key) as usize % PARTS]
     }
 }
@@ -171,10 +208,10 @@ mod tests {
         let registry: Registry<u8> = Registry::new(8);
         let Ok(Claim::Make(sender)) = registry.claim(&key("a")) else { panic!("the first makes") };
         let Ok(Claim::Wait(mut made)) = registry.claim(&key("a")) else { panic!("the second waits") };
-        assert!(registry.get(&key("a")).is_none());
+        assert!(registry.get("a").is_none());
         registry.made(&key("a"), Ok(Arc::new(7)), &sender);
         let got = made.wait_for(Option::is_some).await.unwrap().clone().unwrap().unwrap();
-        assert_eq!((*got, registry.get(&key("a")).as_deref()), (7, Some(&7)));
+        assert_eq!((*got, registry.get("a").as_deref()), (7, Some(&7)));
         assert!(matches!(registry.claim(&key("a")), Ok(Claim::Live(_))));
     }
 
@@ -205,9 +242,9 @@ mod tests {
         make(&registry, "b", 2);
         let refused = registry.claim(&key("c")).err().unwrap();
         assert_eq!(refused.reason(), Reason::QuotaExceeded);
-        let held = registry.get(&key("b"));
+        let held = registry.get("b");
         assert_eq!(registry.sweep(|_, _| true).len(), 1, "b is held");
-        assert!(registry.get(&key("a")).is_none() && held.is_some());
+        assert!(registry.get("a").is_none() && held.is_some());
         make(&registry, "c", 3);
         registry.remove(|key| key.as_str() == "b");
         assert_eq!(registry.all().into_iter().map(|(_, value)| *value).collect::<Vec<_>>(), [3]);

@@ -77,9 +77,6 @@ pub(crate) const RETRY_AFTER: Duration = Duration::from_secs(1);
 /// The most bytes of a caller's value that an error shows.
 pub(crate) const VALUE_SHOWN_MAX: usize = 128;
 
-/// How long a lease's numbers may be handed out, where nobody says.
-pub(crate) const LEASE_AGE: Duration = Duration::from_secs(10);
-
 /// How often histograms are drained, scraped or not: each sample is kept until then.
 pub(crate) const UPKEEP_EVERY: Duration = Duration::from_secs(1);
 

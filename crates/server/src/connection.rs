@@ -10,7 +10,7 @@ use hyper::{
     service::Service,
 };
 use hyper_util::{
-    rt::{TokioExecutor, TokioIo, TokioTimer},
+    rt::{TokioIo, TokioTimer},
     server::graceful::GracefulConnection,
 };
 use sequent_core::{Entropy, OsEntropy};
@@ -22,6 +22,7 @@ use crate::{
         HEADERS_MAX, LOCAL_RESETS_MAX, PENDING_RESETS_MAX, PING_EVERY, PING_TIMEOUT, SEND_BUFFER_MAX,
         STREAM_WINDOW, STREAMS_MAX,
     },
+    inline::Inline,
     phase::{Phase, Phases},
     stream::Watched,
 };
@@ -70,8 +71,8 @@ fn one() -> http1::Builder {
     builder
 }
 
-fn two() -> http2::Builder<TokioExecutor> {
-    let mut builder = http2::Builder::new(TokioExecutor::new());
+fn two() -> http2::Builder<Inline> {
+    let mut builder = http2::Builder::new(Inline);
     builder
         .timer(TokioTimer::new())
         .max_concurrent_streams(STREAMS_MAX)

@@ -1,19 +1,21 @@
 //! What can change while a server runs.
 
 use std::{
-    collections::BTreeMap,
-    sync::{Arc, PoisonError, RwLock},
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
     time::Duration,
 };
 
+use arc_swap::ArcSwap;
 use sequent_engine::config::{Config, LimitsPart};
 
-/// What a reload may change; everything else needs a restart, which is said.
-const RELOADED: [&str; 3] = ["limits.deadline_ms", "limits.drain_delay_s", "limits.drain_timeout_s"];
+/// What a reload may change besides sequences and `auto_create`, which the engine takes up; everything else needs a
+/// restart, which is said.
+const RELOADED: &str = "limits.";
 
-/// Limits in force. Cheap to clone; all clones share one set.
+/// Limits in force, read without a lock. Cheap to clone; all clones share one set.
 #[derive(Debug, Clone)]
-pub struct Dials(Arc<RwLock<LimitsPart>>);
+pub struct Dials(Arc<ArcSwap<LimitsPart>>);
 
 /// What a reload did about one key whose value is another.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,41 +33,43 @@ pub struct Change {
 impl Dials {
     /// The limits that a server starts with.
     pub fn new(limits: &LimitsPart) -> Self {
-        Self(Arc::new(RwLock::new(limits.clone())))
+        Self(Arc::new(ArcSwap::from_pointee(limits.clone())))
     }
 
     /// Puts in force what can change, and says of every other key that differs that it needs a restart.
     pub fn reload(&self, was: &Config, is: &Config) -> Vec<Change> {
-        let mut limits = self.0.write().unwrap_or_else(PoisonError::into_inner);
-        limits.deadline = is.limits.deadline;
-        limits.drain_delay = is.limits.drain_delay;
-        limits.drain_timeout = is.limits.drain_timeout;
-        drop(limits);
+        self.0.store(Arc::new(is.limits.clone()));
         changes(&values(was), &values(is))
     }
 
     /// How long a request may wait where its caller names no deadline, and at most.
     pub(crate) fn deadline(&self) -> Duration {
-        self.read(|limits| limits.deadline)
+        self.0.load().deadline
     }
 
     /// The most numbers of one request.
     pub(crate) fn max_count(&self) -> u64 {
-        self.read(|limits| limits.max_count)
+        self.0.load().max_count
+    }
+
+    /// The most numbers of one lease.
+    pub(crate) fn lease_max_count(&self) -> u64 {
+        self.0.load().lease_max_count
+    }
+
+    /// How long the numbers of a lease may be handed out.
+    pub(crate) fn lease_max_age(&self) -> Duration {
+        self.0.load().lease_max_age
     }
 
     /// How long a stopping server still takes requests.
     pub(crate) fn drain_delay(&self) -> Duration {
-        self.read(|limits| limits.drain_delay)
+        self.0.load().drain_delay
     }
 
     /// How long it then waits for requests in flight.
     pub(crate) fn drain_timeout(&self) -> Duration {
-        self.read(|limits| limits.drain_timeout)
-    }
-
-    fn read<T>(&self, part: impl Fn(&LimitsPart) -> T) -> T {
-        part(&self.0.read().unwrap_or_else(PoisonError::into_inner))
+        self.0.load().drain_timeout
     }
 }
 
@@ -74,14 +78,14 @@ fn values(config: &Config) -> BTreeMap<&str, &str> {
 }
 
 fn changes(was: &BTreeMap<&str, &str>, is: &BTreeMap<&str, &str>) -> Vec<Change> {
-    let keys: std::collections::BTreeSet<&str> = was.keys().chain(is.keys()).copied().collect();
+    let keys: BTreeSet<&str> = was.keys().chain(is.keys()).copied().collect();
     let value = |of: &BTreeMap<&str, &str>, key: &str| of.get(key).map_or("none", |found| *found).to_owned();
     keys.into_iter()
         .map(|key| Change {
             key: key.to_owned(),
             was: value(was, key),
             is: value(is, key),
-            in_force: RELOADED.contains(&key),
+            in_force: key.starts_with(RELOADED),
         })
         .filter(|change| change.was != change.is)
         .collect()

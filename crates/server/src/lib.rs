@@ -13,6 +13,7 @@ mod dials;
 mod fault;
 mod grpc;
 mod http;
+mod inline;
 mod meter;
 mod phase;
 mod recorder;

@@ -5,12 +5,12 @@ use std::{
     time::{Duration, Instant},
 };
 
-use sequent_core::{Blocks, Clock, SequenceName, SystemClock};
-use sequent_engine::{Engine, NextRequest, Reason};
+use sequent_core::{Clock, SequenceName, SystemClock};
+use sequent_engine::{Engine, Issued, Ready, Reason};
 use tokio::time::timeout_at;
 
 use crate::{
-    bounds::{IN_FLIGHT_MAX, LEASE_AGE},
+    bounds::IN_FLIGHT_MAX,
     dials::Dials,
     fault::Fault,
     meter::{InFlight, Meter},
@@ -33,30 +33,11 @@ pub(crate) struct Ask<'a> {
     pub(crate) above: i64,
 }
 
-/// Numbers that were taken.
-#[derive(Debug)]
-pub(crate) enum Numbers {
-    /// One, which was ready.
-    One(u64),
-    /// As many as were asked for.
-    Many(Blocks),
-}
-
-/// An answer.
-#[derive(Debug)]
-pub(crate) struct Given {
-    pub(crate) sequence: SequenceName,
-    pub(crate) numbers: Numbers,
-    pub(crate) version: u32,
-}
-
-impl Given {
-    fn count(&self) -> u64 {
-        match &self.numbers {
-            Numbers::One(_) => 1,
-            Numbers::Many(blocks) => blocks.count(),
-        }
-    }
+/// What numbers are taken for.
+#[derive(Debug, Clone, Copy)]
+enum Kind {
+    Next,
+    Lease,
 }
 
 /// What every door asks. Cheap to clone.
@@ -94,83 +75,76 @@ impl Teller {
     }
 
     /// How long the numbers of a lease may be handed out.
-    #[allow(clippy::unused_self, reason = "a part of the configuration to be")]
     pub(crate) fn lease_age(&self) -> Duration {
-        LEASE_AGE
+        self.0.dials.lease_max_age()
+    }
+
+    /// One number that is ready: no task, no lock of its own, no allocation. `None` where the request has to go the
+    /// ordinary way, of which it is not seen that it came by here.
+    pub(crate) fn next_ready(&self, name: &str, meter: &Meter) -> Option<Ready> {
+        let began = self.now();
+        let ready = self.0.engine.try_next(name)?;
+        meter.done(1, self.now().saturating_duration_since(began));
+        Some(ready)
     }
 
     /// Numbers for immediate use, all or nothing.
-    pub(crate) async fn next(&self, ask: Ask<'_>, meter: &Meter) -> Result<Given, Fault> {
+    pub(crate) async fn next(&self, ask: Ask<'_>, meter: &Meter) -> Result<Issued, Fault> {
+        let most = self.0.dials.max_count();
+        self.metered(ask, (most, Kind::Next), meter).await
+    }
+
+    /// Numbers for an SDK: as many as were asked for, or as many as one lease may have.
+    pub(crate) async fn lease(&self, ask: Ask<'_>, meter: &Meter) -> Result<Issued, Fault> {
+        let most = self.0.dials.lease_max_count();
+        // 0 stays what it is, and is refused.
+        let ask = Ask { count: ask.count.min(most), ..ask };
+        self.metered(ask, (most, Kind::Lease), meter).await
+    }
+
+    async fn metered(&self, ask: Ask<'_>, how: (u64, Kind), meter: &Meter) -> Result<Issued, Fault> {
         let began = self.now();
-        let outcome = self.take(ask, began).await;
-        self.count(began, &outcome, meter);
+        let outcome = self.take(ask, how, began).await;
+        let took = self.now().saturating_duration_since(began);
+        match &outcome {
+            Ok(issued) => meter.done(issued.numbers.count(), took),
+            Err(fault) => meter.failed(fault.reason(), took),
+        }
         outcome
     }
 
-    /// Numbers for an SDK: as many as were asked for, or as many as one request may have.
-    pub(crate) async fn lease(&self, ask: Ask<'_>, meter: &Meter) -> Result<Given, Fault> {
-        let count = ask.count.min(self.0.dials.max_count());
-        self.next(Ask { count, ..ask }, meter).await
-    }
-
-    async fn take(&self, ask: Ask<'_>, began: Instant) -> Result<Given, Fault> {
+    async fn take(&self, ask: Ask<'_>, (most, kind): (u64, Kind), began: Instant) -> Result<Issued, Fault> {
         let Some(_flying) = self.0.in_flight.begin() else {
             let text = format!(
                 "this server has {IN_FLIGHT_MAX} requests in work: at most {IN_FLIGHT_MAX} are allowed"
             );
             return Err(Fault::new(Reason::QuotaExceeded, text));
         };
-        let name = self.check(&ask)?;
+        let name = check(&ask, most)?;
         let deadline = self.0.dials.deadline();
         let deadline = began + ask.within.map_or(deadline, |within| within.min(deadline));
         // Its timer is set only where a poll finds nothing ready.
-        match timeout_at(deadline.into(), self.take_by(&name, &ask, deadline)).await {
+        match timeout_at(deadline.into(), self.take_by(&name, &ask, (kind, deadline))).await {
             Ok(taken) => taken,
             Err(_) => Err(Fault::late(name.as_str())),
         }
     }
 
-    async fn take_by(&self, name: &SequenceName, ask: &Ask<'_>, deadline: Instant) -> Result<Given, Fault> {
-        let engine = &self.0.engine;
+    async fn take_by(
+        &self,
+        name: &SequenceName,
+        ask: &Ask<'_>,
+        (kind, deadline): (Kind, Instant),
+    ) -> Result<Issued, Fault> {
         if ask.above > 0 {
             self.check_above(name, ask.above).await?;
         }
-        if ask.count == 1 {
-            let keyed = engine.reservoir(name).await?;
-            if let Some(number) = keyed.reservoir().try_next() {
-                let (sequence, version) = (name.clone(), keyed.version());
-                return Ok(Given { sequence, numbers: Numbers::One(number), version });
-            }
-        }
-        let request = NextRequest { name: name.clone(), count: ask.count, deadline: Some(deadline) };
-        let issued = engine.next(&request).await?;
-        let numbers = Numbers::Many(issued.numbers);
-        Ok(Given { sequence: issued.sequence, numbers, version: issued.version })
-    }
-
-    fn check(&self, ask: &Ask<'_>) -> Result<SequenceName, Fault> {
-        let (field, text) = ask.name;
-        let name = text.parse().map_err(|_| Fault::name(field, text))?;
-        let most = self.0.dials.max_count();
-        if ask.count == 0 || ask.count > most {
-            return Err(Fault::field("count", &ask.count.to_string(), format!("1 to {most} are allowed")));
-        }
-        if let Some((key, value)) = ask.with {
-            let bound = "no template asks for a value: leave it out";
-            return Err(Fault::field(format!("with.{key}"), value, bound));
-        }
-        if !ask.at.is_empty() {
-            return Err(Fault::field(
-                "at",
-                ask.at,
-                "no period and no template asks for an instant: leave it out",
-            ));
-        }
-        if ask.above < 0 {
-            let bound = format!("0 (not told) to {} are allowed", i64::MAX);
-            return Err(Fault::field("above", &ask.above.to_string(), bound));
-        }
-        Ok(name)
+        let engine = &self.0.engine;
+        let issued = match kind {
+            Kind::Next => engine.take(name, ask.count, deadline).await,
+            Kind::Lease => engine.lease(name, ask.count, deadline).await,
+        };
+        Ok(issued?)
     }
 
     /// Whether the caller holds a number that no ceiling has permitted: then this cluster is behind another. A ledger
@@ -184,14 +158,28 @@ impl Teller {
         let text = format!("the caller was given {above}: the ceilings of {name} permit at most {permitted}");
         Err(Fault::new(Reason::ClusterBehind, text))
     }
+}
 
-    fn count(&self, began: Instant, outcome: &Result<Given, Fault>, meter: &Meter) {
-        let took = self.now().saturating_duration_since(began);
-        match outcome {
-            Ok(given) => meter.done(given.count(), took),
-            Err(fault) => meter.failed(fault.reason(), took),
-        }
+/// A request that can be understood, within its bounds.
+fn check(ask: &Ask<'_>, most: u64) -> Result<SequenceName, Fault> {
+    let (field, text) = ask.name;
+    let name = text.parse().map_err(|_| Fault::name(field, text))?;
+    if ask.count == 0 || ask.count > most {
+        return Err(Fault::field("count", &ask.count.to_string(), format!("1 to {most} are allowed")));
     }
+    if let Some((key, value)) = ask.with {
+        let bound = "no template asks for a value: leave it out";
+        return Err(Fault::field(format!("with.{key}"), value, bound));
+    }
+    if !ask.at.is_empty() {
+        let bound = "no period and no template asks for an instant: leave it out";
+        return Err(Fault::field("at", ask.at, bound));
+    }
+    if ask.above < 0 {
+        let bound = format!("0 (not told) to {} are allowed", i64::MAX);
+        return Err(Fault::field("above", &ask.above.to_string(), bound));
+    }
+    Ok(name)
 }
 
 #[cfg(test)]
@@ -213,7 +201,7 @@ mod tests {
         // A sequence's first numbers are never ready at once.
         let fault = teller.next(ask(Some(Duration::ZERO)), &meter).await.unwrap_err();
         assert_eq!(fault.reason(), Reason::DeadlineExceeded);
-        assert_eq!(teller.next(ask(Some(Duration::MAX)), &meter).await.unwrap().count(), 2);
+        assert_eq!(teller.next(ask(Some(Duration::MAX)), &meter).await.unwrap().numbers.count(), 2);
         assert_eq!(teller.in_flight().count(), 0);
         teller.engine().shutdown().await;
     }

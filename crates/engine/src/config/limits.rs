@@ -11,6 +11,10 @@ pub struct LimitsPart {
     pub deadline: Duration,
     /// The most numbers of one request.
     pub max_count: u64,
+    /// The most numbers of one lease; it gives no more than a thousandth of what is left of a key besides.
+    pub lease_max_count: u64,
+    /// How long the numbers of a lease may be handed out.
+    pub lease_max_age: Duration,
     /// How long a stopping server still takes requests, so that balancers notice.
     pub drain_delay: Duration,
     /// How long a stopping server waits for requests in flight.
@@ -21,9 +25,11 @@ impl LimitsPart {
     pub(super) fn read(mut section: Section<'_, '_>) -> Self {
         let deadline = section.duration("deadline_ms", 1..=600_000, 1500);
         let max_count = section.integer("max_count", 1..=1_000_000, 10_000);
+        let lease_max_count = section.integer("lease_max_count", 1..=10_000_000, 100_000);
+        let lease_max_age = section.duration("lease_max_age_ms", 100..=600_000, 10_000);
         let drain_delay = section.duration("drain_delay_s", 0..=3600, 5);
         let drain_timeout = section.duration("drain_timeout_s", 0..=3600, 20);
         section.finish();
-        Self { deadline, max_count, drain_delay, drain_timeout }
+        Self { deadline, max_count, lease_max_count, lease_max_age, drain_delay, drain_timeout }
     }
 }

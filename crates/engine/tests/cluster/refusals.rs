@@ -62,7 +62,8 @@ async fn spread_over_a_small_bound_is_refused_with_the_sum() {
     let place = Place::with("[[sequence]]\nname = \"a\"\nend = 300\nplacement = \"spread\"\n");
     let error = place.open().await.err().unwrap();
     assert_eq!(error.exit_code(), 3);
-    assert!(error.to_string().contains("spread could skip 5 of 300 numbers"), "{error}");
+    let sum = "spread could skip 6 of 300 numbers (reserve 1, ceilings 4, lease 1, for each server)";
+    assert!(error.to_string().contains(sum), "{error}");
 }
 
 #[tokio::test]

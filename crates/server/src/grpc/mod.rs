@@ -1,14 +1,18 @@
 //! The gRPC door: which service a path belongs to, and what every answer of it owes.
 
+mod body;
 mod dress;
 mod ending;
+mod quick;
 mod sequences;
 mod timeout;
+mod wire;
 
-use std::{convert::Infallible, future::Future, pin::Pin, sync::Arc};
+use std::{convert::Infallible, sync::Arc};
 
 use http::{Request, Response};
 use hyper::body::Incoming;
+use sequent_engine::Ready;
 use sequent_proto::v1::{FILE_DESCRIPTOR_SET, sequences_server::SequencesServer};
 use tonic::{Status, body::Body, codegen::Service};
 use tonic_health::{
@@ -20,24 +24,31 @@ use tonic_reflection::server::{Builder as Reflection, Error as ReflectionError};
 use crate::{
     bounds::{BODY_MAX, BODY_TIMEOUT},
     fault::Fault,
+    meter::Meter,
     phase::Phases,
     teller::Teller,
 };
+use body::{Begun, Said};
 use ending::Ending;
-use sequences::Sequences;
+use quick::{Answer, Asked, Whole};
+use sequences::{DOOR, Sequences};
 
 /// The service's full name, as health is asked for it.
 pub(crate) const SEQUENCES: &str = "sequent.v1.Sequences";
 
-type Answer = Pin<Box<dyn Future<Output = Result<Response<Body>, Infallible>> + Send>>;
+/// The one method that may go the short way.
+const NEXT: &str = "/sequent.v1.Sequences/Next";
 
 /// A service beside the numbers: its types are too long to be spelled.
-type Side = Arc<dyn Fn(Request<Incoming>) -> Answer + Send + Sync>;
+type Side = Arc<dyn Fn(Request<Incoming>) -> Whole + Send + Sync>;
 
 /// The gRPC door. Cheap to clone.
 #[derive(Clone)]
-pub(crate) struct GrpcDoor {
+pub(crate) struct GrpcDoor(Arc<Inner>);
+
+struct Inner {
     teller: Teller,
+    next: Meter,
     phases: Phases,
     sequences: SequencesServer<Sequences>,
     health: Side,
@@ -56,9 +67,11 @@ impl GrpcDoor {
                 .register_encoded_file_descriptor_set(FILE_DESCRIPTOR_SET)
                 .register_encoded_file_descriptor_set(HEALTH_DESCRIPTORS)
         };
-        let sequences = SequencesServer::new(Sequences::new(teller.clone()));
-        Ok(Self {
+        let next = Meter::new(DOOR, "next");
+        let sequences = SequencesServer::new(Sequences::new(teller.clone(), next.clone()));
+        Ok(Self(Arc::new(Inner {
             teller,
+            next,
             phases,
             sequences: sequences.max_decoding_message_size(BODY_MAX),
             health: side(
@@ -67,40 +80,63 @@ impl GrpcDoor {
             ),
             reflection: side(described().build_v1()?.max_decoding_message_size(BODY_MAX)),
             reflection_alpha: side(described().build_v1alpha()?.max_decoding_message_size(BODY_MAX)),
-        })
+        })))
+    }
+
+    /// A number that is ready.
+    fn next_ready(&self, name: &str) -> Option<Ready> {
+        self.0.teller.next_ready(name, &self.0.next)
     }
 
     /// A call for numbers: whole, dressed, and in bounded time even if its message never arrives.
-    fn numbers(&self, request: Request<Incoming>) -> Answer {
-        let answer = self.sequences.clone().call(request);
-        let limit = self.teller.deadline() + BODY_TIMEOUT;
+    fn numbers(&self, request: Request<Begun>) -> Whole {
+        let answer = self.0.sequences.clone().call(request);
+        let limit = self.0.teller.deadline() + BODY_TIMEOUT;
         Box::pin(async move {
-            Ok(match tokio::time::timeout(limit, answer).await {
+            let response = match tokio::time::timeout(limit, answer).await {
                 Ok(Ok(response)) => dress::dressed(response),
                 Err(_) => Fault::late("that request").into_status().into_http(),
-            })
+            };
+            Ok(response.map(Said::Whole))
         })
     }
 
     /// A service beside the numbers, whose streams would otherwise keep a closing server waiting.
     fn beside(&self, service: &Side, request: Request<Incoming>) -> Answer {
-        let (answer, phases) = (service(request), self.phases.clone());
-        Box::pin(async move { Ok(answer.await?.map(|body| Body::new(Ending::new(body, phases)))) })
+        let (answer, phases) = (service(request), self.0.phases.clone());
+        let ending = |body: Said| match body {
+            Said::Whole(body) => Said::Whole(Body::new(Ending::new(body, phases))),
+            ready => ready,
+        };
+        Answer::Whole(Box::pin(async move { Ok(answer.await?.map(ending)) }))
     }
 }
 
 impl hyper::service::Service<Request<Incoming>> for GrpcDoor {
-    type Response = Response<Body>;
+    type Response = Response<Said>;
     type Error = Infallible;
     type Future = Answer;
 
     fn call(&self, request: Request<Incoming>) -> Answer {
-        match request.uri().path().split('/').nth(1) {
-            Some(SEQUENCES) => self.numbers(request),
-            Some("grpc.health.v1.Health") => self.beside(&self.health, request),
-            Some("grpc.reflection.v1.ServerReflection") => self.beside(&self.reflection, request),
-            Some("grpc.reflection.v1alpha.ServerReflection") => self.beside(&self.reflection_alpha, request),
-            _ => Box::pin(std::future::ready(Ok(dress::dressed(unknown(request.uri().path()))))),
+        let path = request.uri().path();
+        if path == NEXT {
+            let ((parts, body), door) = (request.into_parts(), self.clone());
+            return Answer::Next(Some(Asked { door, parts, body }));
+        }
+        match path.split('/').nth(1) {
+            Some(SEQUENCES) => {
+                let (parts, body) = request.into_parts();
+                Answer::Whole(self.numbers(Request::from_parts(parts, Begun::new(None, body))))
+            }
+            Some("grpc.health.v1.Health") => self.beside(&self.0.health, request),
+            Some("grpc.reflection.v1.ServerReflection") => self.beside(&self.0.reflection, request),
+            Some("grpc.reflection.v1alpha.ServerReflection") => {
+                self.beside(&self.0.reflection_alpha, request)
+            }
+            _ => {
+                let response = dress::dressed(unknown(path)).map(Said::Whole);
+                Answer::Whole(Box::pin(std::future::ready(Ok(response))))
+            }
         }
     }
 }
@@ -115,5 +151,8 @@ where
     S: Clone + Send + Sync + 'static,
     S::Future: Send + 'static,
 {
-    Arc::new(move |request| Box::pin(service.clone().call(request)))
+    Arc::new(move |request| {
+        let answer = service.clone().call(request);
+        Box::pin(async move { Ok(answer.await?.map(Said::Whole)) })
+    })
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use sequent_core::Block;
-use sequent_engine::Reason;
+use sequent_engine::{Issued, Reason};
 use sequent_proto::v1;
 use tonic::{Request, Response, Status};
 
@@ -11,10 +11,10 @@ use super::timeout;
 use crate::{
     fault::Fault,
     meter::Meter,
-    teller::{Ask, Given, Numbers, Teller},
+    teller::{Ask, Teller},
 };
 
-const DOOR: &str = "grpc";
+pub(crate) const DOOR: &str = "grpc";
 
 /// The service's methods over the teller.
 pub(crate) struct Sequences {
@@ -24,8 +24,8 @@ pub(crate) struct Sequences {
 }
 
 impl Sequences {
-    pub(crate) fn new(teller: Teller) -> Self {
-        Self { teller, next: Meter::new(DOOR, "next"), lease: Meter::new(DOOR, "lease") }
+    pub(crate) fn new(teller: Teller, next: Meter) -> Self {
+        Self { teller, next, lease: Meter::new(DOOR, "lease") }
     }
 }
 
@@ -73,12 +73,9 @@ fn first(with: &HashMap<String, String>) -> Option<(&str, &str)> {
     with.iter().next().map(|(key, value)| (key.as_str(), value.as_str()))
 }
 
-fn blocks(given: &Given) -> Result<Vec<v1::Block>, Fault> {
-    let blocks = match &given.numbers {
-        Numbers::One(number) => return Ok(vec![block(*number, 1, 1)?]),
-        Numbers::Many(blocks) => blocks.as_slice(),
-    };
-    blocks.iter().map(|found: &Block| block(found.first(), found.step(), found.count())).collect()
+fn blocks(given: &Issued) -> Result<Vec<v1::Block>, Fault> {
+    let narrow = |found: &Block| block(found.first(), found.step(), found.count());
+    given.numbers.as_slice().iter().map(narrow).collect()
 }
 
 /// Numbers are at most `i64::MAX`, and no request has more than `u32::MAX`: else nothing is given.

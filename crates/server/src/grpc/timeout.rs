@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use http::HeaderMap;
 use tonic::metadata::MetadataMap;
 
 use crate::fault::Fault;
@@ -18,6 +19,11 @@ pub(crate) fn of(metadata: &MetadataMap) -> Result<Option<Duration>, Fault> {
     parse(text)
         .map(Some)
         .ok_or_else(|| Fault::field(FIELD, text, "1 to 8 digits and one of H M S m u n are expected"))
+}
+
+/// Whether the caller says nothing, or what it says can be understood.
+pub(crate) fn is_well_formed(headers: &HeaderMap) -> bool {
+    headers.get(FIELD).is_none_or(|value| value.to_str().is_ok_and(|text| parse(text).is_some()))
 }
 
 fn parse(text: &str) -> Option<Duration> {

@@ -1,34 +1,67 @@
 //! Answers in JSON.
 
-use std::fmt::Write;
-
 use bytes::Bytes;
 use http::{HeaderValue, Response, header};
 use http_body_util::Full;
-
-use crate::teller::{Given, Numbers};
+use sequent_engine::{Issued, Ready};
 
 /// The bytes of an answer around its numbers, and of one number: a first guess at what to reserve.
 const AROUND: usize = 200;
 const NUMBER: usize = 12;
 
+/// The most digits of a number.
+const DIGITS_MAX: usize = 20;
+
 /// Numbers are strings, since JSON's readers round them above 2^53. Written by hand: a name needs no escapes, and one
 /// buffer holds it all.
-pub(crate) fn given(given: &Given) -> Response<Full<Bytes>> {
-    let count = match &given.numbers {
-        Numbers::One(_) => 1,
-        Numbers::Many(blocks) => usize::try_from(blocks.count()).unwrap_or_default(),
-    };
+pub(crate) fn given(issued: &Issued) -> Response<Full<Bytes>> {
+    let count = usize::try_from(issued.numbers.count()).unwrap_or_default();
     let mut text = String::with_capacity(AROUND + count * NUMBER);
-    text.push_str("{\"sequence\":\"");
-    text.push_str(given.sequence.as_str());
-    text.push_str("\",\"numbers\":[");
-    match &given.numbers {
-        Numbers::One(number) => push(&mut text, *number),
-        Numbers::Many(blocks) => blocks.numbers().for_each(|number| push(&mut text, number)),
+    begin(&mut text, issued.sequence.as_str());
+    for (at, number) in issued.numbers.numbers().enumerate() {
+        text.push_str(if at == 0 { "\"" } else { ",\"" });
+        push(&mut text, number);
+        text.push('"');
     }
-    put(&mut text, format_args!("],\"version\":{}}}", given.version));
+    end(&mut text, issued.version);
     json(Bytes::from(text))
+}
+
+/// The same for one number that was ready.
+pub(crate) fn one(name: &str, ready: Ready) -> Response<Full<Bytes>> {
+    let mut text = String::with_capacity(AROUND);
+    begin(&mut text, name);
+    text.push('"');
+    push(&mut text, ready.number);
+    text.push('"');
+    end(&mut text, ready.version);
+    json(Bytes::from(text))
+}
+
+fn begin(text: &mut String, name: &str) {
+    text.push_str("{\"sequence\":\"");
+    text.push_str(name);
+    text.push_str("\",\"numbers\":[");
+}
+
+fn end(text: &mut String, version: u32) {
+    text.push_str("],\"version\":");
+    push(text, version.into());
+    text.push('}');
+}
+
+/// The digits of a number.
+fn push(text: &mut String, number: u64) {
+    let (mut digits, mut rest, mut at) = ([0; DIGITS_MAX], number, DIGITS_MAX);
+    loop {
+        at -= 1;
+        digits[at] = b'0' + (rest % 10) as u8;
+        rest /= 10;
+        if rest == 0 {
+            break;
+        }
+    }
+    text.extend(digits[at..].iter().map(|digit| char::from(*digit)));
 }
 
 /// JSON that no cache may keep.
@@ -40,12 +73,16 @@ pub(crate) fn json(body: Bytes) -> Response<Full<Bytes>> {
     response
 }
 
-fn push(text: &mut String, number: u64) {
-    let comma = if text.ends_with('[') { "" } else { "," };
-    put(text, format_args!("{comma}\"{number}\""));
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-/// Writing to a text can't fail.
-fn put(text: &mut String, what: std::fmt::Arguments<'_>) {
-    let _never = text.write_fmt(what).is_err();
+    #[test]
+    fn digits_are_those_of_the_number() {
+        for number in [0, 9, 10, 1_000_000, u64::MAX] {
+            let mut text = String::new();
+            push(&mut text, number);
+            assert_eq!(text, number.to_string());
+        }
+    }
 }

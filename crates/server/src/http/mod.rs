@@ -4,7 +4,13 @@ mod answer;
 mod ask;
 mod path;
 
-use std::{convert::Infallible, future::Future, pin::Pin};
+use std::{
+    convert::Infallible,
+    future::Future,
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll},
+};
 
 use bytes::Bytes;
 use http::{HeaderValue, Method, Request, Response, StatusCode, header};
@@ -26,14 +32,44 @@ const OPENAPI: &str = include_str!("openapi.json");
 
 /// The HTTP/JSON door. Cheap to clone.
 #[derive(Clone)]
-pub(crate) struct HttpDoor {
+pub(crate) struct HttpDoor(Arc<Inner>);
+
+struct Inner {
     teller: Teller,
     next: Meter,
 }
 
+/// An answer: at once, without a box, where it is ready.
+pub(crate) enum Answer {
+    Ready(Option<Response<Full<Bytes>>>),
+    Whole(Pin<Box<dyn Future<Output = Response<Full<Bytes>>> + Send>>),
+}
+
+impl Future for Answer {
+    type Output = Result<Response<Full<Bytes>>, Infallible>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        match &mut *self {
+            Self::Ready(response) => response.take().map_or(Poll::Pending, |it| Poll::Ready(Ok(it))),
+            Self::Whole(answer) => answer.as_mut().poll(cx).map(Ok),
+        }
+    }
+}
+
 impl HttpDoor {
     pub(crate) fn new(teller: Teller) -> Self {
-        Self { teller, next: Meter::new("http", "next") }
+        Self(Arc::new(Inner { teller, next: Meter::new("http", "next") }))
+    }
+
+    /// The answer to a plain ask for one number that is ready. Everything else, faults among it, goes the ordinary way.
+    fn ready(&self, request: &Request<Incoming>) -> Option<Response<Full<Bytes>>> {
+        let uri = request.uri();
+        let plain = matches!(uri.query(), None | Some("count=1"))
+            && request.method() == Method::POST
+            && http_body::Body::is_end_stream(request.body());
+        let name = path::plain_name(uri.path()).filter(|_| plain)?;
+        let ready = self.0.teller.next_ready(name, &self.0.next)?;
+        Some(answer::one(name, ready))
     }
 
     async fn answer(self, request: Request<Incoming>) -> Response<Full<Bytes>> {
@@ -44,11 +80,11 @@ impl HttpDoor {
             Route::Unknown => {
                 let bound = "POST /v1/sequences/{name}/next and GET /openapi.json are served";
                 let fault = Fault::field("path", request.uri().path(), bound);
-                self.next.refused(fault.with_status(StatusCode::NOT_FOUND)).into_response()
+                self.0.next.refused(fault.with_status(StatusCode::NOT_FOUND)).into_response()
             }
             Route::Undecodable(segment) => {
                 let fault = Fault::field("name", &segment, "a name in UTF-8, percent-encoded, is expected");
-                self.next.refused(fault).into_response()
+                self.0.next.refused(fault).into_response()
             }
         }
     }
@@ -65,9 +101,9 @@ impl HttpDoor {
         };
         let wanted = match wanted {
             Ok(wanted) => wanted,
-            Err(fault) => return self.next.refused(fault).into_response(),
+            Err(fault) => return self.0.next.refused(fault).into_response(),
         };
-        match self.teller.next(wanted.ask(name), &self.next).await {
+        match self.0.teller.next(wanted.ask(name), &self.0.next).await {
             Ok(given) => answer::given(&given),
             Err(fault) => fault.into_response(),
         }
@@ -76,7 +112,7 @@ impl HttpDoor {
     fn not_allowed(&self, method: &Method, allowed: &'static str) -> Response<Full<Bytes>> {
         let fault = Fault::field("method", method.as_str(), format!("{allowed} is allowed"));
         let fault = fault.with_status(StatusCode::METHOD_NOT_ALLOWED);
-        let mut response = self.next.refused(fault).into_response();
+        let mut response = self.0.next.refused(fault).into_response();
         response.headers_mut().insert(header::ALLOW, HeaderValue::from_static(allowed));
         response
     }
@@ -85,11 +121,13 @@ impl HttpDoor {
 impl hyper::service::Service<Request<Incoming>> for HttpDoor {
     type Response = Response<Full<Bytes>>;
     type Error = Infallible;
-    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Infallible>> + Send>>;
+    type Future = Answer;
 
-    fn call(&self, request: Request<Incoming>) -> Self::Future {
-        let door = self.clone();
-        Box::pin(async move { Ok(door.answer(request).await) })
+    fn call(&self, request: Request<Incoming>) -> Answer {
+        match self.ready(&request) {
+            Some(response) => Answer::Ready(Some(response)),
+            None => Answer::Whole(Box::pin(self.clone().answer(request))),
+        }
     }
 }
 

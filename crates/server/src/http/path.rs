@@ -18,12 +18,21 @@ pub(crate) fn route(path: &str) -> Route {
     if path == "/openapi.json" {
         return Route::Description;
     }
-    let name = path.strip_prefix("/v1/sequences/").and_then(|rest| rest.strip_suffix("/next"));
-    let Some(segment) = name.filter(|name| !name.contains('/')) else { return Route::Unknown };
+    let Some(segment) = segment(path) else { return Route::Unknown };
     if !segment.contains('%') {
         return Route::Next(segment.to_owned());
     }
     decoded(segment).map_or_else(|| Route::Undecodable(segment.to_owned()), Route::Next)
+}
+
+/// The name in a path that asks for numbers, if it stands there as it is.
+pub(crate) fn plain_name(path: &str) -> Option<&str> {
+    segment(path).filter(|name| !name.contains('%'))
+}
+
+fn segment(path: &str) -> Option<&str> {
+    let name = path.strip_prefix("/v1/sequences/")?.strip_suffix("/next")?;
+    Some(name).filter(|name| !name.contains('/'))
 }
 
 /// The text that percent-encoding stands for, if it is one.

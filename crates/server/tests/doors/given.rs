@@ -35,7 +35,8 @@ async fn http_gives_one_or_many() {
 
 #[tokio::test]
 async fn grpc_gives_one_many_and_leases() {
-    let server = Server::start().await;
+    let limits = [("limits.lease_max_count", "20000"), ("limits.lease_max_age_ms", "3000")];
+    let server = Server::with(&limits).await;
     let mut client = server.client().await;
     let response = client.next(ask("order", None)).await.unwrap().into_inner();
     assert_eq!((numbers(&response), response.sequence.as_str(), response.version), (vec![1], "order", 1));
@@ -44,8 +45,8 @@ async fn grpc_gives_one_many_and_leases() {
     let lease = LeaseRequest { sequence: "order".to_owned(), count: 4_000_000, ..LeaseRequest::default() };
     let lease = client.lease(lease).await.unwrap().into_inner();
     let leased: u32 = lease.blocks.iter().map(|block| block.count).sum();
-    assert_eq!((leased, lease.max_age_ms), (10_000, 10_000), "as many as one request may have");
-    assert!(server.number().await > 10_006, "a lease is cut from the same reservoir");
+    assert_eq!((leased, lease.max_age_ms), (20_000, 3_000), "as many as one lease may have");
+    assert!(server.number().await > 20_006, "a lease is cut from the same reservoir");
 }
 
 #[tokio::test]

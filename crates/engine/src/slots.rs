@@ -1,0 +1,59 @@
+//! A running engine at a glance: what it knows without asking any store.
+
+use std::time::Duration;
+
+use sequent_core::SlotIndex;
+use sequent_ha::SlotStatus;
+use serde::Serialize;
+
+use crate::Engine;
+
+/// A slot as the ring has it: no store was asked.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct SlotGlance {
+    /// The slot.
+    pub slot: SlotIndex,
+    /// `live`, `evicted`, `probation`, `quarantined` or `empty`.
+    pub state: &'static str,
+    /// The class of what keeps it from serving, and what was found.
+    pub cause: Option<(&'static str, String)>,
+    /// How long it has been in this state.
+    pub since_ms: Option<u64>,
+    /// When it will be tried again, where a time is set.
+    pub retry_in_ms: Option<u64>,
+    /// How often it left the rotation.
+    pub evictions: u64,
+    /// How often it came back.
+    pub rescues: u64,
+}
+
+impl Engine {
+    /// Every slot as the ring has it, without asking any store: cheap enough for each call of a probe.
+    pub fn slots(&self) -> Vec<SlotGlance> {
+        let now = self.0.env.clock.now();
+        let glance = |slot: SlotStatus| SlotGlance {
+            slot: slot.slot,
+            state: slot.state.as_str(),
+            cause: slot.cause.map(|(kind, detail)| (kind.as_str(), detail)),
+            since_ms: slot.since.map(|since| ms(now.saturating_duration_since(since))),
+            retry_in_ms: slot.retry_at.map(|at| ms(at.saturating_duration_since(now))),
+            evictions: slot.counts.evictions,
+            rescues: slot.counts.rescues,
+        };
+        self.0.ring.status().into_iter().map(glance).collect()
+    }
+
+    /// How many keys are in use.
+    pub fn live_keys(&self) -> usize {
+        self.0.keys.len()
+    }
+
+    /// Numbers ready in memory, over all keys. Lets others run in between: a million keys take a while.
+    pub async fn reserve(&self) -> u64 {
+        self.0.keys.sum(|live| live.reservoir().stats().reserve, tokio::task::yield_now).await
+    }
+}
+
+fn ms(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}

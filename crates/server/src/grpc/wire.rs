@@ -1,0 +1,122 @@
+//! `Next` of one number on the wire, read and written in place: no text, no list and no map is made for it.
+
+use bytes::{BufMut, Bytes};
+use prost::encoding::{encode_varint, encoded_len_varint};
+use sequent_engine::Ready;
+
+/// What precedes a message: whether it is compressed, and its length.
+const PREFIX: usize = 5;
+
+/// Tags of `NextRequest`: field number and wire type.
+const SEQUENCE: u8 = 1 << 3 | 2;
+const COUNT: u8 = 2 << 3;
+
+/// Tags of `NextResponse` and its `Block`.
+const BLOCKS: u8 = 2 << 3 | 2;
+const VERSION: u8 = 6 << 3;
+const FIRST: u8 = 1 << 3;
+const STEP: u8 = 2 << 3;
+const TALLY: u8 = 3 << 3;
+
+/// The sequence that a whole body asks one number of, if it asks for nothing else. Everything else, faults among it, is
+/// for the ordinary way.
+pub(crate) fn asked(body: &[u8]) -> Option<&str> {
+    let (prefix, message) = body.split_at_checked(PREFIX)?;
+    let length = u32::from_be_bytes([prefix[1], prefix[2], prefix[3], prefix[4]]);
+    if prefix[0] != 0 || usize::try_from(length).ok()? != message.len() {
+        return None;
+    }
+    let [SEQUENCE, length, rest @ ..] = message else { return None };
+    // A longer name's length has a second byte: no name that is known is that long.
+    let (name, rest) = rest.split_at_checked(usize::from(*length)).filter(|_| *length < 0x80)?;
+    if !matches!(rest, [] | [COUNT, 1]) {
+        return None;
+    }
+    std::str::from_utf8(name).ok()
+}
+
+/// The body of the answer, in one piece of memory.
+pub(crate) fn answer(sequence: &str, ready: Ready) -> Bytes {
+    let (number, version) = (ready.number, u64::from(ready.version));
+    let block = 1 + encoded_len_varint(number) + 4;
+    let name = sequence.len();
+    let name = if name == 0 { 0 } else { 1 + encoded_len_varint(name as u64) + name };
+    let version_length = if version == 0 { 0 } else { 1 + encoded_len_varint(version) };
+    let length = name + 2 + block + version_length;
+    let mut body = Vec::with_capacity(PREFIX + length);
+    body.put_u8(0);
+    body.put_u32(u32::try_from(length).unwrap_or(u32::MAX));
+    if name > 0 {
+        body.put_u8(SEQUENCE);
+        encode_varint(sequence.len() as u64, &mut body);
+        body.put_slice(sequence.as_bytes());
+    }
+    body.put_u8(BLOCKS);
+    encode_varint(block as u64, &mut body);
+    body.put_u8(FIRST);
+    encode_varint(number, &mut body);
+    body.put_slice(&[STEP, 1, TALLY, 1]);
+    if version > 0 {
+        body.put_u8(VERSION);
+        encode_varint(version, &mut body);
+    }
+    debug_assert_eq!(body.len(), body.capacity(), "one piece, of the right size");
+    Bytes::from(body)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use prost::Message;
+    use sequent_proto::v1;
+
+    fn framed(message: &impl Message) -> Vec<u8> {
+        let mut body = vec![0];
+        body.extend(u32::try_from(message.encoded_len()).unwrap().to_be_bytes());
+        body.extend(message.encode_to_vec());
+        body
+    }
+
+    #[test]
+    fn the_answer_is_byte_for_byte_what_the_library_writes() {
+        for name in ["", "o", "order", &"n".repeat(128)] {
+            for number in [1, 127, 128, 1 << 40, i64::MAX as u64] {
+                for version in [0, 1, 200, u32::MAX] {
+                    let first = i64::try_from(number).unwrap();
+                    let blocks = vec![v1::Block { first, step: 1, count: 1 }];
+                    let (sequence, rest) = (name.to_owned(), v1::NextResponse::default());
+                    let whole = v1::NextResponse { sequence, blocks, version, ..rest };
+                    assert_eq!(answer(name, Ready { number, version }), framed(&whole), "{name} {number}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn only_a_plain_ask_for_one_number_is_read_here() {
+        let ask = |count| v1::NextRequest { sequence: "order".to_owned(), count, ..Default::default() };
+        assert_eq!(asked(&framed(&ask(None))), Some("order"));
+        assert_eq!(asked(&framed(&ask(Some(1)))), Some("order"));
+        let with = [("area".to_owned(), "010".to_owned())].into();
+        for other in [
+            ask(Some(0)),
+            ask(Some(2)),
+            ask(Some(u32::MAX)),
+            v1::NextRequest { at: "now".to_owned(), ..ask(None) },
+            v1::NextRequest { above: 7, ..ask(None) },
+            v1::NextRequest { with, ..ask(None) },
+            v1::NextRequest { sequence: "n".repeat(300), ..ask(None) },
+            v1::NextRequest::default(),
+        ] {
+            assert_eq!(asked(&framed(&other)), None, "{other:?}");
+        }
+        let whole = framed(&ask(Some(1)));
+        for cut in 0..whole.len() {
+            assert_eq!(asked(&whole[..cut]), None, "{cut} bytes");
+        }
+        assert_eq!(asked(&[&whole[..], &[0]].concat()), None, "something comes after it");
+        let compressed: Vec<u8> = [&[1], &whole[1..]].concat();
+        assert_eq!(asked(&compressed), None);
+        assert_eq!(asked(&[0, 0, 0, 0, 4, SEQUENCE, 2, 0xff, 0xfe]), None, "no UTF-8");
+    }
+}
