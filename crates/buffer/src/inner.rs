@@ -1,6 +1,9 @@
 //! What a reservoir is made of: the gate, and under one mutex everything that only a turn touches.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::{
+    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
+    time::Instant,
+};
 
 use sequent_core::{Event, Source, SourceError};
 
@@ -39,6 +42,8 @@ pub(crate) struct State {
     pub(crate) queue: Queue,
     pub(crate) appetite: Appetite,
     pub(crate) tally: Tally,
+    /// When what handles of their own may have carved from closed ranges begins to age.
+    pub(crate) lent_until: Option<Instant>,
     /// One refill is out.
     pub(crate) refilling: bool,
     /// Someone who does not wait found nothing since the last refill.

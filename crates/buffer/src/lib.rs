@@ -22,7 +22,7 @@ mod rooms {
         expansion::Expansion,
         local::{Local, LocalNext},
         next::Next,
-        reservoir::Reservoir,
+        reservoir::{Dry, Reservoir},
         spanned::Spanned,
         stats::Stats,
     };

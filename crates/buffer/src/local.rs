@@ -9,7 +9,13 @@ use std::{
 
 use sequent_core::Block;
 
-use crate::{error::TakeError, inner::Inner, next::Next, reservoir::Reservoir, turn::Turn};
+use crate::{
+    error::TakeError,
+    inner::Inner,
+    next::Next,
+    reservoir::{Dry, Reservoir},
+    turn::Turn,
+};
 
 /// A handle of its own, for the last factor of speed. It holds a chunk of at most 4096 numbers, and at most
 /// 1/64 of the reserve, counted as at risk; dropping the handle gives back what is left of it.
@@ -83,6 +89,15 @@ impl Local {
     pub fn try_next(&mut self) -> Option<u64> {
         let inner = self.reservoir.inner();
         self.chunk.next(inner).or_else(|| self.reservoir.try_next())
+    }
+
+    /// A number that is ready; or what to [`Reservoir::wait`] with.
+    #[inline]
+    pub fn draw(&mut self) -> Result<u64, Dry> {
+        match self.chunk.next(self.reservoir.inner()) {
+            Some(number) => Ok(number),
+            None => self.reservoir.draw(),
+        }
     }
 
     /// One number, waiting up to `deadline` where the reservoir is dry.

@@ -10,6 +10,7 @@ use sequent_core::{Blocks, Env, Source};
 use crate::{
     config::{ReservoirConfig, Setting, Spawner},
     error::TakeError,
+    gate::Miss,
     inner::Inner,
     local::Local,
     next::Next,
@@ -51,6 +52,11 @@ pub struct Reservoir {
     inner: Arc<Inner>,
 }
 
+/// A draw that found nothing at once; see [`Reservoir::draw`]. Dropped, it may burn a number.
+#[derive(Debug)]
+#[must_use = "a number may be behind it"]
+pub struct Dry(Miss);
+
 impl Reservoir {
     /// A dry reservoir over `source`: nothing is asked for before the first take.
     pub fn new(source: Arc<dyn Source>, config: ReservoirConfig, env: Env, spawn: Spawner) -> Self {
@@ -82,8 +88,30 @@ impl Reservoir {
         if count == 0 {
             return Ok(Blocks::default());
         }
-        let many = Many { inner: &self.inner, count, deadline, place: None };
-        Ok(stock::blocks(many.await?))
+        Ok(stock::blocks(self.many(count, None, deadline).await?))
+    }
+
+    /// A number that is ready; or what to [`wait`](Self::wait) with. Where nobody waits, [`try_next`](Self::try_next).
+    #[inline]
+    pub fn draw(&self) -> Result<u64, Dry> {
+        self.inner.gate.draw().map_err(Dry)
+    }
+
+    /// Goes on from a draw that found nothing: one number, waiting up to `deadline`.
+    pub async fn wait(&self, dry: Dry, deadline: Option<Instant>) -> Result<u64, TakeError> {
+        let lots = self.many(1, Some(dry.0), deadline).await?;
+        lots.first().map(|lot| lot.block.first()).ok_or(TakeError::Closed)
+    }
+
+    /// Waits until `count` numbers are held, and takes none of them.
+    pub async fn ready(&self, count: u64, deadline: Option<Instant>) -> Result<(), TakeError> {
+        let lots = self.many(count.max(1), None, deadline).await?;
+        Turn::begin(&self.inner).restore(lots);
+        Ok(())
+    }
+
+    fn many(&self, count: u64, miss: Option<Miss>, deadline: Option<Instant>) -> Many<'_> {
+        Many { inner: &self.inner, count, miss, deadline, place: None }
     }
 
     /// A handle of its own for one thread, a few times faster than a shared one.
@@ -101,6 +129,17 @@ impl Reservoir {
         let mut turn = Turn::begin(&self.inner);
         turn.expire();
         turn.finish();
+    }
+
+    /// Drops what has aged, as [`expire`](Self::expire) does, but asks for more only where something has been taken within
+    /// `busy`: what ages would otherwise be fetched again and again for a key that nobody uses.
+    pub fn age(&self, busy: Duration) {
+        Turn::begin(&self.inner).age(busy);
+    }
+
+    /// Forgets all that it holds, and counts none of it as burnt: for a copy of it that another process goes on with.
+    pub fn disown(&self) {
+        Turn::begin(&self.inner).disown();
     }
 
     /// Gives memory back, if nothing has been taken for `reserve`: all but a few blocks are burnt.

@@ -78,6 +78,8 @@ impl Place {
 pub(crate) struct Many<'a> {
     pub(crate) inner: &'a Inner,
     pub(crate) count: u64,
+    /// The draw that found nothing, where one was tried.
+    pub(crate) miss: Option<Miss>,
     pub(crate) deadline: Option<Instant>,
     pub(crate) place: Option<Place>,
 }
@@ -87,7 +89,7 @@ impl Future for Many<'_> {
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Answer> {
         let Some(place) = self.place else {
-            return match Place::enter(self.inner, (self.count, None), self.deadline, cx) {
+            return match Place::enter(self.inner, (self.count, self.miss.take()), self.deadline, cx) {
                 Ok(answer) => Poll::Ready(answer),
                 Err(place) => {
                     self.place = Some(place);

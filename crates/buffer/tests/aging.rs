@@ -62,6 +62,53 @@ async fn a_handle_of_its_own_drops_what_may_have_aged() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_chunk_of_a_range_that_is_closed_ages_with_it() {
+    let bench = with(Arc::new(Leases(ScriptedSource::giving(), 10_000)), ReservoirConfig::default());
+    let mut local = bench.reservoir.local();
+    for _ in 0..1000 {
+        local.next(None).await.unwrap();
+    }
+    tokio::time::sleep(SECOND).await;
+    // All of the first lease goes, but for what the handle holds; what follows is a second younger.
+    while bench.reservoir.next(None).await.unwrap() <= 10_000 {}
+    tokio::time::sleep(SECOND + SECOND / 2).await;
+    bench.reservoir.age(Duration::ZERO);
+    assert!(bench.reservoir.stats().reserve > 0, "the second lease is still good");
+    assert!(local.next(None).await.unwrap() > 10_000, "the handle's part of the first is not");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_ages_is_fetched_again_only_where_it_is_used() {
+    let source = Arc::new(Leases(ScriptedSource::giving(), 100));
+    let bench = with(Arc::clone(&source) as Arc<dyn Source>, ReservoirConfig::default());
+    for _ in 0..4 {
+        bench.reservoir.take(60, None).await.unwrap();
+        tokio::time::sleep(SECOND / 10).await;
+    }
+    let takes = source.0.takes();
+    tokio::time::sleep(3 * SECOND).await;
+    bench.reservoir.age(2 * SECOND);
+    settle().await;
+    assert_eq!((source.0.takes(), bench.reservoir.stats().reserve), (takes, 0), "idle: it lapses");
+    bench.reservoir.next(None).await.unwrap();
+    bench.reservoir.age(2 * SECOND);
+    settle().await;
+    assert!(source.0.takes() > takes && bench.reservoir.stats().reserve > 0, "in use: it is filled");
+}
+
+#[tokio::test(start_paused = true)]
+async fn ready_holds_numbers_and_takes_none() {
+    let bench = over(&Arc::new(ScriptedSource::giving()));
+    bench.reservoir.ready(10, None).await.unwrap();
+    assert_eq!(bench.reservoir.stats().dealt, 0);
+    assert_eq!(bench.reservoir.draw().unwrap(), 1, "at once");
+    bench.reservoir.disown();
+    let dry = bench.reservoir.draw().unwrap_err();
+    assert!(bench.reservoir.wait(dry, None).await.unwrap() > 10);
+    assert_eq!(bench.dropped(), 0, "what another goes on with is not burnt");
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_handle_of_its_own_gives_back_what_it_did_not_use() {
     let source = Arc::new(ScriptedSource::giving());
     let bench = over(&source);

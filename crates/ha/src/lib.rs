@@ -1,4 +1,4 @@
-//! Health of members, and the ring of 2^n slots that shares work among them.
+//! Health of members: the ring of 2^n slots that shares work among them, and a failover of endpoints.
 //!
 //! A [`Ring`] turns one counter a slot (the guard's, raw ids) into one [`Source`](sequent_core::Source) of encoded ids
 //! a key: it asks the slots in parallel, keeps out those that fail, brings them back by one real take, and never
@@ -6,12 +6,13 @@
 //!
 //! Suggested reading order: [`RingConfig`], `health` (one member, pure), `roster` (all members, one snapshot),
 //! `timed` (the store decorator that feeds them), `shares` and `join` (the arithmetic), `refill` (one take),
-//! `ask` (one slot's part in it), [`Ring`].
+//! `ask` (one slot's part in it), [`Ring`]; [`Failover`] for members that are not slots.
 //!
 //! This crate knows no store, no ledger, no demand and no template.
 
 mod config;
 mod counts;
+mod failover;
 mod health;
 mod join;
 mod ring;
@@ -22,6 +23,7 @@ mod status;
 mod timed;
 
 pub use config::RingConfig;
+pub use failover::{Failover, Said};
 pub use ring::{Ring, RingSource};
 pub use status::{SlotCounts, SlotState, SlotStatus};
 

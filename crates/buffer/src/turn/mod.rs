@@ -143,6 +143,7 @@ impl<'a> Turn<'a> {
     /// Closes the gate; what was left of the open range is the first of the stock again.
     fn gather(&mut self) {
         let state = &mut **self.state;
+        state.lent_until = state.lent_until.into_iter().chain(state.tickets.until()).min();
         if let Some(lot) = state.tickets.close(&self.inner.gate) {
             state.stock.push_front(lot);
         }

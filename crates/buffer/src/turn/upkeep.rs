@@ -5,7 +5,7 @@ use std::time::Duration;
 use sequent_core::Block;
 
 use super::Turn;
-use crate::{error::TakeError, stats::Stats};
+use crate::{error::TakeError, lot::Lot, stats::Stats};
 
 impl Turn<'_> {
     /// Nothing leaves any more: waiters fail, what is left is burnt.
@@ -29,10 +29,35 @@ impl Turn<'_> {
             self.gather();
         }
         let count = self.state.stock.expire(self.now);
-        if count > 0 {
+        if count > 0 || self.state.lent_until.is_some_and(|until| until <= self.now) {
+            self.state.lent_until = None;
             self.inner.gate.next_epoch();
         }
         self.burn(count, "numbers aged in the reservoir");
+    }
+
+    /// Drops what has aged; asks for more only where something has been taken within `busy`.
+    pub(crate) fn age(mut self, busy: Duration) {
+        self.expire();
+        if self.observe() < busy {
+            return self.finish();
+        }
+        self.open();
+        self.release();
+    }
+
+    /// What is here belongs to another process now.
+    pub(crate) fn disown(mut self) {
+        self.gather();
+        self.state.stock.shrink(0);
+        self.inner.gate.next_epoch();
+        self.release();
+    }
+
+    /// What was waited for was only to be there.
+    pub(crate) fn restore(mut self, lots: Vec<Lot>) {
+        self.put_back(lots);
+        self.finish();
     }
 
     /// Drops all but a few blocks and the memory of what is past, if nothing has been taken for a while.

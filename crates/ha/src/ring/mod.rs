@@ -5,7 +5,7 @@ mod blame;
 mod key;
 mod lane;
 mod mailbox;
-mod probe;
+pub(crate) mod probe;
 mod refill;
 mod rescue;
 mod source;

@@ -7,7 +7,7 @@ use sequent_core::{Scope, SlotIndex, SourceError};
 use crate::{health::Claim, roster::Roster};
 
 /// One try of a slot, held by one task at a time. Dropped without a result, it says nothing about the slot.
-pub(super) struct Probe {
+pub(crate) struct Probe {
     roster: Arc<Roster>,
     slot: SlotIndex,
     token: u64,
@@ -15,18 +15,18 @@ pub(super) struct Probe {
 }
 
 impl Probe {
-    pub(super) fn claim(roster: &Arc<Roster>, slot: SlotIndex, claim: Claim) -> Option<Self> {
+    pub(crate) fn claim(roster: &Arc<Roster>, slot: SlotIndex, claim: Claim) -> Option<Self> {
         let token = roster.claim(slot, claim)?;
         Some(Self { roster: Arc::clone(roster), slot, token, settled: false })
     }
 
     /// The slot's generation from here on.
-    pub(super) fn generation(&self) -> u64 {
+    pub(crate) fn generation(&self) -> u64 {
         self.token
     }
 
     /// The first result counts. A failure that is not the slot's says nothing about it.
-    pub(super) fn settle<T>(&mut self, result: &Result<T, SourceError>) {
+    pub(crate) fn settle<T>(&mut self, result: &Result<T, SourceError>) {
         if self.settled {
             return;
         }

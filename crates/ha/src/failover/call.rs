@@ -1,0 +1,171 @@
+//! One call: whom to ask, whom next, and what to make of what they said.
+
+use std::sync::Arc;
+
+use sequent_core::{BoxFuture, ErrorKind, SlotFailure, SlotIndex, SourceError};
+use tokio::{
+    sync::mpsc,
+    time::{sleep, timeout},
+};
+
+use super::{Failover, Said};
+use crate::{SlotState, health::Claim, ring::probe::Probe, roster::Roster};
+
+/// One call under way. Dropped, it leaves its asks to finish by themselves.
+pub(super) struct Call<'a, T, F> {
+    failover: &'a Failover,
+    ask: F,
+    asked: Vec<bool>,
+    out: usize,
+    sender: mpsc::Sender<(SlotIndex, Said<T>)>,
+    said: mpsc::Receiver<(SlotIndex, Said<T>)>,
+    passed: Option<T>,
+    failures: Vec<SlotFailure>,
+}
+
+impl<'a, T: Send + 'static, F: Fn(SlotIndex) -> BoxFuture<'static, Said<T>>> Call<'a, T, F> {
+    pub(super) fn new(failover: &'a Failover, ask: F) -> Self {
+        let members = usize::from(failover.members);
+        // Each member is asked at most once, so no ask ever waits for room.
+        let (sender, said) = mpsc::channel(members.max(1));
+        let asked = vec![false; members];
+        Self { failover, ask, asked, out: 0, sender, said, passed: None, failures: Vec::new() }
+    }
+
+    pub(super) async fn run(mut self) -> Result<T, Vec<SlotFailure>> {
+        let slow_after = self.failover.roster.config().slow_after;
+        let mut more = self.ask_next();
+        loop {
+            if self.out == 0 && !self.ask_next() && !self.ask_all() {
+                return self.none_answered();
+            }
+            tokio::select! {
+                said = self.said.recv() => match said {
+                    Some((member, said)) => if let Some(answer) = self.heard(member, said) { return Ok(answer) },
+                    None => return self.none_answered(),
+                },
+                // Nobody waits for a member that hangs while another could be asked.
+                () = sleep(slow_after), if more => more = self.ask_next(),
+            }
+        }
+    }
+
+    fn heard(&mut self, member: SlotIndex, said: Said<T>) -> Option<T> {
+        self.out -= 1;
+        match said {
+            Said::Answer(answer) => {
+                self.failover.prefer(member);
+                return Some(answer);
+            }
+            Said::Pass(answer) => self.passed = Some(answer),
+            Said::Fault(error) => {
+                let failure = SlotFailure { slot: member, kind: error.kind(), detail: error.to_string() };
+                self.failures.push(failure);
+            }
+        }
+        None
+    }
+
+    /// Asks the best member not asked yet; whether there was one.
+    fn ask_next(&mut self) -> bool {
+        let Some((member, probe)) = self.next() else { return false };
+        self.begin(member, probe);
+        true
+    }
+
+    /// The live ones from the current one on; those whose probation it is; those that are out for slowness only.
+    fn next(&self) -> Option<(SlotIndex, Option<Probe>)> {
+        let roster = &self.failover.roster;
+        let snapshot = roster.snapshot();
+        let (current, members) = (self.failover.current(), self.failover.members);
+        let order = (0..members).map(|offset| (current + offset) % members);
+        let fresh = order.filter(|member| !self.is_asked(*member));
+        let state = |member: SlotIndex| snapshot.standing(member).state;
+        if let Some(member) = fresh.clone().find(|member| state(*member) == SlotState::Live) {
+            return Some((member, None));
+        }
+        let mut probation = fresh.clone().filter(|member| state(*member) == SlotState::Probation);
+        let probe = |member| Some((member, Some(Probe::claim(roster, member, Claim::Due)?)));
+        let mut slow = fresh.clone().filter(|member| snapshot.standing(*member).answers);
+        probation.find_map(probe).or_else(|| slow.next().map(|member| (member, None)))
+    }
+
+    /// The last resort, where nobody is left: all that are out, together, every now and then.
+    fn ask_all(&mut self) -> bool {
+        let roster = &self.failover.roster;
+        let out: Vec<SlotIndex> =
+            (0..self.failover.members).filter(|member| !self.is_asked(*member)).collect();
+        if out.is_empty() || !roster.may_try_all() {
+            return false;
+        }
+        for member in out {
+            if let Some(probe) = Probe::claim(roster, member, Claim::LastResort) {
+                self.begin(member, Some(probe));
+            }
+        }
+        self.out > 0
+    }
+
+    fn begin(&mut self, member: SlotIndex, probe: Option<Probe>) {
+        if let Some(asked) = self.asked.get_mut(usize::from(member)) {
+            *asked = true;
+        }
+        self.out += 1;
+        let (roster, sender) = (Arc::clone(&self.failover.roster), self.sender.clone());
+        let work = (self.ask)(member);
+        // In a task of its own: a caller that goes away says nothing about a member.
+        tokio::spawn(async move {
+            let said = attempt(&roster, member, probe, work).await;
+            // A call that has its answer has no use for another one.
+            drop(sender.try_send((member, said)));
+        });
+    }
+
+    fn is_asked(&self, member: SlotIndex) -> bool {
+        self.asked.get(usize::from(member)).copied().unwrap_or(true)
+    }
+
+    fn none_answered(mut self) -> Result<T, Vec<SlotFailure>> {
+        if let Some(answer) = self.passed.take() {
+            return Ok(answer);
+        }
+        for member in 0..self.failover.members {
+            if !self.is_asked(member) {
+                self.failures.extend(self.failover.roster.failure(member));
+            }
+        }
+        self.failures.sort_by_key(|failure| failure.slot);
+        Err(self.failures)
+    }
+}
+
+/// Runs one ask to its end or its limit, and holds the outcome against the member.
+async fn attempt<T>(
+    roster: &Roster,
+    member: SlotIndex,
+    mut probe: Option<Probe>,
+    work: BoxFuture<'static, Said<T>>,
+) -> Said<T> {
+    let (clock, config) = (&roster.env().clock, roster.config());
+    let generation = roster.snapshot().standing(member).generation;
+    let begun = clock.now();
+    let limit = config.attempt_timeout;
+    let said = timeout(limit, work).await.unwrap_or_else(|_| {
+        let text = format!("no answer within {} ms", limit.as_millis());
+        Said::Fault(SourceError::new(ErrorKind::Timeout, text))
+    });
+    let took = clock.now().saturating_duration_since(begun);
+    let outcome = match &said {
+        Said::Answer(_) | Said::Pass(_) => Ok(()),
+        Said::Fault(error) => Err(error.clone()),
+    };
+    match &outcome {
+        Ok(()) if took > config.slow_after => roster.slow(member, generation, took),
+        Ok(()) => {}
+        Err(error) => roster.failed(member, generation, error),
+    }
+    if let Some(probe) = &mut probe {
+        probe.settle(&outcome);
+    }
+    said
+}
