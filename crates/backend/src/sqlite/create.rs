@@ -21,14 +21,26 @@ use super::{
 /// It is built beside its place under another name and then linked to it, which fails where something is already.
 /// Makers exclude each other by a lock on the directory, so that what a deleted file left behind (`-wal`, `-shm`)
 /// is removed before there is a file that it could be mistaken for, and never after.
-pub(super) async fn create(place: &Place, kind: &Kind, entropy: &dyn Entropy) -> Result<(), Fault> {
+///
+/// `made` becomes true before the file can be at its place, and false again only if it certainly is not: a caller who
+/// goes away in between leaves it true.
+pub(super) async fn create(
+    place: &Place,
+    kind: &Kind,
+    entropy: &dyn Entropy,
+    made: &mut bool,
+) -> Result<(), Fault> {
     let token = token(entropy);
     let Some(site) = blocking(place, &token, Site::occupy).await? else { return Ok(()) };
     build(&site.draft, kind, &token).await?;
-    tokio::task::spawn_blocking(move || site.finish())
+    *made = true;
+    let finished = tokio::task::spawn_blocking(move || site.finish())
         .await
-        .map_err(|error| Fault::broken(ErrorKind::Unavailable, error.to_string()))?
-        .map_err(unavailable)
+        .map_err(|error| Fault::broken(ErrorKind::Unavailable, error.to_string()))?;
+    if finished.is_err() {
+        *made = !matches!(place.look().await, Ok(None));
+    }
+    finished.map_err(unavailable)
 }
 
 /// A random name of 128 bits: the identity of the new file.

@@ -22,9 +22,9 @@ use super::{
 /// How often a file that is replaced while it is being opened is tried again.
 const OPEN_ROUNDS_MAX: usize = 4;
 
-/// How long a file that this process has used must be gone before another is made in its place: who restores a copy
-/// by `rm` and `cp` shall not find a new file between the two.
-const GONE_MIN: Duration = Duration::from_secs(3);
+/// How long a file in use must be found damaged before a person is called for: while a copy is put over it, it makes no
+/// sense, and once that is done it may.
+const DAMAGED_MIN: Duration = Duration::from_secs(10);
 
 /// A file, whoever uses it in this process.
 pub(super) struct Database {
@@ -49,9 +49,15 @@ impl Database {
         let mut patience = Patience::new(&self.options);
         let done = match self.settle(&mut seat, &mut patience).await {
             Ok(link) => self.attempts(Loan { link: Some(link), seat }, &work, &mut patience).await,
-            Err(fault) => Err(fault),
+            Err(fault) => Err(self.judge(&mut seat, fault)),
         };
         done.map_err(|fault| fault.into_error(&format!("{} {} {}", W::VERB, self.kind.word, self.place)))
+    }
+
+    /// Runs a verb if there is a connection to run it on.
+    pub(super) async fn perform_if_connected<W: Work>(&self, work: W) -> Result<Option<W::Out>, SourceError> {
+        let connected = self.seat.lock().await.link.is_some();
+        if connected { self.perform(work).await.map(Some) } else { Ok(None) }
     }
 
     /// Closes the connection. The last process to leave a file takes `-wal` and `-shm` with it.
@@ -63,7 +69,8 @@ impl Database {
             _ => {}
         }
         seat.dismiss();
-        seat.left().await;
+        // One that can't be closed now is kept, and left alone.
+        let _ = seat.left().await;
     }
 
     /// The connection to the file that is at the path now.
@@ -77,7 +84,7 @@ impl Database {
         {
             return Err(severed::fault());
         }
-        seat.left().await;
+        seat.left().await?;
         if let (Some(link), Ok(Some(found))) = (&seat.link, &found)
             && link.file() == found.file
             && let Some(link) = seat.link.take()
@@ -85,27 +92,20 @@ impl Database {
             return Ok(link);
         }
         seat.dismiss();
-        seat.left().await;
-        let make = found?.is_none() && self.may_make(seat);
-        let link = self.open(make, patience).await?;
-        (seat.used, seat.gone_since) = (true, None);
+        seat.left().await?;
+        found?;
+        let link = self.open(&mut seat.used, patience).await?;
+        seat.used = true;
         Ok(link)
     }
 
-    /// Whether a missing file may be made now.
-    fn may_make(&self, seat: &mut Seat) -> bool {
-        let now = self.options.clock.now();
-        let since = *seat.gone_since.get_or_insert(now);
-        self.options.create && (!seat.used || now.saturating_duration_since(since) >= GONE_MIN)
-    }
-
-    async fn open(&self, make: bool, patience: &mut Patience<'_>) -> Result<Link, Fault> {
+    async fn open(&self, used: &mut bool, patience: &mut Patience<'_>) -> Result<Link, Fault> {
         for _ in 0..OPEN_ROUNDS_MAX {
             let Some(Found { file, .. }) = self.place.look().await? else {
-                if !make {
-                    return Err(self.missing());
+                if *used || !self.options.create {
+                    return Err(missing(*used));
                 }
-                self.create(patience).await?;
+                self.create(used, patience).await?;
                 continue;
             };
             severed::check(file)?;
@@ -127,18 +127,9 @@ impl Database {
         Err(Fault::broken(ErrorKind::Unavailable, "the file changes faster than it can be opened"))
     }
 
-    fn missing(&self) -> Fault {
-        let cause = if self.options.create {
-            format!("the file is gone: if it stays so for {GONE_MIN:?}, a new one is made")
-        } else {
-            "no file is there, and none may be made".to_owned()
-        };
-        Fault::broken(ErrorKind::Unavailable, cause)
-    }
-
-    async fn create(&self, patience: &mut Patience<'_>) -> Result<(), Fault> {
+    async fn create(&self, used: &mut bool, patience: &mut Patience<'_>) -> Result<(), Fault> {
         loop {
-            match create::create(&self.place, self.kind, &*self.options.entropy).await {
+            match create::create(&self.place, self.kind, &*self.options.entropy, used).await {
                 Err(Fault::Busy(cause)) => patience.after(cause).await?,
                 other => return other,
             }
@@ -180,9 +171,35 @@ impl Database {
             let gone = format!("the file at the path is no longer {file}");
             return Err(SourceError::new(ErrorKind::Reborn, gone).into());
         }
-        if !matches!(done, Err(Fault::Broken(..))) {
-            loan.give_back();
+        match done {
+            Err(fault @ (Fault::Broken(..) | Fault::Damaged(_))) => Err(self.judge(&mut loan.seat, fault)),
+            done => {
+                if matches!(done, Ok(_) | Err(Fault::Answer(_))) {
+                    loan.seat.damaged_since = None;
+                }
+                loan.give_back();
+                done
+            }
         }
-        done
     }
+
+    /// A damaged file is for a person to mend, but where it was in use, only if it stays so for a while.
+    fn judge(&self, seat: &mut Seat, fault: Fault) -> Fault {
+        let Fault::Damaged(cause) = fault else { return fault };
+        let now = self.options.clock.now();
+        let since = *seat.damaged_since.get_or_insert(now);
+        let lasts = !seat.used || now.saturating_duration_since(since) >= DAMAGED_MIN;
+        Fault::Broken(if lasts { ErrorKind::Refused } else { ErrorKind::Unavailable }, cause)
+    }
+}
+
+/// What is said where no file is, and none is made.
+fn missing(used: bool) -> Fault {
+    let cause = if used {
+        "the file was deleted or moved away while this process used it, and no new one is made in its place: put it \
+         back, with its -wal if there is one, or restart this process without it"
+    } else {
+        "no file is there, and none may be made"
+    };
+    Fault::broken(ErrorKind::Unavailable, cause)
 }

@@ -11,6 +11,9 @@ pub(super) enum Fault {
     Busy(Cause),
     /// The file or the connection failed: the connection is given up.
     Broken(ErrorKind, Cause),
+    /// What the file holds makes no sense: it is damaged, or a copy is being put over it just now. The connection is
+    /// given up.
+    Damaged(Cause),
     /// The files can't be written any more: the connection stays as it is, because even closing it would write.
     Frozen(Cause),
     /// The verb's own answer: the connection is sound.
@@ -50,6 +53,7 @@ impl Fault {
         match self {
             Self::Busy(cause) => SourceError::new(ErrorKind::Contended, context).because(cause),
             Self::Broken(kind, cause) => SourceError::new(kind, context).because(cause),
+            Self::Damaged(cause) => SourceError::new(ErrorKind::Refused, context).because(cause),
             Self::Frozen(cause) => SourceError::new(ErrorKind::Unavailable, context).because(cause),
             Self::Answer(error) => error.during(context),
         }
@@ -74,7 +78,9 @@ impl From<sqlx::Error> for Fault {
         let (name, reaction) = meaning(extended & 0xff);
         let hint = match extended & 0xff {
             _ if extended == SHM_SIZE => ", the disk may be full",
-            CORRUPT | NOTADB => ": the file is damaged: restore it from a copy, or remove it",
+            CORRUPT | NOTADB => {
+                ": the file is damaged: restore it from a copy, or remove it and restart this process"
+            }
             _ => "",
         };
         let cause = Cause(format!("{name} ({extended}): {}{hint}", reported.message()));
@@ -82,6 +88,7 @@ impl From<sqlx::Error> for Fault {
             Reaction::Retry => Self::Busy(cause),
             Reaction::Evict => Self::Broken(ErrorKind::Unavailable, cause),
             Reaction::Refuse => Self::Broken(ErrorKind::Refused, cause),
+            Reaction::Doubt => Self::Damaged(cause),
         }
     }
 }
@@ -96,10 +103,11 @@ enum Reaction {
     Retry,
     Evict,
     Refuse,
+    Doubt,
 }
 
 /// SQLite's primary result codes. What comes and goes with the disk evicts, so that timed rescue brings it back;
-/// what a person must mend (a damaged file, a table that is gone, a value that can't be ours) is refused.
+/// what a person must mend (a table that is gone, a value that can't be ours) is refused. A damaged file may be either.
 fn meaning(primary: i32) -> (&'static str, Reaction) {
     match primary {
         1 => ("SQLITE_ERROR", Reaction::Refuse),
@@ -109,7 +117,7 @@ fn meaning(primary: i32) -> (&'static str, Reaction) {
         7 => ("SQLITE_NOMEM", Reaction::Evict),
         8 => ("SQLITE_READONLY", Reaction::Evict),
         10 => ("SQLITE_IOERR", Reaction::Evict),
-        CORRUPT => ("SQLITE_CORRUPT", Reaction::Refuse),
+        CORRUPT => ("SQLITE_CORRUPT", Reaction::Doubt),
         13 => ("SQLITE_FULL", Reaction::Evict),
         14 => ("SQLITE_CANTOPEN", Reaction::Evict),
         // "locking protocol": many readers raced for a slot of the wal-index.
@@ -117,7 +125,7 @@ fn meaning(primary: i32) -> (&'static str, Reaction) {
         17 => ("SQLITE_SCHEMA", Reaction::Refuse),
         19 => ("SQLITE_CONSTRAINT", Reaction::Refuse),
         20 => ("SQLITE_MISMATCH", Reaction::Refuse),
-        NOTADB => ("SQLITE_NOTADB", Reaction::Refuse),
+        NOTADB => ("SQLITE_NOTADB", Reaction::Doubt),
         _ => ("SQLite", Reaction::Evict),
     }
 }

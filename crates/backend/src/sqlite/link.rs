@@ -4,7 +4,7 @@ use std::{path::Path, sync::Arc, time::Duration};
 
 use sequent_core::{Clock, Durability, DurabilityClass, ErrorKind, Incarnation, SourceError};
 use sqlx::{
-    ConnectOptions, Connection, Sqlite, SqliteConnection,
+    ConnectOptions, Sqlite,
     query::{Query, QueryAs},
     sqlite::{SqliteArguments, SqliteConnectOptions, SqliteRow, SqliteSynchronous},
 };
@@ -12,6 +12,7 @@ use sqlx::{
 use super::{
     fault::Fault,
     place::{FileId, Found, Place},
+    tether::Tether,
 };
 
 /// What a file is for, and how it is known.
@@ -44,10 +45,7 @@ pub(super) fn options(path: &Path) -> SqliteConnectOptions {
 /// An open connection, and what was learned when it was opened.
 #[derive(Debug)]
 pub(super) struct Link {
-    connection: SqliteConnection,
-    file: FileId,
-    /// The inodes of `-wal` and `-shm`, once both are there.
-    beside: [Option<u64>; 2],
+    tether: Tether,
     incarnation: Incarnation,
     durability: Durability,
     clock: Arc<dyn Clock>,
@@ -61,10 +59,10 @@ impl Link {
         kind: &Kind,
         clock: Arc<dyn Clock>,
     ) -> Result<Self, Fault> {
-        let connection = options(place.path()).connect().await?;
+        let tether = Tether::open(place, file).await?;
         let durability = Durability { class: DurabilityClass::Lossy, settings: Vec::new() };
         let incarnation = Incarnation::new("");
-        let mut link = Self { connection, file, beside: [None; 2], incarnation, durability, clock };
+        let mut link = Self { tether, incarnation, durability, clock };
         link.recognise(kind).await?;
         link.attest().await?;
         let (token,): (String,) = link.only(sqlx::query_as(kind.token)).await?;
@@ -118,7 +116,7 @@ impl Link {
     where
         O: Send + Unpin + for<'r> sqlx::FromRow<'r, SqliteRow>,
     {
-        Ok(query.fetch_all(&mut self.connection).await?)
+        Ok(query.fetch_all(self.tether.connection()?).await?)
     }
 
     /// The row of a statement that has run to its end, if there was one.
@@ -144,22 +142,22 @@ impl Link {
 
     /// Runs a statement to its end; returns how many rows it touched.
     pub(super) async fn run(&mut self, query: Query<'_, Sqlite, SqliteArguments>) -> Result<u64, Fault> {
-        Ok(query.execute(&mut self.connection).await?.rows_affected())
+        Ok(query.execute(self.tether.connection()?).await?.rows_affected())
     }
 
     /// Which file this is a connection to.
     pub(super) fn file(&self) -> FileId {
-        self.file
+        self.tether.file()
     }
 
     /// Notes which `-wal` and `-shm` are the connection's own, seen right after the opening.
     pub(super) fn settle_on(&mut self, found: &Found) {
-        self.beside = found.beside;
+        self.tether.settle_on(found);
     }
 
     /// Whether `-wal` or `-shm` was taken away or replaced: SQLite does neither while a connection is open.
     pub(super) fn is_severed(&self, found: &Found) -> bool {
-        self.file == found.file && self.beside != found.beside
+        self.tether.is_severed(found)
     }
 
     /// Who speaks here, as learned at the opening.
@@ -169,7 +167,7 @@ impl Link {
 
     /// Who speaks here if the file's token is `token`.
     pub(super) fn as_token(&self, token: &str) -> Incarnation {
-        Incarnation::new(format!("sqlite {token} {}", self.file))
+        Incarnation::new(format!("sqlite {token} {}", self.file()))
     }
 
     /// How much outlives a crash.
@@ -182,10 +180,10 @@ impl Link {
         self.clock.wall_ms()
     }
 
-    /// Closes the connection, once whatever runs on it has ended.
-    pub(super) async fn close(self) {
-        // A connection that can't be closed well is gone all the same; what it had committed is in the file.
-        let _ = self.connection.close().await;
+    /// Closes the connection, once whatever runs on it has ended, unless it must be left alone. `Some`: its files may
+    /// not be written now, and it is still open.
+    pub(super) async fn close(mut self) -> Option<Self> {
+        if self.tether.part().await { None } else { Some(self) }
     }
 }
 

@@ -1,8 +1,9 @@
 //! SQLite: one file a shard, and one for the ledger.
 //!
 //! Reading order: `fault` (what SQLite says, and who must react), `place` (which file is at the path now),
-//! `create` (a new file appears complete or not at all), `link` (one connection), `seat` (where it is), `work`
-//! (a verb), `database` (one verb at a time, with `patience`), then `store` and `ledger`, a file a trait.
+//! `create` (a new file appears complete or not at all), `tether` (when a connection may be closed), `link` (one
+//! connection), `seat` (where it is), `work` (a verb), `database` (one verb at a time, with `patience`), then `store`
+//! and `ledger`, a file a trait.
 //!
 //! What it rests on:
 //!
@@ -11,6 +12,8 @@
 //! - The path is looked at before and after each verb: a file that was moved away, deleted or replaced under a
 //!   running process counts nothing any more, though SQLite would go on in it.
 //! - So are `-wal` and `-shm`: who takes them away under a connection severs it (`severed`).
+//! - A file is made once. Whoever deletes it under a running process gets an error, never a new file: an empty one would
+//!   pass for a store that forgot, or for the ledger of a new cluster.
 //! - No file of a database is ever opened here but through SQLite: closing any descriptor of a file drops all of
 //!   the process's POSIX locks on it, SQLite's included.
 
@@ -24,6 +27,7 @@ mod place;
 mod seat;
 mod severed;
 mod store;
+mod tether;
 mod work;
 
 use std::sync::Arc;
@@ -36,7 +40,8 @@ pub use store::SqliteStore;
 /// How a file is opened.
 #[derive(Debug, Clone)]
 pub struct SqliteOptions {
-    /// Whether a missing file may be made (its directory must be there). A file that is there is never overwritten.
+    /// Whether a missing file may be made (its directory must be there): once, and not where this store or ledger has
+    /// connected before. A file that is there is never overwritten.
     pub create: bool,
     /// For identities of new files, and for the jitter of retries.
     pub entropy: Arc<dyn Entropy>,

@@ -54,13 +54,29 @@ impl Place {
     ///
     /// On a thread of the runtime's for blocking calls: a disk that hangs must not take the runtime with it.
     pub(super) async fn look(&self) -> Result<Option<Found>, Fault> {
+        self.blocking(look).await
+    }
+
+    /// The same of a file that may be empty just now.
+    pub(super) async fn outline(&self) -> Result<Option<Found>, Fault> {
+        self.blocking(|path| Ok(outline(path)?.map(|(found, _)| found))).await
+    }
+
+    /// The same where nothing can be waited for.
+    pub(super) fn outline_now(&self) -> Result<Option<Found>, Fault> {
+        Ok(outline(&self.0)?.map(|(found, _)| found))
+    }
+
+    async fn blocking(&self, see: fn(&Path) -> Seen) -> Seen {
         let path = Arc::clone(&self.0);
-        match tokio::task::spawn_blocking(move || look(&path)).await {
+        match tokio::task::spawn_blocking(move || see(&path)).await {
             Ok(found) => found,
             Err(error) => Err(Fault::broken(ErrorKind::Unavailable, error.to_string())),
         }
     }
 }
+
+type Seen = Result<Option<Found>, Fault>;
 
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -68,7 +84,20 @@ impl fmt::Display for Place {
     }
 }
 
-fn look(path: &Path) -> Result<Option<Found>, Fault> {
+fn look(path: &Path) -> Seen {
+    match outline(path)? {
+        // SQLite takes an empty file for a new database; ours appear complete, so this one was emptied.
+        Some((_, 0)) => {
+            let cause =
+                "the file is empty (0 bytes): restore it from a copy, or remove it and restart this process";
+            Err(Fault::broken(ErrorKind::Unavailable, cause))
+        }
+        other => Ok(other.map(|(found, _)| found)),
+    }
+}
+
+/// What is there, and how many bytes it has.
+fn outline(path: &Path) -> Result<Option<(Found, u64)>, Fault> {
     let unusable = |cause: String| Err(Fault::broken(ErrorKind::Unavailable, cause));
     let metadata = match fs::metadata(path) {
         Ok(metadata) => metadata,
@@ -78,12 +107,6 @@ fn look(path: &Path) -> Result<Option<Found>, Fault> {
     if !metadata.is_file() {
         return unusable("the path holds a directory or another thing that is no file".to_owned());
     }
-    // SQLite takes an empty file for a new database; ours appear complete, so this one was emptied.
-    if metadata.len() == 0 {
-        return unusable(
-            "the file is empty (0 bytes): restore it, or remove it to let a new one be made".into(),
-        );
-    }
     if let Some(name) = frozen(path) {
         return Err(Fault::frozen(format!(
             "{name} is read-only: it bears the attribute immutable (`chattr +i`)"
@@ -92,7 +115,7 @@ fn look(path: &Path) -> Result<Option<Found>, Fault> {
     let born = metadata.created().ok().and_then(|born| born.duration_since(UNIX_EPOCH).ok());
     let file = FileId { inode: metadata.ino(), born_ns: born.map(|born| born.as_nanos()) };
     let inode = |suffix| fs::metadata(beside(path, suffix)).ok().map(|found| found.ino());
-    Ok(Some(Found { file, beside: ["-wal", "-shm"].map(inode) }))
+    Ok(Some((Found { file, beside: ["-wal", "-shm"].map(inode) }, metadata.len())))
 }
 
 fn beside(path: &Path, suffix: &str) -> PathBuf {

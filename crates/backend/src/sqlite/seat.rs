@@ -1,14 +1,10 @@
 //! The one connection of a file in this process: in its place, on loan to a verb, or on its way out.
 
-use std::{
-    task::{Context, Waker},
-    time::Instant,
-};
+use std::time::Instant;
 
-use sequent_core::BoxFuture;
-use tokio::sync::MutexGuard;
+use tokio::{runtime::Handle, sync::MutexGuard, task::JoinHandle};
 
-use super::{link::Link, place::Found, severed};
+use super::{fault::Fault, link::Link, place::Found, severed};
 
 /// The place of the one connection.
 #[derive(Default)]
@@ -16,13 +12,13 @@ pub(super) struct Seat {
     pub(super) link: Option<Link>,
     /// A connection on its way out. Two connections to different files under one name must never overlap: they
     /// would share the `-shm` beside it.
-    leaving: Option<BoxFuture<'static, ()>>,
+    leaving: Option<JoinHandle<Option<Link>>>,
     /// A connection that must not be used again, and can't be closed before its files may be written.
     aside: Option<Link>,
-    /// Whether there was a connection before.
+    /// Whether the file was made here, or connected to, before.
     pub(super) used: bool,
-    /// Since when the file of an earlier connection has been gone.
-    pub(super) gone_since: Option<Instant>,
+    /// Since when the file has been found damaged each time.
+    pub(super) damaged_since: Option<Instant>,
 }
 
 impl Seat {
@@ -33,12 +29,12 @@ impl Seat {
         }
     }
 
+    /// In a task of its own: nobody else may come by for long, and others wait for its locks.
     fn send_off(&mut self, link: Link) {
-        let mut leaving: BoxFuture<'static, ()> = Box::pin(link.close());
-        // The first poll tells the connection's thread to end, which rolls back what it had begun: nobody else may
-        // come by for long, and others wait for its locks.
-        let polled = leaving.as_mut().poll(&mut Context::from_waker(Waker::noop()));
-        self.leaving = polled.is_pending().then_some(leaving);
+        match Handle::try_current() {
+            Ok(runtime) => self.leaving = Some(runtime.spawn(link.close())),
+            Err(_) => drop(link),
+        }
     }
 
     /// Lets go of every connection without closing it: its thread and its locks end with the process.
@@ -56,15 +52,19 @@ impl Seat {
         severed
     }
 
-    /// Waits until a connection on its way out is gone. The files may be written.
-    pub(super) async fn left(&mut self) {
+    /// Waits until a connection on its way out is gone. The files were seen to be such as may be written.
+    pub(super) async fn left(&mut self) -> Result<(), Fault> {
         if let Some(link) = self.aside.take() {
             self.send_off(link);
         }
-        if let Some(leaving) = &mut self.leaving {
-            leaving.await;
-            self.leaving = None;
+        let Some(leaving) = &mut self.leaving else { return Ok(()) };
+        let kept = leaving.await;
+        self.leaving = None;
+        if let Ok(Some(link)) = kept {
+            self.aside = Some(link);
+            return Err(Fault::frozen("its files could not be written when a connection was to be closed"));
         }
+        Ok(())
     }
 }
 

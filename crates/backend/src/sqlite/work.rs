@@ -41,7 +41,7 @@ pub(super) async fn attempt<W: Work>(link: &mut Link, work: &W) -> Result<W::Out
         Ok(out) => link.run(sqlx::query("COMMIT")).await.map(|_| out),
         Err(fault) => Err(fault),
     };
-    if !matches!(done, Ok(_) | Err(Fault::Broken(..))) {
+    if !matches!(done, Ok(_) | Err(Fault::Broken(..) | Fault::Damaged(_))) {
         link.run(sqlx::query("ROLLBACK"))
             .await
             .map_err(|_| Fault::broken(ErrorKind::Unavailable, "a transaction could not be rolled back"))?;

@@ -1,7 +1,5 @@
 //! Files that are made, left, and not ours.
 
-use std::time::Duration;
-
 use sequent_backend::sqlite::{SqliteOptions, SqliteStore};
 use sequent_core::{Cell, DurabilityClass, ErrorKind, Store, ledger::Identity};
 use sqlx::{Connection, SqliteConnection};
@@ -160,18 +158,4 @@ async fn makers_of_files_in_one_directory_wait_for_each_other() {
     assert!(names(site.folder.path()).is_empty());
     directory.unlock().unwrap();
     store.inspect().await.unwrap();
-}
-
-#[tokio::test]
-async fn rows_of_servers_that_no_longer_call_go_after_a_day() {
-    use sequent_core::ledger::ServerId;
-    let site = Site::new();
-    let ledger = site.ledger();
-    let under = ledger.inspect().await.unwrap().incarnation;
-    ledger.enlist(&under, ServerId(u64::MAX), u64::MAX).await.unwrap();
-    site.clock.step(Duration::from_hours(25));
-    ledger.enlist(&under, ServerId(2), 1).await.unwrap();
-    let query = sqlx::query_as("SELECT server, nonce FROM servers");
-    let rows: Vec<(i64, i64)> = query.fetch_all(&mut site.stranger().await).await.unwrap();
-    assert_eq!(rows, [(2, 1)]);
 }

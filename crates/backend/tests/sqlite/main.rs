@@ -4,9 +4,12 @@
 
 mod disk;
 mod files;
+mod gone;
 mod ledger;
 mod mishaps;
 mod processes;
+mod servers;
+mod severed;
 mod store;
 mod support;
 mod used;

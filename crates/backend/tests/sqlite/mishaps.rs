@@ -1,12 +1,12 @@
 //! What happens to a file while it is used.
 
-use std::{io::Write, process::Command, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use sequent_core::{Cell, ErrorKind, Store, ledger::Identity};
 use sequent_testkit::cut_short;
 
 use crate::{
-    support::{Site, copy, failed, life, remove},
+    support::{Site, failed, life},
     used::Used,
 };
 
@@ -56,33 +56,6 @@ async fn a_copy_moved_into_place_during_a_verb_burns_what_it_counted() {
 }
 
 #[tokio::test]
-async fn a_deleted_file_is_unavailable_and_then_made_anew() {
-    let used = Used::new().await;
-    remove(&used.site.path);
-    failed(used.take().await, ErrorKind::Unavailable, &["the file is gone", "3s"]);
-    used.site.clock.step(Duration::from_secs(2));
-    failed(used.take().await, ErrorKind::Unavailable, &["the file is gone"]);
-    assert!(!used.site.path.exists(), "who restores by rm and cp must not find a new file in between");
-    used.site.clock.step(Duration::from_secs(2));
-    failed(used.take().await, ErrorKind::Reborn, &[]);
-    let inspection = used.store.inspect().await.unwrap();
-    assert_eq!((inspection.stamp, inspection.has_cells), (None, false));
-    remove(&used.site.path);
-    failed(used.take().await, ErrorKind::Unavailable, &["the file is gone"]);
-    assert!(!used.site.path.exists(), "the grace of the first time was used again");
-}
-
-#[tokio::test]
-async fn a_file_put_back_within_the_grace_is_taken_up_again() {
-    let used = Used::new().await;
-    let aside = used.site.folder.path().join("aside");
-    std::fs::rename(&used.site.path, &aside).unwrap();
-    failed(used.take().await, ErrorKind::Unavailable, &["the file is gone"]);
-    std::fs::rename(&aside, &used.site.path).unwrap();
-    assert_eq!(used.taken().await, 11, "it is the same file");
-}
-
-#[tokio::test]
 async fn a_directory_in_its_place_is_unavailable() {
     let used = Used::new().await;
     let aside = used.site.folder.path().join("aside");
@@ -102,42 +75,13 @@ async fn something_else_in_its_place_is_left_alone() {
     used.store.disconnect().await;
     std::fs::rename(&used.site.path, &aside).unwrap();
     let (empty, rubbish) = (&b""[..], &[b'x'; 8192][..]);
-    let expected = [
-        (empty, ErrorKind::Unavailable, "empty (0 bytes)"),
-        (rubbish, ErrorKind::Refused, "SQLITE_NOTADB (26)"),
-    ];
-    for (content, kind, says) in expected {
+    for (content, says) in [(empty, "empty (0 bytes)"), (rubbish, "SQLITE_NOTADB (26)")] {
         std::fs::write(&used.site.path, content).unwrap();
-        failed(used.take().await, kind, &[says]);
+        failed(used.take().await, ErrorKind::Unavailable, &[says]);
         assert_eq!(std::fs::read(&used.site.path).unwrap(), content, "it was touched");
     }
     std::fs::rename(&aside, &used.site.path).unwrap();
     assert_eq!(used.taken().await, 11);
-}
-
-#[tokio::test]
-async fn a_file_written_over_with_rubbish_is_refused_until_it_is_mended() {
-    let used = Used::new().await;
-    used.store.disconnect().await;
-    let backup = used.site.folder.path().join("backup");
-    used.site.backup(&backup);
-    assert_eq!(used.taken().await, 11);
-    // By another process, in place, while a connection is open; the log is emptied so that the file itself is read.
-    sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)").execute(&mut used.site.stranger().await).await.unwrap();
-    write_over(&used.site, &[b'x'; 16384]);
-    failed(used.take().await, ErrorKind::Refused, &["SQLITE_", "restore it from a copy, or remove it"]);
-    failed(used.store.inspect().await, ErrorKind::Refused, &["SQLITE_", "restore it"]);
-    write_over(&used.site, &std::fs::read(&backup).unwrap());
-    let inspection = used.store.inspect().await.unwrap();
-    assert_eq!(inspection.incarnation, used.under, "the file is the same, and so is what it says of itself");
-}
-
-fn write_over(site: &Site, content: &[u8]) {
-    let mut cat = Command::new("sh");
-    cat.args(["-c", "cat > \"$0\""]).arg(&site.path).stdin(std::process::Stdio::piped());
-    let mut cat = cat.spawn().unwrap();
-    cat.stdin.take().unwrap().write_all(content).unwrap();
-    assert!(cat.wait().unwrap().success());
 }
 
 #[tokio::test]
@@ -156,47 +100,4 @@ async fn a_call_dropped_in_its_transaction_leaves_no_lock() {
         one.disconnect().await;
     }
     assert_eq!(one.inspect().await.unwrap().incarnation, under);
-}
-
-#[tokio::test]
-async fn a_copy_written_over_a_file_whose_log_was_removed_is_never_written_to() {
-    let used = Used::new().await;
-    used.store.disconnect().await;
-    let backup = used.site.folder.path().join("backup");
-    used.site.backup(&backup);
-    assert_eq!(used.taken().await, 11);
-    for suffix in ["-wal", "-shm"] {
-        remove(&used.site.beside(suffix));
-    }
-    copy(&backup, &used.site.path);
-    failed(used.take().await, ErrorKind::Unavailable, &["-wal", "restart this process"]);
-    // Nor may another handle of this process: it would share the index of the log that is gone.
-    failed(used.site.store().inspect().await, ErrorKind::Unavailable, &["restart this process"]);
-    used.store.disconnect().await;
-    assert!(same(&backup, &used.site.path), "the log of the file before was written into the copy");
-    // Another file in the place is taken up at once.
-    used.site.restore(&backup);
-    let now = used.store.inspect().await.unwrap().incarnation;
-    let cell = Cell { under: &now, ..used.cell() };
-    assert_eq!(used.store.close(cell, life(2)).await.unwrap(), 10, "the copy is what counts now");
-}
-
-#[tokio::test]
-async fn a_close_writes_nothing_into_a_copy_put_over_the_file() {
-    let used = Used::new().await;
-    used.store.disconnect().await;
-    let backup = used.site.folder.path().join("backup");
-    used.site.backup(&backup);
-    assert_eq!(used.taken().await, 11);
-    for suffix in ["-wal", "-shm"] {
-        remove(&used.site.beside(suffix));
-    }
-    copy(&backup, &used.site.path);
-    used.store.disconnect().await;
-    assert!(same(&backup, &used.site.path), "the log of the file before was written into the copy");
-}
-
-/// By another process, so that no descriptor of the file is closed in this one.
-fn same(one: &std::path::Path, two: &std::path::Path) -> bool {
-    Command::new("cmp").args([one, two]).status().unwrap().success()
 }

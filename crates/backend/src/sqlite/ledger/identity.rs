@@ -9,6 +9,7 @@ use sqlx::{query, query_as};
 use super::{
     SqliteLedger, capped, kept,
     pass::{check, sign, speaker},
+    schema::SERVERS_SEEN,
 };
 use crate::sqlite::{
     create::token,
@@ -19,6 +20,9 @@ use crate::sqlite::{
 
 /// How long the row of a server that no longer calls is kept: a day.
 const SERVER_KEPT_MS: u64 = 24 * 60 * 60 * 1000;
+
+/// How many such rows one enlisting removes at most: many more than the one that it adds, and a moment's work.
+const SERVERS_PURGED_MAX: i64 = 256;
 
 impl Identity for SqliteLedger {
     fn inspect(&self) -> BoxFuture<'_, Result<LedgerInspection, SourceError>> {
@@ -31,7 +35,11 @@ impl Identity for SqliteLedger {
         server: ServerId,
         nonce: u64,
     ) -> BoxFuture<'a, Result<(), SourceError>> {
-        Box::pin(self.database.perform(Enlist { under, server, nonce }))
+        Box::pin(async move {
+            self.database.perform(Enlist { under, server, nonce }).await?;
+            *self.enlisted() = Some(server);
+            Ok(())
+        })
     }
 
     fn rebear<'a>(&'a self, was: &'a Incarnation) -> BoxFuture<'a, Result<Incarnation, SourceError>> {
@@ -92,9 +100,28 @@ impl Work for Enlist<'_> {
 
     async fn run(&self, link: &mut Link) -> Result<(), Fault> {
         check(link, self.under).await?;
+        link.run(query(SERVERS_SEEN)).await?;
         let oldest = capped(link.wall_ms().saturating_sub(SERVER_KEPT_MS));
-        link.run(query("DELETE FROM servers WHERE seen_ms <= ?1").bind(oldest)).await?;
+        let sql = "DELETE FROM servers WHERE server IN \
+            (SELECT server FROM servers WHERE seen_ms <= ?1 ORDER BY seen_ms LIMIT ?2)";
+        link.run(query(sql).bind(oldest).bind(SERVERS_PURGED_MAX)).await?;
         sign(link, self.server, self.nonce).await
+    }
+}
+
+/// A server's row goes with the server.
+pub(super) struct Delist {
+    pub(super) server: ServerId,
+}
+
+impl Work for Delist {
+    type Out = ();
+    const VERB: &'static str = "delist from";
+    const FRAME: Frame = Frame::Bare;
+
+    async fn run(&self, link: &mut Link) -> Result<(), Fault> {
+        link.run(query("DELETE FROM servers WHERE server = ?1").bind(self.server.0.cast_signed())).await?;
+        Ok(())
     }
 }
 

@@ -11,11 +11,15 @@ mod schema;
 mod show_up;
 mod words;
 
-use std::path::PathBuf;
+use std::{
+    path::PathBuf,
+    sync::{Mutex, MutexGuard, PoisonError},
+};
 
-use sequent_core::Entropy;
+use sequent_core::{Entropy, ledger::ServerId};
 
 use super::{SqliteOptions, database::Database};
+use identity::Delist;
 
 /// A ledger in one SQLite file. Handles to one file, in this process or another, are one ledger.
 ///
@@ -38,18 +42,29 @@ use super::{SqliteOptions, database::Database};
 /// ```
 pub struct SqliteLedger {
     database: Database,
+    /// The server that calls through this handle.
+    enlisted: Mutex<Option<ServerId>>,
 }
 
 impl SqliteLedger {
     /// The ledger in the file at `path`.
     pub fn new(path: impl Into<PathBuf>, options: SqliteOptions) -> Self {
-        Self { database: Database::new(path.into(), &schema::KIND, options) }
+        Self { database: Database::new(path.into(), &schema::KIND, options), enlisted: Mutex::default() }
     }
 
-    /// Closes the connection; the next call opens another. The last process to leave a file takes `-wal` and `-shm`
-    /// with it.
+    /// Removes the row of the server that enlisted through this handle, and closes the connection; who enlists again may
+    /// call again. The last process to leave a file takes `-wal` and `-shm` with it.
     pub async fn disconnect(&self) {
+        let enlisted = self.enlisted().take();
+        if let Some(server) = enlisted {
+            // What can't be removed now goes after a day.
+            let _ = self.database.perform_if_connected(Delist { server }).await;
+        }
         self.database.close().await;
+    }
+
+    fn enlisted(&self) -> MutexGuard<'_, Option<ServerId>> {
+        self.enlisted.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn entropy(&self) -> &dyn Entropy {

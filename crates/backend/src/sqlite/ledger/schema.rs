@@ -5,6 +5,9 @@ use crate::sqlite::link::Kind;
 /// `sqnl`.
 const APPLICATION_ID: i64 = 0x7371_6e6c;
 
+/// The servers by when they called last. A ledger made before there was this index gets it at the next enlisting.
+pub(super) const SERVERS_SEEN: &str = "CREATE INDEX IF NOT EXISTS servers_seen ON servers (seen_ms)";
+
 pub(super) static KIND: Kind = Kind {
     word: "ledger",
     application_id: APPLICATION_ID,
@@ -32,6 +35,7 @@ pub(super) static KIND: Kind = Kind {
             nonce INTEGER NOT NULL,
             seen_ms INTEGER NOT NULL
         ) STRICT",
+        SERVERS_SEEN,
         "CREATE TABLE slots (
             slot INTEGER PRIMARY KEY,
             incarnation TEXT NOT NULL

@@ -1,0 +1,85 @@
+//! The ledger's rows of servers: they go with the server, or after a day.
+
+use std::time::Duration;
+
+use sequent_backend::sqlite::SqliteLedger;
+use sequent_core::{
+    ErrorKind, Incarnation,
+    ledger::{Identity, Pass, Rows, ServerId},
+};
+use sqlx::Connection;
+
+use crate::support::Site;
+
+/// Servers in the ledger, ascending.
+async fn servers(site: &Site) -> Vec<i64> {
+    let mut stranger = site.stranger().await;
+    let query = sqlx::query_as("SELECT server FROM servers ORDER BY server");
+    let rows: Vec<(i64,)> = query.fetch_all(&mut stranger).await.unwrap();
+    stranger.close().await.unwrap();
+    rows.into_iter().map(|(server,)| server).collect()
+}
+
+async fn founded(site: &Site) -> (SqliteLedger, Incarnation) {
+    let ledger = site.ledger();
+    let under = ledger.inspect().await.unwrap().incarnation;
+    (ledger, under)
+}
+
+#[tokio::test]
+async fn rows_of_servers_that_no_longer_call_go_after_a_day() {
+    let site = Site::new();
+    let (ledger, under) = founded(&site).await;
+    ledger.enlist(&under, ServerId(u64::MAX), u64::MAX).await.unwrap();
+    site.clock.step(Duration::from_hours(23));
+    ledger.enlist(&under, ServerId(3), 1).await.unwrap();
+    assert_eq!(servers(&site).await, [-1, 3]);
+    site.clock.step(Duration::from_hours(2));
+    ledger.enlist(&under, ServerId(2), 1).await.unwrap();
+    assert_eq!(servers(&site).await, [2, 3]);
+}
+
+#[tokio::test]
+async fn many_dead_rows_go_a_few_hundred_at_a_time_and_by_their_index() {
+    let site = Site::new();
+    let (ledger, under) = founded(&site).await;
+    let mut stranger = site.stranger().await;
+    // A ledger that was made before there was an index.
+    sqlx::query("DROP INDEX servers_seen").execute(&mut stranger).await.unwrap();
+    let sql = "WITH RECURSIVE n (i) AS (SELECT 1000 UNION ALL SELECT i + 1 FROM n WHERE i < 1599) \
+        INSERT INTO servers SELECT i, i, i FROM n";
+    sqlx::query(sql).execute(&mut stranger).await.unwrap();
+    let sql = "EXPLAIN QUERY PLAN SELECT server FROM servers WHERE seen_ms <= 9 ORDER BY seen_ms LIMIT 9";
+    let mut left = Vec::new();
+    for server in 0..4 {
+        ledger.enlist(&under, ServerId(server), 1).await.unwrap();
+        left.push(servers(&site).await.len());
+    }
+    assert_eq!(
+        left,
+        [600 - 256 + 1, 600 - 512 + 2, 3, 4],
+        "the longest dead go first, a bounded number at a time"
+    );
+    let plan: Vec<(i64, i64, i64, String)> =
+        sqlx::query_as(sql).fetch_all(&mut site.stranger().await).await.unwrap();
+    assert!(plan[0].3.contains("servers_seen"), "{plan:?}");
+}
+
+#[tokio::test]
+async fn a_server_that_leaves_takes_its_row_with_it() {
+    let site = Site::new();
+    let (ledger, under) = founded(&site).await;
+    let (other, _) = founded(&site).await;
+    other.enlist(&under, ServerId(7), 1).await.unwrap();
+    ledger.enlist(&under, ServerId(8), 1).await.unwrap();
+    ledger.disconnect().await;
+    assert_eq!(servers(&site).await, [7]);
+    // A call after that is a stranger's, until it enlists again.
+    let pass = Pass { under: &under, server: ServerId(8), nonces: &[1], next: 2, epoch: 1 };
+    assert_eq!(ledger.raise(pass, &[]).await.unwrap_err().kind(), ErrorKind::Reborn);
+    ledger.enlist(&under, ServerId(8), 3).await.unwrap();
+    assert_eq!(servers(&site).await, [7, 8]);
+    // Whoever never connected has nothing to take along, and connects to nothing for it.
+    site.ledger().disconnect().await;
+    assert_eq!(servers(&site).await, [7, 8]);
+}
