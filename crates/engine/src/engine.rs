@@ -99,7 +99,7 @@ impl Inner {
         let made = result.as_ref().ok().map(Arc::clone);
         self.keys.made(key, result, waiting);
         let Some(live) = made else { return };
-        if self.catalog.find(name).is_none_or(|entry| entry.definition != *live.definition()) {
+        if self.catalog.find(name).is_none_or(|entry| !entry.same(live.entry())) {
             self.keys.remove(|held| held == key);
         }
         if self.stopping.load(Ordering::Acquire) {

@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use sequent_buffer::{Expansion, Reservoir, Spanned};
-use sequent_core::{Key, SequenceName, Source, ledger::Definition};
+use sequent_core::{Key, SequenceName, Source};
 
 use crate::{EngineError, catalog::Entry, engine::Inner};
 
@@ -31,12 +31,13 @@ impl Live {
         &self.reservoir
     }
 
-    pub(crate) fn definition(&self) -> &Definition {
-        &self.entry.definition
+    /// The definition that it was made from.
+    pub(crate) fn entry(&self) -> &Entry {
+        &self.entry
     }
 
     pub(crate) fn version(&self) -> u32 {
-        self.entry.definition.version
+        self.entry.version
     }
 
     /// A number that is ready.

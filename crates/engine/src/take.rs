@@ -1,10 +1,10 @@
-//! What the doors ask for: a number that is ready, numbers within their own bounds, a lease.
+//! What a server asks for: a number that is ready, numbers within its own bounds, a lease; definitions read again.
 
 use std::time::Instant;
 
 use sequent_core::SequenceName;
 
-use crate::{Engine, EngineError, Issued, live::Ready};
+use crate::{Engine, EngineError, Issued, OpenError, config::Config, live::Ready};
 
 impl Engine {
     /// A number that is ready, or `None`: where the sequence is not in use yet, its numbers are not there yet, or the
@@ -40,15 +40,20 @@ impl Engine {
         let most = self.live(name, deadline).await?.lease_max();
         self.take(name, count.clamp(1, most), deadline).await
     }
+
+    /// Takes up the sequences and the patterns of `auto_create` that a configuration has now: all of it, or nothing and
+    /// why. A sequence that is no longer in the file stays in force, as at a start.
+    pub async fn reload(&self, config: &Config) -> Result<(), OpenError> {
+        let changed = self.0.catalog.reload(&config.sequences, &config.auto_create).await?;
+        self.0.keys.remove(|key| changed.iter().any(|name| name.as_str() == key.sequence()));
+        Ok(())
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        Options,
-        config::{Config, Sources},
-    };
+    use crate::{Options, config::Sources};
     use sequent_core::{Clock, SystemClock};
     use std::time::Duration;
 

@@ -52,7 +52,7 @@ fn three_faults_are_three_lines() {
 }
 
 /// Key, a value that is just allowed, and one just beyond; of both ends.
-const BOUNDS: [(&str, &str, i64, i64); 26] = [
+const BOUNDS: [(&str, &str, i64, i64); 30] = [
     ("ring", "shard_bits", 0, -1),
     ("ring", "shard_bits", 10, 11),
     ("ring", "memory_bits", 16, 17),

@@ -1,6 +1,18 @@
-//! The definitions in force: one snapshot, read again when the ledger has another version of it.
+//! The definitions in force: one snapshot, read again when the ledger has another version of it, and beside it what
+//! first uses have defined since.
 
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+mod entry;
+#[cfg(test)]
+mod tests;
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::{
+        Arc, PoisonError, RwLock,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
 
 use arc_swap::ArcSwap;
 use globset::GlobSet;
@@ -15,34 +27,14 @@ use crate::{
     limit::{not_found, of_ledger, within},
 };
 
-/// The most sequences that first uses may define: a snapshot is copied with each.
-const AUTO_CREATED_MAX: usize = 65_536;
+use entry::Contents;
+pub(crate) use entry::Entry;
+
+/// The most sequences that are known when a first use may define one more.
+const AUTO_CREATED_MAX: usize = 1 << 20;
 
 /// How often a definition is judged again because another process replaced what it was compared with.
 const JUDGED_MAX: u32 = 16;
-
-/// A definition, and what this version can make of it.
-#[derive(Debug)]
-pub(crate) struct Entry {
-    pub(crate) definition: Definition,
-    pub(crate) body: Result<Body, String>,
-}
-
-impl Entry {
-    fn new(definition: Definition) -> Self {
-        let body = Body::from_text(&definition.body);
-        Self { definition, body }
-    }
-
-    /// The content, or why it can't be used.
-    pub(crate) fn body(&self) -> Result<&Body, EngineError> {
-        self.body.as_ref().map_err(|error| {
-            let Definition { name, version, .. } = &self.definition;
-            let text = format!("version {version} of {name} can't be used: {error}");
-            EngineError::new(Reason::DefinitionConflict, text)
-        })
-    }
-}
 
 #[derive(Default)]
 struct Snapshot {
@@ -62,30 +54,62 @@ pub(crate) struct Ground {
 /// The definitions in force.
 pub(crate) struct Catalog {
     ground: Ground,
+    auto_create: ArcSwap<GlobSet>,
     snapshot: ArcSwap<Snapshot>,
+    /// Defined by first uses, and not read back from the ledger yet: a snapshot of a million is not copied for each.
+    fresh: RwLock<HashMap<SequenceName, Arc<Entry>>>,
+    contents: Contents,
     /// Held over a read of the ledger and the swap that follows, so that no older reading replaces a newer one.
     reading: tokio::sync::Mutex<()>,
+    /// How many readings have begun, and the latest that succeeded.
+    begun: AtomicU64,
+    read: AtomicU64,
 }
 
 impl Catalog {
     /// Brings the file's definitions into the ledger, after checking all of them, and reads what is in force.
     pub(crate) async fn open(ground: Ground, parts: &[SequencePart]) -> Result<Self, OpenError> {
-        let catalog = Self { ground, snapshot: ArcSwap::default(), reading: tokio::sync::Mutex::default() };
-        let read = catalog.refresh().await;
-        read.map_err(|error| OpenError::of_source(&error))?;
-        let mut refusals: Vec<String> = parts.iter().filter_map(|part| catalog.refusal(part)).collect();
+        let catalog = Self {
+            auto_create: ArcSwap::from_pointee(ground.auto_create.clone()),
+            ground,
+            snapshot: ArcSwap::default(),
+            fresh: RwLock::default(),
+            contents: Contents::default(),
+            reading: tokio::sync::Mutex::default(),
+            begun: AtomicU64::new(0),
+            read: AtomicU64::new(0),
+        };
+        catalog.refresh().await.map_err(|error| OpenError::of_source(&error))?;
+        catalog.bring_all(parts).await?;
+        Ok(catalog)
+    }
+
+    /// Takes up the file's definitions and patterns as they are now: all of them, or none and why. Returns the names
+    /// whose definition changed.
+    pub(crate) async fn reload(
+        &self,
+        parts: &[SequencePart],
+        auto_create: &GlobSet,
+    ) -> Result<Vec<SequenceName>, OpenError> {
+        let changed = self.bring_all(parts).await?;
+        self.auto_create.store(Arc::new(auto_create.clone()));
+        Ok(changed)
+    }
+
+    async fn bring_all(&self, parts: &[SequencePart]) -> Result<Vec<SequenceName>, OpenError> {
+        let mut refusals: Vec<String> = parts.iter().filter_map(|part| self.refusal(part)).collect();
         if refusals.is_empty() {
             for part in parts {
-                refusals.extend(catalog.bring(part).await.map_err(|error| OpenError::of_source(&error))?);
+                refusals.extend(self.bring(part).await.map_err(|error| OpenError::of_source(&error))?);
             }
         }
         if !refusals.is_empty() {
             return Err(OpenError::Refused(refusals.join("\n")));
         }
-        if !parts.is_empty() {
-            catalog.refresh().await.map_err(|error| OpenError::of_source(&error))?;
+        if parts.is_empty() {
+            return Ok(Vec::new());
         }
-        Ok(catalog)
+        self.refresh().await.map_err(|error| OpenError::of_source(&error))
     }
 
     /// Why the file's definition can't be brought, as far as is known before asking the ledger.
@@ -95,15 +119,15 @@ impl Catalog {
             return Some(format!("sequence {name}: {} is {}: {}", fault.field, fault.value, fault.bound));
         }
         let held = self.find(name)?;
-        let (held, version) = (&held.definition, part.version);
+        let version = part.version;
         if version < held.version {
             return None;
         }
         let body = part.body.to_text();
         if version == held.version {
-            return (body != held.body).then(|| conflict(held, &body));
+            return (body != held.text()).then(|| conflict(&held.definition(), &body));
         }
-        let before = match Body::from_text(&held.body) {
+        let before = match held.known() {
             Ok(before) => before,
             Err(error) => {
                 return Some(format!(
@@ -113,11 +137,12 @@ impl Catalog {
                 ));
             }
         };
-        (!part.body.may_follow(&before)).then(|| {
+        (!part.body.may_follow(before)).then(|| {
             format!(
                 "sequence {name}: version {version} changes start or step, which would give numbers of version {} \
                  again: found {}, refused {body}; give it another name",
-                held.version, held.body,
+                held.version,
+                held.text(),
             )
         })
     }
@@ -130,7 +155,7 @@ impl Catalog {
             if let Some(refusal) = self.refusal(part) {
                 return Ok(Some(refusal));
             }
-            let judged = self.find(&part.name).map(|held| held.definition.version);
+            let judged = self.find(&part.name).map(|held| held.version);
             let define = self.ground.ledger.define(&definition, judged);
             match within(self.ground.limit, &step, define).await? {
                 Defined::Created | Defined::Same => return Ok(None),
@@ -149,7 +174,8 @@ impl Catalog {
 
     /// A definition in force.
     pub(crate) fn find(&self, name: &SequenceName) -> Option<Arc<Entry>> {
-        self.snapshot.load().entries.get(name).map(Arc::clone)
+        let read = self.snapshot.load().entries.get(name).map(Arc::clone);
+        read.or_else(|| self.fresh.read().unwrap_or_else(PoisonError::into_inner).get(name).map(Arc::clone))
     }
 
     /// A definition in force; a first use makes it where a pattern allows.
@@ -157,12 +183,13 @@ impl Catalog {
         if let Some(entry) = self.find(name) {
             return Ok(entry);
         }
-        if !self.ground.auto_create.is_match(name.as_str()) {
+        if !self.auto_create.load().is_match(name.as_str()) {
             // Another server may have defined it a moment ago.
-            self.refresh().await.map_err(|error| of_ledger(&error))?;
+            self.look_again().await.map_err(|error| of_ledger(&error))?;
             return self.find(name).ok_or_else(|| not_found(name));
         }
-        if self.snapshot.load().entries.len() >= AUTO_CREATED_MAX {
+        let known = self.fresh.read().unwrap_or_else(PoisonError::into_inner).len();
+        if known + self.snapshot.load().entries.len() >= AUTO_CREATED_MAX {
             let text = format!("{AUTO_CREATED_MAX} sequences are defined: a first use may define no more");
             return Err(EngineError::new(Reason::QuotaExceeded, text));
         }
@@ -183,13 +210,11 @@ impl Catalog {
                 return Err(SourceError::new(ErrorKind::Refused, context));
             }
         };
-        let entry = Arc::new(Entry::new(in_force));
-        let _reading = self.reading.lock().await;
-        let now = self.snapshot.load();
-        let mut entries = now.entries.clone();
-        entries.insert(name.clone(), Arc::clone(&entry));
-        // The version stays behind on purpose: the next look at the ledger's reads the others' definitions too.
-        self.snapshot.store(Arc::new(Snapshot { version: now.version, entries }));
+        let entry = Arc::new(self.contents.entry(in_force));
+        // The snapshot's version stays behind on purpose: the next look at the ledger's reads the others' definitions
+        // too. A version that the snapshot has goes before this one.
+        let mut fresh = self.fresh.write().unwrap_or_else(PoisonError::into_inner);
+        fresh.insert(name.clone(), Arc::clone(&entry));
         Ok(entry)
     }
 
@@ -198,41 +223,57 @@ impl Catalog {
         if self.snapshot.load().version == version { Ok(Vec::new()) } else { self.refresh().await }
     }
 
+    /// Reads the ledger's definitions, unless that was begun after this call and has succeeded: many who ask for what
+    /// is not there cause one reading at a time.
+    async fn look_again(&self) -> Result<(), SourceError> {
+        let before = self.begun.load(Ordering::Acquire);
+        let reading = self.reading.lock().await;
+        if self.read.load(Ordering::Acquire) > before {
+            return Ok(());
+        }
+        self.refresh_with(&reading).await.map(drop)
+    }
+
     async fn refresh(&self) -> Result<Vec<SequenceName>, SourceError> {
-        let _reading = self.reading.lock().await;
+        let reading = self.reading.lock().await;
+        self.refresh_with(&reading).await
+    }
+
+    async fn refresh_with(
+        &self,
+        _reading: &tokio::sync::MutexGuard<'_, ()>,
+    ) -> Result<Vec<SequenceName>, SourceError> {
+        let number = self.begun.fetch_add(1, Ordering::AcqRel) + 1;
         let read = self.ground.ledger.definitions();
         let (version, definitions) = within(self.ground.limit, "read the definitions", read).await?;
         let before = self.snapshot.load();
         let mut changed = Vec::new();
         let mut entries = BTreeMap::new();
-        for definition in definitions {
-            let name = definition.name.clone();
-            let entry = match before.entries.get(&name) {
-                Some(entry) if entry.definition == definition => Arc::clone(entry),
-                Some(entry) => {
-                    changed.push(name.clone());
-                    Arc::new(followed(entry, definition))
-                }
-                None => Arc::new(Entry::new(definition)),
-            };
-            entries.insert(name, entry);
+        {
+            let fresh = self.fresh.read().unwrap_or_else(PoisonError::into_inner);
+            for definition in definitions {
+                let name = definition.name.clone();
+                let held = before.entries.get(&name).or_else(|| fresh.get(&name));
+                let entry = match held {
+                    Some(entry) if entry.is(&definition) => Arc::clone(entry),
+                    Some(entry) => {
+                        changed.push(name.clone());
+                        Arc::new(self.contents.following(entry, definition))
+                    }
+                    None => Arc::new(self.contents.entry(definition)),
+                };
+                entries.insert(name, entry);
+            }
         }
-        self.snapshot.store(Arc::new(Snapshot { version, entries }));
+        self.contents.forget_unused();
+        let now = Arc::new(Snapshot { version, entries });
+        self.snapshot.store(Arc::clone(&now));
+        let mut fresh = self.fresh.write().unwrap_or_else(PoisonError::into_inner);
+        fresh.retain(|name, _| !now.entries.contains_key(name));
+        fresh.shrink_to_fit();
+        self.read.store(number, Ordering::Release);
         Ok(changed)
     }
-}
-
-/// The entry of a definition that took the place of another; unusable where it would repeat numbers of that one.
-fn followed(before: &Entry, definition: Definition) -> Entry {
-    let mut entry = Entry::new(definition);
-    if let (Ok(body), Ok(held)) = (&entry.body, &before.body)
-        && !body.may_follow(held)
-    {
-        let Definition { name, version, .. } = &entry.definition;
-        tracing::error!(%name, version, "definition changes start or step of one in force: out of use");
-        entry.body = Err("it changes start or step of the version before".to_owned());
-    }
-    entry
 }
 
 fn conflict(held: &Definition, body: &str) -> String {
@@ -241,52 +282,4 @@ fn conflict(held: &Definition, body: &str) -> String {
          a changed definition needs a higher version",
         held.name, held.version, held.body,
     )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use sequent_backend::memory::MemoryLedger;
-    use sequent_testkit::{PausedClock, SeededEntropy};
-
-    fn part(version: u32, start: u64) -> SequencePart {
-        let body = Body::check(None, start, 1, None, None).unwrap();
-        SequencePart { name: "order".parse().unwrap(), version, body }
-    }
-
-    async fn catalog_over(ledger: &Arc<MemoryLedger>) -> Catalog {
-        let ground = Ground {
-            ledger: Arc::clone(ledger) as Arc<dyn Ledger>,
-            limit: Duration::from_secs(1),
-            layout: Layout::new(2, 0).unwrap(),
-            at_risk_max: 1000,
-            auto_create: GlobSet::empty(),
-        };
-        Catalog::open(ground, &[]).await.unwrap()
-    }
-
-    fn ledger() -> Arc<MemoryLedger> {
-        Arc::new(MemoryLedger::new(Arc::new(PausedClock::new()), &SeededEntropy::new(1)))
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn a_definition_is_judged_again_when_another_came_first() {
-        let ledger = ledger();
-        let (one, other) = (catalog_over(&ledger).await, catalog_over(&ledger).await);
-        assert_eq!(one.bring(&part(1, 1000)).await.unwrap(), None);
-        let refusal = other.bring(&part(2, 1)).await.unwrap().expect("start changed behind its back");
-        assert!(refusal.contains("changes start or step"), "{refusal}");
-        assert_eq!(other.bring(&part(2, 1000)).await.unwrap(), None, "the same start may follow");
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn what_nobody_can_read_is_not_followed() {
-        let ledger = ledger();
-        let name: SequenceName = "order".parse().unwrap();
-        let unreadable = Definition { name, version: 1, body: "{}".to_owned() };
-        let ledger_dyn: &dyn Ledger = &*ledger;
-        ledger_dyn.define(&unreadable, None).await.unwrap();
-        let refusal = catalog_over(&ledger).await.bring(&part(2, 1)).await.unwrap().expect("unreadable");
-        assert!(refusal.contains("can't be read"), "{refusal}");
-    }
 }
