@@ -120,10 +120,14 @@ pub enum Event {
         /// How many raw ids.
         count: u64,
     },
-    /// A ledger version could be marked on no other shard, only in the data directory.
+    /// A ledger version could not be left in every place where it belongs: a ledger older than it may go unnoticed.
     Unmarked {
         /// The version.
         version: u64,
+        /// Whether a shard beside those that it concerns bears it.
+        elsewhere: bool,
+        /// Whether the data directory bears it, or there is none.
+        home: bool,
     },
     /// Blocks were given up: their numbers are burnt.
     Dropped {

@@ -94,12 +94,24 @@ fn log(event: &Event) {
         Event::Unwitnessed { slot, count } => {
             tracing::warn!(slot, count, "raw ids left above their ceiling while the ledger is away");
         }
-        Event::Unmarked { version } => tracing::warn!(version, "no other shard took the ledger's mark"),
+        Event::Unmarked { version, elsewhere, home } => unmarked(*version, *elsewhere, *home),
         Event::Dropped { slot, count, why } => tracing::info!(slot, count, why, "numbers burnt"),
         Event::Obeyed { slot, verb, who, why } => {
             tracing::info!(slot, verb, who, why, "operator's word obeyed");
         }
         other => tracing::info!(event = ?other, "event"),
+    }
+}
+
+/// A version that nobody bears is worse than one that lies in the data directory alone.
+fn unmarked(version: u64, elsewhere: bool, home: bool) {
+    match (elsewhere, home) {
+        (false, false) => tracing::error!(
+            version,
+            "neither another shard nor the data directory took the ledger's mark: a ledger that goes back now goes unnoticed"
+        ),
+        (true, false) => tracing::error!(version, "the data directory did not take the ledger's mark"),
+        (_, true) => tracing::warn!(version, "no other shard took the ledger's mark"),
     }
 }
 
@@ -129,7 +141,7 @@ fn count(event: &Event) {
         Event::Unwitnessed { slot, count } => {
             metrics::counter!(UNWITNESSED, "slot" => label(*slot)).increment(*count);
         }
-        Event::Unmarked { .. } => metrics::counter!(UNMARKED).increment(1),
+        Event::Unmarked { elsewhere: false, .. } => metrics::counter!(UNMARKED).increment(1),
         Event::Dropped { count, why, .. } => metrics::counter!(DROPPED, "why" => *why).increment(*count),
         _ => {}
     }
@@ -197,10 +209,10 @@ mod tests {
         let memory = Memory::default();
         let env = watched(Env::default(), &memory);
         for version in 0..RECENT_MAX as u64 + 3 {
-            env.events.emit(Event::Unmarked { version });
+            env.events.emit(Event::Unmarked { version, elsewhere: false, home: true });
         }
         let all = memory.all();
         assert_eq!(all.len(), RECENT_MAX);
-        assert!(matches!(all[0].event, Event::Unmarked { version: 3 }));
+        assert!(matches!(all[0].event, Event::Unmarked { version: 3, .. }));
     }
 }

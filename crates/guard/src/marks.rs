@@ -4,7 +4,7 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     sync::{
         Arc, Mutex, PoisonError,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
     time::Duration,
 };
@@ -32,8 +32,10 @@ pub(crate) struct Marks {
     /// The slots whose stores failed to bear a version lately, each with that version.
     failed: Mutex<BTreeMap<SlotIndex, u64>>,
     unmarked: AtomicU64,
-    /// The version that was given up last.
+    /// The version of which was told last that no other shard bears it.
     given_up: AtomicU64,
+    /// Whether home bore the version left last: that it does not is told once, until it does again.
+    home_bears: AtomicBool,
 }
 
 impl Marks {
@@ -44,11 +46,11 @@ impl Marks {
         events: Events,
     ) -> Self {
         let (left, failed, unmarked) = (Mutex::default(), Mutex::default(), AtomicU64::new(0));
-        let given_up = AtomicU64::new(0);
-        Self { shards, home, limit, events, left, failed, unmarked, given_up }
+        let (given_up, home_bears) = (AtomicU64::new(0), AtomicBool::new(true));
+        Self { shards, home, limit, events, left, failed, unmarked, given_up, home_bears }
     }
 
-    /// How often a version could be left in the data directory alone.
+    /// How often a version could be left on no other shard.
     pub(crate) fn unmarked(&self) -> u64 {
         self.unmarked.load(Ordering::Relaxed)
     }
@@ -56,6 +58,8 @@ impl Marks {
     /// Leaves `version` at home and, for each of `slots`, on a store of another slot.
     ///
     /// Home is written anew even where it has the version already: an older copy of it then always differs from it.
+    /// What no place takes is told, and ids leave all the same: a mark matters only once the ledger itself has been
+    /// lost, and while it is there the shards that live shall serve.
     ///
     /// # Errors
     ///
@@ -63,34 +67,39 @@ impl Marks {
     pub(crate) async fn leave(&self, version: u64, slots: &BTreeSet<SlotIndex>) -> Result<(), SourceError> {
         let elsewhere = async {
             if self.has_left(version, slots) {
-                return;
+                return true;
             }
             let borne = self.leave_on(version, slots, self.candidates(version, slots)).await;
-            if covers(&borne, slots) {
+            let covered = covers(&borne, slots);
+            if covered {
                 *self.left() = (version, borne);
-            } else {
-                self.give_up(version);
             }
+            covered
         };
-        let (at_home, ()) = tokio::join!(self.at_home(version), elsewhere);
-        at_home.map(drop)
+        let (at_home, elsewhere) = tokio::join!(self.at_home(version), elsewhere);
+        self.tell(version, elsewhere, at_home?.is_some());
+        Ok(())
     }
 
-    /// Counts and tells once a version that it could be left at home alone.
-    fn give_up(&self, version: u64) {
-        if self.given_up.swap(version, Ordering::Relaxed) != version {
+    /// Counts and tells once a version that no other shard bears; and once, until it bears one again, that home does not.
+    fn tell(&self, version: u64, elsewhere: bool, home: bool) {
+        let home_failed = self.home_bears.swap(home, Ordering::Relaxed) && !home;
+        let given_up = !elsewhere && self.given_up.swap(version, Ordering::Relaxed) != version;
+        if given_up {
             self.unmarked.fetch_add(1, Ordering::Relaxed);
-            self.events.emit(Event::Unmarked { version });
+        }
+        if given_up || home_failed {
+            self.events.emit(Event::Unmarked { version, elsewhere, home });
         }
     }
 
-    /// The mark at home; 0 where there is none, or none that can be read in time.
-    async fn at_home(&self, version: u64) -> Result<u64, SourceError> {
-        let Some(home) = &self.home else { return Ok(0) };
+    /// The mark at home, 0 where there is no home; `None` where it can't be read, or written, in time.
+    async fn at_home(&self, version: u64) -> Result<Option<u64>, SourceError> {
+        let Some(home) = &self.home else { return Ok(Some(0)) };
         match timeout(self.limit, home.mark(version)).await {
             Ok(Err(error)) if error.kind() == ErrorKind::LedgerBehind => Err(error),
-            Ok(held) => Ok(held.unwrap_or(0)),
-            Err(_) => Ok(0),
+            Ok(held) => Ok(held.ok()),
+            Err(_) => Ok(None),
         }
     }
 
@@ -148,7 +157,7 @@ impl Marks {
     ///
     /// `LedgerBehind` where home finds that it was copied.
     pub(crate) async fn read(&self) -> Result<u64, SourceError> {
-        let mut highest = self.at_home(0).await?;
+        let mut highest = self.at_home(0).await?.unwrap_or(0);
         let own = self.shards.iter().filter(|shard| !shard.is_foreign());
         for asked in own.map(|shard| tokio::spawn(read_one(Arc::clone(shard)))).collect::<Vec<_>>() {
             highest = highest.max(asked.await.unwrap_or(0));

@@ -17,7 +17,7 @@ pub struct KeeperStatus {
     pub away: Option<Duration>,
     /// Why nothing may be opened or raised, if so.
     pub trouble: Option<Trouble>,
-    /// How often a version could be left in the data directory alone.
+    /// How often a version could be left on no other shard.
     pub unmarked: u64,
     /// Each slot's store: its incarnation while it is admitted, and its durability class.
     pub stores: Vec<(SlotIndex, Option<Incarnation>, DurabilityClass)>,

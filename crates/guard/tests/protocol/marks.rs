@@ -1,6 +1,7 @@
 //! Marks: where they are left, and whose count.
 
 use sequent_core::{ErrorKind, Event, Key, Store};
+use sequent_guard::Trouble;
 
 use crate::harness::{Kind, Server, Setup, World};
 
@@ -76,4 +77,48 @@ async fn a_version_of_a_lost_history_does_not_stand_in_for_a_new_one() {
     server.shows_up().await;
     server.take_of(&Key::from_stored("new"), 0, 1).await.unwrap();
     assert_eq!(Store::mark(&world.stores[1], 0).await.unwrap(), world.ledger.snapshot().version());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_mark_that_only_the_data_directory_bears_is_read() {
+    let world = World::new(1);
+    let server = world.open("server").await;
+    server.take_to(0, 5).await;
+    let copies = (world.ledger.snapshot(), world.stores[0].snapshot());
+    server.take_to(0, world.row(0).ceiling + 1).await;
+    server.stop().await;
+    world.ledger.restore(copies.0);
+    world.stores[0].restore(copies.1);
+    let next = world.open("next").await;
+    assert!(matches!(next.keeper.trouble(), Some(Trouble::Behind { .. })), "{:?}", next.keeper.trouble());
+}
+
+/// What was said of versions that some place did not take: whether another shard bears it, and the data directory.
+fn unmarked(server: &Server) -> Vec<(bool, bool)> {
+    let of = |event: Event| match event {
+        Event::Unmarked { elsewhere, home, .. } => Some((elsewhere, home)),
+        _ => None,
+    };
+    server.events().into_iter().filter_map(of).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_data_directory_that_takes_no_mark_is_told_and_not_counted_as_bearing_it() {
+    let two = World::new(2);
+    let server = two.open("server").await;
+    two.home.breaks(true);
+    open(&server, 0, 9).await;
+    assert_eq!(unmarked(&server), [(true, false)], "once");
+    two.home.breaks(false);
+    open(&server, 0, 1).await;
+    two.home.breaks(true);
+    open(&server, 0, 1).await;
+    assert_eq!(unmarked(&server).len(), 2, "and again when it failed again");
+    assert_eq!(server.keeper.status().unmarked, 0, "another shard bears it");
+    let alone = World::new(1);
+    let server = alone.open("server").await;
+    alone.home.breaks(true);
+    open(&server, 0, 1).await;
+    assert_eq!(unmarked(&server), [(false, false)], "nobody bears it");
+    assert_eq!(server.keeper.status().unmarked, 1);
 }

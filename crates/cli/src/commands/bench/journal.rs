@@ -134,7 +134,7 @@ fn describe_ledger(event: &Event) -> Option<Description> {
         Event::Unwitnessed { slot, count } => {
             ("unwitnessed", Some(*slot), None, format!("{count} raw ids above the ceiling"))
         }
-        Event::Unmarked { version } => ("unmarked", None, None, format!("version {version}")),
+        Event::Unmarked { version, .. } => ("unmarked", None, None, format!("version {version}")),
         Event::Dropped { slot, count, why } => ("dropped", *slot, None, format!("{count} burnt: {why}")),
         _ => return None,
     })

@@ -7,14 +7,14 @@ mod wired;
 
 use std::sync::{
     Arc,
-    atomic::{AtomicU64, Ordering},
+    atomic::{AtomicBool, AtomicU64, Ordering},
 };
 
 pub(crate) use sequent_backend::memory::MemoryStore;
 use sequent_backend::memory::{CellState, MemoryLedger};
 use sequent_core::{
-    BoxFuture, Clock, DurabilityClass, Incarnation, Key, Layout, MarkPlace, Rules, SlotIndex, SourceError,
-    Store,
+    BoxFuture, Clock, DurabilityClass, ErrorKind, Incarnation, Key, Layout, MarkPlace, Rules, SlotIndex,
+    SourceError, Store,
     ledger::{Counter, Loss, PastLife, Row},
 };
 use sequent_testkit::{PausedClock, SeededEntropy};
@@ -160,18 +160,30 @@ impl World {
 
 /// The data directory's place for marks.
 #[derive(Debug, Default)]
-pub(crate) struct Home(AtomicU64);
+pub(crate) struct Home {
+    held: AtomicU64,
+    broken: AtomicBool,
+}
 
 impl Home {
     /// The mark held.
     pub(crate) fn held(&self) -> u64 {
-        self.0.load(Ordering::Relaxed)
+        self.held.load(Ordering::Relaxed)
+    }
+
+    /// From now on it can, or can't, be read and written.
+    pub(crate) fn breaks(&self, broken: bool) {
+        self.broken.store(broken, Ordering::Relaxed);
     }
 }
 
 impl MarkPlace for Home {
     fn mark(&self, version: u64) -> BoxFuture<'_, Result<u64, SourceError>> {
-        let held = self.0.fetch_max(version, Ordering::Relaxed).max(version);
+        if self.broken.load(Ordering::Relaxed) {
+            let error = SourceError::new(ErrorKind::Unavailable, "the data directory is read-only");
+            return Box::pin(std::future::ready(Err(error)));
+        }
+        let held = self.held.fetch_max(version, Ordering::Relaxed).max(version);
         Box::pin(std::future::ready(Ok(held)))
     }
 }

@@ -129,20 +129,23 @@ impl Server {
         self.sources.lock().unwrap_or_else(PoisonError::into_inner).remove(key);
     }
 
+    /// What happened so far.
+    pub(crate) fn events(&self) -> Vec<Event> {
+        self.events.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
     /// How many events were of this kind.
     pub(crate) fn count(&self, kind: impl Fn(&Event) -> bool) -> usize {
-        let events = self.events.lock().unwrap_or_else(PoisonError::into_inner);
-        events.iter().filter(|event| kind(event)).count()
+        self.events().iter().filter(|event| kind(event)).count()
     }
 
     /// How many ids left unwitnessed.
     pub(crate) fn unwitnessed(&self) -> u64 {
-        let events = self.events.lock().unwrap_or_else(PoisonError::into_inner);
-        let counts = events.iter().map(|event| match event {
-            Event::Unwitnessed { count, .. } => *count,
+        let count = |event| match event {
+            Event::Unwitnessed { count, .. } => count,
             _ => 0,
-        });
-        counts.sum()
+        };
+        self.events().into_iter().map(count).sum()
     }
 
     /// Long enough for one show up.
