@@ -8,6 +8,11 @@ const SHARE: u64 = 1000;
 
 /// The leap allowed to a counter at `at` of `raw_max`, when blocks of `block` ids are taken: the greater of four blocks
 /// and the least of 2^36 and 1/1000 of what is left.
+///
+/// On a range of a few thousand ids the four blocks decide, and may be most of it, or more than is left. That is meant:
+/// less would take for a leap what processes that died had taken and never let go, a block each, and quarantine a sound
+/// counter. What is followed too far there is followed to the end of the range at most, where the counter itself
+/// alone stops; a value beyond the range by more than four blocks is a leap however small the range.
 pub(crate) fn leap_max(at: u64, raw_max: u64, block: u64) -> u64 {
     let share = raw_max.saturating_sub(at) / SHARE;
     share.min(LEAP_CAP).max(block.saturating_mul(4))
@@ -28,6 +33,7 @@ mod tests {
         assert_eq!(leap_max(0, 1_000_000_000, 5), 1_000_000);
         assert_eq!(leap_max(0, u64::MAX >> 1, 5), LEAP_CAP);
         assert_eq!(leap_max(200, 100, 1), 4, "past the end nothing is left");
+        assert_eq!(leap_max(0, 3, 1), 4, "a block of each of four processes that died");
     }
 
     #[test]

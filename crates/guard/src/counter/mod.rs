@@ -1,6 +1,7 @@
 //! One counter: a key in a slot, guarded. Takes from the store, and lets go only what the ledger has witnessed.
 
 mod debt;
+mod flight;
 mod order;
 mod pace;
 mod permit;
@@ -23,7 +24,8 @@ use sequent_core::{
 use crate::keeper::Shared;
 use crate::shard::Shard;
 use debt::Debt;
-use order::{Order, Ticket};
+use flight::Flight;
+use order::Order;
 use pace::Pace;
 use permit::Permit;
 use release::Judgement;
@@ -71,6 +73,15 @@ impl State {
             self.taken = self.taken.max(id);
         }
     }
+
+    /// A row of an incarnation of the ledger that has ended says so. An operator may have added a loss to what it calls
+    /// seen: that is to be left out, but nobody needs to have taken it. Where its life began the counter has been.
+    fn was_told(&mut self, row: &Row) {
+        self.seen = self.seen.max(row.seen);
+        if row.seen > row.base {
+            self.taken = self.taken.max(row.base);
+        }
+    }
 }
 
 impl Guarded {
@@ -85,7 +96,11 @@ impl Guarded {
     pub(crate) fn preread(&self, row: Option<Row>, clock_ms: u64) {
         let mut state = self.state();
         if let Some(row) = row {
-            state.saw(row.seen, row.base);
+            if self.shared.desk.speaks_as(&row.ledger) {
+                state.saw(row.seen, row.base);
+            } else {
+                state.was_told(&row);
+            }
             state.reported = state.reported.max(row.seen);
             state.preread = Some((row, clock_ms));
         }
@@ -113,7 +128,7 @@ impl Guarded {
             let want = self.affordable(want)?;
             let permit = self.permit(want).await?;
             let loss = self.shared.desk.loss();
-            let flight = Flight { of: self, ticket: self.state().order.begin() };
+            let flight = Flight::begin(self);
             let cell = Cell { key: &self.counter.key, under: &permit.row.store };
             let taken = self.shard.store().take(cell, permit.row.life, want).await;
             match taken {
@@ -243,17 +258,5 @@ impl Source for Handle {
 
     fn remaining(&self) -> Option<u64> {
         Some(self.0.raw_max.saturating_sub(self.0.state().seen))
-    }
-}
-
-/// A take in flight; a caller that goes away leaves nothing behind.
-struct Flight<'a> {
-    of: &'a Guarded,
-    ticket: Ticket,
-}
-
-impl Drop for Flight<'_> {
-    fn drop(&mut self) {
-        self.of.state().order.abandon(self.ticket);
     }
 }

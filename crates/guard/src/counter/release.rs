@@ -5,7 +5,7 @@ use sequent_core::{
     ledger::{Raise, Raised},
 };
 
-use super::{Flight, Guarded, permit::Permit};
+use super::{Guarded, flight::Flight, order::Backwards, permit::Permit};
 use crate::{LossPolicy, keeper::Ask, leap};
 
 /// Why a block stays: another life is in force.
@@ -28,6 +28,8 @@ enum Standing {
     AboveCeiling(Permit),
     /// It stays, for this reason.
     Stays(ErrorKind, &'static str),
+    /// It stays: the counter went back.
+    Backwards(Backwards),
 }
 
 impl Guarded {
@@ -35,36 +37,27 @@ impl Guarded {
     pub(super) async fn judge(
         &self,
         permit: &Permit,
-        flight: Flight<'_>,
+        mut flight: Flight<'_>,
         block: Block,
         loss: Option<u64>,
     ) -> Result<Judgement, SourceError> {
         self.note_pace(block);
-        if let Err(backwards) = self.place(&flight, block, permit) {
-            self.regressed(format!("took {block}: {backwards}"));
-            self.give_up(permit.row.life, true);
-            return Ok(self.again(block, "taken from a counter that went backwards", ErrorKind::Regressed));
+        if let Err(backwards) = flight.arrive(block, permit) {
+            return Ok(self.went_back(permit, block, &backwards));
         }
-        let standing = self.release(permit, block);
+        let standing = self.release(permit, &mut flight, block);
         match standing {
             Standing::Witnessed => self.within_range(block),
             Standing::Stays(kind, why) => Ok(self.again(block, why, kind)),
-            Standing::AboveCeiling(held) => self.raise_and_release(&held, block, loss).await,
+            Standing::Backwards(backwards) => Ok(self.went_back(permit, block, &backwards)),
+            Standing::AboveCeiling(held) => self.raise_and_release(&held, &mut flight, block, loss).await,
         }
     }
 
-    /// Judges the order, and counts the block as seen by takes that begin later; a leap is seen by nobody.
-    fn place(
-        &self,
-        flight: &Flight<'_>,
-        block: Block,
-        permit: &Permit,
-    ) -> Result<(), super::order::Backwards> {
-        let mut state = self.state();
-        if self.beyond_leap(&state, permit, block).is_some() {
-            return Ok(());
-        }
-        state.order.complete(flight.ticket, block, self.shared.rules)
+    fn went_back(&self, permit: &Permit, block: Block, backwards: &Backwards) -> Judgement {
+        self.regressed(format!("took {block}: {backwards}"));
+        self.give_up(permit.row.life, true);
+        self.again(block, "taken from a counter that went backwards", ErrorKind::Regressed)
     }
 
     fn note_pace(&self, block: Block) {
@@ -73,7 +66,7 @@ impl Guarded {
     }
 
     /// Lets the block go if the permit covers it now.
-    fn release(&self, taken_under: &Permit, block: Block) -> Standing {
+    fn release(&self, taken_under: &Permit, flight: &mut Flight<'_>, block: Block) -> Standing {
         let mut state = self.state();
         let rules = self.shared.rules;
         let held = match state.permit.as_ref() {
@@ -86,6 +79,9 @@ impl Guarded {
             return Standing::Stays(ErrorKind::NoWitness, SHUT);
         }
         if block.last() <= held.ceiling || !rules.keep(Rule::WitnessFirst) {
+            if let Err(backwards) = flight.place(&mut state, block) {
+                return Standing::Backwards(backwards);
+            }
             state.saw(block.last(), 0);
             state.order.saw(block.last());
             return Standing::Witnessed;
@@ -96,6 +92,7 @@ impl Guarded {
     async fn raise_and_release(
         &self,
         held: &Permit,
+        flight: &mut Flight<'_>,
         block: Block,
         loss: Option<u64>,
     ) -> Result<Judgement, SourceError> {
@@ -112,13 +109,16 @@ impl Guarded {
             }
             Ok(raised) => {
                 self.learn(&raise, &raised);
-                match self.release(held, block) {
+                match self.release(held, flight, block) {
                     Standing::Witnessed => self.within_range(block),
                     Standing::Stays(kind, why) => Ok(self.again(block, why, kind)),
+                    Standing::Backwards(backwards) => Ok(self.went_back(held, block, &backwards)),
                     Standing::AboveCeiling(_) => Ok(self.again(block, LIFE_ENDED, ErrorKind::Reborn)),
                 }
             }
-            Err(error) if error.kind() == ErrorKind::NoWitness => self.unwitnessed(held, block, loss, error),
+            Err(error) if error.kind() == ErrorKind::NoWitness => {
+                self.unwitnessed(held, flight, block, (loss, error))
+            }
             Err(error) if error.kind() == ErrorKind::Reborn => {
                 Ok(self.again(block, "the ledger is another incarnation", ErrorKind::Reborn))
             }
@@ -141,9 +141,9 @@ impl Guarded {
     fn unwitnessed(
         &self,
         held: &Permit,
+        flight: &mut Flight<'_>,
         block: Block,
-        loss: Option<u64>,
-        error: SourceError,
+        (loss, error): (Option<u64>, SourceError),
     ) -> Result<Judgement, SourceError> {
         let (shared, rules) = (&self.shared, self.shared.rules);
         let durable = self.shard.class() == DurabilityClass::Durable || !rules.keep(Rule::ContinueDurable);
@@ -174,6 +174,10 @@ impl Guarded {
             self.dropped(block, "a leap that nothing follows");
             return Err(self.leapt(block.last(), beyond));
         }
+        if let Err(backwards) = flight.place(&mut state, block) {
+            drop(state);
+            return Ok(self.went_back(held, block, &backwards));
+        }
         state.owe(held, block.last());
         state.saw(block.last(), 0);
         drop(state);
@@ -184,7 +188,7 @@ impl Guarded {
 
     /// How far a value may be before it counts as a leap, where it is one: against what was seen, and the copy of
     /// the ceiling. With the ledger in reach, its own ceiling has the last word.
-    fn beyond_leap(&self, state: &super::State, held: &Permit, block: Block) -> Option<u64> {
+    pub(super) fn beyond_leap(&self, state: &super::State, held: &Permit, block: Block) -> Option<u64> {
         let at = held.ceiling.max(state.seen);
         let bound = at.saturating_add(leap::leap_max(at, self.raw_max, state.pace.block()));
         (block.first() > bound).then_some(bound)

@@ -1,7 +1,10 @@
 //! Opening the guard: layout, stamps, incarnations on record and marks are looked at first, and only then is written.
 
 use std::{
-    sync::{Arc, Mutex, atomic::AtomicBool},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
     time::Duration,
 };
 
@@ -40,7 +43,7 @@ impl Keeper {
     /// Opens the guard: checks the layout, the stamps and the marks, and enlists this server.
     ///
     /// Returns the slots that could not be admitted now, with the reason: those `Unavailable` may come back, those
-    /// `Refused` need a person.
+    /// `Refused` need a person: where the first look finds one of these, nothing is written, and the keeper gives nothing.
     ///
     /// # Errors
     ///
@@ -71,7 +74,7 @@ impl Keeper {
         let trouble = desk.compare_with_marks(&inspection).await?;
         desk.set_trouble(trouble.clone());
         if outside.iter().any(|(_, error)| error.kind() == ErrorKind::Refused) {
-            return Ok((Self::assemble(desk, shards, first, config, rules, env), outside));
+            return Ok((Self::assemble(desk, shards, first, config, rules, env).shut(), outside));
         }
         let (limit, under) = (config.attempt_timeout, &inspection.incarnation);
         let layout = match held {
@@ -90,6 +93,13 @@ impl Keeper {
             }
         }
         Ok((Self::assemble(desk, shards, layout, config, rules, env), outside))
+    }
+
+    /// This server is not enlisted: its first call would look like that of one whose ledger went back. It makes none.
+    fn shut(self: Arc<Self>) -> Arc<Self> {
+        self.closed.store(true, Ordering::Relaxed);
+        self.driver.lock().unwrap_or_else(PoisonError::into_inner).take();
+        self
     }
 
     fn assemble(

@@ -1,11 +1,11 @@
 //! The ledger is away: who goes on, how far, and what happens when it is back.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use sequent_core::{Clock, DurabilityClass, ErrorKind, Event, Key};
 use sequent_guard::{GuardConfig, LossPolicy};
 
-use crate::harness::{Kind, Server, Setup, World, key};
+use crate::harness::{Kind, Server, Setup, When, World, key};
 
 /// Takes one id after the other until the wire has been found cut, and some more.
 async fn goes_on(server: &Server, beyond: u64) -> u64 {
@@ -195,4 +195,60 @@ async fn a_key_dropped_while_the_ledger_is_away_still_reports_what_left() {
     server.shows_up().await;
     assert!(world.row(0).ceiling >= highest && world.row(0).seen == highest);
     assert!(server.keeper.status().counters.is_empty(), "and then it is forgotten");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_an_ended_life_owes_is_not_owed_for_ever() {
+    let world = World::new(2);
+    let (server, other) = (world.open("server").await, world.open("other").await);
+    server.take_to(0, 5).await;
+    server.take_to(0, ceiling(&server)).await;
+    server.wires.ledger.cut();
+    server.shows_up().await;
+    server.wires.ledger.mend();
+    // The ledger is back; before its answer is heard, more leaves without it, and before its version is marked, the
+    // life of that has ended.
+    let answer = server.wires.ledger.hold("show_up", When::After);
+    answer.reached().await;
+    server.take(0, 10_000).await.unwrap();
+    assert_eq!(server.unwitnessed(), 10_000, "more than was just raised ahead");
+    world.stores[0].restart();
+    // So far that the one who joins waits for no raise.
+    let base = other.take(0, 1).await.unwrap()[0];
+    other.take_to(0, base + 5).await;
+    let mark = server.wires.stores[1].hold("mark", When::Before);
+    answer.open();
+    mark.reached().await;
+    server.take(0, 1).await.unwrap();
+    assert_eq!(world.history(0).len(), 1, "it joined the life that the other one opened");
+    mark.open();
+    server.shows_up().await;
+    server.drop_key(&key());
+    server.shows_up().await;
+    server.shows_up().await;
+    assert!(server.keeper.status().counters.is_empty(), "it owes nothing, and is forgotten");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_taken_in_a_run_of_the_store_that_is_known_to_have_ended_does_not_leave_unwitnessed() {
+    let world = World::new(2);
+    let (server, witnessed) = (world.open("server").await, world.open("witnessed").await);
+    let other = Key::from_stored("other");
+    server.take_of(&other, 0, 1).await.unwrap();
+    server.take_to(0, 5).await;
+    server.take_to(0, ceiling(&server)).await;
+    let copy = world.stores[0].snapshot();
+    server.wires.ledger.cut();
+    server.shows_up().await;
+    let gate = server.wires.stores[0].hold("take", When::After);
+    let taker = Arc::clone(&server);
+    let late = tokio::spawn(async move { taker.take(0, 1).await });
+    gate.reached().await;
+    world.stores[0].restore(copy);
+    server.take_of(&other, 0, 1).await.expect_err("its counter finds the store reborn");
+    // A server that has the ledger gives what the restored store knows nothing of.
+    witnessed.take(0, 1).await.unwrap();
+    gate.open();
+    late.await.unwrap().expect_err("the same id again");
+    assert_eq!(server.unwitnessed(), 0);
 }

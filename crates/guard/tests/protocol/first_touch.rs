@@ -221,4 +221,36 @@ async fn a_store_with_another_clusters_stamp_is_refused() {
     let server = Server::open(&world, "again", Setup::default(), Wires::new(2)).await.unwrap();
     let (slot, error) = &server.outside[0];
     assert_eq!((*slot, error.kind(), server.outside.len()), (0, ErrorKind::Refused, 1));
+    // It has not been enlisted: the ledger must not take its calls for those of a history that was lost.
+    let under = world.ledger.incarnation();
+    assert_eq!(server.take(1, 1).await.unwrap_err().kind(), ErrorKind::NoWitness);
+    server.shows_up().await;
+    assert_eq!((world.ledger.incarnation(), server.wires.ledger.calls("show_up")), (under, 0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_counter_whose_cell_is_being_closed_holds_no_permit() {
+    let world = World::new(2);
+    let server = world.open("server").await;
+    let other = sequent_core::Key::from_stored("other");
+    server.take_of(&other, 0, 1).await.unwrap();
+    server.take_to(0, 5).await;
+    world.stores[0].restart();
+    server.take_of(&other, 0, 1).await.unwrap();
+    let gate = server.wires.ledger.hold("open", When::Before);
+    let taker = Arc::clone(&server);
+    let take = tokio::spawn(async move { taker.take(0, 1).await });
+    gate.reached().await;
+    let permit = |key| {
+        let counters = server.keeper.status().counters;
+        counters
+            .into_iter()
+            .find(|status| status.counter.key == key && status.counter.slot == 0)
+            .unwrap()
+            .permit
+    };
+    assert!(permit(other).is_some());
+    assert_eq!(permit(key()), None, "nothing may be raised ahead for a life whose cell is closed");
+    gate.open();
+    take.await.unwrap().unwrap();
 }

@@ -2,9 +2,9 @@
 
 use std::{sync::Arc, time::Duration};
 
-use sequent_core::Event;
+use sequent_core::{Event, ledger::Loss};
 
-use crate::harness::{Server, When, World, key};
+use crate::harness::{Server, Setup, When, World, key};
 
 fn regressions(server: &Server) -> usize {
     server.count(|event| matches!(event, Event::Regressed { slot: 0, .. }))
@@ -152,4 +152,53 @@ async fn a_life_that_nobody_counted_in_is_no_regression() {
     let second = world.open("second").await;
     second.take(0, 1).await.unwrap();
     assert_eq!(regressions(&second), 0, "the store forgot nothing");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_loss_that_was_named_is_no_regression() {
+    let world = World::new(2);
+    let first = world.open("first").await;
+    first.take_to(0, 50).await;
+    first.stop().await;
+    world.recover(Loss::Bump(1000)).await;
+    let second = world.open("second").await;
+    assert!(second.take(0, 1).await.unwrap()[0] > 1050);
+    assert_eq!(regressions(&second), 0, "the store forgot nothing");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_counter_that_went_back_is_noticed_though_a_loss_was_named() {
+    for stays in [true, false] {
+        let world = World::new(2);
+        let first = world.open("first").await;
+        first.take_to(0, 10).await;
+        let copy = world.stores[0].snapshot();
+        world.stores[0].restart();
+        first.take_to(0, world.row(0).ceiling + 20).await;
+        if !stays {
+            first.stop().await;
+        }
+        world.stores[0].restore(copy);
+        world.recover(Loss::Bump(1000)).await;
+        let then = if stays { first } else { world.open("second").await };
+        then.shows_up().await;
+        then.take(0, 1).await.unwrap();
+        assert!(regressions(&then) >= 1, "a process that went on: {stays}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_block_far_ahead_that_the_ledger_followed_is_judged_like_any_other() {
+    let world = World::new(2);
+    let small = Setup { raw_max: 1000, ..Setup::default() };
+    let (a, b) = (world.open_as("a", small).await, world.open_as("b", small).await);
+    a.take_to(0, 2).await;
+    // Farther than what `a` would follow by itself; the ledger's own ceiling has the last word.
+    b.take_to(0, 40).await;
+    let (early, gate) = in_flight(&a).await;
+    assert!(world.stores[0].set_value(&key(), 40));
+    assert_eq!(a.take(0, 3).await.unwrap(), [41, 42, 43]);
+    gate.open();
+    assert!(early.await.unwrap()[0] > 43);
+    assert_eq!(regressions(&a), 1);
 }
