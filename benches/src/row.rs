@@ -27,6 +27,12 @@ impl Row {
         self.baseline.push(rate(baseline));
     }
 
+    /// A round of each, as rates a second.
+    pub fn add_rates(&mut self, subject: f64, baseline: f64) {
+        self.subject.push(subject);
+        self.baseline.push(baseline);
+    }
+
     /// Median, first and third quartile of the rounds' ratios.
     pub fn ratio(&self) -> (f64, f64, f64) {
         let ratios: Vec<f64> = self.subject.iter().zip(&self.baseline).map(|(s, b)| s / b).collect();
@@ -49,16 +55,25 @@ pub fn print(rows: &[Row], json: bool) {
         println!("{}", json!({ "rows": rows.iter().map(Row::json).collect::<Vec<_>>() }));
         return;
     }
-    println!("row      | subject M/s | baseline M/s | ratio (quartiles)    | goal | reached");
+    println!("row      | subject a s | baseline a s | ratio (quartiles)    | goal | reached");
     println!("---------|-------------|--------------|----------------------|------|--------");
     for row in rows {
         let (ratio, low, high) = row.ratio();
-        let (subject, baseline) = (quantile(&row.subject, 2) / 1e6, quantile(&row.baseline, 2) / 1e6);
+        let (subject, baseline) = (rate(quantile(&row.subject, 2)), rate(quantile(&row.baseline, 2)));
         let reached = if ratio >= row.goal { "yes" } else { "no" };
         let (name, goal) = (row.name, row.goal);
         println!(
-            "{name:8} | {subject:11.1} | {baseline:12.1} | {ratio:5.2} ({low:5.2} to {high:5.2}) | {goal:4.1} | {reached}"
+            "{name:8} | {subject:>11} | {baseline:>12} | {ratio:5.2} ({low:5.2} to {high:5.2}) | {goal:4.2} | {reached}"
         );
+    }
+}
+
+/// A rate in a unit that suits it.
+fn rate(a_second: f64) -> String {
+    match a_second {
+        rate if rate >= 1e6 => format!("{:.1} M", rate / 1e6),
+        rate if rate >= 1e3 => format!("{:.1} k", rate / 1e3),
+        rate => format!("{rate:.1}"),
     }
 }
 

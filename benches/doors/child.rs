@@ -1,0 +1,81 @@
+//! A server in a process of its own, and what it has cost.
+
+use std::{
+    io::{BufRead, BufReader, Read, Write},
+    net::{SocketAddr, TcpStream},
+    process::{Child, Command, Stdio},
+    time::Duration,
+};
+
+/// Clock ticks a second in `/proc`: the same on every Linux for people (`USER_HZ`).
+const TICKS: f64 = 100.0;
+
+/// A server of this program, ended when it is dropped.
+pub(crate) struct Server {
+    child: Child,
+    /// As the role prints them: gRPC, HTTP, admin; or the only one.
+    pub(crate) addresses: Vec<SocketAddr>,
+}
+
+impl Server {
+    pub(crate) fn start(role: &str) -> Result<Self, String> {
+        let exe = std::env::current_exe().map_err(|error| format!("this program is nowhere: {error}"))?;
+        let child = Command::new(exe).args(["--role", role]).stdout(Stdio::piped()).spawn();
+        let mut child = child.map_err(|error| format!("no process for {role}: {error}"))?;
+        let mut line = String::new();
+        let out = child.stdout.take().ok_or("a child without an output")?;
+        let read = BufReader::new(out).read_line(&mut line);
+        let server = Self { addresses: line.split_whitespace().flat_map(str::parse).collect(), child };
+        match read {
+            Ok(_) if !server.addresses.is_empty() => Ok(server),
+            _ => Err(format!("{role} said no address: {line:?}")),
+        }
+    }
+
+    /// Processor time so far.
+    pub(crate) fn cpu(&self) -> Result<Duration, String> {
+        let path = format!("/proc/{}/stat", self.child.id());
+        let text = std::fs::read_to_string(&path).map_err(|error| format!("{path}: {error}"))?;
+        // Behind the name in parentheses, user and system time are the 12th and 13th field.
+        let fields = text.rsplit_once(')').map(|(_, rest)| rest.split_whitespace()).into_iter().flatten();
+        let ticks: u64 = fields.skip(11).take(2).flat_map(str::parse::<u64>).sum();
+        #[allow(clippy::cast_precision_loss, reason = "ticks of a bench")]
+        Ok(Duration::from_secs_f64(ticks as f64 / TICKS))
+    }
+
+    /// Memory in use, in bytes.
+    pub(crate) fn rss(&self) -> Result<u64, String> {
+        let path = format!("/proc/{}/status", self.child.id());
+        let text = std::fs::read_to_string(&path).map_err(|error| format!("{path}: {error}"))?;
+        let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+        let kib: Option<u64> = line.and_then(|line| line.split_whitespace().next()?.parse().ok());
+        kib.map(|kib| kib * 1024).ok_or_else(|| format!("{path} has no VmRSS"))
+    }
+
+    /// A metric of Sequent's admin listener, summed over its labels.
+    pub(crate) fn metric(&self, name: &str) -> Result<f64, String> {
+        let admin = self.addresses.last().ok_or("no admin listener")?;
+        let said = get(*admin, "/metrics").map_err(|error| format!("/metrics: {error}"))?;
+        let of = |line: &str| {
+            let (found, value) = line.rsplit_once(' ')?;
+            let bare = found.split('{').next()?;
+            (bare == name).then(|| value.parse::<f64>().ok())?
+        };
+        Ok(said.lines().filter_map(of).sum())
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}
+
+fn get(from: SocketAddr, path: &str) -> std::io::Result<String> {
+    let mut socket = TcpStream::connect(from)?;
+    write!(socket, "GET {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n")?;
+    let mut answer = String::new();
+    socket.read_to_string(&mut answer)?;
+    Ok(answer)
+}

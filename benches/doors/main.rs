@@ -1,0 +1,47 @@
+//! The doors beside empty servers: goals S6 (gRPC `Next` beside a tonic echo, h2load) and S7 (HTTP `next` beside an axum
+//! handler that does nothing, wrk); S11: a million live keys beside one.
+//!
+//! Each server is a process of its own, of this very program; the load comes from tools that others wrote.
+
+mod child;
+mod keys;
+mod load;
+mod plan;
+mod serve;
+
+use std::process::ExitCode;
+
+use plan::Plan;
+
+const HELP: &str = "\
+The doors beside empty servers, loaded by h2load (Debian: nghttp2-client) and wrk (Debian: wrk).
+
+  cargo bench -p sequent-benches --bench doors                     all rows
+  cargo bench -p sequent-benches --bench doors -- S6 --rounds 5    one row, fewer rounds
+  cargo bench -p sequent-benches --bench doors -- S11 --keys 100000
+
+Rows: S6, S7, S11. Flags: --rounds N (1 to 1000, default 9), --seconds N a round and side (1 to 600, default 3),
+--connections N (1 to 10000, default 8), --streams N a connection (1 to 256, default 16),
+--keys N of S11 (2 to 1000000, default 1000000), --json, --help.
+
+Printed are rates, the median of the rounds' ratios with its quartiles, and the processor time of the servers for a
+request, which says more than the rate where the load generator and the server share a machine of few cores.";
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).filter(|arg| arg != "--bench").collect();
+    let done = match args.first().map(String::as_str) {
+        Some("--help" | "-h") => {
+            println!("{HELP}");
+            return ExitCode::SUCCESS;
+        }
+        Some("--role") => serve::run(&args[1..]),
+        _ => Plan::parse(args).and_then(|plan| plan.run()),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(text) => {
+            eprintln!("doors: {text}");
+            ExitCode::from(2)
+        }
+    }
+}
