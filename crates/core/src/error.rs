@@ -166,8 +166,10 @@ impl SourceError {
     /// No slot could serve: each with its cause, in the order of slots.
     pub fn no_shard(mut slots: Vec<SlotFailure>) -> Self {
         slots.sort_by_key(|failure| failure.slot);
-        let causes: Vec<String> =
-            slots.iter().map(|failure| format!("slot {} {}", failure.slot, failure.kind)).collect();
+        let causes: Vec<String> = merged(&slots, |failure| failure.kind)
+            .into_iter()
+            .map(|(slots, kind)| format!("{slots} {kind}"))
+            .collect();
         let context = if causes.is_empty() { "the ring is empty".to_owned() } else { causes.join(", ") };
         Self(Arc::new(Inner { kind: ErrorKind::NoShard, context, source: None, slots }))
     }
@@ -200,6 +202,31 @@ impl SourceError {
     pub fn slots(&self) -> &[SlotFailure] {
         &self.0.slots
     }
+}
+
+/// Equal causes with their slots, in the order of the first slot of each: `slots 0-2, 5` and what they have in common.
+pub fn merged<'a, C: PartialEq>(
+    failures: &'a [SlotFailure],
+    cause: impl Fn(&'a SlotFailure) -> C,
+) -> Vec<(String, C)> {
+    let mut groups: Vec<(Vec<SlotIndex>, C)> = Vec::new();
+    for failure in failures {
+        let of = cause(failure);
+        match groups.iter_mut().find(|(_, held)| *held == of) {
+            Some((slots, _)) => slots.push(failure.slot),
+            None => groups.push((vec![failure.slot], of)),
+        }
+    }
+    groups.into_iter().map(|(slots, cause)| (ranges(&slots), cause)).collect()
+}
+
+/// `slot 3`, or `slots 0-2, 5` of ascending slots.
+fn ranges(slots: &[SlotIndex]) -> String {
+    let runs = slots.chunk_by(|a, b| a.checked_add(1) == Some(*b));
+    let runs = runs.filter_map(|run| Some((run.first()?, run.last()?)));
+    let runs: Vec<String> =
+        runs.map(|(a, b)| if a == b { a.to_string() } else { format!("{a}-{b}") }).collect();
+    format!("{} {}", if slots.len() == 1 { "slot" } else { "slots" }, runs.join(", "))
 }
 
 impl fmt::Display for SourceError {
@@ -242,5 +269,19 @@ mod tests {
         let error =
             SourceError::no_shard(vec![failure(2, ErrorKind::Timeout), failure(0, ErrorKind::Unavailable)]);
         assert_eq!(error.to_string(), "no-shard: slot 0 unavailable, slot 2 timeout");
+    }
+
+    #[test]
+    fn equal_causes_are_named_once() {
+        let failure = |slot, kind| SlotFailure { slot, kind, detail: String::new() };
+        let (gone, slow) = (ErrorKind::Unavailable, ErrorKind::Timeout);
+        let error = SourceError::no_shard(vec![
+            failure(5, gone),
+            failure(0, gone),
+            failure(3, slow),
+            failure(2, gone),
+            failure(1, gone),
+        ]);
+        assert_eq!(error.context(), "slots 0-2, 5 unavailable, slot 3 timeout");
     }
 }

@@ -28,7 +28,7 @@ pub use blocks::{BLOCKS_MAX, Blocks};
 pub use clock::{Clock, SystemClock};
 pub use entropy::{Entropy, OsEntropy};
 pub use env::Env;
-pub use error::{Action, ErrorKind, Scope, SlotFailure, SourceError, Verdict};
+pub use error::{Action, ErrorKind, Scope, SlotFailure, SourceError, Verdict, merged};
 pub use event::{Event, Events};
 pub use key::{Key, KeyError};
 pub use layout::{Layout, LayoutError, MEMORY_BITS_MAX, SHARD_BITS_MAX};

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use sequent_core::{ErrorKind, SequenceName, SlotIndex, SourceError};
+use sequent_core::{ErrorKind, SequenceName, SlotFailure, SlotIndex, SourceError, merged};
 
 use crate::{Reason, config::Faults};
 
@@ -57,7 +57,7 @@ impl EngineError {
             ErrorKind::Exhausted => format!("{sequence} is at its end"),
             ErrorKind::NoWitness => "the ledger is needed, and away".to_owned(),
             ErrorKind::LedgerBehind => {
-                "the ledger is older than what it gave: run `sequent recover`".to_owned()
+                "the ledger went back, or is refused: a person must act, `sequent shards` says how".to_owned()
             }
             // Its text names slots and cause classes only.
             ErrorKind::NoShard => format!("no slot can serve {sequence}: {}", error.context()),
@@ -80,12 +80,12 @@ impl EngineError {
     /// Whether the ledger itself was refused, its file, login or schema: trying again can't help.
     pub fn is_refused(&self) -> bool {
         let refused = |source: &SourceError| source.kind() == ErrorKind::Refused;
-        self.reason == Reason::LedgerUnavailable && self.source.as_ref().is_some_and(refused)
+        self.reason == Reason::RecoveryRequired && self.source.as_ref().is_some_and(refused)
     }
 
-    /// The exit code: that of the reason, but 3 where a person must mend the ledger.
+    /// The exit code: that of the reason.
     pub fn exit_code(&self) -> u8 {
-        if self.is_refused() { 3 } else { self.reason.exit_code() }
+        self.reason.exit_code()
     }
 
     /// Each field that is out of bounds, for [`Reason::InvalidArgument`].
@@ -102,8 +102,12 @@ impl EngineError {
     /// What lay beneath, with addresses and statements: for log, status and the operator at the command line.
     pub fn detail(&self) -> Option<String> {
         let source = self.source.as_ref()?;
-        let slots = source.slots().iter().map(|f| format!("slot {}: {}: {}", f.slot, f.kind, f.detail));
-        Some(std::iter::once(source.to_string()).chain(slots).collect::<Vec<_>>().join("; "))
+        if source.slots().is_empty() {
+            return Some(source.to_string());
+        }
+        let causes = merged(source.slots(), |failure| (failure.kind, detail(failure)));
+        let causes = causes.into_iter().map(|(slots, (kind, detail))| format!("{slots}: {kind}: {detail}"));
+        Some(causes.collect::<Vec<_>>().join("; "))
     }
 }
 
@@ -117,6 +121,12 @@ impl std::error::Error for EngineError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         self.source.as_ref().map(|source| source as &(dyn std::error::Error + 'static))
     }
+}
+
+/// A cause without its class in front, which is named beside it.
+fn detail(failure: &SlotFailure) -> &str {
+    let rest = failure.detail.strip_prefix(failure.kind.as_str()).and_then(|rest| rest.strip_prefix(": "));
+    rest.unwrap_or(&failure.detail)
 }
 
 /// The reason that a kind of failure has for a caller.
@@ -173,5 +183,31 @@ impl OpenError {
             ErrorKind::Refused | ErrorKind::Leapt | ErrorKind::Regressed => Self::Refused(error.to_string()),
             _ => Self::Unavailable(error.to_string()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn failure(slot: SlotIndex, kind: ErrorKind, detail: &str) -> SlotFailure {
+        SlotFailure { slot, kind, detail: detail.to_owned() }
+    }
+
+    #[test]
+    fn a_cause_that_slots_share_is_said_once() {
+        let away = "unavailable: open: the disk is gone";
+        let slots = vec![
+            failure(0, ErrorKind::Unavailable, away),
+            failure(1, ErrorKind::Unavailable, away),
+            failure(2, ErrorKind::Refused, "refused: the store bears stamp slot=3"),
+            failure(3, ErrorKind::Unavailable, away),
+        ];
+        let name = "order".parse().unwrap();
+        let error = EngineError::of_source(&name, SourceError::no_shard(slots));
+        assert_eq!(error.to_string(), "no slot can serve order: slots 0-1, 3 unavailable, slot 2 refused");
+        let detail = "slots 0-1, 3: unavailable: open: the disk is gone; \
+                      slot 2: refused: the store bears stamp slot=3";
+        assert_eq!(error.detail().unwrap(), detail);
     }
 }

@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// How much longer than one attempt a start waits for the ledger, whose first call may have to make it.
-const FIRST_CALL_FACTOR: u32 = 10;
+pub(crate) const FIRST_CALL_FACTOR: u32 = 10;
 
 /// A ledger, its layout, and the stores of its slots, none of them used yet.
 pub(crate) struct Ground {

@@ -23,7 +23,7 @@ pub(crate) async fn within<T>(
 pub(crate) fn of_ledger(error: &SourceError) -> EngineError {
     let (reason, text) = match error.kind() {
         ErrorKind::LedgerBehind => (Reason::RecoveryRequired, "the ledger is older than what it gave"),
-        ErrorKind::Refused => (Reason::LedgerUnavailable, "the ledger is refused: a person must mend it"),
+        ErrorKind::Refused => (Reason::RecoveryRequired, "the ledger is refused: a person must mend it"),
         _ => (Reason::LedgerUnavailable, "the ledger is needed, and can't be used"),
     };
     EngineError::new(reason, text).because(error.clone())
@@ -41,7 +41,9 @@ mod tests {
 
     #[test]
     fn a_refused_ledger_is_not_one_that_is_away() {
-        let exit = |kind| of_ledger(&SourceError::new(kind, "read")).exit_code();
+        let of = |kind| of_ledger(&SourceError::new(kind, "read"));
+        let exit = |kind| of(kind).exit_code();
+        assert_eq!(of(ErrorKind::Refused).reason(), Reason::RecoveryRequired, "at every door");
         assert_eq!(exit(ErrorKind::Refused), 3, "trying again can't help");
         assert_eq!(exit(ErrorKind::LedgerBehind), 3);
         assert_eq!(exit(ErrorKind::Unavailable), 4);

@@ -17,11 +17,11 @@ use tokio::sync::watch;
 use crate::{
     CreatePolicy, Desk, Engine, OpenError, Options, Pace,
     catalog::{self, Catalog},
-    config::{Config, LossWord},
+    config::{Config, LossWord, Place},
     data::{self, Found},
     engine::{IDLE_AFTER, Inner, SWEEP_EVERY},
     events::{Memory, watched},
-    ground::Ground,
+    ground::{FIRST_CALL_FACTOR, Ground},
     limit::within,
     registry::{LIVE_KEYS_MAX, Registry},
     stores,
@@ -35,7 +35,7 @@ const SHOW_UP_EVERY: Duration = Duration::from_millis(1750);
 const FOLLOW_AGAIN: Duration = Duration::from_secs(1);
 
 pub(crate) async fn open(config: Config, options: Options) -> Result<Engine, OpenError> {
-    let found = data::look(&config)?;
+    let mut found = data::look(&config)?;
     if found == Found::Nothing && config.embedded && options.create == CreatePolicy::Never {
         return Err(OpenError::Refused(format!(
             "no cluster in {}, and SEQUENT_EMBEDDED=never allows no new one: name a configuration, or the right \
@@ -44,9 +44,21 @@ pub(crate) async fn open(config: Config, options: Options) -> Result<Engine, Ope
         )));
     }
     data::prepare(&config)?;
+    let turn = match (found, &config.ledger.place) {
+        (Found::Nothing, Place::Sqlite(_)) => {
+            let patience = config.ring.health.attempt_timeout * FIRST_CALL_FACTOR;
+            data::turn_to_make(&config.data, patience, &options.env).await
+        }
+        _ => None,
+    };
+    if turn.is_some() {
+        // Another process may have made it meanwhile, and then it is the one to say so.
+        found = data::look(&config)?;
+    }
     let memory = Memory::default();
     let env = watched(options.env.clone(), &memory);
     let ground = Ground::any(&config, env, found == Found::Nothing).await?;
+    drop(turn);
     let files = ground.files.clone();
     let opened = assemble(&config, options.pace, ground, memory).await;
     match &opened {

@@ -9,6 +9,7 @@ use sequent_core::Key;
 use sequent_ha::{SlotState, SlotStatus};
 
 use crate::{
+    Reason,
     desk::report_word,
     engine::Inner,
     live::Live,
@@ -20,7 +21,7 @@ const KEYS_SHOWN_MAX: usize = 1000;
 
 pub(crate) async fn status(engine: &Inner) -> Status {
     let now = engine.env.clock.now();
-    let mut shards = engine.desk.shards().await;
+    let (mut shards, unfit) = tokio::join!(engine.desk.shards(), unfit(engine));
     for (report, slot) in shards.iter_mut().zip(engine.ring.status()) {
         overlay(report, slot, now);
     }
@@ -35,13 +36,20 @@ pub(crate) async fn status(engine: &Inner) -> Status {
         shard_bits: record.layout.shard_bits(),
         memory_bits: record.layout.memory_bits(),
         epoch: record.epoch,
-        trouble: keeper.trouble.map(|trouble| trouble.error().to_string()),
+        trouble: keeper.trouble.map(|trouble| trouble.error().to_string()).or(unfit),
         ledger_version: keeper.version,
         ledger_away_ms: keeper.away.map(ms),
         unmarked: keeper.unmarked,
         shards,
         keys: engine.keys.all().into_iter().take(KEYS_SHOWN_MAX).map(key).collect(),
     }
+}
+
+/// What a fresh look at the ledger finds that the guard has not met yet, where a person must act on it: a file that was
+/// damaged or replaced. A ledger that is merely away shows itself beside it.
+async fn unfit(engine: &Inner) -> Option<String> {
+    let error = engine.desk.trouble().await.filter(|error| error.reason() == Reason::RecoveryRequired)?;
+    Some(error.detail().unwrap_or_else(|| error.to_string()))
 }
 
 /// What the ring knows of a slot goes before what a fresh look found; the look's cause stands where the ring has none.

@@ -17,7 +17,7 @@
 //! | show up | `keeper/showing_up.rs` |
 //! | nonces, incarnations of the ledger, its loss noticed once | `desk/` |
 //! | marks on other shards and in the data directory | `marks.rs` |
-//! | stamps, layout, a directory that moved | `keeper/opening.rs`, `admission.rs`, `shard.rs` |
+//! | stamps, layout, a directory that moved | `keeper/opening.rs`, `admission.rs`, `shard.rs`, `stamps.rs` |
 //! | the operator's word | `recover.rs` |
 //!
 //! `model/guard.py` beside this crate is the same protocol as a program that searches every interleaving. Whoever
@@ -34,10 +34,12 @@ mod leap;
 mod marks;
 mod recover;
 mod shard;
+mod stamps;
 mod status;
 
 pub use config::{GuardConfig, LossPolicy, Opening};
 pub use desk::Trouble;
 pub use keeper::Keeper;
 pub use recover::recover;
+pub use stamps::misfit;
 pub use status::{CounterStatus, KeeperStatus};

@@ -13,7 +13,7 @@ use sequent_core::{
     ledger::Ledger,
 };
 
-use crate::keeper::limited;
+use crate::{keeper::limited, stamps::misfit};
 
 /// A shard as the guard knows it.
 pub(crate) struct Shard {
@@ -112,14 +112,8 @@ impl Shard {
     /// Refuses a store that bears another stamp, or cells without one.
     pub(crate) fn check(&self, found: &Inspection) -> Result<(), SourceError> {
         let expected = &self.expected;
-        let slot = expected.slot;
         self.known().foreign = found.stamp.as_ref().is_some_and(|stamp| stamp.ledger != expected.ledger);
-        let context = match &found.stamp {
-            Some(stamp) if stamp == expected => return Ok(()),
-            None if !found.has_cells => return Ok(()),
-            None => format!("slot {slot}: the store holds cells but no stamp, expected stamp `{expected}`"),
-            Some(stamp) => format!("slot {slot}: the store bears stamp `{stamp}`, expected `{expected}`"),
-        };
+        let Some(context) = misfit(found, expected) else { return Ok(()) };
         Err(SourceError::new(ErrorKind::Refused, context))
     }
 

@@ -75,6 +75,19 @@ impl Place {
         serde_json::from_str(&self.text(args)).unwrap()
     }
 
+    /// Puts each of two databases, with its log, into the other's place.
+    pub(crate) fn swap(&self, a: &str, b: &str) {
+        for extension in ["", "-wal", "-shm"] {
+            let [a, b] = [a, b].map(|name| self.path(&format!("{name}{extension}")));
+            let aside = self.path("aside");
+            for (from, to) in [(&a, &aside), (&b, &a), (&aside, &b)] {
+                if from.exists() {
+                    fs::rename(from, to).unwrap();
+                }
+            }
+        }
+    }
+
     /// Every file below `name` with its content, so that "nothing was touched" can be said.
     pub(crate) fn content(&self, name: &str) -> BTreeMap<PathBuf, Vec<u8>> {
         let mut content = BTreeMap::new();

@@ -118,5 +118,21 @@ fn the_file_of_another_cluster_is_refused() {
         fs::copy(place.path("other").join(&file), place.path("sequent-data").join(&file)).unwrap();
     }
     let ran = place.run(&["next", "order"]);
-    ran.refused(3, &["slot 1", "bears stamp", "expected"]);
+    // The name is the same, the ledger is another one.
+    ran.refused(
+        3,
+        &["slot 1", "bears stamp ledger=", "expected ledger=", "put back the ledger or the store"],
+    );
+}
+
+#[test]
+fn swapped_files_are_refused_naming_both_slots() {
+    let place = Place::with_cluster();
+    place.swap("sequent-data/shard-0.db", "sequent-data/shard-3.db");
+    let said = ["slot 0", "stamp slot=3, expected slot=0", "the store of slot 3", "in its place"];
+    place.run(&["next", "order"]).refused(3, &said);
+    let shards = place.run(&["shards", "--json"]);
+    let slots: serde_json::Value = serde_json::from_str(&shards.out).unwrap();
+    let cause = slots["slots"][3]["cause"]["detail"].as_str().unwrap();
+    assert!(cause.contains("stamp slot=0, expected slot=3"), "{cause}");
 }

@@ -16,13 +16,16 @@ use sequent_core::{BoxFuture, Entropy, ErrorKind, MarkPlace, SourceError};
 pub(crate) const FILE: &str = "home";
 
 /// Held while the file is replaced, so that of two processes the greater version stays.
-const LOCK_FILE: &str = "home.lock";
+pub(super) const LOCK_FILE: &str = "home.lock";
 
 /// Where the next content is written before it takes the file's place.
 const NEXT_FILE: &str = "home.next";
 
 /// What the file begins with.
 const HEAD: &str = "sequent/1 mark=";
+
+/// Longer than any marker: of somebody else's file no more is read.
+const READ_MAX: u64 = 256;
 
 /// The longest pause between two tries of the lock; each is drawn between half of it and all of it.
 const LOCK_PAUSE_MAX: Duration = Duration::from_millis(10);
@@ -63,6 +66,9 @@ impl fmt::Display for Identity {
 struct Held {
     version: u64,
     copied: Option<String>,
+    /// What was found in the place of a marker: an older version of the program's, or somebody else's. Its version
+    /// counts where it can be made out.
+    unreadable: Option<String>,
 }
 
 /// Why a mark could not be read or left.
@@ -88,7 +94,7 @@ impl Home {
         self.leave(version, true).await.map(drop)
     }
 
-    /// The version held, also by a marker that was copied.
+    /// The version held, also by a marker that was copied; as far as it can be made out in one that can't be read.
     pub(crate) async fn version(&self) -> Result<u64, SourceError> {
         let home = self.clone();
         self.on_thread(move || Ok(home.held()?.version)).await
@@ -99,27 +105,42 @@ impl Home {
         let mut file = match File::open(self.data.join(FILE)) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return Ok(Held { version: 0, copied: None });
+                return Ok(Held { version: 0, copied: None, unreadable: None });
             }
             Err(error) => return Err(error),
         };
-        let mut text = String::new();
-        file.read_to_string(&mut text)?;
-        let parts = text.strip_prefix(HEAD).and_then(|rest| rest.strip_suffix('\n')?.split_once(' '));
-        let parsed = parts.and_then(|(version, named)| Some((version.parse().ok()?, named)));
-        let Some((version, named)) = parsed else {
-            let text = format!("found {text:?}, expected `{HEAD}VERSION inode=N born=N`");
-            return Err(io::Error::new(io::ErrorKind::InvalidData, text));
+        let mut bytes = Vec::new();
+        Read::by_ref(&mut file).take(READ_MAX).read_to_end(&mut bytes)?;
+        let text = String::from_utf8_lossy(&bytes);
+        let rest = text.strip_prefix(HEAD).unwrap_or_default();
+        let digits = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+        let version = rest[..digits].parse();
+        let named = rest[digits..].strip_prefix(' ').and_then(|named| named.strip_suffix('\n'));
+        let (Ok(version), Some(named)) = (&version, named) else {
+            let found = format!("found {text:?}, expected `{HEAD}VERSION inode=N born=N`");
+            return Ok(Held { version: version.unwrap_or(0), copied: None, unreadable: Some(found) });
         };
         let own = Identity::of(&file.metadata()?);
         let copied = (own.0 != named).then(|| format!("it names the file {named}, and is {own}"));
-        Ok(Held { version, copied })
+        Ok(Held { version: *version, copied, unreadable: None })
+    }
+
+    /// What stands in the place of the marker, where it can't be read as one.
+    pub(crate) async fn unreadable(&self) -> Result<Option<String>, SourceError> {
+        let home = self.clone();
+        self.on_thread(move || Ok(home.held()?.unreadable)).await
+    }
+
+    /// Where the file is, for people.
+    pub(crate) fn path(&self) -> PathBuf {
+        self.data.join(FILE)
     }
 
     fn judged(&self, renew: bool) -> Result<u64, Fault> {
         let held = self.held()?;
-        match held.copied {
-            Some(how) if !renew => Err(Fault::Copied(how)),
+        match (held.copied, held.unreadable) {
+            (Some(how), _) if !renew => Err(Fault::Copied(how)),
+            (_, Some(found)) if !renew => Err(io::Error::new(io::ErrorKind::InvalidData, found).into()),
             _ => Ok(held.version),
         }
     }
@@ -178,15 +199,18 @@ impl Home {
     }
 
     fn error(&self, fault: Fault) -> SourceError {
-        let file = self.data.join(FILE);
+        let file = self.path();
         let file = file.display();
         match fault {
+            Fault::Io(error) if error.kind() == io::ErrorKind::InvalidData => {
+                let context = format!(
+                    "mark in {file}: {error}; if this directory holds the newest state: `sequent recover --moved` writes \
+                     the marker anew"
+                );
+                SourceError::new(ErrorKind::Refused, context)
+            }
             Fault::Io(error) => {
-                let kind = match error.kind() {
-                    io::ErrorKind::InvalidData => ErrorKind::Refused,
-                    _ => ErrorKind::Unavailable,
-                };
-                SourceError::new(kind, format!("mark in {file}")).because(error)
+                SourceError::new(ErrorKind::Unavailable, format!("mark in {file}")).because(error)
             }
             Fault::Copied(how) => {
                 let context = format!(
@@ -272,6 +296,29 @@ mod tests {
         let error = home(data.path()).mark(1).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Refused);
         assert!(error.to_string().contains("found \"mine\\n\""), "{error}");
+    }
+
+    #[tokio::test]
+    async fn a_marker_that_cannot_be_read_is_written_anew_by_a_recovery_alone() {
+        for (found, version) in [(&b"sequent/1 mark=7\n"[..], 7), (b"mine\n", 0), (b"\xff\xfe", 0), (b"", 0)]
+        {
+            let data = tempfile::tempdir().unwrap();
+            fs::write(data.path().join(FILE), found).unwrap();
+            let home = home(data.path());
+            for mark in [0, 9] {
+                let error = home.mark(mark).await.unwrap_err();
+                assert_eq!(error.kind(), ErrorKind::Refused, "{error}");
+                assert!(error.to_string().contains("sequent recover --moved"), "{error}");
+            }
+            assert!(home.unreadable().await.unwrap().is_some());
+            assert_eq!(
+                Unjudged(&home).mark(0).await.unwrap(),
+                version,
+                "of an older form the version counts"
+            );
+            home.renew(0).await.unwrap();
+            assert_eq!((home.mark(0).await.unwrap(), home.unreadable().await.unwrap()), (version, None));
+        }
     }
 
     #[tokio::test]

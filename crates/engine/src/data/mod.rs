@@ -1,7 +1,9 @@
 //! The data directory: what may be in it, and the mark that every process leaves there.
 
+mod birth;
 mod directory;
 mod home;
 
+pub(crate) use birth::turn_to_make;
 pub(crate) use directory::{Found, look, prepare};
 pub(crate) use home::{Home, Unjudged};

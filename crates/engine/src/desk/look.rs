@@ -61,13 +61,9 @@ async fn look(shard: Shard, expected: Stamp, limit: Duration) -> ShardReport {
 
 /// Whether a store that answers is the one that belongs here.
 fn judge(inspection: &Inspection, expected: &Stamp) -> (&'static str, Option<Cause>) {
-    let refused = |detail: String| ("refused", Some(Cause { kind: ErrorKind::Refused.as_str(), detail }));
-    match &inspection.stamp {
-        Some(stamp) if stamp == expected => ("open", None),
-        Some(stamp) => refused(format!("stamp found `{stamp}`, expected `{expected}`")),
-        None if inspection.has_cells => {
-            refused(format!("cells without a stamp found, expected `{expected}`"))
-        }
+    match sequent_guard::misfit(inspection, expected) {
+        Some(detail) => ("refused", Some(Cause { kind: ErrorKind::Refused.as_str(), detail })),
+        None if inspection.stamp.is_some() => ("open", None),
         None => ("new", None),
     }
 }

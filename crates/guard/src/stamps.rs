@@ -1,0 +1,96 @@
+//! Whose store it is: which field of the stamp is another than expected, and what a person can do about it.
+
+use sequent_core::{Inspection, Stamp};
+
+/// What helps whatever was found: an empty store is stamped, and goes on above the ceilings.
+const INSTEAD: &str = "or give the slot an empty one, which goes on above its ceilings";
+
+/// Why a store can't be the one that bears `expected`, naming each field that differs and what to do; `None` where it
+/// is that store, or an empty one that may become it.
+pub fn misfit(found: &Inspection, expected: &Stamp) -> Option<String> {
+    match &found.stamp {
+        Some(stamp) if stamp == expected => None,
+        Some(stamp) => Some(differs(stamp, expected)),
+        None if !found.has_cells => None,
+        None => Some(format!(
+            "the store bears stamp none, and holds counters, expected slot={} of cluster={}: it is somebody else's, or \
+             was tampered with: put this slot's own store back, {INSTEAD}",
+            expected.slot, expected.cluster,
+        )),
+    }
+}
+
+fn differs(found: &Stamp, expected: &Stamp) -> String {
+    let bits = |stamp: &Stamp| (stamp.layout.shard_bits(), stamp.layout.memory_bits());
+    let ((n, m), (n_expected, m_expected)) = (bits(found), bits(expected));
+    let fields = [
+        ("ledger", found.ledger.to_string(), expected.ledger.to_string()),
+        ("cluster", found.cluster.to_string(), expected.cluster.to_string()),
+        ("shard_bits", n.to_string(), n_expected.to_string()),
+        ("memory_bits", m.to_string(), m_expected.to_string()),
+        ("slot", found.slot.to_string(), expected.slot.to_string()),
+        ("epoch", found.epoch.to_string(), expected.epoch.to_string()),
+    ];
+    let wrong: Vec<_> = fields.into_iter().filter(|(_, found, expected)| found != expected).collect();
+    let shown =
+        |of: fn(&(&str, String, String)) -> String| wrong.iter().map(of).collect::<Vec<_>>().join(" ");
+    let is = shown(|(field, found, _)| format!("{field}={found}"));
+    let should = shown(|(field, _, expected)| format!("{field}={expected}"));
+    format!("the store bears stamp {is}, expected {should}: {}", advice(found, expected))
+}
+
+fn advice(found: &Stamp, expected: &Stamp) -> String {
+    let Stamp { slot, cluster, .. } = found;
+    if found.ledger != expected.ledger && *cluster == expected.cluster {
+        return format!(
+            "its ceilings are in another ledger: put back the ledger or the store that belongs here, {INSTEAD}"
+        );
+    }
+    if found.ledger != expected.ledger {
+        return format!("it is a store of cluster {cluster}: put this slot's own store back, {INSTEAD}");
+    }
+    if found.layout != expected.layout || found.epoch != expected.epoch {
+        return format!("it is of another layout of this cluster: put this slot's own store back, {INSTEAD}");
+    }
+    format!("it is the store of slot {slot}: put each slot's own store back in its place, {INSTEAD}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sequent_core::{Durability, DurabilityClass, Incarnation, Layout};
+
+    fn stamp(text: &str) -> Stamp {
+        let [ledger, cluster, n, slot] = text.split(' ').collect::<Vec<_>>()[..] else {
+            panic!("four words")
+        };
+        let layout = Layout::new(n.parse().unwrap(), 0).unwrap();
+        let (ledger, cluster) = (ledger.parse().unwrap(), cluster.parse().unwrap());
+        Stamp { ledger, cluster, layout, slot: slot.parse().unwrap(), epoch: 1 }
+    }
+
+    fn said(stamp: Option<Stamp>, has_cells: bool) -> Option<String> {
+        let durability = Durability { class: DurabilityClass::Durable, settings: Vec::new() };
+        let (incarnation, version) = (Incarnation::new("i"), String::new());
+        let found = Inspection { incarnation, stamp, has_cells, durability, clock_ms: 0, version };
+        misfit(&found, &self::stamp("a shop 2 0"))
+    }
+
+    #[test]
+    fn only_what_differs_is_named_with_what_to_do() {
+        let of = |text: &str| said(Some(stamp(text)), true).unwrap();
+        let swapped = of("a shop 2 3");
+        assert!(swapped.starts_with("the store bears stamp slot=3, expected slot=0: "), "{swapped}");
+        assert!(swapped.contains("it is the store of slot 3: put each slot's own store back"), "{swapped}");
+        let foreign = of("b other 2 0");
+        assert!(foreign.contains("=other, expected ledger=") && !foreign.contains("slot="), "{foreign}");
+        assert!(foreign.contains("a store of cluster other"), "{foreign}");
+        let ledger = of("b shop 2 0");
+        assert!(ledger.contains("another ledger") && !ledger.contains("cluster="), "{ledger}");
+        let layout = of("a shop 3 0");
+        assert!(layout.contains("shard_bits=3, expected shard_bits=2: it is of another layout"), "{layout}");
+        let cells = said(None, true).unwrap();
+        assert!(cells.contains("bears stamp none") && cells.contains("expected slot=0"), "{cells}");
+        assert_eq!((said(None, false), said(Some(stamp("a shop 2 0")), true)), (None, None));
+    }
+}
