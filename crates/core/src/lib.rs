@@ -39,7 +39,7 @@ pub use rules::{Rule, Rules};
 pub use source::{BoxFuture, Source};
 pub use span::{Fits, Span, SpanError};
 pub use stamp::{LedgerId, Stamp, StampError};
-pub use store::{Cell, Durability, DurabilityClass, Inspection, MarkPlace, Store};
+pub use store::{Cell, Durability, DurabilityClass, Inspection, MarkPlace, Store, mark_of};
 
 /// A place in the ring, `0 .. 2^n`.
 pub type SlotIndex = u16;

@@ -83,8 +83,8 @@ pub trait Store: Send + Sync {
     ) -> BoxFuture<'a, Result<(), SourceError>>;
 
     /// Leaves `version` under a reserved name, greatest-of, creating it; returns what is held afterwards.
-    /// 0 only reads, and creates nothing.
-    fn mark(&self, version: u64) -> BoxFuture<'_, Result<u64, SourceError>>;
+    /// 0 only reads, and creates nothing. Like a verb on a cell it touches `under` alone.
+    fn mark<'a>(&'a self, under: &'a Incarnation, version: u64) -> BoxFuture<'a, Result<u64, SourceError>>;
 
     /// Adds `want` (0 counts as 1) to the cell, if it is open and of this life, and returns the ids added; otherwise
     /// `Regressed`. Past `i64::MAX`: `Exhausted`, and the cell is as it was.
@@ -104,16 +104,19 @@ pub trait Store: Send + Sync {
     fn lift<'a>(&'a self, cell: Cell<'a>, life: Life, floor: u64) -> BoxFuture<'a, Result<(), SourceError>>;
 }
 
-/// A place outside the ledger where its version is left, so that a ledger that went back is noticed.
+/// The mark that a store bears, whoever speaks there now: for those who read marks and leave none.
 ///
-/// Every store is one (see [`Store::mark`]); the server's data directory is another.
+/// # Errors
+///
+/// Those of [`Store::inspect`]; `Reborn` where the store changed between the look and the reading.
+pub async fn mark_of(store: &dyn Store) -> Result<u64, SourceError> {
+    let speaks = store.inspect().await?.incarnation;
+    store.mark(&speaks, 0).await
+}
+
+/// A place outside the ledger where its version is left, so that a ledger that went back is noticed: the server's data
+/// directory. The stores are such places too (see [`Store::mark`]), each in one of its incarnations.
 pub trait MarkPlace: Send + Sync {
     /// Leaves `version`, greatest-of; returns what is held afterwards. 0 only reads.
     fn mark(&self, version: u64) -> BoxFuture<'_, Result<u64, SourceError>>;
-}
-
-impl<S: Store + ?Sized> MarkPlace for S {
-    fn mark(&self, version: u64) -> BoxFuture<'_, Result<u64, SourceError>> {
-        Store::mark(self, version)
-    }
 }

@@ -126,7 +126,7 @@ impl Marks {
     ) -> BTreeSet<SlotIndex> {
         let (mut borne, mut asked, mut rest) = (BTreeSet::new(), JoinSet::new(), candidates.into_iter());
         let ask = |asked: &mut JoinSet<(SlotIndex, bool)>, shard: Arc<Shard>| {
-            asked.spawn(async move { (shard.slot(), shard.store().mark(version).await.is_ok()) });
+            asked.spawn(async move { (shard.slot(), shard.bear(version).await.is_ok()) });
         };
         while !covers(&borne, slots) {
             if asked.is_empty() {
@@ -179,10 +179,12 @@ impl Marks {
     }
 }
 
-/// One lost message must not hide the only mark that tells: what timed out is asked once more.
+/// One lost message must not hide the only mark that tells: what timed out, or changed meanwhile, is asked once more.
 async fn read_one(shard: Arc<Shard>) -> u64 {
-    match shard.store().mark(0).await {
-        Err(error) if error.kind() == ErrorKind::Timeout => shard.store().mark(0).await.unwrap_or(0),
+    match shard.borne().await {
+        Err(error) if matches!(error.kind(), ErrorKind::Timeout | ErrorKind::Reborn) => {
+            shard.borne().await.unwrap_or(0)
+        }
         held => held.unwrap_or(0),
     }
 }

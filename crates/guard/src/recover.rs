@@ -5,6 +5,7 @@ use std::{sync::Arc, time::Duration};
 use sequent_core::{
     Incarnation, MarkPlace, SlotIndex, SourceError, Store,
     ledger::{Ledger, Loss},
+    mark_of,
 };
 
 use crate::keeper::limited;
@@ -26,7 +27,7 @@ pub async fn recover(
     };
     for (_, store) in shards {
         // A shard that can't be reached bears no mark that anybody will read before it has been admitted again.
-        floor = floor.max(Store::mark(&**store, 0).await.unwrap_or(0));
+        floor = floor.max(mark_of(&**store).await.unwrap_or(0));
     }
     limited(limit, "recover", ledger.recover(loss, floor)).await
 }

@@ -105,8 +105,40 @@ impl Shard {
         }
         let inspection = self.store.inspect().await?;
         self.check(&inspection)?;
-        let mark = self.store.mark(0).await?;
+        let mark = self.store.mark(&inspection.incarnation, 0).await?;
         Ok((self.accept(&inspection, under).await?, Some(mark)))
+    }
+
+    /// Leaves the ledger's version on the store admitted. Another one in its place is looked at first: it may have been
+    /// restarted, or be anybody's.
+    pub(crate) async fn bear(&self, version: u64) -> Result<u64, SourceError> {
+        let Some(under) = self.incarnation() else {
+            let context = format!("slot {}: the store is not admitted", self.slot());
+            return Err(SourceError::new(ErrorKind::Reborn, context));
+        };
+        match self.store.mark(&under, version).await {
+            Err(error) if error.kind() == ErrorKind::Reborn => self.forget(&under),
+            held => return held,
+        }
+        let found = self.store.inspect().await?;
+        self.check(&found)?;
+        self.store.mark(&found.incarnation, version).await
+    }
+
+    /// The mark that the store bears. Where it is no longer the one admitted, whatever is there is asked, unless it is
+    /// another ledger's.
+    pub(crate) async fn borne(&self) -> Result<u64, SourceError> {
+        if let Some(under) = self.incarnation() {
+            match self.store.mark(&under, 0).await {
+                Err(error) if error.kind() == ErrorKind::Reborn => {}
+                held => return held,
+            }
+        }
+        let found = self.store.inspect().await?;
+        match &found.stamp {
+            Some(stamp) if stamp.ledger != self.expected.ledger => Ok(0),
+            _ => self.store.mark(&found.incarnation, 0).await,
+        }
     }
 
     /// Refuses a store that bears another stamp, or cells without one.

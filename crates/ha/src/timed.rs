@@ -89,8 +89,9 @@ impl Store for Timed {
         self.run("stamp", |store| Box::pin(async move { store.stamp(&under, expected.as_ref(), &new).await }))
     }
 
-    fn mark(&self, version: u64) -> BoxFuture<'_, Result<u64, SourceError>> {
-        self.run("mark", move |store| Box::pin(async move { Store::mark(&*store, version).await }))
+    fn mark<'a>(&'a self, under: &'a Incarnation, version: u64) -> BoxFuture<'a, Result<u64, SourceError>> {
+        let under = under.clone();
+        self.run("mark", move |store| Box::pin(async move { store.mark(&under, version).await }))
     }
 
     fn take<'a>(

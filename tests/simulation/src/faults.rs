@@ -3,8 +3,9 @@
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use sequent_core::{
-    Cell, DurabilityClass, Key, Life, MarkPlace, Store,
+    Cell, DurabilityClass, Key, Life, Store,
     ledger::{Counter, Loss},
+    mark_of,
 };
 use sequent_testkit::SeededEntropy;
 
@@ -56,7 +57,7 @@ impl Nature {
     async fn is_marked_elsewhere(&self, slot: usize) -> bool {
         let version = self.world.ledger.snapshot().version();
         for (other, store) in self.world.stores.iter().enumerate() {
-            if other != slot && MarkPlace::mark(store, 0).await.unwrap_or(0) >= version {
+            if other != slot && mark_of(store).await.unwrap_or(0) >= version {
                 return true;
             }
         }

@@ -5,6 +5,7 @@
 
 mod dice;
 mod faults;
+mod home;
 mod ledger;
 mod network;
 mod run;

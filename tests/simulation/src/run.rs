@@ -2,13 +2,13 @@
 
 use std::{sync::Arc, time::Duration};
 
-use sequent_backend::memory::MemoryStore;
 use sequent_core::{Clock, Rules};
 use sequent_testkit::SeededEntropy;
 
 use crate::{
     dice::pick,
     faults::Nature,
+    home::Home,
     scenario::{Fault, SCENARIOS, Scenario},
     server::Server,
     world::World,
@@ -74,7 +74,7 @@ struct Run {
     nature: Nature,
     dice: SeededEntropy,
     servers: Vec<Option<Server>>,
-    homes: Vec<MemoryStore>,
+    homes: Vec<Home>,
     named: usize,
 }
 
@@ -84,8 +84,7 @@ impl Run {
         let slots = 1 << scenario.shard_bits;
         let world = Arc::new(World::new(slots, scenario.class, scenario.rules, &dice));
         let nature = Nature::new(Arc::clone(&world), scenario, dice.fork());
-        let home = |_| MemoryStore::new(Arc::clone(&world.clock) as Arc<dyn Clock>, &dice);
-        let homes = (0..scenario.servers).map(home).collect();
+        let homes = (0..scenario.servers).map(|_| Home::default()).collect();
         let servers = (0..scenario.servers).map(|_| None).collect();
         Self { scenario, world, nature, dice, servers, homes, named: 0 }
     }

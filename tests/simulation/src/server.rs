@@ -15,6 +15,7 @@ use sequent_testkit::SeededEntropy;
 use tokio::task::JoinSet;
 
 use crate::{
+    home::Home,
     ledger::SimLedger,
     network::{Network, Switches},
     scenario::Scenario,
@@ -75,7 +76,7 @@ impl Server {
         name: usize,
         world: &Arc<World>,
         scenario: &Scenario,
-        home: MemoryStore,
+        home: Home,
         dice: &SeededEntropy,
     ) -> Result<Self, SourceError> {
         let network = Network::new(dice.fork(), scenario.trouble, Arc::clone(&world.calm));

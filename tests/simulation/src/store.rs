@@ -36,9 +36,9 @@ impl Store for SimStore {
         Box::pin(self.network.call(false, async move { store.stamp(&under, expected.as_ref(), &new).await }))
     }
 
-    fn mark(&self, version: u64) -> BoxFuture<'_, Result<u64, SourceError>> {
-        let store = self.store.clone();
-        Box::pin(self.network.call(false, async move { Store::mark(&store, version).await }))
+    fn mark<'a>(&'a self, under: &'a Incarnation, version: u64) -> BoxFuture<'a, Result<u64, SourceError>> {
+        let (store, under) = (self.store.clone(), under.clone());
+        Box::pin(self.network.call(false, async move { store.mark(&under, version).await }))
     }
 
     fn take<'a>(

@@ -166,8 +166,8 @@ impl Store for MemoryStore {
         self.cell_verb(under, move |cells| cells.stamp(expected, new))
     }
 
-    fn mark(&self, version: u64) -> BoxFuture<'_, Result<u64, SourceError>> {
-        self.verb(move |held| held.cells.mark(version))
+    fn mark<'a>(&'a self, under: &'a Incarnation, version: u64) -> BoxFuture<'a, Result<u64, SourceError>> {
+        self.cell_verb(under, move |cells| cells.mark(version))
     }
 
     fn take<'a>(

@@ -35,7 +35,7 @@ async fn a_file_that_another_locks_for_itself_alone_is_contended_at_the_opening(
     sqlx::query("UPDATE identity SET mark = 9").execute(&mut stranger).await.unwrap();
     failed(used.take().await, ErrorKind::Contended, &["SQLITE_BUSY"]);
     stranger.close().await.unwrap();
-    assert_eq!((used.taken().await, used.store.mark(0).await.unwrap()), (11, 9));
+    assert_eq!((used.taken().await, used.store.mark(&used.under, 0).await.unwrap()), (11, 9));
 }
 
 #[tokio::test]

@@ -71,12 +71,12 @@ async fn what_a_deleted_file_left_behind_is_not_taken_over() {
 async fn a_reserved_read_of_the_mark_creates_and_writes_nothing() {
     let site = Site::new();
     let store = site.store();
-    store.inspect().await.unwrap();
+    let under = store.inspect().await.unwrap().incarnation;
     let log = || std::fs::metadata(site.beside("-wal")).unwrap().len();
     let before = log();
-    assert_eq!(store.mark(0).await.unwrap(), 0);
+    assert_eq!(store.mark(&under, 0).await.unwrap(), 0);
     assert_eq!(log(), before);
-    assert_eq!((store.mark(5).await.unwrap(), store.mark(3).await.unwrap()), (5, 5));
+    assert_eq!((store.mark(&under, 5).await.unwrap(), store.mark(&under, 3).await.unwrap()), (5, 5));
 }
 
 #[tokio::test]

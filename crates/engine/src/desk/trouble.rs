@@ -1,6 +1,6 @@
 //! Whether the cluster as a whole may give numbers, seen from outside.
 
-use sequent_core::{ErrorKind, MarkPlace, SourceError, Store};
+use sequent_core::{ErrorKind, MarkPlace, SourceError, mark_of};
 
 use super::Desk;
 use crate::{
@@ -21,7 +21,7 @@ impl Desk {
             None => 0,
         };
         for shard in &self.0.shards {
-            let left = within(self.limit(), "read the mark", Store::mark(&*shard.store, 0)).await;
+            let left = within(self.limit(), "read the mark", mark_of(&*shard.store)).await;
             mark = mark.max(left.unwrap_or(0));
         }
         // After the marks: a ledger that is well is then never behind those that were read.

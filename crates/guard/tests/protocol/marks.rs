@@ -1,6 +1,6 @@
 //! Marks: where they are left, and whose count.
 
-use sequent_core::{ErrorKind, Event, Key, Store};
+use sequent_core::{ErrorKind, Event, Key, mark_of};
 use sequent_guard::Trouble;
 
 use crate::harness::{Kind, Server, Setup, World};
@@ -26,7 +26,7 @@ async fn every_shard_comes_to_bear_recent_marks() {
     let version = world.ledger.snapshot().version();
     assert_eq!(marked(&server, 0), 1, "its own slot is no bearer: it was read once, at the opening");
     for slot in 1..4 {
-        let held = Store::mark(&world.stores[slot], 0).await.unwrap();
+        let held = mark_of(&world.stores[slot]).await.unwrap();
         assert!(version - held < 4, "slot {slot} bears {held} of {version}");
     }
 }
@@ -76,7 +76,7 @@ async fn a_version_of_a_lost_history_does_not_stand_in_for_a_new_one() {
     world.ledger.restore(copy);
     server.shows_up().await;
     server.take_of(&Key::from_stored("new"), 0, 1).await.unwrap();
-    assert_eq!(Store::mark(&world.stores[1], 0).await.unwrap(), world.ledger.snapshot().version());
+    assert_eq!(mark_of(&world.stores[1]).await.unwrap(), world.ledger.snapshot().version());
 }
 
 #[tokio::test(start_paused = true)]
@@ -121,4 +121,34 @@ async fn a_data_directory_that_takes_no_mark_is_told_and_not_counted_as_bearing_
     open(&server, 0, 1).await;
     assert_eq!(unmarked(&server), [(false, false)], "nobody bears it");
     assert_eq!(server.keeper.status().unmarked, 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn somebody_elses_store_in_the_place_of_one_bears_no_mark() {
+    let other = World::of(Kind { seed: 2, ..Kind::default() });
+    other.open("elsewhere").await.take_to(1, 5).await;
+    let world = World::new(3);
+    let server = world.open("server").await;
+    for slot in 0..3 {
+        server.take_to(slot, 5).await;
+    }
+    world.stores[1].restore(other.stores[1].snapshot());
+    let held = mark_of(&world.stores[1]).await.unwrap();
+    open(&server, 0, 6).await;
+    let version = world.ledger.snapshot().version();
+    assert!(version > held);
+    assert_eq!(mark_of(&world.stores[1]).await.unwrap(), held, "a mark landed in somebody else's store");
+    assert_eq!(mark_of(&world.stores[2]).await.unwrap(), version, "the other one bears it");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_store_that_was_restarted_bears_the_next_mark() {
+    let world = World::new(2);
+    let server = world.open("server").await;
+    server.take_to(0, 5).await;
+    server.take_to(1, 5).await;
+    world.stores[1].restart();
+    open(&server, 0, 1).await;
+    assert_eq!(mark_of(&world.stores[1]).await.unwrap(), world.ledger.snapshot().version());
+    assert_eq!(server.count(|event| matches!(event, Event::Unmarked { .. })), 0);
 }

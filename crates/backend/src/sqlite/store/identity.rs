@@ -60,16 +60,18 @@ impl Work for Restamp<'_> {
     }
 }
 
-pub(super) struct Mark {
+pub(super) struct Mark<'a> {
+    pub(super) under: &'a Incarnation,
     pub(super) version: u64,
 }
 
-impl Work for Mark {
+impl Work for Mark<'_> {
     type Out = u64;
     const VERB: &'static str = "mark";
     const FRAME: Frame = Frame::Bare;
 
     async fn run(&self, link: &mut Link) -> Result<u64, Fault> {
+        check(link, self.under)?;
         let version = i64::try_from(self.version).map_err(|_| {
             let context = format!("mark is {}: at most {} is allowed", self.version, i64::MAX);
             SourceError::new(ErrorKind::Exhausted, context)

@@ -99,8 +99,8 @@ impl Store for SqliteStore {
         Box::pin(self.database.perform(Restamp { under, expected, new }))
     }
 
-    fn mark(&self, version: u64) -> BoxFuture<'_, Result<u64, SourceError>> {
-        Box::pin(self.database.perform(Mark { version }))
+    fn mark<'a>(&'a self, under: &'a Incarnation, version: u64) -> BoxFuture<'a, Result<u64, SourceError>> {
+        Box::pin(self.database.perform(Mark { under, version }))
     }
 
     fn take<'a>(

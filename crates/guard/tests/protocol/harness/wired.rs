@@ -36,8 +36,8 @@ impl Store for Wired<MemoryStore> {
         Box::pin(self.wire.carry("stamp", self.inner.stamp(under, expected, new)))
     }
 
-    fn mark(&self, version: u64) -> Answered<'_, u64> {
-        Box::pin(self.wire.carry("mark", Store::mark(&self.inner, version)))
+    fn mark<'a>(&'a self, under: &'a Incarnation, version: u64) -> Answered<'a, u64> {
+        Box::pin(self.wire.carry("mark", self.inner.mark(under, version)))
     }
 
     fn take<'a>(&'a self, cell: Cell<'a>, life: Life, want: u64) -> Answered<'a, Block> {

@@ -54,7 +54,11 @@ impl Store for Shard {
         Box::pin(async { Err(SourceError::new(ErrorKind::Refused, "another stamp was found")) })
     }
 
-    fn mark(&self, version: u64) -> BoxFuture<'_, Result<u64, SourceError>> {
+    fn mark<'a>(
+        &'a self,
+        _: &'a Incarnation,
+        version: u64,
+    ) -> BoxFuture<'a, Result<u64, SourceError>> {
         Box::pin(async move { Ok(version) })
     }
 

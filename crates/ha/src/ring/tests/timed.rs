@@ -86,7 +86,7 @@ async fn each_verb_reaches_the_store() {
     let Handle { store, key, under } = Handle::of(&scene);
     let (cell, life) = (cell_of(&key, &under), Life::from_stored(1));
     assert_eq!(store.inspect().await.unwrap().version, "scripted");
-    assert_eq!(Store::mark(&*store, 9).await.unwrap(), 9);
+    assert_eq!(store.mark(&under, 9).await.unwrap(), 9);
     assert_eq!(store.close(cell, life).await.unwrap(), 0);
     store.install(cell, life, 5).await.unwrap();
     store.lift(cell, life, 7).await.unwrap();

@@ -23,12 +23,14 @@ pub async fn another_incarnation_touches_nothing(fixture: &dyn StoreFixture) -> 
     refused(stranger.close(&order, life(2)).await, ErrorKind::Reborn, "close");
     refused(stranger.close(&key("new"), life(2)).await, ErrorKind::Reborn, "close of nothing");
     refused(stranger.stamp(None, &stamp).await, ErrorKind::Reborn, "stamp");
+    refused(stranger.mark(5).await, ErrorKind::Reborn, "mark");
+    refused(stranger.mark(0).await, ErrorKind::Reborn, "reading of the mark");
     assert_eq!(hand.take(&order, life(1), 1).await?.first(), 11, "a verb of a stranger left a trace");
     hand.close(&order, life(3)).await?;
     refused(stranger.install(&order, life(3), 500).await, ErrorKind::Reborn, "install");
     hand.install(&order, life(3), 0).await?;
     assert_eq!(hand.take(&order, life(3), 1).await?.first(), 12);
-    assert_eq!(hand.inspect().await?.stamp, None);
+    assert_eq!((hand.inspect().await?.stamp, hand.mark(0).await?), (None, 0));
     assert_eq!(hand.close(&key("new"), life(4)).await?, 0);
     Ok(())
 }
@@ -38,7 +40,7 @@ pub async fn what_was_acknowledged_outlives_a_restart(fixture: &dyn StoreFixture
     let (hand, order) = (Hand::of(fixture).await?, key("order"));
     hand.begin(&order, life(1), 10).await?;
     hand.take(&order, life(1), 5).await?;
-    hand.store.mark(9).await?;
+    hand.mark(9).await?;
     let (class, was) = (hand.inspect().await?.durability.class, hand.under.clone());
     drop(hand);
     if !fixture.restart().await {
@@ -51,7 +53,7 @@ pub async fn what_was_acknowledged_outlives_a_restart(fixture: &dyn StoreFixture
         refusal => regressed(refusal, "take after a restart"),
     }
     if class == DurabilityClass::Durable {
-        assert_eq!(hand.store.mark(0).await?, 9, "the mark was lost");
+        assert_eq!(hand.mark(0).await?, 9, "the mark was lost");
     }
     if hand.under != was {
         let before = Hand { under: was, ..hand.clone() };
@@ -65,6 +67,7 @@ pub async fn a_restored_copy_speaks_as_another(fixture: &dyn StoreFixture) -> Ch
     let (old, order) = (Hand::of(fixture).await?, key("order"));
     old.begin(&order, life(1), 0).await?;
     old.take(&order, life(1), 5).await?;
+    old.mark(3).await?;
     if !fixture.copy().await {
         return skipped("take a copy");
     }
@@ -86,6 +89,8 @@ pub async fn a_restored_copy_speaks_as_another(fixture: &dyn StoreFixture) -> Ch
     let before = Hand { under: old.under.clone(), ..new.clone() };
     refused(before.take(&order, life(1), 1).await, ErrorKind::Reborn, "take under the old incarnation");
     refused(before.close(&order, life(2)).await, ErrorKind::Reborn, "close under the old incarnation");
+    refused(before.mark(9).await, ErrorKind::Reborn, "mark under the old incarnation");
+    assert_eq!(new.mark(0).await?, 3, "the copy's mark, which no old verb has touched");
     assert_eq!(new.close(&order, life(3)).await?, 5, "the copy's value, which no old verb has touched");
     Ok(())
 }
@@ -113,7 +118,7 @@ async fn interrupted(hand: &Hand, verb: usize, token: Life) -> Result<(), Source
     match verb {
         0 => hand.take(&key("a"), life(1), 7).await.map(drop),
         1 => hand.inspect().await.map(drop),
-        2 => hand.store.mark(3).await.map(drop),
+        2 => hand.mark(3).await.map(drop),
         3 => hand.lift(&key("a"), life(1), 1).await,
         4 => hand.close(&key("c"), token).await.map(drop),
         _ => hand.begin(&key("c"), token, 1).await,

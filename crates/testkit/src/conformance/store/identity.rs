@@ -58,14 +58,14 @@ pub async fn of_many_first_stamps_one_stands(fixture: &dyn StoreFixture) -> Chec
 
 /// A mark is greatest-of, is created by a mark above 0, and 0 only reads.
 pub async fn a_mark_only_grows(fixture: &dyn StoreFixture) -> Checked {
-    let store = fixture.open().await;
+    let hand = Hand::of(fixture).await?;
     for (left, held) in [(0, 0), (0, 0), (5, 5), (3, 5), (0, 5), (6, 6), (6, 6), (1 << 53, 1 << 53)] {
-        assert_eq!(store.mark(left).await?, held, "mark({left})");
+        assert_eq!(hand.mark(left).await?, held, "mark({left})");
     }
     let highest = Block::NUMBER_MAX;
-    assert_eq!(store.mark(highest - 1).await?, highest - 1);
-    assert_eq!(store.mark(highest).await?, highest);
-    assert_eq!(fixture.open().await.mark(0).await?, highest, "seen by another process");
+    assert_eq!(hand.mark(highest - 1).await?, highest - 1);
+    assert_eq!(hand.mark(highest).await?, highest);
+    assert_eq!(Hand::of(fixture).await?.mark(0).await?, highest, "seen by another process");
     Ok(())
 }
 
@@ -73,12 +73,12 @@ pub async fn a_mark_only_grows(fixture: &dyn StoreFixture) -> Checked {
 pub async fn marks_at_once_leave_the_greatest(fixture: &dyn StoreFixture) -> Checked {
     let (entropy, mut tasks) = (seeded(3), JoinSet::new());
     for _ in 0..CALLERS {
-        let (store, own) = (fixture.open().await, entropy.fork());
+        let (hand, own) = (Hand::of(fixture).await?, entropy.fork());
         tasks.spawn(async move {
             let mut highest = 0;
             for _ in 0..10 {
                 let left = own.below(1000);
-                let held = store.mark(left).await?;
+                let held = hand.mark(left).await?;
                 assert!(held >= left.max(highest), "held {held} after {left} and {highest}");
                 highest = held;
             }
@@ -89,14 +89,14 @@ pub async fn marks_at_once_leave_the_greatest(fixture: &dyn StoreFixture) -> Che
     while let Some(done) = tasks.join_next().await {
         highest = highest.max(done??);
     }
-    assert_eq!(fixture.open().await.mark(0).await?, highest);
+    assert_eq!(Hand::of(fixture).await?.mark(0).await?, highest);
     Ok(())
 }
 
 /// Mark and stamp count as no cells, and no key reaches them.
 pub async fn marks_and_stamps_are_no_cells(fixture: &dyn StoreFixture) -> Checked {
     let (hand, stamp) = (Hand::of(fixture).await?, stamp_of(&seeded(4), 0)?);
-    hand.store.mark(7).await?;
+    hand.mark(7).await?;
     hand.stamp(None, &stamp).await?;
     assert!(!hand.inspect().await?.has_cells, "mark or stamp was taken for a cell");
     for name in ["mark", "stamp", "sequent", "_sequent", "__mark", "sequent:mark", "sequent_mark", ""] {
@@ -106,7 +106,7 @@ pub async fn marks_and_stamps_are_no_cells(fixture: &dyn StoreFixture) -> Checke
     }
     let inspection = hand.inspect().await?;
     assert!(inspection.has_cells);
-    assert_eq!((hand.store.mark(0).await?, inspection.stamp), (7, Some(stamp)), "a cell reached them");
+    assert_eq!((hand.mark(0).await?, inspection.stamp), (7, Some(stamp)), "a cell reached them");
     Ok(())
 }
 

@@ -140,6 +140,10 @@ impl Hand {
         self.store.stamp(&self.under, expected, new).await
     }
 
+    async fn mark(&self, version: u64) -> Result<u64, SourceError> {
+        self.store.mark(&self.under, version).await
+    }
+
     /// Close and install: the cell counts for `life`, above `base`.
     async fn begin(&self, key: &Key, life: Life, base: u64) -> Result<(), SourceError> {
         self.close(key, life).await?;
