@@ -52,7 +52,7 @@ fn three_faults_are_three_lines() {
 }
 
 /// Key, a value that is just allowed, and one just beyond; of both ends.
-const BOUNDS: [(&str, &str, i64, i64); 30] = [
+const BOUNDS: [(&str, &str, i64, i64); 32] = [
     ("ring", "shard_bits", 0, -1),
     ("ring", "shard_bits", 10, 11),
     ("ring", "memory_bits", 16, 17),
@@ -79,6 +79,8 @@ const BOUNDS: [(&str, &str, i64, i64); 30] = [
     ("limits", "lease_max_count", 10_000_000, 10_000_001),
     ("limits", "lease_max_age_ms", 100, 99),
     ("limits", "lease_max_age_ms", 600_000, 600_001),
+    ("limits", "connections_max", 1_000_000, 1_000_001),
+    ("limits", "connections_per_address_max", 1, 0),
     ("limits", "drain_delay_s", 0, -1),
     ("limits", "drain_delay_s", 3600, 3601),
     ("limits", "drain_timeout_s", 0, -1),

@@ -1,17 +1,19 @@
 //! Listeners, and what each of them lets in.
 
-use std::{convert::Infallible, error::Error, sync::Arc, time::Duration};
+use std::{convert::Infallible, error::Error, time::Duration};
 
 use http::{Request, Response};
 use http_body::Body;
 use hyper::{body::Incoming, service::Service};
-use tokio::{net::TcpListener, sync::Semaphore, task::JoinSet, time::sleep};
+use tokio::{net::TcpListener, task::JoinSet, time::sleep};
 
 use crate::{
-    bounds::{ACCEPT_PAUSE, CONNECTIONS_MAX},
+    bounds::ACCEPT_PAUSE,
     connection::{Protocol, serve},
+    dials::Dials,
     meter::Lines,
     phase::{Phase, Phases},
+    places::{Full, Places},
 };
 
 /// The sockets of a server, bound by its caller, who knows their addresses.
@@ -30,6 +32,7 @@ pub(crate) struct Ends {
     pub(crate) name: &'static str,
     pub(crate) protocol: Protocol,
     pub(crate) closes: Phase,
+    pub(crate) dials: Dials,
     pub(crate) phases: Phases,
 }
 
@@ -44,7 +47,7 @@ where
     B::Error: Into<Box<dyn Error + Send + Sync>>,
 {
     let lines = Lines::new(ends.name);
-    let places = Arc::new(Semaphore::new(CONNECTIONS_MAX));
+    let places = Places::default();
     let mut connections = JoinSet::new();
     let mut closing = std::pin::pin!(ends.phases.clone().reach(ends.closes));
     loop {
@@ -54,8 +57,8 @@ where
             Some(_) = connections.join_next() => continue,
             accepted = listener.accept() => accepted,
         };
-        let socket = match accepted {
-            Ok((socket, _)) => socket,
+        let (socket, peer) = match accepted {
+            Ok(accepted) => accepted,
             Err(error) => {
                 lines.failed();
                 tracing::warn!(listener = ends.name, %error, "no connection could be taken");
@@ -63,9 +66,12 @@ where
                 continue;
             }
         };
-        let Ok(place) = Arc::clone(&places).try_acquire_owned() else {
-            lines.refused();
-            continue;
+        let place = match places.take(peer.ip(), ends.dials.connections_max()) {
+            Ok(place) => place,
+            Err(full) => {
+                lines.refused(full == Full::Address);
+                continue;
+            }
         };
         let (service, phases, lines) = (service.clone(), ends.phases.clone(), lines.clone());
         connections.spawn(async move {

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use http::{HeaderValue, Method, Request, Response, StatusCode, header};
 use http_body_util::Full;
 use hyper::body::Incoming;
-use sequent_engine::report::Status;
+use sequent_engine::{SlotGlance, report::Status};
 use serde_json::Value;
 use tokio::sync::Mutex;
 
@@ -69,11 +69,8 @@ impl AdminDoor {
     }
 
     async fn metrics(&self) -> Response<Full<Bytes>> {
-        let status = self.look().await;
-        for shard in &status.shards {
-            meter::set_slot(&shard.slot.to_string(), &shard.state);
-        }
-        meter::set_reserve(status.keys.iter().map(|key| key.ready).sum());
+        let engine = self.teller.engine();
+        meter::set_engine(engine, engine.reserve().await);
         meter::set_ready(self.is_ready(), self.teller.in_flight().count());
         text(StatusCode::OK, METRICS_TYPE, self.recorder.render())
     }
@@ -87,6 +84,11 @@ impl AdminDoor {
                 "the status can't be written as JSON\n",
             );
         };
+        // A look may be a few seconds old; what the ring knows is not.
+        let shards = value["shards"].as_array_mut().into_iter().flatten();
+        for (shard, slot) in shards.zip(self.teller.engine().slots()) {
+            overlay(shard, slot);
+        }
         as_text(&mut value);
         value["phase"] = format!("{:?}", self.phases.now()).to_lowercase().into();
         text(StatusCode::OK, "application/json", value.to_string())
@@ -125,6 +127,18 @@ fn text(status: StatusCode, kind: &'static str, body: impl Into<Bytes>) -> Respo
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response
+}
+
+fn overlay(shard: &mut Value, slot: SlotGlance) {
+    if slot.state == "empty" {
+        return;
+    }
+    shard["state"] = slot.state.into();
+    shard["since_ms"] = slot.since_ms.into();
+    shard["retry_in_ms"] = slot.retry_in_ms.into();
+    if let Some((kind, detail)) = slot.cause {
+        shard["cause"] = serde_json::json!({ "kind": kind, "detail": detail });
+    }
 }
 
 fn as_text(value: &mut Value) {

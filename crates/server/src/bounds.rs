@@ -5,9 +5,6 @@
 
 use std::time::Duration;
 
-/// The most open connections of one listener; more are closed as soon as they are accepted.
-pub(crate) const CONNECTIONS_MAX: usize = 10_000;
-
 /// The most requests in work over all doors; more are refused with `QUOTA_EXCEEDED`.
 pub(crate) const IN_FLIGHT_MAX: usize = 20_000;
 
@@ -80,5 +77,5 @@ pub(crate) const VALUE_SHOWN_MAX: usize = 128;
 /// How often histograms are drained, scraped or not: each sample is kept until then.
 pub(crate) const UPKEEP_EVERY: Duration = Duration::from_secs(1);
 
-/// How long a look at slots and keys is shown before another is taken: a look asks every store.
-pub(crate) const LOOK_EVERY: Duration = Duration::from_secs(2);
+/// How long a look into the stores is shown before another is taken. What the ring knows is shown as it is now.
+pub(crate) const LOOK_EVERY: Duration = Duration::from_secs(5);

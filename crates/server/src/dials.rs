@@ -62,6 +62,12 @@ impl Dials {
         self.0.load().lease_max_age
     }
 
+    /// The most connections of a door, and of one address of it.
+    pub(crate) fn connections_max(&self) -> (u64, u64) {
+        let limits = self.0.load();
+        (limits.connections_max, limits.connections_per_address_max)
+    }
+
     /// How long a stopping server still takes requests.
     pub(crate) fn drain_delay(&self) -> Duration {
         self.0.load().drain_delay

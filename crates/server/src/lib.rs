@@ -16,6 +16,7 @@ mod http;
 mod inline;
 mod meter;
 mod phase;
+mod places;
 mod recorder;
 mod run;
 mod stream;

@@ -9,7 +9,8 @@ use std::{
 };
 
 use metrics::{Counter, Histogram, Unit};
-use sequent_engine::Reason;
+use sequent_core::{ErrorKind, Scope};
+use sequent_engine::{Engine, Reason};
 
 use crate::{bounds::IN_FLIGHT_MAX, fault::Fault};
 
@@ -22,6 +23,7 @@ const CONNECTIONS: &str = "sequent_connections";
 const REFUSED: &str = "sequent_connections_refused_total";
 const SLOT_STATE: &str = "sequent_slot_state";
 const RESERVE: &str = "sequent_reserve_numbers";
+const KEYS: &str = "sequent_live_keys";
 const READY: &str = "sequent_ready";
 const BUILD: &str = "sequent_build_info";
 
@@ -112,7 +114,7 @@ impl Drop for Flying {
 #[derive(Clone)]
 pub(crate) struct Lines {
     open: metrics::Gauge,
-    refused: Counter,
+    refused: [Counter; 2],
     failed: Counter,
 }
 
@@ -125,7 +127,8 @@ impl Lines {
         };
         let open = metrics::gauge!(CONNECTIONS, "listener" => listener);
         open.set(0.0);
-        Self { open, refused: refused("too_many"), failed: refused("accept_failed") }
+        let full = [refused("too_many"), refused("too_many_of_one_address")];
+        Self { open, refused: full, failed: refused("accept_failed") }
     }
 
     pub(crate) fn opened(&self) {
@@ -136,8 +139,9 @@ impl Lines {
         self.open.decrement(1.0);
     }
 
-    pub(crate) fn refused(&self) {
-        self.refused.increment(1);
+    /// There is no place: at all, or for this address.
+    pub(crate) fn refused(&self, of_one_address: bool) {
+        self.refused[usize::from(of_one_address)].increment(1);
     }
 
     pub(crate) fn failed(&self) {
@@ -153,17 +157,37 @@ pub(crate) fn set_ready(ready: bool, in_flight: usize) {
     metrics::gauge!(BUILD, "version" => env!("CARGO_PKG_VERSION")).set(1.0);
 }
 
-/// The state of one slot, and the numbers ready over all keys.
-pub(crate) fn set_slot(slot: &str, state: &str) {
-    for known in SLOT_STATES {
-        let gauge = metrics::gauge!(SLOT_STATE, "slot" => slot.to_owned(), "state" => known);
-        gauge.set(if known == state { 1.0 } else { 0.0 });
+/// What the engine counts by slot as it happens, at zero from the start: `increase()` sees the first event then.
+pub(crate) fn begin(engine: &Engine) {
+    let kinds = ErrorKind::ALL.into_iter().filter(|kind| kind.verdict().scope == Scope::Slot);
+    let kinds: Vec<&'static str> = kinds.map(ErrorKind::as_str).collect();
+    for slot in engine.slots() {
+        let slot_label = slot.slot.to_string();
+        for name in ["sequent_slot_rescues_total", "sequent_lives_opened_total", "sequent_regressions_total"]
+        {
+            metrics::counter!(name, "slot" => slot_label.clone()).increment(0);
+        }
+        for name in ["sequent_slot_evictions_total", "sequent_slot_probes_failed_total"] {
+            for kind in &kinds {
+                metrics::counter!(name, "slot" => slot_label.clone(), "kind" => *kind).increment(0);
+            }
+        }
     }
+    set_engine(engine, 0);
 }
 
-pub(crate) fn set_reserve(numbers: u64) {
-    #[allow(clippy::cast_precision_loss, reason = "a gauge of what fits in memory")]
-    metrics::gauge!(RESERVE).set(numbers as f64);
+/// The states of the slots, the keys in use, and the numbers ready over all of them.
+pub(crate) fn set_engine(engine: &Engine, reserve: u64) {
+    for slot in engine.slots() {
+        for known in SLOT_STATES {
+            let gauge = metrics::gauge!(SLOT_STATE, "slot" => slot.slot.to_string(), "state" => known);
+            gauge.set(if known == slot.state { 1.0 } else { 0.0 });
+        }
+    }
+    #[allow(clippy::cast_precision_loss, reason = "gauges of what fits in memory")]
+    let (keys, reserve) = (engine.live_keys() as f64, reserve as f64);
+    metrics::gauge!(KEYS).set(keys);
+    metrics::gauge!(RESERVE).set(reserve);
 }
 
 /// Tells the recorder what each metric means.
@@ -183,6 +207,7 @@ pub(crate) fn describe() {
         (CONNECTIONS, "Open connections"),
         (SLOT_STATE, "1 for the state that a slot is in"),
         (RESERVE, "Numbers ready in memory, over all keys"),
+        (KEYS, "Keys in use"),
         (READY, "1 while balancers should send requests"),
         (BUILD, "The version, as a label"),
     ];

@@ -13,6 +13,7 @@ use crate::{
     dials::Dials,
     grpc::{GrpcDoor, SEQUENCES},
     http::HttpDoor,
+    meter,
     phase::{Phase, Phases},
     recorder::Recorder,
     teller::Teller,
@@ -52,11 +53,15 @@ pub async fn run(
     let grpc = GrpcDoor::new(teller.clone(), &health, phases.clone()).map_err(io::Error::other)?;
     let (http, admin) =
         (HttpDoor::new(teller.clone()), AdminDoor::new(teller, recorder.clone(), phases.clone()));
-    let ends = |name, protocol| Ends { name, protocol, closes: Phase::Closing, phases: phases.clone() };
+    let ends = |name, protocol| {
+        let (dials, phases) = (dials.clone(), phases.clone());
+        Ends { name, protocol, closes: Phase::Closing, dials, phases }
+    };
     let grpc = tokio::spawn(accept(listeners.grpc, grpc, ends("grpc", Protocol::Http2)));
     let http = tokio::spawn(accept(listeners.http, http, ends("http", Protocol::Http1)));
     let last = Ends { closes: Phase::Ending, ..ends("admin", Protocol::Http1) };
     let admin = tokio::spawn(accept(listeners.admin, admin, last));
+    meter::begin(&engine);
     let upkeep = tokio::spawn(recorder.upkeep());
 
     shutdown.await;

@@ -15,6 +15,10 @@ pub struct LimitsPart {
     pub lease_max_count: u64,
     /// How long the numbers of a lease may be handed out.
     pub lease_max_age: Duration,
+    /// The most open connections of one door; more are closed as soon as they are accepted.
+    pub connections_max: u64,
+    /// The same from one address (of IPv6: one /64). Behind a balancer that speaks for all, the two should be equal.
+    pub connections_per_address_max: u64,
     /// How long a stopping server still takes requests, so that balancers notice.
     pub drain_delay: Duration,
     /// How long a stopping server waits for requests in flight.
@@ -27,9 +31,20 @@ impl LimitsPart {
         let max_count = section.integer("max_count", 1..=1_000_000, 10_000);
         let lease_max_count = section.integer("lease_max_count", 1..=10_000_000, 100_000);
         let lease_max_age = section.duration("lease_max_age_ms", 100..=600_000, 10_000);
+        let connections_max = section.integer("connections_max", 1..=1_000_000, 10_000);
+        let connections_per_address_max = section.integer("connections_per_address_max", 1..=1_000_000, 5000);
         let drain_delay = section.duration("drain_delay_s", 0..=3600, 5);
         let drain_timeout = section.duration("drain_timeout_s", 0..=3600, 20);
         section.finish();
-        Self { deadline, max_count, lease_max_count, lease_max_age, drain_delay, drain_timeout }
+        Self {
+            deadline,
+            max_count,
+            lease_max_count,
+            lease_max_age,
+            connections_max,
+            connections_per_address_max,
+            drain_delay,
+            drain_timeout,
+        }
     }
 }
