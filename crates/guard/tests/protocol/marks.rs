@@ -152,3 +152,20 @@ async fn a_store_that_was_restarted_bears_the_next_mark() {
     assert_eq!(mark_of(&world.stores[1]).await.unwrap(), world.ledger.snapshot().version());
     assert_eq!(server.count(|event| matches!(event, Event::Unmarked { .. })), 0);
 }
+
+#[tokio::test(start_paused = true)]
+async fn the_marks_of_a_store_put_there_since_it_was_looked_at_accuse_nobody() {
+    let other = World::of(Kind { seed: 2, ..Kind::default() });
+    let elsewhere = other.open("elsewhere").await;
+    elsewhere.take_to(1, 5).await;
+    open(&elsewhere, 1, 50).await;
+    let world = World::new(2);
+    let server = world.open("server").await;
+    server.take_to(0, 5).await;
+    server.take_to(1, 5).await;
+    world.stores[0].restore(other.stores[0].snapshot());
+    assert!(mark_of(&world.stores[0]).await.unwrap() > world.ledger.snapshot().version());
+    world.ledger.restart();
+    server.shows_up().await;
+    assert_eq!(server.keeper.trouble(), None);
+}
