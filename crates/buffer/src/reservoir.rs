@@ -97,6 +97,12 @@ impl Reservoir {
         self.inner.gate.draw().map_err(Dry)
     }
 
+    /// Goes on from a draw that found nothing, without waiting: what [`try_next`](Self::try_next) does.
+    #[allow(clippy::needless_pass_by_value, reason = "what is behind a draw is asked for once")]
+    pub fn settle(&self, dry: Dry) -> Option<u64> {
+        Turn::begin(&self.inner).single(dry.0)
+    }
+
     /// Goes on from a draw that found nothing: one number, waiting up to `deadline`.
     pub async fn wait(&self, dry: Dry, deadline: Option<Instant>) -> Result<u64, TakeError> {
         let lots = self.many(1, Some(dry.0), deadline).await?;

@@ -36,7 +36,7 @@ impl<'a, T: Send + 'static, F: Fn(SlotIndex) -> BoxFuture<'static, Said<T>>> Cal
         let slow_after = self.failover.roster.config().slow_after;
         let mut more = self.ask_next();
         loop {
-            if self.out == 0 && !self.ask_next() && !self.ask_all() {
+            if self.out == 0 && !self.ask_due() && !self.ask_all() {
                 return self.none_answered();
             }
             tokio::select! {
@@ -88,6 +88,15 @@ impl<'a, T: Send + 'static, F: Fn(SlotIndex) -> BoxFuture<'static, Said<T>>> Cal
         let probe = |member| Some((member, Some(Probe::claim(roster, member, Claim::Due)?)));
         let mut slow = fresh.clone().filter(|member| snapshot.standing(*member).answers);
         probation.find_map(probe).or_else(|| slow.next().map(|member| (member, None)))
+    }
+
+    /// Asks one whose time has come, whether or not somebody watches.
+    fn ask_due(&mut self) -> bool {
+        if self.ask_next() {
+            return true;
+        }
+        self.failover.roster.tick();
+        self.ask_next()
     }
 
     /// The last resort, where nobody is left: all that are out, together, every now and then.
@@ -166,6 +175,8 @@ async fn attempt<T>(
     }
     if let Some(probe) = &mut probe {
         probe.settle(&outcome);
+        // A try ahead of its time flips nothing; but now the member is due again, which nobody watched meanwhile.
+        roster.changed().notify_one();
     }
     said
 }

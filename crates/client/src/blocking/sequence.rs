@@ -1,0 +1,121 @@
+//! A sequence for threads that may wait.
+
+use std::{sync::OnceLock, time::Duration};
+
+use super::client::Client;
+use crate::{error::Error, next::no_number, number::Number};
+
+/// Numbers of one sequence, as [`crate::Sequence`] gives them. Cheap to clone, to be shared by all threads.
+#[derive(Debug, Clone)]
+pub struct Sequence {
+    inner: crate::Sequence,
+    client: Client,
+    /// The same handle, in a child of the process that made this one; or why there is none.
+    child: OnceLock<Result<Box<Sequence>, Error>>,
+}
+
+impl Sequence {
+    pub(super) fn new(inner: crate::Sequence, client: Client) -> Self {
+        Self { inner, client, child: OnceLock::new() }
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        self.inner.name()
+    }
+
+    /// The same sequence, each of whose takes may wait this long.
+    #[must_use]
+    pub fn deadline(self, deadline: Duration) -> Self {
+        Self::new(self.inner.deadline(deadline), self.client)
+    }
+
+    /// A number: from the lease in memory at once, and only where that is dry, from a server.
+    #[inline]
+    #[allow(clippy::should_implement_trait, reason = "not an iterator: it may fail, and goes on after that")]
+    pub fn next(&self) -> Result<Number, Error> {
+        let here = self.here()?;
+        match here.inner.draw() {
+            Ok(number) => Number::of(number).ok_or_else(no_number),
+            Err(dry) => here.client.worker().wait(here.inner.wait(dry)),
+        }
+    }
+
+    /// A number that is ready, or `None`: never waits. Finding nothing, it sends for more.
+    #[inline]
+    pub fn try_next(&self) -> Option<Number> {
+        self.here().ok()?.inner.try_next()
+    }
+
+    /// So many numbers, ascending, or none; at most 1,000,000.
+    pub fn next_many(&self, count: usize) -> Result<Vec<Number>, Error> {
+        let here = self.here()?;
+        here.client.worker().wait(here.inner.next_many(count))
+    }
+
+    /// A number that no lease has held; callers that wait at the same time are answered by one request.
+    pub fn next_fresh(&self) -> Result<Number, Error> {
+        let here = self.here()?;
+        here.client.worker().wait(here.inner.next_fresh())
+    }
+
+    /// Waits until a first lease is held.
+    pub fn ready(&self) -> Result<(), Error> {
+        let here = self.here()?;
+        here.client.worker().wait(here.inner.ready())
+    }
+
+    /// A handle for one thread, a few times faster than a shared one: it holds some numbers of its own.
+    pub fn local(&self) -> Local {
+        let here = self.here().unwrap_or(self);
+        Local { local: here.inner.local(), client: here.client.clone() }
+    }
+
+    #[inline]
+    fn here(&self) -> Result<&Self, Error> {
+        if self.inner.is_left() { self.childs() } else { Ok(self) }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn childs(&self) -> Result<&Self, Error> {
+        let child = self.child.get_or_init(|| {
+            let client = self.client.here()?.clone();
+            let sequence = client.sequence(self.name())?.deadline(self.inner.patience_for());
+            Ok(Box::new(sequence))
+        });
+        child.as_ref().map_err(Clone::clone)?.here()
+    }
+}
+
+/// A handle of its own, for the last factor of speed, as [`crate::Local`] is.
+#[derive(Debug)]
+pub struct Local {
+    local: crate::Local,
+    client: Client,
+}
+
+impl Local {
+    /// A number that is ready, or `None`: never waits. Finding nothing, it sends for more.
+    #[inline]
+    pub fn try_next(&mut self) -> Option<Number> {
+        self.local.try_next()
+    }
+
+    /// A number, as [`Sequence::next`] gives it.
+    #[inline]
+    #[allow(clippy::should_implement_trait, reason = "not an iterator: it may fail, and goes on after that")]
+    pub fn next(&mut self) -> Result<Number, Error> {
+        match self.local.try_next() {
+            Some(number) => Ok(number),
+            None => self.wait(),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn wait(&mut self) -> Result<Number, Error> {
+        let client = self.client.here()?.clone();
+        client.worker().wait(self.local.next())
+    }
+}

@@ -1,0 +1,137 @@
+//! All endpoints of a client: one at a time, under the health rules of shards.
+
+use std::{sync::Arc, time::Duration};
+
+use sequent_core::{BoxFuture, Clock, Env, ErrorKind, Event, Events, SequenceName, SlotFailure, SlotIndex};
+use sequent_ha::{Failover, RingConfig, Said, SlotState};
+
+use crate::{
+    error::{DEADLINE_EXCEEDED, Error, SERVER_UNAVAILABLE},
+    metric,
+    parcel::Parcel,
+    transport::{Ask, Refusal, Transport, Verb},
+};
+
+/// Where a client asks.
+pub(crate) struct Endpoints {
+    transports: Vec<Arc<dyn Transport>>,
+    failover: Arc<Failover>,
+    clock: Arc<dyn Clock>,
+    attempt: Duration,
+}
+
+impl Endpoints {
+    /// At least one transport. `env` has the clock of timers; its events are taken over.
+    pub(crate) fn new(transports: Vec<Arc<dyn Transport>>, health: RingConfig, env: Env) -> Arc<Self> {
+        let addresses: Vec<String> = transports.iter().map(|transport| transport.address()).collect();
+        for address in &addresses {
+            metric::endpoint(address, true);
+        }
+        let clock = Arc::clone(&env.clock);
+        let events = Events::to(move |event| note(&addresses, &event));
+        let members = SlotIndex::try_from(transports.len()).unwrap_or(SlotIndex::MAX);
+        let failover = Failover::new(members, health, Env { events, ..env });
+        Arc::new(Self { transports, failover, clock, attempt: health.attempt_timeout })
+    }
+
+    /// Asks endpoints until one has answered. A request that may have been served and is asked again costs numbers;
+    /// it never repeats one, so every kind of failure goes on to the next endpoint.
+    pub(crate) async fn ask(&self, verb: Verb, sequence: &SequenceName, count: u32) -> Result<Parcel, Error> {
+        let ask = Ask { verb, sequence: sequence.clone(), count, within: self.attempt };
+        let answer = self.failover.call(|member| self.one(member, ask.clone())).await;
+        answer.unwrap_or_else(|failures| Err(self.gone(&failures)))
+    }
+
+    /// Whether any endpoint would serve.
+    pub(crate) async fn greet(&self) -> Result<(), Error> {
+        let answer = self.failover.call(|member| {
+            let Some(transport) = self.transport(member) else { return Box::pin(std::future::pending()) };
+            Box::pin(async move {
+                match transport.check().await {
+                    Ok(()) => Said::Answer(()),
+                    Err(error) => Said::Fault(error),
+                }
+            })
+        });
+        answer.await.map_err(|failures| self.gone(&failures))
+    }
+
+    /// What brings endpoints back. To be spawned once; ends with the endpoints.
+    pub(crate) fn watch(self: &Arc<Self>) -> impl Future<Output = ()> + Send + use<> {
+        let here = Arc::downgrade(self);
+        self.failover.run(move |member| {
+            let transport = here.upgrade().and_then(|here| here.transport(member));
+            Box::pin(async move {
+                match transport {
+                    Some(transport) => transport.check().await,
+                    None => Ok(()),
+                }
+            })
+        })
+    }
+
+    /// Each endpoint's address, and whether it is in use or may be.
+    pub(crate) fn states(&self) -> Vec<(String, SlotState)> {
+        let states = self.failover.status().into_iter().map(|member| member.state);
+        self.transports.iter().map(|transport| transport.address()).zip(states).collect()
+    }
+
+    fn one(&self, member: SlotIndex, ask: Ask) -> BoxFuture<'static, Said<Result<Parcel, Error>>> {
+        let Some(transport) = self.transport(member) else { return Box::pin(std::future::pending()) };
+        let clock = Arc::clone(&self.clock);
+        Box::pin(async move {
+            let begun = clock.now();
+            let verb = ask.verb.as_str();
+            let outcome = transport.ask(ask.clone()).await;
+            let took = clock.now().saturating_duration_since(begun);
+            metric::request(verb, word(&outcome), took);
+            match outcome {
+                Ok(granted) => Said::Answer(Parcel::checked(&ask, granted)),
+                Err(Refusal::Final(error)) => Said::Answer(Err(error)),
+                Err(Refusal::Elsewhere(error)) => Said::Pass(Err(error)),
+                Err(Refusal::Fault(error)) => Said::Fault(error),
+            }
+        })
+    }
+
+    fn transport(&self, member: SlotIndex) -> Option<Arc<dyn Transport>> {
+        self.transports.get(usize::from(member)).cloned()
+    }
+
+    /// Nobody answered: each endpoint with what is known of it.
+    fn gone(&self, failures: &[SlotFailure]) -> Error {
+        let one = |failure: &SlotFailure| {
+            let address = self.transport(failure.slot).map(|transport| transport.address());
+            format!("{}: {}", address.unwrap_or_default(), failure.detail)
+        };
+        let causes: Vec<String> = failures.iter().map(one).collect();
+        let causes = if causes.is_empty() { "all are being tried".to_owned() } else { causes.join("; ") };
+        let late = |failure: &SlotFailure| failure.kind == ErrorKind::Timeout;
+        let all_late = !failures.is_empty() && failures.iter().all(late);
+        let reason = if all_late { DEADLINE_EXCEEDED } else { SERVER_UNAVAILABLE };
+        Error::new(reason, format!("no server answers: {causes}"))
+    }
+}
+
+impl std::fmt::Debug for Endpoints {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_list().entries(self.states()).finish()
+    }
+}
+
+fn word<T>(outcome: &Result<T, Refusal>) -> &str {
+    match outcome {
+        Ok(_) => "ok",
+        Err(Refusal::Final(error) | Refusal::Elsewhere(error)) => error.reason(),
+        Err(Refusal::Fault(error)) => error.kind().as_str(),
+    }
+}
+
+fn note(addresses: &[String], event: &Event) {
+    let address = |slot: &SlotIndex| addresses.get(usize::from(*slot)).map_or("", String::as_str);
+    match event {
+        Event::Evicted { slot, .. } | Event::Quarantined { slot, .. } => metric::evicted(address(slot)),
+        Event::Rescued { slot, .. } => metric::rescued(address(slot)),
+        _ => {}
+    }
+}

@@ -1,0 +1,96 @@
+//! A server's leases as a source: what the reservoir is filled from.
+
+use std::{
+    process,
+    sync::{
+        Arc, OnceLock, Weak,
+        atomic::{AtomicU32, Ordering},
+    },
+};
+
+use sequent_buffer::Reservoir;
+use sequent_core::{
+    BLOCKS_MAX, Block, Blocks, BoxFuture, Clock, ErrorKind, SequenceName, Source, SourceError,
+};
+
+use crate::{
+    endpoints::Endpoints,
+    error::{Error, SERVER_UNAVAILABLE},
+    metric,
+    options::Options,
+    sequence::Shared,
+    transport::Verb,
+};
+
+/// Leases of one sequence.
+pub(crate) struct Leases {
+    name: SequenceName,
+    endpoints: Arc<Endpoints>,
+    options: Arc<Options>,
+    /// The clock by which leases age.
+    ages: Arc<dyn Clock>,
+    /// The process that what is held was leased by.
+    process: AtomicU32,
+    /// What it fills.
+    filled: OnceLock<Weak<Shared>>,
+}
+
+impl Leases {
+    pub(crate) fn new(
+        name: SequenceName,
+        endpoints: Arc<Endpoints>,
+        options: Arc<Options>,
+        ages: Arc<dyn Clock>,
+    ) -> Self {
+        let process = AtomicU32::new(process::id());
+        Self { name, endpoints, options, ages, process, filled: OnceLock::new() }
+    }
+
+    /// What is filled from here; said once.
+    pub(crate) fn fill(&self, shared: Weak<Shared>) {
+        drop(self.filled.set(shared));
+    }
+
+    /// A copy of this process may have been made behind the back of what notices forks: what it holds is the other's.
+    fn drop_what_is_anothers(&self) {
+        let here = process::id();
+        if self.process.swap(here, Ordering::Relaxed) != here
+            && let Some(shared) = self.filled.get().and_then(Weak::upgrade)
+        {
+            Reservoir::disown(shared.reservoir());
+        }
+    }
+
+    async fn lease(&self, want: u64) -> Result<Blocks, Error> {
+        self.drop_what_is_anothers();
+        let count = u32::try_from(want.max(1)).unwrap_or(u32::MAX);
+        // By the time of asking: an answer may have lain unread in a process that was suspended.
+        let begun = self.ages.now();
+        let parcel = self.endpoints.ask(Verb::Lease, &self.name, count).await?;
+        let until = begun + self.options.lease_age(parcel.age().unwrap_or_default());
+        if until <= self.ages.now() {
+            let text = format!("a lease of {} came when it had aged", self.name);
+            return Err(Error::new(SERVER_UNAVAILABLE, text));
+        }
+        let mut blocks = parcel.open();
+        let beyond = blocks.split_off(blocks.len().min(BLOCKS_MAX));
+        metric::burnt("a lease of too many pieces", count_of(&beyond));
+        metric::leased(count_of(&blocks));
+        Ok(Blocks::from_unsorted(blocks).until(Some(until)))
+    }
+}
+
+impl Source for Leases {
+    fn take(&self, want: u64) -> BoxFuture<'_, Result<Blocks, SourceError>> {
+        Box::pin(async move {
+            // The kind is for rooms below; callers get the error itself.
+            self.lease(want)
+                .await
+                .map_err(|error| SourceError::new(ErrorKind::Unavailable, "lease").because(error))
+        })
+    }
+}
+
+fn count_of(blocks: &[Block]) -> u64 {
+    blocks.iter().map(Block::count).sum()
+}

@@ -1,0 +1,187 @@
+//! A number as callers get it.
+
+use std::{fmt, num::NonZeroI64, str::FromStr};
+
+/// A number of a sequence: `1 ..= i64::MAX`, so that every database column and language can hold it.
+///
+/// ```
+/// use sequent_client::Number;
+/// let number: Number = "572".parse()?;
+/// assert_eq!((i64::from(number), u64::from(number), number.to_string()), (572, 572, "572".to_owned()));
+/// assert!("0".parse::<Number>().is_err() && "-1".parse::<Number>().is_err());
+/// # Ok::<(), sequent_client::NumberError>(())
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Number(NonZeroI64);
+
+/// A value that is no number of a sequence.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NumberError {
+    found: String,
+}
+
+impl Number {
+    /// The number, where `value` is one.
+    #[inline]
+    pub const fn new(value: i64) -> Option<Self> {
+        match NonZeroI64::new(value) {
+            Some(number) if value > 0 => Some(Self(number)),
+            _ => None,
+        }
+    }
+
+    /// The number as the signed integer that databases have.
+    #[inline]
+    pub const fn get(self) -> i64 {
+        self.0.get()
+    }
+
+    /// From a block, which holds nothing outside of `1 ..= i64::MAX`.
+    #[inline]
+    pub(crate) fn of(value: u64) -> Option<Self> {
+        NonZeroI64::new(value.cast_signed()).map(Self)
+    }
+}
+
+impl fmt::Debug for Number {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.0, f)
+    }
+}
+
+impl fmt::Display for Number {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.0, f)
+    }
+}
+
+impl From<Number> for i64 {
+    #[inline]
+    fn from(number: Number) -> Self {
+        number.get()
+    }
+}
+
+impl From<Number> for u64 {
+    #[inline]
+    fn from(number: Number) -> Self {
+        number.get().unsigned_abs()
+    }
+}
+
+impl TryFrom<i64> for Number {
+    type Error = NumberError;
+
+    fn try_from(value: i64) -> Result<Self, NumberError> {
+        Self::new(value).ok_or_else(|| NumberError { found: value.to_string() })
+    }
+}
+
+impl TryFrom<u64> for Number {
+    type Error = NumberError;
+
+    fn try_from(value: u64) -> Result<Self, NumberError> {
+        let signed = i64::try_from(value).ok();
+        signed.and_then(Self::new).ok_or_else(|| NumberError { found: value.to_string() })
+    }
+}
+
+impl FromStr for Number {
+    type Err = NumberError;
+
+    fn from_str(text: &str) -> Result<Self, NumberError> {
+        let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        let value = digits.then(|| text.parse().ok()).flatten();
+        value.and_then(Self::new).ok_or_else(|| NumberError { found: text.chars().take(40).collect() })
+    }
+}
+
+impl fmt::Display for NumberError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "number is {:?}: 1 to {} are allowed, in digits", self.found, i64::MAX)
+    }
+}
+
+impl std::error::Error for NumberError {}
+
+/// Text for people and JSON, whose readers may know doubles only; an integer for machines.
+#[cfg(feature = "serde")]
+mod as_text {
+    use std::fmt;
+
+    use serde::{
+        Deserialize, Deserializer, Serialize, Serializer,
+        de::{Error, Visitor},
+    };
+
+    use super::Number;
+
+    impl Serialize for Number {
+        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            if serializer.is_human_readable() {
+                serializer.collect_str(self)
+            } else {
+                serializer.serialize_i64(self.get())
+            }
+        }
+    }
+
+    impl<'de> Deserialize<'de> for Number {
+        fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+            if deserializer.is_human_readable() {
+                deserializer.deserialize_any(Either)
+            } else {
+                deserializer.deserialize_i64(Either)
+            }
+        }
+    }
+
+    /// A text, or an integer as it is.
+    struct Either;
+
+    impl Visitor<'_> for Either {
+        type Value = Number;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a number of a sequence, as text or integer")
+        }
+
+        fn visit_str<E: Error>(self, text: &str) -> Result<Number, E> {
+            text.parse().map_err(E::custom)
+        }
+
+        fn visit_i64<E: Error>(self, value: i64) -> Result<Number, E> {
+            Number::try_from(value).map_err(E::custom)
+        }
+
+        fn visit_u64<E: Error>(self, value: u64) -> Result<Number, E> {
+            Number::try_from(value).map_err(E::custom)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_a_sequence_can_give_is_a_number() {
+        for text in ["", "0", "-1", "+1", " 1", "1 ", "1.0", "9223372036854775808", "x", "٣"] {
+            assert!(text.parse::<Number>().is_err(), "{text:?}");
+        }
+        assert_eq!("9223372036854775807".parse::<Number>().unwrap().get(), i64::MAX);
+        assert!(Number::try_from(u64::MAX).is_err());
+        assert_eq!(size_of::<Option<Number>>(), 8);
+    }
+
+    #[cfg(feature = "serde")]
+    #[test]
+    fn people_read_text_and_either_is_understood() {
+        let number = Number::new(i64::MAX).unwrap();
+        let text = serde_json::to_string(&number).unwrap();
+        assert_eq!(text, "\"9223372036854775807\"");
+        assert_eq!(serde_json::from_str::<Number>(&text).unwrap(), number);
+        assert_eq!(serde_json::from_str::<Number>("7").unwrap().get(), 7);
+        assert!(serde_json::from_str::<Number>("0").is_err());
+    }
+}

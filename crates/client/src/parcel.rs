@@ -1,0 +1,77 @@
+//! Numbers between an endpoint and whoever wanted them: what nobody takes is burnt, and counted.
+
+use std::time::Duration;
+
+use sequent_core::Block;
+
+use crate::{
+    error::{Error, PROTOCOL},
+    metric,
+    number::Number,
+    transport::{Ask, Granted, Verb},
+};
+
+/// What was granted. Dropped unopened, its numbers are burnt.
+#[derive(Debug)]
+pub(crate) struct Parcel {
+    blocks: Vec<Block>,
+    age: Option<Duration>,
+}
+
+impl Parcel {
+    /// Checks an answer against what was asked for. A server that gives other than that is not understood, and what
+    /// it gave is not used.
+    pub(crate) fn checked(ask: &Ask, granted: Granted) -> Result<Self, Error> {
+        let parcel = Self { blocks: granted.blocks, age: granted.max_age };
+        let (count, asked) = (parcel.count(), u64::from(ask.count));
+        let fits = match ask.verb {
+            Verb::Next => count == asked,
+            Verb::Lease => (1..=asked).contains(&count) && parcel.age.is_some_and(|age| !age.is_zero()),
+        };
+        let text = || {
+            let (verb, age) = (ask.verb.as_str(), parcel.age);
+            format!("{verb} of {asked} numbers was answered with {count}, good for {age:?}")
+        };
+        if fits { Ok(parcel) } else { Err(Error::new(PROTOCOL, text())) }
+    }
+
+    /// How long they may be handed out, where they age.
+    pub(crate) fn age(&self) -> Option<Duration> {
+        self.age
+    }
+
+    /// The numbers, for somebody who uses them.
+    pub(crate) fn open(mut self) -> Vec<Block> {
+        std::mem::take(&mut self.blocks)
+    }
+
+    fn count(&self) -> u64 {
+        self.blocks.iter().map(Block::count).fold(0, u64::saturating_add)
+    }
+}
+
+impl Drop for Parcel {
+    fn drop(&mut self) {
+        metric::burnt("answered when nobody waited any more", self.count());
+    }
+}
+
+/// One number on its way to the caller that waits for it.
+#[derive(Debug)]
+pub(crate) struct Fresh(Option<Number>);
+
+impl Fresh {
+    pub(crate) fn new(number: Number) -> Self {
+        Self(Some(number))
+    }
+
+    pub(crate) fn open(mut self) -> Option<Number> {
+        self.0.take()
+    }
+}
+
+impl Drop for Fresh {
+    fn drop(&mut self) {
+        metric::burnt("answered when nobody waited any more", u64::from(self.0.is_some()));
+    }
+}

@@ -1,0 +1,284 @@
+//! A sequence, as a service uses it.
+
+use std::{
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use sequent_buffer::{Dry, Reservoir, Stats, TakeError};
+use sequent_core::SequenceName;
+use tokio::time::timeout;
+
+use crate::{
+    client::Client,
+    error::{Error, SERVER_UNAVAILABLE},
+    fork::Process,
+    fresh::{Merged, merged},
+    local::Local,
+    metric,
+    next::Next,
+    number::Number,
+    parcel::Fresh,
+    patience::Patience,
+};
+
+/// The most numbers of one [`Sequence::next_many`].
+const MANY_MAX: usize = 1_000_000;
+
+/// How many numbers [`Sequence::ready`] waits for.
+const READY: u64 = 64;
+
+/// What all handles of one sequence share.
+pub(crate) struct Shared {
+    name: SequenceName,
+    reservoir: Reservoir,
+    fresh: OnceLock<Merged>,
+    reported: AtomicU64,
+}
+
+impl Shared {
+    pub(crate) fn new(name: SequenceName, reservoir: Reservoir) -> Self {
+        Self { name, reservoir, fresh: OnceLock::new(), reported: AtomicU64::new(0) }
+    }
+
+    pub(crate) fn reservoir(&self) -> &Reservoir {
+        &self.reservoir
+    }
+
+    /// Counts what has been issued since the last report: counting each number would cost more than issuing it.
+    pub(crate) fn report(&self) -> Stats {
+        let stats = self.reservoir.stats();
+        let before = self.reported.swap(stats.dealt, Ordering::Relaxed);
+        metric::issued("lease", stats.dealt.saturating_sub(before));
+        stats
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        self.report();
+    }
+}
+
+/// Numbers of one sequence. Cheap to clone, to be shared by all tasks of a service; all handles share one lease.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), sequent_client::Error> {
+/// # use sequent_client::Client;
+/// let orders = Client::in_memory().sequence("order")?;
+/// orders.ready().await?;
+/// let number = orders.try_next().expect("a lease is held");
+/// let batch = orders.next_many(3).await?;
+/// assert!(batch.iter().all(|other| *other > number));
+/// # Ok(()) }
+/// ```
+#[derive(Clone)]
+pub struct Sequence {
+    reservoir: Reservoir,
+    process: Process,
+    deadline: Duration,
+    shared: Arc<Shared>,
+    client: Client,
+    /// The same handle, in a child of the process that made this one.
+    child: OnceLock<Box<Sequence>>,
+}
+
+impl Sequence {
+    pub(crate) fn new(client: Client, shared: Arc<Shared>) -> Self {
+        let ground = client.ground();
+        let (process, deadline) = (ground.process.clone(), ground.options.deadline);
+        let reservoir = shared.reservoir.clone();
+        Self { reservoir, process, deadline, shared, client, child: OnceLock::new() }
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        self.shared.name.as_str()
+    }
+
+    /// The same sequence, each of whose takes may wait this long.
+    #[must_use]
+    pub fn deadline(mut self, deadline: Duration) -> Self {
+        self.deadline = deadline;
+        self.child = OnceLock::new();
+        self
+    }
+
+    /// A number: from the lease in memory at once, and only where that is dry, from a server.
+    ///
+    /// Servers that fail are passed over, and asked again, until the deadline.
+    #[inline]
+    pub fn next(&self) -> Next<'_> {
+        Next::new(self)
+    }
+
+    /// A number that is ready, or `None`: never waits. Finding nothing, it sends for more.
+    #[inline]
+    pub fn try_next(&self) -> Option<Number> {
+        let here = self.here();
+        here.reservoir.try_next().and_then(Number::of)
+    }
+
+    /// So many numbers, ascending, or none; at most 1,000,000.
+    pub async fn next_many(&self, count: usize) -> Result<Vec<Number>, Error> {
+        let here = self.here();
+        let outcome = here.many(count).await;
+        outcome.inspect_err(|error| metric::failed(error.reason()))
+    }
+
+    /// A number that no lease has held: younger than every number that a server had given before this call.
+    ///
+    /// Callers that wait at the same time are answered by one request.
+    pub async fn next_fresh(&self) -> Result<Number, Error> {
+        let here = self.here();
+        let outcome = here.fresh().await;
+        match &outcome {
+            Ok(_) => metric::issued("fresh", 1),
+            Err(error) => metric::failed(error.reason()),
+        }
+        outcome
+    }
+
+    /// Waits until a first lease is held, so that a service that is up answers its first callers at once.
+    pub async fn ready(&self) -> Result<(), Error> {
+        let here = self.here();
+        let mut patience = here.patience();
+        loop {
+            match here.reservoir.ready(READY, patience.end()).await {
+                Ok(()) => return Ok(()),
+                Err(error) => here.again(&mut patience, error).await?,
+            }
+        }
+    }
+
+    /// A handle for one thread, a few times faster than a shared one: it holds some numbers of its own.
+    pub fn local(&self) -> Local {
+        Local::new(self.here().clone())
+    }
+
+    /// This handle; in a forked child its like.
+    #[inline]
+    pub(crate) fn here(&self) -> &Self {
+        if self.process.is_left() { self.childs() } else { self }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn childs(&self) -> &Self {
+        let child = self.child.get_or_init(|| {
+            let client = self.client.here().clone();
+            // The name was good before, and the child's own table is empty.
+            let shared =
+                client.ground().shared(self.shared.name.clone()).unwrap_or_else(|_| Arc::clone(&self.shared));
+            Box::new(Self { deadline: self.deadline, ..Self::new(client, shared) })
+        });
+        child.here()
+    }
+
+    /// Whether this is a child of the process that made this handle.
+    #[inline]
+    pub(crate) fn is_left(&self) -> bool {
+        self.process.is_left()
+    }
+
+    #[inline]
+    pub(crate) fn draw(&self) -> Result<u64, Dry> {
+        self.reservoir.draw()
+    }
+
+    pub(crate) fn reservoir(&self) -> &Reservoir {
+        &self.reservoir
+    }
+
+    /// Goes on from a draw that found nothing.
+    pub(crate) async fn wait(&self, dry: Dry) -> Result<Number, Error> {
+        let outcome = self.wait_on(dry).await;
+        outcome.inspect_err(|error| metric::failed(error.reason()))
+    }
+
+    async fn wait_on(&self, dry: Dry) -> Result<Number, Error> {
+        let mut patience = self.patience();
+        let mut taken = self.reservoir.wait(dry, patience.end()).await;
+        loop {
+            match taken.map(Number::of) {
+                Ok(Some(number)) => return Ok(number),
+                Ok(None) => {}
+                Err(error) => self.again(&mut patience, error).await?,
+            }
+            taken = self.reservoir.next(patience.end()).await;
+        }
+    }
+
+    async fn many(&self, count: usize) -> Result<Vec<Number>, Error> {
+        if count == 0 || count > MANY_MAX {
+            return Err(Error::field("count", count, format!("1 to {MANY_MAX} are allowed")));
+        }
+        let mut patience = self.patience();
+        let want = u64::try_from(count).unwrap_or(u64::MAX);
+        loop {
+            match self.reservoir.take(want, patience.end()).await {
+                Ok(blocks) => return Ok(blocks.numbers().filter_map(Number::of).collect()),
+                Err(error) => self.again(&mut patience, error).await?,
+            }
+        }
+    }
+
+    async fn fresh(&self) -> Result<Number, Error> {
+        let mut patience = self.patience();
+        let (within, clock) = (self.deadline, &self.client.ground().nature.timers);
+        loop {
+            // Dropped with this call, so that nobody asks on behalf of a caller that is gone.
+            let caller = Arc::new(());
+            let ask = self.merged().ask(Arc::downgrade(&caller));
+            let left = patience.end().map_or(Duration::MAX, |end| end.saturating_duration_since(clock.now()));
+            let answer = timeout(left, ask).await;
+            let error = match answer {
+                Ok(Ok(Ok(number))) => match Fresh::open(number) {
+                    Some(number) => return Ok(number),
+                    None => continue,
+                },
+                Ok(Ok(Err(error))) => error,
+                Ok(Err(_)) => {
+                    Error::new(SERVER_UNAVAILABLE, "the runtime that this client was made in has ended")
+                }
+                Err(_) => Error::late(self.name(), within),
+            };
+            patience.again(error).await?;
+        }
+    }
+
+    fn merged(&self) -> &Merged {
+        self.shared.fresh.get_or_init(|| {
+            let ground = self.client.ground();
+            let (merged, driver) = merged(self.shared.name.clone(), Arc::clone(&ground.endpoints));
+            ground.runtime.spawn(driver);
+            merged
+        })
+    }
+
+    /// How long each take may wait.
+    pub(crate) fn patience_for(&self) -> Duration {
+        self.deadline
+    }
+
+    fn patience(&self) -> Patience<'_> {
+        let nature = &self.client.ground().nature;
+        Patience::new(&*nature.timers, &*nature.entropy, self.deadline)
+    }
+
+    async fn again(&self, patience: &mut Patience<'_>, error: TakeError) -> Result<(), Error> {
+        patience.again(Error::of(error, self.name(), self.deadline)).await
+    }
+}
+
+impl std::fmt::Debug for Sequence {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Sequence")
+            .field("name", &self.name())
+            .field("deadline", &self.deadline)
+            .finish_non_exhaustive()
+    }
+}

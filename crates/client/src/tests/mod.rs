@@ -1,0 +1,7 @@
+//! The whole client over scripted endpoints, under paused time.
+
+mod ageing;
+mod failover;
+mod fresh;
+mod script;
+mod taking;

@@ -1,0 +1,66 @@
+//! One way to ask one endpoint: over the wire, in memory, or as a test scripts it.
+
+use std::{sync::Arc, time::Duration};
+
+use sequent_core::{Block, BoxFuture, SequenceName, SourceError};
+
+use crate::error::Error;
+
+/// What an endpoint is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Verb {
+    /// Numbers for immediate use: all of them, or none.
+    Next,
+    /// Numbers to be handed out from here, for a limited time: perhaps fewer.
+    Lease,
+}
+
+impl Verb {
+    pub(crate) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Next => "next",
+            Self::Lease => "lease",
+        }
+    }
+}
+
+/// One request.
+#[derive(Debug, Clone)]
+pub(crate) struct Ask {
+    pub(crate) verb: Verb,
+    pub(crate) sequence: SequenceName,
+    pub(crate) count: u32,
+    /// How long the answer is waited for.
+    pub(crate) within: Duration,
+}
+
+/// What was given.
+#[derive(Debug)]
+pub(crate) struct Granted {
+    pub(crate) blocks: Vec<Block>,
+    /// How long a lease may be handed out.
+    pub(crate) max_age: Option<Duration>,
+}
+
+/// Why nothing was given, and whom that concerns.
+#[derive(Debug)]
+pub(crate) enum Refusal {
+    /// The endpoint's own fault: it counts against its health, and another is asked.
+    Fault(SourceError),
+    /// Nobody's fault here; another endpoint may know better.
+    Elsewhere(Error),
+    /// Every endpoint would say the same.
+    Final(Error),
+}
+
+/// An endpoint.
+pub(crate) trait Transport: Send + Sync {
+    /// Its name for people.
+    fn address(&self) -> String;
+
+    /// One request, without retry and without a limit of its own in time.
+    fn ask(self: Arc<Self>, ask: Ask) -> BoxFuture<'static, Result<Granted, Refusal>>;
+
+    /// Whether it would serve; consumes nothing.
+    fn check(self: Arc<Self>) -> BoxFuture<'static, Result<(), SourceError>>;
+}

@@ -1,0 +1,175 @@
+//! One HTTP/2 connection to one server, made when it is needed.
+
+use std::{
+    process,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    task::{Context, Poll},
+    time::Duration,
+};
+
+use http::{Request, Response, Uri};
+use hyper::{
+    body::Incoming,
+    client::conn::http2::{Builder, SendRequest},
+};
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use sequent_core::{BoxFuture, ErrorKind, SourceError};
+use tokio::{net::TcpStream, time::timeout};
+use tonic::body::Body;
+
+use crate::address::Address;
+
+/// How often a silent server is pinged, and how long it has to answer: what finds a connection that leads nowhere.
+const PING_EVERY: Duration = Duration::from_secs(20);
+const PING_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// A server's door, with the connection at hand.
+pub(super) struct Door {
+    address: Address,
+    connect_timeout: Duration,
+    held: Mutex<Option<Line>>,
+    /// Whoever connects; the others wait for its connection.
+    connecting: tokio::sync::Mutex<()>,
+}
+
+/// A connection, and the process that made it.
+#[derive(Clone)]
+struct Line {
+    sender: SendRequest<Body>,
+    process: u32,
+    given_up: Arc<AtomicBool>,
+}
+
+impl Line {
+    fn is_usable(&self) -> bool {
+        !self.sender.is_closed() && !self.given_up.load(Ordering::Relaxed)
+    }
+}
+
+impl Door {
+    pub(super) fn new(address: Address, connect_timeout: Duration) -> Arc<Self> {
+        let (held, connecting) = (Mutex::default(), tokio::sync::Mutex::default());
+        Arc::new(Self { address, connect_timeout, held, connecting })
+    }
+
+    pub(super) fn address(&self) -> String {
+        self.address.to_string()
+    }
+
+    pub(super) fn origin(&self) -> Uri {
+        self.address.origin.clone()
+    }
+
+    /// The connection at hand, or a new one.
+    pub(super) async fn channel(&self) -> Result<Channel, SourceError> {
+        if let Some(line) = self.usable() {
+            return Ok(Channel { line, is_reused: true });
+        }
+        let _turn = self.connecting.lock().await;
+        if let Some(line) = self.usable() {
+            return Ok(Channel { line, is_reused: true });
+        }
+        let connected = timeout(self.connect_timeout, self.connect()).await;
+        let sender = connected.unwrap_or_else(|_| {
+            let text = format!("no connection within {} ms", self.connect_timeout.as_millis());
+            Err(SourceError::new(ErrorKind::Unavailable, text))
+        })?;
+        let line = Line { sender, process: process::id(), given_up: Arc::default() };
+        *self.held() = Some(line.clone());
+        Ok(Channel { line, is_reused: false })
+    }
+
+    fn usable(&self) -> Option<Line> {
+        let mut held = self.held();
+        if held.as_ref().is_some_and(|line| line.process != process::id()) {
+            // Another process speaks on it: not even a goodbye may come from here.
+            std::mem::forget(held.take());
+        }
+        held.take_if(|line| !line.is_usable());
+        held.clone()
+    }
+
+    async fn connect(&self) -> Result<SendRequest<Body>, SourceError> {
+        let failed = |what: &str, error: Box<dyn std::error::Error + Send + Sync>| {
+            SourceError::new(ErrorKind::Unavailable, what).because(error)
+        };
+        let address = (self.address.host.as_str(), self.address.port);
+        let stream = TcpStream::connect(address).await.map_err(|error| failed("connect", error.into()))?;
+        stream.set_nodelay(true).map_err(|error| failed("connect", error.into()))?;
+        let handshake = Builder::new(TokioExecutor::new())
+            .timer(TokioTimer::new())
+            .keep_alive_interval(Some(PING_EVERY))
+            .keep_alive_timeout(PING_TIMEOUT)
+            .keep_alive_while_idle(true)
+            .handshake(TokioIo::new(stream));
+        let (sender, connection) = handshake.await.map_err(|error| failed("handshake", error.into()))?;
+        // Ends with the connection, or with the last sender; whoever sends hears of it.
+        tokio::spawn(async move { drop(connection.await) });
+        Ok(sender)
+    }
+
+    fn held(&self) -> MutexGuard<'_, Option<Line>> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A request under way.
+pub(super) struct Using {
+    given_up: Option<Arc<AtomicBool>>,
+}
+
+impl Using {
+    pub(super) fn done(mut self) {
+        self.given_up = None;
+    }
+}
+
+impl Drop for Using {
+    fn drop(&mut self) {
+        if let Some(given_up) = &self.given_up {
+            given_up.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
+/// A connection as the generated clients use it.
+#[derive(Clone)]
+pub(super) struct Channel {
+    line: Line,
+    is_reused: bool,
+}
+
+impl Channel {
+    /// A mark that a request is out. Dropped before it is done, nobody knows what the connection still does: it is
+    /// given up.
+    pub(super) fn using(&self) -> Using {
+        Using { given_up: Some(Arc::clone(&self.line.given_up)) }
+    }
+
+    /// Whether the server had ended it.
+    pub(super) fn was_closed(&self) -> bool {
+        self.line.sender.is_closed()
+    }
+
+    /// Whether others had used it before.
+    pub(super) fn is_reused(&self) -> bool {
+        self.is_reused
+    }
+}
+
+impl tower_service::Service<Request<Body>> for Channel {
+    type Response = Response<Incoming>;
+    type Error = hyper::Error;
+    type Future = BoxFuture<'static, Result<Response<Incoming>, hyper::Error>>;
+
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), hyper::Error>> {
+        self.line.sender.poll_ready(cx)
+    }
+
+    fn call(&mut self, request: Request<Body>) -> Self::Future {
+        Box::pin(self.line.sender.send_request(request))
+    }
+}

@@ -1,0 +1,118 @@
+//! A server's gRPC door as a transport.
+
+mod line;
+mod status;
+
+use std::{sync::Arc, time::Duration};
+
+use sequent_core::{Block, BoxFuture, ErrorKind, SourceError};
+use sequent_proto::v1::{self, sequences_client::SequencesClient};
+use tonic::Request;
+use tonic_health::pb::{
+    HealthCheckRequest, health_check_response::ServingStatus, health_client::HealthClient,
+};
+
+use self::{
+    line::{Channel, Door},
+    status::{refusal, unusable},
+};
+use crate::{
+    address::Address,
+    error::{Error, PROTOCOL},
+    transport::{Ask, Granted, Refusal, Transport, Verb},
+};
+
+/// The most bytes of an answer: many times what the longest list of blocks needs.
+const ANSWER_MAX: usize = 256 * 1024;
+
+/// The service whose health counts.
+const SERVICE: &str = "sequent.v1.Sequences";
+
+/// One server.
+pub(crate) struct Wire {
+    door: Arc<Door>,
+}
+
+impl Wire {
+    pub(crate) fn new(address: Address, connect_timeout: Duration) -> Arc<Self> {
+        Arc::new(Self { door: Door::new(address, connect_timeout) })
+    }
+
+    /// One request, on a fresh connection once more where the one at hand had been closed by the server: connections
+    /// end in peace too, and that is nobody's fault.
+    async fn request(&self, ask: &Ask) -> Result<Granted, Refusal> {
+        let channel = self.door.channel().await.map_err(Refusal::Fault)?;
+        let outcome = self.once(&channel, ask).await;
+        match outcome {
+            Err(Refusal::Fault(_)) if channel.was_closed() && channel.is_reused() => {
+                let channel = self.door.channel().await.map_err(Refusal::Fault)?;
+                self.once(&channel, ask).await
+            }
+            outcome => outcome,
+        }
+    }
+
+    async fn once(&self, channel: &Channel, ask: &Ask) -> Result<Granted, Refusal> {
+        let using = channel.using();
+        let mut client = SequencesClient::with_origin(channel.clone(), self.door.origin())
+            .max_decoding_message_size(ANSWER_MAX);
+        let (sequence, count) = (ask.sequence.as_str().to_owned(), ask.count);
+        let outcome = match ask.verb {
+            Verb::Next => {
+                let message = v1::NextRequest { sequence, count: Some(count), ..Default::default() };
+                client.next(timed(message, ask.within)).await.map(|answer| (answer.into_inner().blocks, None))
+            }
+            Verb::Lease => {
+                let message = v1::LeaseRequest { sequence, count, ..Default::default() };
+                client.lease(timed(message, ask.within)).await.map(|answer| {
+                    let answer = answer.into_inner();
+                    (answer.blocks, Some(Duration::from_millis(answer.max_age_ms)))
+                })
+            }
+        };
+        using.done();
+        let (blocks, max_age) = outcome.map_err(|status| refusal(&status))?;
+        let blocks = blocks.iter().map(block).collect::<Result<_, _>>().map_err(Refusal::Final)?;
+        Ok(Granted { blocks, max_age })
+    }
+
+    async fn look(&self) -> Result<(), SourceError> {
+        let channel = self.door.channel().await?;
+        let using = channel.using();
+        let mut client = HealthClient::with_origin(channel, self.door.origin());
+        let outcome = client.check(HealthCheckRequest { service: SERVICE.to_owned() }).await;
+        using.done();
+        let status = outcome.map_err(|status| unusable(&status))?.into_inner().status;
+        if status == ServingStatus::Serving as i32 {
+            return Ok(());
+        }
+        Err(SourceError::new(ErrorKind::Unavailable, "it is stopping, or not ready"))
+    }
+}
+
+impl Transport for Wire {
+    fn address(&self) -> String {
+        self.door.address()
+    }
+
+    fn ask(self: Arc<Self>, ask: Ask) -> BoxFuture<'static, Result<Granted, Refusal>> {
+        Box::pin(async move { self.request(&ask).await })
+    }
+
+    fn check(self: Arc<Self>) -> BoxFuture<'static, Result<(), SourceError>> {
+        Box::pin(async move { self.look().await })
+    }
+}
+
+fn timed<T>(message: T, within: Duration) -> Request<T> {
+    let mut request = Request::new(message);
+    request.set_timeout(within);
+    request
+}
+
+/// What comes over a wire is checked like anything else that comes from outside.
+fn block(block: &v1::Block) -> Result<Block, Error> {
+    let whole = u64::try_from(block.first).ok().zip(u64::try_from(block.step).ok());
+    let found = whole.and_then(|(first, step)| Block::new(first, step, u64::from(block.count)).ok());
+    found.ok_or_else(|| Error::new(PROTOCOL, format!("an answer with a block that is none: {block:?}")))
+}
