@@ -8,6 +8,8 @@ use std::{
 
 use sequent_core::{Clock, Env, Event, Events, Key, SlotIndex};
 
+use crate::data::Quarantine;
+
 /// How many events an engine remembers for its status.
 pub const RECENT_MAX: usize = 256;
 
@@ -39,13 +41,17 @@ impl Memory {
     }
 }
 
-/// `env` with its events logged, counted and remembered before they go where they went.
-pub(crate) fn watched(env: Env, memory: &Memory) -> Env {
+/// `env` with its events logged, counted, remembered and, where a person must act, noted before they go where they went.
+pub(crate) fn watched(env: Env, memory: &Memory, notes: Option<Quarantine>) -> Env {
     let (memory, clock, onward) = (memory.clone(), Arc::clone(&env.clock), env.events.clone());
     let events = Events::to(move |event| {
         log(&event);
         count(&event);
-        memory.add(Recent { at_ms: Clock::wall_ms(&*clock), event: event.clone() });
+        let at_ms = Clock::wall_ms(&*clock);
+        if let Some(notes) = &notes {
+            notes.note(&event, at_ms);
+        }
+        memory.add(Recent { at_ms, event: event.clone() });
         onward.emit(event);
     });
     Env { events, ..env }
@@ -207,7 +213,7 @@ mod tests {
     #[test]
     fn the_memory_is_bounded_and_keeps_the_latest() {
         let memory = Memory::default();
-        let env = watched(Env::default(), &memory);
+        let env = watched(Env::default(), &memory, None);
         for version in 0..RECENT_MAX as u64 + 3 {
             env.events.emit(Event::Unmarked { version, elsewhere: false, home: true });
         }

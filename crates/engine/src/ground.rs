@@ -10,7 +10,7 @@ use sequent_core::{
 use crate::{
     OpenError,
     config::{Config, Place},
-    data::Home,
+    data::{Home, Quarantine},
     limit::within,
     stores::{self, Files, Shard},
 };
@@ -27,6 +27,8 @@ pub(crate) struct Ground {
     pub(crate) shards: Vec<Shard>,
     /// Where versions of the ledger are left in the data directory; not for a ledger that forgets.
     pub(crate) home: Option<Arc<Home>>,
+    /// Where counters in quarantine are noted; not for a ledger that forgets.
+    pub(crate) quarantine: Option<Quarantine>,
     pub(crate) files: Files,
     pub(crate) env: Env,
     pub(crate) limit: Duration,
@@ -69,7 +71,8 @@ impl Ground {
         let limit = config.ring.health.attempt_timeout;
         let home = (config.ledger.place != Place::Memory)
             .then(|| Arc::new(Home::new(&config.data, limit, Arc::clone(&env.entropy))));
-        Self { ledger: Arc::clone(&opened.ledger), id, record, shards, home, files, env, limit }
+        let quarantine = home.as_ref().map(|_| Quarantine::new(&config.data));
+        Self { ledger: Arc::clone(&opened.ledger), id, record, shards, home, quarantine, files, env, limit }
     }
 
     /// The stamp that this cluster's store in `slot` bears.

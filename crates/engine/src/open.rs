@@ -18,7 +18,7 @@ use crate::{
     CreatePolicy, Desk, Engine, OpenError, Options, Pace,
     catalog::{self, Catalog},
     config::{Config, LossWord, Place},
-    data::{self, Found},
+    data::{self, Found, Quarantine},
     engine::{IDLE_AFTER, Inner, SWEEP_EVERY},
     events::{Memory, watched},
     ground::{FIRST_CALL_FACTOR, Ground},
@@ -56,7 +56,12 @@ pub(crate) async fn open(config: Config, options: Options) -> Result<Engine, Ope
         found = data::look(&config)?;
     }
     let memory = Memory::default();
-    let env = watched(options.env.clone(), &memory);
+    let notes = (config.ledger.place != Place::Memory).then(|| Quarantine::new(&config.data));
+    if let (Found::Nothing, Some(notes)) = (found, &notes) {
+        // Of a cluster that was here before. What can't be taken away is shown once too often, and no harm.
+        drop(notes.forget(None));
+    }
+    let env = watched(options.env.clone(), &memory, notes);
     let ground = Ground::any(&config, env, found == Found::Nothing).await?;
     drop(turn);
     let files = ground.files.clone();

@@ -1,7 +1,7 @@
 //! What an operator is shown: plain data, the same for text and JSON.
 
 use sequent_core::{SequenceName, SlotIndex};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// A sequence in a list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -32,6 +32,8 @@ pub struct SequenceReport {
     pub definition: String,
     /// Its counters, as the ledger has them: at most [`COUNTERS_SHOWN_MAX`].
     pub counters: Vec<CounterReport>,
+    /// Those of them from which nothing is taken before an operator has cleared them.
+    pub quarantined: Vec<QuarantineReport>,
 }
 
 /// The most counters that one report shows.
@@ -89,6 +91,25 @@ pub struct ShardReport {
     pub word: Option<WordReport>,
     /// What a fresh look at the store found; absent where it could not be opened.
     pub found: Option<Found>,
+    /// Counters of this slot from which nothing is taken before an operator has cleared them.
+    pub quarantined: Vec<QuarantineReport>,
+}
+
+/// A counter in quarantine, as a process of this data directory found it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct QuarantineReport {
+    /// The slot.
+    pub slot: SlotIndex,
+    /// The key.
+    pub key: String,
+    /// When it was found last, in milliseconds since 1970.
+    pub at_ms: u64,
+    /// The class of what was found.
+    pub kind: String,
+    /// What was found, and what is expected.
+    pub detail: String,
+    /// What to do.
+    pub advice: String,
 }
 
 /// What a fresh look at a store found.

@@ -1,12 +1,12 @@
 //! `sequent shards`: each slot, looked at afresh.
 
-use std::time::Duration;
+use std::time::{Duration, UNIX_EPOCH};
 
 use clap::Args;
 use sequent_core::ledger::WordVerb;
 use sequent_engine::{
     Desk,
-    report::{Cause, ShardReport},
+    report::{Cause, QuarantineReport, ShardReport},
 };
 
 use super::word;
@@ -22,6 +22,9 @@ and the operators' words in force, from the ledger. It takes no number.
 
 States: open (the store can serve), new (not used yet), evicted (it could serve; an operator's word keeps it out), \
 unreachable, refused (a person must mend it), empty (no store in this slot).
+
+Below the table: counters (a key in a slot) from which nothing is taken, because a process of this directory found \
+a value that nothing follows, or one that goes back again and again; with what to do. `sequent rescue` clears them.
 
 Where nothing may be given before `sequent recover`, or the ledger can't be read, it says so and exits with 3 or 4.";
 
@@ -52,7 +55,24 @@ fn show(cluster: &Cluster, desk: &Desk, slots: &[ShardReport]) -> Result<(), Fai
         }));
     }
     let rows: Vec<_> = slots.iter().map(row).collect();
-    output::lines(output::table(&["slot", "state", "store", "durability", "place", "cause"], &rows))
+    let mut lines = output::table(&["slot", "state", "store", "durability", "place", "cause"], &rows);
+    lines.extend(quarantined(slots.iter().flat_map(|slot| &slot.quarantined)));
+    output::lines(lines)
+}
+
+/// Counters in quarantine, below whatever they belong to: what was found, and what to do.
+pub(super) fn quarantined<'a>(counters: impl Iterator<Item = &'a QuarantineReport>) -> Vec<String> {
+    let lines = counters.flat_map(|counter| {
+        let QuarantineReport { slot, key, at_ms, kind, detail, advice } = counter;
+        let at = humantime::format_rfc3339_seconds(UNIX_EPOCH + Duration::from_millis(*at_ms));
+        let found = output::detail(kind, detail);
+        [
+            String::new(),
+            format!("slot {slot} key {key}: quarantined, found {at}: {kind}: {found}"),
+            format!("  what to do: {advice}"),
+        ]
+    });
+    lines.collect()
 }
 
 /// A store that could serve, and must not: the word is then the state and the cause.

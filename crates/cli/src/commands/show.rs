@@ -49,6 +49,7 @@ fn lines(report: &SequenceReport) -> Vec<String> {
     lines.push(String::new());
     let rows: Vec<_> = report.counters.iter().map(row).collect();
     lines.extend(output::table(&["key", "slot", "life", "base", "ceiling", "seen", "highest number"], &rows));
+    lines.extend(super::shards::quarantined(report.quarantined.iter()));
     lines
 }
 

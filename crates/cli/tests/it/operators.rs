@@ -102,3 +102,34 @@ fn an_older_copy_goes_on_above_the_loss() {
     let numbers = place.numbers(&["next", "order", "-n", "4"]);
     assert!(numbers.iter().all(|number| *number > 45), "{numbers:?}");
 }
+
+#[test]
+fn a_counter_in_quarantine_is_shown_by_shards_and_by_show() {
+    let place = Place::with_cluster();
+    let note = r#"{"slot":2,"key":"order","at_ms":1000,"kind":"leapt","detail":"leapt: raw id 9 is a leap","advice":"delete its cell"}"#;
+    place.write("sequent-data/home.quarantine", &format!("{note}\n"));
+    for args in [&["shards"][..], &["show", "order"]] {
+        let text = place.text(args);
+        let found = "slot 2 key order: quarantined, found 1970-01-01T00:00:01Z: leapt: raw id 9 is a leap\n";
+        assert!(text.contains(found) && text.contains("what to do: delete its cell"), "{text}");
+    }
+    let shards = place.json(&["shards", "--json"]);
+    let show = place.json(&["show", "order", "--json"]);
+    for found in [&shards["slots"][2]["quarantined"][0], &show["quarantined"][0]] {
+        assert_eq!((&found["slot"], &found["key"]), (&2.into(), &"order".into()), "{found}");
+    }
+    assert_eq!(shards["slots"][1]["quarantined"], serde_json::json!([]));
+    place.text(&["rescue", "2", "--why", "set right"]);
+    assert!(!place.text(&["shards"]).contains("quarantined"));
+}
+
+#[test]
+fn a_marker_that_cannot_be_read_is_written_anew_by_recover() {
+    let place = Place::with_cluster();
+    place.write("sequent-data/home", "sequent/1 mark=3\n");
+    place.run(&["next", "order"]).refused(3, &["sequent-data/home", "sequent recover --moved"]);
+    place.run(&["recover"]).refused(2, &["--moved", "--bump"]);
+    let said = place.text(&["recover", "--moved"]);
+    assert!(said.contains("sequent-data/home could not be read, and was written anew"), "{said}");
+    assert!(place.numbers(&["next", "order"])[0] > 5);
+}

@@ -3,7 +3,9 @@
 mod birth;
 mod directory;
 mod home;
+mod quarantine;
 
 pub(crate) use birth::turn_to_make;
 pub(crate) use directory::{Found, look, prepare};
 pub(crate) use home::{Home, Unjudged};
+pub(crate) use quarantine::Quarantine;

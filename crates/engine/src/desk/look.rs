@@ -29,6 +29,11 @@ impl Desk {
         for report in &mut reports {
             report.word = word_about(&words, report.slot);
         }
+        for counter in self.quarantined(&words) {
+            if let Some(report) = reports.iter_mut().find(|report| report.slot == counter.slot) {
+                report.quarantined.push(counter);
+            }
+        }
         reports
     }
 }
@@ -56,6 +61,7 @@ async fn look(shard: Shard, expected: Stamp, limit: Duration) -> ShardReport {
         retry_in_ms: None,
         word: None,
         found: inspected.ok().map(found),
+        quarantined: Vec::new(),
     }
 }
 
@@ -107,5 +113,6 @@ fn empty(slot: SlotIndex) -> ShardReport {
         retry_in_ms: None,
         word: None,
         found: None,
+        quarantined: Vec::new(),
     }
 }

@@ -8,7 +8,7 @@ mod trouble;
 use std::{sync::Arc, time::Duration};
 
 use sequent_core::{
-    Layout, SequenceName, SlotIndex, Span,
+    Key, Layout, SequenceName, SlotIndex, Span,
     ledger::{Counter, Definition, Ledger, Row, Word, WordVerb},
 };
 
@@ -18,7 +18,9 @@ use crate::{
     data::{self, Found},
     ground::Ground,
     limit::{not_found, of_ledger, within},
-    report::{COUNTERS_SHOWN_MAX, CounterReport, SequenceReport, SequenceSummary, WordReport},
+    report::{
+        COUNTERS_SHOWN_MAX, CounterReport, QuarantineReport, SequenceReport, SequenceSummary, WordReport,
+    },
 };
 
 /// An operator's word about a slot, before the ledger has dated it.
@@ -73,7 +75,15 @@ impl Desk {
         let rows = self.rows(name).await?;
         let span = Body::from_text(&definition.body).ok().map(|body| body.span());
         let counters = rows.iter().map(|(counter, row)| self.counter(span, counter, row)).collect();
-        Ok(SequenceReport { summary: summary(&definition), definition: definition.body, counters })
+        let words = within(self.limit(), "read the words", self.ledger().words()).await;
+        let mut quarantined = self.quarantined(&words.map_err(|error| of_ledger(&error))?);
+        quarantined.retain(|counter| Key::from_stored(&counter.key).sequence() == name.as_str());
+        Ok(SequenceReport {
+            summary: summary(&definition),
+            definition: definition.body,
+            counters,
+            quarantined,
+        })
     }
 
     /// Says a word about a slot; every server obeys within two seconds.
@@ -86,7 +96,19 @@ impl Desk {
         let Saying { slot, verb, who, why, until_ms } = saying.clone();
         let word = Word { slot, verb, who, why, at_ms: 0, until_ms };
         let said = within(self.limit(), "say a word", self.ledger().say(&word)).await;
-        said.map(|word| report_word(&word)).map_err(|error| of_ledger(&error))
+        let said = said.map_err(|error| of_ledger(&error))?;
+        if verb == WordVerb::Rescue
+            && let Some(notes) = &self.0.quarantine
+        {
+            // Where they stay, the word that was just said hides them, until another word takes its place.
+            drop(notes.forget(Some(slot)));
+        }
+        Ok(report_word(&said))
+    }
+
+    /// The counters from which nothing is taken, as processes of this data directory noted them.
+    fn quarantined(&self, words: &[Word]) -> Vec<QuarantineReport> {
+        self.0.quarantine.as_ref().map_or_else(Vec::new, |notes| notes.read(words))
     }
 
     /// Leaves the files that this desk has opened. A running engine's desk leaves with the engine.

@@ -126,3 +126,19 @@ async fn a_directory_put_back_over_itself_gives_nothing_before_recovery() {
     above(&place, &mut highest, 5).await;
     above(&place, &mut highest, 5).await;
 }
+
+#[tokio::test]
+async fn a_status_shows_what_a_fresh_look_at_the_ledger_finds() {
+    let place = Place::new();
+    let engine = place.open().await.unwrap();
+    take(&engine, "order", 5).await.unwrap();
+    let home = place.file("home");
+    let older = fs::read(&home).unwrap();
+    take(&engine, "another", 5).await.unwrap();
+    assert_eq!(engine.status().await.trouble, None);
+    // Into the file that is there: what `cp -a backup/. data/` does.
+    fs::write(&home, older).unwrap();
+    let trouble = engine.status().await.trouble.expect("trouble");
+    assert!(trouble.contains("is a copy") && trouble.contains("sequent recover"), "{trouble}");
+    engine.shutdown().await;
+}

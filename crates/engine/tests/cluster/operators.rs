@@ -2,7 +2,8 @@
 
 use std::{fs, time::Duration};
 
-use sequent_core::{Event, SequenceName, SlotIndex, ledger::WordVerb};
+use sequent_backend::sqlite::{SqliteOptions, SqliteStore};
+use sequent_core::{Cell, Env, Event, Key, Life, SequenceName, SlotIndex, Store, ledger::WordVerb};
 use sequent_engine::{Desk, Engine, NextRequest, Options, Reason, Saying, report::ShardReport};
 use sequent_testkit::Oracle;
 
@@ -146,4 +147,44 @@ async fn a_higher_version_reaches_every_engine() {
     tokio::time::timeout(Duration::from_secs(10), heard).await.unwrap();
     assert_eq!(version().await, 2);
     standing.shutdown().await;
+}
+
+/// Somebody sets a counter far ahead, by hand.
+async fn poison(place: &Place, slot: usize, name: &SequenceName, life: &str) {
+    let Env { entropy, clock, .. } = Env::default();
+    let file = place.file(&format!("shard-{slot}.db"));
+    let store = SqliteStore::new(file, SqliteOptions { create: false, entropy, clock });
+    let under = store.inspect().await.unwrap().incarnation;
+    let cell = Cell { key: &Key::of(name), under: &under };
+    store.lift(cell, life.parse::<Life>().unwrap(), 1 << 60).await.unwrap();
+    store.disconnect().await;
+}
+
+#[tokio::test]
+async fn a_counter_in_quarantine_is_shown_with_what_to_do_until_its_slot_is_rescued() {
+    let place = Place::new();
+    place.take("order", 8).await;
+    place.take("order2", 8).await;
+    let name: SequenceName = "order".parse().unwrap();
+    let desk = Desk::open(&place.config(), &Options::default()).await.unwrap();
+    let order = desk.show(&name).await.unwrap();
+    assert_eq!(order.quarantined, []);
+    poison(&place, 2, &name, &order.counters[2].life).await;
+    assert_eq!(place.take("order", 8).await.len(), 8, "the other slots serve");
+
+    let quarantined = desk.show(&name).await.unwrap().quarantined;
+    let [found] = &quarantined[..] else { panic!("{quarantined:?}") };
+    assert_eq!((found.slot, found.key.as_str(), found.kind.as_str()), (2, "order", "leapt"));
+    assert!(found.detail.contains(&format!("raw id {} is a leap: at most", (1_u64 << 60) + 2)), "{found:?}");
+    assert!(found.advice.contains("sequent rescue 2"), "{found:?}");
+    let shards = desk.shards().await;
+    assert_eq!(shards[2].quarantined, quarantined);
+    assert!([0, 1, 3].iter().all(|slot| shards[*slot].quarantined.is_empty()), "{shards:?}");
+    assert_eq!(desk.show(&"order2".parse().unwrap()).await.unwrap().quarantined, []);
+
+    desk.say(&saying(2, WordVerb::Rescue)).await.unwrap();
+    assert_eq!(desk.show(&name).await.unwrap().quarantined, []);
+    place.take("order", 8).await;
+    assert_eq!(desk.show(&name).await.unwrap().quarantined.len(), 1, "nobody has set it right");
+    desk.close().await;
 }

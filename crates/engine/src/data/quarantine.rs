@@ -1,0 +1,170 @@
+//! Counters in quarantine, noted in the data directory: who only looks, without a counter of its own, sees them too.
+
+use std::{
+    collections::BTreeMap,
+    fs::{self, File, OpenOptions},
+    io::{self, Read, Write},
+    path::{Path, PathBuf},
+};
+
+use sequent_core::{ErrorKind, Event, SlotIndex, ledger::Word, ledger::WordVerb};
+
+use crate::report::QuarantineReport;
+
+/// The file's name in the data directory: one note a line, the latest of a counter counts.
+const FILE: &str = "home.quarantine";
+
+/// Where the notes that are kept are written before they take the file's place.
+const NEXT_FILE: &str = "home.quarantine.next";
+
+/// A file longer than this is written anew with the latest note of each counter; of a longer one no more is read.
+const BYTES_MAX: u64 = 1 << 18;
+
+/// The most counters noted; of more, those found last.
+const COUNTERS_MAX: usize = 256;
+
+/// The notes of a data directory, shared by all its processes. Nothing rests on them: they are for people alone, so one
+/// that can't be written, or is lost between two processes, is found again by the next process that meets the counter.
+#[derive(Debug, Clone)]
+pub(crate) struct Quarantine {
+    data: PathBuf,
+}
+
+impl Quarantine {
+    pub(crate) fn new(data: &Path) -> Self {
+        Self { data: data.to_owned() }
+    }
+
+    /// Notes a counter that was quarantined. Writes a line at once: it happens once a counter and process, which may
+    /// end right after.
+    pub(crate) fn note(&self, event: &Event, at_ms: u64) {
+        let Event::Quarantined { slot, key: Some(key), kind, detail } = event else { return };
+        let note = QuarantineReport {
+            slot: *slot,
+            key: key.to_string(),
+            at_ms,
+            kind: kind.as_str().to_owned(),
+            detail: detail.clone(),
+            advice: advice(*slot, *kind, key.as_str()),
+        };
+        if let Err(error) = self.append(&note) {
+            tracing::warn!(%error, "a quarantined counter can't be noted in the data directory");
+        }
+    }
+
+    /// What is in quarantine, ascending by slot and key; `words`: a slot that was rescued since is clear.
+    pub(crate) fn read(&self, words: &[Word]) -> Vec<QuarantineReport> {
+        let cleared = |note: &QuarantineReport| {
+            let rescue = |word: &&Word| word.slot == note.slot && word.verb == WordVerb::Rescue;
+            words.iter().find(rescue).is_some_and(|word| word.at_ms >= note.at_ms)
+        };
+        self.latest().into_values().filter(|note| !cleared(note)).collect()
+    }
+
+    /// An operator has cleared a slot, or (`None`) made another cluster in this directory.
+    pub(crate) fn forget(&self, slot: Option<SlotIndex>) -> io::Result<()> {
+        let mut notes = self.latest();
+        let before = notes.len();
+        notes.retain(|(held, _), _| slot.is_some_and(|slot| slot != *held));
+        if notes.len() == before { Ok(()) } else { self.replace(&notes) }
+    }
+
+    fn append(&self, note: &QuarantineReport) -> io::Result<()> {
+        let path = self.data.join(FILE);
+        if fs::metadata(&path).is_ok_and(|found| found.len() > BYTES_MAX / 2) {
+            self.replace(&self.latest())?;
+        }
+        // In one write, so that two processes' lines do not mix.
+        let line = serde_json::to_string(note)? + "\n";
+        OpenOptions::new().create(true).append(true).open(path)?.write_all(line.as_bytes())
+    }
+
+    fn latest(&self) -> BTreeMap<(SlotIndex, String), QuarantineReport> {
+        let mut text = String::new();
+        let read =
+            File::open(self.data.join(FILE)).map(|file| file.take(BYTES_MAX).read_to_string(&mut text));
+        if read.is_err() {
+            return BTreeMap::new();
+        }
+        let mut notes: Vec<QuarantineReport> =
+            text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+        notes.sort_by_key(|note| note.at_ms);
+        let mut latest = BTreeMap::new();
+        for note in notes.into_iter().rev() {
+            if latest.len() == COUNTERS_MAX {
+                break;
+            }
+            latest.entry((note.slot, note.key.clone())).or_insert(note);
+        }
+        latest
+    }
+
+    fn replace(&self, notes: &BTreeMap<(SlotIndex, String), QuarantineReport>) -> io::Result<()> {
+        let mut text = String::new();
+        for note in notes.values() {
+            text += &(serde_json::to_string(note)? + "\n");
+        }
+        fs::write(self.data.join(NEXT_FILE), text)?;
+        fs::rename(self.data.join(NEXT_FILE), self.data.join(FILE))
+    }
+}
+
+fn advice(slot: SlotIndex, kind: ErrorKind, key: &str) -> String {
+    let cell = match kind {
+        ErrorKind::Leapt => format!(
+            "find out who set it; in the store of slot {slot} set the cell of key {key} back to the value before, or \
+             delete it (it then goes on above its ceiling)"
+        ),
+        _ => format!("find out why the store of slot {slot} loses the cell of key {key}, and mend that"),
+    };
+    format!("{cell}; then `sequent rescue {slot} --why TEXT`; meanwhile the other slots serve the key")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sequent_core::Key;
+
+    fn event(slot: SlotIndex, key: &str, found: u64) -> Event {
+        let key = Some(Key::from_stored(key));
+        Event::Quarantined { slot, key, kind: ErrorKind::Leapt, detail: format!("raw id {found} is a leap") }
+    }
+
+    fn word(slot: SlotIndex, verb: WordVerb, at_ms: u64) -> Word {
+        Word { slot, verb, who: "ann".to_owned(), why: "mended".to_owned(), at_ms, until_ms: None }
+    }
+
+    #[test]
+    fn the_latest_note_of_a_counter_counts_until_its_slot_is_rescued() {
+        let data = tempfile::tempdir().unwrap();
+        let notes = Quarantine::new(data.path());
+        assert_eq!(notes.read(&[]), []);
+        notes.note(&event(2, "order", 7), 10);
+        notes.note(&event(1, "invoice", 8), 20);
+        notes.note(&event(2, "order", 9), 30);
+        notes.note(&Event::Unmarked { version: 1, elsewhere: true, home: true }, 40);
+        let shown = |words: &[Word]| -> Vec<(SlotIndex, String, u64)> {
+            notes.read(words).into_iter().map(|note| (note.slot, note.detail, note.at_ms)).collect()
+        };
+        let (invoice, order) =
+            ((1, "raw id 8 is a leap".to_owned(), 20), (2, "raw id 9 is a leap".to_owned(), 30));
+        assert_eq!(shown(&[]), [invoice.clone(), order.clone()]);
+        assert_eq!(shown(&[word(2, WordVerb::Rescue, 29), word(1, WordVerb::Evict, 50)]).len(), 2);
+        assert_eq!(shown(&[word(2, WordVerb::Rescue, 30)]), [invoice]);
+        notes.forget(Some(1)).unwrap();
+        assert_eq!(shown(&[]), [order]);
+        notes.forget(None).unwrap();
+        assert_eq!(shown(&[]), []);
+    }
+
+    #[test]
+    fn the_file_is_bounded() {
+        let data = tempfile::tempdir().unwrap();
+        let notes = Quarantine::new(data.path());
+        for at_ms in 0..5000 {
+            notes.note(&event(u16::try_from(at_ms % 3).unwrap(), "order", at_ms), at_ms);
+        }
+        assert!(fs::metadata(data.path().join(FILE)).unwrap().len() <= BYTES_MAX);
+        assert_eq!(notes.read(&[]).iter().map(|note| note.at_ms).min(), Some(4997));
+    }
+}
