@@ -172,11 +172,17 @@ pub(crate) struct Running {
 }
 
 impl Running {
-    fn start(mut command: Command) -> Self {
+    pub(crate) fn start(mut command: Command) -> Self {
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let out = follow(child.stdout.take().unwrap());
         let err = follow(child.stderr.take().unwrap());
         Self { child: RefCell::new(child), out, err }
+    }
+
+    /// Sends it a signal by its name: `STOP`, `CONT`, `TERM`.
+    pub(crate) fn signal(&self, name: &str) {
+        let sent = Command::new("kill").args(["-s", name, &self.child.borrow().id().to_string()]).status();
+        assert!(sent.unwrap().success(), "kill -s {name}");
     }
 
     /// The numbers that it has printed so far.
@@ -220,9 +226,7 @@ impl Running {
 
     /// Asks it to end, as Ctrl-C does, and waits.
     pub(crate) fn interrupt(self) -> Ran {
-        let asked =
-            Command::new("kill").args(["-INT", &self.child.borrow().id().to_string()]).status().unwrap();
-        assert!(asked.success(), "kill -INT");
+        self.signal("INT");
         self.wait()
     }
 

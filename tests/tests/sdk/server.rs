@@ -1,0 +1,70 @@
+//! A server's process, at an address that outlives it.
+
+use std::net::{SocketAddr, TcpListener};
+
+use crate::place::{Place, Running, eventually};
+
+/// A server over the place's cluster, with ports of its own.
+pub(crate) struct Server {
+    grpc: SocketAddr,
+    process: Option<Running>,
+}
+
+impl Server {
+    /// Started, and ready.
+    pub(crate) fn start(place: &Place) -> Self {
+        let mut server = Self { grpc: free_port(), process: None };
+        server.restart(place);
+        server
+    }
+
+    /// Where clients find it, whether it runs or not.
+    pub(crate) fn address(&self) -> String {
+        format!("http://{}", self.grpc)
+    }
+
+    /// Started at the same address, and ready.
+    pub(crate) fn restart(&mut self, place: &Place) {
+        let grpc = format!("listen.grpc={}", self.grpc);
+        let mut args = vec!["serve", "--json"];
+        let settings =
+            [&grpc, "listen.http=127.0.0.1:0", "listen.admin=127.0.0.1:0", "limits.drain_delay_s=1"];
+        for setting in settings {
+            args.extend(["--set", setting]);
+        }
+        let process = place.start(&args);
+        process.until("a server says where it is", |process| process.out().contains('\n').then_some(()));
+        self.process = Some(process);
+    }
+
+    /// `kill -9`.
+    pub(crate) fn kill(&mut self) {
+        if let Some(process) = self.process.take() {
+            process.kill();
+        }
+    }
+
+    /// Drains it; its exit code.
+    pub(crate) fn drain(&mut self) -> Option<i32> {
+        let process = self.process.take()?;
+        process.signal("TERM");
+        process.wait().code
+    }
+}
+
+/// A server in memory, and its address.
+pub(crate) fn dev(place: &Place) -> (Running, String) {
+    let process = place.start(&["dev", "--json"]);
+    let address = eventually("a server says where it is", || {
+        let out = process.out();
+        let line = out.lines().next().filter(|_| out.contains('\n'))?;
+        let addresses: serde_json::Value = serde_json::from_str(line).unwrap();
+        Some(format!("http://{}", addresses["grpc"].as_str().unwrap()))
+    });
+    (process, address)
+}
+
+/// A port that was free a moment ago.
+fn free_port() -> SocketAddr {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap()
+}
