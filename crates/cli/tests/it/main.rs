@@ -2,10 +2,14 @@
 #![allow(clippy::disallowed_methods, reason = "deadlines of tests, against real processes")]
 #![allow(clippy::unwrap_used, reason = "a test that can't go on fails")]
 
+mod abuse;
 mod bench;
+mod drain;
+mod frames;
 mod numbers;
 mod operators;
 mod place;
 mod refusals;
+mod running;
 mod serve;
 mod usage;

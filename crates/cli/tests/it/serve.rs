@@ -1,82 +1,14 @@
 //! `serve` and `dev`: processes that answer until they are told to stop.
 
 use std::{
-    io::{BufRead, BufReader, Read, Write},
-    net::TcpStream,
-    process::{Child, Command},
+    io::{BufRead, BufReader},
     time::{Duration, Instant},
 };
 
-use serde_json::Value;
-
-use crate::place::Place;
-
-/// Free ports for all doors.
-const FREE: [&str; 7] = [
-    "--json",
-    "--set",
-    "listen.grpc=127.0.0.1:0",
-    "--set",
-    "listen.http=127.0.0.1:0",
-    "--set",
-    "listen.admin=127.0.0.1:0",
-];
-
-/// A server's process, ended with the test.
-struct Running {
-    child: Child,
-    http: String,
-    admin: String,
-}
-
-impl Running {
-    fn start(place: &Place, args: &[&str]) -> Self {
-        let mut child = place.spawn(args);
-        let mut line = String::new();
-        BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
-        let addresses: Value = serde_json::from_str(&line).unwrap_or_else(|error| {
-            let mut err = String::new();
-            child.stderr.take().unwrap().read_to_string(&mut err).unwrap();
-            panic!("{error}: {line:?}: {err}")
-        });
-        let address = |door: &str| addresses[door].as_str().unwrap().to_owned();
-        Self { http: address("http"), admin: address("admin"), child }
-    }
-
-    fn next(&self) -> Value {
-        let answer = say(&self.http, "POST /v1/sequences/order/next HTTP/1.1");
-        serde_json::from_str(answer.split_once("\r\n\r\n").unwrap().1).unwrap()
-    }
-
-    fn signal(&self, name: &str) {
-        let sent = Command::new("kill").args(["-s", name, &self.child.id().to_string()]).status().unwrap();
-        assert!(sent.success());
-    }
-
-    /// The exit code and what was said on standard error.
-    fn end(mut self) -> (Option<i32>, String) {
-        self.signal("TERM");
-        let code = self.child.wait().unwrap().code();
-        let mut err = String::new();
-        self.child.stderr.take().unwrap().read_to_string(&mut err).unwrap();
-        (code, err)
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        drop(self.child.kill());
-        drop(self.child.wait());
-    }
-}
-
-fn say(address: &str, line: &str) -> String {
-    let mut socket = TcpStream::connect(address).unwrap();
-    write!(socket, "{line}\r\nhost: x\r\nconnection: close\r\n\r\n").unwrap();
-    let mut answer = String::new();
-    socket.read_to_string(&mut answer).unwrap();
-    answer
-}
+use crate::{
+    place::Place,
+    running::{FREE, Running, say},
+};
 
 #[test]
 fn a_server_goes_on_where_the_command_line_ended_and_the_other_way_round() {

@@ -10,7 +10,7 @@ mod wire;
 
 use std::{convert::Infallible, sync::Arc};
 
-use http::{Request, Response};
+use http::{HeaderValue, Method, Request, Response, StatusCode, header};
 use hyper::body::Incoming;
 use sequent_engine::Ready;
 use sequent_proto::v1::{FILE_DESCRIPTOR_SET, sequences_server::SequencesServer};
@@ -91,11 +91,11 @@ impl GrpcDoor {
     /// A call for numbers: whole, dressed, and in bounded time even if its message never arrives.
     fn numbers(&self, request: Request<Begun>) -> Whole {
         let answer = self.0.sequences.clone().call(request);
-        let limit = self.0.teller.deadline() + BODY_TIMEOUT;
+        let (limit, door) = (self.0.teller.deadline() + BODY_TIMEOUT, self.clone());
         Box::pin(async move {
             let response = match tokio::time::timeout(limit, answer).await {
-                Ok(Ok(response)) => dress::dressed(response),
-                Err(_) => Fault::late("that request").into_status().into_http(),
+                Ok(Ok(response)) => dress::dressed(response, &door.0.next),
+                Err(_) => door.0.next.refused(Fault::late("that request")).into_status().into_http(),
             };
             Ok(response.map(Said::Whole))
         })
@@ -119,6 +119,14 @@ impl hyper::service::Service<Request<Incoming>> for GrpcDoor {
 
     fn call(&self, request: Request<Incoming>) -> Answer {
         let path = request.uri().path();
+        if let Some((status, fault)) = no_call(&request) {
+            let mut response = self.0.next.refused(fault).into_status().into_http();
+            *response.status_mut() = status;
+            if status == StatusCode::METHOD_NOT_ALLOWED {
+                response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("POST"));
+            }
+            return Answer::at_once(response);
+        }
         if path == NEXT {
             let ((parts, body), door) = (request.into_parts(), self.clone());
             return Answer::Next(Some(Asked { door, parts, body }));
@@ -133,12 +141,25 @@ impl hyper::service::Service<Request<Incoming>> for GrpcDoor {
             Some("grpc.reflection.v1alpha.ServerReflection") => {
                 self.beside(&self.0.reflection_alpha, request)
             }
-            _ => {
-                let response = dress::dressed(unknown(path)).map(Said::Whole);
-                Answer::Whole(Box::pin(std::future::ready(Ok(response))))
-            }
+            _ => Answer::at_once(dress::dressed(unknown(path), &self.0.next)),
         }
     }
+}
+
+/// What is no call at all, with the status that the protocol has for it: a cache may answer a GET again, with the same
+/// number.
+fn no_call(request: &Request<Incoming>) -> Option<(StatusCode, Fault)> {
+    if request.method() != Method::POST {
+        let fault = Fault::field("method", request.method().as_str(), "POST is allowed");
+        return Some((StatusCode::METHOD_NOT_ALLOWED, fault));
+    }
+    let kind = request.headers().get(header::CONTENT_TYPE).map_or(&b""[..], HeaderValue::as_bytes);
+    if !kind.starts_with(b"application/grpc") {
+        let kind = String::from_utf8_lossy(kind);
+        let fault = Fault::field("content-type", &kind, "application/grpc is expected");
+        return Some((StatusCode::UNSUPPORTED_MEDIA_TYPE, fault));
+    }
+    None
 }
 
 fn unknown(path: &str) -> Response<Body> {

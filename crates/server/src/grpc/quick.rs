@@ -10,7 +10,7 @@ use bytes::Bytes;
 use http::{Request, Response, header, request::Parts};
 use http_body::Body as _;
 use hyper::body::Incoming;
-use tonic::metadata::GRPC_CONTENT_TYPE;
+use tonic::{body::Body, metadata::GRPC_CONTENT_TYPE};
 
 use super::{
     GrpcDoor,
@@ -64,6 +64,13 @@ impl Asked {
         let mut response = Response::new(Said::Ready(Some(wire::answer(name, ready))));
         response.headers_mut().insert(header::CONTENT_TYPE, GRPC_CONTENT_TYPE);
         Some(response)
+    }
+}
+
+impl Answer {
+    /// An answer that is known already.
+    pub(crate) fn at_once(response: Response<Body>) -> Self {
+        Self::Whole(Box::pin(std::future::ready(Ok(response.map(Said::Whole)))))
     }
 }
 

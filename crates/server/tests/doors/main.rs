@@ -5,6 +5,7 @@
 mod admin;
 mod bad_grpc;
 mod bad_http;
+mod described;
 mod drain;
 mod given;
 mod wire;

@@ -1,0 +1,253 @@
+//! Callers who mean harm: the others are served as ever, memory stays bounded, and no number is consumed.
+
+use std::{
+    io::{Read, Write},
+    net::TcpStream,
+    sync::atomic::{AtomicBool, Ordering},
+    time::{Duration, Instant},
+};
+
+use crate::{
+    frames::{self, CONTINUATION, END_HEADERS, END_STREAM, GO_AWAY, HEADERS, RESET, frame},
+    place::Place,
+    running::{Running, say},
+};
+
+/// What an attack may add to a server's memory: bodies of 10 MB, headers by the thousand and a thousand connections
+/// would take several times as much if they were kept.
+const MEMORY_MAX: u64 = 64 << 20;
+
+/// How long any other caller may wait meanwhile: far below the deadline of a request.
+const WAIT_MAX: Duration = Duration::from_secs(1);
+
+/// An attack, beside a caller that goes on taking numbers one by one.
+fn under(attack: impl FnOnce(&Running)) {
+    let place = Place::new();
+    let server = Running::start(&place, &["dev", "--json"]);
+    let number = || server.next()["numbers"][0].as_str().unwrap().parse::<u64>().unwrap();
+    assert_eq!(number(), 1);
+    let before = server.memory("VmRSS");
+    let over = AtomicBool::new(false);
+    let (given, longest) = std::thread::scope(|scope| {
+        let caller = scope.spawn(|| {
+            let (mut given, mut longest) = (1, Duration::ZERO);
+            while !over.load(Ordering::Relaxed) || given < 20 {
+                let began = Instant::now();
+                assert_eq!(number(), given + 1, "the next number: nothing was consumed");
+                (given, longest) = (given + 1, longest.max(began.elapsed()));
+            }
+            (given, longest)
+        });
+        // However the attack ends, the caller does too.
+        let attacked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| attack(&server)));
+        over.store(true, Ordering::Relaxed);
+        let found = caller.join().unwrap();
+        attacked.unwrap();
+        found
+    });
+    let most = server.memory("VmHWM").saturating_sub(before);
+    println!("{given} numbers beside it, the longest wait {longest:?}, {most} bytes more memory at most");
+    assert!(longest < WAIT_MAX, "somebody else waited {longest:?}");
+    assert!(most < MEMORY_MAX, "{most} bytes");
+    assert_eq!(server.end().0, Some(0));
+}
+
+/// Whether the peer has hung up, read to the end.
+fn ends(socket: &mut TcpStream, within: Duration) -> bool {
+    socket.set_read_timeout(Some(within)).unwrap();
+    let mut bytes = [0; 1024];
+    loop {
+        match socket.read(&mut bytes) {
+            Ok(0) => return true,
+            Ok(_) => {}
+            Err(error) => return error.kind() == std::io::ErrorKind::ConnectionReset,
+        }
+    }
+}
+
+#[test]
+fn a_thousand_connections_that_never_finish_a_head() {
+    under(|server| {
+        let head = b"POST /v1/sequences/order/next HTTP/1.1\r\nhost: ";
+        let open = |door: &str, bytes: &[u8]| -> Vec<TcpStream> {
+            let one = |_| {
+                let mut socket = TcpStream::connect(door).unwrap();
+                socket.write_all(bytes).unwrap();
+                socket
+            };
+            (0..500).map(one).collect()
+        };
+        let mut slow = open(&server.http, head);
+        // Half of HTTP/2's greeting.
+        let mut silent = open(&server.grpc, b"PRI * HTTP/2");
+        for socket in &mut silent {
+            assert!(ends(socket, Duration::from_secs(30)), "it did not greet");
+        }
+        for socket in &mut slow {
+            // More of the head, too late to count as progress: the head as a whole has its time.
+            let _gone = socket.write_all(b"x").is_err();
+        }
+        for socket in &mut slow {
+            assert!(ends(socket, Duration::from_secs(30)), "it did not finish its head");
+        }
+        assert!(server.metric("sequent_connections", "http") < 10.0);
+    });
+}
+
+#[test]
+fn a_flood_of_streams_that_are_reset() {
+    under(|server| {
+        for _ in 0..20 {
+            let mut socket = frames::connect(&server.grpc);
+            let block = frames::call("POST");
+            let mut flood = Vec::new();
+            for stream in (1..10_000).step_by(2) {
+                flood.extend(frame(HEADERS, END_HEADERS, stream, &block));
+                flood.extend(frame(RESET, 0, stream, &8_u32.to_be_bytes()));
+            }
+            let mut writer = socket.try_clone().unwrap();
+            let writing = std::thread::spawn(move || drop(writer.write_all(&flood)));
+            let mut gone = false;
+            while let Some(frame) = frames::read(&mut socket) {
+                gone |= frame.kind == GO_AWAY;
+            }
+            writing.join().unwrap();
+            assert!(gone, "the connection ends, and its peer is told");
+        }
+    });
+}
+
+#[test]
+fn ten_thousand_headers_by_either_door() {
+    under(|server| {
+        let lines = "x: y\r\n".repeat(10_000);
+        let said = flood(
+            &server.http,
+            format!("POST /v1/sequences/order/next HTTP/1.1\r\nhost: x\r\n{lines}\r\n").as_bytes(),
+        );
+        assert!(said.starts_with("HTTP/1.1 431 "), "{said}");
+        let mut block = frames::call("POST");
+        (0..10_000).for_each(|_| frames::header(&mut block, "x", "y"));
+        let mut socket = frames::connect(&server.grpc);
+        let mut parts = block.chunks(16_384);
+        socket.write_all(&frame(HEADERS, END_STREAM, 1, parts.next().unwrap())).unwrap();
+        let count = parts.len();
+        for (at, part) in parts.enumerate() {
+            let last = if at + 1 == count { END_HEADERS } else { 0 };
+            let _told_to_stop = socket.write_all(&frame(CONTINUATION, last, 1, part)).is_err();
+        }
+        let mut refused = false;
+        while let Some(frame) = frames::read(&mut socket) {
+            let too_large = frame.kind == HEADERS && frame.has_status("431");
+            refused |= too_large || matches!(frame.kind, RESET | GO_AWAY);
+            if refused {
+                break;
+            }
+        }
+        assert!(refused, "431, or the protocol's reset");
+    });
+}
+
+#[test]
+fn bodies_of_ten_megabytes_and_thousands_of_braces() {
+    under(|server| {
+        let large = vec![b' '; 10 << 20];
+        for _ in 0..20 {
+            let head = format!(
+                "POST /v1/sequences/order/next HTTP/1.1\r\nhost: x\r\ncontent-length: {}\r\n\r\n",
+                large.len()
+            );
+            let said = flood(&server.http, &[head.as_bytes(), &large].concat());
+            assert!(said.starts_with("HTTP/1.1 413 ") && said.contains("\"body\""), "{said}");
+        }
+        for _ in 0..200 {
+            let body = "{".repeat(5000);
+            let head = format!(
+                "POST /v1/sequences/order/next HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: {}\r\n\r\n",
+                body.len()
+            );
+            let said = flood(&server.http, format!("{head}{body}").as_bytes());
+            assert!(said.starts_with("HTTP/1.1 400 ") && said.contains("INVALID_ARGUMENT"), "{said}");
+        }
+        // A message that says it is 10 MB long, and one of 5000 groups in one another.
+        for message in [vec![b'n'; 10 << 20], vec![b'{'; 5000]] {
+            let mut socket = frames::connect(&server.grpc);
+            socket.write_all(&frame(HEADERS, END_HEADERS, 1, &frames::call("POST"))).unwrap();
+            let mut body = vec![0];
+            body.extend(u32::try_from(message.len()).unwrap().to_be_bytes());
+            body.extend(&message);
+            let mut writer = socket.try_clone().unwrap();
+            let writing = std::thread::spawn(move || {
+                for part in body.chunks(16_384) {
+                    // A server may have answered before it has read everything.
+                    if writer.write_all(&frame(frames::DATA, 0, 1, part)).is_err() {
+                        return;
+                    }
+                }
+                drop(writer.write_all(&frame(frames::DATA, END_STREAM, 1, &[])));
+            });
+            let mut answered = false;
+            while let Some(frame) = frames::read(&mut socket) {
+                answered |=
+                    frame.stream == 1 && matches!(frame.kind, HEADERS | RESET) || frame.kind == GO_AWAY;
+                if answered {
+                    break;
+                }
+            }
+            drop(socket.shutdown(std::net::Shutdown::Both));
+            writing.join().unwrap();
+            assert!(answered);
+        }
+        let refused = server.metric("sequent_requests_total", "reason=\"INVALID_ARGUMENT\"");
+        assert!(refused >= 222.0, "each is counted: {refused}");
+    });
+}
+
+/// Sends everything, reads everything.
+fn flood(to: &str, bytes: &[u8]) -> String {
+    let mut socket = TcpStream::connect(to).unwrap();
+    socket.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    let mut writer = socket.try_clone().unwrap();
+    let bytes = bytes.to_vec();
+    // A server may have answered, and left, before it has read everything.
+    let writing = std::thread::spawn(move || drop(writer.write_all(&bytes)));
+    let mut answer = Vec::new();
+    let mut part = [0; 4096];
+    while let Ok(read) = socket.read(&mut part)
+        && read > 0
+    {
+        answer.extend(&part[..read]);
+        if answer.windows(4).any(|window| window == b"\r\n\r\n") && answer.ends_with(b"}") {
+            break;
+        }
+    }
+    drop(socket.shutdown(std::net::Shutdown::Both));
+    writing.join().unwrap();
+    String::from_utf8_lossy(&answer).into_owned()
+}
+
+#[test]
+fn a_get_is_no_call_though_it_carries_a_whole_message() {
+    under(|server| {
+        let mut socket = frames::connect(&server.grpc);
+        let message = b"\0\0\0\0\x07\x0a\x05order";
+        socket.write_all(&frame(HEADERS, END_HEADERS, 1, &frames::call("GET"))).unwrap();
+        socket.write_all(&frame(frames::DATA, END_STREAM, 1, message)).unwrap();
+        let mut refused = false;
+        while !refused && let Some(frame) = frames::read(&mut socket) {
+            assert!(frame.kind != frames::DATA, "it gave something: {frame:?}");
+            refused = frame.kind == HEADERS && frame.has_status("405");
+        }
+        assert!(refused);
+    });
+}
+
+#[test]
+fn a_health_probe_answers_beside_everything() {
+    under(|server| {
+        for _ in 0..200 {
+            assert!(say(&server.admin, "GET /livez HTTP/1.1").starts_with("HTTP/1.1 200 "));
+            assert!(say(&server.admin, "GET /v1/status HTTP/1.1").contains("\"phase\":\"serving\""));
+        }
+    });
+}

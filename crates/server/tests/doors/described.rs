@@ -1,0 +1,136 @@
+//! What the doors say about themselves is what they do: reflection, health, `/openapi.json`.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+use tonic::{Code, Request, codegen::tokio_stream};
+use tonic_health::pb::{
+    HealthCheckRequest, health_check_response::ServingStatus, health_client::HealthClient,
+};
+use tonic_reflection::pb::v1::{
+    ServerReflectionRequest, server_reflection_client::ServerReflectionClient,
+    server_reflection_request::MessageRequest, server_reflection_response::MessageResponse,
+};
+
+use crate::{Server, wire};
+
+/// One question by the reflection protocol, as grpcurl asks it.
+async fn reflected(server: &Server, ask: MessageRequest) -> MessageResponse {
+    let mut client = ServerReflectionClient::new(server.channel().await);
+    let request = ServerReflectionRequest { host: String::new(), message_request: Some(ask) };
+    let asks = Request::new(tokio_stream::once(request));
+    let mut answers = client.server_reflection_info(asks).await.unwrap().into_inner();
+    answers.message().await.unwrap().unwrap().message_response.unwrap()
+}
+
+#[tokio::test]
+async fn reflection_lists_the_services_and_describes_their_methods() {
+    let server = Server::start().await;
+    let listed = reflected(&server, MessageRequest::ListServices(String::new())).await;
+    let MessageResponse::ListServicesResponse(listed) = listed else { panic!("{listed:?}") };
+    let names: BTreeSet<String> = listed.service.into_iter().map(|service| service.name).collect();
+    for name in ["sequent.v1.Sequences", "grpc.health.v1.Health", "grpc.reflection.v1.ServerReflection"] {
+        assert!(names.contains(name), "{name} is not in {names:?}");
+    }
+    let symbol = MessageRequest::FileContainingSymbol("sequent.v1.Sequences".to_owned());
+    let MessageResponse::FileDescriptorResponse(found) = reflected(&server, symbol).await else {
+        panic!("no descriptor")
+    };
+    let text = String::from_utf8_lossy(&found.file_descriptor_proto[0]).into_owned();
+    for word in ["NextRequest", "LeaseRequest", "above"] {
+        assert!(text.contains(word), "{word}");
+    }
+    let unknown = MessageRequest::FileContainingSymbol("sequent.v9.Nothing".to_owned());
+    let mut client = ServerReflectionClient::new(server.channel().await);
+    let asks =
+        tokio_stream::once(ServerReflectionRequest { host: String::new(), message_request: Some(unknown) });
+    let answer = client.server_reflection_info(asks).await;
+    let status = match answer {
+        Ok(answers) => answers.into_inner().message().await.unwrap_err(),
+        Err(status) => status,
+    };
+    assert_eq!(status.code(), Code::NotFound);
+}
+
+#[tokio::test]
+async fn health_knows_the_service_and_no_other() {
+    let server = Server::start().await;
+    let mut client = HealthClient::new(server.channel().await);
+    for service in ["", "sequent.v1.Sequences"] {
+        let asked = client.check(HealthCheckRequest { service: service.to_owned() }).await.unwrap();
+        assert_eq!(asked.into_inner().status(), ServingStatus::Serving, "{service:?}");
+    }
+    let status = client.check(HealthCheckRequest { service: "x".to_owned() }).await.unwrap_err();
+    assert_eq!(status.code(), Code::NotFound);
+}
+
+/// A value that fits a parameter of a path.
+const NAME: &str = "order";
+
+#[tokio::test]
+async fn each_path_of_the_description_is_served_by_its_methods_and_by_no_other() {
+    const METHODS: [&str; 5] = ["get", "post", "put", "delete", "patch"];
+    let server = Server::start().await;
+    let described = wire::get(server.http, "/openapi.json").await.json();
+    let paths = described["paths"].as_object().unwrap();
+    assert_eq!(paths.keys().collect::<Vec<_>>(), ["/openapi.json", "/v1/sequences/{name}/next"]);
+    for (path, item) in paths {
+        let real = path.replace("{name}", NAME);
+        for method in METHODS {
+            let said = wire::send(server.http, &method.to_uppercase(), &real, b"").await;
+            let told = item.get(method);
+            let case = format!("{method} {path}: {said:?}");
+            assert_eq!(said.status == 405, told.is_none(), "{case}");
+            let Some(told) = told else {
+                assert!(said.header("allow").is_some(), "{case}");
+                continue;
+            };
+            assert_eq!(said.status, 200, "{case}");
+            let content = &told["responses"]["200"]["content"];
+            assert!(content.get(said.header("content-type").unwrap()).is_some(), "{case}");
+        }
+    }
+    for unknown in ["/", "/v1/sequences", "/v1/sequences/order", "/openapi.yaml"] {
+        assert_eq!(wire::get(server.http, unknown).await.status, 404, "{unknown}");
+    }
+}
+
+/// The schema that a reference of the description points to.
+fn resolved<'a>(described: &'a Value, schema: &'a Value) -> &'a Value {
+    match schema["$ref"].as_str() {
+        Some(reference) => described.pointer(reference.strip_prefix('#').unwrap()).unwrap(),
+        None => schema,
+    }
+}
+
+#[tokio::test]
+async fn the_fields_of_requests_and_answers_are_those_of_the_description() {
+    let server = Server::start().await;
+    let described = wire::get(server.http, "/openapi.json").await.json();
+    let post = &described["paths"]["/v1/sequences/{name}/next"]["post"];
+    let fields = |schema: &Value| -> BTreeSet<String> {
+        resolved(&described, schema)["properties"].as_object().unwrap().keys().cloned().collect()
+    };
+    let asked = fields(&post["requestBody"]["content"]["application/json"]["schema"]);
+    assert_eq!(asked, ["above", "at", "count", "with"].map(str::to_owned).into());
+    for field in &asked {
+        // Of the wrong type: a field that is known says what it expects, one that is not says which are known.
+        let body = format!("{{\"{field}\": [1]}}");
+        let said = wire::post(server.http, "/v1/sequences/order/next", &body).await.json();
+        assert_eq!(said["errors"][0]["field"], field.as_str(), "{said}");
+        assert_ne!(said["errors"][0]["value"], "unknown", "{said}");
+    }
+    let answer = fields(&post["responses"]["200"]["content"]["application/json"]["schema"]);
+    let said = wire::post(server.http, "/v1/sequences/order/next", "").await.json();
+    for field in said.as_object().unwrap().keys() {
+        assert!(answer.contains(field), "{field} is not described");
+    }
+    let problem = fields(&post["responses"]["400"]["content"]["application/problem+json"]["schema"]);
+    let said = wire::post(server.http, "/v1/sequences/order/next?count=0", "").await.json();
+    for field in said.as_object().unwrap().keys() {
+        assert!(problem.contains(field), "{field} is not described");
+    }
+    for status in ["404", "405", "413", "408"] {
+        assert!(post["responses"][status].is_object() || status == "404", "{status} is not described");
+    }
+}
