@@ -9,9 +9,8 @@ use std::{
 use arc_swap::ArcSwap;
 use sequent_engine::config::{Config, LimitsPart};
 
-/// What a reload may change besides sequences and `auto_create`, which the engine takes up; everything else needs a
-/// restart, which is said.
-const RELOADED: &str = "limits.";
+/// What a reload may change: limits here, the others by the engine. Everything else needs a restart, which is said.
+const RELOADED: [&str; 3] = ["limits.", "sequence[", "auto_create"];
 
 /// Limits in force, read without a lock. Cheap to clone; all clones share one set.
 #[derive(Debug, Clone)]
@@ -36,7 +35,8 @@ impl Dials {
         Self(Arc::new(ArcSwap::from_pointee(limits.clone())))
     }
 
-    /// Puts in force what can change, and says of every other key that differs that it needs a restart.
+    /// Puts the limits in force, and says of each key that differs whether a reload changes it, here or in the engine
+    /// ([`Engine::reload`](sequent_engine::Engine::reload), to be called first), or whether it needs a restart.
     pub fn reload(&self, was: &Config, is: &Config) -> Vec<Change> {
         self.0.store(Arc::new(is.limits.clone()));
         changes(&values(was), &values(is))
@@ -91,7 +91,7 @@ fn changes(was: &BTreeMap<&str, &str>, is: &BTreeMap<&str, &str>) -> Vec<Change>
             key: key.to_owned(),
             was: value(was, key),
             is: value(is, key),
-            in_force: key.starts_with(RELOADED),
+            in_force: RELOADED.iter().any(|reloaded| key.starts_with(reloaded)),
         })
         .filter(|change| change.was != change.is)
         .collect()

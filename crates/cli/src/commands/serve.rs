@@ -3,7 +3,7 @@
 use std::{io, net::SocketAddr, path::PathBuf, time::SystemTime};
 
 use clap::Args;
-use sequent_engine::{Pace, config::Config};
+use sequent_engine::{Engine, Pace, config::Config};
 use sequent_server::{Dials, Listeners, Recorder, Serving, run};
 use serde::Serialize;
 use tokio::{
@@ -25,8 +25,8 @@ Examples:
 
 Prints its addresses once it serves. SIGTERM and SIGINT drain: unready at once, still serving for \
 limits.drain_delay_s, then requests in work have limits.drain_timeout_s; exit code 0. SIGHUP, or a changed \
-configuration file, puts limits.deadline_ms and the drain limits in force after checking the whole file, and says \
-what needs a restart.";
+configuration file, puts in force what can change (limits, sequences, auto_create) after checking the whole file, and \
+says what needs a restart.";
 
 /// Serve gRPC and HTTP/JSON, with health and metrics on a listener of their own
 #[derive(Debug, Args)]
@@ -67,10 +67,10 @@ pub(crate) async fn serve(cluster: &Cluster, config: Config, reloads: bool) -> R
         return announced;
     }
     let (ends, hangups) = signals;
-    let serving = Serving { engine, dials: dials.clone(), recorder };
+    let serving = Serving { engine: engine.clone(), dials: dials.clone(), recorder };
     let reloading = async {
         if reloads {
-            reload(cluster, config, dials, hangups).await;
+            reload(cluster, config, (engine, dials), hangups).await;
         }
         std::future::pending::<()>().await;
     };
@@ -135,7 +135,12 @@ impl Signals {
 }
 
 /// Reads the configuration again at each SIGHUP and each change of the file; a faulty one changes nothing.
-async fn reload(cluster: &Cluster, mut in_force: Config, dials: Dials, mut hangups: Signal) {
+async fn reload(
+    cluster: &Cluster,
+    mut in_force: Config,
+    (engine, dials): (Engine, Dials),
+    mut hangups: Signal,
+) {
     let mut seen = cluster.file().and_then(stamp);
     loop {
         let asked = tokio::select! {
@@ -147,7 +152,13 @@ async fn reload(cluster: &Cluster, mut in_force: Config, dials: Dials, mut hangu
             continue;
         }
         seen = now;
-        match cluster.config() {
+        // First what may be refused, and changes nothing then.
+        let taken_up = async {
+            let config = cluster.config()?;
+            engine.reload(&config).await?;
+            Ok::<Config, Failure>(config)
+        };
+        match taken_up.await {
             Ok(config) => {
                 say(&dials.reload(&in_force, &config));
                 in_force = config;

@@ -50,7 +50,7 @@ fn a_reload_checks_the_whole_file_and_says_what_needs_a_restart() {
     let place = Place::new();
     let text = |deadline: &str, slow: u8| {
         format!(
-            "cluster = \"x\"\nauto_create = [\"*\"]\n[ring]\nslow_limit = {slow}\n[limits]\ndrain_delay_s = 0\ndeadline_ms = {deadline}\n"
+            "cluster = \"x\"\nauto_create = [\"order\"]\n[ring]\nslow_limit = {slow}\n[limits]\ndrain_delay_s = 0\ndeadline_ms = {deadline}\n"
         )
     };
     place.write("x.toml", &text("1500", 3));
@@ -69,6 +69,18 @@ fn a_reload_checks_the_whole_file_and_says_what_needs_a_restart() {
     heard(&["in force", "limits.deadline_ms", "900"]);
     heard(&["needs a restart", "ring.slow_limit"]);
     assert_eq!(server.next()["numbers"], serde_json::json!(["1"]));
+    let other = || say(&server.http, "POST /v1/sequences/other/next?count=2 HTTP/1.1");
+    assert!(other().contains("SEQUENCE_NOT_FOUND"));
+    let more = "max_count = 1\n[[sequence]]\nname = \"other\"\nversion = 1\nstart = 500\n";
+    // A changed file is noticed without a signal.
+    place.write("x.toml", &format!("{}{more}", text("900", 4)));
+    heard(&["in force", "limits.max_count"]);
+    assert!(other().contains("1 to 1 are allowed"), "{}", other());
+    let one = say(&server.http, "POST /v1/sequences/other/next HTTP/1.1");
+    assert!(one.contains("[\"500\"]"), "{one}");
+    place.write("x.toml", &format!("{}{}", text("900", 4), more.replace("500", "600")));
+    server.signal("HUP");
+    heard(&["not reloaded", "other"]);
     server.signal("TERM");
     assert_eq!(server.child.wait().unwrap().code(), Some(0));
 }
