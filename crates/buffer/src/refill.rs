@@ -1,13 +1,18 @@
 //! The one refill in flight: a task of its own, going on while demand asks for more.
 
-use std::sync::Arc;
+use std::{future::Future, sync::Arc};
 
 use crate::turn::Turn;
 use crate::{inner::Inner, turn};
 
 /// Asks the source until the appetite is stilled or the source fails.
-pub(crate) async fn run(inner: Arc<Inner>, want: u64) {
-    let task = Task(Some(inner));
+///
+/// Who speaks for the task is there before its first poll: a runtime that is shutting down drops it unpolled.
+pub(crate) fn run(inner: Arc<Inner>, want: u64) -> impl Future<Output = ()> + Send {
+    ask_on(Task(Some(inner)), want)
+}
+
+async fn ask_on(task: Task, want: u64) {
     let mut next = Some(want);
     while let (Some(want), Some(inner)) = (next, &task.0) {
         let clock = &inner.setting.env.clock;

@@ -12,9 +12,9 @@ use std::{
     time::Duration,
 };
 
-use sequent_buffer::{ReservoirConfig, TakeError};
+use sequent_buffer::{Reservoir, ReservoirConfig, Spawner, TakeError};
 use sequent_core::{BLOCKS_MAX, Block, Blocks, BoxFuture, Env, ErrorKind, Source, SourceError};
-use sequent_testkit::{Act, ScriptedSource};
+use sequent_testkit::{Act, PausedClock, ScriptedSource};
 use support::{over, settle, with};
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -244,4 +244,23 @@ async fn no_more_is_held_than_may_be_at_risk() {
     }
     assert!(source.wants().iter().all(|want| *want <= 1001), "{:?}", source.wants());
     assert!(source.takes() > 150);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_refill_whose_task_never_ran_fails_its_waiters() {
+    let ended = tokio::runtime::Builder::new_multi_thread().worker_threads(1).build().unwrap();
+    let handle = ended.handle().clone();
+    std::thread::spawn(move || drop(ended)).join().unwrap();
+    let spawners: [Spawner; 2] = [Arc::new(drop), Arc::new(move |refill| drop(handle.spawn(refill)))];
+    for spawn in spawners {
+        let source = Arc::new(ScriptedSource::giving());
+        let env = Env { clock: Arc::new(PausedClock::new()), ..Env::default() };
+        let reservoir = Reservoir::new(source, ReservoirConfig::default(), env, spawn);
+        for _ in 0..2 {
+            let answer = tokio::time::timeout(SECOND, reservoir.take(1, None)).await.expect("an answer");
+            let Err(TakeError::Source(error)) = answer else { panic!("{answer:?}") };
+            assert_eq!(error.kind(), ErrorKind::Unavailable);
+        }
+        assert!(!reservoir.stats().refilling, "the next caller asks again");
+    }
 }
