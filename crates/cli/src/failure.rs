@@ -97,6 +97,11 @@ impl Failure {
         ExitCode::from(self.exit)
     }
 
+    /// Whether no server answered at all.
+    pub(crate) fn is_unreachable(&self) -> bool {
+        self.reason == crate::remote::SERVER_UNAVAILABLE
+    }
+
     fn new(reason: &'static str, exit: u8, message: String) -> Self {
         Self { reason, message, errors: Vec::new(), exit, silent: false }
     }
@@ -123,6 +128,20 @@ impl From<EngineError> for Failure {
         };
         let word = if error.is_refused() { REFUSED } else { error.reason().as_str() };
         Self { errors: fields.map(field).collect(), ..Self::new(word, error.exit_code(), message) }
+    }
+}
+
+impl From<sequent_client::Error> for Failure {
+    fn from(error: sequent_client::Error) -> Self {
+        let (word, exit) = crate::remote::reason(&error);
+        let field = |found: &sequent_client::Field| {
+            // `is VALUE: BOUND`, as every door says it.
+            let problem = found.problem.strip_prefix("is ").unwrap_or(&found.problem);
+            let (value, bound) = problem.split_once(": ").unwrap_or(("", problem));
+            Field { field: found.field.clone(), value: value.to_owned(), bound: bound.to_owned() }
+        };
+        let errors = error.fields().iter().map(field).collect();
+        Self { errors, ..Self::new(word, exit, error.to_string()) }
     }
 }
 

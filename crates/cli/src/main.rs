@@ -10,6 +10,8 @@ mod commands;
 mod failure;
 mod logging;
 mod output;
+mod presence;
+mod remote;
 
 use std::{ffi::OsStr, process::ExitCode};
 

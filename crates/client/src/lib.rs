@@ -27,6 +27,7 @@
 //! Suggested reading order: `client`, `sequence`, `lease` (a server's lease as a source), `endpoints`, `wire`.
 
 mod address;
+mod batch;
 pub mod blocking;
 mod builder;
 mod client;
@@ -52,6 +53,7 @@ mod ticker;
 mod transport;
 mod wire;
 
+pub use batch::Batch;
 pub use builder::ClientBuilder;
 pub use client::Client;
 pub use error::{Error, ErrorKind, Field};

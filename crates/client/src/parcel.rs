@@ -16,13 +16,14 @@ use crate::{
 pub(crate) struct Parcel {
     blocks: Vec<Block>,
     age: Option<Duration>,
+    version: u32,
 }
 
 impl Parcel {
     /// Checks an answer against what was asked for. A server that gives other than that is not understood, and what
     /// it gave is not used.
     pub(crate) fn checked(ask: &Ask, granted: Granted) -> Result<Self, Error> {
-        let parcel = Self { blocks: granted.blocks, age: granted.max_age };
+        let parcel = Self { blocks: granted.blocks, age: granted.max_age, version: granted.version };
         let (count, asked) = (parcel.count(), u64::from(ask.count));
         let fits = match ask.verb {
             Verb::Next => count == asked,
@@ -38,6 +39,11 @@ impl Parcel {
     /// How long they may be handed out, where they age.
     pub(crate) fn age(&self) -> Option<Duration> {
         self.age
+    }
+
+    /// The version of the definition that they were given under.
+    pub(crate) fn version(&self) -> u32 {
+        self.version
     }
 
     /// The numbers, for somebody who uses them.

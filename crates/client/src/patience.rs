@@ -34,10 +34,15 @@ impl<'a> Patience<'a> {
         self.end
     }
 
+    /// How much of it is left.
+    pub(crate) fn left(&self) -> Duration {
+        let now = self.clock.now();
+        self.end.map_or(Duration::MAX, |end| end.saturating_duration_since(now))
+    }
+
     /// Pauses before another try. Or the error for the caller: what can't pass, or the cause that lasted until the end.
     pub(crate) async fn again(&mut self, error: Error) -> Result<(), Error> {
-        let now = self.clock.now();
-        let left = self.end.map_or(Duration::MAX, |end| end.saturating_duration_since(now));
+        let left = self.left();
         let late = error.kind() == ErrorKind::DeadlineExceeded && left.is_zero();
         if late {
             return Err(self.cause.take().unwrap_or(error));

@@ -14,6 +14,7 @@ use tokio::time::timeout;
 
 use crate::{
     client::Client,
+    endpoints::Endpoints,
     error::{Error, SERVER_UNAVAILABLE},
     fork::Process,
     fresh::{Merged, merged},
@@ -228,13 +229,12 @@ impl Sequence {
 
     async fn fresh(&self) -> Result<Number, Error> {
         let mut patience = self.patience();
-        let (within, clock) = (self.deadline, &self.client.ground().nature.timers);
+        let within = self.deadline;
         loop {
             // Dropped with this call, so that nobody asks on behalf of a caller that is gone.
             let caller = Arc::new(());
             let ask = self.merged().ask(Arc::downgrade(&caller));
-            let left = patience.end().map_or(Duration::MAX, |end| end.saturating_duration_since(clock.now()));
-            let answer = timeout(left, ask).await;
+            let answer = timeout(patience.left(), ask).await;
             let error = match answer {
                 Ok(Ok(Ok(number))) => match Fresh::open(number) {
                     Some(number) => return Ok(number),
@@ -264,7 +264,15 @@ impl Sequence {
         self.deadline
     }
 
-    fn patience(&self) -> Patience<'_> {
+    pub(crate) fn endpoints(&self) -> &Endpoints {
+        &self.client.ground().endpoints
+    }
+
+    pub(crate) fn sequence_name(&self) -> &SequenceName {
+        &self.shared.name
+    }
+
+    pub(crate) fn patience(&self) -> Patience<'_> {
         let nature = &self.client.ground().nature;
         Patience::new(&*nature.timers, &*nature.entropy, self.deadline)
     }

@@ -40,6 +40,8 @@ pub(crate) struct Granted {
     pub(crate) blocks: Vec<Block>,
     /// How long a lease may be handed out.
     pub(crate) max_age: Option<Duration>,
+    /// The definition's version.
+    pub(crate) version: u32,
 }
 
 /// Why nothing was given, and whom that concerns.

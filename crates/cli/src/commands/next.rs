@@ -1,6 +1,7 @@
 //! `sequent next`: numbers, one a line.
 
 use clap::Args;
+use sequent_core::SequenceName;
 use sequent_engine::{NextRequest, Pace};
 use serde::Serialize;
 
@@ -8,6 +9,7 @@ use crate::{
     cluster::{Cluster, sequence_name},
     failure::Failure,
     output,
+    remote::{self, Servers, Where},
 };
 
 const EXAMPLES: &str = "\
@@ -16,9 +18,12 @@ Examples:
   sequent next order -n 3                  2, 3 and 4, one a line
   sequent next order -n 3 --json           {\"sequence\":\"order\",\"numbers\":[\"5\",\"6\",\"7\"],\"version\":1}
   sequent next order --data /var/lib/shop  from another directory
+  sequent next order --server http://a:7420,http://b:7420   from servers
 
 All the numbers that were asked for, or none and an error. A number that was given is never given again, \
-whatever happens to the process that asked.";
+whatever happens to the process that asked.
+
+Without --server, servers that run on the data directory are asked; where none runs, its files are opened here.";
 
 /// Give the next numbers of a sequence
 #[derive(Debug, Args)]
@@ -30,6 +35,8 @@ pub(crate) struct Next {
     #[arg(short = 'n', long = "count", value_name = "N", default_value = "1")]
     #[arg(allow_hyphen_values = true)]
     count: String,
+    #[command(flatten)]
+    servers: Where,
 }
 
 /// What `--json` prints: the answer of the HTTP door. `period` and `at` belong to templates, so they are absent
@@ -41,9 +48,34 @@ struct Answer<'a> {
     version: u32,
 }
 
+/// Numbers, whoever gave them.
+struct Issued {
+    sequence: String,
+    numbers: Vec<String>,
+    version: u32,
+}
+
 impl Next {
     pub(crate) async fn run(self, cluster: &Cluster) -> Result<(), Failure> {
         let name = sequence_name(&self.name)?;
+        let issued = match self.servers.pick(cluster)? {
+            Servers::Named(urls) => self.ask(&urls, &name).await?,
+            Servers::Found(urls) => match self.ask(&urls, &name).await {
+                // It may be ending just now; the files are there.
+                Err(failure) if failure.is_unreachable() => self.take(cluster, name).await?,
+                outcome => outcome?,
+            },
+            Servers::None => self.take(cluster, name).await?,
+        };
+        if !cluster.json() {
+            return output::lines(issued.numbers);
+        }
+        let Issued { sequence, numbers, version } = issued;
+        output::json(&Answer { sequence: &sequence, numbers, version })
+    }
+
+    /// From the stores, opened here.
+    async fn take(&self, cluster: &Cluster, name: SequenceName) -> Result<Issued, Failure> {
         let config = cluster.config()?;
         // Before anything is opened: an argument that is wrong must not even make a new cluster.
         let count = parse_count(&self.count, config.limits.max_count)?;
@@ -52,13 +84,24 @@ impl Next {
         // Whether it went well or not, the ledger hears exactly what was taken, so that nothing is skipped later.
         engine.shutdown().await;
         let issued = issued?;
-        if !cluster.json() {
-            return output::lines(issued.numbers.numbers());
-        }
-        output::json(&Answer {
-            sequence: issued.sequence.as_str(),
+        Ok(Issued {
+            sequence: issued.sequence.to_string(),
             numbers: issued.numbers.numbers().map(|number| number.to_string()).collect(),
             version: issued.version,
+        })
+    }
+
+    /// From servers: a request without a lease, so that a command that ends burns nothing.
+    async fn ask(&self, urls: &str, name: &SequenceName) -> Result<Issued, Failure> {
+        // The servers' own bound is known to them alone.
+        let count = parse_count(&self.count, u64::from(u32::MAX))?;
+        let client = remote::connect(urls, None).await?;
+        let batch =
+            client.sequence(name.as_str())?.next_batch(u32::try_from(count).unwrap_or(u32::MAX)).await?;
+        Ok(Issued {
+            sequence: name.to_string(),
+            numbers: batch.numbers.iter().map(ToString::to_string).collect(),
+            version: batch.version,
         })
     }
 }

@@ -5,13 +5,17 @@ use std::{io, net::SocketAddr, path::PathBuf, time::SystemTime};
 use clap::Args;
 use sequent_engine::{Engine, Pace, config::Config};
 use sequent_server::{Dials, Listeners, Recorder, Serving, run};
-use serde::Serialize;
 use tokio::{
     net::TcpListener,
     signal::unix::{Signal, SignalKind, signal},
 };
 
-use crate::{cluster::Cluster, failure::Failure, output};
+use crate::{
+    cluster::Cluster,
+    failure::Failure,
+    output,
+    presence::{Addresses, Presence},
+};
 
 /// How often the configuration file is looked at.
 const LOOK_EVERY: std::time::Duration = std::time::Duration::from_secs(2);
@@ -40,14 +44,6 @@ impl Serve {
     }
 }
 
-/// The addresses of a server.
-#[derive(Debug, Serialize)]
-struct Addresses {
-    grpc: SocketAddr,
-    http: SocketAddr,
-    admin: SocketAddr,
-}
-
 /// Opens the cluster, then its doors, and serves until a signal.
 pub(crate) async fn serve(cluster: &Cluster, config: Config, reloads: bool) -> Result<(), Failure> {
     let signals = Signals::listen().map_err(|error| Failure::failed(format!("no signals: {error}")))?;
@@ -61,11 +57,13 @@ pub(crate) async fn serve(cluster: &Cluster, config: Config, reloads: bool) -> R
             return Err(failure);
         }
     };
-    let announced = announce(cluster, &listeners);
-    if announced.is_err() {
-        engine.shutdown().await;
-        return announced;
-    }
+    let _presence = match announce(cluster, &config, &listeners) {
+        Ok(presence) => presence,
+        Err(failure) => {
+            engine.shutdown().await;
+            return Err(failure);
+        }
+    };
     let (ends, hangups) = signals;
     let serving = Serving { engine: engine.clone(), dials: dials.clone(), recorder };
     let reloading = async {
@@ -95,21 +93,31 @@ async fn open(key: &str, address: SocketAddr) -> Result<TcpListener, Failure> {
     bound.map_err(|error| Failure::failed(format!("{key} is {address}: can't listen there: {error}")))
 }
 
-fn announce(cluster: &Cluster, listeners: &Listeners) -> Result<(), Failure> {
+/// Says where this process serves: to whoever started it, and to the commands that look in the data directory.
+fn announce(cluster: &Cluster, config: &Config, listeners: &Listeners) -> Result<Option<Presence>, Failure> {
     let of = |listener: &TcpListener| {
         listener.local_addr().map_err(|error| Failure::failed(format!("a listener has no address: {error}")))
     };
     let addresses =
         Addresses { grpc: of(&listeners.grpc)?, http: of(&listeners.http)?, admin: of(&listeners.admin)? };
+    // Before the addresses are printed: whoever read them may rely on being found.
+    let presence = config.embedded.then(|| Presence::announce(&config.data, &addresses)).transpose();
+    let presence = presence.unwrap_or_else(|error| {
+        let data = config.data.display();
+        tracing::warn!(%data, %error, "other commands won't find this server: they open the files themselves");
+        None
+    });
     if cluster.json() {
-        return output::json(&addresses);
+        output::json(&addresses)?;
+        return Ok(presence);
     }
     let Addresses { grpc, http, admin } = addresses;
     output::lines([
         format!("grpc   http://{grpc}"),
         format!("http   http://{http}"),
         format!("admin  http://{admin}"),
-    ])
+    ])?;
+    Ok(presence)
 }
 
 /// The signals that end a server.

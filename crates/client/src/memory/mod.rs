@@ -52,7 +52,7 @@ impl Memory {
             }
             Counter::Unruly(unruly) => unruly.take(count, ask.verb == Verb::Next)?,
         };
-        Some(Granted { blocks, max_age: Some(AGE) })
+        Some(Granted { blocks, max_age: Some(AGE), version: 1 })
     }
 }
 

@@ -60,20 +60,23 @@ impl Wire {
         let outcome = match ask.verb {
             Verb::Next => {
                 let message = v1::NextRequest { sequence, count: Some(count), ..Default::default() };
-                client.next(timed(message, ask.within)).await.map(|answer| (answer.into_inner().blocks, None))
+                client.next(timed(message, ask.within)).await.map(|answer| {
+                    let answer = answer.into_inner();
+                    (answer.blocks, None, answer.version)
+                })
             }
             Verb::Lease => {
                 let message = v1::LeaseRequest { sequence, count, ..Default::default() };
                 client.lease(timed(message, ask.within)).await.map(|answer| {
                     let answer = answer.into_inner();
-                    (answer.blocks, Some(Duration::from_millis(answer.max_age_ms)))
+                    (answer.blocks, Some(Duration::from_millis(answer.max_age_ms)), answer.version)
                 })
             }
         };
         using.done();
-        let (blocks, max_age) = outcome.map_err(|status| refusal(&status))?;
+        let (blocks, max_age, version) = outcome.map_err(|status| refusal(&status))?;
         let blocks = blocks.iter().map(block).collect::<Result<_, _>>().map_err(Refusal::Final)?;
-        Ok(Granted { blocks, max_age })
+        Ok(Granted { blocks, max_age, version })
     }
 
     async fn look(&self) -> Result<(), SourceError> {

@@ -22,15 +22,9 @@ const HAND_OVER_EVERY: Duration = Duration::from_millis(100);
 
 /// Whatever answers requests.
 pub(crate) trait Target: Clone + Send + Sync + 'static {
-    /// One number.
-    fn one(&self, deadline: Option<Instant>) -> impl Future<Output = Result<u64, Missed>> + Send;
-
-    /// `count` numbers.
-    fn many(
-        &self,
-        count: u64,
-        deadline: Option<Instant>,
-    ) -> impl Future<Output = Result<Blocks, Missed>> + Send;
+    /// `count` numbers, or none.
+    fn take(&self, count: u64, deadline: Option<Instant>)
+    -> impl Future<Output = Result<Got, Missed>> + Send;
 }
 
 /// A request that failed.
@@ -105,17 +99,18 @@ impl Load {
     async fn request<T: Target>(&self, target: &T, intended: Instant) -> Result<Got, Missed> {
         // From the intended start: a caller that was made to wait has that much less patience left.
         let deadline = intended.checked_add(self.patience);
-        match self.batch {
-            1 => target.one(deadline).await.map(Got::One),
-            count => target.many(count, deadline).await.map(Got::Many),
-        }
+        target.take(self.batch, deadline).await
     }
 }
 
 /// What a request gave.
-enum Got {
+pub(crate) enum Got {
+    /// One number.
     One(u64),
+    /// Blocks of them.
     Many(Blocks),
+    /// Each by itself.
+    Each(Vec<u64>),
 }
 
 impl Got {
@@ -123,6 +118,7 @@ impl Got {
         match self {
             Self::One(_) => 1,
             Self::Many(blocks) => blocks.count(),
+            Self::Each(numbers) => numbers.len() as u64,
         }
     }
 
@@ -130,6 +126,7 @@ impl Got {
         match self {
             Self::One(number) => put(*number),
             Self::Many(blocks) => blocks.numbers().for_each(put),
+            Self::Each(numbers) => numbers.iter().copied().for_each(put),
         }
     }
 }
@@ -145,19 +142,16 @@ mod tests {
     struct Scripted(Arc<AtomicU64>);
 
     impl Target for Scripted {
-        async fn one(&self, _: Option<Instant>) -> Result<u64, Missed> {
-            match self.0.fetch_add(1, Ordering::Relaxed) + 1 {
-                8 => Ok(7),
+        async fn take(&self, count: u64, _: Option<Instant>) -> Result<Got, Missed> {
+            let first = self.0.fetch_add(count, Ordering::Relaxed) + 1;
+            match first {
+                _ if count > 1 => Ok(Got::Many(Block::new(first, 1, count).unwrap().into())),
+                8 => Ok(Got::One(7)),
                 index if index % 100 == 0 => {
                     Err(Missed { reason: "DRAINING", text: format!("request {index}") })
                 }
-                index => Ok(index),
+                index => Ok(Got::One(index)),
             }
-        }
-
-        async fn many(&self, count: u64, _: Option<Instant>) -> Result<Blocks, Missed> {
-            let first = self.0.fetch_add(count, Ordering::Relaxed) + 1;
-            Ok(Block::new(first, 1, count).unwrap().into())
         }
     }
 

@@ -1,28 +1,28 @@
-//! `sequent bench`: how fast an in-process cluster gives numbers, and whether any repeats.
+//! `sequent bench`: how fast a cluster gives numbers, in process or through servers, and whether any repeats.
 
 mod journal;
+mod live;
 mod load;
 mod progress;
 mod schedule;
 mod seen;
+mod served;
 mod summary;
 mod tally;
 
-use std::{
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::{sync::Arc, time::Duration};
 
 use clap::Args;
-use sequent_buffer::TakeError;
-use sequent_core::{Blocks, Clock, Events, SequenceName, SystemClock};
-use sequent_engine::{EngineError, Keyed, Pace, Reason, config::Config};
+use sequent_core::{Clock, Events, SequenceName, SystemClock};
+use sequent_engine::{Engine, Pace};
 
 use self::{
     journal::Journal,
-    load::{Load, Missed, Target},
+    live::Live,
+    load::{Load, Target},
     progress::Progress,
     schedule::Schedule,
+    served::{Served, Via},
     summary::Summary,
     tally::Tallies,
 };
@@ -30,6 +30,7 @@ use crate::{
     cluster::{Cluster, sequence_name},
     failure::Failure,
     output,
+    remote::{Servers, Where},
 };
 
 /// How long a bench runs where nobody says.
@@ -37,6 +38,15 @@ const DURATION_DEFAULT: Duration = Duration::from_secs(10);
 
 /// The most tasks: what a server's connections might amount to.
 const TASKS_MAX: usize = 10_000;
+
+/// How long a request at a server may take where nobody says.
+const DEADLINE_DEFAULT: Duration = Duration::from_millis(1500);
+
+/// The most connections to a server.
+const CONNECTIONS_MAX: usize = 1_000;
+
+/// The most numbers that a server is asked for at once.
+const BATCH_MAX: u64 = 1_000_000;
 
 /// The rates of a timetable: from one request in about a quarter of an hour to what one pacer can keep.
 const RATE_MIN: f64 = 0.001;
@@ -49,8 +59,13 @@ Examples:
   sequent bench order --rate 5000 --duration 1m        5000 requests a second, whatever they take
   sequent bench order --batch 100 --count 1000000      a million requests of 100 numbers
   sequent bench order --json > result.json             for a script
+  sequent bench order --server http://a:7420 --connections 4 --in-flight 64
+                                                       a server, 16 calls at once on each of 4 connections
+  sequent bench order --server http://a:7420,http://b:7420 --via lease
+                                                       as a service that leases would
 
-The numbers are real: they are taken from the cluster, and nobody gets them again.
+The numbers are real: they are taken from the cluster, and nobody gets them again. Without --server, servers that \
+run on the data directory are asked; where none runs, or with --in-process, the stores are opened here.
 
 Without --rate each task asks again as soon as it has its answer (closed loop). With --rate requests start by \
 a timetable, and latency counts from the start that was meant, so that a stall shows in each request that it \
@@ -64,9 +79,15 @@ Exit code 1 if a request failed or a number came twice.";
 pub(crate) struct Bench {
     /// The sequence
     name: String,
-    /// Callers at once
-    #[arg(long, value_name = "N", default_value = "8")]
+    /// Callers at once: requests in flight
+    #[arg(long, visible_alias = "in-flight", value_name = "N", default_value = "8")]
     tasks: usize,
+    /// Connections to each server, shared by the callers
+    #[arg(long, value_name = "N", default_value = "1")]
+    connections: usize,
+    /// How a server is asked
+    #[arg(long, value_enum, default_value = "call")]
+    via: Via,
     /// Numbers a request
     #[arg(long, value_name = "N", default_value = "1")]
     batch: u64,
@@ -85,16 +106,18 @@ pub(crate) struct Bench {
     /// Don't check that no number repeats
     #[arg(long)]
     no_check: bool,
+    #[command(flatten)]
+    servers: Where,
 }
 
 impl Bench {
     pub(crate) fn run(self, cluster: &Cluster) -> Result<(), Failure> {
         let name = sequence_name(&self.name)?;
-        let config = cluster.config()?;
-        self.check(config.limits.max_count)?;
+        let servers = self.servers.pick(cluster)?;
+        self.check(cluster, &servers)?;
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
         let runtime = runtime.map_err(|error| Failure::failed(format!("no runtime: {error}")))?;
-        let summary = runtime.block_on(self.measure(cluster, config, name))?;
+        let summary = runtime.block_on(self.measure(cluster, servers, name))?;
         if cluster.json() {
             output::json(&summary)?;
         } else {
@@ -103,13 +126,19 @@ impl Bench {
         summary.verdict().map_err(Failure::failed)
     }
 
-    fn check(&self, max_count: u64) -> Result<(), Failure> {
+    fn check(&self, cluster: &Cluster, servers: &Servers) -> Result<(), Failure> {
+        // A server's own bound is known to it alone.
+        let batch_max = match servers {
+            Servers::None => cluster.config()?.limits.max_count,
+            Servers::Named(_) | Servers::Found(_) => BATCH_MAX,
+        };
         let within = |field, value: u64, max: u64| {
             let bound = || format!("1 to {max} are allowed");
             if (1..=max).contains(&value) { Ok(()) } else { Err(Failure::argument(field, value, bound())) }
         };
         within("tasks", self.tasks as u64, TASKS_MAX as u64)?;
-        within("batch", self.batch, max_count)?;
+        within("connections", self.connections as u64, CONNECTIONS_MAX as u64)?;
+        within("batch", self.batch, batch_max)?;
         within("count", self.count.unwrap_or(1), u64::MAX)?;
         match self.rate {
             Some(rate) if !(RATE_MIN..=RATE_MAX).contains(&rate) => {
@@ -123,52 +152,74 @@ impl Bench {
     async fn measure(
         &self,
         cluster: &Cluster,
-        config: Config,
+        servers: Servers,
         name: SequenceName,
     ) -> Result<Summary, Failure> {
-        let patience = self.deadline.unwrap_or(config.limits.deadline);
         let duration = self.duration.or_else(|| self.count.is_none().then_some(DURATION_DEFAULT));
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let progress = Progress::new(self.count, duration);
         let journal = Arc::new(Journal::new(clock.now()));
-        let events = listen(&clock, &journal, &progress);
-        let engine = cluster.engine(config, Pace::Standing, Some(events)).await?;
-        let target = Live { keyed: engine.reservoir(&name).await?, name: name.clone() };
-        let schedule = Schedule::start(Arc::clone(&clock), self.count, duration, self.rate);
-        let load = Load {
-            clock,
-            schedule: Arc::clone(&schedule),
+        let schedule = || Schedule::start(Arc::clone(&clock), self.count, duration, self.rate);
+        let load = |schedule: &Arc<Schedule>, patience| Load {
+            clock: Arc::clone(&clock),
+            schedule: Arc::clone(schedule),
             batch: self.batch,
             patience,
             tallies: Arc::new(Tallies::default()),
             seen: (!self.no_check).then(Arc::default),
         };
+        let (load, elapsed) = match servers {
+            Servers::Named(urls) | Servers::Found(urls) => {
+                let patience = self.deadline.unwrap_or(DEADLINE_DEFAULT);
+                let target = Served::open(&urls, &name, (self.connections, self.via, patience)).await?;
+                let load = load(&schedule(), patience);
+                let elapsed = self.drive(&load, target, &progress).await?;
+                (load, elapsed)
+            }
+            Servers::None => {
+                let events = listen(&clock, &journal, &progress);
+                let config = cluster.config()?;
+                let patience = self.deadline.unwrap_or(config.limits.deadline);
+                let engine = cluster.engine(config, Pace::Standing, Some(events)).await?;
+                let target = live(&engine, &name).await?;
+                let load = load(&schedule(), patience);
+                let elapsed = self.drive(&load, target, &progress).await;
+                engine.shutdown().await;
+                (load, elapsed?)
+            }
+        };
+        let (total, unstarted) = (load.tallies.total(), load.schedule.unstarted());
+        Ok(Summary::new(name.to_string(), elapsed, total, load.seen.as_deref(), unstarted, journal.kept()))
+    }
+
+    /// Runs the load to its end; how long it took.
+    async fn drive<T: Target>(
+        &self,
+        load: &Load,
+        target: T,
+        progress: &Progress,
+    ) -> Result<Duration, Failure> {
         let pacer = std::thread::spawn({
-            let schedule = Arc::clone(&schedule);
+            let schedule = Arc::clone(&load.schedule);
             move || schedule.run()
         });
-        let ended = drive(&load, self.tasks, target, &progress).await;
-        schedule.stop();
-        let elapsed = schedule.elapsed();
+        let ended = drive(load, self.tasks, target, progress).await;
+        load.schedule.stop();
+        let elapsed = load.schedule.elapsed();
         progress.finish();
-        engine.shutdown().await;
         // It sees the stop within a nap.
         drop(pacer.join());
-        ended?;
-        let seen = load.seen.as_deref();
-        Ok(Summary::new(
-            name.to_string(),
-            elapsed,
-            load.tallies.total(),
-            seen,
-            schedule.unstarted(),
-            journal.kept(),
-        ))
+        ended.map(|()| elapsed)
     }
 }
 
+/// The engine's own sequence as a target.
+async fn live(engine: &Engine, name: &SequenceName) -> Result<Live, Failure> {
+    Ok(Live { keyed: engine.reservoir(name).await?, name: name.clone() })
+}
+
 /// Runs the load until the schedule ends, or a person does; what is under way is finished first.
-async fn drive(load: &Load, tasks: usize, target: Live, progress: &Progress) -> Result<(), Failure> {
+async fn drive(load: &Load, tasks: usize, target: impl Target, progress: &Progress) -> Result<(), Failure> {
     let running = load.run(tasks, target);
     tokio::pin!(running);
     let ended = loop {
@@ -194,33 +245,4 @@ fn listen(clock: &Arc<dyn Clock>, journal: &Arc<Journal>, progress: &Progress) -
             progress.say(&entry.line());
         }
     })
-}
-
-/// The sequence under load.
-#[derive(Clone)]
-struct Live {
-    keyed: Keyed,
-    name: SequenceName,
-}
-
-impl Target for Live {
-    async fn one(&self, deadline: Option<Instant>) -> Result<u64, Missed> {
-        self.keyed.reservoir().next(deadline).await.map_err(|error| self.missed(error))
-    }
-
-    async fn many(&self, count: u64, deadline: Option<Instant>) -> Result<Blocks, Missed> {
-        self.keyed.reservoir().take(count, deadline).await.map_err(|error| self.missed(error))
-    }
-}
-
-impl Live {
-    fn missed(&self, error: TakeError) -> Missed {
-        let text = error.to_string();
-        let reason = match error {
-            TakeError::Source(error) => EngineError::of_source(&self.name, error).reason(),
-            TakeError::Deadline => Reason::DeadlineExceeded,
-            TakeError::Closed => Reason::Draining,
-        };
-        Missed { reason: reason.as_str(), text }
-    }
 }

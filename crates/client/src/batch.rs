@@ -1,0 +1,68 @@
+//! A batch without a lease: one request, answered whole.
+
+use sequent_core::Block;
+use tokio::time::timeout;
+
+use crate::{
+    error::Error, metric, number::Number, parcel::Parcel, patience::Patience, sequence::Sequence,
+    transport::Verb,
+};
+
+/// The most numbers that are asked for at once; a server may allow fewer, and says so.
+const BATCH_MAX: u32 = 1_000_000;
+
+/// Numbers that were given by one request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Batch {
+    /// Ascending.
+    pub numbers: Vec<Number>,
+    /// The version of the sequence's definition.
+    pub version: u32,
+}
+
+impl Sequence {
+    /// So many numbers that no lease has held, ascending, or none: for a caller that takes once and ends. It burns
+    /// nothing that it did not ask for.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), sequent_client::Error> {
+    /// # use sequent_client::Client;
+    /// let batch = Client::in_memory().sequence("order")?.next_batch(3).await?;
+    /// assert_eq!(batch.numbers.iter().map(|number| number.get()).collect::<Vec<_>>(), [1, 2, 3]);
+    /// # Ok(()) }
+    /// ```
+    pub async fn next_batch(&self, count: u32) -> Result<Batch, Error> {
+        let here = self.here();
+        let outcome = here.batch(count).await;
+        match &outcome {
+            Ok(batch) => metric::issued("batch", u64::try_from(batch.numbers.len()).unwrap_or(u64::MAX)),
+            Err(error) => metric::failed(error.reason()),
+        }
+        outcome
+    }
+
+    async fn batch(&self, count: u32) -> Result<Batch, Error> {
+        if !(1..=BATCH_MAX).contains(&count) {
+            return Err(Error::field("count", count, format!("1 to {BATCH_MAX} are allowed")));
+        }
+        let mut patience = self.patience();
+        loop {
+            match self.one_batch(&patience, count).await {
+                Ok(parcel) => {
+                    let version = parcel.version();
+                    let blocks = parcel.open();
+                    let numbers = blocks.iter().flat_map(Block::iter).filter_map(Number::of).collect();
+                    return Ok(Batch { numbers, version });
+                }
+                Err(error) => patience.again(error).await?,
+            }
+        }
+    }
+
+    async fn one_batch(&self, patience: &Patience<'_>, count: u32) -> Result<Parcel, Error> {
+        let ask = self.endpoints().ask(Verb::Next, self.sequence_name(), count);
+        let late = || Error::late(self.name(), self.patience_for());
+        timeout(patience.left(), ask).await.unwrap_or_else(|_| Err(late()))
+    }
+}
