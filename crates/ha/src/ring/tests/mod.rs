@@ -54,11 +54,7 @@ impl Store for Shard {
         Box::pin(async { Err(SourceError::new(ErrorKind::Refused, "another stamp was found")) })
     }
 
-    fn mark<'a>(
-        &'a self,
-        _: &'a Incarnation,
-        version: u64,
-    ) -> BoxFuture<'a, Result<u64, SourceError>> {
+    fn mark<'a>(&'a self, _: &'a Incarnation, version: u64) -> BoxFuture<'a, Result<u64, SourceError>> {
         Box::pin(async move { Ok(version) })
     }
 
