@@ -135,10 +135,14 @@ impl From<sequent_client::Error> for Failure {
     fn from(error: sequent_client::Error) -> Self {
         let (word, exit) = crate::remote::reason(&error);
         let field = |found: &sequent_client::Field| {
-            // `is VALUE: BOUND`, as every door says it.
+            // `is "VALUE": BOUND`, as every door says it.
             let problem = found.problem.strip_prefix("is ").unwrap_or(&found.problem);
             let (value, bound) = problem.split_once(": ").unwrap_or(("", problem));
-            Field { field: found.field.clone(), value: value.to_owned(), bound: bound.to_owned() }
+            Field {
+                field: found.field.clone(),
+                value: value.trim_matches('"').to_owned(),
+                bound: bound.to_owned(),
+            }
         };
         let errors = error.fields().iter().map(field).collect();
         Self { errors, ..Self::new(word, exit, error.to_string()) }

@@ -12,4 +12,5 @@ mod place;
 mod refusals;
 mod running;
 mod serve;
+mod servers;
 mod usage;

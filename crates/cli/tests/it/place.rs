@@ -97,6 +97,11 @@ impl Place {
 }
 
 impl Ran {
+    /// What it printed, as JSON.
+    pub(crate) fn as_json(&self) -> serde_json::Value {
+        serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error} in {self:?}"))
+    }
+
     /// The one JSON object on standard error.
     pub(crate) fn error(&self) -> serde_json::Value {
         let line = self.err.lines().last().unwrap_or_default();

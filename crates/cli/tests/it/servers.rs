@@ -1,0 +1,92 @@
+//! Commands that ask a server: named, or found at work on the data directory.
+
+use crate::{
+    place::Place,
+    running::{FREE, Running},
+};
+
+fn serve(place: &Place) -> Running {
+    Running::start(place, &[&["serve"], &FREE[..]].concat())
+}
+
+/// Requests for numbers at a server's gRPC door.
+fn asked(server: &Running) -> f64 {
+    server.metric("sequent_requests_total", "door=\"grpc\"")
+}
+
+#[test]
+fn a_server_at_work_on_the_directory_is_found_and_asked() {
+    let place = Place::with_cluster();
+    let server = serve(&place);
+    assert_eq!(place.numbers(&["next", "order", "-n", "3"]), [6, 7, 8]);
+    assert!(asked(&server) >= 1.0, "the numbers came from the files");
+    let before = asked(&server);
+    assert_eq!(place.numbers(&["next", "order", "--in-process"]).len(), 1);
+    assert!((asked(&server) - before).abs() < 0.5, "--in-process asked the server");
+    let (code, err) = server.end();
+    assert_eq!(code, Some(0), "{err}");
+    assert_eq!(place.numbers(&["next", "order"]).len(), 1);
+}
+
+#[test]
+fn a_server_that_was_killed_is_not_found() {
+    let place = Place::with_cluster();
+    let mut server = serve(&place);
+    server.child.kill().unwrap();
+    server.child.wait().unwrap();
+    assert_eq!(place.numbers(&["next", "order"]).len(), 1);
+}
+
+#[test]
+fn a_server_is_named_by_flag_or_environment_and_no_files_are_made() {
+    let (place, far) = (Place::new(), Place::new());
+    let server = Running::start(&far, &["dev", "--json"]);
+    let url = format!("http://{}", server.grpc);
+    let ran = place.run(&["next", "order", "-n", "2", "--server", &url, "--json"]);
+    assert_eq!(ran.as_json()["numbers"], serde_json::json!(["1", "2"]), "{ran:?}");
+    assert_eq!(ran.as_json()["version"], 1);
+    let mut command = place.command(&["next", "order"]);
+    let out = command.env("SEQUENT_SERVER", &url).output().unwrap();
+    assert_eq!(String::from_utf8(out.stdout).unwrap(), "3\n");
+    assert!(!place.path("sequent-data").exists(), "a cluster was made though a server was named");
+}
+
+#[test]
+fn what_a_server_refuses_is_said_as_at_every_door() {
+    let place = Place::new();
+    let server = Running::start(&place, &["dev", "--json"]);
+    let url = format!("http://{}", server.grpc);
+    let ran = place.run(&["next", "order", "-n", "10001", "--server", &url, "--json"]);
+    assert_eq!(ran.code, Some(2), "{ran:?}");
+    let said: serde_json::Value = serde_json::from_str(&ran.err).unwrap();
+    assert_eq!(said["reason"], "INVALID_ARGUMENT");
+    assert_eq!(said["errors"][0]["field"], "count");
+    assert_eq!(said["errors"][0]["value"], "10001");
+    assert_eq!(place.run(&["next", "order", "--server", &url]).out, "1\n", "the refusal consumed numbers");
+    let ran = place.run(&["next", "order", "--server", "ftp://x"]);
+    assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{ran:?}");
+}
+
+#[test]
+fn no_server_that_answers_is_an_error_to_try_again() {
+    let place = Place::new();
+    let ran = place.run(&["next", "order", "--server", "http://127.0.0.1:1"]);
+    assert_eq!((ran.code, ran.out.as_str()), (Some(4), ""), "{ran:?}");
+    assert!(ran.err.contains("SERVER_UNAVAILABLE") && ran.err.contains("127.0.0.1:1"), "{}", ran.err);
+}
+
+#[test]
+fn a_bench_of_a_server_checks_every_number() {
+    let place = Place::new();
+    let server = Running::start(&place, &["dev", "--json"]);
+    let url = format!("http://{}", server.grpc);
+    for via in ["call", "fresh", "lease"] {
+        let args = ["bench", "order", "--server", &url, "--via", via, "--count", "500", "--json"];
+        let ran = place.run(&[&args[..], &["--connections", "2", "--in-flight", "8"]].concat());
+        assert_eq!(ran.code, Some(0), "{via}: {ran:?}");
+        let result = ran.as_json();
+        assert_eq!((&result["numbers"], &result["duplicates"]), (&500.into(), &0.into()), "{via}: {result}");
+    }
+    let args = ["bench", "order", "--server", &url, "--batch", "7", "--count", "10", "--json"];
+    assert_eq!(place.run(&args).as_json()["numbers"], 70);
+}
