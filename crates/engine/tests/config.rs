@@ -25,6 +25,19 @@ fn accepted(text: &str) -> Config {
 }
 
 #[test]
+fn what_is_slow_depends_on_whose_disk_it_is() {
+    let shown = |config: &Config| {
+        config.shown().iter().find(|shown| shown.key == "ring.slow_after_ms").unwrap().value.clone()
+    };
+    let embedded = Config::load(&Sources::embedded("d")).unwrap();
+    assert_eq!((embedded.ring.health.slow_after.as_millis(), shown(&embedded).as_str()), (500, "500"));
+    let configured = accepted("cluster = \"shop\"\n");
+    assert_eq!((configured.ring.health.slow_after.as_millis(), shown(&configured).as_str()), (200, "200"));
+    let short = Config::load(&Sources::embedded("d").flag("ring.attempt_timeout_ms", "300")).unwrap();
+    assert_eq!(short.ring.health.slow_after.as_millis(), 300, "what nobody said is no fault");
+}
+
+#[test]
 fn without_a_file_it_is_the_embedded_cluster() {
     let config = Config::load(&Sources::embedded("d")).unwrap();
     assert_eq!(config.cluster.as_str(), "embedded");

@@ -74,7 +74,7 @@ impl Config {
         let embedded = sources.file.is_none();
         let mut checker = Checker::new(sources, root);
         let (cluster, auto_create) = top(checker.top(&["cluster", "auto_create"]), embedded);
-        let ring = RingPart::read(checker.section("ring"));
+        let ring = RingPart::read(checker.section("ring"), embedded);
         let guard = GuardPart::read(checker.section("guard"));
         let (mut shards, networked) = shards(&mut checker);
         let mut ledger = LedgerPart::read(checker.section("ledger"));

@@ -60,6 +60,8 @@ pub(crate) struct Member {
     /// for nothing.
     probing: Option<u64>,
     slow_probe: bool,
+    /// What the store said last of why it did not serve in time, and when: of a silence nobody learns anything.
+    said: Option<(Instant, Cause)>,
     /// It is out for being slow, not for being silent.
     answers: bool,
     generation: u64,
@@ -79,6 +81,7 @@ impl Member {
             backoff: Backoff::new(config.rescue_after, config.rescue_after_max),
             probing: None,
             slow_probe: false,
+            said: None,
             answers: false,
             generation: 0,
             pardon: 0,
@@ -154,11 +157,15 @@ impl Member {
         }
         let live = self.state == SlotState::Live;
         self.answers = false;
+        if error.kind() == ErrorKind::Contended {
+            self.said = Some((now, error.into()));
+        }
         match verdict.action {
             Action::Quarantine => self.quarantine(now, error.into()),
             Action::Evict if live => Some(self.evict(now, fraction, error.into())),
             Action::CountSlow if live && self.window.push(now) => {
-                Some(self.evict(now, fraction, error.into()))
+                let cause = self.own_word(now, error);
+                Some(self.evict(now, fraction, cause))
             }
             _ => None,
         }
@@ -226,7 +233,8 @@ impl Member {
         if error.kind().verdict().action == Action::Quarantine {
             return self.quarantine(now, error.into());
         }
-        self.back_off(now, fraction, error.into())
+        let cause = self.own_word(now, error);
+        self.back_off(now, fraction, cause)
     }
 
     /// The try said nothing about the slot: another one must.
@@ -260,6 +268,13 @@ impl Member {
             None => (was_held && self.state == SlotState::Evicted)
                 .then(|| self.begin_probation(now, now + PROBE_IDLE)),
         }
+    }
+
+    /// The cause to show: a store that was silent this time has perhaps said why, within the window that evicts it.
+    fn own_word(&self, now: Instant, error: &SourceError) -> Cause {
+        let lately = |said: &&(Instant, Cause)| self.window.reaches(now, said.0);
+        let said = self.said.as_ref().filter(lately).filter(|_| error.kind() == ErrorKind::Timeout);
+        said.map_or_else(|| error.into(), |(_, cause)| cause.clone())
     }
 
     fn is_held(&self) -> bool {

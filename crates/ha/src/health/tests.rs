@@ -104,7 +104,8 @@ fn slow_events_evict_at_the_limit_within_the_window() {
     assert_eq!(bench.fail(ErrorKind::Timeout), None);
     assert_eq!(bench.after(59 * S).fail(ErrorKind::Contended), None);
     assert_eq!(bench.after(S).slow(false), None, "the first is a minute old");
-    assert_eq!(bench.fail(ErrorKind::Timeout), Some(evicted(ErrorKind::Timeout, 500 * MS)));
+    // The store's own word within the window goes before a silence.
+    assert_eq!(bench.fail(ErrorKind::Timeout), Some(evicted(ErrorKind::Contended, 500 * MS)));
 }
 
 #[test]
@@ -301,4 +302,28 @@ fn what_is_excluded_at_start_is_rescued_or_quarantined_by_its_verdict() {
         assert_eq!(quarantined, kind == ErrorKind::Refused, "{kind}");
         assert_eq!(bench.state(), if quarantined { SlotState::Quarantined } else { SlotState::Evicted });
     }
+}
+
+#[test]
+fn a_store_that_said_why_is_not_shown_as_silent() {
+    let shown = |flip: Option<Flip>| match flip {
+        Some(Flip::Evicted { cause, .. }) => cause.kind,
+        other => panic!("{other:?}"),
+    };
+    let mut bench = Bench::new();
+    assert_eq!(bench.fail(ErrorKind::Contended), None);
+    assert_eq!(bench.after(S).fail(ErrorKind::Timeout), None);
+    assert_eq!(shown(bench.after(S).fail(ErrorKind::Timeout)), ErrorKind::Contended, "its own word");
+    bench.after(S).tick();
+    let token = bench.member.claim(Claim::Due).unwrap();
+    bench.flunk(token, ErrorKind::Timeout);
+    assert_eq!(bench.member.cause(), Some(&cause(ErrorKind::Contended)));
+
+    let mut old = Bench::new();
+    assert_eq!(old.fail(ErrorKind::Contended), None);
+    for _ in 0..2 {
+        assert_eq!(old.after(60 * S).fail(ErrorKind::Timeout), None);
+    }
+    old.fail(ErrorKind::Timeout);
+    assert_eq!(shown(old.fail(ErrorKind::Timeout)), ErrorKind::Timeout, "what it said is long past");
 }

@@ -31,6 +31,11 @@ impl Window {
         self.events.len() == self.limit
     }
 
+    /// Whether what happened `then` is lately enough to count.
+    pub(crate) fn reaches(&self, now: Instant, then: Instant) -> bool {
+        now.saturating_duration_since(then) < self.span
+    }
+
     pub(crate) fn clear(&mut self) {
         self.events.clear();
     }

@@ -17,7 +17,7 @@ async fn all_evicted_names_each_slot_and_is_tried_every_two_seconds_at_most() {
     let scene = Scene::new(1);
     all_fail(&scene, ErrorKind::Unavailable);
     let error = scene.take(1).await.unwrap_err();
-    assert_eq!(error.to_string(), "no-shard: slot 0 unavailable, slot 1 unavailable");
+    assert_eq!(error.to_string(), "no-shard: slots 0-1 unavailable");
     assert_eq!(takes(&scene), 2, "each was asked once, the second after the first had failed");
     scene.take(1).await.unwrap_err();
     assert_eq!(takes(&scene), 4, "then all together");
