@@ -45,8 +45,9 @@ impl Database {
 
     /// Runs a verb on a connection to the file that is at the path before and after.
     pub(super) async fn perform<W: Work>(&self, work: W) -> Result<W::Out, SourceError> {
-        let mut seat = self.seat.lock().await;
+        // From here: a verb that waits for others' verbs, which wait for a lock, must still have time to say so itself.
         let mut patience = Patience::new(&self.options);
+        let mut seat = self.seat.lock().await;
         let done = match self.settle(&mut seat, &mut patience).await {
             Ok(link) => self.attempts(Loan { link: Some(link), seat }, &work, &mut patience).await,
             Err(fault) => Err(self.judge(&mut seat, fault)),

@@ -3,6 +3,7 @@
 use std::{
     path::{Path, PathBuf},
     process::Command,
+    time::Duration,
 };
 
 use sequent_core::{Cell, ErrorKind, SourceError, Store, ledger::Identity};
@@ -22,6 +23,19 @@ async fn a_locked_file_is_contended_within_a_bound() {
     failed(used.store.inspect().await, ErrorKind::Contended, &["SQLITE_BUSY (5)"]);
     sqlx::query("ROLLBACK").execute(&mut stranger).await.unwrap();
     assert_eq!(used.taken().await, 11, "the refused take left a trace");
+}
+
+#[tokio::test]
+async fn verbs_that_wait_for_a_locked_file_together_each_say_so_within_one_bound() {
+    let used = Used::new().await;
+    let mut stranger = used.site.stranger().await;
+    sqlx::query("BEGIN EXCLUSIVE").execute(&mut stranger).await.unwrap();
+    // One after the other they would wait 0.8 s each, and all but the first be cut off in silence.
+    let together = async { tokio::join!(used.take(), used.take(), used.take()) };
+    let (a, b, c) = tokio::time::timeout(Duration::from_millis(1500), together).await.expect("one bound");
+    for said in [a, b, c] {
+        failed(said, ErrorKind::Contended, &["SQLITE_BUSY (5)", "locked"]);
+    }
 }
 
 #[tokio::test]
