@@ -7,13 +7,14 @@ use crate::place::{Place, Running, eventually};
 /// A server over the place's cluster, with ports of its own.
 pub(crate) struct Server {
     grpc: SocketAddr,
+    http: SocketAddr,
     process: Option<Running>,
 }
 
 impl Server {
     /// Started, and ready.
     pub(crate) fn start(place: &Place) -> Self {
-        let mut server = Self { grpc: free_port(), process: None };
+        let mut server = Self { grpc: free_port(), http: free_port(), process: None };
         server.restart(place);
         server
     }
@@ -23,12 +24,17 @@ impl Server {
         format!("http://{}", self.grpc)
     }
 
-    /// Started at the same address, and ready.
+    /// Its HTTP door.
+    pub(crate) fn http(&self) -> String {
+        format!("http://{}", self.http)
+    }
+
+    /// Started at the same addresses, and ready.
     pub(crate) fn restart(&mut self, place: &Place) {
         let grpc = format!("listen.grpc={}", self.grpc);
+        let http = format!("listen.http={}", self.http);
         let mut args = vec!["serve", "--json"];
-        let settings =
-            [&grpc, "listen.http=127.0.0.1:0", "listen.admin=127.0.0.1:0", "limits.drain_delay_s=1"];
+        let settings = [&grpc, &http, "listen.admin=127.0.0.1:0", "limits.drain_delay_s=1"];
         for setting in settings {
             args.extend(["--set", setting]);
         }
@@ -42,6 +48,11 @@ impl Server {
         if let Some(process) = self.process.take() {
             process.kill();
         }
+    }
+
+    /// Sends it a signal.
+    pub(crate) fn signal(&self, name: &str) {
+        self.process.as_ref().expect("it runs").signal(name);
     }
 
     /// Drains it; its exit code.
