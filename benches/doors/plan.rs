@@ -15,6 +15,9 @@ pub(crate) const ORDER: &[u8] = b"\0\0\0\0\x07\x0a\x05order";
 /// Every request the same.
 const POST: &str = "wrk.method = \"POST\"\n";
 
+/// How a side is loaded.
+pub(crate) type Loading<'a> = &'a dyn Fn(&Server) -> Result<Found, String>;
+
 /// What was asked for on the command line.
 #[derive(Debug, Clone)]
 pub(crate) struct Plan {
@@ -72,7 +75,7 @@ impl Plan {
             check("wrk", "wrk")?;
             let (subject, baseline) = (Server::start(SEQUENT)?, Server::start(AXUM)?);
             let http = |at: usize| move |server: &Server| wrk(server.addresses[at], POST, self.load);
-            let loads: (&dyn Fn(&Server) -> _, &dyn Fn(&Server) -> _) = (&http(1), &http(0));
+            let loads: (Loading<'_>, Loading<'_>) = (&http(1), &http(0));
             self.pair(("S7", 0.85), (&subject, &baseline), loads, (&mut rows, &mut costs))?;
         }
         if self.wants("S11") {
@@ -88,13 +91,14 @@ impl Plan {
         &self,
         (name, goal): (&'static str, f64),
         (subject, baseline): (&Server, &Server),
-        (load, base): (&dyn Fn(&Server) -> Result<Found, String>, &dyn Fn(&Server) -> Result<Found, String>),
+        (load, base): (Loading<'_>, Loading<'_>),
         (rows, costs): (&mut Vec<Row>, &mut Vec<Cost>),
     ) -> Result<(), String> {
         let mut row = Row::new(name, goal);
         let (mut done, mut spent) = ([0.0; 2], [0.0; 2]);
         // Pages, caches, the first refills.
-        (load(subject)?, base(baseline)?);
+        load(subject)?;
+        base(baseline)?;
         let mut side = |at: usize| -> Result<f64, String> {
             let (server, run) = if at == 0 { (subject, load) } else { (baseline, base) };
             let (issued, cpu) = (if at == 0 { server.metric(ISSUED)? } else { 0.0 }, server.cpu()?);

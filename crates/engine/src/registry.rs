@@ -124,6 +124,10 @@ impl<T> Registry<T> {
             gone.extend(
                 part.extract_if(|key, entry| matches!(entry, Entry::Live(live) if unused(&key.0, live))),
             );
+            // A table does not shrink by itself: a million keys that were idle would be paid for ever.
+            if part.len() < part.capacity() / 4 {
+                part.shrink_to_fit();
+            }
         }
         self.count.fetch_sub(gone.len(), Ordering::Relaxed);
         let live = |(_, entry)| match entry {
