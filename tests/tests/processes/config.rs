@@ -120,9 +120,9 @@ fn another_name_for_the_cluster() {
 fn the_configuration_in_the_readme_has_no_fault() {
     let place = Place::new();
     let readme = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../README.md")).unwrap();
-    let (_, rest) = readme.split_once("```toml\n").expect("the README shows a configuration");
+    let (_, rest) = readme.split_once("```toml\ncluster").expect("the README shows a configuration");
     let (config, _) = rest.split_once("```").unwrap();
-    fs::write(place.path("sequent.toml"), config).unwrap();
+    fs::write(place.path("sequent.toml"), format!("cluster{config}")).unwrap();
     place.run(&["config", "check", "sequent.toml"]).succeeded();
     assert_eq!(place.numbers(&["next", "order", "--config", "sequent.toml"]), [1000]);
 }
