@@ -1,34 +1,6 @@
-//! Health, metrics, status, reflection.
+//! Health and status.
 
-use crate::{Server, ask, wire};
-
-#[tokio::test]
-async fn metrics_show_requests_numbers_slots_and_lives() {
-    let server = Server::start().await;
-    let mut client = server.client().await;
-    client.next(ask("order", Some(30))).await.unwrap();
-    client.next(ask("order", Some(0))).await.unwrap_err();
-    server.number().await;
-    let said = wire::get(server.admin, "/metrics").await;
-    assert_eq!(said.status, 200, "{said:?}");
-    for line in [
-        r#"sequent_requests_total{door="grpc",method="next",reason="OK"} 1"#,
-        r#"sequent_requests_total{door="grpc",method="next",reason="INVALID_ARGUMENT"} 1"#,
-        r#"sequent_requests_total{door="grpc",method="lease",reason="NO_SHARD_AVAILABLE"} 0"#,
-        r#"sequent_requests_total{door="http",method="next",reason="OK"} 1"#,
-        r#"sequent_numbers_issued_total{door="grpc",method="next"} 30"#,
-        r#"sequent_slot_state{slot="0",state="live"} 1"#,
-        r#"sequent_slot_state{slot="1",state="evicted"} 0"#,
-        r#"sequent_request_duration_seconds_bucket{door="http",method="next",le="+Inf"} 1"#,
-        r#"sequent_connections{listener="grpc"} 1"#,
-        "sequent_lives_opened_total{",
-        "sequent_reserve_numbers ",
-        "sequent_ready 1",
-        "# HELP sequent_requests_total ",
-    ] {
-        assert!(said.body.contains(line), "{line} is missing in\n{}", said.body);
-    }
-}
+use crate::{Server, wire};
 
 #[tokio::test]
 async fn status_is_json_with_numbers_as_strings() {

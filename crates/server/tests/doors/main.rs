@@ -5,92 +5,17 @@
 mod admin;
 mod bad_grpc;
 mod bad_http;
+mod crowd;
 mod described;
 mod drain;
 mod given;
+#[allow(dead_code, reason = "shared with the test of metrics")]
+mod server;
 mod wire;
 
-use std::net::SocketAddr;
+use sequent_proto::v1::NextRequest;
 
-use sequent_engine::{
-    Engine, Options,
-    config::{Config, Sources},
-};
-use sequent_proto::v1::{NextRequest, sequences_client::SequencesClient};
-use sequent_server::{Dials, Drained, Listeners, Recorder, Serving, run};
-use tempfile::TempDir;
-use tokio::{net::TcpListener, sync::oneshot, task::JoinHandle};
-use tonic::transport::{Channel, Endpoint};
-
-const CONFIG: &str = r#"
-cluster = "test"
-ring = { shard_bits = 1, allow_volatile = true }
-ledger = { store = "memory" }
-shard = [{ slot = 0, store = "memory" }, { slot = 1, store = "memory" }]
-sequence = [{ name = "order", version = 1 }, { name = "short", version = 7, end = 1000, placement = "spread" }]
-limits = { drain_delay_s = 0, drain_timeout_s = 5 }
-"#;
-
-/// A running server.
-struct Server {
-    grpc: SocketAddr,
-    http: SocketAddr,
-    admin: SocketAddr,
-    stop: Option<oneshot::Sender<()>>,
-    ended: JoinHandle<Drained>,
-    _folder: TempDir,
-}
-
-impl Server {
-    async fn start() -> Self {
-        Self::with(&[]).await
-    }
-
-    /// With flags over the configuration.
-    async fn with(flags: &[(&str, &str)]) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("sequent.toml");
-        std::fs::write(&file, CONFIG).unwrap();
-        let mut sources = Sources::embedded(folder.path().join("data")).file(file);
-        for (key, value) in flags {
-            sources = sources.flag(key, value);
-        }
-        let config = Config::load(&sources).unwrap_or_else(|faults| panic!("{faults}"));
-        let (recorder, dials) = (Recorder::install(), Dials::new(&config.limits));
-        let engine = Engine::open(config, Options::default()).await.unwrap();
-        let bind = || async { TcpListener::bind("127.0.0.1:0").await.unwrap() };
-        let listeners = Listeners { grpc: bind().await, http: bind().await, admin: bind().await };
-        let of = |listener: &TcpListener| listener.local_addr().unwrap();
-        let (grpc, http, admin) = (of(&listeners.grpc), of(&listeners.http), of(&listeners.admin));
-        let (stop, stopped) = oneshot::channel();
-        let serving = Serving { engine, dials, recorder };
-        let ended = tokio::spawn(async move {
-            let shutdown = async { stopped.await.unwrap() };
-            run(listeners, serving, shutdown).await.unwrap()
-        });
-        Self { grpc, http, admin, stop: Some(stop), ended, _folder: folder }
-    }
-
-    /// What SIGTERM does.
-    fn stop(&mut self) {
-        self.stop.take().unwrap().send(()).unwrap();
-    }
-
-    async fn channel(&self) -> Channel {
-        Endpoint::from_shared(format!("http://{}", self.grpc)).unwrap().connect().await.unwrap()
-    }
-
-    async fn client(&self) -> SequencesClient<Channel> {
-        SequencesClient::new(self.channel().await)
-    }
-
-    /// The next number, by HTTP.
-    async fn number(&self) -> u64 {
-        let said = wire::post(self.http, "/v1/sequences/order/next", "").await;
-        assert_eq!(said.status, 200, "{said:?}");
-        said.numbers()[0]
-    }
-}
+use server::Server;
 
 fn ask(sequence: &str, count: Option<u32>) -> NextRequest {
     NextRequest { sequence: sequence.to_owned(), count, ..NextRequest::default() }

@@ -1,0 +1,100 @@
+//! What `/metrics` shows. Alone in its process, which has one recorder: no other test's requests are counted here.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests fail as tests do")]
+
+#[path = "../doors/server.rs"]
+#[allow(dead_code, reason = "shared with the other tests of this room")]
+mod server;
+#[path = "../doors/wire.rs"]
+#[allow(dead_code, reason = "shared with the other tests of this room")]
+mod wire;
+
+use sequent_core::ledger::WordVerb;
+use sequent_engine::Saying;
+use sequent_proto::v1::NextRequest;
+use server::Server;
+
+/// How often a word is looked for before it counts as unheard: servers obey within two seconds.
+const LOOKS_MAX: usize = 400;
+
+async fn shows(server: &Server, lines: &[&str]) {
+    let said = wire::get(server.admin, "/metrics").await;
+    assert_eq!(said.status, 200, "{said:?}");
+    for line in lines {
+        let found = said.body.lines().any(|shown| shown.starts_with(line));
+        assert!(found, "{line} is missing in\n{}", said.body);
+    }
+}
+
+async fn comes(server: &Server, line: &str) {
+    for _ in 0..LOOKS_MAX {
+        if wire::get(server.admin, "/metrics").await.body.contains(line) {
+            return;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
+    panic!("{line} did not come: {}", wire::get(server.admin, "/metrics").await.body);
+}
+
+fn ask(count: u32) -> NextRequest {
+    NextRequest { sequence: "order".to_owned(), count: Some(count), ..NextRequest::default() }
+}
+
+async fn say(server: &Server, verb: WordVerb) {
+    let saying = Saying { slot: 1, verb, who: "test".to_owned(), why: "to see".to_owned(), until_ms: None };
+    server.engine.desk().say(&saying).await.unwrap();
+}
+
+#[tokio::test]
+async fn what_somebody_on_call_needs_first() {
+    let server = Server::start().await;
+    shows(
+        &server,
+        &[
+            // At zero before anything has happened, so that the first event is an increase.
+            r#"sequent_requests_total{door="grpc",method="next",reason="OK"} 0"#,
+            r#"sequent_requests_total{door="grpc",method="lease",reason="NO_SHARD_AVAILABLE"} 0"#,
+            r#"sequent_requests_total{door="http",method="next",reason="QUOTA_EXCEEDED"} 0"#,
+            r#"sequent_slot_evictions_total{slot="1",kind="timeout"} 0"#,
+            r#"sequent_slot_rescues_total{slot="1"} 0"#,
+            r#"sequent_lives_opened_total{slot="0"} 0"#,
+            r#"sequent_connections_refused_total{listener="http",reason="too_many"} 0"#,
+            r#"sequent_connections_refused_total{listener="grpc",reason="too_many_of_one_address"} 0"#,
+            "sequent_live_keys 0",
+            "sequent_reserve_numbers 0",
+            "sequent_ready 1",
+        ],
+    )
+    .await;
+    let mut client = server.client().await;
+    client.next(ask(30)).await.unwrap();
+    client.next(ask(0)).await.unwrap_err();
+    // The first by the ordinary way, until some are kept ready; then by the short one.
+    for _ in 0..5 {
+        server.number().await;
+    }
+    shows(
+        &server,
+        &[
+            r#"sequent_requests_total{door="grpc",method="next",reason="OK"} 1"#,
+            r#"sequent_requests_total{door="grpc",method="next",reason="INVALID_ARGUMENT"} 1"#,
+            r#"sequent_requests_total{door="http",method="next",reason="OK"} 5"#,
+            r#"sequent_numbers_issued_total{door="grpc",method="next"} 30"#,
+            r#"sequent_numbers_issued_total{door="http",method="next"} 5"#,
+            r#"sequent_slot_state{slot="0",state="live"} 1"#,
+            r#"sequent_slot_state{slot="1",state="evicted"} 0"#,
+            r#"sequent_request_duration_seconds_bucket{door="http",method="next",le="+Inf"} 5"#,
+            r#"sequent_request_duration_seconds_bucket{door="grpc",method="next",le="+Inf"} 2"#,
+            r#"sequent_connections{listener="grpc"} 1"#,
+            r#"sequent_lives_opened_total{slot="0"} 1"#,
+            "sequent_live_keys 1",
+            "# HELP sequent_requests_total ",
+        ],
+    )
+    .await;
+    say(&server, WordVerb::Evict).await;
+    comes(&server, r#"sequent_slot_state{slot="1",state="evicted"} 1"#).await;
+    say(&server, WordVerb::Rescue).await;
+    comes(&server, r#"sequent_slot_state{slot="1",state="live"} 1"#).await;
+    shows(&server, &[r#"sequent_slot_rescues_total{slot="1"} 1"#]).await;
+}
