@@ -111,15 +111,39 @@ async fn killed_again_and_again_nobody_sees_a_failed_request() {
         load.goes_on(100).await;
         victim.restart(&place);
         // The next victim is the other one: this one must be found to be back before that.
-        tokio::time::timeout(Duration::from_secs(60), async {
-            while !client.endpoints().iter().all(|(_, live)| *live) {
-                sleep(Duration::from_millis(20)).await;
-            }
-        })
-        .await
-        .expect("who is back is found to be back");
+        all_live(&client).await;
     }
     load.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_server_that_hangs_costs_no_request() {
+    let place = Place::new();
+    place.numbers(&["next", "order", "-n", "5"]);
+    let servers = [Server::start(&place), Server::start(&place)];
+    let addresses = format!("{},{}", servers[0].address(), servers[1].address());
+    let client = Client::connect(&addresses).await.unwrap();
+    let load = Load::start(&client.sequence("order").unwrap());
+    for server in &servers {
+        load.goes_on(200).await;
+        server.signal("STOP");
+        // Longer than an attempt may last, and than slowness is borne with.
+        sleep(Duration::from_secs(4)).await;
+        load.goes_on(200).await;
+        server.signal("CONT");
+        all_live(&client).await;
+    }
+    load.end().await;
+}
+
+/// Who is back is found to be back.
+async fn all_live(client: &Client) {
+    let live = async {
+        while !client.endpoints().iter().all(|(_, live)| *live) {
+            sleep(Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(60), live).await.expect("who is back is found to be back");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -136,13 +160,7 @@ async fn a_server_that_drains_costs_no_request() {
         assert_eq!(code, Some(0));
         load.goes_on(200).await;
         server.restart(&place);
-        tokio::time::timeout(Duration::from_secs(60), async {
-            while !client.endpoints().iter().all(|(_, live)| *live) {
-                sleep(Duration::from_millis(20)).await;
-            }
-        })
-        .await
-        .expect("who is back is found to be back");
+        all_live(&client).await;
     }
     load.end().await;
 }

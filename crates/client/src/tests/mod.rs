@@ -5,3 +5,4 @@ mod failover;
 mod fresh;
 mod script;
 mod taking;
+mod told;

@@ -59,7 +59,7 @@ impl Endpoint {
     fn give(&self, ask: &Ask) -> Granted {
         let first = self.last.fetch_add(u64::from(ask.count), Ordering::Relaxed) + 1;
         let blocks = vec![Block::new(first, 1, u64::from(ask.count)).unwrap()];
-        Granted { blocks, max_age: Some(AGE) }
+        Granted { blocks, max_age: Some(AGE), version: 1 }
     }
 }
 

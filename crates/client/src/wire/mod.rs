@@ -25,6 +25,9 @@ use crate::{
 /// The most bytes of an answer: many times what the longest list of blocks needs.
 const ANSWER_MAX: usize = 256 * 1024;
 
+/// How often one request is sent to one server, where each connection that others had used ended under it.
+const TRIES_MAX: usize = 4;
+
 /// The service whose health counts.
 const SERVICE: &str = "sequent.v1.Sequences";
 
@@ -38,17 +41,19 @@ impl Wire {
         Arc::new(Self { door: Door::new(address, connect_timeout) })
     }
 
-    /// One request, on a fresh connection once more where the one at hand had been closed by the server: connections
-    /// end in peace too, and that is nobody's fault.
+    /// One request, on another connection where the one at hand was ended by the server meanwhile: connections end in
+    /// peace too, and that is nobody's fault.
     async fn request(&self, ask: &Ask) -> Result<Granted, Refusal> {
-        let channel = self.door.channel().await.map_err(Refusal::Fault)?;
-        let outcome = self.once(&channel, ask).await;
-        match outcome {
-            Err(Refusal::Fault(_)) if channel.was_closed() && channel.is_reused() => {
-                let channel = self.door.channel().await.map_err(Refusal::Fault)?;
-                self.once(&channel, ask).await
+        let mut tries = 0;
+        loop {
+            let channel = self.door.channel().await.map_err(Refusal::Fault)?;
+            let outcome = self.once(&channel, ask).await;
+            tries += 1;
+            match outcome {
+                Err(Refusal::Fault(_))
+                    if channel.was_closed() && channel.is_reused() && tries < TRIES_MAX => {}
+                outcome => return outcome,
             }
-            outcome => outcome,
         }
     }
 

@@ -1,0 +1,81 @@
+//! What an operator of a service sees of it.
+
+#![allow(clippy::float_cmp, reason = "small whole numbers")]
+
+use std::{collections::BTreeMap, time::Duration};
+
+use metrics::set_default_local_recorder;
+use metrics_util::debugging::{DebugValue, DebuggingRecorder, Snapshotter};
+
+use super::script::{AGE, Act, Bench};
+
+/// The sum of each metric over its labels, and of each with one label.
+fn told(snapshotter: &Snapshotter) -> BTreeMap<String, f64> {
+    let mut found = BTreeMap::new();
+    for (key, _, _, value) in snapshotter.snapshot().into_vec() {
+        #[allow(clippy::cast_precision_loss, reason = "small numbers")]
+        let value = match value {
+            DebugValue::Counter(count) => count as f64,
+            DebugValue::Gauge(value) => value.into_inner(),
+            DebugValue::Histogram(samples) => samples.len() as f64,
+        };
+        let name = key.key().name().trim_start_matches("sequent_client_").to_owned();
+        for label in key.key().labels() {
+            *found.entry(format!("{name} {}", label.value())).or_default() += value;
+        }
+        *found.entry(name).or_default() += value;
+    }
+    found
+}
+
+#[tokio::test(start_paused = true)]
+async fn every_number_is_accounted_for() {
+    let recorder = DebuggingRecorder::new();
+    let snapshotter = recorder.snapshotter();
+    let _recording = set_default_local_recorder(&recorder);
+    let bench = Bench::new(2);
+    let orders = bench.client.sequence("order").unwrap();
+    orders.ready().await.unwrap();
+    for _ in 0..10 {
+        orders.next().await.unwrap();
+    }
+    orders.next_fresh().await.unwrap();
+    orders.next_many(0).await.unwrap_err();
+    bench.endpoints[0].act(Act::Down);
+    orders.next_fresh().await.unwrap();
+    bench.pass(Duration::from_secs(2)).await;
+    // Once: a snapshot of counters empties them.
+    let told = told(&snapshotter);
+    let value = |name: &str| told.get(name).copied().unwrap_or(f64::NAN);
+    let all: Vec<f64> = [
+        "numbers_issued_total lease",
+        "numbers_issued_total fresh",
+        "leases_total",
+        "requests_total ok",
+        "requests_total unavailable",
+        "errors_total INVALID_ARGUMENT",
+        "endpoint_evictions_total http://0",
+        "endpoint_live http://0",
+        "endpoint_live http://1",
+    ]
+    .map(value)
+    .to_vec();
+    assert_eq!(
+        all,
+        [10.0, 2.0, value("leases_total"), value("requests_total ok"), 1.0, 1.0, 1.0, 0.0, 1.0],
+        "{told:?}"
+    );
+    assert_eq!(value("reserve_numbers") + 10.0, value("numbers_leased_total"));
+    assert_eq!(value("request_seconds"), value("requests_total"));
+    let held = value("reserve_numbers");
+
+    bench.pass(AGE * 2).await;
+    let told = self::told(&snapshotter);
+    assert_eq!(told.get("numbers_burnt_total").copied(), Some(held), "what aged: {told:?}");
+    assert_eq!(told.get("endpoint_live http://0").copied(), Some(0.0));
+    bench.endpoints[0].act(Act::Give);
+    bench.pass(Duration::from_secs(300)).await;
+    let told = self::told(&snapshotter);
+    assert_eq!(told.get("endpoint_rescues_total http://0").copied(), Some(1.0));
+    assert_eq!(told.get("endpoint_live http://0").copied(), Some(1.0));
+}
