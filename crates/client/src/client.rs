@@ -148,9 +148,13 @@ impl Client {
     }
 
     fn anew(&self) -> Self {
-        let made = Self::made(self.0.servers.clone(), Arc::clone(&self.0.ground.options));
-        drop(ticker::start(&made.0.ground));
-        made
+        let options = || Arc::clone(&self.0.ground.options);
+        let made = Self::made(self.0.servers.clone(), options());
+        match ticker::start(&made.0.ground) {
+            Ok(()) => made,
+            // Without its ticker no lease would age: better a client of no server, whose calls fail.
+            Err(_) => Self::made(Servers::At(Vec::new()), options()),
+        }
     }
 
     fn made(servers: Servers, options: Arc<Options>) -> Self {
