@@ -17,6 +17,7 @@ use sequent_core::{Entropy, OsEntropy};
 use tokio::net::TcpStream;
 
 use crate::{
+    aside::Aside,
     bounds::{
         AGE_GRACE, BUFFER_MAX, CONNECTION_AGE, CONNECTION_WINDOW, HEAD_TIMEOUT, HEADER_LINES_MAX,
         HEADERS_MAX, LOCAL_RESETS_MAX, PENDING_RESETS_MAX, PING_EVERY, PING_TIMEOUT, SEND_BUFFER_MAX,
@@ -90,11 +91,16 @@ fn two() -> http2::Builder<Inline> {
 
 async fn until_closed<C: GracefulConnection>(connection: C, phases: Phases) -> Result<(), C::Error> {
     let mut connection = pin!(connection);
+    let mut ending = Aside::new(async move {
+        tokio::select! {
+            () = phases.reach(Phase::Closing) => None,
+            () = tokio::time::sleep(age()) => Some(AGE_GRACE),
+        }
+    });
     let limit = tokio::select! {
         biased;
         ended = connection.as_mut() => return ended,
-        () = phases.reach(Phase::Closing) => None,
-        () = tokio::time::sleep(age()) => Some(AGE_GRACE),
+        limit = &mut ending => limit,
     };
     connection.as_mut().graceful_shutdown();
     match limit {

@@ -7,6 +7,7 @@
 
 mod accept;
 mod admin;
+mod aside;
 mod bounds;
 mod connection;
 mod dials;
