@@ -13,8 +13,11 @@ use crate::{
 const AGE_MS: u64 = 6000;
 const SUSPENDED: Duration = Duration::from_millis(AGE_MS + 1000);
 
-/// A tick, and as much again and a half for two busy processors to get round to it.
-const OLD_MS: u64 = 250;
+/// A tick, and three more for two busy processors to get round to it.
+const OLD_MS: u64 = 400;
+
+/// So many numbers are held when it is suspended: one leaves each millisecond, and a little more, if nothing stops them.
+const HELD: u64 = 2 * OLD_MS;
 
 /// Numbers with the milliseconds at which they left, by the process's own clock.
 fn lines(process: &Running) -> Vec<(u64, u64)> {
@@ -34,15 +37,18 @@ fn after_it_goes_on_no_more_than_a_tick_of_old_numbers_leaves() {
     let mut command = Command::new(env!("CARGO_BIN_EXE_holder"));
     command.args([&address, "order", &AGE_MS.to_string(), "1000"]);
     let holder = Running::start(command);
-    // Long enough for a reserve of about a second to build up.
-    holder.until("numbers flow", |holder| (lines(holder).len() > 4000).then_some(()));
+    // The server deals in order: all that the holder has leased, and not given yet, lies below a fresh number.
+    let orders = Client::connect(&address).unwrap().sequence("order").unwrap();
+    let fresh = || u64::try_from(orders.next_fresh().unwrap().get()).unwrap();
+    holder.until("enough is held", |holder| {
+        let (given, _) = *lines(holder).last()?;
+        (fresh() > given + HELD).then_some(())
+    });
 
     holder.signal("STOP");
     thread::sleep(SUSPENDED);
     let before = lines(&holder).len();
-    // The server deals in order: whatever it had leased is below this.
-    let line = Client::connect(&address).unwrap().sequence("order").unwrap().next_fresh().unwrap().get();
-    let line = u64::try_from(line).unwrap();
+    let line = fresh();
     holder.signal("CONT");
     let all = eventually("numbers flow again", || {
         let all = lines(&holder);
