@@ -3,7 +3,7 @@
 use std::{
     io::{Read, Write},
     net::TcpStream,
-    sync::atomic::{AtomicBool, Ordering},
+    sync::atomic::{AtomicBool, AtomicU64, Ordering},
     time::{Duration, Instant},
 };
 
@@ -17,39 +17,61 @@ use crate::{
 /// would take several times as much if they were kept.
 const MEMORY_MAX: u64 = 64 << 20;
 
-/// How long any other caller may wait meanwhile: far below the deadline of a request.
-const WAIT_MAX: Duration = Duration::from_secs(1);
+/// How long any other caller may wait meanwhile. On a quiet machine it is milliseconds; a door that is held up by an
+/// attack makes the others wait for as long as its limits are, 5 seconds and more.
+const WAIT_MAX: Duration = Duration::from_secs(3);
+
+/// How many numbers are taken one by one before an attack, to compare with.
+const ALONE: u64 = 300;
+
+/// Takes numbers one by one while `go_on` says so; how long each took.
+fn waits(server: &Server, mut go_on: impl FnMut(u64) -> bool) -> Vec<Duration> {
+    let (mut taken, mut waits) = (0, Vec::new());
+    while go_on(taken) {
+        let began = Instant::now();
+        let number = server.running.next()["numbers"][0].as_str().unwrap().parse::<u64>().unwrap();
+        waits.push(began.elapsed());
+        let before = server.given.swap(number, Ordering::Relaxed);
+        assert_eq!(number, before + 1, "the next number: nothing was consumed");
+        taken += 1;
+    }
+    waits.sort();
+    waits
+}
+
+/// A server, and the highest number that it gave.
+struct Server {
+    running: Running,
+    given: AtomicU64,
+}
 
 /// An attack, beside a caller that goes on taking numbers one by one.
 fn under(attack: impl FnOnce(&Running)) {
     let place = Place::new();
-    let server = Running::start(&place, &["dev", "--json"]);
-    let number = || server.next()["numbers"][0].as_str().unwrap().parse::<u64>().unwrap();
-    assert_eq!(number(), 1);
-    let before = server.memory("VmRSS");
+    let running = Running::start(&place, &["dev", "--json"]);
+    let server = Server { running, given: AtomicU64::new(0) };
+    let alone = waits(&server, |taken| taken < ALONE);
+    let before = server.running.memory("VmRSS");
     let over = AtomicBool::new(false);
-    let (given, longest) = std::thread::scope(|scope| {
-        let caller = scope.spawn(|| {
-            let (mut given, mut longest) = (1, Duration::ZERO);
-            while !over.load(Ordering::Relaxed) || given < 20 {
-                let began = Instant::now();
-                assert_eq!(number(), given + 1, "the next number: nothing was consumed");
-                (given, longest) = (given + 1, longest.max(began.elapsed()));
-            }
-            (given, longest)
-        });
+    let beside = std::thread::scope(|scope| {
+        let caller = scope.spawn(|| waits(&server, |taken| !over.load(Ordering::Relaxed) || taken < 20));
         // However the attack ends, the caller does too.
-        let attacked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| attack(&server)));
+        let attacked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| attack(&server.running)));
         over.store(true, Ordering::Relaxed);
-        let found = caller.join().unwrap();
+        let beside = caller.join().unwrap();
         attacked.unwrap();
-        found
+        beside
     });
-    let most = server.memory("VmHWM").saturating_sub(before);
-    println!("{given} numbers beside it, the longest wait {longest:?}, {most} bytes more memory at most");
-    assert!(longest < WAIT_MAX, "somebody else waited {longest:?}");
+    let most = server.running.memory("VmHWM").saturating_sub(before);
+    let at = |waits: &[Duration], percent: usize| waits[(waits.len() - 1) * percent / 100];
+    for (when, waits) in [("alone", &alone), ("beside it", &beside)] {
+        let [p50, p99, longest] = [50, 99, 100].map(|percent| at(waits, percent));
+        println!("{when}: {} numbers, p50 {p50:?}, p99 {p99:?}, longest {longest:?}", waits.len());
+    }
+    println!("memory: {most} bytes more at most");
+    assert!(at(&beside, 100) < WAIT_MAX, "somebody else waited");
     assert!(most < MEMORY_MAX, "{most} bytes");
-    assert_eq!(server.end().0, Some(0));
+    assert_eq!(server.running.end().0, Some(0));
 }
 
 /// Whether the peer has hung up, read to the end.
