@@ -64,10 +64,9 @@ pub(crate) struct Miss {
     pub(crate) count: u64,
 }
 
-/// What every draw writes, away from what every draw only reads: by two lines of 64 bytes, since x86-64 fetches them in
-/// pairs, and the other one of the pair would travel between the cores with each draw.
+/// What every draw writes, away from what every draw only reads.
 #[derive(Debug)]
-#[repr(align(128))]
+#[repr(align(64))]
 struct Drawn {
     word: AtomicU64,
     /// Numbers in the hands of [`Local`](crate::Local)s. Here, since it changes when the word does.

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use sequent_core::{Event, Incarnation, Rule, SourceError, ledger::LedgerInspection};
+use sequent_core::{ErrorKind, Event, Incarnation, Rule, SourceError, ledger::LedgerInspection};
 
 use super::{Desk, Trouble};
 use crate::admission::{self, Move};
@@ -36,11 +36,8 @@ impl Desk {
         } else {
             Move::Not
         };
-        let trouble = if moved == Move::All {
-            Some(Trouble::Moved)
-        } else {
-            self.compare_with_marks(&inspection).await?
-        };
+        let (inspection, behind) = self.appraise(&is).await?;
+        let trouble = if moved == Move::All { Some(Trouble::Moved) } else { behind };
         let trouble = match trouble {
             None => self.lay_out_again().await?,
             trouble => trouble,
@@ -60,6 +57,22 @@ impl Desk {
         let held = self.limited("founding", self.ledger.found(&self.layout)).await;
         let agreed = admission::agree(&self.outcome(held)?, &self.layout);
         Ok(agreed.err().map(|error| Trouble::Relaid { reason: error.context().to_owned() }))
+    }
+
+    /// The ledger as it is once this server's nonce lies in it, and whether it went back. Set back before the nonce was
+    /// laid, its version tells; set back afterwards, it lacks the nonce, and the next call tells.
+    pub(crate) async fn appraise(
+        &self,
+        is: &Incarnation,
+    ) -> Result<(LedgerInspection, Option<Trouble>), SourceError> {
+        let found = self.limited("inspect", self.ledger.inspect()).await;
+        let found = self.outcome(found)?;
+        if found.incarnation != *is {
+            let context = format!("the ledger was {is} a moment ago, and is {}", found.incarnation);
+            return Err(SourceError::new(ErrorKind::Reborn, context));
+        }
+        let trouble = self.compare_with_marks(&found).await?;
+        Ok((found, trouble))
     }
 
     /// Whether this incarnation of the ledger went back, as far as marks can tell.

@@ -71,9 +71,8 @@ impl Keeper {
         };
         let (server, nonce) = (parts.server, parts.nonce);
         let desk = Arc::new(Desk::new(parts));
-        let trouble = desk.compare_with_marks(&inspection).await?;
-        desk.set_trouble(trouble.clone());
         if outside.iter().any(|(_, error)| error.kind() == ErrorKind::Refused) {
+            desk.set_trouble(desk.compare_with_marks(&inspection).await?);
             return Ok((Self::assemble(desk, shards, first, config, rules, env).shut(), outside));
         }
         let (limit, under) = (config.attempt_timeout, &inspection.incarnation);
@@ -84,6 +83,8 @@ impl Keeper {
         // Another process may have founded it meanwhile, and otherwise.
         admission::agree(&layout, &first)?;
         limited(limit, "enlist", ledger.enlist(under, server, nonce)).await?;
+        let (_, trouble) = desk.appraise(under).await?;
+        desk.set_trouble(trouble.clone());
         if trouble.is_none() {
             limited(limit, "record", ledger.record(under, None, under)).await?;
         }

@@ -8,7 +8,7 @@ use sequent_core::{
 };
 use sequent_guard::Trouble;
 
-use crate::harness::{Kind, MemoryStore, Setup, When, World};
+use crate::harness::{Book, Gate, Kind, MemoryStore, Setup, When, World};
 
 #[tokio::test(start_paused = true)]
 async fn a_ledger_that_restarts_ends_every_permit() {
@@ -213,6 +213,46 @@ async fn servers_that_find_a_restarted_ledger_together_all_go_on() {
         });
         tokio::join!(a, b, c);
     }
+}
+
+/// A world whose ledger can go back behind its marks, and the copy to do it with.
+async fn about_to_go_back() -> (World, Book) {
+    let world = World::new(2);
+    let first = world.open("first").await;
+    first.take_to(0, 5).await;
+    let copy = world.ledger.snapshot();
+    first.take_to(0, world.row(0).ceiling + 1).await;
+    (world, copy)
+}
+
+/// While a look at the ledger is on its way back, the ledger is set back in place, and a shard forgets.
+async fn set_back_during_a_look(world: &World, gate: Gate, copy: Book) {
+    gate.reached().await;
+    world.ledger.restore_in_place(copy);
+    world.stores[0].empty();
+    gate.open();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_ledger_set_back_between_the_look_and_the_nonce_of_an_opening_is_found_by_its_version() {
+    let (world, copy) = about_to_go_back().await;
+    let wires = world.wires();
+    let gate = wires.ledger.hold("inspect", When::After);
+    let (late, ()) = tokio::join!(world.open_over("late", wires), set_back_during_a_look(&world, gate, copy));
+    assert!(matches!(late.keeper.trouble(), Some(Trouble::Behind { .. })), "{:?}", late.keeper.trouble());
+    assert_eq!(late.take(0, 1).await.unwrap_err().kind(), ErrorKind::LedgerBehind);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_ledger_set_back_between_the_look_and_the_nonce_of_a_renewal_is_found_by_its_version() {
+    let (world, copy) = about_to_go_back().await;
+    let wires = world.wires();
+    let other = world.open_over("other", wires.clone()).await;
+    world.ledger.restart();
+    let gate = wires.ledger.hold("inspect", When::After);
+    tokio::join!(other.shows_up(), set_back_during_a_look(&world, gate, copy));
+    assert!(matches!(other.keeper.trouble(), Some(Trouble::Behind { .. })), "{:?}", other.keeper.trouble());
+    assert_eq!(other.take(0, 1).await.unwrap_err().kind(), ErrorKind::LedgerBehind);
 }
 
 fn embedded() -> Setup {

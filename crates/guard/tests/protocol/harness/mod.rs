@@ -10,7 +10,7 @@ use std::sync::{
     atomic::{AtomicBool, AtomicU64, Ordering},
 };
 
-pub(crate) use sequent_backend::memory::MemoryStore;
+pub(crate) use sequent_backend::memory::{Book, MemoryStore};
 use sequent_backend::memory::{CellState, MemoryLedger};
 use sequent_core::{
     BoxFuture, Clock, DurabilityClass, ErrorKind, Incarnation, Key, Layout, MarkPlace, Rules, SlotIndex,
