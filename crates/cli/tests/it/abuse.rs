@@ -139,6 +139,24 @@ fn a_flood_of_streams_that_are_reset() {
     });
 }
 
+/// What a server says that it allows, by its number in the protocol.
+fn allowed(settings: &[u8], id: u8) -> Option<u32> {
+    let of = |entry: &[u8]| u32::from_be_bytes([entry[2], entry[3], entry[4], entry[5]]);
+    settings.chunks(6).find(|entry| entry[..2] == [0, id]).map(of)
+}
+
+#[test]
+fn the_bounds_are_told_at_the_greeting() {
+    under(|server| {
+        let mut socket = frames::connect(&server.grpc);
+        let greeting = frames::read(&mut socket).unwrap();
+        assert_eq!(greeting.kind, frames::SETTINGS);
+        // Concurrent streams, what one of them may send unread, and the headers of one. Stock servers say none of these.
+        let told = [3, 4, 6].map(|id| allowed(&greeting.payload, id));
+        assert_eq!(told, [Some(256), Some(64 << 10), Some(16 << 10)], "{greeting:?}");
+    });
+}
+
 #[test]
 fn ten_thousand_headers_by_either_door() {
     under(|server| {
