@@ -43,7 +43,8 @@ pub struct LedgerInspection {
     pub incarnation: Incarnation,
     /// The identity it made for itself once.
     pub id: LedgerId,
-    /// One more with each call that opens or raises.
+    /// One more with each call that opens a life, or moves a ceiling or a `seen`: two states of the rows never share a
+    /// version, so a copy from before any of these is behind the marks.
     pub version: u64,
     /// How much outlives a crash.
     pub durability: Durability,

@@ -143,7 +143,9 @@ pub trait Rows: Send + Sync {
         openings: &'a [Opening],
     ) -> BoxFuture<'a, Result<Answer<Vec<Opened>>, SourceError>>;
 
-    /// Raises ceilings, each only where the row still holds the life.
+    /// Raises ceilings and reports what was taken, each only where the row still holds the life.
+    ///
+    /// The version goes up by one if that moved any row's ceiling or `seen`, and not otherwise.
     fn raise<'a>(
         &'a self,
         pass: Pass<'a>,
@@ -176,7 +178,8 @@ pub struct Presence {
 
 /// The periodic call: one a server and two seconds, for all its permits.
 pub trait ShowUp: Send + Sync {
-    /// Raises and reports in one transaction; returns what others said meanwhile. At most 4096 raises.
+    /// Raises and reports in one transaction, as [`Rows::raise`] does; returns what others said meanwhile. At most 4096
+    /// raises. Where it moves nothing, as that of an idle server, the version stays.
     fn show_up<'a>(
         &'a self,
         pass: Pass<'a>,

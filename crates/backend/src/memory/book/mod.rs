@@ -77,7 +77,7 @@ impl Book {
         self.incarnation = incarnation;
     }
 
-    /// One more with each call that opened or really raised.
+    /// One more with each call that opened, or that moved a ceiling or a `seen`.
     pub const fn version(&self) -> u64 {
         self.version
     }

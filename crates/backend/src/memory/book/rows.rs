@@ -80,13 +80,13 @@ impl Book {
         now_ms: u64,
     ) -> Result<Answer<Vec<Raised>>, SourceError> {
         self.admit(pass, self.rules.keep(Rule::SameLedger), now_ms)?;
-        let mut raised_any = false;
-        let value = raises.iter().map(|raise| self.raise_one(raise, &mut raised_any)).collect();
-        self.version += u64::from(raised_any);
+        let mut moved_any = false;
+        let value = raises.iter().map(|raise| self.raise_one(raise, &mut moved_any)).collect();
+        self.version += u64::from(moved_any);
         Ok(Answer { value, version: self.version })
     }
 
-    fn raise_one(&mut self, raise: &Raise, raised_any: &mut bool) -> Raised {
+    fn raise_one(&mut self, raise: &Raise, moved_any: &mut bool) -> Raised {
         let rules = self.rules;
         let Some(row) = self.rows.get_mut(&raise.counter) else { return Raised::Ended };
         if row.life != raise.life && rules.keep(Rule::RaiseNeedsLife) {
@@ -98,9 +98,9 @@ impl Book {
         let asked = capped(raise.ceiling, 0);
         let lowered = !rules.keep(Rule::LedgerForward) && asked > 0;
         let ceiling = if lowered { asked } else { row.ceiling.max(asked) };
-        *raised_any |= ceiling != row.ceiling;
-        row.ceiling = ceiling;
-        row.seen = row.seen.max(raise.seen);
+        let seen = row.seen.max(raise.seen);
+        *moved_any |= (ceiling, seen) != (row.ceiling, row.seen);
+        (row.ceiling, row.seen) = (ceiling, seen);
         Raised::Held { ceiling: row.ceiling, seen: row.seen }
     }
 

@@ -110,15 +110,15 @@ pub(super) async fn raise_all(
 ) -> Result<Answer<Vec<Raised>>, Fault> {
     admit(link, pass).await?;
     let mut value = Vec::with_capacity(raises.len());
-    let mut raised_any = false;
+    let mut moved_any = false;
     for raise in raises {
-        value.push(raise_one(link, raise, &mut raised_any).await?);
+        value.push(raise_one(link, raise, &mut moved_any).await?);
     }
-    let version = version(link, raised_any).await?;
+    let version = version(link, moved_any).await?;
     Ok(Answer { value, version })
 }
 
-async fn raise_one(link: &mut Link, raise: &Raise, raised_any: &mut bool) -> Result<Raised, Fault> {
+async fn raise_one(link: &mut Link, raise: &Raise, moved_any: &mut bool) -> Result<Raised, Fault> {
     let Counter { slot, key } = &raise.counter;
     let sql = "SELECT ceiling, seen FROM counters WHERE slot = ?1 AND k = ?2 AND life = ?3";
     let query_row = query_as(sql).bind(*slot).bind(key.as_str()).bind(raise.life.to_stored());
@@ -128,9 +128,9 @@ async fn raise_one(link: &mut Link, raise: &Raise, raised_any: &mut bool) -> Res
     }
     let (ceiling, highest) = (held.max(capped(raise.ceiling)), seen.max(capped(raise.seen)));
     if (ceiling, highest) != (held, seen) {
+        *moved_any = true;
         let sql = "UPDATE counters SET ceiling = ?1, seen = ?2 WHERE slot = ?3 AND k = ?4";
         link.run(query(sql).bind(ceiling).bind(highest).bind(*slot).bind(key.as_str())).await?;
     }
-    *raised_any |= ceiling != held;
     Ok(Raised::Held { ceiling: kept(ceiling), seen: kept(highest) })
 }

@@ -119,7 +119,7 @@ pub async fn a_raise_needs_the_life(fixture: &dyn LedgerFixture) -> Checked {
     Ok(())
 }
 
-/// The version goes up by one with each call that opened or really raised, and with no other.
+/// The version goes up by one with each call that opened or really raised, and not where there was nothing to raise.
 pub async fn the_version_counts_calls_that_opened_or_raised(fixture: &dyn LedgerFixture) -> Checked {
     let mut desk = Desk::of(fixture, 1).await?;
     let counters: Vec<_> = (0..3).map(|slot| counter(slot, "order")).collect();
@@ -129,14 +129,33 @@ pub async fn the_version_counts_calls_that_opened_or_raised(fixture: &dyn Ledger
     let raises: Vec<_> = counters.iter().map(|counter| raise(counter, 1, 500)).collect();
     assert_eq!(desk.raise(&raises).await?.version, version + 2);
     assert_eq!(desk.raise(&raises).await?.version, version + 2, "nothing was raised");
-    let report = Raise { seen: 50, ..raise(&counters[0], 1, 0) };
-    assert_eq!(desk.raise(&[report]).await?.version, version + 2, "seen alone is no raise");
     assert_eq!(desk.raise(&[raise(&counters[0], 7, 900)]).await?.version, version + 2, "an ended life");
-    assert_eq!(
-        desk.show_up(&[raise(&counters[0], 1, 600)]).await?.version,
-        version + 3,
-        "a show up raises too"
-    );
+    let show_up = desk.show_up(&[raise(&counters[0], 1, 600)]).await?;
+    assert_eq!(show_up.version, version + 3, "a show up raises too");
+    assert_eq!(desk.show_up(&[]).await?.version, version + 3);
+    assert_eq!(desk.version().await?, version + 3);
+    Ok(())
+}
+
+/// A report that moves a `seen` moves the version, ceilings or none: a copy from before it is known to be older by the
+/// marks. One that tells nothing new does not, so an idle server leaves no marks.
+pub async fn the_version_counts_calls_that_reported(fixture: &dyn LedgerFixture) -> Checked {
+    let mut desk = Desk::of(fixture, 1).await?;
+    let counters: Vec<_> = (0..2).map(|slot| counter(slot, "order")).collect();
+    let openings: Vec<_> = counters.iter().map(|counter| opening(counter, 1, 0)).collect();
+    let version = desk.open(&openings).await?.version;
+    let report = |slot: usize, seen| Raise { seen, ..raise(&counters[slot], 1, 0) };
+    let both = [report(0, 20), report(1, 30)];
+    assert_eq!(desk.show_up(&both).await?.version, version + 1, "a batch is one call");
+    assert_eq!(desk.show_up(&both).await?.version, version + 1, "told before");
+    assert_eq!(desk.show_up(&[report(0, 19)]).await?.version, version + 1, "less than was told");
+    assert_eq!(desk.show_up(&[report(0, 19), report(1, 31)]).await?.version, version + 2, "one of two");
+    assert_eq!(desk.raise(&[report(0, 21)]).await?.version, version + 3, "a raise reports too");
+    assert_eq!(desk.raise(&[report(0, 21)]).await?.version, version + 3);
+    let ended = Raise { seen: 99, ..raise(&counters[0], 7, 0) };
+    assert_eq!(desk.show_up(&[ended]).await?.version, version + 3, "an ended life");
+    let leap = desk.show_up(&[report(0, AHEAD + 1)]).await?;
+    assert_eq!((leap.value.raised, leap.version), (vec![Raised::Leapt { ceiling: AHEAD }], version + 3));
     assert_eq!(desk.show_up(&[]).await?.version, version + 3);
     assert_eq!(desk.version().await?, version + 3);
     Ok(())
