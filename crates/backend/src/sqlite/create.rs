@@ -4,6 +4,7 @@ use std::{
     ffi::OsString,
     fs::{self, File, TryLockError},
     io,
+    os::unix::ffi::OsStrExt,
     path::{Path, PathBuf},
 };
 
@@ -16,11 +17,20 @@ use super::{
     place::Place,
 };
 
+/// How the name of a draft ends, after a `.` and so many characters of its token.
+const DRAFT: &str = ".new";
+const DRAFT_TOKEN: usize = 16;
+
+/// What SQLite keeps beside a database.
+const BESIDE: [&str; 3] = ["-wal", "-shm", "-journal"];
+
 /// Makes the file unless somebody else has made it meanwhile. `Busy`: another maker is at work in this directory.
 ///
-/// It is built beside its place under another name and then linked to it, which fails where something is already.
+/// It is built beside its place under another name and then renamed, which fails where something is already. Not linked:
+/// it would have two names for a moment, or for good if its maker is killed, and such a file is refused.
 /// Makers exclude each other by a lock on the directory, so that what a deleted file left behind (`-wal`, `-shm`)
-/// is removed before there is a file that it could be mistaken for, and never after.
+/// is removed before there is a file that it could be mistaken for, and never after; and with it the drafts of makers
+/// that were killed.
 ///
 /// `made` becomes true before the file can be at its place, and false again only if it certainly is not: a caller who
 /// goes away in between leaves it true.
@@ -92,33 +102,66 @@ impl Site {
         if path.symlink_metadata().is_ok() {
             return Ok(None);
         }
-        for suffix in ["-wal", "-shm", "-journal"] {
+        for suffix in BESIDE {
             remove(&with_suffix(&path, suffix)).map_err(unavailable)?;
         }
-        let draft = with_suffix(&path, &format!(".{}.new", &token[..16]));
+        // Litter, and no harm: what can't be removed stays.
+        let _ = sweep(folder, &path);
+        let draft = with_suffix(&path, &format!(".{}{DRAFT}", &token[..DRAFT_TOKEN]));
         Ok(Some(Self { directory, path, draft }))
     }
 
     /// Puts the draft in its place, durably.
     fn finish(self) -> io::Result<()> {
-        match fs::hard_link(&self.draft, &self.path) {
+        match rename_to_nothing(&self.draft, &self.path) {
             Ok(()) => {}
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            // A file system without links: nothing was there when the directory was locked.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => remove(&self.draft)?,
+            // A file system that knows no such thing: nothing was there when the directory was locked.
             Err(_) => fs::rename(&self.draft, &self.path)?,
         }
-        remove(&self.draft)?;
         self.directory.sync_all()
     }
 }
 
 impl Drop for Site {
     fn drop(&mut self) {
-        for suffix in ["", "-wal", "-shm", "-journal"] {
-            // Nobody else knows this name: what can't be removed is litter, and no harm.
+        for suffix in [""].into_iter().chain(BESIDE) {
+            // What can't be removed is litter, and no harm.
             let _ = remove(&with_suffix(&self.draft, suffix));
         }
     }
+}
+
+/// Removes the drafts of `path` that killed makers left. The lock on the directory is held: nobody works on one.
+fn sweep(folder: &Path, path: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let name = entry?.file_name();
+        if path.file_name().is_some_and(|own| is_draft(own.as_bytes(), name.as_bytes())) {
+            remove(&folder.join(name))?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether `name` is that of a draft of `own`, or of what SQLite keeps beside one.
+fn is_draft(own: &[u8], name: &[u8]) -> bool {
+    let rest = name.strip_prefix(own).and_then(|rest| rest.strip_prefix(b"."));
+    let Some((token, kind)) = rest.and_then(|rest| rest.split_at_checked(DRAFT_TOKEN)) else { return false };
+    let kind = kind.strip_prefix(DRAFT.as_bytes());
+    let beside = kind.is_some_and(|kind| kind.is_empty() || BESIDE.iter().any(|own| own.as_bytes() == kind));
+    beside && token.iter().all(u8::is_ascii_hexdigit)
+}
+
+/// Renames unless something is at the new name, in one step.
+#[cfg(target_os = "linux")]
+fn rename_to_nothing(from: &Path, to: &Path) -> io::Result<()> {
+    use rustix::fs::{CWD, RenameFlags, renameat_with};
+    Ok(renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE)?)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn rename_to_nothing(_: &Path, _: &Path) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
 }
 
 async fn blocking<T: Send + 'static>(

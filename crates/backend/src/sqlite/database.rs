@@ -102,14 +102,16 @@ impl Database {
 
     async fn open(&self, used: &mut bool, patience: &mut Patience<'_>) -> Result<Link, Fault> {
         for _ in 0..OPEN_ROUNDS_MAX {
-            let Some(Found { file, .. }) = self.place.look().await? else {
+            let Some(found) = self.place.look().await? else {
                 if *used || !self.options.create {
                     return Err(missing(*used));
                 }
                 self.create(used, patience).await?;
                 continue;
             };
+            let Found { file, .. } = found;
             severed::check(file)?;
+            found.only_name()?;
             let mut link = loop {
                 let clock = self.options.clock.clone();
                 match Link::open(&self.place, file, self.kind, clock).await {
@@ -198,7 +200,7 @@ impl Database {
 fn missing(used: bool) -> Fault {
     let cause = if used {
         "the file was deleted or moved away while this process used it, and no new one is made in its place: put it \
-         back, with its -wal if there is one, or restart this process without it"
+         back, with its -wal if there is one; if it is a shard's and lost for good, restart this process without it"
     } else {
         "no file is there, and none may be made"
     };

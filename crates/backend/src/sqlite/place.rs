@@ -30,11 +30,31 @@ impl fmt::Display for FileId {
     }
 }
 
-/// What is at a path now: the file, and the inodes of its `-wal` and `-shm`.
+/// What is at a path now: the file, the inodes of its `-wal` and `-shm`, and how many names the file has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Found {
     pub(super) file: FileId,
     pub(super) beside: [Option<u64>; 2],
+    links: u64,
+}
+
+impl Found {
+    /// Fails for a file with a second name, as in a directory that was copied by hard links (`cp -al`).
+    ///
+    /// Both names are one file, with one incarnation; but SQLite finds log and locks by the name. In use under both,
+    /// each counts in a log of its own: numbers come twice, and the file is spoilt.
+    pub(super) fn only_name(&self) -> Result<(), Fault> {
+        if self.links <= 1 {
+            return Ok(());
+        }
+        let cause = format!(
+            "the file has {links} names (hard links, as `cp -al` makes them), expected 1, and each would get a log of its \
+             own: remove the other names (`find DIR -samefile FILE` finds them), or, with every process stopped, replace \
+             this one by a real copy (`cp`, without -l)",
+            links = self.links
+        );
+        Err(Fault::broken(ErrorKind::Refused, cause))
+    }
 }
 
 /// A path, absolute, so that a later `chdir` changes nothing and no text of it is taken for a URI.
@@ -88,8 +108,8 @@ fn look(path: &Path) -> Seen {
     match outline(path)? {
         // SQLite takes an empty file for a new database; ours appear complete, so this one was emptied.
         Some((_, 0)) => {
-            let cause =
-                "the file is empty (0 bytes): restore it from a copy, or remove it and restart this process";
+            let cause = "the file is empty (0 bytes): restore it from a copy; if it is a shard's and lost for good, remove it and \
+                 restart this process";
             Err(Fault::broken(ErrorKind::Unavailable, cause))
         }
         other => Ok(other.map(|(found, _)| found)),
@@ -115,7 +135,8 @@ fn outline(path: &Path) -> Result<Option<(Found, u64)>, Fault> {
     let born = metadata.created().ok().and_then(|born| born.duration_since(UNIX_EPOCH).ok());
     let file = FileId { inode: metadata.ino(), born_ns: born.map(|born| born.as_nanos()) };
     let inode = |suffix| fs::metadata(beside(path, suffix)).ok().map(|found| found.ino());
-    Ok(Some((Found { file, beside: ["-wal", "-shm"].map(inode) }, metadata.len())))
+    let found = Found { file, beside: ["-wal", "-shm"].map(inode), links: metadata.nlink() };
+    Ok(Some((found, metadata.len())))
 }
 
 fn beside(path: &Path, suffix: &str) -> PathBuf {

@@ -149,6 +149,66 @@ async fn a_path_with_odd_characters_is_a_path() {
 }
 
 #[tokio::test]
+async fn what_killed_makers_left_goes_when_the_file_is_made() {
+    let site = Site::new();
+    let ours =
+        ["", "-wal", "-shm", "-journal"].map(|beside| format!("the file.db.0123456789abcdef.new{beside}"));
+    let others = [
+        "another.db.0123456789abcdef.new",
+        "the file.db.0123456789abcdeg.new",
+        "the file.db.0123456789abcdef.new.bak",
+        "the file.db.2026.new",
+        "the file.db.new",
+    ];
+    for name in ours.iter().map(String::as_str).chain(others) {
+        std::fs::write(site.folder.path().join(name), "left").unwrap();
+    }
+    let store = site.store();
+    store.inspect().await.unwrap();
+    store.disconnect().await;
+    let mut expected: Vec<&str> = others.into_iter().chain(["the file.db"]).collect();
+    expected.sort_unstable();
+    assert_eq!(names(site.folder.path()), expected);
+}
+
+#[tokio::test]
+async fn a_file_with_two_names_is_refused_under_both() {
+    let site = Site::new();
+    let store = site.store();
+    let under = store.inspect().await.unwrap().incarnation;
+    store.disconnect().await;
+    let other = site.folder.path().join("another name of the file.db");
+    std::fs::hard_link(&site.path, &other).unwrap();
+    let before = std::fs::read(&site.path).unwrap();
+    let words = ["2 names", "hard links", "expected 1", "remove the other names", "real copy"];
+    for path in [&site.path, &other] {
+        let store = SqliteStore::new(path, site.options());
+        failed(store.inspect().await, ErrorKind::Refused, &words);
+    }
+    failed(store.inspect().await, ErrorKind::Refused, &words);
+    assert!(std::fs::read(&site.path).unwrap() == before, "a file that was refused was changed");
+    assert_eq!(names(site.folder.path()).len(), 2, "something was left beside it");
+    std::fs::remove_file(&other).unwrap();
+    assert_eq!(store.inspect().await.unwrap().incarnation, under, "the file is the same as before");
+}
+
+#[tokio::test]
+async fn a_name_given_to_a_file_in_use_is_refused_and_its_user_goes_on() {
+    let site = Site::new();
+    let store = site.store();
+    let under = store.inspect().await.unwrap().incarnation;
+    let (order, first) = (key("order"), life(1));
+    let cell = Cell { key: &order, under: &under };
+    store.close(cell, first).await.unwrap();
+    store.install(cell, first, 0).await.unwrap();
+    let other = site.folder.path().join("another name of the file.db");
+    std::fs::hard_link(&site.path, &other).unwrap();
+    let second = SqliteStore::new(&other, site.options());
+    failed(second.inspect().await, ErrorKind::Refused, &["2 names"]);
+    assert_eq!(store.take(cell, first, 1).await.unwrap().first(), 1);
+}
+
+#[tokio::test]
 async fn makers_of_files_in_one_directory_wait_for_each_other() {
     let site = Site::new();
     let directory = std::fs::File::open(site.folder.path()).unwrap();
