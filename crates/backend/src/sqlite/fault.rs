@@ -79,7 +79,8 @@ impl From<sqlx::Error> for Fault {
         let hint = match extended & 0xff {
             _ if extended == SHM_SIZE => ", the disk may be full",
             CORRUPT | NOTADB => {
-                ": the file is damaged: restore it from a copy, or remove it and restart this process"
+                ": the file is damaged: restore it from a copy; if it is a shard's and lost for good, remove it and \
+                 restart this process"
             }
             _ => "",
         };

@@ -70,14 +70,26 @@ impl Link {
         Ok(link)
     }
 
+    /// Where the file is.
+    pub(super) fn path(&self) -> &Path {
+        self.tether.path()
+    }
+
     async fn recognise(&mut self, kind: &Kind) -> Result<(), Fault> {
         let sql =
             "SELECT a.application_id, v.user_version FROM pragma_application_id a, pragma_user_version v";
         let (application, version): (i64, i64) = self.only(sqlx::query_as(sql)).await?;
         if application != kind.application_id {
             let expected = format!("application_id {:#x} of a {}", kind.application_id, kind.word);
-            let cause =
-                format!("not a file of ours: found application_id {application:#x}, expected {expected}");
+            let found = match application {
+                super::store::APPLICATION_ID => "a shard's file",
+                super::ledger::APPLICATION_ID => "a ledger's file",
+                _ => "not a file of ours",
+            };
+            let cause = format!(
+                "{found}: found application_id {application:#x}, expected {expected}; were files exchanged? put each \
+                 into its own place"
+            );
             return Err(Fault::broken(ErrorKind::Refused, cause));
         }
         if version != kind.schema_version {

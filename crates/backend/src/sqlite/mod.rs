@@ -24,6 +24,7 @@ mod ledger;
 mod link;
 mod patience;
 mod place;
+mod room;
 mod seat;
 mod severed;
 mod store;

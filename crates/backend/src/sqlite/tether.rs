@@ -50,6 +50,11 @@ impl Tether {
         self.connection.as_mut().ok_or_else(closed)
     }
 
+    /// Where the file is.
+    pub(super) fn path(&self) -> &std::path::Path {
+        self.place.path()
+    }
+
     /// Which file this is a connection to.
     pub(super) fn file(&self) -> FileId {
         self.file

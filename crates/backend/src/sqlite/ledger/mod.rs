@@ -11,6 +11,8 @@ mod schema;
 mod show_up;
 mod words;
 
+pub(super) use schema::APPLICATION_ID;
+
 use std::{
     path::PathBuf,
     sync::{Mutex, MutexGuard, PoisonError},

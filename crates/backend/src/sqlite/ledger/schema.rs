@@ -3,7 +3,7 @@
 use crate::sqlite::link::Kind;
 
 /// `sqnl`.
-const APPLICATION_ID: i64 = 0x7371_6e6c;
+pub(in crate::sqlite) const APPLICATION_ID: i64 = 0x7371_6e6c;
 
 /// The servers by when they called last. A ledger made before there was this index gets it at the next enlisting.
 pub(super) const SERVERS_SEEN: &str = "CREATE INDEX IF NOT EXISTS servers_seen ON servers (seen_ms)";

@@ -7,6 +7,7 @@ use super::check;
 use crate::sqlite::{
     fault::Fault,
     link::Link,
+    room,
     work::{Frame, Work},
 };
 
@@ -51,6 +52,8 @@ impl Work for Restamp<'_> {
         let sql = "UPDATE identity SET stamp = ?1 WHERE stamp IS ?2";
         let touched = link.run(query(sql).bind(self.new.to_string()).bind(expected.clone())).await?;
         if touched == 1 {
+            // Whoever stamps, or looks whether it could be stamped, wants to know whether more will follow.
+            room::check(link.path())?;
             return Ok(());
         }
         let (found,): (Option<String>,) = link.only(query_as("SELECT stamp FROM identity")).await?;

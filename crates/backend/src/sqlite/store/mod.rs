@@ -19,7 +19,7 @@ use cells::{Close, Install, Lift, Take};
 use identity::{Inspect, Mark, Restamp};
 
 /// `sqns`.
-const APPLICATION_ID: i64 = 0x7371_6e73;
+pub(super) const APPLICATION_ID: i64 = 0x7371_6e73;
 
 static KIND: Kind = Kind {
     word: "store",
