@@ -36,6 +36,11 @@ impl Cluster {
         self.globals.config.as_ref()
     }
 
+    /// Whether the caller configured anything: a file, or keys.
+    pub(crate) fn is_configured(&self) -> bool {
+        self.globals.config.is_some() || !self.globals.set.is_empty()
+    }
+
     /// The configuration, read from `file` or from wherever the flags say. Touches nothing.
     pub(crate) fn config_of(&self, file: Option<&PathBuf>) -> Result<Config, Failure> {
         let data = self.globals.data.clone().unwrap_or_else(|| DATA_DEFAULT.into());

@@ -97,9 +97,11 @@ impl Failure {
         ExitCode::from(self.exit)
     }
 
-    /// Whether no server answered at all.
-    pub(crate) fn is_unreachable(&self) -> bool {
-        self.reason == crate::remote::SERVER_UNAVAILABLE
+    /// Whether it is a server's failure to answer, rather than its answer.
+    pub(crate) fn is_of_a_server(&self) -> bool {
+        let words =
+            [Reason::Draining.as_str(), Reason::DeadlineExceeded.as_str(), crate::remote::SERVER_UNAVAILABLE];
+        words.contains(&self.reason)
     }
 
     fn new(reason: &'static str, exit: u8, message: String) -> Self {

@@ -10,10 +10,17 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use sequent_core::{Entropy as _, OsEntropy};
 use serde::{Deserialize, Serialize};
 
 /// The folder in a data directory.
 const FOLDER: &str = "serving";
+
+/// The file in it that says which directory's servers these are.
+const IDENTITY: &str = "identity";
+
+/// How often a file is made that another process removes before it is locked.
+const TRIES: usize = 3;
 
 /// The longest file that is read: a handful of addresses.
 const FILE_BYTES_MAX: u64 = 4096;
@@ -41,10 +48,21 @@ impl Addresses {
     }
 }
 
+/// Servers at work on a data directory.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Found {
+    /// Where each of them listens.
+    pub(crate) servers: Vec<Addresses>,
+    /// What each of them says that it is of: whoever else answers there, on a port that was let go or in another network,
+    /// is not believed.
+    pub(crate) identity: String,
+}
+
 /// A server's word that it is at work, until it is dropped or the process ends.
 #[derive(Debug)]
 pub(crate) struct Presence {
     path: PathBuf,
+    identity: String,
     /// Holds the lock.
     _locked: File,
 }
@@ -55,14 +73,24 @@ impl Presence {
         let folder = data.join(FOLDER);
         fs::create_dir_all(&folder)?;
         sweep(&folder);
-        let path = folder.join(format!("{}.json", std::process::id()));
-        // Written aside and renamed, locked already: whoever sees it sees all of it, and that it is alive.
-        let draft = folder.join(format!("{}.draft", std::process::id()));
-        let mut file = File::create(&draft)?;
-        file.lock()?;
-        file.write_all(&serde_json::to_vec(addresses)?)?;
-        fs::rename(&draft, &path)?;
-        Ok(Self { path, _locked: file })
+        let (identity, text) = (identify(&folder)?, serde_json::to_vec(addresses)?);
+        for _ in 0..TRIES {
+            // Not the process's number: in containers, all of them are 1.
+            let path = folder.join(format!("{:016x}.json", OsEntropy.bits()));
+            let mut file = File::create_new(&path)?;
+            file.lock()?;
+            file.write_all(&text)?;
+            // Another one's sweep may have come before the lock.
+            if path.exists() {
+                return Ok(Self { path, identity, _locked: file });
+            }
+        }
+        Err(io::Error::other("the file was removed as often as it was made"))
+    }
+
+    /// What this directory's servers say that they are of.
+    pub(crate) fn identity(&self) -> &str {
+        &self.identity
     }
 }
 
@@ -73,9 +101,30 @@ impl Drop for Presence {
     }
 }
 
-/// The servers at work on a data directory, in no particular order; none where nobody serves.
-pub(crate) fn servers(data: &Path) -> Vec<Addresses> {
-    files(&data.join(FOLDER)).into_iter().filter_map(|path| alive(&path)).collect()
+/// The servers at work on a data directory; `None` where nobody serves.
+pub(crate) fn servers(data: &Path) -> Option<Found> {
+    let folder = data.join(FOLDER);
+    let identity = fs::read_to_string(folder.join(IDENTITY)).ok()?;
+    let servers: Vec<Addresses> = files(&folder).into_iter().filter_map(|path| alive(&path)).collect();
+    (!servers.is_empty()).then_some(Found { servers, identity })
+}
+
+/// The directory's identity, made by the first server.
+fn identify(folder: &Path) -> io::Result<String> {
+    let place = folder.join(IDENTITY);
+    if !place.exists() {
+        let new = format!("{:016x}{:016x}", OsEntropy.bits(), OsEntropy.bits());
+        let draft = folder.join(format!("{IDENTITY}.{new}"));
+        fs::write(&draft, &new)?;
+        // Whole or not at all, and never over another one's.
+        let linked = fs::hard_link(&draft, &place);
+        fs::remove_file(&draft)?;
+        match linked {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+            _ => {}
+        }
+    }
+    fs::read_to_string(place)
 }
 
 fn alive(path: &Path) -> Option<Addresses> {
@@ -89,7 +138,7 @@ fn alive(path: &Path) -> Option<Addresses> {
     serde_json::from_str(&text).ok()
 }
 
-/// Removes what dead servers left. A process that locks its draft at this moment keeps it: only what can be locked goes.
+/// Removes what dead servers left.
 fn sweep(folder: &Path) {
     for path in files(folder) {
         let dead = File::open(&path).is_ok_and(|file| file.try_lock().is_ok());
@@ -102,7 +151,7 @@ fn sweep(folder: &Path) {
 fn files(folder: &Path) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
     let json = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "json");
-    entries.take(FILES_MAX).filter_map(|entry| Some(entry.ok()?.path())).filter(json).collect()
+    entries.filter_map(|entry| Some(entry.ok()?.path())).filter(json).take(FILES_MAX).collect()
 }
 
 #[cfg(test)]
@@ -115,14 +164,18 @@ mod tests {
     }
 
     #[test]
-    fn a_server_is_found_while_it_lives() {
+    fn servers_are_found_while_they_live() {
         let data = tempfile::tempdir().unwrap();
-        assert_eq!(servers(data.path()), []);
+        assert_eq!(servers(data.path()), None);
         let here = addresses("127.0.0.1:7420");
         let presence = Presence::announce(data.path(), &here).unwrap();
-        assert_eq!(servers(data.path()), [here]);
-        drop(presence);
-        assert_eq!(servers(data.path()), []);
+        let found = servers(data.path()).unwrap();
+        assert_eq!((&found.servers[..], found.identity.as_str()), (&[here][..], presence.identity()));
+        let other = Presence::announce(data.path(), &addresses("127.0.0.1:7430")).unwrap();
+        assert_eq!(other.identity(), presence.identity());
+        assert_eq!(servers(data.path()).unwrap().servers.len(), 2);
+        drop((presence, other));
+        assert_eq!(servers(data.path()), None);
     }
 
     #[test]
@@ -131,11 +184,11 @@ mod tests {
         let left = data.path().join(FOLDER).join("4000000.json");
         fs::create_dir_all(left.parent().unwrap()).unwrap();
         fs::write(&left, serde_json::to_vec(&addresses("127.0.0.1:9")).unwrap()).unwrap();
-        assert_eq!(servers(data.path()), []);
+        assert_eq!(servers(data.path()), None);
         let here = addresses("127.0.0.1:7420");
         let _presence = Presence::announce(data.path(), &here).unwrap();
         assert!(!left.exists());
-        assert_eq!(servers(data.path()), [here]);
+        assert_eq!(servers(data.path()).unwrap().servers, [here]);
     }
 
     #[test]

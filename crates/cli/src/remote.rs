@@ -6,7 +6,11 @@ use clap::Args;
 use sequent_client::{Client, ClientBuilder, Error};
 use sequent_engine::Reason;
 
-use crate::{cluster::Cluster, failure::Failure, presence};
+use crate::{
+    cluster::Cluster,
+    failure::Failure,
+    presence::{self, Found},
+};
 
 /// The word for servers of which none answers; the table of reasons has none, since no server can say it.
 pub(crate) const SERVER_UNAVAILABLE: &str = "SERVER_UNAVAILABLE";
@@ -31,13 +35,21 @@ pub(crate) enum Servers {
     /// Those that the caller named.
     Named(String),
     /// Those that run on the data directory.
-    Found(String),
+    Found {
+        /// Where.
+        urls: String,
+        /// What they say that they are of.
+        identity: String,
+    },
     /// None: the stores are opened here.
     None,
 }
 
 impl Where {
     /// Which servers to ask. Touches nothing.
+    ///
+    /// Servers are looked for only where the caller configured nothing: they have their own configuration, and would not
+    /// heed another.
     pub(crate) fn pick(&self, cluster: &Cluster) -> Result<Servers, Failure> {
         if self.in_process {
             return Ok(Servers::None);
@@ -46,16 +58,27 @@ impl Where {
             return Ok(Servers::Named(urls.clone()));
         }
         let config = cluster.config()?;
-        let found = if config.embedded { presence::servers(&config.data) } else { Vec::new() };
-        let urls: Vec<String> = found.iter().map(presence::Addresses::reach).collect();
-        Ok(if urls.is_empty() { Servers::None } else { Servers::Found(urls.join(",")) })
+        if cluster.is_configured() || !config.embedded {
+            return Ok(Servers::None);
+        }
+        Ok(presence::servers(&config.data).map_or(Servers::None, |Found { servers, identity }| {
+            let urls: Vec<String> = servers.iter().map(presence::Addresses::reach).collect();
+            Servers::Found { urls: urls.join(","), identity }
+        }))
     }
 }
 
-/// A client of these servers, one of which must answer.
-pub(crate) async fn connect(urls: &str, deadline: Option<Duration>) -> Result<Client, Failure> {
-    let settings = deadline.into_iter().fold(Client::builder(), ClientBuilder::deadline);
-    Ok(settings.connect(urls).await?)
+impl Servers {
+    /// A client of these, one of which must answer; `None` where there are none.
+    pub(crate) async fn connect(&self, deadline: Option<Duration>) -> Result<Option<Client>, Failure> {
+        let settings = deadline.into_iter().fold(Client::builder(), ClientBuilder::deadline);
+        let (settings, urls) = match self {
+            Self::None => return Ok(None),
+            Self::Named(urls) => (settings, urls),
+            Self::Found { urls, identity } => (settings.identity(identity), urls),
+        };
+        Ok(Some(settings.connect(urls).await?))
+    }
 }
 
 /// The word of the table for a failure at a server, and the exit code.

@@ -58,6 +58,12 @@ impl ClientBuilder {
         self
     }
 
+    /// Only servers that say they are of this cluster are believed; whoever else answers at an address counts as down.
+    pub fn identity(mut self, identity: &str) -> Self {
+        self.options.identity = Some(identity.into());
+        self
+    }
+
     /// How long one endpoint is waited for. Default: 1 s. After [`slow_after`](Self::slow_after) another is asked besides.
     pub fn attempt_timeout(mut self, timeout: Duration) -> Self {
         self.options.health.attempt_timeout = timeout;

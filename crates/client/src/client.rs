@@ -162,7 +162,9 @@ impl Client {
         let mut nature = Nature::default();
         let transports: Vec<Arc<dyn Transport>> = match &servers {
             Servers::At(addresses) => {
-                let wire = |address: &Address| Wire::new(address.clone(), options.connect_timeout) as Arc<_>;
+                let wire = |address: &Address| {
+                    Wire::new(address.clone(), options.connect_timeout, options.identity.clone()) as Arc<_>
+                };
                 addresses.iter().map(wire).collect()
             }
             Servers::InMemory(unruly) => vec![Memory::new(*unruly)],

@@ -1,6 +1,6 @@
 //! What a user may set.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use sequent_buffer::ReservoirConfig;
 use sequent_ha::RingConfig;
@@ -17,6 +17,7 @@ pub(crate) struct Options {
     pub(crate) deadline: Duration,
     pub(crate) lease_age_max: Duration,
     pub(crate) connect_timeout: Duration,
+    pub(crate) identity: Option<Arc<str>>,
     pub(crate) reserve: Duration,
     pub(crate) at_risk_max: u64,
     pub(crate) health: RingConfig,
@@ -28,6 +29,7 @@ impl Default for Options {
             deadline: Duration::from_millis(1500),
             lease_age_max: Duration::from_secs(10),
             connect_timeout: Duration::from_millis(500),
+            identity: None,
             reserve: Duration::from_secs(2),
             at_risk_max: 100_000,
             health: RingConfig::default(),

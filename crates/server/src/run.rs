@@ -27,6 +27,9 @@ pub struct Serving {
     pub dials: Dials,
     /// What `/metrics` shows.
     pub recorder: Recorder,
+    /// Which cluster this server says it is of: to a health check of `sequent.v1.Sequences/IDENTITY`. A client that was
+    /// told an identity believes no other server, whoever answers at an address.
+    pub identity: Option<String>,
 }
 
 /// How a server ended.
@@ -45,10 +48,14 @@ pub async fn run(
     serving: Serving,
     shutdown: impl Future<Output = ()>,
 ) -> io::Result<Drained> {
-    let Serving { engine, dials, recorder } = serving;
+    let Serving { engine, dials, recorder, identity } = serving;
+    let identified = identity.map(|identity| format!("{SEQUENCES}/{identity}"));
+    let services: Vec<&str> = ["", SEQUENCES].into_iter().chain(identified.as_deref()).collect();
     let teller = Teller::new(engine.clone(), dials.clone());
     let health = HealthReporter::new();
-    health.set_service_status(SEQUENCES, ServingStatus::Serving).await;
+    for service in &services {
+        health.set_service_status(*service, ServingStatus::Serving).await;
+    }
     let (phase, phases) = Phases::new();
     let grpc = GrpcDoor::new(teller.clone(), &health, phases.clone()).map_err(io::Error::other)?;
     let (http, admin) =
@@ -67,7 +74,7 @@ pub async fn run(
     shutdown.await;
     tracing::info!("draining: no longer ready");
     phase.send_replace(Phase::Draining);
-    for service in ["", SEQUENCES] {
+    for service in services {
         health.set_service_status(service, ServingStatus::NotServing).await;
     }
     sleep(dials.drain_delay()).await;

@@ -9,7 +9,7 @@ use crate::{
     cluster::{Cluster, sequence_name},
     failure::Failure,
     output,
-    remote::{self, Servers, Where},
+    remote::{Servers, Where},
 };
 
 const EXAMPLES: &str = "\
@@ -58,14 +58,15 @@ struct Issued {
 impl Next {
     pub(crate) async fn run(self, cluster: &Cluster) -> Result<(), Failure> {
         let name = sequence_name(&self.name)?;
-        let issued = match self.servers.pick(cluster)? {
-            Servers::Named(urls) => self.ask(&urls, &name).await?,
-            Servers::Found(urls) => match self.ask(&urls, &name).await {
-                // It may be ending just now; the files are there.
-                Err(failure) if failure.is_unreachable() => self.take(cluster, name).await?,
-                outcome => outcome?,
-            },
-            Servers::None => self.take(cluster, name).await?,
+        let servers = self.servers.pick(cluster)?;
+        let issued = match (self.ask(&servers, &name).await, &servers) {
+            (Ok(Some(issued)), _) => issued,
+            // They may be ending just now, or hang; the files are there.
+            (Err(failure), Servers::Found { .. }) if failure.is_of_a_server() => {
+                self.take(cluster, name).await?
+            }
+            (Err(failure), _) => return Err(failure),
+            (Ok(None), _) => self.take(cluster, name).await?,
         };
         if !cluster.json() {
             return output::lines(issued.numbers);
@@ -92,17 +93,17 @@ impl Next {
     }
 
     /// From servers: a request without a lease, so that a command that ends burns nothing.
-    async fn ask(&self, urls: &str, name: &SequenceName) -> Result<Issued, Failure> {
+    async fn ask(&self, servers: &Servers, name: &SequenceName) -> Result<Option<Issued>, Failure> {
+        let Some(client) = servers.connect(None).await? else { return Ok(None) };
         // The servers' own bound is known to them alone.
         let count = parse_count(&self.count, u64::from(u32::MAX))?;
-        let client = remote::connect(urls, None).await?;
         let batch =
             client.sequence(name.as_str())?.next_batch(u32::try_from(count).unwrap_or(u32::MAX)).await?;
-        Ok(Issued {
+        Ok(Some(Issued {
             sequence: name.to_string(),
             numbers: batch.numbers.iter().map(ToString::to_string).collect(),
             version: batch.version,
-        })
+        }))
     }
 }
 

@@ -57,7 +57,7 @@ pub(crate) async fn serve(cluster: &Cluster, config: Config, reloads: bool) -> R
             return Err(failure);
         }
     };
-    let _presence = match announce(cluster, &config, &listeners) {
+    let presence = match announce(cluster, &config, &listeners) {
         Ok(presence) => presence,
         Err(failure) => {
             engine.shutdown().await;
@@ -65,7 +65,8 @@ pub(crate) async fn serve(cluster: &Cluster, config: Config, reloads: bool) -> R
         }
     };
     let (ends, hangups) = signals;
-    let serving = Serving { engine: engine.clone(), dials: dials.clone(), recorder };
+    let identity = presence.as_ref().map(|presence| presence.identity().to_owned());
+    let serving = Serving { engine: engine.clone(), dials: dials.clone(), recorder, identity };
     let reloading = async {
         if reloads {
             reload(cluster, config, (engine, dials), hangups).await;

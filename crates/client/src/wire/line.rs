@@ -20,6 +20,7 @@ use sequent_core::{BoxFuture, ErrorKind, SourceError};
 use tokio::{net::TcpStream, time::timeout};
 use tonic::body::Body;
 
+use super::{SERVICE, serves};
 use crate::address::Address;
 
 /// How often a silent server is pinged, and how long it has to answer: what finds a connection that leads nowhere.
@@ -30,6 +31,7 @@ const PING_TIMEOUT: Duration = Duration::from_secs(5);
 pub(super) struct Door {
     address: Address,
     connect_timeout: Duration,
+    identity: Option<Arc<str>>,
     held: Mutex<Option<Line>>,
     /// Whoever connects; the others wait for its connection.
     connecting: tokio::sync::Mutex<()>,
@@ -50,9 +52,9 @@ impl Line {
 }
 
 impl Door {
-    pub(super) fn new(address: Address, connect_timeout: Duration) -> Arc<Self> {
+    pub(super) fn new(address: Address, connect_timeout: Duration, identity: Option<Arc<str>>) -> Arc<Self> {
         let (held, connecting) = (Mutex::default(), tokio::sync::Mutex::default());
-        Arc::new(Self { address, connect_timeout, held, connecting })
+        Arc::new(Self { address, connect_timeout, identity, held, connecting })
     }
 
     pub(super) fn address(&self) -> String {
@@ -72,12 +74,11 @@ impl Door {
         if let Some(line) = self.usable() {
             return Ok(Channel { line, is_reused: true });
         }
-        let connected = timeout(self.connect_timeout, self.connect()).await;
-        let sender = connected.unwrap_or_else(|_| {
+        let connected = timeout(self.connect_timeout, self.connect_to_the_right_one()).await;
+        let line = connected.unwrap_or_else(|_| {
             let text = format!("no connection within {} ms", self.connect_timeout.as_millis());
             Err(SourceError::new(ErrorKind::Unavailable, text))
         })?;
-        let line = Line { sender, process: process::id(), given_up: Arc::default() };
         *self.held() = Some(line.clone());
         Ok(Channel { line, is_reused: false })
     }
@@ -90,6 +91,18 @@ impl Door {
         }
         held.take_if(|line| !line.is_usable());
         held.clone()
+    }
+
+    /// A connection to a server that is of the cluster it should be of. Before anybody else may use it.
+    async fn connect_to_the_right_one(&self) -> Result<Line, SourceError> {
+        let line = Line { sender: self.connect().await?, process: process::id(), given_up: Arc::default() };
+        let Some(identity) = &self.identity else { return Ok(line) };
+        let channel = Channel { line: line.clone(), is_reused: false };
+        if serves(channel, self.origin(), format!("{SERVICE}/{identity}")).await? {
+            return Ok(line);
+        }
+        let text = format!("it is stopping, or of another cluster than {identity}");
+        Err(SourceError::new(ErrorKind::Unavailable, text))
     }
 
     async fn connect(&self) -> Result<SendRequest<Body>, SourceError> {

@@ -5,9 +5,10 @@ mod status;
 
 use std::{sync::Arc, time::Duration};
 
+use http::Uri;
 use sequent_core::{Block, BoxFuture, ErrorKind, SourceError};
 use sequent_proto::v1::{self, sequences_client::SequencesClient};
-use tonic::Request;
+use tonic::{Code, Request};
 use tonic_health::pb::{
     HealthCheckRequest, health_check_response::ServingStatus, health_client::HealthClient,
 };
@@ -37,8 +38,8 @@ pub(crate) struct Wire {
 }
 
 impl Wire {
-    pub(crate) fn new(address: Address, connect_timeout: Duration) -> Arc<Self> {
-        Arc::new(Self { door: Door::new(address, connect_timeout) })
+    pub(crate) fn new(address: Address, connect_timeout: Duration, identity: Option<Arc<str>>) -> Arc<Self> {
+        Arc::new(Self { door: Door::new(address, connect_timeout, identity) })
     }
 
     /// One request, on another connection where the one at hand was ended by the server meanwhile: connections end in
@@ -86,15 +87,22 @@ impl Wire {
 
     async fn look(&self) -> Result<(), SourceError> {
         let channel = self.door.channel().await?;
-        let using = channel.using();
-        let mut client = HealthClient::with_origin(channel, self.door.origin());
-        let outcome = client.check(HealthCheckRequest { service: SERVICE.to_owned() }).await;
-        using.done();
-        let status = outcome.map_err(|status| unusable(&status))?.into_inner().status;
-        if status == ServingStatus::Serving as i32 {
+        if serves(channel, self.door.origin(), SERVICE.to_owned()).await? {
             return Ok(());
         }
         Err(SourceError::new(ErrorKind::Unavailable, "it is stopping, or not ready"))
+    }
+}
+
+/// Whether the health service says of a service that it is served.
+async fn serves(channel: Channel, origin: Uri, service: String) -> Result<bool, SourceError> {
+    let using = channel.using();
+    let outcome = HealthClient::with_origin(channel, origin).check(HealthCheckRequest { service }).await;
+    using.done();
+    match outcome {
+        Ok(answer) => Ok(answer.into_inner().status == ServingStatus::Serving as i32),
+        Err(status) if status.code() == Code::NotFound => Ok(false),
+        Err(status) => Err(unusable(&status)),
     }
 }
 

@@ -56,7 +56,7 @@ impl Server {
         let of = |listener: &TcpListener| listener.local_addr().unwrap();
         let (grpc, http, admin) = (of(&listeners.grpc), of(&listeners.http), of(&listeners.admin));
         let (stop, stopped) = oneshot::channel();
-        let serving = Serving { engine: engine.clone(), dials, recorder };
+        let serving = Serving { engine: engine.clone(), dials, recorder, identity: None };
         let ended = tokio::spawn(async move {
             let shutdown = async { stopped.await.unwrap() };
             run(listeners, serving, shutdown).await.unwrap()

@@ -130,7 +130,7 @@ impl Bench {
         // A server's own bound is known to it alone.
         let batch_max = match servers {
             Servers::None => cluster.config()?.limits.max_count,
-            Servers::Named(_) | Servers::Found(_) => BATCH_MAX,
+            Servers::Named(_) | Servers::Found { .. } => BATCH_MAX,
         };
         let within = |field, value: u64, max: u64| {
             let bound = || format!("1 to {max} are allowed");
@@ -169,9 +169,9 @@ impl Bench {
             seen: (!self.no_check).then(Arc::default),
         };
         let (load, elapsed) = match servers {
-            Servers::Named(urls) | Servers::Found(urls) => {
+            Servers::Named(_) | Servers::Found { .. } => {
                 let patience = self.deadline.unwrap_or(DEADLINE_DEFAULT);
-                let target = Served::open(&urls, &name, (self.connections, self.via, patience)).await?;
+                let target = Served::open(&servers, &name, (self.connections, self.via, patience)).await?;
                 let load = load(&schedule(), patience);
                 let elapsed = self.drive(&load, target, &progress).await?;
                 (load, elapsed)

@@ -13,7 +13,10 @@ use sequent_client::{Error, Number, Sequence};
 use sequent_core::{Clock, SequenceName, SystemClock};
 
 use super::load::{Got, Missed, Target};
-use crate::{failure::Failure, remote};
+use crate::{
+    failure::Failure,
+    remote::{self, Servers},
+};
 
 /// How a server is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -38,13 +41,13 @@ pub(crate) struct Served {
 impl Served {
     /// Opens so many connections to each server.
     pub(crate) async fn open(
-        urls: &str,
+        servers: &Servers,
         name: &SequenceName,
         (connections, via, patience): (usize, Via, Duration),
     ) -> Result<Self, Failure> {
         let mut sequences = Vec::with_capacity(connections);
         for _ in 0..connections {
-            let client = remote::connect(urls, Some(patience)).await?;
+            let Some(client) = servers.connect(Some(patience)).await? else { break };
             let sequence = client.sequence(name.as_str())?;
             if via == Via::Lease {
                 sequence.ready().await?;
