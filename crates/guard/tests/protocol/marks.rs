@@ -93,6 +93,68 @@ async fn a_mark_that_only_the_data_directory_bears_is_read() {
     assert!(matches!(next.keeper.trouble(), Some(Trouble::Behind { .. })), "{:?}", next.keeper.trouble());
 }
 
+/// A copy of the ledger and of one store, made after a clean stop; then a run that takes within its ceiling and raises
+/// nothing, stopped well or killed after a show up; then the copy put over both. What the next server that opens says.
+async fn set_back_to_before_a_run_that_only_reported(
+    slots: u16,
+    setup: Setup,
+    stopped: bool,
+) -> Option<Trouble> {
+    let world = World::new(slots);
+    let first = world.open_as("first", setup).await;
+    first.take_to(0, 500).await;
+    first.shows_up().await;
+    first.stop().await;
+    let (row, copies) = (world.row(0), (world.ledger.snapshot(), world.stores[0].snapshot()));
+    assert!(row.ceiling > row.seen + 50, "there is room below the ceiling: {row:?}");
+    let second = world.open_as("second", setup).await;
+    second.take(0, 20).await.unwrap();
+    if stopped {
+        second.stop().await;
+    } else {
+        second.shows_up().await;
+        second.kill();
+    }
+    let now = world.row(0);
+    assert_eq!((now.life, now.ceiling), (row.life, row.ceiling), "it was to raise nothing");
+    assert!(now.seen >= row.seen + 20, "{now:?}");
+    world.ledger.restore_in_place(copies.0);
+    world.stores[0].restore_in_place(copies.1);
+    let next = world.open_as("next", setup).await;
+    let given = next.take(0, 20).await;
+    assert!(given.is_err(), "{given:?} were given before");
+    next.keeper.trouble()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_that_raised_nothing_is_marked_by_what_it_reported() {
+    let without = Setup { home: false, ..Setup::default() };
+    for stopped in [true, false] {
+        // At home alone, since one shard bears no mark of its own; and on the other shard alone.
+        for (slots, setup) in [(1, Setup::default()), (2, without)] {
+            let trouble = set_back_to_before_a_run_that_only_reported(slots, setup, stopped).await;
+            assert!(matches!(trouble, Some(Trouble::Behind { .. })), "{slots} slots, {stopped}: {trouble:?}");
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_idle_server_leaves_no_marks() {
+    let world = World::new(2);
+    let server = world.open("server").await;
+    server.take_to(0, 5).await;
+    server.shows_up().await;
+    server.shows_up().await;
+    let before = (world.ledger.snapshot().version(), marked(&server, 0), marked(&server, 1));
+    let shown = server.wires.ledger.calls("show_up");
+    for _ in 0..5 {
+        server.shows_up().await;
+    }
+    server.stop().await;
+    assert!(server.wires.ledger.calls("show_up") >= shown + 5);
+    assert_eq!((world.ledger.snapshot().version(), marked(&server, 0), marked(&server, 1)), before);
+}
+
 /// What was said of versions that some place did not take: whether another shard bears it, and the data directory.
 fn unmarked(server: &Server) -> Vec<(bool, bool)> {
     let of = |event: Event| match event {
