@@ -1,6 +1,6 @@
 //! Whose store it is: which field of the stamp is another than expected, and what a person can do about it.
 
-use sequent_core::{Inspection, Stamp};
+use sequent_core::{Inspection, SlotIndex, Stamp};
 
 /// What helps whatever was found: an empty store is stamped, and goes on above the ceilings.
 const INSTEAD: &str = "or give the slot an empty one, which goes on above its ceilings";
@@ -8,16 +8,22 @@ const INSTEAD: &str = "or give the slot an empty one, which goes on above its ce
 /// Why a store can't be the one that bears `expected`, naming each field that differs and what to do; `None` where it
 /// is that store, or an empty one that may become it.
 pub fn misfit(found: &Inspection, expected: &Stamp) -> Option<String> {
+    let Stamp { slot, cluster, .. } = expected;
     match &found.stamp {
         Some(stamp) if stamp == expected => None,
         Some(stamp) => Some(differs(stamp, expected)),
         None if !found.has_cells => None,
         None => Some(format!(
-            "the store bears stamp none, and holds counters, expected slot={} of cluster={}: it is somebody else's, or \
-             was tampered with: put this slot's own store back, {INSTEAD}",
-            expected.slot, expected.cluster,
+            "the store bears stamp none, and holds counters, expected slot={slot} of cluster={cluster}: it is somebody \
+             else's, or was tampered with: put this slot's own store back, {INSTEAD}{}",
+            then(slot),
         )),
     }
+}
+
+/// Processes that run have put the slot out, and leave it out until a person says that it is in order.
+fn then(slot: &SlotIndex) -> String {
+    format!("; then, for processes that run: `sequent rescue {slot} --why TEXT`")
 }
 
 fn differs(found: &Stamp, expected: &Stamp) -> String {
@@ -36,7 +42,11 @@ fn differs(found: &Stamp, expected: &Stamp) -> String {
         |of: fn(&(&str, String, String)) -> String| wrong.iter().map(of).collect::<Vec<_>>().join(" ");
     let is = shown(|(field, found, _)| format!("{field}={found}"));
     let should = shown(|(field, _, expected)| format!("{field}={expected}"));
-    format!("the store bears stamp {is}, expected {should}: {}", advice(found, expected))
+    format!(
+        "the store bears stamp {is}, expected {should}: {}{}",
+        advice(found, expected),
+        then(&expected.slot)
+    )
 }
 
 fn advice(found: &Stamp, expected: &Stamp) -> String {
@@ -91,6 +101,9 @@ mod tests {
         assert!(layout.contains("shard_bits=3, expected shard_bits=2: it is of another layout"), "{layout}");
         let cells = said(None, true).unwrap();
         assert!(cells.contains("bears stamp none") && cells.contains("expected slot=0"), "{cells}");
+        for text in [swapped, foreign, ledger, layout, cells] {
+            assert!(text.ends_with("`sequent rescue 0 --why TEXT`"), "the slot that is out: {text}");
+        }
         assert_eq!((said(None, false), said(Some(stamp("a shop 2 0")), true)), (None, None));
     }
 }

@@ -11,12 +11,16 @@ pub(crate) struct Permit {
     pub(crate) row: Row,
     /// The highest ceiling acknowledged for it.
     pub(crate) ceiling: u64,
+    /// The highest id that the store gave under it, whether it left or not.
+    pub(super) drawn: u64,
+    /// Whether the last raise failed, so that its block was dropped.
+    pub(super) barred: bool,
 }
 
 impl Permit {
     pub(crate) fn of(row: Row) -> Self {
         let ceiling = row.ceiling;
-        Self { row, ceiling }
+        Self { row, ceiling, drawn: 0, barred: false }
     }
 }
 

@@ -32,6 +32,8 @@ struct State {
     /// One more with each loss and each return; odd while the ledger is away.
     losses: u64,
     trouble: Option<Trouble>,
+    /// Another ledger in the place of this one, until this one answers again: what troubled it before troubles it then.
+    another: Option<Trouble>,
 }
 
 /// The ledger as one server sees it.
@@ -93,6 +95,7 @@ impl Desk {
             away_since: None,
             losses: 0,
             trouble: None,
+            another: None,
         };
         let (state, writing) = (Mutex::new(state), tokio::sync::Mutex::default());
         Self { ledger, id, server, layout, embedded, config, rules, env, marks, shards, state, writing }
@@ -126,7 +129,8 @@ impl Desk {
 
     /// Why nothing may be opened.
     pub(crate) fn trouble(&self) -> Option<Trouble> {
-        self.state().trouble.clone()
+        let state = self.state();
+        state.another.as_ref().or(state.trouble.as_ref()).cloned()
     }
 
     /// Refuses what would rest on a ledger that is not to be trusted.
@@ -186,6 +190,7 @@ impl Desk {
         match self.limited(step, call(&*self.ledger, pass, asks)).await {
             Ok(answer) => {
                 self.acknowledged(next, answer.version);
+                self.own_again(&under).await?;
                 if mark && !slots.is_empty() && self.marks.leave(answer.version, slots).await.is_err() {
                     self.set_trouble(Some(Trouble::Moved));
                     self.trusted()?;
@@ -222,8 +227,8 @@ impl Desk {
         })
     }
 
-    /// Makes `NoWitness` of a ledger that is away, and notes the loss; and `LedgerBehind` of one that refuses, which is no
-    /// shard's fault.
+    /// Makes `NoWitness` of a ledger that is away, and `LedgerBehind` of one that refuses, which is no shard's fault; and
+    /// notes the loss.
     fn outcome<T>(&self, result: Result<T, SourceError>) -> Result<T, SourceError> {
         result.map_err(|error| match error.kind() {
             ErrorKind::Timeout | ErrorKind::Unavailable | ErrorKind::Contended => {
@@ -231,6 +236,8 @@ impl Desk {
                 SourceError::new(ErrorKind::NoWitness, "the ledger is away").because(error)
             }
             ErrorKind::Refused => {
+                // As good as away: who holds permits goes on with them, and nobody asks, and burns ids, in vain.
+                self.lost(&error);
                 SourceError::new(ErrorKind::LedgerBehind, "the ledger refuses this server").because(error)
             }
             _ => error,
@@ -269,7 +276,7 @@ impl Desk {
         }
     }
 
-    /// Notes what an appraisal at the opening found.
+    /// Notes what an appraisal found.
     pub(crate) fn set_trouble(&self, trouble: Option<Trouble>) {
         self.state().trouble = trouble;
     }

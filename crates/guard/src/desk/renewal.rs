@@ -18,7 +18,8 @@ impl Desk {
         let mut inspection = self.outcome(inspection)?;
         if inspection.id != self.id {
             // Another ledger in this one's place: nothing is written to it, and nothing rests on it.
-            self.set_trouble(Some(Trouble::Another { found: inspection.id, expected: self.id }));
+            let another = Trouble::Another { found: inspection.id, expected: self.id };
+            self.state().another = Some(another);
             return self.trusted();
         }
         if inspection.incarnation == *was {
@@ -47,6 +48,21 @@ impl Desk {
         if trouble.is_none() {
             let recorded = self.limited("record", self.ledger.record(&is, None, &is)).await;
             self.outcome(recorded)?;
+        }
+        Ok(())
+    }
+
+    /// The ledger answers as `is`, the incarnation in force. Where another one was in its place, it was put back: that
+    /// trouble is over once its id and its marks have been looked at. Callers hold `writing`.
+    pub(super) async fn own_again(&self, is: &Incarnation) -> Result<(), SourceError> {
+        if self.state().another.is_none() {
+            return Ok(());
+        }
+        let (found, behind) = self.appraise(is).await?;
+        let mut state = self.state();
+        if found.id == self.id {
+            state.another = None;
+            state.trouble = state.trouble.take().or(behind);
         }
         Ok(())
     }
@@ -113,5 +129,6 @@ impl Desk {
         state.version = found.version;
         state.nonces = VecDeque::from([nonce]);
         state.trouble = trouble;
+        state.another = None;
     }
 }

@@ -1,5 +1,7 @@
 //! A value that nothing follows: it stops one counter, and neither ring nor ledger goes after it.
 
+use std::time::Duration;
+
 use sequent_core::{ErrorKind, Key};
 
 use crate::harness::{Server, Setup, World, counter, key};
@@ -124,4 +126,21 @@ async fn a_small_counter_gives_all_it_has_and_no_more() {
     assert_eq!((given, world.highest(0)), (40, 40));
     let ceiling = world.row_of(&counter(0)).unwrap().ceiling;
     assert!(ceiling <= 46, "each server went past the end once: {ceiling}");
+}
+
+/// The rows of a key are read when it comes alive; hours later they would make a leap of what others took meanwhile.
+#[tokio::test(start_paused = true)]
+async fn a_row_read_long_before_the_first_touch_is_read_again() {
+    for (rest, reads) in [(1, 0), (10, 1)] {
+        let world = World::new(2);
+        let small = Setup { raw_max: 100_000, ..Setup::default() };
+        let (other, server) = (world.open_as("other", small).await, world.open_as("server", small).await);
+        other.take_to(1, 5).await;
+        server.take(0, 1).await.unwrap();
+        other.take_to(1, 5000).await;
+        tokio::time::sleep(Duration::from_secs(rest)).await;
+        let before = server.wires.ledger.calls("read");
+        server.take(1, 1).await.unwrap();
+        assert_eq!(server.wires.ledger.calls("read") - before, reads, "{rest} s later");
+    }
 }

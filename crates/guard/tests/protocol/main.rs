@@ -12,3 +12,4 @@ mod merging;
 mod mutations;
 mod order;
 mod queued;
+mod refused;

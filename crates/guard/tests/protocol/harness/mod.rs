@@ -171,6 +171,11 @@ impl Home {
         self.held.load(Ordering::Relaxed)
     }
 
+    /// Somebody who has seen a later version leaves it here.
+    pub(crate) fn leave(&self, version: u64) {
+        self.held.fetch_max(version, Ordering::Relaxed);
+    }
+
     /// From now on it can, or can't, be read and written.
     pub(crate) fn breaks(&self, broken: bool) {
         self.broken.store(broken, Ordering::Relaxed);

@@ -1,0 +1,98 @@
+//! Before a take: is there a ceiling that what it gives could leave under? What is refused uses up no number.
+
+use sequent_core::{Block, DurabilityClass, ErrorKind, Rule, SourceError, ledger::Raise};
+
+use super::{Guarded, permit::Permit};
+use crate::{LossPolicy, keeper::Ask, leap};
+
+impl Guarded {
+    /// How many ids a take may ask for. Where nothing is left under the ceiling and no higher one is to be had, it fails
+    /// without a take: callers that try again and again would otherwise move the store's counter on, each time by a
+    /// block that can't leave, until what they find there is a leap.
+    ///
+    /// A counter thus burns what was in flight when the ledger was lost, a block a take, and nothing afterwards.
+    pub(super) async fn room(&self, permit: &Permit, want: u64) -> Result<u64, SourceError> {
+        if !self.shared.rules.keep(Rule::WitnessFirst) {
+            return Ok(want);
+        }
+        let (left, barred) = self.left(permit);
+        match self.raisable() {
+            Ok(()) if left == 0 && barred => self.raise_first(permit, want).await.map(|()| want),
+            Ok(()) => Ok(want),
+            Err(_) if left > 0 => Ok(want.min(left)),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Whether what is taken above the ceiling could leave: by a raise, or without the ledger.
+    pub(super) fn raisable(&self) -> Result<(), SourceError> {
+        match self.shared.desk.in_reach() {
+            Err(error) if error.kind() == ErrorKind::NoWitness && self.goes_on() => Ok(()),
+            reach => reach,
+        }
+    }
+
+    /// Whether ids may leave above their ceiling while the ledger is away.
+    pub(super) fn goes_on(&self) -> bool {
+        let durable =
+            self.shard.class() == DurabilityClass::Durable || !self.shared.rules.keep(Rule::ContinueDurable);
+        self.shared.config.loss == LossPolicy::Continue && durable
+    }
+
+    /// The store gave this block, whether it leaves or not.
+    pub(super) fn drew(&self, permit: &Permit, block: Block) {
+        let now = self.shared.env.clock.now();
+        let mut state = self.state();
+        state.pace.took(block.count(), now);
+        if let Some(held) = state.permit.as_mut().filter(|held| held.row.life == permit.row.life) {
+            held.drawn = held.drawn.max(block.last());
+        }
+    }
+
+    /// No raise was to be had for a block of this permit, or one is again.
+    pub(super) fn bar(&self, permit: &Permit, barred: bool) {
+        let mut state = self.state();
+        if let Some(held) = state.permit.as_mut().filter(|held| held.row.life == permit.row.life) {
+            held.barred = barred;
+        }
+    }
+
+    /// How many ids may be left under the ceiling, as far as this process knows; and whether the last raise failed.
+    fn left(&self, permit: &Permit) -> (u64, bool) {
+        let state = self.state();
+        let same = |held: &&Permit| held.row.life == permit.row.life;
+        let held = state.permit.as_ref().filter(same).unwrap_or(permit);
+        let highest = held.drawn.max(held.row.base).max(state.order.floor());
+        (held.ceiling.saturating_sub(highest), held.barred)
+    }
+
+    /// A raise that failed may fail again, for whatever reason: asked for before the take, it costs no number. It never
+    /// goes as far as a leap: whether what the store gives then is one, is judged when it is there.
+    async fn raise_first(&self, permit: &Permit, want: u64) -> Result<(), SourceError> {
+        let raise = self.raise_ahead_of(permit, want);
+        let under = permit.row.ledger.clone();
+        let answer =
+            self.shared.ask(Ask::Raise(under, raise.clone())).await.and_then(crate::keeper::Answered::raised);
+        match answer {
+            Ok(raised) => {
+                self.bar(permit, false);
+                self.learn(&raise, &raised);
+                Ok(())
+            }
+            // Lost just now, or another one: what that means for a block is judged with the block.
+            Err(error) if error.kind() == ErrorKind::Reborn => Ok(()),
+            Err(error) if error.kind() == ErrorKind::NoWitness && self.goes_on() => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn raise_ahead_of(&self, permit: &Permit, want: u64) -> Raise {
+        let state = self.state();
+        let held = state.permit.as_ref().unwrap_or(permit);
+        let at = held.ceiling.max(state.seen);
+        let leap_max = leap::leap_max(at, self.raw_max(), state.pace.block());
+        let ceiling = held.drawn.max(at).saturating_add(want).min(at.saturating_add(leap_max));
+        let (counter, life, seen) = (self.counter.clone(), permit.row.life, state.seen);
+        Raise { counter, life, ceiling: ceiling.min(self.raw_max()), seen, leap_max }
+    }
+}
