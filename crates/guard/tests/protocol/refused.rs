@@ -96,6 +96,24 @@ async fn once_the_loss_was_noticed_all_below_the_ceiling_leaves_and_nothing_is_b
     assert_eq!((world.highest(0), world.cell(0).value), (ceiling, ceiling));
 }
 
+/// What others took meanwhile is a leap to a server that has rested: what it draws is counted all the same.
+#[tokio::test(start_paused = true)]
+async fn a_server_that_has_rested_moves_no_counter_either() {
+    let world = World::new(2);
+    let (server, other) =
+        (world.open_as("server", stopping()).await, world.open_as("other", stopping()).await);
+    server.take_to(0, 5).await;
+    server.shows_up().await;
+    other.take_to(0, 5000).await;
+    let at = world.cell(0).value;
+    server.wires.ledger.cut();
+    refuses(&server, ErrorKind::NoWitness).await;
+    assert!(world.cell(0).value <= at + BURNT_MAX, "from {at} to {}", world.cell(0).value);
+    server.wires.ledger.mend();
+    server.shows_up().await;
+    goes_on(&world, &server, world.row(0).ceiling).await;
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_ledger_that_is_lost_again_at_each_raise_costs_a_block_once() {
     let world = World::new(2);
