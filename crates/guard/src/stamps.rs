@@ -16,13 +16,13 @@ pub fn misfit(found: &Inspection, expected: &Stamp) -> Option<String> {
         None => Some(format!(
             "the store bears stamp none, and holds counters, expected slot={slot} of cluster={cluster}: it is somebody \
              else's, or was tampered with: put this slot's own store back, {INSTEAD}{}",
-            then(slot),
+            then(*slot),
         )),
     }
 }
 
 /// Processes that run have put the slot out, and leave it out until a person says that it is in order.
-fn then(slot: &SlotIndex) -> String {
+fn then(slot: SlotIndex) -> String {
     format!("; then, for processes that run: `sequent rescue {slot} --why TEXT`")
 }
 
@@ -45,7 +45,7 @@ fn differs(found: &Stamp, expected: &Stamp) -> String {
     format!(
         "the store bears stamp {is}, expected {should}: {}{}",
         advice(found, expected),
-        then(&expected.slot)
+        then(expected.slot)
     )
 }
 
