@@ -127,7 +127,12 @@ impl Reservoir {
 
     /// Ends it: waiting callers fail with [`TakeError::Closed`], what is left is burnt, later calls fail.
     pub fn close(&self) {
-        Turn::begin(&self.inner).close();
+        self.close_because("the reservoir was closed");
+    }
+
+    /// The same, saying why what is left is burnt.
+    pub fn close_because(&self, why: &'static str) {
+        Turn::begin(&self.inner).close(why);
     }
 
     /// Drops what has aged, also the open range: for a ticker that must not let old numbers leave.

@@ -267,7 +267,7 @@ mod tests {
         made(&engine, &name, async || {
             let definition = crate::Body::default().defining(&name, 2);
             engine.0.desk.0.ledger.define(&definition, Some(1)).await.unwrap();
-            engine.0.catalog.follow(u64::MAX).await.unwrap();
+            engine.0.catalog.follow(None).await.unwrap();
         })
         .await;
         assert!(engine.0.keys.get("order").is_none(), "version 1 must not stay");

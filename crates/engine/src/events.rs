@@ -8,7 +8,7 @@ use std::{
 
 use sequent_core::{Clock, Env, Event, Events, Key, SlotIndex};
 
-use crate::data::Quarantine;
+use crate::{data::Quarantine, footing::Alarm};
 
 /// How many events an engine remembers for its status.
 pub const RECENT_MAX: usize = 256;
@@ -42,9 +42,12 @@ impl Memory {
 }
 
 /// `env` with its events logged, counted, remembered and, where a person must act, noted before they go where they went.
-pub(crate) fn watched(env: Env, memory: &Memory, notes: Option<Quarantine>) -> Env {
+/// What happened to the ledger raises `alarm`.
+pub(crate) fn watched(env: Env, memory: &Memory, notes: Option<Quarantine>, alarm: &Alarm) -> Env {
     let (memory, clock, onward) = (memory.clone(), Arc::clone(&env.clock), env.events.clone());
+    let alarm = alarm.clone();
     let events = Events::to(move |event| {
+        alarm.hear(&event);
         log(&event);
         count(&event);
         let at_ms = Clock::wall_ms(&*clock);
@@ -213,7 +216,7 @@ mod tests {
     #[test]
     fn the_memory_is_bounded_and_keeps_the_latest() {
         let memory = Memory::default();
-        let env = watched(Env::default(), &memory, None);
+        let env = watched(Env::default(), &memory, None, &Alarm::default());
         for version in 0..RECENT_MAX as u64 + 3 {
             env.events.emit(Event::Unmarked { version, elsewhere: false, home: true });
         }

@@ -27,6 +27,7 @@ mod desk;
 mod engine;
 mod error;
 mod events;
+mod footing;
 mod ground;
 mod limit;
 mod live;

@@ -58,7 +58,8 @@ impl Live {
     }
 }
 
-/// A live key's reservoir. While it is held, the key is not given up as idle.
+/// A live key's reservoir. While it is held, the key is not given up as idle. It is closed when the ledger went back or was
+/// recovered: ask for it again then.
 #[derive(Clone)]
 pub struct Keyed(Arc<Live>);
 
@@ -86,6 +87,10 @@ impl Keyed {
 impl Inner {
     /// Builds the tower of a key, one room upon the other.
     pub(crate) async fn build(&self, name: &SequenceName, key: &Key) -> Result<Live, EngineError> {
+        if let Some(trouble) = self.keeper.trouble() {
+            // Before a definition is written into a ledger that may have to be replaced.
+            return Err(EngineError::of_source(name, trouble.error()));
+        }
         let entry = self.catalog.find_or_create(name).await?;
         let span = entry.body()?.span();
         let layout = self.desk.layout();

@@ -21,6 +21,7 @@ use crate::{
     data::{self, Found, Quarantine},
     engine::{IDLE_AFTER, Inner, SWEEP_EVERY},
     events::{Memory, watched},
+    footing::{self, Alarm},
     ground::{FIRST_CALL_FACTOR, Ground},
     limit::within,
     registry::{LIVE_KEYS_MAX, Registry},
@@ -61,21 +62,29 @@ pub(crate) async fn open(config: Config, options: Options) -> Result<Engine, Ope
         // Of a cluster that was here before. What can't be taken away is shown once too often, and no harm.
         drop(notes.forget(None));
     }
-    let env = watched(options.env.clone(), &memory, notes);
+    let alarm = Alarm::default();
+    let env = watched(options.env.clone(), &memory, notes, &alarm);
+    if found == Found::Nothing {
+        // Before it is made: a process that dies in between must not have made one in silence.
+        announce(&config, &options);
+    }
     let ground = Ground::any(&config, env, found == Found::Nothing).await?;
     drop(turn);
     let files = ground.files.clone();
-    let opened = assemble(&config, options.pace, ground, memory).await;
-    match &opened {
-        Ok(_) if found == Found::Nothing => announce(&config, &options),
-        Ok(_) => {}
-        Err(_) => files.leave().await,
+    let opened = assemble(&config, options.pace, ground, (memory, alarm)).await;
+    if opened.is_err() {
+        files.leave().await;
     }
     opened
 }
 
 /// Builds every room upon the ground, the lowest first.
-async fn assemble(config: &Config, pace: Pace, ground: Ground, memory: Memory) -> Result<Engine, OpenError> {
+async fn assemble(
+    config: &Config,
+    pace: Pace,
+    ground: Ground,
+    (memory, alarm): (Memory, Alarm),
+) -> Result<Engine, OpenError> {
     let env = ground.env.clone();
     check_home(&ground).await?;
     let layout = ground.record.layout;
@@ -111,7 +120,7 @@ async fn assemble(config: &Config, pace: Pace, ground: Ground, memory: Memory) -
         memory,
         stopping: AtomicBool::new(false),
     });
-    begin(&inner, pace);
+    begin(&inner, pace, alarm);
     Ok(Engine(inner))
 }
 
@@ -179,13 +188,15 @@ fn setting(config: &Config, pace: Pace, env: Env, tasks: &Tasks) -> Setting {
 }
 
 /// Starts what runs in the background. None of it keeps a cluster alive that nobody holds.
-fn begin(inner: &Arc<Inner>, pace: Pace) {
+fn begin(inner: &Arc<Inner>, pace: Pace, alarm: Alarm) {
     let keeper = Arc::clone(&inner.keeper);
     inner.tasks.spawn(keeper.run());
     inner.tasks.spawn(inner.ring.run());
     inner.tasks.spawn(obey(Arc::clone(&inner.ring), inner.keeper.words()));
+    let (moves, moved) = watch::channel(());
+    inner.tasks.spawn(footing::watch(Arc::downgrade(inner), alarm, inner.keeper.footing(), moves));
     if pace == Pace::Standing {
-        inner.tasks.spawn(follow(Arc::downgrade(inner), inner.keeper.catalog_version()));
+        inner.tasks.spawn(follow(Arc::downgrade(inner), inner.keeper.catalog_version(), moved));
         inner.tasks.spawn(sweep(Arc::downgrade(inner)));
     }
 }
@@ -198,21 +209,25 @@ async fn obey(ring: Arc<Ring>, mut words: watch::Receiver<Vec<Word>>) {
     }
 }
 
-/// Reads the definitions again whenever a show up brought another version of them.
-async fn follow(engine: Weak<Inner>, mut version: watch::Receiver<u64>) {
-    while version.changed().await.is_ok() {
-        let Some(engine) = engine.upgrade() else { return };
+/// Reads the definitions again whenever a show up brought another version of them, and whatever the version is where the
+/// ledger is another one: it may have gone back, and forward again.
+async fn follow(engine: Weak<Inner>, mut version: watch::Receiver<u64>, mut moved: watch::Receiver<()>) {
+    loop {
+        let anew = tokio::select! {
+            changed = version.changed() => changed.map(|()| false),
+            changed = moved.changed() => changed.map(|()| true),
+        };
+        let (Ok(anew), Some(engine)) = (anew, engine.upgrade()) else { return };
         let now = *version.borrow_and_update();
-        match engine.catalog.follow(now).await {
-            Ok(changed) => {
-                engine.keys.remove(|key| changed.iter().any(|name| name.as_str() == key.sequence()));
+        if let Err(error) = engine.follow((!anew).then_some(now)).await {
+            tracing::warn!(%error, "definitions can't be read again: those known stay in force");
+            // The next show up brings the same version, which is no change: this one must be looked at again.
+            if anew {
+                moved.mark_changed()
+            } else {
+                version.mark_changed()
             }
-            Err(error) => {
-                tracing::warn!(%error, "definitions can't be read again: those known stay in force");
-                // The next show up brings the same version, which is no change: this one must be looked at again.
-                version.mark_changed();
-                tokio::time::sleep(FOLLOW_AGAIN).await;
-            }
+            tokio::time::sleep(FOLLOW_AGAIN).await;
         }
     }
 }

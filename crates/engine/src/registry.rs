@@ -130,21 +130,20 @@ impl<T> Registry<T> {
             }
         }
         self.count.fetch_sub(gone.len(), Ordering::Relaxed);
-        let live = |(_, entry)| match entry {
-            Entry::Live(live) => Some(live),
-            Entry::Making(_) => None,
-        };
-        gone.into_iter().filter_map(live).collect()
+        lives(gone)
     }
 
-    /// Takes out the live keys of which `matching` is true, used or not: those who hold them go on with the old ones.
-    pub(crate) fn remove(&self, matching: impl Fn(&Key) -> bool) {
+    /// Takes out the live keys of which `matching` is true, used or not: those who hold them go on with the old ones,
+    /// unless the caller ends them.
+    pub(crate) fn remove(&self, matching: impl Fn(&Key) -> bool) -> Vec<Arc<T>> {
+        let mut gone = Vec::new();
         for part in &self.parts {
             let mut part = part.write().unwrap_or_else(PoisonError::into_inner);
-            let before = part.len();
-            part.retain(|key, entry| matches!(entry, Entry::Making(_)) || !matching(&key.0));
-            self.count.fetch_sub(before - part.len(), Ordering::Relaxed);
+            let before = gone.len();
+            gone.extend(part.extract_if(|key, entry| matches!(entry, Entry::Live(_)) && matching(&key.0)));
+            self.count.fetch_sub(gone.len() - before, Ordering::Relaxed);
         }
+        lives(gone)
     }
 
     /// Every live key, ascending.
@@ -191,6 +190,14 @@ impl<T> Registry<T> {
     fn part(&self, key: &str) -> &RwLock<HashMap<ByText, Entry<T>>> {
         &self.parts[self.hasher.hash_one(key) as usize % PARTS]
     }
+}
+
+fn lives<T>(gone: Vec<(ByText, Entry<T>)>) -> Vec<Arc<T>> {
+    let live = |(_, entry)| match entry {
+        Entry::Live(live) => Some(live),
+        Entry::Making(_) => None,
+    };
+    gone.into_iter().filter_map(live).collect()
 }
 
 #[cfg(test)]

@@ -2,9 +2,13 @@
 
 use std::time::Instant;
 
+use sequent_buffer::TakeError;
 use sequent_core::SequenceName;
 
 use crate::{Engine, EngineError, Issued, OpenError, config::Config, live::Ready};
+
+/// A take tries so many reservoirs of one key, where each is closed under its hands.
+const TRIES_MAX: u32 = 3;
 
 impl Engine {
     /// A number that is ready, or `None`: where the sequence is not in use yet, its numbers are not there yet, or the
@@ -22,10 +26,18 @@ impl Engine {
         count: u64,
         deadline: Instant,
     ) -> Result<Issued, EngineError> {
-        let live = self.live(name, deadline).await?;
-        match live.reservoir().take(count, Some(deadline)).await {
-            Ok(numbers) => Ok(Issued { sequence: name.clone(), numbers, version: live.version() }),
-            Err(error) => Err(self.failed(name, error)),
+        let mut tries = 0;
+        loop {
+            let live = self.live(name, deadline).await?;
+            tries += 1;
+            match live.reservoir().take(count, Some(deadline)).await {
+                Ok(numbers) => {
+                    return Ok(Issued { sequence: name.clone(), numbers, version: live.version() });
+                }
+                // It has just been taken out of use: its successor serves.
+                Err(TakeError::Closed) if tries < TRIES_MAX => {}
+                Err(error) => return Err(self.failed(name, error)),
+            }
         }
     }
 
@@ -44,9 +56,9 @@ impl Engine {
     /// Takes up the sequences and the patterns of `auto_create` that a configuration has now: all of it, or nothing and
     /// why. A sequence that is no longer in the file stays in force, as at a start.
     pub async fn reload(&self, config: &Config) -> Result<(), OpenError> {
-        let changed = self.0.catalog.reload(&config.sequences, &config.auto_create).await?;
-        self.0.keys.remove(|key| changed.iter().any(|name| name.as_str() == key.sequence()));
-        Ok(())
+        let brought = self.0.catalog.reload(&config.sequences, &config.auto_create).await;
+        self.0.let_go();
+        brought
     }
 }
 

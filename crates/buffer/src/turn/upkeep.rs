@@ -9,12 +9,12 @@ use crate::{error::TakeError, lot::Lot, stats::Stats};
 
 impl Turn<'_> {
     /// Nothing leaves any more: waiters fail, what is left is burnt.
-    pub(crate) fn close(mut self) {
+    pub(crate) fn close(mut self, why: &'static str) {
         if !self.state.closed {
             self.state.closed = true;
             self.gather();
             let count = self.state.stock.shrink(0);
-            self.burn(count, "the reservoir was closed");
+            self.burn(count, why);
             self.inner.gate.next_epoch();
             while let Some(waker) = self.state.queue.answer(Err(TakeError::Closed)) {
                 self.wakers.push(waker);

@@ -2,6 +2,7 @@
 
 use clap::Args;
 use sequent_core::ledger::Loss;
+use sequent_engine::report::SequenceSummary;
 
 use crate::{cluster::Cluster, failure::Failure, output};
 
@@ -20,7 +21,19 @@ ceiling at its next use. Nothing is lowered, and no number is taken.
 One of the two flags must be given, for nothing inside the data can tell which is true. With --moved make sure \
 that the place it was moved from is never started again. With --bump name more rather than less: a gap costs \
 nothing, and a repeated number can't be taken back. A raw id is 2^m numbers (m: memory_bits), so N numbers in \
-all are at most N / 2^m raw ids of each counter.";
+all are at most N / 2^m raw ids of each counter.
+
+Stop every process of the cluster first, suspended ones too. One that runs burns what it holds ready once it \
+notices, which may take two seconds, and hands it out until then; what clients hold on lease it can't burn. If \
+some must go on, add to N what they may hold of any one sequence: reservoir.at_risk_max and the leases, for each \
+process.
+
+Definitions made after the copy are lost with it. The command ends with those that the ledger still knows: \
+compare them, and define each one that is missing as it was, start, step and end, before anything is taken of \
+it. A first use by a pattern of auto_create would begin it at 1, over numbers that were given.";
+
+/// The most sequences that are listed in text.
+const LISTED_MAX: usize = 1000;
 
 /// Go on after the ledger, or the whole directory, was copied or restored
 #[derive(Debug, Args)]
@@ -38,10 +51,34 @@ pub(crate) struct Recover {
 impl Recover {
     pub(crate) async fn run(self, cluster: &Cluster) -> Result<(), Failure> {
         let loss = self.bump.map_or(Loss::Moved, Loss::Bump);
-        let done = cluster.desk().await?.recover(loss).await?;
+        let desk = cluster.desk().await?;
+        let done = desk.recover(loss).await?;
+        let known = desk.list().await;
         if cluster.json() {
-            return output::json(&serde_json::json!({ "done": done }));
+            let sequences = known.as_ref().ok();
+            output::json(&serde_json::json!({ "done": done, "sequences": sequences }))?;
+        } else {
+            output::lines([done])?;
+            if let Ok(known) = &known {
+                output::lines(listed(known))?;
+            }
         }
-        output::lines([done])
+        known.map(drop).map_err(Failure::from)
     }
+}
+
+/// What the ledger knows now, for the operator to compare.
+fn listed(known: &[SequenceSummary]) -> Vec<String> {
+    let count = known.len();
+    let mut lines = vec![format!(
+        "the ledger knows {count} sequences; define any other again as it was before anything is taken of it"
+    )];
+    lines.extend(known.iter().take(LISTED_MAX).map(|held| {
+        let SequenceSummary { sequence, version, start, step, end, .. } = held;
+        format!("  {sequence}  version {version}  start {start}  step {step}  end {end}")
+    }));
+    if let more @ 1.. = count.saturating_sub(LISTED_MAX) {
+        lines.push(format!("  and {more} more: `sequent list`"));
+    }
+    lines
 }

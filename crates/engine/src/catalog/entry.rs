@@ -26,6 +26,11 @@ struct Content {
 }
 
 impl Entry {
+    /// The sequence.
+    pub(crate) fn name(&self) -> &SequenceName {
+        &self.name
+    }
+
     /// The content, or why it can't be used.
     pub(crate) fn body(&self) -> Result<&Body, EngineError> {
         self.known().map_err(|error| {
@@ -84,11 +89,14 @@ impl Contents {
         if body.may_follow(held) {
             return entry;
         }
-        let Entry { name, version, .. } = &entry;
-        tracing::error!(%name, version, "definition changes start or step of one in force: out of use");
-        let body = Err("it changes start or step of the version before".to_owned());
-        let content = Arc::new(Content { text: entry.text().to_owned(), body });
-        Entry { content, ..entry }
+        barred(entry, "it changes start or step of the version before".to_owned())
+    }
+
+    /// A definition in the place of one that the ledger has lost, and that it can't follow: unusable here.
+    pub(crate) fn usurping(&self, lost: &Entry, definition: Definition) -> Entry {
+        let (version, text) = (lost.version, lost.text());
+        let why = format!("the ledger had lost version {version} of it, which was another: {text}");
+        barred(self.entry(definition), why)
     }
 
     /// Forgets what no definition has any more.
@@ -96,4 +104,12 @@ impl Contents {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         known.retain(|_, content| Arc::strong_count(content) > 1);
     }
+}
+
+/// A definition that would repeat numbers of another.
+fn barred(entry: Entry, why: String) -> Entry {
+    let Entry { name, version, .. } = &entry;
+    tracing::error!(%name, version, why, "definition would repeat numbers of one that was in force: out of use");
+    let content = Arc::new(Content { text: entry.text().to_owned(), body: Err(why) });
+    Entry { content, ..entry }
 }

@@ -2,15 +2,14 @@
 //! first uses have defined since.
 
 mod entry;
+mod lost;
+mod reading;
 #[cfg(test)]
 mod tests;
 
 use std::{
     collections::{BTreeMap, HashMap},
-    sync::{
-        Arc, PoisonError, RwLock,
-        atomic::{AtomicU64, Ordering},
-    },
+    sync::{Arc, PoisonError, RwLock},
     time::Duration,
 };
 
@@ -29,6 +28,8 @@ use crate::{
 
 use entry::Contents;
 pub(crate) use entry::Entry;
+use lost::Lost;
+use reading::Readings;
 
 /// The most sequences that are known when a first use may define one more.
 const AUTO_CREATED_MAX: usize = 1 << 20;
@@ -59,11 +60,8 @@ pub(crate) struct Catalog {
     /// Defined by first uses, and not read back from the ledger yet: a snapshot of a million is not copied for each.
     fresh: RwLock<HashMap<SequenceName, Arc<Entry>>>,
     contents: Contents,
-    /// Held over a read of the ledger and the swap that follows, so that no older reading replaces a newer one.
-    reading: tokio::sync::Mutex<()>,
-    /// How many readings have begun, and the latest that succeeded.
-    begun: AtomicU64,
-    read: AtomicU64,
+    lost: Lost,
+    readings: Readings,
 }
 
 impl Catalog {
@@ -75,28 +73,26 @@ impl Catalog {
             snapshot: ArcSwap::default(),
             fresh: RwLock::default(),
             contents: Contents::default(),
-            reading: tokio::sync::Mutex::default(),
-            begun: AtomicU64::new(0),
-            read: AtomicU64::new(0),
+            lost: Lost::default(),
+            readings: Readings::default(),
         };
         catalog.refresh().await.map_err(|error| OpenError::of_source(&error))?;
         catalog.bring_all(parts).await?;
         Ok(catalog)
     }
 
-    /// Takes up the file's definitions and patterns as they are now: all of them, or none and why. Returns the names
-    /// whose definition changed.
+    /// Takes up the file's definitions and patterns as they are now: all of them, or none and why.
     pub(crate) async fn reload(
         &self,
         parts: &[SequencePart],
         auto_create: &GlobSet,
-    ) -> Result<Vec<SequenceName>, OpenError> {
-        let changed = self.bring_all(parts).await?;
+    ) -> Result<(), OpenError> {
+        self.bring_all(parts).await?;
         self.auto_create.store(Arc::new(auto_create.clone()));
-        Ok(changed)
+        Ok(())
     }
 
-    async fn bring_all(&self, parts: &[SequencePart]) -> Result<Vec<SequenceName>, OpenError> {
+    async fn bring_all(&self, parts: &[SequencePart]) -> Result<(), OpenError> {
         let mut refusals: Vec<String> = parts.iter().filter_map(|part| self.refusal(part)).collect();
         if refusals.is_empty() {
             for part in parts {
@@ -107,7 +103,7 @@ impl Catalog {
             return Err(OpenError::Refused(refusals.join("\n")));
         }
         if parts.is_empty() {
-            return Ok(Vec::new());
+            return Ok(());
         }
         self.refresh().await.map_err(|error| OpenError::of_source(&error))
     }
@@ -165,7 +161,7 @@ impl Catalog {
                     return Ok(None);
                 }
                 Defined::Conflict { held } => return Ok(Some(conflict(&held, &definition.body))),
-                Defined::Moved { .. } => drop(self.refresh().await?),
+                Defined::Moved { .. } => self.refresh().await?,
             }
         }
         let context = format!("{step}: another version was in force each of {JUDGED_MAX} times");
@@ -182,6 +178,9 @@ impl Catalog {
     pub(crate) async fn find_or_create(&self, name: &SequenceName) -> Result<Arc<Entry>, EngineError> {
         if let Some(entry) = self.find(name) {
             return Ok(entry);
+        }
+        if let Some(lost) = self.lost.get(name) {
+            return self.find_again(&lost).await.map_err(|error| of_ledger(&error));
         }
         if !self.auto_create.load().is_match(name.as_str()) {
             // Another server may have defined it a moment ago.
@@ -216,63 +215,6 @@ impl Catalog {
         let mut fresh = self.fresh.write().unwrap_or_else(PoisonError::into_inner);
         fresh.insert(name.clone(), Arc::clone(&entry));
         Ok(entry)
-    }
-
-    /// Reads the ledger's definitions if it has another version of them; returns the names that changed.
-    pub(crate) async fn follow(&self, version: u64) -> Result<Vec<SequenceName>, SourceError> {
-        if self.snapshot.load().version == version { Ok(Vec::new()) } else { self.refresh().await }
-    }
-
-    /// Reads the ledger's definitions, unless that was begun after this call and has succeeded: many who ask for what
-    /// is not there cause one reading at a time.
-    async fn look_again(&self) -> Result<(), SourceError> {
-        let before = self.begun.load(Ordering::Acquire);
-        let reading = self.reading.lock().await;
-        if self.read.load(Ordering::Acquire) > before {
-            return Ok(());
-        }
-        self.refresh_with(&reading).await.map(drop)
-    }
-
-    async fn refresh(&self) -> Result<Vec<SequenceName>, SourceError> {
-        let reading = self.reading.lock().await;
-        self.refresh_with(&reading).await
-    }
-
-    async fn refresh_with(
-        &self,
-        _reading: &tokio::sync::MutexGuard<'_, ()>,
-    ) -> Result<Vec<SequenceName>, SourceError> {
-        let number = self.begun.fetch_add(1, Ordering::AcqRel) + 1;
-        let read = self.ground.ledger.definitions();
-        let (version, definitions) = within(self.ground.limit, "read the definitions", read).await?;
-        let before = self.snapshot.load();
-        let mut changed = Vec::new();
-        let mut entries = BTreeMap::new();
-        {
-            let fresh = self.fresh.read().unwrap_or_else(PoisonError::into_inner);
-            for definition in definitions {
-                let name = definition.name.clone();
-                let held = before.entries.get(&name).or_else(|| fresh.get(&name));
-                let entry = match held {
-                    Some(entry) if entry.is(&definition) => Arc::clone(entry),
-                    Some(entry) => {
-                        changed.push(name.clone());
-                        Arc::new(self.contents.following(entry, definition))
-                    }
-                    None => Arc::new(self.contents.entry(definition)),
-                };
-                entries.insert(name, entry);
-            }
-        }
-        self.contents.forget_unused();
-        let now = Arc::new(Snapshot { version, entries });
-        self.snapshot.store(Arc::clone(&now));
-        let mut fresh = self.fresh.write().unwrap_or_else(PoisonError::into_inner);
-        fresh.retain(|name, _| !now.entries.contains_key(name));
-        fresh.shrink_to_fit();
-        self.read.store(number, Ordering::Release);
-        Ok(changed)
     }
 }
 

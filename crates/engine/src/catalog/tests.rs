@@ -1,5 +1,7 @@
 //! Definitions of several processes over one ledger.
 
+use std::sync::atomic::Ordering;
+
 use super::*;
 use sequent_backend::memory::MemoryLedger;
 use sequent_testkit::{PausedClock, SeededEntropy};
@@ -56,7 +58,8 @@ async fn what_a_first_use_defined_is_known_before_it_is_read_back_and_after() {
     assert!(catalog.find_or_create(&unknown).await.is_err());
     for _ in 0..2 {
         assert_eq!(catalog.find(&name).unwrap().version, 1);
-        assert!(catalog.refresh().await.unwrap().is_empty(), "it did not change");
+        catalog.refresh().await.unwrap();
+        assert!(catalog.changed().is_empty(), "it did not change");
         assert!(catalog.fresh.read().unwrap().is_empty(), "it is in the snapshot");
     }
 }
@@ -65,8 +68,8 @@ async fn what_a_first_use_defined_is_known_before_it_is_read_back_and_after() {
 async fn many_who_ask_for_what_is_not_there_cause_one_reading() {
     let ledger = ledger();
     let catalog = Arc::new(catalog_over(&ledger).await);
-    let before = catalog.begun.load(Ordering::Relaxed);
-    let held = catalog.reading.lock().await;
+    let before = catalog.readings.begun.load(Ordering::Relaxed);
+    let held = catalog.readings.turn.lock().await;
     let mut asks = tokio::task::JoinSet::new();
     for _ in 0..50 {
         let catalog = Arc::clone(&catalog);
@@ -75,7 +78,7 @@ async fn many_who_ask_for_what_is_not_there_cause_one_reading() {
     tokio::task::yield_now().await;
     drop(held);
     assert_eq!(asks.join_all().await, [true; 50]);
-    assert_eq!(catalog.begun.load(Ordering::Relaxed) - before, 1);
+    assert_eq!(catalog.readings.begun.load(Ordering::Relaxed) - before, 1);
 }
 
 #[tokio::test(start_paused = true)]
@@ -91,7 +94,79 @@ async fn a_reload_brings_all_or_nothing() {
     assert!(catalog.find(&"other".parse().unwrap()).is_none());
     let mut higher = part(2, 1000);
     higher.body = Body::check(None, 1000, 1, Some(9_000_000), None).unwrap();
-    let changed = catalog.reload(&[higher], &GlobSet::empty()).await.unwrap();
-    assert_eq!(changed, std::slice::from_ref(&name));
+    catalog.reload(&[higher], &GlobSet::empty()).await.unwrap();
+    assert_eq!(catalog.changed().into_iter().collect::<Vec<_>>(), std::slice::from_ref(&name));
     assert_eq!(catalog.find(&name).unwrap().version, 2);
+}
+
+/// As if the ledger had gone back to where it knew nothing: another ledger behind the same catalog.
+async fn loses(catalog: Catalog, other: &Arc<MemoryLedger>) -> Catalog {
+    let ledger = Arc::clone(other) as Arc<dyn Ledger>;
+    let catalog = Catalog { ground: Ground { ledger, ..catalog.ground }, ..catalog };
+    catalog.follow(None).await.unwrap();
+    catalog
+}
+
+async fn held(ledger: &MemoryLedger) -> Vec<(u32, String)> {
+    let definitions = sequent_core::ledger::Catalog::definitions(ledger).await.unwrap().1;
+    definitions.into_iter().map(|held| (held.version, held.body)).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_the_ledger_lost_is_written_again_as_it_was() {
+    for at_once in [true, false] {
+        let (one, two) = (ledger(), ledger());
+        let catalog = catalog_over(&one).await;
+        catalog.bring(&part(3, 1000)).await.unwrap();
+        catalog.refresh().await.unwrap();
+        let known = held(&one).await;
+        let catalog = loses(catalog, &two).await;
+        assert_eq!(held(&two).await, [], "a reading writes nothing");
+        let name = "order".parse().unwrap();
+        if at_once {
+            catalog.restore().await.unwrap();
+        }
+        assert_eq!(
+            catalog.find_or_create(&name).await.unwrap().version,
+            3,
+            "no pattern allows it: it was there"
+        );
+        assert_eq!(held(&two).await, known);
+        assert!(catalog.changed().is_empty(), "it is the same");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_older_version_that_came_back_is_followed_by_the_newer_one_again() {
+    let (one, two) = (ledger(), ledger());
+    let catalog = catalog_over(&one).await;
+    for version in 1..=2 {
+        catalog.bring(&part(version, 1000)).await.unwrap();
+        catalog.refresh().await.unwrap();
+    }
+    catalog_over(&two).await.bring(&part(1, 1000)).await.unwrap();
+    let catalog = loses(catalog, &two).await;
+    catalog.restore().await.unwrap();
+    assert_eq!(held(&two).await[0].0, 2);
+    assert_eq!(catalog.find(&"order".parse().unwrap()).unwrap().version, 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn another_definition_in_the_place_of_a_lost_one_is_not_served() {
+    for (version, start) in [(1, 1), (2, 1), (3, 1)] {
+        let (one, two) = (ledger(), ledger());
+        let catalog = catalog_over(&one).await;
+        catalog.bring(&part(2, 1000)).await.unwrap();
+        catalog.refresh().await.unwrap();
+        let catalog = loses(catalog, &two).await;
+        catalog_over(&two).await.bring(&part(version, start)).await.unwrap();
+        catalog.restore().await.unwrap();
+        let name = "order".parse().unwrap();
+        let entry = catalog.find_or_create(&name).await.unwrap();
+        assert_eq!(entry.body().unwrap_err().reason(), Reason::DefinitionConflict, "version {version}");
+        assert!(catalog.changed().contains(&name), "its key must go");
+        catalog.refresh().await.unwrap();
+        assert!(catalog.find(&name).unwrap().known().is_err(), "and it stays so");
+        assert_eq!(held(&two).await[0].0, version, "what others use is left alone");
+    }
 }

@@ -6,12 +6,13 @@ mod order;
 mod pace;
 mod permit;
 mod release;
+mod room;
 mod touch;
 
 use std::{
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
     time::Duration,
 };
@@ -29,6 +30,7 @@ use order::Order;
 use pace::Pace;
 use permit::Permit;
 use release::Judgement;
+use touch::Preread;
 
 /// A take begins again at most so often: after a lost life, a reborn store, a block of a life that ended meanwhile.
 const ROUNDS_MAX: usize = 12;
@@ -38,7 +40,8 @@ pub(crate) struct Guarded {
     pub(crate) counter: Counter,
     pub(crate) shared: Arc<Shared>,
     pub(crate) shard: Arc<Shard>,
-    raw_max: u64,
+    /// The end of the range, as the newest definition has it.
+    raw_max: AtomicU64,
     state: Mutex<State>,
     /// First touch goes once for all callers.
     touch: tokio::sync::Mutex<()>,
@@ -48,8 +51,8 @@ pub(crate) struct Guarded {
 #[derive(Default)]
 pub(crate) struct State {
     pub(crate) permit: Option<Permit>,
-    /// The row read when the key came alive, good for one first touch.
-    preread: Option<(Row, u64)>,
+    /// The row read when the key came alive, good for one first touch soon after.
+    preread: Option<Preread>,
     /// The life that the store refused last, and how often its opener has been waited for.
     refused: Option<Life>,
     duel: Option<(Life, u32)>,
@@ -89,7 +92,16 @@ impl Guarded {
     pub(crate) fn new(counter: Counter, shared: Arc<Shared>, shard: Arc<Shard>, raw_max: u64) -> Self {
         let (state, touch, closed) =
             (Mutex::default(), tokio::sync::Mutex::default(), AtomicBool::new(false));
-        Self { counter, shared, shard, raw_max, state, touch, closed }
+        Self { counter, shared, shard, raw_max: AtomicU64::new(raw_max), state, touch, closed }
+    }
+
+    fn raw_max(&self) -> u64 {
+        self.raw_max.load(Ordering::Relaxed)
+    }
+
+    /// The definition has another end now; the counter goes on where it is.
+    pub(crate) fn reach_to(&self, raw_max: u64) {
+        self.raw_max.store(raw_max, Ordering::Relaxed);
     }
 
     /// The row as it was read with the others of its key.
@@ -102,7 +114,7 @@ impl Guarded {
                 state.was_told(&row);
             }
             state.reported = state.reported.max(row.seen);
-            state.preread = Some((row, clock_ms));
+            state.preread = Some(Preread { row, clock_ms, at: self.shared.env.clock.now() });
         }
     }
 
@@ -127,6 +139,7 @@ impl Guarded {
             }
             let want = self.affordable(want)?;
             let permit = self.permit(want).await?;
+            let want = self.room(&permit, want).await?;
             let loss = self.shared.desk.loss();
             let flight = Flight::begin(self);
             let cell = Cell { key: &self.counter.key, under: &permit.row.store };
@@ -144,10 +157,10 @@ impl Guarded {
 
     /// At most what is left of the range; `Exhausted` where nothing is.
     fn affordable(&self, want: u64) -> Result<u64, SourceError> {
-        let left = self.raw_max.saturating_sub(self.state().seen);
+        let left = self.raw_max().saturating_sub(self.state().seen);
         if left == 0 {
             let context =
-                format!("counter of slot {} has given all {} raw ids", self.counter.slot, self.raw_max);
+                format!("counter of slot {} has given all {} raw ids", self.counter.slot, self.raw_max());
             return Err(SourceError::new(ErrorKind::Exhausted, context));
         }
         Ok(want.clamp(1, left))
@@ -194,13 +207,13 @@ impl Guarded {
         };
         let wanted = self.ahead(&state, ahead);
         let raise = state.seen > permit.row.base && permit.ceiling.saturating_sub(state.seen) < wanted / 2;
-        let ceiling = if raise { state.seen.saturating_add(wanted).min(self.raw_max) } else { 0 };
+        let ceiling = if raise { state.seen.saturating_add(wanted).min(self.raw_max()) } else { 0 };
         let reassert = owed.map_or(0, |debt| debt.high);
         let ceiling = ceiling.max(reassert);
         if ceiling == 0 && state.seen == state.reported {
             return None;
         }
-        let leap_max = crate::leap::leap_max(permit.ceiling, self.raw_max, state.pace.block());
+        let leap_max = crate::leap::leap_max(permit.ceiling, self.raw_max(), state.pace.block());
         // What left without the ledger has left: it is no leap, however far it went.
         let leap_max = leap_max.max(reassert.saturating_sub(permit.ceiling));
         let (counter, life, seen) = (self.counter.clone(), permit.row.life, state.seen);
@@ -235,7 +248,7 @@ impl Guarded {
         let at = state.permit.as_ref().map_or(0, |permit| permit.ceiling);
         match state.pace.ahead(ahead) {
             0 => 0,
-            wanted => wanted.min(crate::leap::ahead_max(at, self.raw_max)),
+            wanted => wanted.min(crate::leap::ahead_max(at, self.raw_max())),
         }
     }
 }
@@ -257,6 +270,6 @@ impl Source for Handle {
     }
 
     fn remaining(&self) -> Option<u64> {
-        Some(self.0.raw_max.saturating_sub(self.0.state().seen))
+        Some(self.0.raw_max().saturating_sub(self.0.state().seen))
     }
 }

@@ -1,12 +1,12 @@
 //! May a block leave? Only in its life, above all that was seen, and witnessed.
 
 use sequent_core::{
-    Block, DurabilityClass, ErrorKind, Event, Rule, SourceError,
+    Block, ErrorKind, Event, Rule, SourceError,
     ledger::{Raise, Raised},
 };
 
 use super::{Guarded, flight::Flight, order::Backwards, permit::Permit};
-use crate::{LossPolicy, keeper::Ask, leap};
+use crate::{keeper::Ask, leap};
 
 /// Why a block stays: another life is in force.
 const LIFE_ENDED: &str = "its life ended before it could leave";
@@ -41,7 +41,7 @@ impl Guarded {
         block: Block,
         loss: Option<u64>,
     ) -> Result<Judgement, SourceError> {
-        self.note_pace(block);
+        self.drew(permit, block);
         if let Err(backwards) = flight.arrive(block, permit) {
             return Ok(self.went_back(permit, block, &backwards));
         }
@@ -58,11 +58,6 @@ impl Guarded {
         self.regressed(format!("took {block}: {backwards}"));
         self.give_up(permit.row.life, true);
         self.again(block, "taken from a counter that went backwards", ErrorKind::Regressed)
-    }
-
-    fn note_pace(&self, block: Block) {
-        let now = self.shared.env.clock.now();
-        self.state().pace.took(block.count(), now);
     }
 
     /// Lets the block go if the permit covers it now.
@@ -124,6 +119,7 @@ impl Guarded {
             }
             Err(error) => {
                 self.dropped(block, "the ledger refused its ceiling");
+                self.bar(held, true);
                 Err(error)
             }
         }
@@ -132,8 +128,8 @@ impl Guarded {
     fn raise_for(&self, held: &Permit, block: Block) -> Raise {
         let state = self.state();
         let ahead = self.ahead(&state, self.shared.config.ahead);
-        let ceiling = block.last().saturating_add(ahead).min(self.raw_max.max(block.last()));
-        let leap_max = leap::leap_max(held.ceiling, self.raw_max, state.pace.block());
+        let ceiling = block.last().saturating_add(ahead).min(self.raw_max().max(block.last()));
+        let leap_max = leap::leap_max(held.ceiling, self.raw_max(), state.pace.block());
         Raise { counter: self.counter.clone(), life: held.row.life, ceiling, seen: block.last(), leap_max }
     }
 
@@ -146,9 +142,9 @@ impl Guarded {
         (loss, error): (Option<u64>, SourceError),
     ) -> Result<Judgement, SourceError> {
         let (shared, rules) = (&self.shared, self.shared.rules);
-        let durable = self.shard.class() == DurabilityClass::Durable || !rules.keep(Rule::ContinueDurable);
-        if shared.config.loss == LossPolicy::Stop || !durable {
+        if !self.goes_on() {
             self.dropped(block, "above its ceiling while the ledger is away");
+            self.bar(held, true);
             return Err(error);
         }
         let mut state = self.state();
@@ -190,16 +186,16 @@ impl Guarded {
     /// the ceiling. With the ledger in reach, its own ceiling has the last word.
     pub(super) fn beyond_leap(&self, state: &super::State, held: &Permit, block: Block) -> Option<u64> {
         let at = held.ceiling.max(state.seen);
-        let bound = at.saturating_add(leap::leap_max(at, self.raw_max, state.pace.block()));
+        let bound = at.saturating_add(leap::leap_max(at, self.raw_max(), state.pace.block()));
         (block.first() > bound).then_some(bound)
     }
 
     /// Ids above the range are nobody's; a block wholly above it means that the counter is at its end.
     fn within_range(&self, block: Block) -> Result<Judgement, SourceError> {
-        if let Some(block) = block.up_to(self.raw_max) {
+        if let Some(block) = block.up_to(self.raw_max()) {
             return Ok(Judgement::Leaves(block));
         }
-        let context = format!("raw id {} is above {}", block.first(), self.raw_max);
+        let context = format!("raw id {} is above {}", block.first(), self.raw_max());
         Err(SourceError::new(ErrorKind::Exhausted, context))
     }
 

@@ -1,6 +1,6 @@
 //! First touch, and whenever a permit is lost: join the row's life; or close, open, install.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use sequent_core::{
     Cell, ErrorKind, Event, Incarnation, Life, Rule, SourceError,
@@ -19,6 +19,18 @@ const DUEL_WAIT: Duration = Duration::from_millis(50);
 
 /// So often a refused join is tried again while its life is young; then once more when it no longer is.
 const DUELS_MAX: u32 = 3;
+
+/// A row read when the key came alive is good for so long: at a first touch hours later it says little about how far the
+/// counter is.
+const PREREAD_MAX: Duration = Duration::from_secs(5);
+
+/// The row of a counter as it was read with the others of its key.
+pub(super) struct Preread {
+    pub(super) row: Row,
+    /// The ledger's clock.
+    pub(super) clock_ms: u64,
+    pub(super) at: Instant,
+}
 
 impl Guarded {
     pub(super) async fn first_touch(&self, want: u64) -> Result<Permit, SourceError> {
@@ -59,8 +71,9 @@ impl Guarded {
 
     /// The counter's row, the incarnation of the ledger that holds it, and the ledger's clock.
     async fn row(&self) -> Result<(Incarnation, Option<Row>, u64), SourceError> {
-        let preread = self.state().preread.take();
-        if let Some((row, clock_ms)) = preread {
+        let (preread, now) = (self.state().preread.take(), self.shared.env.clock.now());
+        let fresh = |preread: &Preread| now.saturating_duration_since(preread.at) <= PREREAD_MAX;
+        if let Some(Preread { row, clock_ms, .. }) = preread.filter(fresh) {
             return Ok((self.shared.desk.incarnation(), Some(row), clock_ms));
         }
         let asked = std::slice::from_ref(&self.counter);
@@ -140,11 +153,11 @@ impl Guarded {
         // A store that forgot what left without the ledger: this process has not.
         let value = value.max(self.owed(&state).map_or(0, |debt| debt.high));
         let ahead = state.pace.ahead(self.shared.config.ahead);
-        let cap = leap::ahead_max(value, self.raw_max);
-        let ahead = ahead.min(cap).max(want.min(self.raw_max.saturating_sub(value)));
+        let cap = leap::ahead_max(value, self.raw_max());
+        let ahead = ahead.min(cap).max(want.min(self.raw_max().saturating_sub(value)));
         // A life that ended by a crash leaves its ceiling ahead of what was seen: that much is no leap.
-        let permitted = permitted.max(leap::ahead_max(0, self.raw_max));
-        let leap_max = leap::leap_max(value, self.raw_max, want).saturating_add(permitted);
+        let permitted = permitted.max(leap::ahead_max(0, self.raw_max()));
+        let leap_max = leap::leap_max(value, self.raw_max(), want).saturating_add(permitted);
         Opening { counter: self.counter.clone(), life, store: store.clone(), value, ahead, leap_max }
     }
 
@@ -171,10 +184,14 @@ impl Guarded {
         let permit = self.permit(1).await?;
         let at = permit.ceiling.max(self.state().seen);
         // Half of a leap: what is taken from there on must not look like one.
-        let bound = at.saturating_add(leap::leap_max(at, self.raw_max, self.state().pace.block()) / 2);
-        let floor = floor.min(bound).min(self.raw_max.saturating_sub(1));
+        let bound = at.saturating_add(leap::leap_max(at, self.raw_max(), self.state().pace.block()) / 2);
+        let floor = floor.min(bound).min(self.raw_max().saturating_sub(1));
         if floor <= self.state().seen {
             return Ok(());
+        }
+        if floor >= permit.ceiling {
+            // It would burn what is left under the ceiling, and nothing could leave from above it.
+            self.raisable()?;
         }
         let cell = Cell { key: &self.counter.key, under: &permit.row.store };
         match self.shard.store().lift(cell, permit.row.life, floor).await {

@@ -14,7 +14,7 @@ use std::{
 };
 
 use sequent_core::{
-    BoxFuture, ErrorKind, Key, Source, SourceError,
+    BoxFuture, ErrorKind, Incarnation, Key, Source, SourceError,
     ledger::{Counter, LayoutRecord, Word},
 };
 use tokio::sync::watch;
@@ -63,6 +63,11 @@ impl Keeper {
     /// Why nothing may be opened or raised, if so.
     pub fn trouble(&self) -> Option<Trouble> {
         self.shared.desk.trouble()
+    }
+
+    /// What permits rest on: which run of the ledger speaks, and why it is not to be trusted, if so.
+    pub fn footing(&self) -> (Incarnation, Option<Trouble>) {
+        (self.shared.desk.incarnation(), self.trouble())
     }
 
     /// The operators' words in force, as they were at the latest show up.
@@ -116,6 +121,8 @@ impl Keeper {
         let new =
             || Arc::new(Guarded::new(counter.clone(), Arc::clone(&self.shared), Arc::clone(shard), raw_max));
         let guarded = Arc::clone(self.registry().entry(counter.clone()).or_insert_with(new));
+        // It may be older than the definition that it is asked for by.
+        guarded.reach_to(raw_max);
         if self.closed.load(Ordering::Relaxed) {
             // Closed since it was asked for: the last report knows nothing of it.
             guarded.shut();

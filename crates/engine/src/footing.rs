@@ -1,0 +1,92 @@
+//! What the numbers at hand rest on. Where the ledger is found behind, or speaks as another one, a recovery may have begun
+//! below them: they are thrown away, and every key begins anew.
+
+use std::{
+    collections::BTreeSet,
+    sync::{Arc, Weak},
+    time::Duration,
+};
+
+use sequent_core::{Event, Incarnation, SequenceName, SourceError};
+use sequent_guard::Trouble;
+use tokio::sync::{Notify, watch};
+
+use crate::engine::Inner;
+
+/// How often it is looked at without an alarm: not each trouble is an event.
+const LOOK_EVERY: Duration = Duration::from_millis(250);
+
+const WHY: &str = "the ledger went back, or was recovered: it may repeat";
+
+/// Which run of the ledger speaks, and why it is not to be trusted, if so.
+type Footing = (Incarnation, Option<Trouble>);
+
+/// Raised by what happens to the ledger, so that nobody waits for the next look.
+#[derive(Clone, Default)]
+pub(crate) struct Alarm(Arc<Notify>);
+
+impl Alarm {
+    pub(crate) fn hear(&self, event: &Event) {
+        if matches!(event, Event::LedgerBehind { .. } | Event::LedgerReborn { .. }) {
+            self.0.notify_one();
+        }
+    }
+}
+
+/// Looks whether the guard still stands where it stood, and tells `moves` where it does not.
+pub(crate) async fn watch(engine: Weak<Inner>, alarm: Alarm, mut stood: Footing, moves: watch::Sender<()>) {
+    loop {
+        tokio::select! {
+            () = alarm.0.notified() => {}
+            () = tokio::time::sleep(LOOK_EVERY) => {}
+        }
+        let Some(engine) = engine.upgrade() else { return };
+        let stands = engine.keeper.footing();
+        if stands != stood {
+            stood = stands;
+            engine.throw_away();
+            moves.send_replace(());
+        }
+    }
+}
+
+impl Inner {
+    /// Burns what every live key holds: in its reservoir, on its way there, and carried over beneath it. Who waits for a
+    /// key is served by its successor.
+    fn throw_away(&self) {
+        let gone = self.keys.remove(|_| true);
+        if gone.is_empty() {
+            return;
+        }
+        tracing::warn!(keys = gone.len(), "what was ready is burnt: the ledger went back, or was recovered");
+        for live in gone {
+            live.reservoir().close_because(WHY);
+        }
+    }
+
+    /// Takes up the definitions as the ledger has them now: those of `version`, `None`: in any case. What the ledger has
+    /// lost of them is written again, unless nothing may rest on it.
+    pub(crate) async fn follow(&self, version: Option<u64>) -> Result<(), SourceError> {
+        self.catalog.follow(version).await?;
+        if self.keeper.trouble().is_none() {
+            self.catalog.restore().await?;
+        }
+        self.let_go();
+        Ok(())
+    }
+
+    /// Keys whose definition changed begin anew; whoever holds one goes on with the old one, unless that may no longer be.
+    pub(crate) fn let_go(&self) {
+        let changed = self.catalog.changed();
+        if changed.is_empty() {
+            return;
+        }
+        let names: BTreeSet<&str> = changed.iter().map(SequenceName::as_str).collect();
+        for live in self.keys.remove(|key| names.contains(key.sequence())) {
+            let name = live.entry().name();
+            if self.catalog.find(name).is_some_and(|entry| entry.known().is_err()) {
+                live.reservoir().close_because("the ledger holds another definition of its sequence");
+            }
+        }
+    }
+}
