@@ -68,6 +68,14 @@ impl Aged {
         }
     }
 
+    /// Life and ceiling of each counter.
+    fn rows(&self) -> Vec<(String, String)> {
+        let shown = self.place.run(&["show", "order", "--json"]).succeeded().json();
+        let field = |counter: &serde_json::Value, name: &str| counter[name].as_str().unwrap().to_owned();
+        let counters = shown["counters"].as_array().unwrap().iter();
+        counters.map(|counter| (field(counter, "life"), field(counter, "ceiling"))).collect()
+    }
+
     /// The ledger went back, or everything did: refused with what to do, and nothing is given before it was done.
     fn asks_for_recovery(&mut self, words: &[&str]) {
         for _ in 0..2 {
@@ -292,6 +300,49 @@ fn an_old_ledger_copied_over_while_a_process_uses_it_is_noticed() {
     eventually("the taker notices", || words.iter().any(|word| taker.err().contains(word)).then_some(()));
     aged.seen.add("taker", taker.kill().numbers());
     aged.asks_for_recovery(&[]);
+}
+
+/// Ceilings lie far ahead, a copy is made, and a run stays below them; then the old copies of `files` are put over them, and
+/// the data directory's marker stays.
+fn set_back_while_nothing_was_raised(files: impl Fn(&Place) -> Vec<PathBuf>) {
+    let place = Place::new();
+    place.run(&["bench", "order", "--count", "20000", "--in-process"]).succeeded();
+    let old = place.path("old");
+    copy_dir(&place.data(), &old);
+    let mut aged = Aged { place, seen: Seen::default(), old };
+    let rows = aged.rows();
+    aged.seen.add("after the copy", aged.place.numbers(&["next", "order", "-n", "40"]));
+    assert_eq!(aged.rows(), rows, "the run was to open and raise nothing");
+    aged.overwrite(&files(&aged.place));
+    aged.asks_for_recovery(&["a mark says"]);
+}
+
+#[test]
+fn an_old_ledger_and_a_shard_copied_over_where_nothing_was_raised() {
+    set_back_while_nothing_was_raised(|place| [place.ledger(), place.shard(0)].concat());
+}
+
+#[test]
+fn all_databases_copied_over_where_nothing_was_raised() {
+    let shards = |place: &Place| (0..4).flat_map(|slot| place.shard(slot)).collect();
+    set_back_while_nothing_was_raised(|place| [place.ledger(), shards(place)].concat());
+}
+
+#[test]
+fn a_directory_copied_by_hard_links_is_refused_until_one_of_the_two_is_gone() {
+    let mut aged = Aged::new();
+    let linked = aged.place.path("linked");
+    fs::create_dir(&linked).unwrap();
+    for entry in fs::read_dir(aged.place.data()).unwrap() {
+        let file = entry.unwrap().path();
+        fs::hard_link(&file, linked.join(file.file_name().unwrap())).unwrap();
+    }
+    for data in ["linked", "sequent-data"] {
+        let ran = aged.place.run(&["next", "order", "-n", "5", "--data", data]);
+        ran.refused(3, &["2 names", "hard links", "remove the other names", "real copy"]);
+    }
+    fs::remove_dir_all(&linked).unwrap();
+    aged.goes_on("the links are gone");
 }
 
 #[test]
