@@ -66,6 +66,16 @@ impl EngineError {
         Self { source: Some(error), ..Self::new(reason, text) }
     }
 
+    /// What must have happened at the start, and could not be done yet.
+    pub(crate) fn of_open(error: &OpenError) -> Self {
+        let reason = match error {
+            OpenError::Unavailable(_) => Reason::LedgerUnavailable,
+            OpenError::Recovery(_) => Reason::RecoveryRequired,
+            _ => Reason::DefinitionConflict,
+        };
+        Self::new(reason, error.to_string())
+    }
+
     /// The same failure with what lay beneath it.
     #[must_use]
     pub(crate) fn because(self, source: SourceError) -> Self {

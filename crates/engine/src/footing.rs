@@ -33,8 +33,8 @@ impl Alarm {
     }
 }
 
-/// Looks whether the guard still stands where it stood, and tells `moves` where it does not.
-pub(crate) async fn watch(engine: Weak<Inner>, alarm: Alarm, mut stood: Footing, moves: watch::Sender<()>) {
+/// Looks whether the guard still stands where it stood, and tells where it does not.
+pub(crate) async fn watch(engine: Weak<Inner>, alarm: Alarm, mut stood: Footing, tell: watch::Sender<()>) {
     loop {
         tokio::select! {
             () = alarm.0.notified() => {}
@@ -45,7 +45,7 @@ pub(crate) async fn watch(engine: Weak<Inner>, alarm: Alarm, mut stood: Footing,
         if stands != stood {
             stood = stands;
             engine.throw_away();
-            moves.send_replace(());
+            tell.send_replace(());
         }
     }
 }
@@ -70,6 +70,9 @@ impl Inner {
         self.catalog.follow(version).await?;
         if self.keeper.trouble().is_none() {
             self.catalog.restore().await?;
+            if let Err(error) = self.catalog.bring_pending().await {
+                tracing::error!(%error, "the configuration's definitions can't be brought: nothing is served before");
+            }
         }
         self.let_go();
         Ok(())
@@ -88,5 +91,34 @@ impl Inner {
                 live.reservoir().close_because("the ledger holds another definition of its sequence");
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use sequent_core::ledger::Definition;
+
+    use crate::{
+        Engine, NextRequest, Options, Reason,
+        config::{Config, Sources},
+    };
+
+    #[tokio::test]
+    async fn a_key_whose_definition_would_repeat_numbers_is_served_no_more() {
+        let data = tempfile::tempdir().unwrap();
+        let config = Config::load(&Sources::embedded(data.path().join("data"))).unwrap();
+        let engine = Engine::open(config, Options::default()).await.unwrap();
+        let ask = NextRequest::new("order").unwrap();
+        engine.next(&ask).await.unwrap();
+        let held = engine.reservoir(&ask.name).await.unwrap();
+        let body = r#"{"placement":"spread","start":7,"step":1,"fits":"js"}"#.to_owned();
+        let other = Definition { name: ask.name.clone(), version: 2, body };
+        engine.0.desk.0.ledger.define(&other, Some(1)).await.unwrap();
+        engine.0.follow(None).await.unwrap();
+        assert_eq!(held.reservoir().stats().reserve, 0, "what was ready is burnt");
+        assert!(held.reservoir().next(None).await.is_err(), "whoever holds it");
+        let error = engine.next(&ask).await.unwrap_err();
+        assert_eq!(error.reason(), Reason::DefinitionConflict, "{error}");
+        engine.shutdown().await;
     }
 }

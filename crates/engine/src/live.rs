@@ -91,6 +91,7 @@ impl Inner {
             // Before a definition is written into a ledger that may have to be replaced.
             return Err(EngineError::of_source(name, trouble.error()));
         }
+        self.catalog.bring_pending().await.map_err(|error| EngineError::of_open(&error))?;
         let entry = self.catalog.find_or_create(name).await?;
         let span = entry.body()?.span();
         let layout = self.desk.layout();

@@ -104,6 +104,7 @@ async fn assemble(
             auto_create: config.auto_create.clone(),
         },
         &config.sequences,
+        keeper.trouble().is_none(),
     )
     .await?;
     let tasks = Tasks::new();
@@ -193,8 +194,8 @@ fn begin(inner: &Arc<Inner>, pace: Pace, alarm: Alarm) {
     inner.tasks.spawn(keeper.run());
     inner.tasks.spawn(inner.ring.run());
     inner.tasks.spawn(obey(Arc::clone(&inner.ring), inner.keeper.words()));
-    let (moves, moved) = watch::channel(());
-    inner.tasks.spawn(footing::watch(Arc::downgrade(inner), alarm, inner.keeper.footing(), moves));
+    let (tell, moved) = watch::channel(());
+    inner.tasks.spawn(footing::watch(Arc::downgrade(inner), alarm, inner.keeper.footing(), tell));
     if pace == Pace::Standing {
         inner.tasks.spawn(follow(Arc::downgrade(inner), inner.keeper.catalog_version(), moved));
         inner.tasks.spawn(sweep(Arc::downgrade(inner)));
@@ -223,9 +224,9 @@ async fn follow(engine: Weak<Inner>, mut version: watch::Receiver<u64>, mut move
             tracing::warn!(%error, "definitions can't be read again: those known stay in force");
             // The next show up brings the same version, which is no change: this one must be looked at again.
             if anew {
-                moved.mark_changed()
+                moved.mark_changed();
             } else {
-                version.mark_changed()
+                version.mark_changed();
             }
             tokio::time::sleep(FOLLOW_AGAIN).await;
         }

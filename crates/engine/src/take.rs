@@ -56,6 +56,9 @@ impl Engine {
     /// Takes up the sequences and the patterns of `auto_create` that a configuration has now: all of it, or nothing and
     /// why. A sequence that is no longer in the file stays in force, as at a start.
     pub async fn reload(&self, config: &Config) -> Result<(), OpenError> {
+        if let Some(trouble) = self.0.keeper.trouble() {
+            return Err(OpenError::of_source(&trouble.error()));
+        }
         let brought = self.0.catalog.reload(&config.sequences, &config.auto_create).await;
         self.0.let_go();
         brought

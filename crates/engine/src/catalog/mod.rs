@@ -3,6 +3,7 @@
 
 mod entry;
 mod lost;
+mod pending;
 mod reading;
 #[cfg(test)]
 mod tests;
@@ -29,6 +30,7 @@ use crate::{
 use entry::Contents;
 pub(crate) use entry::Entry;
 use lost::Lost;
+use pending::Pending;
 use reading::Readings;
 
 /// The most sequences that are known when a first use may define one more.
@@ -61,12 +63,18 @@ pub(crate) struct Catalog {
     fresh: RwLock<HashMap<SequenceName, Arc<Entry>>>,
     contents: Contents,
     lost: Lost,
+    pending: Pending,
     readings: Readings,
 }
 
 impl Catalog {
-    /// Brings the file's definitions into the ledger, after checking all of them, and reads what is in force.
-    pub(crate) async fn open(ground: Ground, parts: &[SequencePart]) -> Result<Self, OpenError> {
+    /// Brings the file's definitions into the ledger, after checking all of them, and reads what is in force. Where the
+    /// ledger is not `trusted`, nothing is written: they are brought when it is.
+    pub(crate) async fn open(
+        ground: Ground,
+        parts: &[SequencePart],
+        trusted: bool,
+    ) -> Result<Self, OpenError> {
         let catalog = Self {
             auto_create: ArcSwap::from_pointee(ground.auto_create.clone()),
             ground,
@@ -74,10 +82,15 @@ impl Catalog {
             fresh: RwLock::default(),
             contents: Contents::default(),
             lost: Lost::default(),
+            pending: Pending::default(),
             readings: Readings::default(),
         };
         catalog.refresh().await.map_err(|error| OpenError::of_source(&error))?;
-        catalog.bring_all(parts).await?;
+        if trusted {
+            catalog.bring_all(parts).await?;
+        } else {
+            catalog.pending.put(parts);
+        }
         Ok(catalog)
     }
 
@@ -88,6 +101,7 @@ impl Catalog {
         auto_create: &GlobSet,
     ) -> Result<(), OpenError> {
         self.bring_all(parts).await?;
+        self.pending.clear();
         self.auto_create.store(Arc::new(auto_create.clone()));
         Ok(())
     }

@@ -19,7 +19,7 @@ async fn catalog_over(ledger: &Arc<MemoryLedger>) -> Catalog {
         at_risk_max: 1000,
         auto_create: GlobSet::empty(),
     };
-    Catalog::open(ground, &[]).await.unwrap()
+    Catalog::open(ground, &[], true).await.unwrap()
 }
 
 fn ledger() -> Arc<MemoryLedger> {

@@ -107,3 +107,24 @@ async fn a_definition_that_the_ledger_lost_comes_back_from_whoever_uses_it() {
     assert_eq!((summary.start, summary.step, summary.version), (1000, 10, 1));
     engine.shutdown().await;
 }
+
+#[tokio::test]
+async fn a_start_beside_a_ledger_that_went_back_defines_nothing_before_recover() {
+    let mut place = Place::new();
+    place.take("other", 1).await;
+    fs::copy(place.file("ledger.db"), place.file("older")).unwrap();
+    place.take("other", 10).await;
+    put_back(&place, "older");
+    place.say("auto_create = [\"*\"]\n[[sequence]]\nname = \"order\"\nstart = 1000\nstep = 10\n");
+    let engine = Engine::open(place.config(), Options::default()).await.unwrap();
+    let error = take(&engine, "order", 1).await.unwrap_err();
+    assert_eq!(error.reason(), Reason::RecoveryRequired, "{error}");
+    assert_eq!(engine.reload(&place.config()).await.unwrap_err().exit_code(), 3);
+    let listed = async || engine.desk().list().await.unwrap().len();
+    assert_eq!(listed().await, 1, "the copy may have to be replaced");
+    recover(&place, 100_000).await;
+    wait_until("it is defined", async || listed().await == 2).await;
+    let numbers = take(&engine, "order", 2).await.unwrap();
+    assert!(numbers[0] > 1000 && numbers[0] % 10 == 0 && numbers[1] == numbers[0] + 10, "{numbers:?}");
+    engine.shutdown().await;
+}
