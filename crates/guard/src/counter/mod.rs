@@ -25,6 +25,7 @@ use sequent_core::{
 use crate::keeper::Shared;
 use crate::shard::Shard;
 use debt::Debt;
+pub(crate) use debt::Debts;
 use flight::Flight;
 use order::Order;
 use pace::Pace;

@@ -174,7 +174,7 @@ impl Guarded {
             drop(state);
             return Ok(self.went_back(held, block, &backwards));
         }
-        state.owe(held, block.last());
+        state.owe(held, block.last(), &self.shared.desk.debts);
         state.saw(block.last(), 0);
         drop(state);
         let (slot, count) = (self.counter.slot, block.count());

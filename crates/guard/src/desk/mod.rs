@@ -12,7 +12,7 @@ use sequent_core::{
     ledger::{Answer, Counter, LayoutRecord, Ledger, LedgerInspection, Pass, Reading, ServerId},
 };
 
-use crate::{GuardConfig, marks::Marks, shard::Shard};
+use crate::{GuardConfig, counter::Debts, marks::Marks, shard::Shard};
 
 mod renewal;
 mod trouble;
@@ -47,6 +47,8 @@ pub(crate) struct Desk {
     rules: Rules,
     env: Env,
     pub(crate) marks: Marks,
+    /// Of all counters.
+    pub(crate) debts: Debts,
     shards: Vec<Arc<Shard>>,
     state: Mutex<State>,
     /// Writing calls go one at a time, so that their nonces have an order.
@@ -98,7 +100,21 @@ impl Desk {
             another: None,
         };
         let (state, writing) = (Mutex::new(state), tokio::sync::Mutex::default());
-        Self { ledger, id, server, layout, embedded, config, rules, env, marks, shards, state, writing }
+        Self {
+            ledger,
+            id,
+            server,
+            layout,
+            embedded,
+            config,
+            rules,
+            env,
+            marks,
+            debts: Debts::default(),
+            shards,
+            state,
+            writing,
+        }
     }
 
     /// The ledger's incarnation under which permits are granted now.

@@ -129,7 +129,7 @@ async fn raise(
 ) -> Result<Vec<Raised>, SourceError> {
     desk.in_reach()?;
     let room = RAISES_MAX.saturating_sub(claims.len());
-    let owed = owed(registry, room);
+    let owed = owed(desk, registry, room);
     let raises: Vec<Raise> = owed.iter().map(|(_, raise)| raise.clone()).chain(claims).collect();
     let slots = slots_of(raises.iter().map(|raise| &raise.counter));
     let mark = rules.keep(Rule::MarkRaises);
@@ -144,7 +144,11 @@ async fn raise(
 }
 
 /// The counters from which ids left that the ledger has not witnessed, at most `most`, with the raise of each.
-pub(super) fn owed(registry: &Registry, most: usize) -> Vec<(Arc<Guarded>, Raise)> {
+pub(super) fn owed(desk: &Desk, registry: &Registry, most: usize) -> Vec<(Arc<Guarded>, Raise)> {
+    // A raise must not cost a look at each of a million counters.
+    if desk.debts.is_none() {
+        return Vec::new();
+    }
     let registry = locked(registry);
     let owing = registry.values().filter(|guarded| guarded.owes()).take(most);
     owing.filter_map(|guarded| Some((Arc::clone(guarded), guarded.report(Duration::ZERO)?))).collect()

@@ -65,7 +65,7 @@ impl Keeper {
         }
         // Ids that left between the gathering of the first call and its answer: the next raise of each counter would
         // carry them, but a counter may rest.
-        let owed = owed(&self.counters, RAISES_MAX);
+        let owed = owed(&self.shared.desk, &self.counters, RAISES_MAX);
         if !owed.is_empty() && self.trouble().is_none() {
             self.report(&self.shared.desk.incarnation(), &owed).await;
         }
