@@ -65,7 +65,7 @@ async fn sequent() -> Result<(), String> {
     let engine = Engine::open(config, Options::default()).await.map_err(|error| error.to_string())?;
     let ((grpc, grpc_at), (http, http_at), (admin, admin_at)) = (bind().await?, bind().await?, bind().await?);
     say(&[grpc_at, http_at, admin_at]);
-    let serving = Serving { engine, dials, recorder };
+    let serving = Serving { engine, dials, recorder, identity: None };
     let ended = sequent_server::run(Listeners { grpc, http, admin }, serving, std::future::pending()).await;
     ended.map(drop).map_err(|error| error.to_string())
 }
