@@ -71,7 +71,7 @@ impl Recover {
 fn listed(known: &[SequenceSummary]) -> Vec<String> {
     let count = known.len();
     let mut lines = vec![format!(
-        "the ledger knows {count} sequences; define any other again as it was before anything is taken of it"
+        "sequences that the ledger knows: {count}; define any other again as it was before anything is taken of it"
     )];
     lines.extend(known.iter().take(LISTED_MAX).map(|held| {
         let SequenceSummary { sequence, version, start, step, end, .. } = held;

@@ -98,7 +98,8 @@ fn an_older_copy_goes_on_above_the_loss() {
     fs::remove_dir_all(place.path("sequent-data")).unwrap();
     copy(&place.path("backup"), &place.path("sequent-data"));
     place.run(&["next", "order"]).refused(3, &["RECOVERY_REQUIRED"]);
-    place.text(&["recover", "--bump", "100"]);
+    let said = place.text(&["recover", "--bump", "100"]);
+    assert!(said.contains("\n  order  version 1  start 1  step 1  end "), "what the copy knows: {said}");
     let numbers = place.numbers(&["next", "order", "-n", "4"]);
     assert!(numbers.iter().all(|number| *number > 45), "{numbers:?}");
 }
