@@ -91,7 +91,7 @@ async fn a_file_that_makes_no_sense_for_a_moment_comes_back_by_itself() {
         sqlx::query(truncate).execute(&mut used.site.stranger().await).await.unwrap();
         // So far the copy has come: one page and a half.
         write_over(&used.site, &whole[..6000]);
-        let says = ["SQLITE_", "the file is damaged", "restore it from a copy, or remove it"];
+        let says = ["SQLITE_", "the file is damaged", "restore it from a copy; if it is a shard's"];
         failed(used.take().await, ErrorKind::Unavailable, &says);
         used.site.clock.step(Duration::from_secs(9));
         failed(used.store.inspect().await, ErrorKind::Unavailable, &says);
@@ -119,10 +119,14 @@ async fn a_file_that_stays_damaged_is_refused_until_it_is_mended() {
     failed(
         used.take().await,
         ErrorKind::Unavailable,
-        &["SQLITE_NOTADB", "restore it from a copy, or remove it"],
+        &["SQLITE_NOTADB", "restore it from a copy; if it is a shard's"],
     );
     used.site.clock.step(Duration::from_secs(11));
-    failed(used.take().await, ErrorKind::Refused, &["SQLITE_NOTADB", "restore it from a copy, or remove it"]);
+    failed(
+        used.take().await,
+        ErrorKind::Refused,
+        &["SQLITE_NOTADB", "restore it from a copy; if it is a shard's"],
+    );
     let other = used.site.store();
     failed(other.inspect().await, ErrorKind::Refused, &["SQLITE_NOTADB", "restart this process"]);
     write_over(&used.site, &std::fs::read(&backup).unwrap());
