@@ -11,7 +11,7 @@ use crate::{
     OpenError,
     config::{Config, Place},
     data::{Home, Quarantine},
-    limit::within,
+    limit::{patiently, within},
     stores::{self, Files, Shard},
 };
 
@@ -114,12 +114,14 @@ impl Opened {
     async fn read(&self, config: &Config) -> Result<(LedgerId, Option<LayoutRecord>), OpenError> {
         let limit = config.ring.health.attempt_timeout * FIRST_CALL_FACTOR;
         let unusable = |error: SourceError| OpenError::of_source(&error);
-        let held = within(limit, "read the layout", self.ledger.layout()).await.map_err(unusable)?;
+        let held =
+            within(limit, "read the layout", patiently(|| self.ledger.layout())).await.map_err(unusable)?;
         if let Some(held) = &held {
             check_layout(config, held)?;
             check_slots(config, held)?;
         }
-        let inspection = within(limit, "open the ledger", self.ledger.inspect()).await.map_err(unusable)?;
+        let inspection = within(limit, "open the ledger", patiently(|| self.ledger.inspect())).await;
+        let inspection = inspection.map_err(unusable)?;
         Ok((inspection.id, held))
     }
 }

@@ -19,6 +19,23 @@ pub(crate) async fn within<T>(
     tokio::time::timeout(limit, call).await.map_err(late)?.map_err(|error| error.during(step))
 }
 
+/// How often a start asks for what others keep locked; each try lasts as long as the store bears with a lock.
+const CONTENDED_TRIES: usize = 4;
+
+/// Asks again while others are in the way: a start is in no hurry, and many processes may start at once.
+pub(crate) async fn patiently<T, F>(mut call: impl FnMut() -> F) -> Result<T, SourceError>
+where
+    F: Future<Output = Result<T, SourceError>>,
+{
+    for _ in 1..CONTENDED_TRIES {
+        match call().await {
+            Err(error) if error.kind() == ErrorKind::Contended => {}
+            outcome => return outcome,
+        }
+    }
+    call().await
+}
+
 /// What a failed call to the ledger means to a caller: away, unless it says that a person has to act.
 pub(crate) fn of_ledger(error: &SourceError) -> EngineError {
     let (reason, text) = match error.kind() {
@@ -38,6 +55,22 @@ pub(crate) fn not_found(name: &SequenceName) -> EngineError {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[tokio::test]
+    async fn a_start_asks_again_while_others_are_in_the_way_and_not_for_ever() {
+        for (busy, good) in [(0, true), (3, true), (4, false)] {
+            let mut calls = 0;
+            let asked = patiently(|| {
+                calls += 1;
+                let kind = ErrorKind::Contended;
+                std::future::ready(if calls > busy { Ok(()) } else { Err(SourceError::new(kind, "locked")) })
+            });
+            assert_eq!(asked.await.is_ok(), good, "busy for {busy} tries");
+            assert!(calls <= CONTENDED_TRIES);
+        }
+        let refused = || std::future::ready(Err::<(), _>(SourceError::new(ErrorKind::Refused, "no")));
+        assert_eq!(patiently(refused).await.unwrap_err().kind(), ErrorKind::Refused);
+    }
 
     #[test]
     fn a_refused_ledger_is_not_one_that_is_away() {
