@@ -101,6 +101,10 @@ impl Future for LocalNext<'_> {
 
     #[inline]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        if self.waiting.is_some() && self.local.sequence.is_left() {
+            // The parent's wait: not even to be dropped here, as in `Next`.
+            std::mem::forget(self.waiting.take());
+        }
         if self.waiting.is_none() {
             match self.local.draw() {
                 Ok(number) => return Poll::Ready(Number::of(number).ok_or_else(no_number)),

@@ -26,13 +26,22 @@ pub struct Next<'a> {
 impl<'a> Next<'a> {
     #[inline]
     pub(crate) fn new(sequence: &'a Sequence) -> Self {
-        Self { sequence: sequence.here(), waiting: None }
+        Self { sequence, waiting: None }
     }
 
     #[cold]
     #[inline(never)]
     fn begin(&mut self, dry: Dry) {
         self.waiting = Some(Box::pin(self.sequence.wait(dry)));
+    }
+
+    /// This is a child of the process that made it: what it waits for is the parent's, and must not even be dropped here,
+    /// since that takes a lock which the parent may have held.
+    #[cold]
+    #[inline(never)]
+    fn leave(&mut self) {
+        std::mem::forget(self.waiting.take());
+        self.sequence = self.sequence.here();
     }
 
     #[cold]
@@ -56,6 +65,10 @@ impl Future for Next<'_> {
 
     #[inline]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        // Here and not where it was made: a fork may lie in between.
+        if self.sequence.is_left() {
+            self.leave();
+        }
         if self.waiting.is_none() {
             match self.sequence.draw() {
                 Ok(number) => return Poll::Ready(Number::of(number).ok_or_else(no_number)),
