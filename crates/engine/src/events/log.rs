@@ -1,0 +1,146 @@
+//! What happened, as a log line.
+
+use std::time::Duration;
+
+use sequent_core::{Event, Key};
+
+/// ERROR means that a person should look; WARN, that the cluster deals with it.
+pub(super) fn log(event: &Event) {
+    match event {
+        Event::Evicted { slot, kind, detail, retry_after } => {
+            // Not there where it is not tried again by itself: an operator's word keeps it out.
+            let retry_ms = retry_after.map(millis);
+            tracing::warn!(slot, %kind, detail, retry_ms, "slot evicted");
+        }
+        Event::Rescued { slot, out } => tracing::info!(slot, out_ms = millis(*out), "slot rescued"),
+        Event::ProbeFailed { slot, kind, retry_after } => {
+            tracing::debug!(slot, %kind, retry_ms = millis(*retry_after), "rescue tried and failed");
+        }
+        Event::Quarantined { slot, key, kind, detail } => {
+            let what = if key.is_some() { "counter quarantined" } else { "slot quarantined" };
+            tracing::error!(slot, key = shown(key.as_ref()), %kind, detail, "{what}");
+        }
+        Event::Retired { slot, key } => tracing::warn!(slot, %key, "counter is at the end of its range"),
+        Event::LifeOpened { slot, key, life, base, skipped } => {
+            tracing::debug!(slot, %key, %life, base, skipped, "counter began a new life");
+        }
+        Event::Regressed { slot, key, detail } => tracing::error!(slot, %key, detail, "counter went back"),
+        Event::StoreReborn { slot, was, is } => {
+            let was = was.as_ref().map(ToString::to_string);
+            tracing::info!(slot, was, %is, "store speaks as another incarnation");
+        }
+        Event::StampedAgain { slot } => {
+            tracing::error!(
+                slot,
+                "known store came back empty: stamped again, numbers go on above its ceilings"
+            );
+        }
+        Event::LedgerLost { detail } => tracing::error!(detail, "ledger can't be reached"),
+        Event::LedgerBack { away } => tracing::warn!(away_ms = millis(*away), "ledger answers again"),
+        Event::LedgerReborn { was, is } => tracing::info!(%was, %is, "ledger speaks as another incarnation"),
+        Event::LedgerBehind { version, mark } => {
+            tracing::error!(
+                version,
+                mark,
+                "ledger is older than its marks: nothing is opened before `recover`"
+            );
+        }
+        Event::Unwitnessed { slot, count } => {
+            tracing::warn!(slot, count, "raw ids left above their ceiling while the ledger is away");
+        }
+        Event::Unmarked { version, elsewhere, home } => unmarked(*version, *elsewhere, *home),
+        Event::Dropped { slot, count, why } => tracing::info!(slot, count, why, "numbers burnt"),
+        Event::Obeyed { slot, verb, who, why } => {
+            tracing::info!(slot, verb, who, why, "operator's word obeyed");
+        }
+        other => tracing::info!(event = ?other, "event"),
+    }
+}
+
+/// A version that nobody bears is worse than one that lies in the data directory alone.
+fn unmarked(version: u64, elsewhere: bool, home: bool) {
+    match (elsewhere, home) {
+        (false, false) => tracing::error!(
+            version,
+            "neither another shard nor the data directory took the ledger's mark: a ledger that goes back now goes unnoticed"
+        ),
+        (true, false) => tracing::error!(version, "the data directory did not take the ledger's mark"),
+        (_, true) => tracing::warn!(version, "no other shard took the ledger's mark"),
+    }
+}
+
+fn millis(duration: Duration) -> i64 {
+    i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)
+}
+
+fn shown(key: Option<&Key>) -> Option<&str> {
+    key.map(Key::as_str)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use sequent_core::ErrorKind;
+    use tracing::{
+        Metadata, Subscriber,
+        field::{Field, Visit},
+        span,
+    };
+
+    use super::*;
+
+    /// Keeps the fields of each line.
+    #[derive(Clone, Default)]
+    struct Kept(Arc<Mutex<Vec<String>>>);
+
+    impl Visit for Kept {
+        fn record_debug(&mut self, field: &Field, value: &dyn std::fmt::Debug) {
+            self.0.lock().unwrap().push(format!("{field}={value:?}"));
+        }
+    }
+
+    impl Subscriber for Kept {
+        fn enabled(&self, _: &Metadata<'_>) -> bool {
+            true
+        }
+
+        fn new_span(&self, _: &span::Attributes<'_>) -> span::Id {
+            span::Id::from_u64(1)
+        }
+
+        fn record(&self, _: &span::Id, _: &span::Record<'_>) {}
+
+        fn record_follows_from(&self, _: &span::Id, _: &span::Id) {}
+
+        fn event(&self, event: &tracing::Event<'_>) {
+            event.record(&mut self.clone());
+        }
+
+        fn enter(&self, _: &span::Id) {}
+
+        fn exit(&self, _: &span::Id) {}
+    }
+
+    fn fields(event: &Event) -> Vec<String> {
+        let kept = Kept::default();
+        tracing::subscriber::with_default(kept.clone(), || log(event));
+        let fields = kept.0.lock().unwrap();
+        fields.clone()
+    }
+
+    #[test]
+    fn a_slot_that_a_person_put_out_has_no_time_of_its_next_try() {
+        let evicted = |retry_after| Event::Evicted {
+            slot: 1,
+            kind: ErrorKind::Refused,
+            detail: "by hand".to_owned(),
+            retry_after,
+        };
+        let by_itself = fields(&evicted(Some(Duration::from_millis(500))));
+        assert!(by_itself.contains(&"retry_ms=500".to_owned()), "{by_itself:?}");
+        let by_hand = fields(&evicted(None));
+        assert!(by_hand.contains(&"slot=1".to_owned()), "{by_hand:?}");
+        assert!(!by_hand.iter().any(|field| field.starts_with("retry_ms")), "{by_hand:?}");
+    }
+}

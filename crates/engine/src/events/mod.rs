@@ -1,0 +1,82 @@
+//! What happened, as a log line, a metric, and a line in a short memory; never anything per number.
+
+use std::{
+    collections::VecDeque,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use sequent_core::{Clock, Env, Event, Events};
+
+use crate::{data::Quarantine, footing::Alarm};
+
+mod log;
+mod metric;
+
+pub use metric::describe_metrics;
+
+/// How many events an engine remembers for its status.
+pub const RECENT_MAX: usize = 256;
+
+/// An event with its time.
+#[derive(Debug, Clone)]
+pub struct Recent {
+    /// When, in milliseconds since 1970.
+    pub at_ms: u64,
+    /// What.
+    pub event: Event,
+}
+
+/// The last [`RECENT_MAX`] events.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Memory(Arc<Mutex<VecDeque<Recent>>>);
+
+impl Memory {
+    /// Oldest first.
+    pub(crate) fn all(&self) -> Vec<Recent> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
+    }
+
+    fn add(&self, recent: Recent) {
+        let mut events = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if events.len() == RECENT_MAX {
+            events.pop_front();
+        }
+        events.push_back(recent);
+    }
+}
+
+/// `env` with its events logged, counted, remembered and, where a person must act, noted before they go where they went.
+/// What happened to the ledger raises `alarm`.
+pub(crate) fn watched(env: Env, memory: &Memory, notes: Option<Quarantine>, alarm: &Alarm) -> Env {
+    let (memory, clock, onward) = (memory.clone(), Arc::clone(&env.clock), env.events.clone());
+    let alarm = alarm.clone();
+    let events = Events::to(move |event| {
+        alarm.hear(&event);
+        log::log(&event);
+        metric::count(&event);
+        let at_ms = Clock::wall_ms(&*clock);
+        if let Some(notes) = &notes {
+            notes.note(&event, at_ms);
+        }
+        memory.add(Recent { at_ms, event: event.clone() });
+        onward.emit(event);
+    });
+    Env { events, ..env }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_memory_is_bounded_and_keeps_the_latest() {
+        let memory = Memory::default();
+        let env = watched(Env::default(), &memory, None, &Alarm::default());
+        for version in 0..RECENT_MAX as u64 + 3 {
+            env.events.emit(Event::Unmarked { version, elsewhere: false, home: true });
+        }
+        let all = memory.all();
+        assert_eq!(all.len(), RECENT_MAX);
+        assert!(matches!(all[0].event, Event::Unmarked { version: 3, .. }));
+    }
+}
