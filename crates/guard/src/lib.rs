@@ -31,6 +31,7 @@ mod counter;
 mod desk;
 mod keeper;
 mod leap;
+mod limit;
 mod marks;
 mod recover;
 mod shard;

@@ -32,10 +32,16 @@ pub(crate) struct Marks {
     /// The slots whose stores failed to bear a version lately, each with that version.
     failed: Mutex<BTreeMap<SlotIndex, u64>>,
     unmarked: AtomicU64,
-    /// The version of which was told last that no other shard bears it.
+    /// The version that was counted last as borne by no other shard.
     given_up: AtomicU64,
-    /// Whether home bore the version left last: that it does not is told once, until it does again.
-    home_bears: AtomicBool,
+    /// Whether the version left last is borne where it belongs: that it is not is told once, until it is again.
+    borne: Borne,
+}
+
+/// Whether another shard, and home, bore the version left last.
+struct Borne {
+    elsewhere: AtomicBool,
+    home: AtomicBool,
 }
 
 impl Marks {
@@ -46,8 +52,9 @@ impl Marks {
         events: Events,
     ) -> Self {
         let (left, failed, unmarked) = (Mutex::default(), Mutex::default(), AtomicU64::new(0));
-        let (given_up, home_bears) = (AtomicU64::new(0), AtomicBool::new(true));
-        Self { shards, home, limit, events, left, failed, unmarked, given_up, home_bears }
+        let given_up = AtomicU64::new(0);
+        let borne = Borne { elsewhere: AtomicBool::new(true), home: AtomicBool::new(true) };
+        Self { shards, home, limit, events, left, failed, unmarked, given_up, borne }
     }
 
     /// How often a version could be left on no other shard.
@@ -81,14 +88,17 @@ impl Marks {
         Ok(())
     }
 
-    /// Counts and tells once a version that no other shard bears; and once, until it bears one again, that home does not.
+    /// Counts each version that no other shard bears. Tells that none does, or that home does not, once, until it does
+    /// again. Of a single shard nobody can expect a bearer elsewhere: there home alone is the place of marks.
     fn tell(&self, version: u64, elsewhere: bool, home: bool) {
-        let home_failed = self.home_bears.swap(home, Ordering::Relaxed) && !home;
-        let given_up = !elsewhere && self.given_up.swap(version, Ordering::Relaxed) != version;
-        if given_up {
+        let ceased = |bears: &AtomicBool, now: bool| bears.swap(now, Ordering::Relaxed) && !now;
+        let (elsewhere_ceased, home_ceased) =
+            (ceased(&self.borne.elsewhere, elsewhere), ceased(&self.borne.home, home));
+        if !elsewhere && self.given_up.swap(version, Ordering::Relaxed) != version {
             self.unmarked.fetch_add(1, Ordering::Relaxed);
         }
-        if given_up || home_failed {
+        let home_alone = self.shards.len() == 1 && self.home.is_some();
+        if home_ceased || elsewhere_ceased && !home_alone {
             self.events.emit(Event::Unmarked { version, elsewhere, home });
         }
     }

@@ -83,12 +83,21 @@ impl Desk {
     ) -> Result<(LedgerInspection, Option<Trouble>), SourceError> {
         let found = self.limited("inspect", self.ledger.inspect()).await;
         let found = self.outcome(found)?;
+        let trouble = self.judge(is, &found).await?;
+        Ok((found, trouble))
+    }
+
+    /// The same of what an inspection found just now.
+    pub(crate) async fn judge(
+        &self,
+        is: &Incarnation,
+        found: &LedgerInspection,
+    ) -> Result<Option<Trouble>, SourceError> {
         if found.incarnation != *is {
             let context = format!("the ledger was {is} a moment ago, and is {}", found.incarnation);
             return Err(SourceError::new(ErrorKind::Reborn, context));
         }
-        let trouble = self.compare_with_marks(&found).await?;
-        Ok((found, trouble))
+        self.compare_with_marks(found).await
     }
 
     /// Whether this incarnation of the ledger went back, as far as marks can tell.

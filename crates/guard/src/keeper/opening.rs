@@ -22,9 +22,12 @@ use crate::{
     GuardConfig, Opening, Trouble,
     admission::{self, Move},
     desk::{Desk, DeskParts},
+    limit::patiently,
     marks::Marks,
     shard::Shard,
 };
+
+pub(crate) use crate::limit::limited;
 
 /// Slots that can't take part now, each with the reason.
 type Outside = Vec<(SlotIndex, SourceError)>;
@@ -78,15 +81,16 @@ impl Keeper {
         let (limit, under) = (config.attempt_timeout, &inspection.incarnation);
         let layout = match held {
             Some(held) => held,
-            None => limited(limit, "founding", ledger.found(&first)).await?,
+            None => patiently(limit, "founding", || ledger.found(&first)).await?,
         };
         // Another process may have founded it meanwhile, and otherwise.
         admission::agree(&layout, &first)?;
-        limited(limit, "enlist", ledger.enlist(under, server, nonce)).await?;
-        let (_, trouble) = desk.appraise(under).await?;
+        patiently(limit, "enlist", || ledger.enlist(under, server, nonce)).await?;
+        let found = patiently(limit, "inspect", || ledger.inspect()).await?;
+        let trouble = desk.judge(under, &found).await?;
         desk.set_trouble(trouble.clone());
         if trouble.is_none() {
-            limited(limit, "record", ledger.record(under, None, under)).await?;
+            patiently(limit, "record", || ledger.record(under, None, under)).await?;
         }
         for (shard, found) in admissible {
             if let Err(error) = shard.accept(&found, under).await {
@@ -138,8 +142,8 @@ impl Ground {
         config: &GuardConfig,
     ) -> Result<Self, SourceError> {
         let limit = config.attempt_timeout;
-        let inspection = limited(limit, "inspect", ledger.inspect()).await?;
-        let held = limited(limit, "read of the layout", admission::layout(ledger, first)).await?;
+        let inspection = patiently(limit, "inspect", || ledger.inspect()).await?;
+        let held = patiently(limit, "read of the layout", || admission::layout(ledger, first)).await?;
         let epoch = held.as_ref().map_or(first.epoch, |held| held.epoch);
         Ok(Self { inspection, held, epoch })
     }
@@ -174,7 +178,8 @@ impl Ground {
     ) -> Result<(Admissible, Outside), SourceError> {
         // The records first: what others record meanwhile must not make a new store look like a known one.
         let known =
-            limited(config.attempt_timeout, "read of the incarnations on record", ledger.known()).await?;
+            patiently(config.attempt_timeout, "read of the incarnations on record", || ledger.known())
+                .await?;
         let looks = admission::look(shards).await;
         admission::no_two_on_one(&looks)?;
         if embedded && Move::of(&known, &self.inspection.incarnation, &looks).told()? == Move::All {
@@ -200,21 +205,4 @@ fn recall(shards: &[Arc<Shard>], known: Known) {
             .filter(|shard| shard.slot() == slot)
             .for_each(|shard| shard.recall(incarnation.clone()));
     }
-}
-
-pub(crate) async fn limited<T>(
-    limit: Duration,
-    step: &str,
-    call: impl Future<Output = Result<T, SourceError>>,
-) -> Result<T, SourceError> {
-    let answer = tokio::time::timeout(limit, call).await.unwrap_or_else(|_| {
-        let context = format!("ledger {step}: no answer within {} ms", limit.as_millis());
-        Err(SourceError::new(ErrorKind::Timeout, context))
-    });
-    answer.map_err(|error| match error.kind() {
-        ErrorKind::Timeout | ErrorKind::Unavailable | ErrorKind::Contended => {
-            SourceError::new(ErrorKind::NoWitness, "the ledger is away").because(error)
-        }
-        _ => error,
-    })
 }

@@ -186,6 +186,32 @@ async fn a_data_directory_that_takes_no_mark_is_told_and_not_counted_as_bearing_
 }
 
 #[tokio::test(start_paused = true)]
+async fn that_no_other_shard_takes_marks_is_told_once_and_counted_each_time() {
+    let world = World::new(2);
+    let server = world.open("server").await;
+    open(&server, 0, 1).await;
+    server.wires.stores[1].cut();
+    open(&server, 0, 9).await;
+    assert_eq!(unmarked(&server), [(false, true)], "once");
+    assert_eq!(server.keeper.status().unmarked, 9, "each version");
+    server.wires.stores[1].mend();
+    open(&server, 0, 1).await;
+    server.wires.stores[1].cut();
+    open(&server, 0, 3).await;
+    assert_eq!(unmarked(&server).len(), 2, "and again when it failed again");
+    assert_eq!(server.keeper.status().unmarked, 12);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_single_shard_without_a_data_directory_says_once_that_nothing_bears_marks() {
+    let alone = World::new(1);
+    let server = alone.open_as("server", Setup { home: false, ..Setup::default() }).await;
+    open(&server, 0, 9).await;
+    assert_eq!(unmarked(&server), [(false, true)], "once");
+    assert_eq!(server.keeper.status().unmarked, 9);
+}
+
+#[tokio::test(start_paused = true)]
 async fn somebody_elses_store_in_the_place_of_one_bears_no_mark() {
     let other = World::of(Kind { seed: 2, ..Kind::default() });
     other.open("elsewhere").await.take_to(1, 5).await;

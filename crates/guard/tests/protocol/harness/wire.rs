@@ -18,6 +18,7 @@ struct State {
     mode: Mode,
     counts: BTreeMap<&'static str, usize>,
     held: BTreeMap<&'static str, VecDeque<(When, Gate)>>,
+    busy: BTreeMap<&'static str, usize>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -92,6 +93,11 @@ impl Wire {
         gate
     }
 
+    /// The next so many calls of this verb find the system locked by others.
+    pub(crate) fn busy_for(&self, verb: &'static str, calls: usize) {
+        self.state().busy.insert(verb, calls);
+    }
+
     /// How often this verb was called.
     pub(crate) fn calls(&self, verb: &str) -> usize {
         self.state().counts.get(verb).copied().unwrap_or(0)
@@ -109,6 +115,9 @@ impl Wire {
         call: impl Future<Output = Result<T, SourceError>>,
     ) -> Result<T, SourceError> {
         let (mode, held) = self.state().begin(verb);
+        if self.state().is_busy(verb) {
+            return Err(SourceError::new(ErrorKind::Contended, "others are in the way"));
+        }
         match mode {
             Mode::Fine | Mode::FineFor(_) => {}
             Mode::Broken => return Err(SourceError::new(ErrorKind::Unavailable, "the wire is cut")),
@@ -137,5 +146,11 @@ impl State {
             self.mode = if left > 1 { Mode::FineFor(left - 1) } else { Mode::Broken };
         }
         (mode, self.held.get_mut(verb).and_then(VecDeque::pop_front))
+    }
+
+    fn is_busy(&mut self, verb: &'static str) -> bool {
+        let Some(left) = self.busy.get_mut(verb).filter(|left| **left > 0) else { return false };
+        *left -= 1;
+        true
     }
 }
