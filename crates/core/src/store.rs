@@ -100,8 +100,9 @@ pub trait Store: Send + Sync {
     fn install<'a>(&'a self, cell: Cell<'a>, life: Life, base: u64)
     -> BoxFuture<'a, Result<(), SourceError>>;
 
-    /// Raises the value to `floor` if it is lower and the cell is open and of this life; otherwise `Regressed`.
-    fn lift<'a>(&'a self, cell: Cell<'a>, life: Life, floor: u64) -> BoxFuture<'a, Result<(), SourceError>>;
+    /// Raises the value to `floor` if it is lower and the cell is open and of this life; otherwise `Regressed`. Returns
+    /// the value held afterwards; a `floor` of 0 only reads, and writes nothing.
+    fn lift<'a>(&'a self, cell: Cell<'a>, life: Life, floor: u64) -> BoxFuture<'a, Result<u64, SourceError>>;
 }
 
 /// The mark that a store bears, whoever speaks there now: for those who read marks and leave none.

@@ -134,7 +134,7 @@ impl Store for Timed {
         Cell { key, under }: Cell<'a>,
         life: Life,
         floor: u64,
-    ) -> BoxFuture<'a, Result<(), SourceError>> {
+    ) -> BoxFuture<'a, Result<u64, SourceError>> {
         let (key, under) = (key.clone(), under.clone());
         self.run("lift", move |store| {
             Box::pin(async move { store.lift(Cell { key: &key, under: &under }, life, floor).await })

@@ -76,7 +76,7 @@ impl Store for SimStore {
         )
     }
 
-    fn lift<'a>(&'a self, cell: Cell<'a>, life: Life, floor: u64) -> BoxFuture<'a, Result<(), SourceError>> {
+    fn lift<'a>(&'a self, cell: Cell<'a>, life: Life, floor: u64) -> BoxFuture<'a, Result<u64, SourceError>> {
         let (store, key, under) = (self.store.clone(), cell.key.clone(), cell.under.clone());
         Box::pin(
             self.network

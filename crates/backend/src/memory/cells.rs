@@ -81,17 +81,20 @@ impl Cells {
         Ok(())
     }
 
-    /// Raises the value to `floor`, if it is lower and the cell is open and of this life.
-    pub fn lift(&mut self, key: &Key, life: Life, floor: u64) -> Result<(), SourceError> {
+    /// Raises the value to `floor`, if it is lower and the cell is open and of this life; returns the value held.
+    pub fn lift(&mut self, key: &Key, life: Life, floor: u64) -> Result<u64, SourceError> {
         let value = bounded("lift", key, floor)?;
         match self.held.get_mut(key) {
-            Some(cell) if counts(cell, life) => cell.value = cell.value.max(value),
+            Some(cell) if counts(cell, life) => {
+                cell.value = cell.value.max(value);
+                Ok(cell.value)
+            }
             None if !self.rules.keep(Rule::LiftNeverCreates) => {
                 self.held.insert(key.clone(), CellState { life, open: true, value });
+                Ok(value)
             }
-            found => return Err(regressed("lift", key, life, found.as_deref())),
+            found => Err(regressed("lift", key, life, found.as_deref())),
         }
-        Ok(())
     }
 
     /// Replaces the stamp if it is `expected` now.

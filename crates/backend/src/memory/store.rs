@@ -192,7 +192,7 @@ impl Store for MemoryStore {
         self.cell_verb(cell.under, move |cells| cells.install(cell.key, life, base))
     }
 
-    fn lift<'a>(&'a self, cell: Cell<'a>, life: Life, floor: u64) -> BoxFuture<'a, Result<(), SourceError>> {
+    fn lift<'a>(&'a self, cell: Cell<'a>, life: Life, floor: u64) -> BoxFuture<'a, Result<u64, SourceError>> {
         self.cell_verb(cell.under, move |cells| cells.lift(cell.key, life, floor))
     }
 }

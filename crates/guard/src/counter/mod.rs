@@ -2,6 +2,7 @@
 
 mod debt;
 mod flight;
+mod look_back;
 mod order;
 mod pace;
 mod permit;
@@ -18,7 +19,7 @@ use std::{
 };
 
 use sequent_core::{
-    Block, Blocks, BoxFuture, Cell, ErrorKind, Event, Life, Source, SourceError,
+    Block, Blocks, BoxFuture, Cell, ErrorKind, Event, Incarnation, Life, Source, SourceError,
     ledger::{Counter, Raise, Raised, Row},
 };
 
@@ -67,6 +68,14 @@ pub(crate) struct State {
     debt: Option<Debt>,
     /// What was reported last.
     reported: u64,
+    /// The life last held, until a report has told what left in it: whoever takes up its row must know.
+    former: Option<Former>,
+}
+
+/// A life that this process takes from no more, and the ledger that holds its row.
+struct Former {
+    life: Life,
+    ledger: Incarnation,
 }
 
 impl State {
@@ -75,6 +84,13 @@ impl State {
         self.seen = self.seen.max(id);
         if id > base {
             self.taken = self.taken.max(id);
+        }
+    }
+
+    /// Nothing leaves under the permit held any more.
+    fn lay_down(&mut self) {
+        if let Some(Permit { row, .. }) = self.permit.take() {
+            self.former = Some(Former { life: row.life, ledger: row.ledger });
         }
     }
 
@@ -187,7 +203,7 @@ impl Guarded {
     fn give_up(&self, life: Life, refused: bool) {
         let mut state = self.state();
         if state.permit.as_ref().is_some_and(|permit| permit.row.life == life) {
-            state.permit = None;
+            state.lay_down();
             if refused {
                 state.refused = Some(life);
             }
@@ -204,7 +220,7 @@ impl Guarded {
         let state = self.state();
         let (desk, owed) = (&self.shared.desk, self.owed(&state));
         let Some(permit) = state.permit.as_ref().filter(|permit| desk.speaks_as(&permit.row.ledger)) else {
-            return owed.map(|debt| debt.raise(&self.counter));
+            return self.last_report(&state);
         };
         let wanted = self.ahead(&state, ahead);
         let raise = state.seen > permit.row.base && permit.ceiling.saturating_sub(state.seen) < wanted / 2;
@@ -221,6 +237,22 @@ impl Guarded {
         Some(Raise { counter, life, ceiling, seen, leap_max })
     }
 
+    /// What is left to say of a life whose permit is gone: without it, the next to take up its row could not know that
+    /// the store has forgotten.
+    fn last_report(&self, state: &State) -> Option<Raise> {
+        let speaks = |former: &&Former| self.shared.desk.speaks_as(&former.ledger);
+        let former = state.former.as_ref().filter(speaks).filter(|_| state.seen > state.reported);
+        let Some(debt) = self.owed(state) else {
+            let (counter, seen) = (self.counter.clone(), state.seen);
+            return former.map(|former| Raise { counter, life: former.life, ceiling: 0, seen, leap_max: 0 });
+        };
+        let mut raise = debt.raise(&self.counter);
+        if former.is_some_and(|former| former.life == raise.life) {
+            raise.seen = raise.seen.max(state.seen);
+        }
+        Some(raise)
+    }
+
     /// What became of a raise or a report.
     pub(crate) fn learn(&self, asked: &Raise, answer: &Raised) {
         let mut state = self.state();
@@ -229,11 +261,16 @@ impl Guarded {
             Raised::Ended => state.settle(asked.life, u64::MAX),
             Raised::Leapt { .. } => {}
         }
+        if state.former.as_ref().is_some_and(|former| former.life == asked.life) {
+            // Also where the ledger's own ceiling went back, so that it refuses: nothing more can be said.
+            state.former = None;
+            state.reported = state.reported.max(asked.seen);
+        }
         if state.permit.as_ref().is_none_or(|permit| permit.row.life != asked.life) {
             return;
         }
         let Raised::Held { ceiling, seen } = answer else {
-            state.permit = None;
+            state.lay_down();
             return;
         };
         if let Some(permit) = state.permit.as_mut() {
@@ -259,7 +296,11 @@ pub(crate) struct Handle(pub(crate) Arc<Guarded>);
 
 impl Source for Handle {
     fn take(&self, want: u64) -> BoxFuture<'_, Result<Blocks, SourceError>> {
-        Box::pin(async move { self.0.take_block(want).await.map(Blocks::from) })
+        Box::pin(async move {
+            let block = self.0.take_block(want).await?;
+            self.0.shared.latest.took(&self.0);
+            Ok(Blocks::from(block))
+        })
     }
 
     fn lift(&self, floor: u64) -> BoxFuture<'_, Result<(), SourceError>> {

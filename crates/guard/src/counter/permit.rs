@@ -38,7 +38,7 @@ impl Guarded {
     }
 
     /// A permit counts under the incarnations of store and ledger that it names, and while the ledger is trusted.
-    fn good_permit(&self) -> Option<Permit> {
+    pub(super) fn good_permit(&self) -> Option<Permit> {
         let (rules, desk) = (self.shared.rules, &self.shared.desk);
         let permit = self.state().permit.clone()?;
         let same_store =
@@ -56,6 +56,7 @@ impl Guarded {
         state.saw(permit.row.seen, permit.row.base);
         state.order.restart(floor);
         state.settle_other_lives(permit.row.life);
+        state.former = None;
         state.permit = Some(permit.clone());
         permit
     }

@@ -162,7 +162,7 @@ impl Guarded {
     }
 
     fn drop_permit(&self) {
-        self.state().permit = None;
+        self.state().lay_down();
     }
 
     /// A store that is reborn is inspected before it is touched again.
@@ -195,7 +195,7 @@ impl Guarded {
         }
         let cell = Cell { key: &self.counter.key, under: &permit.row.store };
         match self.shard.store().lift(cell, permit.row.life, floor).await {
-            Ok(()) => Ok(()),
+            Ok(_) => Ok(()),
             Err(error) => self.refused(&permit, error).map(drop),
         }
     }

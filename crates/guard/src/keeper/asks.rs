@@ -7,7 +7,7 @@ use sequent_core::{
     ledger::{Counter, Opened, Opening, Raise, Raised},
 };
 
-use super::{RAISES_MAX, Registry, locked};
+use super::{Latest, RAISES_MAX, Registry, locked};
 use crate::{GuardConfig, counter::Guarded, desk::Desk};
 
 /// What a counter asks of the ledger.
@@ -50,6 +50,7 @@ pub(crate) struct Shared {
     pub(crate) config: GuardConfig,
     pub(crate) rules: Rules,
     pub(crate) env: Env,
+    pub(crate) latest: Arc<Latest>,
     pub(super) asks: Merge<Ask, Result<Answered, SourceError>>,
 }
 

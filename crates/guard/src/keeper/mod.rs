@@ -3,6 +3,7 @@
 mod asks;
 mod opening;
 mod showing_up;
+mod watching;
 
 use std::{
     collections::BTreeMap,
@@ -27,6 +28,7 @@ use crate::{
 };
 pub(crate) use asks::{Answered, Ask, Shared};
 pub(crate) use opening::limited;
+pub(crate) use watching::Latest;
 
 /// Asks waiting for the next ledger call; further ones wait to get in.
 const ASKS_QUEUED_MAX: usize = 8192;

@@ -15,7 +15,7 @@ use super::{
 use crate::counter::Guarded;
 
 impl Keeper {
-    /// Answers asks and shows up, until it is dropped. To be spawned once.
+    /// Answers asks, shows up and watches, until it is dropped. To be spawned once.
     pub async fn run(self: Arc<Self>) {
         let driver = self.driver.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some(driver) = driver else { return };
@@ -32,6 +32,7 @@ impl Keeper {
             biased;
             () = driver => {}
             () = showing_up => {}
+            () = self.watch() => {}
         }
     }
 

@@ -81,7 +81,7 @@ impl Work for Install<'_> {
         let sql = "UPDATE cells SET v = CASE WHEN open THEN v ELSE max(v, ?1) END, open = 1 \
             WHERE k = ?2 AND life = ?3 RETURNING v";
         let base = stored("base", self.cell.key, self.base)?;
-        settle(link, &self.cell, self.life, sql, base).await
+        settle(link, &self.cell, self.life, sql, base).await.map(drop)
     }
 }
 
@@ -92,29 +92,33 @@ pub(super) struct Lift<'a> {
 }
 
 impl Work for Lift<'_> {
-    type Out = ();
+    type Out = u64;
     const VERB: &'static str = "lift a cell of";
     const FRAME: Frame = Frame::Bare;
 
-    async fn run(&self, link: &mut Link) -> Result<(), Fault> {
+    async fn run(&self, link: &mut Link) -> Result<u64, Fault> {
         check(link, self.cell.under)?;
-        let sql = "UPDATE cells SET v = max(v, ?1) WHERE k = ?2 AND life = ?3 AND open = 1 RETURNING v";
         let floor = stored("floor", self.cell.key, self.floor)?;
+        let sql = if floor == 0 {
+            "SELECT max(v, ?1) FROM cells WHERE k = ?2 AND life = ?3 AND open = 1"
+        } else {
+            "UPDATE cells SET v = max(v, ?1) WHERE k = ?2 AND life = ?3 AND open = 1 RETURNING v"
+        };
         settle(link, &self.cell, self.life, sql, floor).await
     }
 }
 
-/// Runs a statement that touches the one cell of this life, or is refused.
+/// Runs a statement that touches the one cell of this life, or is refused; returns the value held afterwards.
 async fn settle(
     link: &mut Link,
     cell: &Cell<'_>,
     life: Life,
     sql: &'static str,
     value: i64,
-) -> Result<(), Fault> {
+) -> Result<u64, Fault> {
     let query = query_as(sql).bind(value).bind(cell.key.as_str()).bind(life.to_stored());
-    if link.row::<(i64,)>(query).await?.is_some() {
-        return Ok(());
+    if let Some((held,)) = link.row::<(i64,)>(query).await? {
+        return Ok(held.unsigned_abs());
     }
     let found = found(link, cell).await?;
     Err(regressed(cell, life, found).into())

@@ -125,7 +125,7 @@ impl Store for SqliteStore {
         Box::pin(self.database.perform(Install { cell, life, base }))
     }
 
-    fn lift<'a>(&'a self, cell: Cell<'a>, life: Life, floor: u64) -> BoxFuture<'a, Result<(), SourceError>> {
+    fn lift<'a>(&'a self, cell: Cell<'a>, life: Life, floor: u64) -> BoxFuture<'a, Result<u64, SourceError>> {
         Box::pin(self.database.perform(Lift { cell, life, floor }))
     }
 }

@@ -52,7 +52,7 @@ impl Store for Wired<MemoryStore> {
         Box::pin(self.wire.carry("install", self.inner.install(cell, life, base)))
     }
 
-    fn lift<'a>(&'a self, cell: Cell<'a>, life: Life, floor: u64) -> Answered<'a, ()> {
+    fn lift<'a>(&'a self, cell: Cell<'a>, life: Life, floor: u64) -> Answered<'a, u64> {
         Box::pin(self.wire.carry("lift", self.inner.lift(cell, life, floor)))
     }
 }

@@ -55,6 +55,8 @@ pub(super) async fn a_block_from_before_the_loss(world: &World) {
     let taker = Arc::clone(&a);
     let early = tokio::spawn(async move { drop(taker.take(0, 1).await) });
     gate.reached().await;
+    // It must not find out by looking back.
+    let _blind = a.wires.stores[0].hold("lift", When::Before);
     assert!(world.stores[0].delete(&key()));
     world.open("b").await.take(0, 3).await.unwrap();
     a.wires.ledger.cut();

@@ -60,6 +60,9 @@ pub(super) async fn a_slow_server_raises_less(world: &World) {
     fast.take_to(0, 400).await;
     slow.take(0, 1).await.unwrap();
     fast.take_to(0, 2000).await;
+    // Gone before they can look back, and tell.
+    fast.kill();
+    slow.kill();
     assert!(world.stores[0].delete(&key()));
     try_takes(&world.open("late").await, 5).await;
 }

@@ -70,8 +70,11 @@ impl Store for Shard {
         Box::pin(async { Ok(()) })
     }
 
-    fn lift<'a>(&'a self, _: Cell<'a>, _: Life, floor: u64) -> BoxFuture<'a, Result<(), SourceError>> {
-        self.0.lift(floor)
+    fn lift<'a>(&'a self, _: Cell<'a>, _: Life, floor: u64) -> BoxFuture<'a, Result<u64, SourceError>> {
+        Box::pin(async move {
+            self.0.lift(floor).await?;
+            Ok(self.0.position().unwrap_or(floor))
+        })
     }
 }
 

@@ -119,12 +119,27 @@ pub async fn an_install_of_a_superseded_life_is_refused(fixture: &dyn StoreFixtu
 pub async fn a_lift_goes_forward_only(fixture: &dyn StoreFixture) -> Checked {
     let (hand, order) = (Hand::of(fixture).await?, key("order"));
     hand.begin(&order, life(1), 0).await?;
-    hand.lift(&order, life(1), 100).await?;
-    hand.lift(&order, life(1), 100).await?;
+    assert_eq!(hand.lift(&order, life(1), 100).await?, 100);
+    assert_eq!(hand.lift(&order, life(1), 100).await?, 100);
     assert_eq!(hand.take(&order, life(1), 1).await?.first(), 101);
-    hand.lift(&order, life(1), 50).await?;
-    hand.lift(&order, life(1), 0).await?;
+    assert_eq!(hand.lift(&order, life(1), 50).await?, 101, "what is held, not what was asked for");
     assert_eq!(hand.take(&order, life(1), 1).await?.first(), 102);
+    Ok(())
+}
+
+/// A lift to 0 tells the value and changes nothing, and is refused where any lift is.
+pub async fn a_lift_to_nothing_only_reads(fixture: &dyn StoreFixture) -> Checked {
+    let (hand, order) = (Hand::of(fixture).await?, key("order"));
+    regressed(hand.lift(&order, life(1), 0).await, "reading where there is no cell");
+    assert!(!hand.inspect().await?.has_cells, "a reading left a cell");
+    hand.begin(&order, life(1), 0).await?;
+    assert_eq!(hand.lift(&order, life(1), 0).await?, 0, "nothing was taken yet");
+    hand.take(&order, life(1), 7).await?;
+    assert_eq!(hand.lift(&order, life(1), 0).await?, 7);
+    regressed(hand.lift(&order, life(2), 0).await, "reading under another life");
+    assert_eq!(hand.take(&order, life(1), 1).await?.first(), 8);
+    hand.close(&order, life(2)).await?;
+    regressed(hand.lift(&order, life(1), 0).await, "reading a closed cell");
     Ok(())
 }
 

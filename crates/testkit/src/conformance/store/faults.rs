@@ -119,7 +119,7 @@ async fn interrupted(hand: &Hand, verb: usize, token: Life) -> Result<(), Source
         0 => hand.take(&key("a"), life(1), 7).await.map(drop),
         1 => hand.inspect().await.map(drop),
         2 => hand.mark(3).await.map(drop),
-        3 => hand.lift(&key("a"), life(1), 1).await,
+        3 => hand.lift(&key("a"), life(1), 1).await.map(drop),
         4 => hand.close(&key("c"), token).await.map(drop),
         _ => hand.begin(&key("c"), token, 1).await,
     }

@@ -69,7 +69,7 @@ macro_rules! store_conformance {
             a_close_writes_its_mark_on_nothing, a_close_returns_the_value_and_ends_the_life,
             a_second_close_keeps_the_value, an_install_opens_at_the_greater_of_value_and_base,
             an_install_done_twice_is_done_once, an_install_of_a_superseded_life_is_refused,
-            a_lift_goes_forward_only, takes_go_on_where_the_last_ended, keys_share_nothing,
+            a_lift_goes_forward_only, a_lift_to_nothing_only_reads, takes_go_on_where_the_last_ended, keys_share_nothing,
             odd_keys_are_kept_apart, lives_are_compared_to_the_last_bit, the_edge_of_the_range_never_wraps,
             values_beyond_the_range_are_refused,
             a_stamp_is_compared_and_set, of_many_first_stamps_one_stands, a_mark_only_grows,
@@ -132,7 +132,7 @@ impl Hand {
         self.store.install(self.cell(key), life, base).await
     }
 
-    async fn lift(&self, key: &Key, life: Life, floor: u64) -> Result<(), SourceError> {
+    async fn lift(&self, key: &Key, life: Life, floor: u64) -> Result<u64, SourceError> {
         self.store.lift(self.cell(key), life, floor).await
     }
 
