@@ -106,7 +106,7 @@ impl State {
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        let state = self.lock();
+        let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
         let count = state.held(&self.gate);
         if count > 0 {
             self.setting.env.events.emit(Event::Dropped {

@@ -3,11 +3,13 @@
 use std::{
     collections::{BTreeMap, VecDeque},
     task::Waker,
+    time::Instant,
 };
 
 use crate::{
     error::TakeError,
     lot::Lot,
+    stock,
     wait::{Found, Timer},
 };
 
@@ -87,6 +89,20 @@ impl Queue {
             waiter.waker.clone_from(waker);
         }
         Found::Waiting(self.timers.remove(&id))
+    }
+
+    /// What was dealt to a caller and has aged before it was fetched. The caller waits again, before all that came later.
+    pub(crate) fn call_back(&mut self, id: u64, now: Instant, waker: &Waker) -> Option<Vec<Lot>> {
+        let dealt = self.answers.get(&id)?.as_ref().ok()?;
+        if !dealt.iter().any(|lot| lot.expired(now)) {
+            return None;
+        }
+        let lots = self.answers.remove(&id)?.ok()?;
+        let want = stock::count(&lots);
+        let place = self.waiters.partition_point(|waiter| waiter.id < id);
+        self.wanted = self.wanted.saturating_add(want);
+        self.waiters.insert(place, Waiter { id, want, waker: waker.clone() });
+        Some(lots)
     }
 
     /// The timer of a caller that goes on waiting.

@@ -4,32 +4,12 @@
 
 mod support;
 
-use std::{
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::{sync::Arc, time::Duration};
 
 use sequent_buffer::ReservoirConfig;
-use sequent_core::{Blocks, BoxFuture, Source, SourceError};
+use sequent_core::Source;
 use sequent_testkit::ScriptedSource;
-use support::{over, settle, with};
-
-const SECOND: Duration = Duration::from_secs(1);
-
-/// Leases of so many numbers each, good for two seconds.
-struct Leases(ScriptedSource, u64);
-
-impl Source for Leases {
-    fn take(&self, _: u64) -> BoxFuture<'_, Result<Blocks, SourceError>> {
-        let until = now() + 2 * SECOND;
-        Box::pin(async move { Ok(self.0.take(self.1).await?.until(Some(until))) })
-    }
-}
-
-#[allow(clippy::disallowed_methods, reason = "the tests' clock is tokio's")]
-fn now() -> Instant {
-    tokio::time::Instant::now().into_std()
-}
+use support::{Leases, SECOND, now, over, settle, with};
 
 #[tokio::test(start_paused = true)]
 async fn expired_numbers_never_leave_after_an_expiry() {

@@ -34,6 +34,9 @@ const CHUNK_PARTS: u64 = 64;
 /// More blocks than this are not added to ahead of demand: their memory would outweigh the numbers in them.
 const STOCK_BLOCKS_MAX: usize = 4096;
 
+/// Why numbers are burnt that nobody used in time.
+const AGED: &str = "numbers aged in the reservoir";
+
 /// The mutex in hand. What it says to the outside (wakers, events) waits until the mutex is released.
 pub(crate) struct Turn<'a> {
     inner: &'a Inner,
@@ -50,13 +53,15 @@ impl<'a> Turn<'a> {
         Self { inner, state, now, wakers: Vec::new(), burnt: Vec::new() }
     }
 
-    /// Numbers that had left, and that nobody has used, go back to the front.
+    /// Numbers that had left, and that nobody has used, go back to the front; what has aged meanwhile does not.
     fn put_back(&mut self, lots: Vec<Lot>) {
         self.gather();
         for lot in lots.into_iter().rev() {
             self.state.tally.returned += lot.block.count();
             if self.state.closed {
                 self.burn(lot.block.count(), "numbers came back to a closed reservoir");
+            } else if lot.expired(self.now) {
+                self.burn(lot.block.count(), AGED);
             } else {
                 self.state.stock.push_front(lot);
             }

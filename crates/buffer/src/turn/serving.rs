@@ -4,7 +4,7 @@ use std::task::Waker;
 
 use sequent_core::{Block, ErrorKind, SourceError};
 
-use super::Turn;
+use super::{AGED, Turn};
 use crate::{
     error::TakeError,
     gate::Miss,
@@ -56,6 +56,7 @@ impl Turn<'_> {
         mine.extend(self.resolve(ask.miss));
         let lacking = ask.want.saturating_sub(stock::count(&mine));
         if lacking > 0 && self.state.queue.is_empty() {
+            self.expire();
             mine.extend(self.state.tickets.draw(&self.inner.gate, lacking));
         }
         if stock::count(&mine) == ask.want {
@@ -90,9 +91,20 @@ impl Turn<'_> {
         state.queue.join(ask.want, waker.clone()).map_or_else(crowded, Reply::Waiting)
     }
 
-    /// The answer of a caller in the queue, if it has come.
+    /// The answer of a caller in the queue, if it has come. Where that has aged before anybody fetched it, the caller is
+    /// back at its place, and is served again.
     pub(crate) fn look(mut self, id: u64, waker: &Waker) -> Found {
-        self.state.queue.look(id, waker)
+        let now = self.now;
+        let Some(aged) = self.state.queue.call_back(id, now, waker) else {
+            return self.state.queue.look(id, waker);
+        };
+        self.put_back(aged);
+        if self.state.closed {
+            drop(self.state.queue.answer(Err(TakeError::Closed)));
+        }
+        let found = self.state.queue.look(id, waker);
+        self.finish();
+        found
     }
 
     pub(crate) fn keep_timer(mut self, id: u64, timer: Timer) {
@@ -109,6 +121,10 @@ impl Turn<'_> {
 
     /// A caller's deadline has passed: it leaves, with its answer if that has come in the same instant.
     pub(crate) fn give_up(mut self, id: u64) -> Answer {
+        let now = self.now;
+        if let Some(aged) = self.state.queue.call_back(id, now, Waker::noop()) {
+            self.put_back(aged);
+        }
         let answer = self.state.queue.leave(id);
         self.finish();
         answer.unwrap_or(Err(TakeError::Deadline))
@@ -117,6 +133,11 @@ impl Turn<'_> {
     fn resolve(&mut self, miss: Option<Miss>) -> Option<Lot> {
         match self.state.tickets.resolve(miss?) {
             Claim::Void => None,
+            Claim::Yours(lot) if lot.expired(self.now) => {
+                self.state.tally.returned += lot.block.count();
+                self.burn(lot.block.count(), AGED);
+                None
+            }
             Claim::Yours(lot) => Some(lot),
             Claim::Forgotten(count) => {
                 self.burn(count, "a caller was stalled for many turns");

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use sequent_core::Block;
 
-use super::Turn;
+use super::{AGED, Turn};
 use crate::{error::TakeError, lot::Lot, stats::Stats};
 
 impl Turn<'_> {
@@ -33,7 +33,7 @@ impl Turn<'_> {
             self.state.lent_until = None;
             self.inner.gate.next_epoch();
         }
-        self.burn(count, "numbers aged in the reservoir");
+        self.burn(count, AGED);
     }
 
     /// Drops what has aged; asks for more only where something has been taken within `busy`.
@@ -75,7 +75,9 @@ impl Turn<'_> {
 
     /// A chunk comes back from a handle of its own; burnt where its age is not known.
     pub(crate) fn returned(mut self, block: Block, epoch: u64) {
-        let ages = self.state.stock.ages() || self.state.tickets.until().is_some();
+        // Where the reservoir has run dry meanwhile, only this still tells that its range aged.
+        let lent_ages = self.state.lent_until.is_some();
+        let ages = lent_ages || self.state.stock.ages() || self.state.tickets.until().is_some();
         if ages || epoch != self.inner.gate.epoch() {
             self.state.tally.returned += block.count();
             self.burn(block.count(), "a handle of its own held numbers that were called in");

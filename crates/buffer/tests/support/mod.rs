@@ -9,8 +9,25 @@ use std::{
 };
 
 use sequent_buffer::{Reservoir, ReservoirConfig, Spawner};
-use sequent_core::{Clock, Env, Event, Events, Source};
+use sequent_core::{Blocks, BoxFuture, Clock, Env, Event, Events, Source, SourceError};
 use sequent_testkit::{PausedClock, ScriptedSource, SeededEntropy};
+
+pub(crate) const SECOND: Duration = Duration::from_secs(1);
+
+/// Leases of so many numbers each, good for two seconds.
+pub(crate) struct Leases(pub(crate) ScriptedSource, pub(crate) u64);
+
+impl Source for Leases {
+    fn take(&self, _: u64) -> BoxFuture<'_, Result<Blocks, SourceError>> {
+        let until = now() + 2 * SECOND;
+        Box::pin(async move { Ok(self.0.take(self.1).await?.until(Some(until))) })
+    }
+}
+
+#[allow(clippy::disallowed_methods, reason = "the tests' clock is tokio's")]
+pub(crate) fn now() -> Instant {
+    tokio::time::Instant::now().into_std()
+}
 
 /// A reservoir, and what it tells an operator.
 pub(crate) struct Bench {
