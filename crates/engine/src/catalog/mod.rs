@@ -24,7 +24,7 @@ use sequent_core::{
 use crate::{
     Body, EngineError, OpenError, Reason,
     config::SequencePart,
-    limit::{not_found, of_ledger, within},
+    limit::{not_found, of_ledger, patiently, within},
 };
 
 use entry::Contents;
@@ -166,8 +166,8 @@ impl Catalog {
                 return Ok(Some(refusal));
             }
             let judged = self.find(&part.name).map(|held| held.version);
-            let define = self.ground.ledger.define(&definition, judged);
-            match within(self.ground.limit, &step, define).await? {
+            let define = || within(self.ground.limit, &step, self.ground.ledger.define(&definition, judged));
+            match patiently(define).await? {
                 Defined::Created | Defined::Same => return Ok(None),
                 Defined::Older { held } => {
                     let (name, version, in_force) = (&part.name, part.version, held.version);
@@ -212,8 +212,9 @@ impl Catalog {
     async fn create(&self, name: &SequenceName) -> Result<Arc<Entry>, SourceError> {
         let definition = Body::default().defining(name, 1);
         let step = format!("define {name}");
-        let define = self.ground.ledger.define(&definition, None);
-        let in_force = match within(self.ground.limit, &step, define).await? {
+        // Many processes may begin with the same first use. Each caller has a deadline of its own besides.
+        let define = || within(self.ground.limit, &step, self.ground.ledger.define(&definition, None));
+        let in_force = match patiently(define).await? {
             Defined::Created | Defined::Same => definition,
             Defined::Older { held } | Defined::Conflict { held } | Defined::Moved { held: Some(held) } => {
                 held

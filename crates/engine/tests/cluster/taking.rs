@@ -1,13 +1,16 @@
 //! Numbers: the first, the next, many processes at once.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 
 use sequent_core::Blocks;
-use sequent_engine::{Engine, NextRequest, Reason};
+use sequent_engine::{Engine, NextRequest, Options, Reason};
 use sequent_testkit::Oracle;
 use tokio::task::JoinSet;
 
-use super::{Place, listening, once, take};
+use super::{Place, contents, listening, once, take};
 
 #[tokio::test]
 async fn a_process_that_takes_once_and_ends_wastes_none() {
@@ -21,6 +24,27 @@ async fn a_process_that_takes_once_and_ends_wastes_none() {
     }
     let said = format!("new embedded cluster in {}: its numbers start at 1", place.data().display());
     assert_eq!(*heard.lock().unwrap(), [said], "said once");
+}
+
+#[tokio::test]
+async fn a_new_cluster_is_announced_before_it_is_made() {
+    let place = Place::new();
+    let found: Arc<Mutex<Vec<Vec<String>>>> = Arc::default();
+    let (seen, data) = (Arc::clone(&found), place.data());
+    let databases = move || {
+        let names = contents(&data).into_iter().map(|(name, ..)| name);
+        names.filter(|name| name.ends_with(".db")).collect()
+    };
+    let made = databases.clone();
+    let say = Arc::new(move |_: &str| seen.lock().unwrap().push(databases()));
+    let engine = Engine::open(place.config(), Options { say, ..once() }).await.unwrap();
+    engine.shutdown().await;
+    assert_eq!(
+        *found.lock().unwrap(),
+        [Vec::<String>::new()],
+        "one who dies in between has made none in silence"
+    );
+    assert_eq!(made().len(), 5, "four shards and the ledger");
 }
 
 #[tokio::test]
