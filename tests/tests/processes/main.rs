@@ -6,6 +6,7 @@
 
 mod config;
 mod copies;
+mod full_disk;
 mod kills;
 mod place;
 mod root;
