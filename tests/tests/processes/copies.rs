@@ -180,6 +180,27 @@ fn an_old_shard_copied_over_while_processes_use_it_is_noticed() {
     aged.goes_on("overwritten under processes");
 }
 
+#[test]
+fn an_old_shard_copied_over_under_a_process_is_noticed_before_it_takes_again() {
+    let mut aged = Aged::new();
+    // Far longer than it may take to notice.
+    let taker = aged.place.start_taker("order", 2000, 10_000);
+    let given = |count| eventually("the taker takes", || (taker.numbers().len() == count).then_some(()));
+    given(2000);
+    let live = aged.place.path("live copy");
+    copy(&aged.place.shard(1), &live);
+    given(4000);
+    for file in aged.place.shard(1) {
+        write_over(&live.join(file.file_name().unwrap()), &file);
+    }
+    eventually("the taker notices", || taker.err().contains("Regressed { slot: 1").then_some(()));
+    let told = taker.err();
+    assert!(!told.contains("detail: \"took"), "it was a take that noticed: {told}");
+    given(6000);
+    aged.seen.add("taker", taker.kill().numbers());
+    aged.goes_on("overwritten under a process");
+}
+
 /// Writes into the file that is there. Not truncated first: processes have it mapped.
 fn write_over(old: &Path, file: &Path) {
     let content = fs::read(old).unwrap();
