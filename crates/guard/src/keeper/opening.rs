@@ -15,7 +15,7 @@ use sequent_core::{
 use tokio::sync::watch;
 
 use super::{
-    ASKS_QUEUED_MAX, Keeper, RAISES_MAX, Registry,
+    ASKS_QUEUED_MAX, Keeper, Latest, RAISES_MAX, Registry,
     asks::{Ask, Shared, answer},
 };
 use crate::{
@@ -121,7 +121,8 @@ impl Keeper {
             let (clerk, registry) = (Arc::clone(&clerk), Arc::clone(&registry));
             Box::pin(async move { answer(&clerk, &registry, rules, asks).await })
         });
-        let shared = Arc::new(Shared { desk, config, rules, env, asks });
+        let latest = Arc::new(Latest::of(layout.layout.slots()));
+        let shared = Arc::new(Shared { desk, config, rules, env, latest, asks });
         Arc::new(Self {
             shared,
             shards,
