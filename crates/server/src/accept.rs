@@ -38,11 +38,12 @@ pub(crate) struct Ends {
 
 /// Takes connections until the server closes, and ends when the last of them has; or drops what is left at the end.
 /// Returns how many it dropped.
-pub(crate) async fn accept<S, B>(listener: TcpListener, service: S, ends: Ends) -> usize
+/// `door` makes what serves one of them.
+pub(crate) async fn accept<S, B>(listener: TcpListener, door: impl Fn() -> S, ends: Ends) -> usize
 where
-    S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible> + Clone + Send + Sync + 'static,
-    S::Future: Send + 'static,
-    B: Body + Send + 'static,
+    S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible> + Send + Sync + 'static,
+    S::Future: Send + Unpin + 'static,
+    B: Body + Send + Unpin + 'static,
     B::Data: Send,
     B::Error: Into<Box<dyn Error + Send + Sync>>,
 {
@@ -73,7 +74,7 @@ where
                 continue;
             }
         };
-        let (service, phases, lines) = (service.clone(), ends.phases.clone(), lines.clone());
+        let (service, phases, lines) = (door(), ends.phases.clone(), lines.clone());
         connections.spawn(async move {
             let line = Line::open(lines);
             serve(ends.protocol, socket, service, phases).await;

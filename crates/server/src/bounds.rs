@@ -8,6 +8,18 @@ use std::time::Duration;
 /// The most requests in work over all doors; more are refused with `QUOTA_EXCEEDED`.
 pub(crate) const IN_FLIGHT_MAX: usize = 20_000;
 
+/// What each connection may have standing open, bodies that have not arrived and calls that last, whatever others do.
+pub(crate) const STANDING_FREE: usize = 16;
+
+/// The most that stands open beyond that, over all connections; more is refused with `QUOTA_EXCEEDED`.
+pub(crate) const STANDING_MAX: usize = 20_000;
+
+/// What of a body that has not arrived is not counted: an ordinary request has no more.
+pub(crate) const BODY_FREE: usize = 1024;
+
+/// The most bytes of all bodies that have not arrived, beyond that: 1024 of the largest.
+pub(crate) const BODIES_MAX: usize = 1024 * BODY_MAX;
+
 /// The most bytes of a request's body, and of a gRPC message.
 pub(crate) const BODY_MAX: usize = STREAM_WINDOW as usize;
 
@@ -55,6 +67,13 @@ pub(crate) const PING_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How long a peer may leave what is written to it unread.
 pub(crate) const WRITE_STALL: Duration = Duration::from_secs(10);
+
+/// How long a peer may leave an answer untaken that it grants no room, or too little: so many turns, and the rest of the
+/// one in which the answer was made; then it is hung up on.
+pub(crate) const UNREAD_TURNS: usize = 2;
+
+/// The length of such a turn: with two, an answer has 10 to 15 seconds, as [`WRITE_STALL`] at least.
+pub(crate) const UNREAD_TURN: Duration = Duration::from_secs(5);
 
 /// How long a request's body may take to arrive.
 pub(crate) const BODY_TIMEOUT: Duration = Duration::from_secs(5);

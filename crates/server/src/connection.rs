@@ -1,6 +1,6 @@
-//! One connection: its protocol with every bound set, and its end.
+//! One connection: its protocol with every bound set.
 
-use std::{convert::Infallible, error::Error, pin::pin, time::Duration};
+use std::{convert::Infallible, error::Error};
 
 use http::{Request, Response};
 use http_body::Body;
@@ -9,23 +9,22 @@ use hyper::{
     server::conn::{http1, http2},
     service::Service,
 };
-use hyper_util::{
-    rt::{TokioIo, TokioTimer},
-    server::graceful::GracefulConnection,
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    net::TcpStream,
 };
-use sequent_core::{Entropy, OsEntropy};
-use tokio::net::TcpStream;
 
 use crate::{
-    aside::Aside,
     bounds::{
-        AGE_GRACE, BUFFER_MAX, CONNECTION_AGE, CONNECTION_WINDOW, HEAD_TIMEOUT, HEADER_LINES_MAX,
-        HEADERS_MAX, LOCAL_RESETS_MAX, PENDING_RESETS_MAX, PING_EVERY, PING_TIMEOUT, SEND_BUFFER_MAX,
-        STREAM_WINDOW, STREAMS_MAX,
+        BUFFER_MAX, CONNECTION_WINDOW, HEAD_TIMEOUT, HEADER_LINES_MAX, HEADERS_MAX, LOCAL_RESETS_MAX,
+        PENDING_RESETS_MAX, PING_EVERY, PING_TIMEOUT, SEND_BUFFER_MAX, STREAM_WINDOW, STREAMS_MAX,
     },
+    closing::until_closed,
     inline::Inline,
-    phase::{Phase, Phases},
+    phase::Phases,
     stream::Watched,
+    unread::{Counted, Unread},
 };
 
 /// What a listener's connections speak.
@@ -41,8 +40,8 @@ pub(crate) enum Protocol {
 pub(crate) async fn serve<S, B>(protocol: Protocol, socket: TcpStream, service: S, phases: Phases)
 where
     S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible> + Send,
-    S::Future: Send + 'static,
-    B: Body + Send + 'static,
+    S::Future: Send + Unpin + 'static,
+    B: Body + Send + Unpin + 'static,
     B::Data: Send,
     B::Error: Into<Box<dyn Error + Send + Sync>>,
 {
@@ -51,10 +50,23 @@ where
         tracing::debug!(%error, "connection was gone before it began");
         return;
     }
-    let io = TokioIo::new(Watched::new(socket, protocol == Protocol::Http2));
+    speak(protocol, Watched::new(socket, protocol == Protocol::Http2), service, phases).await;
+}
+
+async fn speak<I, S, B>(protocol: Protocol, socket: I, service: S, phases: Phases)
+where
+    I: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible> + Send,
+    S::Future: Send + Unpin + 'static,
+    B: Body + Send + Unpin + 'static,
+    B::Data: Send,
+    B::Error: Into<Box<dyn Error + Send + Sync>>,
+{
+    let (io, unread) = (TokioIo::new(socket), Unread::default());
+    let service = Counted::new(service, unread.clone());
     let ended = match protocol {
-        Protocol::Http1 => until_closed(one().serve_connection(io, service), phases).await,
-        Protocol::Http2 => until_closed(two().serve_connection(io, service), phases).await,
+        Protocol::Http1 => until_closed(one().serve_connection(io, service), phases, unread).await,
+        Protocol::Http2 => until_closed(two().serve_connection(io, service), phases, unread).await,
     };
     if let Err(error) = ended {
         tracing::debug!(%error, "connection ended");
@@ -89,28 +101,67 @@ fn two() -> http2::Builder<Inline> {
     builder
 }
 
-async fn until_closed<C: GracefulConnection>(connection: C, phases: Phases) -> Result<(), C::Error> {
-    let mut connection = pin!(connection);
-    let mut ending = Aside::new(async move {
-        tokio::select! {
-            () = phases.reach(Phase::Closing) => None,
-            () = tokio::time::sleep(age()) => Some(AGE_GRACE),
-        }
-    });
-    let limit = tokio::select! {
-        biased;
-        ended = connection.as_mut() => return ended,
-        limit = &mut ending => limit,
-    };
-    connection.as_mut().graceful_shutdown();
-    match limit {
-        // How long a closing server waits is its own affair: then it drops this future.
-        None => connection.await,
-        Some(limit) => tokio::time::timeout(limit, connection).await.unwrap_or(Ok(())),
-    }
-}
+#[cfg(test)]
+#[path = "../tests/doors/frames.rs"]
+mod frames;
 
-/// Connections that began together do not end together.
-fn age() -> Duration {
-    CONNECTION_AGE.mul_f64(1.0 + OsEntropy.fraction() / 10.0)
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        bounds::{UNREAD_TURN, UNREAD_TURNS},
+        phase::Phase,
+    };
+    use bytes::Bytes;
+    use http_body_util::Full;
+    use std::time::Duration;
+    use tokio::{
+        io::{AsyncWriteExt, copy, duplex, sink, split},
+        time::{Instant, timeout},
+    };
+
+    #[allow(clippy::cast_possible_truncation, reason = "a few")]
+    const TURNS: u32 = UNREAD_TURNS as u32;
+
+    const ANSWER: &[u8] = &[b'7'; 100];
+
+    /// How long a connection lasts whose peer reads all that the socket has, grants a stream so many bytes, and asks
+    /// once; `None` if it outlasts all that an answer may.
+    #[allow(clippy::disallowed_methods, reason = "paused time, in a test")]
+    async fn lasts(window: u32, phase: Phase) -> Option<Duration> {
+        let (here, there) = duplex(1 << 16);
+        let (mut reader, mut writer) = split(there);
+        let reads = tokio::spawn(async move { copy(&mut reader, &mut sink()).await });
+        let ask = [frames::PREFACE, &frames::settings(window), &frames::head(1, "/", true)].concat();
+        writer.write_all(&ask).await.unwrap();
+        let answer = |_| std::future::ready(Ok(Response::new(Full::new(Bytes::from_static(ANSWER)))));
+        let (sender, phases) = Phases::new();
+        let began = Instant::now();
+        let served = speak(Protocol::Http2, here, hyper::service::service_fn(answer), phases);
+        let turned = async {
+            // Once the question has been taken.
+            tokio::time::sleep(Duration::from_millis(1)).await;
+            sender.send_replace(phase);
+            std::future::pending::<()>().await;
+        };
+        let limit = UNREAD_TURN * (TURNS + 1) + UNREAD_TURN / 2;
+        let served = async {
+            tokio::select! { () = served => {}, () = turned => {} }
+        };
+        let ended = timeout(limit, served).await.ok().map(|()| began.elapsed());
+        reads.abort();
+        ended
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_peer_that_grants_no_room_for_its_answer_is_hung_up_on() {
+        let least = UNREAD_TURN * TURNS;
+        for window in [0, 1, 99] {
+            let lasted = lasts(window, Phase::Serving).await;
+            assert!(lasted.is_some_and(|lasted| lasted >= least), "window {window}: {lasted:?}");
+            let lasted = lasts(window, Phase::Closing).await;
+            assert!(lasted.is_some_and(|lasted| lasted >= least), "window {window}, closing: {lasted:?}");
+        }
+        assert_eq!(lasts(100, Phase::Serving).await, None, "it has taken its answer");
+    }
 }

@@ -7,8 +7,10 @@
 
 mod accept;
 mod admin;
+mod arriving;
 mod aside;
 mod bounds;
+mod closing;
 mod connection;
 mod dials;
 mod fault;
@@ -20,8 +22,10 @@ mod phase;
 mod places;
 mod recorder;
 mod run;
+mod standing;
 mod stream;
 mod teller;
+mod unread;
 
 pub use accept::Listeners;
 pub use dials::{Change, Dials};

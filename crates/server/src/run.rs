@@ -16,6 +16,7 @@ use crate::{
     meter,
     phase::{Phase, Phases},
     recorder::Recorder,
+    standing::Standing,
     teller::Teller,
 };
 
@@ -58,16 +59,20 @@ pub async fn run(
     }
     let (phase, phases) = Phases::new();
     let grpc = GrpcDoor::new(teller.clone(), &health, phases.clone()).map_err(io::Error::other)?;
-    let (http, admin) =
-        (HttpDoor::new(teller.clone()), AdminDoor::new(teller, recorder.clone(), phases.clone()));
+    let standing = Standing::default();
+    let http = HttpDoor::new(teller.clone());
+    let admin = AdminDoor::new(teller, recorder.clone(), phases.clone());
     let ends = |name, protocol| {
         let (dials, phases) = (dials.clone(), phases.clone());
         Ends { name, protocol, closes: Phase::Closing, dials, phases }
     };
+    let shares = standing.clone();
+    let grpc = move || grpc.line(shares.share());
     let grpc = tokio::spawn(accept(listeners.grpc, grpc, ends("grpc", Protocol::Http2)));
+    let http = move || http.line(standing.share());
     let http = tokio::spawn(accept(listeners.http, http, ends("http", Protocol::Http1)));
     let last = Ends { closes: Phase::Ending, ..ends("admin", Protocol::Http1) };
-    let admin = tokio::spawn(accept(listeners.admin, admin, last));
+    let admin = tokio::spawn(accept(listeners.admin, move || admin.clone(), last));
     meter::begin(&engine);
     let upkeep = tokio::spawn(recorder.upkeep());
 

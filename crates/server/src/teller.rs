@@ -69,14 +69,19 @@ impl Teller {
         self.0.clock.now()
     }
 
-    /// The longest that any request may wait.
-    pub(crate) fn deadline(&self) -> Duration {
-        self.0.dials.deadline()
-    }
-
     /// How long the numbers of a lease may be handed out.
     pub(crate) fn lease_age(&self) -> Duration {
         self.0.dials.lease_max_age()
+    }
+
+    /// The counts that are allowed of a call of `Next`.
+    pub(crate) fn next_bound(&self) -> String {
+        bound(self.0.dials.max_count(), Kind::Next)
+    }
+
+    /// The counts that are allowed of a call of `Lease`.
+    pub(crate) fn lease_bound(&self) -> String {
+        bound(self.0.dials.lease_max_count(), Kind::Lease)
     }
 
     /// One number that is ready: no task, no lock of its own, no allocation. `None` where the request has to go the
@@ -120,7 +125,7 @@ impl Teller {
             );
             return Err(Fault::new(Reason::QuotaExceeded, text));
         };
-        let name = check(&ask, most)?;
+        let name = check(&ask, most, kind)?;
         let deadline = self.0.dials.deadline();
         let deadline = began + ask.within.map_or(deadline, |within| within.min(deadline));
         // Its timer is set only where a poll finds nothing ready.
@@ -160,12 +165,21 @@ impl Teller {
     }
 }
 
+/// The counts that are allowed, where one answer has that many at most.
+fn bound(most: u64, kind: Kind) -> String {
+    match kind {
+        Kind::Next => format!("1 to {most} are allowed"),
+        // It need not know what this server gives at most.
+        Kind::Lease => format!("1 to {} are allowed; one lease has at most {most}", u32::MAX),
+    }
+}
+
 /// A request that can be understood, within its bounds.
-fn check(ask: &Ask<'_>, most: u64) -> Result<SequenceName, Fault> {
+fn check(ask: &Ask<'_>, most: u64, kind: Kind) -> Result<SequenceName, Fault> {
     let (field, text) = ask.name;
     let name = text.parse().map_err(|_| Fault::name(field, text))?;
     if ask.count == 0 || ask.count > most {
-        return Err(Fault::field("count", &ask.count.to_string(), format!("1 to {most} are allowed")));
+        return Err(Fault::field("count", &ask.count.to_string(), bound(most, kind)));
     }
     if let Some((key, value)) = ask.with {
         let bound = "no template asks for a value: leave it out";

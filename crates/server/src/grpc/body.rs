@@ -1,4 +1,4 @@
-//! What comes in and goes out by gRPC: bodies that were begun, and bodies that are ready.
+//! What comes in and goes out by gRPC: bodies that are on their way, and bodies that are ready.
 
 use std::{
     pin::Pin,
@@ -8,41 +8,28 @@ use std::{
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue};
 use http_body::{Frame, SizeHint};
-use hyper::body::Incoming;
 use tonic::{Status, body::Body};
 
-/// A request's body of which the first piece may have been read already.
-pub(crate) struct Begun {
-    first: Option<Bytes>,
-    rest: Incoming,
-}
+use crate::{arriving::Arriving, fault::Fault};
+
+/// A request's body for a service beside the numbers, in bounded time and room.
+pub(crate) struct Begun(Arriving);
 
 impl Begun {
-    pub(crate) fn new(first: Option<Bytes>, rest: Incoming) -> Self {
-        Self { first, rest }
+    pub(crate) fn new(body: Arriving) -> Self {
+        Self(body)
     }
 }
 
 impl http_body::Body for Begun {
     type Data = Bytes;
-    type Error = hyper::Error;
+    type Error = Status;
 
     fn poll_frame(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
-        match self.first.take() {
-            Some(first) => Poll::Ready(Some(Ok(Frame::data(first)))),
-            None => Pin::new(&mut self.rest).poll_frame(cx),
-        }
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.first.is_none() && self.rest.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        SizeHint::default()
+    ) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
+        self.0.poll_piece(cx).map_ok(Frame::data).map_err(Fault::into_status)
     }
 }
 

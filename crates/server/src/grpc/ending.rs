@@ -1,4 +1,5 @@
-//! A body that ends when the server closes: a watcher of health would stay for ever.
+//! The answers of the services beside the numbers: they end when the server closes, since a watcher of health would stay
+//! for ever, and their errors carry a reason, as every error of this door does.
 
 use std::{
     future::Future,
@@ -7,21 +8,28 @@ use std::{
 };
 
 use bytes::Bytes;
-use http::{HeaderMap, HeaderValue};
 use http_body::{Frame, SizeHint};
-use tonic::{Code, Status, body::Body};
+use sequent_engine::Reason;
+use tonic::{Status, body::Body};
 
-use crate::phase::{Phase, Phases};
+use super::dress;
+use crate::{
+    fault::Fault,
+    phase::{Phase, Phases},
+    standing::Place,
+};
 
 /// A body that ends with `UNAVAILABLE` when the server closes while there is nothing to send.
 pub(crate) struct Ending {
     body: Body,
     closing: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
+    /// Among what stands open, for as long as this does.
+    _place: Place,
 }
 
 impl Ending {
-    pub(crate) fn new(body: Body, phases: Phases) -> Self {
-        Self { body, closing: Some(Box::pin(phases.reach(Phase::Closing))) }
+    pub(crate) fn new(body: Body, phases: Phases, place: Place) -> Self {
+        Self { body, closing: Some(Box::pin(phases.reach(Phase::Closing))), _place: place }
     }
 }
 
@@ -37,13 +45,11 @@ impl http_body::Body for Ending {
         let closing = closing.as_mut().poll(cx);
         let frame = Pin::new(&mut self.body).poll_frame(cx);
         if frame.is_ready() || closing.is_pending() {
-            return frame;
+            return frame.map_ok(dress::dressed_end);
         }
         self.closing = None;
-        let mut trailers = HeaderMap::new();
-        trailers.insert(Status::GRPC_STATUS, HeaderValue::from(Code::Unavailable as i32));
-        trailers.insert(Status::GRPC_MESSAGE, HeaderValue::from_static("this server is stopping"));
-        Poll::Ready(Some(Ok(Frame::trailers(trailers))))
+        let fault = Fault::new(Reason::Draining, "this server is stopping");
+        Poll::Ready(Some(Ok(Frame::trailers(dress::trailers(&fault.into_status())))))
     }
 
     fn is_end_stream(&self) -> bool {

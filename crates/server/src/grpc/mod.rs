@@ -3,6 +3,7 @@
 mod body;
 mod dress;
 mod ending;
+mod gate;
 mod quick;
 mod sequences;
 mod timeout;
@@ -10,11 +11,13 @@ mod wire;
 
 use std::{convert::Infallible, sync::Arc};
 
-use http::{HeaderValue, Method, Request, Response, StatusCode, header};
+use bytes::Bytes;
+use http::{HeaderValue, Request, Response, StatusCode, header, request::Parts};
+use http_body_util::Full;
 use hyper::body::Incoming;
 use sequent_engine::Ready;
 use sequent_proto::v1::{FILE_DESCRIPTOR_SET, sequences_server::SequencesServer};
-use tonic::{Status, body::Body, codegen::Service};
+use tonic::{Code, body::Body, codegen::Service};
 use tonic_health::{
     pb::{FILE_DESCRIPTOR_SET as HEALTH_DESCRIPTORS, health_server::HealthServer},
     server::{HealthReporter, HealthService},
@@ -22,16 +25,15 @@ use tonic_health::{
 use tonic_reflection::server::{Builder as Reflection, Error as ReflectionError};
 
 use crate::{
-    bounds::{BODY_MAX, BODY_TIMEOUT},
-    fault::Fault,
-    meter::Meter,
-    phase::Phases,
+    arriving::Arriving, bounds::BODY_MAX, fault::Fault, meter::Meter, phase::Phases, standing::Share,
     teller::Teller,
 };
 use body::{Begun, Said};
 use ending::Ending;
+use gate::no_call;
 use quick::{Answer, Asked, Whole};
 use sequences::{DOOR, Sequences};
+use wire::PREFIX;
 
 /// The service's full name, as health is asked for it.
 pub(crate) const SEQUENCES: &str = "sequent.v1.Sequences";
@@ -39,12 +41,25 @@ pub(crate) const SEQUENCES: &str = "sequent.v1.Sequences";
 /// The one method that may go the short way.
 const NEXT: &str = "/sequent.v1.Sequences/Next";
 
-/// A service beside the numbers: its types are too long to be spelled.
-type Side = Arc<dyn Fn(Request<Incoming>) -> Whole + Send + Sync>;
+const LEASE: &str = "/sequent.v1.Sequences/Lease";
 
-/// The gRPC door. Cheap to clone.
-#[derive(Clone)]
+/// What an unknown method is told.
+const METHODS: &str = "no such method: Next and Lease of sequent.v1.Sequences, grpc.health.v1 and grpc.reflection.v1 are served";
+
+/// A service beside the numbers: its types are too long to be spelled.
+type Side = Arc<dyn Fn(Request<Begun>) -> Whole + Send + Sync>;
+
+/// The gRPC door.
 pub(crate) struct GrpcDoor(Arc<Inner>);
+
+/// The door as one connection has it. Cheap to clone.
+#[derive(Clone)]
+pub(crate) struct GrpcLine(Arc<Line>);
+
+struct Line {
+    door: Arc<Inner>,
+    share: Arc<Share>,
+}
 
 struct Inner {
     teller: Teller,
@@ -83,19 +98,34 @@ impl GrpcDoor {
         })))
     }
 
-    /// A number that is ready.
-    fn next_ready(&self, name: &str) -> Option<Ready> {
-        self.0.teller.next_ready(name, &self.0.next)
+    /// The door for one connection.
+    pub(crate) fn line(&self, share: Arc<Share>) -> GrpcLine {
+        GrpcLine(Arc::new(Line { door: Arc::clone(&self.0), share }))
+    }
+}
+
+impl GrpcLine {
+    fn door(&self) -> &Inner {
+        &self.0.door
     }
 
-    /// A call for numbers: whole, dressed, and in bounded time even if its message never arrives.
-    fn numbers(&self, request: Request<Begun>) -> Whole {
-        let answer = self.0.sequences.clone().call(request);
-        let (limit, door) = (self.0.teller.deadline() + BODY_TIMEOUT, self.clone());
+    /// A number that is ready.
+    fn next_ready(&self, name: &str) -> Option<Ready> {
+        self.door().teller.next_ready(name, &self.door().next)
+    }
+
+    /// A call for numbers: whole before any method sees it, and dressed.
+    fn numbers(&self, parts: Parts, body: (Option<Bytes>, Incoming)) -> Whole {
+        let (line, body) = (self.clone(), Arriving::new("message", body, Arc::clone(&self.0.share)));
         Box::pin(async move {
-            let response = match tokio::time::timeout(limit, answer).await {
-                Ok(Ok(response)) => dress::dressed(response, &door.0.next),
-                Err(_) => door.0.next.refused(Fault::late("that request")).into_status().into_http(),
+            let door = line.door();
+            let whole = body.whole(PREFIX + BODY_MAX).await;
+            let response = match whole.and_then(|body| door.checked(&parts, body)) {
+                Ok(body) => {
+                    let request = Request::from_parts(parts, Full::new(body));
+                    dress::dressed(door.sequences.clone().call(request).await?, &door.next)
+                }
+                Err(fault) => door.next.refused(fault).into_status().into_http(),
             };
             Ok(response.map(Said::Whole))
         })
@@ -103,72 +133,79 @@ impl GrpcDoor {
 
     /// A service beside the numbers, whose streams would otherwise keep a closing server waiting.
     fn beside(&self, service: &Side, request: Request<Incoming>) -> Answer {
-        let (answer, phases) = (service(request), self.0.phases.clone());
-        let ending = |body: Said| match body {
-            Said::Whole(body) => Said::Whole(Body::new(Ending::new(body, phases))),
-            ready => ready,
+        let share = &self.0.share;
+        let place = match share.take() {
+            Ok(place) => place,
+            Err(fault) => return Answer::at_once(fault.into_status().into_http()),
         };
-        Answer::Whole(Box::pin(async move { Ok(answer.await?.map(ending)) }))
+        let request =
+            request.map(|body| Begun::new(Arriving::new("message", (None, body), Arc::clone(share))));
+        let (answer, phases) = (service(request), self.door().phases.clone());
+        Answer::Whole(Box::pin(async move {
+            let (parts, body) = answer.await?.into_parts();
+            Ok(match body {
+                Said::Whole(body) => dress::dressed_aside(Response::from_parts(parts, body))
+                    .map(|body| Said::Whole(Body::new(Ending::new(body, phases, place)))),
+                ready => Response::from_parts(parts, ready),
+            })
+        }))
     }
 }
 
-impl hyper::service::Service<Request<Incoming>> for GrpcDoor {
+impl Inner {
+    /// The body of a call for numbers, unless the library would misread its count.
+    fn checked(&self, parts: &Parts, body: Bytes) -> Result<Bytes, Fault> {
+        let Some(count) = wire::count_beyond(&body) else { return Ok(body) };
+        let is_lease = parts.uri.path() == LEASE;
+        let bound = if is_lease { self.teller.lease_bound() } else { self.teller.next_bound() };
+        Err(Fault::field("count", &count.to_string(), bound))
+    }
+}
+
+impl hyper::service::Service<Request<Incoming>> for GrpcLine {
     type Response = Response<Said>;
     type Error = Infallible;
     type Future = Answer;
 
     fn call(&self, request: Request<Incoming>) -> Answer {
-        let path = request.uri().path();
+        let door = self.door();
         if let Some((status, fault)) = no_call(&request) {
-            let mut response = self.0.next.refused(fault).into_status().into_http();
+            let mut response = door.next.refused(fault).into_status().into_http();
             *response.status_mut() = status;
             if status == StatusCode::METHOD_NOT_ALLOWED {
                 response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("POST"));
             }
             return Answer::at_once(response);
         }
-        if path == NEXT {
-            let ((parts, body), door) = (request.into_parts(), self.clone());
-            return Answer::Next(Some(Asked { door, parts, body }));
-        }
-        match path.split('/').nth(1) {
-            Some(SEQUENCES) => {
+        match request.uri().path() {
+            NEXT => {
+                let ((parts, body), line) = (request.into_parts(), self.clone());
+                Answer::Next(Some(Asked { line, parts, body }))
+            }
+            LEASE => {
                 let (parts, body) = request.into_parts();
-                Answer::Whole(self.numbers(Request::from_parts(parts, Begun::new(None, body))))
+                Answer::Whole(self.numbers(parts, (None, body)))
             }
-            Some("grpc.health.v1.Health") => self.beside(&self.0.health, request),
-            Some("grpc.reflection.v1.ServerReflection") => self.beside(&self.0.reflection, request),
-            Some("grpc.reflection.v1alpha.ServerReflection") => {
-                self.beside(&self.0.reflection_alpha, request)
+            "/grpc.health.v1.Health/Check" | "/grpc.health.v1.Health/Watch" => {
+                self.beside(&door.health, request)
             }
-            _ => Answer::at_once(dress::dressed(unknown(path), &self.0.next)),
+            "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo" => {
+                self.beside(&door.reflection, request)
+            }
+            "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo" => {
+                self.beside(&door.reflection_alpha, request)
+            }
+            path => {
+                let fault = door.next.refused(Fault::field("path", path, METHODS));
+                Answer::at_once(fault.into_status_of(Code::Unimplemented).into_http())
+            }
         }
     }
-}
-
-/// What is no call at all, with the status that the protocol has for it: a cache may answer a GET again, with the same
-/// number.
-fn no_call(request: &Request<Incoming>) -> Option<(StatusCode, Fault)> {
-    if request.method() != Method::POST {
-        let fault = Fault::field("method", request.method().as_str(), "POST is allowed");
-        return Some((StatusCode::METHOD_NOT_ALLOWED, fault));
-    }
-    let kind = request.headers().get(header::CONTENT_TYPE).map_or(&b""[..], HeaderValue::as_bytes);
-    if !kind.starts_with(b"application/grpc") {
-        let kind = String::from_utf8_lossy(kind);
-        let fault = Fault::field("content-type", &kind, "application/grpc is expected");
-        return Some((StatusCode::UNSUPPORTED_MEDIA_TYPE, fault));
-    }
-    None
-}
-
-fn unknown(path: &str) -> Response<Body> {
-    Status::unimplemented(format!("path is {path:?}: no such method")).into_http()
 }
 
 fn side<S>(service: S) -> Side
 where
-    S: Service<Request<Incoming>, Response = Response<Body>, Error = Infallible>,
+    S: Service<Request<Begun>, Response = Response<Body>, Error = Infallible>,
     S: Clone + Send + Sync + 'static,
     S::Future: Send + 'static,
 {

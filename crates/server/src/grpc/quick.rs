@@ -7,16 +7,12 @@ use std::{
 };
 
 use bytes::Bytes;
-use http::{Request, Response, header, request::Parts};
+use http::{Response, header, request::Parts};
 use http_body::Body as _;
 use hyper::body::Incoming;
 use tonic::{body::Body, metadata::GRPC_CONTENT_TYPE};
 
-use super::{
-    GrpcDoor,
-    body::{Begun, Said},
-    timeout, wire,
-};
+use super::{GrpcLine, body::Said, timeout, wire};
 
 /// An answer on its way.
 pub(crate) type Whole = Pin<Box<dyn Future<Output = Result<Response<Said>, Infallible>> + Send>>;
@@ -32,7 +28,7 @@ pub(crate) enum Answer {
 
 /// A call of `Next` as it came.
 pub(crate) struct Asked {
-    pub(crate) door: GrpcDoor,
+    pub(crate) line: GrpcLine,
     pub(crate) parts: Parts,
     pub(crate) body: Incoming,
 }
@@ -50,8 +46,8 @@ impl Asked {
         {
             return Ok(answer);
         }
-        let Self { door, parts, body } = self;
-        Err(door.numbers(Request::from_parts(parts, Begun::new(first, body))))
+        let Self { line, parts, body } = self;
+        Err(line.numbers(parts, (first, body)))
     }
 
     fn ready(&self, bytes: &Bytes) -> Option<Response<Said>> {
@@ -60,7 +56,7 @@ impl Asked {
         if !timeout::is_well_formed(&self.parts.headers) {
             return None;
         }
-        let ready = self.door.next_ready(name)?;
+        let ready = self.line.next_ready(name)?;
         let mut response = Response::new(Said::Ready(Some(wire::answer(name, ready))));
         response.headers_mut().insert(header::CONTENT_TYPE, GRPC_CONTENT_TYPE);
         Some(response)

@@ -1,11 +1,11 @@
 //! `Next` of one number on the wire, read and written in place: no text, no list and no map is made for it.
 
 use bytes::{BufMut, Bytes};
-use prost::encoding::{encode_varint, encoded_len_varint};
+use prost::encoding::{decode_varint, encode_varint, encoded_len_varint};
 use sequent_engine::Ready;
 
 /// What precedes a message: whether it is compressed, and its length.
-const PREFIX: usize = 5;
+pub(crate) const PREFIX: usize = 5;
 
 /// Tags of `NextRequest`: field number and wire type.
 const SEQUENCE: u8 = 1 << 3 | 2;
@@ -33,6 +33,30 @@ pub(crate) fn asked(body: &[u8]) -> Option<&str> {
         return None;
     }
     std::str::from_utf8(name).ok()
+}
+
+/// A count in a whole body that its field has no room for. The library keeps the low 32 bits of it and says nothing, so
+/// that 2^32 + 1 would be one. What can't be read here is left to the library, which says why.
+pub(crate) fn count_beyond(body: &[u8]) -> Option<u64> {
+    let mut rest = body.get(PREFIX..).filter(|_| body[0] == 0)?;
+    while !rest.is_empty() {
+        let tag = decode_varint(&mut rest).ok()?;
+        let skipped = match tag & 7 {
+            0 => {
+                let value = decode_varint(&mut rest).ok()?;
+                if tag == u64::from(COUNT) && value > u64::from(u32::MAX) {
+                    return Some(value);
+                }
+                0
+            }
+            1 => 8,
+            2 => usize::try_from(decode_varint(&mut rest).ok()?).ok()?,
+            5 => 4,
+            _ => return None,
+        };
+        rest = rest.get(skipped..)?;
+    }
+    None
 }
 
 /// The body of the answer, in one piece of memory.
@@ -89,6 +113,37 @@ mod tests {
                     assert_eq!(answer(name, Ready { number, version }), framed(&whole), "{name} {number}");
                 }
             }
+        }
+    }
+
+    #[test]
+    fn a_count_beyond_its_field_is_seen_wherever_it_stands() {
+        let order = [SEQUENCE, 5, b'o', b'r', b'd', b'e', b'r'];
+        let count = |count: u64| {
+            let mut field = vec![COUNT];
+            encode_varint(count, &mut field);
+            field
+        };
+        // An instant, a number above, and fields that nobody knows yet, of each kind.
+        let others = [&[4 << 3 | 2, 1, b'x', 5 << 3, 7, 9 << 3 | 1][..], &[0; 8], &[9 << 3 | 5, 0, 0, 0, 0]];
+        let others = others.concat();
+        let body = |parts: &[&[u8]]| [&[0; PREFIX], &parts.concat()[..]].concat();
+        for beyond in [1 << 32, (1 << 32) + 1, u64::MAX] {
+            let field = count(beyond);
+            assert_eq!(count_beyond(&body(&[&order, &field])), Some(beyond));
+            assert_eq!(count_beyond(&body(&[&field, &order])), Some(beyond));
+            assert_eq!(
+                count_beyond(&body(&[&others, &field, &count(1)])),
+                Some(beyond),
+                "the last one counts"
+            );
+        }
+        for within in [0, 1, u64::from(u32::MAX)] {
+            assert_eq!(count_beyond(&body(&[&order, &count(within), &others])), None);
+        }
+        let whole = body(&[&others, &count(1 << 32)]);
+        for cut in 0..whole.len() {
+            assert_eq!(count_beyond(&whole[..cut]), None, "{cut} bytes");
         }
     }
 

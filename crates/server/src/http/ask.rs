@@ -2,11 +2,14 @@
 
 use serde_json::Value;
 
-use super::path::decoded;
+use super::{fields::Fields, path::decoded};
 use crate::{fault::Fault, teller::Ask};
 
-/// The fields of a body.
-const FIELDS: &str = "count, with, at and above are known";
+/// What an unknown field of a body is told.
+const FIELDS: &str = "no such field: count, with, at and above are known";
+
+/// The counts that are allowed, spelled only for an error.
+type Bound<'a> = &'a dyn Fn() -> String;
 
 /// What a request wants, as far as its own form goes.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -18,11 +21,11 @@ pub(crate) struct Wanted {
 }
 
 impl Wanted {
-    pub(crate) fn read(query: &str, body: &[u8]) -> Result<Self, Fault> {
+    pub(crate) fn read(query: &str, body: &[u8], bound: Bound<'_>) -> Result<Self, Fault> {
         let mut wanted = Self::default();
-        wanted.read_query(query)?;
+        wanted.read_query(query, bound)?;
         if !body.is_empty() {
-            wanted.read_body(body)?;
+            wanted.read_body(body, bound)?;
         }
         Ok(wanted)
     }
@@ -38,49 +41,53 @@ impl Wanted {
         }
     }
 
-    fn read_query(&mut self, query: &str) -> Result<(), Fault> {
+    fn read_query(&mut self, query: &str, bound: Bound<'_>) -> Result<(), Fault> {
         for pair in query.split('&').filter(|pair| !pair.is_empty()) {
             let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
             let undecodable = || Fault::field("query", pair, "UTF-8, percent-encoded, is expected");
             let (key, value) = decoded(key).zip(decoded(value)).ok_or_else(undecodable)?;
             if key != "count" {
-                return Err(Fault::field(key, "unknown", "count is known in a query"));
+                return Err(Fault::field(key, &value, "no such field: count is known in a query"));
             }
             let digits = !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit());
-            let count = value.parse().ok().filter(|_| digits).ok_or_else(|| not_whole(&value))?;
+            let count = value.parse().ok().filter(|_| digits).ok_or_else(|| not_whole(&value, bound))?;
             self.set_count(count, &value)?;
         }
         Ok(())
     }
 
-    fn read_body(&mut self, body: &[u8]) -> Result<(), Fault> {
+    fn read_body(&mut self, body: &[u8], bound: Bound<'_>) -> Result<(), Fault> {
         let bad =
             |error: serde_json::Error| Fault::field("body", &error.to_string(), "a JSON object is expected");
-        let value: Value = serde_json::from_slice(body).map_err(bad)?;
-        let Value::Object(fields) = value else {
-            return Err(Fault::field("body", kind(&value), "a JSON object is expected"));
-        };
-        for (field, value) in fields {
+        let Fields(fields) = serde_json::from_slice(body).map_err(bad)?;
+        for (at, (field, value)) in fields.iter().enumerate() {
             match field.as_str() {
-                "count" => {
-                    let count = value.as_u64().ok_or_else(|| not_whole(&plain(&value)))?;
-                    self.set_count(count, &plain(&value))?;
+                // Which of them is meant is not for a reader to guess. Few fields are known: this looks at few.
+                _ if fields[..at].iter().any(|(before, _)| before == field) => {
+                    return Err(Fault::field(
+                        field.clone(),
+                        &plain(value),
+                        "it was said before: say it once",
+                    ));
                 }
-                "with" => self.with = with(&value)?,
+                "count" => {
+                    let count = value.as_u64().ok_or_else(|| not_whole(&plain(value), bound))?;
+                    self.set_count(count, &plain(value))?;
+                }
+                "with" => self.with = with(value)?,
                 "at" => {
                     let text = value.as_str();
-                    let expected =
-                        || Fault::field("at", &plain(&value), "an instant of RFC 3339 is expected");
+                    let expected = || Fault::field("at", &plain(value), "an instant of RFC 3339 is expected");
                     text.ok_or_else(expected)?.clone_into(&mut self.at);
                 }
                 // A business number, and so a string: JSON's readers round it above 2^53.
                 "above" => {
                     let number = value.as_str().and_then(|text| text.parse().ok());
                     let expected =
-                        || Fault::field("above", &plain(&value), "a number as a string is expected");
+                        || Fault::field("above", &plain(value), "a number as a string is expected");
                     self.above = number.ok_or_else(expected)?;
                 }
-                _ => return Err(Fault::field(field, "unknown", FIELDS)),
+                _ => return Err(Fault::field(field.clone(), &plain(value), FIELDS)),
             }
         }
         Ok(())
@@ -96,8 +103,8 @@ impl Wanted {
     }
 }
 
-fn not_whole(value: &str) -> Fault {
-    Fault::field("count", value, "a whole number above 0 is expected")
+fn not_whole(value: &str, bound: Bound<'_>) -> Fault {
+    Fault::field("count", value, format!("a whole number is expected: {}", bound()))
 }
 
 /// The first value for a template, if there is one.
@@ -141,7 +148,9 @@ mod tests {
     use super::*;
 
     fn count(query: &str, body: &str) -> Option<u64> {
-        Wanted::read(query, body.as_bytes()).ok().map(|wanted| wanted.ask("x").count)
+        Wanted::read(query, body.as_bytes(), &|| "a bound".to_owned())
+            .ok()
+            .map(|wanted| wanted.ask("x").count)
     }
 
     #[test]
@@ -159,6 +168,8 @@ mod tests {
             ("", r#"{"count": "4"}"#),
             ("", r#"{"count": 1.5}"#),
             ("", r#"{"count": null}"#),
+            ("", r#"{"count": 4, "count": 4}"#),
+            ("", r#"{"above": "4", "count": 4, "above": "5"}"#),
             ("", r#"{"with": {"area": 10}}"#),
             ("", r#"{"above": 7}"#),
             ("", "[1]"),

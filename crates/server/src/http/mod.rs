@@ -2,6 +2,7 @@
 
 mod answer;
 mod ask;
+mod fields;
 mod path;
 
 use std::{
@@ -14,15 +15,11 @@ use std::{
 
 use bytes::Bytes;
 use http::{HeaderValue, Method, Request, Response, StatusCode, header};
-use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
+use http_body_util::Full;
 use hyper::body::Incoming;
-use sequent_engine::Reason;
 
 use crate::{
-    bounds::{BODY_MAX, BODY_TIMEOUT},
-    fault::Fault,
-    meter::Meter,
-    teller::Teller,
+    arriving::Arriving, bounds::BODY_MAX, fault::Fault, meter::Meter, standing::Share, teller::Teller,
 };
 use ask::Wanted;
 use path::Route;
@@ -30,9 +27,12 @@ use path::Route;
 /// The description of this door, checked by a test against what the door knows.
 const OPENAPI: &str = include_str!("openapi.json");
 
-/// The HTTP/JSON door. Cheap to clone.
-#[derive(Clone)]
+/// The HTTP/JSON door.
 pub(crate) struct HttpDoor(Arc<Inner>);
+
+/// The door as one connection has it. Cheap to clone.
+#[derive(Clone)]
+pub(crate) struct HttpLine(Arc<Inner>, Arc<Share>);
 
 struct Inner {
     teller: Teller,
@@ -61,6 +61,13 @@ impl HttpDoor {
         Self(Arc::new(Inner { teller, next: Meter::new("http", "next") }))
     }
 
+    /// The door for one connection.
+    pub(crate) fn line(&self, share: Arc<Share>) -> HttpLine {
+        HttpLine(Arc::clone(&self.0), share)
+    }
+}
+
+impl HttpLine {
     /// The answer to a plain ask for one number that is ready. Everything else, faults among it, goes the ordinary way.
     fn ready(&self, request: &Request<Incoming>) -> Option<Response<Full<Bytes>>> {
         let uri = request.uri();
@@ -95,10 +102,9 @@ impl HttpDoor {
             return self.not_allowed(request.method(), "POST");
         }
         let query = request.uri().query().unwrap_or_default().to_owned();
-        let wanted = match body(request.into_body()).await {
-            Ok(body) => Wanted::read(&query, &body),
-            Err(fault) => Err(fault),
-        };
+        let body = body(request.into_body(), Arc::clone(&self.1)).await;
+        let bound = || self.0.teller.next_bound();
+        let wanted = body.and_then(|body| Wanted::read(&query, &body, &bound));
         let wanted = match wanted {
             Ok(wanted) => wanted,
             Err(fault) => return self.0.next.refused(fault).into_response(),
@@ -118,7 +124,7 @@ impl HttpDoor {
     }
 }
 
-impl hyper::service::Service<Request<Incoming>> for HttpDoor {
+impl hyper::service::Service<Request<Incoming>> for HttpLine {
     type Response = Response<Full<Bytes>>;
     type Error = Infallible;
     type Future = Answer;
@@ -132,27 +138,16 @@ impl hyper::service::Service<Request<Incoming>> for HttpDoor {
 }
 
 /// The whole body, within its bounds of size and time.
-async fn body(body: Incoming) -> Result<Bytes, Fault> {
-    let too_large = |found: String| {
-        let fault = Fault::field("body", &found, format!("at most {BODY_MAX} bytes are allowed"));
-        fault.with_status(StatusCode::PAYLOAD_TOO_LARGE)
-    };
+async fn body(body: Incoming, share: Arc<Share>) -> Result<Bytes, Fault> {
     let announced = http_body::Body::size_hint(&body).lower();
     if announced == 0 && http_body::Body::is_end_stream(&body) {
         return Ok(Bytes::new());
     }
+    let body = Arriving::new("body", (None, body), share);
     if announced > BODY_MAX as u64 {
-        return Err(too_large(format!("{announced} bytes")));
+        return Err(body.too_large(&format!("{announced} bytes"), BODY_MAX));
     }
-    match tokio::time::timeout(BODY_TIMEOUT, Limited::new(body, BODY_MAX).collect()).await {
-        Ok(Ok(body)) => Ok(body.to_bytes()),
-        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_large(format!("over {BODY_MAX} bytes"))),
-        Ok(Err(error)) => Err(Fault::field("body", &error.to_string(), "a whole body is expected")),
-        Err(_) => {
-            let text = format!("the body did not arrive within {BODY_TIMEOUT:?}");
-            Err(Fault::new(Reason::DeadlineExceeded, text).with_status(StatusCode::REQUEST_TIMEOUT))
-        }
-    }
+    body.whole(BODY_MAX).await
 }
 
 fn described() -> Response<Full<Bytes>> {
@@ -162,6 +157,7 @@ fn described() -> Response<Full<Bytes>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use sequent_engine::Reason;
 
     #[test]
     fn the_description_is_json_and_names_every_status() {

@@ -11,6 +11,7 @@ mod drain;
 mod given;
 #[allow(dead_code, reason = "shared with the test of metrics")]
 mod server;
+mod unfinished;
 mod wire;
 
 use sequent_proto::v1::NextRequest;
