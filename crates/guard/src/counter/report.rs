@@ -1,0 +1,103 @@
+//! What the ledger is told of a counter, and what its answer changes.
+
+use std::time::Duration;
+
+use sequent_core::{
+    Incarnation, Life,
+    ledger::{Raise, Raised},
+};
+
+use super::{Guarded, State, permit::Permit};
+use crate::leap;
+
+/// A life that this process takes from no more, and the ledger that holds its row.
+pub(super) struct Former {
+    life: Life,
+    ledger: Incarnation,
+}
+
+impl State {
+    /// Nothing leaves under the permit held any more.
+    pub(super) fn lay_down(&mut self) {
+        if let Some(Permit { row, .. }) = self.permit.take() {
+            self.former = Some(Former { life: row.life, ledger: row.ledger });
+        }
+    }
+}
+
+impl Guarded {
+    /// What this counter reports when its server shows up; `None` where nothing has changed.
+    pub(crate) fn report(&self, ahead: Duration) -> Option<Raise> {
+        let state = self.state();
+        let (desk, owed) = (&self.shared.desk, self.owed(&state));
+        let Some(permit) = state.permit.as_ref().filter(|permit| desk.speaks_as(&permit.row.ledger)) else {
+            return self.last_report(&state);
+        };
+        let wanted = self.ahead(&state, ahead);
+        let raise = state.seen > permit.row.base && permit.ceiling.saturating_sub(state.seen) < wanted / 2;
+        let ceiling = if raise { state.seen.saturating_add(wanted).min(self.raw_max()) } else { 0 };
+        let reassert = owed.map_or(0, |debt| debt.high);
+        let ceiling = ceiling.max(reassert);
+        if ceiling == 0 && state.seen == state.reported {
+            return None;
+        }
+        let leap_max = leap::leap_max(permit.ceiling, self.raw_max(), state.pace.block());
+        // What left without the ledger has left: it is no leap, however far it went.
+        let leap_max = leap_max.max(reassert.saturating_sub(permit.ceiling));
+        let (counter, life, seen) = (self.counter.clone(), permit.row.life, state.seen);
+        Some(Raise { counter, life, ceiling, seen, leap_max })
+    }
+
+    /// What is left to say of a life whose permit is gone: without it, the next to take up its row could not know that
+    /// the store has forgotten.
+    fn last_report(&self, state: &State) -> Option<Raise> {
+        let speaks = |former: &&Former| self.shared.desk.speaks_as(&former.ledger);
+        let former = state.former.as_ref().filter(speaks).filter(|_| state.seen > state.reported);
+        let Some(debt) = self.owed(state) else {
+            let (counter, seen) = (self.counter.clone(), state.seen);
+            return former.map(|former| Raise { counter, life: former.life, ceiling: 0, seen, leap_max: 0 });
+        };
+        let mut raise = debt.raise(&self.counter);
+        if former.is_some_and(|former| former.life == raise.life) {
+            raise.seen = raise.seen.max(state.seen);
+        }
+        Some(raise)
+    }
+
+    /// What became of a raise or a report.
+    pub(crate) fn learn(&self, asked: &Raise, answer: &Raised) {
+        let mut state = self.state();
+        match answer {
+            Raised::Held { ceiling, .. } => state.settle(asked.life, *ceiling),
+            Raised::Ended => state.settle(asked.life, u64::MAX),
+            Raised::Leapt { .. } => {}
+        }
+        if state.former.as_ref().is_some_and(|former| former.life == asked.life) {
+            // Also where the ledger's own ceiling went back, so that it refuses: nothing more can be said.
+            state.former = None;
+            state.reported = state.reported.max(asked.seen);
+        }
+        if state.permit.as_ref().is_none_or(|permit| permit.row.life != asked.life) {
+            return;
+        }
+        let Raised::Held { ceiling, seen } = answer else {
+            state.lay_down();
+            return;
+        };
+        if let Some(permit) = state.permit.as_mut() {
+            permit.ceiling = permit.ceiling.max(*ceiling);
+        }
+        let base = state.permit.as_ref().map_or(0, |permit| permit.row.base);
+        state.reported = state.reported.max(asked.seen);
+        state.saw(*seen, base);
+        state.order.saw(*seen);
+    }
+
+    pub(super) fn ahead(&self, state: &State, ahead: Duration) -> u64 {
+        let at = state.permit.as_ref().map_or(0, |permit| permit.ceiling);
+        match state.pace.ahead(ahead) {
+            0 => 0,
+            wanted => wanted.min(leap::ahead_max(at, self.raw_max())),
+        }
+    }
+}
