@@ -2,13 +2,16 @@
 
 use std::{sync::Arc, time::Duration};
 
-use sequent_core::{BoxFuture, Clock, Env, ErrorKind, Event, Events, SequenceName, SlotFailure, SlotIndex};
+use sequent_core::{
+    BoxFuture, Clock, Env, ErrorKind, Event, Events, SequenceName, SlotFailure, SlotIndex, SourceError,
+};
 use sequent_ha::{Failover, RingConfig, Said, SlotState};
 
 use crate::{
     error::{DEADLINE_EXCEEDED, Error, SERVER_UNAVAILABLE},
     metric,
     parcel::Parcel,
+    strangers::Strangers,
     transport::{Ask, Refusal, Transport, Verb},
 };
 
@@ -16,6 +19,7 @@ use crate::{
 pub(crate) struct Endpoints {
     transports: Vec<Arc<dyn Transport>>,
     failover: Arc<Failover>,
+    strangers: Arc<Strangers>,
     clock: Arc<dyn Clock>,
     attempt: Duration,
 }
@@ -31,7 +35,8 @@ impl Endpoints {
         let events = Events::to(move |event| note(&addresses, &event));
         let members = SlotIndex::try_from(transports.len()).unwrap_or(SlotIndex::MAX);
         let failover = Failover::new(members, health, Env { events, ..env });
-        Arc::new(Self { transports, failover, clock, attempt: health.attempt_timeout })
+        let strangers = Arc::new(Strangers::among(transports.len()));
+        Arc::new(Self { transports, failover, strangers, clock, attempt: health.attempt_timeout })
     }
 
     /// Asks endpoints until one has answered. A request that may have been served and is asked again costs numbers;
@@ -45,9 +50,9 @@ impl Endpoints {
     /// Whether any endpoint would serve.
     pub(crate) async fn greet(&self) -> Result<(), Error> {
         let answer = self.failover.call(|member| {
-            let Some(transport) = self.transport(member) else { return Box::pin(std::future::pending()) };
+            let check = self.check(member);
             Box::pin(async move {
-                match transport.check().await {
+                match check.await {
                     Ok(()) => Said::Answer(()),
                     Err(error) => Said::Fault(error),
                 }
@@ -60,13 +65,22 @@ impl Endpoints {
     pub(crate) fn watch(self: &Arc<Self>) -> impl Future<Output = ()> + Send + use<> {
         let here = Arc::downgrade(self);
         self.failover.run(move |member| {
-            let transport = here.upgrade().and_then(|here| here.transport(member));
-            Box::pin(async move {
-                match transport {
-                    Some(transport) => transport.check().await,
-                    None => Ok(()),
-                }
-            })
+            let here = here.upgrade();
+            here.map_or_else(
+                || Box::pin(std::future::ready(Ok(()))) as BoxFuture<'_, _>,
+                |here| here.check(member),
+            )
+        })
+    }
+
+    /// Whether an endpoint would serve.
+    fn check(&self, member: SlotIndex) -> BoxFuture<'static, Result<(), SourceError>> {
+        let Some(transport) = self.transport(member) else { return Box::pin(std::future::pending()) };
+        let strangers = Arc::clone(&self.strangers);
+        Box::pin(async move {
+            let outcome = transport.check().await;
+            strangers.heard(member, outcome.as_ref().err());
+            outcome
         })
     }
 
@@ -78,15 +92,18 @@ impl Endpoints {
 
     fn one(&self, member: SlotIndex, ask: Ask) -> BoxFuture<'static, Said<Result<Parcel, Error>>> {
         let Some(transport) = self.transport(member) else { return Box::pin(std::future::pending()) };
-        let clock = Arc::clone(&self.clock);
+        let (clock, strangers) = (Arc::clone(&self.clock), Arc::clone(&self.strangers));
         Box::pin(async move {
             let begun = clock.now();
             let verb = ask.verb.as_str();
-            let outcome = transport.ask(ask.clone()).await;
+            let granted = transport.ask(ask.clone()).await;
             let took = clock.now().saturating_duration_since(begun);
+            let outcome =
+                granted.and_then(|granted| Parcel::checked(&ask, granted).map_err(Refusal::foreign));
             metric::request(verb, word(&outcome), took);
+            strangers.heard(member, fault(&outcome));
             match outcome {
-                Ok(granted) => Said::Answer(Parcel::checked(&ask, granted)),
+                Ok(parcel) => Said::Answer(Ok(parcel)),
                 Err(Refusal::Final(error)) => Said::Answer(Err(error)),
                 Err(Refusal::Elsewhere(error)) => Said::Pass(Err(error)),
                 Err(Refusal::Fault(error)) => Said::Fault(error),
@@ -106,9 +123,11 @@ impl Endpoints {
         };
         let causes: Vec<String> = failures.iter().map(one).collect();
         let causes = if causes.is_empty() { "all are being tried".to_owned() } else { causes.join("; ") };
-        let late = |failure: &SlotFailure| failure.kind == ErrorKind::Timeout;
-        let all_late = !failures.is_empty() && failures.iter().all(late);
-        let reason = if all_late { DEADLINE_EXCEEDED } else { SERVER_UNAVAILABLE };
+        let all = |kind| !failures.is_empty() && failures.iter().all(|failure| failure.kind == kind);
+        // Only where no endpoint is what it should be would every other call end like this one.
+        let said = if all(ErrorKind::Unavailable) { self.strangers.all() } else { None };
+        let late = if all(ErrorKind::Timeout) { DEADLINE_EXCEEDED } else { SERVER_UNAVAILABLE };
+        let reason = said.as_ref().map_or(late, Error::reason);
         Error::new(reason, format!("no server answers: {causes}"))
     }
 }
@@ -116,6 +135,13 @@ impl Endpoints {
 impl std::fmt::Debug for Endpoints {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_list().entries(self.states()).finish()
+    }
+}
+
+fn fault<T>(outcome: &Result<T, Refusal>) -> Option<&SourceError> {
+    match outcome {
+        Err(Refusal::Fault(error)) => Some(error),
+        _ => None,
     }
 }
 

@@ -18,6 +18,8 @@
 //!   most, also by a process that was suspended meanwhile: then at most a tenth of a second of old numbers leaves.
 //! - **One server that dies, hangs or stops costs no call.** Each call goes to another endpoint, within its deadline; who
 //!   failed is tried again by itself, under the rules by which a server treats its shards.
+//! - **An address where something else answers** costs no call either, while another one is a server's; where none is, the
+//!   error says what was found.
 //! - **All servers gone** means: what is leased is served, then an error that says so and is retryable, within the deadline.
 //!
 //! Numbers that must not have been in anybody's memory, in an order that others can see, come from [`Sequence::next_fresh`].
@@ -47,6 +49,7 @@ mod options;
 mod parcel;
 mod patience;
 mod sequence;
+mod strangers;
 #[cfg(test)]
 mod tests;
 mod ticker;

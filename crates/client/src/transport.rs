@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use sequent_core::{Block, BoxFuture, SequenceName, SourceError};
+use sequent_core::{Block, BoxFuture, ErrorKind, SequenceName, SourceError};
 
 use crate::error::Error;
 
@@ -53,6 +53,19 @@ pub(crate) enum Refusal {
     Elsewhere(Error),
     /// Every endpoint would say the same.
     Final(Error),
+}
+
+impl Refusal {
+    /// Something answered, but not like a server of sequences: another endpoint is asked. What it said is for a caller
+    /// that finds no other.
+    pub(crate) fn foreign(said: Error) -> Self {
+        Self::Fault(foreign(said))
+    }
+}
+
+/// The fault of an endpoint that answers like no server of sequences.
+pub(crate) fn foreign(said: Error) -> SourceError {
+    SourceError::new(ErrorKind::Unavailable, "no answer of a server of sequences").because(said)
 }
 
 /// An endpoint.

@@ -3,6 +3,8 @@
 #![allow(clippy::disallowed_methods, reason = "how long a call took is what shows")]
 #![allow(clippy::unwrap_used, reason = "what fails here fails the test")]
 
+mod support;
+
 use std::{
     sync::{
         Arc,
@@ -14,37 +16,13 @@ use std::{
 use hyper::{body::Incoming, server::conn::http2, service::service_fn};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use sequent_client::Client;
-use sequent_proto::v1::{self, sequences_server};
+use sequent_proto::v1::sequences_server;
+use support::Counter;
 use tokio::{net::TcpListener, sync::Notify};
-use tonic::{Request, Response, Status};
 use tower_service::Service;
 
 /// Answers on one connection.
 const ANSWERS: u64 = 10;
-
-/// Counts.
-#[derive(Clone, Default)]
-struct Counter(Arc<AtomicU64>);
-
-impl Counter {
-    fn block(&self, count: u32) -> v1::Block {
-        let first = self.0.fetch_add(u64::from(count), Ordering::Relaxed) + 1;
-        v1::Block { first: first.cast_signed(), step: 1, count }
-    }
-}
-
-#[tonic::async_trait]
-impl sequences_server::Sequences for Counter {
-    async fn next(&self, request: Request<v1::NextRequest>) -> Result<Response<v1::NextResponse>, Status> {
-        let blocks = vec![self.block(request.into_inner().count.unwrap_or(1))];
-        Ok(Response::new(v1::NextResponse { blocks, ..Default::default() }))
-    }
-
-    async fn lease(&self, request: Request<v1::LeaseRequest>) -> Result<Response<v1::LeaseResponse>, Status> {
-        let blocks = vec![self.block(request.into_inner().count)];
-        Ok(Response::new(v1::LeaseResponse { blocks, max_age_ms: 1000, ..Default::default() }))
-    }
-}
 
 /// Serves, and ends each connection in peace after some answers. It has no health service: nobody may ask for it.
 async fn serve(listener: TcpListener) {

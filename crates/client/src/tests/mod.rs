@@ -4,5 +4,6 @@ mod ageing;
 mod failover;
 mod fresh;
 mod script;
+mod strangers;
 mod taking;
 mod told;

@@ -14,10 +14,10 @@ use tokio::time::sleep;
 
 use crate::{
     Client,
-    error::Error,
+    error::{Error, PROTOCOL},
     ground::Nature,
     options::Options,
-    transport::{Ask, Granted, Refusal, Transport, Verb},
+    transport::{Ask, Granted, Refusal, Transport, Verb, foreign},
 };
 
 /// How long a lease of these endpoints may be handed out.
@@ -36,6 +36,8 @@ pub(super) enum Act {
     Say(&'static str),
     Refuse(&'static str),
     Short,
+    /// Answers like no server of sequences.
+    Foreign,
 }
 
 /// One cluster behind several endpoints.
@@ -67,6 +69,10 @@ fn down(text: &str) -> SourceError {
     SourceError::new(ErrorKind::Unavailable, text)
 }
 
+fn no_server() -> SourceError {
+    foreign(Error::new(PROTOCOL, "404"))
+}
+
 impl Transport for Endpoint {
     fn address(&self) -> String {
         format!("http://{}", self.name)
@@ -91,6 +97,7 @@ impl Transport for Endpoint {
                 Act::Draining => Err(Refusal::Fault(down("it is stopping"))),
                 Act::Hang => std::future::pending().await,
                 Act::Say(reason) => Err(Refusal::Elsewhere(Error::new(reason, "said"))),
+                Act::Foreign => Err(Refusal::Fault(no_server())),
                 Act::Refuse(reason) => Err(Refusal::Final(Error::new(reason, "refused"))),
                 Act::Short => {
                     let less = Ask { count: ask.count.saturating_sub(1).max(1), ..ask };
@@ -107,6 +114,7 @@ impl Transport for Endpoint {
         Box::pin(async move {
             match act {
                 Act::Down | Act::Draining | Act::Swallow => Err(down("connection refused")),
+                Act::Foreign => Err(no_server()),
                 Act::Hang => std::future::pending().await,
                 _ => Ok(()),
             }

@@ -20,7 +20,7 @@ use sequent_core::{BoxFuture, ErrorKind, SourceError};
 use tokio::{net::TcpStream, time::timeout};
 use tonic::body::Body;
 
-use super::{SERVICE, serves};
+use super::{SERVICE, serves, status::spelt_out};
 use crate::address::Address;
 
 /// How often a silent server is pinged, and how long it has to answer: what finds a connection that leads nowhere.
@@ -43,6 +43,8 @@ struct Line {
     sender: SendRequest<Body>,
     process: u32,
     given_up: Arc<AtomicBool>,
+    /// Somebody has been answered on it.
+    answered: Arc<AtomicBool>,
 }
 
 impl Line {
@@ -68,11 +70,11 @@ impl Door {
     /// The connection at hand, or a new one.
     pub(super) async fn channel(&self) -> Result<Channel, SourceError> {
         if let Some(line) = self.usable() {
-            return Ok(Channel { line, is_reused: true });
+            return Ok(Channel { line });
         }
         let _turn = self.connecting.lock().await;
         if let Some(line) = self.usable() {
-            return Ok(Channel { line, is_reused: true });
+            return Ok(Channel { line });
         }
         let connected = timeout(self.connect_timeout, self.connect_to_the_right_one()).await;
         let line = connected.unwrap_or_else(|_| {
@@ -80,7 +82,7 @@ impl Door {
             Err(SourceError::new(ErrorKind::Unavailable, text))
         })?;
         *self.held() = Some(line.clone());
-        Ok(Channel { line, is_reused: false })
+        Ok(Channel { line })
     }
 
     fn usable(&self) -> Option<Line> {
@@ -95,9 +97,10 @@ impl Door {
 
     /// A connection to a server that is of the cluster it should be of. Before anybody else may use it.
     async fn connect_to_the_right_one(&self) -> Result<Line, SourceError> {
-        let line = Line { sender: self.connect().await?, process: process::id(), given_up: Arc::default() };
+        let (given_up, answered) = (Arc::default(), Arc::default());
+        let line = Line { sender: self.connect().await?, process: process::id(), given_up, answered };
         let Some(identity) = &self.identity else { return Ok(line) };
-        let channel = Channel { line: line.clone(), is_reused: false };
+        let channel = Channel { line: line.clone() };
         if serves(channel, self.origin(), format!("{SERVICE}/{identity}")).await? {
             return Ok(line);
         }
@@ -132,11 +135,16 @@ impl Door {
 /// A request under way.
 pub(super) struct Using {
     given_up: Option<Arc<AtomicBool>>,
+    answered: Arc<AtomicBool>,
 }
 
 impl Using {
-    pub(super) fn done(mut self) {
+    /// It has come to its end, with an answer or without one.
+    pub(super) fn done(mut self, is_answered: bool) {
         self.given_up = None;
+        if is_answered {
+            self.answered.store(true, Ordering::Relaxed);
+        }
     }
 }
 
@@ -152,14 +160,14 @@ impl Drop for Using {
 #[derive(Clone)]
 pub(super) struct Channel {
     line: Line,
-    is_reused: bool,
 }
 
 impl Channel {
     /// A mark that a request is out. Dropped before it is done, nobody knows what the connection still does: it is
     /// given up.
     pub(super) fn using(&self) -> Using {
-        Using { given_up: Some(Arc::clone(&self.line.given_up)) }
+        let (given_up, answered) = (Arc::clone(&self.line.given_up), Arc::clone(&self.line.answered));
+        Using { given_up: Some(given_up), answered }
     }
 
     /// Whether the server had ended it.
@@ -167,9 +175,9 @@ impl Channel {
         self.line.sender.is_closed()
     }
 
-    /// Whether others had used it before.
-    pub(super) fn is_reused(&self) -> bool {
-        self.is_reused
+    /// Whether anybody was answered on it: who then loses it was answered by a server that is there.
+    pub(super) fn has_answered(&self) -> bool {
+        self.line.answered.load(Ordering::Relaxed)
     }
 }
 
@@ -183,6 +191,7 @@ impl tower_service::Service<Request<Body>> for Channel {
     }
 
     fn call(&mut self, request: Request<Body>) -> Self::Future {
-        Box::pin(self.line.sender.send_request(request))
+        let answer = self.line.sender.send_request(request);
+        Box::pin(async move { answer.await.map(spelt_out) })
     }
 }

@@ -15,7 +15,7 @@ use tonic_health::pb::{
 
 use self::{
     line::{Channel, Door},
-    status::{refusal, unusable},
+    status::{bare, refusal},
 };
 use crate::{
     address::Address,
@@ -26,7 +26,7 @@ use crate::{
 /// The most bytes of an answer: many times what the longest list of blocks needs.
 const ANSWER_MAX: usize = 256 * 1024;
 
-/// How often one request is sent to one server, where each connection that others had used ended under it.
+/// How often one request is sent to one server, where each connection that had served ended under it.
 const TRIES_MAX: usize = 4;
 
 /// The service whose health counts.
@@ -52,7 +52,7 @@ impl Wire {
             tries += 1;
             match outcome {
                 Err(Refusal::Fault(_))
-                    if channel.was_closed() && channel.is_reused() && tries < TRIES_MAX => {}
+                    if channel.was_closed() && channel.has_answered() && tries < TRIES_MAX => {}
                 outcome => return outcome,
             }
         }
@@ -79,9 +79,9 @@ impl Wire {
                 })
             }
         };
-        using.done();
+        using.done(outcome.is_ok());
         let (blocks, max_age, version) = outcome.map_err(|status| refusal(&status))?;
-        let blocks = blocks.iter().map(block).collect::<Result<_, _>>().map_err(Refusal::Final)?;
+        let blocks = blocks.iter().map(block).collect::<Result<_, _>>().map_err(Refusal::foreign)?;
         Ok(Granted { blocks, max_age, version })
     }
 
@@ -98,11 +98,11 @@ impl Wire {
 async fn serves(channel: Channel, origin: Uri, service: String) -> Result<bool, SourceError> {
     let using = channel.using();
     let outcome = HealthClient::with_origin(channel, origin).check(HealthCheckRequest { service }).await;
-    using.done();
+    using.done(outcome.is_ok());
     match outcome {
         Ok(answer) => Ok(answer.into_inner().status == ServingStatus::Serving as i32),
         Err(status) if status.code() == Code::NotFound => Ok(false),
-        Err(status) => Err(unusable(&status)),
+        Err(status) => Err(bare(&status)),
     }
 }
 

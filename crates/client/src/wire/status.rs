@@ -1,12 +1,13 @@
 //! What a gRPC status says: by the reason that every error of a server carries, or by the protocol's code.
 
+use http::{Response, StatusCode};
 use sequent_core::{ErrorKind, SourceError};
 use tonic::{Code, Status};
 use tonic_types::StatusExt;
 
 use crate::{
     error::{Error, Field, PROTOCOL},
-    transport::Refusal,
+    transport::{Refusal, foreign},
 };
 
 /// Whose words the reasons are.
@@ -15,7 +16,7 @@ const DOMAIN: &str = "sequent";
 /// What a failed request means for the endpoint and for the caller.
 pub(super) fn refusal(status: &Status) -> Refusal {
     let Some(info) = status.get_details_error_info().filter(|info| info.domain == DOMAIN) else {
-        return bare(status);
+        return Refusal::Fault(bare(status));
     };
     let error = typed(&info.reason, status);
     match info.reason.as_str() {
@@ -27,11 +28,6 @@ pub(super) fn refusal(status: &Status) -> Refusal {
     }
 }
 
-/// A failed check.
-pub(super) fn unusable(status: &Status) -> SourceError {
-    fault(ErrorKind::Unavailable, status)
-}
-
 fn typed(reason: &str, status: &Status) -> Error {
     let violations = status.get_details_bad_request().map(|found| found.field_violations).unwrap_or_default();
     let fields = violations.into_iter().map(|found| Field { field: found.field, problem: found.description });
@@ -39,18 +35,41 @@ fn typed(reason: &str, status: &Status) -> Error {
     Error::new(reason, status.message()).with_fields(fields.collect()).with_retry_after(retry)
 }
 
-/// Not a word of ours: the transport's, or somebody's in between.
-fn bare(status: &Status) -> Refusal {
-    match status.code() {
-        Code::DeadlineExceeded => Refusal::Fault(fault(ErrorKind::Timeout, status)),
-        Code::Unimplemented | Code::OutOfRange | Code::DataLoss => Refusal::Final(Error::new(
-            PROTOCOL,
-            format!("no answer of a server of sequences: {}", text(status)),
-        )),
-        Code::Unauthenticated => Refusal::Final(Error::new("UNAUTHENTICATED", status.message())),
-        Code::PermissionDenied => Refusal::Final(Error::new("PERMISSION_DENIED", status.message())),
-        _ => Refusal::Fault(fault(ErrorKind::Unavailable, status)),
+/// Not a word of ours: the transport's, or somebody's in between. Whichever it is, another endpoint may be what this one
+/// is not.
+pub(super) fn bare(status: &Status) -> SourceError {
+    let reason = match status.code() {
+        Code::DeadlineExceeded => return fault(ErrorKind::Timeout, status),
+        // What becomes of an answer that was broken off, too, and of a proxy whose servers are away.
+        Code::Unknown | Code::Cancelled | Code::Unavailable | Code::ResourceExhausted => {
+            return fault(ErrorKind::Unavailable, status);
+        }
+        Code::Internal if std::error::Error::source(status).is_some() => {
+            return fault(ErrorKind::Unavailable, status);
+        }
+        Code::Unauthenticated => "UNAUTHENTICATED",
+        Code::PermissionDenied => "PERMISSION_DENIED",
+        _ => PROTOCOL,
+    };
+    foreign(Error::new(reason, text(status)))
+}
+
+/// An answer of HTTP's own, with the code in its place: what reads it would take the page beneath for a message.
+pub(super) fn spelt_out<B>(mut answer: Response<B>) -> Response<B> {
+    let code = match answer.status() {
+        StatusCode::OK => return answer,
+        StatusCode::UNAUTHORIZED => Code::Unauthenticated,
+        StatusCode::FORBIDDEN => Code::PermissionDenied,
+        StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_MANY_REQUESTS => Code::Unavailable,
+        // Who stands before the servers, and finds none of them.
+        status if status.is_server_error() => Code::Unavailable,
+        _ => Code::Unimplemented,
+    };
+    let status = Status::new(code, format!("HTTP status {}", answer.status()));
+    if !answer.headers().contains_key(Status::GRPC_STATUS) {
+        drop(status.add_header(answer.headers_mut()));
     }
+    answer
 }
 
 fn fault(kind: ErrorKind, status: &Status) -> SourceError {
@@ -100,12 +119,23 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_word_of_ours_is_the_transports_fault() {
-        for code in
-            [Code::Unknown, Code::Internal, Code::Cancelled, Code::Unavailable, Code::ResourceExhausted]
-        {
-            assert!(matches!(refusal(&Status::new(code, "x")), Refusal::Fault(_)), "{code:?}");
+    fn what_is_no_word_of_ours_is_the_endpoints_fault() {
+        let said = |code: Code| {
+            let Refusal::Fault(fault) = refusal(&Status::new(code, "x")) else { panic!("{code:?}") };
+            assert_eq!(fault.kind(), ErrorKind::Unavailable, "{code:?}");
+            let error = std::error::Error::source(&fault)?.downcast_ref::<Error>()?.clone();
+            assert!(!error.is_retryable(), "{error:?}");
+            Some(error.reason().to_owned())
+        };
+        for code in [Code::Unknown, Code::Cancelled, Code::Unavailable, Code::ResourceExhausted] {
+            assert_eq!(said(code), None, "{code:?}");
         }
-        assert!(matches!(refusal(&Status::new(Code::Unimplemented, "x")), Refusal::Final(_)));
+        for code in [Code::Unimplemented, Code::Internal, Code::NotFound, Code::OutOfRange] {
+            assert_eq!(said(code).as_deref(), Some(PROTOCOL), "{code:?}");
+        }
+        assert_eq!(said(Code::PermissionDenied).as_deref(), Some("PERMISSION_DENIED"));
+        let mut broken = Status::new(Code::Internal, "x");
+        broken.set_source(std::sync::Arc::new(std::io::Error::other("reset")));
+        assert!(std::error::Error::source(&bare(&broken)).is_none(), "the transport's, not an answer");
     }
 }
