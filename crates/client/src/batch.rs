@@ -5,7 +5,7 @@ use tokio::time::timeout;
 
 use crate::{
     error::Error, metric, number::Number, parcel::Parcel, patience::Patience, sequence::Sequence,
-    transport::Verb,
+    transport::Verb, waiting::call,
 };
 
 /// The most numbers that are asked for at once; a server may allow fewer, and says so.
@@ -33,8 +33,7 @@ impl Sequence {
     /// # Ok(()) }
     /// ```
     pub async fn next_batch(&self, count: u32) -> Result<Batch, Error> {
-        let here = self.here();
-        let outcome = here.batch(count).await;
+        let outcome = call(self, |here| Box::pin(here.batch(count))).await;
         match &outcome {
             Ok(batch) => metric::issued("batch", u64::try_from(batch.numbers.len()).unwrap_or(u64::MAX)),
             Err(error) => metric::failed(error.reason()),

@@ -1,6 +1,9 @@
 //! The way in: a client of one cluster.
 
-use std::sync::{Arc, OnceLock};
+use std::{
+    mem,
+    sync::{Arc, OnceLock},
+};
 
 use sequent_core::SequenceName;
 use sequent_ha::SlotState;
@@ -40,6 +43,15 @@ struct Inner {
     servers: Servers,
     /// The same client, in a child of the process that made this one.
     child: OnceLock<Client>,
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        if self.ground.process.is_left() {
+            // The parent's: its threads go on with it, and may have held any of its locks when this copy was made.
+            mem::forget(Arc::clone(&self.ground));
+        }
+    }
 }
 
 /// What a client can be made of once more.

@@ -54,6 +54,7 @@ mod strangers;
 mod tests;
 mod ticker;
 mod transport;
+mod waiting;
 mod wire;
 
 pub use batch::Batch;

@@ -9,9 +9,8 @@ use std::{
 };
 
 use sequent_buffer::Dry;
-use sequent_core::BoxFuture;
 
-use crate::{error::Error, next::no_number, number::Number, sequence::Sequence};
+use crate::{error::Error, next::no_number, number::Number, sequence::Sequence, waiting::Waiting};
 
 /// A handle of its own, for the last factor of speed: most of its numbers touch nothing that other threads touch.
 ///
@@ -29,7 +28,10 @@ impl Local {
     /// A number that is ready, or `None`: never waits. Finding nothing, it sends for more.
     #[inline]
     pub fn try_next(&mut self) -> Option<Number> {
-        match self.draw() {
+        if self.sequence.is_left() {
+            self.leave();
+        }
+        match self.chunk.draw() {
             Ok(number) => Number::of(number),
             Err(dry) => self.single(dry),
         }
@@ -39,15 +41,7 @@ impl Local {
     #[inline]
     #[allow(clippy::should_implement_trait, reason = "not an iterator: it may fail, and goes on after that")]
     pub fn next(&mut self) -> LocalNext<'_> {
-        LocalNext { local: self, waiting: None }
-    }
-
-    #[inline]
-    fn draw(&mut self) -> Result<u64, Dry> {
-        if self.sequence.is_left() {
-            self.leave();
-        }
-        self.chunk.draw()
+        LocalNext { local: self, waiting: Waiting::none() }
     }
 
     #[cold]
@@ -56,12 +50,20 @@ impl Local {
         self.sequence.reservoir().settle(dry).and_then(Number::of)
     }
 
-    /// In a forked child: what this handle holds is the parent's, and so is the place where it would be given back.
+    /// In a forked child, this handle is the child's.
     #[cold]
     #[inline(never)]
     fn leave(&mut self) {
-        let child = Self::new(self.sequence.here().clone());
-        mem::forget(mem::replace(self, child));
+        *self = Self::new(self.sequence.here().clone());
+    }
+}
+
+impl Drop for Local {
+    fn drop(&mut self) {
+        if self.sequence.is_left() {
+            // What it holds is the parent's, and so is the place where it would be given back.
+            mem::forget(mem::replace(&mut self.chunk, self.sequence.reservoir().local()));
+        }
     }
 }
 
@@ -75,25 +77,7 @@ impl fmt::Debug for Local {
 #[must_use = "nothing is taken before it is polled"]
 pub struct LocalNext<'a> {
     local: &'a mut Local,
-    waiting: Option<BoxFuture<'static, Result<Number, Error>>>,
-}
-
-impl LocalNext<'_> {
-    #[cold]
-    #[inline(never)]
-    fn begin(&mut self, dry: Dry) {
-        let sequence = self.local.sequence.clone();
-        self.waiting = Some(Box::pin(async move { sequence.wait(dry).await }));
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn wait(&mut self, cx: &mut Context<'_>) -> Poll<Result<Number, Error>> {
-        let Some(waiting) = &mut self.waiting else { return Poll::Pending };
-        let outcome = std::task::ready!(waiting.as_mut().poll(cx));
-        self.waiting = None;
-        Poll::Ready(outcome)
-    }
+    waiting: Waiting<'static, Number>,
 }
 
 impl Future for LocalNext<'_> {
@@ -101,17 +85,30 @@ impl Future for LocalNext<'_> {
 
     #[inline]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        if self.waiting.is_some() && self.local.sequence.is_left() {
-            // The parent's wait: not even to be dropped here, as in `Next`.
-            std::mem::forget(self.waiting.take());
+        let this = &mut *self;
+        if this.local.sequence.is_left() {
+            this.leave();
         }
-        if self.waiting.is_none() {
-            match self.local.draw() {
+        if !this.waiting.has_begun() {
+            match this.local.chunk.draw() {
                 Ok(number) => return Poll::Ready(Number::of(number).ok_or_else(no_number)),
-                Err(dry) => self.begin(dry),
+                Err(dry) => {
+                    let sequence = this.local.sequence.clone();
+                    let wait = Box::pin(async move { sequence.wait(dry).await });
+                    this.waiting.begin(&this.local.sequence, wait);
+                }
             }
         }
-        self.wait(cx)
+        this.waiting.poll(cx)
+    }
+}
+
+impl LocalNext<'_> {
+    #[cold]
+    #[inline(never)]
+    fn leave(&mut self) {
+        self.waiting.leave();
+        self.local.leave();
     }
 }
 

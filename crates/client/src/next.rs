@@ -7,50 +7,31 @@ use std::{
     task::{Context, Poll},
 };
 
-use sequent_buffer::Dry;
-use sequent_core::BoxFuture;
-
 use crate::{
     error::{Error, PROTOCOL},
     number::Number,
     sequence::Sequence,
+    waiting::Waiting,
 };
 
 /// One number of a [`Sequence`]. Nothing is taken before it is polled; dropped while it waits, it takes nothing.
 #[must_use = "nothing is taken before it is polled"]
 pub struct Next<'a> {
     sequence: &'a Sequence,
-    waiting: Option<BoxFuture<'a, Result<Number, Error>>>,
+    waiting: Waiting<'a, Number>,
 }
 
 impl<'a> Next<'a> {
     #[inline]
     pub(crate) fn new(sequence: &'a Sequence) -> Self {
-        Self { sequence, waiting: None }
+        Self { sequence, waiting: Waiting::none() }
     }
 
-    #[cold]
-    #[inline(never)]
-    fn begin(&mut self, dry: Dry) {
-        self.waiting = Some(Box::pin(self.sequence.wait(dry)));
-    }
-
-    /// This is a child of the process that made it: what it waits for is the parent's, and must not even be dropped here,
-    /// since that takes a lock which the parent may have held.
     #[cold]
     #[inline(never)]
     fn leave(&mut self) {
-        std::mem::forget(self.waiting.take());
+        self.waiting.leave();
         self.sequence = self.sequence.here();
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn wait(&mut self, cx: &mut Context<'_>) -> Poll<Result<Number, Error>> {
-        let Some(waiting) = &mut self.waiting else { return Poll::Pending };
-        let outcome = std::task::ready!(waiting.as_mut().poll(cx));
-        self.waiting = None;
-        Poll::Ready(outcome)
     }
 }
 
@@ -69,13 +50,16 @@ impl Future for Next<'_> {
         if self.sequence.is_left() {
             self.leave();
         }
-        if self.waiting.is_none() {
+        if !self.waiting.has_begun() {
             match self.sequence.draw() {
                 Ok(number) => return Poll::Ready(Number::of(number).ok_or_else(no_number)),
-                Err(dry) => self.begin(dry),
+                Err(dry) => {
+                    let sequence = self.sequence;
+                    self.waiting.begin(sequence, Box::pin(sequence.wait(dry)));
+                }
             }
         }
-        self.wait(cx)
+        self.waiting.poll(cx)
     }
 }
 

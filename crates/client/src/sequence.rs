@@ -24,6 +24,7 @@ use crate::{
     number::Number,
     parcel::Fresh,
     patience::Patience,
+    waiting::call,
 };
 
 /// The most numbers of one [`Sequence::next_many`].
@@ -125,8 +126,7 @@ impl Sequence {
 
     /// So many numbers, ascending, or none; at most 1,000,000.
     pub async fn next_many(&self, count: usize) -> Result<Vec<Number>, Error> {
-        let here = self.here();
-        let outcome = here.many(count).await;
+        let outcome = call(self, |here| Box::pin(here.many(count))).await;
         outcome.inspect_err(|error| metric::failed(error.reason()))
     }
 
@@ -134,8 +134,7 @@ impl Sequence {
     ///
     /// Callers that wait at the same time are answered by one request.
     pub async fn next_fresh(&self) -> Result<Number, Error> {
-        let here = self.here();
-        let outcome = here.fresh().await;
+        let outcome = call(self, |here| Box::pin(here.fresh())).await;
         match &outcome {
             Ok(_) => metric::issued("fresh", 1),
             Err(error) => metric::failed(error.reason()),
@@ -145,14 +144,7 @@ impl Sequence {
 
     /// Waits until a first lease is held, so that a service that is up answers its first callers at once.
     pub async fn ready(&self) -> Result<(), Error> {
-        let here = self.here();
-        let mut patience = here.patience();
-        loop {
-            match here.reservoir.ready(READY, patience.end()).await {
-                Ok(()) => return Ok(()),
-                Err(error) => here.again(&mut patience, error).await?,
-            }
-        }
+        call(self, |here| Box::pin(here.first())).await
     }
 
     /// A handle for one thread, a few times faster than a shared one: it holds some numbers of its own.
@@ -177,6 +169,11 @@ impl Sequence {
             Box::new(Self { deadline: self.deadline, ..Self::new(client, shared) })
         });
         child.here()
+    }
+
+    /// The process that this handle was made in.
+    pub(crate) fn process(&self) -> &Process {
+        &self.process
     }
 
     /// Whether this is a child of the process that made this handle.
@@ -210,6 +207,16 @@ impl Sequence {
                 Err(error) => self.again(&mut patience, error).await?,
             }
             taken = self.reservoir.next(patience.end()).await;
+        }
+    }
+
+    async fn first(&self) -> Result<(), Error> {
+        let mut patience = self.patience();
+        loop {
+            match self.reservoir.ready(READY, patience.end()).await {
+                Ok(()) => return Ok(()),
+                Err(error) => self.again(&mut patience, error).await?,
+            }
         }
     }
 
