@@ -8,6 +8,8 @@ mod entropy;
 mod oracle;
 mod scripted;
 mod seed;
+#[cfg(feature = "servers")]
+pub mod servers;
 
 pub use clock::PausedClock;
 pub use cut_short::cut_short;

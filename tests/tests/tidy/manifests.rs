@@ -34,7 +34,11 @@ const FOR_TESTS: [&str; 2] = ["testkit", "backend"];
 /// Foreign crates that may enter through some rooms only, and why.
 const WRAPPED: [(&str, &[&str], &str); 20] = [
     ("sqlx", &["backend"], "engines are known to backends alone"),
-    ("rustix", &["backend", "client"], "the file system is known to backends alone; a clock to clients"),
+    (
+        "rustix",
+        &["backend", "client", "testkit"],
+        "the file system is known to backends alone; a clock to clients; signals to the servers of tests",
+    ),
     ("forkguard", &["client"], "who forks with numbers in memory is a client"),
     ("mysql_async", &["backend"], "engines are known to backends alone"),
     ("redis", &["backend"], "engines are known to backends alone"),

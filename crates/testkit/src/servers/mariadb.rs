@@ -1,0 +1,110 @@
+//! MariaDB: InnoDB with its defaults of durability and small buffers.
+
+use std::{path::Path, process::Command};
+
+use tokio::{io::AsyncReadExt, net::TcpStream};
+
+use super::{
+    engine::{Engine, Place, Signal},
+    program::Program,
+    server::Server,
+    tool,
+};
+
+/// A MariaDB server.
+pub type MariaDb = Server<Maria>;
+
+/// MariaDB's programs.
+#[derive(Debug)]
+pub struct Maria;
+
+const PACKAGE: &str = "mariadb-server";
+const INSTALL: Program = Program { name: "mariadb-install-db", package: PACKAGE, folders: &[] };
+const CLIENT: Program = Program { name: "mariadb", package: "mariadb-client", folders: &[] };
+/// The database that is there from the start.
+const DATABASE: &str = "sequent";
+const SOCKET: &str = "mariadb.sock";
+/// The same for the template and for each start: another size is another redo log, written anew.
+const LOG_SIZE: &str = "--innodb-log-file-size=8M";
+/// Many servers at once would use up what the kernel offers for asynchronous reads and writes.
+const NO_KERNEL_AIO: &str = "--innodb-use-native-aio=0";
+
+impl Engine for Maria {
+    const NAME: &'static str = "mariadb";
+    const PROGRAM: Program = Program { name: "mariadbd", package: PACKAGE, folders: &["/usr/sbin"] };
+    const ACCOUNT: &'static str = "mysql";
+    const STOP: Signal = Signal::TERM;
+    const HAS_TEMPLATE: bool = true;
+
+    async fn create(place: &Place<'_>) {
+        let mut install = place.command(&INSTALL.path());
+        install.args(["--no-defaults", "--auth-root-authentication-method=normal", "--skip-test-db"]);
+        // Nobody needs what is half made: it need not reach the disk.
+        install.args([LOG_SIZE, NO_KERNEL_AIO, "--innodb-flush-method=nosync"]);
+        install.arg(path("datadir", &place.data()));
+        let sql =
+            place.home.keep_file("first.sql", format!("CREATE DATABASE {DATABASE};\n").as_bytes()).await;
+        install.arg(path("extra-file", &sql));
+        if let Err(why) = tool::run(install, "").await {
+            panic!("{why}");
+        }
+    }
+
+    fn command(place: &Place<'_>) -> Command {
+        let mut server = place.command(&Self::PROGRAM.path());
+        server.arg("--no-defaults").arg(path("datadir", &place.data()));
+        server.arg(path("socket", &place.folder().join(SOCKET)));
+        server.arg(path("pid-file", &place.folder().join("pid")));
+        server.args(["--bind-address=127.0.0.1", "--skip-name-resolve", &format!("--port={}", place.port)]);
+        server.args([
+            LOG_SIZE,
+            NO_KERNEL_AIO,
+            "--innodb-buffer-pool-size=16M",
+            "--innodb-log-buffer-size=2M",
+        ]);
+        server.args(["--innodb-buffer-pool-dump-at-shutdown=0", "--innodb-buffer-pool-load-at-startup=0"]);
+        server.args(["--aria-pagecache-buffer-size=1M", "--key-buffer-size=64K", "--max-connections=300"]);
+        server.args(place.settings.iter().map(|(name, value)| format!("--{name}={value}")));
+        server
+    }
+
+    /// It greets when it takes logins: the first packet holds its protocol, 10, behind four bytes of head.
+    async fn answers(port: u16) -> bool {
+        let Ok(mut stream) = TcpStream::connect(("127.0.0.1", port)).await else { return false };
+        let mut greeting = [0; 5];
+        stream.read_exact(&mut greeting).await.is_ok() && greeting[4] == 10
+    }
+}
+
+impl Server<Maria> {
+    /// As its administrator, who needs no password, in a database that is there.
+    pub fn url(&self) -> String {
+        format!("mysql://root@{}/{DATABASE}", self.address())
+    }
+
+    /// As somebody whom a test has created: grants are made to `'user'@'127.0.0.1'` or `'user'@'%'`.
+    pub fn url_as(&self, user: &str, password: &str) -> String {
+        format!("mysql://{user}:{password}@{}/{DATABASE}", self.address())
+    }
+
+    /// Runs statements as administrator: rows in lines, columns with tabs between them, no heads.
+    ///
+    /// # Panics
+    ///
+    /// If one fails.
+    pub async fn sql(&self, statements: &str) -> String {
+        self.try_sql(statements).await.unwrap_or_else(|why| panic!("{why}\nof: {statements}"))
+    }
+
+    /// The same, where a failure is of interest.
+    pub async fn try_sql(&self, statements: &str) -> Result<String, String> {
+        let mut client = Command::new(CLIENT.path());
+        client.args(["--no-defaults", "--user=root", "--batch", "--skip-column-names"]);
+        client.arg(path("socket", &self.folder().join(SOCKET))).arg(DATABASE);
+        tool::run(client, statements).await
+    }
+}
+
+fn path(name: &str, value: &Path) -> String {
+    format!("--{name}={}", value.display())
+}
