@@ -19,6 +19,8 @@
 //! # }).unwrap();
 //! ```
 
+mod ask;
+mod background;
 mod catalog;
 pub mod config;
 mod data;
@@ -31,6 +33,7 @@ mod footing;
 mod ground;
 mod limit;
 mod live;
+mod making;
 mod open;
 mod options;
 mod reason;
@@ -42,9 +45,10 @@ mod stores;
 mod take;
 mod tasks;
 
+pub use ask::{Issued, NextRequest};
 pub use definition::{Body, BodyFault, Placement, SPREAD_CAPACITY_MIN};
 pub use desk::{Desk, Saying};
-pub use engine::{Engine, Issued, NextRequest};
+pub use engine::Engine;
 pub use error::{EngineError, FieldFault, OpenError, SlotCause};
 pub use events::{RECENT_MAX, Recent, describe_metrics};
 pub use live::{Keyed, Ready};

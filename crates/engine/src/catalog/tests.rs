@@ -4,6 +4,7 @@ use std::sync::atomic::Ordering;
 
 use super::*;
 use sequent_backend::memory::MemoryLedger;
+use sequent_core::ledger::Definition;
 use sequent_testkit::{PausedClock, SeededEntropy};
 
 fn part(version: u32, start: u64) -> SequencePart {

@@ -1,0 +1,102 @@
+//! The configuration's definitions, brought into the ledger: all of them judged first, none written where one is refused.
+
+use sequent_core::{
+    ErrorKind, SourceError,
+    ledger::{Defined, Definition},
+};
+
+use super::Catalog;
+use crate::{
+    OpenError,
+    config::SequencePart,
+    limit::{patiently, within},
+};
+
+/// How often a definition is judged again because another process replaced what it was compared with.
+const JUDGED_MAX: u32 = 16;
+
+impl Catalog {
+    pub(super) async fn bring_all(&self, parts: &[SequencePart]) -> Result<(), OpenError> {
+        let mut refusals: Vec<String> = parts.iter().filter_map(|part| self.refusal(part)).collect();
+        if refusals.is_empty() {
+            for part in parts {
+                refusals.extend(self.bring(part).await.map_err(|error| OpenError::of_source(&error))?);
+            }
+        }
+        if !refusals.is_empty() {
+            return Err(OpenError::Refused(refusals.join("\n")));
+        }
+        if parts.is_empty() {
+            return Ok(());
+        }
+        self.refresh().await.map_err(|error| OpenError::of_source(&error))
+    }
+
+    /// Why the file's definition can't be brought, as far as is known before asking the ledger.
+    fn refusal(&self, part: &SequencePart) -> Option<String> {
+        let name = &part.name;
+        if let Err(fault) = part.body.check_layout(self.ground.layout, self.ground.at_risk_max) {
+            return Some(format!("sequence {name}: {} is {}: {}", fault.field, fault.value, fault.bound));
+        }
+        let held = self.find(name)?;
+        let version = part.version;
+        if version < held.version {
+            return None;
+        }
+        let body = part.body.to_text();
+        if version == held.version {
+            return (body != held.text()).then(|| conflict(&held.definition(), &body));
+        }
+        let before = match held.known() {
+            Ok(before) => before,
+            Err(error) => {
+                return Some(format!(
+                    "sequence {name}: version {} is in force and can't be read, so nobody knows whether version \
+                     {version} would give its numbers again: {error}",
+                    held.version,
+                ));
+            }
+        };
+        (!part.body.may_follow(before)).then(|| {
+            format!(
+                "sequence {name}: version {version} changes start or step, which would give numbers of version {} \
+                 again: found {}, refused {body}; give it another name",
+                held.version,
+                held.text(),
+            )
+        })
+    }
+
+    /// Brings one definition. It is judged against what is in force, and written only while that is still in force.
+    pub(super) async fn bring(&self, part: &SequencePart) -> Result<Option<String>, SourceError> {
+        let definition = part.body.defining(&part.name, part.version);
+        let step = format!("define {}", part.name);
+        for _ in 0..JUDGED_MAX {
+            if let Some(refusal) = self.refusal(part) {
+                return Ok(Some(refusal));
+            }
+            let judged = self.find(&part.name).map(|held| held.version);
+            let define = || within(self.ground.limit, &step, self.ground.ledger.define(&definition, judged));
+            match patiently(define).await? {
+                Defined::Created | Defined::Same => return Ok(None),
+                Defined::Older { held } => {
+                    let (name, version, in_force) = (&part.name, part.version, held.version);
+                    tracing::warn!(%name, version, in_force, "definition ignored: a higher version is in force");
+                    return Ok(None);
+                }
+                Defined::Conflict { held } => return Ok(Some(conflict(&held, &definition.body))),
+                Defined::Moved { .. } => self.refresh().await?,
+            }
+        }
+        let context = format!("{step}: another version was in force each of {JUDGED_MAX} times");
+        Err(SourceError::new(ErrorKind::Contended, context))
+    }
+}
+
+fn conflict(held: &Definition, body: &str) -> String {
+    format!(
+        "sequence {}: version {} is in the ledger with another content: found {}, expected {body}; \
+         a changed definition needs a higher version",
+        held.name, held.version, held.body,
+    )
+}

@@ -1,0 +1,198 @@
+//! The marker file: the highest version of the ledger that any process of this directory has relied on.
+
+mod file;
+#[cfg(test)]
+mod tests;
+
+use std::{
+    fs::{self, File, OpenOptions, TryLockError},
+    io::{self, Write},
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
+
+use sequent_core::{BoxFuture, Entropy, ErrorKind, MarkPlace, SourceError};
+
+use file::{Held, Identity};
+
+/// The file's name in the data directory.
+pub(crate) const FILE: &str = "home";
+
+/// Held while the file is replaced, so that of two processes the greater version stays.
+pub(super) const LOCK_FILE: &str = "home.lock";
+
+/// Where the next content is written before it takes the file's place.
+const NEXT_FILE: &str = "home.next";
+
+/// The longest pause between two tries of the lock; each is drawn between half of it and all of it.
+const LOCK_PAUSE_MAX: Duration = Duration::from_millis(10);
+
+/// The share of an attempt's time limit in which the lock must be had: the write still has to fit into the rest.
+const LOCK_SHARE: u32 = 2;
+
+/// The marker file of a data directory, shared by all its processes.
+///
+/// It bears its own identity beside the version, and every write makes a new file: one that names another file than
+/// itself was copied, also where it was copied over the file in place.
+#[derive(Debug, Clone)]
+pub(crate) struct Home {
+    data: PathBuf,
+    patience: Duration,
+    entropy: Arc<dyn Entropy>,
+}
+
+/// Why a mark could not be read or left.
+enum Fault {
+    Io(io::Error),
+    Copied(String),
+}
+
+impl From<io::Error> for Fault {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+impl Home {
+    /// The marker of `data`; `limit` is the time limit of an attempt.
+    pub(crate) fn new(data: &Path, limit: Duration, entropy: Arc<dyn Entropy>) -> Self {
+        Self { data: data.to_owned(), patience: limit / LOCK_SHARE, entropy }
+    }
+
+    /// Makes the marker name itself, whatever it named before: an operator has named the loss.
+    pub(crate) async fn renew(&self, version: u64) -> Result<(), SourceError> {
+        self.leave(version, true).await.map(drop)
+    }
+
+    /// The version held, also by a marker that was copied; as far as it can be made out in one that can't be read.
+    pub(crate) async fn version(&self) -> Result<u64, SourceError> {
+        let home = self.clone();
+        self.on_thread(move || Ok(home.held()?.version)).await
+    }
+
+    fn held(&self) -> io::Result<Held> {
+        Held::read(&self.path())
+    }
+
+    /// What stands in the place of the marker, where it can't be read as one.
+    pub(crate) async fn unreadable(&self) -> Result<Option<String>, SourceError> {
+        let home = self.clone();
+        self.on_thread(move || Ok(home.held()?.unreadable)).await
+    }
+
+    /// Where the file is, for people.
+    pub(crate) fn path(&self) -> PathBuf {
+        self.data.join(FILE)
+    }
+
+    fn judged(&self, renew: bool) -> Result<u64, Fault> {
+        let held = self.held()?;
+        match (held.copied, held.unreadable) {
+            (Some(how), _) if !renew => Err(Fault::Copied(how)),
+            (_, Some(found)) if !renew => Err(io::Error::new(io::ErrorKind::InvalidData, found).into()),
+            _ => Ok(held.version),
+        }
+    }
+
+    /// Greatest-of, written anew even where the version stays: an older copy then always differs from the file. On the
+    /// disk before this returns. `None` while another process has the lock.
+    fn try_write(&self, version: u64, renew: bool) -> Result<Option<u64>, Fault> {
+        let lock = OpenOptions::new().create(true).append(true).open(self.data.join(LOCK_FILE))?;
+        match lock.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Ok(None),
+            Err(TryLockError::Error(error)) => return Err(error.into()),
+        }
+        let version = self.judged(renew)?.max(version);
+        let next = self.data.join(NEXT_FILE);
+        match fs::remove_file(&next) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error.into()),
+            _ => {}
+        }
+        let mut file = OpenOptions::new().write(true).create_new(true).open(&next)?;
+        let own = Identity::of(&file.metadata()?);
+        file.write_all(Held::text(version, &own).as_bytes())?;
+        file.sync_all()?;
+        fs::rename(&next, self.data.join(FILE))?;
+        // The name is durable only once its directory is.
+        File::open(&self.data)?.sync_all()?;
+        Ok(Some(version))
+    }
+
+    /// Tries the lock until the patience ends: a process that holds it and hangs must not make this one hang.
+    async fn leave(&self, version: u64, renew: bool) -> Result<u64, SourceError> {
+        let tries = async {
+            loop {
+                let home = self.clone();
+                if let Some(left) = self.on_thread(move || home.try_write(version, renew)).await? {
+                    return Ok(left);
+                }
+                let share = f64::midpoint(1.0, self.entropy.fraction());
+                tokio::time::sleep(LOCK_PAUSE_MAX.mul_f64(share)).await;
+            }
+        };
+        tokio::time::timeout(self.patience, tries).await.unwrap_or_else(|_| {
+            let (lock, limit) = (self.data.join(LOCK_FILE), self.patience.as_millis());
+            let context = format!("lock {}: another process held it for {limit} ms", lock.display());
+            Err(SourceError::new(ErrorKind::Unavailable, context))
+        })
+    }
+
+    async fn on_thread<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> Result<T, Fault> + Send + 'static,
+    ) -> Result<T, SourceError> {
+        let done = tokio::task::spawn_blocking(work).await;
+        done.map_err(|error| self.error(Fault::Io(io::Error::other(error))))?
+            .map_err(|fault| self.error(fault))
+    }
+
+    fn error(&self, fault: Fault) -> SourceError {
+        let file = self.path();
+        let file = file.display();
+        match fault {
+            Fault::Io(error) if error.kind() == io::ErrorKind::InvalidData => {
+                let context = format!(
+                    "mark in {file}: {error}; if this directory holds the newest state: `sequent recover --moved` writes \
+                     the marker anew"
+                );
+                SourceError::new(ErrorKind::Refused, context)
+            }
+            Fault::Io(error) => {
+                SourceError::new(ErrorKind::Unavailable, format!("mark in {file}")).because(error)
+            }
+            Fault::Copied(how) => {
+                let context = format!(
+                    "marker {file} is a copy ({how}): a directory was copied or restored; if this is the newest state \
+                     and no other copy runs: `sequent recover --moved`; if it is an older state: \
+                     `sequent recover --bump N`, N at least the raw ids given since"
+                );
+                SourceError::new(ErrorKind::LedgerBehind, context)
+            }
+        }
+    }
+}
+
+impl MarkPlace for Home {
+    fn mark(&self, version: u64) -> BoxFuture<'_, Result<u64, SourceError>> {
+        Box::pin(async move {
+            if version > 0 {
+                return self.leave(version, false).await;
+            }
+            let home = self.clone();
+            self.on_thread(move || home.judged(false)).await
+        })
+    }
+}
+
+/// The marker as a recovery reads it: the version counts, whoever copied it.
+pub(crate) struct Unjudged<'a>(pub(crate) &'a Home);
+
+impl MarkPlace for Unjudged<'_> {
+    fn mark(&self, version: u64) -> BoxFuture<'_, Result<u64, SourceError>> {
+        Box::pin(async move {
+            if version > 0 { self.0.leave(version, true).await } else { self.0.version().await }
+        })
+    }
+}
