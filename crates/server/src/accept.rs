@@ -14,6 +14,7 @@ use crate::{
     meter::Lines,
     phase::{Phase, Phases},
     places::{Full, Places},
+    unread::AllUnread,
 };
 
 /// The sockets of a server, bound by its caller, who knows their addresses.
@@ -48,7 +49,7 @@ where
     B::Error: Into<Box<dyn Error + Send + Sync>>,
 {
     let lines = Lines::new(ends.name);
-    let places = Places::default();
+    let (places, unread) = (Places::default(), AllUnread::default());
     let mut connections = JoinSet::new();
     let mut closing = std::pin::pin!(ends.phases.clone().reach(ends.closes));
     loop {
@@ -74,10 +75,11 @@ where
                 continue;
             }
         };
-        let (service, phases, lines) = (door(), ends.phases.clone(), lines.clone());
+        let (service, lines) = (door(), lines.clone());
+        let watches = (ends.phases.clone(), unread.line());
         connections.spawn(async move {
             let line = Line::open(lines);
-            serve(ends.protocol, socket, service, phases).await;
+            serve(ends.protocol, socket, service, watches).await;
             drop((line, place));
         });
     }

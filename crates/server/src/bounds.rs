@@ -9,7 +9,7 @@ use std::time::Duration;
 pub(crate) const IN_FLIGHT_MAX: usize = 20_000;
 
 /// What each connection may have standing open, bodies that have not arrived and calls that last, whatever others do.
-pub(crate) const STANDING_FREE: usize = 16;
+pub(crate) const STANDING_FREE: usize = 8;
 
 /// The most that stands open beyond that, over all connections; more is refused with `QUOTA_EXCEEDED`.
 pub(crate) const STANDING_MAX: usize = 20_000;
@@ -74,6 +74,15 @@ pub(crate) const UNREAD_TURNS: usize = 2;
 
 /// The length of such a turn: with two, an answer has 10 to 15 seconds, as [`WRITE_STALL`] at least.
 pub(crate) const UNREAD_TURN: Duration = Duration::from_secs(5);
+
+/// What each connection may leave unread, as answers or as pieces of [`UNREAD_PIECE`] bytes, whatever others do.
+pub(crate) const UNREAD_FREE: usize = 8;
+
+/// The most that is unread beyond that, over all connections of a door: whoever leaves more is hung up on at once.
+pub(crate) const UNREAD_MAX: usize = 20_000;
+
+/// What counts as one more answer: about what a stream costs that waits.
+pub(crate) const UNREAD_PIECE: usize = 4096;
 
 /// How long a request's body may take to arrive.
 pub(crate) const BODY_TIMEOUT: Duration = Duration::from_secs(5);

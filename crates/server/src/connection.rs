@@ -21,10 +21,11 @@ use crate::{
         PENDING_RESETS_MAX, PING_EVERY, PING_TIMEOUT, SEND_BUFFER_MAX, STREAM_WINDOW, STREAMS_MAX,
     },
     closing::until_closed,
+    counted::Counted,
     inline::Inline,
     phase::Phases,
     stream::Watched,
-    unread::{Counted, Unread},
+    unread::Unread,
 };
 
 /// What a listener's connections speak.
@@ -37,8 +38,12 @@ pub(crate) enum Protocol {
 }
 
 /// Serves one connection until its peer leaves, it has aged, or the server closes and its requests are answered.
-pub(crate) async fn serve<S, B>(protocol: Protocol, socket: TcpStream, service: S, phases: Phases)
-where
+pub(crate) async fn serve<S, B>(
+    protocol: Protocol,
+    socket: TcpStream,
+    service: S,
+    (phases, unread): (Phases, Unread),
+) where
     S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible> + Send,
     S::Future: Send + Unpin + 'static,
     B: Body + Send + Unpin + 'static,
@@ -50,10 +55,11 @@ where
         tracing::debug!(%error, "connection was gone before it began");
         return;
     }
-    speak(protocol, Watched::new(socket, protocol == Protocol::Http2), service, phases).await;
+    let socket = Watched::new(socket, protocol == Protocol::Http2);
+    speak(protocol, socket, service, (phases, unread)).await;
 }
 
-async fn speak<I, S, B>(protocol: Protocol, socket: I, service: S, phases: Phases)
+async fn speak<I, S, B>(protocol: Protocol, socket: I, service: S, (phases, unread): (Phases, Unread))
 where
     I: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible> + Send,
@@ -62,7 +68,7 @@ where
     B::Data: Send,
     B::Error: Into<Box<dyn Error + Send + Sync>>,
 {
-    let (io, unread) = (TokioIo::new(socket), Unread::default());
+    let io = TokioIo::new(socket);
     let service = Counted::new(service, unread.clone());
     let ended = match protocol {
         Protocol::Http1 => until_closed(one().serve_connection(io, service), phases, unread).await,
@@ -111,6 +117,7 @@ mod tests {
     use crate::{
         bounds::{UNREAD_TURN, UNREAD_TURNS},
         phase::Phase,
+        unread::AllUnread,
     };
     use bytes::Bytes;
     use http_body_util::Full;
@@ -137,7 +144,12 @@ mod tests {
         let answer = |_| std::future::ready(Ok(Response::new(Full::new(Bytes::from_static(ANSWER)))));
         let (sender, phases) = Phases::new();
         let began = Instant::now();
-        let served = speak(Protocol::Http2, here, hyper::service::service_fn(answer), phases);
+        let served = speak(
+            Protocol::Http2,
+            here,
+            hyper::service::service_fn(answer),
+            (phases, AllUnread::default().line()),
+        );
         let turned = async {
             // Once the question has been taken.
             tokio::time::sleep(Duration::from_millis(1)).await;

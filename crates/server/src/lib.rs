@@ -12,6 +12,7 @@ mod aside;
 mod bounds;
 mod closing;
 mod connection;
+mod counted;
 mod dials;
 mod fault;
 mod grpc;

@@ -2,70 +2,105 @@
 //! peer grant a stream no room, and keep the answer waiting in this server's memory while it answers every ping.
 
 use std::{
-    convert::Infallible,
     io::IoSlice,
-    pin::Pin,
     sync::{
         Arc,
         atomic::{AtomicUsize, Ordering},
     },
-    task::{Context, Poll},
 };
 
 use bytes::Buf;
-use http::{Request, Response};
-use http_body::{Body, Frame, SizeHint};
-use hyper::{body::Incoming, service::Service};
-use tokio::time::sleep;
+use tokio::{sync::Notify, time::sleep};
 
-use crate::bounds::{UNREAD_TURN, UNREAD_TURNS};
+use crate::bounds::{UNREAD_FREE, UNREAD_MAX, UNREAD_PIECE, UNREAD_TURN, UNREAD_TURNS};
 
 /// A counter for the turn that runs, one for each that an answer may last, one for the turn that is looked at.
 const COUNTERS: usize = UNREAD_TURNS + 2;
 
+/// What all connections of a door have that was not taken, as far as it is beyond their own share. Cheap to clone.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct AllUnread(Arc<AtomicUsize>);
+
 /// The answers of one connection that its peer has not taken, by the turn in which they were made: no list, no lock, no
 /// instant an answer. Cheap to clone.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Unread(Arc<Turns>);
+#[derive(Debug, Clone)]
+pub(crate) struct Unread(Arc<Line>);
 
-#[derive(Debug, Default)]
-struct Turns {
-    now: AtomicUsize,
+#[derive(Debug)]
+struct Line {
+    turn: AtomicUsize,
     made: [AtomicUsize; COUNTERS],
+    /// The weight of all of them.
+    weight: AtomicUsize,
+    all: AllUnread,
+    /// There is too much of it over all connections.
+    full: Notify,
+}
+
+impl AllUnread {
+    /// A new connection's.
+    pub(crate) fn line(&self) -> Unread {
+        let (turn, made, weight) = <(AtomicUsize, [AtomicUsize; COUNTERS], AtomicUsize)>::default();
+        Unread(Arc::new(Line { turn, made, weight, all: self.clone(), full: Notify::new() }))
+    }
 }
 
 impl Unread {
-    /// Ends when the peer has left an answer for [`UNREAD_TURNS`] whole turns.
+    /// Ends when the peer has left an answer for [`UNREAD_TURNS`] whole turns, or when it leaves one more while there is
+    /// too much over all connections.
     pub(crate) async fn overdue(self) {
         loop {
-            sleep(UNREAD_TURN).await;
-            let now = self.0.now.load(Ordering::Relaxed);
-            // The turn of which none may be left, as (now - UNREAD_TURNS) modulo the counters.
-            let old = &self.0.made[(now + COUNTERS - UNREAD_TURNS) % COUNTERS];
+            tokio::select! {
+                () = sleep(UNREAD_TURN) => {}
+                () = self.0.full.notified() => return,
+            }
+            let turn = self.0.turn.load(Ordering::Relaxed);
+            // The turn of which none may be left, as (turn - UNREAD_TURNS) modulo the counters.
+            let old = &self.0.made[(turn + COUNTERS - UNREAD_TURNS) % COUNTERS];
             if old.load(Ordering::Relaxed) > 0 {
                 return;
             }
-            self.0.now.store((now + 1) % COUNTERS, Ordering::Relaxed);
+            self.0.turn.store((turn + 1) % COUNTERS, Ordering::Relaxed);
         }
     }
 
-    fn hold<D>(&self, data: D) -> Held<D> {
-        let turn = self.0.now.load(Ordering::Relaxed);
-        self.0.made[turn].fetch_add(1, Ordering::Relaxed);
-        Held { data, turn, of: self.clone() }
+    /// Counts a piece of an answer until it is dropped.
+    pub(crate) fn hold<D: Buf>(&self, data: D) -> Held<D> {
+        let line = &self.0;
+        let (turn, weight) = (line.turn.load(Ordering::Relaxed), 1 + data.remaining() / UNREAD_PIECE);
+        line.made[turn].fetch_add(1, Ordering::Relaxed);
+        let before = line.weight.fetch_add(weight, Ordering::Relaxed);
+        // In steps, so that connections seldom touch what they share: never, if their peers read.
+        let more = steps(before + weight) - steps(before);
+        if more > 0 && line.all.0.fetch_add(more, Ordering::Relaxed) + more > UNREAD_MAX {
+            line.full.notify_one();
+        }
+        Held { data, turn, weight, of: self.clone() }
     }
+}
+
+/// What of a connection's weight counts for all.
+fn steps(weight: usize) -> usize {
+    weight - weight % UNREAD_FREE
 }
 
 /// A piece of an answer: whoever writes it drops it once it is written.
 pub(crate) struct Held<D> {
     data: D,
     turn: usize,
+    weight: usize,
     of: Unread,
 }
 
 impl<D> Drop for Held<D> {
     fn drop(&mut self) {
-        self.of.0.made[self.turn].fetch_sub(1, Ordering::Relaxed);
+        let line = &self.of.0;
+        line.made[self.turn].fetch_sub(1, Ordering::Relaxed);
+        let before = line.weight.fetch_sub(self.weight, Ordering::Relaxed);
+        let less = steps(before) - steps(before - self.weight);
+        if less > 0 {
+            line.all.0.fetch_sub(less, Ordering::Relaxed);
+        }
     }
 }
 
@@ -87,65 +122,6 @@ impl<D: Buf> Buf for Held<D> {
     }
 }
 
-/// An answer's body whose pieces are counted; with it, a service whose answers are, and such an answer on its way.
-pub(crate) struct Counted<T> {
-    inner: T,
-    unread: Unread,
-}
-
-impl<T> Counted<T> {
-    pub(crate) fn new(inner: T, unread: Unread) -> Self {
-        Self { inner, unread }
-    }
-}
-
-impl<S, B> Service<Request<Incoming>> for Counted<S>
-where
-    S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible>,
-    S::Future: Unpin,
-{
-    type Response = Response<Counted<B>>;
-    type Error = Infallible;
-    type Future = Counted<S::Future>;
-
-    fn call(&self, request: Request<Incoming>) -> Self::Future {
-        Counted::new(self.inner.call(request), self.unread.clone())
-    }
-}
-
-impl<F, B> Future for Counted<F>
-where
-    F: Future<Output = Result<Response<B>, Infallible>> + Unpin,
-{
-    type Output = Result<Response<Counted<B>>, Infallible>;
-
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let answer = Pin::new(&mut self.inner).poll(cx);
-        answer.map_ok(|response| response.map(|body| Counted::new(body, self.unread.clone())))
-    }
-}
-
-impl<B: Body + Unpin> Body for Counted<B> {
-    type Data = Held<B::Data>;
-    type Error = B::Error;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Self::Data>, B::Error>>> {
-        let frame = Pin::new(&mut self.inner).poll_frame(cx);
-        frame.map_ok(|frame| frame.map_data(|data| self.unread.hold(data)))
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.inner.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.inner.size_hint()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -158,7 +134,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     #[allow(clippy::disallowed_methods, reason = "paused time, in a test")]
     async fn an_answer_that_is_left_is_overdue_and_others_are_not() {
-        let unread = Unread::default();
+        let unread = AllUnread::default().line();
         let watch = tokio::spawn(unread.clone().overdue());
         // Many that are taken late, but in time.
         for _ in 0..50 {
@@ -176,5 +152,32 @@ mod tests {
         assert!((least..most).contains(&lasted), "{lasted:?}");
         drop(left);
         assert!(unread.0.made.iter().all(|made| made.load(Ordering::Relaxed) == 0));
+    }
+    #[tokio::test(start_paused = true)]
+    async fn a_crowd_of_unread_answers_ends_at_once_and_small_shares_do_not() {
+        let all = AllUnread::default();
+        let (crowd, other) = (all.line(), all.line());
+        let watch = tokio::spawn(crowd.clone().overdue());
+        let one = |unread: &Unread| unread.hold(Bytes::from_static(b"1"));
+        let mut held: Vec<_> = (0..UNREAD_MAX).map(|_| one(&crowd)).collect();
+        sleep(UNREAD_TURN / 2).await;
+        assert!(!watch.is_finished());
+        let small: Vec<_> = (1..UNREAD_FREE).map(|_| one(&other)).collect();
+        let over = tokio::time::timeout(UNREAD_TURN / 2, other.clone().overdue()).await;
+        assert!(over.is_err(), "a connection's own share");
+        held.extend((0..UNREAD_FREE).map(|_| one(&crowd)));
+        let watch = tokio::time::timeout(UNREAD_TURN / 10, watch).await;
+        watch.expect("at once").unwrap();
+        drop((held, small));
+        assert_eq!(all.0.load(Ordering::Relaxed), 0);
+    }
+
+    #[test]
+    fn large_pieces_weigh_more() {
+        let all = AllUnread::default();
+        let held = all.line().hold(Bytes::from(vec![0; UNREAD_PIECE * UNREAD_FREE]));
+        assert_eq!(all.0.load(Ordering::Relaxed), UNREAD_FREE);
+        drop(held);
+        assert_eq!(all.0.load(Ordering::Relaxed), 0);
     }
 }
