@@ -85,7 +85,7 @@ impl Client {
     ///
     /// Under a tokio runtime, like the others.
     pub fn in_memory() -> Self {
-        let made = Self::made(Servers::InMemory(None), Arc::default());
+        let made = Self::made(Servers::InMemory(None), Arc::new(Options::ageless()));
         // Nothing ages in memory: without its ticker only metrics are missing.
         drop(ticker::start(&made.0.ground));
         made

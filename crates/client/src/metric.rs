@@ -1,6 +1,9 @@
 //! What a client tells: the names of its metrics, in one place.
 
-use std::time::Duration;
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    time::Duration,
+};
 
 use metrics::{Unit, counter, describe_counter, describe_gauge, describe_histogram, gauge, histogram};
 
@@ -16,62 +19,74 @@ const STATE: &str = "sequent_client_endpoint_live";
 const EVICTIONS: &str = "sequent_client_endpoint_evictions_total";
 const RESCUES: &str = "sequent_client_endpoint_rescues_total";
 
+/// Tells the program's recorder, whose panics are its own: where they are told, the program has set; calls and leases go on.
+fn tell(work: impl FnOnce()) {
+    drop(catch_unwind(AssertUnwindSafe(work)));
+}
+
 /// Says what each metric is, to whatever recorder the program has installed.
 pub(crate) fn describe() {
-    describe_counter!(ISSUED, "numbers handed to callers, from leases or asked for fresh");
-    describe_counter!(LEASED, "numbers that came with leases");
-    describe_counter!(BURNT, "numbers that nobody will get, by why: aged, dropped, answered too late");
-    describe_gauge!(RESERVE, "leased numbers ready in memory, over all sequences");
-    describe_counter!(LEASES, "leases that were granted");
-    describe_counter!(REQUESTS, "requests to an endpoint, by verb and outcome");
-    describe_histogram!(SECONDS, Unit::Seconds, "how long an endpoint took to answer");
-    describe_counter!(ERRORS, "calls that failed, by reason");
-    describe_gauge!(STATE, "1 while an endpoint is in use or may be, 0 while it is out");
-    describe_counter!(EVICTIONS, "how often an endpoint was put out");
-    describe_counter!(RESCUES, "how often an endpoint came back");
+    tell(|| {
+        describe_counter!(ISSUED, "numbers handed to callers, from leases or asked for fresh");
+        describe_counter!(LEASED, "numbers that came with leases");
+        describe_counter!(BURNT, "numbers that nobody will get, by why: aged, dropped, answered too late");
+        describe_gauge!(RESERVE, "leased numbers ready in memory, over all sequences");
+        describe_counter!(LEASES, "leases that were granted");
+        describe_counter!(REQUESTS, "requests to an endpoint, by verb and outcome");
+        describe_histogram!(SECONDS, Unit::Seconds, "how long an endpoint took to answer");
+        describe_counter!(ERRORS, "calls that failed, by reason");
+        describe_gauge!(STATE, "1 while an endpoint is in use or may be, 0 while it is out");
+        describe_counter!(EVICTIONS, "how often an endpoint was put out");
+        describe_counter!(RESCUES, "how often an endpoint came back");
+    });
 }
 
 pub(crate) fn issued(path: &'static str, count: u64) {
     if count > 0 {
-        counter!(ISSUED, "path" => path).increment(count);
+        tell(|| counter!(ISSUED, "path" => path).increment(count));
     }
 }
 
 pub(crate) fn leased(count: u64) {
-    counter!(LEASES).increment(1);
-    counter!(LEASED).increment(count);
+    tell(|| {
+        counter!(LEASES).increment(1);
+        counter!(LEASED).increment(count);
+    });
 }
 
 pub(crate) fn burnt(why: &'static str, count: u64) {
     if count > 0 {
-        counter!(BURNT, "why" => why).increment(count);
+        tell(|| counter!(BURNT, "why" => why).increment(count));
     }
 }
 
 #[allow(clippy::cast_precision_loss, reason = "a gauge is a double")]
 pub(crate) fn reserve(count: u64) {
-    gauge!(RESERVE).set(count as f64);
+    tell(|| gauge!(RESERVE).set(count as f64));
 }
 
 pub(crate) fn request(verb: &'static str, outcome: &str, took: Duration) {
-    counter!(REQUESTS, "verb" => verb, "outcome" => outcome.to_owned()).increment(1);
-    histogram!(SECONDS, "verb" => verb).record(took);
+    tell(|| {
+        counter!(REQUESTS, "verb" => verb, "outcome" => outcome.to_owned()).increment(1);
+        histogram!(SECONDS, "verb" => verb).record(took);
+    });
 }
 
 pub(crate) fn failed(reason: &str) {
-    counter!(ERRORS, "reason" => reason.to_owned()).increment(1);
+    tell(|| counter!(ERRORS, "reason" => reason.to_owned()).increment(1));
 }
 
 pub(crate) fn endpoint(address: &str, is_live: bool) {
-    gauge!(STATE, "endpoint" => address.to_owned()).set(if is_live { 1.0 } else { 0.0 });
+    let state = if is_live { 1.0 } else { 0.0 };
+    tell(|| gauge!(STATE, "endpoint" => address.to_owned()).set(state));
 }
 
 pub(crate) fn evicted(address: &str) {
-    counter!(EVICTIONS, "endpoint" => address.to_owned()).increment(1);
+    tell(|| counter!(EVICTIONS, "endpoint" => address.to_owned()).increment(1));
     endpoint(address, false);
 }
 
 pub(crate) fn rescued(address: &str) {
-    counter!(RESCUES, "endpoint" => address.to_owned()).increment(1);
+    tell(|| counter!(RESCUES, "endpoint" => address.to_owned()).increment(1));
     endpoint(address, true);
 }

@@ -11,6 +11,9 @@ pub(crate) const TICK: Duration = Duration::from_millis(100);
 /// The part of a lease's age that is held ahead: what is leased later is used before it ages.
 const RESERVE_PARTS: u32 = 4;
 
+/// Longer than any test: what is as good as never.
+pub(crate) const AGELESS: Duration = Duration::from_secs(24 * 60 * 60);
+
 /// A client's settings; the default is the design's.
 #[derive(Debug, Clone)]
 pub(crate) struct Options {
@@ -38,6 +41,11 @@ impl Default for Options {
 }
 
 impl Options {
+    /// Where nothing ages, as in memory.
+    pub(crate) fn ageless() -> Self {
+        Self { lease_age_max: AGELESS, ..Self::default() }
+    }
+
     /// How long a lease of `age` may be handed out from the moment it was asked for. Old numbers leave until the next
     /// tick, so a tick is kept back.
     pub(crate) fn lease_age(&self, age: Duration) -> Duration {

@@ -3,18 +3,20 @@
 
 use std::{
     io,
+    panic::{AssertUnwindSafe, catch_unwind},
     sync::{Arc, Weak},
     thread,
 };
 
 use crate::{ground::Ground, options::TICK};
 
-/// Begins; ends with the ground. After a suspension the sleep is over at once, or within a tick.
+/// Begins; ends with the ground, and with nothing else. After a suspension the sleep is over at once, or within a tick.
 pub(crate) fn start(ground: &Arc<Ground>) -> io::Result<()> {
     let ground: Weak<Ground> = Arc::downgrade(ground);
     let tick = move || {
         while let Some(here) = ground.upgrade() {
-            here.tick();
+            // What panics here is a user's (a waker, say), and has been told where panics are told. Leases age all the same.
+            drop(catch_unwind(AssertUnwindSafe(|| here.tick())));
             drop(here);
             thread::sleep(TICK);
         }

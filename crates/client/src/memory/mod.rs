@@ -5,7 +5,6 @@ mod unruly;
 use std::{
     collections::HashMap,
     sync::{Arc, Mutex, PoisonError},
-    time::Duration,
 };
 
 use sequent_core::{Block, BoxFuture, SequenceName, SourceError};
@@ -13,11 +12,9 @@ use sequent_core::{Block, BoxFuture, SequenceName, SourceError};
 use self::unruly::Unruly;
 use crate::{
     error::Error,
+    options::AGELESS,
     transport::{Ask, Granted, Refusal, Transport, Verb},
 };
-
-/// Longer than any test: nothing ages here.
-const AGE: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Counts from 1 for each name.
 #[derive(Default)]
@@ -52,7 +49,7 @@ impl Memory {
             }
             Counter::Unruly(unruly) => unruly.take(count, ask.verb == Verb::Next)?,
         };
-        Some(Granted { blocks, max_age: Some(AGE), version: 1 })
+        Some(Granted { blocks, max_age: Some(AGELESS), version: 1 })
     }
 }
 

@@ -3,7 +3,10 @@
 use std::time::Duration;
 
 use super::script::{AGE, Act, Bench};
-use crate::options::Options;
+use crate::{
+    Client,
+    options::{AGELESS, Options},
+};
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -66,4 +69,11 @@ async fn a_suspension_is_noticed_at_the_next_tick() {
     bench.endpoints[0].act(Act::Down);
     bench.client.ground().tick();
     assert_eq!(orders.try_next(), None);
+}
+
+#[tokio::test]
+async fn in_memory_nothing_ages() {
+    let client = Client::in_memory();
+    let age = client.ground().options.lease_age(AGELESS);
+    assert!(age + SECOND > AGELESS, "{age:?}");
 }

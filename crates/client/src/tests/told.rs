@@ -4,7 +4,10 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use metrics::set_default_local_recorder;
+use metrics::{
+    Counter, Gauge, Histogram, Key, KeyName, Metadata, Recorder, SharedString, Unit,
+    set_default_local_recorder,
+};
 use metrics_util::debugging::{DebugValue, DebuggingRecorder, Snapshotter};
 
 use super::script::{AGE, Act, Bench};
@@ -78,4 +81,47 @@ async fn every_number_is_accounted_for() {
     let told = self::told(&snapshotter);
     assert_eq!(told.get("endpoint_rescues_total http://0").copied(), Some(1.0));
     assert_eq!(told.get("endpoint_live http://0").copied(), Some(1.0));
+}
+
+/// A recorder that is broken.
+struct Broken;
+
+impl Recorder for Broken {
+    fn describe_counter(&self, _: KeyName, _: Option<Unit>, _: SharedString) {
+        panic!("broken");
+    }
+    fn describe_gauge(&self, _: KeyName, _: Option<Unit>, _: SharedString) {
+        panic!("broken");
+    }
+    fn describe_histogram(&self, _: KeyName, _: Option<Unit>, _: SharedString) {
+        panic!("broken");
+    }
+    fn register_counter(&self, _: &Key, _: &Metadata<'_>) -> Counter {
+        panic!("broken")
+    }
+    fn register_gauge(&self, _: &Key, _: &Metadata<'_>) -> Gauge {
+        panic!("broken")
+    }
+    fn register_histogram(&self, _: &Key, _: &Metadata<'_>) -> Histogram {
+        panic!("broken")
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_recorder_that_panics_stops_neither_calls_nor_the_ageing_of_leases() {
+    let _recording = set_default_local_recorder(&Broken);
+    let bench = Bench::new(2);
+    let sequences = ["a", "b", "c"].map(|name| bench.client.sequence(name).unwrap());
+    for sequence in &sequences {
+        sequence.ready().await.unwrap();
+        sequence.next_fresh().await.unwrap();
+        sequence.next_batch(0).await.unwrap_err();
+    }
+    bench.endpoints[0].act(Act::Down);
+    bench.endpoints[1].act(Act::Down);
+    tokio::time::sleep(AGE).await;
+    bench.client.ground().tick();
+    for sequence in &sequences {
+        assert_eq!(sequence.try_next(), None, "one tick ends all of it");
+    }
 }
