@@ -1,5 +1,6 @@
 //! `sequent bench`: how fast a cluster gives numbers, in process or through servers, and whether any repeats.
 
+mod driving;
 mod journal;
 mod live;
 mod load;
@@ -17,9 +18,10 @@ use sequent_core::{Clock, Events, SequenceName, SystemClock};
 use sequent_engine::{Engine, Pace};
 
 use self::{
+    driving::drive,
     journal::Journal,
     live::Live,
-    load::{Load, Target},
+    load::Load,
     progress::Progress,
     schedule::Schedule,
     served::{Served, Via},
@@ -173,7 +175,7 @@ impl Bench {
                 let patience = self.deadline.unwrap_or(DEADLINE_DEFAULT);
                 let target = Served::open(&servers, &name, (self.connections, self.via, patience)).await?;
                 let load = load(&schedule(), patience);
-                let elapsed = self.drive(&load, target, &progress).await?;
+                let elapsed = drive(&load, self.tasks, target, &progress).await?;
                 (load, elapsed)
             }
             Servers::None => {
@@ -183,7 +185,7 @@ impl Bench {
                 let engine = cluster.engine(config, Pace::Standing, Some(events)).await?;
                 let target = live(&engine, &name).await?;
                 let load = load(&schedule(), patience);
-                let elapsed = self.drive(&load, target, &progress).await;
+                let elapsed = drive(&load, self.tasks, target, &progress).await;
                 engine.shutdown().await;
                 (load, elapsed?)
             }
@@ -191,50 +193,11 @@ impl Bench {
         let (total, unstarted) = (load.tallies.total(), load.schedule.unstarted());
         Ok(Summary::new(name.to_string(), elapsed, total, load.seen.as_deref(), unstarted, journal.kept()))
     }
-
-    /// Runs the load to its end; how long it took.
-    async fn drive<T: Target>(
-        &self,
-        load: &Load,
-        target: T,
-        progress: &Progress,
-    ) -> Result<Duration, Failure> {
-        let pacer = std::thread::spawn({
-            let schedule = Arc::clone(&load.schedule);
-            move || schedule.run()
-        });
-        let ended = drive(load, self.tasks, target, progress).await;
-        load.schedule.stop();
-        let elapsed = load.schedule.elapsed();
-        progress.finish();
-        // It sees the stop within a nap.
-        drop(pacer.join());
-        ended.map(|()| elapsed)
-    }
 }
 
 /// The engine's own sequence as a target.
 async fn live(engine: &Engine, name: &SequenceName) -> Result<Live, Failure> {
     Ok(Live { keyed: engine.reservoir(name).await?, name: name.clone() })
-}
-
-/// Runs the load until the schedule ends, or a person does; what is under way is finished first.
-async fn drive(load: &Load, tasks: usize, target: impl Target, progress: &Progress) -> Result<(), Failure> {
-    let running = load.run(tasks, target);
-    tokio::pin!(running);
-    let ended = loop {
-        tokio::select! {
-            ended = &mut running => break ended,
-            () = progress.run(&load.schedule, &load.tallies) => {}
-            interrupted = tokio::signal::ctrl_c() => {
-                load.schedule.stop();
-                if interrupted.is_err() {
-                    break running.await;
-                }
-            }
-        }
-    };
-    ended.map_err(|error| Failure::failed(format!("a task of the bench died: {error}")))
 }
 
 /// Events go to the journal, and those worth a line to the person watching.
