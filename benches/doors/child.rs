@@ -34,13 +34,7 @@ impl Server {
 
     /// Processor time so far.
     pub(crate) fn cpu(&self) -> Result<Duration, String> {
-        let path = format!("/proc/{}/stat", self.child.id());
-        let text = std::fs::read_to_string(&path).map_err(|error| format!("{path}: {error}"))?;
-        // Behind the name in parentheses, user and system time are the 12th and 13th field.
-        let fields = text.rsplit_once(')').map(|(_, rest)| rest.split_whitespace()).into_iter().flatten();
-        let ticks: u64 = fields.skip(11).take(2).flat_map(str::parse::<u64>).sum();
-        #[allow(clippy::cast_precision_loss, reason = "ticks of a bench")]
-        Ok(Duration::from_secs_f64(ticks as f64 / TICKS))
+        cpu_of(&self.child.id().to_string())
     }
 
     /// Memory in use, in bytes.
@@ -63,6 +57,17 @@ impl Server {
         };
         Ok(said.lines().filter_map(of).sum())
     }
+}
+
+/// Processor time so far of a process, `self` for this one.
+pub(crate) fn cpu_of(process: &str) -> Result<Duration, String> {
+    let path = format!("/proc/{process}/stat");
+    let text = std::fs::read_to_string(&path).map_err(|error| format!("{path}: {error}"))?;
+    // Behind the name in parentheses, user and system time are the 12th and 13th field.
+    let fields = text.rsplit_once(')').map(|(_, rest)| rest.split_whitespace()).into_iter().flatten();
+    let ticks: u64 = fields.skip(11).take(2).flat_map(str::parse::<u64>).sum();
+    #[allow(clippy::cast_precision_loss, reason = "ticks of a bench")]
+    Ok(Duration::from_secs_f64(ticks as f64 / TICKS))
 }
 
 impl Drop for Server {

@@ -1,9 +1,12 @@
 //! The doors beside empty servers: goals S6 (gRPC `Next` beside a tonic echo, h2load) and S7 (HTTP `next` beside an axum
-//! handler that does nothing, wrk); S11: a million live keys beside one.
+//! handler that does nothing, wrk); S8: the SDK's merged callers beside callers one by one; S11: a million live keys beside one.
 //!
 //! Each server is a process of its own, of this very program; the load comes from tools that others wrote.
 
+mod callers;
 mod child;
+mod filling;
+mod fresh;
 mod keys;
 mod load;
 mod plan;
@@ -18,11 +21,15 @@ The doors beside empty servers, loaded by h2load (Debian: nghttp2-client) and wr
 
   cargo bench -p sequent-benches --bench doors                     all rows
   cargo bench -p sequent-benches --bench doors -- S6 --rounds 5    one row, fewer rounds
-  cargo bench -p sequent-benches --bench doors -- S11 --keys 100000
+  cargo bench -p sequent-benches --bench doors -- S8               needs neither tool
+  cargo bench -p sequent-benches --bench doors -- S11 S11-grpc --keys 100000
 
-Rows: S6, S7, S11. Flags: --rounds N (1 to 1000, default 9), --seconds N a round and side (1 to 600, default 3),
+Rows: S6, S7, S8 (64 callers of the SDK's next_fresh, beside 64 that make a unary call a number, over --connections),
+S11 (many keys beside one, HTTP), S11-grpc (the same by gRPC, from callers of this process, --connections times
+--streams of them). Flags: --rounds N (1 to 1000, default 9), --seconds N a round and side (1 to 600, default 3),
 --connections N (1 to 10000, default 8), --streams N a connection (1 to 256, default 16),
---keys N of S11 (2 to 1000000, default 1000000), --json, --help.
+--keys N of S11 (2 to 1000000, default 1000000), --memory-max-gb N that S11's server may hold (1 to 1000, default 12;
+a live key takes about 8 KB with its rows and cells in the same process), --json, --help.
 
 Printed are rates, the median of the rounds' ratios with its quartiles, and the processor time of the servers for a
 request, which says more than the rate where the load generator and the server share a machine of few cores.";

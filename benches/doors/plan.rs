@@ -4,7 +4,7 @@ use sequent_benches::{Row, print};
 
 use crate::{
     child::Server,
-    keys,
+    fresh, keys,
     load::{Found, Load, check, h2load, wrk},
     serve::{AXUM, SEQUENT, TONIC},
 };
@@ -25,6 +25,7 @@ pub(crate) struct Plan {
     rounds: u64,
     pub(crate) load: Load,
     pub(crate) keys: u64,
+    pub(crate) memory_max_gb: u64,
     json: bool,
 }
 
@@ -37,7 +38,8 @@ pub(crate) struct Cost {
 impl Plan {
     pub(crate) fn parse(args: impl IntoIterator<Item = String>) -> Result<Self, String> {
         let load = Load { seconds: 3, connections: 8, streams: 16 };
-        let mut plan = Self { only: Vec::new(), rounds: 9, load, keys: 1_000_000, json: false };
+        let (keys, memory_max_gb) = (1_000_000, 12);
+        let mut plan = Self { only: Vec::new(), rounds: 9, load, keys, memory_max_gb, json: false };
         let mut args = args.into_iter();
         while let Some(arg) = args.next() {
             let mut whole = |low: u64, high: u64| {
@@ -52,14 +54,15 @@ impl Plan {
                 "--connections" => plan.load.connections = whole(1, 10_000)?,
                 "--streams" => plan.load.streams = whole(1, 256)?,
                 "--keys" => plan.keys = whole(2, 1_000_000)?,
-                "S6" | "S7" | "S11" => plan.only.push(arg),
+                "--memory-max-gb" => plan.memory_max_gb = whole(1, 1000)?,
+                "S6" | "S7" | "S8" | "S11" | "S11-grpc" => plan.only.push(arg),
                 _ => return Err(format!("{arg:?} is unknown: --help says what there is")),
             }
         }
         Ok(plan)
     }
 
-    fn wants(&self, row: &str) -> bool {
+    pub(crate) fn wants(&self, row: &str) -> bool {
         self.only.is_empty() || self.only.iter().any(|only| only == row)
     }
 
@@ -78,8 +81,10 @@ impl Plan {
             let loads: (Loading<'_>, Loading<'_>) = (&http(1), &http(0));
             self.pair(("S7", 0.85), (&subject, &baseline), loads, (&mut rows, &mut costs))?;
         }
-        if self.wants("S11") {
-            check("wrk", "wrk")?;
+        if self.wants("S8") {
+            fresh::run(self, (&mut rows, &mut costs, &mut notes))?;
+        }
+        if self.wants("S11") || self.wants("S11-grpc") {
             keys::run(self, (&mut rows, &mut costs, &mut notes))?;
         }
         self.print(&rows, &costs, &notes);

@@ -1,0 +1,166 @@
+//! Makes keys live and lets them become idle, so many at a time that memory stays bounded, and counts what is left.
+
+use std::{
+    io::IsTerminal,
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering},
+    },
+    time::Duration,
+};
+
+use sequent_core::{Clock, Env, SequenceName, SystemClock};
+use sequent_engine::{
+    Engine, Options,
+    config::{Config, Sources},
+};
+use tokio::task::JoinSet;
+
+use crate::{clock::Stepped, plan::Plan};
+
+/// The goal for an idle key.
+const GOAL: f64 = 256.0;
+
+/// How far the clock is stepped: past the age at which a key is given up.
+const STEP: Duration = Duration::from_secs(601);
+
+/// How long the engine may take to give up what is idle: it looks every 30 seconds, and its keeper every two.
+const PATIENCE: Duration = Duration::from_secs(90);
+
+/// How long the keeper takes to report what was taken, and to forget the counters.
+const REPORTED_AFTER: Duration = Duration::from_secs(5);
+
+/// How long one take may last.
+const TAKE_MAX: Duration = Duration::from_secs(60);
+
+/// How many keys are made at the same time.
+const CALLERS: u32 = 16;
+
+/// What was found.
+pub(crate) struct Found {
+    keys: u32,
+    live: f64,
+    idle: f64,
+}
+
+impl Found {
+    pub(crate) fn print(&self, json: bool) {
+        let Self { keys, live, idle } = self;
+        let reached = *idle <= GOAL;
+        if json {
+            let found = serde_json::json!({
+                "keys": keys, "bytes_live": live, "bytes_idle": idle, "goal": GOAL, "reached": reached
+            });
+            println!("{found}");
+            return;
+        }
+        println!("{keys} keys: {live:.0} bytes a key in use, {idle:.0} bytes an idle one");
+        let reached = if reached { "reached" } else { "not reached" };
+        println!("goal: at most {GOAL:.0} bytes an idle key: {reached}");
+    }
+}
+
+/// Measures; `held` says what is allocated now.
+pub(crate) async fn run(plan: &Plan, held: fn() -> f64) -> Result<Found, String> {
+    let place =
+        tempfile::tempdir_in(&plan.place).map_err(|error| format!("{}: {error}", plan.place.display()))?;
+    let config =
+        Config::load(&Sources::embedded(place.path().join("data"))).map_err(|faults| faults.to_string())?;
+    let clock = Arc::new(Stepped::default());
+    let env = Env { clock: Arc::clone(&clock) as Arc<dyn Clock>, ..Env::default() };
+    let engine = Engine::open(config, Options { env, ..Options::default() })
+        .await
+        .map_err(|error| error.to_string())?;
+    let made = measured(plan, held, &engine, &clock).await;
+    engine.shutdown().await;
+    made
+}
+
+async fn measured(
+    plan: &Plan,
+    held: fn() -> f64,
+    engine: &Engine,
+    clock: &Arc<Stepped>,
+) -> Result<Found, String> {
+    // Connections, pools, the first pages.
+    take(engine, clock, "warm").await?;
+    let before = held();
+    let (done, mut live) = (Arc::new(AtomicU32::new(0)), None);
+    let _progress = Progress::of(plan.keys, &done);
+    let mut made = 0;
+    while made < plan.keys {
+        let end = plan.keys.min(made + plan.at_once);
+        fill(engine, clock, made..end, &done).await?;
+        live.get_or_insert((held() - before) / f64::from(end - made));
+        made = end;
+        clock.step(STEP);
+        give_up(engine).await?;
+    }
+    // What the keeper had not reported of the last ones.
+    tokio::time::sleep(REPORTED_AFTER).await;
+    let idle = (held() - before) / f64::from(plan.keys);
+    Ok(Found { keys: plan.keys, live: live.unwrap_or(f64::NAN), idle })
+}
+
+/// Waits until no key is in use.
+async fn give_up(engine: &Engine) -> Result<(), String> {
+    let until = SystemClock.now() + PATIENCE;
+    while engine.live_keys() > 0 {
+        if SystemClock.now() > until {
+            return Err(format!("{} keys were not given up within {PATIENCE:?}", engine.live_keys()));
+        }
+        tokio::time::sleep(Duration::from_secs(1)).await;
+    }
+    Ok(())
+}
+
+async fn fill(
+    engine: &Engine,
+    clock: &Arc<Stepped>,
+    keys: std::ops::Range<u32>,
+    done: &Arc<AtomicU32>,
+) -> Result<(), String> {
+    let mut callers = JoinSet::new();
+    for caller in 0..CALLERS {
+        let mine = keys.clone().skip(caller as usize).step_by(CALLERS as usize);
+        let (engine, clock, done) = (engine.clone(), Arc::clone(clock), Arc::clone(done));
+        callers.spawn(async move {
+            for key in mine {
+                take(&engine, &clock, &format!("key-{key:07}")).await?;
+                done.fetch_add(1, Ordering::Relaxed);
+            }
+            Ok::<(), String>(())
+        });
+    }
+    while let Some(ended) = callers.join_next().await {
+        ended.map_err(|error| format!("a caller: {error}"))??;
+    }
+    Ok(())
+}
+
+async fn take(engine: &Engine, clock: &Stepped, name: &str) -> Result<(), String> {
+    let name: SequenceName = name.parse().map_err(|error| format!("{error}"))?;
+    engine.take(&name, 4, clock.now() + TAKE_MAX).await.map(drop).map_err(|error| error.to_string())
+}
+
+/// Says how far it has come, until it is dropped.
+struct Progress(tokio::task::JoinHandle<()>);
+
+impl Progress {
+    fn of(keys: u32, done: &Arc<AtomicU32>) -> Self {
+        let done = Arc::clone(done);
+        let every = Duration::from_secs(if std::io::stderr().is_terminal() { 1 } else { 10 });
+        Self(tokio::spawn(async move {
+            loop {
+                tokio::time::sleep(every).await;
+                eprintln!("idle_keys: {} of {keys} keys made", done.load(Ordering::Relaxed));
+            }
+        }))
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
