@@ -8,6 +8,9 @@ use crate::{fault::Fault, teller::Ask};
 /// What an unknown field of a body is told.
 const FIELDS: &str = "no such field: count, with, at and above are known";
 
+/// What a field `above` is told that is none.
+const ABOVE: &str = "a number as a string is expected: \"0\" (not told) to \"9223372036854775807\"";
+
 /// The counts that are allowed, spelled only for an error.
 type Bound<'a> = &'a dyn Fn() -> String;
 
@@ -83,8 +86,7 @@ impl Wanted {
                 // A business number, and so a string: JSON's readers round it above 2^53.
                 "above" => {
                     let number = value.as_str().and_then(|text| text.parse().ok());
-                    let expected =
-                        || Fault::field("above", &plain(value), "a number as a string is expected");
+                    let expected = || Fault::field("above", &plain(value), ABOVE);
                     self.above = number.ok_or_else(expected)?;
                 }
                 _ => return Err(Fault::field(field.clone(), &plain(value), FIELDS)),
