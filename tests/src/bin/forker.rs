@@ -150,7 +150,8 @@ fn hold(runtime: &Runtime, sequence: &Sequence) -> Result<mpsc::Sender<()>, Box<
         }
     }
     let ((inside, is_inside), (go_on, end)) = (mpsc::sync_channel(1), mpsc::channel());
-    let (sequence, handle) = (sequence.clone(), runtime.handle().clone());
+    // Without a deadline: a timer would hold the waker too.
+    let (sequence, handle) = (sequence.clone().deadline(Duration::MAX), runtime.handle().clone());
     thread::spawn(move || {
         let _timers = handle.enter();
         let mut wait: Call<'_> = Box::pin(sequence.next_many(MANY));
