@@ -3,6 +3,7 @@
 //! | feature | store | ledger | durability |
 //! |---|---|---|---|
 //! | `memory` | `memory::MemoryStore` | `memory::MemoryLedger` | volatile: for tests, and for `sequent dev` |
+//! | `mysql` | `mysql::MysqlStore`: `mysql-row`, `mysql-segment` | `mysql::MysqlLedger` | durable, if the server's settings are |
 //! | `sqlite` | `sqlite::SqliteStore` | `sqlite::SqliteLedger` | durable: the embedded default |
 //!
 //! The feature `mutation` lets tests switch single rules of the guard off; no binary is built with it.
@@ -28,7 +29,13 @@
 //!
 //! A ledger is the same with `ledger_conformance!`, a trait a page.
 
+#[cfg(any(test, feature = "mysql"))]
+mod cas;
 #[cfg(feature = "memory")]
 pub mod memory;
+#[cfg(feature = "mysql")]
+pub mod mysql;
+#[cfg(feature = "postgres")]
+pub mod postgres;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;

@@ -1,0 +1,175 @@
+//! What the server and the driver say, and who must react.
+
+use std::fmt;
+
+use mysql_async::{DriverError, Error, IoError};
+use sequent_core::{ErrorKind, SourceError};
+
+/// Why a verb did not come to its end.
+#[derive(Debug)]
+pub(super) enum Fault {
+    /// Lost to another connection, and undone as a whole: it may be tried again.
+    Busy(Cause),
+    /// The connection failed, or can't be used for this: it is given up.
+    Broken(ErrorKind, Cause),
+    /// The server refused a statement, with this code. The connection is given up, unless the verb knows better.
+    Server(u16, Cause),
+    /// The verb's own answer: the connection is sound.
+    Answer(SourceError),
+}
+
+/// What was said, for people.
+#[derive(Debug)]
+pub(super) struct Cause(String);
+
+impl fmt::Display for Cause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Cause {}
+
+/// Out of range for BIGINT.
+pub(super) const ER_OUT_OF_RANGE: u16 = 1690;
+/// The table is not there.
+pub(super) const ER_NO_SUCH_TABLE: u16 = 1146;
+/// NULL for a column that holds none.
+pub(super) const ER_BAD_NULL: u16 = 1048;
+/// A unique key is there already.
+pub(super) const ER_DUP_ENTRY: u16 = 1062;
+/// A lock was not to be had in time; the statement alone was undone.
+const ER_LOCK_WAIT_TIMEOUT: u16 = 1205;
+/// Two waited for each other; the transaction was undone.
+const ER_DEADLOCK: u16 = 1213;
+/// The row was changed since this transaction's snapshot.
+const ER_CHECKREAD: u16 = 1020;
+
+impl Fault {
+    /// A failure that is not a statement's.
+    pub(super) fn broken(kind: ErrorKind, cause: impl Into<String>) -> Self {
+        Self::Broken(kind, Cause(cause.into()))
+    }
+
+    /// A setting or a table that a person has to mend.
+    pub(super) fn refused(cause: impl Into<String>) -> Self {
+        Self::broken(ErrorKind::Refused, cause)
+    }
+
+    /// Whether the server refused with this code.
+    pub(super) fn is(&self, code: u16) -> bool {
+        matches!(self, Self::Server(found, _) if *found == code)
+    }
+
+    /// The failure as the rooms above know it, said to have happened while doing `context`.
+    pub(super) fn into_error(self, context: &str) -> SourceError {
+        match self {
+            Self::Busy(cause) => SourceError::new(ErrorKind::Contended, context).because(cause),
+            Self::Broken(kind, cause) => SourceError::new(kind, context).because(cause),
+            Self::Server(code, cause) => SourceError::new(meaning(code), context).because(cause),
+            Self::Answer(error) => error.during(context),
+        }
+    }
+}
+
+impl From<SourceError> for Fault {
+    fn from(error: SourceError) -> Self {
+        Self::Answer(error)
+    }
+}
+
+impl From<Error> for Fault {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Server(said) => {
+                let cause =
+                    Cause(format!("{} ({}): {}{}", said.code, said.state, said.message, hint(said.code)));
+                match said.code {
+                    ER_DEADLOCK | ER_CHECKREAD => Self::Busy(cause),
+                    // A second has passed already: whoever holds the lock is not about to let go.
+                    ER_LOCK_WAIT_TIMEOUT => {
+                        SourceError::new(ErrorKind::Contended, "a lock").because(cause).into()
+                    }
+                    code => Self::Server(code, cause),
+                }
+            }
+            // What the driver was told and can't do, a person has to mend; that the line broke comes and goes.
+            Error::Driver(said) => {
+                let kind = match &said {
+                    DriverError::ConnectionClosed
+                    | DriverError::PacketOutOfOrder
+                    | DriverError::UnexpectedPacket { .. }
+                    | DriverError::PoolDisconnected => ErrorKind::Unavailable,
+                    _ => ErrorKind::Refused,
+                };
+                Self::broken(kind, said.to_string())
+            }
+            Error::Io(IoError::Tls(said)) => Self::broken(ErrorKind::Refused, format!("TLS: {said}")),
+            Error::Io(IoError::Io(said)) => Self::broken(ErrorKind::Unavailable, said.to_string()),
+            other => Self::broken(ErrorKind::Unavailable, other.to_string()),
+        }
+    }
+}
+
+/// What the server's codes mean. What comes and goes evicts, so that timed rescue brings it back; what a person must mend
+/// (login, grants, schema, a statement that it does not know) is refused.
+fn meaning(code: u16) -> ErrorKind {
+    match code {
+        ER_OUT_OF_RANGE => ErrorKind::Exhausted,
+        // Login, host, database, grants.
+        1044 | 1045 | 1049 | 1095 | 1130 | 1141 | 1142 | 1143 | 1227 | 1251 | 1275 | 1370 | 1524 | 1698
+        | 1820 | 1862 | 3118 | 3159 | 3878 | 4151 => ErrorKind::Refused,
+        // Schema: no such table or column, syntax, data too long, wrong type.
+        ER_NO_SUCH_TABLE
+        | ER_BAD_NULL
+        | 1054
+        | 1064
+        | 1146..=1148
+        | 1193
+        | 1264
+        | 1286
+        | 1292
+        | 1364
+        | 1366
+        | 1406 => ErrorKind::Refused,
+        _ => ErrorKind::Unavailable,
+    }
+}
+
+fn hint(code: u16) -> &'static str {
+    match code {
+        1044 | 1142 | 1143 | 1227 => ": the grants that are needed stand in the README",
+        1049 => ": create the database, or name another one",
+        ER_NO_SUCH_TABLE => ": the schema is missing; let it be made with `create`",
+        _ => "",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_become_kinds() {
+        let said = |code, state: &str| {
+            let message = "said".to_owned();
+            Fault::from(Error::Server(mysql_async::ServerError { code, message, state: state.to_owned() }))
+                .into_error("take")
+                .kind()
+        };
+        for (code, kind) in [
+            (1213, ErrorKind::Contended),
+            (1205, ErrorKind::Contended),
+            (1045, ErrorKind::Refused),
+            (1142, ErrorKind::Refused),
+            (1146, ErrorKind::Refused),
+            (1690, ErrorKind::Exhausted),
+            (1040, ErrorKind::Unavailable),
+            (1053, ErrorKind::Unavailable),
+            (1290, ErrorKind::Unavailable),
+            (1114, ErrorKind::Unavailable),
+        ] {
+            assert_eq!(said(code, "HY000"), kind, "{code}");
+        }
+    }
+}

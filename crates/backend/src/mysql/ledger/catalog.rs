@@ -1,0 +1,90 @@
+//! Definitions: the highest version of each counts, and every version is kept.
+
+use std::cmp::Ordering;
+
+use sequent_core::{
+    BoxFuture, ErrorKind, SourceError,
+    ledger::{Catalog, Defined, Definition},
+};
+
+use super::{
+    MysqlLedger,
+    pass::{Hold, hold},
+};
+use crate::mysql::{
+    fault::Fault,
+    link::Link,
+    work::{Frame, Work},
+};
+
+impl Catalog for MysqlLedger {
+    fn definitions(&self) -> BoxFuture<'_, Result<(u64, Vec<Definition>), SourceError>> {
+        Box::pin(self.pool.perform(Read))
+    }
+
+    fn define<'a>(
+        &'a self,
+        definition: &'a Definition,
+        judged: Option<u32>,
+    ) -> BoxFuture<'a, Result<Defined, SourceError>> {
+        Box::pin(self.pool.perform(Define { definition, judged }))
+    }
+}
+
+struct Read;
+
+impl Work for Read {
+    type Out = (u64, Vec<Definition>);
+    const VERB: &'static str = "read definitions from";
+    const FRAME: Frame = Frame::Write;
+
+    async fn run(&self, link: &mut Link) -> Result<(u64, Vec<Definition>), Fault> {
+        let meta = hold(link, Hold::Read).await?;
+        let sql = "SELECT d.name, d.version, d.body FROM sequent_definitions d \
+            JOIN (SELECT name, MAX(version) AS version FROM sequent_definitions GROUP BY name) newest \
+            ON d.name = newest.name AND d.version = newest.version ORDER BY d.name";
+        let rows: Vec<(String, u32, String)> = link.rows(sql, ()).await?;
+        let definitions = rows.into_iter().map(definition).collect::<Result<_, _>>()?;
+        Ok((meta.catalog, definitions))
+    }
+}
+
+struct Define<'a> {
+    definition: &'a Definition,
+    judged: Option<u32>,
+}
+
+impl Work for Define<'_> {
+    type Out = Defined;
+    const VERB: &'static str = "define in";
+    const FRAME: Frame = Frame::Write;
+
+    async fn run(&self, link: &mut Link) -> Result<Defined, Fault> {
+        let Definition { name, version, body } = self.definition;
+        hold(link, Hold::Write).await?;
+        let sql = "SELECT name, version, body FROM sequent_definitions WHERE name = ? ORDER BY version DESC LIMIT 1";
+        let held: Option<(String, u32, String)> = link.row(sql, (name.as_str(),)).await?;
+        let held = held.map(definition).transpose()?;
+        if let Some(held) = &held {
+            match version.cmp(&held.version) {
+                Ordering::Less => return Ok(Defined::Older { held: held.clone() }),
+                Ordering::Equal if *body == held.body => return Ok(Defined::Same),
+                Ordering::Equal => return Ok(Defined::Conflict { held: held.clone() }),
+                Ordering::Greater => {}
+            }
+        }
+        if held.as_ref().map(|held| held.version) != self.judged {
+            return Ok(Defined::Moved { held });
+        }
+        let sql = "INSERT INTO sequent_definitions (name, version, body) VALUES (?, ?, ?)";
+        link.exec(sql, (name.as_str(), *version, body.as_str())).await?;
+        link.exec("UPDATE sequent_meta SET catalog = catalog + 1 WHERE one = 1", ()).await?;
+        Ok(Defined::Created)
+    }
+}
+
+fn definition((name, version, body): (String, u32, String)) -> Result<Definition, SourceError> {
+    let unreadable = |error| SourceError::new(ErrorKind::Refused, "definition in the ledger").because(error);
+    let name = name.parse().map_err(|error: sequent_core::NameError| unreadable(error))?;
+    Ok(Definition { name, version, body })
+}

@@ -1,0 +1,185 @@
+//! Who speaks, who calls, and what is on record.
+
+use sequent_core::{
+    BoxFuture, ErrorKind, Incarnation, LedgerId, SlotIndex, SourceError,
+    ledger::{Identity, Known, LedgerInspection, ServerId},
+};
+
+use super::{
+    MysqlLedger, capped, kept,
+    pass::{Hold, as_token, hold, sign},
+};
+use crate::mysql::{
+    fault::Fault,
+    link::Link,
+    work::{Frame, Work},
+};
+
+/// How long the row of a server that no longer calls is kept: a day.
+const SERVER_KEPT_MS: u64 = 24 * 60 * 60 * 1000;
+
+/// How many such rows one enlisting removes at most: many more than the one that it adds, and a moment's work.
+const SERVERS_PURGED_MAX: i64 = 256;
+
+impl Identity for MysqlLedger {
+    fn inspect(&self) -> BoxFuture<'_, Result<LedgerInspection, SourceError>> {
+        Box::pin(self.pool.perform(Inspect))
+    }
+
+    fn enlist<'a>(
+        &'a self,
+        under: &'a Incarnation,
+        server: ServerId,
+        nonce: u64,
+    ) -> BoxFuture<'a, Result<(), SourceError>> {
+        Box::pin(async move {
+            self.pool.perform(Enlist { under, server, nonce }).await?;
+            *self.enlisted() = Some(server);
+            Ok(())
+        })
+    }
+
+    fn rebear<'a>(&'a self, was: &'a Incarnation) -> BoxFuture<'a, Result<Incarnation, SourceError>> {
+        Box::pin(self.pool.perform(Rebear { was, token: self.token() }))
+    }
+
+    fn known(&self) -> BoxFuture<'_, Result<Known, SourceError>> {
+        Box::pin(self.pool.perform(ReadKnown))
+    }
+
+    fn record<'a>(
+        &'a self,
+        under: &'a Incarnation,
+        slot: Option<SlotIndex>,
+        incarnation: &'a Incarnation,
+    ) -> BoxFuture<'a, Result<(), SourceError>> {
+        Box::pin(self.pool.perform(Record { under, slot, incarnation }))
+    }
+}
+
+struct Inspect;
+
+impl Work for Inspect {
+    type Out = LedgerInspection;
+    const VERB: &'static str = "inspect";
+    const FRAME: Frame = Frame::Bare;
+    const LOOKS_AGAIN: bool = true;
+
+    async fn run(&self, link: &mut Link) -> Result<LedgerInspection, Fault> {
+        let sql = "SELECT id, token, version, CAST(UNIX_TIMESTAMP(NOW(3)) * 1000 AS UNSIGNED) \
+            FROM sequent_meta WHERE one = 1";
+        let (id, token, version, clock_ms): (String, String, i64, u64) = link.only(sql, ()).await?;
+        let id: LedgerId = id.parse().map_err(|error: std::num::ParseIntError| {
+            SourceError::new(ErrorKind::Refused, format!("ledger id is {id:?}")).because(error)
+        })?;
+        Ok(LedgerInspection {
+            incarnation: as_token(link, &token),
+            id,
+            version: kept(version),
+            durability: link.settings().durability(),
+            clock_ms,
+            engine: link.settings().engine(),
+        })
+    }
+}
+
+struct Enlist<'a> {
+    under: &'a Incarnation,
+    server: ServerId,
+    nonce: u64,
+}
+
+impl Work for Enlist<'_> {
+    type Out = ();
+    const VERB: &'static str = "enlist with";
+    const FRAME: Frame = Frame::Write;
+
+    async fn run(&self, link: &mut Link) -> Result<(), Fault> {
+        let meta = hold(link, Hold::Write).await?;
+        meta.check(self.under)?;
+        let oldest = capped(meta.clock_ms.saturating_sub(SERVER_KEPT_MS));
+        let sql = "DELETE FROM sequent_servers WHERE seen_ms <= ? ORDER BY seen_ms LIMIT ?";
+        link.exec(sql, (oldest, SERVERS_PURGED_MAX)).await?;
+        sign(link, self.server, self.nonce, meta.clock_ms).await
+    }
+}
+
+/// A server's row goes with the server.
+pub(super) struct Delist {
+    pub(super) server: ServerId,
+}
+
+impl Work for Delist {
+    type Out = ();
+    const VERB: &'static str = "delist from";
+    const FRAME: Frame = Frame::Bare;
+
+    async fn run(&self, link: &mut Link) -> Result<(), Fault> {
+        let sql = "DELETE FROM sequent_servers WHERE server = ?";
+        link.exec(sql, (self.server.0.cast_signed(),)).await?;
+        Ok(())
+    }
+}
+
+struct Rebear<'a> {
+    was: &'a Incarnation,
+    token: String,
+}
+
+impl Work for Rebear<'_> {
+    type Out = Incarnation;
+    const VERB: &'static str = "rebear";
+    const FRAME: Frame = Frame::Write;
+
+    async fn run(&self, link: &mut Link) -> Result<Incarnation, Fault> {
+        let meta = hold(link, Hold::Write).await?;
+        if meta.speaks != *self.was {
+            return Ok(meta.speaks);
+        }
+        link.exec("UPDATE sequent_meta SET token = ? WHERE one = 1", (self.token.as_str(),)).await?;
+        Ok(as_token(link, &self.token))
+    }
+}
+
+struct ReadKnown;
+
+impl Work for ReadKnown {
+    type Out = Known;
+    const VERB: &'static str = "read what is known from";
+    const FRAME: Frame = Frame::Write;
+
+    async fn run(&self, link: &mut Link) -> Result<Known, Fault> {
+        hold(link, Hold::Read).await?;
+        let (ledger,): (Option<String>,) =
+            link.only("SELECT accepted FROM sequent_meta WHERE one = 1", ()).await?;
+        let sql = "SELECT slot, incarnation FROM sequent_slots ORDER BY slot";
+        let slots: Vec<(SlotIndex, String)> = link.rows(sql, ()).await?;
+        let stores = slots.into_iter().map(|(slot, text)| (slot, Incarnation::new(text))).collect();
+        Ok(Known { ledger: ledger.map(Incarnation::new), stores })
+    }
+}
+
+struct Record<'a> {
+    under: &'a Incarnation,
+    slot: Option<SlotIndex>,
+    incarnation: &'a Incarnation,
+}
+
+impl Work for Record<'_> {
+    type Out = ();
+    const VERB: &'static str = "record in";
+    const FRAME: Frame = Frame::Write;
+
+    async fn run(&self, link: &mut Link) -> Result<(), Fault> {
+        hold(link, Hold::Write).await?.check(self.under)?;
+        let text = self.incarnation.as_str();
+        match self.slot {
+            None => link.exec("UPDATE sequent_meta SET accepted = ? WHERE one = 1", (text,)).await?,
+            Some(slot) => {
+                let sql = "REPLACE INTO sequent_slots (slot, incarnation) VALUES (?, ?)";
+                link.exec(sql, (slot, text)).await?
+            }
+        };
+        Ok(())
+    }
+}

@@ -1,0 +1,112 @@
+//! The tables of a ledger.
+
+use crate::mysql::{schema::Schema, store::tables::BOOT};
+
+/// `id` for ever; `token` for this stretch of history; `accepted` is the incarnation on record.
+const META: (&str, &str) = (
+    "sequent_meta",
+    "CREATE TABLE IF NOT EXISTS sequent_meta (
+        one TINYINT NOT NULL PRIMARY KEY,
+        id CHAR(32) CHARACTER SET ascii NOT NULL,
+        token CHAR(32) CHARACTER SET ascii NOT NULL,
+        version BIGINT NOT NULL DEFAULT 0,
+        catalog BIGINT NOT NULL DEFAULT 0,
+        accepted VARBINARY(1024),
+        floor BIGINT NOT NULL DEFAULT 0
+    ) ENGINE = InnoDB",
+);
+
+const LAYOUT: (&str, &str) = (
+    "sequent_layout",
+    "CREATE TABLE IF NOT EXISTS sequent_layout (
+        one TINYINT NOT NULL PRIMARY KEY,
+        cluster VARBINARY(128) NOT NULL,
+        shard_bits TINYINT UNSIGNED NOT NULL,
+        memory_bits TINYINT UNSIGNED NOT NULL,
+        epoch BIGINT NOT NULL
+    ) ENGINE = InnoDB",
+);
+
+const SERVERS: (&str, &str) = (
+    "sequent_servers",
+    "CREATE TABLE IF NOT EXISTS sequent_servers (
+        server BIGINT NOT NULL PRIMARY KEY,
+        nonce BIGINT NOT NULL,
+        seen_ms BIGINT NOT NULL,
+        KEY servers_seen (seen_ms)
+    ) ENGINE = InnoDB",
+);
+
+const SLOTS: (&str, &str) = (
+    "sequent_slots",
+    "CREATE TABLE IF NOT EXISTS sequent_slots (
+        slot SMALLINT UNSIGNED NOT NULL PRIMARY KEY,
+        incarnation VARBINARY(1024) NOT NULL
+    ) ENGINE = InnoDB",
+);
+
+const COUNTERS: (&str, &str) = (
+    "sequent_counters",
+    "CREATE TABLE IF NOT EXISTS sequent_counters (
+        slot SMALLINT UNSIGNED NOT NULL,
+        k VARBINARY(240) NOT NULL,
+        life BIGINT NOT NULL,
+        store VARBINARY(1024) NOT NULL,
+        ledger VARBINARY(1024) NOT NULL,
+        base BIGINT NOT NULL,
+        ceiling BIGINT NOT NULL,
+        seen BIGINT NOT NULL,
+        opened_at BIGINT NOT NULL,
+        PRIMARY KEY (slot, k)
+    ) ENGINE = InnoDB",
+);
+
+const HISTORY: (&str, &str) = (
+    "sequent_history",
+    "CREATE TABLE IF NOT EXISTS sequent_history (
+        ended BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY,
+        slot SMALLINT UNSIGNED NOT NULL,
+        k VARBINARY(240) NOT NULL,
+        life BIGINT NOT NULL,
+        base BIGINT NOT NULL,
+        ceiling BIGINT NOT NULL,
+        KEY history_of (k, slot, ended)
+    ) ENGINE = InnoDB",
+);
+
+const DEFINITIONS: (&str, &str) = (
+    "sequent_definitions",
+    "CREATE TABLE IF NOT EXISTS sequent_definitions (
+        name VARBINARY(128) NOT NULL,
+        version INT UNSIGNED NOT NULL,
+        body LONGBLOB NOT NULL,
+        PRIMARY KEY (name, version)
+    ) ENGINE = InnoDB",
+);
+
+const WORDS: (&str, &str) = (
+    "sequent_words",
+    "CREATE TABLE IF NOT EXISTS sequent_words (
+        slot SMALLINT UNSIGNED NOT NULL PRIMARY KEY,
+        verb VARBINARY(16) NOT NULL,
+        who BLOB NOT NULL,
+        why BLOB NOT NULL,
+        at_ms BIGINT NOT NULL,
+        until_ms BIGINT
+    ) ENGINE = InnoDB",
+);
+
+/// A ledger's tables. A server that stalls amid a transaction is cut off before the others have waited for long; a line
+/// that is idle for longer than a ledger's calls are apart goes too.
+pub(super) static LEDGER: Schema = Schema {
+    word: "ledger",
+    tables: &[LAYOUT, SERVERS, SLOTS, COUNTERS, HISTORY, DEFINITIONS, WORDS, BOOT, META],
+    anchor: "sequent_meta",
+    boot: "sequent_boot",
+    beget: Some(
+        "INSERT IGNORE INTO sequent_meta (one, id, token) SELECT 1, ?, ? FROM DUAL \
+        WHERE NOT EXISTS (SELECT 1 FROM sequent_layout) AND NOT EXISTS (SELECT 1 FROM sequent_counters)",
+    ),
+    auto_increment: false,
+    session: ", wait_timeout = 10",
+};

@@ -1,0 +1,210 @@
+//! One connection: opened, set to what the statements rest on, and known by its incarnation.
+
+use std::time::Instant;
+
+use mysql_async::{Conn, DriverError, Error, Params, prelude::*};
+use sequent_core::{ErrorKind, Incarnation, SourceError};
+use tokio::time::timeout;
+
+use super::{
+    fault::Fault,
+    options::{MysqlOptions, MysqlTls},
+    schema::{self, Schema},
+    settings::{self, Settings},
+};
+
+/// What every statement here rests on:
+///
+/// - `STRICT_ALL_TABLES`: without it a take of a dead life by several rows succeeds;
+/// - `NO_AUTO_VALUE_ON_ZERO`: an anchor of 0 is a row of 0;
+/// - one statement is one transaction; who waits for a lock gives up after a second and says so;
+/// - times are compared as text, so there is one zone.
+const SESSION: &str = "SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_AUTO_VALUE_ON_ZERO,NO_ENGINE_SUBSTITUTION', \
+    autocommit = 1, time_zone = '+00:00', innodb_lock_wait_timeout = 1, lock_wait_timeout = 2, \
+    auto_increment_increment = 1, auto_increment_offset = 1";
+
+/// An open connection, and what was learned when it was opened.
+pub(super) struct Link {
+    conn: Conn,
+    settings: Settings,
+    incarnation: Incarnation,
+    /// When it was given back last.
+    pub(super) idle_since: Instant,
+}
+
+/// What the server said of a statement that changes something.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Done {
+    /// Rows that the statement's condition found.
+    pub(super) found: u64,
+    /// The id of the OK packet, 0 if it bore none.
+    pub(super) id: u64,
+}
+
+impl Link {
+    /// Connects within the limit. With `create`, missing tables are made.
+    pub(super) async fn open(options: &MysqlOptions, schema: &Schema, create: bool) -> Result<Self, Fault> {
+        let limit = options.connect_limit;
+        match timeout(limit, Self::introduce(options, schema, create)).await {
+            Ok(done) => done,
+            Err(_) => Err(Fault::broken(ErrorKind::Unavailable, format!("not connected within {limit:?}"))),
+        }
+    }
+
+    async fn introduce(options: &MysqlOptions, schema: &Schema, create: bool) -> Result<Self, Fault> {
+        let conn = connect(options).await?;
+        let (settings, incarnation) = (Settings::new(Vec::new()), Incarnation::new(""));
+        let mut link = Self { conn, settings, incarnation, idle_since: options.clock.now() };
+        link.text("SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED").await?;
+        link.text(&format!("{SESSION}{}", schema.session)).await?;
+        link.settings = Settings::new(link.rows(settings::ASK, ()).await?);
+        if link.settings.is_mariadb() && !schema.session.is_empty() {
+            // A server that was suspended amid a transaction must not keep the others from their locks.
+            link.text("SET SESSION idle_transaction_timeout = 3").await?;
+        }
+        link.settings.admit()?;
+        if schema.auto_increment {
+            link.settings.admit_auto_increment()?;
+        }
+        let made = schema::settle(&mut link, schema, create, &*options.entropy).await?;
+        let boot = link.boot(options, schema).await?;
+        link.incarnation = link.named(&boot, &made);
+        Ok(link)
+    }
+
+    /// The token of this run of the server, left by whoever came first.
+    async fn boot(&mut self, options: &MysqlOptions, schema: &Schema) -> Result<String, Fault> {
+        if let Some(boot) = self.read_boot(schema).await? {
+            return Ok(boot);
+        }
+        let token = schema::token(&*options.entropy);
+        self.exec(&format!("INSERT IGNORE INTO {} (one, token) VALUES (1, ?)", schema.boot), (token,))
+            .await?;
+        self.read_boot(schema)
+            .await?
+            .ok_or_else(|| Fault::refused(format!("table {} keeps nothing", schema.boot)))
+    }
+
+    /// Reads it together with the connection's id, as the server that answers knows it: something in between that spreads
+    /// statements over several connections would mix up sessions.
+    async fn read_boot(&mut self, schema: &Schema) -> Result<Option<String>, Fault> {
+        let sql = format!("SELECT CONNECTION_ID(), (SELECT token FROM {} WHERE one = 1)", schema.boot);
+        let (id, token): (u64, Option<String>) = self.only(&sql, ()).await?;
+        let greeted = u64::from(self.conn.id());
+        if id & u64::from(u32::MAX) != greeted {
+            let cause = format!(
+                "connection {greeted} was greeted, connection {id} answers: a proxy that multiplexes stands between; \
+                 connect to the server itself"
+            );
+            return Err(Fault::refused(cause));
+        }
+        Ok(token)
+    }
+
+    /// Looks again at what the incarnation is made of; what a connection learned when it was opened may have been replaced
+    /// under it, by a dump that was loaded.
+    pub(super) async fn speaks_still(&mut self, schema: &Schema) -> Result<bool, Fault> {
+        let boot = self.read_boot(schema).await?;
+        let made = schema::made(self, schema).await?;
+        let (read_only,): (String,) = self.only("SELECT CAST(@@global.read_only AS CHAR)", ()).await?;
+        let same = boot.zip(made).is_some_and(|(boot, made)| self.named(&boot, &made) == self.incarnation);
+        Ok(same && matches!(read_only.as_str(), "0" | "OFF"))
+    }
+
+    fn named(&self, boot: &str, made: &str) -> Incarnation {
+        let [server, host, port] = ["server_id", "hostname", "port"].map(|name| self.settings.get(name));
+        Incarnation::new(format!("mysql {boot} server {server} {host}:{port} made {made}"))
+    }
+
+    /// Runs a statement that changes something.
+    pub(super) async fn exec(&mut self, sql: &str, params: impl Into<Params> + Send) -> Result<Done, Fault> {
+        let result = self.conn.exec_iter(sql, params).await?;
+        let done = Done { found: result.affected_rows(), id: result.last_insert_id().unwrap_or(0) };
+        result.drop_result().await?;
+        Ok(done)
+    }
+
+    /// Runs a statement that can't be prepared, or will not be needed again.
+    pub(super) async fn text(&mut self, sql: &str) -> Result<Done, Fault> {
+        let result = self.conn.query_iter(sql).await?;
+        let done = Done { found: result.affected_rows(), id: result.last_insert_id().unwrap_or(0) };
+        result.drop_result().await?;
+        Ok(done)
+    }
+
+    /// Every row of a statement.
+    pub(super) async fn rows<T>(
+        &mut self,
+        sql: &str,
+        params: impl Into<Params> + Send,
+    ) -> Result<Vec<T>, Fault>
+    where
+        T: FromRow + Send + 'static,
+    {
+        let rows = self.conn.exec_iter(sql, params).await?.try_collect_and_drop::<T>().await?;
+        // A value of another type than ours stands there: only a person can have put it there.
+        rows.into_iter().collect::<Result<_, _>>().map_err(|error| Fault::refused(error.to_string()))
+    }
+
+    /// The row of a statement, if there is one.
+    pub(super) async fn row<T>(
+        &mut self,
+        sql: &str,
+        params: impl Into<Params> + Send,
+    ) -> Result<Option<T>, Fault>
+    where
+        T: FromRow + Send + 'static,
+    {
+        Ok(self.rows(sql, params).await?.into_iter().next())
+    }
+
+    /// The row of a statement that always has one.
+    pub(super) async fn only<T>(&mut self, sql: &str, params: impl Into<Params> + Send) -> Result<T, Fault>
+    where
+        T: FromRow + Send + 'static,
+    {
+        self.row(sql, params)
+            .await?
+            .ok_or_else(|| Fault::refused("a row that is made with the tables is gone"))
+    }
+
+    /// Whether anybody answers.
+    pub(super) async fn ping(&mut self) -> Result<(), Fault> {
+        Ok(self.conn.ping().await?)
+    }
+
+    /// Says goodbye.
+    pub(super) async fn close(self) {
+        // One that can't be closed well is gone all the same.
+        let _ = self.conn.disconnect().await;
+    }
+
+    /// Who speaks here, as learned at the opening.
+    pub(super) fn incarnation(&self) -> &Incarnation {
+        &self.incarnation
+    }
+
+    /// The server's settings, as learned at the opening.
+    pub(super) fn settings(&self) -> &Settings {
+        &self.settings
+    }
+}
+
+async fn connect(options: &MysqlOptions) -> Result<Conn, Fault> {
+    // The one provider that is linked in; whoever was first has set it already.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let encrypted = options.tls != MysqlTls::Off;
+    match Conn::new(options.driver(encrypted)?).await {
+        Err(Error::Driver(DriverError::NoClientSslFlagFromServer))
+            if matches!(options.tls, MysqlTls::Preferred { .. }) =>
+        {
+            Ok(Conn::new(options.driver(false)?).await?)
+        }
+        other => Ok(other?),
+    }
+}
+
+/// `under` names another incarnation than the one that speaks; nothing was touched.
+pub(super) fn reborn(under: &Incarnation, now: &Incarnation) -> SourceError {
+    SourceError::new(ErrorKind::Reborn, format!("expected {under}, found {now}"))
+}

@@ -1,0 +1,40 @@
+//! MySQL and MariaDB: three ways to count, and a ledger that several servers can share.
+//!
+//! Reading order: `fault` (what the server says, and who must react), `options` (how it is reached), `settings` (what
+//! decides durability, and what is refused), `schema` (the tables), `link` (one connection), `pool` (many, lent to one verb
+//! at a time), `work` (a verb), then `store` and `ledger`.
+//!
+//! What it rests on:
+//!
+//! - The id of a take is read from the OK packet, with one affected row demanded (CLIENT_FOUND_ROWS):
+//!   `LAST_INSERT_ID()` repeats the value before where no row matched.
+//! - A connection learns the server's incarnation when it is opened: a token in a table of engine MEMORY, which each start
+//!   of the server empties, its id, host and port, and when the table of cells was made, which a dump that is loaded changes.
+//! - A connection is used again only after its verb has come to its end.
+//! - Autocommit: each verb on a cell is one statement. Who stalls inside a transaction would block the takes of all.
+//!
+//! # Grants
+//!
+//! A database of its own for each store and ledger, which the operator creates, and a user with exactly these grants. `CREATE`
+//! is needed only as long as missing tables may be made ([`MysqlOptions::create`]), with `mysql-auto-increment` at the first
+//! touch of each sequence too.
+//!
+//! ```sql
+//! GRANT SELECT, INSERT, UPDATE, CREATE ON `shard0`.* TO 'sequent'@'%';          -- mysql-row, mysql-segment
+//! GRANT SELECT, INSERT, UPDATE, DELETE, CREATE ON `shard0`.* TO 'sequent'@'%';  -- mysql-auto-increment
+//! GRANT SELECT, INSERT, UPDATE, DELETE, CREATE ON `ledger`.* TO 'sequent'@'%';  -- a ledger
+//! ```
+
+mod fault;
+mod ledger;
+mod link;
+mod options;
+mod pool;
+mod schema;
+mod settings;
+mod store;
+mod work;
+
+pub use ledger::MysqlLedger;
+pub use options::{CONNECTIONS_MAX, MysqlOptions, MysqlPassword, MysqlTls};
+pub use store::MysqlStore;

@@ -1,0 +1,185 @@
+//! The server's settings that matter: whether what it acknowledged outlives a crash, and whether it may be used at all.
+
+use std::collections::BTreeMap;
+
+use sequent_core::{Durability, DurabilityClass};
+
+use super::fault::Fault;
+
+/// Asks for the settings below; those that an engine does not know are left out.
+pub(super) const ASK: &str = "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('version', 'version_comment', \
+    'server_id', 'hostname', 'port', 'read_only', 'innodb_read_only', 'log_bin', 'binlog_format', 'sync_binlog', \
+    'innodb_flush_log_at_trx_commit', 'innodb_flush_method', 'innodb_doublewrite', 'innodb_autoinc_lock_mode', \
+    'auto_increment_increment', 'lower_case_table_names')";
+
+/// A server's settings, as read when a connection was opened.
+#[derive(Debug, Clone)]
+pub(super) struct Settings(BTreeMap<String, String>);
+
+impl Settings {
+    pub(super) fn new(rows: Vec<(String, String)>) -> Self {
+        Self(rows.into_iter().map(|(name, value)| (name.to_ascii_lowercase(), value)).collect())
+    }
+
+    pub(super) fn get(&self, name: &str) -> &str {
+        self.0.get(name).map_or("", String::as_str)
+    }
+
+    pub(super) fn is_mariadb(&self) -> bool {
+        let named = |name: &str| self.get(name).to_ascii_lowercase().contains("mariadb");
+        named("version") || named("version_comment")
+    }
+
+    /// The engine's name and version, for people.
+    pub(super) fn engine(&self) -> String {
+        let name = if self.is_mariadb() { "MariaDB" } else { "MySQL" };
+        format!("{name} {}", self.get("version"))
+    }
+
+    /// Refuses a server that does not take writes, or can't log them.
+    pub(super) fn admit(&self) -> Result<(), Fault> {
+        for name in ["read_only", "innodb_read_only"] {
+            let value = self.get(name);
+            if !is_off(value) {
+                let cause = format!("{name} is {value}, expected OFF: is it a replica? name the primary");
+                return Err(Fault::refused(cause));
+            }
+        }
+        if self.logs() && self.get("binlog_format").eq_ignore_ascii_case("statement") {
+            let cause =
+                "binlog_format is STATEMENT, expected ROW or MIXED: InnoDB writes nothing at READ COMMITTED";
+            return Err(Fault::refused(cause));
+        }
+        Ok(())
+    }
+
+    /// Refuses a server whose `AUTO_INCREMENT` does not count one by one, or forgets at a restart.
+    pub(super) fn admit_auto_increment(&self) -> Result<(), Fault> {
+        let increment = self.get("auto_increment_increment");
+        if increment != "1" {
+            return Err(Fault::refused(format!("auto_increment_increment is {increment}, expected 1")));
+        }
+        let (least, what) =
+            if self.is_mariadb() { ([10, 2, 4], "MariaDB 10.2.4") } else { ([8, 0, 0], "MySQL 8.0") };
+        if self.version() < least {
+            let cause = format!(
+                "{} forgets AUTO_INCREMENT at a restart: expected {what} or later; kind mysql-row needs none",
+                self.engine()
+            );
+            return Err(Fault::refused(cause));
+        }
+        Ok(())
+    }
+
+    /// How much of what was acknowledged outlives a crash.
+    pub(super) fn durability(&self) -> Durability {
+        let flush = self.get("innodb_flush_log_at_trx_commit");
+        // 3 is MariaDB's: as 1, with one more flush for the group.
+        let flushes = matches!(flush, "1" | "3");
+        // After a crash InnoDB rolls back what the binary log lacks.
+        let logged = !self.logs() || self.get("sync_binlog") == "1";
+        // A torn page can't be mended without it.
+        let whole = !matches!(
+            self.get("innodb_doublewrite").to_ascii_uppercase().as_str(),
+            "OFF" | "0" | "DETECT_ONLY"
+        );
+        let synced = !matches!(self.get("innodb_flush_method"), "nosync" | "littlesync");
+        let durable = flushes && logged && whole && synced;
+        let class = if durable { DurabilityClass::Durable } else { DurabilityClass::Lossy };
+        let names = [
+            "innodb_flush_log_at_trx_commit",
+            "innodb_flush_method",
+            "innodb_doublewrite",
+            "log_bin",
+            "sync_binlog",
+        ];
+        let settings = names.into_iter().filter(|name| self.0.contains_key(*name));
+        let settings = settings.map(|name| (name.to_owned(), self.get(name).to_owned())).collect();
+        Durability { class, settings }
+    }
+
+    /// Whether names of tables are folded to one case: then `Order` and `order` would be one table.
+    pub(super) fn folds_names(&self) -> bool {
+        self.get("lower_case_table_names") != "0"
+    }
+
+    fn logs(&self) -> bool {
+        !is_off(self.get("log_bin"))
+    }
+
+    /// `10.11.19-MariaDB-…` and `8.0.36` alike; some MariaDB servers put `5.5.5-` in front for old clients.
+    fn version(&self) -> [u32; 3] {
+        let text = self.get("version");
+        let text = text.strip_prefix("5.5.5-").filter(|_| self.is_mariadb()).unwrap_or(text);
+        let mut parts = text.split(|c: char| !c.is_ascii_digit()).map(|part| part.parse().unwrap_or(0));
+        [(); 3].map(|()| parts.next().unwrap_or(0))
+    }
+}
+
+fn is_off(value: &str) -> bool {
+    value.is_empty() || value == "0" || value.eq_ignore_ascii_case("off")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SOUND: &[(&str, &str)] = &[
+        ("version", "10.11.19-MariaDB"),
+        ("innodb_flush_log_at_trx_commit", "1"),
+        ("innodb_doublewrite", "ON"),
+        ("log_bin", "OFF"),
+        ("sync_binlog", "0"),
+        ("auto_increment_increment", "1"),
+        ("read_only", "OFF"),
+    ];
+
+    fn with(changes: &[(&str, &str)]) -> Settings {
+        let rows = SOUND.iter().chain(changes).map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        Settings::new(rows.collect())
+    }
+
+    #[test]
+    fn what_may_lose_commits_is_lossy() {
+        assert_eq!(with(&[]).durability().class, DurabilityClass::Durable);
+        assert_eq!(
+            with(&[("log_bin", "ON"), ("sync_binlog", "1")]).durability().class,
+            DurabilityClass::Durable
+        );
+        for lossy in [
+            [("innodb_flush_log_at_trx_commit", "0")].as_slice(),
+            &[("innodb_flush_log_at_trx_commit", "2")],
+            &[("log_bin", "ON")],
+            &[("innodb_doublewrite", "OFF")],
+            &[("innodb_flush_method", "nosync")],
+        ] {
+            assert_eq!(with(lossy).durability().class, DurabilityClass::Lossy, "{lossy:?}");
+        }
+    }
+
+    #[test]
+    fn servers_that_repeat_ids_are_refused() {
+        for (version, comment, taken) in [
+            ("10.11.19-MariaDB-0+deb12u1", "Debian 12", true),
+            ("5.5.5-10.6.4-MariaDB", "", true),
+            ("10.2.4", "MariaDB Server", true),
+            ("10.2.3-MariaDB", "", false),
+            ("8.0.36", "MySQL Community Server", true),
+            ("9.1.0", "MySQL", true),
+            ("5.7.44-log", "MySQL", false),
+        ] {
+            let settings = with(&[("version", version), ("version_comment", comment)]);
+            assert_eq!(settings.admit_auto_increment().is_ok(), taken, "{version}");
+        }
+        assert!(with(&[("auto_increment_increment", "2")]).admit_auto_increment().is_err());
+    }
+
+    #[test]
+    fn servers_that_take_no_writes_are_refused() {
+        assert!(with(&[]).admit().is_ok());
+        assert!(with(&[("read_only", "ON")]).admit().is_err());
+        assert!(with(&[("read_only", "NO_LOCK")]).admit().is_err());
+        assert!(with(&[("log_bin", "ON"), ("binlog_format", "STATEMENT")]).admit().is_err());
+        assert!(with(&[("log_bin", "OFF"), ("binlog_format", "STATEMENT")]).admit().is_ok());
+    }
+}

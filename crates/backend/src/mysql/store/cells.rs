@@ -1,0 +1,109 @@
+//! Close, install and lift, each one statement. They were raced on real servers: no id twice in a life, and every close
+//! covers every id given.
+
+use sequent_core::{Cell, Incarnation, Life};
+
+use super::stored;
+use crate::{
+    cas::{State, regressed},
+    mysql::{
+        fault::Fault,
+        link::Link,
+        work::{Frame, Work},
+    },
+};
+
+pub(super) struct Close<'a> {
+    pub(super) cell: Cell<'a>,
+    pub(super) next: Life,
+}
+
+impl Work for Close<'_> {
+    type Out = u64;
+    const VERB: &'static str = "close a cell of";
+    const FRAME: Frame = Frame::Bare;
+
+    fn under(&self) -> Option<&Incarnation> {
+        Some(self.cell.under)
+    }
+
+    async fn run(&self, link: &mut Link) -> Result<u64, Fault> {
+        // A row that was not there bears no id: 0, as it should be. The count of rows says nothing here.
+        let sql = "INSERT INTO sequent_cells (k, life, open, v) VALUES (?, ?, 0, 0) \
+            ON DUPLICATE KEY UPDATE v = LAST_INSERT_ID(v), life = VALUES(life), open = 0";
+        let done = link.exec(sql, (self.cell.key.as_str(), self.next.to_stored())).await?;
+        // Below zero only by hand, and then no id was given that it would have to cover.
+        Ok(if i64::try_from(done.id).is_ok() { done.id } else { 0 })
+    }
+}
+
+pub(super) struct Install<'a> {
+    pub(super) cell: Cell<'a>,
+    pub(super) life: Life,
+    pub(super) base: u64,
+}
+
+impl Work for Install<'_> {
+    type Out = ();
+    const VERB: &'static str = "install a cell of";
+    const FRAME: Frame = Frame::Bare;
+
+    fn under(&self) -> Option<&Incarnation> {
+        Some(self.cell.under)
+    }
+
+    async fn run(&self, link: &mut Link) -> Result<(), Fault> {
+        let base = stored("base", self.cell.key, self.base)?;
+        // v before open: assignments run from left to right.
+        let sql =
+            "UPDATE sequent_cells SET v = IF(open, v, GREATEST(v, ?)), open = 1 WHERE k = ? AND life = ?";
+        let done = link.exec(sql, (base, self.cell.key.as_str(), self.life.to_stored())).await?;
+        if done.found == 1 { Ok(()) } else { Err(refuse(link, &self.cell, self.life).await?) }
+    }
+}
+
+pub(super) struct Lift<'a> {
+    pub(super) cell: Cell<'a>,
+    pub(super) life: Life,
+    pub(super) floor: u64,
+}
+
+impl Work for Lift<'_> {
+    type Out = u64;
+    const VERB: &'static str = "lift a cell of";
+    const FRAME: Frame = Frame::Bare;
+
+    fn under(&self) -> Option<&Incarnation> {
+        Some(self.cell.under)
+    }
+
+    async fn run(&self, link: &mut Link) -> Result<u64, Fault> {
+        let floor = stored("floor", self.cell.key, self.floor)?;
+        if floor == 0 {
+            return match found(link, &self.cell).await? {
+                Some(state) if state.open && state.life == self.life => Ok(state.value),
+                other => Err(regressed(self.cell.key, self.life, other).into()),
+            };
+        }
+        let sql = "UPDATE sequent_cells SET v = LAST_INSERT_ID(GREATEST(v, ?)) WHERE k = ? AND life = ? AND open = 1";
+        let done = link.exec(sql, (floor, self.cell.key.as_str(), self.life.to_stored())).await?;
+        if done.found == 1 { Ok(done.id) } else { Err(refuse(link, &self.cell, self.life).await?) }
+    }
+}
+
+/// What the row of a key holds.
+pub(super) async fn found(link: &mut Link, cell: &Cell<'_>) -> Result<Option<State>, Fault> {
+    let sql = "SELECT life, open, v FROM sequent_cells WHERE k = ?";
+    let row: Option<(i64, bool, i64)> = link.row(sql, (cell.key.as_str(),)).await?;
+    Ok(row.map(|(life, open, value)| State {
+        life: Life::from_stored(life),
+        open,
+        value: u64::try_from(value).unwrap_or(0),
+    }))
+}
+
+/// A verb touched no row: what was found instead.
+pub(super) async fn refuse(link: &mut Link, cell: &Cell<'_>, life: Life) -> Result<Fault, Fault> {
+    let found = found(link, cell).await?;
+    Ok(regressed(cell.key, life, found).into())
+}

@@ -1,0 +1,54 @@
+//! A verb as a piece of work that can be run again.
+
+use std::future::Future;
+
+use sequent_core::{ErrorKind, Incarnation};
+
+use super::{fault::Fault, link::Link};
+
+/// How a verb's statements are held together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Frame {
+    /// Each statement by itself.
+    Bare,
+    /// All or none.
+    Write,
+}
+
+/// A verb, made so that it can be run again: after `Busy` it has done nothing.
+pub(super) trait Work: Sync {
+    /// What it returns.
+    type Out: Send;
+    /// Its name, for errors.
+    const VERB: &'static str;
+    /// How its statements are held together.
+    const FRAME: Frame;
+    /// Whether the connection looks again who speaks, before it runs.
+    const LOOKS_AGAIN: bool = false;
+
+    /// The incarnation under which alone it may run; `None` where it finds that out itself.
+    fn under(&self) -> Option<&Incarnation> {
+        None
+    }
+
+    /// Runs it once.
+    fn run(&self, link: &mut Link) -> impl Future<Output = Result<Self::Out, Fault>> + Send;
+}
+
+/// Once: within its frame, and out of it again whatever happens.
+pub(super) async fn attempt<W: Work>(link: &mut Link, work: &W) -> Result<W::Out, Fault> {
+    if W::FRAME == Frame::Bare {
+        return work.run(link).await;
+    }
+    link.text("START TRANSACTION").await?;
+    let done = match work.run(link).await {
+        Ok(out) => link.text("COMMIT").await.map(|_| out),
+        Err(fault) => Err(fault),
+    };
+    if matches!(done, Err(Fault::Busy(_) | Fault::Answer(_))) {
+        link.text("ROLLBACK")
+            .await
+            .map_err(|_| Fault::broken(ErrorKind::Unavailable, "a transaction could not be rolled back"))?;
+    }
+    done
+}

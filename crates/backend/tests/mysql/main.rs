@@ -1,0 +1,8 @@
+//! The MySQL stores and ledger on a real MariaDB: the conformance suites, and what happens to servers.
+#![cfg(feature = "mysql")]
+#![allow(clippy::unwrap_used, reason = "a test that can't go on has failed")]
+
+mod ledger;
+mod row;
+mod segment;
+mod support;

@@ -1,0 +1,122 @@
+//! A server for each test, with users who have exactly the grants that are written down.
+
+use std::sync::Arc;
+
+use sequent_backend::mysql::{MysqlOptions, MysqlStore};
+use sequent_core::{BoxFuture, Key, Store};
+use sequent_testkit::{conformance::store::StoreFixture, servers::MariaDb};
+
+/// What `mysql-row` and `mysql-segment` need, as the crate's page has it.
+pub(crate) const ROWS: &str = "SELECT, INSERT, UPDATE, CREATE";
+/// What `mysql-auto-increment` and a ledger need.
+pub(crate) const LEDGER: &str = "SELECT, INSERT, UPDATE, DELETE, CREATE";
+
+/// A server with one database, and a user for it.
+pub(crate) struct Site {
+    pub(crate) server: MariaDb,
+}
+
+impl Site {
+    pub(crate) async fn new(grants: &str) -> Self {
+        Self::with(grants, &[]).await
+    }
+
+    pub(crate) async fn with(grants: &str, settings: &[(&str, &str)]) -> Self {
+        let server = MariaDb::start_with(settings).await;
+        let user = "'shop'@'127.0.0.1'";
+        server
+            .sql(&format!(
+                "CREATE USER {user} IDENTIFIED BY 'a secret'; GRANT {grants} ON sequent.* TO {user}"
+            ))
+            .await;
+        Self { server }
+    }
+
+    pub(crate) fn options(&self) -> MysqlOptions {
+        let options = MysqlOptions::from_url(&self.server.url_as("shop", "a%20secret")).unwrap();
+        MysqlOptions { create: true, connect_limit: std::time::Duration::from_secs(5), ..options }
+    }
+
+    /// A copy of all tables, as a dump would have it.
+    pub(crate) async fn dump(&self) {
+        self.server.sql("DROP DATABASE IF EXISTS dumped; CREATE DATABASE dumped").await;
+        for table in self.tables().await {
+            let sql = format!(
+                "CREATE TABLE dumped.{table} LIKE sequent.{table}; INSERT INTO dumped.{table} SELECT * FROM sequent.{table}"
+            );
+            self.server.sql(&sql).await;
+        }
+    }
+
+    /// Kills the server, and loads the dump into it once it is back: everything is as it was, even the token in memory, but
+    /// for when the tables were made, which the server knows to the second.
+    pub(crate) async fn load(&self) {
+        self.server.kill().await;
+        self.server.restart().await;
+        self.server.sql("DO SLEEP(1.01)").await;
+        for table in self.tables().await {
+            let sql = format!(
+                "DROP TABLE sequent.{table}; CREATE TABLE sequent.{table} LIKE dumped.{table}; \
+                INSERT INTO sequent.{table} SELECT * FROM dumped.{table}"
+            );
+            self.server.sql(&sql).await;
+        }
+    }
+
+    /// Puts the rows of the dump back while everything runs.
+    pub(crate) async fn load_rows(&self) {
+        for table in self.tables().await {
+            let sql = format!(
+                "DELETE FROM sequent.{table}; INSERT INTO sequent.{table} SELECT * FROM dumped.{table}"
+            );
+            self.server.sql(&sql).await;
+        }
+    }
+
+    async fn tables(&self) -> Vec<String> {
+        let sql = "SELECT table_name FROM information_schema.tables WHERE table_schema = 'sequent'";
+        self.server.sql(sql).await.lines().map(str::to_owned).collect()
+    }
+}
+
+/// A store on a server of its own.
+pub(crate) struct Shard {
+    pub(crate) site: Site,
+    pub(crate) make: fn(MysqlOptions) -> MysqlStore,
+}
+
+impl StoreFixture for Shard {
+    fn open(&self) -> BoxFuture<'_, Arc<dyn Store>> {
+        Box::pin(std::future::ready(Arc::new((self.make)(self.site.options())) as Arc<dyn Store>))
+    }
+
+    fn restart(&self) -> BoxFuture<'_, bool> {
+        Box::pin(async {
+            self.site.server.kill().await;
+            self.site.server.restart().await;
+            true
+        })
+    }
+
+    fn copy(&self) -> BoxFuture<'_, bool> {
+        Box::pin(async {
+            self.site.dump().await;
+            true
+        })
+    }
+
+    fn restore(&self) -> BoxFuture<'_, bool> {
+        Box::pin(async {
+            self.site.load().await;
+            true
+        })
+    }
+
+    fn delete<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, bool> {
+        Box::pin(async move {
+            let hex: String = key.as_str().bytes().map(|byte| format!("{byte:02x}")).collect();
+            let sql = format!("DELETE FROM sequent_cells WHERE k = x'{hex}'; SELECT ROW_COUNT()");
+            self.site.server.sql(&sql).await.trim() == "1"
+        })
+    }
+}
