@@ -4,6 +4,7 @@
 //! |---|---|---|---|
 //! | `memory` | `memory::MemoryStore` | `memory::MemoryLedger` | volatile: for tests, and for `sequent dev` |
 //! | `mysql` | `mysql::MysqlStore`: `mysql-row`, `mysql-segment` | `mysql::MysqlLedger` | durable, if the server's settings are |
+//! | `postgres` | `postgres::PostgresStore` (`postgres-row`) | `postgres::PostgresLedger` | durable, by the server's settings |
 //! | `sqlite` | `sqlite::SqliteStore` | `sqlite::SqliteLedger` | durable: the embedded default |
 //!
 //! The feature `mutation` lets tests switch single rules of the guard off; no binary is built with it.

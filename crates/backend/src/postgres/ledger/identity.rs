@@ -1,0 +1,189 @@
+//! Who speaks, who calls, and what is on record.
+
+use sequent_core::{
+    BoxFuture, ErrorKind, Incarnation, LedgerId, SlotIndex, SourceError,
+    ledger::{Identity, Known, LedgerInspection, ServerId},
+};
+use sqlx::{query, query_as};
+
+use super::{
+    PostgresLedger, capped, kept,
+    pass::{lock, look, sign},
+    schema::KIND,
+    small,
+};
+use crate::postgres::{
+    fault::Fault,
+    link::Link,
+    work::{Frame, Work},
+};
+
+/// How long the row of a server that no longer calls is kept: a day.
+const SERVER_KEPT_MS: u64 = 24 * 60 * 60 * 1000;
+
+/// How many such rows one enlisting removes at most: many more than the one that it adds, and a moment's work.
+const SERVERS_PURGED_MAX: i64 = 256;
+
+impl Identity for PostgresLedger {
+    fn inspect(&self) -> BoxFuture<'_, Result<LedgerInspection, SourceError>> {
+        Box::pin(self.database.perform(Inspect))
+    }
+
+    fn enlist<'a>(
+        &'a self,
+        under: &'a Incarnation,
+        server: ServerId,
+        nonce: u64,
+    ) -> BoxFuture<'a, Result<(), SourceError>> {
+        Box::pin(async move {
+            self.database.perform(Enlist { under, server, nonce }).await?;
+            *self.enlisted() = Some(server);
+            Ok(())
+        })
+    }
+
+    fn rebear<'a>(&'a self, was: &'a Incarnation) -> BoxFuture<'a, Result<Incarnation, SourceError>> {
+        Box::pin(self.database.perform(Rebear { was, token: self.token() }))
+    }
+
+    fn known(&self) -> BoxFuture<'_, Result<Known, SourceError>> {
+        Box::pin(self.database.perform(ReadKnown))
+    }
+
+    fn record<'a>(
+        &'a self,
+        under: &'a Incarnation,
+        slot: Option<SlotIndex>,
+        incarnation: &'a Incarnation,
+    ) -> BoxFuture<'a, Result<(), SourceError>> {
+        Box::pin(self.database.perform(Record { under, slot, incarnation }))
+    }
+}
+
+struct Inspect;
+
+impl Work for Inspect {
+    type Out = LedgerInspection;
+    const VERB: &'static str = "inspect";
+    const FRAME: Frame = Frame::Read;
+
+    async fn run(&self, link: &mut Link) -> Result<LedgerInspection, Fault> {
+        let speaker = look(link).await?;
+        let sql = "SELECT id, version, current_setting('server_version') FROM meta";
+        let (id, version, engine): (String, i64, String) = link.session().only(query_as(sql)).await?;
+        let id: LedgerId = id.parse().map_err(|error: std::num::ParseIntError| {
+            SourceError::new(ErrorKind::Refused, format!("ledger id is {id:?}")).because(error)
+        })?;
+        Ok(LedgerInspection {
+            incarnation: speaker.incarnation,
+            id,
+            version: kept(version),
+            durability: link.attest(&KIND).await?,
+            clock_ms: speaker.now_ms,
+            engine: format!("PostgreSQL {engine}"),
+        })
+    }
+}
+
+struct Enlist<'a> {
+    under: &'a Incarnation,
+    server: ServerId,
+    nonce: u64,
+}
+
+impl Work for Enlist<'_> {
+    type Out = ();
+    const VERB: &'static str = "enlist with";
+    const FRAME: Frame = Frame::Write;
+
+    async fn run(&self, link: &mut Link) -> Result<(), Fault> {
+        let now_ms = lock(link).await?.check(self.under)?.now_ms;
+        let oldest = capped(now_ms.saturating_sub(SERVER_KEPT_MS));
+        let sql = "DELETE FROM servers WHERE server IN \
+            (SELECT server FROM servers WHERE seen_ms <= $1 ORDER BY seen_ms LIMIT $2)";
+        link.session().run(query(sql).bind(oldest).bind(SERVERS_PURGED_MAX)).await?;
+        sign(link, self.server, self.nonce, now_ms).await
+    }
+}
+
+/// A server's row goes with the server.
+pub(super) struct Delist {
+    pub(super) server: ServerId,
+}
+
+impl Work for Delist {
+    type Out = ();
+    const VERB: &'static str = "delist from";
+    const FRAME: Frame = Frame::Bare;
+
+    async fn run(&self, link: &mut Link) -> Result<(), Fault> {
+        let sql = "DELETE FROM servers WHERE server = $1";
+        link.session().run(query(sql).bind(self.server.0.cast_signed())).await?;
+        Ok(())
+    }
+}
+
+struct Rebear<'a> {
+    was: &'a Incarnation,
+    token: String,
+}
+
+impl Work for Rebear<'_> {
+    type Out = Incarnation;
+    const VERB: &'static str = "rebear";
+    const FRAME: Frame = Frame::Write;
+
+    async fn run(&self, link: &mut Link) -> Result<Incarnation, Fault> {
+        let now = lock(link).await?.incarnation;
+        if now != *self.was {
+            return Ok(now);
+        }
+        link.session().run(query("UPDATE meta SET token = $1").bind(self.token.as_str())).await?;
+        Ok(link.as_token(&self.token))
+    }
+}
+
+struct ReadKnown;
+
+impl Work for ReadKnown {
+    type Out = Known;
+    const VERB: &'static str = "read what is known from";
+    const FRAME: Frame = Frame::Read;
+
+    async fn run(&self, link: &mut Link) -> Result<Known, Fault> {
+        let (ledger,): (Option<String>,) = link.session().only(query_as("SELECT accepted FROM meta")).await?;
+        let slots: Vec<(i32, String)> =
+            link.session().rows(query_as("SELECT slot, incarnation FROM slots ORDER BY slot")).await?;
+        let store = |(slot, text)| Ok((small("slot", slot)?, Incarnation::new(text)));
+        let stores = slots.into_iter().map(store).collect::<Result<_, SourceError>>()?;
+        Ok(Known { ledger: ledger.map(Incarnation::new), stores })
+    }
+}
+
+struct Record<'a> {
+    under: &'a Incarnation,
+    slot: Option<SlotIndex>,
+    incarnation: &'a Incarnation,
+}
+
+impl Work for Record<'_> {
+    type Out = ();
+    const VERB: &'static str = "record in";
+    const FRAME: Frame = Frame::Write;
+
+    async fn run(&self, link: &mut Link) -> Result<(), Fault> {
+        lock(link).await?.check(self.under)?;
+        let text = self.incarnation.as_str();
+        let query = match self.slot {
+            None => query("UPDATE meta SET accepted = $1").bind(text),
+            Some(slot) => query(
+                "INSERT INTO slots (incarnation, slot) VALUES ($1, $2) \
+                    ON CONFLICT (slot) DO UPDATE SET incarnation = excluded.incarnation",
+            )
+            .bind(text)
+            .bind(i32::from(slot)),
+        };
+        link.session().run(query).await?;
+        Ok(())
+    }
+}

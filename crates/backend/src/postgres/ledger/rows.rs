@@ -1,0 +1,138 @@
+//! Rows: for each counter its life, its base and its ceiling.
+
+use sequent_core::{
+    BoxFuture, Incarnation, Key, Life, SourceError,
+    ledger::{Answer, Counter, Opened, Opening, Pass, PastLife, Raise, Raised, Reading, Row, Rows},
+};
+use sqlx::query_as;
+
+use super::{
+    PostgresLedger, batch, kept,
+    lives::{Open, RaiseThem},
+    pass::look,
+    small, text,
+};
+use crate::postgres::{
+    fault::Fault,
+    link::Link,
+    work::{Frame, Work},
+};
+
+impl Rows for PostgresLedger {
+    fn read<'a>(
+        &'a self,
+        under: &'a Incarnation,
+        counters: &'a [Counter],
+    ) -> BoxFuture<'a, Result<Reading, SourceError>> {
+        Box::pin(self.database.perform(Read { under, counters }))
+    }
+
+    fn open<'a>(
+        &'a self,
+        pass: Pass<'a>,
+        openings: &'a [Opening],
+    ) -> BoxFuture<'a, Result<Answer<Vec<Opened>>, SourceError>> {
+        Box::pin(self.database.perform(Open { pass, openings }))
+    }
+
+    fn raise<'a>(
+        &'a self,
+        pass: Pass<'a>,
+        raises: &'a [Raise],
+    ) -> BoxFuture<'a, Result<Answer<Vec<Raised>>, SourceError>> {
+        Box::pin(self.database.perform(RaiseThem { pass, raises }))
+    }
+
+    fn list<'a>(
+        &'a self,
+        sequence: Option<&'a str>,
+        most: usize,
+    ) -> BoxFuture<'a, Result<Vec<(Counter, Row)>, SourceError>> {
+        Box::pin(self.database.perform(List { sequence, most }))
+    }
+
+    fn history<'a>(&'a self, counter: &'a Counter) -> BoxFuture<'a, Result<Vec<PastLife>, SourceError>> {
+        Box::pin(self.database.perform(History { counter }))
+    }
+}
+
+struct Read<'a> {
+    under: &'a Incarnation,
+    counters: &'a [Counter],
+}
+
+impl Work for Read<'_> {
+    type Out = Reading;
+    const VERB: &'static str = "read rows from";
+    const FRAME: Frame = Frame::Read;
+
+    async fn run(&self, link: &mut Link) -> Result<Reading, Fault> {
+        let speaker = look(link).await?.check(self.under)?;
+        let rows = batch::read(link, &self.counters.iter().collect::<Vec<_>>()).await?;
+        Ok(Reading { rows, clock_ms: speaker.now_ms })
+    }
+}
+
+struct List<'a> {
+    sequence: Option<&'a str>,
+    most: usize,
+}
+
+/// A row with its counter.
+type Listed = (i64, String, String, i64, i64, i64, i64, i32, Vec<u8>);
+
+impl Work for List<'_> {
+    type Out = Vec<(Counter, Row)>;
+    const VERB: &'static str = "list rows of";
+    const FRAME: Frame = Frame::Bare;
+
+    async fn run(&self, link: &mut Link) -> Result<Vec<(Counter, Row)>, Fault> {
+        // A key of the sequence is its name, or begins with its name and `|`, after which comes `}`. Bytes compare as
+        // bytes.
+        let sql = "SELECT life, store, ledger, base, ceiling, seen, opened_at, slot, k FROM counters \
+            WHERE $1::bytea IS NULL OR k = $1 OR (k >= $1 || '|'::bytea AND k < $1 || '}'::bytea) \
+            ORDER BY slot, k LIMIT $2";
+        let most = i64::try_from(self.most).unwrap_or(i64::MAX);
+        let query = query_as(sql).bind(self.sequence.map(str::as_bytes)).bind(most);
+        let rows: Vec<Listed> = link.session().rows(query).await?;
+        Ok(rows.into_iter().map(listed).collect::<Result<_, _>>()?)
+    }
+}
+
+fn listed(columns: Listed) -> Result<(Counter, Row), SourceError> {
+    let (life, store, ledger, base, ceiling, seen, opened_at, slot, key) = columns;
+    let counter = Counter { slot: small("slot", slot)?, key: Key::from_stored(&text("key", key)?) };
+    let row = Row {
+        life: Life::from_stored(life),
+        store: Incarnation::new(store),
+        ledger: Incarnation::new(ledger),
+        base: kept(base),
+        ceiling: kept(ceiling),
+        seen: kept(seen),
+        opened_at_ms: kept(opened_at),
+    };
+    Ok((counter, row))
+}
+
+struct History<'a> {
+    counter: &'a Counter,
+}
+
+impl Work for History<'_> {
+    type Out = Vec<PastLife>;
+    const VERB: &'static str = "read history from";
+    const FRAME: Frame = Frame::Bare;
+
+    async fn run(&self, link: &mut Link) -> Result<Vec<PastLife>, Fault> {
+        let sql = "SELECT life, base, ceiling FROM history WHERE k = $1 AND slot = $2 ORDER BY ended";
+        let Counter { slot, key } = self.counter;
+        let query = query_as(sql).bind(key.as_str().as_bytes()).bind(i32::from(*slot));
+        let rows: Vec<(i64, i64, i64)> = link.session().rows(query).await?;
+        let past = |(life, base, ceiling)| PastLife {
+            life: Life::from_stored(life),
+            base: kept(base),
+            ceiling: kept(ceiling),
+        };
+        Ok(rows.into_iter().map(past).collect())
+    }
+}

@@ -1,0 +1,79 @@
+//! The tables of a ledger.
+
+use crate::postgres::link::Kind;
+
+pub(super) static KIND: Kind = Kind {
+    word: "ledger",
+    schema_version: 1,
+    schema: &[
+        // `id` for ever; `token` for this stretch of history; `accepted` is the incarnation on record. Who writes
+        // anything locks this row first.
+        "CREATE TABLE meta (
+            one integer PRIMARY KEY CHECK (one = 1),
+            id text NOT NULL,
+            token text NOT NULL,
+            version bigint NOT NULL DEFAULT 0,
+            catalog bigint NOT NULL DEFAULT 0,
+            accepted text,
+            floor bigint NOT NULL DEFAULT 0
+        )",
+        "CREATE TABLE layout (
+            one integer PRIMARY KEY CHECK (one = 1),
+            cluster text NOT NULL,
+            shard_bits integer NOT NULL,
+            memory_bits integer NOT NULL,
+            epoch bigint NOT NULL
+        )",
+        "CREATE TABLE servers (
+            server bigint PRIMARY KEY,
+            nonce bigint NOT NULL,
+            seen_ms bigint NOT NULL
+        )",
+        "CREATE INDEX servers_seen ON servers (seen_ms)",
+        "CREATE TABLE slots (
+            slot integer PRIMARY KEY,
+            incarnation text NOT NULL
+        )",
+        // Keys are bytes: no collation folds them, and a text may hold no zero byte here.
+        "CREATE TABLE counters (
+            slot integer NOT NULL,
+            k bytea NOT NULL,
+            life bigint NOT NULL,
+            store text NOT NULL,
+            ledger text NOT NULL,
+            base bigint NOT NULL,
+            ceiling bigint NOT NULL,
+            seen bigint NOT NULL,
+            opened_at bigint NOT NULL,
+            PRIMARY KEY (slot, k)
+        ) WITH (fillfactor = 80)",
+        // Numbered under the lock on `meta`, so in the order of the commits.
+        "CREATE TABLE history (
+            ended bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+            slot integer NOT NULL,
+            k bytea NOT NULL,
+            life bigint NOT NULL,
+            base bigint NOT NULL,
+            ceiling bigint NOT NULL
+        )",
+        "CREATE INDEX history_of ON history (k, slot, ended)",
+        "CREATE TABLE definitions (
+            name text COLLATE \"C\" NOT NULL,
+            version bigint NOT NULL,
+            body bytea NOT NULL,
+            PRIMARY KEY (name, version)
+        )",
+        // What people write is bytes too, whatever the database's encoding.
+        "CREATE TABLE words (
+            slot integer PRIMARY KEY,
+            verb text NOT NULL,
+            who bytea NOT NULL,
+            why bytea NOT NULL,
+            at_ms bigint NOT NULL,
+            until_ms bigint
+        )",
+    ],
+    beget: "INSERT INTO meta (one, id, token) \
+        VALUES (1, $1, md5(random()::text || clock_timestamp()::text || pg_backend_pid()::text))",
+    anchor: "counters",
+};

@@ -1,0 +1,126 @@
+//! The ledger against the conformance suite.
+
+use std::{
+    fmt::Write,
+    sync::{Arc, Mutex},
+};
+
+use sequent_core::{
+    BoxFuture, Key, Layout, Life,
+    ledger::{
+        Counter, Definition, LayoutRecord, Ledger, Loss, Opening, Pass, Raise, ServerId, Word, WordVerb,
+    },
+};
+use sequent_testkit::conformance::ledger::LedgerFixture;
+
+use crate::support::Site;
+
+const SCHEMA: &str = "sequent_ledger";
+
+/// Every table but those that say which run of the server it is.
+const TABLES: [&str; 8] =
+    ["meta", "layout", "servers", "slots", "counters", "history", "definitions", "words"];
+
+struct LedgerSchema {
+    site: Site,
+    dump: Mutex<String>,
+}
+
+impl LedgerSchema {
+    async fn new() -> Self {
+        Self { site: Site::new().await, dump: Mutex::default() }
+    }
+}
+
+impl LedgerFixture for LedgerSchema {
+    fn open(&self) -> BoxFuture<'_, Arc<dyn Ledger>> {
+        Box::pin(async { Arc::new(self.site.ledger()) as Arc<dyn Ledger> })
+    }
+
+    fn restart(&self) -> BoxFuture<'_, bool> {
+        Box::pin(async {
+            self.site.server.restart().await;
+            true
+        })
+    }
+
+    fn copy(&self) -> BoxFuture<'_, bool> {
+        Box::pin(async {
+            *self.dump.lock().unwrap() = self.site.dump(SCHEMA);
+            let mut sql = "CREATE SCHEMA kept;\n".to_owned();
+            for table in TABLES {
+                writeln!(sql, "CREATE TABLE kept.{table} AS TABLE {SCHEMA}.{table};").unwrap();
+            }
+            self.site.server.sql(&sql).await;
+            true
+        })
+    }
+
+    fn restore(&self) -> BoxFuture<'_, bool> {
+        Box::pin(async {
+            let dump = self.dump.lock().unwrap().clone();
+            self.site.load(SCHEMA, &dump).await;
+            true
+        })
+    }
+
+    fn restore_in_place(&self) -> BoxFuture<'_, bool> {
+        Box::pin(async {
+            // Rows by hand, in the tables that are there: nothing but the nonces can tell.
+            let mut sql = "BEGIN;\n".to_owned();
+            for table in TABLES {
+                let into = format!("INSERT INTO {SCHEMA}.{table} OVERRIDING SYSTEM VALUE");
+                writeln!(sql, "DELETE FROM {SCHEMA}.{table}; {into} TABLE kept.{table};").unwrap();
+            }
+            self.site.server.sql(&(sql + "COMMIT;")).await;
+            true
+        })
+    }
+}
+
+sequent_testkit::ledger_conformance!(LedgerSchema::new().await);
+
+/// Each call of a ledger once: what a role must be allowed to do.
+pub(crate) async fn every_call(ledger: &dyn Ledger) {
+    let under = ledger.inspect().await.unwrap().incarnation;
+    let layout =
+        LayoutRecord { cluster: "shop".parse().unwrap(), layout: Layout::new(2, 0).unwrap(), epoch: 1 };
+    ledger.found(&layout).await.unwrap();
+    let server = ServerId(7);
+    ledger.enlist(&under, server, 1).await.unwrap();
+    ledger.record(&under, None, &under).await.unwrap();
+    ledger.record(&under, Some(0), &under).await.unwrap();
+    let counter = Counter { slot: 0, key: Key::from_stored("order") };
+    let opening = |bits| Opening {
+        counter: counter.clone(),
+        life: Life::from_stored(bits),
+        store: under.clone(),
+        value: 0,
+        ahead: 100,
+        leap_max: 1000,
+    };
+    let pass = |nonce: &'static [u64; 1], next| Pass { under: &under, server, nonces: nonce, next, epoch: 1 };
+    ledger.open(pass(&[1], 2), &[opening(1), opening(2)]).await.unwrap();
+    let raise = Raise {
+        counter: counter.clone(),
+        life: Life::from_stored(2),
+        ceiling: 500,
+        seen: 120,
+        leap_max: 1000,
+    };
+    ledger.raise(pass(&[2], 3), std::slice::from_ref(&raise)).await.unwrap();
+    ledger.show_up(pass(&[3], 4), &[raise]).await.unwrap();
+    assert_eq!(ledger.history(&counter).await.unwrap().len(), 1);
+    assert_eq!(ledger.list(None, 10).await.unwrap().len(), 1);
+    let definition = Definition { name: "order".parse().unwrap(), version: 1, body: "a".to_owned() };
+    ledger.define(&definition, None).await.unwrap();
+    let word =
+        Word { slot: 0, verb: WordVerb::Evict, who: "a".into(), why: "b".into(), at_ms: 0, until_ms: None };
+    ledger.say(&word).await.unwrap();
+    ledger.say(&word).await.unwrap();
+    ledger.words().await.unwrap();
+    ledger.known().await.unwrap();
+    let new = ledger.rebear(&under).await.unwrap();
+    assert_ne!(new, under);
+    ledger.recover(Loss::Bump(10), 0).await.unwrap();
+}

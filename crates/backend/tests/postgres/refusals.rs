@@ -1,0 +1,134 @@
+//! What is refused, with what to do about it; and the privileges, to the letter of the documentation.
+
+use std::{io::Write, time::Duration};
+
+use sequent_backend::postgres::{PostgresLedger, PostgresOptions, PostgresStore, PostgresTls, TlsMode};
+use sequent_core::{DurabilityClass, ErrorKind, Store, ledger::Identity};
+
+use crate::support::{Counting, MAKER, PASSWORD, RUNNER, Site, documented_grants, failed, options};
+
+#[tokio::test]
+async fn a_login_that_is_refused_is_said_so_without_the_secret() {
+    let site = Site::new().await;
+    let wrong = site.server.url_as(MAKER, "wrong-word").parse().unwrap();
+    let error = PostgresStore::new(wrong, options()).inspect().await.unwrap_err();
+    assert!(!error.to_string().contains("wrong-word"));
+    failed::<()>(Err(error), ErrorKind::Refused, &["28P01", MAKER]);
+    let nobody = site.server.url_as("nobody", PASSWORD).parse().unwrap();
+    failed(PostgresStore::new(nobody, options()).inspect().await, ErrorKind::Refused, &["nobody"]);
+    site.server.stop().await;
+    failed(site.store().inspect().await, ErrorKind::Unavailable, &["inspect store postgres://seq@127.0.0.1"]);
+}
+
+#[tokio::test]
+async fn a_password_comes_from_a_file_and_goes_before_the_url() {
+    let site = Site::new().await;
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    writeln!(file, "{PASSWORD}").unwrap();
+    let url = site.server.url_as(MAKER, "wrong-word").parse().unwrap();
+    let with = |path| PostgresOptions { password_file: Some(path), ..options() };
+    let store = PostgresStore::new(url, with(file.path().to_owned()));
+    store.inspect().await.unwrap();
+    assert!(!format!("{store:?}").contains("wrong-word"));
+    let missing = PostgresStore::new(site.url(MAKER), with("/no/such/file".into()));
+    failed(missing.inspect().await, ErrorKind::Refused, &["password_file /no/such/file"]);
+}
+
+#[tokio::test]
+async fn tables_are_made_where_they_may_be_and_never_again() {
+    let site = Site::new().await;
+    let no = PostgresOptions { create: false, ..options() };
+    let store = PostgresStore::new(site.url(MAKER), no.clone());
+    failed(store.inspect().await, ErrorKind::Refused, &["none may be made"]);
+    let may_not = PostgresStore::new(site.url(RUNNER), options());
+    failed(may_not.inspect().await, ErrorKind::Refused, &["42501", "privilege"]);
+    let counting = Counting::begin(site.store(), 0).await;
+    counting.take(1).await.unwrap();
+    store.inspect().await.unwrap();
+    let quoted: PostgresOptions =
+        PostgresOptions { schema: Some("O'dd \"name\"; --".parse().unwrap()), ..options() };
+    let other = Counting::begin(PostgresStore::new(site.url(MAKER), quoted), 500).await;
+    assert_eq!(other.take(1).await.unwrap().first(), 501);
+    site.server.sql("DROP SCHEMA sequent_store CASCADE").await;
+    failed(counting.take(1).await, ErrorKind::Refused, &[]);
+    failed(counting.store.inspect().await, ErrorKind::Refused, &["restore them"]);
+    assert_eq!(
+        site.server.sql("SELECT count(*) FROM pg_namespace WHERE nspname = 'sequent_store'").await,
+        "0\n"
+    );
+}
+
+#[tokio::test]
+async fn a_ledgers_schema_is_no_stores() {
+    let site = Site::new().await;
+    site.ledger().inspect().await.unwrap();
+    let mixed = PostgresOptions { schema: Some("sequent_ledger".parse().unwrap()), ..options() };
+    let store = PostgresStore::new(site.url(MAKER), mixed);
+    failed(store.inspect().await, ErrorKind::Refused, &["is a ledger's", "expected a store's"]);
+}
+
+#[tokio::test]
+async fn the_documented_grants_are_enough_for_a_role_that_makes_nothing() {
+    let site = Site::new().await;
+    let made = Counting::begin(site.store(), 0).await;
+    site.ledger().inspect().await.unwrap();
+    let run = PostgresOptions { create: false, ..options() };
+    let store = PostgresStore::new(site.url(RUNNER), run.clone());
+    failed(store.inspect().await, ErrorKind::Refused, &[]);
+    site.server.sql(&documented_grants("sequent_store")).await;
+    let counting = Counting::begin(store, 10).await;
+    assert_eq!(counting.under, made.under);
+    assert_eq!(counting.take(1).await.unwrap().first(), 11);
+    counting.store.mark(&counting.under, 7).await.unwrap();
+    counting.store.lift(counting.cell(), crate::support::life(1), 50).await.unwrap();
+    site.server.sql(&documented_grants("sequent_ledger")).await;
+    let ledger = PostgresLedger::new(site.url(RUNNER), run);
+    crate::ledger::every_call(&ledger).await;
+}
+
+#[tokio::test]
+async fn settings_that_lose_commits_are_classed() {
+    let site = Site::with(&[("fsync", "off"), ("full_page_writes", "off")]).await;
+    let durability = site.store().inspect().await.unwrap().durability;
+    assert_eq!(durability.class, DurabilityClass::Volatile, "{durability:?}");
+    site.server.set("fsync", "on").await;
+    site.server.restart().await;
+    let durability = site.store().inspect().await.unwrap().durability;
+    assert_eq!(durability.class, DurabilityClass::Lossy, "{durability:?}");
+    assert!(durability.settings.contains(&("full_page_writes".to_owned(), "off".to_owned())));
+    site.server.sql("ALTER TABLE sequent_store.cells SET UNLOGGED").await;
+    assert_eq!(site.store().inspect().await.unwrap().durability.class, DurabilityClass::Volatile);
+}
+
+#[tokio::test]
+async fn a_standby_is_refused() {
+    let site = Site::new().await;
+    site.store().inspect().await.unwrap();
+    site.server.stop().await;
+    let signal = site.server.keep_file("data/standby.signal", b"").await;
+    site.server.restart().await;
+    failed(site.store().inspect().await, ErrorKind::Refused, &["standby", "primary"]);
+    site.server.stop().await;
+    std::fs::remove_file(signal).unwrap();
+}
+
+#[tokio::test]
+async fn tls_is_demanded_where_it_is_configured() {
+    let site = Site::new().await;
+    let tls = PostgresTls { mode: TlsMode::Require, ca_file: None };
+    let store = PostgresStore::new(site.url(MAKER), PostgresOptions { tls, ..options() });
+    failed(store.inspect().await, ErrorKind::Refused, &["TLS"]);
+    let tls = PostgresTls { mode: TlsMode::VerifyFull, ca_file: Some("/no/such/file".into()) };
+    let store = PostgresStore::new(site.url(MAKER), PostgresOptions { tls, ..options() });
+    failed(store.inspect().await, ErrorKind::Refused, &["ca_file /no/such/file"]);
+}
+
+#[tokio::test]
+async fn nobody_there_is_unavailable_within_the_limit() {
+    // Accepts, and never says a word.
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("postgres://seq:{PASSWORD}@{}/postgres", silent.local_addr().unwrap()).parse().unwrap();
+    let limit = Duration::from_millis(50);
+    let store = PostgresStore::new(url, PostgresOptions { connect_limit: limit, ..options() });
+    failed(store.inspect().await, ErrorKind::Unavailable, &["50 ms"]);
+}
