@@ -6,6 +6,8 @@ pub mod conformance;
 mod cut_short;
 mod entropy;
 mod oracle;
+#[cfg(feature = "servers")]
+pub mod proxy;
 mod scripted;
 mod seed;
 #[cfg(feature = "servers")]

@@ -8,6 +8,10 @@ use std::{
 };
 
 pub use rustix::process::Signal;
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+};
 
 use super::{home::Home, program::Program};
 
@@ -67,4 +71,20 @@ impl Place<'_> {
         }
         command
     }
+}
+
+/// Whether a server, asked this, begins its answer with one of those words.
+pub(crate) async fn says(port: u16, ask: &[u8], words: &[&[u8]]) -> bool {
+    let Ok(mut stream) = TcpStream::connect(("127.0.0.1", port)).await else { return false };
+    if stream.write_all(ask).await.is_err() {
+        return false;
+    }
+    let (mut answer, longest) = (Vec::new(), words.iter().map(|word| word.len()).max().unwrap_or(0));
+    while answer.len() < longest && !words.iter().any(|word| answer.starts_with(word)) {
+        match stream.read_u8().await {
+            Ok(byte) => answer.push(byte),
+            Err(_) => return false,
+        }
+    }
+    words.iter().any(|word| answer.starts_with(word))
 }

@@ -8,6 +8,7 @@ use super::{
     engine::{Engine, Place, Signal},
     program::Program,
     server::Server,
+    sql::Sql,
     tool,
 };
 
@@ -21,8 +22,6 @@ pub struct Maria;
 const PACKAGE: &str = "mariadb-server";
 const INSTALL: Program = Program { name: "mariadb-install-db", package: PACKAGE, folders: &[] };
 const CLIENT: Program = Program { name: "mariadb", package: "mariadb-client", folders: &[] };
-/// The database that is there from the start.
-const DATABASE: &str = "sequent";
 const SOCKET: &str = "mariadb.sock";
 /// The same for the template and for each start: another size is another redo log, written anew.
 const LOG_SIZE: &str = "--innodb-log-file-size=8M";
@@ -42,8 +41,8 @@ impl Engine for Maria {
         // Nobody needs what is half made: it need not reach the disk.
         install.args([LOG_SIZE, NO_KERNEL_AIO, "--innodb-flush-method=nosync"]);
         install.arg(path("datadir", &place.data()));
-        let sql =
-            place.home.keep_file("first.sql", format!("CREATE DATABASE {DATABASE};\n").as_bytes()).await;
+        let sql = format!("CREATE DATABASE {};\n", Self::DATABASE);
+        let sql = place.home.keep_file("first.sql", sql.as_bytes()).await;
         install.arg(path("extra-file", &sql));
         if let Err(why) = tool::run(install, "").await {
             panic!("{why}");
@@ -76,32 +75,17 @@ impl Engine for Maria {
     }
 }
 
-impl Server<Maria> {
-    /// As its administrator, who needs no password, in a database that is there.
-    pub fn url(&self) -> String {
-        format!("mysql://root@{}/{DATABASE}", self.address())
-    }
+impl Sql for Maria {
+    const SCHEME: &'static str = "mysql";
+    const DATABASE: &'static str = "sequent";
+    /// Who has no password.
+    const ADMIN: (&'static str, &'static str) = ("root", "");
 
-    /// As somebody whom a test has created: grants are made to `'user'@'127.0.0.1'` or `'user'@'%'`.
-    pub fn url_as(&self, user: &str, password: &str) -> String {
-        format!("mysql://{user}:{password}@{}/{DATABASE}", self.address())
-    }
-
-    /// Runs statements as administrator: rows in lines, columns with tabs between them, no heads.
-    ///
-    /// # Panics
-    ///
-    /// If one fails.
-    pub async fn sql(&self, statements: &str) -> String {
-        self.try_sql(statements).await.unwrap_or_else(|why| panic!("{why}\nof: {statements}"))
-    }
-
-    /// The same, where a failure is of interest.
-    pub async fn try_sql(&self, statements: &str) -> Result<String, String> {
+    fn client(folder: &Path, _port: u16) -> Command {
         let mut client = Command::new(CLIENT.path());
-        client.args(["--no-defaults", "--user=root", "--batch", "--skip-column-names"]);
-        client.arg(path("socket", &self.folder().join(SOCKET))).arg(DATABASE);
-        tool::run(client, statements).await
+        client.args(["--no-defaults", "--user", Self::ADMIN.0, "--batch", "--skip-column-names"]);
+        client.arg(path("socket", &folder.join(SOCKET))).arg(Self::DATABASE);
+        client
     }
 }
 

@@ -2,15 +2,11 @@
 
 use std::{fs, path::Path, process::Command};
 
-use tokio::{
-    io::{AsyncReadExt, AsyncWriteExt},
-    net::TcpStream,
-};
-
 use super::{
-    engine::{Engine, Place, Signal},
+    engine::{Engine, Place, Signal, says},
     program::Program,
     server::Server,
+    sql::Sql,
     tool, tree,
 };
 
@@ -24,10 +20,6 @@ pub struct PostgreSql;
 const FOLDERS: &[&str] = &["/usr/lib/postgresql/*/bin"];
 const INITDB: Program = Program { name: "initdb", package: "postgresql", folders: FOLDERS };
 const CLIENT: Program = Program { name: "psql", package: "postgresql-client", folders: FOLDERS };
-const ADMIN: &str = "postgres";
-/// Over TCP passwords are asked for, so that a refused login can be tested; over the socket nobody is.
-const PASSWORD: &str = "admin-of-a-test";
-const DATABASE: &str = "postgres";
 /// A first message: four bytes of length, protocol 3.0, user and database, each ended by a zero byte.
 const STARTUP: &[u8] = b"\0\0\0\x29\0\x03\0\0user\0postgres\0database\0postgres\0\0";
 
@@ -40,11 +32,11 @@ impl Engine for PostgreSql {
     const HAS_TEMPLATE: bool = true;
 
     async fn create(place: &Place<'_>) {
-        let password = place.home.keep_file("password", PASSWORD.as_bytes()).await;
+        let password = place.home.keep_file("password", Self::ADMIN.1.as_bytes()).await;
         let mut initdb = place.command(&INITDB.path());
         // Nobody needs what is half made: it need not reach the disk.
         initdb.args(["--no-sync", "--locale=C", "--encoding=UTF8", "--wal-segsize=4", "--no-instructions"]);
-        initdb.args(["--auth-local=trust", "--auth-host=scram-sha-256", "--username", ADMIN]);
+        initdb.args(["--auth-local=trust", "--auth-host=scram-sha-256", "--username", Self::ADMIN.0]);
         initdb.arg("--pwfile").arg(password).arg("--pgdata").arg(place.data());
         if let Err(why) = tool::run(initdb, "").await {
             panic!("{why}");
@@ -67,8 +59,7 @@ impl Engine for PostgreSql {
 
     /// While it starts or recovers it refuses with an error (`E`); afterwards it asks who is there (`R`).
     async fn answers(port: u16) -> bool {
-        let Ok(mut stream) = TcpStream::connect(("127.0.0.1", port)).await else { return false };
-        stream.write_all(STARTUP).await.is_ok() && stream.read_u8().await.is_ok_and(|kind| kind == b'R')
+        says(port, STARTUP, &[b"R"]).await
     }
 
     /// A segment of shared memory, of which a machine has few, outlives a kill. The seventh line of the file that says
@@ -82,35 +73,22 @@ impl Engine for PostgreSql {
     }
 }
 
-impl Server<PostgreSql> {
-    /// As its administrator, in a database that is there.
-    pub fn url(&self) -> String {
-        self.url_as(ADMIN, PASSWORD)
-    }
+impl Sql for PostgreSql {
+    const SCHEME: &'static str = "postgres";
+    const DATABASE: &'static str = "postgres";
+    /// Over TCP the password is asked for, so that a refused login can be tested; over the socket nobody is.
+    const ADMIN: (&'static str, &'static str) = ("postgres", "admin-of-a-test");
 
-    /// As somebody whom a test has created.
-    pub fn url_as(&self, user: &str, password: &str) -> String {
-        format!("postgres://{user}:{password}@{}/{DATABASE}", self.address())
-    }
-
-    /// Runs statements as administrator, each committed by itself: rows in lines, columns with tabs between them.
-    ///
-    /// # Panics
-    ///
-    /// If one fails.
-    pub async fn sql(&self, statements: &str) -> String {
-        self.try_sql(statements).await.unwrap_or_else(|why| panic!("{why}\nof: {statements}"))
-    }
-
-    /// The same, where a failure is of interest.
-    pub async fn try_sql(&self, statements: &str) -> Result<String, String> {
+    fn client(folder: &Path, port: u16) -> Command {
         let mut client = Command::new(CLIENT.path());
         client.args(["--no-psqlrc", "--quiet", "--no-align", "--tuples-only", "--field-separator=\t"]);
-        client.args(["--set=ON_ERROR_STOP=1", "--username", ADMIN, "--dbname", DATABASE]);
-        client.arg("--host").arg(self.folder()).arg("--port").arg(self.port().to_string());
-        tool::run(client, statements).await
+        client.args(["--set=ON_ERROR_STOP=1", "--username", Self::ADMIN.0, "--dbname", Self::DATABASE]);
+        client.arg("--host").arg(folder).arg("--port").arg(port.to_string());
+        client
     }
+}
 
+impl Server<PostgreSql> {
     /// Kills the process behind one connection (`pg_backend_pid()`): the server ends all others and recovers, with
     /// the start time that it had.
     pub fn kill_backend(&self, pid: i32) {

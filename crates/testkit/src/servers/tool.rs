@@ -31,11 +31,14 @@ async fn output(command: Command, input: &str) -> std::io::Result<std::process::
     let mut command = tokio::process::Command::from(command);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
     let mut child = command.spawn()?;
-    if let Some(mut stdin) = child.stdin.take() {
+    let stdin = child.stdin.take();
+    let write = async {
         // A program that reads no input closes it: what it then says is worth more than this error.
-        drop(stdin.write_all(input.as_bytes()).await);
-    }
-    child.wait_with_output().await
+        if let Some(mut stdin) = stdin {
+            drop(stdin.write_all(input.as_bytes()).await);
+        }
+    };
+    tokio::join!(write, child.wait_with_output()).1
 }
 
 /// Copies a folder with all that is in it, owners too; what is there already is in the way.
