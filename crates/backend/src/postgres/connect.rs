@@ -87,7 +87,7 @@ impl Session {
         for (name, found) in self.settings(&SESSION.map(|(name, _)| name)).await? {
             let expected = SESSION.iter().find(|(own, _)| *own == name).map_or("", |(_, value)| value);
             if found != expected {
-                let cause = format!("{name}: found {found}, expected {expected} as set: {PROXY}");
+                let cause = format!("{name}: found {found}, expected {expected} as set{PROXY}");
                 return Err(Fault::broken(ErrorKind::Refused, cause));
             }
         }
@@ -108,7 +108,7 @@ impl Session {
         if pid == self.pid {
             return Ok(());
         }
-        let cause = format!("the server's process was {}, and is now {pid}: {PROXY}", self.pid);
+        let cause = format!("the server's process was {}, and is now {pid}{PROXY}", self.pid);
         Err(Fault::broken(ErrorKind::Refused, cause))
     }
 

@@ -68,6 +68,9 @@ impl From<sqlx::Error> for Fault {
             | sqlx::Error::Decode(_)
             | sqlx::Error::Tls(_)
             | sqlx::Error::Configuration(_) => return Self::broken(ErrorKind::Refused, error.to_string()),
+            sqlx::Error::Io(below) if is_certificate(below) => {
+                return Self::broken(ErrorKind::Refused, error.to_string());
+            }
             _ => return Self::broken(ErrorKind::Unavailable, error.to_string()),
         };
         let code = reported.code().unwrap_or_default();
@@ -80,6 +83,11 @@ impl From<sqlx::Error> for Fault {
             Reaction::Exhaust => Self::Answer(SourceError::new(ErrorKind::Exhausted, cause)),
         }
     }
+}
+
+/// Whether the TLS library did not accept who answers: it says so as a fault of reading.
+fn is_certificate(error: &std::io::Error) -> bool {
+    error.kind() == std::io::ErrorKind::InvalidData && error.to_string().contains("certificate")
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

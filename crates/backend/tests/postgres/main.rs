@@ -3,9 +3,12 @@
 #![cfg(feature = "postgres")]
 #![allow(clippy::unwrap_used, reason = "a test that can't go on has failed")]
 
+mod commits;
 mod incarnations;
 mod interrupted;
 mod ledger;
+mod proxies;
 mod refusals;
 mod store;
 mod support;
+mod tls;
