@@ -53,3 +53,12 @@ impl Port {
         (Ipv4Addr::LOCALHOST, self.number).into()
     }
 }
+
+#[test]
+fn a_port_is_given_once_and_can_be_listened_on() {
+    let ports: Vec<Port> = (0..50).map(|_| Port::reserve()).collect();
+    let numbers: std::collections::HashSet<u16> = ports.iter().map(Port::number).collect();
+    assert_eq!(numbers.len(), ports.len());
+    assert!(Port::hold(ports[0].number()).is_none());
+    assert!(TcpListener::bind(ports[0].address()).is_ok());
+}

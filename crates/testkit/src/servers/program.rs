@@ -48,3 +48,19 @@ fn version(path: &Path) -> Vec<u32> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     name.split('.').map_while(|part| part.parse().ok()).collect()
 }
+
+#[test]
+#[should_panic(expected = "install the Debian package nowhere")]
+fn what_is_missing_is_named_with_its_package() {
+    Program { name: "no-such-program", package: "nowhere", folders: &["/usr/lib/no-such/*/bin"] }.path();
+}
+
+#[test]
+fn the_highest_version_is_taken_as_a_number() {
+    let folder = tempfile::tempdir().unwrap();
+    for version in ["9.6", "15", "9"] {
+        std::fs::create_dir_all(folder.path().join(version).join("bin")).unwrap();
+    }
+    let found = versions(&format!("{}/*/bin", folder.path().display()));
+    assert_eq!(found, ["15/bin", "9.6/bin", "9/bin"].map(|end| folder.path().join(end)));
+}

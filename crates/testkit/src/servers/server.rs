@@ -85,6 +85,12 @@ impl<E: Engine> Server<E> {
         self.home.path().to_owned()
     }
 
+    /// What it has logged, in all its lives.
+    pub fn log(&self) -> String {
+        let log = std::fs::read(self.home.log()).unwrap_or_default();
+        String::from_utf8_lossy(&log).into_owned()
+    }
+
     /// Puts a file into its folder that the server alone may read, such as a private key.
     pub async fn keep_file(&self, name: &str, content: &[u8]) -> PathBuf {
         self.home.keep_file(name, content).await
@@ -130,6 +136,7 @@ impl<E: Engine> Server<E> {
     pub async fn kill(&self) {
         if let Some(process) = self.process.lock().await.take() {
             process.kill().await;
+            E::sweep(&self.home.data());
         }
     }
 
@@ -184,8 +191,10 @@ impl<E: Engine> Server<E> {
 
 impl<E: Engine> Drop for Server<E> {
     fn drop(&mut self) {
-        drop(self.process.get_mut().take());
-        E::sweep(&self.home.data());
+        if let Some(process) = self.process.get_mut().take() {
+            drop(process);
+            E::sweep(&self.home.data());
+        }
     }
 }
 

@@ -7,6 +7,7 @@ use std::{
     time::{Duration, UNIX_EPOCH},
 };
 
+use rustix::process::geteuid;
 use tokio::time::sleep;
 
 use super::{
@@ -16,7 +17,7 @@ use super::{
 };
 
 /// Counts the ways in which templates were made: one made in an older way is not used.
-const GENERATION: u32 = 1;
+const GENERATION: u32 = 2;
 /// Between two tries to be the one who makes it.
 const TRY_EVERY: Duration = Duration::from_millis(50);
 /// How often that is tried: as long as the slowest machine takes to make one, and more.
@@ -35,13 +36,11 @@ pub(crate) async fn unpack<E: Engine>(home: &Home) {
 
 /// The template's folder, made if need be; none for an engine that begins with an empty one.
 async fn template<E: Engine>(home: &Home) -> Option<PathBuf> {
-    let shelf = shelf();
-    let template = shelf.join(name::<E>(home));
-    fs::create_dir_all(&shelf).unwrap_or_else(|e| panic!("{}: {e}", shelf.display()));
     if !E::HAS_TEMPLATE {
         return None;
     }
-    let _alone = alone(&template.with_extension("lock")).await;
+    let (template, lock) = place(&name::<E>(home));
+    lock_it(&lock, &template).await;
     if !template.exists() {
         let workshop = Home::new(E::NAME, home.account()).await;
         E::create(&Place { home: &workshop, port: 0, settings: &BTreeMap::new() }).await;
@@ -53,14 +52,22 @@ async fn template<E: Engine>(home: &Home) -> Option<PathBuf> {
     Some(template)
 }
 
-/// Beside the test's own program, so that it goes when the build goes; otherwise among temporary files.
-fn shelf() -> PathBuf {
+/// Where it is or is to be, and the file that is locked to make it: beside the test's own program, so that it goes when
+/// the build goes, or among temporary files where the build is somebody else's.
+fn place(name: &str) -> (PathBuf, File) {
     let program = std::env::current_exe().unwrap_or_default();
     let build = program.ancestors().find(|folder| folder.ends_with("deps")).and_then(Path::parent);
-    build.map_or_else(
-        || std::env::temp_dir().join("sequent-templates"),
-        |build| build.join("server-templates"),
-    )
+    let of_build = build.map(|build| build.join("server-templates"));
+    let of_user = std::env::temp_dir().join(format!("sequent-templates-{}", geteuid().as_raw()));
+    let open = |shelf: PathBuf| {
+        fs::create_dir_all(&shelf).ok()?;
+        let template = shelf.join(name);
+        let lock = File::create(template.with_extension("lock")).ok()?;
+        Some((template, lock))
+    };
+    of_build.into_iter().chain([of_user.clone()]).find_map(open).unwrap_or_else(|| {
+        panic!("no place for a template of {name}: {} can't be written either", of_user.display())
+    })
 }
 
 /// A template holds for one build of the program and one user.
@@ -69,18 +76,19 @@ fn name<E: Engine>(home: &Home) -> String {
     let made =
         program.as_ref().ok().and_then(|program| program.modified().ok()?.duration_since(UNIX_EPOCH).ok());
     let (size, made) = (program.map_or(0, |program| program.len()), made.unwrap_or_default().as_secs());
-    let owner = home.account().map_or_else(|| "self".to_owned(), |account| account.owner().replace(':', "-"));
+    let owner = home
+        .account()
+        .map_or_else(|| geteuid().as_raw().to_string(), |account| account.owner().replace(':', "-"));
     format!("{}-{GENERATION}-{size}-{made}-{owner}", E::NAME)
 }
 
-/// The right to make it, until dropped; other processes wait.
-async fn alone(path: &Path) -> File {
-    let file = File::create(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+/// Waits for the right to make it, which ends with the file.
+async fn lock_it(file: &File, template: &Path) {
     for _ in 0..TRIES_MAX {
         if file.try_lock().is_ok() {
-            return file;
+            return;
         }
         sleep(TRY_EVERY).await;
     }
-    panic!("{}: another process holds it for too long", path.display());
+    panic!("{}: another process makes it for too long", template.display());
 }

@@ -1,12 +1,19 @@
 //! MariaDB and PostgreSQL: what outlives a kill, what a copy takes back, what a suspended server answers.
 
-use std::time::Duration;
+use std::{path::Path, time::Duration};
 
 use sequent_testkit::servers::{Maria, MariaDb, PostgreSql, Postgres, Server, Sql};
 use tokio::{io::AsyncReadExt, net::TcpStream, time::timeout};
 
 async fn rows<E: Sql>(server: &Server<E>) -> String {
     server.sql("SELECT MAX(id), COUNT(*) FROM t").await
+}
+
+/// How many processes work in a folder.
+fn processes_in(folder: &Path) -> usize {
+    let all = std::fs::read_dir("/proc").unwrap().flatten();
+    all.filter(|entry| std::fs::read_link(entry.path().join("cwd")).is_ok_and(|cwd| cwd.starts_with(folder)))
+        .count()
 }
 
 /// What is committed outlives a kill; a copy that was put back knows nothing of what came after it.
@@ -16,9 +23,11 @@ async fn a_kill_keeps_and_a_copy_goes_back<E: Sql>() {
     server.sql("CREATE TABLE t (id BIGINT PRIMARY KEY); INSERT INTO t VALUES (1), (2)").await;
     let copy = server.copy().await;
     server.sql("INSERT INTO t VALUES (3)").await;
+    assert_ne!(processes_in(&server.folder()), 0);
 
     server.kill().await;
     assert!(!server.runs().await);
+    assert_eq!(processes_in(&server.folder()), 0, "a process of a killed server is still there");
     assert!(server.try_sql("SELECT 1").await.is_err(), "somebody answers for a server that was killed");
     server.restart().await;
     assert_eq!(rows(&server).await, "3\t3\n");
