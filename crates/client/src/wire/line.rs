@@ -43,13 +43,19 @@ struct Line {
     sender: SendRequest<Body>,
     process: u32,
     given_up: Arc<AtomicBool>,
+    /// The server has said that it ends it; the sender may hear of it later than a request.
+    ended: Arc<AtomicBool>,
     /// Somebody has been answered on it.
     answered: Arc<AtomicBool>,
 }
 
 impl Line {
     fn is_usable(&self) -> bool {
-        !self.sender.is_closed() && !self.given_up.load(Ordering::Relaxed)
+        !self.is_closed() && !self.given_up.load(Ordering::Relaxed)
+    }
+
+    fn is_closed(&self) -> bool {
+        self.sender.is_closed() || self.ended.load(Ordering::Relaxed)
     }
 }
 
@@ -97,8 +103,8 @@ impl Door {
 
     /// A connection to a server that is of the cluster it should be of. Before anybody else may use it.
     async fn connect_to_the_right_one(&self) -> Result<Line, SourceError> {
-        let (given_up, answered) = (Arc::default(), Arc::default());
-        let line = Line { sender: self.connect().await?, process: process::id(), given_up, answered };
+        let (given_up, ended, answered) = (Arc::default(), Arc::default(), Arc::default());
+        let line = Line { sender: self.connect().await?, process: process::id(), given_up, ended, answered };
         let Some(identity) = &self.identity else { return Ok(line) };
         let channel = Channel { line: line.clone() };
         if serves(channel, self.origin(), format!("{SERVICE}/{identity}")).await? {
@@ -170,9 +176,14 @@ impl Channel {
         Using { given_up: Some(given_up), answered }
     }
 
+    /// The server has said that it ends it: nobody is to use it any more.
+    pub(super) fn end(&self) {
+        self.line.ended.store(true, Ordering::Relaxed);
+    }
+
     /// Whether the server had ended it.
     pub(super) fn was_closed(&self) -> bool {
-        self.line.sender.is_closed()
+        self.line.is_closed()
     }
 
     /// Whether anybody was answered on it: who then loses it was answered by a server that is there.

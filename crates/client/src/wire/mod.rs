@@ -15,7 +15,7 @@ use tonic_health::pb::{
 
 use self::{
     line::{Channel, Door},
-    status::{bare, refusal},
+    status::{bare, is_goodbye, refusal},
 };
 use crate::{
     address::Address,
@@ -80,6 +80,9 @@ impl Wire {
             }
         };
         using.done(outcome.is_ok());
+        if outcome.as_ref().is_err_and(is_goodbye) {
+            channel.end();
+        }
         let (blocks, max_age, version) = outcome.map_err(|status| refusal(&status))?;
         let blocks = blocks.iter().map(block).collect::<Result<_, _>>().map_err(Refusal::foreign)?;
         Ok(Granted { blocks, max_age, version })

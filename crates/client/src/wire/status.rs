@@ -54,6 +54,14 @@ pub(super) fn bare(status: &Status) -> SourceError {
     foreign(Error::new(reason, text(status)))
 }
 
+/// Whether the request was lost because the server ended the connection in peace, as it does before it stops.
+pub(super) fn is_goodbye(status: &Status) -> bool {
+    let beneath = std::iter::successors(std::error::Error::source(status), |error| error.source());
+    beneath
+        .filter_map(|error| error.downcast_ref::<h2::Error>())
+        .any(|error| error.is_go_away() && error.is_remote() && error.reason() == Some(h2::Reason::NO_ERROR))
+}
+
 /// An answer of HTTP's own, with the code in its place: what reads it would take the page beneath for a message.
 pub(super) fn spelt_out<B>(mut answer: Response<B>) -> Response<B> {
     let code = match answer.status() {
