@@ -3,7 +3,7 @@
 //! | feature | store | ledger | durability |
 //! |---|---|---|---|
 //! | `memory` | `memory::MemoryStore` | `memory::MemoryLedger` | volatile: for tests, and for `sequent dev` |
-//! | `mysql` | `mysql::MysqlStore`: `mysql-row`, `mysql-segment` | `mysql::MysqlLedger` | durable, if the server's settings are |
+//! | `mysql` | `mysql::MysqlStore`: `mysql-row`, `mysql-segment`, `mysql-auto-increment` | `mysql::MysqlLedger` | durable, if the server's settings are |
 //! | `postgres` | `postgres::PostgresStore` (`postgres-row`) | `postgres::PostgresLedger` | durable, by the server's settings |
 //! | `sqlite` | `sqlite::SqliteStore` | `sqlite::SqliteLedger` | durable: the embedded default |
 //!

@@ -17,7 +17,7 @@ impl StoreFixture for Twin {
     }
 }
 
-sequent_testkit::store_conformance!(Twin::default());
+sequent_testkit::store_conformance!(Twin::new());
 
 /// A register on which somebody else is always faster.
 struct Busy {

@@ -10,7 +10,12 @@ use sequent_core::{
     SourceError, Stamp, Store,
 };
 
+use sequent_testkit::{SeededEntropy, seeded};
+
 use super::{Register, Seen, State};
+
+/// How often others run at most after a lost race; the real number is random up to this.
+const PAUSE_MAX: u64 = 40;
 
 #[derive(Default)]
 struct Held {
@@ -21,12 +26,19 @@ struct Held {
 }
 
 /// A store whose cells are registers.
-#[derive(Clone, Default)]
-pub(super) struct Twin(Arc<Mutex<Held>>);
+#[derive(Clone)]
+pub(super) struct Twin {
+    held: Arc<Mutex<Held>>,
+    entropy: Arc<SeededEntropy>,
+}
 
 impl Twin {
+    pub(super) fn new() -> Self {
+        Self { held: Arc::default(), entropy: Arc::new(seeded(20)) }
+    }
+
     fn held(&self) -> MutexGuard<'_, Held> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn register(&self, cell: &Cell<'_>) -> Result<Slot, SourceError> {
@@ -82,7 +94,9 @@ impl Register for Slot {
     }
 
     async fn pause(&mut self) {
-        tokio::task::yield_now().await;
+        for _ in 0..self.twin.entropy.below(PAUSE_MAX) {
+            tokio::task::yield_now().await;
+        }
     }
 }
 

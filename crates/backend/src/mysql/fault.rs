@@ -38,6 +38,8 @@ pub(super) const ER_NO_SUCH_TABLE: u16 = 1146;
 pub(super) const ER_BAD_NULL: u16 = 1048;
 /// A unique key is there already.
 pub(super) const ER_DUP_ENTRY: u16 = 1062;
+/// No next id: MySQL's code, MariaDB's, and that of a column out of range.
+pub(super) const ER_AUTOINC: [u16; 3] = [1467, 167, 1264];
 /// A lock was not to be had in time; the statement alone was undone.
 const ER_LOCK_WAIT_TIMEOUT: u16 = 1205;
 /// Two waited for each other; the transaction was undone.
@@ -111,27 +113,22 @@ impl From<Error> for Fault {
     }
 }
 
+/// Login, host, database, grants.
+const LOGIN: [u16; 20] = [
+    1044, 1045, 1049, 1095, 1130, 1141, 1142, 1143, 1227, 1251, 1275, 1370, 1524, 1698, 1820, 1862, 3118,
+    3159, 3878, 4151,
+];
+
+/// No such table or column, a statement that it does not know, a value that does not fit.
+const SCHEMA: [u16; 13] =
+    [ER_NO_SUCH_TABLE, ER_BAD_NULL, 1054, 1064, 1147, 1148, 1193, 1264, 1286, 1292, 1364, 1366, 1406];
+
 /// What the server's codes mean. What comes and goes evicts, so that timed rescue brings it back; what a person must mend
 /// (login, grants, schema, a statement that it does not know) is refused.
 fn meaning(code: u16) -> ErrorKind {
     match code {
         ER_OUT_OF_RANGE => ErrorKind::Exhausted,
-        // Login, host, database, grants.
-        1044 | 1045 | 1049 | 1095 | 1130 | 1141 | 1142 | 1143 | 1227 | 1251 | 1275 | 1370 | 1524 | 1698
-        | 1820 | 1862 | 3118 | 3159 | 3878 | 4151 => ErrorKind::Refused,
-        // Schema: no such table or column, syntax, data too long, wrong type.
-        ER_NO_SUCH_TABLE
-        | ER_BAD_NULL
-        | 1054
-        | 1064
-        | 1146..=1148
-        | 1193
-        | 1264
-        | 1286
-        | 1292
-        | 1364
-        | 1366
-        | 1406 => ErrorKind::Refused,
+        code if LOGIN.contains(&code) || SCHEMA.contains(&code) => ErrorKind::Refused,
         _ => ErrorKind::Unavailable,
     }
 }

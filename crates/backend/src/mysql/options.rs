@@ -116,7 +116,7 @@ impl MysqlOptions {
             opts.db_name().filter(|name| !name.is_empty()).ok_or_else(|| refused("no database is named"))?;
         let user = opts.user().filter(|name| !name.is_empty()).ok_or_else(|| refused("no user is named"))?;
         Ok(Self {
-            host: opts.ip_or_hostname().to_owned(),
+            host: opts.ip_or_hostname().trim_matches(['[', ']']).to_owned(),
             port: opts.tcp_port(),
             user: user.to_owned(),
             database: database.to_owned(),

@@ -2,6 +2,7 @@
 #![cfg(feature = "mysql")]
 #![allow(clippy::unwrap_used, reason = "a test that can't go on has failed")]
 
+mod auto_increment;
 mod ledger;
 mod row;
 mod segment;

@@ -8,8 +8,13 @@ use sequent_testkit::{conformance::store::StoreFixture, servers::MariaDb};
 
 /// What `mysql-row` and `mysql-segment` need, as the crate's page has it.
 pub(crate) const ROWS: &str = "SELECT, INSERT, UPDATE, CREATE";
-/// What `mysql-auto-increment` and a ledger need.
+/// What `mysql-auto-increment` needs.
+pub(crate) const CODES: &str = "SELECT, INSERT, UPDATE, DELETE, CREATE";
+/// What a ledger needs.
 pub(crate) const LEDGER: &str = "SELECT, INSERT, UPDATE, DELETE, CREATE";
+
+/// As every dump has it: an id of 0 is one.
+const AS_IT_IS: &str = "SET sql_mode = 'NO_AUTO_VALUE_ON_ZERO'";
 
 /// A server with one database, and a user for it.
 pub(crate) struct Site {
@@ -42,7 +47,7 @@ impl Site {
         self.server.sql("DROP DATABASE IF EXISTS dumped; CREATE DATABASE dumped").await;
         for table in self.tables().await {
             let sql = format!(
-                "CREATE TABLE dumped.{table} LIKE sequent.{table}; INSERT INTO dumped.{table} SELECT * FROM sequent.{table}"
+                "{AS_IT_IS}; CREATE TABLE dumped.{table} LIKE sequent.{table}; INSERT INTO dumped.{table} SELECT * FROM sequent.{table}"
             );
             self.server.sql(&sql).await;
         }
@@ -56,7 +61,7 @@ impl Site {
         self.server.sql("DO SLEEP(1.01)").await;
         for table in self.tables().await {
             let sql = format!(
-                "DROP TABLE sequent.{table}; CREATE TABLE sequent.{table} LIKE dumped.{table}; \
+                "{AS_IT_IS}; DROP TABLE sequent.{table}; CREATE TABLE sequent.{table} LIKE dumped.{table}; \
                 INSERT INTO sequent.{table} SELECT * FROM dumped.{table}"
             );
             self.server.sql(&sql).await;
@@ -67,7 +72,7 @@ impl Site {
     pub(crate) async fn load_rows(&self) {
         for table in self.tables().await {
             let sql = format!(
-                "DELETE FROM sequent.{table}; INSERT INTO sequent.{table} SELECT * FROM dumped.{table}"
+                "{AS_IT_IS}; DELETE FROM sequent.{table}; INSERT INTO sequent.{table} SELECT * FROM dumped.{table}"
             );
             self.server.sql(&sql).await;
         }
@@ -114,8 +119,7 @@ impl StoreFixture for Shard {
 
     fn delete<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, bool> {
         Box::pin(async move {
-            let hex: String = key.as_str().bytes().map(|byte| format!("{byte:02x}")).collect();
-            let sql = format!("DELETE FROM sequent_cells WHERE k = x'{hex}'; SELECT ROW_COUNT()");
+            let sql = format!("DELETE FROM sequent_cells WHERE k = '{key}'; SELECT ROW_COUNT()");
             self.site.server.sql(&sql).await.trim() == "1"
         })
     }

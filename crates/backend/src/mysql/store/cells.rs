@@ -1,7 +1,7 @@
 //! Close, install and lift, each one statement. They were raced on real servers: no id twice in a life, and every close
 //! covers every id given.
 
-use sequent_core::{Cell, Incarnation, Life};
+use sequent_core::{Cell, Incarnation, Key, Life};
 
 use super::stored;
 use crate::{
@@ -28,12 +28,7 @@ impl Work for Close<'_> {
     }
 
     async fn run(&self, link: &mut Link) -> Result<u64, Fault> {
-        // A row that was not there bears no id: 0, as it should be. The count of rows says nothing here.
-        let sql = "INSERT INTO sequent_cells (k, life, open, v) VALUES (?, ?, 0, 0) \
-            ON DUPLICATE KEY UPDATE v = LAST_INSERT_ID(v), life = VALUES(life), open = 0";
-        let done = link.exec(sql, (self.cell.key.as_str(), self.next.to_stored())).await?;
-        // Below zero only by hand, and then no id was given that it would have to cover.
-        Ok(if i64::try_from(done.id).is_ok() { done.id } else { 0 })
+        close_row(link, self.cell.key, self.next).await
     }
 }
 
@@ -89,6 +84,16 @@ impl Work for Lift<'_> {
         let done = link.exec(sql, (floor, self.cell.key.as_str(), self.life.to_stored())).await?;
         if done.found == 1 { Ok(done.id) } else { Err(refuse(link, &self.cell, self.life).await?) }
     }
+}
+
+/// Closes the row of a key for the next life, writing it if need be; returns its value.
+pub(super) async fn close_row(link: &mut Link, key: &Key, next: Life) -> Result<u64, Fault> {
+    // A row that was not there bears no id: 0, as it should be. The count of rows says nothing here.
+    let sql = "INSERT INTO sequent_cells (k, life, open, v) VALUES (?, ?, 0, 0) \
+        ON DUPLICATE KEY UPDATE v = LAST_INSERT_ID(v), life = VALUES(life), open = 0";
+    let done = link.exec(sql, (key.as_str(), next.to_stored())).await?;
+    // Below zero only by hand, and then no id was given that it would have to cover.
+    Ok(if i64::try_from(done.id).is_ok() { done.id } else { 0 })
 }
 
 /// What the row of a key holds.

@@ -1,10 +1,13 @@
 //! A shard: cells in one database, counted in one of three ways.
 
 mod cells;
+mod code;
 mod identity;
 mod row;
 mod segment;
 pub(super) mod tables;
+
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 use sequent_core::{
     Block, BoxFuture, Cell, ErrorKind, Incarnation, Inspection, Key, Life, SourceError, Stamp, Store,
@@ -30,6 +33,8 @@ enum Way {
     Row,
     /// A row is compared and swapped.
     Segment(Box<Stripes>),
+    /// A table's `AUTO_INCREMENT` counts.
+    AutoIncrement(Box<code::Codes>),
 }
 
 impl MysqlStore {
@@ -42,6 +47,14 @@ impl MysqlStore {
     /// `LAST_INSERT_ID(expr)` can't be relied on.
     pub fn segment(options: MysqlOptions) -> Self {
         Self { pool: Pool::new(options, &tables::CELLS), way: Way::Segment(Box::default()) }
+    }
+
+    /// `mysql-auto-increment`: a table `<owner>_code_<suffix>` for each sequence, whose ids are taken from the OK packet.
+    /// For those who want a row with its time for each block's newest ids. Sequences with periods or partitions are refused,
+    /// with the name of the store that can hold them.
+    pub fn auto_increment(options: MysqlOptions, suffix: &str) -> Result<Self, SourceError> {
+        let codes = Box::new(code::Codes::new(suffix, options.create)?);
+        Ok(Self { pool: Pool::new(options, &tables::FENCES), way: Way::AutoIncrement(codes) })
     }
 
     /// Closes the connections that nobody uses; the next verb opens another.
@@ -77,6 +90,7 @@ impl Store for MysqlStore {
         match &self.way {
             Way::Row => Box::pin(self.pool.perform(row::Take { cell, life, want })),
             Way::Segment(stripes) => Box::pin(stripes.take(&self.pool, cell, life, want)),
+            Way::AutoIncrement(codes) => Box::pin(codes.take(&self.pool, cell, life, want)),
         }
     }
 
@@ -84,6 +98,7 @@ impl Store for MysqlStore {
         match &self.way {
             Way::Row => Box::pin(self.pool.perform(Close { cell, next })),
             Way::Segment(_) => Box::pin(segment::close(&self.pool, cell, next)),
+            Way::AutoIncrement(codes) => Box::pin(codes.close(&self.pool, cell, next)),
         }
     }
 
@@ -96,6 +111,7 @@ impl Store for MysqlStore {
         match &self.way {
             Way::Row => Box::pin(self.pool.perform(Install { cell, life, base })),
             Way::Segment(_) => Box::pin(segment::install(&self.pool, cell, life, base)),
+            Way::AutoIncrement(codes) => Box::pin(codes.install(&self.pool, cell, life, base)),
         }
     }
 
@@ -103,6 +119,7 @@ impl Store for MysqlStore {
         match &self.way {
             Way::Row => Box::pin(self.pool.perform(Lift { cell, life, floor })),
             Way::Segment(_) => Box::pin(segment::lift(&self.pool, cell, life, floor)),
+            Way::AutoIncrement(codes) => Box::pin(codes.lift(&self.pool, cell, life, floor)),
         }
     }
 }
@@ -112,4 +129,11 @@ fn stored(what: &str, key: &Key, value: u64) -> Result<i64, SourceError> {
     i64::try_from(value).map_err(|_| {
         SourceError::new(ErrorKind::Exhausted, format!("{key}: {what} {value} is above {}", i64::MAX))
     })
+}
+
+/// One of `places` for a key: the same within a process.
+fn place_of(key: &Key, places: usize) -> usize {
+    let mut hasher = DefaultHasher::new();
+    key.hash(&mut hasher);
+    usize::try_from(hasher.finish() % places.max(1) as u64).unwrap_or(0)
 }

@@ -1,14 +1,11 @@
 //! `mysql-segment`: the cell is compared and swapped, by the algorithm that other engines share.
 
-use std::{
-    hash::{DefaultHasher, Hash, Hasher},
-    time::Duration,
-};
+use std::time::Duration;
 
 use sequent_core::{Block, Cell, Entropy, Incarnation, Key, Life, SourceError};
 use tokio::sync::Mutex;
 
-use super::{cells::found, stored};
+use super::{cells::found, place_of, stored};
 use crate::{
     cas::{self, Register, Seen, State},
     mysql::{
@@ -50,9 +47,7 @@ impl Stripes {
         life: Life,
         want: u64,
     ) -> Result<Block, SourceError> {
-        let mut hasher = DefaultHasher::new();
-        cell.key.hash(&mut hasher);
-        let at = usize::try_from(hasher.finish() % STRIPES as u64).unwrap_or(0);
+        let at = place_of(cell.key, STRIPES);
         let mut left = self.0[at].lock().await;
         let same = |left: &Left| left.key == *cell.key && left.under == *cell.under;
         // Taken out: a take that is dropped leaves no guess behind.

@@ -33,7 +33,7 @@ pub(in crate::mysql) const BOOT: (&str, &str) = (
 );
 
 /// Counters in rows.
-pub(super) static CELLS: Schema = Schema {
+const ROWS: Schema = Schema {
     word: "store",
     tables: &[IDENTITY, CELLS_TABLE, BOOT],
     anchor: "sequent_cells",
@@ -42,3 +42,9 @@ pub(super) static CELLS: Schema = Schema {
     auto_increment: false,
     session: "",
 };
+
+/// Counters in rows.
+pub(super) static CELLS: Schema = ROWS;
+
+/// Counters in tables of their own, with rows as fences.
+pub(super) static FENCES: Schema = Schema { auto_increment: true, ..ROWS };

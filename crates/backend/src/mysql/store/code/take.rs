@@ -1,0 +1,116 @@
+//! A take: rows inserted through the fence.
+
+use std::fmt::Write;
+
+use sequent_core::{Block, Cell, ErrorKind, Incarnation, Life, SourceError};
+
+use super::{
+    purge::Purge,
+    refuse,
+    table::{Code, Tables},
+};
+use crate::mysql::{
+    fault::{ER_AUTOINC, ER_BAD_NULL, ER_DUP_ENTRY, ER_NO_SUCH_TABLE, Fault},
+    link::Link,
+    store::stored,
+    work::{Frame, Work},
+};
+
+/// The most rows that one take inserts: who wants more gets this many. Four bytes of statement each: a quarter of the packet
+/// that servers take by default.
+pub(super) const ROWS_MAX: u64 = 1 << 20;
+
+pub(super) struct Take<'a> {
+    pub(super) cell: Cell<'a>,
+    pub(super) life: Life,
+    pub(super) want: u64,
+    pub(super) tables: &'a Tables,
+    /// Up to which id old rows may go first, if they shall.
+    pub(super) purge_below: Option<u64>,
+}
+
+impl Work for Take<'_> {
+    type Out = Block;
+    const VERB: &'static str = "take from";
+    const FRAME: Frame = Frame::Bare;
+
+    fn under(&self) -> Option<&Incarnation> {
+        Some(self.cell.under)
+    }
+
+    async fn run(&self, link: &mut Link) -> Result<Block, Fault> {
+        let (key, want) = (self.cell.key, self.want.max(1));
+        let code = self.tables.of(link, key)?;
+        let most = i64::MAX - stored("count", key, want)?;
+        if let Some(below) = self.purge_below {
+            Purge { code: &code, key, below }.run(link).await?;
+        }
+        let count = want.min(ROWS_MAX);
+        match link.text(&self.statement(&code, most, count)).await {
+            Ok(done) if done.found == count => {
+                let last = done.id.saturating_add(count - 1);
+                Block::ending_at(last, count).map_err(|error| SourceError::exhausted(error).into())
+            }
+            Ok(done) => {
+                let cause = format!("{count} rows were asked for, {} inserted", done.found);
+                Err(Fault::broken(ErrorKind::Unavailable, cause))
+            }
+            Err(fault) if fault.is(ER_BAD_NULL) => Err(self.refused(link, &code, most).await?),
+            Err(fault) if fault.is(ER_NO_SUCH_TABLE) => {
+                Err(refuse(link, &self.cell, self.life, &code).await?)
+            }
+            // At the very edge, where others took since it was looked at.
+            Err(fault) if fault.is(ER_DUP_ENTRY) || ER_AUTOINC.iter().any(|code| fault.is(*code)) => {
+                Err(self.exhausted().into())
+            }
+            Err(fault) => Err(fault),
+        }
+    }
+}
+
+impl Take<'_> {
+    /// `VALUES` with a known number of rows: their ids run on from the OK packet's in every lock mode, which those of
+    /// `INSERT … SELECT` do not. The derived table lets the statement read the table that it writes.
+    fn statement(&self, code: &Code, most: i64, count: u64) -> String {
+        let (table, life) = (code.sql(), self.life.to_stored());
+        let key = hex(self.cell.key.as_str());
+        let mut sql = format!(
+            "INSERT INTO {table} (f) VALUES ((SELECT fence.open FROM (\
+            SELECT c.open FROM sequent_cells c JOIN {table} a ON a.id = c.v \
+            WHERE c.k = x'{key}' AND c.life = {life} AND c.open = 1 AND (SELECT MAX(m.id) FROM {table} m) <= {most} \
+            LIMIT 1 LOCK IN SHARE MODE) fence))"
+        );
+        for _ in 1..count {
+            sql.push_str(",(1)");
+        }
+        sql
+    }
+
+    /// The first value was NULL: is the end of the range near, or is it not this life's?
+    async fn refused(&self, link: &mut Link, code: &Code, most: i64) -> Result<Fault, Fault> {
+        let sql = format!(
+            "SELECT (SELECT MAX(m.id) FROM {table} m) FROM sequent_cells c JOIN {table} a ON a.id = c.v \
+            WHERE c.k = ? AND c.life = ? AND c.open = 1",
+            table = code.sql()
+        );
+        let highest: Option<(i64,)> = link.row(&sql, (self.cell.key.as_str(), self.life.to_stored())).await?;
+        match highest {
+            Some((highest,)) if highest > most => Ok(self.exhausted().into()),
+            _ => refuse(link, &self.cell, self.life, code).await,
+        }
+    }
+
+    fn exhausted(&self) -> SourceError {
+        let context = format!("{}: {} more is above {}", self.cell.key, self.want.max(1), i64::MAX);
+        SourceError::new(ErrorKind::Exhausted, context)
+    }
+}
+
+/// A text as digits: whatever is in it, it is no syntax.
+fn hex(text: &str) -> String {
+    text.bytes().fold(String::with_capacity(2 * text.len()), |mut digits, byte| {
+        // Writing to a string does not fail.
+        let _ = write!(digits, "{byte:02x}");
+        digits
+    })
+}
