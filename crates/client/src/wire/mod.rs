@@ -48,7 +48,14 @@ impl Wire {
         let mut tries = 0;
         loop {
             let channel = self.door.channel().await.map_err(Refusal::Fault)?;
-            let outcome = self.once(&channel, ask).await;
+            let outcome = tokio::select! {
+                outcome = self.once(&channel, ask) => outcome,
+                () = channel.left_behind() => {
+                    channel.end();
+                    let text = "the connection ended, and the answer did not come";
+                    Err(Refusal::Fault(SourceError::new(ErrorKind::Unavailable, text)))
+                }
+            };
             tries += 1;
             match outcome {
                 Err(Refusal::Fault(_))
