@@ -7,7 +7,7 @@
 //! What it rests on:
 //!
 //! - A row of `RETURNING` arrives before the commit. A value counts once its statement has run to its end, which is the
-//!   server's `ReadyForQuery` (`fetch_all`; sqlx's `fetch_one` and `fetch_optional` stop at the first row).
+//!   server's `ReadyForQuery`: `fetch_all`, never the first row of a stream.
 //! - A row update is as durable as its commit. `nextval` is not: for 31 of 32 calls it writes nothing.
 //! - A connection whose verb was dropped, or that failed with more than an answer, is closed. Nobody meets its reply.
 //! - Each connection learns once who speaks: the cluster's identifier and timeline, the server's start, a name in an

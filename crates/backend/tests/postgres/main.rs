@@ -4,9 +4,11 @@
 #![allow(clippy::unwrap_used, reason = "a test that can't go on has failed")]
 
 mod commits;
+mod dropped;
 mod incarnations;
 mod interrupted;
 mod ledger;
+mod processes;
 mod proxies;
 mod refusals;
 mod store;

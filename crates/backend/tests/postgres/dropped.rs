@@ -1,0 +1,114 @@
+//! Callers that go away midway: the connection is closed, and what was half done is undone.
+
+use std::{collections::BTreeSet, time::Duration};
+
+use sequent_backend::postgres::{PostgresOptions, PostgresStore};
+use sequent_core::{
+    Key, Layout, Life, Store,
+    ledger::{Counter, Identity, LayoutBook, LayoutRecord, Opening, Pass, Rows, ServerId, Words},
+};
+use sequent_testkit::cut_short;
+use tokio::time::timeout;
+
+use crate::support::{Counting, MAKER, Site, options};
+
+/// More polls than any call needs.
+const POLLS_MAX: usize = 400;
+
+/// The server's processes behind our connections.
+async fn pids(site: &Site) -> BTreeSet<String> {
+    let sql = "SELECT pid FROM pg_stat_activity WHERE application_name = 'sequent'";
+    site.server.sql(sql).await.lines().map(str::to_owned).collect()
+}
+
+#[tokio::test]
+async fn a_verb_dropped_midway_costs_its_connection() {
+    let site = Site::new().await;
+    let one = PostgresOptions { pool: 1, ..options() };
+    let counting = Counting::begin(PostgresStore::new(site.url(MAKER), one), 0).await;
+    for round in 1..=3 {
+        assert_eq!(counting.take(1).await.unwrap().first(), round);
+        let before = pids(&site).await;
+        assert_eq!(
+            before.len(),
+            1,
+            "round {round}: {}",
+            site.server.sql("SELECT pid, application_name, state, query FROM pg_stat_activity").await
+        );
+        site.server.suspend().await;
+        assert!(timeout(Duration::from_millis(50), counting.store.mark(&counting.under, 1)).await.is_err());
+        site.server.resume().await;
+        // The dropped mark may be left or not.
+        assert!(counting.store.mark(&counting.under, 0).await.unwrap() <= 1);
+        // The server notices by itself that the client is gone.
+        let mut after = pids(&site).await;
+        while after.len() > 1 {
+            after = pids(&site).await;
+        }
+        assert!(after.is_disjoint(&before), "the connection of a dropped verb was used again: {after:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_verb_dropped_while_it_waits_for_a_row_leaves_no_reply_and_no_process() {
+    let site = Site::new().await;
+    let one = PostgresOptions { pool: 1, ..options() };
+    let counting = Counting::begin(PostgresStore::new(site.url(MAKER), one), 0).await;
+    let holder = site.server.sql("BEGIN; UPDATE sequent_store.cells SET v = v; SELECT pg_sleep(2); COMMIT;");
+    let dropped = async {
+        let sleeps = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'";
+        while site.server.sql(sleeps).await.trim() == "0" {}
+        assert!(timeout(Duration::from_millis(100), counting.take(9)).await.is_err());
+        // Another verb on the same pool of one: its own answer, not the take's.
+        assert_eq!(counting.store.mark(&counting.under, 77).await.unwrap(), 77);
+        let waits = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'";
+        while site.server.sql(waits).await.trim() != "0" {}
+    };
+    tokio::join!(holder, dropped);
+    // Made or not, the dropped take's ids are nobody's.
+    assert!(matches!(counting.take(1).await.unwrap().first(), 1 | 10));
+}
+
+#[tokio::test]
+async fn a_ledgers_call_dropped_midway_is_done_whole_or_not_at_all() {
+    let site = Site::new().await;
+    let ledger = site.ledger();
+    let under = ledger.inspect().await.unwrap().incarnation;
+    let layout = Layout::new(2, 0).unwrap();
+    ledger.found(&LayoutRecord { cluster: "shop".parse().unwrap(), layout, epoch: 1 }).await.unwrap();
+    let server = ServerId(7);
+    ledger.enlist(&under, server, 0).await.unwrap();
+    let counter = Counter { slot: 0, key: Key::from_stored("order") };
+    let (mut nonces, mut whole) = (vec![0], 0);
+    for polls in 1..POLLS_MAX {
+        let next = polls as u64;
+        let opening = Opening {
+            counter: counter.clone(),
+            life: Life::from_stored(next.cast_signed()),
+            store: under.clone(),
+            value: 0,
+            ahead: 10,
+            leap_max: 1 << 40,
+        };
+        let pass = Pass { under: &under, server, nonces: &nonces, next, epoch: 1 };
+        let done = cut_short(polls, ledger.open(pass, std::slice::from_ref(&opening))).await;
+        nonces.push(next);
+        // On whatever connection comes next.
+        ledger.words().await.unwrap();
+        ledger.record(&under, Some(1), &under).await.unwrap();
+        let row = ledger.read(&under, std::slice::from_ref(&counter)).await.unwrap().rows.remove(0);
+        let (version, ended) =
+            (ledger.inspect().await.unwrap().version, ledger.history(&counter).await.unwrap());
+        let lives = ended.len() as u64 + u64::from(row.is_some());
+        assert_eq!(version, lives, "after a drop at poll {polls}: {row:?}, {ended:?}");
+        if let Some(done) = done {
+            assert_eq!(row.map(|row| row.life), Some(opening.life));
+            done.unwrap();
+            whole += 1;
+        }
+        if whole == 3 {
+            return;
+        }
+    }
+    panic!("a call was not ready after {POLLS_MAX} polls");
+}
