@@ -54,6 +54,8 @@ impl Engine for Maria {
         server.arg("--no-defaults").arg(path("datadir", &place.data()));
         server.arg(path("socket", &place.folder().join(SOCKET)));
         server.arg(path("pid-file", &place.folder().join("pid")));
+        // A server that starts removes the temporary files of others in a folder that they share.
+        server.arg(path("tmpdir", place.folder()));
         server.args(["--bind-address=127.0.0.1", "--skip-name-resolve", &format!("--port={}", place.port)]);
         server.args([
             LOG_SIZE,
