@@ -107,6 +107,12 @@ impl From<Error> for Fault {
                 Self::broken(kind, said.to_string())
             }
             Error::Io(IoError::Tls(said)) => Self::broken(ErrorKind::Refused, format!("TLS: {said}")),
+            // Whom not to trust is a matter of papers.
+            Error::Io(IoError::Io(said))
+                if said.get_ref().is_some_and(|inner| inner.is::<rustls::Error>()) =>
+            {
+                Self::broken(ErrorKind::Refused, format!("TLS: {said}"))
+            }
             Error::Io(IoError::Io(said)) => Self::broken(ErrorKind::Unavailable, said.to_string()),
             other => Self::broken(ErrorKind::Unavailable, other.to_string()),
         }

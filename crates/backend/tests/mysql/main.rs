@@ -4,6 +4,10 @@
 
 mod auto_increment;
 mod ledger;
+mod mishaps;
+mod reach;
+mod refusals;
 mod row;
 mod segment;
 mod support;
+mod tls;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use sequent_backend::mysql::{MysqlOptions, MysqlStore};
-use sequent_core::{BoxFuture, Key, Store};
+use sequent_core::{Block, BoxFuture, Cell, ErrorKind, Incarnation, Key, Life, SourceError, Store};
 use sequent_testkit::{conformance::store::StoreFixture, servers::MariaDb};
 
 /// What `mysql-row` and `mysql-segment` need, as the crate's page has it.
@@ -58,6 +58,11 @@ impl Site {
     pub(crate) async fn load(&self) {
         self.server.kill().await;
         self.server.restart().await;
+        self.reload().await;
+    }
+
+    /// Loads the dump while everything runs.
+    pub(crate) async fn reload(&self) {
         self.server.sql("DO SLEEP(1.01)").await;
         for table in self.tables().await {
             let sql = format!(
@@ -123,4 +128,53 @@ impl StoreFixture for Shard {
             self.site.server.sql(&sql).await.trim() == "1"
         })
     }
+}
+
+/// The three ways to count.
+pub(crate) const WAYS: [(&str, fn(MysqlOptions) -> MysqlStore); 3] = [
+    ("mysql-row", MysqlStore::row),
+    ("mysql-segment", MysqlStore::segment),
+    ("mysql-auto-increment", |options| MysqlStore::auto_increment(options, "0").unwrap()),
+];
+
+/// A store with the incarnation under which it was looked at.
+pub(crate) struct Hand {
+    pub(crate) store: MysqlStore,
+    pub(crate) under: Incarnation,
+}
+
+impl Hand {
+    pub(crate) async fn of(store: MysqlStore) -> Result<Self, SourceError> {
+        let under = store.inspect().await?.incarnation;
+        Ok(Self { store, under })
+    }
+
+    pub(crate) async fn take(&self, key: &str, life: i64, want: u64) -> Result<Block, SourceError> {
+        let key = Key::from_stored(key);
+        self.store.take(Cell { key: &key, under: &self.under }, Life::from_stored(life), want).await
+    }
+
+    pub(crate) async fn close(&self, key: &str, next: i64) -> Result<u64, SourceError> {
+        let key = Key::from_stored(key);
+        self.store.close(Cell { key: &key, under: &self.under }, Life::from_stored(next)).await
+    }
+
+    pub(crate) async fn begin(&self, key: &str, life: i64, base: u64) -> Result<u64, SourceError> {
+        let value = self.close(key, life).await?;
+        let key = Key::from_stored(key);
+        let cell = Cell { key: &key, under: &self.under };
+        self.store.install(cell, Life::from_stored(life), base.max(value)).await?;
+        Ok(value)
+    }
+}
+
+/// Asserts that something failed for this reason, that its text names each of the parts, and no secret.
+#[track_caller]
+pub(crate) fn failed<T: std::fmt::Debug>(answer: Result<T, SourceError>, kind: ErrorKind, parts: &[&str]) {
+    let error = answer.unwrap_err();
+    assert_eq!(error.kind(), kind, "{error}");
+    for part in parts {
+        assert!(error.to_string().contains(part), "{part:?} is not in {error}");
+    }
+    assert!(!format!("{error} {error:?}").contains("secret"), "{error}");
 }

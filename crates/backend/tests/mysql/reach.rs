@@ -1,0 +1,100 @@
+//! Connections: how many, and what becomes of idle ones.
+
+use std::{
+    sync::{Arc, Mutex},
+    time::{Duration, Instant, SystemTime},
+};
+
+use sequent_backend::mysql::{MysqlOptions, MysqlPassword, MysqlStore};
+use sequent_core::{Clock, ErrorKind, Store, SystemClock};
+use tokio::task::JoinSet;
+
+use crate::support::{Hand, ROWS, Site, failed};
+
+/// The machine's clock, moved forward by hand.
+#[derive(Debug, Default)]
+struct StepClock(Mutex<Duration>);
+
+impl Clock for StepClock {
+    fn now(&self) -> Instant {
+        SystemClock.now() + *self.0.lock().unwrap()
+    }
+
+    fn wall(&self) -> SystemTime {
+        SystemClock.wall()
+    }
+}
+
+async fn connections(site: &Site) -> u64 {
+    let sql = "SELECT COUNT(*) FROM information_schema.processlist WHERE user = 'shop'";
+    site.server.sql(sql).await.trim().parse().unwrap()
+}
+
+#[tokio::test]
+async fn no_more_connections_than_allowed_are_opened() {
+    let site = Site::new(ROWS).await;
+    for most in [1, 3] {
+        let options = MysqlOptions { connections_max: most, ..site.options() };
+        let hand = Arc::new(Hand::of(MysqlStore::row(options)).await.unwrap());
+        hand.begin("order", 1, 0).await.unwrap();
+        let mut tasks = JoinSet::new();
+        for _ in 0..16 {
+            let hand = hand.clone();
+            tasks.spawn(async move {
+                for _ in 0..20 {
+                    hand.take("order", 1, 1).await.unwrap();
+                }
+            });
+        }
+        tasks.join_all().await;
+        assert_eq!(connections(&site).await, most as u64);
+        hand.store.disconnect().await;
+        while connections(&site).await > 0 {
+            tokio::task::yield_now().await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_idle_connection_that_the_server_closed_is_replaced_unnoticed() {
+    let site = Site::new(ROWS).await;
+    let clock = Arc::new(StepClock::default());
+    let options = MysqlOptions { clock: clock.clone(), ..site.options() };
+    let hand = Hand::of(MysqlStore::row(options)).await.unwrap();
+    hand.begin("order", 1, 0).await.unwrap();
+    site.server.sql("KILL USER shop").await;
+    *clock.0.lock().unwrap() += Duration::from_secs(2);
+    assert_eq!(hand.take("order", 1, 1).await.unwrap().first(), 1);
+}
+
+#[tokio::test]
+async fn a_password_is_read_from_its_file_for_each_connection() {
+    let site = Site::new(ROWS).await;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("password");
+    std::fs::write(&path, "a secret\nand a second line\n").unwrap();
+    let options = MysqlOptions { password: MysqlPassword::File(path.clone()), ..site.options() };
+    let store = MysqlStore::row(options);
+    store.inspect().await.unwrap();
+    store.disconnect().await;
+    std::fs::write(&path, "no longer a secret\n").unwrap();
+    failed(store.inspect().await, ErrorKind::Refused, &["1045"]);
+    site.server.sql("SET PASSWORD FOR 'shop'@'127.0.0.1' = PASSWORD('no longer a secret')").await;
+    store.inspect().await.unwrap();
+    std::fs::remove_file(&path).unwrap();
+    store.disconnect().await;
+    failed(store.inspect().await, ErrorKind::Refused, &["password file", "password: "]);
+}
+
+#[tokio::test]
+async fn a_server_that_is_away_or_silent_is_unavailable_within_the_limit() {
+    let site = Site::new(ROWS).await;
+    let limit = Duration::from_millis(300);
+    let store = MysqlStore::row(MysqlOptions { connect_limit: limit, ..site.options() });
+    site.server.suspend().await;
+    failed(store.inspect().await, ErrorKind::Unavailable, &["not connected within 300ms"]);
+    site.server.resume().await;
+    store.inspect().await.unwrap();
+    site.server.kill().await;
+    failed(store.inspect().await, ErrorKind::Unavailable, &["mysql://shop@127.0.0.1", "refused"]);
+}
