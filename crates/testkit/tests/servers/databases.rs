@@ -5,8 +5,21 @@ use std::{path::Path, time::Duration};
 use sequent_testkit::servers::{Maria, MariaDb, PostgreSql, Postgres, Server, Sql};
 use tokio::{io::AsyncReadExt, net::TcpStream, time::timeout};
 
+/// How often is asked at most; each time starts a client, so this is a minute and more.
+const ASKS_MAX: usize = 1_000;
+
 async fn rows<E: Sql>(server: &Server<E>) -> String {
     server.sql("SELECT MAX(id), COUNT(*) FROM t").await
+}
+
+/// What comes of asking again and again.
+async fn first<T, F: Future<Output = Option<T>>>(ask: impl Fn() -> F) -> T {
+    for _ in 0..ASKS_MAX {
+        if let Some(found) = ask().await {
+            return found;
+        }
+    }
+    panic!("asked {ASKS_MAX} times in vain");
 }
 
 /// How many processes work in a folder.
@@ -113,21 +126,12 @@ async fn one_connection_of_postgres_dies_and_the_server_recovers() {
         .await;
     let held = tokio::join!(server.try_sql("SELECT pg_sleep(60)"), async {
         let find = "SELECT pid FROM pg_stat_activity WHERE query LIKE 'SELECT pg_sleep%'";
-        let victim = loop {
-            if let Ok(pid) = server.sql(find).await.trim().parse() {
-                break pid;
-            }
-        };
-        server.kill_backend(victim);
+        server.kill_backend(first(|| async { server.sql(find).await.trim().parse().ok() }).await);
     });
     assert!(held.0.is_err(), "{held:?} of {pid}");
-    let empty = loop {
-        // It recovers, and refuses meanwhile.
-        if let Ok(rows) = server.try_sql("SELECT COUNT(*) FROM u").await {
-            break rows;
-        }
-    };
-    assert_eq!(empty, "0\n");
+    // It recovers, and refuses meanwhile.
+    let rows = first(|| async { server.try_sql("SELECT COUNT(*) FROM u").await.ok() }).await;
+    assert_eq!(rows, "0\n", "what is not logged is emptied by a recovery");
     assert_eq!(server.sql("SELECT pg_postmaster_start_time()").await, started);
 }
 
