@@ -20,8 +20,7 @@ use super::{
 /// - one statement is one transaction; who waits for a lock gives up after a second and says so;
 /// - times are compared as text, so there is one zone.
 const SESSION: &str = "SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_AUTO_VALUE_ON_ZERO,NO_ENGINE_SUBSTITUTION', \
-    autocommit = 1, time_zone = '+00:00', innodb_lock_wait_timeout = 1, lock_wait_timeout = 2, \
-    auto_increment_increment = 1, auto_increment_offset = 1";
+    autocommit = 1, time_zone = '+00:00', innodb_lock_wait_timeout = 1, lock_wait_timeout = 2";
 
 /// An open connection, and what was learned when it was opened.
 pub(super) struct Link {
@@ -58,8 +57,9 @@ impl Link {
         link.text("SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED").await?;
         link.text(&format!("{SESSION}{}", schema.session)).await?;
         link.settings = Settings::new(link.rows(settings::ASK, ()).await?);
-        if link.settings.is_mariadb() && !schema.session.is_empty() {
-            // A server that was suspended amid a transaction must not keep the others from their locks.
+        if link.settings.is_mariadb() && schema.transactions {
+            // Who was suspended amid a transaction must not keep the others from the locks for as long. MySQL has no such
+            // setting: there `wait_timeout` cuts it off.
             link.text("SET SESSION idle_transaction_timeout = 3").await?;
         }
         link.settings.admit()?;

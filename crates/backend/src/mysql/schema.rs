@@ -15,10 +15,12 @@ pub(super) struct Schema {
     pub(super) anchor: &'static str,
     /// The table in memory that is empty after each start of the server.
     pub(super) boot: &'static str,
-    /// Makes the row that is there from the start, from two random tokens, if nothing else is there.
+    /// Makes the row that the anchor has from the start, from two random tokens, if nothing else is there.
     pub(super) beget: Option<&'static str>,
     /// Whether ids come from `AUTO_INCREMENT`.
     pub(super) auto_increment: bool,
+    /// Whether verbs hold locks over several statements.
+    pub(super) transactions: bool,
     /// Session settings besides the common ones, `, name = value` each.
     pub(super) session: &'static str,
 }
@@ -59,7 +61,10 @@ pub(super) async fn settle(
 }
 
 async fn beget(link: &mut Link, schema: &Schema, entropy: &dyn Entropy) -> Result<(), Fault> {
-    if let Some(sql) = schema.beget {
+    let Some(sql) = schema.beget else { return Ok(()) };
+    // A look waits for nobody; the insertion would wait for whoever holds the row.
+    let there: Option<(u64,)> = link.row(&format!("SELECT 1 FROM {} LIMIT 1", schema.anchor), ()).await?;
+    if there.is_none() {
         link.exec(sql, (token(entropy), token(entropy))).await?;
     }
     Ok(())

@@ -5,9 +5,11 @@
 mod auto_increment;
 mod ledger;
 mod mishaps;
+mod processes;
 mod reach;
 mod refusals;
 mod row;
 mod segment;
+mod servers;
 mod support;
 mod tls;

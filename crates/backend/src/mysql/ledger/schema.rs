@@ -108,5 +108,6 @@ pub(super) static LEDGER: Schema = Schema {
         WHERE NOT EXISTS (SELECT 1 FROM sequent_layout) AND NOT EXISTS (SELECT 1 FROM sequent_counters)",
     ),
     auto_increment: false,
+    transactions: true,
     session: ", wait_timeout = 10",
 };

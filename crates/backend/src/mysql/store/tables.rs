@@ -40,6 +40,7 @@ const ROWS: Schema = Schema {
     boot: "sequent_boot",
     beget: None,
     auto_increment: false,
+    transactions: false,
     session: "",
 };
 
@@ -47,4 +48,8 @@ const ROWS: Schema = Schema {
 pub(super) static CELLS: Schema = ROWS;
 
 /// Counters in tables of their own, with rows as fences.
-pub(super) static FENCES: Schema = Schema { auto_increment: true, ..ROWS };
+pub(super) static FENCES: Schema = Schema {
+    auto_increment: true,
+    session: ", auto_increment_increment = 1, auto_increment_offset = 1",
+    ..ROWS
+};
