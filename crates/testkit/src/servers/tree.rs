@@ -2,8 +2,8 @@
 
 use rustix::process::{Pid, Signal, kill_process};
 
-/// How often a process is looked at until it has stopped.
-const LOOKS_MAX: usize = 10_000;
+/// How often a process is looked at until it has stopped: for a second or so.
+const LOOKS_MAX: usize = 100_000;
 
 /// A process in the state that `/proc/<pid>/stat` shows.
 struct Seen {
@@ -44,7 +44,6 @@ pub(crate) fn stop(root: i32) -> Vec<i32> {
         if seen(root).is_none_or(|seen| matches!(seen.state, 'T' | 't' | 'Z' | 'X')) {
             break;
         }
-        std::thread::yield_now();
     }
     let children = below(root);
     for child in &children {
