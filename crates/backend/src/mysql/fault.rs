@@ -108,15 +108,17 @@ impl From<Error> for Fault {
             }
             Error::Io(IoError::Tls(said)) => Self::broken(ErrorKind::Refused, format!("TLS: {said}")),
             // Whom not to trust is a matter of papers.
-            Error::Io(IoError::Io(said))
-                if said.get_ref().is_some_and(|inner| inner.is::<rustls::Error>()) =>
-            {
+            Error::Io(IoError::Io(said)) if is_tls(&said) => {
                 Self::broken(ErrorKind::Refused, format!("TLS: {said}"))
             }
             Error::Io(IoError::Io(said)) => Self::broken(ErrorKind::Unavailable, said.to_string()),
             other => Self::broken(ErrorKind::Unavailable, other.to_string()),
         }
     }
+}
+
+fn is_tls(error: &std::io::Error) -> bool {
+    error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>()).is_some()
 }
 
 /// Login, host, database, grants.

@@ -130,8 +130,11 @@ impl StoreFixture for Shard {
     }
 }
 
+/// A way to count, by its name.
+pub(crate) type Way = (&'static str, fn(MysqlOptions) -> MysqlStore);
+
 /// The three ways to count.
-pub(crate) const WAYS: [(&str, fn(MysqlOptions) -> MysqlStore); 3] = [
+pub(crate) const WAYS: [Way; 3] = [
     ("mysql-row", MysqlStore::row),
     ("mysql-segment", MysqlStore::segment),
     ("mysql-auto-increment", |options| MysqlStore::auto_increment(options, "0").unwrap()),
