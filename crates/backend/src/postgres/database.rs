@@ -5,12 +5,12 @@ use sqlx::Connection;
 
 use super::{
     PostgresOptions, PostgresUrl,
-    connect::Target,
     fault::Fault,
     link::{Kind, Link},
     patience::Patience,
     pool::{Loan, Pool},
     schema::SchemaName,
+    target::Target,
     work::{Work, attempt},
 };
 

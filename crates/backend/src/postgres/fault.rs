@@ -120,11 +120,13 @@ fn meaning(code: &str) -> (Reaction, &'static str) {
         "42501" => (Reaction::Refuse, ": the role lacks a privilege; the documentation lists what it needs"),
         "42P01" | "3F000" => (Reaction::Refuse, ": the tables are gone, or were never made here"),
         "25006" => (Reaction::Evict, ": the server takes no writes"),
+        // data_corrupted, index_corrupted.
+        "XX001" | "XX002" => (Reaction::Refuse, ": the data is damaged: restore it from a copy"),
         // "cached plan must not change result type": somebody altered a table; another connection plans anew.
         "0A000" => (Reaction::Evict, ""),
         _ => match code.get(..2) {
-            // invalid authorization, catalog name, schema name; syntax or access; integrity; damaged data; no such value.
-            Some("28" | "3D" | "3F" | "42" | "23" | "22" | "XX") => (Reaction::Refuse, ""),
+            // invalid authorization, catalog name, schema name; syntax or access; integrity; no such value.
+            Some("28" | "3D" | "3F" | "42" | "23" | "22") => (Reaction::Refuse, ""),
             // Connection, resources, operator's intervention, system: and what is not known.
             _ => (Reaction::Evict, ""),
         },
@@ -148,6 +150,7 @@ mod tests {
             ("42P01", Reaction::Refuse),
             ("08P01", Reaction::Refuse),
             ("XX001", Reaction::Refuse),
+            ("XX000", Reaction::Evict),
             ("08006", Reaction::Evict),
             ("25006", Reaction::Evict),
             ("53100", Reaction::Evict),

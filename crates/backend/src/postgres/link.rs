@@ -3,7 +3,7 @@
 use sequent_core::{Durability, DurabilityClass, ErrorKind, Incarnation, SourceError};
 use sqlx::{postgres::types::Oid, query, query_as};
 
-use super::{connect::Target, fault::Fault, options::token, schema};
+use super::{fault::Fault, options::token, schema, target::Target};
 
 pub(super) use super::connect::Session;
 

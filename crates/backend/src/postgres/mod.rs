@@ -1,8 +1,9 @@
 //! PostgreSQL: a schema a shard, and one for the ledger.
 //!
-//! Reading order: `url` (where, and a secret), `options`, `fault` (what the server says, and who must react), `connect`
-//! (one session and its settings), `schema` (tables appear complete or not at all), `link` (who speaks), `pool`,
-//! `work` (a verb), `database` (verbs on the pool, with `patience`), then `store` and `ledger`, a file a trait.
+//! Reading order: `url` (where, and a secret), `options`, `fault` (what the server says, and who must react), `target`
+//! (what the driver is told), `connect` (one session and its settings), `schema` (tables appear complete or not at all),
+//! `link` (who speaks), `pool`, `work` (a verb), `database` (verbs on the pool, with `patience`), then `store` and
+//! `ledger`, a file a trait.
 //!
 //! What it rests on:
 //!
@@ -61,6 +62,7 @@ mod patience;
 mod pool;
 mod schema;
 mod store;
+mod target;
 mod url;
 mod work;
 

@@ -1,10 +1,10 @@
 //! Callers that go away midway: the connection is closed, and what was half done is undone.
 
-use std::{collections::BTreeSet, time::Duration};
+use std::{collections::BTreeSet, future::poll_fn, task::Poll, time::Duration};
 
 use sequent_backend::postgres::{PostgresOptions, PostgresStore};
 use sequent_core::{
-    Key, Layout, Life, Store,
+    ErrorKind, Key, Layout, Life, Store,
     ledger::{Counter, Identity, LayoutBook, LayoutRecord, Opening, Pass, Rows, ServerId, Words},
 };
 use sequent_testkit::cut_short;
@@ -111,4 +111,31 @@ async fn a_ledgers_call_dropped_midway_is_done_whole_or_not_at_all() {
         }
     }
     panic!("a call was not ready after {POLLS_MAX} polls");
+}
+
+#[tokio::test]
+async fn a_caller_that_stalls_in_a_transaction_holds_up_others_for_seconds_only() {
+    let site = Site::new().await;
+    let (stalled, other) = (site.ledger(), site.ledger());
+    let under = stalled.inspect().await.unwrap().incarnation;
+    let layout = Layout::new(2, 0).unwrap();
+    stalled.found(&LayoutRecord { cluster: "shop".parse().unwrap(), layout, epoch: 1 }).await.unwrap();
+    let mut call = stalled.enlist(&under, ServerId(7), 1);
+    let holds = "SELECT count(*) FROM pg_stat_activity \
+        WHERE state = 'idle in transaction' AND query LIKE '%FOR UPDATE%'";
+    let mut polls = 0;
+    while site.server.sql(holds).await.trim() == "0" {
+        polls += 1;
+        assert!(polls < POLLS_MAX, "the call never held the lock");
+        let polled = poll_fn(|context| Poll::Ready(call.as_mut().poll(context))).await;
+        assert!(polled.is_pending(), "the call was through before it was seen to hold the lock");
+    }
+    let mut refused = 0;
+    while let Err(error) = other.enlist(&under, ServerId(8), 1).await {
+        assert_eq!(error.kind(), ErrorKind::Contended, "{error}");
+        refused += 1;
+        assert!(refused < 20, "the lock is held for ever");
+    }
+    assert!(refused > 0, "nobody held the lock");
+    assert_eq!(call.await.unwrap_err().kind(), ErrorKind::Unavailable);
 }

@@ -2,11 +2,12 @@
 
 use std::{sync::Arc, time::Duration};
 
+use sequent_backend::postgres::{PostgresOptions, PostgresStore};
 use sequent_core::{Cell, ErrorKind, Store};
 use sequent_testkit::Oracle;
 use tokio::{task::JoinSet, time::timeout};
 
-use crate::support::{Counting, Site, key, life};
+use crate::support::{Counting, MAKER, Site, failed, key, life, options};
 
 /// How many take at once: more than there are connections.
 const TAKERS: usize = 8;
@@ -98,4 +99,18 @@ async fn a_pool_holds_no_more_connections_than_it_may() {
     counting.store.disconnect();
     while site.server.sql(sql).await.trim() != "0" {}
     assert_eq!(counting.take(1).await.unwrap().first(), 41);
+}
+
+#[tokio::test]
+async fn connections_that_died_while_idle_are_found_before_they_are_used() {
+    let site = Site::new().await;
+    let cautious = PostgresOptions { keep_alive: Duration::ZERO, ..options() };
+    let mut counting = Counting::begin(PostgresStore::new(site.url(MAKER), cautious), 0).await;
+    for round in 1..=3 {
+        assert_eq!(counting.take(1).await.unwrap().first(), round);
+        site.server.restart().await;
+        // Not `Unavailable`, which would put out a slot whose server is there.
+        failed(counting.take(1).await, ErrorKind::Reborn, &["expected postgres"]);
+        counting.under = counting.store.inspect().await.unwrap().incarnation;
+    }
 }

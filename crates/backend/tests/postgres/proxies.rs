@@ -72,7 +72,7 @@ async fn one_that_looks_like_the_server_is_noticed_when_it_shares() {
     let settings = [
         ("lock_timeout", "700ms"),
         ("statement_timeout", "10s"),
-        ("idle_in_transaction_session_timeout", "10s"),
+        ("idle_in_transaction_session_timeout", "2s"),
     ];
     for (name, value) in settings {
         site.server.sql(&format!("ALTER ROLE {MAKER} SET {name} = '{value}'")).await;
