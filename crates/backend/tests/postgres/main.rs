@@ -8,6 +8,7 @@ mod dropped;
 mod incarnations;
 mod interrupted;
 mod ledger;
+mod network;
 mod processes;
 mod proxies;
 mod refusals;
