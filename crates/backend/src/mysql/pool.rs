@@ -5,7 +5,7 @@
 
 use std::{
     sync::{Mutex, MutexGuard, PoisonError},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use sequent_core::{ErrorKind, Incarnation, SourceError};
@@ -99,7 +99,8 @@ impl Pool {
     async fn lend(&self, under: Option<&Incarnation>, look: bool) -> Result<Loan<'_>, Fault> {
         let closed = |_| Fault::broken(ErrorKind::Unavailable, "the pool is closed");
         let seat = self.seats.acquire().await.map_err(closed)?;
-        let mut loan = Loan { pool: self, link: self.take_idle(), _seat: seat };
+        let since = self.options.clock.now();
+        let mut loan = Loan { pool: self, link: self.take_idle(), since, _seat: seat };
         if let Some(link) = &mut loan.link
             && !self.is_sound(link, look).await
         {
@@ -158,11 +159,23 @@ impl Pool {
     }
 }
 
-/// A connection while a verb has it. Dropped before it is given back, it is closed.
+/// A connection while a verb has it. Dropped before it is given back, it is closed, and so are those that were idle all the
+/// while: where a server fell silent, or the network forgot its lines, each of them would cost another caller its time.
 struct Loan<'a> {
     pool: &'a Pool,
     link: Option<Link>,
+    since: Instant,
     _seat: SemaphorePermit<'a>,
+}
+
+impl Drop for Loan<'_> {
+    fn drop(&mut self) {
+        if self.link.is_some() {
+            let silent = |link: &mut Link| link.idle_since < self.since;
+            let gone: Vec<Link> = self.pool.shelf().idle.extract_if(.., silent).collect();
+            drop(gone);
+        }
+    }
 }
 
 impl Loan<'_> {

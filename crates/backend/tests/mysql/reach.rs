@@ -68,6 +68,31 @@ async fn an_idle_connection_that_the_server_closed_is_replaced_unnoticed() {
 }
 
 #[tokio::test]
+async fn where_one_connection_fell_silent_the_idle_ones_are_not_trusted() {
+    let site = Site::new(ROWS).await;
+    let hand = Arc::new(Hand::of(MysqlStore::row(site.options())).await.unwrap());
+    hand.begin("order", 1, 0).await.unwrap();
+    while connections(&site).await < 4 {
+        let takes = (0..4).map(|_| {
+            let hand = hand.clone();
+            async move { hand.take("order", 1, 1).await.unwrap() }
+        });
+        takes.collect::<JoinSet<_>>().join_all().await;
+    }
+    site.server.suspend().await;
+    assert!(tokio::time::timeout(Duration::from_millis(50), hand.take("order", 1, 1)).await.is_err());
+    site.server.resume().await;
+    for _ in 0..500 {
+        if connections(&site).await == 0 {
+            hand.take("order", 1, 1).await.unwrap();
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    panic!("{} connections are left", connections(&site).await);
+}
+
+#[tokio::test]
 async fn a_password_is_read_from_its_file_for_each_connection() {
     let site = Site::new(ROWS).await;
     let folder = tempfile::tempdir().unwrap();
