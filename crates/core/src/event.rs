@@ -120,6 +120,12 @@ pub enum Event {
         /// How many raw ids.
         count: u64,
     },
+    /// A process ended, and could not tell the ledger how far its counters are: should a shard be set back in place
+    /// now, its numbers may come twice.
+    Unreported {
+        /// How many counters.
+        counters: usize,
+    },
     /// A ledger version could not be left in every place where it belongs: a ledger older than it may go unnoticed.
     Unmarked {
         /// The version.

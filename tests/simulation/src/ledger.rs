@@ -5,8 +5,8 @@ use sequent_core::{
     BoxFuture, Incarnation, SlotIndex, SourceError,
     ledger::{
         Answer, Catalog, Counter, Defined, Definition, Identity, Known, LayoutBook, LayoutRecord,
-        LedgerInspection, Loss, Opened, Opening, Pass, PastLife, Presence, Raise, Raised, Reading, Recovery,
-        Row, Rows, ServerId, ShowUp, Word, Words,
+        LedgerInspection, Loss, Moved, Opened, Opening, Pass, PastLife, Presence, Raise, Raised, Reading,
+        Recovery, Row, Rows, ServerId, ShowUp, Word, Words,
     },
 };
 
@@ -101,6 +101,11 @@ impl Rows for SimLedger {
     fn raise<'a>(&'a self, pass: Pass<'a>, raises: &'a [Raise]) -> Reply<'a, Answer<Vec<Raised>>> {
         let (pass, raises) = (OwnedPass::of(pass), raises.to_vec());
         send!(self, ledger => ledger.raise(pass.show(), &raises))
+    }
+
+    fn moved<'a>(&'a self, under: &'a Incarnation, since: u64, most: usize) -> Reply<'a, Vec<Moved>> {
+        let under = under.clone();
+        send!(self, ledger => ledger.moved(&under, since, most))
     }
 
     fn list<'a>(&'a self, sequence: Option<&'a str>, most: usize) -> Reply<'a, Vec<(Counter, Row)>> {

@@ -23,7 +23,7 @@ pub use identity::{Identity, Known, LedgerInspection, Pass, ServerId};
 pub use layout_book::{LayoutBook, LayoutRecord};
 pub use recovery::{Loss, Recovery};
 pub use rows::{
-    Answer, Counter, Opened, Opening, PastLife, Presence, Raise, Raised, Reading, Row, Rows, ShowUp,
+    Answer, Counter, Moved, Opened, Opening, PastLife, Presence, Raise, Raised, Reading, Row, Rows, ShowUp,
 };
 pub use words::{Word, WordVerb, Words};
 

@@ -125,6 +125,19 @@ pub enum Raised {
     },
 }
 
+/// A row that a call moved: opened, raised, or reported in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Moved {
+    /// The counter.
+    pub counter: Counter,
+    /// The life that the row holds now.
+    pub life: Life,
+    /// The highest id that any server has reported.
+    pub seen: u64,
+    /// The ledger's version since that call.
+    pub version: u64,
+}
+
 /// Ceilings.
 pub trait Rows: Send + Sync {
     /// Reads the rows of some counters in one call. Fails with `Reborn` on a connection of another incarnation.
@@ -151,6 +164,16 @@ pub trait Rows: Send + Sync {
         pass: Pass<'a>,
         raises: &'a [Raise],
     ) -> BoxFuture<'a, Result<Answer<Vec<Raised>>, SourceError>>;
+
+    /// The rows that calls have moved since the version `since`, by version, at most `most`. Fails with `Reborn` on a
+    /// connection of another incarnation. One call moves at most 4096 rows: with a greater `most` there is no version of
+    /// which only a part comes but the last.
+    fn moved<'a>(
+        &'a self,
+        under: &'a Incarnation,
+        since: u64,
+        most: usize,
+    ) -> BoxFuture<'a, Result<Vec<Moved>, SourceError>>;
 
     /// The rows of a sequence's keys with their counters, at most `most`, ascending; of all sequences where `sequence` is `None`.
     fn list<'a>(

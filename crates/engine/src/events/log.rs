@@ -48,6 +48,12 @@ pub(super) fn log(event: &Event) {
         Event::Unwitnessed { slot, count } => {
             tracing::warn!(slot, count, "raw ids left above their ceiling while the ledger is away");
         }
+        Event::Unreported { counters } => {
+            tracing::error!(
+                counters,
+                "stopped without a last report to the ledger: leave the shards' files as they are until it was used again"
+            );
+        }
         Event::Unmarked { version, elsewhere, home } => unmarked(*version, *elsewhere, *home),
         Event::Dropped { slot, count, why } => tracing::info!(slot, count, why, "numbers burnt"),
         Event::Obeyed { slot, verb, who, why } => {

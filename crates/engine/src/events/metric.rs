@@ -28,6 +28,7 @@ pub(super) fn count(event: &Event) {
         Event::Unwitnessed { slot, count } => {
             metrics::counter!(UNWITNESSED, "slot" => label(*slot)).increment(*count);
         }
+        Event::Unreported { counters } => metrics::counter!(UNREPORTED).increment(*counters as u64),
         Event::Unmarked { elsewhere: false, .. } => metrics::counter!(UNMARKED).increment(1),
         Event::Dropped { count, why, .. } => metrics::counter!(DROPPED, "why" => *why).increment(*count),
         _ => {}
@@ -46,6 +47,7 @@ const STAMPED_AGAIN: &str = "sequent_stores_stamped_again_total";
 const LEDGER_AWAY: &str = "sequent_ledger_away";
 const LEDGER_BEHIND: &str = "sequent_ledger_behind";
 const UNWITNESSED: &str = "sequent_unwitnessed_raw_ids_total";
+const UNREPORTED: &str = "sequent_unreported_counters_total";
 const UNMARKED: &str = "sequent_ledger_marks_lost_total";
 const DROPPED: &str = "sequent_numbers_burnt_total";
 
@@ -64,6 +66,7 @@ pub fn describe_metrics() {
         (SKIPPED, "Raw ids skipped when a life was opened"),
         (REGRESSIONS, "Counters that went back: page somebody"),
         (STAMPED_AGAIN, "Known stores that came back empty: page somebody"),
+        (UNREPORTED, "Counters whose last report the ledger did not take when a process ended"),
         (UNWITNESSED, "Raw ids that left above their ceiling while the ledger was away"),
         (
             UNMARKED,

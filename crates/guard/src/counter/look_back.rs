@@ -8,7 +8,16 @@ impl Guarded {
     /// Reads the counter, and gives its life up if the store has forgotten what was taken. A store that can't be asked
     /// is for takes to judge.
     pub(crate) async fn look_back(&self) {
-        let Some(permit) = self.good_permit().filter(|_| !self.is_shut()) else { return };
+        if self.is_shut() {
+            return;
+        }
+        let Some(permit) = self.good_permit() else {
+            if self.state().refused.is_some() {
+                // The life that was to follow could not begin.
+                let _ = self.permit(1).await;
+            }
+            return;
+        };
         // Before the store is asked: what is taken meanwhile may not be in its answer.
         let floor = self.state().order.floor();
         let cell = Cell { key: &self.counter.key, under: &permit.row.store };

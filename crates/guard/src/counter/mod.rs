@@ -209,7 +209,7 @@ impl Source for Handle {
     fn take(&self, want: u64) -> BoxFuture<'_, Result<Blocks, SourceError>> {
         Box::pin(async move {
             let block = self.0.take_block(want).await?;
-            self.0.shared.latest.took(&self.0);
+            self.0.shared.latest.moved(&self.0);
             Ok(Blocks::from(block))
         })
     }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use sequent_core::{
     Incarnation, Life,
-    ledger::{Raise, Raised},
+    ledger::{Moved, Raise, Raised},
 };
 
 use super::{Guarded, State, permit::Permit};
@@ -91,6 +91,33 @@ impl Guarded {
         state.reported = state.reported.max(asked.seen);
         state.saw(*seen, base);
         state.order.saw(*seen);
+    }
+
+    /// What another server opened, raised or reported: what it has taken must not be given here, though the store may
+    /// have forgotten. Whether it is news.
+    pub(crate) fn hear(&self, under: &Incarnation, moved: &Moved) -> bool {
+        let mut state = self.state();
+        if let Some(preread) = state.preread.as_mut().filter(|preread| preread.row.ledger == *under) {
+            if preread.row.life == moved.life {
+                preread.row.seen = preread.row.seen.max(moved.seen);
+            } else {
+                state.preread = None;
+            }
+        }
+        let Some(permit) = state.permit.as_ref().filter(|permit| permit.row.ledger == *under) else {
+            return false;
+        };
+        if permit.row.life != moved.life {
+            // Ended by another server; or this one has just begun the next, and then it is joined again.
+            state.lay_down();
+            return false;
+        }
+        let base = permit.row.base;
+        let is_news = moved.seen > state.seen;
+        state.saw(moved.seen, base);
+        state.order.saw(moved.seen);
+        state.reported = state.reported.max(moved.seen);
+        is_news
     }
 
     pub(super) fn ahead(&self, state: &State, ahead: Duration) -> u64 {

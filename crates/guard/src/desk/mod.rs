@@ -14,6 +14,7 @@ use sequent_core::{
 
 use crate::{GuardConfig, counter::Debts, marks::Marks, shard::Shard};
 
+mod hearing;
 mod renewal;
 mod trouble;
 
@@ -28,6 +29,8 @@ struct State {
     incarnation: Incarnation,
     nonces: VecDeque<u64>,
     version: u64,
+    /// Up to which version this server has heard what calls moved.
+    heard: u64,
     away_since: Option<Instant>,
     /// One more with each loss and each return; odd while the ledger is away.
     losses: u64,
@@ -94,6 +97,7 @@ impl Desk {
             incarnation: inspection.incarnation,
             nonces: VecDeque::from([nonce]),
             version: inspection.version,
+            heard: inspection.version,
             away_since: None,
             losses: 0,
             trouble: None,

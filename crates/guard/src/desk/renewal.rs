@@ -136,6 +136,8 @@ impl Desk {
         let mut state = self.state();
         state.incarnation = found.incarnation;
         state.version = found.version;
+        // Permits of this incarnation rest on rows that will be read from now on.
+        state.heard = found.version;
         state.nonces = VecDeque::from([nonce]);
         state.trouble = trouble;
         state.another = None;

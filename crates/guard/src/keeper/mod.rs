@@ -15,7 +15,7 @@ use std::{
 };
 
 use sequent_core::{
-    BoxFuture, ErrorKind, Incarnation, Key, Source, SourceError,
+    BoxFuture, ErrorKind, Event, Incarnation, Key, Source, SourceError,
     ledger::{Counter, LayoutRecord, Word},
 };
 use tokio::sync::watch;
@@ -38,6 +38,9 @@ const RAISES_MAX: usize = 4096;
 
 /// How often a ledger that is away is tried.
 const AWAY_RETRY: Duration = Duration::from_millis(250);
+
+/// How often a process that ends tries to report: others may keep the ledger busy for a moment.
+const LAST_REPORTS_MAX: usize = 4;
 
 /// Counters that a status lists.
 const STATUS_COUNTERS_MAX: usize = 1000;
@@ -142,7 +145,22 @@ impl Keeper {
             return;
         }
         self.registry().values().for_each(|guarded| guarded.shut());
-        self.show_up(Duration::ZERO).await;
+        for _ in 0..LAST_REPORTS_MAX {
+            self.show_up(Duration::ZERO).await;
+            if self.trouble().is_some() || self.unreported() == 0 {
+                return;
+            }
+            tokio::time::sleep(AWAY_RETRY).await;
+        }
+        let counters = self.unreported();
+        if counters > 0 {
+            self.shared.env.events.emit(Event::Unreported { counters });
+        }
+    }
+
+    /// Counters with something left to report.
+    fn unreported(&self) -> usize {
+        self.registry().values().filter(|guarded| guarded.report(Duration::ZERO).is_some()).count()
     }
 
     /// What the guard knows, for people.

@@ -14,6 +14,9 @@ use super::{
 };
 use crate::counter::Guarded;
 
+/// Pages of moved rows that one show up reads: what is left is for the next.
+const PAGES_MAX: usize = 8;
+
 impl Keeper {
     /// Answers asks, shows up and watches, until it is dropped. To be spawned once.
     pub async fn run(self: Arc<Self>) {
@@ -60,6 +63,7 @@ impl Keeper {
                 break;
             }
         }
+        self.listen(&under).await;
         self.forget_the_dropped();
         for shard in &self.shards {
             shard.record_again(&under).await;
@@ -88,6 +92,23 @@ impl Keeper {
         publish(&self.words, presence.words);
         publish(&self.catalog_version, presence.catalog_version);
         true
+    }
+
+    /// What others opened and reported meanwhile, of counters that had nothing to say themselves.
+    async fn listen(&self, under: &Incarnation) {
+        for _ in 0..PAGES_MAX {
+            let Ok((moved, more)) = self.shared.desk.listen(under).await else { return };
+            for moved in &moved {
+                let guarded = self.registry().get(&moved.counter).cloned();
+                if let Some(guarded) = guarded.filter(|guarded| guarded.hear(under, moved)) {
+                    self.shared.latest.moved(&guarded);
+                }
+            }
+            self.shared.desk.heard(under, &moved, more);
+            if !more {
+                return;
+            }
+        }
     }
 
     /// Counters whose key is gone, and which have nothing left to report, are forgotten.

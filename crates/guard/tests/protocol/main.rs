@@ -10,6 +10,7 @@ mod marks;
 mod merging;
 #[cfg(feature = "mutation")]
 mod mutations;
+mod neighbours;
 mod opening;
 mod order;
 mod queued;

@@ -132,8 +132,8 @@ async fn a_counter_set_back_across_a_crash_is_noticed_as_far_as_it_was_reported(
 }
 
 #[tokio::test(start_paused = true)]
-async fn neighbours_notice_at_their_next_show_up() {
-    let world = World::new(2).tolerant();
+async fn neighbours_hear_of_it_at_their_next_show_up() {
+    let world = World::new(2);
     let (a, b) = (world.open("a").await, world.open("b").await);
     a.take_to(0, 20).await;
     b.take(0, 1).await.unwrap();
@@ -142,11 +142,9 @@ async fn neighbours_notice_at_their_next_show_up() {
     a.shows_up().await;
     assert!(world.stores[0].set_value(&key(), 30));
     b.take(0, 5).await.unwrap();
-    assert_eq!(world.numbers.repeats().len(), 1, "b alone sees an increasing run: what cannot be promised");
     b.shows_up().await;
     b.take_to(0, world.highest(0) + 200).await;
     a.take_to(0, world.highest(0) + 200).await;
-    assert_eq!(world.numbers.repeats().len(), 1, "and it ends with the first show up");
     assert!(regressions(&a) + regressions(&b) >= 1);
 }
 

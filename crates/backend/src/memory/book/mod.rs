@@ -7,7 +7,7 @@ mod recovery;
 mod rows;
 mod words;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use sequent_core::{
     Block, Incarnation, LedgerId, Rules, SequenceName, SlotIndex,
@@ -29,6 +29,9 @@ pub struct Book {
     known: Known,
     layout: Option<LayoutRecord>,
     rows: BTreeMap<Counter, Row>,
+    /// The version of the call that moved each row last, and the rows by it.
+    moved: BTreeMap<Counter, u64>,
+    moves: BTreeSet<(u64, Counter)>,
     history: BTreeMap<Counter, Vec<PastLife>>,
     catalog_version: u64,
     definitions: BTreeMap<SequenceName, Definition>,
@@ -55,6 +58,8 @@ impl Book {
             known: Known::default(),
             layout: None,
             rows: BTreeMap::new(),
+            moved: BTreeMap::new(),
+            moves: BTreeSet::new(),
             history: BTreeMap::new(),
             catalog_version: 0,
             definitions: BTreeMap::new(),

@@ -2,7 +2,7 @@
 
 use sequent_core::{
     Incarnation, Rule, SourceError,
-    ledger::{Answer, Counter, Opened, Opening, Pass, PastLife, Presence, Raise, Raised, Row},
+    ledger::{Answer, Counter, Moved, Opened, Opening, Pass, PastLife, Presence, Raise, Raised, Row},
 };
 
 use super::{Book, capped};
@@ -18,6 +18,26 @@ impl Book {
     /// The row of a counter.
     pub fn row(&self, counter: &Counter) -> Option<&Row> {
         self.rows.get(counter)
+    }
+
+    /// The rows that calls have moved since the version `since`, by version, at most `most`.
+    pub fn moved(&self, under: &Incarnation, since: u64, most: usize) -> Result<Vec<Moved>, SourceError> {
+        reborn_unless(&self.incarnation, under)?;
+        let later = self.moves.iter().skip_while(|(version, _)| *version <= since).take(most);
+        let moved = later.filter_map(|(version, counter)| {
+            let Row { life, seen, .. } = *self.rows.get(counter)?;
+            Some(Moved { counter: counter.clone(), life, seen, version: *version })
+        });
+        Ok(moved.collect())
+    }
+
+    /// The call that is under way, which will have the next version, has moved the row.
+    fn note_move(&mut self, counter: &Counter) {
+        let version = self.version + 1;
+        if let Some(before) = self.moved.insert(counter.clone(), version) {
+            self.moves.remove(&(before, counter.clone()));
+        }
+        self.moves.insert((version, counter.clone()));
     }
 
     /// The ceilings that an open would find. Only a ledger without [`Rule::OpenAtomic`] reads them in a step of their own.
@@ -65,6 +85,7 @@ impl Book {
             seen: found,
             opened_at_ms: now_ms,
         };
+        self.note_move(&opening.counter);
         if let Some(old) = self.rows.insert(opening.counter.clone(), row.clone()) {
             let ended = PastLife { life: old.life, base: old.base, ceiling: old.ceiling };
             self.history.entry(opening.counter.clone()).or_default().push(ended);
@@ -99,9 +120,13 @@ impl Book {
         let lowered = !rules.keep(Rule::LedgerForward) && asked > 0;
         let ceiling = if lowered { asked } else { row.ceiling.max(asked) };
         let seen = row.seen.max(raise.seen);
-        *moved_any |= (ceiling, seen) != (row.ceiling, row.seen);
+        let moved = (ceiling, seen) != (row.ceiling, row.seen);
         (row.ceiling, row.seen) = (ceiling, seen);
-        Raised::Held { ceiling: row.ceiling, seen: row.seen }
+        if moved {
+            *moved_any = true;
+            self.note_move(&raise.counter);
+        }
+        Raised::Held { ceiling, seen }
     }
 
     /// Raises and reports in one step; returns what others said meanwhile.

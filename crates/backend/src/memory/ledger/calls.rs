@@ -4,8 +4,8 @@ use sequent_core::{
     BoxFuture, Durability, Incarnation, Rule, SlotIndex, SourceError,
     ledger::{
         Answer, Catalog, Counter, Defined, Definition, Identity, Known, LayoutBook, LayoutRecord,
-        LedgerInspection, Loss, Opened, Opening, Pass, PastLife, Presence, Raise, Raised, Reading, Recovery,
-        Row, Rows, ServerId, ShowUp, Word, Words,
+        LedgerInspection, Loss, Moved, Opened, Opening, Pass, PastLife, Presence, Raise, Raised, Reading,
+        Recovery, Row, Rows, ServerId, ShowUp, Word, Words,
     },
 };
 
@@ -87,6 +87,15 @@ impl Rows for MemoryLedger {
         raises: &'a [Raise],
     ) -> BoxFuture<'a, Result<Answer<Vec<Raised>>, SourceError>> {
         self.call(move |held, now_ms| held.book.raise(&pass, raises, now_ms))
+    }
+
+    fn moved<'a>(
+        &'a self,
+        under: &'a Incarnation,
+        since: u64,
+        most: usize,
+    ) -> BoxFuture<'a, Result<Vec<Moved>, SourceError>> {
+        self.call(move |held, _| held.book.moved(under, since, most))
     }
 
     fn list<'a>(

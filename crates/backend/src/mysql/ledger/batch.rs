@@ -45,17 +45,17 @@ pub(super) async fn read<'a>(
     Ok(sheet)
 }
 
-/// Writes rows, whether there were any or not.
-pub(super) async fn write(link: &mut Link, rows: &Sheet) -> Result<(), Fault> {
+/// Writes rows, whether there were any or not, moved by the call that will have the version `moved`.
+pub(super) async fn write(link: &mut Link, rows: &Sheet, moved: u64) -> Result<(), Fault> {
     let rows: Vec<(&Counter, &Row)> = rows.iter().collect();
     for part in parts(&rows) {
-        let marks = vec!["(?, ?, ?, ?, ?, ?, ?, ?, ?)"; part.len()].join(", ");
+        let marks = vec!["(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"; part.len()].join(", ");
         let sql = format!(
-            "INSERT INTO sequent_counters ({COLUMNS}) VALUES {marks} ON DUPLICATE KEY UPDATE \
+            "INSERT INTO sequent_counters ({COLUMNS}, moved) VALUES {marks} ON DUPLICATE KEY UPDATE \
             life = VALUES(life), store = VALUES(store), ledger = VALUES(ledger), base = VALUES(base), \
-            ceiling = VALUES(ceiling), seen = VALUES(seen), opened_at = VALUES(opened_at)"
+            ceiling = VALUES(ceiling), seen = VALUES(seen), opened_at = VALUES(opened_at), moved = VALUES(moved)"
         );
-        let params: Vec<Value> = part.iter().flat_map(|(counter, row)| values(counter, row)).collect();
+        let params: Vec<Value> = part.iter().flat_map(|(counter, row)| values(counter, row, moved)).collect();
         link.exec(&sql, params).await?;
     }
     Ok(())
@@ -89,7 +89,7 @@ pub(super) fn pair((slot, key, life, store, ledger, base, ceiling, seen, opened_
     (Counter { slot, key: Key::from_stored(&String::from_utf8_lossy(&key)) }, row)
 }
 
-fn values(Counter { slot, key }: &Counter, row: &Row) -> [Value; 9] {
+fn values(Counter { slot, key }: &Counter, row: &Row, moved: u64) -> [Value; 10] {
     [
         (*slot).into(),
         key.as_str().into(),
@@ -100,6 +100,7 @@ fn values(Counter { slot, key }: &Counter, row: &Row) -> [Value; 9] {
         capped(row.ceiling).into(),
         capped(row.seen).into(),
         capped(row.opened_at_ms).into(),
+        capped(moved).into(),
     ]
 }
 

@@ -44,7 +44,7 @@ impl Work for Open<'_> {
             value.push(opened);
         }
         batch::remember(link, &ended).await?;
-        batch::write(link, &changed).await?;
+        batch::write(link, &changed, meta.version + 1).await?;
         let version = meta.version(link, !changed.is_empty()).await?;
         Ok(Answer { value, version })
     }
@@ -106,7 +106,7 @@ pub(super) async fn raise_all(
         }
         value.push(outcome);
     }
-    batch::write(link, &changed).await?;
+    batch::write(link, &changed, meta.version + 1).await?;
     let version = meta.version(link, !changed.is_empty()).await?;
     Ok((Answer { value, version }, meta))
 }

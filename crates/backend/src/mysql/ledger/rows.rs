@@ -1,14 +1,14 @@
 //! Rows: for each counter its life, its base and its ceiling.
 
 use sequent_core::{
-    BoxFuture, Incarnation, Life, SourceError,
-    ledger::{Answer, Counter, Opened, Opening, Pass, PastLife, Raise, Raised, Reading, Row, Rows},
+    BoxFuture, Incarnation, Key, Life, SlotIndex, SourceError,
+    ledger::{Answer, Counter, Moved, Opened, Opening, Pass, PastLife, Raise, Raised, Reading, Row, Rows},
 };
 
 use super::{
     MysqlLedger,
     batch::{self, COLUMNS, Kept},
-    kept,
+    capped, kept,
     lives::{Open, RaiseThem},
     pass::{Hold, hold},
 };
@@ -43,6 +43,15 @@ impl Rows for MysqlLedger {
         Box::pin(self.pool.perform(RaiseThem { pass, raises }))
     }
 
+    fn moved<'a>(
+        &'a self,
+        under: &'a Incarnation,
+        since: u64,
+        most: usize,
+    ) -> BoxFuture<'a, Result<Vec<Moved>, SourceError>> {
+        Box::pin(self.pool.perform(Moves { under, since, most }))
+    }
+
     fn list<'a>(
         &'a self,
         sequence: Option<&'a str>,
@@ -72,6 +81,34 @@ impl Work for Read<'_> {
         let sheet = batch::read(link, self.counters).await?;
         let rows = self.counters.iter().map(|counter| sheet.get(counter).cloned()).collect();
         Ok(Reading { rows, clock_ms: meta.clock_ms })
+    }
+}
+
+struct Moves<'a> {
+    under: &'a Incarnation,
+    since: u64,
+    most: usize,
+}
+
+impl Work for Moves<'_> {
+    type Out = Vec<Moved>;
+    const VERB: &'static str = "read what moved in";
+    const FRAME: Frame = Frame::Write;
+
+    async fn run(&self, link: &mut Link) -> Result<Vec<Moved>, Fault> {
+        hold(link, Hold::Read).await?.check(self.under)?;
+        let sql = "SELECT slot, k, life, seen, moved FROM sequent_counters \
+            WHERE moved > ? ORDER BY moved LIMIT ?";
+        let most = i64::try_from(self.most).unwrap_or(i64::MAX);
+        let rows: Vec<(SlotIndex, Vec<u8>, i64, i64, i64)> =
+            link.rows(sql, (capped(self.since), most)).await?;
+        let moved = |(slot, key, life, seen, version): (SlotIndex, Vec<u8>, i64, i64, i64)| Moved {
+            counter: Counter { slot, key: Key::from_stored(&String::from_utf8_lossy(&key)) },
+            life: Life::from_stored(life),
+            seen: kept(seen),
+            version: kept(version),
+        };
+        Ok(rows.into_iter().map(moved).collect())
     }
 }
 

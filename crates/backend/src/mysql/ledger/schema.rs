@@ -57,7 +57,9 @@ const COUNTERS: (&str, &str) = (
         ceiling BIGINT NOT NULL,
         seen BIGINT NOT NULL,
         opened_at BIGINT NOT NULL,
-        PRIMARY KEY (slot, k)
+        moved BIGINT NOT NULL,
+        PRIMARY KEY (slot, k),
+        KEY sequent_counters_moved (moved)
     ) ENGINE = InnoDB",
 );
 

@@ -65,12 +65,12 @@ pub(super) async fn write(link: &mut Link, rows: &BTreeMap<&Counter, &Row>) -> R
     if rows.is_empty() {
         return Ok(());
     }
-    let sql = "INSERT INTO counters (slot, k, life, store, ledger, base, ceiling, seen, opened_at) \
-        SELECT * FROM unnest($1::int4[], $2::bytea[], $3::int8[], $4::text[], $5::text[], \
-            $6::int8[], $7::int8[], $8::int8[], $9::int8[]) \
+    let sql = "INSERT INTO counters (slot, k, life, store, ledger, base, ceiling, seen, opened_at, moved) \
+        SELECT a.*, (SELECT version + 1 FROM meta) FROM unnest($1::int4[], $2::bytea[], $3::int8[], $4::text[], $5::text[], \
+            $6::int8[], $7::int8[], $8::int8[], $9::int8[]) AS a \
         ON CONFLICT (slot, k) DO UPDATE SET life = excluded.life, store = excluded.store, \
             ledger = excluded.ledger, base = excluded.base, ceiling = excluded.ceiling, \
-            seen = excluded.seen, opened_at = excluded.opened_at";
+            seen = excluded.seen, opened_at = excluded.opened_at, moved = excluded.moved";
     let (slots, keys) = names(&rows.keys().copied().collect::<Vec<_>>());
     let each = |pick: fn(&Row) -> i64| rows.values().map(|row| pick(row)).collect::<Vec<_>>();
     let texts = |pick: fn(&Row) -> &str| rows.values().map(|row| pick(row).to_owned()).collect::<Vec<_>>();
@@ -85,7 +85,8 @@ pub(super) async fn write(link: &mut Link, rows: &BTreeMap<&Counter, &Row>) -> R
 
 /// Writes ceilings and `seen` where the row still holds the life; returns how many rows did.
 pub(super) async fn widen(link: &mut Link, rows: &BTreeMap<&Counter, &Row>) -> Result<u64, Fault> {
-    let sql = "UPDATE counters c SET ceiling = a.ceiling, seen = a.seen \
+    let sql = "UPDATE counters c SET ceiling = a.ceiling, seen = a.seen, \
+            moved = (SELECT version + 1 FROM meta) \
         FROM unnest($1::int4[], $2::bytea[], $3::int8[], $4::int8[], $5::int8[]) \
         AS a (slot, k, life, ceiling, seen) WHERE c.slot = a.slot AND c.k = a.k AND c.life = a.life";
     let (slots, keys) = names(&rows.keys().copied().collect::<Vec<_>>());

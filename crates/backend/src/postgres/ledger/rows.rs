@@ -2,12 +2,12 @@
 
 use sequent_core::{
     BoxFuture, Incarnation, Key, Life, SourceError,
-    ledger::{Answer, Counter, Opened, Opening, Pass, PastLife, Raise, Raised, Reading, Row, Rows},
+    ledger::{Answer, Counter, Moved, Opened, Opening, Pass, PastLife, Raise, Raised, Reading, Row, Rows},
 };
 use sqlx::query_as;
 
 use super::{
-    PostgresLedger, batch, kept,
+    PostgresLedger, batch, capped, kept,
     lives::{Open, RaiseThem},
     pass::look,
     small, text,
@@ -43,6 +43,15 @@ impl Rows for PostgresLedger {
         Box::pin(self.database.perform(RaiseThem { pass, raises }))
     }
 
+    fn moved<'a>(
+        &'a self,
+        under: &'a Incarnation,
+        since: u64,
+        most: usize,
+    ) -> BoxFuture<'a, Result<Vec<Moved>, SourceError>> {
+        Box::pin(self.database.perform(Moves { under, since, most }))
+    }
+
     fn list<'a>(
         &'a self,
         sequence: Option<&'a str>,
@@ -70,6 +79,35 @@ impl Work for Read<'_> {
         let speaker = look(link).await?.check(self.under)?;
         let rows = batch::read(link, &self.counters.iter().collect::<Vec<_>>()).await?;
         Ok(Reading { rows, clock_ms: speaker.now_ms })
+    }
+}
+
+struct Moves<'a> {
+    under: &'a Incarnation,
+    since: u64,
+    most: usize,
+}
+
+impl Work for Moves<'_> {
+    type Out = Vec<Moved>;
+    const VERB: &'static str = "read what moved in";
+    const FRAME: Frame = Frame::Read;
+
+    async fn run(&self, link: &mut Link) -> Result<Vec<Moved>, Fault> {
+        look(link).await?.check(self.under)?;
+        let sql = "SELECT slot, k, life, seen, moved FROM counters WHERE moved > $1 ORDER BY moved LIMIT $2";
+        let most = i64::try_from(self.most).unwrap_or(i64::MAX);
+        let rows: Vec<(i32, Vec<u8>, i64, i64, i64)> =
+            link.session().rows(query_as(sql).bind(capped(self.since)).bind(most)).await?;
+        let moved = |(slot, key, life, seen, version)| {
+            Ok(Moved {
+                counter: Counter { slot: small("slot", slot)?, key: Key::from_stored(&text("key", key)?) },
+                life: Life::from_stored(life),
+                seen: kept(seen),
+                version: kept(version),
+            })
+        };
+        Ok(rows.into_iter().map(moved).collect::<Result<_, SourceError>>()?)
     }
 }
 

@@ -45,8 +45,11 @@ pub(super) static KIND: Kind = Kind {
             ceiling bigint NOT NULL,
             seen bigint NOT NULL,
             opened_at bigint NOT NULL,
+            moved bigint NOT NULL,
             PRIMARY KEY (slot, k)
         ) WITH (fillfactor = 80)",
+        // By the version of the call that moved the row last.
+        "CREATE INDEX counters_moved ON counters (moved)",
         // Numbered under the lock on `meta`, so in the order of the commits.
         "CREATE TABLE history (
             ended bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,

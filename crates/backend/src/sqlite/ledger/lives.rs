@@ -79,7 +79,8 @@ async fn remember(link: &mut Link, counter: &Counter, ended: &Row) -> Result<(),
 
 async fn write_one(link: &mut Link, counter: &Counter, row: &Row) -> Result<(), Fault> {
     let sql = "INSERT OR REPLACE INTO counters \
-        (slot, k, life, store, ledger, base, ceiling, seen, opened_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
+        (slot, k, life, store, ledger, base, ceiling, seen, opened_at, moved) \
+        SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, version + 1 FROM meta";
     let query = query(sql).bind(counter.slot).bind(counter.key.as_str()).bind(row.life.to_stored());
     let query = query.bind(row.store.as_str()).bind(row.ledger.as_str());
     let query = query.bind(capped(row.base)).bind(capped(row.ceiling)).bind(capped(row.seen));
@@ -129,7 +130,8 @@ async fn raise_one(link: &mut Link, raise: &Raise, moved_any: &mut bool) -> Resu
     let (ceiling, highest) = (held.max(capped(raise.ceiling)), seen.max(capped(raise.seen)));
     if (ceiling, highest) != (held, seen) {
         *moved_any = true;
-        let sql = "UPDATE counters SET ceiling = ?1, seen = ?2 WHERE slot = ?3 AND k = ?4";
+        let sql = "UPDATE counters SET ceiling = ?1, seen = ?2, moved = (SELECT version + 1 FROM meta) \
+            WHERE slot = ?3 AND k = ?4";
         link.run(query(sql).bind(ceiling).bind(highest).bind(*slot).bind(key.as_str())).await?;
     }
     Ok(Raised::Held { ceiling: kept(ceiling), seen: kept(highest) })

@@ -2,12 +2,12 @@
 
 use sequent_core::{
     BoxFuture, Incarnation, Key, Life, SlotIndex, SourceError,
-    ledger::{Answer, Counter, Opened, Opening, Pass, PastLife, Raise, Raised, Reading, Row, Rows},
+    ledger::{Answer, Counter, Moved, Opened, Opening, Pass, PastLife, Raise, Raised, Reading, Row, Rows},
 };
 use sqlx::query_as;
 
 use super::{
-    SqliteLedger, kept,
+    SqliteLedger, capped, kept,
     lives::{Open, RaiseThem},
     pass::check,
 };
@@ -42,6 +42,15 @@ impl Rows for SqliteLedger {
         Box::pin(self.database.perform(RaiseThem { pass, raises }))
     }
 
+    fn moved<'a>(
+        &'a self,
+        under: &'a Incarnation,
+        since: u64,
+        most: usize,
+    ) -> BoxFuture<'a, Result<Vec<Moved>, SourceError>> {
+        Box::pin(self.database.perform(Moves { under, since, most }))
+    }
+
     fn list<'a>(
         &'a self,
         sequence: Option<&'a str>,
@@ -72,6 +81,33 @@ impl Work for Read<'_> {
             rows.push(read_one(link, counter).await?);
         }
         Ok(Reading { rows, clock_ms: link.wall_ms() })
+    }
+}
+
+struct Moves<'a> {
+    under: &'a Incarnation,
+    since: u64,
+    most: usize,
+}
+
+impl Work for Moves<'_> {
+    type Out = Vec<Moved>;
+    const VERB: &'static str = "read what moved in";
+    const FRAME: Frame = Frame::Read;
+
+    async fn run(&self, link: &mut Link) -> Result<Vec<Moved>, Fault> {
+        check(link, self.under).await?;
+        let sql = "SELECT slot, k, life, seen, moved FROM counters WHERE moved > ?1 ORDER BY moved LIMIT ?2";
+        let most = i64::try_from(self.most).unwrap_or(i64::MAX);
+        let rows: Vec<(SlotIndex, String, i64, i64, i64)> =
+            link.rows(query_as(sql).bind(capped(self.since)).bind(most)).await?;
+        let moved = |(slot, key, life, seen, version): (SlotIndex, String, i64, i64, i64)| Moved {
+            counter: Counter { slot, key: Key::from_stored(&key) },
+            life: Life::from_stored(life),
+            seen: kept(seen),
+            version: kept(version),
+        };
+        Ok(rows.into_iter().map(moved).collect())
     }
 }
 

@@ -11,7 +11,7 @@ pub(super) const SERVERS_SEEN: &str = "CREATE INDEX IF NOT EXISTS servers_seen O
 pub(super) static KIND: Kind = Kind {
     word: "ledger",
     application_id: APPLICATION_ID,
-    schema_version: 1,
+    schema_version: 2,
     schema: &[
         // `id` for ever; `token` for this stretch of history; `accepted` is the incarnation on record.
         "CREATE TABLE meta (
@@ -50,8 +50,11 @@ pub(super) static KIND: Kind = Kind {
             ceiling INTEGER NOT NULL,
             seen INTEGER NOT NULL,
             opened_at INTEGER NOT NULL,
+            moved INTEGER NOT NULL,
             PRIMARY KEY (slot, k)
         ) STRICT, WITHOUT ROWID",
+        // By the version of the call that moved the row last.
+        "CREATE INDEX counters_moved ON counters (moved)",
         "CREATE TABLE history (
             ended INTEGER PRIMARY KEY,
             slot INTEGER NOT NULL,
@@ -75,7 +78,7 @@ pub(super) static KIND: Kind = Kind {
             at_ms INTEGER NOT NULL,
             until_ms INTEGER
         ) STRICT",
-        "PRAGMA user_version = 1",
+        "PRAGMA user_version = 2",
         "PRAGMA application_id = 0x73716e6c",
     ],
     beget: "INSERT INTO meta (one, id, token) VALUES (1, ?1, lower(hex(randomblob(16))))",

@@ -7,8 +7,8 @@ use sequent_core::{
     Block, BoxFuture, Cell, Incarnation, Inspection, Life, SlotIndex, SourceError, Stamp, Store,
     ledger::{
         Answer, Catalog, Counter, Defined, Definition, Identity, Known, LayoutBook, LayoutRecord,
-        LedgerInspection, Loss, Opened, Opening, Pass, PastLife, Presence, Raise, Raised, Reading, Recovery,
-        Row, Rows, ServerId, ShowUp, Word, Words,
+        LedgerInspection, Loss, Moved, Opened, Opening, Pass, PastLife, Presence, Raise, Raised, Reading,
+        Recovery, Row, Rows, ServerId, ShowUp, Word, Words,
     },
 };
 
@@ -95,6 +95,10 @@ impl Rows for Wired<MemoryLedger> {
 
     fn raise<'a>(&'a self, pass: Pass<'a>, raises: &'a [Raise]) -> Answered<'a, Answer<Vec<Raised>>> {
         Box::pin(self.wire.carry("raise", self.inner.raise(pass, raises)))
+    }
+
+    fn moved<'a>(&'a self, under: &'a Incarnation, since: u64, most: usize) -> Answered<'a, Vec<Moved>> {
+        Box::pin(self.wire.carry("moved", self.inner.moved(under, since, most)))
     }
 
     fn list<'a>(&'a self, sequence: Option<&'a str>, most: usize) -> Answered<'a, Vec<(Counter, Row)>> {

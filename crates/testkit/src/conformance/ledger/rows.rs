@@ -1,8 +1,8 @@
 //! Rows, one caller at a time.
 
 use sequent_core::{
-    Incarnation,
-    ledger::{Opened, PastLife, Raise, Raised, Row},
+    ErrorKind, Incarnation, SourceError,
+    ledger::{Moved, Opened, PastLife, Raise, Raised, Row},
 };
 
 use super::{
@@ -76,6 +76,34 @@ pub async fn ended_lives_are_kept_in_order(fixture: &dyn LedgerFixture) -> Check
     desk.open_one(opening(&order, 1, 0)).await?;
     assert_eq!(desk.ledger.history(&order).await?, expected);
     assert_eq!(desk.ledger.history(&counter(0, "order")).await?, [], "another slot's history");
+    Ok(())
+}
+
+/// What others opened, raised and reported is told by version, each row once, and nothing that moved nothing.
+pub async fn what_moved_is_told_by_version(fixture: &dyn LedgerFixture) -> Checked {
+    let (mut one, other) = (Desk::of(fixture, 1).await?, Desk::of(fixture, 2).await?);
+    let (order, bill) = (counter(0, "order"), counter(1, "bill|8:20170304"));
+    let told = async |since, most| {
+        let moved = other.ledger.moved(&other.under, since, most).await?;
+        let tuple = |moved: Moved| (moved.counter, moved.life, moved.seen, moved.version);
+        Ok::<_, SourceError>(moved.into_iter().map(tuple).collect::<Vec<_>>())
+    };
+    let start = one.version().await?;
+    assert_eq!(told(start, 10).await?, []);
+    one.open_one(opening(&order, 1, 5)).await?;
+    one.open_one(opening(&bill, -2, 0)).await?;
+    let (first, second) = ((order.clone(), life(1), 5, start + 1), (bill.clone(), life(-2), 0, start + 2));
+    assert_eq!(told(start, 10).await?, [first.clone(), second.clone()]);
+    assert_eq!(told(start, 1).await?, [first]);
+    one.raise_one(Raise { seen: 9, ..raise(&order, 1, 300) }).await?;
+    assert_eq!(told(start, 10).await?, [second, (order.clone(), life(1), 9, start + 3)], "each row once");
+    one.raise_one(Raise { seen: 9, ..raise(&order, 1, 200) }).await?;
+    assert_eq!(told(start + 3, 10).await?, [], "nothing was moved");
+    one.open_one(opening(&order, 7, 9)).await?;
+    assert_eq!(told(start + 3, 10).await?, [(order, life(7), 300, start + 4)], "a new life");
+    assert_eq!(told(one.version().await?, 10).await?, []);
+    let stranger = other.ledger.moved(&Incarnation::new("another"), start, 10).await;
+    assert!(stranger.is_err_and(|error| error.kind() == ErrorKind::Reborn));
     Ok(())
 }
 
