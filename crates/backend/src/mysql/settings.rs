@@ -10,7 +10,10 @@ use super::fault::Fault;
 pub(super) const ASK: &str = "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('version', 'version_comment', \
     'server_id', 'hostname', 'port', 'read_only', 'innodb_read_only', 'log_bin', 'binlog_format', 'sync_binlog', \
     'innodb_flush_log_at_trx_commit', 'innodb_flush_method', 'innodb_doublewrite', 'innodb_autoinc_lock_mode', \
-    'auto_increment_increment', 'lower_case_table_names')";
+    'auto_increment_increment', 'lower_case_table_names', 'max_allowed_packet')";
+
+/// What every server takes, where one does not say.
+const PACKET_LEAST: u64 = 1 << 20;
 
 /// A server's settings, as read when a connection was opened.
 #[derive(Debug, Clone)]
@@ -101,6 +104,11 @@ impl Settings {
     /// Whether names of tables are folded to one case: then `Order` and `order` would be one table.
     pub(super) fn folds_names(&self) -> bool {
         self.get("lower_case_table_names") != "0"
+    }
+
+    /// The longest statement that the server takes, in bytes.
+    pub(super) fn packet_max(&self) -> u64 {
+        self.get("max_allowed_packet").parse().unwrap_or(PACKET_LEAST)
     }
 
     fn logs(&self) -> bool {

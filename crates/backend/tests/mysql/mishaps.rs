@@ -132,6 +132,31 @@ async fn a_table_taken_away_under_a_process_is_not_made_anew() {
 }
 
 #[tokio::test]
+async fn a_server_restored_from_an_old_copy_of_its_files_speaks_as_another() {
+    let site = Site::new(CODES).await;
+    for (name, make) in WAYS {
+        let before = Hand::of(make(site.options())).await.unwrap();
+        before.begin(name, 1, 0).await.unwrap();
+        before.take(name, 1, 50).await.unwrap();
+        let copy = site.server.copy().await;
+        let now = Hand::of(make(site.options())).await.unwrap();
+        now.take(name, 1, 50).await.unwrap();
+        now.store.mark(&now.under, 9).await.unwrap();
+        site.server.restore_from(&copy).await;
+        for _ in 0..2 {
+            let kind = now.take(name, 1, 1).await.unwrap_err().kind();
+            assert!(matches!(kind, ErrorKind::Unavailable | ErrorKind::Reborn), "{name}: {kind}");
+        }
+        let restored = Hand::of(make(site.options())).await.unwrap();
+        assert!(restored.under != now.under && restored.under != before.under);
+        assert_eq!(restored.store.mark(&restored.under, 0).await.unwrap(), 0, "{name}: the copy's mark");
+        // As the guard has it: what the ledger's ceiling covers is left out.
+        assert_eq!(restored.begin(name, 2, 100).await.unwrap(), 50, "{name}: the copy's value");
+        assert_eq!(restored.take(name, 2, 1).await.unwrap().first(), 101, "{name}");
+    }
+}
+
+#[tokio::test]
 async fn a_dump_loaded_under_a_process_is_seen_at_the_next_look() {
     let site = Site::new(ROWS).await;
     let hand = Hand::of(MysqlStore::row(site.options())).await.unwrap();

@@ -16,9 +16,12 @@ use crate::mysql::{
     work::{Frame, Work},
 };
 
-/// The most rows that one take inserts: who wants more gets this many. Four bytes of statement each: a quarter of the packet
-/// that servers take by default.
-pub(super) const ROWS_MAX: u64 = 1 << 20;
+/// The most rows that one take inserts, where the server takes as long a statement: who wants more gets this many.
+const ROWS_MAX: u64 = 1 << 20;
+
+/// How long a row is in the statement, and how long all the rest of it may be.
+const ROW_BYTES: u64 = 4;
+const FENCE_BYTES_MAX: u64 = 4096;
 
 pub(super) struct Take<'a> {
     pub(super) cell: Cell<'a>,
@@ -45,7 +48,7 @@ impl Work for Take<'_> {
         if let Some(below) = self.purge_below {
             Purge { code: &code, key, below }.run(link).await?;
         }
-        let count = want.min(ROWS_MAX);
+        let count = want.min(rows_max(link));
         match link.text(&self.statement(&code, most, count)).await {
             Ok(done) if done.found == count => {
                 let last = done.id.saturating_add(count - 1);
@@ -104,6 +107,11 @@ impl Take<'_> {
         let context = format!("{}: {} more is above {}", self.cell.key, self.want.max(1), i64::MAX);
         SourceError::new(ErrorKind::Exhausted, context)
     }
+}
+
+fn rows_max(link: &Link) -> u64 {
+    let fits = link.settings().packet_max().saturating_sub(FENCE_BYTES_MAX) / ROW_BYTES;
+    fits.clamp(1, ROWS_MAX)
 }
 
 /// A text as digits: whatever is in it, it is no syntax.
