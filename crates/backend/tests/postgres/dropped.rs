@@ -41,10 +41,9 @@ async fn a_verb_dropped_midway_costs_its_connection() {
         // The dropped mark may be left or not.
         assert!(counting.store.mark(&counting.under, 0).await.unwrap() <= 1);
         // The server notices by itself that the client is gone.
-        let mut after = pids(&site).await;
-        while after.len() > 1 {
-            after = pids(&site).await;
-        }
+        let count = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'sequent'";
+        site.until(count, |count| count == "1").await;
+        let after = pids(&site).await;
         assert!(after.is_disjoint(&before), "the connection of a dropped verb was used again: {after:?}");
     }
 }
@@ -57,12 +56,12 @@ async fn a_verb_dropped_while_it_waits_for_a_row_leaves_no_reply_and_no_process(
     let holder = site.server.sql("BEGIN; UPDATE sequent_store.cells SET v = v; SELECT pg_sleep(2); COMMIT;");
     let dropped = async {
         let sleeps = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'";
-        while site.server.sql(sleeps).await.trim() == "0" {}
+        site.until(sleeps, |count| count != "0").await;
         assert!(timeout(Duration::from_millis(100), counting.take(9)).await.is_err());
         // Another verb on the same pool of one: its own answer, not the take's.
         assert_eq!(counting.store.mark(&counting.under, 77).await.unwrap(), 77);
         let waits = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'";
-        while site.server.sql(waits).await.trim() != "0" {}
+        site.until(waits, |count| count == "0").await;
     };
     tokio::join!(holder, dropped);
     // Made or not, the dropped take's ids are nobody's.

@@ -97,7 +97,7 @@ async fn a_backend_killed_with_commits_not_waited_for_is_another_incarnation() {
     let old = counting.under.clone();
     site.server.kill_backend(pid);
     // The server ends all others and recovers; nobody else tells that it is through with it.
-    while site.server.try_sql(started).await.ok().as_ref() != Some(&start) {}
+    site.until(started, |found| found == start.trim()).await;
     refused_under(&counting, &old).await;
     begin_anew(&mut counting, &given).await;
     given.add(counting.take(5).await.unwrap());

@@ -74,7 +74,7 @@ async fn a_row_that_somebody_holds_is_contended_and_free_again() {
     let held = async { site.server.sql(holder).await };
     let taken = async {
         let waiting = "SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%pg_sleep(3)%' AND wait_event = 'PgSleep'";
-        while site.server.sql(waiting).await.trim() == "0" {}
+        site.until(waiting, |count| count != "0").await;
         let error = counting.take(1).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Contended, "{error}");
     };
@@ -97,7 +97,7 @@ async fn a_pool_holds_no_more_connections_than_it_may() {
     let sql = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'sequent'";
     assert_eq!(site.server.sql(sql).await.trim(), "4");
     counting.store.disconnect();
-    while site.server.sql(sql).await.trim() != "0" {}
+    site.until(sql, |count| count == "0").await;
     assert_eq!(counting.take(1).await.unwrap().first(), 41);
 }
 

@@ -15,6 +15,9 @@ pub(crate) const MAKER: &str = "seq";
 pub(crate) const RUNNER: &str = "seq_run";
 pub(crate) const PASSWORD: &str = "word-of-a-test";
 
+/// How often the server is asked for what is about to happen: half a minute at least.
+const LOOKS_MAX: usize = 1500;
+
 /// A server of its own.
 pub(crate) struct Site {
     pub(crate) server: Postgres,
@@ -56,6 +59,18 @@ impl Site {
         let output = command.output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8(output.stdout).unwrap()
+    }
+
+    /// Asks the server until the answer is as expected, which needs no more than a moment.
+    pub(crate) async fn until(&self, sql: &str, expected: impl Fn(&str) -> bool) {
+        for _ in 0..LOOKS_MAX {
+            // It may be recovering just now.
+            if self.server.try_sql(sql).await.is_ok_and(|answer| expected(answer.trim())) {
+                return;
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+        }
+        panic!("not after {LOOKS_MAX} looks: {sql}");
     }
 
     /// Drops the schema and loads the backup, while connections stay open.
