@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use sequent_backend::postgres::{PostgresOptions, PostgresStore};
-use sequent_core::{ErrorKind, Store};
+use sequent_core::ErrorKind;
 use sequent_testkit::{
     Oracle,
     proxy::{Direction, Mode, Proxy},
