@@ -1,6 +1,6 @@
 //! One connection: opened, set to what the statements rest on, and known by its incarnation.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use mysql_async::{Conn, DriverError, Error, Params, prelude::*};
 use sequent_core::{ErrorKind, Incarnation, SourceError};
@@ -21,6 +21,9 @@ use super::{
 /// - times are compared as text, so there is one zone.
 const SESSION: &str = "SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_AUTO_VALUE_ON_ZERO,NO_ENGINE_SUBSTITUTION', \
     autocommit = 1, time_zone = '+00:00', innodb_lock_wait_timeout = 1, lock_wait_timeout = 2";
+
+/// How long the first look may take where tables may have to be made, each of which the server brings to its disk.
+const MAKE_LIMIT: Duration = Duration::from_secs(10);
 
 /// An open connection, and what was learned when it was opened.
 pub(super) struct Link {
@@ -43,15 +46,17 @@ pub(super) struct Done {
 impl Link {
     /// Connects within the limit. With `create`, missing tables are made.
     pub(super) async fn open(options: &MysqlOptions, schema: &Schema, create: bool) -> Result<Self, Fault> {
-        let limit = options.connect_limit;
-        match timeout(limit, Self::introduce(options, schema, create)).await {
-            Ok(done) => done,
-            Err(_) => Err(Fault::broken(ErrorKind::Unavailable, format!("not connected within {limit:?}"))),
-        }
+        let conn = within(options.connect_limit, connect(options)).await?;
+        let limit = if create { options.connect_limit.max(MAKE_LIMIT) } else { options.connect_limit };
+        within(limit, Self::introduce(conn, options, schema, create)).await
     }
 
-    async fn introduce(options: &MysqlOptions, schema: &Schema, create: bool) -> Result<Self, Fault> {
-        let conn = connect(options).await?;
+    async fn introduce(
+        conn: Conn,
+        options: &MysqlOptions,
+        schema: &Schema,
+        create: bool,
+    ) -> Result<Self, Fault> {
         let (settings, incarnation) = (Settings::new(Vec::new()), Incarnation::new(""));
         let mut link = Self { conn, settings, incarnation, idle_since: options.clock.now() };
         link.text("SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED").await?;
@@ -188,6 +193,11 @@ impl Link {
     pub(super) fn settings(&self) -> &Settings {
         &self.settings
     }
+}
+
+async fn within<T>(limit: Duration, work: impl Future<Output = Result<T, Fault>>) -> Result<T, Fault> {
+    let late = |_| Fault::broken(ErrorKind::Unavailable, format!("not connected within {limit:?}"));
+    timeout(limit, work).await.map_err(late)?
 }
 
 async fn connect(options: &MysqlOptions) -> Result<Conn, Fault> {

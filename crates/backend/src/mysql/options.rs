@@ -35,7 +35,7 @@ pub struct MysqlOptions {
     pub create: bool,
     /// The most connections, at least 1 and at most [`CONNECTIONS_MAX`]; others wait their turn.
     pub connections_max: usize,
-    /// How long opening a connection may take, login and first look included.
+    /// How long connecting and login may take, and as long again the first look at the server.
     pub connect_limit: Duration,
     /// After how long an idle connection is probed by the system; `None`: never.
     pub keep_alive: Option<Duration>,

@@ -97,7 +97,6 @@ async fn a_line_cut_off_amid_a_reply_costs_its_connection_alone() {
     let proxy = Proxy::to(site.server.address()).await;
     let mut options = site.options();
     options.port = proxy.port();
-    options.connect_limit = Duration::from_millis(300);
     let hand = Hand::of(MysqlStore::row(options)).await.unwrap();
     hand.begin("order", 1, 0).await.unwrap();
     let oracle = Oracle::new();

@@ -114,10 +114,10 @@ async fn a_password_is_read_from_its_file_for_each_connection() {
 #[tokio::test]
 async fn a_server_that_is_away_or_silent_is_unavailable_within_the_limit() {
     let site = Site::new(ROWS).await;
-    let limit = Duration::from_millis(300);
+    let limit = Duration::from_secs(1);
     let store = MysqlStore::row(MysqlOptions { connect_limit: limit, ..site.options() });
     site.server.suspend().await;
-    failed(store.inspect().await, ErrorKind::Unavailable, &["not connected within 300ms"]);
+    failed(store.inspect().await, ErrorKind::Unavailable, &["not connected within 1s"]);
     site.server.resume().await;
     store.inspect().await.unwrap();
     site.server.kill().await;
