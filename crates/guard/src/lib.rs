@@ -42,5 +42,5 @@ pub use config::{GuardConfig, LossPolicy, Opening};
 pub use desk::Trouble;
 pub use keeper::Keeper;
 pub use recover::recover;
-pub use stamps::misfit;
+pub use stamps::{belongs, misfit};
 pub use status::{CounterStatus, KeeperStatus};

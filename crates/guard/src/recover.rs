@@ -8,12 +8,16 @@ use sequent_core::{
     mark_of,
 };
 
-use crate::keeper::limited;
+use crate::{belongs, keeper::limited};
 
 /// Takes the ledger at hand as the truth, but for `loss`: every counter opens a new life above its ceiling plus the
 /// loss. The version goes above every mark that can be reached, so that the marks no longer accuse it.
 ///
 /// Running servers notice at their next call: the ledger speaks as a new incarnation.
+///
+/// # Errors
+///
+/// `LedgerBehind` where the shards are another ledger's; those of ledger and `home`.
 pub async fn recover(
     ledger: &dyn Ledger,
     shards: &[(SlotIndex, Arc<dyn Store>)],
@@ -21,6 +25,8 @@ pub async fn recover(
     loss: Loss,
     limit: Duration,
 ) -> Result<Incarnation, SourceError> {
+    let stores: Vec<Arc<dyn Store>> = shards.iter().map(|(_, store)| Arc::clone(store)).collect();
+    belongs(ledger, &stores).await?;
     let mut floor = match home {
         Some(home) => home.mark(0).await?,
         None => 0,

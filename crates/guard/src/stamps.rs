@@ -1,6 +1,10 @@
 //! Whose store it is: which field of the stamp is another than expected, and what a person can do about it.
 
-use sequent_core::{Inspection, SlotIndex, Stamp};
+use std::sync::Arc;
+
+use sequent_core::{Inspection, LedgerId, SlotIndex, SourceError, Stamp, Store, ledger::Ledger};
+
+use crate::Trouble;
 
 /// What helps whatever was found: an empty store is stamped, and goes on above the ceilings.
 const INSTEAD: &str = "or give the slot an empty one, which goes on above its ceilings";
@@ -19,6 +23,28 @@ pub fn misfit(found: &Inspection, expected: &Stamp) -> Option<String> {
             then(*slot),
         )),
     }
+}
+
+/// Whether the ledger is the one that the stores are stamped with.
+///
+/// # Errors
+///
+/// `LedgerBehind`, naming both, where every store at hand bears the stamp of one other ledger; those of the ledger's
+/// own inspection.
+pub async fn belongs(ledger: &dyn Ledger, stores: &[Arc<dyn Store>]) -> Result<(), SourceError> {
+    let mut found = Vec::with_capacity(stores.len());
+    for store in stores {
+        found.extend(store.inspect().await.ok());
+    }
+    let id = ledger.inspect().await?.id;
+    another(found.iter(), id).map_or(Ok(()), |another| Err(another.error()))
+}
+
+/// The ledger is another cluster's, or another one of this cluster: every stamp at hand names one that is not it.
+pub(crate) fn another<'a>(found: impl Iterator<Item = &'a Inspection>, id: LedgerId) -> Option<Trouble> {
+    let mut named = found.filter_map(|found| Some(found.stamp.as_ref()?.ledger));
+    let expected = named.next().filter(|ledger| *ledger != id)?;
+    named.all(|ledger| ledger == expected).then_some(Trouble::Another { found: id, expected })
 }
 
 /// Processes that run have put the slot out, and leave it out until a person says that it is in order.

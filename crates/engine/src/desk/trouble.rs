@@ -1,5 +1,7 @@
 //! Whether the cluster as a whole may give numbers, seen from outside.
 
+use std::sync::Arc;
+
 use sequent_core::{ErrorKind, MarkPlace, SourceError, mark_of};
 
 use super::Desk;
@@ -24,6 +26,9 @@ impl Desk {
             let left = within(self.limit(), "read the mark", mark_of(&*shard.store)).await;
             mark = mark.max(left.unwrap_or(0));
         }
+        let stores: Vec<_> = self.0.shards.iter().map(|shard| Arc::clone(&shard.store)).collect();
+        within(self.limit(), "look whose shards these are", sequent_guard::belongs(self.ledger(), &stores))
+            .await?;
         // After the marks: a ledger that is well is then never behind those that were read.
         let version = within(self.limit(), "open the ledger", self.ledger().inspect()).await?.version;
         within(self.limit(), "read the words", self.ledger().words()).await?;

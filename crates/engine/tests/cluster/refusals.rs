@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use sequent_core::ledger::Loss;
 use sequent_engine::{CreatePolicy, Desk, Engine, OpenError, Options};
 
 use super::{Place, once};
@@ -78,6 +79,25 @@ async fn no_cluster_is_made_where_none_is_wanted() {
     assert!(!place.data().exists(), "nothing was touched");
     place.take("order", 1).await;
     Engine::open(place.config(), options).await.unwrap().shutdown().await;
+}
+
+#[tokio::test]
+async fn a_ledger_of_another_cluster_is_refused_and_no_recovery_takes_it_up() {
+    let (place, other) = (Place::new(), Place::new());
+    place.take("order", 5).await;
+    other.take("order", 5).await;
+    fs::rename(place.file("ledger.db"), place.file("own")).unwrap();
+    fs::rename(other.file("ledger.db"), place.file("ledger.db")).unwrap();
+    let error = place.refused_after_a_look().await;
+    assert!(error.contains("another ledger") && error.contains("expected"), "{error}");
+    let desk = Desk::open(&place.config(), &once()).await.unwrap();
+    let refused = desk.recover(Loss::Moved).await.unwrap_err().to_string();
+    assert!(refused.contains("another ledger"), "{refused}");
+    let trouble = format!("{:?}", desk.trouble().await.unwrap());
+    assert!(trouble.contains("another ledger"), "{trouble}");
+    desk.close().await;
+    fs::rename(place.file("own"), place.file("ledger.db")).unwrap();
+    assert_eq!(place.take("order", 5).await, [6, 7, 8, 9, 10]);
 }
 
 #[tokio::test]

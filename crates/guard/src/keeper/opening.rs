@@ -25,6 +25,7 @@ use crate::{
     limit::patiently,
     marks::Marks,
     shard::Shard,
+    stamps::another,
 };
 
 pub(crate) use crate::limit::limited;
@@ -182,6 +183,10 @@ impl Ground {
             patiently(config.attempt_timeout, "read of the incarnations on record", || ledger.known())
                 .await?;
         let looks = admission::look(shards).await;
+        let at_hand = looks.iter().filter_map(|(_, look)| look.as_ref().ok());
+        if let Some(another) = another(at_hand, self.inspection.id) {
+            return Err(another.error());
+        }
         admission::no_two_on_one(&looks)?;
         if embedded && Move::of(&known, &self.inspection.incarnation, &looks).told()? == Move::All {
             return Err(Trouble::Moved.error());
