@@ -22,6 +22,7 @@
 //! 3. **Folder and feature.** `src/<engine>/`, a feature of that name in `Cargo.toml`, two lines here.
 //! 4. **Verbs.** One statement each where it can be: `take` and `lift` change a cell that is open and of the life, or
 //!    nothing; `close` writes its mark on everything; `install` opens its own close only. Past `i64::MAX` is `Exhausted`.
+//!    An engine that can only compare and swap brings a `Register` (`src/cas`), and has the verbs from there.
 //! 5. **Errors.** Each of the engine's becomes a kind: unreachable is `Unavailable`, login, schema and settings are
 //!    `Refused`, lost races after a bounded retry `Contended`, no row `Regressed`. A future that is dropped costs its
 //!    connection.
