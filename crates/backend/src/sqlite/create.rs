@@ -32,8 +32,7 @@ const BESIDE: [&str; 3] = ["-wal", "-shm", "-journal"];
 /// is removed before there is a file that it could be mistaken for, and never after; and with it the drafts of makers
 /// that were killed.
 ///
-/// `made` becomes true before the file can be at its place, and false again only if it certainly is not: a caller who
-/// goes away in between leaves it true.
+/// `made` becomes true before the file can be at its place, and false again only if it certainly is not.
 pub(super) async fn create(
     place: &Place,
     kind: &Kind,
@@ -41,16 +40,24 @@ pub(super) async fn create(
     made: &mut bool,
 ) -> Result<(), Fault> {
     let token = token(entropy);
-    let Some(site) = blocking(place, &token, Site::occupy).await? else { return Ok(()) };
-    build(&site.draft, kind, &token).await?;
+    let named = token.clone();
+    let occupied = place.on_thread(move |path| Site::occupy(path.to_owned(), &named)).await?;
+    let Some(site) = occupied else { return Ok(()) };
+    if let Err(fault) = build(&site.draft, kind, &token).await {
+        // To tidy up may hang as well.
+        let tidy = move |_: &Path| {
+            drop(site);
+            Ok(())
+        };
+        let _ = place.on_thread(tidy).await;
+        return Err(fault);
+    }
     *made = true;
-    let finished = tokio::task::spawn_blocking(move || site.finish())
-        .await
-        .map_err(|error| Fault::broken(ErrorKind::Unavailable, error.to_string()))?;
+    let finished = place.on_thread(move |_| site.finish().map_err(unavailable)).await;
     if finished.is_err() {
         *made = !matches!(place.look().await, Ok(None));
     }
-    finished.map_err(unavailable)
+    finished
 }
 
 /// A random name of 128 bits: the identity of the new file.
@@ -162,17 +169,6 @@ fn rename_to_nothing(from: &Path, to: &Path) -> io::Result<()> {
 #[cfg(not(target_os = "linux"))]
 fn rename_to_nothing(_: &Path, _: &Path) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
-}
-
-async fn blocking<T: Send + 'static>(
-    place: &Place,
-    token: &str,
-    step: fn(PathBuf, &str) -> Result<T, Fault>,
-) -> Result<T, Fault> {
-    let (path, token) = (place.path().to_owned(), token.to_owned());
-    tokio::task::spawn_blocking(move || step(path, &token))
-        .await
-        .map_err(|error| Fault::broken(ErrorKind::Unavailable, error.to_string()))?
 }
 
 fn with_suffix(path: &Path, suffix: &str) -> PathBuf {

@@ -9,18 +9,19 @@ use sequent_core::{ErrorKind, SourceError};
 use tokio::sync::Mutex;
 
 use super::{
-    SqliteOptions, create,
+    SqliteOptions,
     fault::Fault,
     link::{Kind, Link},
+    opening::Opening,
     patience::Patience,
-    place::{Found, Place},
+    place::Place,
     seat::{Loan, Seat},
     severed,
     work::{Work, attempt},
 };
 
-/// How often a file that is replaced while it is being opened is tried again.
-const OPEN_ROUNDS_MAX: usize = 4;
+/// How long a close waits before it asks a disk again that did not answer.
+const CLOSE_PAUSE: Duration = Duration::from_millis(100);
 
 /// How long a file in use must be found damaged before a person is called for: while a copy is put over it, it makes no
 /// sense, and once that is done it may.
@@ -36,7 +37,8 @@ pub(super) struct Database {
 
 impl Database {
     pub(super) fn new(path: PathBuf, kind: &'static Kind, options: SqliteOptions) -> Self {
-        Self { place: Place::new(path), kind, options, seat: Mutex::default() }
+        let place = Place::new(path, options.clock.clone());
+        Self { place, kind, options, seat: Mutex::default() }
     }
 
     pub(super) fn options(&self) -> &SqliteOptions {
@@ -48,7 +50,7 @@ impl Database {
         // From here: a verb that waits for others' verbs, which wait for a lock, must still have time to say so itself.
         let mut patience = Patience::new(&self.options);
         let mut seat = self.seat.lock().await;
-        let done = match self.settle(&mut seat, &mut patience).await {
+        let done = match self.settle(&mut seat).await {
             Ok(link) => self.attempts(Loan { link: Some(link), seat }, &work, &mut patience).await,
             Err(fault) => Err(self.judge(&mut seat, fault)),
         };
@@ -62,12 +64,18 @@ impl Database {
     }
 
     /// Closes the connection. The last process to leave a file takes `-wal` and `-shm` with it.
+    ///
+    /// It lasts as long as the disk does not answer: whoever can't wait for that gives up on it.
     pub(super) async fn close(&self) {
         let mut seat = self.seat.lock().await;
-        match self.place.look().await {
-            Err(Fault::Frozen(_)) => return seat.abandon(),
-            Ok(Some(found)) if seat.sever(&found) => return,
-            _ => {}
+        seat.arrived().await;
+        loop {
+            match self.place.look().await {
+                Err(Fault::Mute(_)) => tokio::time::sleep(CLOSE_PAUSE).await,
+                Err(Fault::Frozen(_)) => return seat.abandon(),
+                Ok(Some(found)) if seat.sever(&found) => return,
+                _ => break,
+            }
         }
         seat.dismiss();
         // One that can't be closed now is kept, and left alone.
@@ -75,11 +83,13 @@ impl Database {
     }
 
     /// The connection to the file that is at the path now.
-    async fn settle(&self, seat: &mut Seat, patience: &mut Patience<'_>) -> Result<Link, Fault> {
-        let found = self.place.look().await;
-        if let Err(Fault::Frozen(cause)) = found {
-            return Err(Fault::Frozen(cause));
-        }
+    async fn settle(&self, seat: &mut Seat) -> Result<Link, Fault> {
+        // First, so that the look is the later one: what came in meanwhile is compared with it.
+        seat.arrived_in_time(&self.options.clock).await?;
+        let found = match self.place.look().await {
+            Err(fault) if fault.forbids_closing() => return Err(fault),
+            found => found,
+        };
         if let Ok(Some(found)) = &found
             && seat.sever(found)
         {
@@ -95,48 +105,8 @@ impl Database {
         seat.dismiss();
         seat.left().await?;
         found?;
-        let link = self.open(&mut seat.used, patience).await?;
-        seat.used = true;
-        Ok(link)
-    }
-
-    async fn open(&self, used: &mut bool, patience: &mut Patience<'_>) -> Result<Link, Fault> {
-        for _ in 0..OPEN_ROUNDS_MAX {
-            let Some(found) = self.place.look().await? else {
-                if *used || !self.options.create {
-                    return Err(missing(*used));
-                }
-                self.create(used, patience).await?;
-                continue;
-            };
-            let Found { file, .. } = found;
-            severed::check(file)?;
-            found.only_name()?;
-            let mut link = loop {
-                let clock = self.options.clock.clone();
-                match Link::open(&self.place, file, self.kind, clock).await {
-                    Err(Fault::Busy(cause)) => patience.after(cause).await?,
-                    other => break other?,
-                }
-            };
-            if let Some(found) = self.place.look().await?
-                && found.file == file
-            {
-                link.settle_on(&found);
-                return Ok(link);
-            }
-            link.close().await;
-        }
-        Err(Fault::broken(ErrorKind::Unavailable, "the file changes faster than it can be opened"))
-    }
-
-    async fn create(&self, used: &mut bool, patience: &mut Patience<'_>) -> Result<(), Fault> {
-        loop {
-            match create::create(&self.place, self.kind, &*self.options.entropy, used).await {
-                Err(Fault::Busy(cause)) => patience.after(cause).await?,
-                other => return other,
-            }
-        }
+        let (place, kind, options) = (self.place.clone(), self.kind, self.options.clone());
+        seat.open(Opening { place, kind, options, used: seat.used }).await
     }
 
     async fn attempts<W: Work>(
@@ -158,12 +128,13 @@ impl Database {
             }
         };
         let file = link.file();
-        let found = self.place.look().await;
-        if let Err(Fault::Frozen(cause)) = found {
-            loan.set_aside();
-            return Err(Fault::Frozen(cause));
-        }
-        let found = found.ok().flatten();
+        let found = match self.place.look().await {
+            Err(fault) if fault.forbids_closing() => {
+                loan.set_aside();
+                return Err(fault);
+            }
+            found => found.ok().flatten(),
+        };
         if let Some(found) = &found
             && loan.sever(found)
         {
@@ -196,13 +167,5 @@ impl Database {
     }
 }
 
-/// What is said where no file is, and none is made.
-fn missing(used: bool) -> Fault {
-    let cause = if used {
-        "the file was deleted or moved away while this process used it, and no new one is made in its place: put it \
-         back, with its -wal if there is one; if it is a shard's and lost for good, restart this process without it"
-    } else {
-        "no file is there, and none may be made"
-    };
-    Fault::broken(ErrorKind::Unavailable, cause)
-}
+#[cfg(test)]
+mod tests;

@@ -4,6 +4,8 @@ use std::fmt;
 
 use sequent_core::{ErrorKind, SourceError};
 
+use super::turns::ANSWER_MAX;
+
 /// Why a verb did not come to its end.
 #[derive(Debug)]
 pub(super) enum Fault {
@@ -16,6 +18,8 @@ pub(super) enum Fault {
     Damaged(Cause),
     /// The files can't be written any more: the connection stays as it is, because even closing it would write.
     Frozen(Cause),
+    /// The disk does not answer: the connection stays as it is, because what a close would do nobody can tell.
+    Mute(Cause),
     /// The verb's own answer: the connection is sound.
     Answer(SourceError),
 }
@@ -43,6 +47,17 @@ impl Fault {
         Self::Frozen(Cause(cause.into()))
     }
 
+    /// No answer from the disk, for longer than a disk needs.
+    pub(super) fn mute() -> Self {
+        let limit = ANSWER_MAX.as_millis();
+        Self::Mute(Cause(format!("the disk under it does not answer: no word within {limit} ms")))
+    }
+
+    /// Whether a connection must be kept for now, neither used nor closed.
+    pub(super) fn forbids_closing(&self) -> bool {
+        matches!(self, Self::Frozen(_) | Self::Mute(_))
+    }
+
     /// Somebody else is at work: nothing was done.
     pub(super) fn busy(cause: impl Into<String>) -> Self {
         Self::Busy(Cause(cause.into()))
@@ -55,6 +70,7 @@ impl Fault {
             Self::Broken(kind, cause) => SourceError::new(kind, context).because(cause),
             Self::Damaged(cause) => SourceError::new(ErrorKind::Refused, context).because(cause),
             Self::Frozen(cause) => SourceError::new(ErrorKind::Unavailable, context).because(cause),
+            Self::Mute(cause) => SourceError::new(ErrorKind::Timeout, context).because(cause),
             Self::Answer(error) => error.during(context),
         }
     }

@@ -71,8 +71,8 @@ impl Link {
     }
 
     /// Where the file is.
-    pub(super) fn path(&self) -> &Path {
-        self.tether.path()
+    pub(super) fn place(&self) -> &Place {
+        self.tether.place()
     }
 
     async fn recognise(&mut self, kind: &Kind) -> Result<(), Fault> {

@@ -1,9 +1,9 @@
 //! SQLite: one file a shard, and one for the ledger.
 //!
-//! Reading order: `fault` (what SQLite says, and who must react), `place` (which file is at the path now),
-//! `create` (a new file appears complete or not at all), `tether` (when a connection may be closed), `link` (one
-//! connection), `seat` (where it is), `work` (a verb), `database` (one verb at a time, with `patience`), then `store`
-//! and `ledger`, a file a trait.
+//! Reading order: `fault` (what SQLite says, and who must react), `turns` (a disk that hangs), `place` (which file is at the
+//! path now), `create` (a new file appears complete or not at all), `tether` (when a connection may be closed), `link`
+//! (one connection), `opening` (how it comes in), `seat` (where it is), `work` (a verb), `database` (one verb at a time,
+//! with `patience`), then `store` and `ledger`, a file a trait.
 //!
 //! What it rests on:
 //!
@@ -14,6 +14,8 @@
 //! - So are `-wal` and `-shm`: who takes them away under a connection severs it (`severed`).
 //! - A file is made once. Whoever deletes it under a running process gets an error, never a new file: an empty one would
 //!   pass for a store that forgot, or for the ledger of a new cluster.
+//! - Every call to a disk may hang for ever: those that are ours go by `turns`, and a connection comes and goes in a task
+//!   of its own, one at a time (`seat`), so that a disk that hangs costs a handful of threads, however long it lasts.
 //! - No file of a database is ever opened here but through SQLite: closing any descriptor of a file drops all of
 //!   the process's POSIX locks on it, SQLite's included.
 
@@ -22,6 +24,7 @@ mod database;
 mod fault;
 mod ledger;
 mod link;
+mod opening;
 mod patience;
 mod place;
 mod room;
@@ -29,6 +32,7 @@ mod seat;
 mod severed;
 mod store;
 mod tether;
+mod turns;
 mod work;
 
 use std::sync::Arc;

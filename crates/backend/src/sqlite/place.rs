@@ -4,13 +4,18 @@ use std::{
     fmt, fs, io,
     os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{Arc, mpsc},
+    thread,
     time::UNIX_EPOCH,
 };
 
-use sequent_core::ErrorKind;
+use sequent_core::{Clock, ErrorKind};
+use tokio::time::timeout;
 
-use super::fault::Fault;
+use super::{
+    fault::Fault,
+    turns::{ANSWER_MAX, Turns},
+};
 
 /// Which file it is, as far as the file system tells: inode and time of birth.
 ///
@@ -57,42 +62,66 @@ impl Found {
     }
 }
 
-/// A path, absolute, so that a later `chdir` changes nothing and no text of it is taken for a URI.
+/// A path, absolute, so that a later `chdir` changes nothing and no text of it is taken for a URI; and whose turn it is to
+/// ask the disk about it.
 #[derive(Debug, Clone)]
-pub(super) struct Place(Arc<Path>);
+pub(super) struct Place {
+    path: Arc<Path>,
+    pub(super) turns: Turns,
+}
 
 impl Place {
-    pub(super) fn new(path: PathBuf) -> Self {
-        Self(std::path::absolute(&path).unwrap_or(path).into())
+    pub(super) fn new(path: PathBuf, clock: Arc<dyn Clock>) -> Self {
+        let path = std::path::absolute(&path).unwrap_or(path).into();
+        Self { path, turns: Turns::new(clock) }
     }
 
     pub(super) fn path(&self) -> &Path {
-        &self.0
+        &self.path
     }
 
     /// The file that is there now, or `None`. Anything else at the path is said plainly.
     ///
-    /// On a thread of the runtime's for blocking calls: a disk that hangs must not take the runtime with it.
+    /// `Mute` where the disk does not answer in time.
     pub(super) async fn look(&self) -> Result<Option<Found>, Fault> {
-        self.blocking(look).await
+        self.in_time(look).await
     }
 
     /// The same of a file that may be empty just now.
     pub(super) async fn outline(&self) -> Result<Option<Found>, Fault> {
-        self.blocking(|path| Ok(outline(path)?.map(|(found, _)| found))).await
+        self.in_time(bare).await
     }
 
-    /// The same where nothing can be waited for.
+    /// The same where there is no runtime to wait on. It blocks, for a moment at most.
     pub(super) fn outline_now(&self) -> Result<Option<Found>, Fault> {
-        Ok(outline(&self.0)?.map(|(found, _)| found))
+        // Without a turn: whoever looks in this way has a connection to let go of, and there is one of them.
+        let limit = self.turns.patience().ok_or_else(Fault::mute)?;
+        let ((tell, told), path) = (mpsc::sync_channel(1), Arc::clone(&self.path));
+        let looking = thread::Builder::new().spawn(move || drop(tell.send(bare(&path))));
+        match looking {
+            Ok(_) => told.recv_timeout(limit).unwrap_or_else(|_| Err(Fault::mute())),
+            Err(_) => Err(Fault::mute()),
+        }
     }
 
-    async fn blocking(&self, see: fn(&Path) -> Seen) -> Seen {
-        let path = Arc::clone(&self.0);
-        match tokio::task::spawn_blocking(move || see(&path)).await {
-            Ok(found) => found,
-            Err(error) => Err(Fault::broken(ErrorKind::Unavailable, error.to_string())),
-        }
+    /// A step that may hang, on a thread of the runtime's for such, in its turn: however many callers come and give up, one
+    /// thread hangs with the disk. The step itself has no limit; who comes while it lasts hears that the disk is mute.
+    pub(super) async fn on_thread<T: Send + 'static>(
+        &self,
+        step: impl FnOnce(&Path) -> Result<T, Fault> + Send + 'static,
+    ) -> Result<T, Fault> {
+        let turn = self.turns.next().await.ok_or_else(Fault::mute)?;
+        let path = Arc::clone(&self.path);
+        let stepping = tokio::task::spawn_blocking(move || {
+            let done = step(&path);
+            drop(turn);
+            done
+        });
+        stepping.await.unwrap_or_else(|error| Err(Fault::broken(ErrorKind::Unavailable, error.to_string())))
+    }
+
+    async fn in_time(&self, see: fn(&Path) -> Seen) -> Seen {
+        timeout(ANSWER_MAX, self.on_thread(see)).await.unwrap_or_else(|_| Err(Fault::mute()))
     }
 }
 
@@ -100,8 +129,12 @@ type Seen = Result<Option<Found>, Fault>;
 
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(&self.0.display(), f)
+        fmt::Display::fmt(&self.path.display(), f)
     }
+}
+
+fn bare(path: &Path) -> Seen {
+    Ok(outline(path)?.map(|(found, _)| found))
 }
 
 fn look(path: &Path) -> Seen {
@@ -172,7 +205,7 @@ mod tests {
     #[test]
     fn no_path_is_taken_for_a_uri() {
         // SQLite reads what begins with `file:` as a URI, parameters and all.
-        let place = Place::new("file:shard?mode=memory".into());
+        let place = Place::new("file:shard?mode=memory".into(), Arc::new(sequent_core::SystemClock));
         assert!(place.path().is_absolute() && place.path().ends_with("file:shard?mode=memory"));
     }
 }

@@ -1,15 +1,25 @@
-//! The one connection of a file in this process: in its place, on loan to a verb, or on its way out.
+//! The one connection of a file in this process: on its way in, in its place, on loan to a verb, or on its way out.
 
-use std::time::Instant;
+use std::{sync::Arc, time::Instant};
 
-use tokio::{runtime::Handle, sync::MutexGuard, task::JoinHandle};
+use sequent_core::{Clock, ErrorKind};
+use tokio::{runtime::Handle, sync::MutexGuard, task::JoinHandle, time::timeout};
 
-use super::{fault::Fault, link::Link, place::Found, severed};
+use super::{
+    fault::Fault,
+    link::Link,
+    opening::{Coming, Opening},
+    place::Found,
+    severed,
+    turns::ANSWER_MAX,
+};
 
 /// The place of the one connection.
 #[derive(Default)]
 pub(super) struct Seat {
     pub(super) link: Option<Link>,
+    /// A connection on its way in, whoever began it.
+    pub(super) coming: Option<Coming>,
     /// A connection on its way out. Two connections to different files under one name must never overlap: they
     /// would share the `-shm` beside it.
     leaving: Option<JoinHandle<Option<Link>>>,
@@ -22,6 +32,36 @@ pub(super) struct Seat {
 }
 
 impl Seat {
+    /// A new connection. Whoever stops waiting for it leaves it to the next.
+    pub(super) async fn open(&mut self, opening: Opening) -> Result<Link, Fault> {
+        self.coming = Some(opening.begin());
+        self.arrived()
+            .await
+            .unwrap_or_else(|| Err(Fault::broken(ErrorKind::Unavailable, "no connection")))?;
+        self.link.take().ok_or_else(|| Fault::broken(ErrorKind::Unavailable, "no connection"))
+    }
+
+    /// Waits until a connection on its way in is there, and takes it; `None` where none was on its way.
+    pub(super) async fn arrived(&mut self) -> Option<Result<(), Fault>> {
+        let coming = self.coming.as_mut()?;
+        let came = (&mut coming.task).await;
+        self.coming = None;
+        let (used, came) = match came {
+            Ok((used, came)) => (used, came),
+            Err(error) => (self.used, Err(Fault::broken(ErrorKind::Unavailable, error.to_string()))),
+        };
+        self.used |= used;
+        Some(came.map(|link| self.link = Some(link)))
+    }
+
+    /// The same for a connection that an earlier verb asked for, and stopped waiting for. Why that one failed is no matter
+    /// to this verb, unless the disk hangs.
+    pub(super) async fn arrived_in_time(&mut self, clock: &Arc<dyn Clock>) -> Result<(), Fault> {
+        let Some(coming) = &self.coming else { return Ok(()) };
+        let left = ANSWER_MAX.saturating_sub(clock.now().saturating_duration_since(coming.since));
+        timeout(left, self.arrived()).await.map(drop).map_err(|_| Fault::mute())
+    }
+
     /// Sends the connection on its way out, if there is one.
     pub(super) fn dismiss(&mut self) {
         if let Some(link) = self.link.take() {
@@ -62,7 +102,8 @@ impl Seat {
         self.leaving = None;
         if let Ok(Some(link)) = kept {
             self.aside = Some(link);
-            return Err(Fault::frozen("its files could not be written when a connection was to be closed"));
+            let cause = "a connection could not be closed: its files could not be written, or their disk did not answer";
+            return Err(Fault::frozen(cause));
         }
         Ok(())
     }

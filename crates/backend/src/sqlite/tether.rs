@@ -20,8 +20,8 @@ use super::{
 enum Parting {
     /// It may be closed.
     Free,
-    /// It would write into files that may not be written, which ends the process.
-    Frozen,
+    /// It would write into files that may not be written, which ends the process; or nobody knows into what.
+    Barred,
     /// It would write a log that is gone.
     Severed,
 }
@@ -51,8 +51,8 @@ impl Tether {
     }
 
     /// Where the file is.
-    pub(super) fn path(&self) -> &std::path::Path {
-        self.place.path()
+    pub(super) fn place(&self) -> &Place {
+        &self.place
     }
 
     /// Which file this is a connection to.
@@ -71,14 +71,14 @@ impl Tether {
     }
 
     /// Closes the connection once whatever runs on it has ended; whether it is gone. A severed one is left alone for
-    /// good. One whose files may not be written is kept: it can be closed when they may.
+    /// good. One whose files may not be written, or whose disk does not answer, is kept: it can be closed later.
     pub(super) async fn part(&mut self) -> bool {
         let Some(connection) = &mut self.connection else { return true };
         // A statement whose caller went away runs on: a look before its end would come too early.
         let _ = connection.ping().await;
         let found = self.place.outline().await;
         match self.judge(&found) {
-            Parting::Frozen => return false,
+            Parting::Barred => return false,
             Parting::Severed => self.abandon(),
             Parting::Free => {
                 if let Some(connection) = self.connection.take() {
@@ -92,7 +92,7 @@ impl Tether {
 
     fn judge(&self, found: &Result<Option<Found>, Fault>) -> Parting {
         match found {
-            Err(Fault::Frozen(_)) => Parting::Frozen,
+            Err(fault) if fault.forbids_closing() => Parting::Barred,
             Ok(Some(found)) if self.is_severed(found) => Parting::Severed,
             _ => Parting::Free,
         }
@@ -114,7 +114,7 @@ impl Drop for Tether {
         match self.judge(&self.place.outline_now()) {
             Parting::Free => {}
             Parting::Severed => self.abandon(),
-            Parting::Frozen => std::mem::forget(self.connection.take()),
+            Parting::Barred => std::mem::forget(self.connection.take()),
         }
     }
 }

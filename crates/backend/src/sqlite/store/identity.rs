@@ -53,7 +53,7 @@ impl Work for Restamp<'_> {
         let touched = link.run(query(sql).bind(self.new.to_string()).bind(expected.clone())).await?;
         if touched == 1 {
             // Whoever stamps, or looks whether it could be stamped, wants to know whether more will follow.
-            room::check(link.path())?;
+            link.place().on_thread(room::check).await?;
             return Ok(());
         }
         let (found,): (Option<String>,) = link.only(query_as("SELECT stamp FROM identity")).await?;
