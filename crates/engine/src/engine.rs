@@ -2,7 +2,7 @@
 
 use std::{
     sync::{
-        Arc,
+        Arc, Mutex, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
     time::Duration,
@@ -42,6 +42,8 @@ pub(crate) struct Inner {
     pub(crate) tasks: Tasks,
     pub(crate) memory: Memory,
     pub(crate) stopping: AtomicBool,
+    /// Files that could not be left at the end.
+    pub(crate) unleft: Mutex<Vec<String>>,
 }
 
 impl Engine {
@@ -98,7 +100,14 @@ impl Engine {
         inner.keys.remove(|_| true);
         inner.keeper.close().await;
         inner.tasks.stop().await;
-        inner.desk.close().await;
+        let unleft = inner.desk.close().await;
+        *inner.unleft.lock().unwrap_or_else(PoisonError::into_inner) = unleft;
+    }
+
+    /// The files that [`shutdown`](Self::shutdown) could not leave cleanly, because their disk does not answer. Nothing is
+    /// lost by that: what was acknowledged is in them and their logs.
+    pub fn unleft(&self) -> Vec<String> {
+        self.0.unleft.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     pub(crate) fn draining() -> EngineError {

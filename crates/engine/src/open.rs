@@ -1,7 +1,7 @@
 //! How a cluster is opened: each room is built here, in one place, and what runs in the background begins.
 
 use std::{
-    sync::{Arc, atomic::AtomicBool},
+    sync::{Arc, Mutex, atomic::AtomicBool},
     time::Duration,
 };
 
@@ -30,7 +30,7 @@ use crate::{
 const SHOW_UP_EVERY: Duration = Duration::from_millis(1750);
 
 pub(crate) async fn open(config: Config, options: Options) -> Result<Engine, OpenError> {
-    let mut found = data::look(&config)?;
+    let mut found = data::look(&config).await?;
     if found == Found::Nothing && config.embedded && options.create == CreatePolicy::Never {
         return Err(OpenError::Refused(format!(
             "no cluster in {}, and SEQUENT_EMBEDDED=never allows no new one: name a configuration, or the right \
@@ -38,7 +38,7 @@ pub(crate) async fn open(config: Config, options: Options) -> Result<Engine, Ope
             config.data.display(),
         )));
     }
-    data::prepare(&config)?;
+    data::prepare(&config).await?;
     let turn = match (found, &config.ledger.place) {
         (Found::Nothing, Place::Sqlite(_)) => {
             let patience = config.ring.health.attempt_timeout * FIRST_CALL_FACTOR;
@@ -48,7 +48,7 @@ pub(crate) async fn open(config: Config, options: Options) -> Result<Engine, Ope
     };
     if turn.is_some() {
         // Another process may have made it meanwhile, and then it is the one to say so.
-        found = data::look(&config)?;
+        found = data::look(&config).await?;
     }
     let memory = Memory::default();
     let notes = (config.ledger.place != Place::Memory).then(|| Quarantine::new(&config.data));
@@ -114,6 +114,7 @@ async fn assemble(
         tasks,
         memory,
         stopping: AtomicBool::new(false),
+        unleft: Mutex::default(),
     });
     begin(&inner, pace, alarm);
     Ok(Engine(inner))
@@ -123,7 +124,10 @@ async fn assemble(
 /// went back. Neither is a reason to go on.
 async fn check_home(ground: &Ground) -> Result<(), OpenError> {
     match &ground.home {
-        Some(home) => home.mark(0).await.map(drop).map_err(|error| OpenError::of_source(&error)),
+        Some(home) => within(ground.limit, "read the mark", home.mark(0))
+            .await
+            .map(drop)
+            .map_err(|error| OpenError::of_source(&error)),
         None => Ok(()),
     }
 }

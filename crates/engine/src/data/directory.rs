@@ -7,7 +7,10 @@ use std::{
 
 use sequent_core::Layout;
 
-use super::home;
+use super::{
+    disk::{self, Asking},
+    home,
+};
 use crate::{
     OpenError,
     config::{Config, Place},
@@ -26,17 +29,25 @@ pub(crate) enum Found {
 }
 
 /// Looks, and touches nothing. What is neither a cluster nor nothing is refused, naming what was found.
-pub(crate) fn look(config: &Config) -> Result<Found, OpenError> {
+///
+/// Where the ledger is there, nobody asks for the shards: one whose disk hangs keeps nobody from a start.
+pub(crate) async fn look(config: &Config) -> Result<Found, OpenError> {
     let Place::Sqlite(ledger) = &config.ledger.place else { return Ok(Found::Nothing) };
-    let shards = existing_shards(config);
-    let home = config.data.join(home::FILE);
-    // In this order: a process that is making the cluster makes the ledger first.
-    let orphans: Vec<PathBuf> = shards.into_iter().chain(home.exists().then_some(home)).collect();
-    if ledger.is_dir() {
-        let found = ledger.display();
-        return Err(OpenError::Refused(format!("ledger {found} is a directory: a file is expected")));
+    let (config, limit) = (config.clone(), config.ring.health.attempt_timeout);
+    let path = ledger.clone();
+    disk::asked(ledger, limit, move |asking| judge(&config, &path, asking)).await
+}
+
+fn judge(config: &Config, ledger: &Path, asking: &Asking) -> Result<Found, OpenError> {
+    if is_there(ledger)? {
+        return Ok(Found::Cluster);
     }
-    if ledger.exists() {
+    let home = config.data.join(home::FILE);
+    let shards = existing_shards(config, asking);
+    let orphans: Vec<PathBuf> =
+        shards.into_iter().chain(asking.about(&home).exists().then(|| home.clone())).collect();
+    // Once more: a process that is making the cluster makes the ledger before the shards.
+    if is_there(asking.about(ledger))? {
         return Ok(Found::Cluster);
     }
     if !orphans.is_empty() {
@@ -48,16 +59,28 @@ pub(crate) fn look(config: &Config) -> Result<Found, OpenError> {
             ledger.display(),
         )));
     }
-    refuse_foreign(&config.data)?;
+    refuse_foreign(asking.about(&config.data))?;
     Ok(Found::Nothing)
 }
 
 /// Makes the data directory.
-pub(crate) fn prepare(config: &Config) -> Result<(), OpenError> {
-    fs::create_dir_all(&config.data).map_err(|error| unusable(&config.data, &error))
+pub(crate) async fn prepare(config: &Config) -> Result<(), OpenError> {
+    let (data, limit) = (config.data.clone(), config.ring.health.attempt_timeout);
+    let make = move |asking: &Asking| {
+        fs::create_dir_all(asking.about(&data)).map_err(|error| unusable(&data, &error))
+    };
+    disk::asked(&config.data, limit, make).await
 }
 
-fn existing_shards(config: &Config) -> Vec<PathBuf> {
+fn is_there(ledger: &Path) -> Result<bool, OpenError> {
+    if ledger.is_dir() {
+        let found = ledger.display();
+        return Err(OpenError::Refused(format!("ledger {found} is a directory: a file is expected")));
+    }
+    Ok(ledger.exists())
+}
+
+fn existing_shards(config: &Config, asking: &Asking) -> Vec<PathBuf> {
     // The widest ring's names: the layout is not known before the ledger is read.
     let layout = Layout::new(sequent_core::SHARD_BITS_MAX, 0).or_else(|_| config.first_layout());
     let parts = layout.map(|layout| config.shards_of(layout)).unwrap_or_default();
@@ -65,7 +88,7 @@ fn existing_shards(config: &Config) -> Vec<PathBuf> {
         Place::Sqlite(path) => Some(path),
         Place::Memory => None,
     };
-    parts.into_iter().filter_map(|part| file(part.place)).filter(|path| path.exists()).collect()
+    parts.into_iter().filter_map(|part| file(part.place)).filter(|path| asking.about(path).exists()).collect()
 }
 
 fn refuse_foreign(data: &Path) -> Result<(), OpenError> {

@@ -2,6 +2,7 @@
 
 mod birth;
 mod directory;
+mod disk;
 mod home;
 mod quarantine;
 

@@ -50,7 +50,7 @@ impl Desk {
         if config.ledger.place == Place::Memory {
             return Err(none("a memory ledger lives and dies with its process".to_owned()));
         }
-        if data::look(config)? == Found::Nothing {
+        if data::look(config).await? == Found::Nothing {
             return Err(none("a first `sequent next NAME` makes one".to_owned()));
         }
         let ground = Ground::existing(config, options.env.clone()).await?;
@@ -111,9 +111,10 @@ impl Desk {
         self.0.quarantine.as_ref().map_or_else(Vec::new, |notes| notes.read(words))
     }
 
-    /// Leaves the files that this desk has opened. A running engine's desk leaves with the engine.
-    pub async fn close(&self) {
-        self.0.files.leave().await;
+    /// Leaves the files that this desk has opened; names those that could not be left in time. A running engine's desk
+    /// leaves with the engine.
+    pub async fn close(&self) -> Vec<String> {
+        self.0.files.leave().await
     }
 
     fn ledger(&self) -> &dyn Ledger {

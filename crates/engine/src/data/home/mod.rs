@@ -14,6 +14,8 @@ use std::{
 
 use sequent_core::{BoxFuture, Entropy, ErrorKind, MarkPlace, SourceError};
 
+use tokio::sync::Semaphore;
+
 use file::{Held, Identity};
 
 /// The file's name in the data directory.
@@ -40,6 +42,8 @@ pub(crate) struct Home {
     data: PathBuf,
     patience: Duration,
     entropy: Arc<dyn Entropy>,
+    /// Goes with the thread that asks the disk: where that hangs, one thread hangs with it, and who comes waits without.
+    turn: Arc<Semaphore>,
 }
 
 /// Why a mark could not be read or left.
@@ -57,7 +61,12 @@ impl From<io::Error> for Fault {
 impl Home {
     /// The marker of `data`; `limit` is the time limit of an attempt.
     pub(crate) fn new(data: &Path, limit: Duration, entropy: Arc<dyn Entropy>) -> Self {
-        Self { data: data.to_owned(), patience: limit / LOCK_SHARE, entropy }
+        Self {
+            data: data.to_owned(),
+            patience: limit / LOCK_SHARE,
+            entropy,
+            turn: Arc::new(Semaphore::new(1)),
+        }
     }
 
     /// Makes the marker name itself, whatever it named before: an operator has named the loss.
@@ -134,7 +143,10 @@ impl Home {
         };
         tokio::time::timeout(self.patience, tries).await.unwrap_or_else(|_| {
             let (lock, limit) = (self.data.join(LOCK_FILE), self.patience.as_millis());
-            let context = format!("lock {}: another process held it for {limit} ms", lock.display());
+            let context = format!(
+                "lock {}: another process held it for {limit} ms, or the disk does not answer",
+                lock.display()
+            );
             Err(SourceError::new(ErrorKind::Unavailable, context))
         })
     }
@@ -143,6 +155,14 @@ impl Home {
         &self,
         work: impl FnOnce() -> Result<T, Fault> + Send + 'static,
     ) -> Result<T, SourceError> {
+        let stopped =
+            |error: &dyn std::fmt::Display| self.error(Fault::Io(io::Error::other(error.to_string())));
+        let turn = Arc::clone(&self.turn).acquire_owned().await.map_err(|error| stopped(&error))?;
+        let work = move || {
+            let done = work();
+            drop(turn);
+            done
+        };
         let done = tokio::task::spawn_blocking(work).await;
         done.map_err(|error| self.error(Fault::Io(io::Error::other(error))))?
             .map_err(|fault| self.error(fault))

@@ -1,0 +1,67 @@
+//! Calls to a disk that may hang: on a thread of their own, and given up after a while.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use crate::OpenError;
+
+/// The path that is being asked about, for whoever has to say which disk does not answer.
+#[derive(Clone)]
+pub(super) struct Asking(Arc<Mutex<PathBuf>>);
+
+impl Asking {
+    /// Begins to ask about `path`.
+    pub(super) fn about<'a>(&self, path: &'a Path) -> &'a Path {
+        path.clone_into(&mut self.now());
+        path
+    }
+
+    fn now(&self) -> MutexGuard<'_, PathBuf> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Does `work` within `limit`, or says under which path the disk does not answer. A start does this a few times and ends if
+/// it fails, so the threads that hang with a disk are few.
+pub(super) async fn asked<T: Send + 'static>(
+    first: &Path,
+    limit: Duration,
+    work: impl FnOnce(&Asking) -> Result<T, OpenError> + Send + 'static,
+) -> Result<T, OpenError> {
+    let asking = Asking(Arc::new(Mutex::new(first.to_owned())));
+    let at = asking.clone();
+    let working = tokio::task::spawn_blocking(move || work(&at));
+    match tokio::time::timeout(limit, working).await {
+        Ok(Ok(done)) => done,
+        Ok(Err(error)) => Err(OpenError::Unavailable(format!("look at {}: {error}", asking.now().display()))),
+        Err(_) => Err(OpenError::Unavailable(format!(
+            "the disk under {} does not answer: no word within {} ms",
+            asking.now().display(),
+            limit.as_millis()
+        ))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc;
+
+    #[tokio::test]
+    async fn who_hangs_is_named() {
+        let (release, until) = mpsc::channel::<()>();
+        let work = move |asking: &Asking| {
+            asking.about(Path::new("/well"));
+            asking.about(Path::new("/hangs"));
+            until.recv().unwrap_err();
+            Ok(())
+        };
+        let error = asked(Path::new("/first"), Duration::from_millis(50), work).await.unwrap_err();
+        assert_eq!(error.exit_code(), 4, "it may be tried again");
+        assert_eq!(error.to_string(), "the disk under /hangs does not answer: no word within 50 ms");
+        drop(release);
+    }
+}
