@@ -83,6 +83,18 @@ impl Cluster {
     }
 }
 
+/// A server that ended, and had to leave files as they were, says so: exit code 1.
+pub(crate) fn left(unleft: &[String]) -> Result<(), Failure> {
+    if unleft.is_empty() {
+        return Ok(());
+    }
+    Err(Failure::failed(format!(
+        "drained, but could not leave {} cleanly: the disk does not answer; nothing is lost, whoever opens it next reads \
+         its log",
+        unleft.join(", ")
+    )))
+}
+
 /// The name of a sequence, as it was typed.
 pub(crate) fn sequence_name(text: &str) -> Result<SequenceName, Failure> {
     text.parse().map_err(|error: NameError| Failure::argument("name", text, error.to_string()))

@@ -12,10 +12,12 @@ mod logging;
 mod output;
 mod presence;
 mod remote;
+mod runtime;
 
 use std::{ffi::OsStr, process::ExitCode};
 
 use clap::Parser;
+use tokio::runtime::Builder;
 
 use crate::{
     args::{Cli, Command},
@@ -78,12 +80,10 @@ fn run(cli: Cli) -> Result<(), Failure> {
 
 /// Runs a command that is soon done: one thread starts sooner than many.
 fn short(command: impl Future<Output = Result<(), Failure>>) -> Result<(), Failure> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    runtime.map_err(|error| Failure::failed(format!("no runtime: {error}")))?.block_on(command)
+    runtime::run(Builder::new_current_thread(), command)
 }
 
 /// Runs a server: as many threads as there are cores.
 fn long(command: impl Future<Output = Result<(), Failure>>) -> Result<(), Failure> {
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
-    runtime.map_err(|error| Failure::failed(format!("no runtime: {error}")))?.block_on(command)
+    runtime::run(Builder::new_multi_thread(), command)
 }

@@ -11,7 +11,7 @@ use tokio::{
 };
 
 use crate::{
-    cluster::Cluster,
+    cluster::{self, Cluster},
     failure::Failure,
     output,
     presence::{Addresses, Presence},
@@ -28,9 +28,9 @@ Examples:
   curl -X POST localhost:7421/v1/sequences/order/next
 
 Prints its addresses once it serves. SIGTERM and SIGINT drain: unready at once, still serving for \
-limits.drain_delay_s, then requests in work have limits.drain_timeout_s; exit code 0. SIGHUP, or a changed \
-configuration file, puts in force what can change (limits, sequences, auto_create) after checking the whole file, and \
-says what needs a restart.";
+limits.drain_delay_s, then requests in work have limits.drain_timeout_s; exit code 0, or 1 where a file could not be \
+left cleanly because its disk does not answer. SIGHUP, or a changed configuration file, puts in force what can change \
+(limits, sequences, auto_create) after checking the whole file, and says what needs a restart.";
 
 /// Serve gRPC and HTTP/JSON, with health and metrics on a listener of their own
 #[derive(Debug, Args)]
@@ -66,6 +66,7 @@ pub(crate) async fn serve(cluster: &Cluster, config: Config, reloads: bool) -> R
     };
     let (ends, hangups) = signals;
     let identity = presence.as_ref().map(|presence| presence.identity().to_owned());
+    let served = engine.clone();
     let serving = Serving { engine: engine.clone(), dials: dials.clone(), recorder, identity };
     let reloading = async {
         if reloads {
@@ -77,7 +78,8 @@ pub(crate) async fn serve(cluster: &Cluster, config: Config, reloads: bool) -> R
         ended = run(listeners, serving, ends.wait()) => ended,
         () = reloading => return Ok(()),
     };
-    ended.map(drop).map_err(|error| Failure::failed(format!("the server ended: {error}")))
+    ended.map_err(|error| Failure::failed(format!("the server ended: {error}")))?;
+    cluster::left(&served.unleft())
 }
 
 async fn bind(config: &Config) -> Result<Listeners, Failure> {

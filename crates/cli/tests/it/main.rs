@@ -6,6 +6,7 @@ mod abuse;
 mod bench;
 mod drain;
 mod frames;
+mod hung;
 mod numbers;
 mod operators;
 mod place;

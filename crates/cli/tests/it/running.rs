@@ -4,6 +4,7 @@ use std::{
     io::{BufRead, BufReader, Read, Write},
     net::TcpStream,
     process::{Child, Command},
+    time::{Duration, Instant},
 };
 
 use serde_json::Value;
@@ -31,7 +32,11 @@ pub(crate) struct Running {
 
 impl Running {
     pub(crate) fn start(place: &Place, args: &[&str]) -> Self {
-        let mut child = place.spawn(args);
+        Self::of(place.spawn(args))
+    }
+
+    /// A process whose output is piped.
+    pub(crate) fn of(mut child: Child) -> Self {
         let mut line = String::new();
         BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
         let addresses: Value = serde_json::from_str(&line).unwrap_or_else(|error| {
@@ -74,6 +79,16 @@ impl Running {
     /// The exit code and what was said on standard error.
     pub(crate) fn end(self) -> (Option<i32>, String) {
         self.signal("TERM");
+        self.wait()
+    }
+
+    /// The same of a process that has been told to end, and must do so in time.
+    pub(crate) fn wait_at_most(mut self, limit: Duration) -> (Option<i32>, String) {
+        let until = Instant::now() + limit;
+        while self.child.try_wait().unwrap().is_none() {
+            assert!(Instant::now() < until, "it did not end within {limit:?}");
+            std::thread::sleep(Duration::from_millis(20));
+        }
         self.wait()
     }
 

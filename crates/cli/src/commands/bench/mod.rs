@@ -33,6 +33,7 @@ use crate::{
     failure::Failure,
     output,
     remote::{Servers, Where},
+    runtime,
 };
 
 /// How long a bench runs where nobody says.
@@ -117,9 +118,8 @@ impl Bench {
         let name = sequence_name(&self.name)?;
         let servers = self.servers.pick(cluster)?;
         self.check(cluster, &servers)?;
-        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
-        let runtime = runtime.map_err(|error| Failure::failed(format!("no runtime: {error}")))?;
-        let summary = runtime.block_on(self.measure(cluster, servers, name))?;
+        let summary =
+            runtime::run(tokio::runtime::Builder::new_multi_thread(), self.measure(cluster, servers, name))?;
         if cluster.json() {
             output::json(&summary)?;
         } else {

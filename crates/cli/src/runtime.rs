@@ -1,0 +1,22 @@
+//! The runtime of a command, which ends with the command.
+
+use std::time::Duration;
+
+use tokio::runtime::Builder;
+
+use crate::failure::Failure;
+
+/// How long calls that block have to end once the command has: one to a disk that hangs never does.
+const THREADS_WAIT_MAX: Duration = Duration::from_millis(500);
+
+/// Runs a command to its end, and leaves behind what can't end.
+pub(crate) fn run<T>(
+    mut builder: Builder,
+    command: impl Future<Output = Result<T, Failure>>,
+) -> Result<T, Failure> {
+    let runtime = builder.enable_all().build();
+    let runtime = runtime.map_err(|error| Failure::failed(format!("no runtime: {error}")))?;
+    let done = runtime.block_on(command);
+    runtime.shutdown_timeout(THREADS_WAIT_MAX);
+    done
+}
