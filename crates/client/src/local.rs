@@ -29,6 +29,7 @@ impl Local {
     #[inline]
     pub fn try_next(&mut self) -> Option<Number> {
         if self.sequence.is_left() {
+            self.sequence.begun()?;
             self.leave();
         }
         match self.chunk.draw() {

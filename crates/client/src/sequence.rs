@@ -117,11 +117,11 @@ impl Sequence {
         Next::new(self)
     }
 
-    /// A number that is ready, or `None`: never waits. Finding nothing, it sends for more.
+    /// A number that is ready, or `None`: never waits. Finding nothing, it sends for more; only a forked child does not
+    /// before its first call that waits.
     #[inline]
     pub fn try_next(&self) -> Option<Number> {
-        let here = self.here();
-        here.reservoir.try_next().and_then(Number::of)
+        self.begun()?.reservoir.try_next().and_then(Number::of)
     }
 
     /// So many numbers, ascending, or none; at most 1,000,000.
@@ -149,13 +149,20 @@ impl Sequence {
 
     /// A handle for one thread, a few times faster than a shared one: it holds some numbers of its own.
     pub fn local(&self) -> Local {
-        Local::new(self.here().clone())
+        Local::new(self.begun().unwrap_or(self).clone())
     }
 
     /// This handle; in a forked child its like.
     #[inline]
     pub(crate) fn here(&self) -> &Self {
         if self.process.is_left() { self.childs() } else { self }
+    }
+
+    /// The same, but in a child that has not called a server yet nothing: it may still stand in its parent's runtime,
+    /// whose threads it has not got. Who waits has one that runs.
+    #[inline]
+    pub(crate) fn begun(&self) -> Option<&Self> {
+        if self.process.is_left() { self.child.get()?.begun() } else { Some(self) }
     }
 
     #[cold]

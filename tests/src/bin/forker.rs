@@ -104,6 +104,11 @@ fn futures(servers: &str, name: &str) -> Result<(), Box<dyn Error>> {
     drop(entered);
 
     let who = fork()?;
+    if who == "child" {
+        // As where a thread forks in the middle of its runtime: what is begun there would never come to an end.
+        let _entered = runtime.enter();
+        assert!(held.try_next().is_none() && next.local().try_next().is_none(), "what the parent holds");
+    }
     let own = if who == "child" { self::runtime()? } else { runtime };
     if who == "parent" {
         drop(go_on);
