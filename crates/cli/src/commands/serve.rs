@@ -165,7 +165,8 @@ async fn reload(
         seen = now;
         // First what may be refused, and changes nothing then.
         let taken_up = async {
-            let config = cluster.config()?;
+            // It looks at files, and their disks may hang.
+            let config = tokio::task::block_in_place(|| cluster.config())?;
             engine.reload(&config).await?;
             Ok::<Config, Failure>(config)
         };

@@ -58,10 +58,11 @@ int open64(const char *path, int flags, ...) {
 }
 "#;
 
-/// A place whose disk under slot 2 can hang.
+/// A place where the disk under one file can hang.
 struct Disk {
     place: Place,
     call: &'static str,
+    path: &'static str,
 }
 
 impl Disk {
@@ -70,7 +71,7 @@ impl Disk {
         let mut cc = Command::new("cc");
         let built = cc.args(["-shared", "-fPIC", "-o"]).arg(library).arg(source).status().unwrap();
         assert!(built.success(), "cc, which builds SQLite too");
-        Self { place, call }
+        Self { place, call, path: "shard-2.db" }
     }
 
     fn hangs(&self) {
@@ -85,7 +86,7 @@ impl Disk {
         let mut command = self.place.command(args);
         let path = |name| self.place.path(name);
         command.env("LD_PRELOAD", path("hang.so")).env("HANG_IF", path("hung"));
-        command.env("HANG_CALL", self.call).env("HANG_PATH", "shard-2.db");
+        command.env("HANG_CALL", self.call).env("HANG_PATH", self.path);
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }
@@ -148,6 +149,32 @@ fn a_start_goes_on_without_it_and_shards_says_so() {
         assert!(cause.contains(said), "{cause}");
         disk.is_back();
         assert_eq!(disk.run(&["shards", "--json"]).as_json()["slots"][2]["state"], "open");
+    }
+}
+
+/// Slots that are configured are compared before anything is opened, lest two of them be one file.
+#[test]
+fn a_configured_start_goes_on_without_it() {
+    let disk = Disk::new(Place::with_cluster(), "statx");
+    let shards = [0, 1, 2, 3]
+        .map(|slot| format!("[[shard]]\nslot = {slot}\nstore = \"sqlite\"\npath = \"shard-{slot}.db\"\n"));
+    disk.place.write("it.toml", &shards.concat());
+    disk.hangs();
+    let configured =
+        |args: &[&str]| disk.run(&[args, &["--config", "it.toml", "--data", "sequent-data"]].concat());
+    assert_eq!(configured(&["config", "check"]).code, Some(0));
+    let ran = configured(&["next", "order", "-n", "5"]);
+    assert_eq!((ran.code, ran.out.lines().count()), (Some(0), 5), "{ran:?}");
+    disk.place.write("it.toml", &shards.concat().replace("shard-3.db", "./shard-2.db"));
+    configured(&["config", "check"]).refused(3, &["shard[3].path", "shard[2].path is the same file"]);
+}
+
+#[test]
+fn a_ledger_under_it_is_named_soon() {
+    let disk = Disk { path: "ledger.db", ..Disk::new(Place::with_cluster(), "statx") };
+    disk.hangs();
+    for args in [&["next", "order"][..], &["shards"], &["list"]] {
+        disk.run(args).refused(4, &["the disk under", "ledger.db", "does not answer"]);
     }
 }
 

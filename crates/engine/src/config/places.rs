@@ -1,9 +1,12 @@
 //! What places have to do with each other: no file twice, nothing volatile unless allowed, no slot outside the ring.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
+    sync::{Mutex, PoisonError, mpsc},
+    thread,
+    time::Duration,
 };
 
 use sequent_core::SlotIndex;
@@ -82,7 +85,35 @@ enum Identity {
     Path(PathBuf),
 }
 
+/// After so long without an answer a disk is said to hang.
+const ANSWER_MAX: Duration = Duration::from_secs(1);
+
+/// Directories whose disk has not answered: each is waited for once, and one thread hangs with it.
+static MUTE: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+
+/// A disk that hangs keeps nobody from a start: its files go by their paths, and the stamps in them tell the rest.
 fn identity(path: &Path) -> Identity {
+    let mute = || MUTE.lock().unwrap_or_else(PoisonError::into_inner);
+    let folder = path.parent().unwrap_or(path).to_owned();
+    if mute().contains(&folder) {
+        return Identity::Path(lexical(path));
+    }
+    let ((tell, told), asked) = (mpsc::channel(), (path.to_owned(), folder.clone()));
+    let look = move || {
+        let (path, folder) = asked;
+        let found = look(&path);
+        mute().remove(&folder);
+        drop(tell.send(found));
+    };
+    let looking = thread::Builder::new().spawn(look);
+    let found = looking.ok().and_then(|_| told.recv_timeout(ANSWER_MAX).ok());
+    found.unwrap_or_else(|| {
+        mute().insert(folder);
+        Identity::Path(lexical(path))
+    })
+}
+
+fn look(path: &Path) -> Identity {
     if let Ok(found) = std::fs::metadata(path) {
         return Identity::Inode { device: found.dev(), inode: found.ino() };
     }
