@@ -1,10 +1,16 @@
 //! One call: whom to ask, whom next, and what to make of what they said.
 
-use std::sync::Arc;
+use std::{
+    future::poll_fn,
+    mem,
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::Arc,
+    task::Poll,
+};
 
 use sequent_core::{BoxFuture, ErrorKind, SlotFailure, SlotIndex, SourceError};
 use tokio::{
-    sync::mpsc,
+    task::JoinSet,
     time::{sleep, timeout},
 };
 
@@ -12,36 +18,41 @@ use super::{Failover, Said};
 use crate::{SlotState, health::Claim, ring::probe::Probe, roster::Roster};
 
 /// One call under way. Dropped, it leaves its asks to finish by themselves.
-pub(super) struct Call<'a, T, F> {
+pub(super) struct Call<'a, T: 'static, F> {
     failover: &'a Failover,
     ask: F,
     asked: Vec<bool>,
-    out: usize,
-    sender: mpsc::Sender<(SlotIndex, Said<T>)>,
-    said: mpsc::Receiver<(SlotIndex, Said<T>)>,
+    /// At most one for each member.
+    asks: JoinSet<(SlotIndex, Said<T>)>,
     passed: Option<T>,
     failures: Vec<SlotFailure>,
 }
 
+impl<T, F> Drop for Call<'_, T, F> {
+    fn drop(&mut self) {
+        // Cut off, they would say nothing about a member that is to blame.
+        self.asks.detach_all();
+    }
+}
+
 impl<'a, T: Send + 'static, F: Fn(SlotIndex) -> BoxFuture<'static, Said<T>>> Call<'a, T, F> {
     pub(super) fn new(failover: &'a Failover, ask: F) -> Self {
-        let members = usize::from(failover.members);
-        // Each member is asked at most once, so no ask ever waits for room.
-        let (sender, said) = mpsc::channel(members.max(1));
-        let asked = vec![false; members];
-        Self { failover, ask, asked, out: 0, sender, said, passed: None, failures: Vec::new() }
+        let asked = vec![false; usize::from(failover.members)];
+        Self { failover, ask, asked, asks: JoinSet::new(), passed: None, failures: Vec::new() }
     }
 
     pub(super) async fn run(mut self) -> Result<T, Vec<SlotFailure>> {
         let slow_after = self.failover.roster.config().slow_after;
         let mut more = self.ask_next();
         loop {
-            if self.out == 0 && !self.ask_due() && !self.ask_all() {
+            if self.asks.is_empty() && !self.ask_due() && !self.ask_all() {
                 return self.none_answered();
             }
             tokio::select! {
-                said = self.said.recv() => match said {
-                    Some((member, said)) => if let Some(answer) = self.heard(member, said) { return Ok(answer) },
+                said = self.asks.join_next() => match said {
+                    Some(Ok((member, said))) => if let Some(answer) = self.heard(member, said) { return Ok(answer) },
+                    // Its runtime has ended under it: the others may be asked.
+                    Some(Err(_)) => {}
                     None => return self.none_answered(),
                 },
                 // Nobody waits for a member that hangs while another could be asked.
@@ -51,7 +62,6 @@ impl<'a, T: Send + 'static, F: Fn(SlotIndex) -> BoxFuture<'static, Said<T>>> Cal
     }
 
     fn heard(&mut self, member: SlotIndex, said: Said<T>) -> Option<T> {
-        self.out -= 1;
         match said {
             Said::Answer(answer) => {
                 self.failover.prefer(member);
@@ -101,33 +111,26 @@ impl<'a, T: Send + 'static, F: Fn(SlotIndex) -> BoxFuture<'static, Said<T>>> Cal
 
     /// The last resort, where nobody is left: all that are out, together, every now and then.
     fn ask_all(&mut self) -> bool {
-        let roster = &self.failover.roster;
         let out: Vec<SlotIndex> =
             (0..self.failover.members).filter(|member| !self.is_asked(*member)).collect();
-        if out.is_empty() || !roster.may_try_all() {
+        if out.is_empty() || !self.failover.may_try_all() {
             return false;
         }
         for member in out {
-            if let Some(probe) = Probe::claim(roster, member, Claim::LastResort) {
+            if let Some(probe) = Probe::claim(&self.failover.roster, member, Claim::LastResort) {
                 self.begin(member, Some(probe));
             }
         }
-        self.out > 0
+        !self.asks.is_empty()
     }
 
     fn begin(&mut self, member: SlotIndex, probe: Option<Probe>) {
         if let Some(asked) = self.asked.get_mut(usize::from(member)) {
             *asked = true;
         }
-        self.out += 1;
-        let (roster, sender) = (Arc::clone(&self.failover.roster), self.sender.clone());
-        let work = (self.ask)(member);
+        let (roster, work) = (Arc::clone(&self.failover.roster), (self.ask)(member));
         // In a task of its own: a caller that goes away says nothing about a member.
-        tokio::spawn(async move {
-            let said = attempt(&roster, member, probe, work).await;
-            // A call that has its answer has no use for another one.
-            drop(sender.try_send((member, said)));
-        });
+        self.asks.spawn(async move { (member, attempt(&roster, member, probe, work).await) });
     }
 
     fn is_asked(&self, member: SlotIndex) -> bool {
@@ -144,7 +147,7 @@ impl<'a, T: Send + 'static, F: Fn(SlotIndex) -> BoxFuture<'static, Said<T>>> Cal
             }
         }
         self.failures.sort_by_key(|failure| failure.slot);
-        Err(self.failures)
+        Err(mem::take(&mut self.failures))
     }
 }
 
@@ -159,7 +162,7 @@ async fn attempt<T>(
     let generation = roster.snapshot().standing(member).generation;
     let begun = clock.now();
     let limit = config.attempt_timeout;
-    let said = timeout(limit, work).await.unwrap_or_else(|_| {
+    let said = timeout(limit, unharmed(work)).await.unwrap_or_else(|_| {
         let text = format!("no answer within {} ms", limit.as_millis());
         Said::Fault(SourceError::new(ErrorKind::Timeout, text))
     });
@@ -179,4 +182,15 @@ async fn attempt<T>(
         roster.changed().notify_one();
     }
     said
+}
+
+/// A panic in an ask is its end, and a fault; not the end of whoever waits for it.
+async fn unharmed<T>(mut work: BoxFuture<'static, Said<T>>) -> Said<T> {
+    poll_fn(|cx| {
+        catch_unwind(AssertUnwindSafe(|| work.as_mut().poll(cx))).unwrap_or_else(|_| {
+            let text = "the attempt broke off by a panic of its own";
+            Poll::Ready(Said::Fault(SourceError::new(ErrorKind::Unavailable, text)))
+        })
+    })
+    .await
 }

@@ -8,15 +8,22 @@ mod tests;
 use std::{
     fmt,
     sync::{
-        Arc,
+        Arc, Mutex,
         atomic::{AtomicU16, Ordering},
     },
+    time::{Duration, Instant},
 };
 
 use sequent_core::{BoxFuture, Env, SlotFailure, SlotIndex, SourceError};
 
 use self::call::Call;
-use crate::{RingConfig, SlotStatus, roster::Roster};
+use crate::{RingConfig, SlotStatus, lock, roster::Roster};
+
+/// While no member is live, all are tried together at most this often, whoever calls: often enough that a call with a
+/// deadline finds the one that is back, and nothing to one that is not.
+///
+/// More often than a ring does: to ask an endpoint costs no number, and a ring's callers have a reserve meanwhile.
+const TRY_ALL_EVERY: Duration = Duration::from_millis(100);
 
 /// What one member said.
 #[derive(Debug)]
@@ -32,8 +39,8 @@ pub enum Said<T> {
 /// Endpoints of one service. All serve the same, so one is used until it fails; its calls then go to another at once.
 ///
 /// The rules are those of the ring's slots: errors and slowness evict, timed rescue with jitter and doubling brings back
-/// through probation, the last one that answers at all is kept, and where none is left all are tried, at most every two
-/// seconds. Where the ring probes with a real take, a member here is checked, so that a probe costs no number.
+/// through probation, the last one that answers at all is kept, and where none is left all are tried, at most ten times a
+/// second. Where the ring probes with a real take, a member here is checked, so that a probe costs no number.
 ///
 /// ```
 /// use sequent_core::Env;
@@ -50,6 +57,7 @@ pub struct Failover {
     members: SlotIndex,
     /// Who is asked first.
     current: AtomicU16,
+    tried_all: Mutex<Option<Instant>>,
 }
 
 impl Failover {
@@ -58,7 +66,7 @@ impl Failover {
         let first = env.entropy.bits().checked_rem(u64::from(members)).unwrap_or(0);
         let roster = Arc::new(Roster::new(config, env, &vec![true; usize::from(members)]));
         let current = AtomicU16::new(SlotIndex::try_from(first).unwrap_or(0));
-        Arc::new(Self { roster, members, current })
+        Arc::new(Self { roster, members, current, tried_all: Mutex::default() })
     }
 
     /// Asks members until one has answered: the next one where one failed, and one more where none has answered within
@@ -84,6 +92,17 @@ impl Failover {
     {
         let check: probe::Check = Box::new(check);
         probe::run(Arc::downgrade(self), self.roster.changed(), check)
+    }
+
+    /// Whether it is time to try all members together; if so, the next time is a while off.
+    fn may_try_all(&self) -> bool {
+        let now = self.roster.env().clock.now();
+        let mut tried_all = lock(&self.tried_all);
+        let free = tried_all.is_none_or(|at| now.saturating_duration_since(at) >= TRY_ALL_EVERY);
+        if free {
+            *tried_all = Some(now);
+        }
+        free
     }
 
     fn current(&self) -> SlotIndex {
