@@ -32,31 +32,35 @@ pub(crate) struct Ground {
     pub(crate) files: Files,
     pub(crate) env: Env,
     pub(crate) limit: Duration,
+    /// Whether the ledger has no layout yet.
+    pub(crate) is_new: bool,
 }
 
 impl Ground {
     /// A cluster that exists; `None` where its ledger has no layout yet. Makes nothing.
     pub(crate) async fn existing(config: &Config, env: Env) -> Result<Option<Self>, OpenError> {
-        let ledger = Opened::new(config, &env, false);
+        let ledger = Opened::new(config, &env, false)?;
         let read = ledger.read(config).await;
         if !matches!(read, Ok((_, Some(_)))) {
             ledger.files.leave().await;
         }
         let (id, held) = read?;
-        Ok(held.map(|record| Self::new(config, env, &ledger, (id, record), false)))
+        held.map(|record| Self::new(config, env, &ledger, (id, record), false)).transpose()
     }
 
     /// A cluster that exists, or one to be.
     pub(crate) async fn any(config: &Config, env: Env, create_ledger: bool) -> Result<Self, OpenError> {
-        let ledger = Opened::new(config, &env, create_ledger);
+        let ledger = Opened::new(config, &env, create_ledger)?;
         let read = ledger.read(config).await.and_then(|(id, held)| {
+            let is_new = held.is_none();
             let record = held.map_or_else(|| first(config), Ok)?;
-            Ok((id, record))
+            Ok((id, record, is_new))
         });
         if read.is_err() {
             ledger.files.leave().await;
         }
-        Ok(Self::new(config, env, &ledger, read?, true))
+        let (id, record, is_new) = read?;
+        Ok(Self { is_new, ..Self::new(config, env, &ledger, (id, record), true)? })
     }
 
     fn new(
@@ -65,14 +69,15 @@ impl Ground {
         opened: &Opened,
         (id, record): (LedgerId, LayoutRecord),
         create: bool,
-    ) -> Self {
+    ) -> Result<Self, OpenError> {
         let mut files = opened.files.clone();
-        let shards = stores::shards(config.shards_of(record.layout), create, &env, &mut files);
+        let shards = stores::shards(config.shards_of(record.layout), create, &env, &mut files)?;
         let limit = config.ring.health.attempt_timeout;
         let home = (config.ledger.place != Place::Memory)
             .then(|| Arc::new(Home::new(&config.data, limit, Arc::clone(&env.entropy))));
         let quarantine = home.as_ref().map(|_| Quarantine::new(&config.data));
-        Self { ledger: Arc::clone(&opened.ledger), id, record, shards, home, quarantine, files, env, limit }
+        let ledger = Arc::clone(&opened.ledger);
+        Ok(Self { ledger, id, record, shards, home, quarantine, files, env, limit, is_new: false })
     }
 
     /// The stamp that this cluster's store in `slot` bears.
@@ -103,10 +108,10 @@ struct Opened {
 }
 
 impl Opened {
-    fn new(config: &Config, env: &Env, create: bool) -> Self {
+    fn new(config: &Config, env: &Env, create: bool) -> Result<Self, OpenError> {
         let mut files = Files::default();
-        let ledger = stores::ledger(&config.ledger.place, create, env, &mut files);
-        Self { ledger, files }
+        let ledger = stores::ledger(&config.ledger.place, create, env, &mut files)?;
+        Ok(Self { ledger, files })
     }
 
     /// The layout held, checked, and the ledger's identity. In this order: an inspection writes, to see whether it

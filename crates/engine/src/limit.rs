@@ -39,7 +39,9 @@ where
 /// What a failed call to the ledger means to a caller: away, unless it says that a person has to act.
 pub(crate) fn of_ledger(error: &SourceError) -> EngineError {
     let (reason, text) = match error.kind() {
-        ErrorKind::LedgerBehind => (Reason::RecoveryRequired, "the ledger is older than what it gave, or another one"),
+        ErrorKind::LedgerBehind => {
+            (Reason::RecoveryRequired, "the ledger is older than what it gave, or another one")
+        }
         ErrorKind::Refused => (Reason::RecoveryRequired, "the ledger is refused: a person must mend it"),
         _ => (Reason::LedgerUnavailable, "the ledger is needed, and can't be used"),
     };

@@ -52,17 +52,21 @@ pub(crate) async fn open(config: Config, options: Options) -> Result<Engine, Ope
     }
     let memory = Memory::default();
     let notes = (config.ledger.place != Place::Memory).then(|| Quarantine::new(&config.data));
-    if let (Found::Nothing, Some(notes)) = (found, &notes) {
-        // Of a cluster that was here before. What can't be taken away is shown once too often, and no harm.
-        drop(notes.forget(None));
+    if found == Found::Nothing {
+        forget(notes.as_ref());
     }
     let alarm = Alarm::default();
-    let env = watched(options.env.clone(), &memory, notes, &alarm);
+    let env = watched(options.env.clone(), &memory, notes.clone(), &alarm);
     if found == Found::Nothing {
         // Before it is made: a process that dies in between must not have made one in silence.
         announce(&config, &options);
     }
-    let ground = Ground::any(&config, env, found == Found::Nothing).await?;
+    let ground = Ground::any(&config, env, found != Found::Cluster).await?;
+    if found == Found::Elsewhere && ground.is_new {
+        // The ledger's tables are there, and nobody has counted: the layout is the first that is written.
+        forget(notes.as_ref());
+        announce(&config, &options);
+    }
     drop(turn);
     let files = ground.files.clone();
     let opened = assemble(&config, options.pace, ground, (memory, alarm)).await;
@@ -70,6 +74,13 @@ pub(crate) async fn open(config: Config, options: Options) -> Result<Engine, Ope
         files.leave().await;
     }
     opened
+}
+
+/// Notes of a cluster that was here before. What can't be taken away is shown once too often, and no harm.
+fn forget(notes: Option<&Quarantine>) {
+    if let Some(notes) = notes {
+        drop(notes.forget(None));
+    }
 }
 
 /// Builds every room upon the ground, the lowest first.

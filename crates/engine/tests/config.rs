@@ -148,7 +148,7 @@ fn shards_name_their_list_index() {
          [[shard]]\nslot = 0\nstore = \"sqlite\"\npath = \"x/../a.db\"\n\
          [[shard]]\nstore = \"sqlite\"\n\
          [[shard]]\nslot = 2\nstore = \"memory\"\n\
-         [[shard]]\nslot = 1\nstore = \"mysql-row\"\nurl = \"mysql://u@h/d\"\n\
+         [[shard]]\nslot = 1\nstore = \"mongodb\"\nurl = \"mongodb://u@h/d\"\n\
          [[shard]]\nslot = 1\nstore = \"mysql-rows\"\n",
     );
     let has =
@@ -159,7 +159,7 @@ fn shards_name_their_list_index() {
     has("shard[2].path is missing: ");
     has("shard[3].slot is 2: 0 to 1 are allowed with shard_bits = 1");
     has("shard[3].store is \"memory\": ring.allow_volatile = true is demanded");
-    has("shard[4].store is \"mysql-row\": not built into this version, sqlite and memory are");
+    has("shard[4].store is \"mongodb\": not built into this version, sqlite");
     has("shard[5].store is \"mysql-rows\": unknown, sqlite, memory, mysql-auto-increment, ");
     has("ledger.single_server is false: true is demanded where a shard is reached over a network");
     assert_eq!(found.len(), 9, "{found:#?}");
@@ -275,7 +275,7 @@ fn secrets_are_taken_from_the_environment_and_never_shown() {
 #[test]
 fn a_password_in_an_address_is_masked_in_faults_and_listings() {
     let found = faults(
-        "[ledger]\nstore = \"mysql\"\nurl = \"mysql://u:geheim@h/d\"\npassword_file = \"p\"\nx = \"geheim\"\n",
+        "[ledger]\nstore = \"etcd\"\nurl = \"etcd://u:geheim@h/d\"\npassword_file = \"p\"\nx = \"geheim\"\n",
     );
     assert!(!found.join("\n").contains("geheim"), "{found:#?}");
     assert_eq!(found.len(), 2, "{found:#?}");

@@ -100,6 +100,28 @@ fn decoded(text: &str) -> Result<String, UrlError> {
     }
 }
 
+impl PostgresUrl {
+    /// The server's host name or address, or the directory of its socket.
+    pub fn host(&self) -> &str {
+        &self.host
+    }
+
+    /// Its port.
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// The database.
+    pub fn database(&self) -> &str {
+        &self.database
+    }
+
+    /// Whether a password stands in it.
+    pub fn has_password(&self) -> bool {
+        self.password.is_some()
+    }
+}
+
 impl fmt::Display for PostgresUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { user, host, port, database, .. } = self;

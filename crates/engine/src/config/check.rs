@@ -102,27 +102,28 @@ impl<'a> Checker<'a> {
         Some((value.clone(), Origin::Environment(name)))
     }
 
-    /// `text` with each `${NAME}` replaced from the environment.
-    pub(super) fn expand(&mut self, path: &str, text: &str) -> String {
+    /// `text` with each `${NAME}` replaced from the environment; `None` where one of them is not to be had. A fault
+    /// shows the text as `shown`.
+    pub(super) fn expand(&mut self, path: &str, text: &str, shown: &str) -> Option<String> {
         let mut expanded = String::new();
         let mut rest = text;
+        let mut whole = true;
         while let Some((before, after)) = rest.split_once("${") {
             expanded.push_str(before);
             let Some((name, behind)) = after.split_once('}') else {
-                self.fault(Fault::new(path, format!("{text:?}"), "`${` must be closed by `}`"));
-                return expanded;
+                self.fault(Fault::new(path, format!("{shown:?}"), "`${` must be closed by `}`"));
+                return None;
             };
-            match self.sources.environment.get(name) {
-                Some(value) => expanded.push_str(value),
-                None => self.fault(Fault::new(
-                    path,
-                    format!("{text:?}"),
-                    format!("environment variable {name} is not set"),
-                )),
+            if let Some(value) = self.sources.environment.get(name) {
+                expanded.push_str(value);
+            } else {
+                whole = false;
+                let bound = format!("environment variable {name} is not set");
+                self.fault(Fault::new(path, format!("{shown:?}"), bound));
             }
             rest = behind;
         }
-        expanded + rest
+        whole.then(|| expanded + rest)
     }
 
     /// Everything that nobody asked for is unknown; then all faults, or what is in force.

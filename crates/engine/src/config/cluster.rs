@@ -3,6 +3,7 @@
 use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},
+    time::Duration,
 };
 
 use globset::{Glob, GlobSet, GlobSetBuilder};
@@ -76,8 +77,8 @@ impl Config {
         let (cluster, auto_create) = top(checker.top(&["cluster", "auto_create"]), embedded);
         let ring = RingPart::read(checker.section("ring"), embedded);
         let guard = GuardPart::read(checker.section("guard"));
-        let (mut shards, networked) = shards(&mut checker);
-        let mut ledger = LedgerPart::read(checker.section("ledger"));
+        let (mut shards, networked) = shards(&mut checker, ring.health.attempt_timeout);
+        let mut ledger = LedgerPart::read(checker.section("ledger"), ring.health.attempt_timeout);
         let reservoir = ReservoirPart::read(checker.section("reservoir"));
         let limits = LimitsPart::read(checker.section("limits"));
         let sequences = sequences(&mut checker);
@@ -90,9 +91,8 @@ impl Config {
         if let Err(fault) = &cluster {
             checker.fault(fault.clone());
         }
-        if networked && matches!(ledger.place, Place::Sqlite(_)) && !ledger.single_server {
-            let bound =
-                "true is demanded where a shard is reached over a network and the ledger is a local file";
+        if networked && !matches!(ledger.place, Place::Server(_)) && !ledger.single_server {
+            let bound = "true is demanded where a shard is reached over a network and the ledger is this machine's alone";
             checker.fault(Fault::new("ledger.single_server", "false", bound));
         }
         let shown = checker.finish()?;
@@ -160,7 +160,7 @@ fn top(mut section: Section<'_, '_>, embedded: bool) -> (Result<SequenceName, Fa
 }
 
 /// The shards with their places in the file's list, and whether any is reached over a network.
-fn shards(checker: &mut Checker<'_>) -> (Option<Vec<(usize, ShardPart)>>, bool) {
+fn shards(checker: &mut Checker<'_>, attempt: Duration) -> (Option<Vec<(usize, ShardPart)>>, bool) {
     let Some(tables) = checker.list("shard") else { return (None, false) };
     if tables.is_empty() {
         checker.fault(Fault::new(
@@ -172,7 +172,7 @@ fn shards(checker: &mut Checker<'_>) -> (Option<Vec<(usize, ShardPart)>>, bool) 
     let mut parts = Vec::new();
     let mut networked = false;
     for (at, table) in tables.into_iter().enumerate() {
-        let (part, over_network) = ShardPart::read(checker.item("shard", at, table));
+        let (part, over_network) = ShardPart::read(checker.item("shard", at, table), attempt);
         networked |= over_network;
         parts.extend(part.map(|part| (at, part)));
     }

@@ -1,8 +1,10 @@
 //! `[ledger]`: where the durable book of record is.
 
+use std::time::Duration;
+
 use super::{
-    Place, Section,
-    shard::{Word, word_known},
+    Place, Section, ServerPlace,
+    kind::{Kind, LEDGERS},
 };
 
 /// What a server does while the ledger is away.
@@ -25,34 +27,40 @@ pub struct LedgerPart {
     pub single_server: bool,
 }
 
-const BUILT_IN: [&str; 2] = ["sqlite", "memory"];
-const TO_COME: [&str; 3] = ["mysql", "postgres", "etcd"];
+/// The file's name where nobody says.
+const FILE: &str = "ledger.db";
 
 impl LedgerPart {
-    pub(super) fn read(mut section: Section<'_, '_>) -> Self {
+    pub(super) fn read(mut section: Section<'_, '_>, attempt: Duration) -> Self {
         let word = section.text("store").unwrap_or_else(|| {
             section.default_shown("store", "\"sqlite\"".to_owned());
             "sqlite".to_owned()
         });
-        let known = word_known(&mut section, &word, &BUILT_IN, &TO_COME);
-        let place = if word == "memory" {
-            Place::Memory
-        } else if known == Word::BuiltIn {
-            let path = section.text("path").unwrap_or_else(|| {
-                section.default_shown("path", "\"ledger.db\"".to_owned());
-                "ledger.db".to_owned()
-            });
-            Place::Sqlite(path.into())
-        } else {
-            for key in ["path", "url", "password_file"] {
-                section.text(key);
+        let kind = Kind::known(&mut section, &word, LEDGERS);
+        let place = match kind.and_then(Kind::if_built_in) {
+            Some(Kind::Memory) => Some(Place::Memory),
+            Some(Kind::Sqlite) => {
+                let path = section.text("path").unwrap_or_else(|| {
+                    section.default_shown("path", format!("{FILE:?}"));
+                    FILE.to_owned()
+                });
+                Some(Place::Sqlite(path.into()))
             }
-            Place::Sqlite("ledger.db".into())
+            Some(Kind::Server(kind)) => {
+                ServerPlace::read(&mut section, kind, attempt).map(|server| Place::Server(Box::new(server)))
+            }
+            Some(Kind::ToCome) | None => {
+                section.pass_over();
+                None
+            }
         };
         let loss = [("continue", LossWord::Continue), ("stop", LossWord::Stop)];
         let loss = section.choice("loss", &loss, 0);
         let single_server = section.switch("single_server", false);
         section.finish();
-        Self { place, loss, single_server }
+        // A place that has a fault is never used; the checks to come meet none of theirs in this one.
+        let in_fault = kind.is_none_or(Kind::is_networked) && place.is_none();
+        let single_server = single_server || in_fault;
+        Self { place: place.unwrap_or_else(|| Place::Sqlite(FILE.into())), loss, single_server }
     }
 }

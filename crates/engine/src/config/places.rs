@@ -1,4 +1,4 @@
-//! What places have to do with each other: no file twice, nothing volatile unless allowed, no slot outside the ring.
+//! What places have to do with each other: none twice, nothing volatile unless allowed, no slot outside the ring.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -15,8 +15,13 @@ use super::{Fault, LedgerPart, Place, RingPart, ShardPart, check::Checker};
 
 /// Puts a relative path under the data directory.
 pub(super) fn put_under(data: &Path, place: &mut Place) {
-    if let Place::Sqlite(path) = place {
-        *path = data.join(&*path);
+    match place {
+        Place::Sqlite(path) => *path = data.join(&*path),
+        Place::Server(server) => {
+            let files = [&mut server.password_file, &mut server.tls_ca_file];
+            files.into_iter().flatten().for_each(|path| *path = data.join(&*path));
+        }
+        Place::Memory => {}
     }
 }
 
@@ -29,9 +34,9 @@ pub(super) fn check(
 ) {
     check_volatile(checker, ring, shards, ledger);
     let mut slots: BTreeMap<SlotIndex, usize> = BTreeMap::new();
-    let mut files: BTreeMap<Identity, String> = BTreeMap::new();
-    if let Place::Sqlite(path) = &ledger.place {
-        files.insert(identity(path), "ledger.path".to_owned());
+    let mut used: BTreeMap<Identity, String> = BTreeMap::new();
+    if let Some((identity, key, _)) = identity_of(&ledger.place) {
+        used.insert(identity, format!("ledger.{key}"));
     }
     for (at, part) in shards {
         check_slot(checker, ring, *at, part.slot);
@@ -39,12 +44,22 @@ pub(super) fn check(
             let bound = format!("shard[{first}] has the same slot: each slot has one store");
             checker.fault(Fault::new(format!("shard[{at}].slot"), part.slot, bound));
         }
-        let Place::Sqlite(path) = &part.place else { continue };
-        let key = format!("shard[{at}].path");
-        if let Some(first) = files.insert(identity(path), key.clone()) {
-            let bound = format!("{first} is the same file: two counters in one file would repeat numbers");
-            checker.fault(Fault::new(key, path.display(), bound));
+        let Some((identity, key, what)) = identity_of(&part.place) else { continue };
+        let key = format!("shard[{at}].{key}");
+        if let Some(first) = used.insert(identity, key.clone()) {
+            let bound =
+                format!("{first} is the same {what}: two counters in one {what} would repeat numbers");
+            checker.fault(Fault::new(key, &part.place, bound));
         }
+    }
+}
+
+/// What tells a place from others, the key that names it, and what it is.
+fn identity_of(place: &Place) -> Option<(Identity, &'static str, &'static str)> {
+    match place {
+        Place::Sqlite(path) => Some((identity(path), "path", "file")),
+        Place::Server(server) => Some((Identity::Database(server.identity.clone()), "url", "database")),
+        Place::Memory => None,
     }
 }
 
@@ -76,13 +91,15 @@ fn check_volatile(
     }
 }
 
-/// What tells two paths of one file.
+/// What tells two names of one place.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 enum Identity {
     /// A file that is there, whatever its names.
     Inode { device: u64, inode: u64 },
     /// A file yet to come: links and dots resolved as far as the path exists.
     Path(PathBuf),
+    /// Tables of a server.
+    Database(String),
 }
 
 /// After so long without an answer a disk is said to hang.

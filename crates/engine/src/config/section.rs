@@ -4,7 +4,7 @@ use std::{ops::RangeInclusive, str::FromStr, time::Duration};
 
 use toml::{Table, Value};
 
-use super::{Fault, Origin, Shown, check::Checker};
+use super::{Fault, Origin, Shown, check::Checker, secret::masked};
 
 /// One table, read key by key. A key that has a fault reads as its default, so that reading goes on to the next fault.
 pub(crate) struct Section<'c, 'a> {
@@ -15,6 +15,19 @@ pub(crate) struct Section<'c, 'a> {
     single: bool,
     known: Vec<&'static str>,
 }
+
+/// The keys of places, as far as the engines that are to come share them.
+const SERVER_KEYS: [&str; 9] = [
+    "path",
+    "url",
+    "schema",
+    "password_file",
+    "tls",
+    "tls_ca_file",
+    "connections_max",
+    "connect_timeout_ms",
+    "keep_alive_s",
+];
 
 impl<'c, 'a> Section<'c, 'a> {
     pub(super) fn new(checker: &'c mut Checker<'a>, path: String, table: Table, single: bool) -> Self {
@@ -115,9 +128,32 @@ impl<'c, 'a> Section<'c, 'a> {
             self.fault(key, found, "a text is expected");
             return None;
         };
-        self.show(key, format!("{:?}", without_password(&text)), origin);
+        self.show(key, format!("{text:?}"), origin);
         let path = self.key(key);
-        Some(self.checker.expand(&path, &text))
+        self.checker.expand(&path, &text, &text)
+    }
+
+    /// A URL that must be there and may hold a secret: expanded, and as it may be printed. No fault repeats more of it.
+    pub(crate) fn url(&mut self, key: &'static str, bound: &str) -> Option<(String, String)> {
+        let Some((found, origin)) = self.look(key) else {
+            self.fault(key, "missing", bound);
+            return None;
+        };
+        let Value::String(text) = found else {
+            self.fault(key, format!("of type {}", found.type_str()), bound);
+            return None;
+        };
+        let shown = masked(&text);
+        self.show(key, format!("{shown:?}"), origin);
+        let path = self.key(key);
+        Some((self.checker.expand(&path, &text, &shown)?, format!("{shown:?}")))
+    }
+
+    /// Keys whose own checks come with what reads them: whatever their values, until then they are at least known.
+    pub(crate) fn pass_over(&mut self) {
+        for key in SERVER_KEYS {
+            self.look(key);
+        }
     }
 
     /// A text that must be there.
@@ -192,16 +228,4 @@ impl<'c, 'a> Section<'c, 'a> {
 
 fn range(allowed: &RangeInclusive<u64>) -> String {
     format!("{} to {} are allowed", allowed.start(), allowed.end())
-}
-
-/// A URL without the password that it may carry.
-fn without_password(text: &str) -> String {
-    let Some((scheme, rest)) = text.split_once("://") else { return text.to_owned() };
-    let Some((login, host)) = rest.rsplit_once('@') else { return text.to_owned() };
-    match login.split_once(':') {
-        // A name of an environment variable is no secret, and tells where the password comes from.
-        Some((_, password)) if password.starts_with("${") && password.ends_with('}') => text.to_owned(),
-        Some((user, _)) => format!("{scheme}://{user}:***@{host}"),
-        None => text.to_owned(),
-    }
 }

@@ -26,13 +26,19 @@ pub(crate) enum Found {
     Cluster,
     /// Nothing that could be lost: a new cluster may be made.
     Nothing,
+    /// The ledger is on a server, which knows whether there is a cluster.
+    Elsewhere,
 }
 
 /// Looks, and touches nothing. What is neither a cluster nor nothing is refused, naming what was found.
 ///
 /// Where the ledger is there, nobody asks for the shards: one whose disk hangs keeps nobody from a start.
 pub(crate) async fn look(config: &Config) -> Result<Found, OpenError> {
-    let Place::Sqlite(ledger) = &config.ledger.place else { return Ok(Found::Nothing) };
+    let ledger = match &config.ledger.place {
+        Place::Sqlite(ledger) => ledger,
+        Place::Server(_) => return Ok(Found::Elsewhere),
+        Place::Memory => return Ok(Found::Nothing),
+    };
     let (config, limit) = (config.clone(), config.ring.health.attempt_timeout);
     let path = ledger.clone();
     disk::asked(ledger, limit, move |asking| judge(&config, &path, asking)).await
@@ -86,7 +92,7 @@ fn existing_shards(config: &Config, asking: &Asking) -> Vec<PathBuf> {
     let parts = layout.map(|layout| config.shards_of(layout)).unwrap_or_default();
     let file = |place| match place {
         Place::Sqlite(path) => Some(path),
-        Place::Memory => None,
+        Place::Server(_) | Place::Memory => None,
     };
     parts.into_iter().filter_map(|part| file(part.place)).filter(|path| asking.about(path).exists()).collect()
 }

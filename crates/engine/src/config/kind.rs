@@ -1,0 +1,136 @@
+//! The words for stores and ledgers: which are known, which this build holds, and which are yet to come.
+
+use super::Section;
+
+/// What a server is used as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ServerKind {
+    /// A store: a table counts each sequence.
+    MysqlAutoIncrement,
+    /// A store: a row a key, added to.
+    MysqlRow,
+    /// A store: a row a key, compared and swapped.
+    MysqlSegment,
+    /// A store: a row a key.
+    PostgresRow,
+    /// A ledger in a MySQL or MariaDB database.
+    MysqlLedger,
+    /// A ledger in a PostgreSQL database.
+    PostgresLedger,
+}
+
+/// What speaks one protocol.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Family {
+    Mysql,
+    Postgres,
+}
+
+impl ServerKind {
+    /// The word of the configuration.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::MysqlAutoIncrement => "mysql-auto-increment",
+            Self::MysqlRow => "mysql-row",
+            Self::MysqlSegment => "mysql-segment",
+            Self::PostgresRow => "postgres-row",
+            Self::MysqlLedger => "mysql",
+            Self::PostgresLedger => "postgres",
+        }
+    }
+
+    pub(crate) const fn family(self) -> Family {
+        match self {
+            Self::MysqlAutoIncrement | Self::MysqlRow | Self::MysqlSegment | Self::MysqlLedger => {
+                Family::Mysql
+            }
+            Self::PostgresRow | Self::PostgresLedger => Family::Postgres,
+        }
+    }
+}
+
+impl Family {
+    /// Whether this build holds the driver.
+    const fn is_built_in(self) -> bool {
+        match self {
+            Self::Mysql => cfg!(feature = "mysql"),
+            Self::Postgres => cfg!(feature = "postgres"),
+        }
+    }
+}
+
+/// What a word stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Sqlite,
+    Memory,
+    Server(ServerKind),
+    /// Known, on a server, and without code so far.
+    ToCome,
+}
+
+pub(super) type Words = [(&'static str, Kind)];
+
+pub(super) const STORES: &Words = &[
+    ("sqlite", Kind::Sqlite),
+    ("memory", Kind::Memory),
+    ("mysql-auto-increment", Kind::Server(ServerKind::MysqlAutoIncrement)),
+    ("mysql-row", Kind::Server(ServerKind::MysqlRow)),
+    ("mysql-segment", Kind::Server(ServerKind::MysqlSegment)),
+    ("postgres-row", Kind::Server(ServerKind::PostgresRow)),
+    ("redis", Kind::ToCome),
+    ("memcached", Kind::ToCome),
+    ("mongodb", Kind::ToCome),
+];
+
+pub(super) const LEDGERS: &Words = &[
+    ("sqlite", Kind::Sqlite),
+    ("memory", Kind::Memory),
+    ("mysql", Kind::Server(ServerKind::MysqlLedger)),
+    ("postgres", Kind::Server(ServerKind::PostgresLedger)),
+    ("etcd", Kind::ToCome),
+];
+
+impl Kind {
+    const fn is_built_in(self) -> bool {
+        match self {
+            Self::Sqlite | Self::Memory => true,
+            Self::Server(kind) => kind.family().is_built_in(),
+            Self::ToCome => false,
+        }
+    }
+
+    /// Whether it is reached over a network.
+    pub(super) const fn is_networked(self) -> bool {
+        matches!(self, Self::Server(_) | Self::ToCome)
+    }
+
+    /// What the word of `section` stands for; tells "unknown" from "not built in", and notes either as a fault.
+    pub(super) fn known(section: &mut Section<'_, '_>, word: &str, words: &Words) -> Option<Self> {
+        let Some((_, kind)) = words.iter().find(|(known, _)| *known == word) else {
+            let known: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
+            section.fault("store", format!("{word:?}"), format!("unknown, {} are known", known.join(", ")));
+            return None;
+        };
+        if !kind.is_built_in() {
+            let bound = format!("not built into this version, {} are", built_in(words));
+            section.fault("store", format!("{word:?}"), bound);
+        }
+        Some(*kind)
+    }
+
+    /// The place that its word leads to is only made where this build holds it.
+    pub(super) fn if_built_in(self) -> Option<Self> {
+        self.is_built_in().then_some(self)
+    }
+}
+
+/// The words that this build holds, for people.
+pub(super) fn built_in(words: &Words) -> String {
+    let here: Vec<&str> =
+        words.iter().filter(|(_, kind)| kind.is_built_in()).map(|(word, _)| *word).collect();
+    match here.split_last() {
+        Some((last, others)) if !others.is_empty() => format!("{} and {last}", others.join(", ")),
+        _ => here.concat(),
+    }
+}

@@ -1,0 +1,90 @@
+//! Texts that may hold a secret: carried, and never printed.
+
+use std::fmt;
+
+/// A text that may hold a secret, such as a URL with a password. Whoever needs it asks for it by name.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret(String);
+
+impl Secret {
+    pub(crate) fn new(text: String) -> Self {
+        Self(text)
+    }
+
+    /// The text itself: for drivers alone.
+    #[cfg_attr(not(any(feature = "mysql", feature = "postgres")), allow(dead_code))]
+    pub(crate) fn reveal(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(HIDDEN)
+    }
+}
+
+const HIDDEN: &str = "***";
+
+/// A URL as it may be printed: without its password, and without what follows a `?` or `#`. What does not have the form
+/// of a URL with a login is hidden whole: nobody knows which part of it is the secret.
+pub(super) fn masked(url: &str) -> String {
+    if is_variable(url) {
+        return url.to_owned();
+    }
+    let shown = || {
+        let (scheme, rest) = url.split_once("://")?;
+        let (login, place) = rest.rsplit_once('@')?;
+        let place = place.split(['?', '#']).next().filter(|place| place.contains('/'))?;
+        let (user, password) = match login.split_once(':') {
+            None => (login, String::new()),
+            // The name of a variable is no secret, and tells where the password comes from.
+            Some((user, password)) if is_variable(password) => (user, format!(":{password}")),
+            Some((user, _)) => (user, format!(":{HIDDEN}")),
+        };
+        let plain = |c: char| c.is_alphanumeric() || "_.-%${}".contains(c);
+        user.chars().all(plain).then(|| format!("{scheme}://{user}{password}@{place}"))
+    };
+    shown().unwrap_or_else(|| HIDDEN.to_owned())
+}
+
+/// Whether it is one `${NAME}` and nothing else.
+fn is_variable(text: &str) -> bool {
+    let name = text.strip_prefix("${").and_then(|rest| rest.strip_suffix('}'));
+    name.is_some_and(|name| !name.contains(['{', '}']))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_has_a_login_is_shown_without_its_password() {
+        for (text, expected) in [
+            ("mysql://u:geheim@h:3306/d", "mysql://u:***@h:3306/d"),
+            ("mysql://u:ge@heim@h/d", "mysql://u:***@h/d"),
+            ("mysql://u@h/d?password=geheim", "mysql://u@h/d"),
+            ("mysql://u:${PW}@h/d", "mysql://u:${PW}@h/d"),
+            ("mysql://u:${A}geheim${B}@h/d", "mysql://u:***@h/d"),
+            ("postgres://u@[::1]:7/d", "postgres://u@[::1]:7/d"),
+            ("${DB_URL}", "${DB_URL}"),
+        ] {
+            assert_eq!(masked(text), expected);
+        }
+    }
+
+    #[test]
+    fn what_has_no_such_form_is_hidden_whole() {
+        for text in [
+            "geheim",
+            "u:geheim@h/d",
+            "mysql:/u:geheim@h/d",
+            "mysql://u:geheimh/d",
+            "mysql://u@h:1/d?password=a@geheim",
+            "${A}geheim${B}",
+        ] {
+            assert_eq!(masked(text), "***", "{text}");
+        }
+        assert_eq!(format!("{:?}", Secret::new("geheim".to_owned())), "***");
+    }
+}

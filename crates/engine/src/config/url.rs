@@ -1,0 +1,70 @@
+//! What the drivers make of a URL; without its driver a word was refused before.
+
+use super::{ServerKind, kind::Family};
+
+/// What a URL says, without its secret.
+pub(super) struct Parts {
+    /// What may be printed.
+    pub(super) address: String,
+    /// The same for every URL of the same tables, as far as one can tell from the text.
+    pub(super) identity: String,
+    pub(super) has_password: bool,
+}
+
+/// The key at fault, and what is wrong with it: never its value.
+type Wrong = (&'static str, String);
+
+pub(super) fn parts(kind: ServerKind, url: &str, schema: Option<&str>) -> Result<Parts, Wrong> {
+    match kind.family() {
+        Family::Mysql => mysql(url),
+        Family::Postgres => postgres(kind, url, schema),
+    }
+}
+
+#[cfg(feature = "mysql")]
+fn mysql(url: &str) -> Result<Parts, Wrong> {
+    use sequent_backend::mysql::{MysqlOptions, MysqlPassword};
+
+    let options = MysqlOptions::from_url(url).map_err(|error| ("url", error.context().to_owned()))?;
+    Ok(Parts {
+        address: options.address(),
+        identity: identity("mysql", &options.host, options.port, &options.database),
+        has_password: !matches!(options.password, MysqlPassword::None),
+    })
+}
+
+#[cfg(feature = "postgres")]
+fn postgres(kind: ServerKind, url: &str, schema: Option<&str>) -> Result<Parts, Wrong> {
+    use sequent_backend::postgres::{PostgresUrl, SchemaName, SchemaNameError, UrlError};
+
+    let url: PostgresUrl = url.parse().map_err(|error: UrlError| ("url", error.to_string()))?;
+    let checked = schema.map(str::parse::<SchemaName>).transpose();
+    checked.map_err(|error: SchemaNameError| ("schema", error.to_string()))?;
+    // As the backend names it where nobody does.
+    let default = if kind == ServerKind::PostgresLedger { "sequent_ledger" } else { "sequent_store" };
+    let identity = identity("postgres", url.host(), url.port(), url.database());
+    Ok(Parts {
+        address: url.to_string(),
+        identity: format!("{identity} schema {}", schema.unwrap_or(default)),
+        has_password: url.has_password(),
+    })
+}
+
+#[cfg(not(feature = "mysql"))]
+fn mysql(_: &str) -> Result<Parts, Wrong> {
+    Err(("url", "this build holds no driver for it: its feature mysql is off".to_owned()))
+}
+
+#[cfg(not(feature = "postgres"))]
+fn postgres(_: ServerKind, _: &str, _: Option<&str>) -> Result<Parts, Wrong> {
+    Err(("url", "this build holds no driver for it: its feature postgres is off".to_owned()))
+}
+
+/// One machine's names for itself are one; what else leads to one server is seen by the stamp that its tables bear.
+#[cfg(any(feature = "mysql", feature = "postgres"))]
+fn identity(scheme: &str, host: &str, port: u16, database: &str) -> String {
+    let lower = host.to_ascii_lowercase();
+    let host = lower.trim_end_matches('.');
+    let loops = host.parse::<std::net::IpAddr>().map_or(host == "localhost", |address| address.is_loopback());
+    format!("{scheme} {}:{port}/{database}", if loops { "localhost" } else { host })
+}

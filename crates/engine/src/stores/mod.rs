@@ -1,0 +1,109 @@
+//! Stores and ledgers from their places in the configuration; a file a driver, which a build may leave out.
+
+#[cfg(not(all(feature = "mysql", feature = "postgres")))]
+mod absent;
+mod leaving;
+#[cfg(feature = "mysql")]
+mod mysql;
+#[cfg(feature = "postgres")]
+mod postgres;
+
+#[cfg(not(feature = "mysql"))]
+use absent as mysql;
+#[cfg(not(feature = "postgres"))]
+use absent as postgres;
+
+use std::{path::Path, sync::Arc};
+
+use sequent_backend::{
+    memory::{MemoryLedger, MemoryStore},
+    sqlite::{SqliteLedger, SqliteOptions, SqliteStore},
+};
+use sequent_core::{Env, SlotIndex, Store, ledger::Ledger};
+
+use crate::{
+    OpenError,
+    config::{Family, Place, ShardPart},
+};
+
+pub(crate) use leaving::Files;
+use leaving::Leave;
+
+/// A store in its slot.
+#[derive(Clone)]
+pub(crate) struct Shard {
+    pub(crate) part: ShardPart,
+    pub(crate) store: Arc<dyn Store>,
+}
+
+/// The ledger at `place`; it connects at its first call.
+pub(crate) fn ledger(
+    place: &Place,
+    create: bool,
+    env: &Env,
+    files: &mut Files,
+) -> Result<Arc<dyn Ledger>, OpenError> {
+    let (ledger, leave): (Arc<dyn Ledger>, Leave) = match place {
+        Place::Memory => return Ok(Arc::new(MemoryLedger::new(Arc::clone(&env.clock), &*env.entropy))),
+        Place::Sqlite(path) => sqlite_ledger(path, create, env),
+        Place::Server(server) => match server.kind.family() {
+            Family::Mysql => mysql::ledger(server, create, env)?,
+            Family::Postgres => postgres::ledger(server, create, env)?,
+        },
+    };
+    files.keep_ledger(place, leave);
+    Ok(ledger)
+}
+
+/// The stores of `parts`; each connects at its first verb.
+pub(crate) fn shards(
+    parts: Vec<ShardPart>,
+    create: bool,
+    env: &Env,
+    files: &mut Files,
+) -> Result<Vec<Shard>, OpenError> {
+    let mut open = |part: ShardPart| {
+        let (store, leave): (Arc<dyn Store>, Leave) = match &part.place {
+            Place::Memory => {
+                let store = Arc::new(MemoryStore::new(Arc::clone(&env.clock), &*env.entropy));
+                return Ok(Shard { part, store });
+            }
+            Place::Sqlite(path) => sqlite_store(path, create, env),
+            Place::Server(server) => match server.kind.family() {
+                Family::Mysql => mysql::store(server, part.slot, create, env)?,
+                Family::Postgres => postgres::store(server, part.slot, create, env)?,
+            },
+        };
+        files.keep_store(&part.place, leave);
+        Ok(Shard { part, store })
+    };
+    parts.into_iter().map(&mut open).collect()
+}
+
+/// Stores by slot, for a ring.
+pub(crate) fn by_slot(shards: &[Shard], slots: SlotIndex) -> Vec<Option<Arc<dyn Store>>> {
+    let of = |slot| shards.iter().find(|shard| shard.part.slot == slot).map(|shard| Arc::clone(&shard.store));
+    (0..slots).map(of).collect()
+}
+
+fn sqlite_ledger(path: &Path, create: bool, env: &Env) -> (Arc<dyn Ledger>, Leave) {
+    let ledger = Arc::new(SqliteLedger::new(path, options(create, env)));
+    let left = Arc::clone(&ledger);
+    (ledger, Leave::by(move || Arc::clone(&left), |ledger| async move { ledger.disconnect().await }))
+}
+
+fn sqlite_store(path: &Path, create: bool, env: &Env) -> (Arc<dyn Store>, Leave) {
+    let store = Arc::new(SqliteStore::new(path, options(create, env)));
+    let left = Arc::clone(&store);
+    (store, Leave::by(move || Arc::clone(&left), |store| async move { store.disconnect().await }))
+}
+
+fn options(create: bool, env: &Env) -> SqliteOptions {
+    SqliteOptions { create, entropy: Arc::clone(&env.entropy), clock: Arc::clone(&env.clock) }
+}
+
+/// A word that does not stand for what is opened: the configuration lets none through.
+#[cfg(any(feature = "mysql", feature = "postgres"))]
+fn misplaced(server: &crate::config::ServerPlace) -> OpenError {
+    OpenError::Refused(format!("store is {:?}, which is of no use here", server.kind.as_str()))
+}
