@@ -12,7 +12,8 @@ use crate::{
 /// The variable that names the servers.
 const SERVERS: &str = "SEQUENT_SERVER";
 
-/// Settings of a [`Client`]; each has a default that suits most services.
+/// Settings of a [`Client`]; each has a default that suits most services. One that could never work is refused when the
+/// client is made, by its name, its value and its bounds.
 ///
 /// ```no_run
 /// # async fn run() -> Result<(), sequent_client::Error> {
@@ -28,13 +29,14 @@ pub struct ClientBuilder {
 }
 
 impl ClientBuilder {
-    /// How long a take may wait, where its handle says nothing else. Default: 1.5 s.
+    /// How long a take may wait, where its handle says nothing else: 1 ms or more. Default: 1.5 s.
     pub fn deadline(mut self, deadline: Duration) -> Self {
         self.options.deadline = deadline;
         self
     }
 
-    /// How old a leased number may be when it is handed out, where the server does not ask for less. Default: 10 s.
+    /// How old a leased number may be when it is handed out, where the server does not ask for less: 100 ms to 24 h.
+    /// Default: 10 s.
     pub fn lease_max_age(mut self, age: Duration) -> Self {
         self.options.lease_age_max = age;
         self
@@ -52,7 +54,7 @@ impl ClientBuilder {
         self
     }
 
-    /// How long a connection may take to come about. Default: 500 ms.
+    /// How long a connection may take to come about: 1 ms to 1 h. Default: 500 ms.
     pub fn connect_timeout(mut self, timeout: Duration) -> Self {
         self.options.connect_timeout = timeout;
         self
@@ -64,7 +66,8 @@ impl ClientBuilder {
         self
     }
 
-    /// How long one endpoint is waited for. Default: 1 s. After [`slow_after`](Self::slow_after) another is asked besides.
+    /// How long one endpoint is waited for: 1 ms to 1 h. Default: 1 s. After [`slow_after`](Self::slow_after) another is
+    /// asked besides.
     pub fn attempt_timeout(mut self, timeout: Duration) -> Self {
         self.options.health.attempt_timeout = timeout;
         self
@@ -101,6 +104,7 @@ impl ClientBuilder {
             let text = "no tokio runtime here: call it within one, or use the blocking client";
             return Err(Error::new(SERVER_UNAVAILABLE, text));
         }
+        self.options.check()?;
         Client::at(address::parse(servers)?, self.options)
     }
 }

@@ -5,6 +5,8 @@ use std::{sync::Arc, time::Duration};
 use sequent_buffer::ReservoirConfig;
 use sequent_ha::RingConfig;
 
+use crate::error::Error;
+
 /// How long old numbers may leave after a suspension: the time between two looks at the clock.
 pub(crate) const TICK: Duration = Duration::from_millis(100);
 
@@ -13,6 +15,10 @@ const RESERVE_PARTS: u32 = 4;
 
 /// Longer than any test: what is as good as never.
 pub(crate) const AGELESS: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// What a wait may be set to: a timer knows no less, and a wire's header no more than we would ever send.
+const WAIT_MIN: Duration = Duration::from_millis(1);
+const WAIT_MAX: Duration = Duration::from_secs(60 * 60);
 
 /// A client's settings; the default is the design's.
 #[derive(Debug, Clone)]
@@ -41,6 +47,14 @@ impl Default for Options {
 }
 
 impl Options {
+    /// Refuses what could never work, before anything is begun with it.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        within("deadline", self.deadline, WAIT_MIN, Duration::MAX)?;
+        within("lease_max_age", self.lease_age_max, TICK, AGELESS)?;
+        within("connect_timeout", self.connect_timeout, WAIT_MIN, WAIT_MAX)?;
+        within("attempt_timeout", self.health.attempt_timeout, WAIT_MIN, WAIT_MAX)
+    }
+
     /// Where nothing ages, as in memory.
     pub(crate) fn ageless() -> Self {
         Self { lease_age_max: AGELESS, ..Self::default() }
@@ -56,5 +70,66 @@ impl Options {
     pub(crate) fn reservoir(&self) -> ReservoirConfig {
         let reserve = self.reserve.min(self.lease_age_max / RESERVE_PARTS);
         ReservoirConfig { reserve, at_risk_max: self.at_risk_max, ..ReservoirConfig::default() }
+    }
+}
+
+fn within(field: &str, value: Duration, least: Duration, most: Duration) -> Result<(), Error> {
+    if (least..=most).contains(&value) {
+        return Ok(());
+    }
+    let bound = if most == Duration::MAX {
+        format!("at least {} ms are needed", least.as_millis())
+    } else {
+        format!("{} to {} ms are allowed", least.as_millis(), most.as_millis())
+    };
+    Err(Error::field(field, format!("{} ms", value.as_secs_f64() * 1e3), bound))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Client;
+
+    /// What a client with these settings is refused for.
+    fn refused(settings: crate::ClientBuilder) -> Option<(String, String)> {
+        let error = settings.connect_lazily("http://127.0.0.1:1").err()?;
+        assert_eq!((error.reason(), error.fields().len()), ("INVALID_ARGUMENT", 1), "{error}");
+        let field = error.fields()[0].clone();
+        assert_eq!(error.to_string(), format!("{} {}", field.field, field.problem));
+        Some((field.field, field.problem))
+    }
+
+    #[tokio::test]
+    async fn what_can_never_work_is_refused_with_field_value_and_bound() {
+        const LITTLE: Duration = Duration::from_micros(900);
+        let said = |field: &str, problem: &str| Some((field.to_owned(), problem.to_owned()));
+        let build = Client::builder;
+        let hour = "1 to 3600000 ms are allowed";
+        for (value, text) in [(Duration::ZERO, "0"), (LITTLE, "0.9"), (2 * WAIT_MAX, "7200000")] {
+            let problem = format!("is {text} ms: {hour}");
+            assert_eq!(refused(build().attempt_timeout(value)), said("attempt_timeout", &problem));
+            assert_eq!(refused(build().connect_timeout(value)), said("connect_timeout", &problem));
+        }
+        assert!(refused(build().attempt_timeout(Duration::MAX)).is_some());
+        let least = "is 0 ms: at least 1 ms are needed";
+        assert_eq!(refused(build().deadline(Duration::ZERO)), said("deadline", least));
+        for (value, text) in
+            [(Duration::ZERO, "0"), (Duration::from_millis(99), "99"), (2 * AGELESS, "172800000")]
+        {
+            let problem = format!("is {text} ms: 100 to 86400000 ms are allowed");
+            assert_eq!(refused(build().lease_max_age(value)), said("lease_max_age", &problem));
+        }
+    }
+
+    #[tokio::test]
+    async fn what_lies_on_a_bound_is_taken() {
+        for wait in [WAIT_MIN, WAIT_MAX] {
+            let settings = Client::builder().attempt_timeout(wait).connect_timeout(wait).deadline(wait);
+            assert_eq!(refused(settings), None);
+        }
+        assert_eq!(refused(Client::builder().deadline(Duration::MAX)), None, "for ever");
+        for age in [TICK, AGELESS] {
+            assert_eq!(refused(Client::builder().lease_max_age(age)), None);
+        }
     }
 }
