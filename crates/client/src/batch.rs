@@ -36,7 +36,7 @@ impl Sequence {
         let outcome = call(self, |here| Box::pin(here.batch(count))).await;
         match &outcome {
             Ok(batch) => metric::issued("batch", u64::try_from(batch.numbers.len()).unwrap_or(u64::MAX)),
-            Err(error) => metric::failed(error.reason()),
+            Err(error) => metric::failed(error),
         }
         outcome
     }

@@ -145,10 +145,10 @@ fn fault<T>(outcome: &Result<T, Refusal>) -> Option<&SourceError> {
     }
 }
 
-fn word<T>(outcome: &Result<T, Refusal>) -> &str {
+fn word<T>(outcome: &Result<T, Refusal>) -> &'static str {
     match outcome {
         Ok(_) => "ok",
-        Err(Refusal::Final(error) | Refusal::Elsewhere(error)) => error.reason(),
+        Err(Refusal::Final(error) | Refusal::Elsewhere(error)) => error.label(),
         Err(Refusal::Fault(error)) => error.kind().as_str(),
     }
 }

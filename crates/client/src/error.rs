@@ -158,6 +158,12 @@ impl Error {
         &self.0.reason
     }
 
+    /// The reason as a label: a server's own word is none, or whoever answers could make as many series as it likes.
+    pub(crate) fn label(&self) -> &'static str {
+        let known = REASONS.iter().find(|(known, ..)| *known == self.0.reason);
+        known.map_or("other", |(known, ..)| known)
+    }
+
     /// Whether the same call may succeed later without anybody acting. Numbers never repeat, however often it is made.
     pub fn is_retryable(&self) -> bool {
         self.0.is_retryable
@@ -210,5 +216,6 @@ mod tests {
             (error.kind(), error.reason(), error.is_retryable()),
             (ErrorKind::Protocol, "SOMETHING_NEW", false)
         );
+        assert_eq!((error.label(), Error::new(PROTOCOL, "x").label()), ("other", PROTOCOL));
     }
 }

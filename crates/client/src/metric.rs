@@ -7,6 +7,8 @@ use std::{
 
 use metrics::{Unit, counter, describe_counter, describe_gauge, describe_histogram, gauge, histogram};
 
+use crate::error::Error;
+
 const ISSUED: &str = "sequent_client_numbers_issued_total";
 const LEASED: &str = "sequent_client_numbers_leased_total";
 const BURNT: &str = "sequent_client_numbers_burnt_total";
@@ -65,15 +67,15 @@ pub(crate) fn reserve(count: u64) {
     tell(|| gauge!(RESERVE).set(count as f64));
 }
 
-pub(crate) fn request(verb: &'static str, outcome: &str, took: Duration) {
+pub(crate) fn request(verb: &'static str, outcome: &'static str, took: Duration) {
     tell(|| {
-        counter!(REQUESTS, "verb" => verb, "outcome" => outcome.to_owned()).increment(1);
+        counter!(REQUESTS, "verb" => verb, "outcome" => outcome).increment(1);
         histogram!(SECONDS, "verb" => verb).record(took);
     });
 }
 
-pub(crate) fn failed(reason: &str) {
-    tell(|| counter!(ERRORS, "reason" => reason.to_owned()).increment(1));
+pub(crate) fn failed(error: &Error) {
+    tell(|| counter!(ERRORS, "reason" => error.label()).increment(1));
 }
 
 pub(crate) fn endpoint(address: &str, is_live: bool) {

@@ -101,7 +101,8 @@ impl Sequence {
         self.shared.name.as_str()
     }
 
-    /// The same sequence, each of whose takes may wait this long.
+    /// The same sequence, each of whose takes may wait this long. With none at all, [`next`](Self::next) gives what is
+    /// leased, and everything else is too late.
     #[must_use]
     pub fn deadline(mut self, deadline: Duration) -> Self {
         self.deadline = deadline;
@@ -127,7 +128,7 @@ impl Sequence {
     /// So many numbers, ascending, or none; at most 1,000,000.
     pub async fn next_many(&self, count: usize) -> Result<Vec<Number>, Error> {
         let outcome = call(self, |here| Box::pin(here.many(count))).await;
-        outcome.inspect_err(|error| metric::failed(error.reason()))
+        outcome.inspect_err(metric::failed)
     }
 
     /// A number that no lease has held: younger than every number that a server had given before this call.
@@ -137,7 +138,7 @@ impl Sequence {
         let outcome = call(self, |here| Box::pin(here.fresh())).await;
         match &outcome {
             Ok(_) => metric::issued("fresh", 1),
-            Err(error) => metric::failed(error.reason()),
+            Err(error) => metric::failed(error),
         }
         outcome
     }
@@ -201,7 +202,7 @@ impl Sequence {
     /// Goes on from a draw that found nothing.
     pub(crate) async fn wait(&self, dry: Dry) -> Result<Number, Error> {
         let outcome = self.wait_on(dry).await;
-        outcome.inspect_err(|error| metric::failed(error.reason()))
+        outcome.inspect_err(metric::failed)
     }
 
     async fn wait_on(&self, dry: Dry) -> Result<Number, Error> {
@@ -255,9 +256,10 @@ impl Sequence {
                     None => continue,
                 },
                 Ok(Ok(Err(error))) => error,
-                Ok(Err(_)) => {
-                    Error::new(SERVER_UNAVAILABLE, "the runtime that this client was made in has ended")
-                }
+                Ok(Err(_)) => Error::new(
+                    SERVER_UNAVAILABLE,
+                    "the request was broken off: its runtime ends, or it panicked",
+                ),
                 Err(_) => Error::late(self.name(), within),
             };
             patience.again(error).await?;
