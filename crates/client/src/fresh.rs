@@ -1,12 +1,15 @@
 //! Numbers without a lease: callers that wait at the same time travel in one request.
 
-use std::sync::{Arc, Weak};
+use std::sync::{
+    Arc, Weak,
+    atomic::{AtomicUsize, Ordering},
+};
 
 use sequent_core::{Block, BoxFuture, Merge, SequenceName};
 
 use crate::{
     endpoints::Endpoints,
-    error::{Error, PROTOCOL},
+    error::{Error, ErrorKind, PROTOCOL},
     metric,
     number::Number,
     parcel::{Fresh, Parcel},
@@ -19,6 +22,9 @@ const MERGE_MAX: usize = 1000;
 /// The most callers that wait for the next request; more wait to get in.
 const QUEUE_MAX: usize = 65_536;
 
+/// After so many requests of as many as servers seem to allow, twice as many are tried: their limits can be raised.
+const RAISE_AFTER: usize = 100;
+
 /// A caller: gone once nobody else holds it.
 pub(crate) type Caller = Weak<()>;
 
@@ -30,28 +36,78 @@ pub(crate) fn merged(
     name: SequenceName,
     endpoints: Arc<Endpoints>,
 ) -> (Merged, impl Future<Output = ()> + Send) {
+    let crowd =
+        Arc::new(Crowd { name, endpoints, most: AtomicUsize::new(MERGE_MAX), full: AtomicUsize::new(0) });
     Merge::new(QUEUE_MAX, MERGE_MAX, move |callers| -> BoxFuture<'static, _> {
-        let (name, endpoints) = (name.clone(), Arc::clone(&endpoints));
-        Box::pin(async move { answer(&name, &endpoints, callers).await })
+        let crowd = Arc::clone(&crowd);
+        // A task of its own: one that panics leaves its callers without an answer, and those after it with a driver.
+        let answers = tokio::spawn(async move { crowd.answer(&callers).await });
+        Box::pin(async move { answers.await.unwrap_or_default() })
     })
 }
 
-/// One request for as many as still wait.
-async fn answer(
-    name: &SequenceName,
-    endpoints: &Endpoints,
-    callers: Vec<Caller>,
-) -> Vec<Result<Fresh, Error>> {
-    let waiting = callers.iter().filter(|caller| caller.strong_count() > 0).count();
-    let count = u32::try_from(waiting).unwrap_or(u32::MAX);
-    let outcome = match count {
-        0 => Ok(None),
-        _ => endpoints.ask(Verb::Next, name, count).await.map(Some),
-    };
-    match outcome {
-        Ok(parcel) => deal(parcel, &callers),
-        Err(error) => callers.iter().map(|_| Err(error.clone())).collect(),
+/// What is known of asking for several at once.
+struct Crowd {
+    name: SequenceName,
+    endpoints: Arc<Endpoints>,
+    /// How many callers one request may answer, as far as servers have said: a server's limit may be far below ours.
+    most: AtomicUsize,
+    /// How many requests of that size were served in a row.
+    full: AtomicUsize,
+}
+
+impl Crowd {
+    /// As few requests as servers allow, one after the other, for as many as still wait.
+    async fn answer(&self, callers: &[Caller]) -> Vec<Result<Fresh, Error>> {
+        let mut answers = Vec::with_capacity(callers.len());
+        let mut rest = callers;
+        while !rest.is_empty() {
+            let most = self.most.load(Ordering::Relaxed).clamp(1, rest.len());
+            let (piece, behind) = rest.split_at(most);
+            let waiting = piece.iter().filter(|caller| caller.strong_count() > 0).count();
+            match self.ask(waiting).await {
+                Ok(parcel) => {
+                    self.served(waiting);
+                    answers.extend(deal(parcel, piece));
+                    rest = behind;
+                }
+                // Nobody asked for more than one: the crowd is too large, not a caller's wish.
+                Err(error) if waiting > 1 && is_of_the_count(&error) => self.refused(waiting),
+                Err(error) => {
+                    answers.extend(rest.iter().map(|_| Err(error.clone())));
+                    rest = &[];
+                }
+            }
+        }
+        answers
     }
+
+    async fn ask(&self, waiting: usize) -> Result<Option<Parcel>, Error> {
+        match u32::try_from(waiting).unwrap_or(u32::MAX) {
+            0 => Ok(None),
+            count => self.endpoints.ask(Verb::Next, &self.name, count).await.map(Some),
+        }
+    }
+
+    fn refused(&self, waiting: usize) {
+        self.most.store(waiting / 2, Ordering::Relaxed);
+        self.full.store(0, Ordering::Relaxed);
+    }
+
+    fn served(&self, waiting: usize) {
+        let most = self.most.load(Ordering::Relaxed);
+        if most >= MERGE_MAX || waiting < most {
+            return;
+        }
+        if self.full.fetch_add(1, Ordering::Relaxed) + 1 >= RAISE_AFTER {
+            self.most.store((most * 2).min(MERGE_MAX), Ordering::Relaxed);
+            self.full.store(0, Ordering::Relaxed);
+        }
+    }
+}
+
+fn is_of_the_count(error: &Error) -> bool {
+    error.kind() == ErrorKind::InvalidArgument && error.fields().iter().any(|found| found.field == "count")
 }
 
 /// One for each, as long as there are some. Who is gone may be passed over, and may take one all the same.

