@@ -10,11 +10,12 @@ use tokio::{net::TcpListener, task::JoinSet, time::sleep};
 use crate::{
     bounds::ACCEPT_PAUSE,
     connection::{Protocol, serve},
+    crowd::AllUnread,
     dials::Dials,
     meter::Lines,
+    outage::Outage,
     phase::{Phase, Phases},
     places::{Full, Places},
-    unread::AllUnread,
 };
 
 /// The sockets of a server, bound by its caller, who knows their addresses.
@@ -34,6 +35,8 @@ pub(crate) struct Ends {
     pub(crate) protocol: Protocol,
     pub(crate) closes: Phase,
     pub(crate) dials: Dials,
+    /// The most connections, and of one address.
+    pub(crate) connections_max: fn(&Dials) -> (u64, u64),
     pub(crate) phases: Phases,
 }
 
@@ -50,25 +53,26 @@ where
 {
     let lines = Lines::new(ends.name);
     let (places, unread) = (Places::default(), AllUnread::default());
-    let mut connections = JoinSet::new();
+    let (mut connections, mut outage) = (JoinSet::new(), Outage::new(ends.name));
     let mut closing = std::pin::pin!(ends.phases.clone().reach(ends.closes));
     loop {
         let accepted = tokio::select! {
             biased;
             () = closing.as_mut() => break,
             Some(_) = connections.join_next() => continue,
+            () = outage.over() => continue,
             accepted = listener.accept() => accepted,
         };
         let (socket, peer) = match accepted {
             Ok(accepted) => accepted,
             Err(error) => {
                 lines.failed();
-                tracing::warn!(listener = ends.name, %error, "no connection could be taken");
+                outage.failed(&error);
                 sleep(ACCEPT_PAUSE).await;
                 continue;
             }
         };
-        let place = match places.take(peer.ip(), ends.dials.connections_max()) {
+        let place = match places.take(peer.ip(), (ends.connections_max)(&ends.dials)) {
             Ok(place) => place,
             Err(full) => {
                 lines.refused(full == Full::Address);

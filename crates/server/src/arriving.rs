@@ -1,6 +1,7 @@
 //! A request's body on its way: whole within its time and its size, or refused.
 
 use std::{
+    fmt::Display,
     future::poll_fn,
     pin::Pin,
     sync::Arc,
@@ -9,7 +10,7 @@ use std::{
 
 use bytes::{Bytes, BytesMut};
 use http::StatusCode;
-use http_body::Body as _;
+use http_body::Body;
 use hyper::body::Incoming;
 use sequent_engine::Reason;
 use tokio::time::{Sleep, sleep};
@@ -22,12 +23,13 @@ use crate::{
 
 /// A request's body, of which the first piece may have been read already. One that is whole when it is looked at costs
 /// nothing here; one that has to be waited for has [`BODY_TIMEOUT`] and a place among those that stand open.
-pub(crate) struct Arriving {
+pub(crate) struct Arriving<B = Incoming> {
     /// What the door calls it.
     what: &'static str,
     first: Option<Bytes>,
-    rest: Incoming,
-    size: usize,
+    rest: B,
+    /// What of it is held in memory: all that came, unless [`Arriving::keep`] says less.
+    held: usize,
     share: Arc<Share>,
     wait: Option<Wait>,
 }
@@ -37,13 +39,12 @@ struct Wait {
     place: Place,
 }
 
-impl Arriving {
-    pub(crate) fn new(
-        what: &'static str,
-        (first, rest): (Option<Bytes>, Incoming),
-        share: Arc<Share>,
-    ) -> Self {
-        Self { what, first, rest, size: 0, share, wait: None }
+impl<B> Arriving<B>
+where
+    B: Body<Data = Bytes, Error: Display> + Unpin,
+{
+    pub(crate) fn new(what: &'static str, (first, rest): (Option<Bytes>, B), share: Arc<Share>) -> Self {
+        Self { what, first, rest, held: 0, share, wait: None }
     }
 
     /// Its next piece.
@@ -90,11 +91,19 @@ impl Arriving {
     }
 
     fn counted(&mut self, piece: Bytes) -> Result<Bytes, Fault> {
-        self.size += piece.len();
+        self.held += piece.len();
         if let Some(wait) = &mut self.wait {
-            wait.place.hold(self.size)?;
+            wait.place.hold(self.held)?;
         }
         Ok(piece)
+    }
+
+    /// So much of what came is still held; the rest has been used.
+    pub(crate) fn keep(&mut self, held: usize) {
+        self.held = self.held.min(held);
+        if let Some(wait) = &mut self.wait {
+            wait.place.keep(self.held);
+        }
     }
 
     /// Nothing is there: it has its time, counted from the first such look.
@@ -102,7 +111,7 @@ impl Arriving {
         let wait = match &mut self.wait {
             Some(wait) => wait,
             none => {
-                let begun = self.share.take().and_then(|mut place| place.hold(self.size).map(|()| place));
+                let begun = self.share.take().and_then(|mut place| place.hold(self.held).map(|()| place));
                 match begun {
                     Ok(place) => none.insert(Wait { until: Box::pin(sleep(BODY_TIMEOUT)), place }),
                     Err(fault) => return Poll::Ready(fault),

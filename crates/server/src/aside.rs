@@ -10,9 +10,9 @@ use std::{
 };
 
 /// A future that is looked at only when it was woken itself, not each time that its task was woken for something else:
-/// looking at a timer or a watched value takes locks that all connections share.
+/// looking at a timer or a watched value takes locks that all connections share. Once over, it is never looked at again.
 pub(crate) struct Aside<F> {
-    future: Pin<Box<F>>,
+    future: Option<Pin<Box<F>>>,
     /// Who polled it last, and is woken.
     task: Option<Waker>,
     bell: Arc<Bell>,
@@ -28,7 +28,7 @@ impl<F: Future> Aside<F> {
     pub(crate) fn new(future: F) -> Self {
         // The first poll looks.
         let bell = Arc::new(Bell { rung: AtomicBool::new(true), task: Mutex::default() });
-        Self { future: Box::pin(future), task: None, waker: Waker::from(Arc::clone(&bell)), bell }
+        Self { future: Some(Box::pin(future)), task: None, waker: Waker::from(Arc::clone(&bell)), bell }
     }
 }
 
@@ -47,7 +47,12 @@ impl<F: Future> Future for Aside<F> {
         }
         // Before the look: who rings during it is heard.
         this.bell.rung.store(false, Ordering::Release);
-        this.future.as_mut().poll(&mut Context::from_waker(&this.waker))
+        let Some(future) = &mut this.future else { return Poll::Pending };
+        let over = future.as_mut().poll(&mut Context::from_waker(&this.waker));
+        if over.is_ready() {
+            this.future = None;
+        }
+        over
     }
 }
 

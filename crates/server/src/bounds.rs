@@ -78,8 +78,12 @@ pub(crate) const UNREAD_TURN: Duration = Duration::from_secs(5);
 /// What each connection may leave unread, as answers or as pieces of [`UNREAD_PIECE`] bytes, whatever others do.
 pub(crate) const UNREAD_FREE: usize = 8;
 
-/// The most that is unread beyond that, over all connections of a door: whoever leaves more is hung up on at once.
+/// The most that is unread beyond that, over all connections of a door: then whoever has left it for longest, and most of
+/// it, is hung up on at once, one after another.
 pub(crate) const UNREAD_MAX: usize = 20_000;
+
+/// The most where that is not fast enough: whoever leaves more is hung up on at once.
+pub(crate) const UNREAD_MOST: usize = 2 * UNREAD_MAX;
 
 /// What counts as one more answer: about what a stream costs that waits.
 pub(crate) const UNREAD_PIECE: usize = 4096;
@@ -95,6 +99,27 @@ pub(crate) const AGE_GRACE: Duration = Duration::from_secs(30);
 
 /// The pause after an accept that failed for want of something, such as file descriptors.
 pub(crate) const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+
+/// How long no accept may fail before an outage is over: connections that end meanwhile let single ones in.
+pub(crate) const ACCEPT_QUIET: Duration = Duration::from_secs(10);
+
+/// The most connections of the admin listener, and half of them from one address: few ask it, and it answers beside a
+/// crowd at the doors.
+pub(crate) const ADMIN_CONNECTIONS_MAX: u64 = 32;
+
+/// The doors that share the descriptors which are left: gRPC and HTTP.
+pub(crate) const DOORS: u64 = 2;
+
+/// The connections of a door however few descriptors there are.
+pub(crate) const DOOR_LEAST: u64 = 8;
+
+/// File descriptors kept for the process itself: its output, its runtime, its listeners, the files that it looks at (its
+/// configuration, its home), and a connection for each listener that is refused as soon as it was accepted.
+pub(crate) const DESCRIPTORS_OWN: u64 = 32;
+
+/// File descriptors kept for each store: a file has 3 with its log, twice as many while it is opened anew, and a pool of
+/// connections has 16 unless configured.
+pub(crate) const DESCRIPTORS_PER_STORE: u64 = 16;
 
 /// What callers are told to wait before they try again.
 pub(crate) const RETRY_AFTER: Duration = Duration::from_secs(1);

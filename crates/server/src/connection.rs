@@ -116,8 +116,8 @@ mod tests {
     use super::*;
     use crate::{
         bounds::{UNREAD_TURN, UNREAD_TURNS},
+        crowd::AllUnread,
         phase::Phase,
-        unread::AllUnread,
     };
     use bytes::Bytes;
     use http_body_util::Full;

@@ -9,12 +9,18 @@ use std::{
 use arc_swap::ArcSwap;
 use sequent_engine::config::{Config, LimitsPart};
 
+use crate::bounds::ADMIN_CONNECTIONS_MAX;
+
 /// What a reload may change: limits here, the others by the engine. Everything else needs a restart, which is said.
 const RELOADED: [&str; 3] = ["limits.", "sequence[", "auto_create"];
 
 /// Limits in force, read without a lock. Cheap to clone; all clones share one set.
 #[derive(Debug, Clone)]
-pub struct Dials(Arc<ArcSwap<LimitsPart>>);
+pub struct Dials {
+    limits: Arc<ArcSwap<LimitsPart>>,
+    /// The connections of a door that there are file descriptors for, whatever is configured.
+    fit: u64,
+}
 
 /// What a reload did about one key whose value is another.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,51 +38,72 @@ pub struct Change {
 impl Dials {
     /// The limits that a server starts with.
     pub fn new(limits: &LimitsPart) -> Self {
-        Self(Arc::new(ArcSwap::from_pointee(limits.clone())))
+        Self { limits: Arc::new(ArcSwap::from_pointee(limits.clone())), fit: u64::MAX }
+    }
+
+    /// The same where no door can have more connections than `fit`.
+    #[must_use]
+    pub fn within(self, fit: u64) -> Self {
+        Self { fit, ..self }
     }
 
     /// Puts the limits in force, and says of each key that differs whether a reload changes it, here or in the engine
     /// ([`Engine::reload`](sequent_engine::Engine::reload), to be called first), or whether it needs a restart.
     pub fn reload(&self, was: &Config, is: &Config) -> Vec<Change> {
-        self.0.store(Arc::new(is.limits.clone()));
+        self.limits.store(Arc::new(is.limits.clone()));
         changes(&values(was), &values(is))
     }
 
     /// How long a request may wait where its caller names no deadline, and at most.
     pub(crate) fn deadline(&self) -> Duration {
-        self.0.load().deadline
+        self.limits.load().deadline
     }
 
     /// The most numbers of one request.
     pub(crate) fn max_count(&self) -> u64 {
-        self.0.load().max_count
+        self.limits.load().max_count
     }
 
     /// The most numbers of one lease.
     pub(crate) fn lease_max_count(&self) -> u64 {
-        self.0.load().lease_max_count
+        self.limits.load().lease_max_count
     }
 
     /// How long the numbers of a lease may be handed out.
     pub(crate) fn lease_max_age(&self) -> Duration {
-        self.0.load().lease_max_age
+        self.limits.load().lease_max_age
     }
 
-    /// The most connections of a door, and of one address of it.
-    pub(crate) fn connections_max(&self) -> (u64, u64) {
-        let limits = self.0.load();
-        (limits.connections_max, limits.connections_per_address_max)
+    /// The most connections of a door, and of one address of it. Where fewer fit than are configured, one address has
+    /// the same share of them.
+    pub fn connections_max(&self) -> (u64, u64) {
+        let limits = self.limits.load();
+        lowered((limits.connections_max, limits.connections_per_address_max), self.fit)
+    }
+
+    /// The same of the admin listener: no more than are kept for it.
+    pub(crate) fn admin_connections_max(&self) -> (u64, u64) {
+        lowered(self.connections_max(), ADMIN_CONNECTIONS_MAX)
     }
 
     /// How long a stopping server still takes requests.
     pub(crate) fn drain_delay(&self) -> Duration {
-        self.0.load().drain_delay
+        self.limits.load().drain_delay
     }
 
     /// How long it then waits for requests in flight.
     pub(crate) fn drain_timeout(&self) -> Duration {
-        self.0.load().drain_timeout
+        self.limits.load().drain_timeout
     }
+}
+
+/// Connections of a door and of one address, within what fits.
+fn lowered((most, most_of_one): (u64, u64), fit: u64) -> (u64, u64) {
+    if most <= fit {
+        return (most, most_of_one);
+    }
+    // Both are at most a million, and `fit` is less here.
+    (fit, (most_of_one.saturating_mul(fit) / most.max(1)).max(1))
 }
 
 fn values(config: &Config) -> BTreeMap<&str, &str> {
@@ -113,5 +140,18 @@ mod tests {
         let found: Vec<_> = found.iter().map(|change| (change.key.as_str(), change.in_force)).collect();
         assert_eq!(found, [("limits.deadline_ms", true), ("ring.slow_limit", false)]);
         assert_eq!(dials.deadline(), Duration::from_millis(70));
+    }
+
+    #[test]
+    fn connections_are_lowered_to_what_fits_and_an_address_keeps_its_share() {
+        assert_eq!(lowered((10_000, 5000), u64::MAX), (10_000, 5000));
+        assert_eq!(lowered((10_000, 5000), 400), (400, 200));
+        assert_eq!(lowered((10_000, 10_000), 400), (400, 400), "behind a balancer");
+        assert_eq!(lowered((1_000_000, 1), 400), (400, 1));
+        let config = Config::load(&Sources::embedded("nowhere")).unwrap();
+        let dials = Dials::new(&config.limits).within(400);
+        dials.reload(&config, &config);
+        assert_eq!(dials.connections_max(), (400, 200), "after a reload too");
+        assert_eq!(dials.admin_connections_max(), (ADMIN_CONNECTIONS_MAX, ADMIN_CONNECTIONS_MAX / 2));
     }
 }

@@ -1,6 +1,7 @@
 //! Where HTTP/2 streams run: in place, as long as they need not wait.
 
 use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
     pin::Pin,
     task::{Context, Waker},
 };
@@ -11,6 +12,8 @@ use hyper::rt::Executor;
 ///
 /// An answer that is ready costs no task, no wake-up and no trip to another thread: with a task for each stream, as
 /// stock servers have it, those cost more than the answer does.
+///
+/// A panic ends its own stream and no other, as it would in a task: the connection's other requests live in this one.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Inline;
 
@@ -21,8 +24,12 @@ where
     fn execute(&self, stream: F) {
         let mut stream: Pin<Box<F>> = Box::pin(stream);
         // Whoever was told of this waker is told of the task's, since a task polls at least once.
-        if stream.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending() {
-            tokio::spawn(stream);
+        let mut context = Context::from_waker(Waker::noop());
+        // Nothing is looked at again after a panic: the stream is dropped, and its peer gets a reset.
+        match catch_unwind(AssertUnwindSafe(|| stream.as_mut().poll(&mut context))) {
+            Ok(begun) if begun.is_pending() => drop(tokio::spawn(stream)),
+            Ok(_) => {}
+            Err(_) => tracing::error!("a request ended in a panic: this is a defect, please report it"),
         }
     }
 }
@@ -34,6 +41,15 @@ mod tests {
         Arc,
         atomic::{AtomicBool, Ordering},
     };
+
+    #[tokio::test]
+    async fn a_panic_ends_its_own_stream_only() {
+        Inline.execute(async { panic!("as expected by this test") });
+        let done = Arc::new(AtomicBool::new(false));
+        let next = Arc::clone(&done);
+        Inline.execute(async move { next.store(true, Ordering::Relaxed) });
+        assert!(done.load(Ordering::Relaxed));
+    }
 
     #[tokio::test]
     async fn what_is_ready_runs_in_place_and_what_waits_is_woken_later() {

@@ -64,14 +64,25 @@ pub async fn run(
     let admin = AdminDoor::new(teller, recorder.clone(), phases.clone());
     let ends = |name, protocol| {
         let (dials, phases) = (dials.clone(), phases.clone());
-        Ends { name, protocol, closes: Phase::Closing, dials, phases }
+        Ends {
+            name,
+            protocol,
+            closes: Phase::Closing,
+            dials,
+            connections_max: Dials::connections_max,
+            phases,
+        }
     };
     let shares = standing.clone();
     let grpc = move || grpc.line(shares.share());
     let grpc = tokio::spawn(accept(listeners.grpc, grpc, ends("grpc", Protocol::Http2)));
     let http = move || http.line(standing.share());
     let http = tokio::spawn(accept(listeners.http, http, ends("http", Protocol::Http1)));
-    let last = Ends { closes: Phase::Ending, ..ends("admin", Protocol::Http1) };
+    let last = Ends {
+        closes: Phase::Ending,
+        connections_max: Dials::admin_connections_max,
+        ..ends("admin", Protocol::Http1)
+    };
     let admin = tokio::spawn(accept(listeners.admin, move || admin.clone(), last));
     meter::begin(&engine);
     let upkeep = tokio::spawn(recorder.upkeep());

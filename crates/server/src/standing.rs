@@ -63,7 +63,7 @@ impl Share {
 }
 
 impl Place {
-    /// Room for a body of which so much has come, unless all bodies together have too much. Its first bytes are free:
+    /// Room for a body of which so much is held, unless all bodies together have too much. Its first bytes are free:
     /// an ordinary request has no more.
     pub(crate) fn hold(&mut self, size: usize) -> Result<(), Fault> {
         let more = size.saturating_sub(BODY_FREE + self.bytes);
@@ -78,6 +78,15 @@ impl Place {
             return Err(Fault::new(Reason::QuotaExceeded, text));
         }
         Ok(())
+    }
+
+    /// Less of that body is held: the rest of what came has been used.
+    pub(crate) fn keep(&mut self, size: usize) {
+        let less = self.bytes.saturating_sub(size.saturating_sub(BODY_FREE));
+        if less > 0 {
+            self.bytes -= less;
+            self.share.all.0.bytes.fetch_sub(less, Ordering::Relaxed);
+        }
     }
 }
 
@@ -119,7 +128,13 @@ mod tests {
         let mut other = share.take().unwrap();
         assert_eq!(other.hold(BODY_FREE + 1).unwrap_err().reason(), Reason::QuotaExceeded);
         share.take().unwrap().hold(BODY_FREE).unwrap();
-        drop((large, other));
+        drop(other);
+        large.keep(BODY_FREE + 7);
+        assert_eq!(all.0.bytes.load(Ordering::Relaxed), 7);
+        large.keep(BODY_FREE + 9);
+        assert_eq!(all.0.bytes.load(Ordering::Relaxed), 7, "what was used does not come back");
+        share.take().unwrap().hold(BODY_FREE + BODIES_MAX - 7).unwrap();
+        drop(large);
         assert_eq!(all.0.bytes.load(Ordering::Relaxed), 0);
     }
 }

@@ -5,21 +5,20 @@ use std::{
     io::IoSlice,
     sync::{
         Arc,
-        atomic::{AtomicUsize, Ordering},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
     },
 };
 
 use bytes::Buf;
 use tokio::{sync::Notify, time::sleep};
 
-use crate::bounds::{UNREAD_FREE, UNREAD_MAX, UNREAD_PIECE, UNREAD_TURN, UNREAD_TURNS};
+use crate::{
+    bounds::{UNREAD_FREE, UNREAD_PIECE, UNREAD_TURN, UNREAD_TURNS},
+    crowd::AllUnread,
+};
 
 /// A counter for the turn that runs, one for each that an answer may last, one for the turn that is looked at.
 const COUNTERS: usize = UNREAD_TURNS + 2;
-
-/// What all connections of a door have that was not taken, as far as it is beyond their own share. Cheap to clone.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct AllUnread(Arc<AtomicUsize>);
 
 /// The answers of one connection that its peer has not taken, by the turn in which they were made: no list, no lock, no
 /// instant an answer. Cheap to clone.
@@ -28,52 +27,86 @@ pub(crate) struct Unread(Arc<Line>);
 
 #[derive(Debug)]
 struct Line {
+    tally: Arc<Tally>,
+    all: AllUnread,
+}
+
+/// What a connection's peer has not taken.
+#[derive(Debug, Default)]
+pub(crate) struct Tally {
     turn: AtomicUsize,
     made: [AtomicUsize; COUNTERS],
     /// The weight of all of them.
     weight: AtomicUsize,
-    all: AllUnread,
-    /// There is too much of it over all connections.
+    /// There is too much of it over all connections, and this one was chosen to go.
+    chosen: AtomicBool,
     full: Notify,
 }
 
-impl AllUnread {
-    /// A new connection's.
-    pub(crate) fn line(&self) -> Unread {
-        let (turn, made, weight) = <(AtomicUsize, [AtomicUsize; COUNTERS], AtomicUsize)>::default();
-        Unread(Arc::new(Line { turn, made, weight, all: self.clone(), full: Notify::new() }))
+impl Tally {
+    /// For how many turns the oldest answer has been left, and how much is: by both, whom to hang up on first.
+    pub(crate) fn burden(&self) -> (usize, usize) {
+        let turn = self.turn.load(Ordering::Relaxed);
+        let left =
+            |turns: &usize| self.made[(turn + COUNTERS - turns) % COUNTERS].load(Ordering::Relaxed) > 0;
+        let turns = (1..=UNREAD_TURNS).rev().find(left).unwrap_or(0);
+        (turns, self.weight.load(Ordering::Relaxed))
+    }
+
+    /// Chooses it, unless it was: its connection ends.
+    pub(crate) fn choose(&self) {
+        if !self.chosen.swap(true, Ordering::Relaxed) {
+            self.full.notify_one();
+        }
+    }
+
+    /// Whether it is to go, or has gone.
+    pub(crate) fn is_chosen(&self) -> bool {
+        self.chosen.load(Ordering::Relaxed)
+    }
+}
+
+impl Drop for Line {
+    fn drop(&mut self) {
+        self.all.leave(&self.tally);
     }
 }
 
 impl Unread {
-    /// Ends when the peer has left an answer for [`UNREAD_TURNS`] whole turns, or when it leaves one more while there is
-    /// too much over all connections.
+    /// The share of one connection among all.
+    pub(crate) fn new(tally: Arc<Tally>, all: AllUnread) -> Self {
+        Self(Arc::new(Line { tally, all }))
+    }
+
+    /// Ends when the peer has left an answer for [`UNREAD_TURNS`] whole turns, or when there is too much over all
+    /// connections and nobody's burden is greater.
     pub(crate) async fn overdue(self) {
+        let tally = &self.0.tally;
         loop {
             tokio::select! {
                 () = sleep(UNREAD_TURN) => {}
-                () = self.0.full.notified() => return,
+                () = tally.full.notified() => return,
             }
-            let turn = self.0.turn.load(Ordering::Relaxed);
+            let turn = tally.turn.load(Ordering::Relaxed);
             // The turn of which none may be left, as (turn - UNREAD_TURNS) modulo the counters.
-            let old = &self.0.made[(turn + COUNTERS - UNREAD_TURNS) % COUNTERS];
+            let old = &tally.made[(turn + COUNTERS - UNREAD_TURNS) % COUNTERS];
             if old.load(Ordering::Relaxed) > 0 {
                 return;
             }
-            self.0.turn.store((turn + 1) % COUNTERS, Ordering::Relaxed);
+            tally.turn.store((turn + 1) % COUNTERS, Ordering::Relaxed);
         }
     }
 
     /// Counts a piece of an answer until it is dropped.
     pub(crate) fn hold<D: Buf>(&self, data: D) -> Held<D> {
-        let line = &self.0;
-        let (turn, weight) = (line.turn.load(Ordering::Relaxed), 1 + data.remaining() / UNREAD_PIECE);
-        line.made[turn].fetch_add(1, Ordering::Relaxed);
-        let before = line.weight.fetch_add(weight, Ordering::Relaxed);
+        let Line { tally, all } = &*self.0;
+        let (turn, weight) = (tally.turn.load(Ordering::Relaxed), 1 + data.remaining() / UNREAD_PIECE);
+        tally.made[turn].fetch_add(1, Ordering::Relaxed);
+        let before = tally.weight.fetch_add(weight, Ordering::Relaxed);
         // In steps, so that connections seldom touch what they share: never, if their peers read.
         let more = steps(before + weight) - steps(before);
-        if more > 0 && line.all.0.fetch_add(more, Ordering::Relaxed) + more > UNREAD_MAX {
-            line.full.notify_one();
+        if more > 0 {
+            all.add(more, tally);
         }
         Held { data, turn, weight, of: self.clone() }
     }
@@ -94,12 +127,12 @@ pub(crate) struct Held<D> {
 
 impl<D> Drop for Held<D> {
     fn drop(&mut self) {
-        let line = &self.of.0;
-        line.made[self.turn].fetch_sub(1, Ordering::Relaxed);
-        let before = line.weight.fetch_sub(self.weight, Ordering::Relaxed);
+        let Line { tally, all } = &*self.of.0;
+        tally.made[self.turn].fetch_sub(1, Ordering::Relaxed);
+        let before = tally.weight.fetch_sub(self.weight, Ordering::Relaxed);
         let less = steps(before) - steps(before - self.weight);
         if less > 0 {
-            line.all.0.fetch_sub(less, Ordering::Relaxed);
+            all.sub(less);
         }
     }
 }
@@ -125,6 +158,7 @@ impl<D: Buf> Buf for Held<D> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bounds::UNREAD_MAX;
     use bytes::Bytes;
     use tokio::time::Instant;
 
@@ -151,8 +185,9 @@ mod tests {
         let lasted = began.elapsed();
         assert!((least..most).contains(&lasted), "{lasted:?}");
         drop(left);
-        assert!(unread.0.made.iter().all(|made| made.load(Ordering::Relaxed) == 0));
+        assert!(unread.0.tally.made.iter().all(|made| made.load(Ordering::Relaxed) == 0));
     }
+
     #[tokio::test(start_paused = true)]
     async fn a_crowd_of_unread_answers_ends_at_once_and_small_shares_do_not() {
         let all = AllUnread::default();
@@ -169,15 +204,15 @@ mod tests {
         let watch = tokio::time::timeout(UNREAD_TURN / 10, watch).await;
         watch.expect("at once").unwrap();
         drop((held, small));
-        assert_eq!(all.0.load(Ordering::Relaxed), 0);
+        assert_eq!(all.sum(), 0);
     }
 
     #[test]
     fn large_pieces_weigh_more() {
         let all = AllUnread::default();
         let held = all.line().hold(Bytes::from(vec![0; UNREAD_PIECE * UNREAD_FREE]));
-        assert_eq!(all.0.load(Ordering::Relaxed), UNREAD_FREE);
+        assert_eq!(all.sum(), UNREAD_FREE);
         drop(held);
-        assert_eq!(all.0.load(Ordering::Relaxed), 0);
+        assert_eq!(all.sum(), 0);
     }
 }

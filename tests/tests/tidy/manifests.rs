@@ -36,8 +36,8 @@ const WRAPPED: [(&str, &[&str], &str); 20] = [
     ("sqlx", &["backend"], "engines are known to backends alone"),
     (
         "rustix",
-        &["backend", "client", "testkit"],
-        "the file system is known to backends alone; a clock to clients; signals to the servers of tests",
+        &["backend", "client", "server", "testkit"],
+        "the file system is known to backends alone; a clock to clients; a limit to servers; signals to the servers of tests",
     ),
     ("forkguard", &["client"], "who forks with numbers in memory is a client"),
     ("mysql_async", &["backend"], "engines are known to backends alone"),

@@ -15,7 +15,10 @@ Examples:
   sequent dev --config sequent.toml      with the sequences defined there
 
 Nothing is written anywhere: with the process go its numbers, and the next one starts at 1 again. SIGTERM and \
-SIGINT end it at once.";
+SIGINT end it: at once, or after a second where a request is in work.";
+
+/// How long an ending server waits for requests in work: whoever runs tests waits for its end.
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Serve a cluster in memory on free loopback ports, for tests
 #[derive(Debug, Args)]
@@ -43,6 +46,7 @@ fn in_memory(mut config: Config) -> Result<Config, Failure> {
     // It exists, so that nothing is made.
     config.data = ".".into();
     config.limits.drain_delay = Duration::ZERO;
+    config.limits.drain_timeout = config.limits.drain_timeout.min(DRAIN_TIMEOUT);
     let free = SocketAddr::from(([127, 0, 0, 1], 0));
     (config.listen.grpc, config.listen.http, config.listen.admin) = (free, free, free);
     Ok(config)

@@ -1,10 +1,12 @@
 //! `sequent serve`: the doors over a cluster, until a signal drains them.
 
+mod room;
+
 use std::{io, net::SocketAddr, path::PathBuf, time::SystemTime};
 
 use clap::Args;
 use sequent_engine::{Engine, Pace, config::Config};
-use sequent_server::{Dials, Listeners, Recorder, Serving, run};
+use sequent_server::{Descriptors, Dials, Listeners, Recorder, Serving, run};
 use tokio::{
     net::TcpListener,
     signal::unix::{Signal, SignalKind, signal},
@@ -16,6 +18,7 @@ use crate::{
     output,
     presence::{Addresses, Presence},
 };
+use room::Room;
 
 /// How often the configuration file is looked at.
 const LOOK_EVERY: std::time::Duration = std::time::Duration::from_secs(2);
@@ -47,9 +50,10 @@ impl Serve {
 /// Opens the cluster, then its doors, and serves until a signal.
 pub(crate) async fn serve(cluster: &Cluster, config: Config, reloads: bool) -> Result<(), Failure> {
     let signals = Signals::listen().map_err(|error| Failure::failed(format!("no signals: {error}")))?;
-    let (recorder, dials) = (Recorder::install(), Dials::new(&config.limits));
+    let (recorder, descriptors) = (Recorder::install(), Descriptors::raised());
     // First the cluster: what is refused is refused before a port opens.
     let engine = cluster.engine(config.clone(), Pace::Standing, None).await?;
+    let dials = Room::beside(&engine, descriptors).dials(&config.limits);
     let listeners = match bind(&config).await {
         Ok(listeners) => listeners,
         Err(failure) => {

@@ -3,6 +3,7 @@
 use std::{
     io::{Read, Write},
     net::TcpStream,
+    process::{Command, Stdio},
     sync::atomic::{AtomicBool, AtomicU64, Ordering},
     time::{Duration, Instant},
 };
@@ -10,7 +11,7 @@ use std::{
 use crate::{
     frames::{self, CONTINUATION, END_HEADERS, END_STREAM, GO_AWAY, HEADERS, RESET, frame},
     place::Place,
-    running::{Running, say},
+    running::{FREE, Running, say},
 };
 
 /// What an attack may add to a server's memory: bodies of 10 MB, headers by the thousand and a thousand connections
@@ -114,6 +115,95 @@ fn a_thousand_connections_that_never_finish_a_head() {
         }
         assert!(server.metric("sequent_connections", "http") < 10.0);
     });
+}
+
+/// The limit on open files of a process.
+fn files_max(server: &Running) -> Vec<String> {
+    let limits = std::fs::read_to_string(format!("/proc/{}/limits", server.child.id())).unwrap();
+    let line = limits.lines().find_map(|line| line.strip_prefix("Max open files")).unwrap();
+    line.split_whitespace().map(str::to_owned).collect()
+}
+
+/// A server under another limit on open files, as `ulimit` is told it.
+fn limited(place: &Place, limit: &str) -> Running {
+    let args = [&["serve", "--set", "limits.drain_delay_s=0"][..], &FREE].concat();
+    let plain = place.command(&args);
+    let mut shell = Command::new("sh");
+    shell.args(["-c", &format!("ulimit {limit} && exec \"$0\" \"$@\"")]).arg(plain.get_program());
+    shell.args(plain.get_args()).current_dir(plain.get_current_dir().unwrap());
+    for (name, value) in plain.get_envs() {
+        match value {
+            Some(value) => shell.env(name, value),
+            None => shell.env_remove(name),
+        };
+    }
+    shell.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    Running::of(shell.spawn().unwrap())
+}
+
+/// A number for a caller from another address than the crowd's.
+fn next_from(address: [u8; 4], door: &str) -> String {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let connecting = async {
+        let socket = tokio::net::TcpSocket::new_v4().unwrap();
+        socket.bind((address, 0).into()).unwrap();
+        socket.connect(door.parse().unwrap()).await.unwrap().into_std().unwrap()
+    };
+    let mut socket = runtime.block_on(connecting);
+    socket.set_nonblocking(false).unwrap();
+    socket.set_read_timeout(Some(WAIT_MAX)).unwrap();
+    let ask = "POST /v1/sequences/order/next HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n";
+    socket.write_all(ask.as_bytes()).unwrap();
+    let mut answer = String::new();
+    socket.read_to_string(&mut answer).unwrap();
+    answer
+}
+
+#[test]
+fn more_connections_than_a_process_may_have_files() {
+    let place = Place::new();
+    let server = limited(&place, "-n 256");
+    // They stay as long as they are let: heads that don't end, and greetings that nothing follows.
+    let http: Vec<_> = (0..400)
+        .map(|_| {
+            let mut socket = TcpStream::connect(&server.http).unwrap();
+            let _refused = socket.write_all(b"POST /v1/sequences/order/next HTTP/1.1\r\nhost: ").is_err();
+            socket
+        })
+        .collect();
+    let grpc: Vec<_> = (0..400)
+        .map(|_| {
+            let mut socket = TcpStream::connect(&server.grpc).unwrap();
+            let greeting = [b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", &frame(frames::SETTINGS, 0, 0, &[])[..]];
+            let _refused = socket.write_all(&greeting.concat()).is_err();
+            socket
+        })
+        .collect();
+    let began = Instant::now();
+    assert!(say(&server.admin, "GET /livez HTTP/1.1").starts_with("HTTP/1.1 200 "));
+    let answer = next_from([127, 0, 0, 2], &server.http);
+    assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
+    assert!(began.elapsed() < WAIT_MAX, "{:?}", began.elapsed());
+    // Every store is at work, and a file more can be opened.
+    assert_eq!(server.metric("sequent_slot_state", "state=\"live\"").round(), 4.0);
+    assert_eq!(server.metric("sequent_connections_refused_total", "accept_failed").round(), 0.0);
+    assert!(server.metric("sequent_connections_refused_total", "listener=\"http\"") > 300.0);
+    drop((http, grpc));
+    let (code, err) = server.end();
+    assert_eq!(code, Some(0), "{err}");
+    let lowered: Vec<_> = err.lines().filter(|line| line.contains("limits.connections_max")).collect();
+    let both = |line: &str| line.contains("10000") && line.contains("256");
+    assert!(matches!(lowered[..], [line] if both(line)), "said once, with both numbers: {err}");
+}
+
+#[test]
+fn the_limit_on_open_files_is_raised_as_far_as_may_be() {
+    let place = Place::new();
+    let server = limited(&place, "-S -n 100");
+    let limits = files_max(&server);
+    assert_eq!(limits[0], limits[1], "{limits:?}");
+    assert_ne!(limits[0], "100", "nothing to raise here");
+    assert_eq!(server.end().0, Some(0));
 }
 
 #[test]

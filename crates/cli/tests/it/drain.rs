@@ -1,7 +1,7 @@
 //! SIGTERM under load: every number that left is told whole, none is told twice, and who heeds readiness fails never.
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     io::{BufRead, BufReader, Read, Write},
     net::TcpStream,
     sync::atomic::{AtomicBool, Ordering},
@@ -10,6 +10,7 @@ use std::{
 };
 
 use crate::{
+    frames::{self, DATA, END_HEADERS, END_STREAM, HEADERS, RESET, frame},
     place::Place,
     running::{FREE, Running, say},
 };
@@ -106,4 +107,104 @@ fn every_answer_is_whole_and_who_heeds_readiness_fails_never() {
     assert_eq!(all.len(), count, "no number was told twice");
     let next = place.numbers(&["next", "order"])[0];
     assert!(next > *all.last().unwrap(), "{next}");
+}
+
+/// A call's head by gRPC, without its message.
+fn head(stream: u32, path: &str) -> Vec<u8> {
+    let mut block = Vec::new();
+    let headers = [
+        (":method", "POST"),
+        (":scheme", "http"),
+        (":path", path),
+        (":authority", "x"),
+        ("content-type", "application/grpc"),
+        ("te", "trailers"),
+    ];
+    headers.iter().for_each(|(name, value)| frames::header(&mut block, name, value));
+    frame(HEADERS, END_HEADERS, stream, &block)
+}
+
+/// The message of a call, and its end.
+fn message(stream: u32, message: &[u8]) -> Vec<u8> {
+    let length = u32::try_from(message.len()).unwrap().to_be_bytes();
+    frame(DATA, END_STREAM, stream, &[&[0], &length[..], message].concat())
+}
+
+/// The frames of each stream, read until so many of these kinds have come of each, or to the end of the connection.
+/// Pings are answered only if `pongs`: whoever leaves one has its connection held open by a closing server.
+fn until(socket: &mut TcpStream, streams: &[u32], kinds: &[u8], pongs: bool) -> BTreeMap<u32, Vec<u8>> {
+    let mut seen: BTreeMap<u32, Vec<u8>> = BTreeMap::new();
+    while !streams.iter().all(|stream| seen.get(stream).is_some_and(|seen| seen == kinds)) {
+        let Some(came) = frames::read(socket) else { break };
+        if pongs && came.kind == PING {
+            socket.write_all(&frame(PING, 1, 0, &came.payload)).unwrap();
+        }
+        if came.stream > 0 && matches!(came.kind, DATA | HEADERS | RESET) {
+            seen.entry(came.stream).or_default().push(came.kind);
+        }
+    }
+    seen
+}
+
+const PING: u8 = 6;
+const CHECK: &str = "/grpc.health.v1.Health/Check";
+const WATCH: &str = "/grpc.health.v1.Health/Watch";
+const NEXT: &str = "/sequent.v1.Sequences/Next";
+
+/// Streams of one connection that watch.
+const WATCHERS: u32 = 50;
+
+#[test]
+fn a_closing_server_ends_its_watchers_with_a_status_and_answers_beside_them() {
+    let place = Place::new();
+    let server = Running::start(&place, &[&["serve", "--set", "limits.drain_delay_s=0"][..], &FREE].concat());
+    // A crowd that watches.
+    let streams: Vec<u32> = (0..WATCHERS).map(|at| 1 + 2 * at).collect();
+    let mut crowd: Vec<TcpStream> = (0..4).map(|_| frames::connect(&server.grpc)).collect();
+    let watch: Vec<u8> =
+        streams.iter().flat_map(|at| [head(*at, WATCH), message(*at, b"")].concat()).collect();
+    for socket in &mut crowd {
+        socket.write_all(&watch).unwrap();
+        // What health is now.
+        assert_eq!(until(socket, &streams, &[HEADERS, DATA], true).len(), streams.len());
+    }
+    // Somebody watches, and has a request in work: its message has not come.
+    let mut caller = frames::connect(&server.grpc);
+    caller.write_all(&[head(1, NEXT), head(3, WATCH), message(3, b"")].concat()).unwrap();
+    until(&mut caller, &[3], &[HEADERS, DATA], false);
+    server.signal("TERM");
+    // That it no longer serves, and trailers.
+    let ended = [DATA, HEADERS];
+    assert_eq!(until(&mut caller, &[3], &ended, false)[&3], ended);
+    // The server closes. A check that comes now is answered, and so is what was in work.
+    caller.write_all(&[head(5, CHECK), message(5, b"")].concat()).unwrap();
+    let answered = [HEADERS, DATA, HEADERS];
+    assert_eq!(until(&mut caller, &[5], &answered, false).get(&5).map(|seen| &seen[..]), Some(&answered[..]));
+    caller.write_all(&message(1, b"\x0a\x05order")).unwrap();
+    let said = until(&mut caller, &[1], &answered, false);
+    assert_eq!(said.get(&1).map(|seen| &seen[..]), Some(&answered[..]), "the request in work");
+    drop(caller);
+    for socket in &mut crowd {
+        let seen = until(socket, &streams, &ended, true);
+        assert_eq!(seen.len(), streams.len());
+        assert!(seen.values().all(|seen| *seen == ended), "{seen:?}");
+    }
+    drop(crowd);
+    let (code, err) = server.wait();
+    assert_eq!((code, err.contains("panic")), (Some(0), false), "{err}");
+}
+
+#[test]
+fn dev_ends_within_seconds_though_peers_hold_on() {
+    let place = Place::new();
+    let server = Running::start(&place, &["dev", "--json"]);
+    // One never answers a ping, the other never sends its body.
+    let mut mute = frames::connect(&server.grpc);
+    mute.write_all(&[head(1, WATCH), message(1, b"")].concat()).unwrap();
+    until(&mut mute, &[1], &[HEADERS, DATA], false);
+    let mut slow = TcpStream::connect(&server.http).unwrap();
+    write!(slow, "POST /v1/sequences/order/next HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\n").unwrap();
+    server.signal("TERM");
+    let (code, err) = server.wait_at_most(Duration::from_secs(4));
+    assert_eq!(code, Some(0), "{err}");
 }

@@ -4,6 +4,7 @@ mod body;
 mod dress;
 mod ending;
 mod gate;
+mod message;
 mod quick;
 mod sequences;
 mod timeout;

@@ -1,0 +1,42 @@
+//! How many connections a server has room for: file descriptors, as far as the system gives them.
+
+use sequent_engine::{Engine, config::LimitsPart};
+use sequent_server::{Descriptors, Dials};
+
+/// Where this process has room for connections, and for whose stores.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Room {
+    descriptors: Descriptors,
+    stores: u64,
+}
+
+impl Room {
+    /// The room beside the stores of `engine`.
+    pub(super) fn beside(engine: &Engine, descriptors: Descriptors) -> Self {
+        let shards = engine.slots().into_iter().filter(|slot| slot.state != "empty");
+        // And the ledger.
+        Self { descriptors, stores: shards.fold(1, |stores, _| stores + 1) }
+    }
+
+    /// The limits that a server starts with, its connections within this room.
+    pub(super) fn dials(self, limits: &LimitsPart) -> Dials {
+        let dials = Dials::new(limits).within(self.descriptors.connections(self.stores));
+        say(&dials, limits, self.descriptors);
+        dials
+    }
+}
+
+/// Says once where fewer connections are taken than are configured.
+fn say(dials: &Dials, limits: &LimitsPart, descriptors: Descriptors) {
+    let ((most, of_one), configured) = (dials.connections_max(), limits.connections_max);
+    if most < configured {
+        let files = descriptors.most();
+        tracing::warn!(
+            configured,
+            in_force = most,
+            of_one_address = of_one,
+            files,
+            "limits.connections_max is more than the limit on open files (ulimit -n) has room for: lowered at each door"
+        );
+    }
+}
