@@ -8,6 +8,7 @@ mod args;
 mod cluster;
 mod commands;
 mod failure;
+mod listening;
 mod logging;
 mod output;
 mod presence;

@@ -1,9 +1,9 @@
-//! `sequent dev`: a server for users' tests, in memory, on free ports.
+//! `sequent dev`: a server for users' tests, in memory, on free ports unless told otherwise.
 
 use std::{net::SocketAddr, time::Duration};
 
 use clap::Args;
-use sequent_engine::config::{Config, Place};
+use sequent_engine::config::{Config, Origin, Place};
 
 use super::serve::serve;
 use crate::{cluster::Cluster, failure::Failure};
@@ -13,6 +13,9 @@ Examples:
   sequent dev                            any name is a sequence; its numbers start at 1
   sequent dev --json                     its addresses as one JSON object, for a script
   sequent dev --config sequent.toml      with the sequences defined there
+  sequent dev --set listen.http=127.0.0.1:8080   that door there, the others on free ports
+
+Each door takes a free loopback port, unless --set, the environment (SEQUENT_LISTEN_HTTP) or the file says where.
 
 Nothing is written anywhere: with the process go its numbers, and the next one starts at 1 again. SIGTERM and \
 SIGINT end it: at once, or after a second where a request is in work.";
@@ -31,7 +34,7 @@ impl Dev {
     }
 }
 
-/// The same definitions and limits, with every place in memory and every port free.
+/// The same definitions and limits, with every place in memory, and every port free that nobody chose.
 fn in_memory(mut config: Config) -> Result<Config, Failure> {
     let layout = config.first_layout();
     let layout = layout.map_err(|error| Failure::failed(format!("no layout: {error}")))?;
@@ -48,6 +51,17 @@ fn in_memory(mut config: Config) -> Result<Config, Failure> {
     config.limits.drain_delay = Duration::ZERO;
     config.limits.drain_timeout = config.limits.drain_timeout.min(DRAIN_TIMEOUT);
     let free = SocketAddr::from(([127, 0, 0, 1], 0));
-    (config.listen.grpc, config.listen.http, config.listen.admin) = (free, free, free);
+    let chosen = ["listen.grpc", "listen.http", "listen.admin"].map(|key| is_chosen(&config, key));
+    let listen = &mut config.listen;
+    for (address, chosen) in [&mut listen.grpc, &mut listen.http, &mut listen.admin].into_iter().zip(chosen) {
+        if !chosen {
+            *address = free;
+        }
+    }
     Ok(config)
+}
+
+/// Whether somebody said what this key is.
+fn is_chosen(config: &Config, key: &str) -> bool {
+    config.shown().iter().any(|shown| shown.key == key && shown.origin != Origin::Default)
 }

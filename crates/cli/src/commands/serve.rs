@@ -15,6 +15,7 @@ use tokio::{
 use crate::{
     cluster::{self, Cluster},
     failure::Failure,
+    listening::listen,
     output,
     presence::{Addresses, Presence},
 };
@@ -54,7 +55,7 @@ pub(crate) async fn serve(cluster: &Cluster, config: Config, reloads: bool) -> R
     // First the cluster: what is refused is refused before a port opens.
     let engine = cluster.engine(config.clone(), Pace::Standing, None).await?;
     let dials = Room::beside(&engine, descriptors).dials(&config.limits);
-    let listeners = match bind(&config).await {
+    let listeners = match bind(&config) {
         Ok(listeners) => listeners,
         Err(failure) => {
             engine.shutdown().await;
@@ -86,17 +87,17 @@ pub(crate) async fn serve(cluster: &Cluster, config: Config, reloads: bool) -> R
     cluster::left(&served.unleft())
 }
 
-async fn bind(config: &Config) -> Result<Listeners, Failure> {
+fn bind(config: &Config) -> Result<Listeners, Failure> {
     let listen = &config.listen;
     Ok(Listeners {
-        grpc: open("listen.grpc", listen.grpc).await?,
-        http: open("listen.http", listen.http).await?,
-        admin: open("listen.admin", listen.admin).await?,
+        grpc: open("listen.grpc", listen.grpc)?,
+        http: open("listen.http", listen.http)?,
+        admin: open("listen.admin", listen.admin)?,
     })
 }
 
-async fn open(key: &str, address: SocketAddr) -> Result<TcpListener, Failure> {
-    let bound = TcpListener::bind(address).await;
+fn open(key: &str, address: SocketAddr) -> Result<TcpListener, Failure> {
+    let bound = listen(address);
     bound.map_err(|error| Failure::failed(format!("{key} is {address}: can't listen there: {error}")))
 }
 

@@ -7,6 +7,7 @@ mod bench;
 mod drain;
 mod frames;
 mod hung;
+mod listening;
 mod numbers;
 mod operators;
 mod place;
