@@ -61,6 +61,9 @@ fn a_word_reaches_a_running_bench_within_two_seconds_or_so_and_is_shown() {
     let ran = Ran::from(bench.wait_with_output().unwrap());
     assert_eq!(ran.code, Some(0), "{ran:?}");
     assert!(ran.err.contains("disk to be replaced"), "{ran:?}");
+    let said: Vec<&str> =
+        ran.err.lines().filter(|line| line.contains(" requests/s, 0 errors, p50 ")).collect();
+    assert_eq!(said.len(), 1, "a line after five seconds of eight, and no table: {ran:?}");
     let summary: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
     assert_eq!((&summary["errors"], &summary["duplicates"]), (&0.into(), &0.into()), "{summary}");
     let events = summary["events"].as_array().unwrap();

@@ -1,6 +1,7 @@
 //! `sequent bench`: how fast a cluster gives numbers, in process or through servers, and whether any repeats.
 
 mod driving;
+mod figures;
 mod journal;
 mod live;
 mod load;
@@ -72,7 +73,8 @@ run on the data directory are asked; where none runs, or with --in-process, the 
 
 Without --rate each task asks again as soon as it has its answer (closed loop). With --rate requests start by \
 a timetable, and latency counts from the start that was meant, so that a stall shows in each request that it \
-delayed. Evictions and rescues are shown as they happen, on standard error.
+delayed. A terminal shows a table while it runs, of the last second and of all so far; elsewhere standard error gets a \
+line every five seconds. Evictions and rescues are shown as they happen, there too.
 
 Exit code 1 if a request failed or a number came twice.";
 

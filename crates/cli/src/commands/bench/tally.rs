@@ -111,10 +111,10 @@ impl Tallies {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).0.clone()
     }
 
-    /// What came since the last call, and how many requests there are in all.
-    pub(crate) fn since_last(&self) -> (Tally, u64) {
+    /// What came since the last call, and everything so far.
+    pub(crate) fn since_last(&self) -> (Tally, Tally) {
         let mut both = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        (std::mem::take(&mut both.1), both.0.requests)
+        (std::mem::take(&mut both.1), both.0.clone())
     }
 }
 
@@ -136,8 +136,8 @@ mod tests {
         local.failed("NO_SHARD_AVAILABLE", || "all gone".into(), Duration::from_hours(1));
         local.failed("NO_SHARD_AVAILABLE", || "still gone".into(), Duration::from_millis(1));
         tallies.hand_over(&mut local);
-        let (window, requests) = tallies.since_last();
-        assert_eq!((window.requests, window.error_count(), requests), (2, 2, 3));
+        let (window, all) = tallies.since_last();
+        assert_eq!((window.requests, window.error_count(), all.requests), (2, 2, 3));
         let total = tallies.total();
         assert_eq!((total.requests, total.numbers, total.error_count(), total.latency.len()), (3, 10, 2, 3));
         assert_eq!(total.error_example.as_deref(), Some("all gone"));
