@@ -25,6 +25,9 @@ whatever happens to the process that asked.
 
 Without --server, servers that run on the data directory are asked; where none runs, its files are opened here.";
 
+/// What is allowed where servers are asked.
+const SERVERS_BOUND: &str = "1 to the servers' limits.max_count (10000 by default) are allowed";
+
 /// Give the next numbers of a sequence
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
@@ -94,11 +97,14 @@ impl Next {
 
     /// From servers: a request without a lease, so that a command that ends burns nothing.
     async fn ask(&self, servers: &Servers, name: &SequenceName) -> Result<Option<Issued>, Failure> {
+        if matches!(servers, Servers::None) {
+            return Ok(None);
+        }
+        // Their own bound is known to them alone, and told by their refusal.
+        let count = self.count.parse().ok().filter(|count| *count > 0);
+        let count: u32 = count.ok_or_else(|| Failure::argument("count", &self.count, SERVERS_BOUND))?;
         let Some(client) = servers.connect(None).await? else { return Ok(None) };
-        // The servers' own bound is known to them alone.
-        let count = parse_count(&self.count, u64::from(u32::MAX))?;
-        let batch =
-            client.sequence(name.as_str())?.next_batch(u32::try_from(count).unwrap_or(u32::MAX)).await?;
+        let batch = client.sequence(name.as_str())?.next_batch(count).await?;
         Ok(Some(Issued {
             sequence: name.to_string(),
             numbers: batch.numbers.iter().map(ToString::to_string).collect(),

@@ -62,7 +62,11 @@ fn what_a_server_refuses_is_said_as_at_every_door() {
     assert_eq!(said["reason"], "INVALID_ARGUMENT");
     assert_eq!(said["errors"][0]["field"], "count");
     assert_eq!(said["errors"][0]["value"], "10001");
-    assert_eq!(place.run(&["next", "order", "--server", &url]).out, "1\n", "the refusal consumed numbers");
+    let unknown = ["1 to the servers' limits.max_count (10000 by default) are allowed"];
+    for count in ["0", "-1", "4294967296", "x"] {
+        place.run(&["next", "order", "-n", count, "--server", &url]).refused(2, &unknown);
+    }
+    assert_eq!(place.run(&["next", "order", "--server", &url]).out, "1\n", "the refusals consumed numbers");
     let ran = place.run(&["next", "order", "--server", "ftp://x"]);
     assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{ran:?}");
 }
