@@ -50,6 +50,18 @@ impl EngineError {
         Self { fields: vec![fault], ..Self::new(Reason::InvalidArgument, text) }
     }
 
+    /// The same failure, with the field of the request that led to it.
+    #[must_use]
+    pub(crate) fn of_field(
+        self,
+        field: &'static str,
+        value: impl fmt::Display,
+        bound: impl Into<String>,
+    ) -> Self {
+        let fault = FieldFault { field, value: value.to_string(), bound: bound.into() };
+        Self { fields: vec![fault], ..self }
+    }
+
     /// What a failure below means to the callers of `sequence`.
     pub fn of_source(sequence: &SequenceName, error: SourceError) -> Self {
         let reason = reason_of(error.kind());
@@ -98,7 +110,7 @@ impl EngineError {
         self.reason.exit_code()
     }
 
-    /// Each field that is out of bounds, for [`Reason::InvalidArgument`].
+    /// Each field that is out of bounds, for [`Reason::InvalidArgument`], or names what is not there.
     pub fn fields(&self) -> &[FieldFault] {
         &self.fields
     }

@@ -51,7 +51,8 @@ pub(crate) fn of_ledger(error: &SourceError) -> EngineError {
 /// No such sequence.
 pub(crate) fn not_found(name: &SequenceName) -> EngineError {
     let text = format!("no sequence {name}: define it, or add a pattern to auto_create");
-    EngineError::new(Reason::SequenceNotFound, text)
+    let bound = "a defined sequence, or a name that fits a pattern of auto_create, is expected";
+    EngineError::new(Reason::SequenceNotFound, text).of_field("sequence", name, bound)
 }
 
 #[cfg(test)]

@@ -236,6 +236,26 @@ fn a_flag_wins_over_the_environment_that_over_the_file_that_over_the_default() {
 }
 
 #[test]
+fn a_flag_takes_a_list_as_the_file_has_it_or_parted_by_commas() {
+    let with = |text: &str| Config::load(&Sources::embedded("d").flag("auto_create", text));
+    for text in [r#"["order*", "b"]"#, "[ 'order*', \"b\", ]", "order*,b", " order* , b "] {
+        let config = with(text).unwrap();
+        let is = |name: &str| config.auto_create.is_match(name);
+        assert!(is("orders") && is("b") && !is("o") && !is("bb"), "{text}");
+        let shown = config.shown().iter().find(|shown| shown.key == "auto_create").unwrap();
+        assert_eq!(shown.to_string(), r#"auto_create = ["order*", "b"]  # flag"#, "{text}");
+    }
+    assert!(!with("[]").unwrap().auto_create.is_match("order"));
+    assert!(with("[a-c]*").unwrap().auto_create.is_match("box"), "a class of characters is no list");
+    for text in [r#"["order*""#, r#""order*""#, r#"["a", 1]"#, "['a' 'b']"] {
+        let refused = with(text).unwrap_err().0;
+        let said = refused.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
+        assert!(said.starts_with("auto_create is ") && said.contains(r#"a*,b or ["a*", "b"]"#), "{said}");
+        assert_eq!(refused.len(), 1, "{said}");
+    }
+}
+
+#[test]
 fn flags_and_variables_that_name_no_key_are_faults() {
     let mut sources = Sources::embedded("d").flag("ring.shard_bit", "1");
     sources.environment.insert("SEQUENT_RING_SHARDBITS".to_owned(), "1".to_owned());

@@ -193,18 +193,17 @@ impl<'c, 'a> Section<'c, 'a> {
         }
     }
 
-    /// A list of texts; in a flag or variable, parted by commas.
+    /// A list of texts; in a flag or variable parted by commas, or as it would stand in the file.
     pub(crate) fn texts(&mut self, key: &'static str) -> Option<Vec<String>> {
         let (found, origin) = self.look(key)?;
-        let texts: Option<Vec<String>> = match &found {
-            Value::Array(items) => items.iter().map(|item| item.as_str().map(str::to_owned)).collect(),
-            Value::String(text) if origin != Origin::File => Some(
-                text.split(',').map(|part| part.trim().to_owned()).filter(|part| !part.is_empty()).collect(),
-            ),
+        let texts = match &found {
+            Value::Array(items) => in_list(items),
+            Value::String(text) if origin != Origin::File => listed(text),
             _ => None,
         };
         if texts.is_none() {
-            self.fault(key, found, "a list of texts is expected");
+            let forms = if origin == Origin::File { "" } else { ": a*,b or [\"a*\", \"b\"]" };
+            self.fault(key, found, format!("a list of texts is expected{forms}"));
         }
         self.show(key, format!("{:?}", texts.clone().unwrap_or_default()), origin);
         texts
@@ -224,6 +223,20 @@ impl<'c, 'a> Section<'c, 'a> {
             self.checker.fault(Fault::new(path, "unknown", format!("{known} are known")));
         }
     }
+}
+
+fn in_list(items: &[Value]) -> Option<Vec<String>> {
+    items.iter().map(|item| item.as_str().map(str::to_owned)).collect()
+}
+
+/// The texts of a flag or variable. Quotes are a file's way of writing: one inside a text would be somebody's mistake.
+fn listed(text: &str) -> Option<Vec<String>> {
+    let written = format!("texts = {text}").parse::<Table>().ok();
+    let written = written.and_then(|table| in_list(table.get("texts")?.as_array()?));
+    if written.is_some() || text.contains(['"', '\'']) {
+        return written;
+    }
+    Some(text.split(',').map(|part| part.trim().to_owned()).filter(|part| !part.is_empty()).collect())
 }
 
 fn range(allowed: &RangeInclusive<u64>) -> String {
