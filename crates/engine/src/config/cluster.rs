@@ -92,7 +92,7 @@ impl Config {
             checker.fault(fault.clone());
         }
         if networked && !matches!(ledger.place, Place::Server(_)) && !ledger.single_server {
-            let bound = "true is demanded where a shard is reached over a network and the ledger is this machine's alone";
+            let bound = "true is demanded where a shard is reached over a network and the ledger is one machine's alone";
             checker.fault(Fault::new("ledger.single_server", "false", bound));
         }
         let shown = checker.finish()?;
