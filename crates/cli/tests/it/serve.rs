@@ -70,7 +70,13 @@ fn a_reload_checks_the_whole_file_and_says_what_needs_a_restart() {
     heard(&["needs a restart", "ring.slow_limit"]);
     assert_eq!(server.next()["numbers"], serde_json::json!(["1"]));
     let other = || say(&server.http, "POST /v1/sequences/other/next?count=2 HTTP/1.1");
-    assert!(other().contains("SEQUENCE_NOT_FOUND"));
+    let refused = other();
+    assert!(refused.contains("SEQUENCE_NOT_FOUND"), "{refused}");
+    assert!(refused.contains(r#""errors":[{"field":"sequence","value":"other","bound":""#), "{refused}");
+    let url = format!("http://{}", server.grpc);
+    let ran = place.run(&["next", "other", "--server", &url, "--json"]).refused(1, &["SEQUENCE_NOT_FOUND"]);
+    let field = &ran.error()["errors"][0];
+    assert_eq!((&field["field"], &field["value"]), (&"sequence".into(), &"other".into()), "{ran:?}");
     let more = "max_count = 1\n[[sequence]]\nname = \"other\"\nversion = 1\nstart = 500\n";
     // A changed file is noticed without a signal.
     place.write("x.toml", &format!("{}{more}", text("900", 4)));
