@@ -9,9 +9,11 @@
 //! ```
 //!
 //! What to look at: the blocking client, for a job has no use for `async`; numbers by the batch, all or none, so that
-//! a batch is written whole; a patient deadline, since nobody watches; the exit code that says whether to try again.
+//! a batch is written whole; a patient deadline, since nobody watches, from the first connection on; the exit code that
+//! says whether to try again.
 
 use std::{
+    env,
     error::Error,
     io::{self, BufRead, Write},
     process::ExitCode,
@@ -23,7 +25,7 @@ use sequent_client::blocking::{Client, Sequence};
 /// Lines that are numbered and written together.
 const BATCH: usize = 1000;
 
-/// A job waits for a cluster that restarts.
+/// A job waits for a cluster that restarts, also where it starts in the midst of that.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// What schedulers read as "try again later", as the command line's own.
@@ -46,8 +48,11 @@ fn main() -> ExitCode {
 }
 
 fn run() -> Result<usize, Box<dyn Error>> {
-    let name = std::env::args().nth(1).unwrap_or("invoice".to_owned());
-    let invoices = Client::from_env()?.sequence(&name)?.deadline(PATIENCE);
+    let name = env::args().nth(1).unwrap_or("invoice".to_owned());
+    let servers = env::var("SEQUENT_SERVER").unwrap_or("http://127.0.0.1:7420".to_owned());
+    // The deadline of connecting, and of each take. `Client::from_env()` would wait for 1.5 s.
+    let settings = sequent_client::Client::builder().deadline(PATIENCE);
+    let invoices = Client::connect_with(settings, &servers)?.sequence(&name)?;
     let (mut out, mut batch, mut lines) = (io::stdout().lock(), Vec::with_capacity(BATCH), 0);
     for line in io::stdin().lock().lines() {
         batch.push(line?);
