@@ -6,12 +6,13 @@ use std::{collections::BTreeSet, process::Command};
 const CRATES_MAX: usize = 85;
 
 /// What has no business in somebody else's service.
-const FOREIGN: [&str; 14] = [
+const FOREIGN: [&str; 15] = [
     "sequent-engine",
     "sequent-server",
     "sequent-backend",
     "sequent-guard",
     "sqlx",
+    "mysql_async",
     "libsqlite3-sys",
     "axum",
     "clap",

@@ -1,0 +1,89 @@
+//! What the example leaves out: compare and swap, a ledger on PostgreSQL beside a shard, schemas, TLS, logins refused.
+
+use std::{collections::BTreeSet, fmt::Write as _};
+
+use sequent_engine::{
+    Desk, Options,
+    config::{Config, Sources},
+    report::ShardReport,
+};
+use sequent_testkit::servers::{MariaDb, Postgres};
+use tempfile::TempDir;
+
+use crate::site::{PASSWORD, maria, open, password_file, postgres, take};
+
+struct Site {
+    maria: MariaDb,
+    postgres: Postgres,
+    folder: TempDir,
+}
+
+impl Site {
+    async fn start() -> Self {
+        let (one, other) = tokio::join!(MariaDb::start(), Postgres::start());
+        maria(&one, "a", "mysql-segment").await;
+        postgres(&other).await;
+        let folder = tempfile::tempdir().unwrap();
+        password_file(folder.path(), "password");
+        std::fs::write(folder.path().join("wrong"), "geheim-no-more").unwrap();
+        Self { maria: one, postgres: other, folder }
+    }
+
+    /// Slot 0 compares and swaps, with `more` said of it; slot 1 and the ledger share a database.
+    fn config(&self, more: &str) -> Config {
+        let (maria, postgres) = (self.maria.address(), self.postgres.address());
+        let folder = self.folder.path().display();
+        let mut text = "cluster = \"c\"\nauto_create = [\"*\"]\n[ring]\nshard_bits = 1\n".to_owned();
+        let shard0 =
+            format!("[[shard]]\nslot = 0\nstore = \"mysql-segment\"\nurl = \"mysql://sequent@{maria}/a\"\n");
+        let shard1 = format!(
+            "[[shard]]\nslot = 1\nstore = \"postgres-row\"\nurl = \"postgres://seq:${{WORD}}@{postgres}/seq\"\nschema = \"one\"\n"
+        );
+        let ledger = format!(
+            "[ledger]\nstore = \"postgres\"\nurl = \"postgres://seq@{postgres}/seq\"\npassword_file = \"{folder}/password\"\n"
+        );
+        write!(text, "{shard0}{more}\n{shard1}{ledger}").unwrap();
+        let file = self.folder.path().join("sequent.toml");
+        std::fs::write(&file, text).unwrap();
+        let mut sources = Sources::embedded(self.folder.path().join("data")).file(file);
+        sources.environment.insert("WORD".to_owned(), PASSWORD.to_owned());
+        let sources = sources.flag("ring.attempt_timeout_ms", "8000").flag("ring.slow_after_ms", "8000");
+        Config::load(&sources.flag("limits.deadline_ms", "30000")).unwrap()
+    }
+
+    async fn slot_0(&self, more: &str) -> ShardReport {
+        let desk = Desk::open(&self.config(more), &Options::default()).await.unwrap();
+        desk.shards().await.swap_remove(0)
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn other_kinds_count_and_what_is_wrong_with_them_is_said_without_the_secret() {
+    let site = Site::start().await;
+    let good = format!("password_file = \"{}/password\"\n", site.folder.path().display());
+    let mut given = BTreeSet::new();
+    for _ in 0..2 {
+        let engine = open(&site.config(&good)).await;
+        for _ in 0..10 {
+            assert!(take(&engine, 10).await.into_iter().all(|number| given.insert(number)), "given twice");
+        }
+        engine.shutdown().await;
+    }
+    assert!(given.iter().map(|number| number % 2).collect::<BTreeSet<_>>().len() == 2, "both slots gave");
+    let schemas = "\\c seq
+        SELECT count(*) FROM information_schema.schemata WHERE schema_name IN ('one', 'sequent_ledger')";
+    let there = site.postgres.sql(schemas).await;
+    assert_eq!(there.trim().lines().last(), Some("2"), "where they were told to be");
+    let report = site.slot_0(&good).await;
+    assert_eq!((report.state.as_str(), report.store), ("open", "mysql-segment"), "{report:?}");
+    for (more, part) in [
+        (format!("{good}tls = \"verify\""), "SSL"),
+        (good.replace("password\"\n", "wrong\""), "1045"),
+        (good.replace("password\"\n", "absent\""), "password file"),
+    ] {
+        let report = site.slot_0(&more).await;
+        let printed = format!("{report:?}");
+        assert_eq!(report.state, "refused", "{printed}");
+        assert!(printed.contains(part) && !printed.contains("geheim"), "{part}: {printed}");
+    }
+}

@@ -1,0 +1,71 @@
+//! Databases with users who have what the README grants them, and no more.
+
+use std::path::{Path, PathBuf};
+
+use sequent_engine::{Engine, NextRequest, Options, config::Config};
+use sequent_testkit::servers::{MariaDb, Postgres};
+
+/// What no listing and no error may show.
+pub(crate) const PASSWORD: &str = "geheim-of-a-test";
+
+const README: &str = include_str!("../../../README.md");
+
+/// The README's grants: each statement with the comment behind it.
+fn grants() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let lines = README.lines().filter(|line| line.starts_with("GRANT "));
+    lines.map(|line| line.split_once("--").unwrap_or((line, "PostgreSQL")))
+}
+
+/// The grant for `kind`, of the database that the README calls `example`.
+fn grant(kind: &str, example: &str, database: &str) -> String {
+    let found = grants().find(|(_, kinds)| kinds.split([',', ' ']).any(|word| word == kind));
+    let (statement, _) = found.unwrap_or_else(|| panic!("the README grants {kind} nothing"));
+    assert!(statement.contains(example), "{statement}");
+    statement.replace(example, database)
+}
+
+/// A database with its user, as the README has them.
+pub(crate) async fn maria(server: &MariaDb, database: &str, kind: &str) {
+    let example = if kind == "ledger" { "`ledger`" } else { "`shard0`" };
+    let grant = grant(kind, example, &format!("`{database}`"));
+    let user = format!("CREATE USER IF NOT EXISTS 'sequent'@'%' IDENTIFIED BY '{PASSWORD}'");
+    server.sql(&format!("CREATE DATABASE `{database}`; {user}; {grant}")).await;
+}
+
+/// The database `seq` with its role, as the README has them. What everybody may do by default would hide a grant that
+/// is missing.
+pub(crate) async fn postgres(server: &Postgres) {
+    server.sql("CREATE DATABASE seq; REVOKE ALL ON DATABASE seq FROM PUBLIC;").await;
+    server.sql(&format!("CREATE ROLE seq LOGIN PASSWORD '{PASSWORD}';")).await;
+    server.sql(&grant("PostgreSQL", "DATABASE seq TO seq", "DATABASE seq TO seq")).await;
+}
+
+/// A file with the password and what an editor leaves behind it.
+pub(crate) fn password_file(folder: &Path, name: &str) -> PathBuf {
+    let path = folder.join(name);
+    std::fs::write(&path, format!("{PASSWORD}\n")).unwrap();
+    path
+}
+
+pub(crate) async fn open(config: &Config) -> Engine {
+    Engine::open(config.clone(), Options::default()).await.unwrap()
+}
+
+/// Numbers of `order`; no request may fail.
+pub(crate) async fn take(engine: &Engine, count: u64) -> Vec<u64> {
+    let issued = engine.next(&NextRequest::new("order").unwrap().count(count)).await;
+    issued.unwrap_or_else(|error| panic!("a request failed: {error} {error:?}")).numbers.numbers().collect()
+}
+
+#[test]
+fn the_readmes_grants_are_those_of_the_modules_pages() {
+    let pages = [
+        include_str!("../../../crates/backend/src/mysql/mod.rs"),
+        include_str!("../../../crates/backend/src/postgres/mod.rs"),
+    ]
+    .concat();
+    assert_eq!(grants().count(), 4, "three of MySQL, one of PostgreSQL");
+    for line in README.lines().filter(|line| line.starts_with("GRANT ")) {
+        assert!(pages.contains(&format!("//! {line}\n")), "no page has it: {line}");
+    }
+}
