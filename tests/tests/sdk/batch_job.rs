@@ -59,10 +59,3 @@ fn it_waits_for_a_server_that_starts_after_it() {
     assert_eq!(told.iter().map(|(_, rest)| *rest).collect::<Vec<_>>(), ["tea;3", "milk;4"]);
     assert!(told[0].0 < told[1].0, "{told:?}");
 }
-
-#[test]
-fn what_no_waiting_mends_it_says_at_once() {
-    let done = job(&example(), "ftp://a").wait_with_output().unwrap();
-    assert_eq!(done.status.code(), Some(1), "{done:?}");
-    assert!(String::from_utf8(done.stderr).unwrap().contains("ftp://a"));
-}
