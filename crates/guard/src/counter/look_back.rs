@@ -1,8 +1,8 @@
 //! Did the counter go backwards since the latest take? Judged as the next take would be, without taking.
 
-use sequent_core::{Cell, ErrorKind, Rule};
+use sequent_core::{Cell, ErrorKind, Life, Rule};
 
-use super::Guarded;
+use super::{Guarded, permit::Permit};
 
 impl Guarded {
     /// Reads the counter, and gives its life up if the store has forgotten what was taken. A store that can't be asked
@@ -11,34 +11,51 @@ impl Guarded {
         if self.is_shut() {
             return;
         }
-        let Some(permit) = self.good_permit() else {
-            if self.state().refused.is_some() {
-                // The life that was to follow could not begin.
-                let _ = self.permit(1).await;
-            }
-            return;
+        let is_over = match self.good_permit() {
+            Some(permit) => self.is_over(&permit).await,
+            // A life that was to follow and could not begin.
+            None => self.state().refused.is_some(),
         };
+        // Not only when it is taken from: a new life keeps every server from the ids that the store would give again.
+        if is_over && self.permit(1).await.is_err() {
+            self.fence().await;
+        }
+    }
+
+    /// Whether another life must follow; the permit is then gone.
+    async fn is_over(&self, permit: &Permit) -> bool {
         // Before the store is asked: what is taken meanwhile may not be in its answer.
         let floor = self.state().order.floor();
         let cell = Cell { key: &self.counter.key, under: &permit.row.store };
         match self.shard.store().lift(cell, permit.row.life, 0).await {
             Ok(value) if value < floor && self.shared.rules.keep(Rule::Order) => {
                 self.regressed(format!("the counter was at {floor}, and was found at {value}"));
-                self.give_up(permit.row.life, true);
             }
-            Err(error) if error.kind() == ErrorKind::Regressed => {
-                // Another server's new life, or a store that forgot this one: the first touch finds out which.
-                self.give_up(permit.row.life, true);
-            }
+            // Another server's new life, or a store that forgot this one: the first touch finds out which.
+            Err(error) if error.kind() == ErrorKind::Regressed => {}
             Err(error) => {
                 // A store that was restarted is inspected before it is touched again.
-                let _ = self.refused(&permit, error);
-                return;
+                let _ = self.refused(permit, error);
+                return false;
             }
-            Ok(_) => return,
+            Ok(_) => return false,
         }
-        // Not only when it is taken from: a new life keeps every server from the ids that the store would give again.
-        // Where it can't begin now, the next take begins it.
-        let _ = self.permit(1).await;
+        self.give_up(permit.row.life, true);
+        true
+    }
+
+    /// Closes the cell of a store that forgot, while no life can follow: others can't hear of it as long as the ledger is
+    /// away, and would give its ids again. The counter is out of use until the ledger is back.
+    async fn fence(&self) {
+        let (refused, floor) = {
+            let state = self.state();
+            (state.refused, state.order.floor())
+        };
+        let (Some(life), Some(under)) = (refused, self.shard.incarnation()) else { return };
+        let cell = Cell { key: &self.counter.key, under: &under };
+        if self.shard.store().lift(cell, life, 0).await.is_ok_and(|value| value < floor) {
+            // What can't be closed now is at the next look.
+            let _ = self.shard.store().close(cell, Life::random(&*self.shared.env.entropy)).await;
+        }
     }
 }

@@ -153,3 +153,22 @@ async fn rows_read_when_a_key_came_alive_are_brought_up_to_date() {
     tokio::time::sleep(Duration::from_millis(4500)).await;
     assert!(late.take(0, 30).await.unwrap()[0] > 60);
 }
+
+#[tokio::test(start_paused = true)]
+async fn with_the_ledger_away_whoever_notices_takes_the_counter_out_of_use() {
+    let (world, idle, busy) = at_rest().await;
+    busy.take(0, 1).await.unwrap();
+    let copy = world.stores[0].snapshot();
+    let ceiling = world.row(0).ceiling;
+    busy.wires.ledger.cut();
+    idle.wires.ledger.cut();
+    busy.take_to(0, ceiling - 5).await;
+    world.stores[0].restore_in_place(copy);
+    idle.shows_up().await;
+    assert!(regressions(&busy) > 0);
+    assert!(idle.take(0, 10).await.is_err(), "it can't know, and the cell is closed");
+    busy.wires.ledger.mend();
+    idle.wires.ledger.mend();
+    idle.shows_up().await;
+    assert!(idle.take(0, 30).await.unwrap()[0] > ceiling - 5);
+}
