@@ -184,15 +184,15 @@ fn more_connections_than_a_process_may_have_files() {
     let answer = told_from([127, 0, 0, 2], &server.http, "POST /v1/sequences/order/next");
     assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
     // Every store is at work, and a file more can be opened.
-    assert_eq!(server.metric("sequent_slot_state", "state=\"live\"").round(), 4.0);
-    assert_eq!(server.metric("sequent_connections_refused_total", "accept_failed").round(), 0.0);
+    assert!((server.metric("sequent_slot_state", "state=\"live\"") - 4.0).abs() < 0.5);
+    assert!(server.metric("sequent_connections_refused_total", "accept_failed") < 0.5);
     assert!(server.metric("sequent_connections_refused_total", "listener=\"http\"") > 300.0);
     drop((http, grpc));
     let (code, err) = server.end();
     assert_eq!(code, Some(0), "{err}");
-    let lowered: Vec<_> = err.lines().filter(|line| line.contains("limits.connections_max")).collect();
-    let both = |line: &str| line.contains("10000") && line.contains("256");
-    assert!(matches!(lowered[..], [line] if both(line)), "said once, with both numbers: {err}");
+    let said: Vec<_> = err.lines().filter(|line| line.contains("limits.connections_max")).collect();
+    let both = |text: &str| text.contains("10000") && text.contains("256");
+    assert!(matches!(said[..], [once] if both(once)), "said once, with both numbers: {err}");
 }
 
 #[test]

@@ -120,7 +120,9 @@ fn head(stream: u32, path: &str) -> Vec<u8> {
         ("content-type", "application/grpc"),
         ("te", "trailers"),
     ];
-    headers.iter().for_each(|(name, value)| frames::header(&mut block, name, value));
+    for (name, value) in &headers {
+        frames::header(&mut block, name, value);
+    }
     frame(HEADERS, END_HEADERS, stream, &block)
 }
 

@@ -59,7 +59,7 @@ impl Keeper {
         }
         watches.join_all().await;
         // Where there is no shard, there is nothing to come to an end of.
-        std::future::pending().await
+        std::future::pending::<()>().await;
     }
 }
 

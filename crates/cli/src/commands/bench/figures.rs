@@ -56,11 +56,8 @@ fn cells(Span { tally, length }: Span<'_>) -> [String; COLUMNS.len()] {
 }
 
 fn row(name: &str, cells: &[String; COLUMNS.len()]) -> String {
-    let mut row = format!("{name:NAMES$}");
-    for (cell, (_, width)) in cells.iter().zip(COLUMNS) {
-        row.push_str(&format!(" {cell:>width$}"));
-    }
-    row
+    let cells = cells.iter().zip(COLUMNS).map(|(cell, (_, width))| format!(" {cell:>width$}"));
+    std::iter::once(format!("{name:NAMES$}")).chain(cells).collect()
 }
 
 #[cfg(test)]
