@@ -125,9 +125,11 @@ async fn a_caller_that_stalls_in_a_transaction_holds_up_others_for_seconds_only(
     let mut polls = 0;
     while site.server.sql(holds).await.trim() == "0" {
         polls += 1;
-        assert!(polls < POLLS_MAX, "the call never held the lock");
-        let polled = poll_fn(|context| Poll::Ready(call.as_mut().poll(context))).await;
-        assert!(polled.is_pending(), "the call was through before it was seen to hold the lock");
+        assert!(polls < POLLS_MAX, "no call was seen to hold the lock");
+        if poll_fn(|context| Poll::Ready(call.as_mut().poll(context))).await.is_ready() {
+            // Its answers came faster than it was looked at: another one.
+            call = stalled.enlist(&under, ServerId(7), 1);
+        }
     }
     let mut refused = 0;
     while let Err(error) = other.enlist(&under, ServerId(8), 1).await {
