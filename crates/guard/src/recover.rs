@@ -8,7 +8,7 @@ use sequent_core::{
     mark_of,
 };
 
-use crate::{belongs, keeper::limited};
+use crate::{belongs, limit::limited};
 
 /// Takes the ledger at hand as the truth, but for `loss`: every counter opens a new life above its ceiling plus the
 /// loss. The version goes above every mark that can be reached, so that the marks no longer accuse it.

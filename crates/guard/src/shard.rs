@@ -13,7 +13,7 @@ use sequent_core::{
     ledger::Ledger,
 };
 
-use crate::{keeper::limited, stamps::misfit};
+use crate::{limit::limited, stamps::misfit};
 
 /// A shard as the guard knows it.
 pub(crate) struct Shard {

@@ -27,7 +27,6 @@ use crate::{
     status::{CounterStatus, KeeperStatus},
 };
 pub(crate) use asks::{Answered, Ask, Shared};
-pub(crate) use opening::limited;
 pub(crate) use watching::Latest;
 
 /// Asks waiting for the next ledger call; further ones wait to get in.

@@ -28,8 +28,6 @@ use crate::{
     stamps::another,
 };
 
-pub(crate) use crate::limit::limited;
-
 /// Slots that can't take part now, each with the reason.
 type Outside = Vec<(SlotIndex, SourceError)>;
 
