@@ -68,6 +68,14 @@ impl Aged {
         }
     }
 
+    /// The number of the highest id of the slot that the ledger knows to be taken.
+    fn reported(&self, slot: u64) -> Option<u64> {
+        let shown = self.place.run(&["show", "order", "--json"]).succeeded().json();
+        let counters = shown["counters"].as_array().unwrap();
+        let counter = counters.iter().find(|counter| counter["slot"] == slot)?;
+        counter["number_max"].as_str()?.parse().ok()
+    }
+
     /// Life and ceiling of each counter.
     fn rows(&self) -> Vec<(String, String)> {
         let shown = self.place.run(&["show", "order", "--json"]).succeeded().json();
@@ -84,6 +92,11 @@ impl Aged {
         self.place.run(&["recover", "--bump", "1000"]).succeeded();
         self.goes_on("recovered");
     }
+}
+
+/// The slot that a number of the default layout of four came from.
+fn slot(number: u64) -> u64 {
+    (number - 1) % 4
 }
 
 fn refusal(ran: Ran, words: &[&str]) {
@@ -210,12 +223,21 @@ fn write_over(old: &Path, file: &Path) {
 }
 
 #[test]
-fn an_old_shard_copied_over_without_its_log_under_a_process_repeats_nothing() {
+fn an_old_shard_copied_over_without_its_log_under_a_process_repeats_nothing_once_noticed() {
     let mut aged = Aged::new();
     let taker = aged.place.start_taker("order", 5, 5);
     eventually("the taker takes", || (taker.numbers().len() > 200).then_some(()));
     // The old copy was made after a clean stop, so there is no `-wal`: the process goes on in a log without a name.
     aged.overwrite(&aged.place.shard(1));
+    eventually("the taker notices", || taker.err().contains("removed or replaced").then_some(()));
+    // It takes nothing there from now on. What it took before is known to all once it has shown up.
+    eventually("all that it took is reported", || {
+        let numbers = taker.numbers();
+        let late = numbers.rchunks(1000).next().unwrap_or_default();
+        let is_spent = late.len() == 1000 && !late.iter().any(|number| slot(*number) == 1);
+        let highest = numbers.iter().filter(|number| slot(**number) == 1).max();
+        (is_spent && aged.reported(1) >= highest.copied()).then_some(())
+    });
     for round in 0..5 {
         let now = taker.numbers().len();
         eventually("the taker goes on", || (taker.numbers().len() > now + 300).then_some(()));
