@@ -30,7 +30,7 @@ use order::Order;
 use pace::Pace;
 use permit::Permit;
 use release::Judgement;
-use report::Former;
+use report::{Adds, Former, Told};
 use touch::Preread;
 
 /// A take begins again at most so often: after a lost life, a reborn store, a block of a life that ended meanwhile.
@@ -54,6 +54,8 @@ pub(crate) struct State {
     pub(crate) permit: Option<Permit>,
     /// The row read when the key came alive, good for one first touch soon after.
     preread: Option<Preread>,
+    /// What was heard of the row while there was neither permit nor row: one that is being read may not have it yet.
+    told: Option<Told>,
     /// The life that the store refused last, and how often its opener has been waited for.
     refused: Option<Life>,
     duel: Option<(Life, u32)>,
@@ -110,7 +112,11 @@ impl Guarded {
     /// The row as it was read with the others of its key.
     pub(crate) fn preread(&self, row: Option<Row>, clock_ms: u64) {
         let mut state = self.state();
-        if let Some(row) = row {
+        let told = state.told.take();
+        if let Some(mut row) = row {
+            if told.is_some_and(|told| told.adds_to(&mut row) == Adds::Doubt) {
+                return;
+            }
             if self.shared.desk.speaks_as(&row.ledger) {
                 state.saw(row.seen, row.base);
             } else {

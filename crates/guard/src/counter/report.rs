@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use sequent_core::{
     Incarnation, Life,
-    ledger::{Moved, Raise, Raised},
+    ledger::{Moved, Raise, Raised, Row},
 };
 
 use super::{Guarded, State, permit::Permit};
@@ -14,6 +14,32 @@ use crate::leap;
 pub(super) struct Former {
     life: Life,
     ledger: Incarnation,
+}
+
+/// What another server said of the row: it holds this life, and has seen so much.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Told {
+    life: Life,
+    seen: u64,
+}
+
+/// What becomes of a row by what was told while it was being read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Adds {
+    /// It holds all that was told.
+    Good,
+    /// One of the two is older than the other, and nothing says which.
+    Doubt,
+}
+
+impl Told {
+    pub(super) fn adds_to(self, row: &mut Row) -> Adds {
+        if self.life != row.life {
+            return Adds::Doubt;
+        }
+        row.seen = row.seen.max(self.seen);
+        Adds::Good
+    }
 }
 
 impl State {
@@ -105,6 +131,7 @@ impl Guarded {
             }
         }
         let Some(permit) = state.permit.as_ref().filter(|permit| permit.row.ledger == *under) else {
+            state.told = Some(Told { life: moved.life, seen: moved.seen });
             return false;
         };
         if permit.row.life != moved.life {

@@ -7,11 +7,14 @@ use sequent_core::{
     ledger::{Counter, Opened, Opening, Reading, Row},
 };
 
-use super::{Guarded, permit::Permit};
+use super::{Guarded, permit::Permit, report::Adds};
 use crate::{keeper::Ask, leap};
 
 /// A first touch begins again at most so often, when others open, restore or restart meanwhile.
 const TOUCHES_MAX: usize = 8;
+
+/// A row is read at most so often, when others move it meanwhile.
+const READS_MAX: usize = 4;
 
 /// The longest of the first random waits before a refused join of a young life is tried again; four times as long with
 /// each further try, so that many servers that meet at one counter part.
@@ -77,9 +80,16 @@ impl Guarded {
             return Ok((self.shared.desk.incarnation(), Some(row), clock_ms));
         }
         let asked = std::slice::from_ref(&self.counter);
-        let (ledger, Reading { rows, clock_ms }) = self.shared.desk.read(asked).await?;
-        self.shared.desk.trusted()?;
-        Ok((ledger, rows.into_iter().next().flatten(), clock_ms))
+        for _ in 0..READS_MAX {
+            self.state().told = None;
+            let (ledger, Reading { rows, clock_ms }) = self.shared.desk.read(asked).await?;
+            self.shared.desk.trusted()?;
+            let (mut row, told) = (rows.into_iter().next().flatten(), self.state().told.take());
+            if !told.zip(row.as_mut()).is_some_and(|(told, row)| told.adds_to(row) == Adds::Doubt) {
+                return Ok((ledger, row, clock_ms));
+            }
+        }
+        Err(SourceError::new(ErrorKind::Contended, "the row was moved again and again while it was read"))
     }
 
     fn names(&self, row: &Row, store: &Incarnation, ledger: &Incarnation) -> bool {

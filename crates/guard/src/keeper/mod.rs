@@ -16,7 +16,7 @@ use std::{
 
 use sequent_core::{
     BoxFuture, ErrorKind, Event, Incarnation, Key, Source, SourceError,
-    ledger::{Counter, LayoutRecord, Word},
+    ledger::{Counter, LayoutRecord, Reading, Word},
 };
 use tokio::sync::watch;
 
@@ -101,24 +101,46 @@ impl Keeper {
         }
         let counter = |shard: &Arc<Shard>| Counter { slot: shard.slot(), key: key.clone() };
         let asked: Vec<Counter> = self.shards.iter().map(counter).collect();
-        let alive = asked.iter().all(|counter| self.registry().contains_key(counter));
-        let (rows, clock_ms) = if alive {
-            (vec![None; asked.len()], 0)
-        } else {
-            let (_, reading) = self.shared.desk.read(&asked).await?;
-            self.shared.desk.trusted()?;
-            (reading.rows, reading.clock_ms)
-        };
+        let are_alive = asked.iter().all(|counter| self.registry().contains_key(counter));
+        // Before their rows are read: what is heard meanwhile may not be in the answer, and is told only once.
+        let counters: Vec<Arc<Guarded>> = self
+            .shards
+            .iter()
+            .zip(&asked)
+            .map(|(shard, counter)| self.guarded(shard, counter, raw_max))
+            .collect();
+        if !are_alive && let Err(error) = self.read_ahead(&asked, &counters).await {
+            drop(counters);
+            self.forget_unused(&asked);
+            return Err(error);
+        }
         let mut sources: Vec<Option<Arc<dyn Source>>> = vec![None; usize::from(self.layout.layout.slots())];
-        for ((shard, counter), row) in self.shards.iter().zip(asked).zip(rows) {
-            let slot = usize::from(counter.slot);
-            let guarded = self.guarded(shard, &counter, raw_max);
-            guarded.preread(row, clock_ms);
-            if let Some(place) = sources.get_mut(slot) {
+        for guarded in counters {
+            if let Some(place) = sources.get_mut(usize::from(guarded.counter.slot)) {
                 *place = Some(Arc::new(Handle(guarded)));
             }
         }
         Ok(sources)
+    }
+
+    /// Reads the rows of a key's counters in one call.
+    async fn read_ahead(&self, asked: &[Counter], counters: &[Arc<Guarded>]) -> Result<(), SourceError> {
+        let (_, Reading { rows, clock_ms }) = self.shared.desk.read(asked).await?;
+        self.shared.desk.trusted()?;
+        for (guarded, row) in counters.iter().zip(rows) {
+            guarded.preread(row, clock_ms);
+        }
+        Ok(())
+    }
+
+    /// Forgets those that nobody uses, and which have nothing to report.
+    fn forget_unused(&self, counters: &[Counter]) {
+        let mut registry = self.registry();
+        for counter in counters {
+            if registry.get(counter).is_some_and(is_done_with) {
+                registry.remove(counter);
+            }
+        }
     }
 
     fn guarded(&self, shard: &Arc<Shard>, counter: &Counter, raw_max: u64) -> Arc<Guarded> {
@@ -185,6 +207,11 @@ impl Keeper {
                 .collect(),
         }
     }
+}
+
+/// Whether its key is gone here, and it has nothing left to report.
+fn is_done_with(guarded: &Arc<Guarded>) -> bool {
+    Arc::strong_count(guarded) == 1 && guarded.report(Duration::ZERO).is_none()
 }
 
 fn locked(registry: &Registry) -> MutexGuard<'_, BTreeMap<Counter, Arc<Guarded>>> {

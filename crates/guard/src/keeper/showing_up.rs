@@ -11,6 +11,7 @@ use tokio::sync::watch;
 use super::{
     AWAY_RETRY, Keeper, RAISES_MAX,
     asks::{owed, slots_of},
+    is_done_with,
 };
 use crate::counter::Guarded;
 
@@ -113,9 +114,7 @@ impl Keeper {
 
     /// Counters whose key is gone, and which have nothing left to report, are forgotten.
     fn forget_the_dropped(&self) {
-        let ahead = Duration::ZERO;
-        self.registry()
-            .retain(|_, guarded| Arc::strong_count(guarded) > 1 || guarded.report(ahead).is_some());
+        self.registry().retain(|_, guarded| !is_done_with(guarded));
     }
 }
 

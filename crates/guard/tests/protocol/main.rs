@@ -6,6 +6,7 @@ mod first_touch;
 mod harness;
 mod leap;
 mod ledger;
+mod listening;
 mod marks;
 mod merging;
 #[cfg(feature = "mutation")]

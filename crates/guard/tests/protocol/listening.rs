@@ -1,0 +1,44 @@
+//! What is told of a row while it is being read: it is told once, and must not be lost.
+
+use std::{sync::Arc, time::Duration};
+
+use crate::harness::{When, World, key};
+
+/// A row is read, and its answer comes late: after another server has reported and ended, this one has listened, and the
+/// shard was set back in place. `rested`: the key has been alive for long, so that the counter reads its own row.
+async fn a_row_read_before_a_report_and_answered_after_it(rested: bool) {
+    let world = World::new(2);
+    let (taker, reader) = (world.open("taker").await, world.open("reader").await);
+    taker.take_to(0, 50).await;
+    taker.shows_up().await;
+    if rested {
+        reader.source(&key(), 0).await.unwrap();
+        tokio::time::sleep(Duration::from_secs(6)).await;
+    }
+    let copy = world.stores[0].snapshot();
+    // Shortly before both show up.
+    tokio::time::sleep(Duration::from_millis(1800)).await;
+    let gate = reader.wires.ledger.hold("read", When::After);
+    let late = Arc::clone(&reader);
+    let first = tokio::spawn(async move { late.take(0, 1).await });
+    gate.reached().await;
+    taker.take_to(0, 90).await;
+    taker.stop().await;
+    let heard = reader.wires.ledger.calls("moved");
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    assert!(reader.wires.ledger.calls("moved") > heard, "the reader has listened");
+    world.stores[0].restore_in_place(copy);
+    gate.open();
+    first.await.unwrap().unwrap();
+    reader.take_to(0, 200).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_told_while_a_key_comes_alive_counts() {
+    a_row_read_before_a_report_and_answered_after_it(false).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_told_while_a_counter_reads_its_row_counts() {
+    a_row_read_before_a_report_and_answered_after_it(true).await;
+}
