@@ -71,6 +71,14 @@ pub struct Inspection {
 /// - A number is returned only once it is as durable as the store can make it.
 /// - No retry beyond what the verb needs by itself, and that bounded (`Contended`); no time limit; no pool without a bound.
 pub trait Store: Send + Sync {
+    /// Whether it can hold a counter of this key at all, as far as it knows without asking its server; asked when a
+    /// sequence is defined. `Exhausted`, naming the key, the bound and the kind of store that can, is what the verbs would
+    /// answer for good. By default every key can be held.
+    fn holds(&self, key: &Key) -> Result<(), SourceError> {
+        let _ = key;
+        Ok(())
+    }
+
     /// Opens a connection if need be, and reads what the store says of itself.
     fn inspect(&self) -> BoxFuture<'_, Result<Inspection, SourceError>>;
 

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use sequent_core::{
-    Block, BoxFuture, Cell, ErrorKind, Incarnation, Inspection, Life, SlotIndex, SourceError, Stamp, Store,
+    Block, BoxFuture, Cell, ErrorKind, Incarnation, Inspection, Key, Life, SlotIndex, SourceError, Stamp,
+    Store,
 };
 use tokio::time::timeout;
 
@@ -75,6 +76,11 @@ impl Attempt {
 
 #[deny(clippy::missing_trait_methods)]
 impl Store for Timed {
+    /// Nobody is asked, so nothing is timed.
+    fn holds(&self, key: &Key) -> Result<(), SourceError> {
+        self.store.holds(key)
+    }
+
     fn inspect(&self) -> BoxFuture<'_, Result<Inspection, SourceError>> {
         self.run("inspect", |store| Box::pin(async move { store.inspect().await }))
     }

@@ -64,6 +64,13 @@ impl MysqlStore {
 }
 
 impl Store for MysqlStore {
+    fn holds(&self, key: &Key) -> Result<(), SourceError> {
+        match &self.way {
+            Way::Row | Way::Segment(_) => Ok(()),
+            Way::AutoIncrement(codes) => codes.holds(key),
+        }
+    }
+
     fn inspect(&self) -> BoxFuture<'_, Result<Inspection, SourceError>> {
         Box::pin(self.pool.perform(Inspect))
     }

@@ -9,7 +9,7 @@ mod purge;
 mod table;
 mod take;
 
-use sequent_core::{Block, Cell, Life, SourceError};
+use sequent_core::{Block, Cell, Key, Life, SourceError};
 
 use self::{
     fence::{Close, Install, Lift},
@@ -32,6 +32,11 @@ pub(super) struct Codes {
 impl Codes {
     pub(super) fn new(suffix: &str, create: bool) -> Result<Self, SourceError> {
         Ok(Self { tables: Tables::new(suffix, create)?, due: Due::default() })
+    }
+
+    /// Refuses a key that no table can be named after; what a server folds it knows alone.
+    pub(super) fn holds(&self, key: &Key) -> Result<(), SourceError> {
+        self.tables.name(key, false).map(drop)
     }
 
     pub(super) async fn take(

@@ -38,17 +38,22 @@ impl Tables {
 
     /// The table of a key. A key that can have none never asks this store again: others are not concerned.
     pub(super) fn of(&self, link: &Link, key: &Key) -> Result<Code, SourceError> {
-        let name = self.name(key, link.settings().folds_names()).map_err(|why| {
+        let name = self.name(key, link.settings().folds_names())?;
+        Ok(Code { sql: quoted(&name), name, create: self.create })
+    }
+
+    /// The name of the table of a key, where one can be named after it.
+    pub(super) fn name(&self, key: &Key, folded: bool) -> Result<String, SourceError> {
+        self.built(key, folded).map_err(|why| {
             let context = format!(
                 "key {key} can't be held by mysql-auto-increment, which has a table a key: {why}; mysql-row and \
                  mysql-segment can"
             );
             SourceError::new(ErrorKind::Exhausted, context)
-        })?;
-        Ok(Code { sql: quoted(&name), name, create: self.create })
+        })
     }
 
-    fn name(&self, key: &Key, folded: bool) -> Result<String, String> {
+    fn built(&self, key: &Key, folded: bool) -> Result<String, String> {
         let owner = key.as_str();
         if owner != key.sequence() {
             return Err("it has a period or partitions".to_owned());
