@@ -1,0 +1,123 @@
+//! Each slot in turn is killed, hung, slowed down, cut off, restarted and put back, under load.
+
+use std::{
+    collections::BTreeMap,
+    time::{Duration, Instant},
+};
+
+use sequent_testkit::servers::DataCopy;
+
+use crate::{
+    fault::Fault,
+    harness::{Harness, PATIENCE, SETTINGS, until},
+    journal::Phase,
+    load::Load,
+    scale::Scale,
+    stalls::Stalls,
+};
+
+/// How soon a slot whose store is back is in use again, where `rescue_after_max_s` is 2.
+const RESCUED_WITHIN: Duration = Duration::from_secs(5);
+
+/// Numbers without any fault, before and between.
+const CALM: u64 = 30_000;
+
+/// Numbers while a store is away, after that was noticed.
+const AWAY: u64 = 10_000;
+
+/// What goes on while stores fail.
+struct Run {
+    harness: Harness,
+    copies: Vec<DataCopy>,
+    load: Load,
+    stalls: Stalls,
+    normal: BTreeMap<&'static str, Duration>,
+    faults: Vec<String>,
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn each_slot_fails_in_each_way_and_nobody_notices() {
+    let scale = Scale::from_environment();
+    let harness = Harness::start(SETTINGS).await;
+    let copies = harness.ring.copies().await;
+    harness.all_live().await;
+    let load = Load::start(&harness, false);
+    let mut run =
+        Run { harness, copies, load, stalls: Stalls::watch(), normal: BTreeMap::new(), faults: vec![] };
+    run.more(CALM / 3).await;
+    run.load.journal.turn();
+    run.more(CALM).await;
+    let calm = run.load.journal.turn();
+    run.normal = calm.normal();
+    println!("calm: {}", calm.shown());
+    run.judge("calm", &calm);
+    for (slot, fault) in scale.plan() {
+        run.befalls(slot, fault).await;
+    }
+    while run.load.journal.bits.count() < scale.numbers && run.faults.is_empty() {
+        run.more(CALM).await;
+    }
+    run.load.stop();
+    let rest = run.load.journal.turn();
+    run.judge("the rest", &rest);
+    println!("{} numbers, none twice", run.load.journal.bits.count());
+    for server in &mut run.harness.servers {
+        assert_eq!(server.drain(), Some(0));
+    }
+    assert!(run.faults.is_empty(), "{:#?}", run.faults);
+}
+
+impl Run {
+    async fn befalls(&mut self, slot: usize, fault: Fault) {
+        let name = format!("slot {slot} ({}) {fault:?}", self.harness.ring.slots[slot].kind);
+        self.harness.all_live().await;
+        let store = &self.harness.ring.slots[slot];
+        let struck = Instant::now();
+        fault.strike(store).await;
+        let evicted = self.within(struck, fault.noticed_within(), |live| !live, slot).await;
+        self.more(AWAY).await;
+        fault.end(&self.harness.ring.slots[slot], &self.copies[slot]).await;
+        let back = Instant::now();
+        let rescued = self.within(back, RESCUED_WITHIN, |live| live, slot).await;
+        let phase = self.load.journal.turn();
+        println!("{name}: out after {evicted:?}, in use {rescued:?} after its return; {}", phase.shown());
+        for (what, outcome) in [("noticed", evicted), ("rescued", rescued)] {
+            if let Err(late) = outcome {
+                self.faults.push(format!("{name}: {what} only after {late:?}"));
+            }
+        }
+        self.judge(&name, &phase);
+        self.more(CALM / 10).await;
+        let after = self.load.journal.turn();
+        self.judge(&format!("after {name}"), &after);
+    }
+
+    /// How long after `since` both servers say of a slot that it is live, or is not: within the bound, or too late.
+    async fn within(
+        &self,
+        since: Instant,
+        bound: Duration,
+        is: impl Fn(bool) -> bool,
+        slot: usize,
+    ) -> Result<Duration, Duration> {
+        self.harness.both(PATIENCE, |look| is(look.is_live(slot))).await;
+        let (now, took) = (Instant::now(), since.elapsed());
+        let stall = self.stalls.within(since, now);
+        if took > bound {
+            println!("    took {took:?}, {bound:?} allowed, the machine stood still {stall:?}");
+        }
+        if took <= bound + stall { Ok(took) } else { Err(took) }
+    }
+
+    /// So many more numbers: service goes on.
+    async fn more(&self, numbers: u64) {
+        let bits = &self.load.journal.bits;
+        let goal = bits.count() + numbers;
+        assert!(until(PATIENCE, async || bits.count() >= goal).await, "no more numbers come");
+    }
+
+    fn judge(&mut self, name: &str, phase: &Phase) {
+        let faults = phase.faults(&self.normal, &self.stalls);
+        self.faults.extend(faults.into_iter().map(|fault| format!("{name}: {fault}")));
+    }
+}

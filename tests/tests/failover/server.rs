@@ -1,0 +1,141 @@
+//! A server's process at addresses that outlive it, and what it says of itself.
+
+use std::{collections::BTreeMap, net::SocketAddr, path::PathBuf};
+
+use hyper::Method;
+use sequent_testkit::servers::Port;
+
+use crate::{
+    http::Http,
+    place::{Place, Running},
+};
+
+/// `sequent serve` over the ring, with a data directory and ports of its own.
+pub(crate) struct Server {
+    place: Place,
+    config: PathBuf,
+    ports: [Port; 3],
+    process: Option<Running>,
+}
+
+/// What `/metrics` has of slots and numbers.
+#[derive(Debug, Default)]
+pub(crate) struct Look {
+    /// The state of each slot.
+    pub(crate) states: BTreeMap<usize, String>,
+    /// Numbers ready in memory.
+    pub(crate) reserve: u64,
+    text: String,
+}
+
+impl Server {
+    /// Started, and ready.
+    pub(crate) async fn start(config: &str) -> Self {
+        let place = Place::new();
+        let file = place.path("sequent.toml");
+        std::fs::write(&file, config).unwrap();
+        let ports = [Port::reserve(), Port::reserve(), Port::reserve()];
+        let mut server = Self { place, config: file, ports, process: None };
+        server.restart().await;
+        server
+    }
+
+    /// Started at the same addresses, and ready.
+    pub(crate) async fn restart(&mut self) {
+        let [grpc, http, admin] = [self.grpc(), self.http(), self.admin()];
+        let config = self.config.display().to_string();
+        let data = self.place.data().display().to_string();
+        let mut args = vec!["serve", "--json", "--config", &config, "--data", &data];
+        let settings = [
+            format!("listen.grpc={grpc}"),
+            format!("listen.http={http}"),
+            format!("listen.admin={admin}"),
+            "limits.drain_delay_s=0".to_owned(),
+        ];
+        for setting in &settings {
+            args.extend(["--set", setting]);
+        }
+        let process = self.place.start(&args);
+        tokio::task::block_in_place(|| {
+            process.until("a server says where it is", |process| process.out().contains('\n').then_some(()));
+        });
+        self.process = Some(process);
+    }
+
+    /// `kill -9`.
+    pub(crate) fn kill(&mut self) {
+        let process = self.process.take().expect("it runs");
+        tokio::task::block_in_place(|| process.kill());
+    }
+
+    /// Drains it; its exit code.
+    pub(crate) fn drain(&mut self) -> Option<i32> {
+        let process = self.process.take()?;
+        process.signal("TERM");
+        tokio::task::block_in_place(|| process.wait()).code
+    }
+
+    pub(crate) fn grpc(&self) -> SocketAddr {
+        self.ports[0].address()
+    }
+
+    pub(crate) fn http(&self) -> SocketAddr {
+        self.ports[1].address()
+    }
+
+    fn admin(&self) -> SocketAddr {
+        self.ports[2].address()
+    }
+
+    /// What it has logged since it was started.
+    pub(crate) fn log(&self) -> String {
+        self.process.as_ref().map_or_else(String::new, Running::err)
+    }
+
+    /// What it knows without asking any store.
+    pub(crate) async fn look(&self) -> Look {
+        Look::of(self.ask("/metrics").await)
+    }
+
+    /// A page of the admin listener.
+    pub(crate) async fn ask(&self, path: &str) -> String {
+        let mut http = Http::connect(self.admin()).await.unwrap();
+        let answer = http.ask(Method::GET, path).await.unwrap();
+        assert_eq!(answer.status, 200, "{answer:?}");
+        answer.body
+    }
+}
+
+impl Look {
+    fn of(text: String) -> Self {
+        let mut look = Self { reserve: 0, states: BTreeMap::new(), text };
+        look.reserve = look.sum("sequent_reserve_numbers");
+        for line in look.text.lines().filter(|line| line.starts_with("sequent_slot_state{")) {
+            let label = |name: &str| {
+                let (_, rest) = line.split_once(&format!("{name}=\"")).unwrap();
+                rest.split('"').next().unwrap().to_owned()
+            };
+            if line.ends_with(" 1") {
+                look.states.insert(label("slot").parse().unwrap(), label("state"));
+            }
+        }
+        look
+    }
+
+    /// The sum of all series of a metric.
+    pub(crate) fn sum(&self, metric: &str) -> u64 {
+        let is_it = |line: &&str| line.strip_prefix(metric).is_some_and(|rest| rest.starts_with(['{', ' ']));
+        let value = |line: &str| line.rsplit(' ').next()?.parse::<f64>().ok();
+        #[allow(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "counts of a test are small"
+        )]
+        self.text.lines().filter(is_it).filter_map(value).map(|value| value as u64).sum()
+    }
+
+    /// Whether a slot serves.
+    pub(crate) fn is_live(&self, slot: usize) -> bool {
+        self.states.get(&slot).is_some_and(|state| state == "live")
+    }
+}
