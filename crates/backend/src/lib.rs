@@ -5,6 +5,7 @@
 //! | `memory` | `memory::MemoryStore` | `memory::MemoryLedger` | volatile: for tests, and for `sequent dev` |
 //! | `mysql` | `mysql::MysqlStore`: `mysql-row`, `mysql-segment`, `mysql-auto-increment` | `mysql::MysqlLedger` | durable, if the server's settings are |
 //! | `postgres` | `postgres::PostgresStore` (`postgres-row`) | `postgres::PostgresLedger` | durable, by the server's settings |
+//! | `redis` | `redis::RedisStore` (`redis`): Redis, Valkey | none | by the server's settings: volatile, lossy or durable |
 //! | `sqlite` | `sqlite::SqliteStore` | `sqlite::SqliteLedger` | durable: the embedded default |
 //!
 //! The feature `mutation` lets tests switch single rules of the guard off; no binary is built with it.
@@ -39,5 +40,9 @@ pub mod memory;
 pub mod mysql;
 #[cfg(feature = "postgres")]
 pub mod postgres;
+#[cfg(feature = "redis")]
+pub mod redis;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;
+#[cfg(any(feature = "memcached", feature = "redis"))]
+mod wire;

@@ -6,7 +6,10 @@ use super::{
     engine::{Engine, Place, Signal, says},
     program::Program,
     server::Server,
+    tool,
 };
+
+const CLIENT: Program = Program { name: "redis-cli", package: "redis-tools", folders: &[] };
 
 /// A Redis server.
 pub type Redis = Server<RedisServer>;
@@ -44,5 +47,31 @@ impl Server<RedisServer> {
     /// Its first database.
     pub fn url(&self) -> String {
         format!("redis://{}/0", self.address())
+    }
+
+    /// The same as somebody whom a test has created.
+    pub fn url_as(&self, user: &str, password: &str) -> String {
+        format!("redis://{user}:{password}@{}/0", self.address())
+    }
+
+    /// Runs a command as administrator: what the server says, without the last line's end.
+    ///
+    /// # Panics
+    ///
+    /// If it fails.
+    pub async fn ask(&self, words: &[&str]) -> String {
+        self.try_ask(words).await.unwrap_or_else(|why| panic!("{why}"))
+    }
+
+    /// The same, where a failure is of interest: what the client said.
+    pub async fn try_ask(&self, words: &[&str]) -> Result<String, String> {
+        let mut client = Command::new(CLIENT.path());
+        client.args(["-e", "-h", "127.0.0.1", "-p", &self.port().to_string()]);
+        // Where the server asks its default user for a password, that is it.
+        if let Some(password) = self.setting("requirepass").await {
+            client.env("REDISCLI_AUTH", password);
+        }
+        client.args(words);
+        tool::run(client, "").await.map(|said| said.trim_end().to_owned())
     }
 }

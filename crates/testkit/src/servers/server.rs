@@ -70,6 +70,11 @@ impl<E: Engine> Server<E> {
         self.settings.lock().await.insert(name.into(), value.into());
     }
 
+    /// The value of a setting that was set.
+    pub(crate) async fn setting(&self, name: &str) -> Option<String> {
+        self.settings.lock().await.get(name).cloned()
+    }
+
     /// Where it listens.
     pub fn address(&self) -> SocketAddr {
         self.port.address()

@@ -1,0 +1,178 @@
+//! One connection, and what was learned when it was opened: who speaks there.
+
+use redis::{AsyncConnectionConfig, Cmd, FromRedisValue, aio::MultiplexedConnection, cmd};
+use sequent_core::{Durability, Incarnation};
+
+use super::{
+    fault::CLUSTER,
+    options::Target,
+    scripts::Text,
+    settings::{self, field},
+};
+use crate::wire::{Fault, Line};
+
+/// An open connection. Dropped, it is closed, whatever was on its way.
+pub(super) struct Link {
+    connection: MultiplexedConnection,
+    incarnation: Incarnation,
+    /// The history of the data that it was opened on: each script compares it.
+    replid: String,
+    version: String,
+}
+
+/// What a script answered.
+#[derive(Debug)]
+pub(super) enum Answer {
+    /// Done, with these values.
+    Done(Vec<String>),
+    /// There is no cell.
+    None,
+    /// Something else is there.
+    Other(Vec<String>),
+    /// No number of ours is there.
+    Odd(Vec<String>),
+}
+
+impl Line for Link {
+    type Target = Target;
+
+    async fn open(target: &Target) -> Result<Self, Fault> {
+        let limits = AsyncConnectionConfig::new().set_connection_timeout(None).set_response_timeout(None);
+        let client = target.options.client().await?;
+        let mut connection = client.get_multiplexed_async_connection_with_config(&limits).await?;
+        let server: String = cmd("INFO").arg("server").query_async(&mut connection).await?;
+        admit_mode(field(&server, "redis_mode").or(field(&server, "server_mode")).unwrap_or_default())?;
+        let replication: String = cmd("INFO").arg("replication").query_async(&mut connection).await?;
+        admit_role(&replication)?;
+        let (run, replid) = (field(&server, "run_id"), field(&replication, "master_replid"));
+        let (Some(run), Some(replid)) = (run, replid) else {
+            return Err(Fault::refused(
+                "INFO names no run_id and master_replid: expected Redis 5 or later, or Valkey",
+            ));
+        };
+        let incarnation = Incarnation::new(format!("redis {run} {replid}"));
+        Ok(Self { connection, incarnation, replid: replid.to_owned(), version: version(&server) })
+    }
+
+    fn incarnation(&self) -> &Incarnation {
+        &self.incarnation
+    }
+
+    async fn ping(&mut self) -> Result<(), Fault> {
+        self.ask::<String>(&cmd("PING")).await.map(drop)
+    }
+}
+
+impl Link {
+    /// The server's name and version, for people.
+    pub(super) fn version(&self) -> &str {
+        &self.version
+    }
+
+    /// Runs a command.
+    pub(super) async fn ask<T: FromRedisValue>(&mut self, command: &Cmd) -> Result<T, Fault> {
+        Ok(command.query_async(&mut self.connection).await?)
+    }
+
+    /// Runs a script on `key`, if the server's history is still that of the opening.
+    pub(super) async fn run(&mut self, text: &Text, key: &[u8], args: &[&str]) -> Result<Answer, Fault> {
+        let said = match self.evaluate(cmd("EVALSHA").arg(text.digest()), key, args).await {
+            // It has run nothing: the server forgot its scripts, or never had this one.
+            Err(error) if error.code() == Some("NOSCRIPT") => {
+                self.evaluate(cmd("EVAL").arg(text.lua.as_str()), key, args).await?
+            }
+            said => said?,
+        };
+        let mut words = said.into_iter();
+        match words.next().as_deref() {
+            Some("ok") => Ok(Answer::Done(words.collect())),
+            Some("none") => Ok(Answer::None),
+            Some("other") => Ok(Answer::Other(words.collect())),
+            Some("odd") => Ok(Answer::Odd(words.collect())),
+            Some("stale") => Err(Fault::Stale("the server's data has another history now".to_owned())),
+            other => Err(Fault::refused(format!("script {} said {other:?}", text.name))),
+        }
+    }
+
+    async fn evaluate(
+        &mut self,
+        command: &mut Cmd,
+        key: &[u8],
+        args: &[&str],
+    ) -> redis::RedisResult<Vec<String>> {
+        command.arg(1).arg(key).arg(self.replid.as_str()).arg(args);
+        command.query_async(&mut self.connection).await
+    }
+
+    /// The settings that decide what an answer is worth, as far as the server tells them.
+    pub(super) async fn attest(&mut self) -> Result<Durability, Fault> {
+        let mut found = Vec::new();
+        for name in settings::ASKED {
+            let asked: redis::RedisResult<Vec<String>> =
+                cmd("CONFIG").arg("GET").arg(name).query_async(&mut self.connection).await;
+            match asked {
+                Ok(pair) => found.extend(pair.chunks_exact(2).map(|pair| (pair[0].clone(), pair[1].clone()))),
+                Err(error) if error.code().is_some() => {
+                    found.push((name.to_owned(), "not told".to_owned()));
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(settings::durability(found))
+    }
+}
+
+fn admit_mode(mode: &str) -> Result<(), Fault> {
+    match mode {
+        "sentinel" => Err(Fault::refused(
+            "it is a sentinel, which counts nothing: connect to the server that it watches",
+        )),
+        "cluster" => Err(Fault::refused(format!("it is a node of a cluster{CLUSTER}"))),
+        _ => Ok(()),
+    }
+}
+
+/// A replica may be promoted a moment later: it is away, not wrong.
+fn admit_role(replication: &str) -> Result<(), Fault> {
+    let role = field(replication, "role").unwrap_or_default();
+    if role == "master" {
+        return Ok(());
+    }
+    let of = |name| field(replication, name).unwrap_or("?");
+    let (host, port) = (of("master_host"), of("master_port"));
+    Err(Fault::away(format!(
+        "role is {role} of {host}:{port}: a replica counts nothing; connect to its primary"
+    )))
+}
+
+fn version(server: &str) -> String {
+    let of = |name| field(server, name);
+    match (of("valkey_version"), of("redis_version")) {
+        (Some(version), _) => format!("Valkey {version}"),
+        (None, Some(version)) => format!("Redis {version}"),
+        (None, None) => "Redis".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use sequent_core::ErrorKind;
+
+    use super::*;
+
+    #[test]
+    fn what_counts_nothing_is_told_from_what_counts() {
+        let kind = |fault: Fault| fault.into_error("open").kind();
+        assert!(admit_mode("standalone").is_ok() && admit_mode("").is_ok());
+        assert_eq!(kind(admit_mode("sentinel").unwrap_err()), ErrorKind::Refused);
+        assert_eq!(kind(admit_mode("cluster").unwrap_err()), ErrorKind::Refused);
+        assert!(admit_role("role:master\r\n").is_ok());
+        assert_eq!(kind(admit_role("role:slave\r\nmaster_host:h\r\n").unwrap_err()), ErrorKind::Unavailable);
+    }
+
+    #[test]
+    fn valkey_is_called_by_its_name() {
+        assert_eq!(version("redis_version:7.2.4\r\nvalkey_version:8.0.1\r\n"), "Valkey 8.0.1");
+        assert_eq!(version("redis_version:7.0.15\r\n"), "Redis 7.0.15");
+    }
+}

@@ -1,0 +1,43 @@
+//! Redis and Valkey: a hash a key, in one database of a server of its own.
+//!
+//! Reading order: `options` (where, and a secret), `fault` (what the server says, and who must react), `settings` (what an
+//! answer is worth), `scripts` (each verb, in Lua), `link` (a connection, and who speaks on it), then `store`. The
+//! connections and their pool are `wire`, which memcached shares.
+//!
+//! What it rests on:
+//!
+//! - A script is one step. It compares life and openness where it counts, and numbers are text in it: a Lua number rounds
+//!   above 2^53, and `HINCRBY` refuses what would pass 2^63-1.
+//! - Nothing of the server's persistence: without any, a restart leaves no cell, and a take where no cell is answers
+//!   `Regressed`. A cell is written by a close alone.
+//! - The incarnation is `run_id` and `master_replid` of `INFO`, learned once when a connection is opened. Each script compares
+//!   the latter again: a server that was made a replica, filled from another one and promoted again keeps its process
+//!   and its connections, and is another all the same. Some 8 µs of the server's time a verb.
+//! - What somebody writes over a cell by hand (another type, a text, a number below zero) is `Regressed`: its counter alone
+//!   begins a new life.
+//! - A connection whose verb was dropped, or that failed with more than an answer, is closed.
+//! - Everything is under `sequent/<cluster>/<slot>/`. Stamp and mark are one key, so that no eviction parts them.
+//!
+//! A replica is `Unavailable`, since it may be promoted a moment later. A node of a Redis Cluster and a sentinel are
+//! `Refused`.
+//!
+//! # Permissions
+//!
+//! A user with exactly these (Redis 6, Valkey; `+select` only where the database is not 0):
+//!
+//! ```text
+//! ACL SETUSER sequent on >PASSWORD resetkeys ~sequent/shop-eu/* resetchannels -@all +ping +select +info +config|get +scan +time +eval +evalsha +hget +hset +hmget +hincrby +persist +del
+//! ```
+//!
+//! Without `+config|get`, or where a provider has taken it away, the store is taken for volatile, and works.
+
+mod fault;
+mod link;
+mod options;
+mod scripts;
+mod settings;
+mod store;
+
+pub use crate::wire::{Owner, Password};
+pub use options::{RedisOptions, RedisTls};
+pub use store::RedisStore;

@@ -1,0 +1,152 @@
+//! The four verbs on cells, each one script.
+
+use sequent_core::{Block, Cell, ErrorKind, Incarnation, Life};
+
+use super::{cell_name, stored};
+use crate::{
+    redis::{
+        link::{Answer, Link},
+        scripts::{CLOSE, INSTALL, LIFT, TAKE, Text},
+    },
+    wire::{Fault, Owner, Work},
+};
+
+pub(super) struct Take<'a> {
+    pub(super) owner: &'a Owner,
+    pub(super) cell: Cell<'a>,
+    pub(super) life: Life,
+    pub(super) want: u64,
+}
+
+impl Work<Link> for Take<'_> {
+    type Out = Block;
+    const VERB: &'static str = "take from";
+
+    fn under(&self) -> Option<&Incarnation> {
+        Some(self.cell.under)
+    }
+
+    async fn run(&self, link: &mut Link) -> Result<Block, Fault> {
+        let want = self.want.max(1);
+        let added = stored("count", self.cell.key, want)?;
+        let last = settle(link, self.owner, &self.cell, self.life, &TAKE, &added).await?;
+        // Below what was added only by hand: what stood there before was no number of ours.
+        Block::ending_at(last, want).map_err(|_| tampered(&self.cell, self.life, &last.to_string()))
+    }
+}
+
+pub(super) struct Close<'a> {
+    pub(super) owner: &'a Owner,
+    pub(super) cell: Cell<'a>,
+    pub(super) next: Life,
+}
+
+impl Work<Link> for Close<'_> {
+    type Out = u64;
+    const VERB: &'static str = "close a cell of";
+
+    fn under(&self) -> Option<&Incarnation> {
+        Some(self.cell.under)
+    }
+
+    async fn run(&self, link: &mut Link) -> Result<u64, Fault> {
+        let name = cell_name(self.owner, self.cell.key);
+        let answer = link.run(&CLOSE, &name, &[&self.next.to_stored().to_string()]).await?;
+        held(answer, &self.cell, self.next)
+    }
+}
+
+pub(super) struct Install<'a> {
+    pub(super) owner: &'a Owner,
+    pub(super) cell: Cell<'a>,
+    pub(super) life: Life,
+    pub(super) base: u64,
+}
+
+impl Work<Link> for Install<'_> {
+    type Out = ();
+    const VERB: &'static str = "install a cell of";
+
+    fn under(&self) -> Option<&Incarnation> {
+        Some(self.cell.under)
+    }
+
+    async fn run(&self, link: &mut Link) -> Result<(), Fault> {
+        let base = stored("base", self.cell.key, self.base)?;
+        settle(link, self.owner, &self.cell, self.life, &INSTALL, &base).await.map(drop)
+    }
+}
+
+pub(super) struct Lift<'a> {
+    pub(super) owner: &'a Owner,
+    pub(super) cell: Cell<'a>,
+    pub(super) life: Life,
+    pub(super) floor: u64,
+}
+
+impl Work<Link> for Lift<'_> {
+    type Out = u64;
+    const VERB: &'static str = "lift a cell of";
+
+    fn under(&self) -> Option<&Incarnation> {
+        Some(self.cell.under)
+    }
+
+    async fn run(&self, link: &mut Link) -> Result<u64, Fault> {
+        let floor = stored("floor", self.cell.key, self.floor)?;
+        settle(link, self.owner, &self.cell, self.life, &LIFT, &floor).await
+    }
+}
+
+/// Runs a script that touches the one cell of this life, or is refused; returns the value held afterwards.
+async fn settle(
+    link: &mut Link,
+    owner: &Owner,
+    cell: &Cell<'_>,
+    life: Life,
+    text: &Text,
+    value: &str,
+) -> Result<u64, Fault> {
+    let (name, token) = (cell_name(owner, cell.key), life.to_stored().to_string());
+    let answer = link.run(text, &name, &[&token, value]).await.map_err(|fault| named(fault, cell, life))?;
+    held(answer, cell, life)
+}
+
+/// The value in an answer, or what was found instead of the cell.
+fn held(answer: Answer, cell: &Cell<'_>, life: Life) -> Result<u64, Fault> {
+    let found = match answer {
+        Answer::Done(words) => {
+            let text = words.first().map_or("", String::as_str);
+            return text.parse().map_err(|_| tampered(cell, life, text));
+        }
+        Answer::None => "no cell".to_owned(),
+        Answer::Other(words) => other(&words),
+        Answer::Odd(words) => return Err(tampered(cell, life, &words.concat())),
+    };
+    let context = format!("{} in life {life}: found {found}", cell.key);
+    Err(Fault::answer(ErrorKind::Regressed, context))
+}
+
+/// Another life's cell, in words.
+fn other(words: &[String]) -> String {
+    let [life, open] = [0, 1].map(|at| words.get(at).map_or("", String::as_str));
+    let state = if open == "1" { "open" } else { "closed" };
+    match life.parse() {
+        Ok(bits) => format!("a cell {state} for life {}", Life::from_stored(bits)),
+        Err(_) => format!("a cell {state} for {life:?}, which is no life"),
+    }
+}
+
+/// Somebody has written there by hand; a new life begins above the ceiling.
+fn tampered(cell: &Cell<'_>, life: Life, found: &str) -> Fault {
+    let context = format!("{} in life {life}: found value {found:?}, which no verb has left", cell.key);
+    Fault::answer(ErrorKind::Regressed, context)
+}
+
+/// The server does not say which counter is at its end, or no hash.
+fn named(fault: Fault, cell: &Cell<'_>, life: Life) -> Fault {
+    match fault {
+        Fault::Answer(error) => Fault::Answer(error.during(format!("{} in life {life}", cell.key))),
+        fault => fault,
+    }
+}

@@ -1,0 +1,125 @@
+//! What a store says of itself, its stamp and its mark.
+
+use redis::cmd;
+use sequent_core::{Block, ErrorKind, Incarnation, Inspection, SourceError, Stamp};
+
+use super::{cell_name, shard_name};
+use crate::{
+    redis::{
+        link::{Answer, Link},
+        scripts::{LOOK, MARK, STAMP},
+    },
+    wire::{Fault, Line, Owner, Work},
+};
+
+/// How many keys the server looks through at a time, and how often: in a database that is ours alone the first look finds
+/// a cell, or the end.
+const SCAN_COUNT: u32 = 1000;
+const SCANS_MAX: usize = 32;
+
+pub(super) struct Inspect<'a> {
+    pub(super) owner: &'a Owner,
+}
+
+impl Work<Link> for Inspect<'_> {
+    type Out = Inspection;
+    const VERB: &'static str = "inspect";
+
+    async fn run(&self, link: &mut Link) -> Result<Inspection, Fault> {
+        let has_cells = has_cells(link, self.owner).await?;
+        let durability = link.attest().await?;
+        // Last, since it compares who speaks.
+        let Answer::Done(words) = link.run(&LOOK, &shard_name(self.owner), &[]).await? else {
+            return Err(Fault::refused("the look answered what it never does"));
+        };
+        let [stamp, seconds, micros] = [0, 1, 2].map(|at| words.get(at).map_or("", String::as_str));
+        let clock = |text: &str| text.parse::<u64>().unwrap_or(0);
+        let unreadable = |error| SourceError::new(ErrorKind::Refused, "stamp").because(error);
+        Ok(Inspection {
+            incarnation: link.incarnation().clone(),
+            stamp: (!stamp.is_empty()).then(|| stamp.parse::<Stamp>()).transpose().map_err(unreadable)?,
+            has_cells,
+            durability,
+            clock_ms: clock(seconds) * 1000 + clock(micros) / 1000,
+            version: link.version().to_owned(),
+        })
+    }
+}
+
+/// Whether a cell is there. In a database that others fill as well the looks may come to their end before; then none was
+/// seen: the names are this owner's alone, and what bears them was written by this cluster.
+async fn has_cells(link: &mut Link, owner: &Owner) -> Result<bool, Fault> {
+    let pattern = [cell_name(owner, &sequent_core::Key::from_stored("")), b"*".to_vec()].concat();
+    let mut cursor = "0".to_owned();
+    for _ in 0..SCANS_MAX {
+        let mut scan = cmd("SCAN");
+        scan.arg(cursor).arg("MATCH").arg(&pattern).arg("COUNT").arg(SCAN_COUNT);
+        let (next, found): (String, Vec<Vec<u8>>) = link.ask(&scan).await?;
+        if !found.is_empty() {
+            return Ok(true);
+        }
+        if next == "0" {
+            break;
+        }
+        cursor = next;
+    }
+    Ok(false)
+}
+
+pub(super) struct Restamp<'a> {
+    pub(super) owner: &'a Owner,
+    pub(super) under: &'a Incarnation,
+    pub(super) expected: Option<&'a Stamp>,
+    pub(super) new: &'a Stamp,
+}
+
+impl Work<Link> for Restamp<'_> {
+    type Out = ();
+    const VERB: &'static str = "stamp";
+
+    fn under(&self) -> Option<&Incarnation> {
+        Some(self.under)
+    }
+
+    async fn run(&self, link: &mut Link) -> Result<(), Fault> {
+        let expected = self.expected.map(ToString::to_string).unwrap_or_default();
+        let args = [expected.as_str(), &self.new.to_string()];
+        match link.run(&STAMP, &shard_name(self.owner), &args).await? {
+            Answer::Done(_) => Ok(()),
+            answer => {
+                let found = if let Answer::Other(words) = answer { words.concat() } else { String::new() };
+                let [found, expected] =
+                    [found, expected].map(|stamp| if stamp.is_empty() { "none".to_owned() } else { stamp });
+                let context = format!("stamp: found {found}, expected {expected}");
+                Err(Fault::answer(ErrorKind::Refused, context))
+            }
+        }
+    }
+}
+
+pub(super) struct Mark<'a> {
+    pub(super) owner: &'a Owner,
+    pub(super) under: &'a Incarnation,
+    pub(super) version: u64,
+}
+
+impl Work<Link> for Mark<'_> {
+    type Out = u64;
+    const VERB: &'static str = "mark";
+
+    fn under(&self) -> Option<&Incarnation> {
+        Some(self.under)
+    }
+
+    async fn run(&self, link: &mut Link) -> Result<u64, Fault> {
+        if self.version > Block::NUMBER_MAX {
+            let context = format!("mark is {}: at most {} is allowed", self.version, Block::NUMBER_MAX);
+            return Err(Fault::answer(ErrorKind::Exhausted, context));
+        }
+        let answer = link.run(&MARK, &shard_name(self.owner), &[&self.version.to_string()]).await?;
+        let Answer::Done(words) = answer else {
+            return Err(Fault::refused("the mark answered what it never does"));
+        };
+        Ok(words.first().and_then(|held| held.parse().ok()).unwrap_or(0))
+    }
+}

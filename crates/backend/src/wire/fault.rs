@@ -1,0 +1,51 @@
+//! Why a verb did not come to its end, and who must react.
+
+use sequent_core::{ErrorKind, Incarnation, SourceError};
+
+/// Why a verb did not come to its end.
+#[derive(Debug)]
+pub(crate) enum Fault {
+    /// Somebody else speaks on this connection now. Nothing was touched: another connection learns who.
+    Stale(String),
+    /// The connection, or what it says, failed: it is given up.
+    Broken(ErrorKind, String),
+    /// The verb's own answer: the connection is sound.
+    Answer(SourceError),
+}
+
+impl Fault {
+    /// What comes and goes with the server.
+    pub(crate) fn away(cause: impl Into<String>) -> Self {
+        Self::Broken(ErrorKind::Unavailable, cause.into())
+    }
+
+    /// What a person has to mend.
+    pub(crate) fn refused(cause: impl Into<String>) -> Self {
+        Self::Broken(ErrorKind::Refused, cause.into())
+    }
+
+    /// The answer of a verb.
+    pub(crate) fn answer(kind: ErrorKind, context: impl Into<String>) -> Self {
+        Self::Answer(SourceError::new(kind, context))
+    }
+
+    /// `under` names another incarnation than the one that speaks; nothing was touched.
+    pub(crate) fn reborn(under: &Incarnation, now: &Incarnation) -> Self {
+        Self::answer(ErrorKind::Reborn, format!("expected {under}, found {now}"))
+    }
+
+    /// The failure as the rooms above know it, said to have happened while doing `context`.
+    pub(crate) fn into_error(self, context: &str) -> SourceError {
+        match self {
+            Self::Stale(cause) => SourceError::new(ErrorKind::Unavailable, context).because(cause),
+            Self::Broken(kind, cause) => SourceError::new(kind, context).because(cause),
+            Self::Answer(error) => error.during(context),
+        }
+    }
+}
+
+impl From<SourceError> for Fault {
+    fn from(error: SourceError) -> Self {
+        Self::Answer(error)
+    }
+}
