@@ -5,7 +5,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use sequent_backend::memory::{Cells, MemoryStore};
 use sequent_core::{BoxFuture, DurabilityClass, Key, Store};
-use sequent_testkit::{PausedClock, SeededEntropy, conformance::store::StoreFixture};
+use sequent_testkit::{
+    PausedClock, SeededEntropy,
+    conformance::store::{Mishap, StoreFixture},
+};
 
 struct MemoryFixture {
     store: MemoryStore,
@@ -53,6 +56,11 @@ impl StoreFixture for MemoryFixture {
 
     fn delete<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, bool> {
         done(self.store.delete(key))
+    }
+
+    /// There is no server, and nothing else to take away.
+    fn befall<'a>(&'a self, mishap: Mishap<'a>) -> BoxFuture<'a, bool> {
+        done(matches!(mishap, Mishap::Truncated(key) if self.store.delete(key)))
     }
 
     fn effort(&self) -> usize {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use sequent_backend::mysql::MysqlStore;
 use sequent_core::{BoxFuture, ErrorKind, Incarnation, Key, Life, SourceError, Store};
-use sequent_testkit::conformance::store::StoreFixture;
+use sequent_testkit::conformance::store::{Mishap, Odd, StoreFixture};
 
 use crate::support::{CODES, Shard, Site};
 
@@ -46,36 +46,39 @@ impl StoreFixture for Codes {
             self.0.delete(key).await
         })
     }
+
+    /// The table of the key is what counts: its fence stays, and is open.
+    fn befall<'a>(&'a self, mishap: Mishap<'a>) -> BoxFuture<'a, bool> {
+        let Mishap::Truncated(key) = mishap else { return self.0.befall(mishap) };
+        Box::pin(async move {
+            self.0.site.server.sql(&format!("TRUNCATE `{key}_code_0`")).await;
+            true
+        })
+    }
+
+    fn open_oddly(&self, how: Odd) -> BoxFuture<'_, Option<Arc<dyn Store>>> {
+        self.0.open_oddly(how)
+    }
+
+    /// What a table can be named after: a sequence's name that is not too long.
+    fn holds(&self, key: &Key) -> bool {
+        let name = key.as_str();
+        let sound = |c: char| c.is_ascii_alphanumeric() || ".:_-".contains(c);
+        name.chars().all(sound) && name.len() + "_code_0".len() <= 64
+    }
 }
 
-/// All checks but that of odd keys, most of which no table can be named after.
-macro_rules! suite {
-    ($mode:ident, $fixture:expr) => {
-        mod $mode {
-            use super::Codes;
+mod lock_mode_1 {
+    use super::Codes;
 
-            sequent_testkit::conformance_tests! { store, $fixture;
-                a_take_never_creates, a_lift_never_creates, an_install_never_creates,
-                a_close_writes_its_mark_on_nothing, a_close_returns_the_value_and_ends_the_life,
-                a_second_close_keeps_the_value, an_install_opens_at_the_greater_of_value_and_base,
-                an_install_done_twice_is_done_once, an_install_of_a_superseded_life_is_refused,
-                a_lift_goes_forward_only, a_lift_to_nothing_only_reads, takes_go_on_where_the_last_ended,
-                keys_share_nothing, lives_are_compared_to_the_last_bit, the_edge_of_the_range_never_wraps,
-                values_beyond_the_range_are_refused,
-                a_stamp_is_compared_and_set, of_many_first_stamps_one_stands, a_mark_only_grows,
-                marks_at_once_leave_the_greatest, marks_and_stamps_are_no_cells, an_inspection_is_sane,
-                many_tasks_at_once_get_every_id_once, two_handles_at_once_get_every_id_once,
-                many_keys_at_once_stay_dense, of_many_closers_one_may_install, takers_race_closers,
-                another_incarnation_touches_nothing, what_was_acknowledged_outlives_a_restart,
-                a_restored_copy_speaks_as_another, a_deleted_cell_is_not_created_again,
-                a_dropped_future_disturbs_nobody,
-            }
-        }
-    };
+    sequent_testkit::store_conformance!(Codes::new("1").await);
 }
 
-suite!(lock_mode_1, Codes::new("1").await);
-suite!(lock_mode_2, Codes::new("2").await);
+mod lock_mode_2 {
+    use super::Codes;
+
+    sequent_testkit::store_conformance!(Codes::new("2").await);
+}
 
 /// A store whose key `order` counts for life 1, above 0.
 async fn begun() -> (Codes, MysqlStore, Incarnation) {
@@ -105,23 +108,32 @@ async fn take(store: &MysqlStore, under: &Incarnation, life: i64, want: u64) -> 
 }
 
 #[tokio::test]
-async fn a_truncated_table_gives_nothing_until_a_new_life_begins() {
+async fn a_truncated_table_is_named() {
     let (codes, store, under) = begun().await;
     assert_eq!(take(&store, &under, 1, 5).await.unwrap(), 5);
-    codes.0.site.server.sql("TRUNCATE order_code_0").await;
-    for want in [1, 7, 2] {
-        if want == 2 {
-            codes.0.site.server.sql("INSERT INTO order_code_0 (f) VALUES (1)").await;
-        }
-        let refusal = take(&store, &under, 1, want).await.unwrap_err();
-        assert_eq!(refusal.kind(), ErrorKind::Regressed, "{refusal}");
-        assert!(refusal.to_string().contains("order_code_0"), "{refusal}");
-    }
-    let cell = sequent_core::Cell { key: &order(), under: &under };
-    let refusal = store.lift(cell, Life::from_stored(1), 0).await.unwrap_err();
-    assert_eq!(refusal.kind(), ErrorKind::Regressed, "the watch sees it too: {refusal}");
+    codes.0.site.server.sql("TRUNCATE order_code_0; INSERT INTO order_code_0 (f) VALUES (1)").await;
+    let refusal = take(&store, &under, 1, 2).await.unwrap_err();
+    assert_eq!(refusal.kind(), ErrorKind::Regressed, "rows that others add are no anchor: {refusal}");
+    assert!(refusal.to_string().contains("order_code_0"), "{refusal}");
     begin(&store, &under, 2).await.unwrap();
     assert_eq!(take(&store, &under, 2, 1).await.unwrap(), 2, "the ledger's base would have lifted it");
+}
+
+#[tokio::test]
+async fn a_dropped_table_alone_gives_nothing_until_a_new_life_begins() {
+    let (codes, store, under) = begun().await;
+    take(&store, &under, 1, 5).await.unwrap();
+    codes.0.site.server.sql("DROP TABLE order_code_0").await;
+    for _ in 0..2 {
+        let refusal = take(&store, &under, 1, 1).await.unwrap_err();
+        assert_eq!(refusal.kind(), ErrorKind::Regressed, "{refusal}");
+    }
+    assert_eq!(codes.0.site.server.sql("SHOW TABLES LIKE 'order_code_0'").await.trim(), "", "a take made it");
+    let key = order();
+    let cell = sequent_core::Cell { key: &key, under: &under };
+    assert_eq!(store.close(cell, Life::from_stored(2)).await.unwrap(), 0);
+    store.install(cell, Life::from_stored(2), 5).await.unwrap();
+    assert_eq!(take(&store, &under, 2, 1).await.unwrap(), 6);
 }
 
 #[tokio::test]
@@ -191,5 +203,17 @@ async fn another_increment_is_refused() {
     let refusal = make(site.options()).inspect().await.unwrap_err();
     assert_eq!(refusal.kind(), ErrorKind::Refused);
     assert!(refusal.to_string().contains("auto_increment_increment is 2, expected 1"), "{refusal}");
+    assert!(MysqlStore::row(site.options()).inspect().await.is_ok(), "rows do not mind");
+}
+
+/// The server says of itself that it is a MySQL that forgets.
+#[tokio::test]
+async fn a_server_that_forgets_at_a_restart_is_refused() {
+    let site = Site::with(CODES, &[("version", "5.7.44-log")]).await;
+    let refusal = make(site.options()).inspect().await.unwrap_err();
+    assert_eq!(refusal.kind(), ErrorKind::Refused, "{refusal}");
+    for part in ["5.7.44-log forgets AUTO_INCREMENT at a restart", "MySQL 8.0 or later", "mysql-row"] {
+        assert!(refusal.to_string().contains(part), "{part:?} is not in {refusal}");
+    }
     assert!(MysqlStore::row(site.options()).inspect().await.is_ok(), "rows do not mind");
 }

@@ -1,6 +1,5 @@
-//! What happens to servers while they are used: killed, suspended, cut off, their tables taken away or replaced.
-
-use std::{sync::Arc, time::Duration};
+//! What happens to servers while they are used: cut off, their tables taken away or
+//! replaced. That they are killed and hung is in the suite.
 
 use sequent_backend::mysql::MysqlStore;
 use sequent_core::{ErrorKind, Store};
@@ -8,88 +7,8 @@ use sequent_testkit::{
     Oracle,
     proxy::{Mode, Proxy},
 };
-use tokio::{task::JoinSet, time::timeout};
 
 use crate::support::{CODES, Hand, ROWS, Site, WAYS, failed};
-
-/// How many tasks take at once.
-const TAKERS: usize = 8;
-/// How often the server is killed under them.
-const KILLS: u64 = 5;
-/// How many blocks they take between two kills, at least.
-const BLOCKS: u64 = 60;
-
-#[tokio::test]
-async fn a_server_killed_amid_takes_never_gives_a_number_twice() {
-    let site = Site::new(CODES).await;
-    for (name, make) in WAYS {
-        let (store, oracle) = (Arc::new(make(site.options())), Arc::new(Oracle::new()));
-        let mut hand =
-            Hand { under: store.inspect().await.unwrap().incarnation, store: make(site.options()) };
-        hand.begin(name, 1, 0).await.unwrap();
-        for turn in 1..=KILLS {
-            let (mut tasks, before) = (JoinSet::new(), oracle.count());
-            for _ in 0..TAKERS {
-                let (hand, oracle) =
-                    (Hand { store: make(site.options()), under: hand.under.clone() }, oracle.clone());
-                tasks.spawn(async move {
-                    loop {
-                        match hand.take(name, 1, 3).await {
-                            Ok(block) => oracle.add_block(block, name).unwrap(),
-                            Err(error) => return error.kind(),
-                        }
-                    }
-                });
-            }
-            while oracle.count() < before + 3 * BLOCKS {
-                tokio::task::yield_now().await;
-                tokio::time::sleep(Duration::from_millis(1)).await;
-            }
-            site.server.kill().await;
-            while let Some(kind) = tasks.join_next().await {
-                assert_eq!(kind.unwrap(), ErrorKind::Unavailable, "{name}");
-            }
-            site.server.restart().await;
-            let now = hand.store.inspect().await.unwrap().incarnation;
-            failed(hand.take(name, 1, 1).await, ErrorKind::Reborn, &["sequent", "127.0.0.1"]);
-            hand.under = now;
-            // The life goes on, as with a guard whose row was joined: what was acknowledged is there.
-            let first = hand.take(name, 1, 1).await.unwrap();
-            oracle.add_block(first, name).unwrap();
-            assert!(first.first() > oracle.count() - 1, "{name}: {first} after kill {turn}");
-        }
-        println!("{name}: {} numbers over {KILLS} kills", oracle.count());
-        assert!(hand.close(name, 2).await.unwrap() >= oracle.highest().unwrap());
-    }
-}
-
-#[tokio::test]
-async fn a_suspended_server_keeps_no_reply_for_the_next_caller() {
-    let site = Site::new(CODES).await;
-    for (name, make) in WAYS {
-        let hand = Hand::of(make(site.options())).await.unwrap();
-        for (key, base) in [("low", 0), ("high", 1_000_000)] {
-            hand.begin(&format!("{name}-{key}"), 1, base).await.unwrap();
-        }
-        let (low, high) = (format!("{name}-low"), format!("{name}-high"));
-        let oracle = Oracle::new();
-        for _ in 0..3 {
-            oracle.add_block(hand.take(&low, 1, 2).await.unwrap(), "low").unwrap();
-            site.server.suspend().await;
-            // Cut short on a connection that was used just now, and on one that can't be opened.
-            for _ in 0..2 {
-                assert!(timeout(Duration::from_millis(100), hand.take(&low, 1, 5)).await.is_err());
-            }
-            site.server.resume().await;
-            let block = hand.take(&high, 1, 3).await.unwrap();
-            assert!(block.first() > 1_000_000 && block.count() == 3, "{name}: {block} is another's answer");
-            oracle.add_block(block, "high").unwrap();
-            let block = hand.take(&low, 1, 4).await.unwrap();
-            assert!(block.last() < 1_000_000 && block.count() == 4, "{name}: {block} is another's answer");
-            oracle.add_block(block, "low").unwrap();
-        }
-    }
-}
 
 #[tokio::test]
 async fn a_line_cut_off_amid_a_reply_costs_its_connection_alone() {

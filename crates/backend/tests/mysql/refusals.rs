@@ -82,14 +82,16 @@ async fn settings_decide_the_class() {
 }
 
 #[tokio::test]
-async fn servers_that_take_no_writes_are_refused() {
+async fn a_server_that_takes_no_writes_is_away_until_it_takes_them() {
     let site = Site::new(ROWS).await;
     let hand = Hand::of(MysqlStore::row(site.options())).await.unwrap();
     hand.begin("order", 1, 0).await.unwrap();
     site.server.sql("SET GLOBAL read_only = ON").await;
-    failed(MysqlStore::row(site.options()).inspect().await, ErrorKind::Refused, &["read_only is ON"]);
+    failed(MysqlStore::row(site.options()).inspect().await, ErrorKind::Unavailable, &["read_only is ON"]);
     failed(hand.take("order", 1, 1).await, ErrorKind::Unavailable, &["read-only"]);
-    failed(hand.store.inspect().await, ErrorKind::Refused, &["read_only is ON"]);
+    failed(hand.store.inspect().await, ErrorKind::Unavailable, &["read_only is ON"]);
+    let ledger = MysqlLedger::new(site.options());
+    failed(ledger.inspect().await, ErrorKind::Unavailable, &["read_only is ON"]);
     site.server.sql("SET GLOBAL read_only = OFF").await;
     assert_eq!(hand.take("order", 1, 1).await.unwrap().first(), 1);
 }

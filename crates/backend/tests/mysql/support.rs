@@ -2,9 +2,12 @@
 
 use std::sync::Arc;
 
-use sequent_backend::mysql::{MysqlOptions, MysqlStore};
+use sequent_backend::mysql::{MysqlOptions, MysqlPassword, MysqlStore};
 use sequent_core::{Block, BoxFuture, Cell, ErrorKind, Incarnation, Key, Life, SourceError, Store};
-use sequent_testkit::{conformance::store::StoreFixture, servers::MariaDb};
+use sequent_testkit::{
+    conformance::store::{Mishap, Odd, StoreFixture},
+    servers::MariaDb,
+};
 
 /// What `mysql-row` and `mysql-segment` need, as the crate's page has it.
 pub(crate) const ROWS: &str = "SELECT, INSERT, UPDATE, CREATE";
@@ -127,6 +130,34 @@ impl StoreFixture for Shard {
             let sql = format!("DELETE FROM sequent_cells WHERE k = '{key}'; SELECT ROW_COUNT()");
             self.site.server.sql(&sql).await.trim() == "1"
         })
+    }
+
+    fn befall<'a>(&'a self, mishap: Mishap<'a>) -> BoxFuture<'a, bool> {
+        let server = &self.site.server;
+        Box::pin(async move {
+            match mishap {
+                Mishap::Killed => server.kill().await,
+                Mishap::Hung => server.suspend().await,
+                Mishap::Resumed => server.resume().await,
+                Mishap::Truncated(_) => drop(server.sql("TRUNCATE sequent_cells").await),
+                Mishap::TablesGone => {
+                    for table in self.site.tables().await {
+                        server.sql(&format!("DROP TABLE `{table}`")).await;
+                    }
+                }
+            }
+            true
+        })
+    }
+
+    fn open_oddly(&self, how: Odd) -> BoxFuture<'_, Option<Arc<dyn Store>>> {
+        let options = match how {
+            Odd::WrongPassword => {
+                MysqlOptions { password: MysqlPassword::Text("another".into()), ..self.site.options() }
+            }
+            Odd::MakesNothing => MysqlOptions { create: false, ..self.site.options() },
+        };
+        Box::pin(std::future::ready(Some(Arc::new((self.make)(options)) as Arc<dyn Store>)))
     }
 }
 

@@ -101,15 +101,44 @@ async fn settings_that_lose_commits_are_classed() {
 }
 
 #[tokio::test]
-async fn a_standby_is_refused() {
+async fn a_standby_is_away_until_it_is_promoted() {
     let site = Site::new().await;
-    site.store().inspect().await.unwrap();
+    let before = Counting::begin(site.store(), 0).await;
+    before.take(5).await.unwrap();
     site.server.stop().await;
-    let signal = site.server.keep_file("data/standby.signal", b"").await;
+    site.server.keep_file("data/standby.signal", b"").await;
     site.server.restart().await;
-    failed(site.store().inspect().await, ErrorKind::Refused, &["standby", "primary"]);
-    site.server.stop().await;
-    std::fs::remove_file(signal).unwrap();
+    let says = ["standby", "promote it", "primary"];
+    failed(site.store().inspect().await, ErrorKind::Unavailable, &says);
+    failed(site.ledger().inspect().await, ErrorKind::Unavailable, &says);
+    for _ in 0..2 {
+        failed(before.take(1).await, ErrorKind::Unavailable, &[]);
+        failed(before.store.inspect().await, ErrorKind::Unavailable, &[]);
+    }
+    assert_eq!(site.server.sql("SELECT pg_promote()").await, "t\n");
+    let under = before.store.inspect().await.unwrap().incarnation;
+    assert_ne!(under, before.under, "another timeline");
+    let promoted = Counting { under, ..before };
+    assert_eq!(promoted.take(1).await.unwrap().first(), 6);
+}
+
+#[tokio::test]
+async fn a_server_that_takes_no_writes_is_away_until_it_takes_them() {
+    let site = Site::new().await;
+    let counting = Counting::begin(site.store(), 0).await;
+    let set = |word: &str| {
+        format!("ALTER SYSTEM SET default_transaction_read_only = {word}; SELECT pg_reload_conf()")
+    };
+    site.server.sql(&set("on")).await;
+    site.until("SHOW default_transaction_read_only", |found| found == "on").await;
+    for _ in 0..2 {
+        failed(counting.take(1).await, ErrorKind::Unavailable, &["no writes"]);
+        failed(site.store().inspect().await, ErrorKind::Unavailable, &["default_transaction_read_only"]);
+    }
+    failed(counting.store.inspect().await, ErrorKind::Unavailable, &["default_transaction_read_only"]);
+    site.server.sql(&format!("SET default_transaction_read_only = off; {}", set("off"))).await;
+    site.until("SHOW default_transaction_read_only", |found| found == "off").await;
+    assert_eq!(counting.take(1).await.unwrap().first(), 1);
 }
 
 #[tokio::test]

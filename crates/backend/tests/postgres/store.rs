@@ -2,10 +2,11 @@
 
 use std::sync::{Arc, Mutex};
 
+use sequent_backend::postgres::{PostgresOptions, PostgresStore};
 use sequent_core::{BoxFuture, Key, Store};
-use sequent_testkit::conformance::store::StoreFixture;
+use sequent_testkit::conformance::store::{Mishap, Odd, StoreFixture};
 
-use crate::support::Site;
+use crate::support::{MAKER, Site, options};
 
 const SCHEMA: &str = "sequent_store";
 
@@ -54,6 +55,29 @@ impl StoreFixture for StoreSchema {
                 format!("DELETE FROM {SCHEMA}.cells WHERE k = convert_to('{text}', 'UTF8') RETURNING 1");
             self.site.server.sql(&sql).await.trim() == "1"
         })
+    }
+
+    fn befall<'a>(&'a self, mishap: Mishap<'a>) -> BoxFuture<'a, bool> {
+        let server = &self.site.server;
+        Box::pin(async move {
+            match mishap {
+                Mishap::Killed => server.kill().await,
+                Mishap::Hung => server.suspend().await,
+                Mishap::Resumed => server.resume().await,
+                Mishap::Truncated(_) => drop(server.sql(&format!("TRUNCATE {SCHEMA}.cells")).await),
+                Mishap::TablesGone => drop(server.sql(&format!("DROP SCHEMA {SCHEMA} CASCADE")).await),
+            }
+            true
+        })
+    }
+
+    fn open_oddly(&self, how: Odd) -> BoxFuture<'_, Option<Arc<dyn Store>>> {
+        let (url, create) = match how {
+            Odd::WrongPassword => (self.site.server.url_as(MAKER, "wrong-word").parse().unwrap(), true),
+            Odd::MakesNothing => (self.site.url(MAKER), false),
+        };
+        let store = PostgresStore::new(url, PostgresOptions { create, ..options() });
+        Box::pin(std::future::ready(Some(Arc::new(store) as Arc<dyn Store>)))
     }
 }
 

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use sequent_backend::sqlite::{SqliteOptions, SqliteStore};
 use sequent_core::{BoxFuture, Key, Store};
-use sequent_testkit::conformance::store::StoreFixture;
+use sequent_testkit::conformance::store::{Mishap, Odd, StoreFixture};
 
 use crate::support::Site;
 
@@ -38,6 +39,24 @@ impl StoreFixture for StoreFile {
             let query = sqlx::query("DELETE FROM cells WHERE k = ?1").bind(key.as_str());
             query.execute(&mut stranger).await.unwrap().rows_affected() == 1
         })
+    }
+
+    /// There is no server to kill or to hang: processes are killed, and disks hang, in tests of their own.
+    fn befall<'a>(&'a self, mishap: Mishap<'a>) -> BoxFuture<'a, bool> {
+        let sql = match mishap {
+            Mishap::Truncated(_) => "DELETE FROM cells",
+            Mishap::TablesGone => "DROP TABLE cells",
+            Mishap::Killed | Mishap::Hung | Mishap::Resumed => return done(false),
+        };
+        Box::pin(async move {
+            sqlx::query(sql).execute(&mut self.0.stranger().await).await.unwrap();
+            true
+        })
+    }
+
+    fn open_oddly(&self, how: Odd) -> BoxFuture<'_, Option<Arc<dyn Store>>> {
+        let idle = || Arc::new(SqliteStore::new(&self.0.path, SqliteOptions::default())) as Arc<dyn Store>;
+        done((how == Odd::MakesNothing).then(idle))
     }
 }
 

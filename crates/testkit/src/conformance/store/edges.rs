@@ -4,11 +4,22 @@ use sequent_core::{Block, ErrorKind};
 
 use super::{super::Checked, super::odd_keys::odd_keys, Hand, StoreFixture, key, life, refused, regressed};
 
-/// Keys that an engine may fold, trim, cut or take for syntax are different counters.
+/// Keys that an engine may fold, trim, cut or take for syntax are different counters. A key that a store can't hold it
+/// refuses by itself, without a trace, as `Exhausted`: the key's matter, and nobody's health.
 pub async fn odd_keys_are_kept_apart(fixture: &dyn StoreFixture) -> Checked {
     let hand = Hand::of(fixture).await?;
-    let keys: Vec<_> = (1..).map(|at| at * 1000).zip(odd_keys()).collect();
+    let (held, others): (Vec<_>, Vec<_>) = odd_keys().into_iter().partition(|key| fixture.holds(key));
+    for key in &others {
+        refused(hand.store.holds(key), ErrorKind::Exhausted, "a definition");
+        refused(hand.close(key, life(1)).await, ErrorKind::Exhausted, "close");
+        refused(hand.install(key, life(1), 1).await, ErrorKind::Exhausted, "install");
+        refused(hand.take(key, life(1), 1).await, ErrorKind::Exhausted, "take");
+        refused(hand.lift(key, life(1), 0).await, ErrorKind::Exhausted, "lift");
+    }
+    assert!(!hand.inspect().await?.has_cells, "a key that can't be held left a cell");
+    let keys: Vec<_> = (1..).map(|at| at * 1000).zip(held).collect();
     for (base, key) in &keys {
+        hand.store.holds(key)?;
         assert_eq!(hand.close(key, life(1)).await?, 0, "{key:?} was taken for another key");
         hand.install(key, life(1), *base).await?;
     }

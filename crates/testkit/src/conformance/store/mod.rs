@@ -1,10 +1,36 @@
 //! What a store owes. The macro [`store_conformance!`](crate::store_conformance) makes one test of each check.
+//!
+//! # Which case is tested where
+//!
+//! Each check of the suite runs on each store. What is particular to an engine stands beside its fixture, in
+//! `crates/backend/tests/<engine>`; the column says which test, or why there is none.
+//!
+//! | case | the suite's check | beside it |
+//! |---|---|---|
+//! | many tasks at once | [`many_tasks_at_once_get_every_id_once`], [`many_keys_at_once_stay_dense`] | |
+//! | two processes at once | [`two_handles_at_once_get_every_id_once`] | processes, some killed: `processes::processes_at_once_some_killed_never_get_a_number_twice` of sqlite, mysql (three kinds), postgres; memory has one process |
+//! | reopening | [`what_was_acknowledged_outlives_a_restart`] | mysql: `mishaps::a_server_restored_from_an_old_copy_of_its_files_speaks_as_another`; postgres: `incarnations` |
+//! | a server killed mid-call | [`a_server_killed_amid_takes_gives_nothing_twice`] | sqlite has no server: its processes are killed, above; memory: skipped |
+//! | a server hung mid-call | [`a_server_that_hangs_keeps_no_reply_for_the_next`] | sqlite: a disk that hangs, `database::tests` in its sources; postgres: `network`, `dropped`; mysql: `reach`; memory: skipped |
+//! | a caller that goes away | [`a_dropped_future_disturbs_nobody`] | sqlite: `severed`; postgres: `dropped` |
+//! | close and install racing takes | [`takers_race_closers`], [`of_many_closers_one_may_install`] | |
+//! | a late install | [`an_install_of_a_superseded_life_is_refused`], [`an_install_done_twice_is_done_once`] and the race | |
+//! | the row or key deleted | [`a_deleted_cell_is_not_created_again`] | mysql-auto-increment, each of its two alone: `a_deleted_fence_alone_keeps_what_the_table_knows`, `a_dropped_table_alone_gives_nothing_until_a_new_life_begins` |
+//! | the table truncated | [`a_truncated_table_gives_nothing_until_a_new_life_begins`] | mysql-auto-increment: `a_truncated_table_is_named`; postgres: `incarnations::tables_that_are_replaced_under_connections_are_noticed_by_the_next_verb` |
+//! | the edge of the range | [`the_edge_of_the_range_never_wraps`], [`values_beyond_the_range_are_refused`] | |
+//! | login refused | [`a_login_that_is_none_is_refused`] | what is said of it: `refusals` of mysql, postgres; sqlite, memory: no login |
+//! | schema missing | [`a_missing_schema_is_refused_and_not_made`], [`tables_taken_away_are_not_made_anew`] | `refusals` of mysql, postgres; sqlite: `files`, `gone`; memory: skipped |
+//! | keys that can't be held | [`odd_keys_are_kept_apart`] | mysql-auto-increment: `keys_without_a_table_are_told_which_store_can` |
+//! | another run, an old copy | [`another_incarnation_touches_nothing`], [`a_restored_copy_speaks_as_another`] | `mishaps`, `incarnations`, `gone` |
+//! | settings that repeat ids | | mysql-auto-increment: `another_increment_is_refused`, `a_server_that_forgets_at_a_restart_is_refused` |
+//! | proxies that multiplex | | mysql: `refusals::a_proxy_that_multiplexes_is_refused`; postgres: `proxies` |
 
 mod cells;
 mod crowd;
 mod edges;
 mod faults;
 mod identity;
+mod mishaps;
 mod race;
 
 use std::sync::Arc;
@@ -18,6 +44,7 @@ pub use crowd::*;
 pub use edges::*;
 pub use faults::*;
 pub use identity::*;
+pub use mishaps::*;
 pub use race::*;
 
 /// Fresh data of one store, and the handles to it.
@@ -48,10 +75,52 @@ pub trait StoreFixture: Send + Sync {
         Box::pin(std::future::ready(false))
     }
 
+    /// Lets something befall the engine behind the store's back.
+    fn befall<'a>(&'a self, mishap: Mishap<'a>) -> BoxFuture<'a, bool> {
+        let _ = mishap;
+        Box::pin(std::future::ready(false))
+    }
+
+    /// Another handle, such as the engine or its operator may not want.
+    fn open_oddly(&self, how: Odd) -> BoxFuture<'_, Option<Arc<dyn Store>>> {
+        let _ = how;
+        Box::pin(std::future::ready(None))
+    }
+
+    /// Whether cells of this key can be held; the store must say the same.
+    fn holds(&self, key: &Key) -> bool {
+        let _ = key;
+        true
+    }
+
     /// By how much the crowded checks are multiplied: 1 is about a thousand takes each.
     fn effort(&self) -> usize {
         1
     }
+}
+
+/// What may befall an engine.
+#[derive(Debug, Clone, Copy)]
+pub enum Mishap<'a> {
+    /// It is killed, amid whatever it does; [`StoreFixture::restart`] starts it again.
+    Killed,
+    /// It stands still: connections stay open, and nobody answers.
+    Hung,
+    /// It goes on after that.
+    Resumed,
+    /// What counts this key is emptied by the engine's own short way.
+    Truncated(&'a Key),
+    /// All tables go while handles are open.
+    TablesGone,
+}
+
+/// What is odd about a handle.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Odd {
+    /// It names itself with a password that is not its own.
+    WrongPassword,
+    /// It may make no table, nor anything else.
+    MakesNothing,
 }
 
 /// One test for each check of a store: `store_conformance!(fixture)`, where the expression makes a fresh fixture.
@@ -79,6 +148,9 @@ macro_rules! store_conformance {
             another_incarnation_touches_nothing, what_was_acknowledged_outlives_a_restart,
             a_restored_copy_speaks_as_another, a_deleted_cell_is_not_created_again,
             a_dropped_future_disturbs_nobody,
+            a_server_killed_amid_takes_gives_nothing_twice, a_server_that_hangs_keeps_no_reply_for_the_next,
+            a_truncated_table_gives_nothing_until_a_new_life_begins, tables_taken_away_are_not_made_anew,
+            a_missing_schema_is_refused_and_not_made, a_login_that_is_none_is_refused,
         }
     };
 }

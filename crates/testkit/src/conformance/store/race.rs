@@ -13,10 +13,12 @@ use crate::{Oracle, SeededEntropy, seeded};
 
 /// How many closers there are.
 const CLOSERS: usize = 3;
-/// How many takes each taker tries, times the fixture's effort.
+/// How many takes there are for each taker, times the fixture's effort, if all are answered.
 const ATTEMPTS: u64 = 60;
 /// The most takes, over all takers, between two closes of one closer.
 const PACE: u64 = 200;
+/// How many refused takes count as one that was answered: a cell that nobody opened refuses faster than closers come.
+const REFUSALS: u64 = 5;
 /// How many of 100 takes name a dead life.
 const DEAD_PERCENT: u64 = 5;
 /// How many of 100 closes are never installed.
@@ -45,8 +47,8 @@ struct Race {
     order: Key,
     lives: Mutex<Lives>,
     oracle: Oracle,
-    /// How many takes were tried, over all takers.
-    tried: watch::Sender<u64>,
+    /// How far the takers are: each answered take counts [`REFUSALS`], each refused one 1.
+    gone: watch::Sender<u64>,
 }
 
 impl Race {
@@ -59,12 +61,13 @@ impl Race {
         lives.closed[..lives.dead].iter().any(|(dead, _)| *dead == life)
     }
 
-    async fn taker(self: Arc<Self>, hand: Hand, attempts: u64, entropy: SeededEntropy) -> Checked {
-        for _ in 0..attempts {
-            if let Some(life) = self.pick(&entropy) {
-                self.try_take(&hand, life, 1 + entropy.below(4)).await?;
-            }
-            self.tried.send_modify(|tried| *tried += 1);
+    async fn taker(self: Arc<Self>, hand: Hand, goal: u64, entropy: SeededEntropy) -> Checked {
+        while *self.gone.borrow() < goal {
+            let step = match self.pick(&entropy) {
+                Some(life) if self.try_take(&hand, life, 1 + entropy.below(4)).await? => REFUSALS,
+                _ => 1,
+            };
+            self.gone.send_modify(|gone| *gone += step);
             tokio::task::yield_now().await;
         }
         Ok(())
@@ -79,7 +82,13 @@ impl Race {
         lives.current
     }
 
-    async fn try_take(&self, hand: &Hand, life: Life, want: u64) -> Checked {
+    /// Whether it was answered.
+    async fn try_take(
+        &self,
+        hand: &Hand,
+        life: Life,
+        want: u64,
+    ) -> Result<bool, Box<dyn std::error::Error + Send + Sync>> {
         let dead = self.is_dead(life);
         match hand.take(&self.order, life, want).await {
             Ok(block) => {
@@ -88,18 +97,21 @@ impl Race {
                 let mut lives = self.lives();
                 lives.answered = lives.answered.max(block.last());
                 lives.given.entry(life).or_default().push(block);
+                Ok(true)
             }
-            Err(error) => assert_eq!(error.kind(), ErrorKind::Regressed, "{error}"),
+            Err(error) => {
+                assert_eq!(error.kind(), ErrorKind::Regressed, "{error}");
+                Ok(false)
+            }
         }
-        Ok(())
     }
 
     async fn closer(self: Arc<Self>, hand: Hand, total: u64, entropy: SeededEntropy) -> Checked {
-        let (mut tried, mut late) = (self.tried.subscribe(), JoinSet::new());
-        let mut goal = entropy.below(PACE);
+        let (mut gone, mut late) = (self.gone.subscribe(), JoinSet::new());
+        let mut goal = entropy.below(PACE * REFUSALS);
         while goal < total {
-            tried.wait_for(|tried| *tried >= goal).await?;
-            goal += 1 + entropy.below(PACE);
+            gone.wait_for(|gone| *gone >= goal).await?;
+            goal += 1 + entropy.below(PACE * REFUSALS);
             let (life, value) = self.close(&hand, &entropy).await?;
             let base = value + entropy.below(5);
             if entropy.chance(FORGOTTEN_PERCENT) {
@@ -180,21 +192,21 @@ impl Race {
 /// no id twice, no id in a dead life, and every close covers every id given before it.
 pub async fn takers_race_closers(fixture: &dyn StoreFixture) -> Checked {
     let entropy = seeded(8);
-    let (tried, _) = watch::channel(0);
-    let race = Race { order: key("order"), lives: Mutex::default(), oracle: Oracle::new(), tried };
+    let (gone, _) = watch::channel(0);
+    let race = Race { order: key("order"), lives: Mutex::default(), oracle: Oracle::new(), gone };
     let (race, mut tasks) = (Arc::new(race), JoinSet::new());
     let hands = [Hand::of(fixture).await?, Hand::of(fixture).await?, Hand::of(fixture).await?];
-    let attempts = ATTEMPTS * fixture.effort() as u64;
+    let goal = ATTEMPTS * TAKERS as u64 * REFUSALS * fixture.effort() as u64;
     // A life to begin with: where a verb takes its time, the takers would be through before the first install.
     let (first, value) = race.close(&hands[0], &entropy).await?;
     race.install(&hands[0], first, value).await?;
     for taker in 0..TAKERS {
         let hand = hands[taker % hands.len()].clone();
-        tasks.spawn(Arc::clone(&race).taker(hand, attempts, entropy.fork()));
+        tasks.spawn(Arc::clone(&race).taker(hand, goal, entropy.fork()));
     }
     for closer in 0..CLOSERS {
         let hand = hands[closer % hands.len()].clone();
-        tasks.spawn(Arc::clone(&race).closer(hand, attempts * TAKERS as u64, entropy.fork()));
+        tasks.spawn(Arc::clone(&race).closer(hand, goal, entropy.fork()));
     }
     while let Some(done) = tasks.join_next().await {
         done??;
