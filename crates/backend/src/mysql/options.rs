@@ -165,10 +165,14 @@ impl MysqlOptions {
             .prefer_socket(false)
             .max_allowed_packet(Some(PACKET_MAX))
             .wait_timeout(Some(0))
+            .stmt_cache_size(STATEMENTS_KEPT)
             .ssl_opts(ssl);
         Ok(builder.into())
     }
 }
+
+/// Prepared statements that a connection keeps: one for each table of the keys that are asked again and again, and the others.
+const STATEMENTS_KEPT: usize = 96;
 
 /// The longest packet that is sent; the server may take less, and says so.
 const PACKET_MAX: usize = 64 << 20;

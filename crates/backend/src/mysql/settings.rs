@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use sequent_core::{Durability, DurabilityClass};
+use sequent_core::{Durability, DurabilityClass, ErrorKind};
 
 use super::fault::Fault;
 
@@ -39,13 +39,15 @@ impl Settings {
         format!("{name} {}", self.get("version"))
     }
 
-    /// Refuses a server that does not take writes, or can't log them.
+    /// Refuses a server that can't log what it writes. One that takes no writes is away, until it is promoted or replaced.
     pub(super) fn admit(&self) -> Result<(), Fault> {
         for name in ["read_only", "innodb_read_only"] {
             let value = self.get(name);
             if !is_off(value) {
-                let cause = format!("{name} is {value}, expected OFF: is it a replica? name the primary");
-                return Err(Fault::refused(cause));
+                let cause = format!(
+                    "{name} is {value}, expected OFF: is it a replica? promote it, or name the primary"
+                );
+                return Err(Fault::broken(ErrorKind::Unavailable, cause));
             }
         }
         if self.logs() && self.get("binlog_format").eq_ignore_ascii_case("statement") {
@@ -183,11 +185,15 @@ mod tests {
     }
 
     #[test]
-    fn servers_that_take_no_writes_are_refused() {
-        assert!(with(&[]).admit().is_ok());
-        assert!(with(&[("read_only", "ON")]).admit().is_err());
-        assert!(with(&[("read_only", "NO_LOCK")]).admit().is_err());
-        assert!(with(&[("log_bin", "ON"), ("binlog_format", "STATEMENT")]).admit().is_err());
-        assert!(with(&[("log_bin", "OFF"), ("binlog_format", "STATEMENT")]).admit().is_ok());
+    fn servers_that_take_no_writes_are_away_and_those_that_cannot_log_them_refused() {
+        let kind =
+            |changes: &[(&str, &str)]| with(changes).admit().map_err(|fault| fault.into_error("open").kind());
+        assert_eq!(kind(&[]), Ok(()));
+        assert_eq!(kind(&[("read_only", "ON")]), Err(ErrorKind::Unavailable));
+        assert_eq!(kind(&[("read_only", "NO_LOCK")]), Err(ErrorKind::Unavailable));
+        assert_eq!(kind(&[("innodb_read_only", "ON")]), Err(ErrorKind::Unavailable));
+        let statement = ("binlog_format", "STATEMENT");
+        assert_eq!(kind(&[("log_bin", "ON"), statement]), Err(ErrorKind::Refused));
+        assert_eq!(kind(&[("log_bin", "OFF"), statement]), Ok(()));
     }
 }

@@ -39,7 +39,8 @@ pub(super) struct Session {
 }
 
 impl Session {
-    /// Connects and logs in within the limit. A standby, and a proxy that shares out connections, is refused.
+    /// Connects and logs in within the limit. A proxy that shares out connections is refused; a server that takes no
+    /// writes is away, until it is promoted or replaced.
     pub(super) async fn open(target: &Target) -> Result<Self, Fault> {
         let options = target.driver_options().await?;
         let limit = target.options.connect_limit;
@@ -50,16 +51,26 @@ impl Session {
         let mut session = Self { connection, pid: 0 };
         // Servers before 14 don't know it, nor does every system.
         let _ = session.run(sqlx::query(CLIENT_CHECK)).await;
-        let sql = "SELECT pg_backend_pid(), pg_is_in_recovery(), set_config('search_path', $1, false)";
-        let search = query_as(sql).bind(target.schema.quoted());
-        let (pid, standby, _): (i32, bool, String) = session.only(search).await?;
-        session.pid = pid;
-        if standby {
-            let cause = "the server is in recovery: a standby counts nothing; connect to its primary";
-            return Err(Fault::broken(ErrorKind::Refused, cause));
-        }
+        session.search_only(&target.schema.quoted()).await?;
         session.check_settings().await?;
         Ok(session)
+    }
+
+    /// Tables are found in the one schema alone; and the server takes writes.
+    async fn search_only(&mut self, schema: &str) -> Result<(), Fault> {
+        let sql = "SELECT pg_backend_pid(), pg_is_in_recovery(), current_setting('transaction_read_only'), \
+            set_config('search_path', $1, false)";
+        let search = query_as(sql).bind(schema);
+        let (pid, standby, read_only, _): (i32, bool, String, String) = self.only(search).await?;
+        self.pid = pid;
+        let cause = if standby {
+            "the server is a standby, which takes no writes: promote it, or connect to its primary"
+        } else if read_only != "off" {
+            "default_transaction_read_only is on, expected off: the server takes no writes"
+        } else {
+            return Ok(());
+        };
+        Err(Fault::broken(ErrorKind::Unavailable, cause))
     }
 
     /// The settings hold in another transaction, on the same process of the server.

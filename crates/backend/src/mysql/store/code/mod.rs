@@ -46,8 +46,9 @@ impl Codes {
         life: Life,
         want: u64,
     ) -> Result<Block, SourceError> {
-        let purge_below = self.due.take(cell.key);
-        let block = pool.perform(Take { cell, life, want, tables: &self.tables, purge_below }).await?;
+        let (again, purge_below) = (self.due.knows(cell.key), self.due.take(cell.key));
+        let take = Take { cell, life, want, tables: &self.tables, purge_below, again };
+        let block = pool.perform(take).await?;
         self.due.note(cell.key, block);
         Ok(block)
     }

@@ -62,6 +62,12 @@ impl Due {
         *place = Some(Grown { key: key.clone(), rows, newest: newest.max(block.last()) });
     }
 
+    /// Whether a block of this key was noted, and none since of a key that has the same place.
+    pub(super) fn knows(&self, key: &Key) -> bool {
+        let place = self.place(key).lock().unwrap_or_else(PoisonError::into_inner);
+        place.as_ref().is_some_and(|grown| grown.key == *key)
+    }
+
     /// Below which id to purge, if it is time; one caller is told.
     pub(super) fn take(&self, key: &Key) -> Option<u64> {
         let mut place = self.place(key).lock().unwrap_or_else(PoisonError::into_inner);
