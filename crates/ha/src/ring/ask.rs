@@ -7,7 +7,7 @@ use tokio::time::timeout;
 
 use super::{
     key::KeyRing,
-    mailbox::{Mailbox, Missed, Outcome},
+    mailbox::{Awaited, Mailbox, Missed, Outcome},
     probe::Probe,
 };
 use crate::join::Piece;
@@ -31,7 +31,7 @@ pub(super) struct Ask {
 
 impl Ask {
     /// Runs in a task of its own, which outlives its caller.
-    pub(super) async fn run(mut self, awaited: bool, mailbox: Arc<Mailbox>) {
+    pub(super) async fn run(mut self, awaited: Awaited, mailbox: Arc<Mailbox>) {
         let result = self.attempt().await;
         let outcome = Outcome { slot: self.slot, awaited, result };
         if let Err(Missed { outcome, late }) = mailbox.deliver(outcome) {

@@ -46,7 +46,11 @@ fn cause(key: &KeyRing, asked: &AskedSlots, snapshot: &Snapshot, slot: SlotIndex
     if let Some(asked) = asked.get(&slot) {
         let config = key.roster().config();
         let limit = (config.slow_after + config.attempt_timeout).as_millis();
-        let unanswered = || of(ErrorKind::Timeout, format!("no answer within {limit} ms"));
+        // What was out before, and has not answered yet, is out for the reason that it had.
+        let unanswered = || {
+            let late = || of(ErrorKind::Timeout, format!("no answer within {limit} ms"));
+            key.roster().failure(slot).unwrap_or_else(late)
+        };
         let failed = |error: &SourceError| of(error.kind(), error.to_string());
         return Some(asked.failure.as_ref().map_or_else(unanswered, failed));
     }

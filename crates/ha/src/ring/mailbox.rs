@@ -7,11 +7,22 @@ use tokio::sync::Notify;
 
 use crate::join::Piece;
 
+/// For how long a refill waits for what it asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Awaited {
+    /// To the end: the slot serves, however slowly.
+    ToTheEnd,
+    /// No longer than a slow answer takes: the slot is out, and silent as far as anybody knows.
+    Briefly,
+    /// Not at all: others serve.
+    Never,
+}
+
 /// What one slot said.
 pub(super) struct Outcome {
     pub(super) slot: SlotIndex,
     /// Whether the refill waits for it.
-    pub(super) awaited: bool,
+    pub(super) awaited: Awaited,
     pub(super) result: Result<Vec<Piece>, SourceError>,
 }
 

@@ -1,12 +1,23 @@
 //! One take of one key: shares for the slots, their answers in parallel, and whom to ask when they fail.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::BTreeMap,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use arc_swap::Guard;
 use sequent_core::{Action, Blocks, SlotIndex, SourceError};
 use tokio::time::sleep;
 
-use super::{ask::Ask, blame::blame, key::KeyRing, lane::Lane, mailbox::Mailbox, probe::Probe};
+use super::{
+    ask::Ask,
+    blame::blame,
+    key::KeyRing,
+    lane::Lane,
+    mailbox::{Awaited, Mailbox},
+    probe::Probe,
+};
 use crate::{
     SlotState,
     health::Claim,
@@ -25,10 +36,33 @@ pub(super) struct Refill {
     mailbox: Arc<Mailbox>,
     hand: Vec<Piece>,
     asked: BTreeMap<SlotIndex, Asked>,
-    /// Asks that it waits for, and probes that it does not.
-    awaited: usize,
-    probes: usize,
+    /// How many asks are out, by how long they are waited for.
+    out: Out,
+    /// When the first was asked for which it waits but briefly.
+    hoped: Option<Instant>,
     is_late: bool,
+}
+
+/// Asks without an answer.
+#[derive(Default)]
+struct Out {
+    to_the_end: usize,
+    briefly: usize,
+    never: usize,
+}
+
+impl Out {
+    fn of(&mut self, awaited: Awaited) -> &mut usize {
+        match awaited {
+            Awaited::ToTheEnd => &mut self.to_the_end,
+            Awaited::Briefly => &mut self.briefly,
+            Awaited::Never => &mut self.never,
+        }
+    }
+
+    fn is_awaited(&self) -> bool {
+        self.to_the_end + self.briefly > 0
+    }
 }
 
 /// What became of asking a slot, and how often it was asked.
@@ -46,8 +80,8 @@ impl Refill {
             mailbox: Arc::default(),
             hand: Vec::new(),
             asked: BTreeMap::new(),
-            awaited: 0,
-            probes: 0,
+            out: Out::default(),
+            hoped: None,
             is_late: false,
         }
     }
@@ -64,7 +98,8 @@ impl Refill {
     /// Until a slot has answered and the others answered, failed or passed `slow_after`; or all is lost.
     ///
     /// Where none has answered by then, the slots not asked yet are asked besides, so that it never lasts longer than
-    /// that and one attempt limit.
+    /// that and one attempt limit. Where all that is left are slots that are out and silent, nobody waits for them longer
+    /// than a slow answer takes: they go on being tried, and whoever asks meanwhile is told at once.
     async fn wait(&mut self) {
         let config = *self.key.roster().config();
         let begun = self.now();
@@ -73,19 +108,20 @@ impl Refill {
         loop {
             self.collect();
             let took = self.now().saturating_duration_since(begun);
-            if self.awaited == 0 {
+            if !self.out.is_awaited() {
                 if !self.hand.is_empty() {
                     return;
                 }
                 if self.next_wave(0) {
                     continue;
                 }
-                if self.probes == 0 {
+                if self.out.never == 0 {
                     return;
                 }
             }
             self.is_late = took >= slow_at;
-            if self.is_late && !self.hand.is_empty() || took >= end {
+            let hope = self.hope_left(config.slow_after);
+            if self.is_late && !self.hand.is_empty() || took >= end || hope.is_zero() {
                 return;
             }
             if self.is_late && !hedged {
@@ -93,12 +129,19 @@ impl Refill {
                 // All of them: the one whose turn it would be may hang as well.
                 self.next_wave(1);
             }
-            let left = if self.is_late { end } else { slow_at }.saturating_sub(took);
+            let left = if self.is_late { end } else { slow_at }.saturating_sub(took).min(hope);
             tokio::select! {
                 () = self.mailbox.arrived() => {}
                 () = sleep(left) => {}
             }
         }
+    }
+
+    /// How long it still waits for slots that are out and silent, where no other is left.
+    fn hope_left(&self, patience: Duration) -> Duration {
+        let only = self.out.to_the_end == 0;
+        let hoped = self.hoped.filter(|_| only).map(|hoped| self.now().saturating_duration_since(hoped));
+        hoped.map_or(Duration::MAX, |passed| patience.saturating_sub(passed))
     }
 
     /// The live slots by their shares; and those on probation, one id each, for which nobody waits while others serve.
@@ -185,7 +228,8 @@ impl Refill {
         let mut asked = 0;
         for ((slot, generation, floor), want) in starts.into_iter().zip(shares).filter(|(_, want)| *want > 0)
         {
-            self.ask(Ask { key: Arc::clone(&key), slot, want, generation, floor, probe: None }, true);
+            let ask = Ask { key: Arc::clone(&key), slot, want, generation, floor, probe: None };
+            self.ask(ask, Awaited::ToTheEnd);
             asked += 1;
         }
         asked
@@ -201,22 +245,30 @@ impl Refill {
             let generation = probe.generation();
             let floor = self.key.floor(snapshot, *slot, generation, true);
             let key = Arc::clone(&self.key);
-            self.ask(Ask { key, slot: *slot, want, generation, floor, probe: Some(probe) }, !beside);
+            let awaited = match beside {
+                true => Awaited::Never,
+                false if snapshot.standing(*slot).answers => Awaited::ToTheEnd,
+                false => Awaited::Briefly,
+            };
+            self.ask(Ask { key, slot: *slot, want, generation, floor, probe: Some(probe) }, awaited);
             asked += 1;
         }
         asked
     }
 
-    fn ask(&mut self, ask: Ask, awaited: bool) {
+    fn ask(&mut self, ask: Ask, awaited: Awaited) {
         self.asked.entry(ask.slot).or_default().times += 1;
-        *(if awaited { &mut self.awaited } else { &mut self.probes }) += 1;
+        *self.out.of(awaited) += 1;
+        if awaited == Awaited::Briefly {
+            self.hoped = self.hoped.or_else(|| Some(self.now()));
+        }
         self.mailbox.expect(ask.slot);
         tokio::spawn(ask.run(awaited, Arc::clone(&self.mailbox)));
     }
 
     fn collect(&mut self) {
         for outcome in self.mailbox.collect() {
-            *(if outcome.awaited { &mut self.awaited } else { &mut self.probes }) -= 1;
+            *self.out.of(outcome.awaited) -= 1;
             match outcome.result {
                 Ok(pieces) => self.hand.extend(pieces),
                 Err(error) => self.asked.entry(outcome.slot).or_default().failure = Some(error),
@@ -253,7 +305,7 @@ impl Refill {
         self.want.saturating_sub(count(&self.hand))
     }
 
-    fn now(&self) -> std::time::Instant {
+    fn now(&self) -> Instant {
         self.key.roster().env().clock.now()
     }
 }

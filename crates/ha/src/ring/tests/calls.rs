@@ -48,6 +48,35 @@ async fn what_a_last_resort_gives_beyond_the_want_is_kept() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn nobody_waits_for_the_silent_once_all_are_known_to_be() {
+    for n in 0..=2 {
+        let scene = Scene::new(n);
+        let rescuer = tokio::spawn(scene.ring.run());
+        for script in &scene.scripts {
+            script.always(Act::Hang);
+        }
+        // Until three attempts of each have ended.
+        for _ in 0..20 {
+            scene.take(4).await.unwrap_err();
+            sleep_ms(100).await;
+        }
+        for _ in 0..300 {
+            let taken = tokio::time::timeout(201 * MS, scene.take(4)).await;
+            let error = taken.expect("nobody waits for a silent slot").unwrap_err();
+            assert_eq!(error.slots().len(), 1 << n, "{error}");
+            assert!(error.slots().iter().all(|slot| slot.kind == ErrorKind::Timeout), "{error}");
+            sleep_ms(50).await;
+        }
+        for script in &scene.scripts {
+            script.always(Act::Give);
+        }
+        sleep_ms(4000).await;
+        assert!(scene.take(1).await.is_ok(), "service returns by itself");
+        rescuer.abort();
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_slow_event_is_counted_once_though_store_and_guard_report_it() {
     let scene = Scene::new(1);
     scene.script(0).always(fails(ErrorKind::Contended));
