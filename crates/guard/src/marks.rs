@@ -14,7 +14,8 @@ use tokio::{task::JoinSet, time::timeout};
 
 use crate::shard::Shard;
 
-/// A bearer that failed is tried last for so many versions: a dead shard costs a time limit now and then, not each time.
+/// A bearer that failed, or was slow, is tried last for so many versions: a shard that is dead, or hangs, costs time now and
+/// then, not each time.
 const SHUNNED_VERSIONS: u64 = 32;
 
 /// A bearer that has not answered by then is no longer waited for alone: the next one is tried beside it.
@@ -29,7 +30,7 @@ pub(crate) struct Marks {
     events: Events,
     /// The version left last, and the slots whose stores bear it.
     left: Mutex<(u64, BTreeSet<SlotIndex>)>,
-    /// The slots whose stores failed to bear a version lately, each with that version.
+    /// The slots whose stores failed to bear a version lately, or to do so in time, each with that version.
     failed: Mutex<BTreeMap<SlotIndex, u64>>,
     unmarked: AtomicU64,
     /// The version that was counted last as borne by no other shard.
@@ -135,25 +136,34 @@ impl Marks {
         candidates: Vec<Arc<Shard>>,
     ) -> BTreeSet<SlotIndex> {
         let (mut borne, mut asked, mut rest) = (BTreeSet::new(), JoinSet::new(), candidates.into_iter());
-        let ask = |asked: &mut JoinSet<(SlotIndex, bool)>, shard: Arc<Shard>| {
-            asked.spawn(async move { (shard.slot(), shard.bear(version).await.is_ok()) });
-        };
+        let mut silent = BTreeSet::new();
+        let ask =
+            |asked: &mut JoinSet<(SlotIndex, bool)>, silent: &mut BTreeSet<SlotIndex>, shard: Arc<Shard>| {
+                silent.insert(shard.slot());
+                asked.spawn(async move { (shard.slot(), shard.bear(version).await.is_ok()) });
+            };
         while !covers(&borne, slots) {
             if asked.is_empty() {
                 let Some(shard) = rest.next() else { break };
-                ask(&mut asked, shard);
+                ask(&mut asked, &mut silent, shard);
             }
             match timeout(SLOW_BEARER, asked.join_next()).await {
                 Ok(Some(Ok((slot, true)))) => {
                     borne.insert(slot);
+                    silent.remove(&slot);
                     self.failed().remove(&slot);
                 }
-                Ok(Some(Ok((slot, false)))) => drop(self.failed().insert(slot, version)),
+                Ok(Some(Ok((slot, false)))) => {
+                    silent.remove(&slot);
+                    self.failed().insert(slot, version);
+                }
                 Ok(_) => {}
                 Err(_) => {
+                    // Whoever hangs would otherwise cost every version of its turn as much again, and all raises wait.
+                    self.failed().extend(silent.iter().map(|slot| (*slot, version)));
                     // With nobody left to try, the slow ones are waited for: their own time limit ends that.
                     if let Some(shard) = rest.next() {
-                        ask(&mut asked, shard);
+                        ask(&mut asked, &mut silent, shard);
                     }
                 }
             }

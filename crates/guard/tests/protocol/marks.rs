@@ -1,6 +1,8 @@
 //! Marks: where they are left, and whose count.
 
-use sequent_core::{ErrorKind, Event, Key, mark_of};
+use std::time::Duration;
+
+use sequent_core::{Clock, ErrorKind, Event, Key, mark_of};
 use sequent_guard::Trouble;
 
 use crate::harness::{Kind, Server, Setup, World};
@@ -44,6 +46,28 @@ async fn a_dead_shard_is_not_tried_for_every_mark() {
     server.wires.stores[2].mend();
     open(&server, 0, 60).await;
     assert!(marked(&server, 2) > before + 5, "it bears marks again");
+}
+
+#[tokio::test(start_paused = true)]
+async fn shards_that_hang_are_not_waited_for_at_every_mark() {
+    let world = World::new(4);
+    let server = world.open("server").await;
+    server.take_to(0, 5).await;
+    let before = [2, 3].map(|slot| marked(&server, slot));
+    for slot in [2, 3] {
+        server.wires.stores[slot].hang();
+    }
+    let begun = world.clock.now();
+    open(&server, 0, 20).await;
+    let took = world.clock.now() - begun;
+    assert!(took <= Duration::from_millis(450), "each cost its patience once: {took:?}");
+    for (slot, before) in [2, 3].into_iter().zip(before) {
+        assert!(marked(&server, slot) <= before + 1, "{} times", marked(&server, slot) - before);
+        server.wires.stores[slot].mend();
+    }
+    assert_eq!(server.count(|event| matches!(event, Event::Unmarked { .. })), 0);
+    open(&server, 0, 60).await;
+    assert!(marked(&server, 2) > before[0] + 5, "it bears marks again");
 }
 
 #[tokio::test(start_paused = true)]
