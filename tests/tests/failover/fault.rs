@@ -38,13 +38,13 @@ impl Fault {
         }
     }
 
-    /// It is over when this returns.
-    pub(crate) async fn end(self, store: &Store, old: &DataCopy) {
+    /// It is over when this returns. Only what is restored needs an old copy.
+    pub(crate) async fn end(self, store: &Store, old: Option<&DataCopy>) {
         match self {
             Self::Killed | Self::Restarted => store.db.restart().await,
             Self::Hung => store.db.resume().await,
             Self::Slow | Self::CutOff => store.wire.set(Mode::Pass).await,
-            Self::Restored => store.db.restore_from(old).await,
+            Self::Restored => store.db.restore_from(old.expect("a copy was made")).await,
         }
     }
 

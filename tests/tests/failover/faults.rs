@@ -9,7 +9,7 @@ use sequent_testkit::servers::DataCopy;
 
 use crate::{
     fault::Fault,
-    harness::{Harness, PATIENCE, SETTINGS, until},
+    harness::{Harness, PATIENCE, SETTINGS},
     journal::Phase,
     load::Load,
     scale::Scale,
@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// How soon a slot whose store is back is in use again, where `rescue_after_max_s` is 2.
-const RESCUED_WITHIN: Duration = Duration::from_secs(5);
+pub(crate) const RESCUED_WITHIN: Duration = Duration::from_secs(5);
 
 /// Numbers without any fault, before and between.
 const CALM: u64 = 30_000;
@@ -44,9 +44,9 @@ async fn each_slot_fails_in_each_way_and_nobody_notices() {
     let load = Load::start(&harness, false);
     let mut run =
         Run { harness, copies, load, stalls: Stalls::watch(), normal: BTreeMap::new(), faults: vec![] };
-    run.more(CALM / 3).await;
+    run.load.more(CALM / 3).await;
     run.load.journal.turn();
-    run.more(CALM).await;
+    run.load.more(CALM).await;
     let calm = run.load.journal.turn();
     run.normal = calm.normal();
     println!("calm: {}", calm.shown());
@@ -55,9 +55,10 @@ async fn each_slot_fails_in_each_way_and_nobody_notices() {
         run.befalls(slot, fault).await;
     }
     while run.load.journal.bits.count() < scale.numbers && run.faults.is_empty() {
-        run.more(CALM).await;
+        run.load.more(CALM).await;
     }
     run.load.stop();
+    run.doors().await;
     let rest = run.load.journal.turn();
     run.judge("the rest", &rest);
     println!("{} numbers, none twice", run.load.journal.bits.count());
@@ -75,11 +76,14 @@ impl Run {
         let struck = Instant::now();
         fault.strike(store).await;
         let evicted = self.within(struck, fault.noticed_within(), |live| !live, slot).await;
-        self.more(AWAY).await;
-        fault.end(&self.harness.ring.slots[slot], &self.copies[slot]).await;
+        self.load.more(AWAY).await;
+        fault.end(&self.harness.ring.slots[slot], Some(&self.copies[slot])).await;
         let back = Instant::now();
         let rescued = self.within(back, RESCUED_WITHIN, |live| live, slot).await;
         let phase = self.load.journal.turn();
+        if fault == Fault::Slow {
+            self.slowness_is_the_cause(&name, slot);
+        }
         println!("{name}: out after {evicted:?}, in use {rescued:?} after its return; {}", phase.shown());
         for (what, outcome) in [("noticed", evicted), ("rescued", rescued)] {
             if let Err(late) = outcome {
@@ -87,7 +91,7 @@ impl Run {
             }
         }
         self.judge(&name, &phase);
-        self.more(CALM / 10).await;
+        self.load.more(CALM / 10).await;
         let after = self.load.journal.turn();
         self.judge(&format!("after {name}"), &after);
     }
@@ -109,11 +113,23 @@ impl Run {
         if took <= bound + stall { Ok(took) } else { Err(took) }
     }
 
-    /// So many more numbers: service goes on.
-    async fn more(&self, numbers: u64) {
-        let bits = &self.load.journal.bits;
-        let goal = bits.count() + numbers;
-        assert!(until(PATIENCE, async || bits.count() >= goal).await, "no more numbers come");
+    /// Who was slow went for being slow, not for an error.
+    fn slowness_is_the_cause(&mut self, name: &str, slot: usize) {
+        for server in &self.harness.servers {
+            let log = server.log();
+            let evictions = log.lines().filter(|line| line.contains("slot evicted"));
+            let last = evictions.filter(|line| line.contains(&format!("slot={slot} "))).last();
+            if !last.is_some_and(|line| line.contains("answered only after")) {
+                self.faults.push(format!("{name}: the cause is {last:?}"));
+            }
+        }
+    }
+
+    /// No request failed at a door either, of which the SDK may not have told, since it asked again.
+    async fn doors(&mut self) {
+        for look in self.harness.looks().await {
+            self.faults.extend(look.failed_requests());
+        }
     }
 
     fn judge(&mut self, name: &str, phase: &Phase) {

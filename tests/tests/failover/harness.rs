@@ -44,9 +44,14 @@ pub(crate) struct Harness {
 impl Harness {
     /// Everything started, every slot live; `settings` come before the shards in the configuration.
     pub(crate) async fn start(settings: &str) -> Self {
+        Self::start_under(settings, "continue").await
+    }
+
+    /// The same, with what a server does while the ledger is away: `continue` or `stop`.
+    pub(crate) async fn start_under(settings: &str, loss: &str) -> Self {
         let ring = Ring::start().await;
         let folder = tempfile::tempdir().unwrap();
-        let config = ring.config(folder.path(), settings);
+        let config = ring.config(folder.path(), settings, loss);
         let servers = [Server::start(&config).await, Server::start(&config).await];
         let harness = Self { servers, ring, _folder: folder };
         harness.warm().await;

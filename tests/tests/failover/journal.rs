@@ -66,7 +66,8 @@ impl Journal {
 impl Phase {
     fn note(&mut self, kind: &'static str, begun: Instant, ended: Instant, failure: Option<String>) {
         let took = ended - begun;
-        let times = self.times.entry(kind).or_insert_with(|| Histogram::new_with_max(TIME_MAX_US, 3).unwrap());
+        let times =
+            self.times.entry(kind).or_insert_with(|| Histogram::new_with_max(TIME_MAX_US, 3).unwrap());
         times.saturating_record(u64::try_from(took.as_micros()).unwrap_or(u64::MAX));
         if took > ATTEMPT && self.slow.len() < SHOWN_MAX {
             self.slow.push((kind, begun, ended));
@@ -85,12 +86,16 @@ impl Phase {
         self.times.iter().map(|(kind, times)| (*kind, p99(times))).collect()
     }
 
+    /// Requests that failed.
+    pub(crate) fn failures(&self) -> Vec<String> {
+        let rest = self.failed - self.failures.len();
+        let more = (rest > 0).then(|| format!("and {rest} more"));
+        self.failures.iter().cloned().chain(more).collect()
+    }
+
     /// What must not be: failures, and requests beyond one attempt's limit and five times the normal p99.
     pub(crate) fn faults(&self, normal: &BTreeMap<&'static str, Duration>, stalls: &Stalls) -> Vec<String> {
-        let mut faults: Vec<String> = self.failures.clone();
-        if self.failed > faults.len() {
-            faults.push(format!("… {} failures in all", self.failed));
-        }
+        let mut faults = self.failures();
         for (kind, begun, ended) in &self.slow {
             let usual = normal.get(kind).copied().unwrap_or_default();
             let (took, stall) = (*ended - *begun, stalls.within(*begun, *ended));

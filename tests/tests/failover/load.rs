@@ -13,7 +13,11 @@ use std::{
 use sequent_client::{Client, Number, Sequence};
 use tokio::{task::JoinSet, time::sleep};
 
-use crate::{harness::Harness, http::Http, journal::Journal};
+use crate::{
+    harness::{Harness, PATIENCE, until},
+    http::Http,
+    journal::Journal,
+};
 
 /// Between two requests of a caller.
 const REST: Duration = Duration::from_millis(4);
@@ -54,6 +58,13 @@ impl Load {
             runtime.block_on(caller.all(&urls, doors));
         });
         Self { journal, stopped, thread: Some(thread) }
+    }
+
+    /// So many more numbers: service goes on.
+    pub(crate) async fn more(&self, numbers: u64) {
+        let bits = &self.journal.bits;
+        let goal = bits.count() + numbers;
+        assert!(until(PATIENCE, async || bits.count() >= goal).await, "no more numbers come");
     }
 
     /// Every caller ends with the request that it is in.

@@ -1,5 +1,7 @@
 //! How much: a tenth in the test command, all of it in the long one.
 
+use std::time::Duration;
+
 use crate::fault::Fault;
 
 /// What the environment asks for.
@@ -32,6 +34,11 @@ impl Scale {
             return (0..4).flat_map(all).collect();
         }
         (0..).map(|at| at % 4).zip(Fault::ALL).collect()
+    }
+
+    /// For how long the ledger is away.
+    pub(crate) fn without_ledger(&self) -> Duration {
+        Duration::from_secs(if self.full { 60 } else { 8 })
     }
 
     /// How often servers are killed.

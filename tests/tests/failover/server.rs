@@ -7,7 +7,7 @@ use sequent_testkit::servers::Port;
 
 use crate::{
     http::Http,
-    place::{Place, Running},
+    place::{Place, Ran, Running},
 };
 
 /// `sequent serve` over the ring, with a data directory and ports of its own.
@@ -75,6 +75,13 @@ impl Server {
         tokio::task::block_in_place(|| process.wait()).code
     }
 
+    /// Another command on its cluster, as an operator gives it.
+    pub(crate) fn operate(&self, args: &[&str]) -> Ran {
+        let (config, data) = (self.config.display().to_string(), self.place.data().display().to_string());
+        let args = [args, &["--config", &config, "--data", &data]].concat();
+        tokio::task::block_in_place(|| self.place.run(&args))
+    }
+
     pub(crate) fn grpc(&self) -> SocketAddr {
         self.ports[0].address()
     }
@@ -132,6 +139,16 @@ impl Look {
             reason = "counts of a test are small"
         )]
         self.text.lines().filter(is_it).filter_map(value).map(|value| value as u64).sum()
+    }
+
+    /// Requests that a door answered with an error, by reason.
+    pub(crate) fn failed_requests(&self) -> Vec<String> {
+        let failed = |line: &&str| {
+            line.starts_with("sequent_requests_total{")
+                && !line.contains("reason=\"OK\"")
+                && !line.ends_with(" 0")
+        };
+        self.text.lines().filter(failed).map(str::to_owned).collect()
     }
 
     /// Whether a slot serves.

@@ -1,0 +1,192 @@
+//! The ledger killed under load, and put back to an older copy: what goes on, what stops, and that nothing repeats.
+
+use std::time::{Duration, Instant};
+
+use crate::{
+    fault::Fault,
+    harness::{Harness, PATIENCE, until},
+    http::Http,
+    load::Load,
+    scale::Scale,
+    server::Look,
+    stalls::Stalls,
+};
+
+/// Little room below the ceilings, so that it is soon used up.
+const SETTINGS: &str = "
+[ring]
+shard_bits = 2
+memory_bits = 0
+[guard]
+ahead_s = 5
+[reservoir]
+at_risk_max = 512
+[limits]
+lease_max_count = 200
+[[sequence]]
+name = \"order\"
+";
+
+/// Numbers while all is well.
+const CALM: u64 = 20_000;
+
+/// How soon servers have heard that the ledger is back, or went back: they ask each quarter of a second while it is away.
+const HEARD_WITHIN: Duration = Duration::from_secs(5);
+
+/// How long an error may take that nothing needs to be asked for.
+const AT_ONCE: Duration = Duration::from_millis(500);
+
+/// More raw ids than any counter can have given after the copy.
+const LOSS: &str = "10000000";
+
+/// Ids above their ceilings, that left without a witness.
+fn unwitnessed(look: &Look) -> u64 {
+    look.sum("sequent_unwitnessed_raw_ids_total")
+}
+
+async fn ledger_is_away(harness: &Harness, away: u64) {
+    let heard = harness.both(PATIENCE, |look| look.sum("sequent_ledger_away") == away).await;
+    assert!(heard.is_some(), "sequent_ledger_away is {away} on both servers");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn without_the_ledger_durable_shards_go_on_and_what_is_unwitnessed_is_counted() {
+    let mut harness = Harness::start_under(SETTINGS, "continue").await;
+    let stalls = Stalls::watch();
+    let mut load = Load::start(&harness, false);
+    load.more(CALM).await;
+    let calm = load.journal.turn();
+    println!("calm: {}", calm.shown());
+    let struck = Instant::now();
+    Fault::Killed.strike(&harness.ring.ledger).await;
+    ledger_is_away(&harness, 1).await;
+    let long_enough = Scale::from_environment().without_ledger();
+    let exposed = until(4 * PATIENCE, async || {
+        let counted = harness.looks().await.iter().all(|look| unwitnessed(look) > 0);
+        counted && struck.elapsed() >= long_enough
+    });
+    assert!(exposed.await, "both servers give numbers above their ceilings, and count them");
+    println!("{:?} without the ledger: {:?} unwitnessed", struck.elapsed(), exposure(&harness).await);
+    let away = load.journal.turn();
+    Fault::Killed.end(&harness.ring.ledger, None).await;
+    ledger_is_away(&harness, 0).await;
+    load.more(CALM).await;
+    load.stop();
+    let back = load.journal.turn();
+    println!("{} numbers, none twice", load.journal.bits.count());
+    for (when, phase) in [("without the ledger", away), ("since it is back", back)] {
+        println!("{when}: {}", phase.shown());
+        let faults = phase.faults(&calm.normal(), &stalls);
+        assert!(
+            faults.is_empty(),
+            "{when}: {faults:#?} {} {}",
+            harness.servers[0].log(),
+            harness.servers[1].log()
+        );
+    }
+    for server in &mut harness.servers {
+        println!("{}", server.log());
+        assert_eq!(server.drain(), Some(0));
+    }
+}
+
+async fn exposure(harness: &Harness) -> [u64; 2] {
+    harness.looks().await.map(|look| unwitnessed(&look))
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn where_it_is_to_stop_without_the_ledger_it_says_so_at_once_and_comes_back_by_itself() {
+    let mut harness = Harness::start_under(SETTINGS, "stop").await;
+    let stalls = Stalls::watch();
+    let mut load = Load::start(&harness, false);
+    load.more(CALM).await;
+    Fault::Killed.strike(&harness.ring.ledger).await;
+    ledger_is_away(&harness, 1).await;
+    for server in &harness.servers {
+        let used_up = until(PATIENCE, async || refusal(server.http(), &stalls).await.is_some()).await;
+        assert!(used_up, "once its ceilings are used up, a server says that it needs the ledger");
+        for _ in 0..50 {
+            refusal(server.http(), &stalls).await.expect("it can't be served");
+        }
+    }
+    assert_eq!(exposure(&harness).await, [0, 0], "nothing left without a witness");
+    let struck = Instant::now();
+    Fault::Killed.end(&harness.ring.ledger, None).await;
+    for server in &harness.servers {
+        let back = until(PATIENCE, async || refusal(server.http(), &stalls).await.is_none()).await;
+        let stall = stalls.within(struck, Instant::now());
+        assert!(back && struck.elapsed() < HEARD_WITHIN + stall, "serves again after {:?}", struck.elapsed());
+    }
+    load.journal.turn();
+    load.more(CALM).await;
+    load.stop();
+    let after = load.journal.turn();
+    println!("{}; {} numbers, none twice", after.shown(), load.journal.bits.count());
+    for server in &mut harness.servers {
+        assert_eq!(server.drain(), Some(0));
+    }
+}
+
+/// What a door says of one number, if not the number: that the ledger is needed, and away; and it says so at once.
+async fn refusal(door: std::net::SocketAddr, stalls: &Stalls) -> Option<String> {
+    let mut http = Http::connect(door).await.unwrap();
+    let begun = Instant::now();
+    let error = http.next(1).await.err()?;
+    let (took, stall) = (begun.elapsed(), stalls.within(begun, Instant::now()));
+    assert!(error.starts_with("503 ") && error.contains("LEDGER_UNAVAILABLE"), "{error}");
+    assert!(took <= AT_ONCE + stall, "took {took:?}: {error}");
+    Some(error)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_ledger_put_back_to_an_older_copy_is_told_and_repeats_nothing() {
+    let mut harness = Harness::start_under(SETTINGS, "continue").await;
+    let old = harness.ring.ledger.db.copy().await;
+    ledger_is_away(&harness, 0).await;
+    let mut load = Load::start(&harness, false);
+    load.more(CALM).await;
+    Fault::Restored.strike(&harness.ring.ledger).await;
+    load.more(CALM / 4).await;
+    Fault::Restored.end(&harness.ring.ledger, Some(&old)).await;
+    let told = harness.both(PATIENCE, |look| look.sum("sequent_ledger_behind") == 1).await;
+    println!("both servers know of it after {:?}", told.expect("both servers notice"));
+    for server in &harness.servers {
+        let error = Http::connect(server.http()).await.unwrap().next(1).await.unwrap_err();
+        assert!(
+            error.contains("RECOVERY_REQUIRED") && error.contains("`sequent shards` says how"),
+            "{error}"
+        );
+        assert!(server.log().contains("sequent recover"), "{}", server.log());
+    }
+    harness.servers[0].operate(&["recover", "--bump", LOSS]).succeeded();
+    let recovered = harness.both(PATIENCE, |look| look.sum("sequent_ledger_behind") == 0).await;
+    assert!(recovered.is_some(), "both servers hear that the loss was named");
+    load.more(CALM).await;
+    load.stop();
+    for server in &mut harness.servers {
+        assert_eq!(server.drain(), Some(0));
+    }
+    put_back_while_nobody_runs(&harness, &load).await;
+}
+
+/// The same copy again, with every server stopped.
+async fn put_back_while_nobody_runs(harness: &Harness, load: &Load) {
+    let old = {
+        let copy = harness.ring.ledger.db.copy().await;
+        let more = harness.servers[0].operate(&["next", "order", "-n", "500"]).succeeded().numbers();
+        load.journal.bits.add("between", more);
+        copy
+    };
+    harness.ring.ledger.db.stop().await;
+    harness.ring.ledger.db.restore_from(&old).await;
+    for server in &harness.servers {
+        let refused = server.operate(&["next", "order", "-n", "5"]);
+        refused.refused(3, &["RECOVERY_REQUIRED", "sequent recover"]);
+    }
+    harness.servers[1].operate(&["recover", "--bump", LOSS]).succeeded();
+    for server in &harness.servers {
+        let numbers = server.operate(&["next", "order", "-n", "500"]).succeeded().numbers();
+        load.journal.bits.add("after the second recovery", numbers);
+    }
+    println!("{} numbers, none twice", load.journal.bits.count());
+}
