@@ -2,6 +2,7 @@
 //!
 //! | feature | store | ledger | durability |
 //! |---|---|---|---|
+//! | `memcached` | `memcached::MemcachedStore` (`memcached`) | none | volatile |
 //! | `memory` | `memory::MemoryStore` | `memory::MemoryLedger` | volatile: for tests, and for `sequent dev` |
 //! | `mysql` | `mysql::MysqlStore`: `mysql-row`, `mysql-segment`, `mysql-auto-increment` | `mysql::MysqlLedger` | durable, if the server's settings are |
 //! | `postgres` | `postgres::PostgresStore` (`postgres-row`) | `postgres::PostgresLedger` | durable, by the server's settings |
@@ -32,8 +33,10 @@
 //!
 //! A ledger is the same with `ledger_conformance!`, a trait a page.
 
-#[cfg(any(test, feature = "mysql"))]
+#[cfg(any(test, feature = "memcached", feature = "mysql"))]
 mod cas;
+#[cfg(feature = "memcached")]
+pub mod memcached;
 #[cfg(feature = "memory")]
 pub mod memory;
 #[cfg(feature = "mysql")]

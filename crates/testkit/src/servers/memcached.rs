@@ -1,12 +1,21 @@
 //! memcached, which forgets everything whenever it ends.
 
-use std::process::Command;
+use std::{process::Command, time::Duration};
+
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+    time::timeout,
+};
 
 use super::{
     engine::{Engine, Place, Signal, says},
     program::Program,
     server::Server,
 };
+
+/// How long one answer may take.
+const ANSWER_LIMIT: Duration = Duration::from_secs(30);
 
 /// A memcached server.
 pub type Memcached = Server<MemcachedServer>;
@@ -37,6 +46,35 @@ impl Engine for MemcachedServer {
     }
 
     async fn answers(port: u16) -> bool {
-        says(port, b"version\r\n", &[b"VERSION"]).await
+        // One that wants a login says so.
+        says(port, b"version\r\n", &[b"VERSION", b"CLIENT_ERROR"]).await
     }
+}
+
+impl Server<MemcachedServer> {
+    /// Where it is.
+    pub fn url(&self) -> String {
+        format!("memcached://{}", self.address())
+    }
+
+    /// Sends a command, without its last line's end, and returns the first line of the answer; of `stats` all lines.
+    ///
+    /// # Panics
+    ///
+    /// If it does not answer.
+    pub async fn ask(&self, command: &str) -> String {
+        let answer = timeout(ANSWER_LIMIT, ask(self.port(), command)).await;
+        let answer = answer.unwrap_or_else(|_| panic!("{command}: no answer within {ANSWER_LIMIT:?}"));
+        answer.unwrap_or_else(|error| panic!("{command}: {error}"))
+    }
+}
+
+async fn ask(port: u16, command: &str) -> std::io::Result<String> {
+    let mut stream = TcpStream::connect(("127.0.0.1", port)).await?;
+    stream.write_all(format!("{command}\r\n").as_bytes()).await?;
+    let (mut answer, end) = (Vec::new(), if command.starts_with("stats") { "END\r\n" } else { "\r\n" });
+    while !answer.ends_with(end.as_bytes()) {
+        answer.push(stream.read_u8().await?);
+    }
+    Ok(String::from_utf8_lossy(&answer).trim_end().to_owned())
 }

@@ -1,0 +1,171 @@
+//! The commands that are used, and how their answers are read: lines, and one block of data.
+
+use sequent_core::ErrorKind;
+use tokio::{
+    io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufStream},
+    net::TcpStream,
+};
+
+use super::name::Name;
+use crate::wire::Fault;
+
+/// The longest line of an answer.
+const LINE_BYTES_MAX: u64 = 2048;
+/// The longest item that is read: ours have some hundred bytes.
+const ITEM_BYTES_MAX: usize = 8192;
+/// How many lines `stats` may have.
+const STATS_MAX: usize = 1024;
+
+/// A connection's bytes.
+#[derive(Debug)]
+pub(super) struct Wire(BufStream<TcpStream>);
+
+/// An item's data, and the id of its version on this connection.
+#[derive(Debug)]
+pub(super) struct Found {
+    pub(super) data: Vec<u8>,
+    pub(super) version: u64,
+}
+
+/// When an item is to be written.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum When {
+    /// It is still this version.
+    Is(u64),
+    /// There is none.
+    Absent,
+}
+
+impl Wire {
+    pub(super) fn new(stream: TcpStream) -> Self {
+        Self(BufStream::new(stream))
+    }
+
+    /// Names itself, as a server with `--auth-file` wants it: by a `set` of anything.
+    pub(super) async fn log_in(&mut self, user: &str, password: &str) -> Result<(), Fault> {
+        let words = format!("{user} {password}");
+        let head = format!("set login 0 0 {}\r\n", words.len());
+        match self.ask(&[head.as_bytes(), words.as_bytes(), b"\r\n"]).await?.as_str() {
+            "STORED" => Ok(()),
+            said => Err(Fault::refused(format!("login of {user}: {said}"))),
+        }
+    }
+
+    /// Whether anybody answers.
+    pub(super) async fn ping(&mut self) -> Result<(), Fault> {
+        match self.ask(&[b"mn\r\n"]).await?.as_str() {
+            "MN" => Ok(()),
+            said => Err(unexpected("mn", said)),
+        }
+    }
+
+    /// An item, if it is there. The server notes that it is in use.
+    pub(super) async fn get(&mut self, name: &Name) -> Result<Option<Found>, Fault> {
+        let said = self.ask(&[b"mg ", name.bytes(), b" v c\r\n"]).await?;
+        if said == "EN" {
+            return Ok(None);
+        }
+        let mut words = said.split(' ');
+        let head = (
+            words.next(),
+            words.next().map(str::parse::<usize>),
+            words.next().and_then(|c| c.strip_prefix('c')),
+        );
+        let (Some("VA"), Some(Ok(length)), Some(version)) = head else { return Err(unexpected("mg", &said)) };
+        let version = version.parse().map_err(|_| unexpected("mg", &said))?;
+        if length > ITEM_BYTES_MAX {
+            let cause =
+                format!("an item of {length} bytes stands where ours is: at most {ITEM_BYTES_MAX} are read");
+            return Err(Fault::refused(cause));
+        }
+        let mut data = vec![0; length + 2];
+        self.0.read_exact(&mut data).await.map_err(broken)?;
+        if !data.ends_with(b"\r\n") {
+            return Err(unexpected("mg", "data without an end"));
+        }
+        data.truncate(length);
+        Ok(Some(Found { data, version }))
+    }
+
+    /// Writes an item; whether it was as `when` wants it.
+    pub(super) async fn set(&mut self, name: &Name, data: &[u8], when: When) -> Result<bool, Fault> {
+        let flags = match when {
+            When::Is(version) => format!(" {} C{version}\r\n", data.len()),
+            When::Absent => format!(" {} ME\r\n", data.len()),
+        };
+        let said = self.ask(&[b"ms ", name.bytes(), flags.as_bytes(), data, b"\r\n"]).await?;
+        match said.as_str() {
+            "HD" => Ok(true),
+            // Another version; none; one where none was to be.
+            "EX" | "NF" | "NS" => Ok(false),
+            said => Err(unexpected("ms", said)),
+        }
+    }
+
+    /// What the server says of itself: `""`, or one of its groups.
+    pub(super) async fn stats(&mut self, group: &str) -> Result<Vec<(String, String)>, Fault> {
+        let mut line = self.ask(&[b"stats ", group.as_bytes(), b"\r\n"]).await?;
+        let mut found = Vec::new();
+        for _ in 0..STATS_MAX {
+            if line == "END" {
+                return Ok(found);
+            }
+            let pair = line.strip_prefix("STAT ").and_then(|pair| pair.split_once(' '));
+            let Some((name, value)) = pair else { return Err(unexpected("stats", &line)) };
+            found.push((name.to_owned(), value.to_owned()));
+            line = self.line().await?;
+        }
+        Err(Fault::refused(format!("stats has more than {STATS_MAX} lines")))
+    }
+
+    async fn ask(&mut self, pieces: &[&[u8]]) -> Result<String, Fault> {
+        for piece in pieces {
+            self.0.write_all(piece).await.map_err(broken)?;
+        }
+        self.0.flush().await.map_err(broken)?;
+        self.line().await
+    }
+
+    async fn line(&mut self) -> Result<String, Fault> {
+        let mut line = Vec::new();
+        let read = (&mut self.0).take(LINE_BYTES_MAX).read_until(b'\n', &mut line).await.map_err(broken)?;
+        if read == 0 {
+            return Err(Fault::away("the server closed the connection"));
+        }
+        let whole = line.strip_suffix(b"\r\n").ok_or_else(|| Fault::away("a line without an end"))?;
+        Ok(String::from_utf8_lossy(whole).trim_end().to_owned())
+    }
+}
+
+fn broken(error: std::io::Error) -> Fault {
+    Fault::away(error.to_string())
+}
+
+/// Who must react to an answer that is none of those hoped for. What comes and goes with the server evicts.
+fn unexpected(command: &str, said: &str) -> Fault {
+    let cause = format!("{command}: {said:?}");
+    if said.contains("unauthenticated") || said.contains("authentication") {
+        return Fault::refused(format!("{cause}: it asks for a login"));
+    }
+    if said == "ERROR" || said.starts_with("CLIENT_ERROR") {
+        return Fault::refused(format!("{cause}: memcached 1.6 with its meta commands is needed"));
+    }
+    Fault::Broken(ErrorKind::Unavailable, cause)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_comes_and_goes_evicts_and_what_a_person_must_mend_is_refused() {
+        for (said, kind) in [
+            ("SERVER_ERROR out of memory storing object", ErrorKind::Unavailable),
+            ("CLIENT_ERROR unauthenticated", ErrorKind::Refused),
+            ("ERROR", ErrorKind::Refused),
+            ("HD c5", ErrorKind::Unavailable),
+        ] {
+            assert_eq!(unexpected("ms", said).into_error("take").kind(), kind, "{said}");
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! One connection, and what was learned when it was opened: who speaks there.
+
+use std::sync::Arc;
+
+use sequent_core::{Durability, DurabilityClass, Entropy, Incarnation};
+use tokio::net::TcpStream;
+
+use super::{codec::Wire, options::Target};
+use crate::wire::{Fault, Line};
+
+/// An open connection.
+#[derive(Debug)]
+pub(super) struct Link {
+    wire: Wire,
+    incarnation: Incarnation,
+    entropy: Arc<dyn Entropy>,
+}
+
+/// What the server says of itself now.
+pub(super) struct About {
+    pub(super) clock_ms: u64,
+    pub(super) version: String,
+    pub(super) durability: Durability,
+}
+
+impl Line for Link {
+    type Target = Target;
+
+    async fn open(target: &Target) -> Result<Self, Fault> {
+        let options = &target.options;
+        let away = |error: std::io::Error| Fault::away(error.to_string());
+        let stream = TcpStream::connect((options.host.as_str(), options.port)).await.map_err(away)?;
+        stream.set_nodelay(true).map_err(away)?;
+        let mut wire = Wire::new(stream);
+        if let Some(password) = options.password.read().await? {
+            wire.log_in(options.user.as_deref().unwrap_or_default(), &password).await?;
+        }
+        let stats = wire.stats("").await?;
+        let incarnation = speaker(&stats)?;
+        Ok(Self { wire, incarnation, entropy: Arc::clone(&options.entropy) })
+    }
+
+    fn incarnation(&self) -> &Incarnation {
+        &self.incarnation
+    }
+
+    async fn ping(&mut self) -> Result<(), Fault> {
+        self.wire.ping().await
+    }
+}
+
+impl Link {
+    /// What commands go through.
+    pub(super) fn wire(&mut self) -> &mut Wire {
+        &mut self.wire
+    }
+
+    /// For the jitter of retries.
+    pub(super) fn entropy(&self) -> &dyn Entropy {
+        &*self.entropy
+    }
+
+    /// Asks the server about itself.
+    pub(super) async fn about(&mut self) -> Result<About, Fault> {
+        let stats = self.wire.stats("").await?;
+        let settings = self.wire.stats("settings").await?;
+        let told = |name: &&str| Some(((*name).to_owned(), of(&settings, name)?.to_owned()));
+        let settings = ["maxbytes", "evictions", "memory_file"].iter().filter_map(told).collect();
+        Ok(About {
+            clock_ms: number(&stats, "time")? * 1000,
+            version: format!("memcached {}", of(&stats, "version").unwrap_or_default()),
+            durability: Durability { class: DurabilityClass::Volatile, settings },
+        })
+    }
+}
+
+/// The server's process and the second of its start.
+fn speaker(stats: &[(String, String)]) -> Result<Incarnation, Fault> {
+    let started = number(stats, "time")?.saturating_sub(number(stats, "uptime")?);
+    Ok(Incarnation::new(format!("memcached {} {started}", number(stats, "pid")?)))
+}
+
+fn of<'a>(stats: &'a [(String, String)], name: &str) -> Option<&'a str> {
+    stats.iter().find(|(own, _)| own == name).map(|(_, value)| value.as_str())
+}
+
+fn number(stats: &[(String, String)], name: &str) -> Result<u64, Fault> {
+    let found = of(stats, name).and_then(|value| value.parse().ok());
+    found.ok_or_else(|| {
+        Fault::refused(format!("stats has no number {name}: memcached itself is needed, and no proxy"))
+    })
+}

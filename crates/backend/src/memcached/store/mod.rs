@@ -1,0 +1,125 @@
+//! A shard: an item a key, and one for the shard itself.
+
+mod cells;
+mod identity;
+
+use std::fmt;
+
+use sequent_core::{
+    Block, BoxFuture, Cell, ErrorKind, Incarnation, Inspection, Key, Life, SourceError, Stamp, Store,
+};
+
+use super::{
+    link::Link,
+    options::{MemcachedOptions, Target},
+};
+use crate::wire::{Limits, Owner, Pool};
+use cells::{Close, Install, Lift, Take};
+use identity::{Inspect, Mark, Restamp};
+
+/// A store on a memcached server, of kind `memcached`. Handles of one owner, in this process or another, count together.
+///
+/// Making one touches nothing; the first verb connects.
+///
+/// ```no_run
+/// use sequent_backend::memcached::{MemcachedOptions, MemcachedStore, Owner};
+/// use sequent_core::{Cell, Key, Life, OsEntropy, Store};
+/// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+/// let owner = Owner { cluster: "shop-eu".parse()?, slot: 2 };
+/// let store = MemcachedStore::new(MemcachedOptions::from_url("memcached://cache.example")?, owner);
+/// let incarnation = store.inspect().await?.incarnation;
+/// let (key, life) = (Key::from_stored("order"), Life::random(&OsEntropy));
+/// let cell = Cell { key: &key, under: &incarnation };
+/// assert_eq!(store.close(cell, life).await?, 0);
+/// store.install(cell, life, 100).await?;
+/// assert_eq!(store.take(cell, life, 3).await?.to_string(), "101..=103");
+/// store.disconnect();
+/// # Ok(())
+/// # }
+/// ```
+pub struct MemcachedStore {
+    pool: Pool<Link>,
+}
+
+impl MemcachedStore {
+    /// The store of `owner` on the server that the options name.
+    pub fn new(options: MemcachedOptions, owner: Owner) -> Self {
+        let limits = Limits {
+            connections_max: options.connections_max.clamp(1, MemcachedOptions::CONNECTIONS_MAX),
+            connect: options.connect_limit,
+            clock: options.clock.clone(),
+        };
+        let shown = options.address();
+        Self { pool: Pool::new(Target { options, owner }, limits, shown) }
+    }
+
+    /// Closes the connections; the next verb opens another.
+    pub fn disconnect(&self) {
+        self.pool.renew();
+    }
+
+    fn owner(&self) -> &Owner {
+        &self.pool.target().owner
+    }
+}
+
+impl fmt::Debug for MemcachedStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("MemcachedStore");
+        shown.field("address", &self.pool.shown()).field("owner", self.owner()).finish()
+    }
+}
+
+impl Store for MemcachedStore {
+    fn inspect(&self) -> BoxFuture<'_, Result<Inspection, SourceError>> {
+        Box::pin(self.pool.perform(Inspect { owner: self.owner() }))
+    }
+
+    fn stamp<'a>(
+        &'a self,
+        under: &'a Incarnation,
+        expected: Option<&'a Stamp>,
+        new: &'a Stamp,
+    ) -> BoxFuture<'a, Result<(), SourceError>> {
+        Box::pin(self.pool.perform(Restamp { owner: self.owner(), under, expected, new }))
+    }
+
+    fn mark<'a>(&'a self, under: &'a Incarnation, version: u64) -> BoxFuture<'a, Result<u64, SourceError>> {
+        Box::pin(self.pool.perform(Mark { owner: self.owner(), under, version }))
+    }
+
+    fn take<'a>(
+        &'a self,
+        cell: Cell<'a>,
+        life: Life,
+        want: u64,
+    ) -> BoxFuture<'a, Result<Block, SourceError>> {
+        Box::pin(self.pool.perform(Take { owner: self.owner(), cell, life, want }))
+    }
+
+    fn close<'a>(&'a self, cell: Cell<'a>, next: Life) -> BoxFuture<'a, Result<u64, SourceError>> {
+        Box::pin(self.pool.perform(Close { owner: self.owner(), cell, next }))
+    }
+
+    fn install<'a>(
+        &'a self,
+        cell: Cell<'a>,
+        life: Life,
+        base: u64,
+    ) -> BoxFuture<'a, Result<(), SourceError>> {
+        Box::pin(self.pool.perform(Install { owner: self.owner(), cell, life, base }))
+    }
+
+    fn lift<'a>(&'a self, cell: Cell<'a>, life: Life, floor: u64) -> BoxFuture<'a, Result<u64, SourceError>> {
+        Box::pin(self.pool.perform(Lift { owner: self.owner(), cell, life, floor }))
+    }
+}
+
+/// A value within the range.
+fn fits(what: &str, key: &Key, value: u64) -> Result<u64, SourceError> {
+    if value <= Block::NUMBER_MAX {
+        return Ok(value);
+    }
+    let context = format!("{key}: {what} {value} is above {}", Block::NUMBER_MAX);
+    Err(SourceError::new(ErrorKind::Exhausted, context))
+}
