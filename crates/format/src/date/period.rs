@@ -1,0 +1,115 @@
+//! Periods: how often a counter begins again, the key of the one that holds a moment, and when it ends.
+
+use std::fmt;
+
+use jiff::{
+    ToSpan,
+    civil::{DateTime, Time, Weekday},
+};
+
+use crate::date::{Moment, MonthDay};
+
+/// How often a counter begins again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Reset {
+    /// Never.
+    Never,
+    /// With the calendar year.
+    Year,
+    /// With the fiscal year, which begins on the day that `fy=` names.
+    FiscalYear,
+    /// With the calendar's quarter.
+    Quarter,
+    /// With the month.
+    Month,
+    /// With the ISO week.
+    IsoWeek,
+    /// With the day.
+    Day,
+    /// With the hour, as local clocks show it: an hour that is shown twice is one period.
+    Hour,
+}
+
+impl Reset {
+    /// The words that a template uses.
+    pub(crate) const WORDS: [(&'static str, Self); 8] = [
+        ("never", Self::Never),
+        ("year", Self::Year),
+        ("fy", Self::FiscalYear),
+        ("quarter", Self::Quarter),
+        ("month", Self::Month),
+        ("isoweek", Self::IsoWeek),
+        ("day", Self::Day),
+        ("hour", Self::Hour),
+    ];
+
+    /// The key of the period that holds a moment: `2026`, `FY2027` (by the year it ends in), `2026Q1`, `202601`,
+    /// `2026W53`, `20260101`, `2026010123`; empty for [`Reset::Never`].
+    pub(crate) fn key(self, moment: &Moment, fiscal: MonthDay) -> String {
+        let Moment { year, month, day, hour, iso_year, iso_week, .. } = *moment;
+        match self {
+            Self::Never => String::new(),
+            Self::Year => format!("{year:04}"),
+            Self::FiscalYear => format!("FY{:04}", fiscal.end_of(moment.fiscal_start(fiscal))),
+            Self::Quarter => format!("{year:04}Q{}", moment.quarter()),
+            Self::Month => format!("{year:04}{month:02}"),
+            Self::IsoWeek => format!("{iso_year:04}W{iso_week:02}"),
+            Self::Day => format!("{year:04}{month:02}{day:02}"),
+            Self::Hour => format!("{year:04}{month:02}{day:02}{hour:02}"),
+        }
+    }
+
+    /// When the next period begins, as local clocks show it; `None` for [`Reset::Never`].
+    pub(crate) fn next(self, local: DateTime, fiscal: MonthDay) -> Option<DateTime> {
+        let date = local.date();
+        let first_of_month = date.first_of_month();
+        let months_to = |month: i8| 12 - i32::from((date.month() - month).rem_euclid(12));
+        let next = match self {
+            Self::Never => return None,
+            Self::Year => first_of_month.checked_add(months_to(1).months()),
+            Self::Quarter => first_of_month.checked_add((3 - i32::from((date.month() - 1) % 3)).months()),
+            Self::Month => first_of_month.checked_add(1.month()),
+            Self::FiscalYear => {
+                let start = fiscal.start_of(date.year(), date.month(), date.day());
+                jiff::civil::Date::new(start + 1, fiscal.month, fiscal.day)
+            }
+            Self::IsoWeek => date.nth_weekday(1, Weekday::Monday),
+            Self::Day => date.tomorrow(),
+            Self::Hour => return hour_of(local).checked_add(1.hour()).ok(),
+        };
+        Some(next.ok()?.to_datetime(Time::midnight()))
+    }
+}
+
+fn hour_of(local: DateTime) -> DateTime {
+    local.date().at(local.hour(), 0, 0, 0)
+}
+
+impl fmt::Display for Reset {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let word = Self::WORDS.iter().find(|(_, reset)| reset == self).map_or("", |(word, _)| word);
+        f.write_str(word)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_next_period_is_the_first_moment_with_another_key() {
+        let fiscal = MonthDay { month: 4, day: 6 };
+        let mut local: DateTime = "2023-12-30T22:30:00".parse().unwrap();
+        let end: DateTime = "2026-01-05T00:00:00".parse().unwrap();
+        while local < end {
+            for (_, reset) in Reset::WORDS {
+                let key = |local| reset.key(&Moment::new(local).unwrap(), fiscal);
+                let Some(next) = reset.next(local, fiscal) else { continue };
+                assert!(next > local, "{reset} {local}");
+                assert_ne!(key(next), key(local), "{reset} {local}");
+                assert_eq!(key(next.checked_sub(1.second()).unwrap()), key(local), "{reset} {local}");
+            }
+            local = local.checked_add(7.hours()).unwrap();
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! A date read back from a text: what it shows, what follows from that, and whether it exists.
+
+use jiff::civil::{Date, ISOWeekDate, Weekday};
+
+use crate::date::{MonthDay, Reset, TWO_DIGIT_YEARS, Token, moment::quarter_of};
+
+/// What texts have shown of one date. Each is set once; a second word must say the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Shown {
+    year: Option<i16>,
+    quarter: Option<i16>,
+    month: Option<i16>,
+    day: Option<i16>,
+    day_of_year: Option<i16>,
+    hour: Option<i16>,
+    minute: Option<i16>,
+    second: Option<i16>,
+    iso_year: Option<i16>,
+    iso_week: Option<i16>,
+    fiscal_start: Option<i16>,
+}
+
+/// The year that two digits stand for.
+fn century(two_digits: i16) -> i16 {
+    TWO_DIGIT_YEARS.start() + two_digits
+}
+
+impl Shown {
+    /// Takes in one token's number.
+    pub(crate) fn set(&mut self, token: &Token, number: i16, fiscal: MonthDay) -> Result<(), String> {
+        let (place, value, low, high) = match token {
+            Token::Year4 => (&mut self.year, number, 1, 9998),
+            Token::Year2 => (&mut self.year, century(number), 2000, 2099),
+            Token::Month => (&mut self.month, number, 1, 12),
+            Token::Day => (&mut self.day, number, 1, 31),
+            Token::DayOfYear => (&mut self.day_of_year, number, 1, 366),
+            Token::Hour => (&mut self.hour, number, 0, 23),
+            Token::Minute => (&mut self.minute, number, 0, 59),
+            Token::Second => (&mut self.second, number, 0, 59),
+            Token::Quarter => (&mut self.quarter, number, 1, 4),
+            Token::IsoYear => (&mut self.iso_year, number, 1, 9998),
+            Token::IsoWeek => (&mut self.iso_week, number, 1, 53),
+            Token::FiscalStart => (&mut self.fiscal_start, century(number), 2000, 2099),
+            Token::FiscalEnd => (&mut self.fiscal_start, century(start_of_end(number, fiscal)), 2000, 2099),
+            Token::FiscalYear => (&mut self.fiscal_start, number - fiscal.end_of(0), 0, 9998),
+            Token::Literal(_) => return Ok(()),
+        };
+        if !(low..=high).contains(&value) {
+            return Err(format!("{value} is no such part of a date: {low} to {high} are allowed"));
+        }
+        put(place, value)
+    }
+
+    /// Adds what follows, by the rules of [`Facts::closed`](crate::date::Facts::closed); a date that does not exist is an error.
+    pub(crate) fn closed(mut self, fiscal: MonthDay) -> Result<Self, String> {
+        self.year_of_fiscal(fiscal)?;
+        if let Some(date) = self.date()? {
+            let week = date.iso_week_date();
+            put(&mut self.month, date.month().into())?;
+            put(&mut self.day, date.day().into())?;
+            put(&mut self.day_of_year, date.day_of_year())?;
+            put(&mut self.iso_year, week.year())?;
+            put(&mut self.iso_week, week.week().into())?;
+            put(&mut self.fiscal_start, fiscal.start_of(date.year(), date.month(), date.day()))?;
+        }
+        if let Some(month) = self.month {
+            put(&mut self.quarter, quarter_of(small(month)).into())?;
+        }
+        if let Some(start) = self.fiscal_of_year(fiscal) {
+            put(&mut self.fiscal_start, start)?;
+        }
+        self.exists()?;
+        Ok(self)
+    }
+
+    /// The key of the period; `None` where the text does not tell it.
+    pub(crate) fn period(&self, reset: Reset, fiscal: MonthDay) -> Option<String> {
+        Some(match reset {
+            Reset::Never => String::new(),
+            Reset::Year => format!("{:04}", self.year?),
+            Reset::FiscalYear => format!("FY{:04}", fiscal.end_of(self.fiscal_start?)),
+            Reset::Quarter => format!("{:04}Q{}", self.year?, self.quarter?),
+            Reset::Month => format!("{:04}{:02}", self.year?, self.month?),
+            Reset::IsoWeek => format!("{:04}W{:02}", self.iso_year?, self.iso_week?),
+            Reset::Day => format!("{:04}{:02}{:02}", self.year?, self.month?, self.day?),
+            Reset::Hour => {
+                format!("{:04}{:02}{:02}{:02}", self.year?, self.month?, self.day?, self.hour?)
+            }
+        })
+    }
+
+    /// The calendar year, where the fiscal year and the month, day or quarter tell it.
+    fn year_of_fiscal(&mut self, fiscal: MonthDay) -> Result<(), String> {
+        let Some(start) = self.fiscal_start else { return Ok(()) };
+        let begun = (fiscal.month, fiscal.day);
+        let later = if fiscal.is_calendar() {
+            Some(false)
+        } else if let (Some(month), Some(day)) = (self.month, self.day) {
+            Some((small(month), small(day)) < begun)
+        } else if let (Some(month), true) = (self.month, fiscal.begins_month()) {
+            Some(small(month) < fiscal.month)
+        } else if let (Some(quarter), true) = (self.quarter, fiscal.begins_quarter()) {
+            Some(small(quarter) < quarter_of(fiscal.month))
+        } else {
+            None
+        };
+        later.map_or(Ok(()), |later| put(&mut self.year, if later { start + 1 } else { start }))
+    }
+
+    /// The fiscal year, where the calendar year and a month or quarter tell it.
+    fn fiscal_of_year(&self, fiscal: MonthDay) -> Option<i16> {
+        let year = self.year?;
+        if fiscal.is_calendar() {
+            return Some(year);
+        }
+        if let (Some(month), true) = (self.month, fiscal.begins_month()) {
+            return Some(fiscal.start_of(year, small(month), 1));
+        }
+        let quarter = self.quarter.filter(|_| fiscal.begins_quarter())?;
+        Some(if small(quarter) < quarter_of(fiscal.month) { year - 1 } else { year })
+    }
+
+    /// The day, where it is known.
+    fn date(&self) -> Result<Option<Date>, String> {
+        let none = |what: String| move |_| format!("there is no {what}");
+        match (self.year, self.month, self.day, self.day_of_year) {
+            (Some(year), Some(month), Some(day), _) => {
+                let date = Date::new(year, small(month), small(day));
+                date.map(Some).map_err(none(format!("{year:04}-{month:02}-{day:02}")))
+            }
+            (Some(year), _, _, Some(day)) => {
+                let date = Date::new(year, 1, 1).and_then(|first| first.with().day_of_year(day).build());
+                date.map(Some).map_err(none(format!("day {day} of {year:04}")))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// Whether what is known without a day can be.
+    fn exists(&self) -> Result<(), String> {
+        if let (Some(year), Some(week)) = (self.iso_year, self.iso_week)
+            && ISOWeekDate::new(year, small(week), Weekday::Monday).is_err()
+        {
+            return Err(format!("there is no week {week} in {year:04}"));
+        }
+        if let (Some(month), Some(day)) = (self.month, self.day)
+            && Date::new(2000, small(month), small(day)).is_err()
+        {
+            return Err(format!("there is no day {day} in month {month}"));
+        }
+        Ok(())
+    }
+}
+
+/// The last two digits of the year that a fiscal year begins in, by those of the year it ends in.
+fn start_of_end(end: i16, fiscal: MonthDay) -> i16 {
+    if fiscal.is_calendar() { end } else { (end + 99) % 100 }
+}
+
+fn put(place: &mut Option<i16>, value: i16) -> Result<(), String> {
+    match place.replace(value) {
+        Some(before) if before != value => Err(format!("{before} and {value} contradict each other")),
+        _ => Ok(()),
+    }
+}
+
+/// Months, days and weeks, which are checked to be at most 53.
+fn small(value: i16) -> i8 {
+    i8::try_from(value).unwrap_or(i8::MAX)
+}

@@ -1,0 +1,209 @@
+//! A template that is proven: what a definition renders by, and reads back.
+
+use std::{fmt, sync::Arc, time::Duration};
+
+use jiff::Timestamp;
+
+use crate::{
+    Fault, InvertError, Issue, Parsed, Preview, RenderError, Reset, Settings, Template, ValueError, Values,
+    date::{MonthDay, Zone},
+    invert,
+    numbering::Numbering,
+    prove::{self, Claim, Decoding},
+    shape::Shape,
+    template::{Kind, Overflow},
+};
+
+/// A proven template. Cheap to clone; all that it renders is unique where its numbers are, as [`Settings::unique`] says.
+#[derive(Clone)]
+pub struct Format(Arc<Inner>);
+
+struct Inner {
+    claim: Claim,
+    decoding: Decoding,
+    straight: Vec<bool>,
+    warnings: Vec<Fault>,
+}
+
+/// What a template asks of the counter behind it: for the allocator, so that no number is drawn that has no text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Counter {
+    /// The first number.
+    pub start: u64,
+    /// The distance between neighbours.
+    pub step: u64,
+    /// The last number that has a text of its own; where numbers wrap after a time, none is the last.
+    pub end: u64,
+    /// How many numbers a key has.
+    pub capacity: u64,
+    /// The first number that should raise a warning: `warn=`.
+    pub warn_at: Option<u64>,
+    /// `over=wrap` with `reuse_after`: numbers that far apart share a text, which the allocator keeps apart in time.
+    pub wrap: Option<Wrap>,
+}
+
+/// Numbers that begin again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Wrap {
+    /// How far apart two numbers with one text are.
+    pub cycle: u64,
+    /// How long a text must rest before it is used again.
+    pub reuse_after: Duration,
+}
+
+impl Format {
+    pub(crate) fn proven(claim: Claim, decoding: Decoding, warnings: Vec<Fault>) -> Self {
+        let straight = prove::straight(&claim.template);
+        Self(Arc::new(Inner { claim, decoding, straight, warnings }))
+    }
+
+    /// Everything about a request that is not the number: values checked, one instant, one zone, one key. Costs some
+    /// hundred nanoseconds and consumes nothing; render as many numbers as you like with it.
+    pub fn issue(&self, instant: Timestamp, values: &Values) -> Result<Issue, ValueError> {
+        Issue::new(self, instant, values)
+    }
+
+    /// Takes a text apart, and verifies it: check digits, dates, spelling. The error says which part does not fit.
+    ///
+    /// ```
+    /// use sequent_format::{Settings, Template};
+    /// let format = Template::parse("SN-@{seq,w=8,id=s}-@{check,damm,over=s}")?.prove(&Settings::default())?;
+    /// assert_eq!(format.invert("SN-00000572-4")?.number, 572);
+    /// assert_eq!(
+    ///     format.invert("SN-00000527-4").unwrap_err().to_string(),
+    ///     "column 13: check damm is '4' where '3' belongs: a slip of the pen, or another number"
+    /// );
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn invert(&self, text: &str) -> Result<Parsed, InvertError> {
+        invert::text(self, text)
+    }
+
+    /// What a number would look like; consumes nothing.
+    pub fn preview(&self, number: u64, instant: Timestamp, values: &Values) -> Result<Preview, PreviewError> {
+        Preview::new(&self.issue(instant, values)?, number, instant)
+    }
+
+    /// The longest text, in characters.
+    pub fn max_len(&self) -> usize {
+        self.0.claim.shapes.iter().map(|shape| shape.max).sum()
+    }
+
+    /// The shortest text, in characters.
+    pub fn min_len(&self) -> usize {
+        self.0.claim.shapes.iter().map(|shape| shape.min).sum()
+    }
+
+    /// What the counter must keep to.
+    pub fn counter(&self) -> Counter {
+        let (_, seq) = self.0.claim.seq();
+        let numbering = self.numbering();
+        let within = |high: u64| high.saturating_sub(seq.start) / seq.step + 1;
+        // A warning is about the digits that were planned for, also where the text may grow.
+        let planned = seq.digits.highest(seq.width).min(numbering.top);
+        let warn = |percent: u8| {
+            let at = (u128::from(planned) * u128::from(percent)).div_ceil(100);
+            u64::try_from(at).unwrap_or(planned).max(seq.start)
+        };
+        let wrap = match seq.over {
+            Overflow::Wrap { reuse_after: Some(reuse_after) } => {
+                numbering.cycle.map(|cycle| Wrap { cycle, reuse_after })
+            }
+            _ => None,
+        };
+        Counter {
+            start: seq.start,
+            step: seq.step,
+            end: if wrap.is_some() { crate::limits::NUMBER_MAX } else { numbering.top },
+            capacity: within(numbering.top),
+            warn_at: seq.warn_percent.map(warn),
+            wrap,
+        }
+    }
+
+    /// How often the counter begins again.
+    pub fn reset(&self) -> Reset {
+        self.0.claim.reset
+    }
+
+    /// The name of the zone that dates are shown and periods are counted in.
+    pub fn zone_name(&self) -> &str {
+        self.zone().name()
+    }
+
+    /// Names of the values that partition the counter, in the order of the key.
+    pub fn partitioned_by(&self) -> Vec<&str> {
+        let names = self.template().parts.iter().filter_map(|part| match &part.kind {
+            Kind::Ctx(ctx) => ctx.by.then_some(ctx.name.as_str()),
+            Kind::Date(date) => date.at.as_deref(),
+            _ => None,
+        });
+        names.collect()
+    }
+
+    /// What is allowed but worth a word.
+    pub fn warnings(&self) -> &[Fault] {
+        &self.0.warnings
+    }
+
+    /// Rule S9, for two definitions of one namespace: a fault with a text that both can render, if there is one.
+    pub fn distinct_from(&self, other: &Self) -> Result<(), Fault> {
+        prove::distinct(self, other)
+    }
+
+    /// The template.
+    pub fn template(&self) -> &Template {
+        &self.0.claim.template
+    }
+
+    /// The definition's record.
+    pub fn settings(&self) -> &Settings {
+        &self.0.claim.settings
+    }
+
+    pub(crate) fn claim(&self) -> &Claim {
+        &self.0.claim
+    }
+
+    pub(crate) fn shapes(&self) -> &[Shape] {
+        &self.0.claim.shapes
+    }
+
+    pub(crate) fn numbering(&self) -> &Numbering {
+        &self.0.claim.numbering
+    }
+
+    pub(crate) fn zone(&self) -> &Zone {
+        &self.0.claim.zone
+    }
+
+    pub(crate) fn fiscal(&self) -> MonthDay {
+        self.0.claim.fiscal
+    }
+
+    pub(crate) fn decoding(&self) -> &Decoding {
+        &self.0.decoding
+    }
+
+    /// Whether a part can be made when it is reached from the left.
+    pub(crate) fn is_straight(&self, at: usize) -> bool {
+        self.0.straight[at]
+    }
+}
+
+/// Why there is no preview.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PreviewError {
+    /// A value, or the instant.
+    #[error(transparent)]
+    Value(#[from] ValueError),
+    /// The number.
+    #[error(transparent)]
+    Render(#[from] RenderError),
+}
+
+impl fmt::Debug for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Format({}, {})", self.template(), self.zone_name())
+    }
+}

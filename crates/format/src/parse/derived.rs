@@ -1,0 +1,34 @@
+//! `@{check,ALG,over=…}` and `@{fn,NAME,…}`; a class-like name is a function of that name.
+
+use crate::{
+    TemplateError, check,
+    parse::{Args, Draft, nearest},
+    template::{Call, Check, Inputs, Kind},
+};
+
+pub(super) fn check(args: &mut Args) -> Result<Draft, TemplateError> {
+    let word = args.needed("algorithm", "@{check,damm}")?;
+    let alphabet = args.take("alphabet");
+    let algorithm = match &alphabet {
+        None => check::named(&word.value),
+        Some(own) => check::over_alphabet(&word.value, &own.value)
+            .map_err(|what| TemplateError::new(own.column, what))?,
+    };
+    let algorithm = algorithm.ok_or_else(|| {
+        let names: Vec<&str> = check::names().collect();
+        word.fault("check", format!("{} are allowed", names.join(", "))).hint(nearest(&word.value, &names))
+    })?;
+    let inputs = args.take("over").filter(|over| over.value != "left");
+    let kind = Kind::Check(Check { algorithm, inputs: Inputs::Left });
+    Ok(Draft { inputs, ..Draft::plain(args.column, None, kind) })
+}
+
+pub(super) fn call(args: &mut Args, class: Option<&str>) -> Result<Draft, TemplateError> {
+    let function = match class {
+        Some(name) => name.to_owned(),
+        None => args.needed("function", "@{fn,NAME,over=left}")?.value,
+    };
+    let inputs = args.take("over").filter(|over| over.value != "left");
+    let kind = Kind::Call(Call { function, args: args.rest(), inputs: Inputs::Left });
+    Ok(Draft { inputs, ..Draft::plain(args.column, None, kind) })
+}

@@ -1,0 +1,87 @@
+//! From a template's text to its parts.
+//!
+//! Suggested reading order: [`lexer`] (texts and parts), [`args`], then a file a kind of part, and [`resolve`] (who reads whom).
+
+mod args;
+mod ctx;
+mod date;
+mod derived;
+mod lexer;
+mod resolve;
+mod seq;
+
+pub(crate) use args::{Args, Placed, nearest};
+
+use crate::{
+    TemplateError,
+    letters::Letters,
+    parse::lexer::Token,
+    template::{Kind, Part, Template},
+};
+
+/// A part, with the names of those it reads, which may stand after it.
+pub(crate) struct Draft {
+    part: Part,
+    inputs: Option<Placed<String>>,
+    zone: Option<Placed<String>>,
+    fiscal: Option<Placed<String>>,
+}
+
+/// The kinds of parts; class-like names (`SomeCheckSumExpression`, `shop.Checksum`) are functions besides.
+const KINDS: [&str; 9] = ["seq", "key", "ctx", "date", "check", "fn", "bean", "ownerKey", "var"];
+
+/// Reads a template.
+pub(crate) fn template(text: &str) -> Result<Template, TemplateError> {
+    let drafts: Result<Vec<Draft>, TemplateError> = lexer::tokens(text)?.into_iter().map(draft).collect();
+    resolve::template(text, drafts?)
+}
+
+fn draft(token: Token) -> Result<Draft, TemplateError> {
+    let (column, kind, args) = match token {
+        Token::Text { column, text } => return Ok(Draft::plain(column, None, Kind::Text(text))),
+        Token::Part { column, kind, args } => (column, kind, args),
+    };
+    let mut args = Args::new(column, &kind, args)?;
+    let id = args.take("id").map(|id| id.value);
+    let mut draft = match kind.as_str() {
+        "seq" | "bean" => seq::draft(&mut args, &kind),
+        "key" | "ownerKey" => key(&mut args, &kind),
+        "ctx" | "var" => ctx::draft(&mut args),
+        "date" => date::draft(&mut args),
+        "check" => derived::check(&mut args),
+        "fn" => derived::call(&mut args, None),
+        class if is_class(class) => derived::call(&mut args, Some(class)),
+        other => {
+            let what = format!("{other:?} is no kind of part: {} are allowed", KINDS[..6].join(", "));
+            return Err(TemplateError::new(column, what).hint(nearest(other, &KINDS)));
+        }
+    }?;
+    draft.part.id = id.or(draft.part.id);
+    args.finish()?;
+    Ok(draft)
+}
+
+/// Names of classes, as older rule engines write them.
+fn is_class(kind: &str) -> bool {
+    let words = kind.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '$'));
+    words && (kind.starts_with(|c: char| c.is_ascii_uppercase()) || kind.contains('.'))
+}
+
+/// `@{key,TEXT}`, `@{ownerKey,value=TEXT}`: an owner's key, shown as it is.
+fn key(args: &mut Args, kind: &str) -> Result<Draft, TemplateError> {
+    let example = if kind == "key" { "@{key,SN}" } else { "@{ownerKey,value=SN}" };
+    let text = match args.take("value") {
+        Some(text) => text,
+        None => args.needed("text", example)?,
+    };
+    if text.value.is_empty() || !text.value.chars().all(|c| c == ' ' || Letters::visible().contains(c)) {
+        return Err(text.fault("text", "visible characters are allowed, one at least"));
+    }
+    Ok(Draft::plain(args.column, None, Kind::Text(text.value)))
+}
+
+impl Draft {
+    fn plain(column: usize, id: Option<String>, kind: Kind) -> Self {
+        Self { part: Part { column, id, kind }, inputs: None, zone: None, fiscal: None }
+    }
+}

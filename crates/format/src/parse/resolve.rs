@@ -1,0 +1,146 @@
+//! What concerns a template as a whole: one number, one zone, one fiscal year, names, and who is made from whom.
+
+use crate::{
+    TemplateError,
+    date::MonthDay,
+    parse::{Draft, Placed, nearest},
+    template::{Inputs, Kind, Part, Template},
+};
+
+pub(super) fn template(text: &str, mut drafts: Vec<Draft>) -> Result<Template, TemplateError> {
+    let seq = the_number(&drafts)?;
+    // A label is for people: it names the part only where nothing else is called so.
+    let label = drafts[seq].part.id.clone();
+    if drafts.iter().filter(|draft| draft.part.id == label).count() > 1 && is_label(&drafts[seq].part) {
+        drafts[seq].part.id = None;
+    }
+    names_once(&drafts)?;
+    let zone = the_same("tz", drafts.iter().filter_map(|draft| draft.zone.as_ref()))?;
+    let issue = |draft: &&Draft| !matches!(&draft.part.kind, Kind::Date(date) if date.at.is_some());
+    let fiscal = the_same("fy", drafts.iter().filter(issue).filter_map(|draft| draft.fiscal.as_ref()))?;
+    if let Some(fiscal) = fiscal {
+        let first = MonthDay::parse(&fiscal.value);
+        one_fiscal_year(
+            &mut drafts,
+            first.ok_or_else(|| fiscal.fault("fy", "MM-DD is allowed, but not 02-29"))?,
+        );
+    }
+    let inputs: Result<Vec<Option<Inputs>>, TemplateError> = drafts
+        .iter()
+        .map(|draft| draft.inputs.as_ref().map(|over| inputs(over, &drafts)).transpose())
+        .collect();
+    let inputs = inputs?;
+    let mut parts: Vec<Part> = drafts.into_iter().map(|draft| draft.part).collect();
+    for (part, inputs) in parts.iter_mut().zip(inputs) {
+        match (&mut part.kind, inputs) {
+            (Kind::Check(check), Some(inputs)) => check.inputs = inputs,
+            (Kind::Call(call), Some(inputs)) => call.inputs = inputs,
+            _ => {}
+        }
+    }
+    let derived = in_order(&parts)?;
+    Ok(Template::new(text, parts, seq, derived, zone.map(|zone| zone.value)))
+}
+
+/// The place of the one `seq`.
+fn the_number(drafts: &[Draft]) -> Result<usize, TemplateError> {
+    let mut places = (0..drafts.len()).filter(|at| matches!(drafts[*at].part.kind, Kind::Seq(_)));
+    let first = places.next().ok_or_else(|| {
+        TemplateError::new(1, "template has no seq: all its texts would be alike").hint("add @{seq,w=6}")
+    })?;
+    match places.next() {
+        None => Ok(first),
+        Some(second) => Err(TemplateError::new(drafts[second].part.column, "template has a second seq")
+            .hint("a definition has one counter: keep one seq")),
+    }
+}
+
+fn is_label(part: &Part) -> bool {
+    matches!(&part.kind, Kind::Seq(seq) if seq.label == part.id)
+}
+
+/// An id, and a value's name in a `ctx`, belong to one part.
+fn names_once(drafts: &[Draft]) -> Result<(), TemplateError> {
+    for (at, draft) in drafts.iter().enumerate() {
+        for other in &drafts[..at] {
+            let (one, two) = (&draft.part, &other.part);
+            if one.id.is_some() && one.id == two.id {
+                let what = format!("id {:?} is given twice", one.id.as_deref().unwrap_or_default());
+                return Err(TemplateError::new(one.column, what).hint("give one of them an id= of its own"));
+            }
+            if let (Kind::Ctx(one), Kind::Ctx(two)) = (&one.kind, &two.kind)
+                && one.name == two.name
+            {
+                let what = format!("ctx {:?} is given twice", one.name);
+                return Err(TemplateError::new(draft.part.column, what).hint("a value is shown once"));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// One instant, one zone, one fiscal year a request: parts that name one must agree.
+fn the_same<'a>(
+    field: &str,
+    given: impl Iterator<Item = &'a Placed<String>>,
+) -> Result<Option<Placed<String>>, TemplateError> {
+    let mut first: Option<&Placed<String>> = None;
+    for placed in given {
+        match first {
+            Some(before) if before.value != placed.value => {
+                return Err(placed
+                    .fault(field, format!("another part says {}", before.value))
+                    .hint("a template has one: period and text come from the same clock"));
+            }
+            _ => first = Some(placed),
+        }
+    }
+    Ok(first.cloned())
+}
+
+fn one_fiscal_year(drafts: &mut [Draft], first: MonthDay) {
+    for draft in drafts {
+        match &mut draft.part.kind {
+            Kind::Date(date) if date.at.is_none() => date.pattern.fiscal = first,
+            Kind::Seq(seq) => seq.fiscal = Some(first),
+            _ => {}
+        }
+    }
+}
+
+/// The places that `over=a+b` names.
+fn inputs(over: &Placed<String>, drafts: &[Draft]) -> Result<Inputs, TemplateError> {
+    let ids: Vec<&str> = drafts.iter().filter_map(|draft| draft.part.id.as_deref()).collect();
+    let places: Result<Vec<usize>, TemplateError> = over
+        .value
+        .split('+')
+        .map(|name| {
+            let at = drafts.iter().position(|draft| draft.part.id.as_deref() == Some(name.trim()));
+            at.ok_or_else(|| {
+                let known = if ids.is_empty() { "none has an id".to_owned() } else { ids.join(", ") };
+                over.fault("over", format!("no part is called {:?} (left, or of: {known})", name.trim()))
+                    .hint(nearest(name.trim(), &ids))
+            })
+        })
+        .collect();
+    places.map(Inputs::Parts)
+}
+
+/// Derived parts, each after those it reads.
+fn in_order(parts: &[Part]) -> Result<Vec<usize>, TemplateError> {
+    let mut left: Vec<usize> = (0..parts.len()).filter(|at| parts[*at].inputs().is_some()).collect();
+    let mut order = Vec::new();
+    while !left.is_empty() {
+        let ready = left.iter().position(|at| {
+            let inputs = parts[*at].inputs().map(|inputs| inputs.places(*at)).unwrap_or_default();
+            inputs.iter().all(|input| !left.contains(input))
+        });
+        let Some(ready) = ready else {
+            let at = left[0];
+            let what = format!("{} is made from itself, by way of others", parts[at].label());
+            return Err(TemplateError::new(parts[at].column, what).hint("break the circle: change an over="));
+        };
+        order.push(left.remove(ready));
+    }
+    Ok(order)
+}

@@ -1,0 +1,114 @@
+//! S1: a text can be taken apart in one way only.
+//!
+//! Parts of one length are cut off by counting. Where two parts vary in length, something between them must tell where the
+//! first ends: a place that can only hold what the first, and all between, can never hold. Reading from the left such a
+//! place ends the part before it; reading from the right it begins the part after it. So a text is decoded from the left
+//! as far as the first kind reaches, from the right as far as the second does, and one part may be left in the middle.
+
+use crate::{Fault, Rule, letters::Letters, prove::Claim, template::Part};
+
+/// How to find the ends of the parts that vary.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Decoding {
+    /// For the first varying parts, from the left.
+    pub(crate) forward: Vec<Cut>,
+    /// For the last varying parts, from the right.
+    pub(crate) backward: Vec<Cut>,
+}
+
+/// The nearest character of `at`, read away from the known end of a part, stands `distance` characters beyond its other end.
+#[derive(Debug, Clone)]
+pub(crate) struct Cut {
+    pub(crate) at: Letters,
+    pub(crate) distance: usize,
+}
+
+pub(super) fn check(claim: &Claim, faults: &mut Vec<Fault>) -> Option<Decoding> {
+    padding(claim, faults);
+    let varying: Vec<usize> = (0..claim.shapes.len()).filter(|at| claim.shapes[*at].varies()).collect();
+    let mut decoding = Decoding::default();
+    for pair in varying.windows(2) {
+        let (left, right) = (pair[0], pair[1]);
+        let between = between(claim, left, right);
+        let first = claim.shapes[right].letters.clone();
+        let last = claim.shapes[left].letters.clone();
+        let right_min = claim.shapes[right].min;
+        let left_min = claim.shapes[left].min;
+        let forward = cut(&last, between.iter().chain((right_min > 0).then_some(&first)));
+        let backward = cut(&first, between.iter().rev().chain((left_min > 0).then_some(&last)));
+        match (forward, backward) {
+            (Some(cut), _) if decoding.backward.is_empty() => decoding.forward.push(cut),
+            (_, Some(cut)) => decoding.backward.push(cut),
+            _ => {
+                faults.push(ambiguous(claim, left, right, between.is_empty()));
+                return None;
+            }
+        }
+    }
+    decoding.backward.reverse();
+    Some(decoding)
+}
+
+/// What can stand at each place between two parts.
+fn between(claim: &Claim, left: usize, right: usize) -> Vec<Letters> {
+    let places = (left + 1..right).flat_map(|at| claim.shapes[at].places(&claim.template.parts[at]));
+    places.collect()
+}
+
+/// The first place that nothing before it, nor the part itself, can look like.
+fn cut<'a>(part: &Letters, places: impl Iterator<Item = &'a Letters>) -> Option<Cut> {
+    let mut seen = part.clone();
+    for (distance, place) in places.enumerate() {
+        if seen.shared(place).is_empty() {
+            return Some(Cut { at: place.clone(), distance });
+        }
+        seen.add(place);
+    }
+    None
+}
+
+fn ambiguous(claim: &Claim, left: usize, right: usize, adjacent: bool) -> Fault {
+    let parts = &claim.template.parts;
+    let (one, two) = (&claim.shapes[left], &claim.shapes[right]);
+    let (a, b) = (parts[left].label(), parts[right].label());
+    let shared = one.letters.shared(&two.letters).example().filter(|_| adjacent);
+    let example = shared.map_or_else(
+        || "what stands between them may also be part of them".to_owned(),
+        |c| {
+            let run = |count: usize| c.to_string().repeat(count);
+            let (short, long) = (one.min, two.min + 1);
+            format!(
+                "{a} = {:?} with {b} = {:?} and {a} = {:?} with {b} = {:?} both give {:?}",
+                run(short),
+                run(long),
+                run(short + 1),
+                run(long - 1),
+                run(short + long)
+            )
+        },
+    );
+    let what = format!("{a} and {b} both vary in length and nothing tells where the first ends: {example}");
+    Fault::new(Rule::S1, parts[left].column, what, mend(&parts[left], &parts[right]))
+}
+
+fn mend(left: &Part, right: &Part) -> String {
+    let fixed = |part: &Part| match part.label().split_once(' ') {
+        Some(("ctx", name)) => format!("give {name} a len="),
+        Some(("seq", _)) | None => "give seq over=error".to_owned(),
+        _ => format!("give {} one length", part.label()),
+    };
+    let (left, right) = (fixed(left), fixed(right));
+    let either = if left == right { left } else { format!("{left}, or {right}") };
+    format!("{either}, or put a separator between that re= keeps out of both")
+}
+
+/// A padding character that is also a digit could be either.
+fn padding(claim: &Claim, faults: &mut Vec<Fault>) {
+    let (part, seq) = claim.seq();
+    if seq.pad != seq.digits.zero() && seq.digits.value(seq.pad).is_some() {
+        let pad = char::from(seq.pad);
+        let what = format!("pad {pad:?} is also a digit: {pad}1 could be 1, padded, or a number of its own");
+        let mend = format!("leave pad out, which pads with {:?}", char::from(seq.digits.zero()));
+        faults.push(Fault::new(Rule::S1, part.column, what, mend));
+    }
+}

@@ -1,0 +1,28 @@
+//! S5: the longest text fits.
+
+use crate::{Fault, Rule, limits::TEXT_BYTES_MAX, prove::Claim, template::Kind};
+
+pub(super) fn check(claim: &Claim, faults: &mut Vec<Fault>) {
+    let chars: usize = claim.shapes.iter().map(|shape| shape.max).fold(0, usize::saturating_add);
+    let bytes: usize = claim.shapes.iter().map(crate::shape::Shape::bytes_max).fold(0, usize::saturating_add);
+    let maxlen = claim.settings.maxlen;
+    let what = if chars > maxlen {
+        format!("the longest text has {chars} characters: maxlen allows {maxlen}")
+    } else if bytes > TEXT_BYTES_MAX {
+        format!("the longest text may have {bytes} bytes: at most {TEXT_BYTES_MAX} are allowed")
+    } else {
+        return;
+    };
+    let parts = claim.template.parts.iter().zip(&claim.shapes);
+    let longest = parts.filter(|(_, shape)| shape.varies()).max_by_key(|(_, shape)| shape.max - shape.min);
+    let Some((part, shape)) = longest else {
+        return faults.push(Fault::new(Rule::S5, 1, what, "shorten it, or raise maxlen"));
+    };
+    let how = match &part.kind {
+        Kind::Seq(_) => "over=error keeps it to w digits, wmax= to some more".to_owned(),
+        Kind::Ctx(ctx) => format!("give {} a len= or max=", ctx.name),
+        _ => "shorten it".to_owned(),
+    };
+    let mend = format!("{} may grow from {} to {} characters: {how}", part.label(), shape.min, shape.max);
+    faults.push(Fault::new(Rule::S5, part.column, what, mend));
+}

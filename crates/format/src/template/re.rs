@@ -1,0 +1,143 @@
+//! `re=`: a regular expression that takes linear time, with what its matches can hold and how long they can be.
+
+use regex::{Regex, RegexBuilder};
+use regex_syntax::{
+    ParserBuilder,
+    hir::{Class, Hir, HirKind},
+};
+
+use crate::{
+    letters::Letters,
+    limits::{RE_BYTES_MAX, RE_COMPILED_BYTES_MAX, RE_NEST_MAX},
+};
+
+/// A pattern for whole values.
+#[derive(Debug, Clone)]
+pub(crate) struct Re {
+    written: String,
+    whole: Regex,
+    pub(crate) reach: Reach,
+}
+
+/// What matches can hold, and between how many and how many characters.
+#[derive(Debug, Clone)]
+pub(crate) struct Reach {
+    pub(crate) letters: Letters,
+    pub(crate) min: usize,
+    /// `usize::MAX` where nothing bounds it.
+    pub(crate) max: usize,
+}
+
+impl Re {
+    /// Reads a pattern; the error is for people.
+    pub(crate) fn new(written: &str) -> Result<Self, String> {
+        if written.len() > RE_BYTES_MAX {
+            return Err(format!("re has {} bytes: at most {RE_BYTES_MAX} are allowed", written.len()));
+        }
+        let plain = |error: String| {
+            let line = error.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
+            format!("re is {written:?}: {line}")
+        };
+        let hir = ParserBuilder::new()
+            .nest_limit(RE_NEST_MAX)
+            .build()
+            .parse(written)
+            .map_err(|error| plain(error.to_string()))?;
+        let whole = RegexBuilder::new(&format!("^(?:{written})$"))
+            .nest_limit(RE_NEST_MAX + 2)
+            .size_limit(RE_COMPILED_BYTES_MAX)
+            .dfa_size_limit(RE_COMPILED_BYTES_MAX)
+            .build()
+            .map_err(|error| plain(error.to_string()))?;
+        Ok(Self { written: written.to_owned(), whole, reach: reach(&hir) })
+    }
+
+    /// The pattern as it was written.
+    pub(crate) fn as_str(&self) -> &str {
+        &self.written
+    }
+
+    /// Whether a whole value matches.
+    pub(crate) fn matches(&self, value: &str) -> bool {
+        // `$` would let a line end pass in other engines; in this one it is the very end.
+        self.whole.is_match(value)
+    }
+}
+
+/// An upper bound of what an expression matches. The parser has bounded its depth.
+fn reach(hir: &Hir) -> Reach {
+    let nothing = Reach { letters: Letters::none(), min: 0, max: 0 };
+    match hir.kind() {
+        HirKind::Empty | HirKind::Look(_) => nothing,
+        HirKind::Literal(literal) => {
+            let text = std::str::from_utf8(&literal.0).unwrap_or_default();
+            let count = text.chars().count();
+            Reach { letters: Letters::of(text), min: count, max: count }
+        }
+        HirKind::Class(class) => {
+            let mut letters = Letters::none();
+            if let Class::Unicode(class) = class {
+                letters.add_class(class);
+            }
+            Reach { letters, min: 1, max: 1 }
+        }
+        HirKind::Capture(capture) => reach(&capture.sub),
+        HirKind::Repetition(repeated) => {
+            let one = reach(&repeated.sub);
+            let times = |count: u32| usize::try_from(count).unwrap_or(usize::MAX);
+            let max = repeated.max.map_or(usize::MAX, times);
+            let max = if one.max == 0 { 0 } else { one.max.saturating_mul(max) };
+            Reach { min: one.min.saturating_mul(times(repeated.min)), max, letters: one.letters }
+        }
+        HirKind::Concat(parts) => parts.iter().map(reach).fold(nothing, |all, part| {
+            let mut letters = all.letters;
+            letters.add(&part.letters);
+            Reach { letters, min: all.min.saturating_add(part.min), max: all.max.saturating_add(part.max) }
+        }),
+        HirKind::Alternation(parts) => {
+            let parts = parts.iter().map(reach);
+            let either = parts.reduce(|all, part| {
+                let mut letters = all.letters;
+                letters.add(&part.letters);
+                Reach { letters, min: all.min.min(part.min), max: all.max.max(part.max) }
+            });
+            either.unwrap_or(nothing)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reach_bounds_what_matches() {
+        let of = |re: &str| Re::new(re).unwrap().reach;
+        assert_eq!((of("[A-Z]{2,4}").min, of("[A-Z]{2,4}").max), (2, 4));
+        assert_eq!((of("(ab|京)+-?").min, of("(ab|京)+-?").max), (1, usize::MAX));
+        assert_eq!(of("(ab|京)+-?").letters, Letters::of("ab京-"));
+        assert_eq!(of("(?i)x|").letters, Letters::of("xX"));
+        assert_eq!((of("(){9}").min, of("()*").max), (0, 0));
+    }
+
+    #[test]
+    fn a_match_is_of_the_whole_value() {
+        let re = Re::new("[0-9]+|x").unwrap();
+        assert!(re.matches("12") && re.matches("x"));
+        assert!(!re.matches("12x") && !re.matches("12\n") && !re.matches(""));
+    }
+
+    #[test]
+    fn hostile_patterns_are_refused_with_their_bound() {
+        for (re, said) in [
+            ("(((a{200}){200}){200}){200}".to_owned(), "size limit"),
+            ("(".repeat(40) + &")".repeat(40), "nest"),
+            ("a".repeat(257), "at most 256"),
+            ("[a".into(), "unclosed"),
+            (r"(a)\1".into(), "backreference"),
+        ] {
+            let error = Re::new(&re).unwrap_err();
+            assert!(error.contains(said), "{error}");
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! What a caller gives with `with`.
+
+use std::collections::BTreeMap;
+
+/// Values by name, as in `with("area", "010")`.
+///
+/// ```
+/// let values = sequent_format::Values::new().with("area", "010").with("office", "6541");
+/// assert_eq!(values.get("area"), Some("010"));
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Values(BTreeMap<String, String>);
+
+impl Values {
+    /// None yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// With one more, or another one of that name.
+    #[must_use]
+    pub fn with(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.0.insert(name.into(), value.into());
+        self
+    }
+
+    /// The value of a name.
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.0.get(name).map(String::as_str)
+    }
+
+    /// All names and values.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+}
+
+impl<N: Into<String>, V: Into<String>> FromIterator<(N, V)> for Values {
+    fn from_iter<I: IntoIterator<Item = (N, V)>>(pairs: I) -> Self {
+        Self(pairs.into_iter().map(|(name, value)| (name.into(), value.into())).collect())
+    }
+}
