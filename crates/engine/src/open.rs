@@ -107,6 +107,7 @@ async fn assemble(
             layout,
             at_risk_max: config.reservoir.at_risk_max,
             auto_create: config.auto_create.clone(),
+            shards: ground.shards.clone(),
         },
         &config.sequences,
         keeper.trouble().is_none(),

@@ -211,6 +211,26 @@ fn sequences_are_checked_field_by_field() {
     assert_eq!(found.len(), expected.len(), "{found:#?}");
 }
 
+/// A ring of which slot 1 has a table a sequence.
+#[cfg(feature = "mysql")]
+const TABLES: &str = "[ring]\nshard_bits = 1\n[ledger]\nsingle_server = true\n\
+    [[shard]]\nslot = 0\nstore = \"mysql-row\"\nurl = \"mysql://u@h/zero\"\n\
+    [[shard]]\nslot = 1\nstore = \"mysql-auto-increment\"\nurl = \"mysql://u@h/one\"\n";
+
+#[cfg(feature = "mysql")]
+#[test]
+fn a_sequence_that_a_slots_store_cannot_hold_is_told_which_can() {
+    let (long, fits) = ("x".repeat(58), "y".repeat(57));
+    let sequences = format!("[[sequence]]\nname = \"{long}\"\n[[sequence]]\nname = \"{fits}\"\n");
+    let found = faults(&format!("{TABLES}{sequences}"));
+    let said = format!(
+        "sequence[0].name is \"{long}\": slot 1: key {long} can't be held by mysql-auto-increment, which has a table a \
+         key: its table's name would have 65 characters, at most 64 are allowed; mysql-row and mysql-segment can"
+    );
+    assert_eq!(found, [said]);
+    accepted(&format!("{}{sequences}", TABLES.replace("mysql-auto-increment", "mysql-segment")));
+}
+
 #[test]
 fn a_flag_wins_over_the_environment_that_over_the_file_that_over_the_default() {
     let folder = tempfile::tempdir().unwrap();

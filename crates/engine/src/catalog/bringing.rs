@@ -10,6 +10,7 @@ use crate::{
     OpenError,
     config::SequencePart,
     limit::{patiently, within},
+    stores,
 };
 
 /// How often a definition is judged again because another process replaced what it was compared with.
@@ -37,6 +38,9 @@ impl Catalog {
         let name = &part.name;
         if let Err(fault) = part.body.check_layout(self.ground.layout, self.ground.at_risk_max) {
             return Some(format!("sequence {name}: {} is {}: {}", fault.field, fault.value, fault.bound));
+        }
+        if let Err(bound) = stores::hold(&self.ground.shards, name) {
+            return Some(format!("sequence {name}: {bound}"));
         }
         let held = self.find(name)?;
         let version = part.version;

@@ -26,6 +26,7 @@ use crate::{
     Body, EngineError, OpenError, Reason,
     config::SequencePart,
     limit::{not_found, of_ledger, patiently, within},
+    stores::{self, Shard},
 };
 
 use entry::Contents;
@@ -50,6 +51,8 @@ pub(crate) struct Ground {
     pub(crate) layout: Layout,
     pub(crate) at_risk_max: u64,
     pub(crate) auto_create: GlobSet,
+    /// The stores that must be able to hold what is defined.
+    pub(crate) shards: Vec<Shard>,
 }
 
 /// The definitions in force.
@@ -128,6 +131,8 @@ impl Catalog {
             let text = format!("{AUTO_CREATED_MAX} sequences are defined: a first use may define no more");
             return Err(EngineError::new(Reason::QuotaExceeded, text));
         }
+        stores::hold(&self.ground.shards, name)
+            .map_err(|bound| EngineError::invalid("sequence", name, bound))?;
         self.create(name).await.map_err(|error| of_ledger(&error))
     }
 

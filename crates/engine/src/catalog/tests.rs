@@ -13,12 +13,17 @@ fn part(version: u32, start: u64) -> SequencePart {
 }
 
 async fn catalog_over(ledger: &Arc<MemoryLedger>) -> Catalog {
+    catalog_with(ledger, Vec::new(), GlobSet::empty()).await
+}
+
+async fn catalog_with(ledger: &Arc<MemoryLedger>, shards: Vec<Shard>, auto_create: GlobSet) -> Catalog {
     let ground = Ground {
         ledger: Arc::clone(ledger) as Arc<dyn Ledger>,
         limit: Duration::from_secs(1),
         layout: Layout::new(2, 0).unwrap(),
         at_risk_max: 1000,
-        auto_create: GlobSet::empty(),
+        auto_create,
+        shards,
     };
     Catalog::open(ground, &[], true).await.unwrap()
 }
@@ -35,6 +40,33 @@ async fn a_definition_is_judged_again_when_another_came_first() {
     let refusal = other.bring(&part(2, 1)).await.unwrap().expect("start changed behind its back");
     assert!(refusal.contains("changes start or step"), "{refusal}");
     assert_eq!(other.bring(&part(2, 1000)).await.unwrap(), None, "the same start may follow");
+}
+
+#[cfg(feature = "mysql")]
+#[tokio::test(start_paused = true)]
+async fn what_a_slots_store_cannot_hold_is_defined_by_nobody() {
+    use crate::config::{Config, Sources};
+
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("sequent.toml");
+    let shard = "store = \"mysql-auto-increment\"\nurl = \"mysql://u@127.0.0.1:1/d\"\n";
+    std::fs::write(&file, format!("[ledger]\nsingle_server = true\n[[shard]]\nslot = 3\n{shard}")).unwrap();
+    let config = Config::load(&Sources::embedded(folder.path()).file(&file)).unwrap();
+    let any = globset::GlobSetBuilder::new().add(globset::Glob::new("*").unwrap()).build().unwrap();
+    let ledger = ledger();
+    let catalog = catalog_with(&ledger, stores::unused(config.shards.unwrap()), any).await;
+    let (long, short): (SequenceName, SequenceName) = ("x".repeat(99).parse().unwrap(), "x".parse().unwrap());
+    let error = catalog.find_or_create(&long).await.unwrap_err();
+    assert_eq!(error.reason(), Reason::InvalidArgument, "{error}");
+    assert_eq!(error.fields()[0].field, "sequence");
+    let parts = ["slot 3: ", "mysql-auto-increment", "106 characters, at most 64", "mysql-row"];
+    let brought = SequencePart { name: long.clone(), ..part(1, 1) };
+    for text in [error.to_string(), catalog.bring(&brought).await.unwrap().unwrap()] {
+        assert!(parts.iter().all(|part| text.contains(part)), "{text}");
+    }
+    catalog.refresh().await.unwrap();
+    assert!(catalog.find(&long).is_none(), "it was defined");
+    assert_eq!(catalog.find_or_create(&short).await.unwrap().version, 1);
 }
 
 #[tokio::test(start_paused = true)]

@@ -16,6 +16,7 @@ use super::{
     check::Checker,
     places::{self, put_under},
 };
+use crate::stores::{self, Shard};
 
 /// n of a new cluster where nobody says.
 const SHARD_BITS_DEFAULT: u8 = 2;
@@ -81,7 +82,8 @@ impl Config {
         let mut ledger = LedgerPart::read(checker.section("ledger"), ring.health.attempt_timeout);
         let reservoir = ReservoirPart::read(checker.section("reservoir"));
         let limits = LimitsPart::read(checker.section("limits"));
-        let sequences = sequences(&mut checker);
+        let parts = shards.iter().flatten().map(|(_, part)| part.clone()).collect();
+        let sequences = sequences(&mut checker, &stores::unused(parts));
         let listen = ListenPart::read(checker.section("listen"));
         for (_, part) in shards.iter_mut().flatten() {
             put_under(&sources.data, &mut part.place);
@@ -179,11 +181,16 @@ fn shards(checker: &mut Checker<'_>, attempt: Duration) -> (Option<Vec<(usize, S
     (Some(parts), networked)
 }
 
-fn sequences(checker: &mut Checker<'_>) -> Vec<SequencePart> {
+/// The sequences, each of which every store must be able to hold.
+fn sequences(checker: &mut Checker<'_>, shards: &[Shard]) -> Vec<SequencePart> {
     let mut parts = Vec::new();
     let mut names: BTreeMap<SequenceName, usize> = BTreeMap::new();
     for (at, table) in checker.list("sequence").unwrap_or_default().into_iter().enumerate() {
         let Some(part) = SequencePart::read(checker.item("sequence", at, table)) else { continue };
+        if let Err(bound) = stores::hold(shards, &part.name) {
+            let name = format!("{:?}", part.name.as_str());
+            checker.fault(Fault::new(format!("sequence[{at}].name"), name, bound));
+        }
         if let Some(first) = names.insert(part.name.clone(), at) {
             let bound = format!("sequence[{first}] has the same name: each name once");
             checker.fault(Fault::new(

@@ -19,7 +19,7 @@ use sequent_backend::{
     memory::{MemoryLedger, MemoryStore},
     sqlite::{SqliteLedger, SqliteOptions, SqliteStore},
 };
-use sequent_core::{Env, SlotIndex, Store, ledger::Ledger};
+use sequent_core::{Env, Key, SequenceName, SlotIndex, Store, ledger::Ledger};
 
 use crate::{
     OpenError,
@@ -78,6 +78,24 @@ pub(crate) fn shards(
         Ok(Shard { part, store })
     };
     parts.into_iter().map(&mut open).collect()
+}
+
+/// The stores of those `parts` that are reached over a network, to ask what can be told without connecting. What can't
+/// be built is another fault, and left out.
+pub(crate) fn unused(parts: Vec<ShardPart>) -> Vec<Shard> {
+    let servers = parts.into_iter().filter(|part| matches!(part.place, Place::Server(_)));
+    let (env, mut files) = (Env::default(), Files::default());
+    let built = servers.filter_map(|part| shards(vec![part], false, &env, &mut files).ok());
+    built.flatten().collect()
+}
+
+/// Refuses a sequence that the store of a slot can't hold, by slot, kind, bound, and the kind that can: the other slots
+/// alone would serve it, until they fail.
+pub(crate) fn hold(shards: &[Shard], name: &SequenceName) -> Result<(), String> {
+    let key = Key::of(name);
+    let refusal = |shard: &Shard| Some((shard.part.slot, shard.store.holds(&key).err()?));
+    let refused = shards.iter().find_map(refusal);
+    refused.map_or(Ok(()), |(slot, error)| Err(format!("slot {slot}: {}", error.context())))
 }
 
 /// Stores by slot, for a ring.
