@@ -77,9 +77,9 @@ async fn other_kinds_count_and_what_is_wrong_with_them_is_said_without_the_secre
     let report = site.slot_0(&good).await;
     assert_eq!((report.state.as_str(), report.store), ("open", "mysql-segment"), "{report:?}");
     for (more, part) in [
-        (format!("{good}tls = \"verify\""), "SSL"),
+        (format!("{good}tls = \"verify\""), "TLS is demanded"),
         (good.replace("password\"\n", "wrong\""), "1045"),
-        (good.replace("password\"\n", "absent\""), "password file"),
+        (good.replace("password\"\n", "absent\""), "password_file"),
     ] {
         let report = site.slot_0(&more).await;
         let printed = format!("{report:?}");

@@ -144,6 +144,7 @@ fn meaning(code: u16) -> ErrorKind {
 fn hint(code: u16) -> &'static str {
     match code {
         1044 | 1142 | 1143 | 1227 => ": the grants that are needed stand in the README",
+        1045 => ": is it the right user in the url, and the right password?",
         1049 => ": create the database, or name another one",
         ER_NO_SUCH_TABLE => ": the schema is missing; let it be made with `create`",
         _ => "",

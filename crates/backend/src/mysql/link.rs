@@ -204,12 +204,11 @@ async fn connect(options: &MysqlOptions) -> Result<Conn, Fault> {
     // The one provider that is linked in; whoever was first has set it already.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let encrypted = options.tls != MysqlTls::Off;
-    match Conn::new(options.driver(encrypted)?).await {
-        Err(Error::Driver(DriverError::NoClientSslFlagFromServer))
-            if matches!(options.tls, MysqlTls::Preferred { .. }) =>
-        {
-            Ok(Conn::new(options.driver(false)?).await?)
-        }
+    match Conn::new(options.driver(encrypted).await?).await {
+        Err(Error::Driver(DriverError::NoClientSslFlagFromServer)) => match options.tls {
+            MysqlTls::Preferred { .. } => Ok(Conn::new(options.driver(false).await?).await?),
+            _ => Err(Fault::refused("TLS is demanded, and the server does not speak it")),
+        },
         other => Ok(other?),
     }
 }

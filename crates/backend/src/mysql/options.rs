@@ -6,6 +6,7 @@ use mysql_async::{Opts, OptsBuilder, SslOpts, UrlError};
 use sequent_core::{Clock, Entropy, ErrorKind, OsEntropy, SourceError, SystemClock};
 
 use super::fault::Fault;
+use crate::papers;
 
 /// The most connections that one store or ledger may be given.
 pub const CONNECTIONS_MAX: usize = 256;
@@ -139,14 +140,17 @@ impl MysqlOptions {
     }
 
     /// What the driver needs, with or without TLS.
-    pub(super) fn driver(&self, encrypted: bool) -> Result<Opts, Fault> {
+    pub(super) async fn driver(&self, encrypted: bool) -> Result<Opts, Fault> {
         let password = match &self.password {
             MysqlPassword::None => None,
             MysqlPassword::Text(text) => Some(text.clone()),
-            MysqlPassword::File(path) => Some(first_line(path)?),
+            MysqlPassword::File(path) => Some(papers::password(path).await.map_err(Fault::refused)?),
+        };
+        let own = match self.tls.ca_file() {
+            Some(path) if encrypted => Some(papers::authority(path).await.map_err(Fault::refused)?.into()),
+            _ => None,
         };
         let ssl = encrypted.then(|| {
-            let own = self.tls.ca_file().map(|path| path.clone().into());
             SslOpts::default()
                 .with_disable_built_in_roots(own.is_some())
                 .with_root_certs(own.into_iter().collect())
@@ -176,12 +180,6 @@ const STATEMENTS_KEPT: usize = 96;
 
 /// The longest packet that is sent; the server may take less, and says so.
 const PACKET_MAX: usize = 64 << 20;
-
-fn first_line(path: &PathBuf) -> Result<String, Fault> {
-    let text = std::fs::read_to_string(path)
-        .map_err(|error| Fault::refused(format!("password file {}: {error}", path.display())))?;
-    Ok(text.lines().next().unwrap_or_default().to_owned())
-}
 
 #[cfg(test)]
 mod tests {

@@ -117,6 +117,8 @@ fn meaning(code: &str) -> (Reaction, &'static str) {
             ": a proxy that shares out connections can't be used: \
             connect to the server itself",
         ),
+        "28P01" => (Reaction::Refuse, ": is it the right user in the url, and the right password?"),
+        "3D000" => (Reaction::Refuse, ": create the database, or name another one"),
         "42501" => (Reaction::Refuse, ": the role lacks a privilege; the documentation lists what it needs"),
         "42P01" | "3F000" => (Reaction::Refuse, ": the tables are gone, or were never made here"),
         "25006" => (Reaction::Evict, ": the server takes no writes"),

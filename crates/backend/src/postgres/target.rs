@@ -1,7 +1,5 @@
 //! Where a server is, and what the driver is told: address, login, TLS, and the settings of each session.
 
-use std::{io::Read, path::Path};
-
 use sequent_core::ErrorKind;
 use sqlx::{
     ConnectOptions,
@@ -9,12 +7,7 @@ use sqlx::{
 };
 
 use super::{PostgresOptions, PostgresUrl, TlsMode, connect::SESSION, fault::Fault, schema::SchemaName};
-
-/// How many bytes a password file may have.
-const PASSWORD_BYTES_MAX: u64 = 4096;
-
-/// How many bytes of certificates an authority's file may have.
-const CA_BYTES_MAX: u64 = 1 << 20;
+use crate::papers;
 
 /// How many of its probes a silent client may leave unanswered.
 const KEEP_ALIVE_COUNT: &str = "3";
@@ -56,7 +49,7 @@ impl Target {
         ];
         driver = driver.options(SESSION).options(probes);
         if let Some(path) = &options.tls.ca_file {
-            driver = driver.ssl_root_cert_from_pem(read("ca_file", path, CA_BYTES_MAX).await?);
+            driver = driver.ssl_root_cert_from_pem(papers::authority(path).await.map_err(refused)?);
         }
         if let Some(password) = self.password().await? {
             driver = driver.password(&password);
@@ -65,30 +58,13 @@ impl Target {
     }
 
     async fn password(&self) -> Result<Option<String>, Fault> {
-        let Some(path) = &self.options.password_file else { return Ok(self.url.password.clone()) };
-        let bytes = read("password_file", path, PASSWORD_BYTES_MAX).await?;
-        let text = String::from_utf8(bytes).map_err(|_| {
-            Fault::broken(ErrorKind::Refused, format!("password_file {}: not text", path.display()))
-        })?;
-        Ok(Some(text.trim_end_matches(['\n', '\r']).to_owned()))
+        match &self.options.password_file {
+            Some(path) => papers::password(path).await.map(Some).map_err(refused),
+            None => Ok(self.url.password.clone()),
+        }
     }
 }
 
-/// A small file, whole.
-async fn read(what: &str, path: &Path, most: u64) -> Result<Vec<u8>, Fault> {
-    let fault = |cause: &dyn std::fmt::Display| {
-        Fault::broken(ErrorKind::Refused, format!("{what} {}: {cause}", path.display()))
-    };
-    let owned = path.to_owned();
-    let load = move || {
-        let mut bytes = Vec::new();
-        std::fs::File::open(owned)?.take(most + 1).read_to_end(&mut bytes)?;
-        std::io::Result::Ok(bytes)
-    };
-    let bytes = tokio::task::spawn_blocking(load).await.map_err(|error| fault(&error))?;
-    let bytes = bytes.map_err(|error| fault(&error))?;
-    if bytes.len() as u64 > most {
-        return Err(fault(&format!("longer than {most} bytes")));
-    }
-    Ok(bytes)
+fn refused(cause: String) -> Fault {
+    Fault::broken(ErrorKind::Refused, cause)
 }

@@ -108,7 +108,7 @@ async fn a_password_is_read_from_its_file_for_each_connection() {
     store.inspect().await.unwrap();
     std::fs::remove_file(&path).unwrap();
     store.disconnect().await;
-    failed(store.inspect().await, ErrorKind::Refused, &["password file", "password: "]);
+    failed(store.inspect().await, ErrorKind::Refused, &["password_file", "password: "]);
 }
 
 #[tokio::test]

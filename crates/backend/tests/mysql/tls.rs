@@ -44,6 +44,8 @@ async fn a_server_proves_who_it_is_to_those_who_know_its_authority() {
     with(MysqlTls::Required { ca_file: ca_file.clone() }).inspect().await.unwrap();
     with(MysqlTls::Preferred { ca_file }).inspect().await.unwrap();
     failed(with(MysqlTls::Off).inspect().await, ErrorKind::Refused, &["1045"]);
+    let absent = MysqlTls::Required { ca_file: Some(papers.path().join("absent.pem")) };
+    failed(with(absent).inspect().await, ErrorKind::Refused, &["tls_ca_file", "absent.pem: No such file"]);
     // A stranger, to the public authorities as to another one.
     let other = self::papers();
     for ca_file in [None, Some(other.path().join("ca.pem"))] {
@@ -61,5 +63,9 @@ async fn a_server_without_tls_is_refused_where_it_is_required() {
     let site = Site::new(ROWS).await;
     let with = |tls| MysqlStore::row(MysqlOptions { tls, ..site.options() });
     with(MysqlTls::Preferred { ca_file: None }).inspect().await.unwrap();
-    failed(with(MysqlTls::Required { ca_file: None }).inspect().await, ErrorKind::Refused, &["SSL"]);
+    failed(
+        with(MysqlTls::Required { ca_file: None }).inspect().await,
+        ErrorKind::Refused,
+        &["TLS is demanded"],
+    );
 }

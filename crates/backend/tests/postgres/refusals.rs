@@ -149,7 +149,7 @@ async fn tls_is_demanded_where_it_is_configured() {
     failed(store.inspect().await, ErrorKind::Refused, &["TLS"]);
     let tls = PostgresTls { mode: TlsMode::VerifyFull, ca_file: Some("/no/such/file".into()) };
     let store = PostgresStore::new(site.url(MAKER), PostgresOptions { tls, ..options() });
-    failed(store.inspect().await, ErrorKind::Refused, &["ca_file /no/such/file"]);
+    failed(store.inspect().await, ErrorKind::Refused, &["tls_ca_file /no/such/file"]);
 }
 
 #[tokio::test]

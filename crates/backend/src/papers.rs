@@ -1,0 +1,83 @@
+//! Files that a server is shown or known by: a password, an authority's certificates. Read anew at each connecting, so they
+//! can be changed under a running process, and on a thread of their own, since a file system may hang.
+
+use std::{
+    fmt::Display,
+    io::Read,
+    path::{Path, PathBuf},
+};
+
+/// How many bytes a password file may have.
+const PASSWORD_BYTES_MAX: u64 = 4096;
+
+/// How many bytes of certificates an authority's file may have.
+const AUTHORITY_BYTES_MAX: u64 = 1 << 20;
+
+/// The first line of a password file; an error names the key of the configuration, the file and the cause.
+pub(crate) async fn password(path: &Path) -> Result<String, String> {
+    const KEY: &str = "password_file";
+    let bytes = read(KEY, path, PASSWORD_BYTES_MAX).await?;
+    let text = String::from_utf8(bytes).map_err(|_| said(KEY, path, &"not text"))?;
+    Ok(text.lines().next().unwrap_or_default().to_owned())
+}
+
+/// The certificates of an authority as they stand in its file; an error as above.
+pub(crate) async fn authority(path: &Path) -> Result<Vec<u8>, String> {
+    read("tls_ca_file", path, AUTHORITY_BYTES_MAX).await
+}
+
+async fn read(key: &'static str, path: &Path, most: u64) -> Result<Vec<u8>, String> {
+    let owned = PathBuf::from(path);
+    let load = move || {
+        let mut bytes = Vec::new();
+        std::fs::File::open(owned)?.take(most + 1).read_to_end(&mut bytes)?;
+        std::io::Result::Ok(bytes)
+    };
+    let loaded = tokio::task::spawn_blocking(load).await.map_err(|error| said(key, path, &error))?;
+    let bytes = loaded.map_err(|error| said(key, path, &error))?;
+    if bytes.len() as u64 > most {
+        return Err(said(key, path, &format_args!("more than {most} bytes")));
+    }
+    Ok(bytes)
+}
+
+fn said(key: &str, path: &Path, cause: &dyn Display) -> String {
+    format!("{key} {}: {cause}", path.display())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_password_is_the_first_line() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("pw");
+        for (content, expected) in [
+            ("a word", "a word"),
+            ("a word\n", "a word"),
+            ("a word\r\nsecond\n", "a word"),
+            (" a ", " a "),
+            ("", ""),
+        ] {
+            std::fs::write(&path, content).unwrap();
+            assert_eq!(password(&path).await.unwrap(), expected, "{content:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn what_is_wrong_with_a_file_is_said_with_its_key_and_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("pw");
+        let says = |error: String, cause: &str| {
+            assert!(error.contains(&format!("file {}: {cause}", path.display())), "{error}");
+        };
+        says(password(&path).await.unwrap_err(), "No such file");
+        says(authority(&path).await.unwrap_err(), "No such file");
+        std::fs::write(&path, [0xff; 3]).unwrap();
+        says(password(&path).await.unwrap_err(), "not text");
+        std::fs::write(&path, "x".repeat(4097)).unwrap();
+        says(password(&path).await.unwrap_err(), "more than 4096 bytes");
+        assert_eq!(authority(&path).await.unwrap().len(), 4097);
+    }
+}
