@@ -4,6 +4,7 @@
 //! |---|---|---|---|
 //! | `memcached` | `memcached::MemcachedStore` (`memcached`) | none | volatile |
 //! | `memory` | `memory::MemoryStore` | `memory::MemoryLedger` | volatile: for tests, and for `sequent dev` |
+//! | `mongodb` | `mongodb::MongodbStore` (`mongodb`) | – | durable, or refused; tested against a double only |
 //! | `mysql` | `mysql::MysqlStore`: `mysql-row`, `mysql-segment`, `mysql-auto-increment` | `mysql::MysqlLedger` | durable, if the server's settings are |
 //! | `postgres` | `postgres::PostgresStore` (`postgres-row`) | `postgres::PostgresLedger` | durable, by the server's settings |
 //! | `redis` | `redis::RedisStore` (`redis`): Redis, Valkey | none | by the server's settings: volatile, lossy or durable |
@@ -39,6 +40,8 @@ mod cas;
 pub mod memcached;
 #[cfg(feature = "memory")]
 pub mod memory;
+#[cfg(feature = "mongodb")]
+pub mod mongodb;
 #[cfg(feature = "mysql")]
 pub mod mysql;
 #[cfg(any(feature = "mysql", feature = "postgres"))]

@@ -5,6 +5,8 @@ mod clock;
 pub mod conformance;
 mod cut_short;
 mod entropy;
+#[cfg(feature = "mongo")]
+pub mod mongo;
 mod oracle;
 #[cfg(feature = "servers")]
 pub mod proxy;

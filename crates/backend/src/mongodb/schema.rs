@@ -1,0 +1,146 @@
+//! The two collections: how they are made, recognised, and told from others of the same name.
+
+use mongodb::bson::{Binary, Bson, Document, doc};
+
+use super::{
+    fault::{DUPLICATE_KEY, Fault, NAMESPACE_EXISTS},
+    line::Line,
+};
+
+/// A document a key.
+pub(super) const CELLS: &str = "sequent_cells";
+/// One document: what the collections are for, whose they are, and the mark. Made last.
+pub(super) const SHARD: &str = "sequent_shard";
+/// The `_id` of that document.
+pub(super) const ONE: &str = "shard";
+
+/// The version of the collections' contents.
+const SCHEMA_VERSION: i32 = 1;
+
+/// Milliseconds for which a write waits for its acknowledgement, if nobody has given up on it before. It has been done
+/// then, and its outcome is unknown.
+const ACKNOWLEDGED_WITHIN_MS: i32 = 10_000;
+
+/// What every write asks for: that no crash and no election takes it back.
+pub(super) fn write_concern() -> Document {
+    doc! { "w": "majority", "j": true, "wtimeout": ACKNOWLEDGED_WITHIN_MS }
+}
+
+/// The identity of the collection that counts, which no other collection bears, of whatever name.
+pub(super) type Identity = Binary;
+
+/// The identities of the two collections, where they are.
+struct Found {
+    cells: Option<Identity>,
+    shard: Option<Identity>,
+}
+
+/// Makes what is missing, where it may be made; returns the identity of the collection that counts.
+pub(super) async fn settle(line: &Line, create: bool, used: bool) -> Result<Identity, Fault> {
+    let found = look(line).await?;
+    let cells = match found {
+        Found { cells: Some(cells), shard: Some(_) } => cells,
+        _ if used || !create => return Err(missing(used)),
+        Found { cells: None, shard: Some(_) } => {
+            let cause = format!(
+                "collection {CELLS} is gone, and {SHARD} is there: restore it; if it is lost for good, drop {SHARD} as well"
+            );
+            return Err(Fault::refused(cause));
+        }
+        Found { shard: None, .. } => {
+            make(line).await?;
+            let made = look(line).await?.cells;
+            made.ok_or_else(|| Fault::refused(format!("collection {CELLS} was made, and is not there")))?
+        }
+    };
+    recognise(line).await?;
+    Ok(cells)
+}
+
+/// The identity of the collection that counts, as it is now.
+pub(super) async fn identity(line: &Line) -> Result<Option<Identity>, Fault> {
+    Ok(look(line).await?.cells)
+}
+
+async fn look(line: &Line) -> Result<Found, Fault> {
+    let filter = doc! { "name": { "$in": [CELLS, SHARD] } };
+    let reply = line.run(doc! { "listCollections": 1, "filter": filter }).await?;
+    let mut found = Found { cells: None, shard: None };
+    for collection in first_batch(&reply)? {
+        let (Ok(name), Ok(kind)) = (collection.get_str("name"), collection.get_str("type")) else { continue };
+        if kind != "collection" {
+            return Err(Fault::refused(format!("{name} is a {kind}, expected a collection")));
+        }
+        let info = collection.get_document("info").ok();
+        let identity = match info.and_then(|info| info.get("uuid")) {
+            Some(Bson::Binary(identity)) => identity.clone(),
+            _ => return Err(Fault::refused(format!("collection {name} bears no identity (info.uuid)"))),
+        };
+        let place = if name == CELLS { &mut found.cells } else { &mut found.shard };
+        *place = Some(identity);
+    }
+    Ok(found)
+}
+
+/// The documents of a command's answer; none of ours has more than fit into it.
+pub(super) fn first_batch(reply: &Document) -> Result<Vec<&Document>, Fault> {
+    let batch = reply.get_document("cursor").and_then(|cursor| cursor.get_array("firstBatch"));
+    let batch = batch.map_err(|_| Fault::refused("the server's answer has no cursor.firstBatch"))?;
+    Ok(batch.iter().filter_map(Bson::as_document).collect())
+}
+
+async fn make(line: &Line) -> Result<(), Fault> {
+    match line.run(doc! { "create": CELLS, "writeConcern": write_concern() }).await {
+        Err(fault) if fault.is(NAMESPACE_EXISTS) => {}
+        done => drop(done?),
+    }
+    let one = doc! { "_id": ONE, "kind": "store", "schema_version": SCHEMA_VERSION, "mark": 0_i64 };
+    match insert(line, doc! { "insert": SHARD }, one).await {
+        // Somebody else has meanwhile.
+        Err(fault) if fault.is(DUPLICATE_KEY) => Ok(()),
+        done => done,
+    }
+}
+
+/// Inserts one document; `DUPLICATE_KEY` if there is one of its `_id`.
+pub(super) async fn insert(line: &Line, mut command: Document, one: Document) -> Result<(), Fault> {
+    command.extend(doc! { "documents": [one], "writeConcern": write_concern() });
+    let reply = line.run(command).await?;
+    let errors = reply.get_array("writeErrors").map(Vec::as_slice).unwrap_or_default();
+    match errors.first().and_then(Bson::as_document) {
+        None if reply.get_i32("n").is_ok_and(|count| count == 1) => Ok(()),
+        None => Err(Fault::refused("an insert was answered, and inserted nothing")),
+        Some(error) => {
+            let text = |name| error.get_str(name).unwrap_or_default();
+            Err(Fault::said(error.get_i32("code").unwrap_or_default(), text("codeName"), text("errmsg")))
+        }
+    }
+}
+
+/// Refuses collections of another kind or version.
+async fn recognise(line: &Line) -> Result<(), Fault> {
+    let query = doc! { "find": SHARD, "filter": { "_id": ONE }, "limit": 1, "singleBatch": true };
+    let reply = line.run(query).await?;
+    let batch = first_batch(&reply)?;
+    let Some(one) = batch.first() else {
+        return Err(Fault::refused(format!("collection {SHARD} lacks its document: restore it")));
+    };
+    let kind = one.get_str("kind").unwrap_or("nobody");
+    let version = one.get_i32("schema_version").unwrap_or_default();
+    if kind != "store" || version != SCHEMA_VERSION {
+        let cause =
+            format!("{SHARD} is a {kind}'s of version {version}, expected a store's of {SCHEMA_VERSION}");
+        return Err(Fault::refused(cause));
+    }
+    Ok(())
+}
+
+/// What is said where no collections are, and none are made.
+fn missing(used: bool) -> Fault {
+    Fault::refused(if used {
+        "the collections were dropped while this process used them, and no new ones are made in their place: restore \
+         them; if they are lost for good, restart this process"
+    } else {
+        "no collections are there, and none may be made"
+    })
+}

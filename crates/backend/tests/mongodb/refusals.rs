@@ -1,0 +1,96 @@
+//! What is refused, with what to do about it.
+
+use std::{io::Write, time::Duration};
+
+use sequent_backend::mongodb::{MongodbOptions, MongodbStore, MongodbTls};
+use sequent_core::{DurabilityClass, ErrorKind, Store};
+use sequent_testkit::mongo::{MongoDouble, Role, Setting};
+
+use crate::support::{CELLS, Counting, SHARD, failed, life, options, store, store_with};
+
+#[tokio::test]
+async fn a_login_that_is_refused_is_said_so_without_the_secret() {
+    let server = MongoDouble::start();
+    let wrong = MongodbStore::new(server.url_with("wrong-word").parse().unwrap(), options());
+    let error = wrong.inspect().await.unwrap_err();
+    assert!(!error.to_string().contains("wrong-word"));
+    failed::<()>(Err(error), ErrorKind::Refused, &["inspect store mongodb://seq@127.0.0.1"]);
+    let elsewhere = format!("{}?authSource=admin", server.url());
+    let elsewhere = MongodbStore::new(elsewhere.parse().unwrap(), options());
+    failed(elsewhere.inspect().await, ErrorKind::Refused, &[]);
+    server.kill();
+    failed(store(&server).inspect().await, ErrorKind::Unavailable, &["refused"]);
+}
+
+#[tokio::test]
+async fn a_password_comes_from_a_file_and_goes_before_the_url() {
+    let server = MongoDouble::start();
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    writeln!(file, "{}", MongoDouble::PASSWORD).unwrap();
+    let url = server.url_with("wrong-word").parse().unwrap();
+    let with = |path| MongodbOptions { password_file: Some(path), ..options() };
+    let store = MongodbStore::new(url, with(file.path().to_owned()));
+    store.inspect().await.unwrap();
+    assert!(!format!("{store:?}").contains("wrong-word"));
+    let missing = store_with(&server, with("/no/such/file".into()));
+    failed(missing.inspect().await, ErrorKind::Refused, &["password_file /no/such/file"]);
+}
+
+#[tokio::test]
+async fn a_server_without_a_journal_is_refused() {
+    let server = MongoDouble::start();
+    let counting = Counting::begin(store(&server), 0).await;
+    assert_eq!(counting.store.inspect().await.unwrap().durability.class, DurabilityClass::Durable);
+    server.set(Setting::Journals(false));
+    failed(counting.take(1).await, ErrorKind::Refused, &["journal"]);
+    failed(counting.store.inspect().await, ErrorKind::Refused, &["may be lost"]);
+    server.drop_database();
+    failed(store(&server).inspect().await, ErrorKind::Refused, &["journal"]);
+}
+
+#[tokio::test]
+async fn a_router_is_refused() {
+    let server = MongoDouble::start();
+    server.set(Setting::Role(Role::Router));
+    failed(store(&server).inspect().await, ErrorKind::Refused, &["mongos", "primary"]);
+}
+
+#[tokio::test]
+async fn a_user_who_may_only_read_is_refused() {
+    let server = MongoDouble::start();
+    Counting::begin(store(&server), 0).await;
+    server.set(Setting::ReadsOnly(true));
+    failed(store(&server).inspect().await, ErrorKind::Refused, &["13", "readWrite"]);
+}
+
+#[tokio::test]
+async fn what_somebody_wrote_by_hand_is_not_counted_on() {
+    let server = MongoDouble::start();
+    let counting = Counting::begin(store(&server), 0).await;
+    server.overwrite(CELLS, "v", &bson::Bson::Double(9e15));
+    failed(counting.take(1).await, ErrorKind::Refused, &["64-bit integer"]);
+    failed(counting.store.close(counting.cell(), life(2)).await, ErrorKind::Refused, &["64-bit integer"]);
+    server.overwrite(SHARD, "stamp", &bson::Bson::String("sequent/0 what".to_owned()));
+    failed(counting.store.inspect().await, ErrorKind::Refused, &["stamp"]);
+    server.overwrite(SHARD, "schema_version", &bson::Bson::Int32(9));
+    failed(store(&server).inspect().await, ErrorKind::Refused, &["version 9"]);
+}
+
+#[tokio::test]
+async fn tls_is_demanded_where_it_is_configured() {
+    let server = MongoDouble::start();
+    let ca_file = Some("/no/such/file".into());
+    let with = |tls| store_with(&server, MongodbOptions { tls, ..options() });
+    failed(with(MongodbTls::Verified { ca_file }).inspect().await, ErrorKind::Refused, &["/no/such/file"]);
+    failed(with(MongodbTls::Unchecked).inspect().await, ErrorKind::Unavailable, &[]);
+}
+
+#[tokio::test]
+async fn nobody_there_is_unavailable_within_the_limit() {
+    // Accepts, and never says a word.
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("mongodb://seq:word@{}/seq", silent.local_addr().unwrap()).parse().unwrap();
+    let limit = Duration::from_millis(50);
+    let store = MongodbStore::new(url, MongodbOptions { connect_limit: limit, ..options() });
+    failed(store.inspect().await, ErrorKind::Unavailable, &[]);
+}
