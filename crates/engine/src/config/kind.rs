@@ -13,6 +13,8 @@ pub enum ServerKind {
     MysqlSegment,
     /// A store: a row a key.
     PostgresRow,
+    /// A store on MongoDB: a document a key.
+    Mongodb,
     /// A ledger in a MySQL or MariaDB database.
     MysqlLedger,
     /// A ledger in a PostgreSQL database.
@@ -22,6 +24,7 @@ pub enum ServerKind {
 /// What speaks one protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Family {
+    Mongodb,
     Mysql,
     Postgres,
 }
@@ -34,6 +37,7 @@ impl ServerKind {
             Self::MysqlRow => "mysql-row",
             Self::MysqlSegment => "mysql-segment",
             Self::PostgresRow => "postgres-row",
+            Self::Mongodb => "mongodb",
             Self::MysqlLedger => "mysql",
             Self::PostgresLedger => "postgres",
         }
@@ -45,6 +49,7 @@ impl ServerKind {
                 Family::Mysql
             }
             Self::PostgresRow | Self::PostgresLedger => Family::Postgres,
+            Self::Mongodb => Family::Mongodb,
         }
     }
 }
@@ -53,6 +58,7 @@ impl Family {
     /// Whether this build holds the driver.
     const fn is_built_in(self) -> bool {
         match self {
+            Self::Mongodb => cfg!(feature = "mongodb"),
             Self::Mysql => cfg!(feature = "mysql"),
             Self::Postgres => cfg!(feature = "postgres"),
         }
@@ -80,7 +86,7 @@ pub(super) const STORES: &Words = &[
     ("postgres-row", Kind::Server(ServerKind::PostgresRow)),
     ("redis", Kind::ToCome),
     ("memcached", Kind::ToCome),
-    ("mongodb", Kind::ToCome),
+    ("mongodb", Kind::Server(ServerKind::Mongodb)),
 ];
 
 pub(super) const LEDGERS: &Words = &[

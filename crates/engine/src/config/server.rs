@@ -90,6 +90,16 @@ const POSTGRES: Ranges = Ranges {
     keep_alive_default: 5,
 };
 
+const MONGODB: Ranges = Ranges {
+    url: "mongodb://user@host:27017/database is expected",
+    // A client can't ask a server whether it can.
+    tls: &[("off", TlsWord::Off), ("require", TlsWord::Require), ("verify", TlsWord::Verify)],
+    tls_checking: &[TlsWord::Verify],
+    connections_max: 1..=64,
+    connections_default: 4,
+    keep_alive_default: 5,
+};
+
 /// How long connecting may take where nobody says: below an attempt's limit, so that a server which can't be reached is
 /// said to be so.
 const CONNECT_TIMEOUT_MS: u64 = 800;
@@ -98,12 +108,13 @@ impl ServerPlace {
     /// The place that a table describes; `None` where a fault left none. No attempt lasts longer than `attempt`.
     pub(super) fn read(section: &mut Section<'_, '_>, kind: ServerKind, attempt: Duration) -> Option<Self> {
         let ranges = match kind.family() {
+            Family::Mongodb => MONGODB,
             Family::Mysql => MYSQL,
             Family::Postgres => POSTGRES,
         };
         let url = section.url("url", ranges.url);
         let schema = match kind.family() {
-            Family::Mysql => None,
+            Family::Mongodb | Family::Mysql => None,
             Family::Postgres => section.text("schema"),
         };
         let password_file = section.text("password_file").map(PathBuf::from);

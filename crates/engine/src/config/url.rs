@@ -16,9 +16,22 @@ type Wrong = (&'static str, String);
 
 pub(super) fn parts(kind: ServerKind, url: &str, schema: Option<&str>) -> Result<Parts, Wrong> {
     match kind.family() {
+        Family::Mongodb => mongodb(url),
         Family::Mysql => mysql(url),
         Family::Postgres => postgres(kind, url, schema),
     }
+}
+
+#[cfg(feature = "mongodb")]
+fn mongodb(url: &str) -> Result<Parts, Wrong> {
+    use sequent_backend::mongodb::{MongodbUrl, UrlError};
+
+    let url: MongodbUrl = url.parse().map_err(|error: UrlError| ("url", error.to_string()))?;
+    Ok(Parts {
+        address: url.to_string(),
+        identity: identity("mongodb", url.host(), url.port(), url.database()),
+        has_password: url.has_password(),
+    })
 }
 
 #[cfg(feature = "mysql")]
@@ -50,6 +63,11 @@ fn postgres(kind: ServerKind, url: &str, schema: Option<&str>) -> Result<Parts, 
     })
 }
 
+#[cfg(not(feature = "mongodb"))]
+fn mongodb(_: &str) -> Result<Parts, Wrong> {
+    Err(("url", "this build holds no driver for it: its feature mongodb is off".to_owned()))
+}
+
 #[cfg(not(feature = "mysql"))]
 fn mysql(_: &str) -> Result<Parts, Wrong> {
     Err(("url", "this build holds no driver for it: its feature mysql is off".to_owned()))
@@ -61,7 +79,7 @@ fn postgres(_: ServerKind, _: &str, _: Option<&str>) -> Result<Parts, Wrong> {
 }
 
 /// One machine's names for itself are one; what else leads to one server is seen by the stamp that its tables bear.
-#[cfg(any(feature = "mysql", feature = "postgres"))]
+#[cfg(any(feature = "mongodb", feature = "mysql", feature = "postgres"))]
 fn identity(scheme: &str, host: &str, port: u16, database: &str) -> String {
     let lower = host.to_ascii_lowercase();
     let host = lower.trim_end_matches('.');

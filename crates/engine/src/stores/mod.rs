@@ -1,13 +1,17 @@
 //! Stores and ledgers from their places in the configuration; a file a driver, which a build may leave out.
 
-#[cfg(not(all(feature = "mysql", feature = "postgres")))]
+#[cfg(not(all(feature = "mongodb", feature = "mysql", feature = "postgres")))]
 mod absent;
 mod leaving;
+#[cfg(feature = "mongodb")]
+mod mongodb;
 #[cfg(feature = "mysql")]
 mod mysql;
 #[cfg(feature = "postgres")]
 mod postgres;
 
+#[cfg(not(feature = "mongodb"))]
+use absent as mongodb;
 #[cfg(not(feature = "mysql"))]
 use absent as mysql;
 #[cfg(not(feature = "postgres"))]
@@ -47,6 +51,7 @@ pub(crate) fn ledger(
         Place::Memory => return Ok(Arc::new(MemoryLedger::new(Arc::clone(&env.clock), &*env.entropy))),
         Place::Sqlite(path) => sqlite_ledger(path, create, env),
         Place::Server(server) => match server.kind.family() {
+            Family::Mongodb => mongodb::ledger(server, create, env)?,
             Family::Mysql => mysql::ledger(server, create, env)?,
             Family::Postgres => postgres::ledger(server, create, env)?,
         },
@@ -70,6 +75,7 @@ pub(crate) fn shards(
             }
             Place::Sqlite(path) => sqlite_store(path, create, env),
             Place::Server(server) => match server.kind.family() {
+                Family::Mongodb => mongodb::store(server, part.slot, create, env)?,
                 Family::Mysql => mysql::store(server, part.slot, create, env)?,
                 Family::Postgres => postgres::store(server, part.slot, create, env)?,
             },
@@ -121,7 +127,7 @@ fn options(create: bool, env: &Env) -> SqliteOptions {
 }
 
 /// A word that does not stand for what is opened: the configuration lets none through.
-#[cfg(any(feature = "mysql", feature = "postgres"))]
+#[cfg(any(feature = "mongodb", feature = "mysql", feature = "postgres"))]
 fn misplaced(server: &crate::config::ServerPlace) -> OpenError {
     OpenError::Refused(format!("store is {:?}, which is of no use here", server.kind.as_str()))
 }
