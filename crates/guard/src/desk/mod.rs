@@ -288,12 +288,16 @@ impl Desk {
         let mut state = self.state();
         state.nonces = VecDeque::from([nonce]);
         state.version = version;
-        if let Some(since) = state.away_since.take() {
-            state.losses += 1;
-            drop(state);
-            let away = self.env.clock.now().saturating_duration_since(since);
-            self.env.events.emit(Event::LedgerBack { away });
-        }
+        self.is_back(state);
+    }
+
+    /// It has answered: if it was away, that is over.
+    fn is_back(&self, mut state: MutexGuard<'_, State>) {
+        let Some(since) = state.away_since.take() else { return };
+        state.losses += 1;
+        drop(state);
+        let away = self.env.clock.now().saturating_duration_since(since);
+        self.env.events.emit(Event::LedgerBack { away });
     }
 
     /// Notes what an appraisal found.

@@ -141,5 +141,7 @@ impl Desk {
         state.nonces = VecDeque::from([nonce]);
         state.trouble = trouble;
         state.another = None;
+        // Now, not at the next call: no permit of before counts any more, so nobody goes on without the ledger.
+        self.is_back(state);
     }
 }

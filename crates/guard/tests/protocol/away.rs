@@ -36,6 +36,24 @@ async fn a_durable_shard_goes_on_with_what_is_taken_after_the_loss_was_noticed()
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_ledger_that_was_restarted_is_back_as_soon_as_it_is_trusted() {
+    let world = World::new(2);
+    let server = world.open("server").await;
+    server.take_to(0, 5).await;
+    server.wires.ledger.cut();
+    goes_on(&server, 50).await;
+    world.ledger.restart();
+    server.wires.ledger.mend();
+    let before = world.row(0).life;
+    for _ in 0..300 {
+        server.take(0, 1).await.unwrap();
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    assert_ne!(world.row(0).life, before, "another incarnation: another life");
+    assert_eq!(server.count(|event| matches!(event, Event::LedgerBack { .. })), 1);
+}
+
+#[tokio::test(start_paused = true)]
 async fn the_first_call_after_the_return_covers_what_left_without_it() {
     for outage in [1, 60, 3600] {
         let world = World::new(2);
