@@ -1,6 +1,6 @@
 //! Old rows go: below an id that exists, so that the newest row stays, and never the anchor.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use sequent_core::{Block, Key};
 
@@ -13,8 +13,9 @@ const ROWS_PURGED_MAX: u64 = 8192;
 /// How many rows may have come since the last purge.
 const ROWS_KEPT: u64 = 1024;
 
-/// For how many keys it is remembered what has come.
+/// For how many keys it is remembered what has come: so many places, and so many keys a place.
 const PLACES: usize = 64;
+const KEYS_A_PLACE: usize = 8;
 
 pub(super) struct Purge<'a> {
     pub(super) code: &'a Code,
@@ -38,7 +39,7 @@ impl Purge<'_> {
 }
 
 /// What has come into the tables that were used last.
-pub(super) struct Due([Mutex<Option<Grown>>; PLACES]);
+pub(super) struct Due([Mutex<Vec<Grown>>; PLACES]);
 
 struct Grown {
     key: Key,
@@ -55,28 +56,69 @@ impl Default for Due {
 impl Due {
     /// Notes a block; who comes next is told below which id to purge, if it is time.
     pub(super) fn note(&self, key: &Key, block: Block) {
-        let mut place = self.place(key).lock().unwrap_or_else(PoisonError::into_inner);
-        let grown = place.take().filter(|grown| grown.key == *key);
-        let (rows, newest) = grown.map_or((0, 0), |grown| (grown.rows, grown.newest));
-        let rows = rows.saturating_add(block.count());
-        *place = Some(Grown { key: key.clone(), rows, newest: newest.max(block.last()) });
+        let mut place = self.place(key);
+        let at = place.iter().position(|grown| grown.key == *key);
+        let mut grown = at.map_or_else(|| Grown::new(key), |at| place.remove(at));
+        grown.rows = grown.rows.saturating_add(block.count());
+        grown.newest = grown.newest.max(block.last());
+        if place.len() >= KEYS_A_PLACE {
+            // The one that nobody has used for longest.
+            place.remove(0);
+        }
+        place.push(grown);
     }
 
-    /// Whether a block of this key was noted, and none since of a key that has the same place.
+    /// Whether a block of this key was noted lately.
     pub(super) fn knows(&self, key: &Key) -> bool {
-        let place = self.place(key).lock().unwrap_or_else(PoisonError::into_inner);
-        place.as_ref().is_some_and(|grown| grown.key == *key)
+        self.place(key).iter().any(|grown| grown.key == *key)
     }
 
     /// Below which id to purge, if it is time; one caller is told.
     pub(super) fn take(&self, key: &Key) -> Option<u64> {
-        let mut place = self.place(key).lock().unwrap_or_else(PoisonError::into_inner);
-        let grown = place.as_mut().filter(|grown| grown.key == *key && grown.rows >= ROWS_KEPT)?;
+        let mut place = self.place(key);
+        let grown = place.iter_mut().find(|grown| grown.key == *key && grown.rows >= ROWS_KEPT)?;
         grown.rows = grown.rows.saturating_sub(ROWS_PURGED_MAX);
         Some(grown.newest)
     }
 
-    fn place(&self, key: &Key) -> &Mutex<Option<Grown>> {
-        &self.0[super::super::place_of(key, PLACES)]
+    fn place(&self, key: &Key) -> MutexGuard<'_, Vec<Grown>> {
+        let place = &self.0[super::super::place_of(key, PLACES)];
+        place.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Grown {
+    fn new(key: &Key) -> Self {
+        Self { key: key.clone(), rows: 0, newest: 0 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_that_share_a_place_are_counted_each_by_itself() {
+        let (due, block) = (Due::default(), |first| Block::new(first, 1, 1).unwrap());
+        // By the pigeonholes some share a place.
+        let keys: Vec<Key> = (0..=PLACES).map(|key| Key::from_stored(&format!("key{key}"))).collect();
+        for first in 1..=ROWS_KEPT {
+            keys.iter().for_each(|key| due.note(key, block(first)));
+        }
+        for key in &keys {
+            assert!(due.knows(key));
+            assert_eq!((due.take(key), due.take(key)), (Some(ROWS_KEPT), None), "{key}: one caller is told");
+        }
+        assert!(!due.knows(&Key::from_stored("other")));
+    }
+
+    #[test]
+    fn what_is_remembered_is_bounded() {
+        let due = Due::default();
+        for key in 0..10_000 {
+            due.note(&Key::from_stored(&format!("key{key}")), Block::new(1, 1, 1).unwrap());
+        }
+        assert!(due.0.iter().all(|place| place.lock().unwrap().len() <= KEYS_A_PLACE));
+        assert!(due.knows(&Key::from_stored("key9999")), "the newest is");
     }
 }
