@@ -3,7 +3,7 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
     time::Duration,
@@ -18,8 +18,12 @@ use crate::shard::Shard;
 /// then, not each time.
 const SHUNNED_VERSIONS: u64 = 32;
 
-/// A bearer that has not answered by then is no longer waited for alone: the next one is tried beside it.
+/// A bearer that has not answered by then is no longer waited for alone: others are tried beside it.
 const SLOW_BEARER: Duration = Duration::from_millis(200);
+
+/// With nobody left to try, those that never answered yet are waited for until this part of the time limit has passed, in
+/// percent: whoever takes an id waits for a mark, and for one that was under way before it, within one attempt.
+const PATIENCE_PERCENT: u32 = 60;
 
 /// The places where versions are left: the shards, durable ones first, and the server's data directory.
 pub(crate) struct Marks {
@@ -30,13 +34,22 @@ pub(crate) struct Marks {
     events: Events,
     /// The version left last, and the slots whose stores bear it.
     left: Mutex<(u64, BTreeSet<SlotIndex>)>,
-    /// The slots whose stores failed to bear a version lately, or to do so in time, each with that version.
-    failed: Mutex<BTreeMap<SlotIndex, u64>>,
+    /// The slots whose stores failed to bear a version lately, or to do so in time.
+    shunned: Arc<Mutex<BTreeMap<SlotIndex, Shunned>>>,
     unmarked: AtomicU64,
     /// The version that was counted last as borne by no other shard.
     given_up: AtomicU64,
     /// Whether the version left last is borne where it belongs: that it is not is told once, until it is again.
     borne: Borne,
+}
+
+/// A bearer that is tried last for a while.
+#[derive(Clone, Copy)]
+struct Shunned {
+    /// The version that it failed to bear, or to bear in time.
+    at: u64,
+    /// It gave no answer, as far as is known: where nobody else is left, nobody waits long for it.
+    silent: bool,
 }
 
 /// Whether another shard, and home, bore the version left last.
@@ -52,10 +65,10 @@ impl Marks {
         limit: Duration,
         events: Events,
     ) -> Self {
-        let (left, failed, unmarked) = (Mutex::default(), Mutex::default(), AtomicU64::new(0));
+        let (left, shunned, unmarked) = (Mutex::default(), Arc::default(), AtomicU64::new(0));
         let given_up = AtomicU64::new(0);
         let borne = Borne { elsewhere: AtomicBool::new(true), home: AtomicBool::new(true) };
-        Self { shards, home, limit, events, left, failed, unmarked, given_up, borne }
+        Self { shards, home, limit, events, left, shunned, unmarked, given_up, borne }
     }
 
     /// How often a version could be left on no other shard.
@@ -121,54 +134,85 @@ impl Marks {
         // The rotation follows the version, so that every shard comes to bear recent marks.
         let turn = usize::try_from(version).unwrap_or(0) % candidates.len().max(1);
         candidates.rotate_left(turn);
-        let failed = self.failed();
+        let list = locked(&self.shunned);
         let shunned =
-            |slot| failed.get(&slot).is_some_and(|at| version < at.saturating_add(SHUNNED_VERSIONS));
+            |slot| list.get(&slot).is_some_and(|it| version < it.at.saturating_add(SHUNNED_VERSIONS));
         candidates.sort_by_key(|shard| (shunned(shard.slot()), shard.class(), slots.contains(&shard.slot())));
         candidates
     }
 
-    /// Tries one candidate after the other until every slot has a bearer elsewhere; beside one that is slow, the next.
+    /// Tries one candidate after the other until every slot has a bearer elsewhere; beside those that are slow, more and
+    /// more. What is still under way when this returns goes on: a mark may arrive late, and tells that its bearer lives.
     async fn leave_on(
         &self,
         version: u64,
         slots: &BTreeSet<SlotIndex>,
         candidates: Vec<Arc<Shard>>,
     ) -> BTreeSet<SlotIndex> {
+        let dead: BTreeSet<SlotIndex> =
+            locked(&self.shunned).iter().filter(|(_, it)| it.silent).map(|(slot, _)| *slot).collect();
         let (mut borne, mut asked, mut rest) = (BTreeSet::new(), JoinSet::new(), candidates.into_iter());
-        let mut silent = BTreeSet::new();
-        let ask =
-            |asked: &mut JoinSet<(SlotIndex, bool)>, silent: &mut BTreeSet<SlotIndex>, shard: Arc<Shard>| {
-                silent.insert(shard.slot());
-                asked.spawn(async move { (shard.slot(), shard.bear(version).await.is_ok()) });
-            };
+        let mut awaited = BTreeSet::new();
+        let (mut patience, mut beside) = (self.limit * PATIENCE_PERCENT / 100, 1);
         while !covers(&borne, slots) {
             if asked.is_empty() {
                 let Some(shard) = rest.next() else { break };
-                ask(&mut asked, &mut silent, shard);
+                // They come last: where one is known to be silent, so are those behind it, or have been lately.
+                let together = if dead.contains(&shard.slot()) { usize::MAX } else { 0 };
+                for shard in [shard].into_iter().chain(rest.by_ref().take(together)) {
+                    awaited.insert(shard.slot());
+                    self.ask(&mut asked, shard, version);
+                }
             }
             match timeout(SLOW_BEARER, asked.join_next()).await {
-                Ok(Some(Ok((slot, true)))) => {
-                    borne.insert(slot);
-                    silent.remove(&slot);
-                    self.failed().remove(&slot);
-                }
-                Ok(Some(Ok((slot, false)))) => {
-                    silent.remove(&slot);
-                    self.failed().insert(slot, version);
+                Ok(Some(Ok((slot, bears)))) => {
+                    awaited.remove(&slot);
+                    borne.extend(bears.then_some(slot));
                 }
                 Ok(_) => {}
                 Err(_) => {
-                    // Whoever hangs would otherwise cost every version of its turn as much again, and all raises wait.
-                    self.failed().extend(silent.iter().map(|slot| (*slot, version)));
-                    // With nobody left to try, the slow ones are waited for: their own time limit ends that.
-                    if let Some(shard) = rest.next() {
-                        ask(&mut asked, &mut silent, shard);
+                    self.shun(&awaited, version);
+                    patience = patience.saturating_sub(SLOW_BEARER);
+                    if rest.len() == 0 && (patience.is_zero() || awaited.is_subset(&dead)) {
+                        break;
                     }
+                    for shard in rest.by_ref().take(beside) {
+                        awaited.insert(shard.slot());
+                        self.ask(&mut asked, shard, version);
+                    }
+                    beside *= 2;
                 }
             }
         }
+        asked.detach_all();
         borne
+    }
+
+    /// Asks one shard to bear a version, in a task that notes what became of it, waited for or not.
+    fn ask(&self, asked: &mut JoinSet<(SlotIndex, bool)>, shard: Arc<Shard>, version: u64) {
+        let shunned = Arc::clone(&self.shunned);
+        asked.spawn(async move {
+            let bearing = shard.bear(version);
+            tokio::pin!(bearing);
+            let (held, slow) = match timeout(SLOW_BEARER, &mut bearing).await {
+                Ok(held) => (held, false),
+                Err(_) => (bearing.await, true),
+            };
+            let (slot, bears) = (shard.slot(), held.is_ok());
+            let mut list = locked(&shunned);
+            if bears && !slow {
+                list.remove(&slot);
+            } else {
+                list.insert(slot, Shunned { at: version, silent: !bears });
+            }
+            (slot, bears)
+        });
+    }
+
+    /// Whoever hangs would otherwise cost every version of its turn as much again, and all raises wait for each.
+    fn shun(&self, slow: &BTreeSet<SlotIndex>, version: u64) {
+        let it = Shunned { at: version, silent: true };
+        locked(&self.shunned).extend(slow.iter().map(|slot| (*slot, it)));
     }
 
     /// The highest mark found at home and on all shards that can be reached and bear no other ledger's stamp.
@@ -185,18 +229,18 @@ impl Marks {
         Ok(highest)
     }
 
-    fn left(&self) -> std::sync::MutexGuard<'_, (u64, BTreeSet<SlotIndex>)> {
-        self.left.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn failed(&self) -> std::sync::MutexGuard<'_, BTreeMap<SlotIndex, u64>> {
-        self.failed.lock().unwrap_or_else(PoisonError::into_inner)
+    fn left(&self) -> MutexGuard<'_, (u64, BTreeSet<SlotIndex>)> {
+        locked(&self.left)
     }
 
     fn has_left(&self, version: u64, slots: &BTreeSet<SlotIndex>) -> bool {
         let left = self.left();
         left.0 == version && covers(&left.1, slots)
     }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// One lost message must not hide the only mark that tells: what timed out, or changed meanwhile, is asked once more.

@@ -71,6 +71,35 @@ async fn shards_that_hang_are_not_waited_for_at_every_mark() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn where_all_others_hang_marks_cost_less_than_an_attempt_and_then_next_to_nothing() {
+    let world = World::new(4);
+    let server = world.open("server").await;
+    server.take_to(0, 5).await;
+    for slot in 1..4 {
+        server.wires.stores[slot].hang();
+    }
+    let mut costs = Vec::new();
+    for _ in 0..4 {
+        let begun = world.clock.now();
+        open(&server, 0, 1).await;
+        costs.push((world.clock.now() - begun).as_millis());
+    }
+    assert_eq!(costs, [600, 200, 200, 200]);
+    let told = server.count(|event| matches!(event, Event::Unmarked { elsewhere: false, home: true, .. }));
+    assert_eq!(told, 1);
+    for slot in 1..4 {
+        server.wires.stores[slot].mend();
+    }
+    open(&server, 0, 1).await;
+    let version = world.ledger.snapshot().version();
+    let mut marks = Vec::new();
+    for store in &world.stores[1..] {
+        marks.push(mark_of(store).await.unwrap());
+    }
+    assert!(marks.contains(&version), "{marks:?} of {version}");
+}
+
+#[tokio::test(start_paused = true)]
 async fn the_marks_of_somebody_elses_store_accuse_nobody() {
     let other = World::of(Kind { seed: 2, ..Kind::default() });
     let elsewhere = other.open("elsewhere").await;
