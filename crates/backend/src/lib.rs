@@ -44,7 +44,11 @@ pub mod memory;
 pub mod mongodb;
 #[cfg(feature = "mysql")]
 pub mod mysql;
-#[cfg(any(feature = "mysql", feature = "postgres"))]
+#[cfg(any(feature = "memcached", feature = "mysql", feature = "postgres", feature = "redis"))]
+#[cfg_attr(
+    not(any(feature = "mysql", feature = "postgres", feature = "redis")),
+    allow(dead_code, reason = "memcached has no certificates")
+)]
 mod papers;
 #[cfg(feature = "postgres")]
 pub mod postgres;

@@ -8,7 +8,10 @@ use redis::{
 };
 use sequent_core::{Clock, ErrorKind, SourceError, SystemClock};
 
-use crate::wire::{Address, Fault, Owner, Password};
+use crate::{
+    papers,
+    wire::{Address, Fault, Owner, Password},
+};
 
 /// Words of a URL.
 const SCHEMES: [&str; 2] = ["redis", "valkey"];
@@ -124,7 +127,7 @@ impl RedisOptions {
         // The one provider that is linked in; whoever was first has set it already.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let root_cert = match ca_file {
-            Some(path) => Some(authority(path.clone()).await?),
+            Some(path) => Some(papers::authority(path).await.map_err(Fault::refused)?),
             None => None,
         };
         Ok(Client::build_with_tls(info, TlsCertificates { client_tls: None, root_cert })?)
@@ -136,14 +139,6 @@ impl RedisOptions {
 pub(super) struct Target {
     pub(super) options: RedisOptions,
     pub(super) owner: Owner,
-}
-
-async fn authority(path: PathBuf) -> Result<Vec<u8>, Fault> {
-    let asked = path.clone();
-    let read = tokio::task::spawn_blocking(move || std::fs::read(asked)).await;
-    let refused =
-        |cause: &dyn std::fmt::Display| Fault::refused(format!("ca_file {}: {cause}", path.display()));
-    read.map_err(|error| refused(&error))?.map_err(|error| refused(&error))
 }
 
 #[cfg(test)]
