@@ -8,7 +8,7 @@ use std::{
 };
 
 /// The functions that templates may name. Two are there from the start: `mod` (`by=`, `w=`: the remainder of the digits)
-/// and `last` (`n=`: the last characters).
+/// and `last` (`n=`: the last characters of ASCII).
 ///
 /// ```
 /// use sequent_format::{Function, Registry, Settings, Template, Timestamp, Values};
@@ -128,14 +128,15 @@ fn remainder(args: &Arguments<'_>) -> Result<Function, String> {
     }))
 }
 
-/// The last `n` characters of the input, with zeros in front where it has fewer.
+/// The last `n` visible characters of ASCII of the input, others skipped, with zeros in front where it has fewer.
 fn last(args: &Arguments<'_>) -> Result<Function, String> {
     args.only(&["n"])?;
     let count = usize::try_from(args.number("n", 1..=64)?).unwrap_or(1);
-    Ok(Function::new(count..=count, r" [^\p{C}\p{M}\p{Z}]", move |input, out| {
-        let chars = input.chars().count();
-        (chars..count).try_for_each(|_| out.write_char('0'))?;
-        input.chars().skip(chars.saturating_sub(count)).try_for_each(|c| out.write_char(c))
+    Ok(Function::new(count..=count, "!-~", move |input, out| {
+        let plain = || input.chars().filter(char::is_ascii_graphic);
+        let found = plain().count();
+        (found..count).try_for_each(|_| out.write_char('0'))?;
+        plain().skip(found.saturating_sub(count)).try_for_each(|c| out.write_char(c))
     }))
 }
 

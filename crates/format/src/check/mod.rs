@@ -3,7 +3,7 @@
 //! Every algorithm reads its body once from the left and keeps its state in 32 bits, so that what stands before a number
 //! is read once a request and the digits of the number once a text. Characters outside an algorithm's alphabet are skipped.
 //!
-//! What share of slips each catches is measured in `tests/check_catches.rs`. For new numbers of digits only take
+//! What share of slips each catches is measured in `tests/it/catches.rs`. For new numbers of digits only take
 //! `damm`; with two characters `mod97-10`; with letters `mod37-36`. The others are for where they are asked for.
 
 mod crockford;

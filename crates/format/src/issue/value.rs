@@ -70,7 +70,7 @@ pub(crate) fn shown(format: &Format, at: usize, ctx: &Ctx, text: &str) -> Result
     // A hidden value is in no text, but it is in the counter's key, and in logs.
     let letters = if ctx.show { &format.shapes()[at].letters } else { &ctx.letters };
     if let Some(c) = text.chars().find(|c| !letters.contains(*c)) {
-        return Err(format!("{:?} is not allowed there", c.escape_debug().to_string()));
+        return Err(format!("{c:?} is not allowed there"));
     }
     match &ctx.re {
         Some(re) if !re.matches(text) => Err(format!("{} is allowed", re.as_str())),

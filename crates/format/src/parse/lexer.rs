@@ -76,8 +76,7 @@ fn visible(c: char, column: usize) -> Result<char, TemplateError> {
     if c == ' ' || Letters::visible().contains(c) {
         return Ok(c);
     }
-    let what =
-        format!("text has {:?}: visible characters and blanks are allowed", c.escape_unicode().to_string());
+    let what = format!("text has {}: visible characters and blanks are allowed", c.escape_unicode());
     Err(TemplateError::new(column, what).hint("leave it out: on paper nobody could tell that it is there"))
 }
 

@@ -1,11 +1,12 @@
 //! S1: a text can be taken apart in one way only.
 //!
-//! Parts of one length are cut off by counting. Where two parts vary in length, something between them must tell where the
-//! first ends: a place that can only hold what the first, and all between, can never hold. Reading from the left such a
-//! place ends the part before it; reading from the right it begins the part after it. So a text is decoded from the left
-//! as far as the first kind reaches, from the right as far as the second does, and one part may be left in the middle.
+//! Parts of one length are cut off by counting. Where two parts vary in length, a separator must stand between them: a place
+//! that can only hold what neither of them can. (Two neighbours without a character in common part themselves.) Where all
+//! that stands before the separator cannot look like it either, it ends the part before it, reading from the left; otherwise
+//! it begins the part after it, reading from the right. So a text is decoded from the left as far as that reaches, then
+//! from the right, and one part may be left in the middle.
 
-use crate::{Fault, Rule, letters::Letters, prove::Claim, template::Part};
+use crate::{Fault, Rule, letters::Letters, prove::Claim, shape::Shape, template::Part};
 
 /// How to find the ends of the parts that vary.
 #[derive(Debug, Clone, Default)]
@@ -30,17 +31,14 @@ pub(super) fn check(claim: &Claim, faults: &mut Vec<Fault>) -> Option<Decoding> 
     for pair in varying.windows(2) {
         let (left, right) = (pair[0], pair[1]);
         let between = between(claim, left, right);
-        let first = claim.shapes[right].letters.clone();
-        let last = claim.shapes[left].letters.clone();
-        let right_min = claim.shapes[right].min;
-        let left_min = claim.shapes[left].min;
-        let forward = cut(&last, between.iter().chain((right_min > 0).then_some(&first)));
-        let backward = cut(&first, between.iter().rev().chain((left_min > 0).then_some(&last)));
+        let (one, two) = (&claim.shapes[left], &claim.shapes[right]);
+        let forward = cut(one, two, between.iter());
+        let backward = cut(two, one, between.iter().rev());
         match (forward, backward) {
             (Some(cut), _) if decoding.backward.is_empty() => decoding.forward.push(cut),
             (_, Some(cut)) => decoding.backward.push(cut),
             _ => {
-                faults.push(ambiguous(claim, left, right, between.is_empty()));
+                faults.push(ambiguous(claim, left, right, &between));
                 return None;
             }
         }
@@ -55,25 +53,32 @@ fn between(claim: &Claim, left: usize, right: usize) -> Vec<Letters> {
     places.collect()
 }
 
-/// The first place that nothing before it, nor the part itself, can look like.
-fn cut<'a>(part: &Letters, places: impl Iterator<Item = &'a Letters>) -> Option<Cut> {
-    let mut seen = part.clone();
-    for (distance, place) in places.enumerate() {
-        if seen.shared(place).is_empty() {
+/// The first place beyond a part that can look like nothing before it, nor like the part beyond.
+fn cut<'a>(part: &Shape, beyond: &Shape, places: impl Iterator<Item = &'a Letters>) -> Option<Cut> {
+    let mut seen = part.letters.clone();
+    let mut distance = 0;
+    for place in places {
+        if seen.shared(place).is_empty() && beyond.letters.shared(place).is_empty() {
             return Some(Cut { at: place.clone(), distance });
         }
         seen.add(place);
+        distance += 1;
     }
-    None
+    // The part beyond, if there always is some of it, may itself look like nothing before it.
+    let parted = beyond.min > 0 && seen.shared(&beyond.letters).is_empty();
+    parted.then(|| Cut { at: beyond.letters.clone(), distance })
 }
 
-fn ambiguous(claim: &Claim, left: usize, right: usize, adjacent: bool) -> Fault {
+fn ambiguous(claim: &Claim, left: usize, right: usize, between: &[Letters]) -> Fault {
     let parts = &claim.template.parts;
     let (one, two) = (&claim.shapes[left], &claim.shapes[right]);
     let (a, b) = (parts[left].label(), parts[right].label());
-    let shared = one.letters.shared(&two.letters).example().filter(|_| adjacent);
+    let shared = one.letters.shared(&two.letters).example().filter(|_| between.is_empty());
     let example = shared.map_or_else(
-        || "what stands between them may also be part of them".to_owned(),
+        || {
+            let text: String = between.iter().filter_map(Letters::example).collect();
+            format!("what stands between them, such as {text:?}, may also be part of one of them")
+        },
         |c| {
             let run = |count: usize| c.to_string().repeat(count);
             let (short, long) = (one.min, two.min + 1);

@@ -40,15 +40,17 @@ fn places(format: &Format) -> Vec<Place> {
         .collect()
 }
 
-/// A text of both, by a breadth-first walk: at most (256 + 1)^2 steps, since no text is longer than 256.
+/// A shortest text of both, by a breadth-first walk: at most (256 + 1)^2 places, since no text is longer than 256.
 fn common(one: &[Place], two: &[Place]) -> Option<String> {
     let width = two.len() + 1;
     let mut seen = vec![false; (one.len() + 1) * width];
     let mut steps = vec![Step { at: (0, 0), from: 0, by: None }];
     let mut queue = VecDeque::from([0]);
-    seen[0] = true;
     while let Some(step) = queue.pop_front() {
         let (i, j) = steps[step].at;
+        if std::mem::replace(&mut seen[i * width + j], true) {
+            continue;
+        }
         if (i, j) == (one.len(), two.len()) {
             return Some(text(&steps, step));
         }
@@ -59,13 +61,14 @@ fn common(one: &[Place], two: &[Place]) -> Option<String> {
             one.get(i).filter(|place| place.optional).map(|_| ((i + 1, j), None)),
             two.get(j).filter(|place| place.optional).map(|_| ((i, j + 1), None)),
         ];
-        for (at, by) in next.into_iter().flatten() {
-            let index = at.0 * width + at.1;
-            if !seen[index] {
-                seen[index] = true;
-                queue.push_back(steps.len());
-                steps.push(Step { at, from: step, by });
+        for (at, by) in next.into_iter().flatten().filter(|(at, _)| !seen[at.0 * width + at.1]) {
+            // Leaving out costs no character: the text that is found is a shortest one.
+            if by.is_some() {
+                queue.push_back(steps.len())
+            } else {
+                queue.push_front(steps.len())
             }
+            steps.push(Step { at, from: step, by });
         }
     }
     None

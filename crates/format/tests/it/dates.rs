@@ -1,0 +1,237 @@
+//! One instant, one zone: what clocks on the wall show gives both the text and the period.
+
+use sequent_format::{Settings, Template, Unique};
+
+use crate::support::{at, format, issue, refused, values, with, zone};
+
+/// Text of number 1, and period.
+fn shown(template: &str, zone_name: &str, instant: &str) -> (String, String) {
+    let format = with(template, zone(zone_name));
+    let issue = issue(&format, instant, "");
+    let text = issue.text(1).unwrap();
+    assert_eq!(format.invert(&text).unwrap().period.as_deref(), Some(issue.period()), "{template} {instant}");
+    (text, issue.period().to_owned())
+}
+
+fn date(pattern: &str, zone_name: &str, instant: &str) -> String {
+    let (text, _) = shown(&format!("@{{date,{pattern}}}/@{{seq}}"), zone_name, instant);
+    text.strip_suffix("/1").unwrap().to_owned()
+}
+
+#[test]
+fn a_day_begins_where_the_business_is() {
+    let day = |zone, instant| shown("@{date,yyyyMMdd}@{seq,w=3}", zone, instant);
+    assert_eq!(day("Asia/Shanghai", "2025-12-31T15:59:59Z"), ("20251231001".into(), "20251231".into()));
+    assert_eq!(day("Asia/Shanghai", "2025-12-31T16:00:00Z"), ("20260101001".into(), "20260101".into()));
+    assert_eq!(day("UTC", "2025-12-31T16:00:00Z").1, "20251231");
+}
+
+#[test]
+fn a_month_begins_where_the_business_is() {
+    let month = shown("@{date,yyyy-MM}/@{seq,w=3}", "Asia/Jakarta", "2021-01-31T23:48:00Z");
+    assert_eq!(month, ("2021-02/001".into(), "202102".into()));
+}
+
+#[test]
+fn weeks_have_years_of_their_own() {
+    assert_eq!(date("GGGG-WW", "UTC", "2024-12-30T12:00:00Z"), "2025-01");
+    assert_eq!(date("GGGG-WW", "UTC", "2026-12-31T12:00:00Z"), "2026-53");
+    assert_eq!(date("GGGG-WW", "UTC", "2027-01-03T12:00:00Z"), "2026-53");
+    assert_eq!(date("GGGG-WW", "UTC", "2027-01-04T12:00:00Z"), "2027-01");
+    let error = refused("@{date,yyyy-WW}-@{seq}", &Settings::default());
+    assert!(error.contains("2024-01-01 and 2024-12-30 both show \"2024-01\""), "{error}");
+}
+
+#[test]
+fn fiscal_years_are_shown_by_both_their_ends_or_the_last() {
+    let april = |instant| date("FS-FE,fy=04-01", "UTC", instant);
+    assert_eq!(april("2026-03-31T23:59:59Z"), "25-26");
+    assert_eq!(april("2026-04-01T00:00:00Z"), "26-27");
+    let july = |instant| date("FFFF,fy=07-01", "UTC", instant);
+    assert_eq!(july("2016-01-10T00:00:00Z"), "2016");
+    assert_eq!(july("2016-08-10T00:00:00Z"), "2017");
+    assert_eq!(date("FFFF,fy=01-01", "UTC", "2016-08-10T00:00:00Z"), "2016", "the calendar's");
+}
+
+#[test]
+fn an_hour_that_is_shown_twice_is_one_period() {
+    let template = "@{date,yyyyMMddHH}@{seq,w=4,reset=hour}";
+    let first = shown(template, "America/New_York", "2026-11-01T05:30:00Z");
+    let second = shown(template, "America/New_York", "2026-11-01T06:30:00Z");
+    assert_eq!((&*first.1, &first), ("2026110101", &second), "the counter goes on, so no text comes twice");
+}
+
+#[test]
+fn a_day_without_midnight_begins_when_clocks_say_so() {
+    let day = |instant| shown("@{date,yyyyMMddHHmm}@{seq,w=4}", "America/Sao_Paulo", instant);
+    assert_eq!(day("2018-11-04T02:59:59Z"), ("2018110323590001".into(), "20181103".into()));
+    assert_eq!(day("2018-11-04T03:00:00Z"), ("2018110401000001".into(), "20181104".into()));
+    let format = with("@{date,yyyyMMdd}@{seq}", zone("America/Sao_Paulo"));
+    let evening = issue(&format, "2018-11-04T02:00:00Z", "");
+    assert_eq!(evening.period_until(), Some(at("2018-11-04T03:00:00Z")));
+}
+
+#[test]
+fn a_day_that_never_was_is_never_shown() {
+    assert_eq!(date("yyyy-MM-dd", "Pacific/Apia", "2011-12-30T10:00:00Z"), "2011-12-31");
+    assert_eq!(date("yyyy-MM-dd", "Pacific/Apia", "2011-12-30T09:59:59Z"), "2011-12-29");
+}
+
+#[test]
+fn texts_hold_until_the_finest_unit_shown_changes() {
+    let until = |template: &str, instant: &str| {
+        let format = with(template, zone("America/New_York"));
+        let issue = issue(&format, instant, "");
+        (issue.holds_until().map(|end| end.to_string()), issue.period_until().map(|end| end.to_string()))
+    };
+    let some = |text: &str| Some(text.to_owned());
+    let noon = "2026-06-15T16:20:30Z";
+    assert_eq!(until("@{seq}", noon), (None, None));
+    assert_eq!(until("@{date,yyMM}-@{seq,reset=year}", noon).0, some("2026-07-01T04:00:00Z"));
+    // No further than the next change of the clocks, which may show an earlier day again.
+    assert_eq!(until("@{date,yyMM}-@{seq,reset=year}", noon).1, some("2026-11-01T06:00:00Z"));
+    assert_eq!(
+        until("@{date,yyyyMMdd}@{seq}", noon),
+        (some("2026-06-16T04:00:00Z"), some("2026-06-16T04:00:00Z"))
+    );
+    assert_eq!(until("@{date,yyyyMMddHHmmss}@{seq}", noon).0, some("2026-06-15T16:20:31Z"));
+    assert_eq!(until("@{date,yyyyMMddHHmm}@{seq}", noon).0, some("2026-06-15T16:21:00Z"));
+}
+
+#[test]
+fn issues_hold_as_long_as_they_say() {
+    // Every hour of some years, over changes of the clocks in both directions: until it ends, an issue's text is the one
+    // that a new issue has.
+    let templates = [
+        "@{date,yyyyMMddHH}-@{seq,reset=hour}",
+        "@{date,GGGG-WW}-@{seq}",
+        "@{date,FS-FE,fy=04-06}-@{seq}",
+        "@{date,yyyyQ}-@{seq}",
+        "@{date,yyyyDDD}-@{seq}",
+    ];
+    for zone_name in ["America/New_York", "Australia/Lord_Howe", "America/Sao_Paulo", "Africa/Casablanca"] {
+        for template in templates {
+            let format = with(template, zone(zone_name));
+            let mut instant = at("2017-12-28T00:10:00Z");
+            for _ in 0..2000 {
+                let issue = format.issue(instant, &values("")).unwrap();
+                let end = issue.holds_until().unwrap();
+                let last = sequent_format::Timestamp::from_second(end.as_second() - 1).unwrap();
+                let later = format.issue(last, &values("")).unwrap();
+                assert_eq!(issue.text(1), later.text(1), "{template} {zone_name} {instant} {end}");
+                assert_eq!(issue.period(), later.period());
+                instant = sequent_format::Timestamp::from_second(instant.as_second() + 7 * 3600).unwrap();
+            }
+        }
+    }
+}
+
+#[test]
+fn two_digits_stand_for_this_century_only() {
+    let format = format("@{date,yy}-@{seq}");
+    let error = format.issue(at("1999-12-31T00:00:00Z"), &values("")).unwrap_err().to_string();
+    assert!(error.starts_with("at is \"1999-12-31T00:00:00Z\": year 1999"), "{error}");
+    assert!(format.issue(at("2099-12-31T23:59:59Z"), &values("")).is_ok());
+    assert!(format.issue(at("2100-01-01T00:00:00Z"), &values("")).is_err());
+    let fiscal = with("@{date,FE,fy=04-01}-@{seq}", zone("UTC"));
+    assert!(fiscal.issue(at("2000-03-31T00:00:00Z"), &values("")).is_err(), "begun in 1999");
+    assert_eq!(issue(&fiscal, "2099-04-01T00:00:00Z", "").text(1).unwrap(), "00-1");
+    assert_eq!(fiscal.invert("00-1").unwrap().period.as_deref(), Some("FY2100"));
+}
+
+#[test]
+fn a_callers_date_partitions_the_counter_by_what_is_shown() {
+    let format = with("@{date,yyMMdd,at=born}@{seq,w=3,over=error}", zone("Asia/Tokyo"));
+    let partition = |born: &str| {
+        let issue = format.issue(at("2026-01-01T00:00:00Z"), &values(&format!("born={born}"))).unwrap();
+        issue.partition().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(partition("2031-12-31T23:30:00Z"), "born=320101", "an instant is made local");
+    assert_eq!(partition("2031-12-31T23:30:00"), "born=311231");
+    let error =
+        |born: &str| format.issue(at("2026-01-01T00:00:00Z"), &values(&format!("born={born}"))).unwrap_err();
+    assert!(error("2026-02-30").to_string().starts_with("born is \"2026-02-30\": a date such as"));
+    assert_eq!(format.reset().to_string(), "never");
+}
+
+#[test]
+fn dates_that_do_not_exist_are_no_texts() {
+    let day = format("@{date,yyyyMMdd}@{seq,w=3}");
+    for (text, said) in [
+        ("20260230001", "there is no 2026-02-30"),
+        ("20261301001", "13 is no such part of a date: 1 to 12"),
+        ("00000101001", "1 to 9998"),
+    ] {
+        let error = day.invert(text).unwrap_err().to_string();
+        assert!(error.contains(said), "{text}: {error}");
+    }
+    let week = format("@{date,GGGG-WW}-@{seq}");
+    assert!(week.invert("2025-53-1").unwrap_err().to_string().contains("no week 53 in 2025"));
+    let both = format("@{date,yyyyMMdd-DDD}@{seq}");
+    assert!(both.invert("20260201-0321").is_ok());
+    assert!(both.invert("20260201-0331").unwrap_err().to_string().contains("contradict"));
+}
+
+#[test]
+fn zones_are_the_bundled_ones() {
+    let error = refused("@{seq}", &zone("Mars/Olympus"));
+    assert!(
+        error.contains("zone is \"Mars/Olympus\"") && error.contains(sequent_format::tzdb_version()),
+        "{error}"
+    );
+    let named = with("@{date,yyyyMMdd,tz=asia/tokyo}@{seq}", zone("UTC"));
+    assert_eq!(named.zone_name(), "Asia/Tokyo");
+    let two = Template::parse("@{date,yyyy,tz=Asia/Tokyo}@{date,MM,tz=UTC}@{seq}").unwrap_err().to_string();
+    assert!(two.contains("another part says Asia/Tokyo"), "{two}");
+    assert!(sequent_format::tzdb_version().starts_with("20"));
+}
+
+#[test]
+fn what_the_text_tells_is_what_is_read_back() {
+    // Every pattern against every reset: an accepted one gives the period back, over every day of some years.
+    let patterns = [
+        "yyyyMMdd",
+        "yyDDD",
+        "yyyyMM",
+        "yyyyQ",
+        "yyyy",
+        "GGGGWW",
+        "FS",
+        "FE",
+        "FFFF",
+        "FSMM",
+        "FEMMdd",
+        "FFFFQ",
+        "yyyyMMddHH",
+        "DDDyyyy",
+        "yyyyMMWW",
+        "QMM",
+        "MMdd",
+        "yyWW",
+    ];
+    let resets = ["auto", "never", "year", "fy", "quarter", "month", "isoweek", "day", "hour"];
+    let mut accepted = 0;
+    for pattern in patterns {
+        for reset in resets {
+            for fiscal in ["01-01", "04-01", "04-06", "11-15", "12-31"] {
+                let template = format!("@{{date,{pattern},fy={fiscal}}}/@{{seq,reset={reset}}}");
+                let read = Template::parse(&template).unwrap();
+                let Ok(format) = read.prove(&Settings::default()) else {
+                    // Where texts need only be unique in their period, each of them is fine.
+                    assert!(read.prove(&Settings { unique: Unique::Period, ..Settings::default() }).is_ok());
+                    continue;
+                };
+                accepted += 1;
+                let mut instant = at("2019-12-20T05:00:00Z");
+                while instant < at("2025-01-20T00:00:00Z") {
+                    let issue = format.issue(instant, &values("")).unwrap();
+                    let parsed = format.invert(&issue.text(5).unwrap()).unwrap();
+                    assert_eq!(parsed.period.as_deref(), Some(issue.period()), "{template} {instant}");
+                    instant =
+                        sequent_format::Timestamp::from_second(instant.as_second() + 31 * 3600).unwrap();
+                }
+            }
+        }
+    }
+    assert!(accepted > 200, "{accepted}");
+}

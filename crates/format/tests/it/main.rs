@@ -1,0 +1,16 @@
+//! The room from outside: the examples of the page for users, dates, overflow, the rules, hostile input, and a search for
+//! two numbers with one text.
+
+#![allow(clippy::unwrap_used, reason = "what fails here fails the test")]
+
+mod catches;
+mod dates;
+mod examples;
+mod faults;
+mod functions;
+mod hostile;
+mod overflow;
+mod readers;
+mod rules;
+mod search;
+mod support;

@@ -1,0 +1,253 @@
+//! Each rule refuses its example, says what would collide, and how to mend it; and the mended template is accepted.
+
+use sequent_format::{ObfuscationKey, Placement, Rule, Settings, Template, Unique};
+
+use crate::support::{format, issue, refused, unique, with};
+
+/// That a template is refused by one rule, in these words, and that the mended one is not.
+fn rule(rule: Rule, template: &str, settings: &Settings, says: &[&str], mended: &str) {
+    let error = Template::parse(template).unwrap().prove(settings).expect_err(template);
+    assert!(error.faults.iter().all(|fault| fault.rule == rule), "{template}: {error}");
+    for words in says {
+        assert!(error.to_string().contains(words), "{template}: {error}\nlacks: {words}");
+    }
+    with(mended, settings.clone());
+}
+
+#[test]
+fn s1_where_two_parts_vary_and_nothing_parts_them() {
+    let one_and_ten = [
+        "ctx store = \"1\" with seq o = \"111111111\" and ctx store = \"11\" with seq o = \"11111111\" both give \"1111111111\"",
+        "give store a len=",
+    ];
+    let none = Settings::default();
+    rule(Rule::S1, "@{ctx,store}@{seq,o,w=8}", &none, &one_and_ten, "@{ctx,store,len=2}@{seq,o,w=8}");
+    rule(
+        Rule::S1,
+        "@{ctx,a}-@{seq,w=3}",
+        &none,
+        &["such as \"-\", may also be part of one of them"],
+        "@{ctx,a,re=[^-]+}-@{seq,w=3}",
+    );
+    rule(
+        Rule::S1,
+        "@{ctx,a,re=[A-Z-]+}--@{ctx,b,re=[A-Z-]+}@{seq,w=3,over=error}",
+        &none,
+        &["ctx a and ctx b"],
+        "@{ctx,a,re=[A-Z]+}--@{ctx,b,re=[A-Z]+}@{seq,w=3,over=error}",
+    );
+    rule(Rule::S1, "@{seq,w=3,pad=1}", &none, &["pad '1' is also a digit"], "@{seq,w=3,pad=*}");
+}
+
+#[test]
+fn s1_lets_neighbours_part_themselves_and_separators_stand_anywhere_between() {
+    for (accepted, given, text) in [
+        ("@{ctx,a,re=[A-Z]+}@{seq,w=3}", "a=XY", "XY1000"),
+        ("@{seq,w=3}@{ctx,a,re=[A-Z]+}", "a=XY", "1000XY"),
+        ("@{ctx,a,re=[a-z]+}/@{ctx,b,re=[a-z]*}-@{seq,w=3}", "a=x b=", "x/-1000"),
+        (
+            "@{ctx,a,re=[0-9]+}@{date,yyyy-MM}@{ctx,b,re=[A-Z0-9]+}@{seq,w=4,over=error}",
+            "a=12 b=7B",
+            "122026-047B1000",
+        ),
+        (
+            "@{ctx,a,re=[0-9]+}@{ctx,x,len=2}-@{ctx,b,re=[A-Z0-9]+}-@{seq,w=4}",
+            "a=12 x=-9 b=7B",
+            "12-9-7B-1000",
+        ),
+        ("@{ctx,a,re=[0-9]+}-@{ctx,x,len=2}@{seq,w=4}", "a=12 x=-9", "12--91000"),
+    ] {
+        let format = format(accepted);
+        let values = given.split(' ').map(|pair| pair.split_once('=').unwrap()).collect();
+        let issue = format.issue("2026-04-01T12:00:00Z".parse().unwrap(), &values).unwrap();
+        assert_eq!(issue.text(1000).unwrap(), text, "{accepted}");
+        let parsed = format.invert(text).unwrap();
+        assert_eq!(parsed.number, 1000, "{accepted}");
+        assert_eq!(
+            parsed.partition,
+            issue.partition().map(|(n, v)| (n.to_owned(), v.to_owned())).collect::<Vec<_>>()
+        );
+    }
+}
+
+#[test]
+fn s2_where_the_key_is_not_in_the_text() {
+    let says = ["company=A and company=B each count from 1 and render alike", "show company", "by=no"];
+    let none = Settings::default();
+    rule(
+        Rule::S2,
+        "SO-@{ctx,company,show=no}@{seq,w=4}",
+        &none,
+        &says,
+        "SO-@{ctx,company,show=no,by=no}@{seq,w=4}",
+    );
+    let map = ["c=\"ACME\" and c=\"Acorn\" have counters of their own but are both shown as \"AC\""];
+    rule(
+        Rule::S2,
+        "@{ctx,c,map=ACME:AC;Acorn:AC}@{seq,w=4}",
+        &none,
+        &map,
+        "@{ctx,c,map=ACME:AC;Acorn:AO}@{seq,w=4}",
+    );
+    with("SO-@{ctx,company,show=no}@{seq,w=4}", unique(Unique::Partition));
+}
+
+#[test]
+fn s3_where_the_date_does_not_tell_the_period() {
+    let none = Settings::default();
+    let says = ["2024-01-01 and 2024-02-01 both show \"2024\"", "show yyyyMM"];
+    rule(
+        Rule::S3,
+        "@{date,yyyy}-@{seq,w=4,reset=month}",
+        &none,
+        &says,
+        "@{date,yyyyMM}-@{seq,w=4,reset=month}",
+    );
+    let fiscal = ["2024-01-01 and 2024-07-01 both show \"2024\"", "FS-FE"];
+    rule(
+        Rule::S3,
+        "@{date,yyyy}-@{seq,w=4,reset=fy,fy=07-01}",
+        &none,
+        &fiscal,
+        "@{date,FFFF}-@{seq,w=4,reset=fy,fy=07-01}",
+    );
+    let week = ["2024-01-01 and 2024-12-30 both show \"2024-01\"", "GGGG"];
+    rule(Rule::S3, "@{date,yyyy-WW}-@{seq,w=4}", &none, &week, "@{date,GGGG-WW}-@{seq,w=4}");
+    rule(Rule::S3, "@{seq,w=4,reset=day}", &none, &["no date is shown"], "@{seq,w=4,reset=never}");
+    rule(
+        Rule::S3,
+        "@{date,MMdd}@{seq,w=4}",
+        &none,
+        &["2024-01-01 and 2025-01-01 both show \"0101\""],
+        "@{date,yyMMdd}@{seq,w=4}",
+    );
+    rule(
+        Rule::S3,
+        "@{date,yyyyMMdd}@{seq,w=4,reset=hour}",
+        &none,
+        &["T00:00:00 and 2024-01-01T01:00:00"],
+        "@{date,yyyyMMddHH}@{seq,w=4,reset=hour}",
+    );
+    let by_value = ["a date with at= counts by itself"];
+    rule(
+        Rule::S3,
+        "@{date,yyyy,at=doc}-@{seq,w=4,reset=year}",
+        &none,
+        &by_value,
+        "@{date,yyyy,at=doc}-@{seq,w=4}",
+    );
+    with("@{seq,w=4,reset=day}", unique(Unique::Period));
+}
+
+#[test]
+fn s4_where_a_counter_would_last_a_second() {
+    let says = ["reset=second would begin again at 1 every second", "reset=hour"];
+    let none = Settings::default();
+    rule(
+        Rule::S4,
+        "@{date,yyyyMMddHHmmss}@{seq,w=4,reset=second}",
+        &none,
+        &says,
+        "@{date,yyyyMMddHHmmss}@{seq,w=4}",
+    );
+    // Left alone, it is the finest unit shown, a day at least.
+    for (pattern, reset) in [
+        ("yyyyMMddHHmmss", "day"),
+        ("yyyyDDD", "day"),
+        ("yyyyMM", "month"),
+        ("yyyyQ", "quarter"),
+        ("GGGGWW", "isoweek"),
+        ("FS", "fy"),
+        ("yy", "year"),
+    ] {
+        assert_eq!(format(&format!("@{{date,{pattern}}}-@{{seq}}")).reset().to_string(), reset, "{pattern}");
+    }
+    let warned = format("@{date,yyyyMMdd}@{seq,w=8,reset=never}");
+    assert!(warned.warnings()[0].to_string().starts_with("S4, column 27: the text shows a date"));
+}
+
+#[test]
+fn s5_where_the_longest_text_does_not_fit() {
+    let india = Settings { maxlen: 16, ..Settings::default() };
+    let says = [
+        "the longest text has 29 characters: maxlen allows 16",
+        "seq gst may grow from 6 to 19 characters: over=error",
+    ];
+    rule(
+        Rule::S5,
+        "INV/@{date,FS-FE,fy=04-01}/@{seq,gst,w=6}",
+        &india,
+        &says,
+        "INV/@{date,FS-FE,fy=04-01}/@{seq,gst,w=6,wmax=6}",
+    );
+    let wide = Settings { maxlen: 200, ..Settings::default() };
+    rule(
+        Rule::S5,
+        "@{ctx,a,len=100}@{seq,w=3}",
+        &wide,
+        &["may have 419 bytes"],
+        "@{ctx,a,len=100,re=[A-Z]*}@{seq,w=3}",
+    );
+}
+
+#[test]
+fn s6_where_a_text_comes_again() {
+    let says = ["after 99999999 comes 1 again, and its text is in use already", "reuse_after=24mo"];
+    let none = Settings::default();
+    rule(Rule::S6, "RR@{seq,w=8,over=wrap}GB", &none, &says, "RR@{seq,w=8,over=wrap,reuse_after=24mo}GB");
+    with("RR@{date,yyyy}@{seq,w=8,over=wrap}GB", none);
+}
+
+#[test]
+fn s7_where_there_is_nothing_to_hide_among() {
+    let keys = [("k1".to_owned(), ObfuscationKey::new(&[1; 32]).unwrap())].into();
+    let settings = Settings { keys, ..Settings::default() };
+    let says = ["5 digits make 100000 texts", "1000000 are needed", "write w=6 or more"];
+    rule(Rule::S7, "W@{seq,w=5,obf=ff1:k1}", &settings, &says, "W@{seq,w=6,obf=ff1:k1}");
+    rule(
+        Rule::S7,
+        "W@{seq,w=3,radix=36,obf=ff1:k1}",
+        &settings,
+        &["write w=4 or more"],
+        "W@{seq,w=4,radix=36,obf=ff1:k1}",
+    );
+    let hidden = Settings { unique: Unique::Partition, ..settings.clone() };
+    rule(
+        Rule::S7,
+        "W@{ctx,c,show=no}@{seq,w=6,obf=ff1:k1}",
+        &hidden,
+        &["no text could be read back"],
+        "W@{ctx,c,len=2}@{seq,w=6,obf=ff1:k1}",
+    );
+    let error = refused("W@{seq,w=8,obf=ff1:k2}", &settings);
+    assert!(error.contains("obf names the key \"k2\": there are k1"), "{error}");
+    // Two periods hide the same number differently.
+    let format = with("@{date,yyyyMMdd}@{seq,w=6,obf=ff1:k1}", settings);
+    let hidden =
+        |day: &str| issue(&format, &format!("2026-04-{day}T12:00:00Z"), "").text(1).unwrap()[8..].to_owned();
+    assert_ne!(hidden("01"), hidden("02"));
+}
+
+#[test]
+fn s8_where_a_book_would_begin_again() {
+    let book = Settings { placement: Placement::Book, ..Settings::default() };
+    let says = ["after 999 a wrapped 1 would be a second entry", "over=error"];
+    rule(Rule::S8, "@{seq,w=3,over=wrap,reuse_after=1d}", &book, &says, "@{seq,w=3,over=error}");
+    let keys = [("k".to_owned(), ObfuscationKey::new(&[1; 16]).unwrap())].into();
+    let warned = with("@{seq,w=6,obf=ff1:k}", Settings { keys, ..book });
+    assert!(warned.warnings()[0].to_string().contains("no longer look like a run"));
+}
+
+#[test]
+fn s9_where_two_templates_render_one_text() {
+    let pair = |one: &str, two: &str| format(one).distinct_from(&format(two));
+    let error = pair("INV-@{seq,w=4}", "INV-@{seq,w=4,start=5000}").unwrap_err();
+    assert_eq!(error.rule, Rule::S9);
+    assert!(error.what.ends_with("can both render \"INV-1111\""), "{error}");
+    assert!(pair("INV-@{seq,w=4}", "CRN-@{seq,w=4}").is_ok());
+    assert!(pair("@{seq,w=4,over=error}", "@{seq,w=5}").is_ok(), "lengths tell them apart");
+    assert!(pair("@{date,yyyy}-@{seq,w=4}", "@{date,yyyy/MM}-@{seq,w=4}").is_ok());
+    assert!(pair("@{ctx,a,re=[A-Z]+}-@{seq,w=4}", "INV-@{seq,w=2,wmax=3}").is_ok());
+    let error = pair("@{ctx,a,re=[A-Z]+}-@{seq,w=4}", "INV-@{seq,w=2}").unwrap_err();
+    assert!(error.what.contains("\"INV-1111\""), "{error}");
+}

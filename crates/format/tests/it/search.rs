@@ -1,0 +1,258 @@
+//! The search for two different (number, period, partition) with one text under an accepted template, and for a text that
+//! does not read back. `SEQUENT_TEMPLATES` says how many templates and values to try (20,000; a release tries 10^6),
+//! `SEQUENT_FIRST_SEED` replays a seed.
+
+use std::collections::HashMap;
+
+use proptest::{
+    prelude::*,
+    strategy::ValueTree,
+    test_runner::{Config, RngAlgorithm, TestRng, TestRunner},
+};
+use sequent_format::{Format, ObfuscationKey, Settings, Template, Timestamp, Unique, Values};
+
+/// Cases of the test command.
+const CASES: u64 = 20_000;
+
+/// Requests a template, each with some numbers: they are drawn close together, where collisions live.
+const REQUESTS: usize = 6;
+
+fn number(name: &str) -> Option<u64> {
+    std::env::var(name).ok().and_then(|text| text.parse().ok())
+}
+
+/// One part, by its text; `{i}` becomes its place, so that names differ.
+fn part() -> impl Strategy<Value = String> {
+    let fixed = [
+        "-",
+        "/",
+        "A",
+        "0",
+        "1",
+        "INV",
+        "@{key,1}",
+        "@{ctx,c{i},len=1}",
+        "@{ctx,c{i},len=2,re=[01]+}",
+        "@{ctx,c{i}}",
+        "@{ctx,c{i},re=[01]+}",
+        "@{ctx,c{i},re=[A1]+,max=3}",
+        "@{ctx,c{i},re=[01-]*}",
+        "@{ctx,c{i},by=no,re=[01]+}",
+        "@{ctx,c{i},show=no}",
+        "@{ctx,c{i},case=upper,len=1}",
+        "@{ctx,c{i},map=0:A;1:B;01:C}",
+        "@{ctx,c{i},map=0:1;1:11;01:0}",
+        "@{ctx,c{i},map=0:1;1:1;01:0,by=no}",
+        "@{check,damm}",
+        "@{check,luhn}",
+        "@{check,mod37-36}",
+        "@{check,mod97-10,over=n}",
+        "@{check,damm,over=n}",
+        "@{fn,last,n=2,over=n}",
+        "@{fn,mod,by=7}",
+        "@{date,yyyyMMdd,at=c{i}d}",
+        "@{date,yyMM,at=c{i}d}",
+    ];
+    let dates = [
+        "yyyy", "yy", "MM", "dd", "DDD", "HH", "Q", "GGGG", "WW", "FS", "FE", "FFFF", "yyyyMMdd", "GGGGWW",
+        "yyyyQ", "FS-FE",
+    ];
+    prop_oneof![
+        3 => prop::sample::select(fixed.to_vec()).prop_map(str::to_owned),
+        1 => prop::sample::select(dates.to_vec()).prop_map(|date| format!("@{{date,{date}}}")),
+    ]
+}
+
+/// The number's part.
+fn seq() -> impl Strategy<Value = String> {
+    let width = 1..4_usize;
+    let radix =
+        prop::sample::select(vec!["", ",radix=36", ",radix=01", ",radix=32c", ",pad=*", ",pad=A", ",pad=1"]);
+    let over = prop::sample::select(vec![
+        "",
+        ",over=error",
+        ",over=wrap",
+        ",over=wrap,reuse_after=1d",
+        ",wmax=4",
+        ",end=40",
+        ",obf=ff1:k,w=6",
+    ]);
+    let reset = prop::sample::select(vec![
+        "",
+        "",
+        "",
+        ",reset=never",
+        ",reset=year",
+        ",reset=fy",
+        ",reset=quarter",
+        ",reset=month",
+        ",reset=isoweek",
+        ",reset=day",
+        ",reset=hour",
+    ]);
+    let fiscal = prop::sample::select(vec!["", ",fy=04-01", ",fy=04-06", ",fy=11-15"]);
+    (width, radix, over, reset, fiscal).prop_map(|(width, radix, over, reset, fiscal)| {
+        let width = if over.contains("w=6") { String::new() } else { format!(",w={width}") };
+        format!("@{{seq,id=n{width}{radix}{over}{reset}{fiscal}}}")
+    })
+}
+
+fn template() -> impl Strategy<Value = String> {
+    (prop::collection::vec(part(), 0..5), seq(), any::<prop::sample::Index>()).prop_map(
+        |(parts, seq, place)| {
+            let mut parts = parts;
+            parts.insert(place.index(parts.len() + 1), seq);
+            let named = parts.iter().enumerate().map(|(at, part)| part.replace("{i}", &at.to_string()));
+            named.collect()
+        },
+    )
+}
+
+fn settings() -> impl Strategy<Value = Settings> {
+    let unique =
+        prop::sample::select(vec![Unique::Global, Unique::Global, Unique::Period, Unique::Partition]);
+    let zone = prop::sample::select(vec!["UTC", "America/New_York", "Australia/Lord_Howe"]);
+    (unique, zone).prop_map(|(unique, zone)| Settings {
+        unique,
+        zone: zone.into(),
+        maxlen: 256,
+        keys: [("k".to_owned(), ObfuscationKey::new(&[9; 16]).unwrap())].into(),
+        ..Settings::default()
+    })
+}
+
+/// A few values that are easily taken for each other, a few instants at ends of periods, a few numbers at ends of widths.
+type Draw = (Vec<u8>, usize, usize);
+
+fn draws() -> impl Strategy<Value = Vec<Draw>> {
+    prop::collection::vec((prop::collection::vec(0..8_u8, 8), 0..INSTANTS.len(), 0..NUMBERS.len()), REQUESTS)
+}
+
+const INSTANTS: [&str; 12] = [
+    "2024-01-01T12:00:00Z",
+    "2024-12-30T12:00:00Z",
+    "2025-01-01T00:30:00Z",
+    "2025-03-31T23:59:59Z",
+    "2025-04-01T12:00:00Z",
+    "2025-04-05T12:00:00Z",
+    "2025-04-06T12:00:00Z",
+    "2025-11-15T12:00:00Z",
+    "2026-11-01T05:30:00Z",
+    "2026-11-01T06:30:00Z",
+    "2026-12-31T12:00:00Z",
+    "2027-01-01T12:00:00Z",
+];
+
+const NUMBERS: [u64; 14] = [1, 2, 7, 9, 10, 11, 35, 36, 99, 100, 101, 999, 1000, 1001];
+
+const TEXTS: [&str; 8] = ["0", "1", "01", "10", "11", "1-", "A1", "a"];
+
+const DATES: [&str; 8] = [
+    "1999-01-01",
+    "2024-02-29",
+    "2024-03-01",
+    "2026-01-11",
+    "2026-11-01",
+    "2026-11-11",
+    "2025-12-31",
+    "2026-01-01",
+];
+
+fn values(names: &[&str], bits: &[u8]) -> Values {
+    let value = |at: usize, name: &str| {
+        let bit = usize::from(bits[at % bits.len()]);
+        if name.ends_with('d') { DATES[bit] } else { TEXTS[bit] }
+    };
+    names.iter().enumerate().map(|(at, name)| (*name, value(at, name))).collect()
+}
+
+/// What two equal texts must have in common.
+type Identity = (u64, String, Vec<(String, String)>);
+
+#[derive(Default)]
+struct Tally {
+    accepted: u64,
+    texts: u64,
+}
+
+/// All numbers of some requests under one template: no text of two, and each reads back.
+fn search(format: &Format, draws: &[Draw], tally: &mut Tally) -> Result<(), String> {
+    let mut seen: HashMap<(String, String), (Identity, String)> = HashMap::new();
+    let names = format.template().values();
+    for (bits, instant, first) in draws {
+        let instant: Timestamp = INSTANTS[*instant].parse().map_err(|_| "instant")?;
+        let given = values(&names, bits);
+        let Ok(issue) = format.issue(instant, &given) else { continue };
+        let partition: Vec<(String, String)> =
+            issue.partition().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+        for number in NUMBERS[*first..].iter().chain(&NUMBERS[..2]) {
+            let Ok(text) = issue.text(*number) else { continue };
+            tally.texts += 1;
+            // Rounds of a wrapped counter share their texts, after the time that they say.
+            let number = format.counter().wrap.map_or(*number, |wrap| (number - 1) % wrap.cycle + 1);
+            let identity = (number, issue.period().to_owned(), partition.clone());
+            let within = match format.settings().unique {
+                Unique::Global => String::new(),
+                Unique::Period => identity.1.clone(),
+                Unique::Partition => format!("{partition:?}"),
+            };
+            let shown = format!("{identity:?} with {given:?}");
+            if text.chars().count() > format.max_len() || text.chars().count() < format.min_len() {
+                return Err(format!("{text:?} is longer or shorter than promised"));
+            }
+            reads_back(format, &text, &identity)?;
+            let first =
+                seen.entry((within, text.clone())).or_insert_with(|| (identity.clone(), shown.clone()));
+            if first.0 != identity {
+                return Err(format!("{} and {shown} both render {text:?}", first.1));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn reads_back(format: &Format, text: &str, (number, period, partition): &Identity) -> Result<(), String> {
+    let parsed = format.invert(text).map_err(|error| format!("{text:?}: {error}"))?;
+    let hidden = format.settings().unique == Unique::Partition;
+    let same_partition = if hidden {
+        parsed.partition.iter().all(|pair| partition.contains(pair))
+    } else {
+        parsed.partition == *partition
+    };
+    let same_period = match &parsed.period {
+        Some(found) => found == period,
+        None => format.settings().unique == Unique::Period,
+    };
+    if parsed.number == *number && same_period && same_partition && parsed.text == text {
+        return Ok(());
+    }
+    Err(format!("{text:?} reads back as {parsed:?}, not as {number}, {period:?}, {partition:?}"))
+}
+
+#[test]
+fn no_two_render_alike_and_all_read_back() {
+    let cases = number("SEQUENT_TEMPLATES").unwrap_or(CASES);
+    let seed = number("SEQUENT_FIRST_SEED").unwrap_or(20_260_401);
+    println!("seed {seed} (SEQUENT_FIRST_SEED), {cases} templates (SEQUENT_TEMPLATES)");
+    let mut bytes = [0; 32];
+    bytes[..8].copy_from_slice(&seed.to_le_bytes());
+    let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &bytes);
+    let mut runner = TestRunner::new_with_rng(Config { failure_persistence: None, ..Config::default() }, rng);
+    let strategy = (template(), settings(), draws());
+    let mut tally = Tally::default();
+    for case in 0..cases {
+        let (text, settings, draws) = strategy.new_tree(&mut runner).unwrap().current();
+        let Ok(template) = Template::parse(&text) else { continue };
+        let Ok(format) = template.prove(&settings) else { continue };
+        tally.accepted += 1;
+        if let Err(found) = search(&format, &draws, &mut tally) {
+            panic!("case {case} of seed {seed}: {text} in {}, {:?}: {found}", settings.zone, settings.unique);
+        }
+    }
+    println!("{} templates accepted, {} texts", tally.accepted, tally.texts);
+    assert!(
+        tally.accepted > cases / 10 && tally.texts > cases,
+        "the search would be empty: {} of {cases}",
+        tally.accepted
+    );
+}
