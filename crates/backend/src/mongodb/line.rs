@@ -105,7 +105,7 @@ impl Watch {
         match event {
             CmapEvent::ConnectionCreated(_) => drop(self.begun.fetch_add(1, Ordering::SeqCst)),
             CmapEvent::ConnectionClosed(_) | CmapEvent::PoolCleared(_) => {
-                self.lost.store(true, Ordering::SeqCst)
+                self.lost.store(true, Ordering::SeqCst);
             }
             _ => {}
         }

@@ -3,7 +3,7 @@
 use bson::{Bson, Document, doc};
 
 use super::{
-    server::State,
+    server::{Lack, State},
     session::{self, Session},
     writes,
 };
@@ -59,7 +59,7 @@ fn perform(state: &mut State, session: &mut Session, command: &Document) -> Resu
     let database = text(command, "$db")?;
     session.may(state, name, database)?;
     match name {
-        "hello" | "isMaster" | "ismaster" => session::hello(state, session, name, command),
+        "hello" | "isMaster" | "ismaster" => Ok(session::hello(state, session, name, command)),
         "saslStart" => session.begin(state, database, command),
         "saslContinue" => session.go_on(state, command),
         "ping" | "endSessions" => Ok(doc! {}),
@@ -94,7 +94,7 @@ fn fields(name: &str, state: &State) -> Result<Vec<&'static str>, Failure> {
         "findAndModify" => vec!["query", "update", "new", "writeConcern", "collectionUUID"],
         other => return Err(Failure::new(59, "CommandNotFound", &format!("no such command: '{other}'"))),
     };
-    if !state.compares_uuid {
+    if state.lacks(Lack::ComparedUuid) {
         fields.retain(|field| *field != "collectionUUID");
     }
     Ok(fields)

@@ -7,7 +7,7 @@ use bson::{Binary, Bson, Document, oid::ObjectId, spec::BinarySubtype};
 use super::{
     data::{Collection, Data, Storage},
     scram::Account,
-    server::{Hung, Shared, State},
+    server::{Hung, Lack, Shared, State},
 };
 use crate::servers::Port;
 
@@ -60,20 +60,8 @@ impl MongoDouble {
     /// Starts one, standing alone and empty.
     pub fn start() -> Self {
         let port = Port::reserve();
-        let shared = Shared::new(State {
-            storage: Storage::default(),
-            role: Role::Alone,
-            process: ObjectId::new(),
-            election: ObjectId::new(),
-            account: Account::new(Self::USER, Self::PASSWORD),
-            database: Self::DATABASE.to_owned(),
-            address: port.address().to_string(),
-            version: "7.0".to_owned(),
-            journals: true,
-            compares_uuid: true,
-            reads_only: false,
-            majority_is_away: false,
-        });
+        let account = Account::new(Self::USER, Self::PASSWORD);
+        let shared = Shared::new(State::new(account, Self::DATABASE, port.address()));
         shared.start(port.address());
         Self { port, shared }
     }
@@ -83,10 +71,10 @@ impl MongoDouble {
         let mut state = self.shared.state();
         match setting {
             Setting::Role(role) => (state.role, state.election) = (role, ObjectId::new()),
-            Setting::Journals(journals) => state.journals = journals,
-            Setting::ComparesUuid(compares) => state.compares_uuid = compares,
-            Setting::ReadsOnly(only) => state.reads_only = only,
-            Setting::MajorityIsAway(away) => state.majority_is_away = away,
+            Setting::Journals(journals) => state.set(Lack::Journal, !journals),
+            Setting::ComparesUuid(compares) => state.set(Lack::ComparedUuid, !compares),
+            Setting::ReadsOnly(only) => state.set(Lack::PrivilegeToWrite, only),
+            Setting::MajorityIsAway(away) => state.set(Lack::Majority, away),
         }
     }
 

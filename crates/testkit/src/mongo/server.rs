@@ -1,7 +1,7 @@
 //! Threads: one that listens, one for each connection. A kill cuts the connections off; a hanging server reads nothing.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     net::{Shutdown, SocketAddr, TcpListener, TcpStream},
     sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
     thread,
@@ -27,10 +27,45 @@ pub(super) struct State {
     pub(super) database: String,
     pub(super) address: String,
     pub(super) version: String,
-    pub(super) journals: bool,
-    pub(super) compares_uuid: bool,
-    pub(super) reads_only: bool,
-    pub(super) majority_is_away: bool,
+    lacks: BTreeSet<Lack>,
+}
+
+/// What a server may be without.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Lack {
+    Journal,
+    ComparedUuid,
+    PrivilegeToWrite,
+    Majority,
+}
+
+impl State {
+    /// A server that stands alone, has everything, and holds nothing.
+    pub(super) fn new(account: Account, database: &str, address: SocketAddr) -> Self {
+        Self {
+            storage: Storage::default(),
+            role: Role::Alone,
+            process: ObjectId::new(),
+            election: ObjectId::new(),
+            account,
+            database: database.to_owned(),
+            address: address.to_string(),
+            version: "7.0".to_owned(),
+            lacks: BTreeSet::new(),
+        }
+    }
+
+    pub(super) fn lacks(&self, what: Lack) -> bool {
+        self.lacks.contains(&what)
+    }
+
+    pub(super) fn set(&mut self, what: Lack, lacks: bool) {
+        if lacks {
+            self.lacks.insert(what);
+        } else {
+            self.lacks.remove(&what);
+        }
+    }
 }
 
 /// Where connections stand still.

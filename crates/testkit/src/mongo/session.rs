@@ -6,7 +6,7 @@ use super::{
     commands::{Failure, mistyped, text},
     double::Role,
     scram::Exchange,
-    server::State,
+    server::{Lack, State},
 };
 
 /// Commands that need no login.
@@ -37,7 +37,7 @@ impl Session {
         if self.user.is_none() {
             return Err(Failure::new(13, "Unauthorized", &format!("Command {name} requires authentication")));
         }
-        if database != state.database || (state.reads_only && WRITES.contains(&name)) {
+        if database != state.database || (state.lacks(Lack::PrivilegeToWrite) && WRITES.contains(&name)) {
             let text = format!("not authorized on {database} to execute command {name}");
             return Err(Failure::new(13, "Unauthorized", &text));
         }
@@ -88,12 +88,7 @@ fn denied() -> Failure {
 }
 
 /// `hello`, also by its old name.
-pub(super) fn hello(
-    state: &State,
-    session: &Session,
-    name: &str,
-    command: &Document,
-) -> Result<Document, Failure> {
+pub(super) fn hello(state: &State, session: &Session, name: &str, command: &Document) -> Document {
     let writable = matches!(state.role, Role::Alone | Role::Primary | Role::Router);
     let mut reply = doc! {
         "helloOk": true,
@@ -125,5 +120,5 @@ pub(super) fn hello(
     if command.contains_key("saslSupportedMechs") {
         reply.insert("saslSupportedMechs", vec!["SCRAM-SHA-256"]);
     }
-    Ok(reply)
+    reply
 }

@@ -7,7 +7,7 @@ use super::{
     data::Collection,
     double::Role,
     query::finds,
-    server::State,
+    server::{Lack, State},
     update::updated,
 };
 
@@ -132,7 +132,7 @@ fn concern(state: &State, command: &Document) -> Result<Document, Failure> {
             _ => return Err(Failure::unknown(&format!("write concern {field}: {value:?}"))),
         }
     }
-    if concern.get_bool("j").unwrap_or(false) && !state.journals {
+    if concern.get_bool("j").unwrap_or(false) && state.lacks(Lack::Journal) {
         let text = "cannot use 'j' option when a host does not have journaling enabled";
         return Err(Failure::new(2, "BadValue", text));
     }
@@ -144,7 +144,7 @@ fn acknowledged(state: &mut State, concern: &Document, mut reply: Document) -> D
     if concern.get_bool("j").unwrap_or(false) {
         state.storage.journal();
     }
-    if concern.contains_key("w") && state.majority_is_away && concern.get_str("w").is_ok() {
+    if concern.contains_key("w") && state.lacks(Lack::Majority) && concern.get_str("w").is_ok() {
         let text = "waiting for replication timed out";
         reply.insert(
             "writeConcernError",

@@ -68,6 +68,7 @@ fn mark_of(shard: &Document) -> Result<u64, Fault> {
     }
 }
 
+/// The shard's document, which every shard has.
 fn changed(found: Option<Document>) -> Result<Document, Fault> {
     found.ok_or_else(|| Fault::refused(format!("collection {SHARD} lacks its document: restore it")))
 }
@@ -116,12 +117,10 @@ impl Work for Mark<'_> {
             SourceError::new(ErrorKind::Exhausted, context)
         })?;
         let update = doc! { "$max": { "mark": version } };
-        match link.change_shard(doc! { "_id": ONE }, update).await? {
-            Some(shard) => mark_of(&shard),
-            None => {
-                link.anchored().await?;
-                Err(Fault::refused(format!("collection {SHARD} lacks its document: restore it")))
-            }
+        if let Some(shard) = link.change_shard(doc! { "_id": ONE }, update).await? {
+            return mark_of(&shard);
         }
+        link.anchored().await?;
+        changed(None).map(|_| 0)
     }
 }
