@@ -46,7 +46,7 @@ impl Codes {
         life: Life,
         want: u64,
     ) -> Result<Block, SourceError> {
-        let (again, purge_below) = (self.due.knows(cell.key), self.due.take(cell.key));
+        let (again, purge_below) = (self.due.again(cell.key, want), self.due.take(cell.key));
         let take = Take { cell, life, want, tables: &self.tables, purge_below, again };
         let block = pool.perform(take).await?;
         self.due.note(cell.key, block);

@@ -17,6 +17,9 @@ const ROWS_KEPT: u64 = 1024;
 const PLACES: usize = 64;
 const KEYS_A_PLACE: usize = 8;
 
+/// Ids up to here are far from the end of the range.
+const FAR: u64 = 1 << 62;
+
 pub(super) struct Purge<'a> {
     pub(super) code: &'a Code,
     pub(super) key: &'a Key,
@@ -45,6 +48,8 @@ struct Grown {
     key: Key,
     rows: u64,
     newest: u64,
+    /// How long the last block was.
+    last: u64,
 }
 
 impl Default for Due {
@@ -61,6 +66,7 @@ impl Due {
         let mut grown = at.map_or_else(|| Grown::new(key), |at| place.remove(at));
         grown.rows = grown.rows.saturating_add(block.count());
         grown.newest = grown.newest.max(block.last());
+        grown.last = block.count();
         if place.len() >= KEYS_A_PLACE {
             // The one that nobody has used for longest.
             place.remove(0);
@@ -68,9 +74,10 @@ impl Due {
         place.push(grown);
     }
 
-    /// Whether a block of this key was noted lately.
-    pub(super) fn knows(&self, key: &Key) -> bool {
-        self.place(key).iter().any(|grown| grown.key == *key)
+    /// Whether the last block of this key was as long, and far from the end of the range.
+    pub(super) fn again(&self, key: &Key, count: u64) -> bool {
+        let same = |grown: &Grown| grown.key == *key && grown.last == count && grown.newest <= FAR;
+        self.place(key).iter().any(same)
     }
 
     /// Below which id to purge, if it is time; one caller is told.
@@ -89,7 +96,7 @@ impl Due {
 
 impl Grown {
     fn new(key: &Key) -> Self {
-        Self { key: key.clone(), rows: 0, newest: 0 }
+        Self { key: key.clone(), rows: 0, newest: 0, last: 0 }
     }
 }
 
@@ -106,10 +113,12 @@ mod tests {
             keys.iter().for_each(|key| due.note(key, block(first)));
         }
         for key in &keys {
-            assert!(due.knows(key));
+            assert!(due.again(key, 1) && !due.again(key, 2));
             assert_eq!((due.take(key), due.take(key)), (Some(ROWS_KEPT), None), "{key}: one caller is told");
         }
-        assert!(!due.knows(&Key::from_stored("other")));
+        assert!(!due.again(&Key::from_stored("other"), 1));
+        due.note(&keys[0], block(FAR + 1));
+        assert!(!due.again(&keys[0], 1), "the end of the range is near");
     }
 
     #[test]
@@ -119,6 +128,6 @@ mod tests {
             due.note(&Key::from_stored(&format!("key{key}")), Block::new(1, 1, 1).unwrap());
         }
         assert!(due.0.iter().all(|place| place.lock().unwrap().len() <= KEYS_A_PLACE));
-        assert!(due.knows(&Key::from_stored("key9999")), "the newest is");
+        assert!(due.again(&Key::from_stored("key9999"), 1), "the newest is");
     }
 }

@@ -11,13 +11,16 @@ use super::{
 };
 use crate::mysql::{
     fault::{ER_AUTOINC, ER_BAD_NULL, ER_DUP_ENTRY, ER_NO_SUCH_TABLE, Fault},
-    link::{Done, Link},
+    link::Link,
     store::stored,
     work::{Frame, Work},
 };
 
 /// The most rows that one take inserts, where the server takes as long a statement: who wants more gets this many.
 const ROWS_MAX: u64 = 1 << 20;
+
+/// The most rows of a statement that is prepared: the server keeps each.
+const ROWS_PREPARED_MAX: u64 = 64;
 
 /// How long a row is in the statement, and how long all the rest of it may be.
 const ROW_BYTES: u64 = 4;
@@ -30,7 +33,7 @@ pub(super) struct Take<'a> {
     pub(super) tables: &'a Tables,
     /// Up to which id old rows may go first, if they shall.
     pub(super) purge_below: Option<u64>,
-    /// Whether this key was asked lately: a statement that comes again and again is prepared.
+    /// Whether as many were taken of this key last, far from the end of the range: what comes again and again is prepared.
     pub(super) again: bool,
 }
 
@@ -51,9 +54,12 @@ impl Work for Take<'_> {
             Purge { code: &code, key, below }.run(link).await?;
         }
         let count = want.min(rows_max(link));
-        let done = match count {
-            1 => self.one(link, &code).await,
-            _ => link.text(&self.statement(&code, most, count)).await,
+        let done = if self.again && count <= ROWS_PREPARED_MAX {
+            let params = (key.as_str(), self.life.to_stored());
+            link.exec(&statement(&code, ("?", "?"), None, count), params).await
+        } else {
+            let named = (&*format!("x'{}'", hex(key.as_str())), &*self.life.to_stored().to_string());
+            link.text(&statement(&code, named, Some(most), count)).await
         };
         match done {
             Ok(done) if done.found == 0 => Err(self.refused(link, &code, most).await?),
@@ -79,41 +85,7 @@ impl Work for Take<'_> {
 }
 
 impl Take<'_> {
-    /// One row: `INSERT … SELECT` gives it an id in every lock mode, at half the server's time of what several rows need.
-    /// Through the same fence and anchor, and under the same lock; refused, it inserts none. At the end of the range the
-    /// server itself has no next id.
-    async fn one(&self, link: &mut Link, code: &Code) -> Result<Done, Fault> {
-        let (table, key, life) = (code.sql(), self.cell.key.as_str(), self.life.to_stored());
-        let insert = |key: &str, life: &str| {
-            format!(
-                "INSERT INTO {table} (f) SELECT c.open FROM sequent_cells c JOIN {table} a ON a.id = c.v \
-                WHERE c.k = {key} AND c.life = {life} AND c.open = 1 LOCK IN SHARE MODE"
-            )
-        };
-        if self.again {
-            return link.exec(&insert("?", "?"), (key, life)).await;
-        }
-        link.text(&insert(&format!("x'{}'", hex(key)), &life.to_string())).await
-    }
-
-    /// `VALUES` with a known number of rows: their ids run on from the OK packet's in every lock mode, which those of
-    /// `INSERT … SELECT` do not. The derived table lets the statement read the table that it writes.
-    fn statement(&self, code: &Code, most: i64, count: u64) -> String {
-        let (table, life) = (code.sql(), self.life.to_stored());
-        let key = hex(self.cell.key.as_str());
-        let mut sql = format!(
-            "INSERT INTO {table} (f) VALUES ((SELECT fence.open FROM (\
-            SELECT c.open FROM sequent_cells c JOIN {table} a ON a.id = c.v \
-            WHERE c.k = x'{key}' AND c.life = {life} AND c.open = 1 AND (SELECT MAX(m.id) FROM {table} m) <= {most} \
-            LIMIT 1 LOCK IN SHARE MODE) fence))"
-        );
-        for _ in 1..count {
-            sql.push_str(",(1)");
-        }
-        sql
-    }
-
-    /// The first value was NULL: is the end of the range near, or is it not this life's?
+    /// The fence gave nothing: is the end of the range near, or is it not this life's?
     async fn refused(&self, link: &mut Link, code: &Code, most: i64) -> Result<Fault, Fault> {
         let sql = format!(
             "SELECT (SELECT MAX(m.id) FROM {table} m) FROM sequent_cells c JOIN {table} a ON a.id = c.v \
@@ -131,6 +103,30 @@ impl Take<'_> {
         let context = format!("{}: {} more is above {}", self.cell.key, self.want.max(1), i64::MAX);
         SourceError::new(ErrorKind::Exhausted, context)
     }
+}
+
+/// Inserts `count` rows through fence and anchor. With `most`, only where no id is above it; without, the server itself finds
+/// at the end of the range that it has no next id.
+///
+/// One row gets its id by `INSERT … SELECT`, which refused inserts none. Several are `VALUES` with a known number of rows:
+/// their ids run on from the OK packet's in every lock mode, which those of `INSERT … SELECT` do not; refused, the first is
+/// NULL. The derived table lets the statement read the table that it writes.
+fn statement(code: &Code, (key, life): (&str, &str), most: Option<i64>, count: u64) -> String {
+    let table = code.sql();
+    let most = most.map(|most| format!(" AND (SELECT MAX(m.id) FROM {table} m) <= {most}"));
+    let fence = format!(
+        "SELECT c.open FROM sequent_cells c JOIN {table} a ON a.id = c.v \
+        WHERE c.k = {key} AND c.life = {life} AND c.open = 1{} LIMIT 1 LOCK IN SHARE MODE",
+        most.unwrap_or_default()
+    );
+    if count == 1 {
+        return format!("INSERT INTO {table} (f) {fence}");
+    }
+    let mut sql = format!("INSERT INTO {table} (f) VALUES ((SELECT fence.open FROM ({fence}) fence))");
+    for _ in 1..count {
+        sql.push_str(",(1)");
+    }
+    sql
 }
 
 fn rows_max(link: &Link) -> u64 {
