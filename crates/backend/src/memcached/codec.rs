@@ -62,6 +62,24 @@ impl Wire {
     /// An item, if it is there. The server notes that it is in use.
     pub(super) async fn get(&mut self, name: &Name) -> Result<Option<Found>, Fault> {
         let said = self.ask(&[b"mg ", name.bytes(), b" v c\r\n"]).await?;
+        self.found(&said).await
+    }
+
+    /// Two items, in one go.
+    pub(super) async fn get_both(
+        &mut self,
+        one: &Name,
+        other: &Name,
+    ) -> Result<(Option<Found>, Option<Found>), Fault> {
+        let ask = [b"mg ", one.bytes(), b" v c\r\nmg ", other.bytes(), b" v c\r\n"];
+        let said = self.ask(&ask).await?;
+        let one = self.found(&said).await?;
+        let said = self.line().await?;
+        Ok((one, self.found(&said).await?))
+    }
+
+    /// The item behind the first line of an answer.
+    async fn found(&mut self, said: &str) -> Result<Option<Found>, Fault> {
         if said == "EN" {
             return Ok(None);
         }
@@ -71,8 +89,8 @@ impl Wire {
             words.next().map(str::parse::<usize>),
             words.next().and_then(|c| c.strip_prefix('c')),
         );
-        let (Some("VA"), Some(Ok(length)), Some(version)) = head else { return Err(unexpected("mg", &said)) };
-        let version = version.parse().map_err(|_| unexpected("mg", &said))?;
+        let (Some("VA"), Some(Ok(length)), Some(version)) = head else { return Err(unexpected("mg", said)) };
+        let version = version.parse().map_err(|_| unexpected("mg", said))?;
         if length > ITEM_BYTES_MAX {
             let cause =
                 format!("an item of {length} bytes stands where ours is: at most {ITEM_BYTES_MAX} are read");

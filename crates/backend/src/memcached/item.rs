@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use sequent_core::{Block, Entropy, Life, SourceError};
+use sequent_core::{Block, Entropy, Life};
 
 use super::{codec::When, link::Link, name::Name};
 use crate::{
@@ -31,7 +31,11 @@ impl Register for CellItem<'_> {
     type Fault = Fault;
 
     async fn read(&mut self) -> Result<Option<Seen<u64>>, Fault> {
-        let found = self.link.wire().get(&self.name).await?;
+        let shard = self.link.shard().clone();
+        let (own, found) = self.link.wire().get_both(&shard, &self.name).await?;
+        if ShardItem::of(own.map(|own| own.data).as_deref())?.born != self.link.born() {
+            return Err(flushed());
+        }
         Ok(found.map(|found| Seen { state: state(&found.data), token: found.version }))
     }
 
@@ -69,9 +73,12 @@ fn state(data: &[u8]) -> State {
     read().unwrap_or(State { life: Life::from_stored(0), open: false, value: 0 })
 }
 
-/// The shard's own item, one line each: its stamp, its mark, and the name of a cell that it holds.
+/// The shard's own item, one line each: its token, its stamp, its mark, and the name of a cell that it holds.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct ShardItem {
+    /// Left by whoever came first: where it is gone, so may be anything else.
+    pub(super) born: String,
+    /// Nothing before there was one.
     pub(super) stamp: String,
     pub(super) mark: u64,
     /// Nothing before there was one.
@@ -79,33 +86,50 @@ pub(super) struct ShardItem {
 }
 
 impl ShardItem {
-    /// The item, and what it takes to replace just that.
-    pub(super) async fn read(link: &mut Link, name: &Name) -> Result<(Self, When), Fault> {
-        let Some(found) = link.wire().get(name).await? else { return Ok((Self::default(), When::Absent)) };
-        let text = String::from_utf8_lossy(&found.data).into_owned();
-        let item = Self::parse(&text).ok_or_else(|| {
-            let cause = "the shard's own item holds what no verb has left there: delete it, or give it back";
-            Fault::Answer(SourceError::new(sequent_core::ErrorKind::Refused, cause))
-        })?;
-        Ok((item, When::Is(found.version)))
+    /// The item of the data that the connection was opened on, and what it takes to replace just that.
+    pub(super) async fn read(link: &mut Link) -> Result<(Self, When), Fault> {
+        let name = link.shard().clone();
+        let found = link.wire().get(&name).await?;
+        let version = found.as_ref().map(|found| When::Is(found.version));
+        let item = Self::of(found.map(|found| found.data).as_deref())?;
+        match version {
+            Some(when) if item.born == link.born() => Ok((item, when)),
+            _ => Err(flushed()),
+        }
     }
 
     /// Replaces it; whether nobody was faster.
-    pub(super) async fn write(&self, link: &mut Link, name: &Name, when: When) -> Result<bool, Fault> {
-        link.wire().set(name, self.text().as_bytes(), when).await
+    pub(super) async fn write(&self, link: &mut Link, when: When) -> Result<bool, Fault> {
+        let name = link.shard().clone();
+        link.wire().set(&name, self.text().as_bytes(), when).await
     }
 
-    fn text(&self) -> String {
-        let Self { stamp, mark, cell } = self;
-        format!("{stamp}\n{mark}\n{cell}")
+    /// What an item holds; where none is, nothing.
+    pub(super) fn of(data: Option<&[u8]>) -> Result<Self, Fault> {
+        let Some(data) = data else { return Ok(Self::default()) };
+        Self::parse(&String::from_utf8_lossy(data)).ok_or_else(|| {
+            Fault::refused(
+                "the shard's own item holds what no verb has left there: delete it, or give it back",
+            )
+        })
+    }
+
+    pub(super) fn text(&self) -> String {
+        let Self { born, stamp, mark, cell } = self;
+        format!("{born}\n{stamp}\n{mark}\n{cell}")
     }
 
     fn parse(text: &str) -> Option<Self> {
-        let mut lines = text.split('\n');
-        let (stamp, mark, cell) = (lines.next()?, lines.next()?, lines.next()?);
-        let (mark, stamp, cell) = (mark.parse().ok()?, stamp.to_owned(), cell.to_owned());
-        lines.next().is_none().then_some(Self { stamp, mark, cell })
+        let mut lines = text.split('\n').map(str::to_owned);
+        let (born, stamp, mark, cell) = (lines.next()?, lines.next()?, lines.next()?, lines.next()?);
+        let mark = mark.parse().ok()?;
+        lines.next().is_none().then_some(Self { born, stamp, mark, cell })
     }
+}
+
+/// The token is gone: everything was flushed, or the item was evicted.
+pub(super) fn flushed() -> Fault {
+    Fault::Stale("the server lost the shard's own item".to_owned())
 }
 
 #[cfg(test)]
@@ -124,9 +148,10 @@ mod tests {
 
     #[test]
     fn a_shards_item_is_read_as_it_was_written() {
-        let item = ShardItem { stamp: "sequent/1 a b".to_owned(), mark: 7, cell: "x/y".to_owned() };
+        let [born, stamp, cell] = ["t", "sequent/1 a b", "x/y"].map(str::to_owned);
+        let item = ShardItem { born, stamp, mark: 7, cell };
         assert_eq!(ShardItem::parse(&item.text()), Some(item));
         assert_eq!(ShardItem::parse(&ShardItem::default().text()), Some(ShardItem::default()));
-        assert_eq!((ShardItem::parse("x"), ShardItem::parse("a\nb\nc")), (None, None));
+        assert_eq!((ShardItem::parse("x"), ShardItem::parse("t\na\nb\nc")), (None, None));
     }
 }

@@ -5,7 +5,12 @@ use std::sync::Arc;
 use sequent_core::{Durability, DurabilityClass, Entropy, Incarnation};
 use tokio::net::TcpStream;
 
-use super::{codec::Wire, options::Target};
+use super::{
+    codec::{When, Wire},
+    item::ShardItem,
+    name::Name,
+    options::Target,
+};
 use crate::wire::{Fault, Line};
 
 /// An open connection.
@@ -13,6 +18,10 @@ use crate::wire::{Fault, Line};
 pub(super) struct Link {
     wire: Wire,
     incarnation: Incarnation,
+    /// The token of the data that it was opened on.
+    born: String,
+    /// The shard's own item.
+    shard: Name,
     entropy: Arc<dyn Entropy>,
 }
 
@@ -35,9 +44,11 @@ impl Line for Link {
         if let Some(password) = options.password.read().await? {
             wire.log_in(options.user.as_deref().unwrap_or_default(), &password).await?;
         }
-        let stats = wire.stats("").await?;
-        let incarnation = speaker(&stats)?;
-        Ok(Self { wire, incarnation, entropy: Arc::clone(&options.entropy) })
+        let process = speaker(&wire.stats("").await?)?;
+        let (shard, entropy) = (Name::of_shard(&target.owner), Arc::clone(&options.entropy));
+        let born = born(&mut wire, &shard, &*entropy).await?;
+        let incarnation = Incarnation::new(format!("{process} {born}"));
+        Ok(Self { wire, incarnation, born, shard, entropy })
     }
 
     fn incarnation(&self) -> &Incarnation {
@@ -53,6 +64,16 @@ impl Link {
     /// What commands go through.
     pub(super) fn wire(&mut self) -> &mut Wire {
         &mut self.wire
+    }
+
+    /// The token of the data that it was opened on: gone where that data is.
+    pub(super) fn born(&self) -> &str {
+        &self.born
+    }
+
+    /// The shard's own item.
+    pub(super) fn shard(&self) -> &Name {
+        &self.shard
     }
 
     /// For the jitter of retries.
@@ -74,10 +95,21 @@ impl Link {
     }
 }
 
+/// The token of this data, left by whoever came first.
+async fn born(wire: &mut Wire, shard: &Name, entropy: &dyn Entropy) -> Result<String, Fault> {
+    let fresh = ShardItem { born: format!("{:016x}", entropy.bits()), ..ShardItem::default() };
+    wire.set(shard, fresh.text().as_bytes(), When::Absent).await?;
+    let held = wire.get(shard).await?.map(|found| found.data);
+    match ShardItem::of(held.as_deref())?.born {
+        born if born.is_empty() => Err(Fault::away("the server evicts what was written a moment ago")),
+        born => Ok(born),
+    }
+}
+
 /// The server's process and the second of its start.
-fn speaker(stats: &[(String, String)]) -> Result<Incarnation, Fault> {
+fn speaker(stats: &[(String, String)]) -> Result<String, Fault> {
     let started = number(stats, "time")?.saturating_sub(number(stats, "uptime")?);
-    Ok(Incarnation::new(format!("memcached {} {started}", number(stats, "pid")?)))
+    Ok(format!("memcached {} {started}", number(stats, "pid")?))
 }
 
 fn of<'a>(stats: &'a [(String, String)], name: &str) -> Option<&'a str> {

@@ -12,10 +12,12 @@
 //! - An item holds life, openness and value together, and is replaced whole or not at all (`ms … C`). The ids by which
 //!   versions are compared begin again at 1 when the server does: each is used on the connection that read it, and nowhere
 //!   else.
-//! - The incarnation is the server's process and the second of its start, learned once when a connection is opened. Items
-//!   outlive a process only where it was started with `--memory-file`; a copy of that file is another process's.
+//! - The incarnation is the server's process, the second of its start, and a token in the shard's own item, learned once when
+//!   a connection is opened. Each verb compares the token again: it is gone where everything was flushed. Items outlive a
+//!   process only where it was started with `--memory-file`; a copy of that file is another process's.
 //! - Items have no time to live; one given by hand ends with the next swap, and a counter that it ends begins a new life.
-//! - Stamp and mark are one item, so that no eviction parts them.
+//! - Stamp, mark and token are one item, so that no eviction parts them, and which is in use whenever a cell is. Where it
+//!   is gone the store is taken for an empty one, and stamped again.
 //! - Names are `sequent/<cluster>/<slot>/cell/<key>`; what a name can't hold is escaped, and one above 250 bytes is
 //!   replaced by its digest.
 //!

@@ -24,6 +24,7 @@ const MEANINGS: &[(&str, Reaction, &str)] = &[
     ("NOPERM", Reaction::Refuse, ACL),
     ("ACL failure", Reaction::Refuse, ACL),
     ("permissions", Reaction::Refuse, ACL),
+    ("can't run this command", Reaction::Refuse, ACL),
     ("MOVED", Reaction::Refuse, CLUSTER),
     ("ASK", Reaction::Refuse, CLUSTER),
     ("CROSSSLOT", Reaction::Refuse, CLUSTER),
@@ -94,6 +95,7 @@ mod tests {
             ("NOAUTH", "Authentication required.", ErrorKind::Refused),
             ("NOPERM", "this user has no permissions to run the 'info' command", ErrorKind::Refused),
             ("ERR", "ACL failure in script: User sequent has no permissions", ErrorKind::Refused),
+            ("ERR", "The user executing the script can't run this command or subcommand", ErrorKind::Refused),
             ("MOVED", "3999 127.0.0.1:6381", ErrorKind::Refused),
             ("ERR", "something new", ErrorKind::Unavailable),
         ] {

@@ -1,13 +1,14 @@
 //! One connection, and what was learned when it was opened: who speaks there.
 
 use redis::{AsyncConnectionConfig, Cmd, FromRedisValue, aio::MultiplexedConnection, cmd};
-use sequent_core::{Durability, Incarnation};
+use sequent_core::{Durability, Entropy, Incarnation};
 
 use super::{
     fault::CLUSTER,
     options::Target,
     scripts::Text,
     settings::{self, field},
+    store::shard_name,
 };
 use crate::wire::{Fault, Line};
 
@@ -15,8 +16,11 @@ use crate::wire::{Fault, Line};
 pub(super) struct Link {
     connection: MultiplexedConnection,
     incarnation: Incarnation,
-    /// The history of the data that it was opened on: each script compares it.
+    /// The history of the data that it was opened on, and the token in it: each script compares both.
     replid: String,
+    born: String,
+    /// The shard's own key.
+    shard: Vec<u8>,
     version: String,
 }
 
@@ -50,8 +54,17 @@ impl Line for Link {
                 "INFO names no run_id and master_replid: expected Redis 5 or later, or Valkey",
             ));
         };
-        let incarnation = Incarnation::new(format!("redis {run} {replid}"));
-        Ok(Self { connection, incarnation, replid: replid.to_owned(), version: version(&server) })
+        let shard = shard_name(&target.owner);
+        let born = born(&mut connection, &shard, &*target.options.entropy).await?;
+        let incarnation = Incarnation::new(format!("redis {run} {replid} {born}"));
+        Ok(Self {
+            connection,
+            incarnation,
+            replid: replid.to_owned(),
+            born,
+            shard,
+            version: version(&server),
+        })
     }
 
     fn incarnation(&self) -> &Incarnation {
@@ -74,12 +87,17 @@ impl Link {
         Ok(command.query_async(&mut self.connection).await?)
     }
 
-    /// Runs a script on `key`, if the server's history is still that of the opening.
-    pub(super) async fn run(&mut self, text: &Text, key: &[u8], args: &[&str]) -> Result<Answer, Fault> {
-        let said = match self.evaluate(cmd("EVALSHA").arg(text.digest()), key, args).await {
+    /// Runs a script on the shard's own key and on a cell, if who speaks is still who did at the opening.
+    pub(super) async fn run(
+        &mut self,
+        text: &Text,
+        cell: Option<&[u8]>,
+        args: &[&str],
+    ) -> Result<Answer, Fault> {
+        let said = match self.evaluate(cmd("EVALSHA").arg(text.digest()), cell, args).await {
             // It has run nothing: the server forgot its scripts, or never had this one.
             Err(error) if error.code() == Some("NOSCRIPT") => {
-                self.evaluate(cmd("EVAL").arg(text.lua.as_str()), key, args).await?
+                self.evaluate(cmd("EVAL").arg(text.lua.as_str()), cell, args).await?
             }
             said => said?,
         };
@@ -89,7 +107,9 @@ impl Link {
             Some("none") => Ok(Answer::None),
             Some("other") => Ok(Answer::Other(words.collect())),
             Some("odd") => Ok(Answer::Odd(words.collect())),
-            Some("stale") => Err(Fault::Stale("the server's data has another history now".to_owned())),
+            Some("stale") => {
+                Err(Fault::Stale("the server's data has another history now, or lost its token".to_owned()))
+            }
             other => Err(Fault::refused(format!("script {} said {other:?}", text.name))),
         }
     }
@@ -97,10 +117,11 @@ impl Link {
     async fn evaluate(
         &mut self,
         command: &mut Cmd,
-        key: &[u8],
+        cell: Option<&[u8]>,
         args: &[&str],
     ) -> redis::RedisResult<Vec<String>> {
-        command.arg(1).arg(key).arg(self.replid.as_str()).arg(args);
+        command.arg(1 + usize::from(cell.is_some())).arg(&self.shard).arg(cell);
+        command.arg(self.replid.as_str()).arg(self.born.as_str()).arg(args);
         command.query_async(&mut self.connection).await
     }
 
@@ -120,6 +141,28 @@ impl Link {
         }
         Ok(settings::durability(found))
     }
+}
+
+/// The token of this data, left by whoever came first: where it is gone, so may be anything else.
+async fn born(
+    connection: &mut MultiplexedConnection,
+    shard: &[u8],
+    entropy: &dyn Entropy,
+) -> Result<String, Fault> {
+    let token = format!("{:016x}", entropy.bits());
+    let mut leave = cmd("HSETNX");
+    let left: redis::RedisResult<bool> =
+        leave.arg(shard).arg("born").arg(token).query_async(connection).await;
+    match left {
+        Ok(_) => {}
+        Err(error) if error.code() == Some("WRONGTYPE") => {
+            let cause = "the shard's own key is of another type: somebody has written over it; delete it";
+            return Err(Fault::refused(cause));
+        }
+        Err(error) => return Err(error.into()),
+    }
+    let held: Option<String> = cmd("HGET").arg(shard).arg("born").query_async(connection).await?;
+    held.ok_or_else(|| Fault::away("the server evicts what was written a moment ago"))
 }
 
 fn admit_mode(mode: &str) -> Result<(), Fault> {

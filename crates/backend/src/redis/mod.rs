@@ -10,13 +10,16 @@
 //!   above 2^53, and `HINCRBY` refuses what would pass 2^63-1.
 //! - Nothing of the server's persistence: without any, a restart leaves no cell, and a take where no cell is answers
 //!   `Regressed`. A cell is written by a close alone.
-//! - The incarnation is `run_id` and `master_replid` of `INFO`, learned once when a connection is opened. Each script compares
-//!   the latter again: a server that was made a replica, filled from another one and promoted again keeps its process
-//!   and its connections, and is another all the same. Some 8 µs of the server's time a verb.
+//! - The incarnation is `run_id` and `master_replid` of `INFO`, and a token in the shard's own key, learned once when a
+//!   connection is opened. Each script compares the latter two again: a server that was made a replica, filled from another
+//!   one and promoted again keeps its process and its connections, and one that was flushed keeps all but its data; both
+//!   are others all the same. Some 8 µs of the server's time a verb. A server gets another replication id, too, with its
+//!   first replica, and an hour after its last: each of its counters then begins a new life.
 //! - What somebody writes over a cell by hand (another type, a text, a number below zero) is `Regressed`: its counter alone
 //!   begins a new life.
 //! - A connection whose verb was dropped, or that failed with more than an answer, is closed.
-//! - Everything is under `sequent/<cluster>/<slot>/`. Stamp and mark are one key, so that no eviction parts them.
+//! - Everything is under `sequent/<cluster>/<slot>/`. Stamp, mark and token are one key, so that no eviction parts
+//!   them, and which is in use whenever a cell is. Where it is gone the store is taken for an empty one, and stamped again.
 //!
 //! A replica is `Unavailable`, since it may be promoted a moment later. A node of a Redis Cluster and a sentinel are
 //! `Refused`.
@@ -26,7 +29,7 @@
 //! A user with exactly these (Redis 6, Valkey; `+select` only where the database is not 0):
 //!
 //! ```text
-//! ACL SETUSER sequent on >PASSWORD resetkeys ~sequent/shop-eu/* resetchannels -@all +ping +select +info +config|get +scan +time +eval +evalsha +hget +hset +hmget +hincrby +persist +del
+//! ACL SETUSER sequent on >PASSWORD resetkeys ~sequent/shop-eu/* resetchannels -@all +ping +select +info +config|get +scan +time +eval +evalsha +hget +hset +hsetnx +hmget +hincrby +persist +del
 //! ```
 //!
 //! Without `+config|get`, or where a provider has taken it away, the store is taken for volatile, and works.

@@ -6,7 +6,7 @@ use redis::{
     Client, ConnectionAddr, IntoConnectionInfo, RedisConnectionInfo, TlsCertificates,
     io::tcp::{TcpSettings, socket2::TcpKeepalive},
 };
-use sequent_core::{Clock, ErrorKind, SourceError, SystemClock};
+use sequent_core::{Clock, Entropy, ErrorKind, OsEntropy, SourceError, SystemClock};
 
 use crate::{
     papers,
@@ -55,6 +55,8 @@ pub struct RedisOptions {
     pub connect_limit: Duration,
     /// After how long a silence the kernel asks whether the server is still there.
     pub keep_alive: Duration,
+    /// For the token of new data.
+    pub entropy: Arc<dyn Entropy>,
     /// For the age of idle connections. The clock that is reported is the server's.
     pub clock: Arc<dyn Clock>,
 }
@@ -91,6 +93,7 @@ impl RedisOptions {
             connections_max: 8,
             connect_limit: Duration::from_millis(800),
             keep_alive: Duration::from_secs(15),
+            entropy: Arc::new(OsEntropy),
             clock: Arc::new(SystemClock),
         })
     }

@@ -6,10 +6,6 @@ use sequent_core::{ErrorKind, Incarnation, SourceError};
 #[derive(Debug)]
 pub(crate) enum Fault {
     /// Somebody else speaks on this connection now. Nothing was touched: another connection learns who.
-    #[cfg_attr(
-        not(feature = "redis"),
-        allow(dead_code, reason = "memcached speaks as one process all the while")
-    )]
     Stale(String),
     /// The connection, or what it says, failed: it is given up.
     Broken(ErrorKind, String),

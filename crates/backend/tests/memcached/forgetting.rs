@@ -64,6 +64,32 @@ async fn what_is_written_by_hand_gives_nothing_and_is_closed_over() {
     let set = format!("ms {SHARD} 4\r\nhaha");
     assert_eq!(server.ask(&set).await, "HD");
     failed(counting.store.inspect().await, ErrorKind::Refused, &["no verb has left"]);
+    failed(counting.take(1).await, ErrorKind::Refused, &["no verb has left"]);
+}
+
+#[tokio::test]
+async fn everything_flushed_is_another_incarnation_that_is_stamped_again() {
+    let server = Memcached::start().await;
+    let counting = Counting::begin(store(&server), 0).await;
+    counting.store.stamp(&counting.under, None, &stamp()).await.unwrap();
+    counting.take(5).await.unwrap();
+    for flush in ["flush_all", &format!("delete {SHARD}")] {
+        let under = counting.store.inspect().await.unwrap().incarnation;
+        let cell = Cell { key: &counting.order, under: &under };
+        counting.store.close(cell, life(3)).await.unwrap();
+        counting.store.install(cell, life(3), 9).await.unwrap();
+        server.ask(flush).await;
+        // Not a cell: a stamp beside it would never come back.
+        for _ in 0..2 {
+            failed(counting.store.close(cell, life(4)).await, ErrorKind::Reborn, &[]);
+            failed(counting.store.take(cell, life(3), 1).await, ErrorKind::Reborn, &[]);
+            failed(counting.store.mark(&under, 7).await, ErrorKind::Reborn, &[]);
+            failed(counting.store.stamp(&under, None, &stamp()).await, ErrorKind::Reborn, &[]);
+        }
+        let found = counting.store.inspect().await.unwrap();
+        assert_eq!((found.stamp, found.has_cells), (None, false), "{flush}");
+        counting.store.stamp(&found.incarnation, None, &stamp()).await.unwrap();
+    }
 }
 
 /// Cells that push each other out of two megabytes.
@@ -80,9 +106,7 @@ async fn a_cell_that_was_evicted_gives_nothing_and_what_is_in_use_stays() {
     let (busy, mut first) = (Counting::begin(store, 0).await, None);
     let store = &busy.store;
     for at in 0..CELLS {
-        // As a server that shows up every two seconds does.
         if at % USED_EVERY == 0 {
-            store.mark(&under, 0).await.unwrap();
             assert_eq!(busy.take(1).await.unwrap().first(), 1 + at / USED_EVERY);
         }
         let (order, token) = (key(&format!("order-{at}-{}", "x".repeat(100))), Life::random(&entropy));

@@ -14,7 +14,7 @@ use tokio::time::timeout;
 use crate::support::{Counting, options, owner};
 
 /// More than the replies to a take have.
-const BYTES: u64 = 40;
+const BYTES: u64 = 120;
 
 /// A store behind a proxy, with so many connections.
 async fn behind(server: &Memcached, connections_max: usize) -> (Proxy, Counting) {
@@ -47,7 +47,7 @@ async fn a_reply_cut_at_any_byte_gives_nothing_twice() {
             oracle.add_block(block, "a take after it").unwrap();
         }
     }
-    assert!((15..BYTES).contains(&lost), "{lost} replies were cut: they have some twenty bytes");
+    assert!((30..BYTES).contains(&lost), "{lost} replies were cut: they have some sixty bytes");
     assert!(oracle.count() > BYTES * 2);
 }
 

@@ -54,7 +54,7 @@ impl Work<Link> for Close<'_> {
         let value = cas::close(&mut item, self.cell.key, self.next).await?;
         let (added, name) = (item.added, item.name);
         if added {
-            identity::note_cell(link, self.owner, &name).await?;
+            identity::note_cell(link, &name).await?;
         }
         Ok(value)
     }

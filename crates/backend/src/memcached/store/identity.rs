@@ -12,20 +12,18 @@ use crate::{
         link::{About, Link},
         name::Name,
     },
-    wire::{Fault, Line, Owner, Work},
+    wire::{Fault, Line, Work},
 };
 
-pub(super) struct Inspect<'a> {
-    pub(super) owner: &'a Owner,
-}
+pub(super) struct Inspect;
 
-impl Work<Link> for Inspect<'_> {
+impl Work<Link> for Inspect {
     type Out = Inspection;
     const VERB: &'static str = "inspect";
 
     async fn run(&self, link: &mut Link) -> Result<Inspection, Fault> {
         let About { clock_ms, version, durability } = link.about().await?;
-        let (item, _) = ShardItem::read(link, &Name::of_shard(self.owner)).await?;
+        let (item, _) = ShardItem::read(link).await?;
         let has_cells = is_there(link, &item.cell).await?;
         let unreadable = |error| SourceError::new(ErrorKind::Refused, "stamp").because(error);
         let stamp = (!item.stamp.is_empty()).then(|| item.stamp.parse::<Stamp>());
@@ -40,15 +38,14 @@ async fn is_there(link: &mut Link, cell: &str) -> Result<bool, Fault> {
 }
 
 /// Names a cell that was just made, unless another one is named that is there.
-pub(super) async fn note_cell(link: &mut Link, owner: &Owner, cell: &Name) -> Result<(), Fault> {
-    let name = Name::of_shard(owner);
+pub(super) async fn note_cell(link: &mut Link, cell: &Name) -> Result<(), Fault> {
     for _ in 0..ROUNDS_MAX {
-        let (mut item, when) = ShardItem::read(link, &name).await?;
+        let (mut item, when) = ShardItem::read(link).await?;
         if is_there(link, &item.cell).await? {
             return Ok(());
         }
         item.cell = cell.text();
-        if item.write(link, &name, when).await? {
+        if item.write(link, when).await? {
             return Ok(());
         }
         pause(link.entropy()).await;
@@ -58,7 +55,6 @@ pub(super) async fn note_cell(link: &mut Link, owner: &Owner, cell: &Name) -> Re
 }
 
 pub(super) struct Restamp<'a> {
-    pub(super) owner: &'a Owner,
     pub(super) under: &'a Incarnation,
     pub(super) expected: Option<&'a Stamp>,
     pub(super) new: &'a Stamp,
@@ -73,10 +69,9 @@ impl Work<Link> for Restamp<'_> {
     }
 
     async fn run(&self, link: &mut Link) -> Result<(), Fault> {
-        let name = Name::of_shard(self.owner);
         let expected = self.expected.map(ToString::to_string).unwrap_or_default();
         for _ in 0..ROUNDS_MAX {
-            let (mut item, when) = ShardItem::read(link, &name).await?;
+            let (mut item, when) = ShardItem::read(link).await?;
             if item.stamp != expected {
                 let [found, expected] = [item.stamp, expected]
                     .map(|stamp| if stamp.is_empty() { "none".to_owned() } else { stamp });
@@ -84,7 +79,7 @@ impl Work<Link> for Restamp<'_> {
                 return Err(Fault::answer(ErrorKind::Refused, context));
             }
             item.stamp = self.new.to_string();
-            if item.write(link, &name, when).await? {
+            if item.write(link, when).await? {
                 return Ok(());
             }
             pause(link.entropy()).await;
@@ -94,7 +89,6 @@ impl Work<Link> for Restamp<'_> {
 }
 
 pub(super) struct Mark<'a> {
-    pub(super) owner: &'a Owner,
     pub(super) under: &'a Incarnation,
     pub(super) version: u64,
 }
@@ -112,14 +106,13 @@ impl Work<Link> for Mark<'_> {
             let context = format!("mark is {}: at most {} is allowed", self.version, Block::NUMBER_MAX);
             return Err(Fault::answer(ErrorKind::Exhausted, context));
         }
-        let name = Name::of_shard(self.owner);
         for _ in 0..ROUNDS_MAX {
-            let (mut item, when) = ShardItem::read(link, &name).await?;
+            let (mut item, when) = ShardItem::read(link).await?;
             if item.mark >= self.version {
                 return Ok(item.mark);
             }
             item.mark = self.version;
-            if item.write(link, &name, when).await? {
+            if item.write(link, when).await? {
                 return Ok(self.version);
             }
             pause(link.entropy()).await;

@@ -72,7 +72,7 @@ impl fmt::Debug for MemcachedStore {
 
 impl Store for MemcachedStore {
     fn inspect(&self) -> BoxFuture<'_, Result<Inspection, SourceError>> {
-        Box::pin(self.pool.perform(Inspect { owner: self.owner() }))
+        Box::pin(self.pool.perform(Inspect))
     }
 
     fn stamp<'a>(
@@ -81,11 +81,11 @@ impl Store for MemcachedStore {
         expected: Option<&'a Stamp>,
         new: &'a Stamp,
     ) -> BoxFuture<'a, Result<(), SourceError>> {
-        Box::pin(self.pool.perform(Restamp { owner: self.owner(), under, expected, new }))
+        Box::pin(self.pool.perform(Restamp { under, expected, new }))
     }
 
     fn mark<'a>(&'a self, under: &'a Incarnation, version: u64) -> BoxFuture<'a, Result<u64, SourceError>> {
-        Box::pin(self.pool.perform(Mark { owner: self.owner(), under, version }))
+        Box::pin(self.pool.perform(Mark { under, version }))
     }
 
     fn take<'a>(

@@ -51,7 +51,7 @@ impl Work<Link> for Close<'_> {
 
     async fn run(&self, link: &mut Link) -> Result<u64, Fault> {
         let name = cell_name(self.owner, self.cell.key);
-        let answer = link.run(&CLOSE, &name, &[&self.next.to_stored().to_string()]).await?;
+        let answer = link.run(&CLOSE, Some(&name), &[&self.next.to_stored().to_string()]).await?;
         held(answer, &self.cell, self.next)
     }
 }
@@ -108,7 +108,8 @@ async fn settle(
     value: &str,
 ) -> Result<u64, Fault> {
     let (name, token) = (cell_name(owner, cell.key), life.to_stored().to_string());
-    let answer = link.run(text, &name, &[&token, value]).await.map_err(|fault| named(fault, cell, life))?;
+    let answer =
+        link.run(text, Some(&name), &[&token, value]).await.map_err(|fault| named(fault, cell, life))?;
     held(answer, cell, life)
 }
 

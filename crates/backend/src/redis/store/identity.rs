@@ -3,7 +3,7 @@
 use redis::cmd;
 use sequent_core::{Block, ErrorKind, Incarnation, Inspection, SourceError, Stamp};
 
-use super::{cell_name, shard_name};
+use super::cell_name;
 use crate::{
     redis::{
         link::{Answer, Link},
@@ -26,13 +26,13 @@ impl Work<Link> for Inspect<'_> {
     const VERB: &'static str = "inspect";
 
     async fn run(&self, link: &mut Link) -> Result<Inspection, Fault> {
-        let has_cells = has_cells(link, self.owner).await?;
-        let durability = link.attest().await?;
-        // Last, since it compares who speaks.
-        let Answer::Done(words) = link.run(&LOOK, &shard_name(self.owner), &[]).await? else {
+        let Answer::Done(words) = link.run(&LOOK, None, &[]).await? else {
             return Err(Fault::refused("the look answered what it never does"));
         };
-        let [stamp, seconds, micros] = [0, 1, 2].map(|at| words.get(at).map_or("", String::as_str));
+        let [stamp, cell, seconds, micros] = [0, 1, 2, 3].map(|at| words.get(at).map_or("", String::as_str));
+        let has_cells =
+            !cell.is_empty() && (is_there(link, cell).await? || has_others(link, self.owner).await?);
+        let durability = link.attest().await?;
         let clock = |text: &str| text.parse::<u64>().unwrap_or(0);
         let unreadable = |error| SourceError::new(ErrorKind::Refused, "stamp").because(error);
         Ok(Inspection {
@@ -46,9 +46,15 @@ impl Work<Link> for Inspect<'_> {
     }
 }
 
-/// Whether a cell is there. In a database that others fill as well the looks may come to their end before; then none was
-/// seen: the names are this owner's alone, and what bears them was written by this cluster.
-async fn has_cells(link: &mut Link, owner: &Owner) -> Result<bool, Fault> {
+/// Whether a cell is there.
+async fn is_there(link: &mut Link, cell: &str) -> Result<bool, Fault> {
+    let life: Option<String> = link.ask(cmd("HGET").arg(cell).arg("life")).await?;
+    Ok(life.is_some())
+}
+
+/// Whether any is. In a database that others fill as well the looks may come to their end before; then none was seen: the
+/// names are this owner's alone, and what bears them was written by this cluster.
+async fn has_others(link: &mut Link, owner: &Owner) -> Result<bool, Fault> {
     let pattern = [cell_name(owner, &sequent_core::Key::from_stored("")), b"*".to_vec()].concat();
     let mut cursor = "0".to_owned();
     for _ in 0..SCANS_MAX {
@@ -67,7 +73,6 @@ async fn has_cells(link: &mut Link, owner: &Owner) -> Result<bool, Fault> {
 }
 
 pub(super) struct Restamp<'a> {
-    pub(super) owner: &'a Owner,
     pub(super) under: &'a Incarnation,
     pub(super) expected: Option<&'a Stamp>,
     pub(super) new: &'a Stamp,
@@ -84,7 +89,7 @@ impl Work<Link> for Restamp<'_> {
     async fn run(&self, link: &mut Link) -> Result<(), Fault> {
         let expected = self.expected.map(ToString::to_string).unwrap_or_default();
         let args = [expected.as_str(), &self.new.to_string()];
-        match link.run(&STAMP, &shard_name(self.owner), &args).await? {
+        match link.run(&STAMP, None, &args).await? {
             Answer::Done(_) => Ok(()),
             answer => {
                 let found = if let Answer::Other(words) = answer { words.concat() } else { String::new() };
@@ -98,7 +103,6 @@ impl Work<Link> for Restamp<'_> {
 }
 
 pub(super) struct Mark<'a> {
-    pub(super) owner: &'a Owner,
     pub(super) under: &'a Incarnation,
     pub(super) version: u64,
 }
@@ -116,7 +120,7 @@ impl Work<Link> for Mark<'_> {
             let context = format!("mark is {}: at most {} is allowed", self.version, Block::NUMBER_MAX);
             return Err(Fault::answer(ErrorKind::Exhausted, context));
         }
-        let answer = link.run(&MARK, &shard_name(self.owner), &[&self.version.to_string()]).await?;
+        let answer = link.run(&MARK, None, &[&self.version.to_string()]).await?;
         let Answer::Done(words) = answer else {
             return Err(Fault::refused("the mark answered what it never does"));
         };

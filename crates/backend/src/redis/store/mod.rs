@@ -84,11 +84,11 @@ impl Store for RedisStore {
         expected: Option<&'a Stamp>,
         new: &'a Stamp,
     ) -> BoxFuture<'a, Result<(), SourceError>> {
-        Box::pin(self.pool.perform(Restamp { owner: self.owner(), under, expected, new }))
+        Box::pin(self.pool.perform(Restamp { under, expected, new }))
     }
 
     fn mark<'a>(&'a self, under: &'a Incarnation, version: u64) -> BoxFuture<'a, Result<u64, SourceError>> {
-        Box::pin(self.pool.perform(Mark { owner: self.owner(), under, version }))
+        Box::pin(self.pool.perform(Mark { under, version }))
     }
 
     fn take<'a>(
@@ -124,7 +124,7 @@ fn cell_name(owner: &Owner, key: &Key) -> Vec<u8> {
 }
 
 /// Where the shard's own stamp and mark are: in one key, so that no eviction parts them.
-fn shard_name(owner: &Owner) -> Vec<u8> {
+pub(super) fn shard_name(owner: &Owner) -> Vec<u8> {
     format!("sequent/{owner}/shard").into_bytes()
 }
 
