@@ -71,7 +71,8 @@ impl Ground {
         create: bool,
     ) -> Result<Self, OpenError> {
         let mut files = opened.files.clone();
-        let shards = stores::shards(config.shards_of(record.layout), create, &env, &mut files)?;
+        let shards =
+            stores::shards(config.shards_of(record.layout), &record.cluster, create, &env, &mut files)?;
         let limit = config.ring.health.attempt_timeout;
         let home = (config.ledger.place != Place::Memory)
             .then(|| Arc::new(Home::new(&config.data, limit, Arc::clone(&env.entropy))));

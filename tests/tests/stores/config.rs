@@ -58,8 +58,12 @@ fn every_bound_is_exact() {
         ("postgres-row", "postgres", "keep_alive_s", 3600, 3601),
         ("mysql-auto-increment", "mysql", "connect_timeout_ms", 10, 9),
         ("mysql-row", "mysql", "connect_timeout_ms", 1000, 1001),
+        ("redis", "redis", "keep_alive_s", 3600, 3601),
+        ("redis", "redis", "connections_max", 256, 257),
     ] {
-        let text = |value| shard(0, store, &format!("url = \"{url}://u@h/d\"\n{key} = {value}")) + LEDGER;
+        let database = if store == "redis" { "0" } else { "d" };
+        let line = format!("url = \"{url}://u@h/{database}\"");
+        let text = |value| shard(0, store, &format!("{line}\n{key} = {value}")) + LEDGER;
         load(&text(inside)).unwrap();
         let found = faults(&text(beyond));
         assert_eq!(found.len(), 1, "{found:#?}");
@@ -79,11 +83,12 @@ fn a_url_at_fault_is_named_and_its_secret_is_not() {
         ("postgres-row", "\"postgres://u:geheim@h:0/d\""),
         ("postgres-row", "\"geheim\""),
         ("postgres-row", "\"postgres://u:gehei%6\""),
-        ("redis", "\"redis://u:geheim@h\""),
+        ("redis", "\"rediss://u:geheim@h\""),
+        ("redis", "\"redis://u:geheim@h/x\""),
+        ("memcached", "\"memcached://u:geheim@h/1\""),
     ] {
         let found = faults(&(shard(0, store, &format!("url = {url}")) + LEDGER));
-        let key = if store == "redis" { "shard[0].store" } else { "shard[0].url" };
-        assert!(found.len() == 1 && found[0].starts_with(&format!("{key} is ")), "{url}: {found:#?}");
+        assert!(found.len() == 1 && found[0].starts_with("shard[0].url is "), "{url}: {found:#?}");
         assert!(!found[0].contains("gehei"), "{url}: {}", found[0]);
     }
 }
@@ -104,6 +109,13 @@ fn two_counters_on_one_database_are_refused_where_it_can_be_seen() {
     );
     assert!(same("localhost/d", "127.0.0.1/d").is_some() && same("l:3306/d", "h/d").is_some());
     assert_eq!((same("h/d", "h/e"), same("h:1/d", "h:2/d"), same("h/d", "g/d")), (None, None, None));
+    let volatile = |slot, store: &str, url: &str| shard(slot, store, &format!("url = \"{url}\""));
+    let redis = |one, other| volatile(0, "redis", one) + &volatile(1, "redis", other) + LEDGER;
+    load(&redis("redis://h/0", "redis://h/1")).unwrap();
+    for (one, other) in [("redis://h", "valkey://a@h:6379/0"), ("redis://localhost", "redis://[::1]/0")] {
+        let found = faults(&redis(one, other));
+        assert!(found.len() == 1 && found[0].starts_with("shard[1].url is "), "{found:#?}");
+    }
     let row = |slot, schema| shard(slot, "postgres-row", &format!("url = \"postgres://u@h/d\"{schema}"));
     load(&(row(0, "") + &row(1, "\nschema = \"b\"") + LEDGER)).unwrap();
     let found = faults(&(row(0, "") + &row(1, "\nschema = \"sequent_store\"") + LEDGER));
@@ -113,6 +125,7 @@ fn two_counters_on_one_database_are_refused_where_it_can_be_seen() {
 #[test]
 fn what_does_not_go_together_is_refused() {
     let row = |more: &str| shard(0, "mysql-row", &format!("url = \"mysql://u:geheim@h/d\"\n{more}"));
+    let cache = |more: &str| shard(0, "memcached", &format!("url = \"memcached://h\"\n{more}"));
     for (text, start) in [
         (row(""), "ledger.single_server is false: true is demanded where a shard is reached over a network"),
         (
@@ -132,6 +145,9 @@ fn what_does_not_go_together_is_refused() {
             "shard[0].tls_ca_file is there: tls = \"prefer\" or \"verify\" looks",
         ),
         (row("schema = \"s\"") + LEDGER, "shard[0].schema is unknown: "),
+        (cache("tls = \"verify\"") + LEDGER, "shard[0].tls is unknown: "),
+        (cache("keep_alive_s = 5") + LEDGER, "shard[0].keep_alive_s is unknown: "),
+        (cache("connections_max = 65") + LEDGER, "shard[0].connections_max is 65: "),
         (
             row("connect_timeout_ms = 900\n[ring]\nattempt_timeout_ms = 500") + LEDGER,
             "shard[0].connect_timeout_ms is 900: at most ring.",

@@ -6,3 +6,4 @@ mod config;
 mod kinds;
 mod mixed;
 mod site;
+mod volatile;

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use sequent_engine::{Engine, NextRequest, Options, config::Config};
-use sequent_testkit::servers::{MariaDb, Postgres};
+use sequent_testkit::servers::{MariaDb, Postgres, Redis};
 
 /// What no listing and no error may show.
 pub(crate) const PASSWORD: &str = "geheim-of-a-test";
@@ -40,6 +40,16 @@ pub(crate) async fn postgres(server: &Postgres) {
     server.sql(&grant("PostgreSQL", "DATABASE seq TO seq", "DATABASE seq TO seq")).await;
 }
 
+/// The user of the README, for the keys of `cluster`, in a file that the server reads at each start.
+pub(crate) async fn redis_users(server: &Redis, cluster: &str) {
+    let found = README.lines().find_map(|line| line.strip_prefix("ACL SETUSER "));
+    let statement = found.unwrap_or_else(|| panic!("the README lets nobody into Redis"));
+    let user = statement.replace(">PASSWORD", &format!(">{PASSWORD}")).replace("shop-eu", cluster);
+    let file = server.keep_file("users.acl", format!("user {user}\n").as_bytes()).await;
+    server.set("aclfile", &file.display().to_string()).await;
+    server.restart().await;
+}
+
 /// A file with the password and what an editor leaves behind it.
 pub(crate) fn password_file(folder: &Path, name: &str) -> PathBuf {
     let path = folder.join(name);
@@ -62,10 +72,11 @@ fn the_readmes_grants_are_those_of_the_modules_pages() {
     let pages = [
         include_str!("../../../crates/backend/src/mysql/mod.rs"),
         include_str!("../../../crates/backend/src/postgres/mod.rs"),
+        include_str!("../../../crates/backend/src/redis/mod.rs"),
     ]
     .concat();
     assert_eq!(grants().count(), 4, "three of MySQL, one of PostgreSQL");
-    for line in README.lines().filter(|line| line.starts_with("GRANT ")) {
+    for line in README.lines().filter(|line| line.starts_with("GRANT ") || line.starts_with("ACL SETUSER ")) {
         assert!(pages.contains(&format!("//! {line}\n")), "no page has it: {line}");
     }
 }

@@ -15,6 +15,10 @@ pub enum ServerKind {
     PostgresRow,
     /// A store on MongoDB: a document a key.
     Mongodb,
+    /// A store on Redis or Valkey: a hash a key.
+    Redis,
+    /// A store on memcached: an item a key.
+    Memcached,
     /// A ledger in a MySQL or MariaDB database.
     MysqlLedger,
     /// A ledger in a PostgreSQL database.
@@ -27,6 +31,8 @@ pub(crate) enum Family {
     Mongodb,
     Mysql,
     Postgres,
+    Redis,
+    Memcached,
 }
 
 impl ServerKind {
@@ -38,6 +44,8 @@ impl ServerKind {
             Self::MysqlSegment => "mysql-segment",
             Self::PostgresRow => "postgres-row",
             Self::Mongodb => "mongodb",
+            Self::Redis => "redis",
+            Self::Memcached => "memcached",
             Self::MysqlLedger => "mysql",
             Self::PostgresLedger => "postgres",
         }
@@ -50,6 +58,8 @@ impl ServerKind {
             }
             Self::PostgresRow | Self::PostgresLedger => Family::Postgres,
             Self::Mongodb => Family::Mongodb,
+            Self::Redis => Family::Redis,
+            Self::Memcached => Family::Memcached,
         }
     }
 }
@@ -61,6 +71,8 @@ impl Family {
             Self::Mongodb => cfg!(feature = "mongodb"),
             Self::Mysql => cfg!(feature = "mysql"),
             Self::Postgres => cfg!(feature = "postgres"),
+            Self::Redis => cfg!(feature = "redis"),
+            Self::Memcached => cfg!(feature = "memcached"),
         }
     }
 }
@@ -84,8 +96,8 @@ pub(super) const STORES: &Words = &[
     ("mysql-row", Kind::Server(ServerKind::MysqlRow)),
     ("mysql-segment", Kind::Server(ServerKind::MysqlSegment)),
     ("postgres-row", Kind::Server(ServerKind::PostgresRow)),
-    ("redis", Kind::ToCome),
-    ("memcached", Kind::ToCome),
+    ("redis", Kind::Server(ServerKind::Redis)),
+    ("memcached", Kind::Server(ServerKind::Memcached)),
     ("mongodb", Kind::Server(ServerKind::Mongodb)),
 ];
 

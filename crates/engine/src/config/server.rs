@@ -44,7 +44,7 @@ pub struct ServerPlace {
     pub connections_max: usize,
     /// How long connecting and login may take.
     pub connect_timeout: Duration,
-    /// How long a connection may be silent before it is probed.
+    /// How long a connection may be silent before it is probed; memcached's are not.
     pub keep_alive: Duration,
 }
 
@@ -62,7 +62,8 @@ struct Ranges {
     tls_checking: &'static [TlsWord],
     connections_max: RangeInclusive<u64>,
     connections_default: u64,
-    keep_alive_default: u64,
+    /// `None`: connections are not probed.
+    keep_alive_default: Option<u64>,
 }
 
 /// The bounds are those of the backends' options: beyond them a server's own limit is used up by one shard.
@@ -73,7 +74,7 @@ const MYSQL: Ranges = Ranges {
     tls_checking: &[TlsWord::Prefer, TlsWord::Verify],
     connections_max: 1..=256,
     connections_default: 16,
-    keep_alive_default: 15,
+    keep_alive_default: Some(15),
 };
 
 const POSTGRES: Ranges = Ranges {
@@ -87,7 +88,26 @@ const POSTGRES: Ranges = Ranges {
     tls_checking: &[TlsWord::Verify],
     connections_max: 1..=64,
     connections_default: 4,
-    keep_alive_default: 5,
+    keep_alive_default: Some(5),
+};
+
+const REDIS: Ranges = Ranges {
+    url: "redis://user@host:6379/0 is expected",
+    tls: &[("off", TlsWord::Off), ("verify", TlsWord::Verify)],
+    tls_checking: &[TlsWord::Verify],
+    connections_max: 1..=256,
+    connections_default: 8,
+    keep_alive_default: Some(15),
+};
+
+/// More connections on one key only make each other lose races.
+const MEMCACHED: Ranges = Ranges {
+    url: "memcached://host:11211 is expected",
+    tls: &[("off", TlsWord::Off)],
+    tls_checking: &[],
+    connections_max: 1..=64,
+    connections_default: 4,
+    keep_alive_default: None,
 };
 
 const MONGODB: Ranges = Ranges {
@@ -97,7 +117,7 @@ const MONGODB: Ranges = Ranges {
     tls_checking: &[TlsWord::Verify],
     connections_max: 1..=64,
     connections_default: 4,
-    keep_alive_default: 5,
+    keep_alive_default: Some(5),
 };
 
 /// How long connecting may take where nobody says: below an attempt's limit, so that a server which can't be reached is
@@ -111,29 +131,21 @@ impl ServerPlace {
             Family::Mongodb => MONGODB,
             Family::Mysql => MYSQL,
             Family::Postgres => POSTGRES,
+            Family::Redis => REDIS,
+            Family::Memcached => MEMCACHED,
         };
         let url = section.url("url", ranges.url);
         let schema = match kind.family() {
-            Family::Mongodb | Family::Mysql => None,
+            Family::Mongodb | Family::Mysql | Family::Redis | Family::Memcached => None,
             Family::Postgres => section.text("schema"),
         };
         let password_file = section.text("password_file").map(PathBuf::from);
-        let tls = section.choice("tls", ranges.tls, 0);
-        let tls_ca_file = section.text("tls_ca_file").map(PathBuf::from);
-        if tls_ca_file.is_some() && !ranges.tls_checking.contains(&tls) {
-            let names: Vec<String> = ranges
-                .tls
-                .iter()
-                .filter(|(_, word)| ranges.tls_checking.contains(word))
-                .map(|(word, _)| format!("{word:?}"))
-                .collect();
-            let bound = format!("tls = {} looks at it, and no other word does", names.join(" or "));
-            section.fault("tls_ca_file", "there", bound);
-        }
+        let (tls, tls_ca_file) = tls(section, &ranges);
         let connections_max =
             section.integer("connections_max", ranges.connections_max, ranges.connections_default);
         let connect_timeout = connect_timeout(section, attempt);
-        let keep_alive = section.duration("keep_alive_s", 1..=3600, ranges.keep_alive_default);
+        let keep_alive = ranges.keep_alive_default;
+        let keep_alive = keep_alive.map(|default| section.duration("keep_alive_s", 1..=3600, default));
         let parts = parts(section, kind, url?, schema.as_deref(), password_file.is_some())?;
         Some(Self {
             kind,
@@ -146,9 +158,25 @@ impl ServerPlace {
             tls_ca_file,
             connections_max: usize::try_from(connections_max).unwrap_or(usize::MAX),
             connect_timeout,
-            keep_alive,
+            keep_alive: keep_alive.unwrap_or_default(),
         })
     }
+}
+
+/// How the line is protected, and by whose certificates; no key of that where there is no TLS.
+fn tls(section: &mut Section<'_, '_>, ranges: &Ranges) -> (TlsWord, Option<PathBuf>) {
+    if ranges.tls_checking.is_empty() {
+        return (TlsWord::Off, None);
+    }
+    let tls = section.choice("tls", ranges.tls, 0);
+    let tls_ca_file = section.text("tls_ca_file").map(PathBuf::from);
+    if tls_ca_file.is_some() && !ranges.tls_checking.contains(&tls) {
+        let checking = ranges.tls.iter().filter(|(_, word)| ranges.tls_checking.contains(word));
+        let names: Vec<String> = checking.map(|(word, _)| format!("{word:?}")).collect();
+        let bound = format!("tls = {} looks at it, and no other word does", names.join(" or "));
+        section.fault("tls_ca_file", "there", bound);
+    }
+    (tls, tls_ca_file)
 }
 
 fn connect_timeout(section: &mut Section<'_, '_>, attempt: Duration) -> Duration {

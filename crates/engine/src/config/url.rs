@@ -19,6 +19,8 @@ pub(super) fn parts(kind: ServerKind, url: &str, schema: Option<&str>) -> Result
         Family::Mongodb => mongodb(url),
         Family::Mysql => mysql(url),
         Family::Postgres => postgres(kind, url, schema),
+        Family::Redis => redis(url),
+        Family::Memcached => memcached(url),
     }
 }
 
@@ -63,6 +65,40 @@ fn postgres(kind: ServerKind, url: &str, schema: Option<&str>) -> Result<Parts, 
     })
 }
 
+#[cfg(feature = "redis")]
+fn redis(url: &str) -> Result<Parts, Wrong> {
+    use sequent_backend::redis::{Password, RedisOptions};
+
+    let options = RedisOptions::from_url(url).map_err(|error| ("url", error.context().to_owned()))?;
+    Ok(Parts {
+        address: options.address(),
+        identity: identity("redis", &options.host, options.port, &options.database.to_string()),
+        has_password: options.password != Password::None,
+    })
+}
+
+#[cfg(feature = "memcached")]
+fn memcached(url: &str) -> Result<Parts, Wrong> {
+    use sequent_backend::memcached::{MemcachedOptions, Password};
+
+    let options = MemcachedOptions::from_url(url).map_err(|error| ("url", error.context().to_owned()))?;
+    Ok(Parts {
+        address: options.address(),
+        identity: identity("memcached", &options.host, options.port, ""),
+        has_password: options.password != Password::None,
+    })
+}
+
+#[cfg(not(feature = "redis"))]
+fn redis(_: &str) -> Result<Parts, Wrong> {
+    Err(("url", "this build holds no driver for it: its feature redis is off".to_owned()))
+}
+
+#[cfg(not(feature = "memcached"))]
+fn memcached(_: &str) -> Result<Parts, Wrong> {
+    Err(("url", "this build holds no driver for it: its feature memcached is off".to_owned()))
+}
+
 #[cfg(not(feature = "mongodb"))]
 fn mongodb(_: &str) -> Result<Parts, Wrong> {
     Err(("url", "this build holds no driver for it: its feature mongodb is off".to_owned()))
@@ -79,7 +115,13 @@ fn postgres(_: ServerKind, _: &str, _: Option<&str>) -> Result<Parts, Wrong> {
 }
 
 /// One machine's names for itself are one; what else leads to one server is seen by the stamp that its tables bear.
-#[cfg(any(feature = "mongodb", feature = "mysql", feature = "postgres"))]
+#[cfg(any(
+    feature = "mongodb",
+    feature = "mysql",
+    feature = "postgres",
+    feature = "redis",
+    feature = "memcached"
+))]
 fn identity(scheme: &str, host: &str, port: u16, database: &str) -> String {
     let lower = host.to_ascii_lowercase();
     let host = lower.trim_end_matches('.');

@@ -1,21 +1,36 @@
 //! Stores and ledgers from their places in the configuration; a file a driver, which a build may leave out.
 
-#[cfg(not(all(feature = "mongodb", feature = "mysql", feature = "postgres")))]
+#[cfg(not(all(
+    feature = "mongodb",
+    feature = "mysql",
+    feature = "postgres",
+    feature = "redis",
+    feature = "memcached"
+)))]
+#[allow(dead_code, reason = "which of them stand in depends on what is left out")]
 mod absent;
 mod leaving;
+#[cfg(feature = "memcached")]
+mod memcached;
 #[cfg(feature = "mongodb")]
 mod mongodb;
 #[cfg(feature = "mysql")]
 mod mysql;
 #[cfg(feature = "postgres")]
 mod postgres;
+#[cfg(feature = "redis")]
+mod redis;
 
+#[cfg(not(feature = "memcached"))]
+use absent::owned as memcached;
 #[cfg(not(feature = "mongodb"))]
 use absent as mongodb;
 #[cfg(not(feature = "mysql"))]
 use absent as mysql;
 #[cfg(not(feature = "postgres"))]
 use absent as postgres;
+#[cfg(not(feature = "redis"))]
+use absent::owned as redis;
 
 use std::{path::Path, sync::Arc};
 
@@ -54,15 +69,17 @@ pub(crate) fn ledger(
             Family::Mongodb => mongodb::ledger(server, create, env)?,
             Family::Mysql => mysql::ledger(server, create, env)?,
             Family::Postgres => postgres::ledger(server, create, env)?,
+            Family::Redis | Family::Memcached => return Err(misplaced(server)),
         },
     };
     files.keep_ledger(place, leave);
     Ok(ledger)
 }
 
-/// The stores of `parts`; each connects at its first verb.
+/// The stores of `parts`, which are slots of `cluster`; each connects at its first verb.
 pub(crate) fn shards(
     parts: Vec<ShardPart>,
+    cluster: &SequenceName,
     create: bool,
     env: &Env,
     files: &mut Files,
@@ -78,6 +95,8 @@ pub(crate) fn shards(
                 Family::Mongodb => mongodb::store(server, part.slot, create, env)?,
                 Family::Mysql => mysql::store(server, part.slot, create, env)?,
                 Family::Postgres => postgres::store(server, part.slot, create, env)?,
+                Family::Redis => redis::store(server, cluster, part.slot, env)?,
+                Family::Memcached => memcached::store(server, cluster, part.slot, env)?,
             },
         };
         files.keep_store(&part.place, leave);
@@ -91,7 +110,9 @@ pub(crate) fn shards(
 pub(crate) fn unused(parts: Vec<ShardPart>) -> Vec<Shard> {
     let servers = parts.into_iter().filter(|part| matches!(part.place, Place::Server(_)));
     let (env, mut files) = (Env::default(), Files::default());
-    let built = servers.filter_map(|part| shards(vec![part], false, &env, &mut files).ok());
+    // What a store can hold does not rest on whose it is.
+    let Ok(cluster) = "any".parse() else { return Vec::new() };
+    let built = servers.filter_map(|part| shards(vec![part], &cluster, false, &env, &mut files).ok());
     built.flatten().collect()
 }
 
@@ -127,7 +148,6 @@ fn options(create: bool, env: &Env) -> SqliteOptions {
 }
 
 /// A word that does not stand for what is opened: the configuration lets none through.
-#[cfg(any(feature = "mongodb", feature = "mysql", feature = "postgres"))]
 fn misplaced(server: &crate::config::ServerPlace) -> OpenError {
     OpenError::Refused(format!("store is {:?}, which is of no use here", server.kind.as_str()))
 }
