@@ -20,7 +20,12 @@ pub(crate) struct Numbering {
     /// How far apart two numbers with one text are, where a wrapped number may be used again.
     pub(crate) cycle: Option<u64>,
     pub(crate) permutation: Option<Permutation>,
+    /// Decimal digits, padded with zeros and not permuted: what nearly all templates have.
+    plain: bool,
 }
+
+/// Padding for the widest number.
+const ZEROS: &str = "0000000000000000000000000000000000000000000000000000000000000000";
 
 impl Numbering {
     pub(crate) fn new(seq: &Seq, permutation: Option<Permutation>) -> Self {
@@ -38,6 +43,7 @@ impl Numbering {
             start: seq.start,
             top,
             cycle,
+            plain: permutation.is_none() && seq.digits == Digits::decimal() && seq.pad == b'0',
             permutation,
         }
     }
@@ -45,6 +51,24 @@ impl Numbering {
     /// The most digits that a text has.
     pub(crate) fn width_max(&self) -> usize {
         self.digits.width_of(self.top).max(self.width)
+    }
+
+    /// Appends a number's text.
+    pub(crate) fn push(&self, number: u64, tweak: &[u8], out: &mut String) -> Result<(), RenderError> {
+        if self.plain {
+            let shown = self.shown(number)?;
+            let mut decimal = itoa::Buffer::new();
+            let digits = decimal.format(shown);
+            let zeros = self.width.saturating_sub(digits.len());
+            out.push_str(&ZEROS[..zeros]);
+            out.push_str(digits);
+            return Ok(());
+        }
+        let mut buffer = [0; WIDTH_MAX];
+        let text = self.write(number, tweak, &mut buffer)?;
+        // Alphabets and padding are of ASCII.
+        text.iter().for_each(|byte| out.push(char::from(*byte)));
+        Ok(())
     }
 
     /// Writes a number's text at the end of `buffer`.

@@ -21,6 +21,22 @@ const TABLE: [[u8; 10]; 10] = [
     [2, 5, 8, 1, 4, 3, 6, 7, 9, 0],
 ];
 
+/// Two digits at once: each step waits for the one before it, so there had better be few.
+const PAIRS: [[u8; 100]; 10] = {
+    let mut pairs = [[0; 100]; 10];
+    let (mut state, mut pair) = (0, 0);
+    while state < 10 {
+        pairs[state][pair] = TABLE[TABLE[state][pair / 10] as usize][pair % 10];
+        (state, pair) = if pair == 99 { (state + 1, 0) } else { (state, pair + 1) };
+    }
+    pairs
+};
+
+fn step(interim: usize, byte: u8) -> usize {
+    let digit = usize::from(byte.wrapping_sub(b'0'));
+    if digit < 10 { usize::from(TABLE[interim][digit]) } else { interim }
+}
+
 impl Algorithm for Damm {
     fn name(&self) -> &'static str {
         "damm"
@@ -28,12 +44,16 @@ impl Algorithm for Damm {
 
     fn fold(&self, state: u32, piece: &[u8]) -> u32 {
         let mut interim = state as usize % 10;
-        for byte in piece {
-            let digit = usize::from(byte.wrapping_sub(b'0'));
-            if digit < 10 {
-                interim = usize::from(TABLE[interim][digit]);
+        let (pairs, last) = piece.as_chunks::<2>();
+        for &[first, second] in pairs {
+            let (a, b) = (usize::from(first.wrapping_sub(b'0')), usize::from(second.wrapping_sub(b'0')));
+            if a < 10 && b < 10 {
+                interim = usize::from(PAIRS[interim][a * 10 + b]);
+            } else {
+                interim = step(step(interim, first), second);
             }
         }
+        let interim = last.iter().fold(interim, |interim, byte| step(interim, *byte));
         u32::try_from(interim).unwrap_or(0)
     }
 
@@ -49,5 +69,6 @@ mod tests {
         assert_eq!(super::super::of("damm", "572"), "4");
         assert_eq!(super::super::of("damm", "43881234567"), "9");
         assert_eq!(super::super::of("damm", "00000572"), "4", "zeros in front change nothing");
+        assert_eq!(super::super::of("damm", "-5-7-2"), "4", "what is no digit is skipped");
     }
 }

@@ -1,5 +1,6 @@
 //! A request, but for its numbers: one instant, one zone, one key; the parts of the text that are known by then.
 
+mod places;
 mod render;
 mod value;
 

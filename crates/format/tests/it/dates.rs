@@ -100,7 +100,7 @@ fn texts_hold_until_the_finest_unit_shown_changes() {
 
 #[test]
 fn issues_hold_as_long_as_they_say() {
-    // Every hour of some years, over changes of the clocks in both directions: until it ends, an issue's text is the one
+    // Over a year and a half, over changes of the clocks in both directions: until it ends, an issue's text is the one
     // that a new issue has.
     let templates = [
         "@{date,yyyyMMddHH}-@{seq,reset=hour}",
@@ -113,14 +113,14 @@ fn issues_hold_as_long_as_they_say() {
         for template in templates {
             let format = with(template, zone(zone_name));
             let mut instant = at("2017-12-28T00:10:00Z");
-            for _ in 0..2000 {
+            for _ in 0..700 {
                 let issue = format.issue(instant, &values("")).unwrap();
                 let end = issue.holds_until().unwrap();
                 let last = sequent_format::Timestamp::from_second(end.as_second() - 1).unwrap();
                 let later = format.issue(last, &values("")).unwrap();
                 assert_eq!(issue.text(1), later.text(1), "{template} {zone_name} {instant} {end}");
                 assert_eq!(issue.period(), later.period());
-                instant = sequent_format::Timestamp::from_second(instant.as_second() + 7 * 3600).unwrap();
+                instant = sequent_format::Timestamp::from_second(instant.as_second() + 19 * 3600).unwrap();
             }
         }
     }
@@ -188,7 +188,7 @@ fn zones_are_the_bundled_ones() {
 
 #[test]
 fn what_the_text_tells_is_what_is_read_back() {
-    // Every pattern against every reset: an accepted one gives the period back, over every day of some years.
+    // Every pattern against every reset: an accepted one gives the period back, over some years.
     let patterns = [
         "yyyyMMdd",
         "yyDDD",
@@ -228,7 +228,7 @@ fn what_the_text_tells_is_what_is_read_back() {
                     let parsed = format.invert(&issue.text(5).unwrap()).unwrap();
                     assert_eq!(parsed.period.as_deref(), Some(issue.period()), "{template} {instant}");
                     instant =
-                        sequent_format::Timestamp::from_second(instant.as_second() + 31 * 3600).unwrap();
+                        sequent_format::Timestamp::from_second(instant.as_second() + 55 * 3600).unwrap();
                 }
             }
         }
