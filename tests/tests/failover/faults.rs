@@ -9,6 +9,7 @@ use sequent_testkit::servers::DataCopy;
 
 use crate::{
     fault::Fault,
+    harness::until,
     harness::{Harness, PATIENCE, SETTINGS},
     journal::Phase,
     load::Load,
@@ -24,6 +25,12 @@ const CALM: u64 = 30_000;
 
 /// Numbers while a store is away, after that was noticed.
 const AWAY: u64 = 10_000;
+
+/// Numbers of a slot that show that it is asked.
+const IN_USE: u64 = 2000;
+
+/// Three slow takes of each of two servers, one of which may have been on its way when it was counted.
+const SLOW_WRITES_MIN: u64 = 2 * (3 - 1);
 
 /// What goes on while stores fail.
 struct Run {
@@ -72,18 +79,20 @@ impl Run {
     async fn befalls(&mut self, slot: usize, fault: Fault) {
         let name = format!("slot {slot} ({}) {fault:?}", self.harness.ring.slots[slot].kind);
         self.harness.all_live().await;
+        self.in_use(slot).await;
         let store = &self.harness.ring.slots[slot];
-        let struck = Instant::now();
+        let writes = if fault == Fault::Slow { store.writes().await } else { 0 };
         fault.strike(store).await;
+        let struck = Instant::now();
         let evicted = self.within(struck, fault.noticed_within(), |live| !live, slot).await;
+        if fault == Fault::Slow {
+            self.slowness_is_the_cause(&name, slot, writes).await;
+        }
         self.load.more(AWAY).await;
         fault.end(&self.harness.ring.slots[slot], Some(&self.copies[slot])).await;
         let back = Instant::now();
         let rescued = self.within(back, RESCUED_WITHIN, |live| live, slot).await;
         let phase = self.load.journal.turn();
-        if fault == Fault::Slow {
-            self.slowness_is_the_cause(&name, slot);
-        }
         println!("{name}: out after {evicted:?}, in use {rescued:?} after its return; {}", phase.shown());
         for (what, outcome) in [("noticed", evicted), ("rescued", rescued)] {
             if let Err(late) = outcome {
@@ -113,8 +122,20 @@ impl Run {
         if took <= bound + stall { Ok(took) } else { Err(took) }
     }
 
-    /// Who was slow went for being slow, not for an error.
-    fn slowness_is_the_cause(&mut self, name: &str, slot: usize) {
+    /// Both servers take numbers of this slot: what befalls it then, befalls somebody.
+    async fn in_use(&self, slot: usize) {
+        let journal = &self.load.journal;
+        let goal = journal.of_slot(slot) + IN_USE;
+        let asked = until(PATIENCE, async || journal.of_slot(slot) >= goal).await;
+        assert!(asked, "slot {slot} gives no numbers");
+    }
+
+    /// Who was slow went for being slow, not for an error; and not before both servers had borne it three times.
+    async fn slowness_is_the_cause(&mut self, name: &str, slot: usize, writes_before: u64) {
+        let writes = self.harness.ring.slots[slot].writes().await - writes_before;
+        if writes < SLOW_WRITES_MIN {
+            self.faults.push(format!("{name}: out after {writes} takes of two servers"));
+        }
         for server in &self.harness.servers {
             let log = server.log();
             let evictions = log.lines().filter(|line| line.contains("slot evicted"));

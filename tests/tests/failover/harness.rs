@@ -19,12 +19,15 @@ const LOOK_EVERY: Duration = Duration::from_millis(10);
 /// How long anything may take that has no bound of its own.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A slot comes back within two seconds, and little is kept ready, so that the stores are asked all the time.
+/// A slot comes back within two seconds, and little is kept ready, so that the stores are asked all the time. A counter
+/// that began a new life is ahead of the others by what its ceiling was ahead, and rests until they come up to it: little.
 pub(crate) const SETTINGS: &str = "
 [ring]
 shard_bits = 2
 memory_bits = 0
 rescue_after_max_s = 2
+[guard]
+ahead_s = 1
 [reservoir]
 at_risk_max = 512
 [limits]

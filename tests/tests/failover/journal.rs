@@ -2,7 +2,10 @@
 
 use std::{
     collections::BTreeMap,
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{
+        Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
     time::{Duration, Instant},
 };
 
@@ -26,6 +29,7 @@ const SHOWN_MAX: usize = 50;
 #[derive(Default)]
 pub(crate) struct Journal {
     pub(crate) bits: Bits,
+    of_slots: [AtomicU64; 4],
     now: Mutex<Phase>,
 }
 
@@ -45,12 +49,20 @@ impl Journal {
         let ended = Instant::now();
         let failure = match outcome {
             Ok(numbers) => {
+                for number in &numbers {
+                    self.of_slots[slot(*number)].fetch_add(1, Ordering::Relaxed);
+                }
                 self.bits.add(kind, numbers);
                 None
             }
             Err(error) => Some(format!("{kind} after {} ms: {error}", (ended - begun).as_millis())),
         };
         self.now().note(kind, begun, ended, failure);
+    }
+
+    /// How many numbers of a slot were given.
+    pub(crate) fn of_slot(&self, slot: usize) -> u64 {
+        self.of_slots[slot].load(Ordering::Relaxed)
     }
 
     /// Ends the phase that runs, and begins another.
@@ -61,6 +73,11 @@ impl Journal {
     fn now(&self) -> MutexGuard<'_, Phase> {
         self.now.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// The slot that a number tells, in a ring of four whose ids are numbers as they are.
+fn slot(number: u64) -> usize {
+    usize::try_from((number - 1) % 4).unwrap()
 }
 
 impl Phase {
