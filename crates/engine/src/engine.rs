@@ -18,7 +18,7 @@ use crate::{
     catalog::Catalog,
     config::{Config, LimitsPart},
     error::reason_of,
-    events::Memory,
+    events::{Memory, Seldom},
     live::{Keyed, Live},
     registry::Registry,
     report::Status,
@@ -41,6 +41,7 @@ pub(crate) struct Inner {
     pub(crate) setting: Arc<sequent_buffer::Setting>,
     pub(crate) tasks: Tasks,
     pub(crate) memory: Memory,
+    pub(crate) failures: Seldom,
     pub(crate) stopping: AtomicBool,
     /// Files that could not be left at the end.
     pub(crate) unleft: Mutex<Vec<String>>,
@@ -120,7 +121,9 @@ impl Engine {
                 if !matches!(error.kind(), ErrorKind::Exhausted) {
                     let reason = reason_of(error.kind());
                     let failed = EngineError::of_source(name, error);
-                    tracing::warn!(%name, %reason, detail = failed.detail(), "request failed");
+                    if let Some(left_out) = self.0.failures.line(reason, self.0.env.clock.now()) {
+                        tracing::warn!(%name, %reason, left_out, detail = failed.detail(), "request failed");
+                    }
                     return failed;
                 }
                 EngineError::of_source(name, error)

@@ -11,12 +11,12 @@ use sequent_core::{Event, Incarnation, SequenceName, SourceError};
 use sequent_guard::Trouble;
 use tokio::sync::{Notify, watch};
 
-use crate::engine::Inner;
+use crate::{engine::Inner, events::ledger_in_trouble};
 
 /// How often it is looked at without an alarm: not each trouble is an event.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
 
-const WHY: &str = "the ledger went back, or was recovered: it may repeat";
+const WHY: &str = "the ledger was restarted, went back, or was recovered: it may repeat";
 
 /// Which run of the ledger speaks, and why it is not to be trusted, if so.
 type Footing = (Incarnation, Option<Trouble>);
@@ -35,6 +35,7 @@ impl Alarm {
 
 /// Looks whether the guard still stands where it stood, and tells where it does not.
 pub(crate) async fn watch(engine: Weak<Inner>, alarm: Alarm, mut stood: Footing, tell: watch::Sender<()>) {
+    ledger_in_trouble(stood.1.is_some());
     loop {
         tokio::select! {
             () = alarm.0.notified() => {}
@@ -43,6 +44,10 @@ pub(crate) async fn watch(engine: Weak<Inner>, alarm: Alarm, mut stood: Footing,
         let Some(engine) = engine.upgrade() else { return };
         let stands = engine.keeper.footing();
         if stands != stood {
+            ledger_in_trouble(stands.1.is_some());
+            if stood.1.is_some() && stands.1.is_none() {
+                tracing::warn!("ledger is trusted again");
+            }
             stood = stands;
             engine.throw_away();
             tell.send_replace(());
@@ -58,7 +63,10 @@ impl Inner {
         if gone.is_empty() {
             return;
         }
-        tracing::warn!(keys = gone.len(), "what was ready is burnt: the ledger went back, or was recovered");
+        tracing::warn!(
+            keys = gone.len(),
+            "what was ready is burnt: the ledger was restarted, went back, or was recovered"
+        );
         for live in gone {
             live.reservoir().close_because(WHY);
         }

@@ -17,7 +17,7 @@ use crate::{
     config::{Config, LossWord, Place},
     data::{self, Found, Quarantine},
     engine::Inner,
-    events::{Memory, watched},
+    events::{Memory, Seldom, watched},
     footing::Alarm,
     ground::{FIRST_CALL_FACTOR, Ground},
     limit::within,
@@ -125,6 +125,7 @@ async fn assemble(
         keys: Registry::new(LIVE_KEYS_MAX),
         tasks,
         memory,
+        failures: Seldom::default(),
         stopping: AtomicBool::new(false),
         unleft: Mutex::default(),
     });

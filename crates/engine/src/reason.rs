@@ -10,7 +10,7 @@ use std::fmt;
 /// assert_eq!((Reason::NoShardAvailable.exit_code(), Reason::NoShardAvailable.retry()), (4, Retry::Yes));
 /// assert_eq!(Reason::RecoveryRequired.exit_code(), 3);
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Reason {
     /// A field of the request is out of bounds; no number was consumed.
     InvalidArgument,

@@ -46,7 +46,11 @@ pub(super) fn log(event: &Event) {
             );
         }
         Event::Unwitnessed { slot, count } => {
-            tracing::warn!(slot, count, "raw ids left above their ceiling while the ledger is away");
+            tracing::warn!(
+                slot,
+                count,
+                "raw ids leave above their ceilings while the ledger is away: counted, and told once it is back"
+            );
         }
         Event::Unreported { counters } => {
             tracing::error!(

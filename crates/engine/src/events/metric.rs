@@ -24,7 +24,6 @@ pub(super) fn count(event: &Event) {
         Event::StampedAgain { slot } => metrics::counter!(STAMPED_AGAIN, "slot" => label(*slot)).increment(1),
         Event::LedgerLost { .. } => metrics::gauge!(LEDGER_AWAY).set(1.0),
         Event::LedgerBack { .. } => metrics::gauge!(LEDGER_AWAY).set(0.0),
-        Event::LedgerBehind { .. } => metrics::gauge!(LEDGER_BEHIND).set(1.0),
         Event::Unwitnessed { slot, count } => {
             metrics::counter!(UNWITNESSED, "slot" => label(*slot)).increment(*count);
         }
@@ -50,6 +49,11 @@ const UNWITNESSED: &str = "sequent_unwitnessed_raw_ids_total";
 const UNREPORTED: &str = "sequent_unreported_counters_total";
 const UNMARKED: &str = "sequent_ledger_marks_lost_total";
 const DROPPED: &str = "sequent_numbers_burnt_total";
+
+/// Whether a person has to act before anything rests on the ledger again.
+pub(crate) fn ledger_in_trouble(is_it: bool) {
+    metrics::gauge!(LEDGER_BEHIND).set(f64::from(u8::from(is_it)));
+}
 
 /// Tells the metrics recorder name and meaning of every metric. Call once, after a recorder is installed.
 pub fn describe_metrics() {
@@ -81,6 +85,6 @@ pub fn describe_metrics() {
     metrics::describe_gauge!(
         LEDGER_BEHIND,
         metrics::Unit::Count,
-        "1 while the ledger is older than its marks"
+        "1 while the ledger is not trusted (older than its marks, moved, or another one): nothing is opened before a person has acted"
     );
 }

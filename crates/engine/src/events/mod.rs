@@ -9,10 +9,15 @@ use sequent_core::{Clock, Env, Event, Events};
 
 use crate::{data::Quarantine, footing::Alarm};
 
+mod exposed;
 mod log;
 mod metric;
+mod seldom;
 
+use exposed::Exposed;
 pub use metric::describe_metrics;
+pub(crate) use metric::ledger_in_trouble;
+pub(crate) use seldom::Seldom;
 
 /// How many events an engine remembers for its status.
 pub const RECENT_MAX: usize = 256;
@@ -49,11 +54,15 @@ impl Memory {
 /// What happened to the ledger raises `alarm`.
 pub(crate) fn watched(env: Env, memory: &Memory, notes: Option<Quarantine>, alarm: &Alarm) -> Env {
     let (memory, clock, onward) = (memory.clone(), Arc::clone(&env.clock), env.events.clone());
-    let alarm = alarm.clone();
+    let (alarm, exposed) = (alarm.clone(), Exposed::default());
     let events = Events::to(move |event| {
         alarm.hear(&event);
-        log::log(&event);
         metric::count(&event);
+        if !exposed.is_news(&event) {
+            onward.emit(event);
+            return;
+        }
+        log::log(&event);
         let at_ms = Clock::wall_ms(&*clock);
         if let Some(notes) = &notes {
             notes.note(&event, at_ms);
