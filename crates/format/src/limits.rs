@@ -11,8 +11,11 @@ pub const PARTS_MAX: usize = 64;
 /// The most arguments of a part.
 pub const ARGS_MAX: usize = 16;
 
-/// The longest text that a template may render, in bytes; `maxlen` counts characters and may only be less.
-pub const TEXT_BYTES_MAX: usize = 256;
+/// The highest `maxlen`, in characters.
+pub const TEXT_CHARS_MAX: usize = 256;
+
+/// The longest text that a template may render, in bytes: four for each character.
+pub const TEXT_BYTES_MAX: usize = 4 * TEXT_CHARS_MAX;
 
 /// `maxlen` where a definition names none, in characters: what fits the columns that people make for it.
 pub const MAXLEN_DEFAULT: usize = 128;

@@ -67,7 +67,7 @@ impl Numbering {
         let mut buffer = [0; WIDTH_MAX];
         let text = self.write(number, tweak, &mut buffer)?;
         // Alphabets and padding are of ASCII.
-        text.iter().for_each(|byte| out.push(char::from(*byte)));
+        out.extend(text.iter().map(|byte| char::from(*byte)));
         Ok(())
     }
 

@@ -29,11 +29,6 @@ impl Shape {
         self.min < self.max
     }
 
-    /// The most bytes it can take.
-    pub(crate) fn bytes_max(&self) -> usize {
-        self.max.saturating_mul(self.letters.bytes_max())
-    }
-
     /// Which characters can stand at each of its places; only meaningful where its length does not vary.
     pub(crate) fn places(&self, part: &Part) -> Vec<Letters> {
         match &part.kind {

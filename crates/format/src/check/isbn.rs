@@ -23,7 +23,7 @@ impl Algorithm for Isbn10 {
         digits(piece).fold(state, |state, digit| {
             let (read, sum) = (state >> 16, state & 0xffff);
             let weight = 10_u32.saturating_sub(read);
-            (read + 1).min(10) << 16 | (sum + weight * digit) % 11
+            ((read + 1).min(10) << 16) | ((sum + weight * digit) % 11)
         })
     }
 

@@ -14,7 +14,7 @@ impl Algorithm for Otrs {
     fn fold(&self, state: u32, piece: &[u8]) -> u32 {
         digits(piece).fold(state, |state, digit| {
             let (second, sum) = (state >> 16, state & 0xffff);
-            (1 - second) << 16 | (sum + (second + 1) * digit) % 10
+            ((1 - second) << 16) | ((sum + (second + 1) * digit) % 10)
         })
     }
 

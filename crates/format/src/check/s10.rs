@@ -21,7 +21,7 @@ impl Algorithm for S10 {
         digits(piece).fold(state, |state, digit| {
             let (read, sum) = (state >> 16, state & 0xffff);
             let weight = WEIGHTS.get(read as usize).copied().unwrap_or(0);
-            (read + 1).min(8) << 16 | (sum + weight * digit) % 11
+            ((read + 1).min(8) << 16) | ((sum + weight * digit) % 11)
         })
     }
 

@@ -33,7 +33,7 @@ impl Algorithm for Uscc {
         let values = piece.iter().filter_map(|byte| LETTERS.bytes().position(|letter| letter == *byte));
         values.filter_map(|at| u32::try_from(at).ok()).fold(state, |state, value| {
             let (weight, sum) = (state >> 16, state & 0xffff);
-            (weight * 3 % 31) << 16 | (sum + weight * value) % 31
+            ((weight * 3 % 31) << 16) | ((sum + weight * value) % 31)
         })
     }
 

@@ -97,7 +97,7 @@ impl Pattern {
 
     /// What it shows.
     pub(crate) fn facts(&self) -> Facts {
-        self.tokens.iter().fold(Facts::default(), |facts, token| facts.and(token))
+        self.tokens.iter().fold(Facts::default(), Facts::and)
     }
 
     /// How many characters its text has.

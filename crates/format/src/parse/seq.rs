@@ -66,8 +66,7 @@ fn digits(args: &mut Args) -> Result<Digits, TemplateError> {
         Some(word) => Digits::named(&word.value).map_err(|what| TemplateError::new(word.column, what))?,
     };
     let (mapped, column) = match case {
-        None => return Ok(digits),
-        Some(Placed { value: Case::Keep, .. }) => return Ok(digits),
+        None | Some(Placed { value: Case::Keep, .. }) => return Ok(digits),
         Some(Placed { value: Case::Upper, column }) => (digits.mapped(u8::to_ascii_uppercase), column),
         Some(Placed { value: Case::Lower, column }) => (digits.mapped(u8::to_ascii_lowercase), column),
     };

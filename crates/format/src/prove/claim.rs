@@ -4,7 +4,7 @@ use crate::{
     Fault, Function, Rule, Settings, Template,
     date::{Facts, MonthDay, Reset, Zone},
     fpe::Permutation,
-    limits::TEXT_BYTES_MAX,
+    limits::TEXT_CHARS_MAX,
     numbering::Numbering,
     prove::shapes,
     shape::Shape,
@@ -35,8 +35,8 @@ impl Claim {
         let (part, seq) = template.seq();
         let zone =
             zone(template, settings).map_err(|what| faults.push(missing(1, what, "name another zone"))).ok();
-        if settings.maxlen == 0 || settings.maxlen > TEXT_BYTES_MAX {
-            let what = format!("maxlen is {}: 1 to {TEXT_BYTES_MAX} are allowed", settings.maxlen);
+        if settings.maxlen == 0 || settings.maxlen > TEXT_CHARS_MAX {
+            let what = format!("maxlen is {}: 1 to {TEXT_CHARS_MAX} are allowed", settings.maxlen);
             faults.push(missing(1, what, "change it"));
         }
         let permutation =

@@ -1,18 +1,14 @@
 //! S5: the longest text fits.
 
-use crate::{Fault, Rule, limits::TEXT_BYTES_MAX, prove::Claim, template::Kind};
+use crate::{Fault, Rule, prove::Claim, template::Kind};
 
 pub(super) fn check(claim: &Claim, faults: &mut Vec<Fault>) {
     let chars: usize = claim.shapes.iter().map(|shape| shape.max).fold(0, usize::saturating_add);
-    let bytes: usize = claim.shapes.iter().map(crate::shape::Shape::bytes_max).fold(0, usize::saturating_add);
     let maxlen = claim.settings.maxlen;
-    let what = if chars > maxlen {
-        format!("the longest text has {chars} characters: maxlen allows {maxlen}")
-    } else if bytes > TEXT_BYTES_MAX {
-        format!("the longest text may have {bytes} bytes: at most {TEXT_BYTES_MAX} are allowed")
-    } else {
+    if chars <= maxlen {
         return;
-    };
+    }
+    let what = format!("the longest text has {chars} characters: maxlen allows {maxlen}");
     let parts = claim.template.parts.iter().zip(&claim.shapes);
     let longest = parts.filter(|(_, shape)| shape.varies()).max_by_key(|(_, shape)| shape.max - shape.min);
     let Some((part, shape)) = longest else {

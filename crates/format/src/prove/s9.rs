@@ -64,9 +64,9 @@ fn common(one: &[Place], two: &[Place]) -> Option<String> {
         for (at, by) in next.into_iter().flatten().filter(|(at, _)| !seen[at.0 * width + at.1]) {
             // Leaving out costs no character: the text that is found is a shortest one.
             if by.is_some() {
-                queue.push_back(steps.len())
+                queue.push_back(steps.len());
             } else {
-                queue.push_front(steps.len())
+                queue.push_front(steps.len());
             }
             steps.push(Step { at, from: step, by });
         }

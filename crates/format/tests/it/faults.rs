@@ -156,7 +156,7 @@ fn a_text_that_is_no_ones_says_which_part_does_not_fit() {
         order.invert("").unwrap_err().to_string(),
         "column 1: text has 0 characters: 20 to 34 belong to this template"
     );
-    assert!(order.invert(&"9".repeat(10_000)).unwrap_err().to_string().contains("at most 256"));
+    assert!(order.invert(&"9".repeat(10_000)).unwrap_err().to_string().contains("at most 1024"));
     // A number is written in one way only.
     let padded = format("N@{seq,w=3}");
     assert!(padded.invert("N0001").is_err() && padded.invert("N001").is_ok());

@@ -39,7 +39,7 @@ fn wrap_begins_again_where_texts_may_be_used_again() {
     let wrapped = all("@{seq,w=5,over=wrap,reuse_after=24mo}", [99999, 100_000, 100_001]);
     assert_eq!(wrapped, ["99999", "00001", "00002"]);
     let counter = format("@{seq,w=5,over=wrap,reuse_after=24mo}").counter();
-    let wrap = Wrap { cycle: 99999, reuse_after: Duration::from_secs(24 * 31 * 86400) };
+    let wrap = Wrap { cycle: 99999, reuse_after: Duration::from_hours(24 * 31 * 24) };
     assert_eq!((counter.wrap, counter.end), (Some(wrap), i64::MAX as u64));
     assert_eq!(
         all("@{seq,w=2,start=10,step=30,over=wrap,reuse_after=1d}", [70, 100, 130]),

@@ -180,13 +180,11 @@ fn s5_where_the_longest_text_does_not_fit() {
         &says,
         "INV/@{date,FS-FE,fy=04-01}/@{seq,gst,w=6,wmax=6}",
     );
-    let wide = Settings { maxlen: 200, ..Settings::default() };
-    rule(
-        Rule::S5,
-        "@{ctx,a,len=100}@{seq,w=3}",
-        &wide,
-        &["may have 419 bytes"],
-        "@{ctx,a,len=100,re=[A-Z]*}@{seq,w=3}",
+    let values = "@{ctx,a}-@{ctx,b,re=[^-]+}-@{ctx,c,max=60,re=[^-]+}-@{seq}";
+    let error = refused(&values.replace("@{ctx,a}", "@{ctx,a,re=[^-]+}"), &Settings::default());
+    assert!(
+        error.contains("has 146 characters: maxlen allows 128") && error.contains("give c a len= or max="),
+        "{error}"
     );
 }
 
