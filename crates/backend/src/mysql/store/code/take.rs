@@ -16,8 +16,9 @@ use crate::mysql::{
     work::{Frame, Work},
 };
 
-/// The most rows that one take inserts, where the server takes as long a statement: who wants more gets this many.
-const ROWS_MAX: u64 = 1 << 20;
+/// The most rows that one take inserts, where the server takes as long a statement: who wants more gets this many. Ten
+/// times as many took longer than an attempt may on a busy server, and each statement costs as much as fifty rows.
+const ROWS_MAX: u64 = 4096;
 
 /// The most rows of a statement that is prepared: the server keeps each.
 const ROWS_PREPARED_MAX: u64 = 64;
