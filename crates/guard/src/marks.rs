@@ -194,13 +194,13 @@ impl Marks {
         asked.spawn(async move {
             let bearing = shard.bear(version);
             tokio::pin!(bearing);
-            let (held, slow) = match timeout(SLOW_BEARER, &mut bearing).await {
-                Ok(held) => (held, false),
+            let (answer, is_slow) = match timeout(SLOW_BEARER, &mut bearing).await {
+                Ok(answer) => (answer, false),
                 Err(_) => (bearing.await, true),
             };
-            let (slot, bears) = (shard.slot(), held.is_ok());
+            let (slot, bears) = (shard.slot(), answer.is_ok());
             let mut list = locked(&shunned);
-            if bears && !slow {
+            if bears && !is_slow {
                 list.remove(&slot);
             } else {
                 list.insert(slot, Shunned { at: version, silent: !bears });
