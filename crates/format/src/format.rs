@@ -71,7 +71,7 @@ impl Format {
     /// assert_eq!(format.invert("SN-00000572-4")?.number, 572);
     /// assert_eq!(
     ///     format.invert("SN-00000527-4").unwrap_err().to_string(),
-    ///     "column 13: check damm is '4' where '3' belongs: a slip of the pen, or another number"
+    ///     "column 13: check damm is '4' where '2' belongs: a slip of the pen, or another number"
     /// );
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```

@@ -24,6 +24,9 @@
 //!
 //! This crate knows no clock (an instant is an argument), no source of numbers, no configuration file and no store.
 
+#[doc = include_str!("../templates.md")]
+pub mod templates {}
+
 mod check;
 mod date;
 mod error;

@@ -15,6 +15,7 @@ mod faults;
 mod functions;
 mod hostile;
 mod overflow;
+mod page;
 mod readers;
 mod rules;
 mod search;

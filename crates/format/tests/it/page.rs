@@ -1,0 +1,68 @@
+//! The page for users: each row of its table is a test.
+
+use sequent_format::{ObfuscationKey, Settings, Unique, Values};
+
+use crate::support::{SHANGHAI, with, zone};
+
+const PAGE: &str = include_str!("../../templates.md");
+
+/// The code of a row: template, what is given, text.
+fn row(line: &str) -> Option<[&str; 3]> {
+    let number = line.strip_prefix("| ")?.split(' ').next()?;
+    number.parse::<u32>().ok()?;
+    let code: Vec<&str> = line.split('`').skip(1).step_by(2).collect();
+    code.try_into().ok()
+}
+
+/// What is given: settings, instant, number, values.
+fn request(given: &str) -> (Settings, String, u64, Values) {
+    let mut settings = zone(SHANGHAI);
+    let (mut day, mut number, mut values) = ("2026-06-15".to_owned(), 0, Values::new());
+    for (name, value) in given.split(' ').map(|pair| pair.split_once('=').unwrap()) {
+        match name {
+            "n" => number = value.parse().unwrap(),
+            "at" => day = value.to_owned(),
+            "zone" => settings.zone = value.to_owned(),
+            "maxlen" => settings.maxlen = value.parse().unwrap(),
+            "unique" if value == "period" => settings.unique = Unique::Period,
+            "key" => drop(settings.keys.insert(value.to_owned(), nists_key())),
+            name => values = values.with(name, value),
+        }
+    }
+    let time = if day.contains('T') { day } else { day + "T12:00" };
+    let offset = if settings.zone == SHANGHAI { "+08:00" } else { "+05:30" };
+    (settings, format!("{time}:00{offset}"), number, values)
+}
+
+fn nists_key() -> ObfuscationKey {
+    let bytes = 0x2B7E_1516_28AE_D2A6_ABF7_1588_09CF_4F3C_u128.to_be_bytes();
+    ObfuscationKey::new(&bytes).unwrap()
+}
+
+#[test]
+fn every_row_is_true() {
+    let rows: Vec<[&str; 3]> = PAGE.lines().filter_map(row).collect();
+    assert_eq!(rows.len(), 22);
+    for [template, given, text] in rows {
+        let (settings, at, number, values) = request(given);
+        let format = with(template, settings);
+        let issue = format.issue(at.parse().unwrap(), &values).unwrap();
+        assert_eq!(issue.text(number).unwrap(), text, "{template}");
+        assert_eq!(format.invert(text).unwrap().text, text, "{template}");
+    }
+}
+
+#[test]
+fn every_algorithm_is_on_the_page() {
+    let error = sequent_format::Template::parse("@{check,none}@{seq}").unwrap_err().what;
+    let names = error.split_once(": ").unwrap().1.trim_end_matches(" are allowed");
+    for name in names.split(", ") {
+        assert!(
+            name == "n*9%31%10"
+                || PAGE.contains(&format!(" {name} "))
+                || PAGE.contains(&format!("`{name} "))
+                || PAGE.contains(&format!(" {name}`")),
+            "{name}"
+        );
+    }
+}
