@@ -21,14 +21,14 @@ mod postgres;
 #[cfg(feature = "redis")]
 mod redis;
 
-#[cfg(not(feature = "memcached"))]
-use absent::owned as memcached;
 #[cfg(not(feature = "mongodb"))]
 use absent as mongodb;
 #[cfg(not(feature = "mysql"))]
 use absent as mysql;
 #[cfg(not(feature = "postgres"))]
 use absent as postgres;
+#[cfg(not(feature = "memcached"))]
+use absent::owned as memcached;
 #[cfg(not(feature = "redis"))]
 use absent::owned as redis;
 
