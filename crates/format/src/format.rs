@@ -57,8 +57,8 @@ impl Format {
         Self(Arc::new(Inner { claim, decoding, straight, warnings }))
     }
 
-    /// Everything about a request that is not the number: values checked, one instant, one zone, one key. Costs some
-    /// hundred nanoseconds and consumes nothing; render as many numbers as you like with it.
+    /// Everything about a request that is not the number: values checked, one instant, one zone, one key. Costs about
+    /// a microsecond and consumes nothing; render as many numbers as you like with it.
     pub fn issue(&self, instant: Timestamp, values: &Values) -> Result<Issue, ValueError> {
         Issue::new(self, instant, values)
     }

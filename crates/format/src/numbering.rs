@@ -59,8 +59,9 @@ impl Numbering {
             let shown = self.shown(number)?;
             let mut decimal = itoa::Buffer::new();
             let digits = decimal.format(shown);
-            let zeros = self.width.saturating_sub(digits.len());
-            out.push_str(&ZEROS[..zeros]);
+            if digits.len() < self.width {
+                out.push_str(&ZEROS[digits.len()..self.width]);
+            }
             out.push_str(digits);
             return Ok(());
         }

@@ -21,16 +21,25 @@ const TABLE: [[u8; 10]; 10] = [
     [2, 5, 8, 1, 4, 3, 6, 7, 9, 0],
 ];
 
-/// Two digits at once: each step waits for the one before it, so there had better be few.
-const PAIRS: [[u8; 100]; 10] = {
-    let mut pairs = [[0; 100]; 10];
+/// Two digits at once: each step waits for the one before it, so there had better be few. An entry is the next state
+/// where it will be looked for, 128 entries a state, so that a step is an addition and a load.
+#[allow(clippy::cast_possible_truncation, clippy::cast_lossless, reason = "9 * 128 at most, in a constant")]
+const PAIRS: [u16; PLACES] = {
+    let mut pairs = [0; PLACES];
     let (mut state, mut pair) = (0, 0);
     while state < 10 {
-        pairs[state][pair] = TABLE[TABLE[state][pair / 10] as usize][pair % 10];
+        let next = TABLE[TABLE[state][pair / 10] as usize][pair % 10];
+        pairs[state * STATE + pair] = next as u16 * STATE as u16;
         (state, pair) = if pair == 99 { (state + 1, 0) } else { (state, pair + 1) };
     }
     pairs
 };
+
+/// How far apart the entries of two states are: more than there are pairs of digits.
+const STATE: usize = 128;
+
+/// A power of two, so that no index can be out of it.
+const PLACES: usize = 16 * STATE;
 
 fn step(interim: usize, byte: u8) -> usize {
     let digit = usize::from(byte.wrapping_sub(b'0'));
@@ -43,16 +52,17 @@ impl Algorithm for Damm {
     }
 
     fn fold(&self, state: u32, piece: &[u8]) -> u32 {
-        let mut interim = state as usize % 10;
+        let mut place = state as usize % 10 * STATE;
         let (pairs, last) = piece.as_chunks::<2>();
         for &[first, second] in pairs {
             let (a, b) = (usize::from(first.wrapping_sub(b'0')), usize::from(second.wrapping_sub(b'0')));
             if a < 10 && b < 10 {
-                interim = usize::from(PAIRS[interim][a * 10 + b]);
+                place = usize::from(PAIRS[(place + a * 10 + b) % PLACES]);
             } else {
-                interim = step(step(interim, first), second);
+                place = step(step(place / STATE, first), second) * STATE;
             }
         }
+        let interim = place / STATE;
         let interim = last.iter().fold(interim, |interim, byte| step(interim, *byte));
         u32::try_from(interim).unwrap_or(0)
     }

@@ -16,7 +16,7 @@ pub(super) enum Step {
     /// Writes the number.
     Number,
     /// Check characters of all to the left, of which `read` bytes are in `state` already.
-    CheckLeft { algorithm: Arc<dyn Algorithm>, state: u32, read: usize },
+    CheckLeft { algorithm: Arc<dyn Algorithm>, length: usize, state: u32, read: usize },
     /// Check characters of the number alone.
     CheckNumber { algorithm: Arc<dyn Algorithm> },
     /// All at once, with the places of single parts: for derived parts that read such.
@@ -36,7 +36,7 @@ pub(super) fn steps(issue: &Issue) -> Vec<Step> {
             (Kind::Check(check), Some(Inputs::Left)) if format.is_straight(at) => {
                 let algorithm = Arc::clone(&check.algorithm);
                 let (state, read) = read_ahead(issue, at, &*algorithm);
-                Step::CheckLeft { algorithm, state, read }
+                Step::CheckLeft { length: algorithm.length(), algorithm, state, read }
             }
             (Kind::Check(check), Some(Inputs::Parts(of))) if *of == [number] && number < at => {
                 Step::CheckNumber { algorithm: Arc::clone(&check.algorithm) }
@@ -90,9 +90,9 @@ impl Issue {
                     self.format.numbering().push(number, &self.tweak, out)?;
                     digits = begin..out.len();
                 }
-                Step::CheckLeft { algorithm, state, read } => {
+                Step::CheckLeft { algorithm, length, state, read } => {
                     let state = algorithm.fold(*state, &out.as_bytes()[before + read..]);
-                    push(algorithm.finish(state), algorithm.length(), out);
+                    push(algorithm.finish(state), *length, out);
                 }
                 Step::CheckNumber { algorithm } => {
                     let state = algorithm.fold(algorithm.start(), &out.as_bytes()[digits.clone()]);
@@ -107,7 +107,9 @@ impl Issue {
 
 /// Appends check characters, which are of ASCII.
 fn push(characters: Characters, length: usize, out: &mut String) {
-    for byte in &characters[..length] {
-        out.push(char::from(*byte));
+    let [first, second] = characters;
+    out.push(char::from(first));
+    if length > 1 {
+        out.push(char::from(second));
     }
 }
