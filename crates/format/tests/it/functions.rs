@@ -7,6 +7,8 @@ use crate::support::{format, issue, refused, text, with};
 fn registry() -> Settings {
     let registry = Registry::default()
         .with("Liar", |_| Ok(Function::new(1..=2, "0-9", |_, out| out.write_str("abc"))))
+        .with("Mute", |_| Ok(Function::new(1..=2, "0-9", |_, _| Ok(()))))
+        .with("Odd", |_| Ok(Function::new(1..=2, "0-9", |_, out| out.write_str("x"))))
         .with("Echo", |args| {
             let most = usize::try_from(args.number("most", 1..=20)?).unwrap_or(1);
             Ok(Function::new(1..=most, "0-9", |input, out| out.write_str(input.trim_start_matches('0'))))
@@ -43,6 +45,11 @@ fn one_that_breaks_its_promise_gives_no_text() {
     let error = issue.render(1, &mut out).unwrap_err();
     assert!(matches!(&error, RenderError::Function { given, .. } if given == "abc"));
     assert_eq!(out, "kept");
+    for name in ["Mute", "Odd"] {
+        let format = with(&format!("A@{{seq,w=3,over=error}}@{{{name}}}"), registry());
+        let error = self::issue(&format, "2026-04-01T12:00:00Z", "").text(1).unwrap_err();
+        assert!(error.to_string().ends_with("1 to 2 characters of [0-9] were promised"), "{error}");
+    }
 }
 
 #[test]

@@ -28,6 +28,10 @@ fn error_refuses_the_number_and_tells_the_allocator_where_to_stop() {
     let given = texts("@{seq,w=5,over=error}", [99999, 100_000, 100_001]);
     assert_eq!(given[0], Ok("99999".into()));
     assert_eq!(given[1], Err(RenderError::Exhausted { number: 100_000, end: 99999 }));
+    let mut out = String::from("kept");
+    let day = issue(&format("A@{date,yyyy}-@{seq,w=2,over=error}"), "2026-04-01T12:00:00Z", "");
+    assert!(day.render(100, &mut out).is_err());
+    assert_eq!(out, "kept");
     assert_eq!(format("@{seq,w=5,over=error}").counter().end, 99999);
     assert_eq!(format("@{seq,w=5,wmax=6}").counter().end, 999_999);
     assert_eq!(format("@{seq,w=5,end=40}").counter().end, 40);

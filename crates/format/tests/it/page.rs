@@ -21,8 +21,8 @@ fn request(given: &str) -> (Settings, String, u64, Values) {
     for (name, value) in given.split(' ').map(|pair| pair.split_once('=').unwrap()) {
         match name {
             "n" => number = value.parse().unwrap(),
-            "at" => day = value.to_owned(),
-            "zone" => settings.zone = value.to_owned(),
+            "at" => day = value.into(),
+            "zone" => settings.zone = value.into(),
             "maxlen" => settings.maxlen = value.parse().unwrap(),
             "unique" if value == "period" => settings.unique = Unique::Period,
             "key" => drop(settings.keys.insert(value.to_owned(), nists_key())),
