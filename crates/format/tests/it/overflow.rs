@@ -81,8 +81,8 @@ fn a_permutation_of_each_length() {
         assert_eq!(format.invert(&text).unwrap().number, number);
     }
     // A text of seven digits that stands for a number of fewer is nobody's.
-    let foreign = (0..200_000).map(|n| format!("{n:07}")).filter(|text| format.invert(text).is_err()).count();
-    assert!(foreign > 10_000, "a tenth of them: {foreign}");
+    let foreign = (0..4000).map(|n| format!("{n:07}")).filter(|text| format.invert(text).is_err()).count();
+    assert!(foreign > 200, "a tenth of them: {foreign}");
 }
 
 #[test]

@@ -55,6 +55,11 @@ fn s1_lets_neighbours_part_themselves_and_separators_stand_anywhere_between() {
             "a=12 x=-9 b=7B",
             "12-9-7B-1000",
         ),
+        (
+            "@{ctx,a,re=[0-9]+}@{ctx,x,len=2}-@{ctx,b,re=[A-Z0-9]+}@{ctx,y,len=1}/Z@{seq,w=4}",
+            "a=12 x=-9 b=7B y=/",
+            "12-9-7B//Z1000",
+        ),
         ("@{ctx,a,re=[0-9]+}-@{ctx,x,len=2}@{seq,w=4}", "a=12 x=-9", "12--91000"),
     ] {
         let format = format(accepted);
