@@ -99,6 +99,12 @@ impl Server {
         self.process.as_ref().map_or_else(String::new, Running::err)
     }
 
+    /// What it logged of why it took a slot out of use the last time.
+    pub(crate) fn evicted_for(&self, slot: usize) -> String {
+        let is_it = |line: &&str| line.contains("slot evicted") && line.contains(&format!("slot={slot} "));
+        self.log().lines().rfind(is_it).unwrap_or("never").to_owned()
+    }
+
     /// What it knows without asking any store.
     pub(crate) async fn look(&self) -> Look {
         Look::of(self.ask("/metrics").await)
