@@ -97,7 +97,7 @@ impl Wire {
             return Err(Fault::refused(cause));
         }
         let mut data = vec![0; length + 2];
-        self.0.read_exact(&mut data).await.map_err(broken)?;
+        self.0.read_exact(&mut data).await.map_err(|error| broken(&error))?;
         if !data.ends_with(b"\r\n") {
             return Err(unexpected("mg", "data without an end"));
         }
@@ -138,15 +138,19 @@ impl Wire {
 
     async fn ask(&mut self, pieces: &[&[u8]]) -> Result<String, Fault> {
         for piece in pieces {
-            self.0.write_all(piece).await.map_err(broken)?;
+            self.0.write_all(piece).await.map_err(|error| broken(&error))?;
         }
-        self.0.flush().await.map_err(broken)?;
+        self.0.flush().await.map_err(|error| broken(&error))?;
         self.line().await
     }
 
     async fn line(&mut self) -> Result<String, Fault> {
         let mut line = Vec::new();
-        let read = (&mut self.0).take(LINE_BYTES_MAX).read_until(b'\n', &mut line).await.map_err(broken)?;
+        let read = (&mut self.0)
+            .take(LINE_BYTES_MAX)
+            .read_until(b'\n', &mut line)
+            .await
+            .map_err(|error| broken(&error))?;
         if read == 0 {
             return Err(Fault::away("the server closed the connection"));
         }
@@ -155,7 +159,7 @@ impl Wire {
     }
 }
 
-fn broken(error: std::io::Error) -> Fault {
+fn broken(error: &std::io::Error) -> Fault {
     Fault::away(error.to_string())
 }
 

@@ -50,10 +50,12 @@ impl From<RedisError> for Fault {
     fn from(error: RedisError) -> Self {
         let text = error.to_string();
         match error.kind() {
-            Said::AuthenticationFailed => Self::refused(text),
             Said::Server(_) | Said::Extension => reported(&error, &text),
-            // A reply of another shape than ours, or a certificate that is not accepted: neither mends itself.
-            Said::Parse | Said::UnexpectedReturnType | Said::InvalidClientConfig => Self::refused(text),
+            // A login or a certificate that is not accepted, a reply of another shape than ours: none mends itself.
+            Said::AuthenticationFailed
+            | Said::Parse
+            | Said::UnexpectedReturnType
+            | Said::InvalidClientConfig => Self::refused(text),
             _ if text.contains("certificate") => Self::refused(text),
             _ => Self::away(text),
         }

@@ -60,7 +60,7 @@ impl Address {
             url.host_str().filter(|host| !host.is_empty()).ok_or_else(|| refused("no host is named"))?;
         let decoded = |text: &str| {
             let plain = percent_decode_str(text).decode_utf8();
-            plain.map(|plain| plain.into_owned()).map_err(|_| refused("it holds letters that are no text"))
+            plain.map(std::borrow::Cow::into_owned).map_err(|_| refused("it holds letters that are no text"))
         };
         if url.port() == Some(0) {
             return Err(refused("found port 0"));
