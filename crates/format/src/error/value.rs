@@ -8,15 +8,26 @@ use crate::limits::NUMBER_MAX;
 pub struct ValueError {
     /// The name of the value.
     pub field: String,
-    /// What was given; empty where nothing was.
+    /// What was given, cut after 80 characters; empty where nothing was.
     pub value: String,
     /// What is allowed.
     pub bound: String,
 }
 
 impl ValueError {
-    pub(crate) fn new(field: impl Into<String>, value: impl Into<String>, bound: impl Into<String>) -> Self {
-        Self { field: field.into(), value: value.into(), bound: bound.into() }
+    pub(crate) fn new(field: &str, value: &str, bound: impl Into<String>) -> Self {
+        Self { field: shown(field), value: shown(value), bound: bound.into() }
+    }
+}
+
+/// The most characters of a caller's own text that an error repeats.
+const SHOWN_CHARS_MAX: usize = 80;
+
+/// A caller's text, cut where it is long: errors travel into logs.
+fn shown(text: &str) -> String {
+    match text.char_indices().nth(SHOWN_CHARS_MAX) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
     }
 }
 

@@ -55,14 +55,14 @@ impl Issue {
         }
         let mut known = value::texts(format, values)?;
         let local = format.zone().local(instant);
-        let out_of_years = || ValueError::new("at", instant.to_string(), "years 1 to 9998 are allowed");
+        let out_of_years = || ValueError::new("at", &instant.to_string(), "years 1 to 9998 are allowed");
         let moment = Moment::new(local).ok_or_else(out_of_years)?;
         for (at, part) in format.template().parts.iter().enumerate() {
             if let Kind::Date(date) = &part.kind
                 && date.at.is_none()
             {
                 let out = &mut known.texts[at];
-                let unshown = |bound| ValueError::new("at", instant.to_string(), bound);
+                let unshown = |bound| ValueError::new("at", &instant.to_string(), bound);
                 date.pattern.render(&moment, out).map_err(unshown)?;
             }
         }

@@ -63,6 +63,19 @@ fn what_cannot_be_seen_is_refused() {
 }
 
 #[test]
+fn a_value_of_a_megabyte_is_refused_and_not_repeated() {
+    let format = format("@{ctx,a,re=[0-9]+}-@{date,yyyyMMdd,at=day}-@{seq,w=3}");
+    let long = "9".repeat(1 << 20);
+    let given = |name: &str, value: &str| {
+        let values = sequent_format::Values::new().with("a", "1").with("day", "2026-04-01").with(name, value);
+        format.issue(at("2026-04-01T12:00:00Z"), &values).unwrap_err().to_string()
+    };
+    for error in [given("a", &long), given("day", &long), given(&long, "x")] {
+        assert!(error.len() < 300, "{error}");
+    }
+}
+
+#[test]
 fn sixty_derived_parts_that_read_all_before_them_are_made_in_order() {
     let template = format!("@{{seq,w=5,over=error}}{}", "@{check,damm}".repeat(60));
     let format = format(&template);
