@@ -2,14 +2,14 @@
 
 use std::cell::Cell;
 
-use sequent_benches::Row;
+use sequent_benches::{Row, cpu_of};
 use sequent_client::{Client, Sequence};
 use sequent_core::{Clock, SystemClock};
 use tokio::runtime::Runtime;
 
 use crate::{
     callers::{Names, calling, runtime, unary},
-    child::{Server, cpu_of},
+    child::Server,
     load::Found,
     plan::{Cost, Loading, Plan},
     serve::SEQUENT,

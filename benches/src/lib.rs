@@ -2,9 +2,11 @@
 //!
 //! Absolute figures of one machine say little; the ratio of two loops that ran next to each other says what is asked.
 
+mod cpu;
 mod options;
 mod row;
 
+pub use cpu::cpu_of;
 pub use options::Options;
 pub use row::{Row, print};
 
