@@ -29,9 +29,6 @@ const AWAY: u64 = 10_000;
 /// Numbers of a slot that show that it is asked.
 const IN_USE: u64 = 2000;
 
-/// Three slow takes of each of two servers, one of which may have been on its way when it was counted.
-const SLOW_WRITES_MIN: u64 = 2 * (3 - 1);
-
 /// What goes on while stores fail.
 struct Run {
     harness: Harness,
@@ -91,12 +88,11 @@ impl Run {
         self.harness.all_live().await;
         self.in_use(slot).await;
         let store = &self.harness.ring.slots[slot];
-        let writes = if fault == Fault::Slow { store.writes().await } else { 0 };
         fault.strike(store).await;
         let struck = Instant::now();
         let evicted = self.within(struck, fault.noticed_within(), |live| !live, slot).await;
         if fault == Fault::Slow {
-            self.slowness_is_the_cause(&name, slot, writes).await;
+            self.slowness_is_the_cause(&name, slot);
         }
         self.load.more(AWAY).await;
         fault.end(&self.harness.ring.slots[slot], Some(&self.copies[slot])).await;
@@ -140,17 +136,12 @@ impl Run {
         assert!(asked, "slot {slot} gives no numbers");
     }
 
-    /// Who was slow went for being slow: not before both servers had borne it three times.
+    /// Who was slow went for being slow, not for an error. (That it takes three times is tested where time is told.)
     ///
     /// Or for a further connection that was wanted meanwhile: a login is many round trips, which at this pace are not done
     /// within its limit, and a store that lets nobody in goes at once.
-    async fn slowness_is_the_cause(&mut self, name: &str, slot: usize, writes_before: u64) {
-        let writes = self.harness.ring.slots[slot].writes().await - writes_before;
+    fn slowness_is_the_cause(&mut self, name: &str, slot: usize) {
         let causes = [0, 1].map(|server| self.harness.servers[server].evicted_for(slot));
-        let all = |word: &str| causes.iter().all(|cause| cause.contains(word));
-        if all("answered only after") && writes < SLOW_WRITES_MIN {
-            self.faults.push(format!("{name}: out after {writes} takes of two servers"));
-        }
         for cause in causes {
             if cause.contains("not connected within") {
                 println!("    no further connection could be made: {cause}");

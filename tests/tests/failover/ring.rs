@@ -35,16 +35,6 @@ impl Store {
         self.wire.address()
     }
 
-    /// How many statements that may write it has begun since its start.
-    pub(crate) async fn writes(&self) -> u64 {
-        let counts = "SELECT SUM(VARIABLE_VALUE) FROM information_schema.GLOBAL_STATUS
-            WHERE VARIABLE_NAME IN ('COM_UPDATE', 'COM_INSERT')";
-        let sum: f64 = self.db.sql(counts).await.trim().parse().unwrap();
-        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count")]
-        let sum = sum as u64;
-        sum
-    }
-
     /// Every byte of its answers arrives so much later.
     pub(crate) async fn slow_down(&self) {
         self.wire.set(Mode::Latency { there: Duration::ZERO, back: SLOWNESS }).await;
