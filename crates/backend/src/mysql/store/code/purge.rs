@@ -110,7 +110,9 @@ mod tests {
         // By the pigeonholes some share a place.
         let keys: Vec<Key> = (0..=PLACES).map(|key| Key::from_stored(&format!("key{key}"))).collect();
         for first in 1..=ROWS_KEPT {
-            keys.iter().for_each(|key| due.note(key, block(first)));
+            for key in &keys {
+                due.note(key, block(first));
+            }
         }
         for key in &keys {
             assert!(due.again(key, 1) && !due.again(key, 2));
