@@ -147,11 +147,14 @@ impl Look {
         self.text.lines().filter(is_it).filter_map(value).map(|value| value as u64).sum()
     }
 
-    /// Requests that a door answered with an error, by reason.
+    /// Requests that a door answered with an error, by reason. But for those that were late: the SDK has asked another
+    /// server by then, and how long its callers waited is in the journal.
     pub(crate) fn failed_requests(&self) -> Vec<String> {
         let failed = |line: &&str| {
             line.starts_with("sequent_requests_total{")
-                && !line.contains("reason=\"OK\"")
+                && !["OK", "DEADLINE_EXCEEDED"]
+                    .iter()
+                    .any(|reason| line.contains(&format!("reason=\"{reason}\"")))
                 && !line.ends_with(" 0")
         };
         self.text.lines().filter(failed).map(str::to_owned).collect()
