@@ -1,6 +1,6 @@
 //! A ring over guarded counters and nothing above: each take of a source is one take of the shards, of as many ids as asked.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use sequent_backend::mysql::{MysqlLedger, MysqlStore};
 use sequent_core::{
@@ -14,6 +14,10 @@ use crate::fleet::{Fleet, SHARD_BITS, SLOTS};
 
 /// The last raw id of a counter: what fits a JavaScript number, in four slots.
 const RAW_MAX: u64 = (1 << 53) >> SHARD_BITS;
+
+/// What is measured is statements. A machine that does other work besides stalls for seconds at times, and a slot that is
+/// evicted for that would leave the subject fewer servers than the baseline has.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Keys over one ring.
 pub(crate) struct Tower {
@@ -36,7 +40,8 @@ impl Tower {
                 .push(Some(Arc::new(MysqlStore::auto_increment(options, &slot.to_string()).map_err(said)?)));
         }
         let env = Env::default();
-        let ring = Ring::new(layout, stores, RingConfig::default(), env.clone());
+        let patient = RingConfig { slow_after: PATIENCE, attempt_timeout: PATIENCE, ..RingConfig::default() };
+        let ring = Ring::new(layout, stores, patient, env.clone());
         let cluster: SequenceName = name.parse().map_err(|error| format!("{name}: {error}"))?;
         let shard = |slot: SlotIndex| Some((slot, ring.store(slot)?));
         let opening = Opening {
