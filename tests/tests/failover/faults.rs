@@ -138,14 +138,14 @@ impl Run {
 
     /// Who was slow went for being slow, not for an error. (That it takes three times is tested where time is told.)
     ///
-    /// Or for a further connection that was wanted meanwhile: a login is many round trips, which at this pace are not done
+    /// A compare-and-swap that others beat is many round trips, and may pass an attempt's limit. Or it went for a further connection that was wanted meanwhile: a login is many round trips, which at this pace are not done
     /// within its limit, and a store that lets nobody in goes at once.
     fn slowness_is_the_cause(&mut self, name: &str, slot: usize) {
         let causes = [0, 1].map(|server| self.harness.servers[server].evicted_for(slot));
         for cause in causes {
             if cause.contains("not connected within") {
                 println!("    no further connection could be made: {cause}");
-            } else if !cause.contains("answered only after") {
+            } else if !cause.contains("kind=timeout") {
                 self.faults.push(format!("{name}: the cause is {cause}"));
             }
         }
