@@ -55,7 +55,7 @@ impl Harness {
         let ring = Ring::start().await;
         let folder = tempfile::tempdir().unwrap();
         let config = ring.config(folder.path(), settings, loss);
-        let servers = [Server::start(&config).await, Server::start(&config).await];
+        let servers = [Server::start(&config), Server::start(&config)];
         let harness = Self { servers, ring, _folder: folder };
         harness.warm().await;
         harness.all_live().await;
@@ -81,10 +81,9 @@ impl Harness {
     /// Both servers have every slot in use.
     pub(crate) async fn all_live(&self) {
         let live = |look: &Look| (0..4).all(|slot| look.is_live(slot));
-        let shown = || async { format!("{:?}", self.looks().await) };
-        if self.both(PATIENCE, live).await.is_none() {
-            panic!("not all slots are live after {PATIENCE:?}: {}", shown().await);
-        }
+        let are = self.both(PATIENCE, live).await.is_some();
+        let looks = self.looks().await;
+        assert!(are, "not all slots are live after {PATIENCE:?}: {looks:?}");
     }
 
     /// Waits until both servers say so; how long that took, unless it was too long.

@@ -156,6 +156,7 @@ impl Caller {
     }
 }
 
+#[allow(clippy::needless_pass_by_value, reason = "what map_err hands on")]
 fn text(error: sequent_client::Error) -> String {
     format!("{} {error}", error.reason())
 }

@@ -49,8 +49,9 @@ pub(crate) struct Ring {
 
 impl Ring {
     pub(crate) async fn start() -> Self {
-        let [a, b, c, d] = KINDS.map(Store::start);
-        let (a, b, c, d, ledger) = tokio::join!(a, b, c, d, Store::start("ledger"));
+        // Boxed: five starts at once are a large future.
+        let [a, b, c, d] = KINDS.map(|kind| Box::pin(Store::start(kind)));
+        let (a, b, c, d, ledger) = tokio::join!(a, b, c, d, Box::pin(Store::start("ledger")));
         Self { slots: vec![a, b, c, d], ledger }
     }
 

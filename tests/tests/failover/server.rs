@@ -30,18 +30,18 @@ pub(crate) struct Look {
 
 impl Server {
     /// Started, and ready.
-    pub(crate) async fn start(config: &str) -> Self {
+    pub(crate) fn start(config: &str) -> Self {
         let place = Place::new();
         let file = place.path("sequent.toml");
         std::fs::write(&file, config).unwrap();
         let ports = [Port::reserve(), Port::reserve(), Port::reserve()];
         let mut server = Self { place, config: file, ports, process: None };
-        server.restart().await;
+        server.restart();
         server
     }
 
     /// Started at the same addresses, and ready.
-    pub(crate) async fn restart(&mut self) {
+    pub(crate) fn restart(&mut self) {
         let [grpc, http, admin] = [self.grpc(), self.http(), self.admin()];
         let config = self.config.display().to_string();
         let data = self.place.data().display().to_string();

@@ -159,7 +159,7 @@ impl Load {
             }
             tokio::time::sleep(LOOK_EVERY).await;
         }
-        panic!("slot {slot} does not give, after {after}: {:?}", self.engines.each_ref().map(|e| e.slots()));
+        panic!("slot {slot} does not give, after {after}: {:?}", self.engines.each_ref().map(Engine::slots));
     }
 
     async fn end(self) {
