@@ -17,10 +17,10 @@ use super::{
 ///
 /// - `STRICT_ALL_TABLES`: without it a take of a dead life by several rows succeeds;
 /// - `NO_AUTO_VALUE_ON_ZERO`: an anchor of 0 is a row of 0;
-/// - one statement is one transaction; who waits for a lock gives up after a second and says so;
+/// - one statement is one transaction, and the end of one begins no other and ends no connection; who waits for a lock gives up after a second and says so;
 /// - times are compared as text, so there is one zone.
 const SESSION: &str = "SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_AUTO_VALUE_ON_ZERO,NO_ENGINE_SUBSTITUTION', \
-    autocommit = 1, time_zone = '+00:00', innodb_lock_wait_timeout = 1, lock_wait_timeout = 2";
+    autocommit = 1, completion_type = 0, time_zone = '+00:00', innodb_lock_wait_timeout = 1, lock_wait_timeout = 2";
 
 /// How long the first look may take where tables may have to be made, each of which the server brings to its disk.
 const MAKE_LIMIT: Duration = Duration::from_secs(10);
@@ -46,9 +46,10 @@ pub(super) struct Done {
 impl Link {
     /// Connects within the limit. With `create`, missing tables are made.
     pub(super) async fn open(options: &MysqlOptions, schema: &Schema, create: bool) -> Result<Self, Fault> {
-        let conn = within(options.connect_limit, connect(options)).await?;
+        let conn = within(ErrorKind::Unavailable, options.connect_limit, connect(options)).await?;
         let limit = if create { options.connect_limit.max(MAKE_LIMIT) } else { options.connect_limit };
-        within(limit, Self::introduce(conn, options, schema, create)).await
+        // Whoever greets is there, however far away: that is slowness, not absence.
+        within(ErrorKind::Timeout, limit, Self::introduce(conn, options, schema, create)).await
     }
 
     async fn introduce(
@@ -73,6 +74,7 @@ impl Link {
         }
         let made = schema::settle(&mut link, schema, create, &*options.entropy).await?;
         let boot = link.boot(options, schema).await?;
+        link.keep_to(schema).await?;
         link.incarnation = link.named(&boot, &made);
         Ok(link)
     }
@@ -88,6 +90,26 @@ impl Link {
         self.read_boot(schema)
             .await?
             .ok_or_else(|| Fault::refused(format!("table {} keeps nothing", schema.boot)))
+    }
+
+    /// Notes how ids are counted here, or refuses a database in which they are counted otherwise.
+    async fn keep_to(&mut self, schema: &Schema) -> Result<(), Fault> {
+        let Some(way) = schema.way else { return Ok(()) };
+        let sql = "SELECT (SELECT said FROM sequent_identity WHERE name = 'way')";
+        let (mut found,): (Option<String>,) = self.only(sql, ()).await?;
+        if found.is_none() {
+            self.exec("INSERT IGNORE INTO sequent_identity (name, said) VALUES ('way', ?)", (way,)).await?;
+            (found,) = self.only(sql, ()).await?;
+        }
+        let found = found.unwrap_or_default();
+        if found == way {
+            return Ok(());
+        }
+        let cause = format!(
+            "this database counts in {found}, and this store in {way}: take the kind of store that it was made by, or another \
+             database"
+        );
+        Err(Fault::refused(cause))
     }
 
     /// Reads it together with the connection's id, as the server that answers knows it: something in between that spreads
@@ -106,11 +128,12 @@ impl Link {
         Ok(token)
     }
 
-    /// Looks again at what the incarnation is made of; what a connection learned when it was opened may have been replaced
+    /// Looks again at what the incarnation is made of, and at the settings; what a connection learned when it was opened may have been replaced
     /// under it, by a dump that was loaded.
     pub(super) async fn speaks_still(&mut self, schema: &Schema) -> Result<bool, Fault> {
         let boot = self.read_boot(schema).await?;
         let made = schema::made(self, schema).await?;
+        self.settings = Settings::new(self.rows(settings::ASK, ()).await?);
         let (read_only,): (String,) = self.only("SELECT CAST(@@global.read_only AS CHAR)", ()).await?;
         let same = boot.zip(made).is_some_and(|(boot, made)| self.named(&boot, &made) == self.incarnation);
         Ok(same && matches!(read_only.as_str(), "0" | "OFF"))
@@ -195,8 +218,12 @@ impl Link {
     }
 }
 
-async fn within<T>(limit: Duration, work: impl Future<Output = Result<T, Fault>>) -> Result<T, Fault> {
-    let late = |_| Fault::broken(ErrorKind::Unavailable, format!("not connected within {limit:?}"));
+async fn within<T>(
+    late: ErrorKind,
+    limit: Duration,
+    work: impl Future<Output = Result<T, Fault>>,
+) -> Result<T, Fault> {
+    let late = |_| Fault::broken(late, format!("not connected within {limit:?}"));
     timeout(limit, work).await.map_err(late)?
 }
 

@@ -15,6 +15,8 @@ pub(super) struct Schema {
     pub(super) anchor: &'static str,
     /// The table in memory that is empty after each start of the server.
     pub(super) boot: &'static str,
+    /// How a store's ids are counted, noted by whoever came first: two ways in one database would each give the same ids.
+    pub(super) way: Option<&'static str>,
     /// Makes the row that the anchor has from the start, from two random tokens, if nothing else is there.
     pub(super) beget: Option<&'static str>,
     /// Whether ids come from `AUTO_INCREMENT`.

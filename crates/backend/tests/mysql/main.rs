@@ -5,6 +5,7 @@
 mod auto_increment;
 mod ledger;
 mod mishaps;
+mod misused;
 mod processes;
 mod reach;
 mod refusals;

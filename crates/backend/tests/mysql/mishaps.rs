@@ -51,8 +51,8 @@ async fn a_table_taken_away_under_a_process_is_not_made_anew() {
 
 #[tokio::test]
 async fn a_server_restored_from_an_old_copy_of_its_files_speaks_as_another() {
-    let site = Site::new(CODES).await;
     for (name, make) in WAYS {
+        let site = Site::new(CODES).await;
         let before = Hand::of(make(site.options())).await.unwrap();
         before.begin(name, 1, 0).await.unwrap();
         before.take(name, 1, 50).await.unwrap();

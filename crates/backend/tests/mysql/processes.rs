@@ -48,9 +48,9 @@ async fn as_a_process() {
 
 #[tokio::test]
 async fn processes_at_once_some_killed_never_get_a_number_twice() {
-    let site = Site::new(CODES).await;
-    let url = site.server.url_as("shop", "a%20secret");
     for (way, (name, make)) in WAYS.into_iter().enumerate() {
+        let site = Site::new(CODES).await;
+        let url = site.server.url_as("shop", "a%20secret");
         let hand = Hand::of(make(site.options())).await.unwrap();
         hand.begin(name, 1, 0).await.unwrap();
         let readers: Vec<_> = (0..PROCESSES)

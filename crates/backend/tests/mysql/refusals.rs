@@ -32,7 +32,9 @@ async fn a_missing_schema_is_made_only_where_that_is_allowed() {
     MysqlStore::row(never()).inspect().await.unwrap();
     MysqlLedger::new(site.options()).inspect().await.unwrap();
     MysqlLedger::new(never()).inspect().await.unwrap();
-    let hand = Hand::of((WAYS[2].1)(never())).await.unwrap();
+    let codes = Site::new(LEDGER).await;
+    WAYS[2].1(codes.options()).inspect().await.unwrap();
+    let hand = Hand::of((WAYS[2].1)(MysqlOptions { create: false, ..codes.options() })).await.unwrap();
     failed(hand.close("order", 1).await, ErrorKind::Refused, &["order_code_0", "may be made"]);
 }
 

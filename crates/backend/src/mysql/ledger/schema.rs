@@ -105,6 +105,7 @@ pub(super) static LEDGER: Schema = Schema {
     tables: &[LAYOUT, SERVERS, SLOTS, COUNTERS, HISTORY, DEFINITIONS, WORDS, BOOT, META],
     anchor: "sequent_meta",
     boot: "sequent_boot",
+    way: None,
     beget: Some(
         "INSERT IGNORE INTO sequent_meta (one, id, token) SELECT 1, ?, ? FROM DUAL \
         WHERE NOT EXISTS (SELECT 1 FROM sequent_layout) AND NOT EXISTS (SELECT 1 FROM sequent_counters)",

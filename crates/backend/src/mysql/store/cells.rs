@@ -86,14 +86,13 @@ impl Work for Lift<'_> {
     }
 }
 
-/// Closes the row of a key for the next life, writing it if need be; returns its value.
+/// Closes the row of a key for the next life, writing it if need be; returns its value. Below zero it is only by hand, and
+/// then no id was given that it would have to cover.
 pub(super) async fn close_row(link: &mut Link, key: &Key, next: Life) -> Result<u64, Fault> {
     // A row that was not there bears no id: 0, as it should be. The count of rows says nothing here.
     let sql = "INSERT INTO sequent_cells (k, life, open, v) VALUES (?, ?, 0, 0) \
-        ON DUPLICATE KEY UPDATE v = LAST_INSERT_ID(v), life = VALUES(life), open = 0";
-    let done = link.exec(sql, (key.as_str(), next.to_stored())).await?;
-    // Below zero only by hand, and then no id was given that it would have to cover.
-    Ok(if i64::try_from(done.id).is_ok() { done.id } else { 0 })
+        ON DUPLICATE KEY UPDATE v = LAST_INSERT_ID(GREATEST(v, 0)), life = VALUES(life), open = 0";
+    Ok(link.exec(sql, (key.as_str(), next.to_stored())).await?.id)
 }
 
 /// What the row of a key holds.

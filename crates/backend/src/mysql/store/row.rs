@@ -27,7 +27,8 @@ impl Work for Take<'_> {
     async fn run(&self, link: &mut Link) -> Result<Block, Fault> {
         let (key, want) = (self.cell.key, self.want.max(1));
         let added = stored("count", key, want)?;
-        let sql = "UPDATE sequent_cells SET v = LAST_INSERT_ID(v + ?) WHERE k = ? AND life = ? AND open = 1";
+        let sql = "UPDATE sequent_cells SET v = LAST_INSERT_ID(v + ?) WHERE k = ? AND life = ? AND open = 1 \
+            AND v >= 0";
         match link.exec(sql, (added, key.as_str(), self.life.to_stored())).await {
             Ok(done) if done.found == 1 => {
                 Block::ending_at(done.id, want).map_err(|error| SourceError::exhausted(error).into())

@@ -92,7 +92,8 @@ impl Register for Row<'_> {
 
     async fn swap(&mut self, seen: &Seen<()>, new: State) -> Result<bool, Fault> {
         let (old, key) = (seen.state, self.cell.key);
-        let sql = "UPDATE sequent_cells SET life = ?, open = ?, v = ? WHERE k = ? AND life = ? AND open = ? AND v = ?";
+        let sql = "UPDATE sequent_cells SET life = ?, open = ?, v = ? WHERE k = ? AND life = ? AND open = ? \
+            AND GREATEST(v, 0) = ?";
         let to = (new.life.to_stored(), new.open, stored("value", key, new.value)?);
         let from = (key.as_str(), old.life.to_stored(), old.open, stored("value", key, old.value)?);
         let done = self.link.exec(sql, (to.0, to.1, to.2, from.0, from.1, from.2, from.3)).await?;

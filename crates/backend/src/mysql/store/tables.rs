@@ -38,6 +38,7 @@ const ROWS: Schema = Schema {
     tables: &[IDENTITY, CELLS_TABLE, BOOT],
     anchor: "sequent_cells",
     boot: "sequent_boot",
+    way: Some("rows"),
     beget: None,
     auto_increment: false,
     transactions: false,
@@ -49,6 +50,7 @@ pub(super) static CELLS: Schema = ROWS;
 
 /// Counters in tables of their own, with rows as fences.
 pub(super) static FENCES: Schema = Schema {
+    way: Some("tables with AUTO_INCREMENT"),
     auto_increment: true,
     session: ", auto_increment_increment = 1, auto_increment_offset = 1",
     ..ROWS

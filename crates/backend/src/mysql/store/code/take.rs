@@ -10,7 +10,7 @@ use super::{
     table::{Code, Tables},
 };
 use crate::mysql::{
-    fault::{ER_AUTOINC, ER_BAD_NULL, ER_DUP_ENTRY, ER_NO_SUCH_TABLE, Fault},
+    fault::{Cause, ER_AUTOINC, ER_BAD_NULL, ER_DUP_ENTRY, ER_NO_SUCH_TABLE, Fault},
     link::Link,
     store::stored,
     work::{Frame, Work},
@@ -76,10 +76,9 @@ impl Work for Take<'_> {
             Err(fault) if fault.is(ER_NO_SUCH_TABLE) => {
                 Err(refuse(link, &self.cell, self.life, &code).await?)
             }
+            Err(Fault::Server(ER_DUP_ENTRY, cause)) => Err(self.met(link, &code, most, cause).await?),
             // At the very edge, where others took since it was looked at.
-            Err(fault) if fault.is(ER_DUP_ENTRY) || ER_AUTOINC.iter().any(|code| fault.is(*code)) => {
-                Err(self.exhausted().into())
-            }
+            Err(fault) if ER_AUTOINC.iter().any(|code| fault.is(*code)) => Err(self.exhausted().into()),
             Err(fault) => Err(fault),
         }
     }
@@ -88,16 +87,31 @@ impl Work for Take<'_> {
 impl Take<'_> {
     /// The fence gave nothing: is the end of the range near, or is it not this life's?
     async fn refused(&self, link: &mut Link, code: &Code, most: i64) -> Result<Fault, Fault> {
+        match self.highest(link, code).await? {
+            Some(highest) if highest > most => Ok(self.exhausted().into()),
+            _ => refuse(link, &self.cell, self.life, code).await,
+        }
+    }
+
+    /// An id that this take was to give is there already: at the end of the range; or a lift came in between the ids that
+    /// the server had set aside for it. The statement has done nothing, and goes again above them.
+    async fn met(&self, link: &mut Link, code: &Code, most: i64, cause: Cause) -> Result<Fault, Fault> {
+        match self.highest(link, code).await? {
+            Some(highest) if highest <= most => Ok(Fault::Busy(cause)),
+            Some(_) => Ok(self.exhausted().into()),
+            None => refuse(link, &self.cell, self.life, code).await,
+        }
+    }
+
+    /// The highest id, through fence and anchor.
+    async fn highest(&self, link: &mut Link, code: &Code) -> Result<Option<i64>, Fault> {
         let sql = format!(
             "SELECT (SELECT MAX(m.id) FROM {table} m) FROM sequent_cells c JOIN {table} a ON a.id = c.v \
             WHERE c.k = ? AND c.life = ? AND c.open = 1",
             table = code.sql()
         );
         let highest: Option<(i64,)> = link.row(&sql, (self.cell.key.as_str(), self.life.to_stored())).await?;
-        match highest {
-            Some((highest,)) if highest > most => Ok(self.exhausted().into()),
-            _ => refuse(link, &self.cell, self.life, code).await,
-        }
+        Ok(highest.map(|(highest,)| highest))
     }
 
     fn exhausted(&self) -> SourceError {
