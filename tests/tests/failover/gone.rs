@@ -13,7 +13,7 @@ use crate::{
     faults::RESCUED_WITHIN,
     harness::{Harness, PATIENCE, SETTINGS, until},
     http::{Answer, Http},
-    journal::ATTEMPT,
+    journal::{ATTEMPT, Journal},
     load::Load,
     stalls::Stalls,
 };
@@ -41,6 +41,7 @@ async fn while_one_lives_nobody_fails_and_with_none_the_error_comes_at_once() {
     for way in WAYS {
         all_four(&harness, way, &stalls).await;
     }
+    println!("{} numbers, none twice", harness.journal.bits.count());
     for server in &mut harness.servers {
         assert_eq!(server.drain(), Some(0));
     }
@@ -79,7 +80,7 @@ async fn all_four(harness: &Harness, way: [Fault; 4], stalls: &Stalls) {
         fault.strike(store).await;
     }
     for (server, ready) in harness.servers.iter().zip(ready) {
-        let served = serve_what_is_ready(server.http(), stalls).await;
+        let served = serve_what_is_ready(server.http(), &harness.journal, stalls).await;
         println!("{way:?}: {served} numbers were served of {ready} that were ready");
         assert!(served > 0 && served >= ready / 2, "{served} of {ready}");
     }
@@ -92,7 +93,12 @@ async fn all_four(harness: &Harness, way: [Fault; 4], stalls: &Stalls) {
     let begun = Instant::now();
     way[3].end(&harness.ring.slots[3], None).await;
     for server in &harness.servers {
-        let back = until(PATIENCE, async || ask(server.http()).await.0.status == 200).await;
+        let back = until(PATIENCE, async || {
+            let (answer, _) = ask(server.http()).await;
+            harness.journal.bits.add("back", answer.numbers().unwrap_or_default());
+            answer.status == 200
+        });
+        let back = back.await;
         let (took, stall) = (begun.elapsed(), stalls.within(begun, Instant::now()));
         println!("{way:?}: served again after {took:?}");
         assert!(back && took <= RESCUED_WITHIN + stall, "service returned after {took:?}, stalled {stall:?}");
@@ -104,7 +110,7 @@ async fn all_four(harness: &Harness, way: [Fault; 4], stalls: &Stalls) {
 }
 
 /// Takes one number after the other until there is none; how many there were.
-async fn serve_what_is_ready(door: SocketAddr, stalls: &Stalls) -> u64 {
+async fn serve_what_is_ready(door: SocketAddr, journal: &Journal, stalls: &Stalls) -> u64 {
     let mut served = 0;
     loop {
         let (answer, took) = ask_within(door, FIRST, stalls).await;
@@ -112,6 +118,7 @@ async fn serve_what_is_ready(door: SocketAddr, stalls: &Stalls) -> u64 {
             println!("the first error, after {took:?}: {}", answer.body);
             return served;
         }
+        journal.bits.add("ready", answer.numbers().unwrap());
         served += 1;
     }
 }

@@ -2,6 +2,7 @@
 
 use std::{
     future::Future,
+    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -9,6 +10,7 @@ use tempfile::TempDir;
 
 use crate::{
     http::Http,
+    journal::Journal,
     ring::Ring,
     server::{Look, Server},
 };
@@ -41,6 +43,8 @@ pub(crate) struct Harness {
     // First: the servers go before their stores.
     pub(crate) servers: [Server; 2],
     pub(crate) ring: Ring,
+    /// Every number that anybody was given, from the first on.
+    pub(crate) journal: Arc<Journal>,
     _folder: TempDir,
 }
 
@@ -56,7 +60,7 @@ impl Harness {
         let folder = tempfile::tempdir().unwrap();
         let config = ring.config(folder.path(), settings, loss);
         let servers = [Server::start(&config), Server::start(&config)];
-        let harness = Self { servers, ring, _folder: folder };
+        let harness = Self { servers, ring, journal: Arc::default(), _folder: folder };
         harness.warm().await;
         harness.all_live().await;
         harness
@@ -73,7 +77,7 @@ impl Harness {
             let mut http = Http::connect(server.http()).await.unwrap();
             for _ in 0..20 {
                 // Whether they come is not what is tested: the first start of all, on a busy machine.
-                drop(http.next(200).await);
+                self.journal.bits.add("warm", http.next(200).await.unwrap_or_default());
             }
         }
     }

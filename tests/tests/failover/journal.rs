@@ -1,6 +1,7 @@
 //! What every request came to, and how long it took.
 
 use std::{
+    cmp::Reverse,
     collections::BTreeMap,
     sync::{
         Mutex, MutexGuard, PoisonError,
@@ -86,8 +87,11 @@ impl Phase {
         let times =
             self.times.entry(kind).or_insert_with(|| Histogram::new_with_max(TIME_MAX_US, 3).unwrap());
         times.saturating_record(u64::try_from(took.as_micros()).unwrap_or(u64::MAX));
-        if took > ATTEMPT && self.slow.len() < SHOWN_MAX {
+        if took > ATTEMPT {
             self.slow.push((kind, begun, ended));
+            // The slowest are kept.
+            self.slow.sort_by_key(|(_, begun, ended)| Reverse(*ended - *begun));
+            self.slow.truncate(SHOWN_MAX);
         }
         if let Some(failure) = failure {
             self.failed += 1;

@@ -47,7 +47,7 @@ struct Caller {
 impl Load {
     /// Begins; the second server may be away where `second_dies`: then HTTP on it is no failure.
     pub(crate) fn start(harness: &Harness, second_dies: bool) -> Self {
-        let journal = Arc::<Journal>::default();
+        let journal = Arc::clone(&harness.journal);
         let stopped = Arc::<AtomicBool>::default();
         let caller = Caller { journal: Arc::clone(&journal), stopped: Arc::clone(&stopped) };
         let urls = harness.urls();
