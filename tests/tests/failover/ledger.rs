@@ -144,9 +144,11 @@ async fn refusal(door: std::net::SocketAddr, stalls: &Stalls) -> Option<String> 
 async fn a_ledger_put_back_to_an_older_copy_is_told_and_repeats_nothing() {
     let mut harness = Harness::start_under(SETTINGS, "continue").await;
     let old = harness.ring.ledger.db.copy().await;
-    ledger_is_away(&harness, 0).await;
+    let copied = version(&harness).await;
     let mut load = Load::start(&harness, false);
     load.more(CALM).await;
+    // Otherwise the copy would lack nothing.
+    assert!(until(PATIENCE, async || version(&harness).await > copied).await, "the ledger was written to");
     Fault::Restored.strike(&harness.ring.ledger).await;
     load.more(CALM / 4).await;
     Fault::Restored.end(&harness.ring.ledger, Some(&old)).await;
@@ -174,6 +176,12 @@ async fn a_ledger_put_back_to_an_older_copy_is_told_and_repeats_nothing() {
         assert_eq!(server.drain(), Some(0));
     }
     put_back_while_nobody_runs(&harness, &load).await;
+}
+
+/// How often the ledger was written to, as it says itself.
+async fn version(harness: &Harness) -> u64 {
+    let said = harness.ring.ledger.db.sql("SELECT version FROM sequent_test.sequent_meta").await;
+    said.trim().parse().unwrap()
 }
 
 /// The same copy again, with every server stopped.
