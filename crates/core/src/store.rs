@@ -95,7 +95,8 @@ pub trait Store: Send + Sync {
     fn mark<'a>(&'a self, under: &'a Incarnation, version: u64) -> BoxFuture<'a, Result<u64, SourceError>>;
 
     /// Adds `want` (0 counts as 1) to the cell, if it is open and of this life, and returns the ids added; otherwise
-    /// `Regressed`. Past `i64::MAX`: `Exhausted`, and the cell is as it was.
+    /// `Regressed`. A store may add fewer where so many at once would take too long; at least one. Past `i64::MAX`:
+    /// `Exhausted`, and the cell is as it was.
     fn take<'a>(&'a self, cell: Cell<'a>, life: Life, want: u64)
     -> BoxFuture<'a, Result<Block, SourceError>>;
 
