@@ -51,8 +51,12 @@ pub struct Appetite {
     refill: Duration,
     given: u64,
     boost: u64,
+    /// The boost before the refill that was asked for last: what is taken back if that fails.
+    boost_before: u64,
     takes: u8,
     starved: bool,
+    /// The last refill gave nothing.
+    failing: bool,
 }
 
 impl Appetite {
@@ -89,6 +93,13 @@ impl Appetite {
     /// A refill gave `given` numbers after `took`.
     pub fn feed(&mut self, now: Instant, given: u64, took: Duration) {
         (self.fed, self.given, self.refill) = (Some(now), given, took);
+        self.failing = false;
+    }
+
+    /// A refill gave nothing. That the reserve is dry says nothing about demand from then on: it is not taken for a burst,
+    /// or callers who try again would have the first refill after an outage take all that may be at risk.
+    pub fn fail(&mut self) {
+        (self.boost, self.failing) = (self.boost_before, true);
     }
 
     /// How much to ask for now; 0 while there is enough. Said yes to, it must be asked for.
@@ -143,10 +154,11 @@ impl Appetite {
     /// A reserve that ran dry was too small: the next is twice the last. One that did not is left to the rates.
     fn learn(&mut self, now: Instant, config: &ReservoirConfig) {
         let idle = self.idle(now) > LONG;
-        self.boost = if self.starved && !idle {
-            self.boost.max(self.given).saturating_mul(2).min(config.at_risk_max)
-        } else {
-            self.boost / 2
+        self.boost_before = self.boost;
+        self.boost = match (self.starved, self.failing) {
+            (true, true) if !idle => self.boost,
+            (true, false) if !idle => self.boost.max(self.given).saturating_mul(2).min(config.at_risk_max),
+            _ => self.boost / 2,
         };
         self.starved = false;
     }
@@ -258,6 +270,31 @@ mod tests {
             "halved for each reserve's length that nobody asks"
         );
         assert_eq!(hold(200), 64);
+    }
+
+    #[test]
+    fn refills_that_fail_are_no_bursts() {
+        let mut life = Life::new();
+        life.live(30, 100);
+        let (before, now) = (life.asked.last().copied().unwrap(), life.now);
+        let ask = |life: &mut Life| {
+            life.appetite.starve();
+            let needs = Needs { waiting: 1, ..Needs::default() };
+            life.appetite.ask(now, needs, &life.config)
+        };
+        // An outage: callers find nothing, ask, and fail; again and again.
+        for _ in 0..40 {
+            ask(&mut life);
+            life.appetite.fail();
+        }
+        let first = ask(&mut life);
+        assert!(first <= 2 * before.max(life.target()), "{first} at once, after refills of {before}");
+        life.appetite.feed(now, first, SECOND / 10);
+        let second = ask(&mut life);
+        assert!(
+            second >= 2 * first,
+            "a reserve that runs dry after it is a burst again: {second} after {first}"
+        );
     }
 
     #[test]

@@ -124,6 +124,25 @@ async fn a_source_that_fails_at_once_is_asked_once_for_each_caller_and_no_more()
 }
 
 #[tokio::test(start_paused = true)]
+async fn callers_who_try_again_in_an_outage_make_no_large_refill_after_it() {
+    let source = Arc::new(ScriptedSource::new([Act::Give, Act::Give], Act::Err(ErrorKind::NoShard)));
+    let bench = over(&source);
+    for _ in 0..66 {
+        bench.reservoir.next(None).await.unwrap();
+        settle().await;
+    }
+    for _ in 0..40 {
+        assert!(bench.reservoir.next(None).await.is_err());
+        tokio::time::sleep(SECOND / 10).await;
+    }
+    source.always(Act::Give);
+    bench.reservoir.next(None).await.unwrap();
+    // Who gave 66 numbers in all has no use for thousands, and would not get a million of them at once.
+    let wants = source.wants();
+    assert!(wants.iter().all(|want| *want < 1000), "{wants:?}");
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_failure_serves_whom_it_can() {
     let failing = Act::Late(SECOND, Box::new(Act::Err(ErrorKind::Exhausted)));
     let source = Arc::new(ScriptedSource::new([Act::Short(3)], failing));

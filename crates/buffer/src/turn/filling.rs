@@ -45,6 +45,7 @@ impl Turn<'_> {
 
     /// Who can be served from what is here is served; the others fail at once.
     fn failed(&mut self, error: &SourceError) {
+        self.state.appetite.fail();
         self.state.tally.refills_failed += 1;
         self.state.tally.last_error = Some(error.clone());
         self.expire();
