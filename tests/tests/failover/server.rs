@@ -147,14 +147,15 @@ impl Look {
         self.text.lines().filter(is_it).filter_map(value).map(|value| value as u64).sum()
     }
 
-    /// Requests that a door answered with an error, by reason. But for those that were late: the SDK has asked another
+    /// Requests that a door answered with an error, by reason. But for leases that were late: the SDK has asked another
     /// server by then, and how long its callers waited is in the journal.
     pub(crate) fn failed_requests(&self) -> Vec<String> {
         let failed = |line: &&str| {
+            let is = |label: &str, value: &str| line.contains(&format!("{label}=\"{value}\""));
+            let is_late_lease = is("method", "lease") && is("reason", "DEADLINE_EXCEEDED");
             line.starts_with("sequent_requests_total{")
-                && !["OK", "DEADLINE_EXCEEDED"]
-                    .iter()
-                    .any(|reason| line.contains(&format!("reason=\"{reason}\"")))
+                && !is("reason", "OK")
+                && !is_late_lease
                 && !line.ends_with(" 0")
         };
         self.text.lines().filter(failed).map(str::to_owned).collect()
