@@ -6,7 +6,8 @@ use crate::BoxFuture;
 
 /// A queue whose asks are answered by batched calls, one call at a time.
 ///
-/// Nobody waits for a batch to fill: the first ask goes alone, those that arrive meanwhile go together.
+/// Nobody waits for a batch to fill: the first ask goes at once, with those that others have ready; those that arrive
+/// meanwhile go together in the next.
 /// A caller that goes away loses its answer only; its ask still travels.
 ///
 /// ```
@@ -56,6 +57,14 @@ impl<A: Send + 'static, R: Send + 'static> Merge<A, R> {
         let driver = async move {
             let mut batch = Vec::new();
             while receiver.recv_many(&mut batch, most.max(1)).await > 0 {
+                // Those whom the call before has answered are about to ask again: without a turn for them the first goes
+                // alone each time, and the others wait for it.
+                give_way().await;
+                while batch.len() < most
+                    && let Ok(ask) = receiver.try_recv()
+                {
+                    batch.push(ask);
+                }
                 let (asks, callers): (Vec<A>, Vec<_>) = batch.drain(..).unzip();
                 for (answer, caller) in call(asks).await.into_iter().zip(callers) {
                     // A caller that went away has no use for its answer; whatever it asked for is burnt.
@@ -72,6 +81,19 @@ impl<A: Send + 'static, R: Send + 'static> Merge<A, R> {
         self.queue.send((ask, sender)).await.map_err(|_| MergeClosed)?;
         receiver.await.map_err(|_| MergeClosed)
     }
+}
+
+/// Lets whoever is ready to run have a turn, under any executor.
+async fn give_way() {
+    let mut waited = false;
+    std::future::poll_fn(|cx| {
+        if std::mem::replace(&mut waited, true) {
+            return std::task::Poll::Ready(());
+        }
+        cx.waker().wake_by_ref();
+        std::task::Poll::Pending
+    })
+    .await;
 }
 
 #[cfg(test)]

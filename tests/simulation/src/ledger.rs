@@ -4,9 +4,9 @@ use sequent_backend::memory::MemoryLedger;
 use sequent_core::{
     BoxFuture, Incarnation, SlotIndex, SourceError,
     ledger::{
-        Answer, Catalog, Counter, Defined, Definition, Identity, Known, LayoutBook, LayoutRecord,
-        LedgerInspection, Loss, Moved, Opened, Opening, Pass, PastLife, Presence, Raise, Raised, Reading,
-        Recovery, Row, Rows, ServerId, ShowUp, Word, Words,
+        Answer, Catalog, Counter, Defined, Definition, Dense, DenseAsk, DenseRow, DenseTaken, Identity,
+        Known, LayoutBook, LayoutRecord, LedgerInspection, Loss, Moved, Opened, Opening, Pass, PastLife,
+        Presence, Raise, Raised, Reading, Recovery, Row, Rows, ServerId, ShowUp, Word, Words,
     },
 };
 
@@ -156,6 +156,23 @@ impl Words for SimLedger {
     fn say<'a>(&'a self, word: &'a Word) -> Reply<'a, Word> {
         let word = word.clone();
         send!(self, ledger => ledger.say(&word))
+    }
+}
+
+impl Dense for SimLedger {
+    fn count<'a>(
+        &'a self,
+        pass: Pass<'a>,
+        asks: &'a [DenseAsk],
+        renew: bool,
+    ) -> Reply<'a, Answer<Vec<DenseTaken>>> {
+        let (pass, asks) = (OwnedPass::of(pass), asks.to_vec());
+        send!(self, ledger => ledger.count(pass.show(), &asks, renew))
+    }
+
+    fn dense<'a>(&'a self, sequence: Option<&'a str>, most: usize) -> Reply<'a, Vec<DenseRow>> {
+        let sequence = sequence.map(str::to_owned);
+        send!(self, ledger => ledger.dense(sequence.as_deref(), most))
     }
 }
 

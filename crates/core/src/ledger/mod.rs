@@ -1,7 +1,7 @@
 //! The durable book of record, as small traits: an engine implements them a page at a time.
 //!
 //! Reading order: [`Identity`] (who speaks), [`Rows`] (ceilings), [`ShowUp`] (the periodic call), [`LayoutBook`],
-//! [`Catalog`] (definitions), [`Words`] (what operators said), [`Recovery`].
+//! [`Catalog`] (definitions), [`Words`] (what operators said), [`Dense`] (counters of the ledger's own), [`Recovery`].
 //!
 //! Every call that writes carries a [`Pass`]; an engine checks it in the same transaction:
 //!
@@ -12,15 +12,17 @@
 //! A ledger that is away fails with `Unavailable`, `Timeout` or `Contended`; its callers make `NoWitness` of that.
 
 mod catalog;
+mod dense;
 mod identity;
 mod layout_book;
 mod recovery;
 mod rows;
 mod words;
 
-pub use catalog::{Catalog, Defined, Definition};
+pub use catalog::{Advanced, Catalog, Defined, Definition};
+pub use dense::{Dense, DenseAsk, DenseRow, DenseTaken};
 pub use identity::{Identity, Known, LedgerInspection, Pass, ServerId};
-pub use layout_book::{LayoutBook, LayoutRecord};
+pub use layout_book::{LayoutBook, LayoutChange, LayoutPage, LayoutRecord, Rebased, other_page};
 pub use recovery::{Loss, Recovery};
 pub use rows::{
     Answer, Counter, Moved, Opened, Opening, PastLife, Presence, Raise, Raised, Reading, Row, Rows, ShowUp,
@@ -28,6 +30,6 @@ pub use rows::{
 pub use words::{Word, WordVerb, Words};
 
 /// A whole ledger: every book in one.
-pub trait Ledger: Identity + Rows + ShowUp + LayoutBook + Catalog + Words + Recovery {}
+pub trait Ledger: Identity + Rows + ShowUp + LayoutBook + Catalog + Words + Dense + Recovery {}
 
-impl<L: Identity + Rows + ShowUp + LayoutBook + Catalog + Words + Recovery + ?Sized> Ledger for L {}
+impl<L: Identity + Rows + ShowUp + LayoutBook + Catalog + Words + Dense + Recovery + ?Sized> Ledger for L {}

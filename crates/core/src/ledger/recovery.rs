@@ -7,14 +7,15 @@ use crate::{BoxFuture, Incarnation, SourceError};
 pub enum Loss {
     /// None: the data was moved, and is the newest state.
     Moved,
-    /// At most this many raw ids of each counter were given after the state at hand.
+    /// At most this many raw ids of each counter, and numbers of each dense one, were given after the state at hand.
     Bump(u64),
 }
 
 /// The way back after a loss.
 pub trait Recovery: Send + Sync {
-    /// In one step: adds the loss to every row's `ceiling` and `seen` (a named loss is no leap) and to the floor, which
-    /// is the ceiling of counters without a row (one may have begun after the copy at hand was made); sets the version
+    /// In one step: adds the loss to every row's `ceiling` and `seen` (a named loss is no leap), to every dense counter, and
+    /// to the floor, which is the ceiling of counters without a row (one may have begun after the copy at hand was made),
+    /// and what dense ones without a row have given; sets the version
     /// above `version_floor`; and makes the ledger speak as a new incarnation, recorded as accepted, with every store's
     /// record forgotten. Each counter then opens a new life above its ceiling. Returns the incarnation.
     fn recover(&self, loss: Loss, version_floor: u64) -> BoxFuture<'_, Result<Incarnation, SourceError>>;

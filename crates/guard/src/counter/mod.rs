@@ -6,6 +6,7 @@ mod look_back;
 mod order;
 mod pace;
 mod permit;
+mod reach;
 mod release;
 mod report;
 mod room;

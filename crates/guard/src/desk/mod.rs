@@ -184,8 +184,8 @@ impl Desk {
     }
 
     /// One writing call. `under`: the incarnation that its asks rest on; when its turn comes and another one is in
-    /// force, it fails with `Reborn` and writes nothing. The answer's version is marked for `slots` before this returns,
-    /// where `mark` says so.
+    /// force, it fails with `Reborn` and writes nothing. The answer's version is marked for `slots`, or anywhere where there
+    /// are none, before this returns, where `mark` says so.
     pub(crate) async fn write<A, T>(
         &self,
         step: &'static str,
@@ -211,7 +211,7 @@ impl Desk {
             Ok(answer) => {
                 self.acknowledged(next, answer.version);
                 self.own_again(&under).await?;
-                if mark && !slots.is_empty() && self.marks.leave(answer.version, slots).await.is_err() {
+                if mark && self.marks.leave(answer.version, slots).await.is_err() {
                     self.set_trouble(Some(Trouble::Moved));
                     self.trusted()?;
                 }
@@ -287,7 +287,8 @@ impl Desk {
     fn acknowledged(&self, nonce: u64, version: u64) {
         let mut state = self.state();
         state.nonces = VecDeque::from([nonce]);
-        state.version = version;
+        // Of dense numbers the ledger need not say it.
+        state.version = state.version.max(version);
         self.is_back(state);
     }
 

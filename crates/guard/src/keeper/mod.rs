@@ -1,7 +1,9 @@
 //! The keeper: one a cluster. Opens the guard, answers the counters' asks in merged calls, shows up, and closes.
 
 mod asks;
+mod dense;
 mod opening;
+mod reach;
 mod showing_up;
 mod watching;
 
@@ -55,6 +57,8 @@ pub struct Keeper {
     words: watch::Sender<Vec<Word>>,
     catalog_version: watch::Sender<u64>,
     driver: Mutex<Option<BoxFuture<'static, ()>>>,
+    dense: dense::Dense,
+    dense_driver: Mutex<Option<BoxFuture<'static, ()>>>,
     closed: AtomicBool,
 }
 
@@ -166,6 +170,7 @@ impl Keeper {
             return;
         }
         self.registry().values().for_each(|guarded| guarded.shut());
+        self.mark_dense(Duration::ZERO).await;
         for _ in 0..LAST_REPORTS_MAX {
             self.show_up(Duration::ZERO).await;
             if self.trouble().is_some() || self.unreported() == 0 {

@@ -17,6 +17,7 @@ use tokio::sync::watch;
 use super::{
     ASKS_QUEUED_MAX, Keeper, Latest, RAISES_MAX, Registry,
     asks::{Ask, Shared, answer},
+    dense::Dense,
 };
 use crate::{
     GuardConfig, Opening, Trouble,
@@ -103,6 +104,7 @@ impl Keeper {
     fn shut(self: Arc<Self>) -> Arc<Self> {
         self.closed.store(true, Ordering::Relaxed);
         self.driver.lock().unwrap_or_else(PoisonError::into_inner).take();
+        self.dense_driver.lock().unwrap_or_else(PoisonError::into_inner).take();
         self
     }
 
@@ -120,6 +122,7 @@ impl Keeper {
             let (clerk, registry) = (Arc::clone(&clerk), Arc::clone(&registry));
             Box::pin(async move { answer(&clerk, &registry, rules, asks).await })
         });
+        let (dense, dense_driver) = Dense::new(Arc::clone(&desk), env.clone());
         let latest = Arc::new(Latest::of(layout.layout.slots()));
         let shared = Arc::new(Shared { desk, config, rules, env, latest, asks });
         Arc::new(Self {
@@ -130,6 +133,8 @@ impl Keeper {
             words: watch::Sender::new(Vec::new()),
             catalog_version: watch::Sender::new(0),
             driver: Mutex::new(Some(Box::pin(driver))),
+            dense,
+            dense_driver: Mutex::new(Some(dense_driver)),
             closed: AtomicBool::new(false),
         })
     }

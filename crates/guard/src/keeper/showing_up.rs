@@ -23,18 +23,22 @@ impl Keeper {
     pub async fn run(self: Arc<Self>) {
         let driver = self.driver.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some(driver) = driver else { return };
+        let dense = self.dense_driver.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let dense = dense.unwrap_or_else(|| Box::pin(std::future::pending()));
         let showing_up = async {
             loop {
                 let away = self.shared.desk.away_since().is_some();
                 let every = self.shared.config.show_up_every;
                 tokio::time::sleep(if away { AWAY_RETRY.min(every) } else { every }).await;
                 self.show_up(self.shared.config.ahead).await;
+                self.mark_dense_in_time().await;
             }
         };
         tokio::select! {
             // In this order, so that a run can be replayed.
             biased;
             () = driver => {}
+            () = dense => {}
             () = showing_up => {}
             () = self.watch() => {}
         }
@@ -81,7 +85,7 @@ impl Keeper {
         let raises: Vec<Raise> = batch.iter().map(|(_, raise)| raise.clone()).collect();
         // Not the raised ones alone: a permit may rest on what another server raised, and died before it could mark it.
         let slots = slots_of(raises.iter().map(|raise| &raise.counter));
-        let mark = self.shared.rules.keep(Rule::MarkRaises);
+        let mark = self.shared.rules.keep(Rule::MarkRaises) && !slots.is_empty();
         let desk = &self.shared.desk;
         let shown = desk.write("show up", under, (&slots, mark), &raises, |ledger, pass, asks| {
             ledger.show_up(pass, asks)

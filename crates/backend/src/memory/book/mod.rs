@@ -1,6 +1,7 @@
 //! The ledger's logic as a pure state machine: each file is one of `sequent_core::ledger`'s books.
 
 mod catalog;
+mod dense;
 mod identity;
 mod layout;
 mod recovery;
@@ -10,8 +11,8 @@ mod words;
 use std::collections::{BTreeMap, BTreeSet};
 
 use sequent_core::{
-    Block, Incarnation, LedgerId, Rules, SequenceName, SlotIndex,
-    ledger::{Counter, Definition, Known, LayoutRecord, PastLife, Row, ServerId, Word},
+    Block, Incarnation, Key, LedgerId, Rules, SequenceName, SlotIndex,
+    ledger::{Counter, Definition, Known, LayoutPage, PastLife, Row, ServerId, Word},
 };
 
 /// Everything a ledger holds. Pure: a copy of it is a backup, and time comes in as an argument.
@@ -27,7 +28,7 @@ pub struct Book {
     floor: u64,
     servers: BTreeMap<ServerId, Seat>,
     known: Known,
-    layout: Option<LayoutRecord>,
+    layout: Option<LayoutPage>,
     rows: BTreeMap<Counter, Row>,
     /// The version of the call that moved each row last, and the rows by it.
     moved: BTreeMap<Counter, u64>,
@@ -35,7 +36,11 @@ pub struct Book {
     history: BTreeMap<Counter, Vec<PastLife>>,
     catalog_version: u64,
     definitions: BTreeMap<SequenceName, Definition>,
+    /// How far operators have advanced keys.
+    advanced: BTreeMap<Key, u64>,
     words: BTreeMap<SlotIndex, Word>,
+    /// What each dense counter has given, and when it began.
+    dense: BTreeMap<Key, (u64, u64)>,
 }
 
 /// A server's row: the nonce it left, and when.
@@ -63,7 +68,9 @@ impl Book {
             history: BTreeMap::new(),
             catalog_version: 0,
             definitions: BTreeMap::new(),
+            advanced: BTreeMap::new(),
             words: BTreeMap::new(),
+            dense: BTreeMap::new(),
         }
     }
 

@@ -18,6 +18,9 @@ impl Book {
                 // What was given was taken: otherwise the next open would judge the named loss a leap.
                 row.seen = capped(row.seen, most);
             }
+            for (value, _) in self.dense.values_mut() {
+                *value = capped(*value, most);
+            }
         }
         self.version = self.version.max(version_floor) + 1;
         self.known = Known { ledger: Some(new.clone()), stores: Vec::new() };

@@ -3,8 +3,8 @@
 use sequent_core::{
     BoxFuture, Durability, Incarnation, Rule, SlotIndex, SourceError,
     ledger::{
-        Answer, Catalog, Counter, Defined, Definition, Identity, Known, LayoutBook, LayoutRecord,
-        LedgerInspection, Loss, Moved, Opened, Opening, Pass, PastLife, Presence, Raise, Raised, Reading,
+        Advanced, Answer, Catalog, Counter, Defined, Definition, Dense, DenseAsk, DenseRow, DenseTaken, Identity, Known, LayoutBook, LayoutPage, LayoutRecord,
+        LedgerInspection, Loss, Moved, Opened, Opening, Pass, PastLife, Presence, Raise, Raised, Reading, Rebased,
         Recovery, Row, Rows, ServerId, ShowUp, Word, Words,
     },
 };
@@ -123,11 +123,31 @@ impl ShowUp for MemoryLedger {
 
 impl LayoutBook for MemoryLedger {
     fn layout(&self) -> BoxFuture<'_, Result<Option<LayoutRecord>, SourceError>> {
-        self.call(|held, _| Ok(held.book.layout().cloned()))
+        self.call(|held, _| held.book.layout())
     }
 
     fn found<'a>(&'a self, first: &'a LayoutRecord) -> BoxFuture<'a, Result<LayoutRecord, SourceError>> {
-        self.call(move |held, _| Ok(held.book.found(first)))
+        self.call(move |held, _| held.book.found(first))
+    }
+
+    fn page(&self) -> BoxFuture<'_, Result<Option<LayoutPage>, SourceError>> {
+        self.call(|held, _| Ok(held.book.page().cloned()))
+    }
+
+    fn turn<'a>(
+        &'a self,
+        held_page: &'a LayoutPage,
+        new: &'a LayoutPage,
+    ) -> BoxFuture<'a, Result<u64, SourceError>> {
+        self.call(move |held, _| held.book.turn(held_page, new))
+    }
+
+    fn rebase<'a>(
+        &'a self,
+        held_page: &'a LayoutPage,
+        keys: &'a [Rebased],
+    ) -> BoxFuture<'a, Result<u64, SourceError>> {
+        self.call(move |held, now_ms| held.book.rebase(held_page, keys, now_ms))
     }
 }
 
@@ -143,6 +163,14 @@ impl Catalog for MemoryLedger {
     ) -> BoxFuture<'a, Result<Defined, SourceError>> {
         self.call(move |held, _| Ok(held.book.define(definition, judged)))
     }
+
+    fn advanced(&self) -> BoxFuture<'_, Result<Vec<Advanced>, SourceError>> {
+        self.call(|held, _| Ok(held.book.advanced()))
+    }
+
+    fn advance<'a>(&'a self, advanced: &'a Advanced) -> BoxFuture<'a, Result<u64, SourceError>> {
+        self.call(move |held, _| Ok(held.book.advance(advanced)))
+    }
 }
 
 impl Words for MemoryLedger {
@@ -152,6 +180,25 @@ impl Words for MemoryLedger {
 
     fn say<'a>(&'a self, word: &'a Word) -> BoxFuture<'a, Result<Word, SourceError>> {
         self.call(move |held, now_ms| Ok(held.book.say(word, now_ms)))
+    }
+}
+
+impl Dense for MemoryLedger {
+    fn count<'a>(
+        &'a self,
+        pass: Pass<'a>,
+        asks: &'a [DenseAsk],
+        renew: bool,
+    ) -> BoxFuture<'a, Result<Answer<Vec<DenseTaken>>, SourceError>> {
+        self.call(move |held, now_ms| held.book.count(&pass, asks, renew, now_ms))
+    }
+
+    fn dense<'a>(
+        &'a self,
+        sequence: Option<&'a str>,
+        most: usize,
+    ) -> BoxFuture<'a, Result<Vec<DenseRow>, SourceError>> {
+        self.call(move |held, _| Ok(held.book.dense(sequence, most)))
     }
 }
 

@@ -51,6 +51,11 @@ pub(super) fn as_token(link: &Link, token: &str) -> Incarnation {
     Incarnation::new(format!("{} ledger {token}", link.incarnation()))
 }
 
+/// The ledger's token where it speaks as `incarnation` here; `None` where another must speak.
+pub(super) fn token_of<'a>(link: &Link, incarnation: &'a Incarnation) -> Option<&'a str> {
+    incarnation.as_str().strip_prefix(link.incarnation().as_str())?.strip_prefix(" ledger ")
+}
+
 impl Meta {
     /// `Reborn` unless the ledger speaks as `under`.
     pub(super) fn check(&self, under: &Incarnation) -> Result<(), Fault> {

@@ -41,6 +41,8 @@ impl Work for Recover {
                 ceiling = ceiling + LEAST(?, 9223372036854775807 - ceiling), \
                 seen = seen + LEAST(?, 9223372036854775807 - seen)";
             link.exec(sql, (most, most)).await?;
+            let sql = "UPDATE sequent_dense SET v = v + LEAST(?, 9223372036854775807 - v)";
+            link.exec(sql, (most,)).await?;
             // Counters that began after the copy was made have no row: they may have given as much.
             let sql =
                 "UPDATE sequent_meta SET floor = floor + LEAST(?, 9223372036854775807 - floor) WHERE one = 1";

@@ -23,7 +23,10 @@ const LAYOUT: (&str, &str) = (
         cluster VARBINARY(128) NOT NULL,
         shard_bits TINYINT UNSIGNED NOT NULL,
         memory_bits TINYINT UNSIGNED NOT NULL,
-        epoch BIGINT NOT NULL
+        epoch BIGINT NOT NULL,
+        next_shard_bits TINYINT UNSIGNED,
+        next_memory_bits TINYINT UNSIGNED,
+        fenced TINYINT NOT NULL DEFAULT 0
     ) ENGINE = InnoDB",
 );
 
@@ -86,6 +89,14 @@ const DEFINITIONS: (&str, &str) = (
     ) ENGINE = InnoDB",
 );
 
+const ADVANCES: (&str, &str) = (
+    "sequent_advances",
+    "CREATE TABLE IF NOT EXISTS sequent_advances (
+        k VARBINARY(240) NOT NULL PRIMARY KEY,
+        number BIGINT NOT NULL
+    ) ENGINE = InnoDB",
+);
+
 const WORDS: (&str, &str) = (
     "sequent_words",
     "CREATE TABLE IF NOT EXISTS sequent_words (
@@ -98,11 +109,21 @@ const WORDS: (&str, &str) = (
     ) ENGINE = InnoDB",
 );
 
+/// What each dense counter has given.
+const DENSE: (&str, &str) = (
+    "sequent_dense",
+    "CREATE TABLE IF NOT EXISTS sequent_dense (
+        k VARBINARY(240) NOT NULL PRIMARY KEY,
+        v BIGINT NOT NULL,
+        begun_at BIGINT NOT NULL
+    ) ENGINE = InnoDB",
+);
+
 /// A ledger's tables. A server that stalls amid a transaction is cut off before the others have waited for long; a line
 /// that is idle for longer than a ledger's calls are apart goes too.
 pub(super) static LEDGER: Schema = Schema {
     word: "ledger",
-    tables: &[LAYOUT, SERVERS, SLOTS, COUNTERS, HISTORY, DEFINITIONS, WORDS, BOOT, META],
+    tables: &[LAYOUT, SERVERS, SLOTS, COUNTERS, HISTORY, DEFINITIONS, ADVANCES, WORDS, DENSE, BOOT, META],
     anchor: "sequent_meta",
     boot: "sequent_boot",
     way: None,

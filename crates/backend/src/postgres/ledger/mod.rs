@@ -5,6 +5,8 @@
 
 mod batch;
 mod catalog;
+mod dense;
+mod examine;
 mod identity;
 mod layout_book;
 mod lives;
@@ -57,7 +59,7 @@ impl PostgresLedger {
     pub async fn disconnect(&self) {
         let enlisted = self.enlisted().take();
         if let Some(server) = enlisted {
-            // What can't be removed now goes after a day.
+            // What can't be removed now goes with other old ones.
             let _ = self.database.perform_if_connected(Delist { server }).await;
         }
         self.database.close();

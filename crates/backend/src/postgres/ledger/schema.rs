@@ -4,7 +4,7 @@ use crate::postgres::link::Kind;
 
 pub(super) static KIND: Kind = Kind {
     word: "ledger",
-    schema_version: 1,
+    schema_version: 2,
     schema: &[
         // `id` for ever; `token` for this stretch of history; `accepted` is the incarnation on record. Who writes
         // anything locks this row first.
@@ -22,7 +22,10 @@ pub(super) static KIND: Kind = Kind {
             cluster text NOT NULL,
             shard_bits integer NOT NULL,
             memory_bits integer NOT NULL,
-            epoch bigint NOT NULL
+            epoch bigint NOT NULL,
+            next_shard_bits integer,
+            next_memory_bits integer,
+            fenced boolean NOT NULL DEFAULT false
         )",
         "CREATE TABLE servers (
             server bigint PRIMARY KEY,
@@ -66,6 +69,10 @@ pub(super) static KIND: Kind = Kind {
             body bytea NOT NULL,
             PRIMARY KEY (name, version)
         )",
+        "CREATE TABLE advances (
+            k bytea PRIMARY KEY,
+            number bigint NOT NULL
+        )",
         // What people write is bytes too, whatever the database's encoding.
         "CREATE TABLE words (
             slot integer PRIMARY KEY,
@@ -75,6 +82,11 @@ pub(super) static KIND: Kind = Kind {
             at_ms bigint NOT NULL,
             until_ms bigint
         )",
+        "CREATE TABLE dense (
+            k bytea PRIMARY KEY,
+            v bigint NOT NULL,
+            begun_at bigint NOT NULL
+        ) WITH (fillfactor = 50)",
     ],
     beget: "INSERT INTO meta (one, id, token) \
         VALUES (1, $1, md5(random()::text || clock_timestamp()::text || pg_backend_pid()::text))",

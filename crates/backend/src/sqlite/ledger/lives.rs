@@ -65,19 +65,19 @@ async fn open_one(link: &mut Link, opening: &Opening, ledger: &Incarnation) -> R
 }
 
 /// The ceiling of counters without a row: what an operator named as lost.
-async fn floor(link: &mut Link) -> Result<u64, Fault> {
+pub(super) async fn floor(link: &mut Link) -> Result<u64, Fault> {
     let (floor,): (i64,) = link.only(query_as("SELECT floor FROM meta")).await?;
     Ok(kept(floor))
 }
 
-async fn remember(link: &mut Link, counter: &Counter, ended: &Row) -> Result<(), Fault> {
+pub(super) async fn remember(link: &mut Link, counter: &Counter, ended: &Row) -> Result<(), Fault> {
     let sql = "INSERT INTO history (slot, k, life, base, ceiling) VALUES (?1, ?2, ?3, ?4, ?5)";
     let query = query(sql).bind(counter.slot).bind(counter.key.as_str()).bind(ended.life.to_stored());
     link.run(query.bind(capped(ended.base)).bind(capped(ended.ceiling))).await?;
     Ok(())
 }
 
-async fn write_one(link: &mut Link, counter: &Counter, row: &Row) -> Result<(), Fault> {
+pub(super) async fn write_one(link: &mut Link, counter: &Counter, row: &Row) -> Result<(), Fault> {
     let sql = "INSERT OR REPLACE INTO counters \
         (slot, k, life, store, ledger, base, ceiling, seen, opened_at, moved) \
         SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, version + 1 FROM meta";

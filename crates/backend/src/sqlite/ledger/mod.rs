@@ -1,6 +1,8 @@
 //! The ledger in one file; each file here is one of `sequent_core::ledger`'s books.
 
 mod catalog;
+mod dense;
+mod examine;
 mod identity;
 mod layout_book;
 mod lives;
@@ -59,7 +61,7 @@ impl SqliteLedger {
     pub async fn disconnect(&self) {
         let enlisted = self.enlisted().take();
         if let Some(server) = enlisted {
-            // What can't be removed now goes after a day.
+            // What can't be removed now goes with other old ones.
             let _ = self.database.perform_if_connected(Delist { server }).await;
         }
         self.database.close().await;

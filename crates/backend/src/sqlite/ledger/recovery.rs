@@ -38,6 +38,8 @@ impl Work for Recover {
                 ceiling = ceiling + min(?1, 9223372036854775807 - ceiling), \
                 seen = seen + min(?1, 9223372036854775807 - seen)";
             link.run(query(sql).bind(capped(most))).await?;
+            let sql = "UPDATE dense SET v = v + min(?1, 9223372036854775807 - v)";
+            link.run(query(sql).bind(capped(most))).await?;
             // Counters that began after the copy was made have no row: they may have given as much.
             let sql = "UPDATE meta SET floor = floor + min(?1, 9223372036854775807 - floor)";
             link.run(query(sql).bind(capped(most))).await?;

@@ -11,7 +11,7 @@ pub(super) const SERVERS_SEEN: &str = "CREATE INDEX IF NOT EXISTS servers_seen O
 pub(super) static KIND: Kind = Kind {
     word: "ledger",
     application_id: APPLICATION_ID,
-    schema_version: 2,
+    schema_version: 3,
     schema: &[
         // `id` for ever; `token` for this stretch of history; `accepted` is the incarnation on record.
         "CREATE TABLE meta (
@@ -28,7 +28,10 @@ pub(super) static KIND: Kind = Kind {
             cluster TEXT NOT NULL,
             shard_bits INTEGER NOT NULL,
             memory_bits INTEGER NOT NULL,
-            epoch INTEGER NOT NULL
+            epoch INTEGER NOT NULL,
+            next_shard_bits INTEGER,
+            next_memory_bits INTEGER,
+            fenced INTEGER NOT NULL DEFAULT 0
         ) STRICT",
         "CREATE TABLE servers (
             server INTEGER PRIMARY KEY,
@@ -70,6 +73,10 @@ pub(super) static KIND: Kind = Kind {
             body TEXT NOT NULL,
             PRIMARY KEY (name, version)
         ) STRICT, WITHOUT ROWID",
+        "CREATE TABLE advances (
+            k TEXT PRIMARY KEY,
+            number INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID",
         "CREATE TABLE words (
             slot INTEGER PRIMARY KEY,
             verb TEXT NOT NULL,
@@ -78,7 +85,12 @@ pub(super) static KIND: Kind = Kind {
             at_ms INTEGER NOT NULL,
             until_ms INTEGER
         ) STRICT",
-        "PRAGMA user_version = 2",
+        "CREATE TABLE dense (
+            k TEXT PRIMARY KEY,
+            v INTEGER NOT NULL,
+            begun_at INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID",
+        "PRAGMA user_version = 3",
         "PRAGMA application_id = 0x73716e6c",
     ],
     beget: "INSERT INTO meta (one, id, token) VALUES (1, ?1, lower(hex(randomblob(16))))",

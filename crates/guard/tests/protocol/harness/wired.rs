@@ -6,9 +6,9 @@ use sequent_backend::memory::{MemoryLedger, MemoryStore};
 use sequent_core::{
     Block, BoxFuture, Cell, Incarnation, Inspection, Life, SlotIndex, SourceError, Stamp, Store,
     ledger::{
-        Answer, Catalog, Counter, Defined, Definition, Identity, Known, LayoutBook, LayoutRecord,
-        LedgerInspection, Loss, Moved, Opened, Opening, Pass, PastLife, Presence, Raise, Raised, Reading,
-        Recovery, Row, Rows, ServerId, ShowUp, Word, Words,
+        Answer, Catalog, Counter, Defined, Definition, Dense, DenseAsk, DenseRow, DenseTaken, Identity,
+        Known, LayoutBook, LayoutRecord, LedgerInspection, Loss, Moved, Opened, Opening, Pass, PastLife,
+        Presence, Raise, Raised, Reading, Recovery, Row, Rows, ServerId, ShowUp, Word, Words,
     },
 };
 
@@ -143,6 +143,21 @@ impl Words for Wired<MemoryLedger> {
 
     fn say<'a>(&'a self, word: &'a Word) -> Answered<'a, Word> {
         Box::pin(self.wire.carry("say", self.inner.say(word)))
+    }
+}
+
+impl Dense for Wired<MemoryLedger> {
+    fn count<'a>(
+        &'a self,
+        pass: Pass<'a>,
+        asks: &'a [DenseAsk],
+        renew: bool,
+    ) -> Answered<'a, Answer<Vec<DenseTaken>>> {
+        Box::pin(self.wire.carry("count", self.inner.count(pass, asks, renew)))
+    }
+
+    fn dense<'a>(&'a self, sequence: Option<&'a str>, most: usize) -> Answered<'a, Vec<DenseRow>> {
+        Box::pin(self.wire.carry("dense", self.inner.dense(sequence, most)))
     }
 }
 

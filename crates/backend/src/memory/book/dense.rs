@@ -1,0 +1,44 @@
+//! Dense counters: what each has given.
+
+use sequent_core::{
+    SourceError,
+    ledger::{Answer, DenseAsk, DenseRow, DenseTaken, Pass},
+};
+
+use super::Book;
+
+impl Book {
+    /// Answers asks in their order; the version goes up where `renew` says so.
+    pub fn count(
+        &mut self,
+        pass: &Pass<'_>,
+        asks: &[DenseAsk],
+        renew: bool,
+        now_ms: u64,
+    ) -> Result<Answer<Vec<DenseTaken>>, SourceError> {
+        self.admit(pass, true, now_ms)?;
+        let value = asks.iter().map(|ask| self.count_one(ask, now_ms)).collect();
+        self.version += u64::from(renew);
+        Ok(Answer { value, version: self.version })
+    }
+
+    fn count_one(&mut self, ask: &DenseAsk, now_ms: u64) -> DenseTaken {
+        let (held, begun_ms) = self.dense.get(&ask.key).copied().unwrap_or((self.floor, now_ms));
+        let taken = ask.of(held);
+        if let DenseTaken::Last(last) = taken {
+            self.dense.insert(ask.key.clone(), (last, begun_ms));
+        }
+        taken
+    }
+
+    /// The dense counters of a sequence's keys, or of all, at most `most`, ascending.
+    pub fn dense(&self, sequence: Option<&str>, most: usize) -> Vec<DenseRow> {
+        let asked = self.dense.iter().filter(|(key, _)| sequence.is_none_or(|name| key.sequence() == name));
+        let row = |(key, (value, begun_at_ms)): (&sequent_core::Key, &(u64, u64))| DenseRow {
+            key: key.clone(),
+            value: *value,
+            begun_at_ms: *begun_at_ms,
+        };
+        asked.take(most).map(row).collect()
+    }
+}

@@ -1,0 +1,194 @@
+//! Dense counters: a row each.
+//!
+//! Asks of one key, as nearly all are, are one statement: it counts where the ledger speaks as the caller knows it, holds
+//! the caller's nonce and his layout, and has a row for the key. Whatever else is the matter, the transaction behind it
+//! finds out.
+
+use std::collections::BTreeMap;
+
+use mysql_async::Value;
+use sequent_core::{
+    BoxFuture, Key, SourceError,
+    ledger::{Answer, Dense, DenseAsk, DenseRow, DenseTaken, Pass},
+};
+
+use super::{
+    MysqlLedger, capped, kept,
+    pass::{Meta, admit, token_of},
+};
+use crate::mysql::{
+    fault::Fault,
+    link::Link,
+    work::{Frame, Work},
+};
+
+impl Dense for MysqlLedger {
+    fn count<'a>(
+        &'a self,
+        pass: Pass<'a>,
+        asks: &'a [DenseAsk],
+        renew: bool,
+    ) -> BoxFuture<'a, Result<Answer<Vec<DenseTaken>>, SourceError>> {
+        Box::pin(async move {
+            if let Some(quick) = Quick::of(pass, asks).filter(|_| !renew)
+                && let Some(value) = self.pool.perform(quick).await?
+            {
+                return Ok(Answer { value, version: 0 });
+            }
+            self.pool.perform(Count { pass, asks, renew }).await
+        })
+    }
+
+    fn dense<'a>(
+        &'a self,
+        sequence: Option<&'a str>,
+        most: usize,
+    ) -> BoxFuture<'a, Result<Vec<DenseRow>, SourceError>> {
+        Box::pin(self.pool.perform(List { sequence, most }))
+    }
+}
+
+/// All asks of one key in one statement, each of which gets what it asked for.
+struct Quick<'a> {
+    pass: Pass<'a>,
+    asks: &'a [DenseAsk],
+    /// The nonces that the row may hold: a caller rarely has more than the one acknowledged last, and one more.
+    nonces: [u64; 2],
+    /// What all of them take together.
+    sum: u64,
+    /// What the counter has to be at least, and at most.
+    within: (u64, u64),
+}
+
+impl<'a> Quick<'a> {
+    fn of(pass: Pass<'a>, asks: &'a [DenseAsk]) -> Option<Self> {
+        let nonces = match *pass.nonces {
+            [one] => [one, one],
+            [one, other] => [one, other],
+            _ => return None,
+        };
+        let key = &asks.first()?.key;
+        if !asks.iter().all(|ask| ask.key == *key && ask.count > 0) {
+            return None;
+        }
+        let sum = asks.iter().try_fold(0_u64, |sum, ask| sum.checked_add(ask.count))?;
+        let lowest = asks.iter().map(|ask| ask.above).max()?;
+        let limit = asks.iter().map(|ask| ask.limit).min()?;
+        Some(Self { pass, asks, nonces, sum, within: (lowest, limit.checked_sub(sum)?) })
+    }
+}
+
+impl Work for Quick<'_> {
+    /// `None`: nothing was written.
+    type Out = Option<Vec<DenseTaken>>;
+    const VERB: &'static str = "count in";
+    const FRAME: Frame = Frame::Bare;
+
+    async fn run(&self, link: &mut Link) -> Result<Self::Out, Fault> {
+        let Some(token) = token_of(link, self.pass.under) else { return Ok(None) };
+        let sql = "UPDATE sequent_meta m JOIN sequent_layout l ON l.one = 1 JOIN sequent_servers s ON s.server = ? \
+            JOIN sequent_dense d ON d.k = ? SET d.v = LAST_INSERT_ID(d.v + ?), s.nonce = ?, \
+            s.seen_ms = CAST(UNIX_TIMESTAMP(NOW(3)) * 1000 AS UNSIGNED) \
+            WHERE m.one = 1 AND m.token = ? AND l.epoch = ? AND s.nonce IN (?, ?) AND d.v BETWEEN ? AND ?";
+        let key = self.asks.first().map_or("", |ask| ask.key.as_str());
+        let [one, other] = self.nonces.map(u64::cast_signed);
+        let params: Vec<Value> = vec![
+            self.pass.server.0.cast_signed().into(),
+            key.into(),
+            capped(self.sum).into(),
+            self.pass.next.cast_signed().into(),
+            token.into(),
+            capped(self.pass.epoch).into(),
+            one.into(),
+            other.into(),
+            capped(self.within.0).into(),
+            capped(self.within.1).into(),
+        ];
+        let done = link.exec(sql, params).await?;
+        if done.found == 0 {
+            return Ok(None);
+        }
+        let mut last = done.id.saturating_sub(self.sum);
+        let each = |ask: &DenseAsk| {
+            last += ask.count;
+            DenseTaken::Last(last)
+        };
+        Ok(Some(self.asks.iter().map(each).collect()))
+    }
+}
+
+/// Asks of whatever keys, with an answer to each.
+struct Count<'a> {
+    pass: Pass<'a>,
+    asks: &'a [DenseAsk],
+    renew: bool,
+}
+
+impl Work for Count<'_> {
+    type Out = Answer<Vec<DenseTaken>>;
+    const VERB: &'static str = "count in";
+    const FRAME: Frame = Frame::Write;
+
+    async fn run(&self, link: &mut Link) -> Result<Answer<Vec<DenseTaken>>, Fault> {
+        let meta = admit(link, &self.pass).await?;
+        // What each counter had given before, and has given now.
+        let mut values: BTreeMap<&Key, (u64, u64)> = BTreeMap::new();
+        let mut value = Vec::with_capacity(self.asks.len());
+        for ask in self.asks {
+            if !values.contains_key(&ask.key) {
+                let held = read_one(link, &ask.key, &meta).await?;
+                values.insert(&ask.key, (held, held));
+            }
+            let now = values.get(&ask.key).map_or(0, |(_, now)| *now);
+            let taken = ask.of(now);
+            if let (DenseTaken::Last(last), Some((_, now))) = (taken, values.get_mut(&ask.key)) {
+                *now = last;
+            }
+            value.push(taken);
+        }
+        for (key, (_, now)) in values.into_iter().filter(|(_, (held, now))| held != now) {
+            let sql = "INSERT INTO sequent_dense (k, v, begun_at) VALUES (?, ?, ?) ON DUPLICATE KEY UPDATE v = VALUES(v)";
+            link.exec(sql, (key.as_str(), capped(now), capped(meta.clock_ms))).await?;
+        }
+        let version = meta.version(link, self.renew).await?;
+        Ok(Answer { value, version })
+    }
+}
+
+/// What a counter has given; without a row, what an operator named as lost. The row is held: what counts in one statement
+/// does not wait for the ledger's own.
+async fn read_one(link: &mut Link, key: &Key, meta: &Meta) -> Result<u64, Fault> {
+    let sql = "SELECT v FROM sequent_dense WHERE k = ? FOR UPDATE";
+    let row: Option<(i64,)> = link.row(sql, (key.as_str(),)).await?;
+    Ok(row.map_or(meta.floor, |(value,)| kept(value)))
+}
+
+struct List<'a> {
+    sequence: Option<&'a str>,
+    most: usize,
+}
+
+impl Work for List<'_> {
+    type Out = Vec<DenseRow>;
+    const VERB: &'static str = "list dense counters of";
+    const FRAME: Frame = Frame::Bare;
+
+    async fn run(&self, link: &mut Link) -> Result<Vec<DenseRow>, Fault> {
+        let most = i64::try_from(self.most).unwrap_or(i64::MAX);
+        let rows: Vec<(Vec<u8>, i64, i64)> = match self.sequence {
+            None => link.rows("SELECT k, v, begun_at FROM sequent_dense ORDER BY k LIMIT ?", (most,)).await?,
+            Some(name) => {
+                // A key of the sequence is its name, or begins with its name and `|`, after which comes `}`.
+                let sql = "SELECT k, v, begun_at FROM sequent_dense \
+                    WHERE k = ? OR (k >= ? AND k < ?) ORDER BY k LIMIT ?";
+                link.rows(sql, (name, format!("{name}|"), format!("{name}}}"), most)).await?
+            }
+        };
+        let row = |(key, value, begun_at): (Vec<u8>, i64, i64)| DenseRow {
+            key: Key::from_stored(&String::from_utf8_lossy(&key)),
+            value: kept(value),
+            begun_at_ms: kept(begun_at),
+        };
+        Ok(rows.into_iter().map(row).collect())
+    }
+}

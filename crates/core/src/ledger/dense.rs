@@ -1,0 +1,89 @@
+//! Dense counters: one row each, in the ledger alone; they count in order, without gaps.
+
+use super::{Answer, Pass};
+use crate::{Block, BoxFuture, Key, SourceError};
+
+/// An ask of a dense counter: all of it, or nothing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DenseAsk {
+    /// The key.
+    pub key: Key,
+    /// How many, at least 1.
+    pub count: u64,
+    /// The highest that the key may give.
+    pub limit: u64,
+    /// The highest that the caller was given, 0 where it does not say: a counter below that gives nothing.
+    pub above: u64,
+}
+
+/// What became of a [`DenseAsk`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DenseTaken {
+    /// As many as were asked for, this one the last of them; the first of a key is 1.
+    Last(u64),
+    /// Nothing: there are fewer left below the limit.
+    Spent {
+        /// What the counter has given.
+        at: u64,
+    },
+    /// Nothing: the caller was given more than the counter has given.
+    Behind {
+        /// What the counter has given.
+        at: u64,
+    },
+}
+
+impl DenseAsk {
+    /// What it gets of a counter that has given `value`: the same for every engine.
+    ///
+    /// ```
+    /// use sequent_core::{Key, ledger::{DenseAsk, DenseTaken}};
+    /// let ask = DenseAsk { key: Key::from_stored("invoice"), count: 3, limit: 9, above: 5 };
+    /// assert_eq!(ask.of(5), DenseTaken::Last(8));
+    /// assert_eq!(ask.of(7), DenseTaken::Spent { at: 7 });
+    /// assert_eq!(ask.of(4), DenseTaken::Behind { at: 4 });
+    /// ```
+    pub fn of(&self, value: u64) -> DenseTaken {
+        if value < self.above {
+            return DenseTaken::Behind { at: value };
+        }
+        let limit = self.limit.min(Block::NUMBER_MAX);
+        match value.checked_add(self.count) {
+            Some(last) if last <= limit && self.count > 0 => DenseTaken::Last(last),
+            _ => DenseTaken::Spent { at: value },
+        }
+    }
+}
+
+/// A dense counter as the ledger holds it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DenseRow {
+    /// The key.
+    pub key: Key,
+    /// What it has given: everything from 1 to this, but for answers that were lost and for losses that an operator named.
+    pub value: u64,
+    /// When it gave its first, by the ledger's clock, in milliseconds since 1970.
+    pub begun_at_ms: u64,
+}
+
+/// Dense counters.
+pub trait Dense: Send + Sync {
+    /// Answers asks in their order, in one transaction: two of one key follow each other. A counter without a row has
+    /// given the floor that a recovery left, 0 by default. What it answers is durable.
+    ///
+    /// The version goes up by one where `renew` says so, and otherwise stays: numbers of a few seconds share one. Where it
+    /// stays, the answer may have 0 for it: not looked at. At most 4096 asks; none with `renew` is a new version alone.
+    fn count<'a>(
+        &'a self,
+        pass: Pass<'a>,
+        asks: &'a [DenseAsk],
+        renew: bool,
+    ) -> BoxFuture<'a, Result<Answer<Vec<DenseTaken>>, SourceError>>;
+
+    /// The counters of a sequence's keys, or of all sequences where `sequence` is `None`; at most `most`, ascending by key.
+    fn dense<'a>(
+        &'a self,
+        sequence: Option<&'a str>,
+        most: usize,
+    ) -> BoxFuture<'a, Result<Vec<DenseRow>, SourceError>>;
+}

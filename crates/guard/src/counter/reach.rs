@@ -1,0 +1,22 @@
+//! How far a counter may have been taken: what a caller's highest number is held against. Nothing is moved.
+
+use sequent_core::Cell;
+
+use super::Guarded;
+
+impl Guarded {
+    /// As far as this process knows without asking: what its permit allows, and what it has seen.
+    pub(crate) fn reach(&self) -> u64 {
+        let state = self.state();
+        state.permit.as_ref().map_or(0, |permit| permit.ceiling).max(state.seen)
+    }
+
+    /// The same, and what the store's counter is at: ids that left while the ledger was away are above their ceiling until
+    /// whoever gave them has told. Without a permit the counter is touched as a take would; `None` where it can't be asked.
+    pub(crate) async fn value(&self) -> Option<u64> {
+        let permit = self.permit(1).await.ok()?;
+        let cell = Cell { key: &self.counter.key, under: &permit.row.store };
+        let value = self.shard.store().lift(cell, permit.row.life, 0).await.ok()?;
+        Some(value.max(self.reach()))
+    }
+}
