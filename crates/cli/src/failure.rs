@@ -119,7 +119,7 @@ impl From<EngineError> for Failure {
     fn from(error: EngineError) -> Self {
         let fields = error.fields().iter();
         let field = |fault: &sequent_engine::FieldFault| Field {
-            field: fault.field.to_owned(),
+            field: fault.field.to_string(),
             value: fault.value.clone(),
             bound: fault.bound.clone(),
         };

@@ -4,8 +4,14 @@ use sequent_core::Block;
 use tokio::time::timeout;
 
 use crate::{
-    error::Error, metric, number::Number, parcel::Parcel, patience::Patience, sequence::Sequence,
-    transport::Verb, waiting::call,
+    error::Error,
+    metric,
+    number::Number,
+    parcel::Parcel,
+    patience::Patience,
+    sequence::Sequence,
+    transport::{Dated, Verb},
+    waiting::call,
 };
 
 /// The most numbers that are asked for at once; a server may allow fewer, and says so.
@@ -17,6 +23,12 @@ const BATCH_MAX: u32 = 1_000_000;
 pub struct Batch {
     /// Ascending.
     pub numbers: Vec<Number>,
+    /// A text for each, where the sequence has a template; else none.
+    pub texts: Vec<String>,
+    /// The key of the period that they belong to; empty where the sequence never resets.
+    pub period: String,
+    /// The instant that the texts show, in RFC 3339; empty without a template.
+    pub at: String,
     /// The version of the sequence's definition.
     pub version: u32,
 }
@@ -48,11 +60,11 @@ impl Sequence {
         let mut patience = self.patience();
         loop {
             match self.one_batch(&patience, count).await {
-                Ok(parcel) => {
-                    let version = parcel.version();
+                Ok(mut parcel) => {
+                    let (version, Dated { texts, period, at }) = (parcel.version(), parcel.dated());
                     let blocks = parcel.open();
                     let numbers = blocks.iter().flat_map(Block::iter).filter_map(Number::of).collect();
-                    return Ok(Batch { numbers, version });
+                    return Ok(Batch { numbers, texts, period, at, version });
                 }
                 Err(error) => patience.again(error).await?,
             }
@@ -60,7 +72,7 @@ impl Sequence {
     }
 
     async fn one_batch(&self, patience: &Patience<'_>, count: u32) -> Result<Parcel, Error> {
-        let ask = self.endpoints().ask(Verb::Next, self.sequence_name(), count);
+        let ask = self.endpoints().ask(Verb::Next, self.scope(), count);
         let late = || Error::late(self.name(), self.patience_for());
         timeout(patience.left(), ask).await.unwrap_or_else(|_| Err(late()))
     }

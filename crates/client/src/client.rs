@@ -16,6 +16,7 @@ use crate::{
     memory::Memory,
     options::Options,
     patience::Patience,
+    scope::Scope,
     sequence::Sequence,
     ticker,
     transport::Transport,
@@ -110,7 +111,7 @@ impl Client {
             Error::field("sequence", format!("{shown:?}"), error)
         })?;
         let here = self.here();
-        let shared = here.ground().shared(parsed)?;
+        let shared = here.ground().shared(Scope::of(parsed))?;
         Ok(Sequence::new(here.clone(), shared))
     }
 

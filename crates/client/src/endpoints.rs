@@ -2,15 +2,14 @@
 
 use std::{sync::Arc, time::Duration};
 
-use sequent_core::{
-    BoxFuture, Clock, Env, ErrorKind, Event, Events, SequenceName, SlotFailure, SlotIndex, SourceError,
-};
+use sequent_core::{BoxFuture, Clock, Env, ErrorKind, Event, Events, SlotFailure, SlotIndex, SourceError};
 use sequent_ha::{Failover, RingConfig, Said, SlotState};
 
 use crate::{
     error::{DEADLINE_EXCEEDED, Error, SERVER_UNAVAILABLE},
     metric,
     parcel::Parcel,
+    scope::Scope,
     strangers::Strangers,
     transport::{Ask, Refusal, Transport, Verb},
 };
@@ -41,8 +40,8 @@ impl Endpoints {
 
     /// Asks endpoints until one has answered. A request that may have been served and is asked again costs numbers;
     /// it never repeats one, so every kind of failure goes on to the next endpoint.
-    pub(crate) async fn ask(&self, verb: Verb, sequence: &SequenceName, count: u32) -> Result<Parcel, Error> {
-        let ask = Ask { verb, sequence: sequence.clone(), count, within: self.attempt };
+    pub(crate) async fn ask(&self, verb: Verb, scope: &Scope, count: u32) -> Result<Parcel, Error> {
+        let ask = Ask { verb, scope: scope.clone(), count, within: self.attempt };
         let answer = self.failover.call(|member| self.one(member, ask.clone())).await;
         answer.unwrap_or_else(|failures| Err(self.gone(&failures)))
     }

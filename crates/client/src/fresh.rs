@@ -5,7 +5,7 @@ use std::sync::{
     atomic::{AtomicUsize, Ordering},
 };
 
-use sequent_core::{Block, BoxFuture, Merge, SequenceName};
+use sequent_core::{Block, BoxFuture, Merge};
 
 use crate::{
     endpoints::Endpoints,
@@ -13,6 +13,7 @@ use crate::{
     metric,
     number::Number,
     parcel::{Fresh, Parcel},
+    scope::Scope,
     transport::Verb,
 };
 
@@ -32,12 +33,9 @@ pub(crate) type Caller = Weak<()>;
 pub(crate) type Merged = Merge<Caller, Result<Fresh, Error>>;
 
 /// The queue, and what drives it: to be spawned.
-pub(crate) fn merged(
-    name: SequenceName,
-    endpoints: Arc<Endpoints>,
-) -> (Merged, impl Future<Output = ()> + Send) {
+pub(crate) fn merged(scope: Scope, endpoints: Arc<Endpoints>) -> (Merged, impl Future<Output = ()> + Send) {
     let crowd =
-        Arc::new(Crowd { name, endpoints, most: AtomicUsize::new(MERGE_MAX), full: AtomicUsize::new(0) });
+        Arc::new(Crowd { scope, endpoints, most: AtomicUsize::new(MERGE_MAX), full: AtomicUsize::new(0) });
     Merge::new(QUEUE_MAX, MERGE_MAX, move |callers| -> BoxFuture<'static, _> {
         let crowd = Arc::clone(&crowd);
         // A task of its own: one that panics leaves its callers without an answer, and those after it with a driver.
@@ -48,7 +46,7 @@ pub(crate) fn merged(
 
 /// What is known of asking for several at once.
 struct Crowd {
-    name: SequenceName,
+    scope: Scope,
     endpoints: Arc<Endpoints>,
     /// How many callers one request may answer, as far as servers have said: a server's limit may be far below ours.
     most: AtomicUsize,
@@ -85,7 +83,7 @@ impl Crowd {
     async fn ask(&self, waiting: usize) -> Result<Option<Parcel>, Error> {
         match u32::try_from(waiting).unwrap_or(u32::MAX) {
             0 => Ok(None),
-            count => self.endpoints.ask(Verb::Next, &self.name, count).await.map(Some),
+            count => self.endpoints.ask(Verb::Next, &self.scope, count).await.map(Some),
         }
     }
 

@@ -9,12 +9,12 @@ use std::{
 };
 
 use sequent_buffer::{Reservoir, Setting, Spawner};
-use sequent_core::{BoxFuture, Clock, Entropy, Env, Event, Events, OsEntropy, SequenceName, SystemClock};
+use sequent_core::{BoxFuture, Clock, Entropy, Env, Event, Events, OsEntropy, SystemClock};
 use tokio::runtime::Handle;
 
 use crate::{
     clock::BootClock, endpoints::Endpoints, error::Error, fork::Process, lease::Leases, metric,
-    options::Options, sequence::Shared, transport::Transport,
+    options::Options, scope::Scope, sequence::Shared, transport::Transport,
 };
 
 /// The most sequences of one client; those that nobody holds, and that are idle, do not count for long.
@@ -63,7 +63,7 @@ pub(crate) struct Ground {
     pub(crate) runtime: Runtime,
     pub(crate) process: Process,
     setting: Arc<Setting>,
-    sequences: Mutex<HashMap<SequenceName, Arc<Shared>>>,
+    sequences: Mutex<HashMap<Scope, Arc<Shared>>>,
     ticks: AtomicU64,
 }
 
@@ -94,23 +94,33 @@ impl Ground {
         Arc::new(Self { endpoints, options, nature, runtime, process, setting, sequences, ticks })
     }
 
-    /// What all handles of this name share. No I/O.
-    pub(crate) fn shared(&self, name: SequenceName) -> Result<Arc<Shared>, Error> {
+    /// What all handles of this scope share. No I/O.
+    pub(crate) fn shared(&self, scope: Scope) -> Result<Arc<Shared>, Error> {
         let mut sequences = self.sequences();
-        if let Some(shared) = sequences.get(&name) {
+        if let Some(shared) = sequences.get(&scope) {
             return Ok(Arc::clone(shared));
         }
         if sequences.len() >= SEQUENCES_MAX {
             let bound = format!("{SEQUENCES_MAX} sequences are in use: no more are allowed");
-            return Err(Error::field("sequence", name, bound));
+            return Err(Error::field("sequence", scope.name(), bound));
         }
-        let (endpoints, ages) = (Arc::clone(&self.endpoints), Arc::clone(&self.nature.ages));
-        let leases = Arc::new(Leases::new(name.clone(), endpoints, Arc::clone(&self.options), ages));
-        let reservoir = Reservoir::within(Arc::clone(&leases) as Arc<_>, Arc::clone(&self.setting));
-        let shared = Arc::new(Shared::new(name.clone(), reservoir));
-        leases.fill(Arc::downgrade(&shared));
-        sequences.insert(name, Arc::clone(&shared));
+        let shared = self.own(&scope);
+        sequences.insert(scope, Arc::clone(&shared));
         Ok(shared)
+    }
+
+    /// The same; where there are too many, one that nobody else shares.
+    pub(crate) fn shared_or_own(&self, scope: &Scope) -> Arc<Shared> {
+        self.shared(scope.clone()).unwrap_or_else(|_| self.own(scope))
+    }
+
+    fn own(&self, scope: &Scope) -> Arc<Shared> {
+        let (endpoints, ages) = (Arc::clone(&self.endpoints), Arc::clone(&self.nature.ages));
+        let leases = Arc::new(Leases::new(scope.clone(), endpoints, Arc::clone(&self.options), ages));
+        let reservoir = Reservoir::within(Arc::clone(&leases) as Arc<_>, Arc::clone(&self.setting));
+        let shared = Arc::new(Shared::new(scope.clone(), reservoir));
+        leases.fill(Arc::downgrade(&shared));
+        shared
     }
 
     /// Drops what has aged, in every sequence; now and then says how things stand, and forgets what nobody uses.
@@ -133,7 +143,7 @@ impl Ground {
         metric::reserve(reserve);
     }
 
-    fn sequences(&self) -> MutexGuard<'_, HashMap<SequenceName, Arc<Shared>>> {
+    fn sequences(&self) -> MutexGuard<'_, HashMap<Scope, Arc<Shared>>> {
         self.sequences.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

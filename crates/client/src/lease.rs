@@ -9,22 +9,21 @@ use std::{
 };
 
 use sequent_buffer::Reservoir;
-use sequent_core::{
-    BLOCKS_MAX, Block, Blocks, BoxFuture, Clock, ErrorKind, SequenceName, Source, SourceError,
-};
+use sequent_core::{BLOCKS_MAX, Block, Blocks, BoxFuture, Clock, ErrorKind, Source, SourceError};
 
 use crate::{
     endpoints::Endpoints,
     error::{Error, SERVER_UNAVAILABLE},
     metric,
     options::Options,
+    scope::Scope,
     sequence::Shared,
     transport::Verb,
 };
 
 /// Leases of one sequence.
 pub(crate) struct Leases {
-    name: SequenceName,
+    scope: Scope,
     endpoints: Arc<Endpoints>,
     options: Arc<Options>,
     /// The clock by which leases age.
@@ -37,13 +36,13 @@ pub(crate) struct Leases {
 
 impl Leases {
     pub(crate) fn new(
-        name: SequenceName,
+        scope: Scope,
         endpoints: Arc<Endpoints>,
         options: Arc<Options>,
         ages: Arc<dyn Clock>,
     ) -> Self {
         let process = AtomicU32::new(process::id());
-        Self { name, endpoints, options, ages, process, filled: OnceLock::new() }
+        Self { scope, endpoints, options, ages, process, filled: OnceLock::new() }
     }
 
     /// What is filled from here; said once.
@@ -66,10 +65,10 @@ impl Leases {
         let count = u32::try_from(want.max(1)).unwrap_or(u32::MAX);
         // By the time of asking: an answer may have lain unread in a process that was suspended.
         let begun = self.ages.now();
-        let parcel = self.endpoints.ask(Verb::Lease, &self.name, count).await?;
+        let parcel = self.endpoints.ask(Verb::Lease, &self.scope, count).await?;
         let until = begun + self.options.lease_age(parcel.age().unwrap_or_default());
         if until <= self.ages.now() {
-            let text = format!("a lease of {} came when it had aged", self.name);
+            let text = format!("a lease of {} came when it had aged", self.scope.name());
             return Err(Error::new(SERVER_UNAVAILABLE, text));
         }
         let mut blocks = parcel.open();

@@ -48,10 +48,12 @@ mod number;
 mod options;
 mod parcel;
 mod patience;
+mod scope;
 mod sequence;
 mod strangers;
 #[cfg(test)]
 mod tests;
+mod text;
 mod ticker;
 mod transport;
 mod waiting;
@@ -65,3 +67,4 @@ pub use local::{Local, LocalNext};
 pub use next::Next;
 pub use number::{Number, NumberError};
 pub use sequence::Sequence;
+pub use text::Issued;

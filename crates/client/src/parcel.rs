@@ -8,7 +8,7 @@ use crate::{
     error::{Error, PROTOCOL},
     metric,
     number::Number,
-    transport::{Ask, Granted, Verb},
+    transport::{Ask, Dated, Granted, Verb},
 };
 
 /// What was granted. Dropped unopened, its numbers are burnt.
@@ -17,16 +17,18 @@ pub(crate) struct Parcel {
     blocks: Vec<Block>,
     age: Option<Duration>,
     version: u32,
+    dated: Dated,
 }
 
 impl Parcel {
     /// Checks an answer against what was asked for. A server that gives other than that is not understood, and what
     /// it gave is not used.
     pub(crate) fn checked(ask: &Ask, granted: Granted) -> Result<Self, Error> {
-        let parcel = Self { blocks: granted.blocks, age: granted.max_age, version: granted.version };
+        let Granted { blocks, max_age, version, dated } = granted;
+        let parcel = Self { blocks, age: max_age, version, dated };
         let (count, asked) = (parcel.count(), u64::from(ask.count));
         let fits = match ask.verb {
-            Verb::Next => count == asked,
+            Verb::Next => count == asked && [0, asked].contains(&parcel.texts_count()),
             Verb::Lease => (1..=asked).contains(&count) && parcel.age.is_some_and(|age| !age.is_zero()),
         };
         let text = || {
@@ -49,6 +51,15 @@ impl Parcel {
     /// The numbers, for somebody who uses them.
     pub(crate) fn open(mut self) -> Vec<Block> {
         std::mem::take(&mut self.blocks)
+    }
+
+    /// What belongs to a template, taken out of it.
+    pub(crate) fn dated(&mut self) -> Dated {
+        std::mem::take(&mut self.dated)
+    }
+
+    fn texts_count(&self) -> u64 {
+        u64::try_from(self.dated.texts.len()).unwrap_or(u64::MAX)
     }
 
     fn count(&self) -> u64 {

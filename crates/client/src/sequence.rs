@@ -9,7 +9,6 @@ use std::{
 };
 
 use sequent_buffer::{Dry, Reservoir, Stats, TakeError};
-use sequent_core::SequenceName;
 use tokio::time::timeout;
 
 use crate::{
@@ -24,6 +23,7 @@ use crate::{
     number::Number,
     parcel::Fresh,
     patience::Patience,
+    scope::Scope,
     waiting::call,
 };
 
@@ -35,15 +35,15 @@ const READY: u64 = 64;
 
 /// What all handles of one sequence share.
 pub(crate) struct Shared {
-    name: SequenceName,
+    scope: Scope,
     reservoir: Reservoir,
     fresh: OnceLock<Merged>,
     reported: AtomicU64,
 }
 
 impl Shared {
-    pub(crate) fn new(name: SequenceName, reservoir: Reservoir) -> Self {
-        Self { name, reservoir, fresh: OnceLock::new(), reported: AtomicU64::new(0) }
+    pub(crate) fn new(scope: Scope, reservoir: Reservoir) -> Self {
+        Self { scope, reservoir, fresh: OnceLock::new(), reported: AtomicU64::new(0) }
     }
 
     pub(crate) fn reservoir(&self) -> &Reservoir {
@@ -98,7 +98,7 @@ impl Sequence {
 
     /// Its name.
     pub fn name(&self) -> &str {
-        self.shared.name.as_str()
+        self.shared.scope.name().as_str()
     }
 
     /// The same sequence, each of whose takes may wait this long. With none at all, [`next`](Self::next) gives what is
@@ -108,6 +108,27 @@ impl Sequence {
         self.deadline = deadline;
         self.child = OnceLock::new();
         self
+    }
+
+    /// The same sequence with a value for its template: a partition of it, which has a lease of its own.
+    ///
+    /// A name or value that the template does not take is told by the first take, and consumes nothing.
+    #[must_use]
+    pub fn with(&self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.scoped(&self.scope().with(name.into(), value.into()))
+    }
+
+    /// The same sequence at another instant than now: RFC 3339, or a local date or time of the definition's zone.
+    #[must_use]
+    pub fn at(&self, instant: impl Into<String>) -> Self {
+        self.scoped(&self.scope().at(instant.into()))
+    }
+
+    /// The same client and deadline for another scope. A client that holds too many gets one whose lease is its own.
+    pub(crate) fn scoped(&self, scope: &Scope) -> Self {
+        let client = self.client.here().clone();
+        let shared = client.ground().shared_or_own(scope);
+        Self { deadline: self.deadline, ..Self::new(client, shared) }
     }
 
     /// A number: from the lease in memory at once, and only where that is dry, from a server.
@@ -172,8 +193,10 @@ impl Sequence {
         let child = self.child.get_or_init(|| {
             let client = self.client.here().clone();
             // The name was good before, and the child's own table is empty.
-            let shared =
-                client.ground().shared(self.shared.name.clone()).unwrap_or_else(|_| Arc::clone(&self.shared));
+            let shared = client
+                .ground()
+                .shared(self.shared.scope.clone())
+                .unwrap_or_else(|_| Arc::clone(&self.shared));
             Box::new(Self { deadline: self.deadline, ..Self::new(client, shared) })
         });
         child.here()
@@ -269,7 +292,7 @@ impl Sequence {
     fn merged(&self) -> &Merged {
         self.shared.fresh.get_or_init(|| {
             let ground = self.client.ground();
-            let (merged, driver) = merged(self.shared.name.clone(), Arc::clone(&ground.endpoints));
+            let (merged, driver) = merged(self.shared.scope.clone(), Arc::clone(&ground.endpoints));
             ground.runtime.spawn(driver);
             merged
         })
@@ -284,8 +307,8 @@ impl Sequence {
         &self.client.ground().endpoints
     }
 
-    pub(crate) fn sequence_name(&self) -> &SequenceName {
-        &self.shared.name
+    pub(crate) fn scope(&self) -> &Scope {
+        &self.shared.scope
     }
 
     pub(crate) fn patience(&self) -> Patience<'_> {

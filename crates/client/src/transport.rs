@@ -2,9 +2,9 @@
 
 use std::{sync::Arc, time::Duration};
 
-use sequent_core::{Block, BoxFuture, ErrorKind, SequenceName, SourceError};
+use sequent_core::{Block, BoxFuture, ErrorKind, SourceError};
 
-use crate::error::Error;
+use crate::{error::Error, scope::Scope};
 
 /// What an endpoint is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,7 +28,7 @@ impl Verb {
 #[derive(Debug, Clone)]
 pub(crate) struct Ask {
     pub(crate) verb: Verb,
-    pub(crate) sequence: SequenceName,
+    pub(crate) scope: Scope,
     pub(crate) count: u32,
     /// How long the answer is waited for.
     pub(crate) within: Duration,
@@ -42,6 +42,19 @@ pub(crate) struct Granted {
     pub(crate) max_age: Option<Duration>,
     /// The definition's version.
     pub(crate) version: u32,
+    /// What belongs to a template.
+    pub(crate) dated: Dated,
+}
+
+/// What belongs to a template; empty without one.
+#[derive(Debug, Default)]
+pub(crate) struct Dated {
+    /// A text for each number that is for immediate use.
+    pub(crate) texts: Vec<String>,
+    /// The key of the period.
+    pub(crate) period: String,
+    /// The instant that the texts show.
+    pub(crate) at: String,
 }
 
 /// Why nothing was given, and whom that concerns.

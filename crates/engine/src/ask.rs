@@ -3,8 +3,16 @@
 use std::time::Instant;
 
 use sequent_core::{Blocks, NameError, SequenceName};
+use sequent_format::{Timestamp, Values};
 
 /// An ask for numbers.
+///
+/// ```
+/// # use sequent_engine::NextRequest;
+/// let ask = NextRequest::new("repair")?.count(3).with("area", "010").at("2026-04-01");
+/// assert_eq!(ask.with.get("area"), Some("010"));
+/// # Ok::<(), sequent_core::NameError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NextRequest {
     /// The sequence.
@@ -13,12 +21,23 @@ pub struct NextRequest {
     pub count: u64,
     /// When the caller stops waiting; `limits.deadline_ms` from now by default.
     pub deadline: Option<Instant>,
+    /// Values for the parts of a template that ask for them.
+    pub with: Values,
+    /// The highest number that the caller was given; 0 where it does not say. A cluster that can't have given it refuses.
+    pub above: u64,
+    /// The instant whose date and period count: RFC 3339, or a local date or time of the definition's zone. `None`: now.
+    pub at: Option<String>,
 }
 
 impl NextRequest {
     /// One number of `name`, within the configured deadline.
     pub fn new(name: &str) -> Result<Self, NameError> {
-        Ok(Self { name: name.parse()?, count: 1, deadline: None })
+        Ok(Self::of(name.parse()?))
+    }
+
+    /// One number of `name`, within the configured deadline.
+    pub fn of(name: SequenceName) -> Self {
+        Self { name, count: 1, deadline: None, with: Values::new(), above: 0, at: None }
     }
 
     /// The same ask for `count` numbers.
@@ -32,6 +51,29 @@ impl NextRequest {
     pub fn deadline(self, deadline: Instant) -> Self {
         Self { deadline: Some(deadline), ..self }
     }
+
+    /// The same ask with one more value.
+    #[must_use]
+    pub fn with(self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        Self { with: self.with.with(name, value), ..self }
+    }
+
+    /// The same ask of a caller that was given this number, or 0 where it does not say.
+    #[must_use]
+    pub fn above(self, above: u64) -> Self {
+        Self { above, ..self }
+    }
+
+    /// The same ask at another instant than now.
+    #[must_use]
+    pub fn at(self, at: impl Into<String>) -> Self {
+        Self { at: Some(at.into()), ..self }
+    }
+
+    /// Whether it asks for nothing that only a template knows.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.at.is_none() && self.with.iter().next().is_none()
+    }
 }
 
 /// Numbers that were handed out.
@@ -43,4 +85,19 @@ pub struct Issued {
     pub numbers: Blocks,
     /// The version of the definition that they were given under.
     pub version: u32,
+    /// What belongs to a template; `None` without one.
+    pub dated: Option<Dated>,
+}
+
+/// What numbers have beside themselves where the definition has a template.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Dated {
+    /// A text for each number, in their order; none for a lease, whose holder renders them.
+    pub texts: Vec<String>,
+    /// The key of the period that they belong to, such as `20260401`; empty where the sequence never resets.
+    pub period: String,
+    /// The instant that the texts show, as the definition's zone shows it, in RFC 3339.
+    pub at: String,
+    /// When the period may end, where it does: from then on another period's numbers are due.
+    pub period_end: Option<Timestamp>,
 }

@@ -10,8 +10,8 @@ use sequent_ha::Ring;
 use tokio::sync::watch;
 
 use crate::{
-    Pace,
-    engine::{IDLE_AFTER, Inner, SWEEP_EVERY},
+    Pace, ahead,
+    engine::{Inner, SWEEP_EVERY},
     footing::{self, Alarm},
 };
 
@@ -29,6 +29,7 @@ pub(crate) fn begin(inner: &Arc<Inner>, pace: Pace, alarm: Alarm) {
     if pace == Pace::Standing {
         inner.tasks.spawn(follow(Arc::downgrade(inner), inner.keeper.catalog_version(), moved));
         inner.tasks.spawn(sweep(Arc::downgrade(inner)));
+        inner.tasks.spawn(ahead::run(Arc::downgrade(inner)));
     }
 }
 
@@ -71,7 +72,8 @@ async fn sweep(engine: Weak<Inner>) {
         if engine.stopping.load(Ordering::Acquire) {
             return;
         }
-        for live in engine.keys.sweep(|_, live| live.is_idle(IDLE_AFTER)) {
+        let now = engine.wall.now(&*engine.env.clock);
+        for live in engine.keys.sweep(|_, live| live.is_idle(live.idle_after(now))) {
             live.reservoir().close();
         }
     }

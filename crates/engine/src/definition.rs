@@ -1,9 +1,10 @@
 //! What a sequence gives, in one canonical text.
 
-use sequent_core::{Fits, Layout, SequenceName, Span, SpanError, ledger::Definition};
+use sequent_core::{Fits, Key, KeyError, Layout, SequenceName, Span, SpanError, ledger::Definition};
+use sequent_format::{Counter, Format, Reset};
 use serde::{Deserialize, Serialize};
 
-use crate::live::LEASE_PARTS;
+use crate::{live::LEASE_PARTS, texts::Texts};
 
 /// A key with fewer numbers than this has `dense` as its default placement.
 pub const SPREAD_CAPACITY_MIN: u64 = 1_000_000;
@@ -14,6 +15,8 @@ pub const SPREAD_CAPACITY_MIN: u64 = 1_000_000;
 pub enum Placement {
     /// Over the ring.
     Spread,
+    /// One counter in the ledger: in order, without gaps, and only while the ledger lives.
+    Dense,
 }
 
 impl Placement {
@@ -21,6 +24,7 @@ impl Placement {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Spread => "spread",
+            Self::Dense => "dense",
         }
     }
 }
@@ -47,6 +51,8 @@ pub struct Body {
     end: Option<u64>,
     #[serde(with = "fits_word")]
     fits: Fits,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    texts: Option<Texts>,
 }
 
 /// A field of a definition that is out of bounds.
@@ -62,47 +68,93 @@ pub struct BodyFault {
 
 impl Default for Body {
     fn default() -> Self {
-        Self { placement: Placement::Spread, start: 1, step: 1, end: None, fits: Fits::default() }
+        Self {
+            placement: Placement::Spread,
+            start: 1,
+            step: 1,
+            end: None,
+            fits: Fits::default(),
+            texts: None,
+        }
     }
 }
 
 impl Body {
-    /// A content, checked as far as it can be without a layout; `None` takes the default.
+    /// A content, checked as far as it can be without a layout; `None` takes the default. A template is proven here.
     pub fn check(
         placement: Option<&str>,
         start: u64,
         step: u64,
         end: Option<u64>,
         fits: Option<&str>,
+        texts: Option<Texts>,
     ) -> Result<Self, BodyFault> {
         let fits = fits.map_or(Ok(Fits::default()), str::parse::<Fits>).map_err(|error| of_span(&error))?;
-        let span = Span::new(start, step, end, fits).map_err(|error| of_span(&error))?;
-        let body = Self { placement: Placement::Spread, start, step, end, fits };
-        let refuse = |value: &str, bound: String| {
-            Err(BodyFault { field: "placement", value: value.to_owned(), bound })
+        let texts = texts.map(Texts::proven).transpose()?;
+        let counter = texts.as_ref().and_then(Texts::format).map(Format::counter);
+        let start = said_once("start", start, counter.map(|counter| counter.start))?;
+        let step = said_once("step", step, counter.map(|counter| counter.step))?;
+        Span::new(start, step, end, fits).map_err(|error| of_span(&error))?;
+        let body = Self { placement: Placement::Spread, start, step, end, fits, texts };
+        let span = body.checked_span().map_err(|error| of_span(&error))?;
+        let refuse = |value: String, bound: &str| {
+            Err(BodyFault { field: "placement", value, bound: bound.to_owned() })
         };
-        match placement {
-            Some("spread") => Ok(body),
-            Some(word @ ("dense" | "book")) => {
-                refuse(&format!("{word:?}"), format!("{word} is not built into this version, spread is"))
+        let placement = match placement {
+            Some("spread") => Placement::Spread,
+            Some("dense") => Placement::Dense,
+            Some("book") => {
+                return refuse(
+                    "\"book\"".to_owned(),
+                    "book is not built into this version, spread and dense are",
+                );
             }
-            Some(word) => refuse(&format!("{word:?}"), "spread, dense and book are known".to_owned()),
-            None if end.is_some() && span.capacity() < SPREAD_CAPACITY_MIN => refuse(
-                "missing, which means \"dense\" here",
-                format!(
-                    "end leaves {} numbers, fewer than {SPREAD_CAPACITY_MIN}, and dense is not built into this \
-                     version: set a higher end, or placement = \"spread\" if gaps are welcome",
-                    span.capacity()
-                ),
-            ),
-            None => Ok(body),
-        }
+            Some(word) => return refuse(format!("{word:?}"), "spread, dense and book are known"),
+            // What a ring may skip would be a good part of so few.
+            None if body.bound().is_some() && span.capacity() < SPREAD_CAPACITY_MIN => Placement::Dense,
+            None => Placement::Spread,
+        };
+        Ok(Self { placement, ..body })
     }
 
-    /// Which numbers.
+    /// Which numbers: as far as `end`, what fits, and what its template has texts for.
     pub fn span(&self) -> Span {
         // Both ways in have checked the bounds; a default span is never seen.
-        Span::new(self.start, self.step, self.end, self.fits).unwrap_or_default()
+        self.checked_span().unwrap_or_default()
+    }
+
+    fn checked_span(&self) -> Result<Span, SpanError> {
+        let limit = self.fits.limit();
+        let template = self.texts_end().filter(|end| *end < limit);
+        let end = self.end.into_iter().chain(template).min();
+        Span::new(self.start, self.step, end, self.fits)
+    }
+
+    /// The field that bounds it, and the last number, where it is less than what fits.
+    fn bound(&self) -> Option<(&'static str, u64)> {
+        let last = self.span().limit();
+        if self.end == Some(last) {
+            return Some(("end", last));
+        }
+        (last < self.fits.limit()).then_some(("template", last))
+    }
+
+    /// The last number that the template has a text for. A number whose text would be that of an earlier one has none:
+    /// nothing in a cluster knows how long ago that one was given.
+    fn texts_end(&self) -> Option<u64> {
+        let Counter { end, wrap, .. } = self.format()?.counter();
+        let round = wrap.map(|wrap| self.start.saturating_add(wrap.cycle).saturating_sub(self.step));
+        Some(round.unwrap_or(end))
+    }
+
+    /// What its texts are, where it has a template.
+    pub fn texts(&self) -> Option<&Texts> {
+        self.texts.as_ref()
+    }
+
+    /// What renders its texts, where it has a template.
+    pub fn format(&self) -> Option<&Format> {
+        self.texts.as_ref()?.format()
     }
 
     /// Where it counts.
@@ -117,9 +169,19 @@ impl Body {
 
     /// The content of a text that this version can read.
     pub fn from_text(text: &str) -> Result<Self, String> {
-        let body: Self = serde_json::from_str(text).map_err(|error| error.to_string())?;
-        Span::new(body.start, body.step, body.end, body.fits).map_err(|error| error.to_string())?;
+        let mut body: Self = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        let proven = body.texts.map(Texts::proven).transpose();
+        body.texts =
+            proven.map_err(|fault| format!("{} is {}: {}", fault.field, fault.value, fault.bound))?;
+        body.checked_span().map_err(|error| error.to_string())?;
         Ok(body)
+    }
+
+    /// A key that every key of `name` is like: whether it has a period, and how many values partition it.
+    pub(crate) fn example_key(&self, name: &SequenceName) -> Result<Key, KeyError> {
+        let Some(format) = self.format() else { return Ok(Key::of(name)) };
+        let period = if format.reset() == Reset::Never { "" } else { "0" };
+        Key::new(name, period, &vec!["0"; format.partitioned_by().len()])
     }
 
     /// The definition of `name` in this content and version.
@@ -127,14 +189,52 @@ impl Body {
         Definition { name: name.clone(), version, body: self.to_text() }
     }
 
-    /// Whether `self` may take the place of `held`: a changed start or step would give numbers of the old ones again.
+    /// Whether `self` may take the place of `held`: a changed start or step would give numbers of the old ones again, and
+    /// a changed template must give no text that the old ones gave.
     pub fn may_follow(&self, held: &Self) -> bool {
-        (self.start, self.step) == (held.start, held.step)
+        self.follows(held).is_ok()
+    }
+
+    /// The same, with what it does that it may not.
+    pub(crate) fn follows(&self, held: &Self) -> Result<(), String> {
+        if (self.start, self.step) != (held.start, held.step) {
+            return Err(
+                "changes start or step, which would give numbers of the version before again".to_owned()
+            );
+        }
+        if self.placement != held.placement {
+            let (was, is) = (held.placement.as_str(), self.placement.as_str());
+            return Err(format!(
+                "changes placement from {was} to {is}, another counter, which would give numbers of the version before again"
+            ));
+        }
+        match (&self.texts, &held.texts) {
+            (_, None) => Ok(()),
+            (None, Some(_)) => Err("has no template any more, and its texts were unique by it".to_owned()),
+            (Some(texts), Some(held)) => texts.follows(held),
+        }
+    }
+
+    /// The same, knowing the templates of `held`, which was `version`.
+    #[must_use]
+    pub(crate) fn after(&self, version: u32, held: &Self) -> Self {
+        match (&self.texts, &held.texts) {
+            (Some(texts), Some(held)) => Self { texts: Some(texts.after(version, held)), ..self.clone() },
+            _ => self.clone(),
+        }
+    }
+
+    /// Whether both say the same, whatever versions before said.
+    pub(crate) fn says_as(&self, other: &Self) -> bool {
+        let alone = |body: &Self| Self { texts: body.texts.as_ref().map(Texts::alone), ..body.clone() };
+        alone(self) == alone(other)
     }
 
     /// Refuses `spread` over a bound where what may be skipped is more than 1 % of it, with the sum.
     pub fn check_layout(&self, layout: Layout, at_risk_max: u64) -> Result<(), BodyFault> {
-        let Some(end) = self.end else { return Ok(()) };
+        let Some((field, end)) = self.bound().filter(|_| self.placement == Placement::Spread) else {
+            return Ok(());
+        };
         let capacity = self.span().capacity();
         let share = capacity / LEASE_PARTS;
         let reserve = share.min(at_risk_max).max(layout.numbers_per_id());
@@ -148,7 +248,21 @@ impl Body {
             "spread could skip {skipped} of {capacity} numbers (reserve {reserve}, ceilings {ceilings}, lease {lease}, \
              for each server), and at most 1 % is allowed"
         );
-        Err(BodyFault { field: "end", value: end.to_string(), bound })
+        let value = if field == "end" { end.to_string() } else { format!("one of {capacity} numbers") };
+        Err(BodyFault { field, value, bound })
+    }
+}
+
+/// A number that a definition and its template both may name: whichever names it, but not two.
+fn said_once(field: &'static str, said: u64, template: Option<u64>) -> Result<u64, BodyFault> {
+    match template {
+        Some(template) if template != 1 && said != 1 && said != template => Err(BodyFault {
+            field,
+            value: said.to_string(),
+            bound: format!("the template says {template}: say it once"),
+        }),
+        Some(template) if template != 1 => Ok(template),
+        _ => Ok(said),
     }
 }
 

@@ -9,7 +9,7 @@ use std::{
 };
 
 use sequent_buffer::TakeError;
-use sequent_core::{Env, ErrorKind, SequenceName};
+use sequent_core::{Env, ErrorKind, Key, SequenceName};
 use sequent_guard::Keeper;
 use sequent_ha::Ring;
 
@@ -23,6 +23,7 @@ use crate::{
     registry::Registry,
     report::Status,
     tasks::Tasks,
+    wall::Wall,
 };
 
 /// A running cluster, as one process sees it. Cheap to clone; [`shutdown`](Self::shutdown) ends it for all clones.
@@ -33,6 +34,9 @@ pub struct Engine(pub(crate) Arc<Inner>);
 pub(crate) struct Inner {
     pub(crate) limits: LimitsPart,
     pub(crate) env: Env,
+    pub(crate) wall: Wall,
+    /// Whether any key with a period has been live: else nobody looks for those that end.
+    pub(crate) dated: AtomicBool,
     pub(crate) ring: Arc<Ring>,
     pub(crate) keeper: Arc<Keeper>,
     pub(crate) desk: Desk,
@@ -58,19 +62,27 @@ impl Engine {
 
     /// Numbers of a sequence: all or nothing.
     pub async fn next(&self, request: &NextRequest) -> Result<Issued, EngineError> {
-        let NextRequest { name, count, deadline } = request;
-        let most = self.0.limits.max_count;
-        if *count == 0 || *count > most {
+        let (count, most) = (request.count, self.0.limits.max_count);
+        if count == 0 || count > most {
             return Err(EngineError::invalid("count", count, format!("1 to {most} are allowed")));
         }
-        let deadline = deadline.unwrap_or_else(|| self.0.env.clock.now() + self.0.limits.deadline);
-        self.take(name, *count, deadline).await
+        let deadline = request.deadline.unwrap_or_else(|| self.0.env.clock.now() + self.0.limits.deadline);
+        self.give(request, deadline).await
     }
 
-    /// The reservoir of a sequence's key, for callers that take one by one. Begins nothing before the first take.
+    /// The reservoir of a sequence's key, for callers that take one by one. Begins nothing before the first take. A
+    /// sequence with a template is refused: its numbers come with texts.
     pub async fn reservoir(&self, name: &SequenceName) -> Result<Keyed, EngineError> {
         let deadline = self.0.env.clock.now() + self.0.limits.deadline;
-        self.live(name, deadline).await.map(Keyed::new)
+        let live = self.live(name, &Key::of(name), || None, deadline).await?;
+        if live.has_texts() {
+            return Err(EngineError::invalid(
+                "sequence",
+                name,
+                "it has a template: ask for texts, one by one or many",
+            ));
+        }
+        Ok(Keyed::new(live))
     }
 
     /// What an operator does: lists, words, histories, and a fresh look at each store.

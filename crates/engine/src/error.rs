@@ -1,6 +1,6 @@
 //! Failures as callers see them: a reason, and what they may be told.
 
-use std::fmt;
+use std::{borrow::Cow, fmt};
 
 use sequent_core::{ErrorKind, SequenceName, SlotFailure, SlotIndex, SourceError, merged};
 
@@ -10,7 +10,7 @@ use crate::{Reason, config::Faults};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FieldFault {
     /// The field, as the caller wrote it.
-    pub field: &'static str,
+    pub field: Cow<'static, str>,
     /// What was found.
     pub value: String,
     /// What is allowed.
@@ -44,10 +44,26 @@ impl EngineError {
     }
 
     /// A request with a field out of bounds.
-    pub fn invalid(field: &'static str, value: impl fmt::Display, bound: impl Into<String>) -> Self {
-        let fault = FieldFault { field, value: value.to_string(), bound: bound.into() };
-        let text = format!("{field} is {}: {}", fault.value, fault.bound);
+    pub fn invalid(
+        field: impl Into<Cow<'static, str>>,
+        value: impl fmt::Display,
+        bound: impl Into<String>,
+    ) -> Self {
+        let fault = FieldFault { field: field.into(), value: value.to_string(), bound: bound.into() };
+        let text = format!("{} is {}: {}", fault.field, fault.value, fault.bound);
         Self { fields: vec![fault], ..Self::new(Reason::InvalidArgument, text) }
+    }
+
+    /// A request with a text out of bounds, which is shown in quotes.
+    pub(crate) fn invalid_text(
+        field: impl Into<Cow<'static, str>>,
+        value: &str,
+        bound: impl Into<String>,
+    ) -> Self {
+        let invalid = Self::invalid(field, value, bound);
+        let text =
+            invalid.fields.first().map(|fault| format!("{} is {value:?}: {}", fault.field, fault.bound));
+        Self { text: text.unwrap_or_default(), ..invalid }
     }
 
     /// The same failure, with the field of the request that led to it.
@@ -58,7 +74,7 @@ impl EngineError {
         value: impl fmt::Display,
         bound: impl Into<String>,
     ) -> Self {
-        let fault = FieldFault { field, value: value.to_string(), bound: bound.into() };
+        let fault = FieldFault { field: field.into(), value: value.to_string(), bound: bound.into() };
         Self { fields: vec![fault], ..self }
     }
 

@@ -19,13 +19,18 @@
 //! # }).unwrap();
 //! ```
 
+mod above;
+mod ahead;
+mod aim;
 mod ask;
 mod background;
 mod catalog;
 pub mod config;
 mod data;
 mod definition;
+mod dense;
 mod desk;
+pub mod doctor;
 mod engine;
 mod error;
 mod events;
@@ -44,8 +49,10 @@ mod status;
 mod stores;
 mod take;
 mod tasks;
+mod texts;
+mod wall;
 
-pub use ask::{Issued, NextRequest};
+pub use ask::{Dated, Issued, NextRequest};
 pub use definition::{Body, BodyFault, Placement, SPREAD_CAPACITY_MIN};
 pub use desk::{Desk, Saying};
 pub use engine::Engine;
@@ -54,4 +61,7 @@ pub use events::{RECENT_MAX, Recent, describe_metrics};
 pub use live::{Keyed, Ready};
 pub use options::{CreatePolicy, Options, Pace};
 pub use reason::{Reason, Retry};
+/// Values by name, and instants: of the room that renders texts.
+pub use sequent_format::{Timestamp, Values};
 pub use slots::SlotGlance;
+pub use texts::{FORMER_TEMPLATES_MAX, Former, Texts};

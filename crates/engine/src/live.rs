@@ -1,21 +1,44 @@
 //! A live key: its tower of sources, from the guard's counters to the reservoir.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, OnceLock, atomic::Ordering},
+    time::Duration,
+};
 
 use sequent_buffer::{Expansion, Reservoir, Spanned};
 use sequent_core::{Key, SequenceName, Source};
+use sequent_format::Timestamp;
 
-use crate::{EngineError, catalog::Entry, engine::Inner};
+use crate::{
+    EngineError, Placement,
+    above::Reach,
+    aim::Period,
+    catalog::Entry,
+    dense::not_leased,
+    engine::{IDLE_AFTER, Inner},
+};
 
 /// A key in use.
 pub(crate) struct Live {
     entry: Arc<Entry>,
     spanned: Arc<Spanned>,
     reservoir: Reservoir,
+    /// Here as well, since the hot path looks at it.
+    has_texts: bool,
+    /// `None` without a template: most keys.
+    period: Option<Box<Period>>,
+    /// Made where a caller tells what it was given.
+    reach: OnceLock<Box<Reach>>,
 }
 
 /// Into how many leases what is left of a key would have to be cut at least.
 pub(crate) const LEASE_PARTS: u64 = 1000;
+
+/// A key of a period that has not ended is kept idle for so long, so that the next one is made ahead for it.
+const DATED_IDLE_AFTER: Duration = Duration::from_secs(3600);
+
+/// A key of a period that has ended is dropped when nothing was taken for so long.
+const ENDED_IDLE_AFTER: Duration = Duration::from_secs(5);
 
 /// A number that was ready.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,12 +59,45 @@ impl Live {
         &self.entry
     }
 
+    /// The same, to be kept.
+    pub(crate) fn shared_entry(&self) -> &Arc<Entry> {
+        &self.entry
+    }
+
     pub(crate) fn version(&self) -> u32 {
         self.entry.version
     }
 
-    /// A number that is ready.
+    /// How far it may have been taken.
+    pub(crate) fn reach(&self) -> &Reach {
+        self.reach.get_or_init(Box::default)
+    }
+
+    /// Whether its numbers have texts, and are nobody's without.
+    pub(crate) fn has_texts(&self) -> bool {
+        self.has_texts
+    }
+
+    /// How long it may be idle before it is dropped. One of a period that will end is kept for the period that follows;
+    /// one of a period that has ended goes at once, and only those who name that period by an instant may want it again.
+    pub(crate) fn idle_after(&self, now: Timestamp) -> Duration {
+        match self.period().and_then(|period| period.until) {
+            None => IDLE_AFTER,
+            Some(until) if until <= now => ENDED_IDLE_AFTER,
+            Some(_) => DATED_IDLE_AFTER,
+        }
+    }
+
+    /// Its period, if its sequence has a template.
+    pub(crate) fn period(&self) -> Option<&Period> {
+        self.period.as_deref()
+    }
+
+    /// A number that is ready, of a sequence without texts.
     pub(crate) fn try_next(&self) -> Option<Ready> {
+        if self.has_texts() {
+            return None;
+        }
         let number = self.reservoir.try_next()?;
         Some(Ready { number, version: self.version() })
     }
@@ -85,15 +141,29 @@ impl Keyed {
 }
 
 impl Inner {
-    /// Builds the tower of a key, one room upon the other.
-    pub(crate) async fn build(&self, name: &SequenceName, key: &Key) -> Result<Live, EngineError> {
+    /// The definition of a name; a first use makes it where a pattern allows.
+    pub(crate) async fn entry(&self, name: &SequenceName) -> Result<Arc<Entry>, EngineError> {
         if let Some(trouble) = self.keeper.trouble() {
             // Before a definition is written into a ledger that may have to be replaced.
             return Err(EngineError::of_source(name, trouble.error()));
         }
         self.catalog.bring_pending().await.map_err(|error| EngineError::of_open(&error))?;
-        let entry = self.catalog.find_or_create(name).await?;
-        let span = entry.body()?.span();
+        self.catalog.find_or_create(name).await
+    }
+
+    /// Builds the tower of a key, one room upon the other.
+    pub(crate) async fn build(
+        &self,
+        name: &SequenceName,
+        key: &Key,
+        period: Option<Period>,
+    ) -> Result<Live, EngineError> {
+        let entry = self.entry(name).await?;
+        if entry.body()?.placement() == Placement::Dense {
+            // It has no tower here: whoever knows that it is dense asks the ledger.
+            return Err(not_leased());
+        }
+        let (span, has_texts) = (entry.body()?.span(), entry.body()?.texts().is_some());
         let layout = self.desk.layout();
         let counters = self.keeper.counters(key, span.raw_max(layout)).await;
         let counters = counters.map_err(|error| EngineError::of_source(name, error))?;
@@ -102,6 +172,16 @@ impl Inner {
         let spanned = Arc::new(Spanned::new(expanded, layout, span));
         let source: Arc<dyn Source> = Arc::clone(&spanned) as _;
         let reservoir = Reservoir::within(source, Arc::clone(&self.setting));
-        Ok(Live { entry, spanned, reservoir })
+        if period.as_ref().is_some_and(|period| period.until.is_some()) {
+            self.dated.store(true, Ordering::Relaxed);
+        }
+        Ok(Live {
+            entry,
+            spanned,
+            reservoir,
+            has_texts,
+            period: period.map(Box::new),
+            reach: OnceLock::new(),
+        })
     }
 }

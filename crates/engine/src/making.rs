@@ -8,28 +8,35 @@ use std::{
 use sequent_core::{Key, SequenceName};
 use tokio::sync::watch;
 
-use crate::{Engine, EngineError, Reason, engine::Inner, live::Live, registry::Claim};
+use crate::{Engine, EngineError, Reason, aim::Period, engine::Inner, live::Live, registry::Claim};
 
 impl Engine {
-    /// The live key of a sequence; the first caller has it made, the others wait for the same.
+    /// A live key of a sequence; the first caller has it made, the others wait for the same.
     pub(crate) async fn live(
         &self,
         name: &SequenceName,
+        key: &Key,
+        period: impl FnOnce() -> Option<Period>,
         deadline: Instant,
     ) -> Result<Arc<Live>, EngineError> {
         if self.0.stopping.load(Ordering::Acquire) {
             return Err(Self::draining());
         }
-        if let Some(live) = self.0.keys.get(name.as_str()) {
+        if let Some(live) = self.0.keys.get(key.as_str()) {
             return Ok(live);
         }
-        let key = Key::of(name);
         let late = || EngineError::new(Reason::DeadlineExceeded, format!("{name} was not ready in time"));
-        let made = tokio::time::timeout_at(deadline.into(), self.make(name, &key)).await;
+        let made = tokio::time::timeout_at(deadline.into(), self.make(name, key, period)).await;
         made.map_err(|_| late())?
     }
 
-    async fn make(&self, name: &SequenceName, key: &Key) -> Result<Arc<Live>, EngineError> {
+    async fn make(
+        &self,
+        name: &SequenceName,
+        key: &Key,
+        period: impl FnOnce() -> Option<Period>,
+    ) -> Result<Arc<Live>, EngineError> {
+        let mut period = Some(period);
         loop {
             let mut made = match self.0.keys.claim(key)? {
                 Claim::Live(live) => return Ok(live),
@@ -37,9 +44,11 @@ impl Engine {
                 Claim::Make(sender) => {
                     let (made, engine) = (sender.subscribe(), self.clone());
                     let (name, key) = (name.clone(), key.clone());
+                    // Asked for once: a maker that was ended is succeeded by one that knows less, and no harm.
+                    let period = period.take().and_then(|period| period());
                     // A task of its own: a caller that goes away must not end it for the others.
                     self.0.tasks.spawn(async move {
-                        let result = engine.0.build(&name, &key).await.map(Arc::new);
+                        let result = engine.0.build(&name, &key, period).await.map(Arc::new);
                         engine.0.settle(&name, &key, result, &sender);
                     });
                     made
@@ -90,7 +99,7 @@ mod tests {
     async fn made(engine: &Engine, name: &SequenceName, between: impl AsyncFnOnce()) {
         let key = Key::of(name);
         let Ok(Claim::Make(sender)) = engine.0.keys.claim(&key) else { panic!("{name} is new") };
-        let live = Arc::new(engine.0.build(name, &key).await.unwrap());
+        let live = Arc::new(engine.0.build(name, &key, None).await.unwrap());
         between().await;
         engine.0.settle(name, &key, Ok(live), &sender);
     }

@@ -24,6 +24,7 @@ use crate::{
     registry::{LIVE_KEYS_MAX, Registry},
     stores,
     tasks::Tasks,
+    wall::Wall,
 };
 
 /// How often a server shows up: words and definitions of others are known within two seconds.
@@ -118,6 +119,8 @@ async fn assemble(
         limits: config.limits.clone(),
         setting: Arc::new(setting(config, pace, env.clone(), &tasks)),
         env,
+        wall: Wall::default(),
+        dated: AtomicBool::new(false),
         ring,
         keeper,
         desk: Desk(Arc::new(ground)),

@@ -1,38 +1,113 @@
 //! What a server asks for: a number that is ready, numbers within its own bounds, a lease; definitions read again.
 
-use std::time::Instant;
+use std::{sync::Arc, time::Instant};
 
 use sequent_buffer::TakeError;
-use sequent_core::SequenceName;
+use sequent_core::{Key, SequenceName};
 
-use crate::{Engine, EngineError, Issued, OpenError, config::Config, live::Ready};
+use crate::{
+    Engine, EngineError, Issued, NextRequest, OpenError,
+    aim::{Aim, refuse_what_is_not_plain},
+    catalog::Entry,
+    config::Config,
+    limit::not_found,
+    live::{Live, Ready},
+};
 
 /// A take tries so many reservoirs of one key, where each is closed under its hands.
 const TRIES_MAX: u32 = 3;
 
+/// What numbers are taken for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Use {
+    /// To be handed out now.
+    Now,
+    /// To be held.
+    Later,
+}
+
 impl Engine {
     /// A number that is ready, or `None`: where the sequence is not in use yet, its numbers are not there yet, or the
-    /// text is no name. Never waits; makes no task, no text and no key, and reads one shared table.
+    /// text is no name; also where its numbers have texts. Never waits; makes no task, no text and no key, and reads one shared table.
     ///
     /// Finding a sequence in use and nothing ready, it begins a refill: [`take`](Self::take) then waits for it.
     pub fn try_next(&self, name: &str) -> Option<Ready> {
         self.0.keys.get(name)?.try_next()
     }
 
-    /// `count` numbers, all or nothing, for a door that has checked `count` against bounds of its own.
+    /// `count` numbers, all or nothing, for a caller that has checked `count` against bounds of its own.
     pub async fn take(
         &self,
         name: &SequenceName,
         count: u64,
         deadline: Instant,
     ) -> Result<Issued, EngineError> {
+        self.give(&NextRequest::of(name.clone()).count(count), deadline).await
+    }
+
+    /// What a request asks for, all or nothing, for a door that has checked its count against bounds of its own.
+    pub async fn give(&self, request: &NextRequest, deadline: Instant) -> Result<Issued, EngineError> {
+        self.given(request, Use::Now, deadline).await
+    }
+
+    /// At most as many numbers as a request asks for, for a holder that hands them out by itself: cut from the same
+    /// reservoir, and never more than a thousandth of what is left of the key, since a holder that dies skips them.
+    /// They have no texts: the holder renders them.
+    pub async fn lend(&self, request: &NextRequest, deadline: Instant) -> Result<Issued, EngineError> {
+        self.given(request, Use::Later, deadline).await
+    }
+
+    /// [`lend`](Self::lend) of a sequence without a template.
+    pub async fn lease(
+        &self,
+        name: &SequenceName,
+        count: u64,
+        deadline: Instant,
+    ) -> Result<Issued, EngineError> {
+        self.lend(&NextRequest::of(name.clone()).count(count), deadline).await
+    }
+
+    async fn given(
+        &self,
+        request: &NextRequest,
+        what_for: Use,
+        deadline: Instant,
+    ) -> Result<Issued, EngineError> {
+        let name = &request.name;
         let mut tries = 0;
         loop {
-            let live = self.live(name, deadline).await?;
+            if let Some(issued) = self.given_dense(request, what_for == Use::Later, deadline).await? {
+                return Ok(issued);
+            }
             tries += 1;
+            let (live, aim) = match self.aimed(request, deadline).await {
+                // Another server has defined it a moment ago.
+                Err(_) if tries < TRIES_MAX && self.dense_entry(name).is_some() => continue,
+                aimed => aimed?,
+            };
+            if live.has_texts() != aim.as_ref().is_some_and(Aim::has_texts) {
+                // The definition got a template in between.
+                if tries >= TRIES_MAX {
+                    return Err(self.failed(name, TakeError::Closed));
+                }
+                tokio::task::yield_now().await;
+                continue;
+            }
+            if request.above > 0 {
+                let key = aim.as_ref().map_or_else(|| Key::of(name), |aim| aim.key.clone());
+                self.check_above(&live, &key, request.above).await?;
+            }
+            let count = match what_for {
+                Use::Now => request.count,
+                Use::Later => request.count.clamp(1, live.lease_max()),
+            };
             match live.reservoir().take(count, Some(deadline)).await {
                 Ok(numbers) => {
-                    return Ok(Issued { sequence: name.clone(), numbers, version: live.version() });
+                    let Some(aim) = aim else {
+                        let (sequence, version) = (name.clone(), live.version());
+                        return Ok(Issued { sequence, numbers, version, dated: None });
+                    };
+                    return aim.issued(request, numbers, what_for == Use::Now);
                 }
                 // It has just been taken out of use: its successor serves.
                 Err(TakeError::Closed) if tries < TRIES_MAX => {}
@@ -41,16 +116,50 @@ impl Engine {
         }
     }
 
-    /// At most `count` numbers for a holder that hands them out by itself: cut from the same reservoir, and never more
-    /// than a thousandth of what is left of the key, since a holder that dies skips them.
-    pub async fn lease(
+    /// The live key that a request aims at; without the aim where the sequence has no template.
+    async fn aimed(
         &self,
-        name: &SequenceName,
-        count: u64,
+        request: &NextRequest,
         deadline: Instant,
-    ) -> Result<Issued, EngineError> {
-        let most = self.live(name, deadline).await?.lease_max();
-        self.take(name, count.clamp(1, most), deadline).await
+    ) -> Result<(Arc<Live>, Option<Aim>), EngineError> {
+        let name = &request.name;
+        if request.is_plain()
+            && let Some(live) = self.0.keys.get(name.as_str())
+            && !live.has_texts()
+        {
+            return Ok((live, None));
+        }
+        let entry = match self.0.catalog.find(name) {
+            Some(entry) => entry,
+            None if request.is_plain() => {
+                // A first use: its maker defines it, once for all who wait. It may find a template of another's.
+                let live = self.live(name, &Key::of(name), || None, deadline).await?;
+                if !live.has_texts() {
+                    return Ok((live, None));
+                }
+                Arc::clone(live.shared_entry())
+            }
+            None => self.defined(request).await?,
+        };
+        let aim = self.0.aim(entry, request)?;
+        if self.0.keys.get(aim.key.as_str()).is_none() {
+            let too_long = |bound| EngineError::invalid("with", &aim.key, bound);
+            self.0.catalog.holds(&aim.key).map_err(too_long)?;
+        }
+        let live = self.live(name, &aim.key, || aim.period(request), deadline).await?;
+        Ok((live, Some(aim)))
+    }
+
+    /// The definition that a request with values or an instant needs: a first use makes none that could use them.
+    async fn defined(&self, request: &NextRequest) -> Result<Arc<Entry>, EngineError> {
+        match self.0.catalog.find_defined(&request.name).await? {
+            Some(entry) => Ok(entry),
+            None if self.0.catalog.may_create(&request.name) => {
+                refuse_what_is_not_plain(request)?;
+                self.0.entry(&request.name).await
+            }
+            None => Err(not_found(&request.name)),
+        }
     }
 
     /// Takes up the sequences and the patterns of `auto_create` that a configuration has now: all of it, or nothing and

@@ -2,7 +2,7 @@
 
 use std::{fmt, sync::Arc, time::Duration};
 
-use jiff::Timestamp;
+use jiff::{Timestamp, civil::DateTime};
 
 use crate::{
     Fault, InvertError, Issue, Parsed, Preview, RenderError, Reset, Settings, Template, ValueError, Values,
@@ -129,6 +129,31 @@ impl Format {
     /// The name of the zone that dates are shown and periods are counted in.
     pub fn zone_name(&self) -> &str {
         self.zone().name()
+    }
+
+    /// The instant that a caller writes: RFC 3339 with its offset, or a local date or time, which is one of the
+    /// definition's zone.
+    ///
+    /// ```
+    /// use sequent_format::{Settings, Template};
+    /// let settings = Settings { zone: "Asia/Shanghai".into(), ..Settings::default() };
+    /// let format = Template::parse("@{date,yyyyMMdd}@{seq,w=5}")?.prove(&settings)?;
+    /// assert_eq!(format.instant("2017-03-04T09:30")?, format.instant("2017-03-04T01:30:00Z")?);
+    /// assert_eq!(format.shown_instant(format.instant("2017-03-04")?), "2017-03-04T00:00:00+08:00");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn instant(&self, text: &str) -> Result<Timestamp, ValueError> {
+        let instant = text.parse::<Timestamp>().ok();
+        let local = || self.zone().instant(text.parse::<DateTime>().ok()?);
+        instant.or_else(local).ok_or_else(|| {
+            let bound = "an instant such as 2026-04-01T09:00:00+08:00 is expected, or a date of the zone such as 2026-04-01";
+            ValueError::new("at", text, bound)
+        })
+    }
+
+    /// An instant as the definition's zone shows it, in RFC 3339 with its offset.
+    pub fn shown_instant(&self, instant: Timestamp) -> String {
+        self.zone().shown(instant)
     }
 
     /// Names of the values that partition the counter, in the order of the key.

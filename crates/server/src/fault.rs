@@ -125,7 +125,7 @@ impl Fault {
 impl From<EngineError> for Fault {
     fn from(error: EngineError) -> Self {
         let fields = error.fields().iter().map(|fault| Field {
-            field: Cow::Borrowed(fault.field),
+            field: fault.field.clone(),
             value: shown(&fault.value),
             bound: Cow::Owned(fault.bound.clone()),
         });

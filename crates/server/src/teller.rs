@@ -6,7 +6,7 @@ use std::{
 };
 
 use sequent_core::{Clock, SequenceName, SystemClock};
-use sequent_engine::{Engine, Issued, Ready, Reason};
+use sequent_engine::{Engine, Issued, NextRequest, Ready, Reason, Timestamp, Values};
 use tokio::time::timeout_at;
 
 use crate::{
@@ -25,8 +25,8 @@ pub(crate) struct Ask<'a> {
     pub(crate) count: u64,
     /// How long the caller waits, if it says.
     pub(crate) within: Option<Duration>,
-    /// The first value for a template, if there is one.
-    pub(crate) with: Option<(&'a str, &'a str)>,
+    /// Values for a template.
+    pub(crate) with: &'a Values,
     /// The instant whose period counts; empty: now.
     pub(crate) at: &'a str,
     /// The highest number that the caller was given; 0: not told.
@@ -69,9 +69,15 @@ impl Teller {
         self.0.clock.now()
     }
 
-    /// How long the numbers of a lease may be handed out.
-    pub(crate) fn lease_age(&self) -> Duration {
-        self.0.dials.lease_max_age()
+    /// How long the numbers of a lease may be handed out: not beyond the end of their period.
+    pub(crate) fn lease_age(&self, issued: &Issued) -> Duration {
+        let most = self.0.dials.lease_max_age();
+        let end = issued.dated.as_ref().and_then(|dated| dated.period_end);
+        let left = |end: Timestamp| {
+            let end_ms = u64::try_from(end.as_millisecond()).unwrap_or(0);
+            Duration::from_millis(end_ms.saturating_sub(self.0.clock.wall_ms()))
+        };
+        end.map_or(most, |end| most.min(left(end)))
     }
 
     /// The counts that are allowed of a call of `Next`.
@@ -145,9 +151,12 @@ impl Teller {
             self.check_above(name, ask.above).await?;
         }
         let engine = &self.0.engine;
+        let at = (!ask.at.is_empty()).then(|| ask.at.to_owned());
+        let request =
+            NextRequest { count: ask.count, with: ask.with.clone(), at, ..NextRequest::of(name.clone()) };
         let issued = match kind {
-            Kind::Next => engine.take(name, ask.count, deadline).await,
-            Kind::Lease => engine.lease(name, ask.count, deadline).await,
+            Kind::Next => engine.give(&request, deadline).await,
+            Kind::Lease => engine.lend(&request, deadline).await,
         };
         Ok(issued?)
     }
@@ -181,14 +190,6 @@ fn check(ask: &Ask<'_>, most: u64, kind: Kind) -> Result<SequenceName, Fault> {
     if ask.count == 0 || ask.count > most {
         return Err(Fault::field("count", &ask.count.to_string(), bound(most, kind)));
     }
-    if let Some((key, value)) = ask.with {
-        let bound = "no template asks for a value: leave it out";
-        return Err(Fault::field(format!("with.{key}"), value, bound));
-    }
-    if !ask.at.is_empty() {
-        let bound = "no period and no template asks for an instant: leave it out";
-        return Err(Fault::field("at", ask.at, bound));
-    }
     if ask.above < 0 {
         let bound = format!("0 (not told) to {} are allowed", i64::MAX);
         return Err(Fault::field("above", &ask.above.to_string(), bound));
@@ -211,7 +212,8 @@ mod tests {
         let dials = Dials::new(&config.limits);
         let teller = Teller::new(Engine::open(config, Options::default()).await.unwrap(), dials);
         let meter = Meter::new("test", "next");
-        let ask = |within| Ask { name: ("name", "order"), count: 2, within, with: None, at: "", above: 0 };
+        let none = Values::new();
+        let ask = |within| Ask { name: ("name", "order"), count: 2, within, with: &none, at: "", above: 0 };
         // A sequence's first numbers are never ready at once.
         let fault = teller.next(ask(Some(Duration::ZERO)), &meter).await.unwrap_err();
         assert_eq!(fault.reason(), Reason::DeadlineExceeded);

@@ -7,20 +7,21 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use sequent_core::{Block, BoxFuture, SequenceName, SourceError};
+use sequent_core::{Block, BoxFuture, SourceError};
 
 use self::unruly::Unruly;
 use crate::{
     error::Error,
     options::AGELESS,
-    transport::{Ask, Granted, Refusal, Transport, Verb},
+    scope::Scope,
+    transport::{Ask, Dated, Granted, Refusal, Transport, Verb},
 };
 
-/// Counts from 1 for each name.
+/// Counts from 1 for each name, and each tuple of values.
 #[derive(Default)]
 pub(crate) struct Memory {
     unruly: Option<u64>,
-    counters: Mutex<HashMap<SequenceName, Counter>>,
+    counters: Mutex<HashMap<Scope, Counter>>,
 }
 
 enum Counter {
@@ -39,7 +40,7 @@ impl Memory {
     fn grant(&self, ask: &Ask) -> Option<Granted> {
         let mut counters = self.counters.lock().unwrap_or_else(PoisonError::into_inner);
         let fresh = || self.unruly.map_or(Counter::Plain(0), |seed| Counter::Unruly(Unruly::new(seed)));
-        let counter = counters.entry(ask.sequence.clone()).or_insert_with(fresh);
+        let counter = counters.entry(ask.scope.clone()).or_insert_with(fresh);
         let count = u64::from(ask.count);
         let blocks = match counter {
             Counter::Plain(last) => {
@@ -49,7 +50,7 @@ impl Memory {
             }
             Counter::Unruly(unruly) => unruly.take(count, ask.verb == Verb::Next)?,
         };
-        Some(Granted { blocks, max_age: Some(AGELESS), version: 1 })
+        Some(Granted { blocks, max_age: Some(AGELESS), version: 1, dated: Dated::default() })
     }
 }
 
@@ -60,7 +61,7 @@ impl Transport for Memory {
 
     fn ask(self: Arc<Self>, ask: Ask) -> BoxFuture<'static, Result<Granted, Refusal>> {
         let granted = self.grant(&ask).ok_or_else(|| {
-            Refusal::Final(Error::new("SEQUENCE_EXHAUSTED", format!("{} is at its end", ask.sequence)))
+            Refusal::Final(Error::new("SEQUENCE_EXHAUSTED", format!("{} is at its end", ask.scope.name())))
         });
         Box::pin(std::future::ready(granted))
     }

@@ -17,7 +17,7 @@ use crate::{
     error::{Error, PROTOCOL},
     ground::Nature,
     options::Options,
-    transport::{Ask, Granted, Refusal, Transport, Verb, foreign},
+    transport::{Ask, Dated, Granted, Refusal, Transport, Verb, foreign},
 };
 
 /// How long a lease of these endpoints may be handed out.
@@ -65,7 +65,7 @@ impl Endpoint {
     fn give(&self, ask: &Ask) -> Granted {
         let first = self.last.fetch_add(u64::from(ask.count), Ordering::Relaxed) + 1;
         let blocks = vec![Block::new(first, 1, u64::from(ask.count)).unwrap()];
-        Granted { blocks, max_age: Some(AGE), version: 1 }
+        Granted { blocks, max_age: Some(AGE), version: 1, dated: Dated::default() }
     }
 }
 

@@ -20,11 +20,11 @@ use self::{
 use crate::{
     address::Address,
     error::{Error, PROTOCOL},
-    transport::{Ask, Granted, Refusal, Transport, Verb, foreign},
+    transport::{Ask, Dated, Granted, Refusal, Transport, Verb, foreign},
 };
 
-/// The most bytes of an answer: many times what the longest list of blocks needs.
-const ANSWER_MAX: usize = 256 * 1024;
+/// The most bytes of an answer: ten thousand of the longest texts, and many times what the longest list of blocks needs.
+const ANSWER_MAX: usize = 12 * 1024 * 1024;
 
 /// How often one request is sent to one server, where each connection that had served ended under it.
 const TRIES_MAX: usize = 4;
@@ -72,20 +72,24 @@ impl Wire {
         let using = channel.using();
         let mut client = SequencesClient::with_origin(channel.clone(), self.door.origin())
             .max_decoding_message_size(ANSWER_MAX);
-        let (sequence, count) = (ask.sequence.as_str().to_owned(), ask.count);
+        let (sequence, count) = (ask.scope.name().as_str().to_owned(), ask.count);
+        let wish = ask.scope.wish();
+        let (with, at) = (wish.with.clone().into_iter().collect(), wish.at.clone());
         let outcome = match ask.verb {
             Verb::Next => {
-                let message = v1::NextRequest { sequence, count: Some(count), ..Default::default() };
+                let message = v1::NextRequest { sequence, count: Some(count), with, at, above: 0 };
                 client.next(timed(message, ask.within)).await.map(|answer| {
                     let answer = answer.into_inner();
-                    (answer.blocks, None, answer.version)
+                    let v1::NextResponse { blocks, texts, period, at, version, .. } = answer;
+                    (blocks, None, version, Dated { texts, period, at })
                 })
             }
             Verb::Lease => {
-                let message = v1::LeaseRequest { sequence, count, ..Default::default() };
+                let message = v1::LeaseRequest { sequence, count, with, at, above: 0 };
                 client.lease(timed(message, ask.within)).await.map(|answer| {
                     let answer = answer.into_inner();
-                    (answer.blocks, Some(Duration::from_millis(answer.max_age_ms)), answer.version)
+                    let age = Some(Duration::from_millis(answer.max_age_ms));
+                    (answer.blocks, age, answer.version, Dated { period: answer.period, ..Dated::default() })
                 })
             }
         };
@@ -93,9 +97,9 @@ impl Wire {
         if outcome.as_ref().is_err_and(is_goodbye) {
             channel.end();
         }
-        let (blocks, max_age, version) = outcome.map_err(|status| refusal(&status))?;
+        let (blocks, max_age, version, dated) = outcome.map_err(|status| refusal(&status))?;
         let blocks = blocks.iter().map(block).collect::<Result<_, _>>().map_err(Refusal::foreign)?;
-        Ok(Granted { blocks, max_age, version })
+        Ok(Granted { blocks, max_age, version, dated })
     }
 
     async fn look(&self) -> Result<(), SourceError> {

@@ -7,7 +7,7 @@ use sequent_core::{
 
 use super::Catalog;
 use crate::{
-    OpenError,
+    Body, OpenError,
     config::SequencePart,
     limit::{patiently, within},
     stores,
@@ -39,7 +39,8 @@ impl Catalog {
         if let Err(fault) = part.body.check_layout(self.ground.layout, self.ground.at_risk_max) {
             return Some(format!("sequence {name}: {} is {}: {}", fault.field, fault.value, fault.bound));
         }
-        if let Err(bound) = stores::hold(&self.ground.shards, name) {
+        let key = part.body.example_key(name).map_err(|error| error.to_string());
+        if let Err(bound) = key.and_then(|key| stores::hold(&self.ground.shards, &key)) {
             return Some(format!("sequence {name}: {bound}"));
         }
         let held = self.find(name)?;
@@ -47,9 +48,10 @@ impl Catalog {
         if version < held.version {
             return None;
         }
-        let body = part.body.to_text();
         if version == held.version {
-            return (body != held.text()).then(|| conflict(&held.definition(), &body));
+            let same = held.known().is_ok_and(|known| known.says_as(&part.body))
+                || part.body.to_text() == held.text();
+            return (!same).then(|| conflict(&held.definition(), &part.body.to_text()));
         }
         let before = match held.known() {
             Ok(before) => before,
@@ -61,25 +63,38 @@ impl Catalog {
                 ));
             }
         };
-        (!part.body.may_follow(before)).then(|| {
+        part.body.follows(before).err().map(|why| {
             format!(
-                "sequence {name}: version {version} changes start or step, which would give numbers of version {} \
-                 again: found {}, refused {body}; give it another name",
+                "sequence {name}: version {version} {why} (version {} is in force): found {}, refused {}; \
+                 give it another name",
                 held.version,
                 held.text(),
+                part.body.to_text(),
             )
         })
     }
 
+    /// The definition as it is written: what versions before had of texts is in it.
+    fn written(&self, part: &SequencePart) -> Definition {
+        match self.find(&part.name) {
+            Some(held) if held.version == part.version => held.definition(),
+            Some(held) => match held.known() {
+                Ok(before) => part.body.after(held.version, before).defining(&part.name, part.version),
+                Err(_) => part.body.defining(&part.name, part.version),
+            },
+            None => part.body.defining(&part.name, part.version),
+        }
+    }
+
     /// Brings one definition. It is judged against what is in force, and written only while that is still in force.
     pub(super) async fn bring(&self, part: &SequencePart) -> Result<Option<String>, SourceError> {
-        let definition = part.body.defining(&part.name, part.version);
         let step = format!("define {}", part.name);
         for _ in 0..JUDGED_MAX {
             if let Some(refusal) = self.refusal(part) {
                 return Ok(Some(refusal));
             }
             let judged = self.find(&part.name).map(|held| held.version);
+            let definition = self.written(part);
             let define = || within(self.ground.limit, &step, self.ground.ledger.define(&definition, judged));
             match patiently(define).await? {
                 Defined::Created | Defined::Same => return Ok(None),
@@ -88,7 +103,10 @@ impl Catalog {
                     tracing::warn!(%name, version, in_force, "definition ignored: a higher version is in force");
                     return Ok(None);
                 }
-                Defined::Conflict { held } => return Ok(Some(conflict(&held, &definition.body))),
+                Defined::Conflict { held } => {
+                    let same = Body::from_text(&held.body).is_ok_and(|held| held.says_as(&part.body));
+                    return Ok((!same).then(|| conflict(&held, &definition.body)));
+                }
                 Defined::Moved { .. } => self.refresh().await?,
             }
         }

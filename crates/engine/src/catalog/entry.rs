@@ -86,10 +86,10 @@ impl Contents {
     pub(crate) fn following(&self, before: &Entry, definition: Definition) -> Entry {
         let entry = self.entry(definition);
         let (Ok(body), Ok(held)) = (entry.known(), before.known()) else { return entry };
-        if body.may_follow(held) {
-            return entry;
+        match body.follows(held) {
+            Ok(()) => entry,
+            Err(why) => barred(entry, format!("it {why}")),
         }
-        barred(entry, "it changes start or step of the version before".to_owned())
     }
 
     /// A definition in the place of one that the ledger has lost, and that it can't follow: unusable here.

@@ -18,7 +18,7 @@ use std::{
 use arc_swap::ArcSwap;
 use globset::GlobSet;
 use sequent_core::{
-    ErrorKind, Layout, SequenceName, SourceError,
+    ErrorKind, Key, Layout, SequenceName, SourceError,
     ledger::{Defined, Ledger},
 };
 
@@ -113,6 +113,25 @@ impl Catalog {
         read.or_else(|| self.fresh.read().unwrap_or_else(PoisonError::into_inner).get(name).map(Arc::clone))
     }
 
+    /// A definition in force, of another server's making a moment ago perhaps; none is made.
+    pub(crate) async fn find_defined(&self, name: &SequenceName) -> Result<Option<Arc<Entry>>, EngineError> {
+        if let Some(entry) = self.find(name) {
+            return Ok(Some(entry));
+        }
+        self.look_again().await.map_err(|error| of_ledger(&error))?;
+        Ok(self.find(name))
+    }
+
+    /// Whether a first use may define this name.
+    pub(crate) fn may_create(&self, name: &SequenceName) -> bool {
+        self.auto_create.load().is_match(name.as_str())
+    }
+
+    /// Whether the stores can hold a key; the error is the bound.
+    pub(crate) fn holds(&self, key: &Key) -> Result<(), String> {
+        stores::hold(&self.ground.shards, key)
+    }
+
     /// A definition in force; a first use makes it where a pattern allows.
     pub(crate) async fn find_or_create(&self, name: &SequenceName) -> Result<Arc<Entry>, EngineError> {
         if let Some(entry) = self.find(name) {
@@ -121,7 +140,7 @@ impl Catalog {
         if let Some(lost) = self.lost.get(name) {
             return self.find_again(&lost).await.map_err(|error| of_ledger(&error));
         }
-        if !self.auto_create.load().is_match(name.as_str()) {
+        if !self.may_create(name) {
             // Another server may have defined it a moment ago.
             self.look_again().await.map_err(|error| of_ledger(&error))?;
             return self.find(name).ok_or_else(|| not_found(name));
@@ -131,7 +150,7 @@ impl Catalog {
             let text = format!("{AUTO_CREATED_MAX} sequences are defined: a first use may define no more");
             return Err(EngineError::new(Reason::QuotaExceeded, text));
         }
-        stores::hold(&self.ground.shards, name)
+        stores::hold(&self.ground.shards, &Key::of(name))
             .map_err(|bound| EngineError::invalid("sequence", name, bound))?;
         self.create(name).await.map_err(|error| of_ledger(&error))
     }

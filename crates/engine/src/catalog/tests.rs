@@ -8,7 +8,7 @@ use sequent_core::ledger::Definition;
 use sequent_testkit::{PausedClock, SeededEntropy};
 
 fn part(version: u32, start: u64) -> SequencePart {
-    let body = Body::check(None, start, 1, None, None).unwrap();
+    let body = Body::check(None, start, 1, None, None, None).unwrap();
     SequencePart { name: "order".parse().unwrap(), version, body }
 }
 
@@ -126,7 +126,7 @@ async fn a_reload_brings_all_or_nothing() {
     assert!(refusal.to_string().contains("changes start or step"), "{refusal}");
     assert!(catalog.find(&"other".parse().unwrap()).is_none());
     let mut higher = part(2, 1000);
-    higher.body = Body::check(None, 1000, 1, Some(9_000_000), None).unwrap();
+    higher.body = Body::check(None, 1000, 1, Some(9_000_000), None, None).unwrap();
     catalog.reload(&[higher], &GlobSet::empty()).await.unwrap();
     assert_eq!(catalog.changed().into_iter().collect::<Vec<_>>(), std::slice::from_ref(&name));
     assert_eq!(catalog.find(&name).unwrap().version, 2);

@@ -187,7 +187,8 @@ fn sequences(checker: &mut Checker<'_>, shards: &[Shard]) -> Vec<SequencePart> {
     let mut names: BTreeMap<SequenceName, usize> = BTreeMap::new();
     for (at, table) in checker.list("sequence").unwrap_or_default().into_iter().enumerate() {
         let Some(part) = SequencePart::read(checker.item("sequence", at, table)) else { continue };
-        if let Err(bound) = stores::hold(shards, &part.name) {
+        let key = part.body.example_key(&part.name).map_err(|error| error.to_string());
+        if let Err(bound) = key.and_then(|key| stores::hold(shards, &key)) {
             let name = format!("{:?}", part.name.as_str());
             checker.fault(Fault::new(format!("sequence[{at}].name"), name, bound));
         }

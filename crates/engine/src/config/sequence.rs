@@ -1,9 +1,16 @@
 //! `[[sequence]]`: definitions that the file brings.
 
 use sequent_core::{Block, SequenceName};
+use sequent_format::limits::TEXT_CHARS_MAX;
 
 use super::Section;
-use crate::definition::{Body, Placement};
+use crate::{
+    definition::{Body, BodyFault, Placement},
+    texts::{Texts, ZONE_DEFAULT},
+};
+
+/// The widest window of a caller's `at`: about three centuries.
+const WINDOW_S_MAX: u64 = 10_000_000_000;
 
 /// A definition as the file has it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,13 +42,9 @@ impl SequencePart {
         if fits.is_none() {
             section.default_shown("fits", "\"js\"".to_owned());
         }
-        for to_come in ["template", "zone"] {
-            if let Some(text) = section.text(to_come) {
-                let bound = "texts are not built into this version: leave the key out to get numbers";
-                section.fault(to_come, format!("{text:?}"), bound);
-            }
-        }
-        let body = Body::check(placement.as_deref(), start, step, end, fits.as_deref());
+        let texts = texts(&mut section);
+        let body = texts
+            .and_then(|texts| Body::check(placement.as_deref(), start, step, end, fits.as_deref(), texts));
         let body = match body {
             Ok(body) => Some(body),
             Err(fault) => {
@@ -54,5 +57,30 @@ impl SequencePart {
         }
         section.finish();
         Some(Self { name: name?, version: u32::try_from(version).ok()?, body: body? })
+    }
+}
+
+/// What the table says of texts, if it has a template; a key that belongs to one is refused without.
+fn texts(section: &mut Section<'_, '_>) -> Result<Option<Texts>, BodyFault> {
+    let template = section.text("template");
+    let (zone, charset, unique) = (section.text("zone"), section.text("charset"), section.text("unique"));
+    let maxlen = section.integer_opt("maxlen", 1..=TEXT_CHARS_MAX as u64);
+    let window_s = section.integer_opt("window_s", 0..=WINDOW_S_MAX);
+    let Some(template) = template else {
+        let there = [("zone", zone.is_some()), ("charset", charset.is_some()), ("unique", unique.is_some())];
+        let there = there.into_iter().chain([("maxlen", maxlen.is_some()), ("window_s", window_s.is_some())]);
+        for (key, _) in there.filter(|(_, there)| *there) {
+            section.fault(key, "there", "it belongs to a template, and there is none");
+        }
+        return Ok(None);
+    };
+    let texts = Texts::new(template).maxlen(maxlen.and_then(|length| usize::try_from(length).ok()));
+    let texts = texts.charset(charset).window_s(window_s).unique(unique.as_deref())?;
+    match zone {
+        Some(zone) => Ok(Some(texts.zone(zone))),
+        None => {
+            section.default_shown("zone", format!("{ZONE_DEFAULT:?}"));
+            Ok(Some(texts))
+        }
     }
 }

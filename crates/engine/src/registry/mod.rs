@@ -163,6 +163,20 @@ impl<T> Registry<T> {
         all
     }
 
+    /// The live keys of which `wanted` is true: at most `most`, in no order.
+    pub(crate) fn some(&self, most: usize, wanted: impl Fn(&Key, &T) -> bool) -> Vec<(Key, Arc<T>)> {
+        let mut found = Vec::new();
+        for part in &self.parts {
+            let part = part.read().unwrap_or_else(PoisonError::into_inner);
+            let lives = part.iter().filter_map(|(key, entry)| match entry {
+                Entry::Live(live) if wanted(&key.0, live) => Some((key.0.clone(), Arc::clone(live))),
+                _ => None,
+            });
+            found.extend(lives.take(most.saturating_sub(found.len())));
+        }
+        found
+    }
+
     /// What `of` makes of every live key, part by part: each part is locked for itself, and `pause` comes in between.
     pub(crate) async fn sum(&self, of: impl Fn(&T) -> u64, pause: impl AsyncFn()) -> u64 {
         let mut sum = 0_u64;

@@ -116,11 +116,10 @@ pub(crate) fn unused(parts: Vec<ShardPart>) -> Vec<Shard> {
     built.flatten().collect()
 }
 
-/// Refuses a sequence that the store of a slot can't hold, by slot, kind, bound, and the kind that can: the other slots
+/// Refuses a key that the store of a slot can't hold, by slot, kind, bound, and the kind that can: the other slots
 /// alone would serve it, until they fail.
-pub(crate) fn hold(shards: &[Shard], name: &SequenceName) -> Result<(), String> {
-    let key = Key::of(name);
-    let refusal = |shard: &Shard| Some((shard.part.slot, shard.store.holds(&key).err()?));
+pub(crate) fn hold(shards: &[Shard], key: &Key) -> Result<(), String> {
+    let refusal = |shard: &Shard| Some((shard.part.slot, shard.store.holds(key).err()?));
     let refused = shards.iter().find_map(refusal);
     refused.map_or(Ok(()), |(slot, error)| Err(format!("slot {slot}: {}", error.context())))
 }

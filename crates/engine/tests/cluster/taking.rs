@@ -114,7 +114,7 @@ async fn a_count_out_of_bounds_takes_nothing() {
         let error = take(&engine, "order", count).await.unwrap_err();
         assert_eq!(error.reason(), Reason::InvalidArgument);
         assert_eq!(error.to_string(), format!("count is {count}: 1 to 10000 are allowed"));
-        assert_eq!((error.fields()[0].field, error.reason().exit_code()), ("count", 2));
+        assert_eq!((&*error.fields()[0].field, error.reason().exit_code()), ("count", 2));
     }
     assert_eq!(take(&engine, "order", 1).await.unwrap(), [1]);
     engine.shutdown().await;

@@ -44,6 +44,17 @@ impl Zone {
         self.zone.to_datetime(instant)
     }
 
+    /// The instant at which clocks show `local`: the earlier one where they show it twice, and as long after the gap as
+    /// `local` is after its beginning where they skip it.
+    pub(crate) fn instant(&self, local: DateTime) -> Option<Timestamp> {
+        self.zone.to_timestamp(local).ok()
+    }
+
+    /// An instant as clocks of the zone show it, with its offset, in RFC 3339.
+    pub(crate) fn shown(&self, instant: Timestamp) -> String {
+        instant.display_with_offset(self.zone.to_offset(instant)).to_string()
+    }
+
     /// The instant at which clocks first show `local`, or would if they did not skip it; at most when the zone next changes
     /// its offset, since clocks that are set back may show an earlier day again.
     pub(crate) fn until(&self, now: Timestamp, local: DateTime) -> Option<Timestamp> {

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use sequent_core::Block;
-use sequent_engine::{Issued, Reason};
+use sequent_engine::{Issued, Reason, Values};
 use sequent_proto::v1;
 use tonic::{Request, Response, Status};
 
@@ -34,43 +34,49 @@ impl v1::sequences_server::Sequences for Sequences {
     async fn next(&self, request: Request<v1::NextRequest>) -> Result<Response<v1::NextResponse>, Status> {
         let within =
             timeout::of(request.metadata()).map_err(|fault| self.next.refused(fault).into_status())?;
-        let message = request.into_inner();
+        let mut message = request.into_inner();
+        let with = values(&mut message.with);
         let ask = Ask {
             name: ("sequence", &message.sequence),
             count: message.count.unwrap_or(1).into(),
             within,
-            with: first(&message.with),
+            with: &with,
             at: &message.at,
             above: message.above,
         };
         let given = self.teller.next(ask, &self.next).await.map_err(Fault::into_status)?;
         let blocks = blocks(&given).map_err(Fault::into_status)?;
-        let sequence = message.sequence;
-        Ok(Response::new(v1::NextResponse { sequence, blocks, version: given.version, ..Default::default() }))
+        let (sequence, version) = (message.sequence, given.version);
+        let (texts, period, at) = given.dated.map(|it| (it.texts, it.period, it.at)).unwrap_or_default();
+        Ok(Response::new(v1::NextResponse { sequence, blocks, texts, period, at, version }))
     }
 
     async fn lease(&self, request: Request<v1::LeaseRequest>) -> Result<Response<v1::LeaseResponse>, Status> {
         let within =
             timeout::of(request.metadata()).map_err(|fault| self.lease.refused(fault).into_status())?;
-        let message = request.into_inner();
+        let mut message = request.into_inner();
+        let with = values(&mut message.with);
         let ask = Ask {
             name: ("sequence", &message.sequence),
             count: message.count.into(),
             within,
-            with: first(&message.with),
+            with: &with,
             at: &message.at,
             above: message.above,
         };
         let given = self.teller.lease(ask, &self.lease).await.map_err(Fault::into_status)?;
         let blocks = blocks(&given).map_err(Fault::into_status)?;
-        let max_age_ms = u64::try_from(self.teller.lease_age().as_millis()).unwrap_or(u64::MAX);
+        let max_age_ms = u64::try_from(self.teller.lease_age(&given).as_millis()).unwrap_or(u64::MAX);
         let (sequence, version) = (message.sequence, given.version);
-        Ok(Response::new(v1::LeaseResponse { sequence, blocks, max_age_ms, version, ..Default::default() }))
+        let (period, end) = given.dated.map(|it| (it.period, it.period_end)).unwrap_or_default();
+        let period_end = end.map(|end| end.to_string()).unwrap_or_default();
+        Ok(Response::new(v1::LeaseResponse { sequence, blocks, max_age_ms, period, period_end, version }))
     }
 }
 
-fn first(with: &HashMap<String, String>) -> Option<(&str, &str)> {
-    with.iter().next().map(|(key, value)| (key.as_str(), value.as_str()))
+/// The values of a message, taken out of it.
+fn values(with: &mut HashMap<String, String>) -> Values {
+    std::mem::take(with).into_iter().collect()
 }
 
 fn blocks(given: &Issued) -> Result<Vec<v1::Block>, Fault> {

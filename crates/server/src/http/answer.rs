@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use http::{HeaderValue, Response, header};
 use http_body_util::Full;
-use sequent_engine::{Issued, Ready};
+use sequent_engine::{Dated, Issued, Ready};
 
 /// The bytes of an answer around its numbers, and of one number: a first guess at what to reserve.
 const AROUND: usize = 200;
@@ -23,8 +23,26 @@ pub(crate) fn given(issued: &Issued) -> Response<Full<Bytes>> {
         push(&mut text, number);
         text.push('"');
     }
+    text.push(']');
+    if let Some(dated) = &issued.dated {
+        texts(&mut text, dated);
+    }
     end(&mut text, issued.version);
     json(Bytes::from(text))
+}
+
+/// What belongs to a template: its texts may be any characters.
+fn texts(text: &mut String, dated: &Dated) {
+    let quoted = |value: &str| serde_json::to_string(value).unwrap_or_default();
+    text.push_str(",\"texts\":[");
+    for (at, shown) in dated.texts.iter().enumerate() {
+        text.push_str(if at == 0 { "" } else { "," });
+        text.push_str(&quoted(shown));
+    }
+    text.push_str("],\"period\":");
+    text.push_str(&quoted(&dated.period));
+    text.push_str(",\"at\":");
+    text.push_str(&quoted(&dated.at));
 }
 
 /// The same for one number that was ready.
@@ -33,7 +51,7 @@ pub(crate) fn one(name: &str, ready: Ready) -> Response<Full<Bytes>> {
     begin(&mut text, name);
     text.push('"');
     push(&mut text, ready.number);
-    text.push('"');
+    text.push_str("\"]");
     end(&mut text, ready.version);
     json(Bytes::from(text))
 }
@@ -45,7 +63,7 @@ fn begin(text: &mut String, name: &str) {
 }
 
 fn end(text: &mut String, version: u32) {
-    text.push_str("],\"version\":");
+    text.push_str(",\"version\":");
     push(text, version.into());
     text.push('}');
 }

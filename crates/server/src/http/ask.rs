@@ -1,5 +1,6 @@
 //! What a request wants: from its query, its JSON body, or both as long as they don't contradict each other.
 
+use sequent_engine::Values;
 use serde_json::Value;
 
 use super::{fields::Fields, path::decoded};
@@ -18,7 +19,7 @@ type Bound<'a> = &'a dyn Fn() -> String;
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Wanted {
     count: Option<u64>,
-    with: Option<(String, String)>,
+    with: Values,
     at: String,
     above: i64,
 }
@@ -38,7 +39,7 @@ impl Wanted {
             name: ("name", name),
             count: self.count.unwrap_or(1),
             within: None,
-            with: self.with.as_ref().map(|(key, value)| (key.as_str(), value.as_str())),
+            with: &self.with,
             at: &self.at,
             above: self.above,
         }
@@ -109,19 +110,16 @@ fn not_whole(value: &str, bound: Bound<'_>) -> Fault {
     Fault::field("count", value, format!("a whole number is expected: {}", bound()))
 }
 
-/// The first value for a template, if there is one.
-fn with(value: &Value) -> Result<Option<(String, String)>, Fault> {
+/// The values for a template.
+fn with(value: &Value) -> Result<Values, Fault> {
     let Value::Object(fields) = value else {
         return Err(Fault::field("with", kind(value), "an object of texts is expected"));
     };
-    let mut first = None;
-    for (key, value) in fields {
-        let Some(text) = value.as_str() else {
-            return Err(Fault::field(format!("with.{key}"), &plain(value), "a text is expected"));
-        };
-        first.get_or_insert_with(|| (key.clone(), text.to_owned()));
-    }
-    Ok(first)
+    let text = |(key, value): (&String, &Value)| match value.as_str() {
+        Some(text) => Ok((key.clone(), text.to_owned())),
+        None => Err(Fault::field(format!("with.{key}"), &plain(value), "a text is expected")),
+    };
+    fields.iter().map(text).collect::<Result<Vec<_>, _>>().map(|pairs| pairs.into_iter().collect())
 }
 
 /// A value as its caller would recognise it: texts bare, numbers as written, the rest by its kind.

@@ -1,0 +1,222 @@
+//! What a definition says of its texts: the template, and what stands around it. Proven before it is anybody's.
+
+use sequent_format::{Format, Settings, Template, Unique};
+use serde::{Deserialize, Serialize};
+
+use crate::BodyFault;
+
+/// The most templates that one definition had before, in all its versions.
+pub const FORMER_TEMPLATES_MAX: usize = 32;
+
+/// The zone of dates and periods where nobody names one.
+pub(crate) const ZONE_DEFAULT: &str = "UTC";
+
+/// What a definition says of its texts. Every field but the template has a default.
+///
+/// ```
+/// use sequent_engine::Texts;
+/// let order = Texts::new("@{date,yyyyMMdd}@{seq,w=5}").zone("Asia/Shanghai").proven()?;
+/// assert_eq!(order.format().map(|format| format.max_len()), Some(28));
+/// let error = Texts::new("@{ctx,store}@{seq,w=8}").proven().unwrap_err();
+/// assert!(error.bound.starts_with("S1, column 1: "), "{}", error.bound);
+/// # Ok::<(), sequent_engine::BodyFault>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Texts {
+    template: String,
+    zone: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    maxlen: Option<usize>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    charset: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    unique: Option<UniqueWord>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    window_s: Option<u64>,
+    /// What versions before had, where it was another template: their texts are out, and are still read.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    before: Vec<Former>,
+    #[serde(skip)]
+    proven: Proven,
+}
+
+/// What a version before said of its texts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Former {
+    version: u32,
+    texts: Texts,
+}
+
+/// [`Unique`] as a definition writes it; the default is not written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum UniqueWord {
+    Period,
+    Partition,
+}
+
+/// A template made ready. It says nothing that the texts around it do not say.
+#[derive(Clone, Default)]
+struct Proven(Option<Format>);
+
+impl PartialEq for Proven {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for Proven {}
+
+impl std::fmt::Debug for Proven {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(if self.0.is_some() { "proven" } else { "not proven" })
+    }
+}
+
+impl Texts {
+    /// Texts of a template, not proven yet.
+    pub fn new(template: impl Into<String>) -> Self {
+        Self {
+            template: template.into(),
+            zone: ZONE_DEFAULT.to_owned(),
+            maxlen: None,
+            charset: None,
+            unique: None,
+            window_s: None,
+            before: Vec::new(),
+            proven: Proven(None),
+        }
+    }
+
+    /// The zone that dates are shown and periods are counted in: an IANA name; `UTC` by default.
+    #[must_use]
+    pub fn zone(self, zone: impl Into<String>) -> Self {
+        Self { zone: zone.into(), ..self }
+    }
+
+    /// The longest text, in characters; 128 by default.
+    #[must_use]
+    pub fn maxlen(self, maxlen: Option<usize>) -> Self {
+        Self { maxlen, ..self }
+    }
+
+    /// The characters of texts, as between the brackets of a regular expression; by default all that is visible.
+    #[must_use]
+    pub fn charset(self, charset: Option<String>) -> Self {
+        Self { charset: charset.filter(|charset| !charset.is_empty()), ..self }
+    }
+
+    /// Among what texts are unique: `global` (the default), `period` or `partition`.
+    pub fn unique(self, word: Option<&str>) -> Result<Self, BodyFault> {
+        let unique = match word {
+            None | Some("global") => None,
+            Some("period") => Some(UniqueWord::Period),
+            Some("partition") => Some(UniqueWord::Partition),
+            Some(word) => {
+                let bound = "global, period and partition are allowed".to_owned();
+                return Err(BodyFault { field: "unique", value: format!("{word:?}"), bound });
+            }
+        };
+        Ok(Self { unique, ..self })
+    }
+
+    /// How far from now, in seconds and either way, a caller's `at` may be; by default any instant may be named.
+    #[must_use]
+    pub fn window_s(self, window_s: Option<u64>) -> Self {
+        Self { window_s, ..self }
+    }
+
+    /// The same, read and proven; the fault is the template's, or that of a field around it, and says how to mend it.
+    pub fn proven(mut self) -> Result<Self, BodyFault> {
+        let fault = |bound: String| BodyFault {
+            field: "template",
+            value: format!("{:?}", self.template),
+            bound: bound.replace('\n', "; "),
+        };
+        let read = Template::parse(&self.template).map_err(|error| fault(error.to_string()))?;
+        let format = read.prove(&self.settings()).map_err(|error| fault(error.to_string()))?;
+        self.proven = Proven(Some(format));
+        Ok(self)
+    }
+
+    /// What renders and reads texts; `None` before [`proven`](Self::proven).
+    pub fn format(&self) -> Option<&Format> {
+        self.proven.0.as_ref()
+    }
+
+    /// How far a caller's `at` may be from now, in seconds; `None`: as far as it likes.
+    pub fn window(&self) -> Option<u64> {
+        self.window_s
+    }
+
+    /// The template as it was written.
+    pub fn template(&self) -> &str {
+        &self.template
+    }
+
+    /// The formats that texts of this definition may be of: the one in force, then those of versions before, the
+    /// latest first.
+    pub fn readers(&self) -> impl Iterator<Item = Format> + '_ {
+        let before = self.before.iter().rev();
+        let before = before.filter_map(|former| former.texts.clone().proven().ok()?.proven.0);
+        self.format().cloned().into_iter().chain(before)
+    }
+
+    /// The same without what versions before had.
+    #[must_use]
+    pub(crate) fn alone(&self) -> Self {
+        Self { before: Vec::new(), ..self.clone() }
+    }
+
+    /// The same, knowing what `held`, which was `version`, had.
+    #[must_use]
+    pub(crate) fn after(&self, version: u32, held: &Self) -> Self {
+        let mut before = held.before.clone();
+        if held.template != self.template {
+            before.push(Former { version, texts: held.alone() });
+        }
+        Self { before, ..self.clone() }
+    }
+
+    /// Whether texts of `self` may follow those of `held`, and why not: no text may be one that is out already.
+    pub(crate) fn follows(&self, held: &Self) -> Result<(), String> {
+        if held.before.len() >= FORMER_TEMPLATES_MAX && held.template != self.template {
+            return Err(format!(
+                "had {FORMER_TEMPLATES_MAX} templates before, and at most {FORMER_TEMPLATES_MAX} are allowed"
+            ));
+        }
+        let Some(format) = self.format() else { return Err("has a template that was not proven".to_owned()) };
+        let formers = held.before.iter().map(|former| &former.texts);
+        for former in std::iter::once(held).chain(formers) {
+            // One template is one way from numbers to texts, whatever the zone: its counters go on.
+            if former.template == self.template {
+                continue;
+            }
+            let other = former.clone().proven().map_err(|fault| {
+                format!("can't be held against the template before, {}: {}", former.template, fault.bound)
+            })?;
+            let Some(other) = other.format() else { continue };
+            format.distinct_from(other).map_err(|fault| {
+                format!("would give texts of a version before again: {}; {}", fault.what, fault.mend)
+            })?;
+        }
+        Ok(())
+    }
+
+    fn settings(&self) -> Settings {
+        let default = Settings::default();
+        Settings {
+            zone: self.zone.clone(),
+            maxlen: self.maxlen.unwrap_or(default.maxlen),
+            charset: self.charset.clone().unwrap_or_default(),
+            unique: match self.unique {
+                None => Unique::Global,
+                Some(UniqueWord::Period) => Unique::Period,
+                Some(UniqueWord::Partition) => Unique::Partition,
+            },
+            ..default
+        }
+    }
+}
