@@ -26,6 +26,13 @@ pub enum Event {
         /// How long it was out.
         out: Duration,
     },
+    /// On an operator's word a slot was asked no more, and now all that it had been asked for has come.
+    Drained {
+        /// The slot.
+        slot: SlotIndex,
+        /// How long that took.
+        after: Duration,
+    },
     /// A rescue was tried and failed.
     ProbeFailed {
         /// The slot.
@@ -112,6 +119,15 @@ pub enum Event {
         version: u64,
         /// The highest mark found.
         mark: u64,
+    },
+    /// A caller was given a number that this cluster can't have given: it went back without a trace, or is another.
+    ClusterBehind {
+        /// The key.
+        key: Key,
+        /// The number that the caller was given.
+        above: u64,
+        /// The highest that this cluster can have given.
+        permitted: u64,
     },
     /// Numbers left above their ceiling while the ledger was away.
     Unwitnessed {

@@ -24,7 +24,7 @@ pub struct Key {
 
 /// A key that no store could hold.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("key of {length} bytes: name, period and partition values together may have at most {max}", max = Key::LENGTH_MAX)]
+#[error("key of {length} bytes: name, period and partition values together may have at most {max}", max = Key::TEXT_MAX)]
 pub struct KeyError {
     /// Bytes that the encoded key would have.
     pub length: usize,
@@ -33,6 +33,9 @@ pub struct KeyError {
 impl Key {
     /// The longest encoded key, in bytes: what fits an index of every store (memcached allows 250 with our prefix).
     pub const LENGTH_MAX: usize = 240;
+
+    /// The longest key that is made, in bytes: there is room for the name of an epoch behind it.
+    pub const TEXT_MAX: usize = Self::LENGTH_MAX - 8;
 
     /// The key of a sequence without periods and partitions: its name.
     pub fn of(name: &SequenceName) -> Self {
@@ -51,7 +54,7 @@ impl Key {
             text.push(':');
             text.push_str(part);
         }
-        if text.len() > Self::LENGTH_MAX {
+        if text.len() > Self::TEXT_MAX {
             return Err(KeyError { length: text.len() });
         }
         Ok(Self { text: text.into(), name_length: name.as_str().len() })
@@ -60,6 +63,22 @@ impl Key {
     /// A key as it was found in a store or ledger.
     pub fn from_stored(text: &str) -> Self {
         Self { text: text.into(), name_length: text.find('|').unwrap_or(text.len()) }
+    }
+
+    /// The key of this counter's cells under the layout of an epoch: raw ids of one layout are none of the next, so each
+    /// layout but the first has cells of its own. No other key has this text.
+    ///
+    /// ```
+    /// use sequent_core::Key;
+    /// let key = Key::from_stored("order|8:20170304");
+    /// assert_eq!((key.in_epoch(1), key.in_epoch(2).as_str()), (key, "order|8:20170304|~2"));
+    /// ```
+    #[must_use]
+    pub fn in_epoch(&self, epoch: u64) -> Self {
+        if epoch <= 1 {
+            return self.clone();
+        }
+        Self { text: format!("{}|~{epoch}", self.text).into(), name_length: self.name_length }
     }
 
     /// The encoded text.

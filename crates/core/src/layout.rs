@@ -1,5 +1,7 @@
 //! The number layout: how a raw id, a slot and the low bits become one encoded number. All of it in 128 bits, checked.
 
+use std::fmt;
+
 use crate::{Block, SlotIndex};
 
 /// The most shard bits: a ring of 1024 slots.
@@ -34,6 +36,12 @@ pub enum LayoutError {
     /// m out of bounds.
     #[error("memory_bits is {0}: at most 16 are allowed")]
     MemoryBits(u8),
+}
+
+impl fmt::Display for Layout {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "n={} m={}", self.shard_bits, self.memory_bits)
+    }
 }
 
 impl Layout {
@@ -91,6 +99,36 @@ impl Layout {
         Block::new(first, raw.step() << self.shard_bits, raw.count()).ok()
     }
 
+    /// The place, counted from 0, of the highest number that raw ids of `slot` up to `raw` yield; `None` where they yield
+    /// none. The number itself is `start + step * place`, whatever the layout.
+    ///
+    /// ```
+    /// use sequent_core::Layout;
+    /// let (ring, wider) = (Layout::new(1, 0)?, Layout::new(2, 0)?);
+    /// assert_eq!(ring.place_of(5, 1), Some(9));                 // raw ids 1 to 5 of both slots are ten numbers
+    /// assert_eq!([0, 1, 2, 3].map(|slot| wider.raw_behind(9, slot)), [3, 3, 2, 2]);
+    /// assert_eq!(wider.place_of(3, 2), Some(10));               // the next of slot 2 is the eleventh number
+    /// # Ok::<(), sequent_core::LayoutError>(())
+    /// ```
+    pub const fn place_of(self, raw: u64, slot: SlotIndex) -> Option<u64> {
+        if raw == 0 {
+            return None;
+        }
+        let id = (raw as u128) << self.shard_bits | slot as u128;
+        let place = (id << self.memory_bits) + self.numbers_per_id() as u128 - 1 - self.origin() as u128;
+        #[allow(clippy::cast_possible_truncation, reason = "bounded by u64::MAX just here")]
+        Some(if place > u64::MAX as u128 { u64::MAX } else { place as u64 })
+    }
+
+    /// The raw id that a counter of `slot` must be past, so that all it yields from then on comes behind `place`.
+    pub const fn raw_behind(self, place: u64, slot: SlotIndex) -> u64 {
+        let id = (place as u128 + self.origin() as u128) >> self.memory_bits;
+        let (raw, last) = (id >> self.shard_bits, id & (self.slots() as u128 - 1));
+        #[allow(clippy::cast_possible_truncation, reason = "bounded by u64::MAX just here")]
+        let raw = if raw > u64::MAX as u128 { u64::MAX } else { raw as u64 };
+        if slot as u128 > last { raw.saturating_sub(1) } else { raw }
+    }
+
     /// (raw id, slot, low bits) of an encoded number.
     pub const fn decode(self, encoded: u64) -> (u64, SlotIndex, u64) {
         let low = encoded & (self.numbers_per_id() - 1);
@@ -118,6 +156,18 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn behind_a_place_comes_nothing_at_it_and_the_very_next(
+            n in 0..=4_u8, m in 0..=4_u8, place in 0..5000_u64, slot in 0..16_u16,
+        ) {
+            let layout = Layout::new(n, m).unwrap();
+            let slot = slot % layout.slots();
+            let base = layout.raw_behind(place, slot);
+            prop_assert!(layout.place_of(base + 1, slot).unwrap() - layout.numbers_per_id() + 1 > place);
+            // One raw id less would give a number at the place or before it.
+            prop_assert!(base == 0 || layout.place_of(base, slot).unwrap() + 1 - layout.numbers_per_id() <= place);
+        }
+
         #[test]
         fn decode_undoes_encode(n in 0..=10_u8, m in 0..=16_u8, raw in 1..1_u64 << 37, slot in 0..1024_u16, low in 0..65_536_u64) {
             let layout = Layout::new(n, m).unwrap();

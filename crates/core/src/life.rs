@@ -17,6 +17,11 @@ impl Life {
         Self(entropy.bits().max(1))
     }
 
+    /// The life that no store ever has: of a row that a resize wrote, until the first life of that epoch is opened.
+    pub const fn of_epoch(epoch: u64) -> Self {
+        Self(u64::MAX - epoch)
+    }
+
     /// The life with these bits, as a store keeps them.
     #[allow(clippy::cast_sign_loss, reason = "the bits are what counts")]
     pub const fn from_stored(bits: i64) -> Self {

@@ -32,6 +32,8 @@ pub(crate) struct Ground {
     pub(crate) files: Files,
     pub(crate) env: Env,
     pub(crate) limit: Duration,
+    /// How long an ask of a slot may last.
+    pub(crate) longest_ask: Duration,
     /// Whether the ledger has no layout yet.
     pub(crate) is_new: bool,
 }
@@ -73,12 +75,24 @@ impl Ground {
         let mut files = opened.files.clone();
         let shards =
             stores::shards(config.shards_of(record.layout), &record.cluster, create, &env, &mut files)?;
-        let limit = config.ring.health.attempt_timeout;
+        let (limit, longest_ask) = (config.ring.health.attempt_timeout, config.ring.health.longest_ask());
         let home = (config.ledger.place != Place::Memory)
             .then(|| Arc::new(Home::new(&config.data, limit, Arc::clone(&env.entropy))));
         let quarantine = home.as_ref().map(|_| Quarantine::new(&config.data));
         let ledger = Arc::clone(&opened.ledger);
-        Ok(Self { ledger, id, record, shards, home, quarantine, files, env, limit, is_new: false })
+        Ok(Self {
+            ledger,
+            id,
+            record,
+            shards,
+            home,
+            quarantine,
+            files,
+            env,
+            limit,
+            longest_ask,
+            is_new: false,
+        })
     }
 
     /// The stamp that this cluster's store in `slot` bears.
@@ -133,7 +147,7 @@ impl Opened {
 }
 
 /// Every slot that is configured must be in the ring.
-fn check_slots(config: &Config, record: &LayoutRecord) -> Result<(), OpenError> {
+pub(crate) fn check_slots(config: &Config, record: &LayoutRecord) -> Result<(), OpenError> {
     let slots = record.layout.slots();
     match config.shards_of(record.layout).iter().find(|part| part.slot >= slots) {
         None => Ok(()),
@@ -147,7 +161,7 @@ fn check_slots(config: &Config, record: &LayoutRecord) -> Result<(), OpenError> 
 }
 
 /// What the configuration says about the layout must be what the ledger holds.
-fn check_layout(config: &Config, held: &LayoutRecord) -> Result<(), OpenError> {
+pub(crate) fn check_layout(config: &Config, held: &LayoutRecord) -> Result<(), OpenError> {
     let (n, m) = (held.layout.shard_bits(), held.layout.memory_bits());
     let mut found = Vec::new();
     if config.cluster != held.cluster {

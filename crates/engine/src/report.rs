@@ -78,8 +78,9 @@ pub struct ShardReport {
     pub store: &'static str,
     /// Where the store is; never a secret.
     pub place: String,
-    /// What a fresh look finds: `open`, `new`, `unreachable`, `refused` or `empty`; or, of a running engine, where the
-    /// ring has it: `live`, `evicted`, `probation` or `quarantined`.
+    /// What a fresh look finds: `open`, `new`, `unreachable`, `refused` or `empty`; of a store that could serve, and must
+    /// not, `draining` and `drained`; or, of a running engine, where the ring has it: `live`, `evicted`, `probation`,
+    /// `quarantined`, `draining` or `drained`.
     pub state: String,
     /// Why it does not serve.
     pub cause: Option<Cause>,
@@ -198,10 +199,25 @@ pub struct Status {
     pub ledger_away_ms: Option<u64>,
     /// How often a version of the ledger could be marked on no other shard.
     pub unmarked: u64,
+    /// Callers that were given what this cluster can't have given, as far as it remembers, oldest first.
+    pub behind: Vec<BehindReport>,
     /// The slots, as the ring sees them.
     pub shards: Vec<ShardReport>,
     /// The keys in use.
     pub keys: Vec<KeyReport>,
+}
+
+/// A caller that holds a number which this cluster can't have given.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct BehindReport {
+    /// The key.
+    pub key: String,
+    /// The number that the caller was given.
+    pub above: u64,
+    /// The highest that this cluster can have given.
+    pub permitted: u64,
+    /// When it asked, in milliseconds since 1970.
+    pub at_ms: u64,
 }
 
 /// A key in use.

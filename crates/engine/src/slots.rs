@@ -13,7 +13,7 @@ use crate::Engine;
 pub struct SlotGlance {
     /// The slot.
     pub slot: SlotIndex,
-    /// `live`, `evicted`, `probation`, `quarantined` or `empty`.
+    /// `live`, `evicted`, `probation`, `quarantined`, `draining`, `drained` or `empty`.
     pub state: &'static str,
     /// The class of what keeps it from serving, and what was found.
     pub cause: Option<(&'static str, String)>,

@@ -18,7 +18,7 @@
 //! | nonces, incarnations of the ledger, its loss noticed once | `desk/` |
 //! | marks on other shards and in the data directory | `marks.rs` |
 //! | stamps, layout, a directory that moved | `keeper/opening.rs`, `admission.rs`, `shard.rs`, `stamps.rs` |
-//! | the operator's word | `recover.rs` |
+//! | the operator's word | `recover.rs`, `counter/advance.rs`, `keeper/advancing.rs` |
 //!
 //! `model/guard.py` beside this crate is the same protocol as a program that searches every interleaving. Whoever
 //! changes the protocol changes the model first.
@@ -40,7 +40,7 @@ mod status;
 
 pub use config::{GuardConfig, LossPolicy, Opening};
 pub use desk::Trouble;
-pub use keeper::Keeper;
+pub use keeper::{Headroom, Keeper};
 pub use recover::recover;
 pub use stamps::{belongs, misfit};
 pub use status::{CounterStatus, KeeperStatus};

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::ring::ask::ASK_ATTEMPTS;
+
 /// Thresholds and waits, shared by all slots. The default is the design's.
 ///
 /// ```
@@ -24,6 +26,13 @@ pub struct RingConfig {
     pub rescue_after: Duration,
     /// The longest wait before a rescue. Default 300 s.
     pub rescue_after_max: Duration,
+}
+
+impl RingConfig {
+    /// How long an ask that a slot was given may last: a slot that drains owes nothing after that.
+    pub fn longest_ask(&self) -> Duration {
+        self.attempt_timeout * ASK_ATTEMPTS
+    }
 }
 
 impl Default for RingConfig {

@@ -150,6 +150,11 @@ impl Roster {
         self.changed.notify_one();
     }
 
+    /// Nothing that a draining slot was asked for is still on its way.
+    pub(crate) fn drained(&self, slot: SlotIndex) {
+        self.change(slot, |member, at| member.drained(at.now));
+    }
+
     pub(crate) fn wait_for_probe(&self, slot: SlotIndex) {
         self.change(slot, |member, at| {
             member.wait_for_probe(at.now);
@@ -282,6 +287,7 @@ impl Roster {
                 self.counts(slot, Counts::evicted);
                 Event::Quarantined { slot, key: None, kind, detail }
             }
+            Flip::Drained { after } => Event::Drained { slot, after },
         };
         self.env.events.emit(event);
     }

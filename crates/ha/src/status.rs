@@ -15,6 +15,10 @@ pub enum SlotState {
     Probation,
     /// Out until its guard, or a person, has cleared it.
     Quarantined,
+    /// On an operator's word asked no more; what it was asked before is awaited.
+    Draining,
+    /// Drained: nothing that it gave is still on its way. Its store can be taken away.
+    Drained,
     /// No store is configured here.
     Empty,
 }
@@ -27,6 +31,8 @@ impl SlotState {
             Self::Evicted => "evicted",
             Self::Probation => "probation",
             Self::Quarantined => "quarantined",
+            Self::Draining => "draining",
+            Self::Drained => "drained",
             Self::Empty => "empty",
         }
     }

@@ -28,7 +28,8 @@ const READY: &str = "sequent_ready";
 const BUILD: &str = "sequent_build_info";
 
 /// The states that a slot can be in, for one gauge each.
-const SLOT_STATES: [&str; 5] = ["live", "evicted", "probation", "quarantined", "empty"];
+const SLOT_STATES: [&str; 7] =
+    ["live", "evicted", "probation", "quarantined", "draining", "drained", "empty"];
 
 /// Counts of one method of one door.
 #[derive(Clone)]

@@ -1,6 +1,6 @@
 //! Definitions of sequences, versioned and immutable.
 
-use crate::{BoxFuture, SequenceName, SourceError};
+use crate::{BoxFuture, ErrorKind, Key, SequenceName, SourceError};
 
 /// A version of a sequence's definition, as canonical text: what it says is the engine's business.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,7 +37,16 @@ pub enum Defined {
     },
 }
 
-/// The definitions in force.
+/// How far an operator has advanced a key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Advanced {
+    /// The key.
+    pub key: Key,
+    /// No number of the key up to here is given any more.
+    pub to: u64,
+}
+
+/// The definitions in force, and how far keys were advanced.
 pub trait Catalog: Send + Sync {
     /// The catalog's version, and the highest version of each definition, ascending by name.
     fn definitions(&self) -> BoxFuture<'_, Result<(u64, Vec<Definition>), SourceError>>;
@@ -51,4 +60,17 @@ pub trait Catalog: Send + Sync {
         definition: &'a Definition,
         judged: Option<u32>,
     ) -> BoxFuture<'a, Result<Defined, SourceError>>;
+
+    /// How far operators have advanced keys, ascending by key; keys that never were are left out.
+    fn advanced(&self) -> BoxFuture<'_, Result<Vec<Advanced>, SourceError>> {
+        Box::pin(std::future::ready(Ok(Vec::new())))
+    }
+
+    /// Notes how far a key is advanced, greatest-of; returns what is held afterwards. The catalog's version goes up by one
+    /// where that moved it, so that every server hears of it.
+    fn advance<'a>(&'a self, advanced: &'a Advanced) -> BoxFuture<'a, Result<u64, SourceError>> {
+        let _ = advanced;
+        let error = SourceError::new(ErrorKind::Refused, "this ledger can't note how far a key is advanced");
+        Box::pin(std::future::ready(Err(error)))
+    }
 }

@@ -9,7 +9,7 @@ pub enum WordVerb {
     Evict,
     /// Back: ends an eviction or a quarantine, by a probe at once.
     Rescue,
-    /// Out of the rotation once its late blocks are in.
+    /// Asked no more, and out once all that it was asked for has come.
     Drain,
 }
 

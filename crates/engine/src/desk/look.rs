@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use sequent_core::{ErrorKind, Inspection, SlotIndex, SourceError, Stamp, ledger::Word};
+use sequent_core::{
+    ErrorKind, Inspection, SlotIndex, SourceError, Stamp,
+    ledger::{Word, WordVerb},
+};
 use tokio::task::JoinSet;
 
 use super::{Desk, report_word};
@@ -12,9 +15,13 @@ use crate::{
     stores::Shard,
 };
 
+/// Every server that reaches the ledger has heard of a word by then.
+pub(crate) const OBEYED_WITHIN: Duration = Duration::from_secs(2);
+
 impl Desk {
     /// Looks into each slot's store, all in parallel, each within one attempt's time limit. States are `open` (it
-    /// bears this cluster's stamp), `new` (it bears none yet), `unreachable`, `refused` and `empty`.
+    /// bears this cluster's stamp), `new` (it bears none yet), `unreachable`, `refused` and `empty`; `draining` and
+    /// `drained` where it could serve, and an operator has it drained.
     /// Words that can't be read are missing here: [`Desk::trouble`] says why.
     pub async fn shards(&self) -> Vec<ShardReport> {
         let words = within(self.limit(), "read the words", self.ledger().words()).await.unwrap_or_default();
@@ -26,8 +33,10 @@ impl Desk {
         let taken: Vec<SlotIndex> = reports.iter().map(|report| report.slot).collect();
         reports.extend((0..self.layout().slots()).filter(|slot| !taken.contains(slot)).map(empty));
         reports.sort_by_key(|report| report.slot);
+        let now_ms = self.ledgers_clock(&words).await;
         for report in &mut reports {
             report.word = word_about(&words, report.slot);
+            self.drains(report, now_ms);
         }
         for counter in self.quarantined(&words) {
             if let Some(report) = reports.iter_mut().find(|report| report.slot == counter.slot) {
@@ -35,6 +44,30 @@ impl Desk {
             }
         }
         reports
+    }
+}
+
+impl Desk {
+    /// The clock that dated the words, where one of them rests on it.
+    async fn ledgers_clock(&self, words: &[Word]) -> Option<u64> {
+        words.iter().find(|word| word.verb == WordVerb::Drain)?;
+        let inspected = within(self.limit(), "open the ledger", self.ledger().inspect()).await;
+        inspected.ok().map(|ledger| ledger.clock_ms)
+    }
+
+    /// A store that could serve, but for a word that has it drained: `drained` once every server must have heard of the
+    /// word, and no ask from before it can be under way any more.
+    fn drains(&self, report: &mut ShardReport, now_ms: Option<u64>) {
+        let Some(said) = report.word.as_ref().filter(|said| said.verb == WordVerb::Drain.as_str()) else {
+            return;
+        };
+        if report.cause.is_some() {
+            return;
+        }
+        let longest = OBEYED_WITHIN + self.0.longest_ask;
+        let age = now_ms.map_or(0, |now_ms| now_ms.saturating_sub(said.at_ms));
+        let is_done = u128::from(age) >= longest.as_millis();
+        if is_done { "drained" } else { "draining" }.clone_into(&mut report.state);
     }
 }
 

@@ -13,6 +13,9 @@ pub(super) fn log(event: &Event) {
             tracing::warn!(slot, %kind, detail, retry_ms, "slot evicted");
         }
         Event::Rescued { slot, out } => tracing::info!(slot, out_ms = millis(*out), "slot rescued"),
+        Event::Drained { slot, after } => {
+            tracing::info!(slot, after_ms = millis(*after), "slot drained: its store can be taken away");
+        }
         Event::ProbeFailed { slot, kind, retry_after } => {
             tracing::debug!(slot, %kind, retry_ms = millis(*retry_after), "rescue tried and failed");
         }
@@ -43,6 +46,14 @@ pub(super) fn log(event: &Event) {
                 version,
                 mark,
                 "ledger is older than its marks: nothing is opened before `recover`"
+            );
+        }
+        Event::ClusterBehind { key, above, permitted } => {
+            tracing::error!(
+                %key,
+                above,
+                permitted,
+                "a caller was given a number that this cluster can't have given: it is older than its caller, or another"
             );
         }
         Event::Unwitnessed { slot, count } => {

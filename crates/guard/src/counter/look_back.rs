@@ -26,7 +26,7 @@ impl Guarded {
     async fn is_over(&self, permit: &Permit) -> bool {
         // Before the store is asked: what is taken meanwhile may not be in its answer.
         let floor = self.state().order.floor();
-        let cell = Cell { key: &self.counter.key, under: &permit.row.store };
+        let cell = Cell { key: &self.cell, under: &permit.row.store };
         match self.shard.store().lift(cell, permit.row.life, 0).await {
             Ok(value) if value < floor && self.shared.rules.keep(Rule::Order) => {
                 self.regressed(format!("the counter was at {floor}, and was found at {value}"));
@@ -52,7 +52,7 @@ impl Guarded {
             (state.refused, state.order.floor())
         };
         let (Some(life), Some(under)) = (refused, self.shard.incarnation()) else { return };
-        let cell = Cell { key: &self.counter.key, under: &under };
+        let cell = Cell { key: &self.cell, under: &under };
         if self.shard.store().lift(cell, life, 0).await.is_ok_and(|value| value < floor) {
             // What can't be closed now is at the next look.
             let _ = self.shard.store().close(cell, Life::random(&*self.shared.env.entropy)).await;

@@ -1,5 +1,6 @@
 //! One counter: a key in a slot, guarded. Takes from the store, and lets go only what the ledger has witnessed.
 
+mod advance;
 mod debt;
 mod flight;
 mod look_back;
@@ -18,12 +19,13 @@ use std::sync::{
 };
 
 use sequent_core::{
-    Block, Blocks, BoxFuture, Cell, ErrorKind, Event, Life, Source, SourceError,
+    Block, Blocks, BoxFuture, Cell, ErrorKind, Event, Key, Life, Source, SourceError,
     ledger::{Counter, Row},
 };
 
 use crate::keeper::Shared;
 use crate::shard::Shard;
+pub(crate) use advance::{decreed, is_past};
 use debt::Debt;
 pub(crate) use debt::Debts;
 use flight::Flight;
@@ -40,6 +42,8 @@ const ROUNDS_MAX: usize = 12;
 /// What a process knows of one counter. Lives as long as its key, and until its `seen` is reported.
 pub(crate) struct Guarded {
     pub(crate) counter: Counter,
+    /// What its cells are called, under the layout in force.
+    cell: Key,
     pub(crate) shared: Arc<Shared>,
     pub(crate) shard: Arc<Shard>,
     /// The end of the range, as the newest definition has it.
@@ -98,7 +102,8 @@ impl Guarded {
     pub(crate) fn new(counter: Counter, shared: Arc<Shared>, shard: Arc<Shard>, raw_max: u64) -> Self {
         let (state, touch, closed) =
             (Mutex::default(), tokio::sync::Mutex::default(), AtomicBool::new(false));
-        Self { counter, shared, shard, raw_max: AtomicU64::new(raw_max), state, touch, closed }
+        let cell = counter.key.in_epoch(shared.desk.epoch());
+        Self { counter, cell, shared, shard, raw_max: AtomicU64::new(raw_max), state, touch, closed }
     }
 
     fn raw_max(&self) -> u64 {
@@ -152,7 +157,7 @@ impl Guarded {
             let want = self.room(&permit, want).await?;
             let loss = self.shared.desk.loss();
             let flight = Flight::begin(self);
-            let cell = Cell { key: &self.counter.key, under: &permit.row.store };
+            let cell = Cell { key: &self.cell, under: &permit.row.store };
             let taken = self.shard.store().take(cell, permit.row.life, want).await;
             match taken {
                 Ok(block) => match self.judge(&permit, flight, block, loss).await? {

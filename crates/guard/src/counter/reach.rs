@@ -15,7 +15,7 @@ impl Guarded {
     /// whoever gave them has told. Without a permit the counter is touched as a take would; `None` where it can't be asked.
     pub(crate) async fn value(&self) -> Option<u64> {
         let permit = self.permit(1).await.ok()?;
-        let cell = Cell { key: &self.counter.key, under: &permit.row.store };
+        let cell = Cell { key: &self.cell, under: &permit.row.store };
         let value = self.shard.store().lift(cell, permit.row.life, 0).await.ok()?;
         Some(value.max(self.reach()))
     }

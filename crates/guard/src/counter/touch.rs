@@ -11,7 +11,7 @@ use super::{Guarded, permit::Permit, report::Adds};
 use crate::{keeper::Ask, leap};
 
 /// A first touch begins again at most so often, when others open, restore or restart meanwhile.
-const TOUCHES_MAX: usize = 8;
+pub(super) const TOUCHES_MAX: usize = 8;
 
 /// A row is read at most so often, when others move it meanwhile.
 const READS_MAX: usize = 4;
@@ -73,7 +73,7 @@ impl Guarded {
     }
 
     /// The counter's row, the incarnation of the ledger that holds it, and the ledger's clock.
-    async fn row(&self) -> Result<(Incarnation, Option<Row>, u64), SourceError> {
+    pub(super) async fn row(&self) -> Result<(Incarnation, Option<Row>, u64), SourceError> {
         let (preread, now) = (self.state().preread.take(), self.shared.env.clock.now());
         let fresh = |preread: &Preread| now.saturating_duration_since(preread.at) <= PREREAD_MAX;
         if let Some(Preread { row, clock_ms, .. }) = preread.filter(fresh) {
@@ -125,7 +125,7 @@ impl Guarded {
     async fn open(&self, store: &Incarnation, want: u64, permitted: u64) -> Result<Permit, SourceError> {
         let (shared, rules) = (&self.shared, self.shared.rules);
         let life = Life::random(&*shared.env.entropy);
-        let cell = Cell { key: &self.counter.key, under: store };
+        let cell = Cell { key: &self.cell, under: store };
         // A close that no open can follow would only take the counter from servers that still hold permits.
         shared.desk.in_reach()?;
         self.drop_permit();
@@ -133,6 +133,18 @@ impl Guarded {
         self.compare_with_taken(value);
         let counts = if rules.keep(Rule::OpenCountsValue) { value } else { 0 };
         let opening = self.opening(life, store, counts, want, permitted);
+        self.begin(store, opening, value).await
+    }
+
+    /// Open and install, of a cell that was closed for this life and found at `value`.
+    pub(super) async fn begin(
+        &self,
+        store: &Incarnation,
+        opening: Opening,
+        value: u64,
+    ) -> Result<Permit, SourceError> {
+        let (shared, life) = (&self.shared, opening.life);
+        let cell = Cell { key: &self.cell, under: store };
         let row = match shared.ask(Ask::Open(opening)).await?.opened()? {
             Opened::Row(row) => row,
             Opened::Leapt { found, bound } => return Err(self.leapt(found, bound)),
@@ -150,7 +162,7 @@ impl Guarded {
     }
 
     /// A value below what was taken means that the store forgot: the ceiling makes up for it, and a person should know.
-    fn compare_with_taken(&self, value: u64) {
+    pub(super) fn compare_with_taken(&self, value: u64) {
         let taken = self.state().taken;
         if value < taken {
             self.regressed(format!("the counter was at {taken}, and was found at {value}"));
@@ -171,7 +183,7 @@ impl Guarded {
         Opening { counter: self.counter.clone(), life, store: store.clone(), value, ahead, leap_max }
     }
 
-    fn drop_permit(&self) {
+    pub(super) fn drop_permit(&self) {
         self.state().lay_down();
     }
 
@@ -203,7 +215,7 @@ impl Guarded {
             // It would burn what is left under the ceiling, and nothing could leave from above it.
             self.raisable()?;
         }
-        let cell = Cell { key: &self.counter.key, under: &permit.row.store };
+        let cell = Cell { key: &self.cell, under: &permit.row.store };
         match self.shard.store().lift(cell, permit.row.life, floor).await {
             Ok(_) => Ok(()),
             Err(error) => self.refused(&permit, error).map(drop),

@@ -131,6 +131,11 @@ impl Desk {
         self.state().incarnation == *incarnation
     }
 
+    /// The epoch of the layout that this server counts by.
+    pub(crate) fn epoch(&self) -> u64 {
+        self.layout.epoch
+    }
+
     /// The version acknowledged last.
     pub(crate) fn version(&self) -> u64 {
         self.state().version

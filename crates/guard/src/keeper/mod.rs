@@ -1,5 +1,6 @@
 //! The keeper: one a cluster. Opens the guard, answers the counters' asks in merged calls, shows up, and closes.
 
+mod advancing;
 mod asks;
 mod dense;
 mod opening;
@@ -28,6 +29,7 @@ use crate::{
     shard::Shard,
     status::{CounterStatus, KeeperStatus},
 };
+pub use advancing::Headroom;
 pub(crate) use asks::{Answered, Ask, Shared};
 pub(crate) use watching::Latest;
 

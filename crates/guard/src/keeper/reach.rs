@@ -16,7 +16,7 @@ type Reach = Vec<(SlotIndex, u64)>;
 
 impl Keeper {
     /// As far as this process knows: asks nobody.
-    pub fn reach(&self, key: &Key) -> Reach {
+    pub fn held(&self, key: &Key) -> Reach {
         self.alive(key).iter().map(|guarded| (guarded.counter.slot, guarded.reach())).collect()
     }
 
@@ -30,7 +30,7 @@ impl Keeper {
         let asked: Vec<Counter> = self.shards.iter().map(|shard| counter(shard.slot())).collect();
         let (_, Reading { rows, .. }) = self.shared.desk.read(&asked).await?;
         self.shared.desk.trusted()?;
-        let mut reach = self.reach(key);
+        let mut reach = self.held(key);
         let rows = asked.iter().zip(rows).filter_map(|(counter, row)| Some((counter.slot, row?.ceiling)));
         reach.extend(rows);
         Ok(reach)

@@ -13,6 +13,9 @@ use crate::{RingConfig, SlotState};
 /// How long a member on probation waits for somebody's take before it takes one id itself.
 pub(crate) const PROBE_IDLE: Duration = Duration::from_secs(1);
 
+/// A take that looked at the slots just before one of them began to drain has asked it by then.
+const DRAIN_SETTLES: Duration = Duration::from_millis(100);
+
 /// Why a member is out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Cause {
@@ -43,6 +46,7 @@ pub(crate) enum Flip {
     Rescued { out: Duration },
     ProbeFailed { kind: ErrorKind, retry_after: Duration },
     Quarantined { cause: Cause },
+    Drained { after: Duration },
 }
 
 /// A member's health. Every method is told the time, and the fraction of the jitter where it needs one.
@@ -260,12 +264,13 @@ impl Member {
         let was_held = self.is_held();
         self.word = word.cloned();
         match word.map(|word| word.verb) {
-            Some(WordVerb::Evict | WordVerb::Drain) => word.and_then(|word| self.hold(now, word)),
+            Some(WordVerb::Evict) => word.and_then(|word| self.hold(now, word)),
+            Some(WordVerb::Drain) => word.and_then(|word| self.drain(now, word)),
             Some(WordVerb::Rescue) => {
                 self.pardon += 1;
                 (self.state != SlotState::Live).then(|| self.begin_probation(now, now))
             }
-            None => (was_held && self.state == SlotState::Evicted)
+            None => (was_held && self.state != SlotState::Quarantined)
                 .then(|| self.begin_probation(now, now + PROBE_IDLE)),
         }
     }
@@ -286,11 +291,36 @@ impl Member {
         if matches!(self.state, SlotState::Quarantined | SlotState::Evicted) {
             return None;
         }
+        self.put_out(SlotState::Evicted, now, word)
+    }
+
+    /// Out as well, but for what it owes; a slot that is out already may owe something too.
+    fn drain(&mut self, now: Instant, word: &Word) -> Option<Flip> {
+        self.probing = None;
+        if matches!(self.state, SlotState::Quarantined | SlotState::Draining | SlotState::Drained) {
+            return None;
+        }
+        self.put_out(SlotState::Draining, now, word)
+    }
+
+    fn put_out(&mut self, state: SlotState, now: Instant, word: &Word) -> Option<Flip> {
+        let was_in = matches!(self.state, SlotState::Live | SlotState::Probation);
         let detail = format!("{} by {}: {}", word.verb.as_str(), word.who, word.why);
         let cause = Cause { kind: ErrorKind::Unavailable, detail };
         self.leave(now);
-        self.enter(SlotState::Evicted, now, Some(cause.clone()), None);
-        Some(Flip::Evicted { cause, retry_after: None })
+        self.enter(state, now, Some(cause.clone()), None);
+        was_in.then_some(Flip::Evicted { cause, retry_after: None })
+    }
+
+    /// Nothing that was asked of it is still on its way, as far as its keys know.
+    pub(crate) fn drained(&mut self, now: Instant) -> Option<Flip> {
+        let after = now.saturating_duration_since(self.since);
+        if self.state != SlotState::Draining || after < DRAIN_SETTLES {
+            return None;
+        }
+        let cause = self.cause.take();
+        self.enter(SlotState::Drained, now, cause, None);
+        Some(Flip::Drained { after })
     }
 
     fn evict(&mut self, now: Instant, fraction: f64, cause: Cause) -> Flip {

@@ -7,6 +7,7 @@ use tokio::time::timeout;
 
 use super::{
     key::KeyRing,
+    lane::Lane,
     mailbox::{Awaited, Mailbox, Missed, Outcome},
     probe::Probe,
 };
@@ -17,19 +18,35 @@ const PROBE_ATTEMPTS: u32 = 2;
 
 /// Any ask may take so many: read, close, open, install, lift, take, raise and mark, each to its limit. What is not
 /// done by then hangs, and is given up.
-const ASK_ATTEMPTS: u32 = 8;
+pub(crate) const ASK_ATTEMPTS: u32 = 8;
 
 /// What one slot is to do.
 pub(super) struct Ask {
-    pub(super) key: Arc<KeyRing>,
-    pub(super) slot: SlotIndex,
-    pub(super) want: u64,
-    pub(super) generation: u64,
-    pub(super) floor: Option<u64>,
-    pub(super) probe: Option<Probe>,
+    key: Arc<KeyRing>,
+    slot: SlotIndex,
+    want: u64,
+    generation: u64,
+    floor: Option<u64>,
+    probe: Option<Probe>,
 }
 
 impl Ask {
+    /// An ask is under way from here on, until it is dropped.
+    pub(super) fn new(
+        key: Arc<KeyRing>,
+        (slot, generation): (SlotIndex, u64),
+        want: u64,
+        floor: Option<u64>,
+        probe: Option<Probe>,
+    ) -> Self {
+        key.lane(slot).into_iter().for_each(Lane::begin_ask);
+        Self { key, slot, want, generation, floor, probe }
+    }
+
+    pub(super) fn slot(&self) -> SlotIndex {
+        self.slot
+    }
+
     /// Runs in a task of its own, which outlives its caller.
     pub(super) async fn run(mut self, awaited: Awaited, mailbox: Arc<Mailbox>) {
         let result = self.attempt().await;
@@ -70,6 +87,13 @@ impl Ask {
             judge(&key, slot, self.generation, error);
         }
         result
+    }
+}
+
+impl Drop for Ask {
+    /// After what came has been handed in, or kept.
+    fn drop(&mut self) {
+        self.key.lane(self.slot).into_iter().for_each(Lane::end_ask);
     }
 }
 

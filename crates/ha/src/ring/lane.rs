@@ -13,7 +13,7 @@ use crate::note_shared_write;
 /// No rescue has this generation: the counter was never asked here.
 const NEVER_USED: u64 = u64::MAX;
 
-/// A counter. Taking from it writes nothing here, but for the first time after a rescue.
+/// A counter. Taking from it writes nothing here that another key touches, but for the first time after a rescue.
 pub(super) struct Lane {
     counter: Arc<dyn Source>,
     /// The generation of the slot under which this counter was last lifted, if it had to be.
@@ -21,6 +21,8 @@ pub(super) struct Lane {
     bar: ArcSwapOption<Bar>,
     /// Asks that a refill stopped waiting for.
     late: AtomicU32,
+    /// Asks that are not answered yet, waited for or not.
+    out: AtomicU32,
 }
 
 /// Why a counter is not asked.
@@ -33,7 +35,7 @@ pub(super) struct Bar {
 impl Lane {
     pub(super) fn new(counter: Arc<dyn Source>) -> Self {
         let (used, bar) = (AtomicU64::new(NEVER_USED), ArcSwapOption::empty());
-        Self { counter, used, bar, late: AtomicU32::new(0) }
+        Self { counter, used, bar, late: AtomicU32::new(0), out: AtomicU32::new(0) }
     }
 
     pub(super) fn counter(&self) -> &dyn Source {
@@ -65,6 +67,19 @@ impl Lane {
     pub(super) fn end_late(&self) {
         note_shared_write();
         self.late.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// Whether any ask is still unanswered: who drains the slot waits for it.
+    pub(super) fn is_asked(&self) -> bool {
+        self.out.load(Ordering::Acquire) > 0
+    }
+
+    pub(super) fn begin_ask(&self) {
+        self.out.fetch_add(1, Ordering::AcqRel);
+    }
+
+    pub(super) fn end_ask(&self) {
+        self.out.fetch_sub(1, Ordering::AcqRel);
     }
 
     /// Why it is not asked, if it is not, in a slot pardoned so often.

@@ -1,7 +1,8 @@
 //! The ring: stores in their slots, the keys that use them, and the operator's view.
 
-mod ask;
+pub(crate) mod ask;
 mod blame;
+mod drain;
 mod key;
 mod lane;
 mod mailbox;

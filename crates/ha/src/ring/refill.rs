@@ -228,7 +228,7 @@ impl Refill {
         let mut asked = 0;
         for ((slot, generation, floor), want) in starts.into_iter().zip(shares).filter(|(_, want)| *want > 0)
         {
-            let ask = Ask { key: Arc::clone(&key), slot, want, generation, floor, probe: None };
+            let ask = Ask::new(Arc::clone(&key), (slot, generation), want, floor, None);
             self.ask(ask, Awaited::ToTheEnd);
             asked += 1;
         }
@@ -250,19 +250,19 @@ impl Refill {
                 false if snapshot.standing(*slot).answers => Awaited::ToTheEnd,
                 false => Awaited::Briefly,
             };
-            self.ask(Ask { key, slot: *slot, want, generation, floor, probe: Some(probe) }, awaited);
+            self.ask(Ask::new(key, (*slot, generation), want, floor, Some(probe)), awaited);
             asked += 1;
         }
         asked
     }
 
     fn ask(&mut self, ask: Ask, awaited: Awaited) {
-        self.asked.entry(ask.slot).or_default().times += 1;
+        self.asked.entry(ask.slot()).or_default().times += 1;
         *self.out.of(awaited) += 1;
         if awaited == Awaited::Briefly {
             self.hoped = self.hoped.or_else(|| Some(self.now()));
         }
-        self.mailbox.expect(ask.slot);
+        self.mailbox.expect(ask.slot());
         tokio::spawn(ask.run(awaited, Arc::clone(&self.mailbox)));
     }
 

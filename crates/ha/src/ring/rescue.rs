@@ -5,17 +5,26 @@ use std::sync::{Arc, Weak};
 use sequent_core::SlotIndex;
 use tokio::{sync::Notify, time::sleep};
 
-use super::{Ring, ask::Ask, probe::Probe, refill::PROBE_IDS};
+use super::{
+    Ring,
+    ask::Ask,
+    drain::{DRAIN_LOOK_EVERY, Drains},
+    probe::Probe,
+    refill::PROBE_IDS,
+};
 use crate::health::Claim;
 
 /// Flips what is due, and has slots that nobody asks try themselves, until the ring is gone.
 pub(super) async fn run(ring: Weak<Ring>, changed: Arc<Notify>) {
+    let mut drains = Drains::default();
     loop {
         let Some(ring) = ring.upgrade() else { return };
         let (idle, wait) = ring.roster.tick();
         for slot in idle {
             try_idle(&ring, slot);
         }
+        let draining = drains.look(&ring).then_some(DRAIN_LOOK_EVERY);
+        let wait = wait.into_iter().chain(draining).min();
         // What was just begun may be due sooner than what was known before it.
         drop(ring);
         match wait {
@@ -36,5 +45,5 @@ fn try_idle(ring: &Arc<Ring>, slot: SlotIndex) {
     };
     let generation = probe.generation();
     let floor = key.floor(&ring.roster.snapshot(), slot, generation, true);
-    tokio::spawn(Ask { key, slot, want: PROBE_IDS, generation, floor, probe: Some(probe) }.burn());
+    tokio::spawn(Ask::new(key, (slot, generation), PROBE_IDS, floor, Some(probe)).burn());
 }

@@ -2,7 +2,10 @@
 
 use std::cmp::Ordering;
 
-use sequent_core::ledger::{Defined, Definition};
+use sequent_core::{
+    Key,
+    ledger::{Advanced, Defined, Definition},
+};
 
 use super::Book;
 
@@ -29,5 +32,21 @@ impl Book {
         self.definitions.insert(definition.name.clone(), definition.clone());
         self.catalog_version += 1;
         Defined::Created
+    }
+
+    /// How far keys were advanced, ascending by key.
+    pub fn advanced(&self) -> Vec<Advanced> {
+        let note = |(key, to): (&Key, &u64)| Advanced { key: key.clone(), to: *to };
+        self.advanced.iter().map(note).collect()
+    }
+
+    /// Notes how far a key is advanced; returns what is held.
+    pub fn advance(&mut self, Advanced { key, to }: &Advanced) -> u64 {
+        let held = self.advanced.entry(key.clone()).or_default();
+        if *to > *held {
+            *held = *to;
+            self.catalog_version += 1;
+        }
+        *held
     }
 }

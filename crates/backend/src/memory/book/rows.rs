@@ -32,12 +32,19 @@ impl Book {
     }
 
     /// The call that is under way, which will have the next version, has moved the row.
-    fn note_move(&mut self, counter: &Counter) {
+    pub(super) fn note_move(&mut self, counter: &Counter) {
         let version = self.version + 1;
         if let Some(before) = self.moved.insert(counter.clone(), version) {
             self.moves.remove(&(before, counter.clone()));
         }
         self.moves.insert((version, counter.clone()));
+    }
+
+    /// The row is gone.
+    pub(super) fn forget_move(&mut self, counter: &Counter) {
+        if let Some(version) = self.moved.remove(counter) {
+            self.moves.remove(&(version, counter.clone()));
+        }
     }
 
     /// The ceilings that an open would find. Only a ledger without [`Rule::OpenAtomic`] reads them in a step of their own.

@@ -45,6 +45,12 @@ pub(super) async fn read<'a>(
     Ok(sheet)
 }
 
+/// The rows of one key in all slots.
+pub(super) async fn rows_of(link: &mut Link, key: &Key) -> Result<Sheet, Fault> {
+    let sql = format!("SELECT {COLUMNS} FROM sequent_counters WHERE k = ?");
+    Ok(link.rows::<Kept>(&sql, (key.as_str(),)).await?.into_iter().map(pair).collect())
+}
+
 /// Writes rows, whether there were any or not, moved by the call that will have the version `moved`.
 pub(super) async fn write(link: &mut Link, rows: &Sheet, moved: u64) -> Result<(), Fault> {
     let rows: Vec<(&Counter, &Row)> = rows.iter().collect();

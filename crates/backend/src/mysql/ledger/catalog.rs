@@ -3,12 +3,12 @@
 use std::cmp::Ordering;
 
 use sequent_core::{
-    BoxFuture, ErrorKind, SourceError,
-    ledger::{Catalog, Defined, Definition},
+    BoxFuture, ErrorKind, Key, SourceError,
+    ledger::{Advanced, Catalog, Defined, Definition},
 };
 
 use super::{
-    MysqlLedger,
+    MysqlLedger, capped, kept,
     pass::{Hold, hold},
 };
 use crate::mysql::{
@@ -28,6 +28,14 @@ impl Catalog for MysqlLedger {
         judged: Option<u32>,
     ) -> BoxFuture<'a, Result<Defined, SourceError>> {
         Box::pin(self.pool.perform(Define { definition, judged }))
+    }
+
+    fn advanced(&self) -> BoxFuture<'_, Result<Vec<Advanced>, SourceError>> {
+        Box::pin(self.pool.perform(ReadAdvanced))
+    }
+
+    fn advance<'a>(&'a self, advanced: &'a Advanced) -> BoxFuture<'a, Result<u64, SourceError>> {
+        Box::pin(self.pool.perform(Advance { advanced }))
     }
 }
 
@@ -80,6 +88,49 @@ impl Work for Define<'_> {
         link.exec(sql, (name.as_str(), *version, body.as_str())).await?;
         link.exec("UPDATE sequent_meta SET catalog = catalog + 1 WHERE one = 1", ()).await?;
         Ok(Defined::Created)
+    }
+}
+
+/// How far keys were advanced.
+struct ReadAdvanced;
+
+impl Work for ReadAdvanced {
+    type Out = Vec<Advanced>;
+    const VERB: &'static str = "read how far keys were advanced from";
+    const FRAME: Frame = Frame::Bare;
+
+    async fn run(&self, link: &mut Link) -> Result<Vec<Advanced>, Fault> {
+        let sql = "SELECT k, number FROM sequent_advances ORDER BY k";
+        let rows: Vec<(Vec<u8>, i64)> = link.rows(sql, ()).await?;
+        let note = |(key, to): (Vec<u8>, i64)| Advanced {
+            key: Key::from_stored(&String::from_utf8_lossy(&key)),
+            to: kept(to),
+        };
+        Ok(rows.into_iter().map(note).collect())
+    }
+}
+
+struct Advance<'a> {
+    advanced: &'a Advanced,
+}
+
+impl Work for Advance<'_> {
+    type Out = u64;
+    const VERB: &'static str = "note how far a key is advanced in";
+    const FRAME: Frame = Frame::Write;
+
+    async fn run(&self, link: &mut Link) -> Result<u64, Fault> {
+        let Advanced { key, to } = self.advanced;
+        hold(link, Hold::Write).await?;
+        let sql = "SELECT number FROM sequent_advances WHERE k = ?";
+        let held: Option<(i64,)> = link.row(sql, (key.as_str(),)).await?;
+        if let Some((held,)) = held.filter(|(held,)| kept(*held) >= *to) {
+            return Ok(kept(held));
+        }
+        let sql = "REPLACE INTO sequent_advances (k, number) VALUES (?, ?)";
+        link.exec(sql, (key.as_str(), capped(*to))).await?;
+        link.exec("UPDATE sequent_meta SET catalog = catalog + 1 WHERE one = 1", ()).await?;
+        Ok(*to)
     }
 }
 

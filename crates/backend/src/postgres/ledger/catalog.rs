@@ -3,13 +3,13 @@
 use std::cmp::Ordering;
 
 use sequent_core::{
-    BoxFuture, ErrorKind, SourceError,
-    ledger::{Catalog, Defined, Definition},
+    BoxFuture, ErrorKind, Key, SourceError,
+    ledger::{Advanced, Catalog, Defined, Definition},
 };
 use sqlx::{query, query_as};
 
 use super::{
-    PostgresLedger, kept,
+    PostgresLedger, capped, kept,
     pass::{lock, look},
     text,
 };
@@ -30,6 +30,14 @@ impl Catalog for PostgresLedger {
         judged: Option<u32>,
     ) -> BoxFuture<'a, Result<Defined, SourceError>> {
         Box::pin(self.database.perform(Define { definition, judged }))
+    }
+
+    fn advanced(&self) -> BoxFuture<'_, Result<Vec<Advanced>, SourceError>> {
+        Box::pin(self.database.perform(ReadAdvanced))
+    }
+
+    fn advance<'a>(&'a self, advanced: &'a Advanced) -> BoxFuture<'a, Result<u64, SourceError>> {
+        Box::pin(self.database.perform(Advance { advanced }))
     }
 }
 
@@ -88,7 +96,47 @@ impl Work for Define<'_> {
     }
 }
 
-/// One more with each change of a definition.
+/// How far keys were advanced.
+struct ReadAdvanced;
+
+impl Work for ReadAdvanced {
+    type Out = Vec<Advanced>;
+    const VERB: &'static str = "read how far keys were advanced from";
+    const FRAME: Frame = Frame::Bare;
+
+    async fn run(&self, link: &mut Link) -> Result<Vec<Advanced>, Fault> {
+        let sql = "SELECT k, number FROM advances ORDER BY k";
+        let rows: Vec<(Vec<u8>, i64)> = link.session().rows(query_as(sql)).await?;
+        let note = |(key, to)| Ok(Advanced { key: Key::from_stored(&text("key", key)?), to: kept(to) });
+        Ok(rows.into_iter().map(note).collect::<Result<_, SourceError>>()?)
+    }
+}
+
+struct Advance<'a> {
+    advanced: &'a Advanced,
+}
+
+impl Work for Advance<'_> {
+    type Out = u64;
+    const VERB: &'static str = "note how far a key is advanced in";
+    const FRAME: Frame = Frame::Write;
+
+    async fn run(&self, link: &mut Link) -> Result<u64, Fault> {
+        let Advanced { key, to } = self.advanced;
+        lock(link).await?;
+        let sql = "INSERT INTO advances (k, number) VALUES ($1, $2) \
+            ON CONFLICT (k) DO UPDATE SET number = excluded.number WHERE advances.number < excluded.number";
+        let noted = query(sql).bind(key.as_str().as_bytes()).bind(capped(*to));
+        if link.session().run(noted).await? > 0 {
+            link.session().run(query("UPDATE meta SET catalog = catalog + 1")).await?;
+        }
+        let held = query_as("SELECT number FROM advances WHERE k = $1").bind(key.as_str().as_bytes());
+        let (held,): (i64,) = link.session().only(held).await?;
+        Ok(kept(held))
+    }
+}
+
+/// One more with each change of a definition, and of how far a key is advanced.
 pub(super) async fn version(link: &mut Link) -> Result<u64, Fault> {
     let (catalog,): (i64,) = link.session().only(query_as("SELECT catalog FROM meta")).await?;
     Ok(kept(catalog))

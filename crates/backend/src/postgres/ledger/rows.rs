@@ -111,9 +111,9 @@ impl Work for Moves<'_> {
     }
 }
 
-struct List<'a> {
-    sequence: Option<&'a str>,
-    most: usize,
+pub(super) struct List<'a> {
+    pub(super) sequence: Option<&'a str>,
+    pub(super) most: usize,
 }
 
 /// A row with its counter.
@@ -135,6 +135,14 @@ impl Work for List<'_> {
         let rows: Vec<Listed> = link.session().rows(query).await?;
         Ok(rows.into_iter().map(listed).collect::<Result<_, _>>()?)
     }
+}
+
+/// The rows of one key in all slots.
+pub(super) async fn rows_of(link: &mut Link, key: &Key) -> Result<Vec<(Counter, Row)>, Fault> {
+    let sql = "SELECT life, store, ledger, base, ceiling, seen, opened_at, slot, k FROM counters \
+        WHERE k = $1 ORDER BY slot";
+    let rows: Vec<Listed> = link.session().rows(query_as(sql).bind(key.as_str().as_bytes())).await?;
+    Ok(rows.into_iter().map(listed).collect::<Result<_, _>>()?)
 }
 
 fn listed(columns: Listed) -> Result<(Counter, Row), SourceError> {

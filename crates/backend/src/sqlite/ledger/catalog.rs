@@ -3,12 +3,12 @@
 use std::cmp::Ordering;
 
 use sequent_core::{
-    BoxFuture, ErrorKind, SourceError,
-    ledger::{Catalog, Defined, Definition},
+    BoxFuture, ErrorKind, Key, SourceError,
+    ledger::{Advanced, Catalog, Defined, Definition},
 };
 use sqlx::{query, query_as};
 
-use super::{SqliteLedger, kept};
+use super::{SqliteLedger, capped, kept};
 use crate::sqlite::{
     fault::Fault,
     link::Link,
@@ -26,6 +26,14 @@ impl Catalog for SqliteLedger {
         judged: Option<u32>,
     ) -> BoxFuture<'a, Result<Defined, SourceError>> {
         Box::pin(self.database.perform(Define { definition, judged }))
+    }
+
+    fn advanced(&self) -> BoxFuture<'_, Result<Vec<Advanced>, SourceError>> {
+        Box::pin(self.database.perform(ReadAdvanced))
+    }
+
+    fn advance<'a>(&'a self, advanced: &'a Advanced) -> BoxFuture<'a, Result<u64, SourceError>> {
+        Box::pin(self.database.perform(Advance { advanced }))
     }
 }
 
@@ -78,7 +86,44 @@ impl Work for Define<'_> {
     }
 }
 
-/// One more with each change of a definition.
+/// How far keys were advanced.
+struct ReadAdvanced;
+
+impl Work for ReadAdvanced {
+    type Out = Vec<Advanced>;
+    const VERB: &'static str = "read how far keys were advanced from";
+    const FRAME: Frame = Frame::Bare;
+
+    async fn run(&self, link: &mut Link) -> Result<Vec<Advanced>, Fault> {
+        let rows: Vec<(String, i64)> = link.rows(query_as("SELECT k, number FROM advances ORDER BY k")).await?;
+        let note = |(key, to): (String, i64)| Advanced { key: Key::from_stored(&key), to: kept(to) };
+        Ok(rows.into_iter().map(note).collect())
+    }
+}
+
+struct Advance<'a> {
+    advanced: &'a Advanced,
+}
+
+impl Work for Advance<'_> {
+    type Out = u64;
+    const VERB: &'static str = "note how far a key is advanced in";
+    const FRAME: Frame = Frame::Write;
+
+    async fn run(&self, link: &mut Link) -> Result<u64, Fault> {
+        let Advanced { key, to } = self.advanced;
+        let sql = "INSERT INTO advances (k, number) VALUES (?1, ?2) \
+            ON CONFLICT (k) DO UPDATE SET number = excluded.number WHERE number < excluded.number";
+        if link.run(query(sql).bind(key.as_str()).bind(capped(*to))).await? > 0 {
+            link.run(query("UPDATE meta SET catalog = catalog + 1")).await?;
+        }
+        let sql = "SELECT number FROM advances WHERE k = ?1";
+        let (held,): (i64,) = link.only(query_as(sql).bind(key.as_str())).await?;
+        Ok(kept(held))
+    }
+}
+
+/// One more with each change of a definition, and of how far a key is advanced.
 pub(super) async fn version(link: &mut Link) -> Result<u64, Fault> {
     let (catalog,): (i64,) = link.only(query_as("SELECT catalog FROM meta")).await?;
     Ok(kept(catalog))

@@ -111,9 +111,9 @@ impl Work for Moves<'_> {
     }
 }
 
-struct List<'a> {
-    sequence: Option<&'a str>,
-    most: usize,
+pub(super) struct List<'a> {
+    pub(super) sequence: Option<&'a str>,
+    pub(super) most: usize,
 }
 
 impl Work for List<'_> {
@@ -127,10 +127,6 @@ impl Work for List<'_> {
             WHERE ?1 IS NULL OR k = ?1 OR (k >= ?1 || '|' AND k < ?1 || '}') ORDER BY slot, k LIMIT ?2";
         let most = i64::try_from(self.most).unwrap_or(i64::MAX);
         let rows: Vec<KeptWithCounter> = link.rows(query_as(sql).bind(self.sequence).bind(most)).await?;
-        let pair = |(life, store, ledger, base, ceiling, seen, opened_at, slot, key): KeptWithCounter| {
-            let key = Key::from_stored(&key);
-            (Counter { slot, key }, row((life, store, ledger, base, ceiling, seen, opened_at)))
-        };
         Ok(rows.into_iter().map(pair).collect())
     }
 }
@@ -159,6 +155,19 @@ impl Work for History<'_> {
 
 type Kept = (i64, String, String, i64, i64, i64, i64);
 type KeptWithCounter = (i64, String, String, i64, i64, i64, i64, SlotIndex, String);
+
+/// The rows of one key in all slots.
+pub(super) async fn rows_of(link: &mut Link, key: &Key) -> Result<Vec<(Counter, Row)>, Fault> {
+    let sql = "SELECT life, store, ledger, base, ceiling, seen, opened_at, slot, k FROM counters \
+        WHERE k = ?1 ORDER BY slot";
+    let rows: Vec<KeptWithCounter> = link.rows(query_as(sql).bind(key.as_str())).await?;
+    Ok(rows.into_iter().map(pair).collect())
+}
+
+fn pair((life, store, ledger, base, ceiling, seen, opened_at, slot, key): KeptWithCounter) -> (Counter, Row) {
+    let key = Key::from_stored(&key);
+    (Counter { slot, key }, row((life, store, ledger, base, ceiling, seen, opened_at)))
+}
 
 pub(super) async fn read_one(link: &mut Link, counter: &Counter) -> Result<Option<Row>, Fault> {
     let sql =

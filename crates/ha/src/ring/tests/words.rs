@@ -44,7 +44,7 @@ async fn a_word_ends_at_its_time_by_the_wall_clock() {
     let until_ms = Some(scene.clock.wall_ms() + 600_000);
     scene.ring.obey(&[Word { until_ms, ..word(1, WordVerb::Drain, 1) }]);
     sleep_ms(500_000).await;
-    assert_eq!(scene.state(1), SlotState::Evicted);
+    assert_eq!(scene.state(1), SlotState::Drained);
     scene.clock.step_wall(100_000);
     sleep_ms(2_100).await;
     assert_eq!(scene.state(1), SlotState::Live);
@@ -80,4 +80,54 @@ async fn a_rescue_clears_the_quarantine_of_a_slot_and_of_its_counters() {
     assert!(scene.has_event(|event| {
         matches!(event, Event::Quarantined { slot: 0, key: Some(_), kind: ErrorKind::Regressed, .. })
     }));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_slot_that_drains_is_asked_no_more_and_loses_no_late_block() {
+    let scene = Scene::new(1);
+    let rescuer = tokio::spawn(scene.ring.run());
+    scene.script(1).then(Act::late(900 * MS));
+    assert_eq!(scene.numbers(2).await, [2], "slot 1 has it for later");
+    let drain = [word(1, WordVerb::Drain, 1)];
+    scene.ring.obey(&drain);
+    assert_eq!(scene.state(1), SlotState::Draining);
+    sleep_ms(500).await;
+    assert_eq!(scene.numbers(2).await, [4, 6], "it gets no share");
+    assert_eq!((scene.state(1), scene.script(1).takes()), (SlotState::Draining, 1), "a block is on its way");
+    sleep_ms(400).await;
+    assert_eq!(scene.state(1), SlotState::Drained, "it is here");
+    assert_eq!(scene.count_events(|event| matches!(event, Event::Drained { slot: 1, .. })), 1);
+    assert_eq!(scene.numbers(2).await, [3, 8], "and is used, though its slot is out");
+    assert!(!scene.has_event(|event| matches!(event, Event::Dropped { .. })), "nothing was burnt");
+    scene.script(0).always(fails(ErrorKind::Unavailable));
+    for _ in 0..20 {
+        assert!(scene.take(1).await.is_err());
+        sleep_ms(700).await;
+    }
+    assert_eq!((scene.state(1), scene.script(1).takes()), (SlotState::Drained, 1), "not even in need");
+    scene.ring.obey(&[word(1, WordVerb::Rescue, 2)]);
+    sleep_ms(1).await;
+    assert_eq!(scene.state(1), SlotState::Live);
+    rescuer.abort();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_drain_waits_for_every_key_and_begins_anew_after_a_rescue() {
+    let scene = Scene::new(1);
+    let rescuer = tokio::spawn(scene.ring.run());
+    let keys: Vec<_> = (0..5).map(|at| key_over(&scene.ring, &format!("key-{at}"))).collect();
+    for at in [3, 1] {
+        scene.script(1).then(Act::late(MS * (300 + at * 100)));
+        keys[usize::try_from(at).unwrap()].take(2).await.unwrap();
+    }
+    for at_ms in [1, 3] {
+        scene.ring.obey(&[word(1, WordVerb::Drain, at_ms)]);
+        scene.ring.obey(&[word(1, WordVerb::Rescue, at_ms + 1)]);
+    }
+    scene.ring.obey(&[word(1, WordVerb::Drain, 5)]);
+    sleep_ms(150).await;
+    assert_eq!(scene.state(1), SlotState::Draining);
+    sleep_ms(500).await;
+    assert_eq!(scene.state(1), SlotState::Drained);
+    rescuer.abort();
 }

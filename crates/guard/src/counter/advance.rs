@@ -1,0 +1,79 @@
+//! An operator moves a counter forward: a new life, above what it may give no more.
+
+use sequent_core::{
+    Block, Cell, ErrorKind, Incarnation, Life, SourceError,
+    ledger::{Opening, Row},
+};
+
+use super::{
+    Guarded,
+    touch::{TOUCHES_MAX, overtaken},
+};
+use crate::leap;
+
+impl Guarded {
+    /// Begins a life above `floor`, unless the counter is there already. A life of before is dead, for every server: what
+    /// it has taken and not released stays.
+    ///
+    /// How far `floor` is does not matter here, since a person has named it; the value found at the close must be no leap.
+    pub(crate) async fn advance_to(&self, floor: u64) -> Result<(), SourceError> {
+        let _one_at_a_time = self.touch.lock().await;
+        let mut last = None;
+        for _ in 0..TOUCHES_MAX {
+            self.shared.desk.trusted()?;
+            let under = self.shared.desk.incarnation();
+            let (store, mark) = self.shard.admit(&under).await?;
+            if let Some(mark) = mark {
+                self.shared.desk.meet_mark(mark).await?;
+            }
+            let (_, row, _) = self.row().await?;
+            if row.as_ref().is_some_and(|row| is_past(row, floor)) {
+                return Ok(());
+            }
+            match self.begin_above(&store, row, floor).await {
+                Err(error) if matches!(error.kind(), ErrorKind::Reborn | ErrorKind::Regressed) => {
+                    last = Some(overtaken(&error));
+                }
+                outcome => return outcome,
+            }
+        }
+        Err(last
+            .unwrap_or_else(|| SourceError::new(ErrorKind::Contended, "others were faster, again and again")))
+    }
+
+    async fn begin_above(
+        &self,
+        store: &Incarnation,
+        row: Option<Row>,
+        floor: u64,
+    ) -> Result<(), SourceError> {
+        let life = Life::random(&*self.shared.env.entropy);
+        let cell = Cell { key: &self.cell, under: store };
+        self.shared.desk.in_reach()?;
+        self.drop_permit();
+        let value = self.shard.store().close(cell, life).await.map_err(|error| self.reborn(store, error))?;
+        self.compare_with_taken(value);
+        let (at, ceiling) = row.map_or((0, 0), |row| (row.base.max(row.seen), row.ceiling));
+        let bound = at.max(ceiling).saturating_add(leap::leap_max(at, self.raw_max(), 1)).max(floor);
+        if value > bound {
+            return Err(self.leapt(value, bound));
+        }
+        let opening = decreed(self.counter.clone(), life, store.clone(), value.max(floor));
+        self.begin(store, opening, value).await.map(drop)
+    }
+}
+
+/// Whether the counter of this row gives nothing at or below `floor` any more.
+pub(crate) fn is_past(row: &Row, floor: u64) -> bool {
+    row.base.max(row.seen) >= floor
+}
+
+/// A life that begins at `base` because a person says so, whatever the ledger has seen.
+pub(crate) fn decreed(
+    counter: sequent_core::ledger::Counter,
+    life: Life,
+    store: Incarnation,
+    base: u64,
+) -> Opening {
+    Opening { counter, life, store, value: base, ahead: 0, leap_max: Block::NUMBER_MAX }
+}
