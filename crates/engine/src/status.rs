@@ -5,15 +5,15 @@ use std::{
     time::{Duration, Instant},
 };
 
-use sequent_core::Key;
+use sequent_core::{Event, Key};
 use sequent_ha::{SlotState, SlotStatus};
 
 use crate::{
-    Reason,
+    Reason, Recent,
     desk::report_word,
     engine::Inner,
     live::Live,
-    report::{Cause, KeyReport, ShardReport, Status},
+    report::{BehindReport, Cause, KeyReport, ShardReport, Status},
 };
 
 /// The most keys that one status shows.
@@ -40,9 +40,15 @@ pub(crate) async fn status(engine: &Inner) -> Status {
         ledger_version: keeper.version,
         ledger_away_ms: keeper.away.map(ms),
         unmarked: keeper.unmarked,
+        behind: engine.memory.all().iter().filter_map(behind).collect(),
         shards,
         keys: engine.keys.all().into_iter().take(KEYS_SHOWN_MAX).map(key).collect(),
     }
+}
+
+fn behind(recent: &Recent) -> Option<BehindReport> {
+    let Event::ClusterBehind { key, above, permitted } = &recent.event else { return None };
+    Some(BehindReport { key: key.to_string(), above: *above, permitted: *permitted, at_ms: recent.at_ms })
 }
 
 /// What a fresh look at the ledger finds that the guard has not met yet, where a person must act on it: a file that was

@@ -23,7 +23,7 @@ use crate::{
 const METRICS_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 /// Fields of a status that hold business numbers or raw ids are strings, as at every door.
-const NUMBERS: [&str; 2] = ["ready", "given"];
+const NUMBERS: [&str; 4] = ["ready", "given", "above", "permitted"];
 
 /// Slots and keys as they were at one moment.
 type Look = (Instant, Arc<Status>);

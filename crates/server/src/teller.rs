@@ -147,30 +147,16 @@ impl Teller {
         ask: &Ask<'_>,
         (kind, deadline): (Kind, Instant),
     ) -> Result<Issued, Fault> {
-        if ask.above > 0 {
-            self.check_above(name, ask.above).await?;
-        }
         let engine = &self.0.engine;
         let at = (!ask.at.is_empty()).then(|| ask.at.to_owned());
+        let above = u64::try_from(ask.above).unwrap_or(0);
         let request =
-            NextRequest { count: ask.count, with: ask.with.clone(), at, ..NextRequest::of(name.clone()) };
+            NextRequest { count: ask.count, with: ask.with.clone(), above, at, ..NextRequest::of(name.clone()) };
         let issued = match kind {
             Kind::Next => engine.give(&request, deadline).await,
             Kind::Lease => engine.lend(&request, deadline).await,
         };
         Ok(issued?)
-    }
-
-    /// Whether the caller holds a number that no ceiling has permitted: then this cluster is behind another. A ledger
-    /// that is away says nothing.
-    async fn check_above(&self, name: &SequenceName, above: i64) -> Result<(), Fault> {
-        let Ok(report) = self.0.engine.desk().show(name).await else { return Ok(()) };
-        let permitted = report.counters.iter().filter_map(|counter| counter.number_max).max().unwrap_or(0);
-        if u64::try_from(above).is_ok_and(|above| above <= permitted) {
-            return Ok(());
-        }
-        let text = format!("the caller was given {above}: the ceilings of {name} permit at most {permitted}");
-        Err(Fault::new(Reason::ClusterBehind, text))
     }
 }
 

@@ -7,7 +7,7 @@ use sequent_core::{
 
 use super::Catalog;
 use crate::{
-    Body, OpenError,
+    Body, OpenError, Placement,
     config::SequencePart,
     limit::{patiently, within},
     stores,
@@ -40,7 +40,8 @@ impl Catalog {
             return Some(format!("sequence {name}: {} is {}: {}", fault.field, fault.value, fault.bound));
         }
         let key = part.body.example_key(name).map_err(|error| error.to_string());
-        if let Err(bound) = key.and_then(|key| stores::hold(&self.ground.shards, &key)) {
+        let counts_here = part.body.placement() == Placement::Spread;
+        if let Err(bound) = key.and_then(|key| if counts_here { stores::hold(&self.ground.shards, &key) } else { Ok(()) }) {
             return Some(format!("sequence {name}: {bound}"));
         }
         let held = self.find(name)?;

@@ -53,7 +53,8 @@ impl SequencePart {
             }
         };
         if placement.is_none() {
-            section.default_shown("placement", format!("{:?}", Placement::Spread.as_str()));
+            let by_default = body.as_ref().map_or(Placement::Spread, Body::placement);
+            section.default_shown("placement", format!("{:?}", by_default.as_str()));
         }
         section.finish();
         Some(Self { name: name?, version: u32::try_from(version).ok()?, body: body? })

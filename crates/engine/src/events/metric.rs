@@ -45,10 +45,16 @@ const REGRESSIONS: &str = "sequent_regressions_total";
 const STAMPED_AGAIN: &str = "sequent_stores_stamped_again_total";
 const LEDGER_AWAY: &str = "sequent_ledger_away";
 const LEDGER_BEHIND: &str = "sequent_ledger_behind";
+const CLUSTER_BEHIND: &str = "sequent_cluster_behind_total";
 const UNWITNESSED: &str = "sequent_unwitnessed_raw_ids_total";
 const UNREPORTED: &str = "sequent_unreported_counters_total";
 const UNMARKED: &str = "sequent_ledger_marks_lost_total";
 const DROPPED: &str = "sequent_numbers_burnt_total";
+
+/// A caller was refused that holds what this cluster can't have given.
+pub(crate) fn cluster_behind() {
+    metrics::counter!(CLUSTER_BEHIND).increment(1);
+}
 
 /// Whether a person has to act before anything rests on the ledger again.
 pub(crate) fn ledger_in_trouble(is_it: bool) {
@@ -71,6 +77,10 @@ pub fn describe_metrics() {
         (REGRESSIONS, "Counters that went back: page somebody"),
         (STAMPED_AGAIN, "Known stores that came back empty: page somebody"),
         (UNREPORTED, "Counters whose last report the ledger did not take when a process ended"),
+        (
+            CLUSTER_BEHIND,
+            "Callers refused since they hold numbers that this cluster can't have given: page somebody",
+        ),
         (UNWITNESSED, "Raw ids that left above their ceiling while the ledger was away"),
         (
             UNMARKED,

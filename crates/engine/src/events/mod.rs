@@ -16,7 +16,7 @@ mod seldom;
 
 use exposed::Exposed;
 pub use metric::describe_metrics;
-pub(crate) use metric::ledger_in_trouble;
+pub(crate) use metric::{cluster_behind, ledger_in_trouble};
 pub(crate) use seldom::Seldom;
 
 /// How many events an engine remembers for its status.

@@ -50,12 +50,20 @@ impl Wanted {
             let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
             let undecodable = || Fault::field("query", pair, "UTF-8, percent-encoded, is expected");
             let (key, value) = decoded(key).zip(decoded(value)).ok_or_else(undecodable)?;
-            if key != "count" {
-                return Err(Fault::field(key, &value, "no such field: count is known in a query"));
-            }
             let digits = !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit());
-            let count = value.parse().ok().filter(|_| digits).ok_or_else(|| not_whole(&value, bound))?;
-            self.set_count(count, &value)?;
+            match key.as_str() {
+                "count" => {
+                    let count = value.parse().ok().filter(|_| digits).ok_or_else(|| not_whole(&value, bound))?;
+                    self.set_count(count, &value)?;
+                }
+                "above" => {
+                    let above = value.parse().ok().filter(|_| digits);
+                    self.set_above(above.ok_or_else(|| Fault::field("above", &value, ABOVE))?, &value)?;
+                }
+                _ => {
+                    return Err(Fault::field(key, &value, "no such field: count and above are known in a query"));
+                }
+            }
         }
         Ok(())
     }
@@ -88,9 +96,20 @@ impl Wanted {
                 "above" => {
                     let number = value.as_str().and_then(|text| text.parse().ok());
                     let expected = || Fault::field("above", &plain(value), ABOVE);
-                    self.above = number.ok_or_else(expected)?;
+                    self.set_above(number.ok_or_else(expected)?, &plain(value))?;
                 }
                 _ => return Err(Fault::field(field.clone(), &plain(value), FIELDS)),
+            }
+        }
+        Ok(())
+    }
+
+    fn set_above(&mut self, above: i64, shown: &str) -> Result<(), Fault> {
+        match self.above {
+            0 => self.above = above,
+            before if before == above => {}
+            before => {
+                return Err(Fault::field("above", shown, format!("{before} was said before: say it once")));
             }
         }
         Ok(())
@@ -159,6 +178,15 @@ mod tests {
         assert_eq!(count("count=3", ""), Some(3));
         assert_eq!(count("", r#"{"count": 4}"#), Some(4));
         assert_eq!(count("count=4", r#"{"count": 4, "with": {}}"#), Some(4));
+        let above = |query: &str, body: &str| {
+            let wanted = Wanted::read(query, body.as_bytes(), &|| "a bound".to_owned());
+            wanted.ok().map(|wanted| wanted.above)
+        };
+        assert_eq!(above("above=7", ""), Some(7));
+        assert_eq!(above("count=2&above=7", r#"{"above": "7"}"#), Some(7));
+        for (query, body) in [("above=7", r#"{"above": "8"}"#), ("above=-7", ""), ("above=", ""), ("above=9223372036854775808", "")] {
+            assert_eq!(above(query, body), None, "{query} {body}");
+        }
         for (query, body) in [
             ("count=4", r#"{"count": 5}"#),
             ("count=+4", ""),

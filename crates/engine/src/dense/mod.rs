@@ -1,0 +1,135 @@
+//! Dense sequences: one counter in the ledger, no ring, no reservoir. Each number is asked for, and the asks of all callers
+//! of this process travel together.
+
+use std::{
+    sync::{Arc, atomic::Ordering},
+    time::Instant,
+};
+
+use sequent_core::{
+    Block, Blocks, ErrorKind, Key, SequenceName, SourceError, Span,
+    ledger::{DenseAsk, DenseTaken},
+};
+
+use crate::{Engine, EngineError, Issued, NextRequest, Placement, Reason, catalog::Entry, error::reason_of};
+
+/// What whoever asks for a lease is told.
+const NO_LEASE: &str =
+    "a dense sequence has no leases, since it has no gaps: ask for its numbers one call each";
+
+impl Engine {
+    /// What a request asks for of a dense sequence; `None` where it is none, or nobody knows it yet.
+    pub(crate) async fn given_dense(
+        &self,
+        request: &NextRequest,
+        is_lease: bool,
+        deadline: Instant,
+    ) -> Result<Option<Issued>, EngineError> {
+        if request.is_plain() && self.0.keys.get(request.name.as_str()).is_some() {
+            return Ok(None);
+        }
+        let Some(entry) = self.dense_entry(&request.name) else { return Ok(None) };
+        if is_lease {
+            return Err(not_leased());
+        }
+        let aim = self.0.aim(Arc::clone(&entry), request)?;
+        let numbers = self.count(&entry, &aim.key, request, deadline).await?;
+        aim.issued(request, numbers, true).map(Some)
+    }
+
+    /// The definition of a dense sequence, if it is known to be one.
+    pub(crate) fn dense_entry(&self, name: &SequenceName) -> Option<Arc<Entry>> {
+        let entry = self.0.catalog.find(name)?;
+        entry.known().is_ok_and(|body| body.placement() == Placement::Dense).then_some(entry)
+    }
+
+    async fn count(
+        &self,
+        entry: &Entry,
+        key: &Key,
+        request: &NextRequest,
+        deadline: Instant,
+    ) -> Result<Blocks, EngineError> {
+        if self.0.stopping.load(Ordering::Acquire) {
+            return Err(Self::draining());
+        }
+        let (name, span, count) = (&request.name, entry.body()?.span(), request.count);
+        let above = ordinal_of(span, request.above);
+        let ask = DenseAsk { key: key.clone(), count, limit: span.capacity(), above };
+        let Ok(taken) = tokio::time::timeout_at(deadline.into(), self.0.keeper.count(ask)).await else {
+            return Err(EngineError::new(
+                Reason::DeadlineExceeded,
+                format!("no numbers of {name} came in time"),
+            ));
+        };
+        match taken {
+            Ok(DenseTaken::Last(last)) => numbers(span, last, count).ok_or_else(|| at_its_end(name, last)),
+            Ok(DenseTaken::Spent { at }) => Err(at_its_end(name, at)),
+            Ok(DenseTaken::Behind { at }) => {
+                let permitted = numbers(span, at, 1).and_then(|blocks| blocks.highest()).unwrap_or(0);
+                Err(self.behind(key, request.above, permitted))
+            }
+            Err(error) => Err(self.dense_failed(name, error)),
+        }
+    }
+
+    fn dense_failed(&self, name: &SequenceName, error: SourceError) -> EngineError {
+        let reason = reason_of(error.kind());
+        let failed = EngineError::of_source(name, error);
+        if let Some(left_out) = self.0.failures.line(reason, self.0.env.clock.now()) {
+            tracing::warn!(%name, %reason, left_out, detail = failed.detail(), "request failed");
+        }
+        failed
+    }
+}
+
+/// The refusal of a lease, or of a reservoir: its field tells whoever asked that there is another way.
+pub(crate) fn not_leased() -> EngineError {
+    EngineError::invalid("placement", Placement::Dense.as_str(), NO_LEASE)
+}
+
+fn at_its_end(name: &SequenceName, at: u64) -> EngineError {
+    let context = format!("the dense counter has given {at}");
+    EngineError::of_source(name, SourceError::new(ErrorKind::Exhausted, context))
+}
+
+/// The last `count` of the first `last` numbers of a span.
+fn numbers(span: Span, last: u64, count: u64) -> Option<Blocks> {
+    let before = last.checked_sub(count)?;
+    let first = span.start().checked_add(span.step().checked_mul(before)?)?;
+    let step = if count == 1 { 1 } else { span.step() };
+    Some(Blocks::from(Block::new(first, step, count).ok()?))
+}
+
+/// How many numbers a counter must have given at least, so that one as high as `number` can be among them; 0 for none.
+fn ordinal_of(span: Span, number: u64) -> u64 {
+    match number.checked_sub(span.start()) {
+        None => 0,
+        Some(offset) => offset.div_ceil(span.step()).saturating_add(1),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sequent_core::Fits;
+
+    #[test]
+    fn an_ordinal_is_the_number_of_numbers_up_to_it() {
+        let span = Span::new(100, 10, Some(200), Fits::Js).unwrap();
+        for (number, ordinal) in
+            [(0, 0), (1, 0), (99, 0), (100, 1), (101, 2), (110, 2), (200, 11), (u64::MAX, 1 << 60)]
+        {
+            let found = ordinal_of(span, number);
+            assert!(found == ordinal || number == u64::MAX && found > ordinal, "{number}: {found}");
+        }
+        for (last, count, expected) in
+            [(1, 1, vec![100]), (3, 2, vec![110, 120]), (11, 3, vec![180, 190, 200])]
+        {
+            let given = numbers(span, last, count).unwrap();
+            assert_eq!(given.numbers().collect::<Vec<_>>(), expected);
+            assert_eq!(ordinal_of(span, given.highest().unwrap()), last);
+        }
+        assert_eq!(numbers(span, 1, 2), None);
+    }
+}
