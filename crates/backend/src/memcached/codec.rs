@@ -47,7 +47,7 @@ impl Wire {
         let head = format!("set login 0 0 {}\r\n", words.len());
         match self.ask(&[head.as_bytes(), words.as_bytes(), b"\r\n"]).await?.as_str() {
             "STORED" => Ok(()),
-            said => Err(Fault::refused(format!("login of {user}: {said}"))),
+            said => Err(Fault::Login(format!("login refused: login of {user}: {said}"))),
         }
     }
 
@@ -167,7 +167,7 @@ fn broken(error: &std::io::Error) -> Fault {
 fn unexpected(command: &str, said: &str) -> Fault {
     let cause = format!("{command}: {said:?}");
     if said.contains("unauthenticated") || said.contains("authentication") {
-        return Fault::refused(format!("{cause}: it asks for a login"));
+        return Fault::Login(format!("login refused: {cause}: it asks for a login"));
     }
     if said == "ERROR" || said.starts_with("CLIENT_ERROR") {
         return Fault::refused(format!("{cause}: memcached 1.6 with its meta commands is needed"));

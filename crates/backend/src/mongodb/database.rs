@@ -49,7 +49,10 @@ impl Database {
                 done => break done,
             }
         };
-        done.map_err(|fault| fault.into_error(&format!("{} store {}", W::VERB, self.target.url)))
+        done.map_err(|fault| {
+            let fault = if self.pool.used() { fault.of_one_known() } else { fault };
+            fault.into_error(&format!("{} store {}", W::VERB, self.target.url))
+        })
     }
 
     /// Closes the idle connections, and those on loan as they come back; the next verb opens another.

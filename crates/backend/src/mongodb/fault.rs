@@ -15,6 +15,8 @@ pub(super) enum Fault {
     Stale(Cause),
     /// The connection, or what it says, failed: it is given up.
     Broken(ErrorKind, Cause),
+    /// The server does not let this user in, or nobody can say what proves who it is.
+    Login(Cause),
     /// The server refused a command, with this code. The connection is given up, unless the verb knows better.
     Server(i32, Cause),
     /// The verb's own answer: the connection is sound.
@@ -39,6 +41,8 @@ pub(super) const NAMESPACE_EXISTS: i32 = 48;
 pub(super) const COLLECTION_UUID_MISMATCH: i32 = 361;
 /// The user may not.
 pub(super) const UNAUTHORIZED: i32 = 13;
+/// The login is refused.
+const AUTHENTICATION_FAILED: i32 = 18;
 /// A unique key is there already.
 pub(super) const DUPLICATE_KEY: i32 = 11_000;
 /// Two writes met.
@@ -55,6 +59,20 @@ impl Fault {
         Self::broken(ErrorKind::Refused, cause)
     }
 
+    /// No login, for this cause.
+    pub(super) fn login(cause: impl Into<String>) -> Self {
+        Self::Login(Cause(cause.into()))
+    }
+
+    /// The same of a server that has let this process in before: it may again, as while a password is being changed in two
+    /// places. What comes and goes evicts, and is looked at again; at a start it is for a person to mend.
+    pub(super) fn of_one_known(self) -> Self {
+        match self {
+            Self::Login(cause) => Self::Broken(ErrorKind::Unavailable, cause),
+            other => other,
+        }
+    }
+
     /// Another connection or collection than before.
     pub(super) fn stale(cause: impl Into<String>) -> Self {
         Self::Stale(Cause(cause.into()))
@@ -66,6 +84,7 @@ impl Fault {
         match code {
             WRITE_CONFLICT => Self::Busy(cause),
             COLLECTION_UUID_MISMATCH => Self::Stale(cause),
+            AUTHENTICATION_FAILED => Self::login(format!("login refused: {cause}")),
             code => Self::Server(code, cause),
         }
     }
@@ -81,6 +100,7 @@ impl Fault {
             Self::Busy(cause) => SourceError::new(ErrorKind::Contended, context).because(cause),
             Self::Stale(cause) => SourceError::new(ErrorKind::Unavailable, context).because(cause),
             Self::Broken(kind, cause) => SourceError::new(kind, context).because(cause),
+            Self::Login(cause) => SourceError::new(ErrorKind::Refused, context).because(cause),
             Self::Server(code, cause) => SourceError::new(meaning(code), context).because(cause),
             Self::Answer(error) => error.during(context),
         }
@@ -97,9 +117,11 @@ impl From<Error> for Fault {
     fn from(error: Error) -> Self {
         let kind = match &*error.kind {
             Said::Command(said) => return Self::said(said.code, &said.code_name, &said.message),
-            // Login, papers, versions, and what only we can have said wrongly: none of it mends itself.
-            Said::Authentication { .. }
-            | Said::InvalidTlsConfig { .. }
+            Said::Authentication { message, .. } => {
+                return Self::login(format!("login refused: {message}"));
+            }
+            // Papers, versions, and what only we can have said wrongly: none of it mends itself.
+            Said::InvalidTlsConfig { .. }
             | Said::IncompatibleServer { .. }
             | Said::InvalidArgument { .. }
             | Said::Bson(_) => ErrorKind::Refused,
@@ -118,10 +140,10 @@ fn is_tls(error: &std::io::Error) -> bool {
 /// person must mend is refused.
 fn meaning(code: i32) -> ErrorKind {
     match code {
-        // BadValue, FailedToParse, Unauthorized, TypeMismatch, InvalidLength, AuthenticationFailed, IllegalOperation,
-        // NamespaceNotFound, CannotCreateIndex, InvalidOptions, InvalidNamespace, CommandNotFound, IDL's unknown fields,
+        // BadValue, FailedToParse, Unauthorized, TypeMismatch, InvalidLength, IllegalOperation, NamespaceNotFound,
+        // CannotCreateIndex, InvalidOptions, InvalidNamespace, CommandNotFound, IDL's unknown fields,
         // DocumentValidationFailure.
-        2 | 9 | UNAUTHORIZED | 14 | 16 | 18 | 20 | 26 | 67 | 72 | 73 | 59 | 121 | 40415 => ErrorKind::Refused,
+        2 | 9 | UNAUTHORIZED | 14 | 16 | 20 | 26 | 67 | 72 | 73 | 59 | 121 | 40415 => ErrorKind::Refused,
         _ => ErrorKind::Unavailable,
     }
 }

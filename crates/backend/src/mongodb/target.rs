@@ -57,7 +57,7 @@ impl Target {
         let Some(path) = &self.options.password_file else { return Ok(self.url.password.clone()) };
         let bytes = read(path).await?;
         let text = String::from_utf8(bytes)
-            .map_err(|_| Fault::refused(format!("password_file {}: not text", path.display())))?;
+            .map_err(|_| Fault::login(format!("password_file {}: not text", path.display())))?;
         Ok(Some(text.trim_end_matches(['\n', '\r']).to_owned()))
     }
 }
@@ -65,7 +65,7 @@ impl Target {
 /// A small file, whole.
 async fn read(path: &Path) -> Result<Vec<u8>, Fault> {
     let fault =
-        |cause: &dyn std::fmt::Display| Fault::refused(format!("password_file {}: {cause}", path.display()));
+        |cause: &dyn std::fmt::Display| Fault::login(format!("password_file {}: {cause}", path.display()));
     let owned = path.to_owned();
     let load = move || {
         let mut bytes = Vec::new();

@@ -12,6 +12,8 @@ pub(super) enum Fault {
     Busy(Cause),
     /// The connection failed, or can't be used for this: it is given up.
     Broken(ErrorKind, Cause),
+    /// The server does not let this user in, or nobody can say what proves who it is.
+    Login(Cause),
     /// The server refused a statement, with this code. The connection is given up, unless the verb knows better.
     Server(u16, Cause),
     /// The verb's own answer: the connection is sound.
@@ -58,6 +60,20 @@ impl Fault {
         Self::broken(ErrorKind::Refused, cause)
     }
 
+    /// No login, for this cause.
+    pub(super) fn login(cause: impl Into<String>) -> Self {
+        Self::Login(Cause(cause.into()))
+    }
+
+    /// The same of a server that has let this process in before: it may again, as while a password is being changed in two
+    /// places. What comes and goes evicts, and is looked at again; at a start it is for a person to mend.
+    pub(super) fn of_one_known(self) -> Self {
+        match self {
+            Self::Login(cause) => Self::Broken(ErrorKind::Unavailable, cause),
+            other => other,
+        }
+    }
+
     /// Whether the server refused with this code.
     pub(super) fn is(&self, code: u16) -> bool {
         matches!(self, Self::Server(found, _) if *found == code)
@@ -68,6 +84,7 @@ impl Fault {
         match self {
             Self::Busy(cause) => SourceError::new(ErrorKind::Contended, context).because(cause),
             Self::Broken(kind, cause) => SourceError::new(kind, context).because(cause),
+            Self::Login(cause) => SourceError::new(ErrorKind::Refused, context).because(cause),
             Self::Server(code, cause) => SourceError::new(meaning(code), context).because(cause),
             Self::Answer(error) => error.during(context),
         }
@@ -92,6 +109,7 @@ impl From<Error> for Fault {
                     ER_LOCK_WAIT_TIMEOUT => {
                         SourceError::new(ErrorKind::Contended, "a lock").because(cause).into()
                     }
+                    code if LOGIN.contains(&code) => Self::login(format!("login refused: {cause}")),
                     code => Self::Server(code, cause),
                 }
             }
@@ -121,22 +139,22 @@ fn is_tls(error: &std::io::Error) -> bool {
     error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>()).is_some()
 }
 
-/// Login, host, database, grants.
-const LOGIN: [u16; 20] = [
-    1044, 1045, 1049, 1095, 1130, 1141, 1142, 1143, 1227, 1251, 1275, 1370, 1524, 1698, 1820, 1862, 3118,
-    3159, 3878, 4151,
-];
+/// User, password, host, the right to use the database at all: what is said to whoever connects.
+const LOGIN: [u16; 13] = [1044, 1045, 1130, 1251, 1275, 1524, 1698, 1820, 1862, 3118, 3159, 3878, 4151];
+
+/// No such database; grants, which a statement lacks.
+const GRANTS: [u16; 7] = [1049, 1095, 1141, 1142, 1143, 1227, 1370];
 
 /// No such table or column, a statement that it does not know, a value that does not fit.
 const SCHEMA: [u16; 13] =
     [ER_NO_SUCH_TABLE, ER_BAD_NULL, 1054, 1064, 1147, 1148, 1193, 1264, 1286, 1292, 1364, 1366, 1406];
 
 /// What the server's codes mean. What comes and goes evicts, so that timed rescue brings it back; what a person must mend
-/// (login, grants, schema, a statement that it does not know) is refused.
+/// (grants, schema, a statement that it does not know) is refused; so is a login, but for [`Fault::of_one_known`].
 fn meaning(code: u16) -> ErrorKind {
     match code {
         ER_OUT_OF_RANGE => ErrorKind::Exhausted,
-        code if LOGIN.contains(&code) || SCHEMA.contains(&code) => ErrorKind::Refused,
+        code if GRANTS.contains(&code) || SCHEMA.contains(&code) => ErrorKind::Refused,
         _ => ErrorKind::Unavailable,
     }
 }
@@ -155,14 +173,13 @@ fn hint(code: u16) -> &'static str {
 mod tests {
     use super::*;
 
+    fn said(code: u16) -> Fault {
+        let (message, state) = ("said".to_owned(), "HY000".to_owned());
+        Fault::from(Error::Server(mysql_async::ServerError { code, message, state }))
+    }
+
     #[test]
     fn codes_become_kinds() {
-        let said = |code, state: &str| {
-            let message = "said".to_owned();
-            Fault::from(Error::Server(mysql_async::ServerError { code, message, state: state.to_owned() }))
-                .into_error("take")
-                .kind()
-        };
         for (code, kind) in [
             (1213, ErrorKind::Contended),
             (1205, ErrorKind::Contended),
@@ -175,7 +192,27 @@ mod tests {
             (1290, ErrorKind::Unavailable),
             (1114, ErrorKind::Unavailable),
         ] {
-            assert_eq!(said(code, "HY000"), kind, "{code}");
+            assert_eq!(said(code).into_error("take").kind(), kind, "{code}");
+        }
+    }
+
+    #[test]
+    fn who_was_let_in_before_may_be_again_and_what_it_lacks_does_not_come_back() {
+        for (code, kind) in [
+            (1044, ErrorKind::Unavailable),
+            (1045, ErrorKind::Unavailable),
+            (4151, ErrorKind::Unavailable),
+            (1049, ErrorKind::Refused),
+            (1142, ErrorKind::Refused),
+            (1146, ErrorKind::Refused),
+        ] {
+            let error = said(code).of_one_known().into_error("take");
+            assert_eq!(error.kind(), kind, "{code}");
+            assert_eq!(
+                error.to_string().contains("login refused"),
+                kind == ErrorKind::Unavailable,
+                "{error}"
+            );
         }
     }
 }

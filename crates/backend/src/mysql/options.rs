@@ -144,7 +144,7 @@ impl MysqlOptions {
         let password = match &self.password {
             MysqlPassword::None => None,
             MysqlPassword::Text(text) => Some(text.clone()),
-            MysqlPassword::File(path) => Some(papers::password(path).await.map_err(Fault::refused)?),
+            MysqlPassword::File(path) => Some(papers::password(path).await.map_err(Fault::login)?),
         };
         let own = match self.tls.ca_file() {
             Some(path) if encrypted => Some(papers::authority(path).await.map_err(Fault::refused)?.into()),

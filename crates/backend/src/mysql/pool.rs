@@ -59,13 +59,15 @@ impl Pool {
     pub(super) async fn perform<W: Work>(&self, work: W) -> Result<W::Out, SourceError> {
         let done = self.attempts(&work).await;
         let place = || format!("{} {} {}", W::VERB, self.schema.word, self.options.address());
-        done.map_err(|fault| fault.into_error(&place()))
+        done.map_err(|fault| {
+            let fault = if self.is_known() { fault.of_one_known() } else { fault };
+            fault.into_error(&place())
+        })
     }
 
     /// Runs a verb if there is a connection to run it on.
     pub(super) async fn perform_if_connected<W: Work>(&self, work: W) -> Result<Option<W::Out>, SourceError> {
-        let connected = self.shelf().speaks.is_some();
-        if connected { self.perform(work).await.map(Some) } else { Ok(None) }
+        if self.is_known() { self.perform(work).await.map(Some) } else { Ok(None) }
     }
 
     /// Closes the connections that nobody uses; the next verb opens another.
@@ -136,7 +138,7 @@ impl Pool {
 
     async fn open(&self) -> Result<Link, Fault> {
         // Tables that go away under a process are not made again: empty ones would pass for a new cluster's.
-        let create = self.options.create && self.shelf().speaks.is_none();
+        let create = self.options.create && !self.is_known();
         let link = Link::open(&self.options, self.schema, create).await?;
         let mut kept = self.shelf();
         if kept.speaks.as_ref() != Some(link.incarnation()) {
@@ -148,6 +150,11 @@ impl Pool {
 
     async fn pause(&self) {
         tokio::time::sleep(PAUSE_MAX.mul_f64(self.options.entropy.fraction())).await;
+    }
+
+    /// Whether the server has let this process in before.
+    fn is_known(&self) -> bool {
+        self.shelf().speaks.is_some()
     }
 
     fn clear(&self) -> Vec<Link> {

@@ -49,6 +49,7 @@ impl Database {
         };
         done.map_err(|fault| {
             let Target { url, schema, .. } = &self.target;
+            let fault = if self.pool.used() { fault.of_one_known() } else { fault };
             fault.into_error(&format!("{} {} {url} {schema}", W::VERB, self.kind.word))
         })
     }

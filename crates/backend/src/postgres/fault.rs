@@ -14,6 +14,8 @@ pub(super) enum Fault {
     Stale(Cause),
     /// The connection, or what it says, failed: it is given up.
     Broken(ErrorKind, Cause),
+    /// The server does not let this role in, or nobody can say what proves who it is.
+    Login(Cause),
     /// The verb's own answer: the connection is sound.
     Answer(SourceError),
 }
@@ -36,6 +38,20 @@ impl Fault {
         Self::Broken(kind, Cause(cause.into()))
     }
 
+    /// No login, for this cause.
+    pub(super) fn login(cause: impl Into<String>) -> Self {
+        Self::Login(Cause(cause.into()))
+    }
+
+    /// The same of a server that has let this process in before: it may again, as while a password is being changed in two
+    /// places. What comes and goes evicts, and is looked at again; at a start it is for a person to mend.
+    pub(super) fn of_one_known(self) -> Self {
+        match self {
+            Self::Login(cause) => Self::Broken(ErrorKind::Unavailable, cause),
+            other => other,
+        }
+    }
+
     /// Other tables than before.
     pub(super) fn stale(cause: impl Into<String>) -> Self {
         Self::Stale(Cause(cause.into()))
@@ -47,6 +63,7 @@ impl Fault {
             Self::Busy(cause) => SourceError::new(ErrorKind::Contended, context).because(cause),
             Self::Stale(cause) => SourceError::new(ErrorKind::Unavailable, context).because(cause),
             Self::Broken(kind, cause) => SourceError::new(kind, context).because(cause),
+            Self::Login(cause) => SourceError::new(ErrorKind::Refused, context).because(cause),
             Self::Answer(error) => error.during(context),
         }
     }
@@ -80,6 +97,7 @@ impl From<sqlx::Error> for Fault {
             Reaction::Retry => Self::Busy(Cause(cause)),
             Reaction::Evict => Self::broken(ErrorKind::Unavailable, cause),
             Reaction::Refuse => Self::broken(ErrorKind::Refused, cause),
+            Reaction::Login => Self::login(format!("login refused: {cause}")),
             Reaction::Exhaust => Self::Answer(SourceError::new(ErrorKind::Exhausted, cause)),
         }
     }
@@ -95,6 +113,7 @@ enum Reaction {
     Retry,
     Evict,
     Refuse,
+    Login,
     Exhaust,
 }
 
@@ -117,7 +136,7 @@ fn meaning(code: &str) -> (Reaction, &'static str) {
             ": a proxy that shares out connections can't be used: \
             connect to the server itself",
         ),
-        "28P01" => (Reaction::Refuse, ": is it the right user in the url, and the right password?"),
+        "28P01" => (Reaction::Login, ": is it the right user in the url, and the right password?"),
         "3D000" => (Reaction::Refuse, ": create the database, or name another one"),
         "42501" => (Reaction::Refuse, ": the role lacks a privilege; the documentation lists what it needs"),
         "42P01" | "3F000" => (Reaction::Refuse, ": the tables are gone, or were never made here"),
@@ -127,8 +146,10 @@ fn meaning(code: &str) -> (Reaction, &'static str) {
         // "cached plan must not change result type": somebody altered a table; another connection plans anew.
         "0A000" => (Reaction::Evict, ""),
         _ => match code.get(..2) {
-            // invalid authorization, catalog name, schema name; syntax or access; integrity; no such value.
-            Some("28" | "3D" | "3F" | "42" | "23" | "22") => (Reaction::Refuse, ""),
+            // invalid authorization: a role that there is not, or that may not log in, or not from here.
+            Some("28") => (Reaction::Login, ""),
+            // invalid catalog name, schema name; syntax or access; integrity; no such value.
+            Some("3D" | "3F" | "42" | "23" | "22") => (Reaction::Refuse, ""),
             // Connection, resources, operator's intervention, system: and what is not known.
             _ => (Reaction::Evict, ""),
         },
@@ -146,7 +167,8 @@ mod tests {
             ("40001", Reaction::Retry),
             ("40P01", Reaction::Retry),
             ("55P03", Reaction::Retry),
-            ("28P01", Reaction::Refuse),
+            ("28P01", Reaction::Login),
+            ("28000", Reaction::Login),
             ("3D000", Reaction::Refuse),
             ("42501", Reaction::Refuse),
             ("42P01", Reaction::Refuse),

@@ -59,7 +59,7 @@ impl Target {
 
     async fn password(&self) -> Result<Option<String>, Fault> {
         match &self.options.password_file {
-            Some(path) => papers::password(path).await.map(Some).map_err(refused),
+            Some(path) => papers::password(path).await.map(Some).map_err(Fault::login),
             None => Ok(self.url.password.clone()),
         }
     }

@@ -19,8 +19,8 @@ const MEANINGS: &[(&str, Reaction, &str)] = &[
     ("MASTERDOWN", Reaction::Evict, ""),
     ("BUSY", Reaction::Evict, ": a script of somebody else runs"),
     ("max number of clients", Reaction::Evict, ""),
-    ("NOAUTH", Reaction::Refuse, ": it asks for a login"),
-    ("WRONGPASS", Reaction::Refuse, ""),
+    ("NOAUTH", Reaction::Login, ": it asks for a login"),
+    ("WRONGPASS", Reaction::Login, ""),
     ("NOPERM", Reaction::Refuse, ACL),
     ("ACL failure", Reaction::Refuse, ACL),
     ("permissions", Reaction::Refuse, ACL),
@@ -44,6 +44,7 @@ enum Reaction {
     Regress,
     Evict,
     Refuse,
+    Login,
 }
 
 impl From<RedisError> for Fault {
@@ -51,11 +52,9 @@ impl From<RedisError> for Fault {
         let text = error.to_string();
         match error.kind() {
             Said::Server(_) | Said::Extension => reported(&error, &text),
-            // A login or a certificate that is not accepted, a reply of another shape than ours: none mends itself.
-            Said::AuthenticationFailed
-            | Said::Parse
-            | Said::UnexpectedReturnType
-            | Said::InvalidClientConfig => Self::refused(text),
+            Said::AuthenticationFailed => Self::Login(format!("login refused: {text}")),
+            // A certificate that is not accepted, a reply of another shape than ours: none mends itself.
+            Said::Parse | Said::UnexpectedReturnType | Said::InvalidClientConfig => Self::refused(text),
             _ if text.contains("certificate") => Self::refused(text),
             _ => Self::away(text),
         }
@@ -73,6 +72,7 @@ fn reported(error: &RedisError, text: &str) -> Fault {
             Fault::answer(ErrorKind::Regressed, format!("found no cell: {whole}"))
         }
         Some((_, Reaction::Evict, hint)) => Fault::away(format!("{text}{hint}")),
+        Some((_, Reaction::Login, hint)) => Fault::Login(format!("login refused: {text}{hint}")),
         Some((_, Reaction::Refuse, hint)) => Fault::refused(format!("{text}{hint}")),
         None => Fault::away(text.to_owned()),
     }

@@ -9,6 +9,8 @@ pub(crate) enum Fault {
     Stale(String),
     /// The connection, or what it says, failed: it is given up.
     Broken(ErrorKind, String),
+    /// The server does not let us in, or nobody can say what proves who we are.
+    Login(String),
     /// The verb's own answer: the connection is sound.
     Answer(SourceError),
 }
@@ -22,6 +24,15 @@ impl Fault {
     /// What a person has to mend.
     pub(crate) fn refused(cause: impl Into<String>) -> Self {
         Self::Broken(ErrorKind::Refused, cause.into())
+    }
+
+    /// The same of a server that has let this process in before: it may again, as while a password is being changed in two
+    /// places, or once it is started with its users. At a start it is for a person to mend.
+    pub(crate) fn of_one_known(self) -> Self {
+        match self {
+            Self::Login(cause) => Self::Broken(ErrorKind::Unavailable, cause),
+            other => other,
+        }
     }
 
     /// The answer of a verb.
@@ -39,6 +50,7 @@ impl Fault {
         match self {
             Self::Stale(cause) => SourceError::new(ErrorKind::Unavailable, context).because(cause),
             Self::Broken(kind, cause) => SourceError::new(kind, context).because(cause),
+            Self::Login(cause) => SourceError::new(ErrorKind::Refused, context).because(cause),
             Self::Answer(error) => error.during(context),
         }
     }

@@ -6,7 +6,10 @@
 
 use std::{
     future::Future,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
     time::{Duration, Instant},
 };
 
@@ -73,6 +76,8 @@ pub(crate) struct Pool<L: Line> {
     shown: String,
     seats: Semaphore,
     shelf: Mutex<Shelf<L>>,
+    /// The server has let this process in before.
+    known: AtomicBool,
 }
 
 /// Connections that nobody uses now.
@@ -86,7 +91,7 @@ impl<L: Line> Pool<L> {
     pub(crate) fn new(target: L::Target, limits: Limits, shown: String) -> Self {
         let (seats, shelf) =
             (Semaphore::new(limits.connections_max.max(1)), Shelf { idle: Vec::new(), generation: 0 });
-        Self { target, limits, shown, seats, shelf: Mutex::new(shelf) }
+        Self { target, limits, shown, seats, shelf: Mutex::new(shelf), known: AtomicBool::new(false) }
     }
 
     pub(crate) fn target(&self) -> &L::Target {
@@ -106,7 +111,11 @@ impl<L: Line> Pool<L> {
                 done => break done,
             }
         };
-        done.map_err(|fault| fault.into_error(&format!("{} {}", W::VERB, self.shown)))
+        done.map_err(|fault| {
+            let known = self.known.load(Ordering::Relaxed);
+            let fault = if known { fault.of_one_known() } else { fault };
+            fault.into_error(&format!("{} {}", W::VERB, self.shown))
+        })
     }
 
     /// Closes the idle connections, and those on loan as they come back; the next verb opens another.
@@ -156,6 +165,7 @@ impl<L: Line> Pool<L> {
     async fn open(&self, generation: &mut u64) -> Result<L, Fault> {
         *generation = self.shelf().generation;
         let line = within(self.limits.connect, L::open(&self.target)).await?;
+        self.known.store(true, Ordering::Relaxed);
         let elsewhere = |idle: &[(L, Instant)]| {
             idle.last().is_some_and(|(other, _)| other.incarnation() != line.incarnation())
         };

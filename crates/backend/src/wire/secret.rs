@@ -32,7 +32,7 @@ impl Password {
         match self {
             Self::None => Ok(None),
             Self::Text(text) => Ok(Some(text.clone())),
-            Self::File(path) => papers::password(path).await.map(Some).map_err(Fault::refused),
+            Self::File(path) => papers::password(path).await.map(Some).map_err(Fault::Login),
         }
     }
 }

@@ -34,6 +34,14 @@ async fn a_password_comes_from_a_file_and_goes_before_the_url() {
     assert!(!format!("{store:?}").contains("wrong-word"));
     let missing = store_with(&server, with("/no/such/file".into()));
     failed(missing.inspect().await, ErrorKind::Refused, &["password_file /no/such/file"]);
+    let write = |word: &str| std::fs::write(file.path(), word).unwrap();
+    write("another-word");
+    store.disconnect();
+    failed(store.inspect().await, ErrorKind::Unavailable, &["login refused"]);
+    let begun = store_with(&server, with(file.path().to_owned()));
+    failed(begun.inspect().await, ErrorKind::Refused, &["login refused"]);
+    write(MongoDouble::PASSWORD);
+    store.inspect().await.expect("it was let in before, and is again");
 }
 
 #[tokio::test]

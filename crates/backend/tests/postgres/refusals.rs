@@ -35,6 +35,23 @@ async fn a_password_comes_from_a_file_and_goes_before_the_url() {
 }
 
 #[tokio::test]
+async fn a_login_refused_for_a_moment_is_no_refusal_of_one_that_was_let_in() {
+    let site = Site::new().await;
+    let store = site.store();
+    let under = store.inspect().await.unwrap().incarnation;
+    let set = async |word: &str| site.server.sql(&format!("ALTER ROLE {MAKER} PASSWORD '{word}'")).await;
+    set("another-word").await;
+    store.disconnect();
+    failed(store.inspect().await, ErrorKind::Unavailable, &["login refused: 28P01"]);
+    failed(site.store().inspect().await, ErrorKind::Refused, &["login refused: 28P01"]);
+    site.server.sql(&format!("ALTER ROLE {MAKER} NOLOGIN")).await;
+    set(PASSWORD).await;
+    failed(store.inspect().await, ErrorKind::Unavailable, &["login refused: 28000"]);
+    site.server.sql(&format!("ALTER ROLE {MAKER} LOGIN")).await;
+    assert_eq!(store.inspect().await.unwrap().incarnation, under);
+}
+
+#[tokio::test]
 async fn tables_are_made_where_they_may_be_and_never_again() {
     let site = Site::new().await;
     let no = PostgresOptions { create: false, ..options() };

@@ -38,7 +38,13 @@ async fn a_password_comes_from_a_file() {
         let from_url = options(&format!("redis://{USER}@{}", site.server.address()));
         RedisStore::new(RedisOptions { password: Password::File(path), ..from_url }, owner())
     };
-    Counting::begin(with(file), 0).await;
+    let counting = Counting::begin(with(file.clone()), 0).await;
+    std::fs::write(&file, "another-word").unwrap();
+    counting.store.disconnect();
+    failed(counting.store.inspect().await, ErrorKind::Unavailable, &["login refused"]);
+    failed(with(file.clone()).inspect().await, ErrorKind::Refused, &["login refused"]);
+    std::fs::write(&file, PASSWORD).unwrap();
+    counting.store.inspect().await.expect("it was let in before, and is again");
     failed(
         with("/no/such/file".into()).inspect().await,
         ErrorKind::Refused,
