@@ -1,5 +1,7 @@
 //! Where a server is, and what the driver is told: address, login, TLS, and the settings of each session.
 
+use std::env;
+
 use sequent_core::ErrorKind;
 use sqlx::{
     ConnectOptions,
@@ -11,6 +13,11 @@ use crate::papers;
 
 /// How many of its probes a silent client may leave unanswered.
 const KEEP_ALIVE_COUNT: &str = "3";
+
+/// What the driver takes from the environment, and nobody can take back from it: settings of every session, and papers
+/// to show. Whatever else it reads there is replaced by what is configured.
+const OPTIONS: &str = "PGOPTIONS";
+const PAPERS: [&str; 2] = ["PGSSLCERT", "PGSSLKEY"];
 
 /// Where to connect, and as what.
 #[derive(Debug)]
@@ -24,6 +31,7 @@ impl Target {
     /// What the driver is told. Files are read anew each time, so a password can be changed under a running process.
     pub(super) async fn driver_options(&self) -> Result<PgConnectOptions, Fault> {
         let Self { url, options, .. } = self;
+        refuse_environment(options.tls.mode)?;
         let mut driver = PgConnectOptions::new_without_pgpass()
             .host(&url.host)
             .port(url.port)
@@ -48,13 +56,13 @@ impl Target {
             ("tcp_keepalives_count", KEEP_ALIVE_COUNT),
         ];
         driver = driver.options(SESSION).options(probes);
-        if let Some(path) = &options.tls.ca_file {
-            driver = driver.ssl_root_cert_from_pem(papers::authority(path).await.map_err(refused)?);
-        }
-        if let Some(password) = self.password().await? {
-            driver = driver.password(&password);
-        }
-        Ok(driver)
+        // None where none is configured, too: the environment's would count otherwise.
+        let authority = match &options.tls.ca_file {
+            Some(path) => papers::authority(path).await.map_err(refused)?,
+            None => Vec::new(),
+        };
+        let password = self.password().await?.unwrap_or_default();
+        Ok(driver.ssl_root_cert_from_pem(authority).password(&password))
     }
 
     async fn password(&self) -> Result<Option<String>, Fault> {
@@ -63,6 +71,18 @@ impl Target {
             None => Ok(self.url.password.clone()),
         }
     }
+}
+
+/// Refuses an environment that would have its say in where and how a store is reached.
+fn refuse_environment(tls: TlsMode) -> Result<(), Fault> {
+    let papers = PAPERS.into_iter().filter(|_| tls != TlsMode::Disable);
+    let found = std::iter::once(OPTIONS).chain(papers).find(|name| env::var_os(name).is_some());
+    let Some(name) = found else { return Ok(()) };
+    let cause = format!(
+        "{name} is set in the environment, and the driver would obey it: a store is reached as the configuration alone \
+         says; start this process without it (`env -u {name} …`)"
+    );
+    Err(refused(cause))
 }
 
 fn refused(cause: String) -> Fault {

@@ -5,6 +5,7 @@
 
 mod commits;
 mod dropped;
+mod environment;
 mod incarnations;
 mod interrupted;
 mod ledger;

@@ -9,6 +9,7 @@ use sequent_backend::postgres::{PostgresOptions, PostgresStore, PostgresTls, Tls
 use sequent_core::{ErrorKind, Store};
 use tempfile::TempDir;
 
+use crate::environment::look;
 use crate::support::{MAKER, PASSWORD, Site, failed, options};
 
 /// An authority's certificate, and one that it has given to 127.0.0.1.
@@ -84,6 +85,8 @@ async fn a_server_is_known_by_its_certificate() {
         failed(store(&url, mode, Some(&strange)).inspect().await, ErrorKind::Refused, &["certificate"]);
         failed(store(&url, mode, None).inspect().await, ErrorKind::Refused, &["certificate"]);
     }
+    let said = look(&url, true, &[("PGSSLROOTCERT", ca.to_str().unwrap())]);
+    assert!(said.contains("certificate"), "an authority that nobody configured was trusted: {said}");
     let by_name = url.replace("127.0.0.1", "localhost");
     store(&by_name, TlsMode::VerifyCa, Some(&ca)).inspect().await.unwrap();
     failed(
