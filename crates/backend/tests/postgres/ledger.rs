@@ -8,7 +8,8 @@ use std::{
 use sequent_core::{
     BoxFuture, Key, Layout, Life,
     ledger::{
-        Counter, Definition, LayoutRecord, Ledger, Loss, Opening, Pass, Raise, ServerId, Word, WordVerb,
+        Counter, Definition, Identity, LayoutRecord, Ledger, Loss, Opening, Pass, Raise, ServerId, Word,
+        WordVerb,
     },
 };
 use sequent_testkit::conformance::ledger::LedgerFixture;
@@ -79,6 +80,24 @@ impl LedgerFixture for LedgerSchema {
 }
 
 sequent_testkit::ledger_conformance!(LedgerSchema::new().await);
+
+/// Who was suspended for days is still known when it wakes; where there are many rows, the longest silent go.
+#[tokio::test]
+async fn rows_of_servers_that_no_longer_call_go_after_a_day_where_there_are_many() {
+    let site = Site::new().await;
+    let ledger = site.ledger();
+    let under = ledger.inspect().await.unwrap().incarnation;
+    ledger.enlist(&under, ServerId(1), 1).await.unwrap();
+    site.server.sql(&format!("UPDATE {SCHEMA}.servers SET seen_ms = seen_ms - 72 * 3600000")).await;
+    ledger.enlist(&under, ServerId(3), 1).await.unwrap();
+    let servers = || site.server.sql("SELECT server FROM sequent_ledger.servers ORDER BY server");
+    assert_eq!(servers().await, "1\n3\n");
+    let crowd = format!("INSERT INTO {SCHEMA}.servers SELECT i, 1, 0 FROM generate_series(10000, 11023) i");
+    site.server.sql(&crowd).await;
+    ledger.enlist(&under, ServerId(2), 1).await.unwrap();
+    let left = servers().await;
+    assert!(left.starts_with("1\n2\n3\n10002\n") && left.ends_with("\n11023\n"), "{left}");
+}
 
 /// Each call of a ledger once: what a role must be allowed to do.
 pub(crate) async fn every_call(ledger: &dyn Ledger) {

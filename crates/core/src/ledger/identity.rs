@@ -68,7 +68,8 @@ pub trait Identity: Send + Sync {
     /// Opens a connection if need be, and reads what the ledger says of itself. Makes id and schema at first use.
     fn inspect(&self) -> BoxFuture<'_, Result<LedgerInspection, SourceError>>;
 
-    /// Writes the caller's row with its first nonce, before its first [`Pass`]. Rows of servers not seen for a day may go.
+    /// Writes the caller's row with its first nonce, before its first [`Pass`]. Of many, rows of servers not
+    /// seen for a day may go.
     fn enlist<'a>(
         &'a self,
         under: &'a Incarnation,

@@ -15,8 +15,13 @@ use crate::mysql::{
     work::{Frame, Work},
 };
 
-/// How long the row of a server that no longer calls is kept: a day.
+/// How long the row of a server that no longer calls is kept in any case: a day.
 const SERVER_KEPT_MS: u64 = 24 * 60 * 60 * 1000;
+
+/// So many rows stay however old they are: whoever was suspended for days is still known when it wakes. Where there are more, the
+/// longest silent go; one of those that wakes all the same takes the ledger for one that went back, and every counter begins a
+/// new life: that repeats nothing, and costs what ceilings were ahead.
+const SERVERS_KEPT: i64 = 1024;
 
 /// How many such rows one enlisting removes at most: many more than the one that it adds, and a moment's work.
 const SERVERS_PURGED_MAX: i64 = 256;
@@ -98,8 +103,12 @@ impl Work for Enlist<'_> {
         let meta = hold(link, Hold::Write).await?;
         meta.check(self.under)?;
         let oldest = capped(meta.clock_ms.saturating_sub(SERVER_KEPT_MS));
-        let sql = "DELETE FROM sequent_servers WHERE seen_ms <= ? ORDER BY seen_ms LIMIT ?";
-        link.exec(sql, (oldest, SERVERS_PURGED_MAX)).await?;
+        let (rows,): (i64,) = link.only("SELECT COUNT(*) FROM sequent_servers", ()).await?;
+        let most = (rows - SERVERS_KEPT).clamp(0, SERVERS_PURGED_MAX);
+        if most > 0 {
+            let sql = "DELETE FROM sequent_servers WHERE seen_ms <= ? ORDER BY seen_ms LIMIT ?";
+            link.exec(sql, (oldest, most)).await?;
+        }
         sign(link, self.server, self.nonce, meta.clock_ms).await
     }
 }

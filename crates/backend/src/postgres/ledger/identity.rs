@@ -18,8 +18,13 @@ use crate::postgres::{
     work::{Frame, Work},
 };
 
-/// How long the row of a server that no longer calls is kept: a day.
+/// How long the row of a server that no longer calls is kept in any case: a day.
 const SERVER_KEPT_MS: u64 = 24 * 60 * 60 * 1000;
+
+/// So many rows stay however old they are: whoever was suspended for days is still known when it wakes. Where there are more, the
+/// longest silent go; one of those that wakes all the same takes the ledger for one that went back, and every counter begins a
+/// new life: that repeats nothing, and costs what ceilings were ahead.
+const SERVERS_KEPT: i64 = 1024;
 
 /// How many such rows one enlisting removes at most: many more than the one that it adds, and a moment's work.
 const SERVERS_PURGED_MAX: i64 = 256;
@@ -100,8 +105,10 @@ impl Work for Enlist<'_> {
         let now_ms = lock(link).await?.check(self.under)?.now_ms;
         let oldest = capped(now_ms.saturating_sub(SERVER_KEPT_MS));
         let sql = "DELETE FROM servers WHERE server IN \
-            (SELECT server FROM servers WHERE seen_ms <= $1 ORDER BY seen_ms LIMIT $2)";
-        link.session().run(query(sql).bind(oldest).bind(SERVERS_PURGED_MAX)).await?;
+            (SELECT server FROM servers WHERE seen_ms <= $1 ORDER BY seen_ms \
+            LIMIT LEAST($2, GREATEST(0, (SELECT count(*) FROM servers) - $3)))";
+        let purge = query(sql).bind(oldest).bind(SERVERS_PURGED_MAX).bind(SERVERS_KEPT);
+        link.session().run(purge).await?;
         sign(link, self.server, self.nonce, now_ms).await
     }
 }
