@@ -1,6 +1,6 @@
 //! What a backend implements: cells that count, each for one life. `guard.md` says why these verbs.
 
-use crate::{Block, BoxFuture, Incarnation, Key, Life, SourceError, Stamp};
+use crate::{Block, BoxFuture, Examine, Incarnation, Key, Life, SourceError, Stamp};
 
 /// One counter's cell in one run of a store: which key, and the incarnation under which it may be touched.
 ///
@@ -77,6 +77,11 @@ pub trait Store: Send + Sync {
     fn holds(&self, key: &Key) -> Result<(), SourceError> {
         let _ = key;
         Ok(())
+    }
+
+    /// Whoever can look into it without changing anything; by default nobody can.
+    fn examiner(&self) -> Option<&dyn Examine> {
+        None
     }
 
     /// Opens a connection if need be, and reads what the store says of itself.

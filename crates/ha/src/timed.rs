@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use sequent_core::{
-    Block, BoxFuture, Cell, ErrorKind, Incarnation, Inspection, Key, Life, SlotIndex, SourceError, Stamp,
-    Store,
+    Block, BoxFuture, Cell, ErrorKind, Examine, Incarnation, Inspection, Key, Life, SlotIndex, SourceError,
+    Stamp, Store,
 };
 use tokio::time::timeout;
 
@@ -79,6 +79,11 @@ impl Store for Timed {
     /// Nobody is asked, so nothing is timed.
     fn holds(&self, key: &Key) -> Result<(), SourceError> {
         self.store.holds(key)
+    }
+
+    /// Whoever looks has limits of its own, and what it finds is held against nobody.
+    fn examiner(&self) -> Option<&dyn Examine> {
+        self.store.examiner()
     }
 
     fn inspect(&self) -> BoxFuture<'_, Result<Inspection, SourceError>> {

@@ -78,6 +78,17 @@ impl Wire {
         Ok((one, self.found(&said).await?))
     }
 
+    /// After how many seconds an item goes by itself; `None`: never, or it is not there.
+    pub(super) async fn expires(&mut self, name: &Name) -> Result<Option<u64>, Fault> {
+        match self.ask(&[b"mg ", name.bytes(), b" t\r\n"]).await?.as_str() {
+            "EN" | "HD t-1" => Ok(None),
+            said => {
+                let left = said.strip_prefix("HD t").and_then(|left| left.parse().ok());
+                left.map(Some).ok_or_else(|| unexpected("mg", said))
+            }
+        }
+    }
+
     /// The item behind the first line of an answer.
     async fn found(&mut self, said: &str) -> Result<Option<Found>, Fault> {
         if said == "EN" {

@@ -59,18 +59,20 @@ fn data(State { life, open, value }: State) -> String {
 
 /// What somebody put there that is no cell counts as a closed one at 0: of no life of ours, so that only a close changes it.
 fn state(data: &[u8]) -> State {
-    let read = || {
-        let mut words = std::str::from_utf8(data).ok()?.split(' ');
-        let life = Life::from_stored(words.next()?.parse().ok()?);
-        let open = match words.next()? {
-            "0" => false,
-            "1" => true,
-            _ => return None,
-        };
-        let value = words.next()?.parse().ok().filter(|value| *value <= Block::NUMBER_MAX)?;
-        words.next().is_none().then_some(State { life, open, value })
+    parsed(data).unwrap_or(State { life: Life::from_stored(0), open: false, value: 0 })
+}
+
+/// What an item holds, if it is a cell.
+pub(super) fn parsed(data: &[u8]) -> Option<State> {
+    let mut words = std::str::from_utf8(data).ok()?.split(' ');
+    let life = Life::from_stored(words.next()?.parse().ok()?);
+    let open = match words.next()? {
+        "0" => false,
+        "1" => true,
+        _ => return None,
     };
-    read().unwrap_or(State { life: Life::from_stored(0), open: false, value: 0 })
+    let value = words.next()?.parse().ok().filter(|value| *value <= Block::NUMBER_MAX)?;
+    words.next().is_none().then_some(State { life, open, value })
 }
 
 /// The shard's own item, one line each: its token, its stamp, its mark, and the name of a cell that it holds.

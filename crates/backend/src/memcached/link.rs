@@ -27,7 +27,10 @@ pub(super) struct Link {
 
 /// What the server says of itself now.
 pub(super) struct About {
+    /// In whole seconds, rounded down.
     pub(super) clock_ms: u64,
+    /// How many items were pushed out since its start.
+    pub(super) evictions: u64,
     pub(super) version: String,
     pub(super) durability: Durability,
 }
@@ -36,19 +39,16 @@ impl Line for Link {
     type Target = Target;
 
     async fn open(target: &Target) -> Result<Self, Fault> {
-        let options = &target.options;
-        let away = |error: std::io::Error| Fault::away(error.to_string());
-        let stream = TcpStream::connect((options.host.as_str(), options.port)).await.map_err(away)?;
-        stream.set_nodelay(true).map_err(away)?;
-        let mut wire = Wire::new(stream);
-        if let Some(password) = options.password.read().await? {
-            wire.log_in(options.user.as_deref().unwrap_or_default(), &password).await?;
-        }
-        let process = speaker(&wire.stats("").await?)?;
-        let (shard, entropy) = (Name::of_shard(&target.owner), Arc::clone(&options.entropy));
-        let born = born(&mut wire, &shard, &*entropy).await?;
-        let incarnation = Incarnation::new(format!("{process} {born}"));
-        Ok(Self { wire, incarnation, born, shard, entropy })
+        let mut link = Self::connect(target).await?;
+        let born = born(&mut link.wire, &link.shard, &*link.entropy).await?;
+        Ok(link.of_data(born))
+    }
+
+    async fn look(target: &Target) -> Result<Self, Fault> {
+        let mut link = Self::connect(target).await?;
+        let held = link.wire.get(&link.shard).await?.map(|found| found.data);
+        let born = ShardItem::of(held.as_deref())?.born;
+        Ok(link.of_data(born))
     }
 
     fn incarnation(&self) -> &Incarnation {
@@ -61,6 +61,26 @@ impl Line for Link {
 }
 
 impl Link {
+    /// Connects, and learns which run of the server speaks.
+    async fn connect(target: &Target) -> Result<Self, Fault> {
+        let options = &target.options;
+        let away = |error: std::io::Error| Fault::away(error.to_string());
+        let stream = TcpStream::connect((options.host.as_str(), options.port)).await.map_err(away)?;
+        stream.set_nodelay(true).map_err(away)?;
+        let mut wire = Wire::new(stream);
+        if let Some(password) = options.password.read().await? {
+            wire.log_in(options.user.as_deref().unwrap_or_default(), &password).await?;
+        }
+        let process = speaker(&wire.stats("").await?)?;
+        let (shard, entropy) = (Name::of_shard(&target.owner), Arc::clone(&options.entropy));
+        Ok(Self { wire, incarnation: Incarnation::new(process), born: String::new(), shard, entropy })
+    }
+
+    /// The same connection, to the data that bears this token.
+    fn of_data(self, born: String) -> Self {
+        Self { incarnation: Incarnation::new(format!("{} {born}", self.incarnation)), born, ..self }
+    }
+
     /// What commands go through.
     pub(super) fn wire(&mut self) -> &mut Wire {
         &mut self.wire
@@ -89,6 +109,7 @@ impl Link {
         let settings = ["maxbytes", "evictions", "memory_file"].iter().filter_map(told).collect();
         Ok(About {
             clock_ms: number(&stats, "time")? * 1000,
+            evictions: number(&stats, "evictions")?,
             version: format!("memcached {}", of(&stats, "version").unwrap_or_default()),
             durability: Durability { class: DurabilityClass::Volatile, settings },
         })

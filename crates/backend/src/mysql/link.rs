@@ -79,6 +79,25 @@ impl Link {
         Ok(link)
     }
 
+    /// Connects to look: the server itself sees to it that nothing is changed. Who speaks is known to others only where
+    /// one of them has connected since the server's start.
+    pub(super) async fn look(options: &MysqlOptions, schema: &Schema) -> Result<Self, Fault> {
+        let conn = within(ErrorKind::Unavailable, options.connect_limit, connect(options)).await?;
+        within(ErrorKind::Timeout, options.connect_limit, async {
+            let (settings, incarnation) = (Settings::new(Vec::new()), Incarnation::new(""));
+            let mut link = Self { conn, settings, incarnation, idle_since: options.clock.now() };
+            link.text("SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED, READ ONLY").await?;
+            link.text(&format!("{SESSION}{}", schema.session)).await?;
+            link.settings = Settings::new(link.rows(settings::ASK, ()).await?);
+            link.settings.admit()?;
+            let made = schema::settle(&mut link, schema, false, &*options.entropy).await?;
+            let boot = link.read_boot(schema).await?.unwrap_or_else(|| "nobody".to_owned());
+            link.incarnation = link.named(&boot, &made);
+            Ok(link)
+        })
+        .await
+    }
+
     /// The token of this run of the server, left by whoever came first.
     async fn boot(&mut self, options: &MysqlOptions, schema: &Schema) -> Result<String, Fault> {
         if let Some(boot) = self.read_boot(schema).await? {

@@ -26,6 +26,7 @@
 //! ```
 
 mod fault;
+mod grants;
 mod ledger;
 mod link;
 mod options;

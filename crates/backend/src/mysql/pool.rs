@@ -55,6 +55,10 @@ impl Pool {
         &self.options
     }
 
+    pub(super) fn schema(&self) -> &'static Schema {
+        self.schema
+    }
+
     /// Runs a verb, on a connection of the incarnation that it names.
     pub(super) async fn perform<W: Work>(&self, work: W) -> Result<W::Out, SourceError> {
         let done = self.attempts(&work).await;
@@ -63,6 +67,18 @@ impl Pool {
             let fault = if self.is_known() { fault.of_one_known() } else { fault };
             fault.into_error(&place())
         })
+    }
+
+    /// Runs what only reads on a connection of its own, on which nothing can be changed.
+    pub(super) async fn look<W: Work>(&self, work: W) -> Result<W::Out, SourceError> {
+        let looked = async {
+            let mut link = Link::look(&self.options, self.schema).await?;
+            let found = attempt(&mut link, &work).await?;
+            link.close().await;
+            Ok(found)
+        };
+        let place = || format!("{} {} {}", W::VERB, self.schema.word, self.options.address());
+        looked.await.map_err(|fault: Fault| fault.into_error(&place()))
     }
 
     /// Runs a verb if there is a connection to run it on.

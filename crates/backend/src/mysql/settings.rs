@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use sequent_core::{Durability, DurabilityClass, ErrorKind};
+use sequent_core::{Durability, DurabilityClass, ErrorKind, Fact, FactClass};
 
 use super::fault::Fault;
 
@@ -10,7 +10,7 @@ use super::fault::Fault;
 pub(super) const ASK: &str = "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('version', 'version_comment', \
     'server_id', 'hostname', 'port', 'read_only', 'innodb_read_only', 'log_bin', 'binlog_format', 'sync_binlog', \
     'innodb_flush_log_at_trx_commit', 'innodb_flush_method', 'innodb_doublewrite', 'innodb_autoinc_lock_mode', \
-    'auto_increment_increment', 'lower_case_table_names', 'max_allowed_packet')";
+    'auto_increment_increment', 'auto_increment_offset', 'lower_case_table_names', 'max_allowed_packet')";
 
 /// What every server takes, where one does not say.
 const PACKET_LEAST: u64 = 1 << 20;
@@ -76,21 +76,40 @@ impl Settings {
         Ok(())
     }
 
+    /// Each setting by which a crash takes back what was acknowledged.
+    pub(super) fn losses(&self) -> Vec<Fact> {
+        let fact = |name: &str, expected: &str, causes: &str| {
+            let fact = Fact::new(FactClass::Loses, name, self.get(name)).expected(expected).causes(causes);
+            fact.mend(format!("set {name} = {expected} in the server's option file, and restart it"))
+        };
+        let flush = self.get("innodb_flush_log_at_trx_commit");
+        let doublewrite = self.get("innodb_doublewrite").to_ascii_uppercase();
+        let mut found = Vec::new();
+        // 3 is MariaDB's: as 1, with one more flush for the group.
+        if !matches!(flush, "1" | "3") {
+            let what = if flush == "0" { "the server or its machine" } else { "the server's machine" };
+            let causes = format!("a crash of {what} takes back the commits of about the last second");
+            found.push(fact("innodb_flush_log_at_trx_commit", "1", &causes));
+        }
+        if self.logs() && self.get("sync_binlog") != "1" {
+            let causes =
+                "after a crash of its machine InnoDB rolls back the commits that the binary log lacks";
+            found.push(fact("sync_binlog", "1", causes));
+        }
+        if matches!(doublewrite.as_str(), "OFF" | "0" | "DETECT_ONLY") {
+            let causes = "a page that a crash tore can't be mended, and takes commits with it";
+            found.push(fact("innodb_doublewrite", "ON", causes));
+        }
+        if matches!(self.get("innodb_flush_method"), "nosync" | "littlesync") {
+            let causes = "a crash of its machine takes back commits, for nothing waits for the disk";
+            found.push(fact("innodb_flush_method", "fsync", causes));
+        }
+        found
+    }
+
     /// How much of what was acknowledged outlives a crash.
     pub(super) fn durability(&self) -> Durability {
-        let flush = self.get("innodb_flush_log_at_trx_commit");
-        // 3 is MariaDB's: as 1, with one more flush for the group.
-        let flushes = matches!(flush, "1" | "3");
-        // After a crash InnoDB rolls back what the binary log lacks.
-        let logged = !self.logs() || self.get("sync_binlog") == "1";
-        // A torn page can't be mended without it.
-        let whole = !matches!(
-            self.get("innodb_doublewrite").to_ascii_uppercase().as_str(),
-            "OFF" | "0" | "DETECT_ONLY"
-        );
-        let synced = !matches!(self.get("innodb_flush_method"), "nosync" | "littlesync");
-        let durable = flushes && logged && whole && synced;
-        let class = if durable { DurabilityClass::Durable } else { DurabilityClass::Lossy };
+        let class = if self.losses().is_empty() { DurabilityClass::Durable } else { DurabilityClass::Lossy };
         let names = [
             "innodb_flush_log_at_trx_commit",
             "innodb_flush_method",

@@ -54,6 +54,18 @@ impl Database {
         })
     }
 
+    /// Runs what only reads on a connection of its own, on which nothing can be changed.
+    pub(super) async fn look<W: Work>(&self, work: W) -> Result<W::Out, SourceError> {
+        let looked = async {
+            let mut link = Link::look(&self.target, self.kind).await?;
+            attempt(&mut link, &work).await
+        };
+        looked.await.map_err(|fault: Fault| {
+            let Target { url, schema, .. } = &self.target;
+            fault.into_error(&format!("{} {} {url} {schema}", W::VERB, self.kind.word))
+        })
+    }
+
     /// Runs a verb if there is a connection to run it on.
     pub(super) async fn perform_if_connected<W: Work>(&self, work: W) -> Result<Option<W::Out>, SourceError> {
         if self.pool.has_idle() { self.perform(work).await.map(Some) } else { Ok(None) }

@@ -1,6 +1,6 @@
 //! One connection to one set of tables, and what was learned when it was opened: who speaks there.
 
-use sequent_core::{Durability, DurabilityClass, ErrorKind, Incarnation, SourceError};
+use sequent_core::{Durability, DurabilityClass, ErrorKind, Fact, FactClass, Incarnation, SourceError};
 use sqlx::{postgres::types::Oid, query, query_as};
 
 use super::{fault::Fault, options::token, schema, target::Target};
@@ -44,7 +44,21 @@ impl Link {
         }
         schema::recognise(&mut session, kind).await?;
         enliven(&mut session, target).await?;
-        let (speaks, file) = learn(&mut session, kind).await?;
+        let (speaks, file) = learn(&mut session, kind, None).await?;
+        let incarnation = Incarnation::new(speaks.as_str());
+        Ok(Self { session, speaks, file, incarnation })
+    }
+
+    /// Connects to look: the server itself sees to it that nothing is changed. Who speaks is known to others only where
+    /// one of them has connected since the server's last recovery.
+    pub(super) async fn look(target: &Target, kind: &Kind) -> Result<Self, Fault> {
+        let mut session = Session::open(target).await?;
+        session.run(query("SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY")).await?;
+        if !schema::exists(&mut session, &target.schema).await? {
+            return Err(missing(false));
+        }
+        schema::recognise(&mut session, kind).await?;
+        let (speaks, file) = learn(&mut session, kind, Some(NOBODY)).await?;
         let incarnation = Incarnation::new(speaks.as_str());
         Ok(Self { session, speaks, file, incarnation })
     }
@@ -96,21 +110,52 @@ impl Link {
 }
 
 /// What a server with these settings may lose of what it acknowledged.
+fn classed(settings: &[(String, String)]) -> DurabilityClass {
+    let worst = settings.iter().filter_map(|(name, value)| Some(loss(name, value)?.0)).max();
+    worst.unwrap_or(if settings.is_empty() { DurabilityClass::Volatile } else { DurabilityClass::Durable })
+}
+
+/// What the value of a setting may lose, what it should be, and how; `None` where it loses nothing.
 ///
 /// Without fsync a power loss may leave nothing that makes sense, and a crash empties an unlogged table; without full
 /// page writes a page may be torn, and a commit that was not waited for may be lost.
-fn classed(settings: &[(String, String)]) -> DurabilityClass {
-    let class = |(name, value): &(String, String)| match (name.as_str(), value.as_str()) {
-        ("fsync" | "full_page_writes", "on") | ("synchronous_commit", "on" | "remote_apply") => {
-            DurabilityClass::Durable
+fn loss(name: &str, value: &str) -> Option<(DurabilityClass, &'static str, &'static str)> {
+    match (name, value) {
+        ("fsync" | "full_page_writes", "on")
+        | ("synchronous_commit", "on" | "remote_apply")
+        | (_, "permanent") => None,
+        ("fsync", _) => Some((
+            DurabilityClass::Volatile,
+            "on",
+            "a crash of its machine may leave nothing that makes sense",
+        )),
+        ("synchronous_commit", _) => {
+            Some((DurabilityClass::Lossy, "on", "a crash takes back commits that nobody waited for"))
         }
-        ("fsync", _) => DurabilityClass::Volatile,
-        ("synchronous_commit" | "full_page_writes", _) => DurabilityClass::Lossy,
-        (_, "permanent") => DurabilityClass::Durable,
-        (_, _) => DurabilityClass::Volatile,
-    };
-    settings.iter().map(class).max().unwrap_or(DurabilityClass::Volatile)
+        ("full_page_writes", _) => Some((
+            DurabilityClass::Lossy,
+            "on",
+            "a page that a crash of its machine tore can't be mended, and takes commits with it",
+        )),
+        _ => Some((DurabilityClass::Volatile, "permanent", "a crash empties the table")),
+    }
 }
+
+/// Each of these settings by which a crash takes back what was acknowledged.
+pub(super) fn losses(settings: &[(String, String)]) -> Vec<Fact> {
+    let fact = |(name, value): &(String, String)| {
+        let (_, expected, causes) = loss(name, value)?;
+        let mend = match expected {
+            "permanent" => format!("ALTER TABLE {name} SET LOGGED"),
+            _ => format!("{name} = {expected} in postgresql.conf, and restart the server"),
+        };
+        Some(Fact::new(FactClass::Loses, name, value).expected(expected).causes(causes).mend(mend))
+    };
+    settings.iter().filter_map(fact).collect()
+}
+
+/// What whoever looks calls a run of the server that has no name.
+const NOBODY: &str = "nobody";
 
 /// Gives a run of the server its name, if it has none.
 async fn enliven(session: &mut Session, target: &Target) -> Result<(), Fault> {
@@ -125,14 +170,19 @@ async fn enliven(session: &mut Session, target: &Target) -> Result<(), Fault> {
 type Learned = (i64, String, i64, String, Option<Oid>, i32);
 
 /// Which run of which data speaks: the cluster and its timeline, the start of the server, the recovery since that
-/// (`run`), and the tables (the anchor's file). None of it needs a privilege.
-async fn learn(session: &mut Session, kind: &Kind) -> Result<(String, Oid), Fault> {
+/// (`run`), and the tables (the anchor's file). None of it needs a privilege. A run without a name is none that anybody
+/// speaks with: only whoever looks calls it `unnamed`.
+async fn learn(
+    session: &mut Session,
+    kind: &Kind,
+    unnamed: Option<&'static str>,
+) -> Result<(String, Oid), Fault> {
     let sql = "SELECT s.system_identifier, substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8), \
-        (extract(epoch FROM pg_postmaster_start_time()) * 1000000)::bigint, r.uuid, \
+        (extract(epoch FROM pg_postmaster_start_time()) * 1000000)::bigint, coalesce(r.uuid, $2), \
         pg_relation_filenode($1::text::regclass), pg_backend_pid() \
-        FROM pg_control_system() s, run r";
+        FROM pg_control_system() s LEFT JOIN run r ON true WHERE coalesce(r.uuid, $2) IS NOT NULL";
     let (system, timeline, start, run, file, pid): Learned =
-        session.only(query_as(sql).bind(kind.anchor)).await?;
+        session.only(query_as(sql).bind(kind.anchor).bind(unnamed)).await?;
     session.same(pid)?;
     let Some(file) = file else {
         return Err(Fault::broken(ErrorKind::Refused, format!("{} is not a table", kind.anchor)));

@@ -60,6 +60,7 @@ mod link;
 mod options;
 mod patience;
 mod pool;
+mod rights;
 mod schema;
 mod store;
 mod target;

@@ -41,6 +41,31 @@ impl Line for Link {
     type Target = Target;
 
     async fn open(target: &Target) -> Result<Self, Fault> {
+        let mut link = Self::connect(target).await?;
+        let born = born(&mut link.connection, &link.shard, &*target.options.entropy).await?;
+        Ok(link.of_data(born))
+    }
+
+    async fn look(target: &Target) -> Result<Self, Fault> {
+        let mut link = Self::connect(target).await?;
+        let born: redis::RedisResult<Option<String>> =
+            cmd("HGET").arg(&link.shard).arg("born").query_async(&mut link.connection).await;
+        let born = born.map_err(of_shard)?.unwrap_or_else(|| "nobody".to_owned());
+        Ok(link.of_data(born))
+    }
+
+    fn incarnation(&self) -> &Incarnation {
+        &self.incarnation
+    }
+
+    async fn ping(&mut self) -> Result<(), Fault> {
+        self.ask::<String>(&cmd("PING")).await.map(drop)
+    }
+}
+
+impl Link {
+    /// Connects to a server that counts, and learns which run of it speaks.
+    async fn connect(target: &Target) -> Result<Self, Fault> {
         let limits = AsyncConnectionConfig::new().set_connection_timeout(None).set_response_timeout(None);
         let client = target.options.client().await?;
         let mut connection = client.get_multiplexed_async_connection_with_config(&limits).await?;
@@ -54,29 +79,21 @@ impl Line for Link {
                 "INFO names no run_id and master_replid: expected Redis 5 or later, or Valkey",
             ));
         };
-        let shard = shard_name(&target.owner);
-        let born = born(&mut connection, &shard, &*target.options.entropy).await?;
-        let incarnation = Incarnation::new(format!("redis {run} {replid} {born}"));
-        Ok(Self {
-            connection,
-            incarnation,
-            replid: replid.to_owned(),
-            born,
-            shard,
-            version: version(&server),
-        })
+        let (incarnation, replid) = (Incarnation::new(format!("redis {run} {replid}")), replid.to_owned());
+        let (born, shard) = (String::new(), shard_name(&target.owner));
+        Ok(Self { connection, incarnation, replid, born, shard, version: version(&server) })
     }
 
-    fn incarnation(&self) -> &Incarnation {
-        &self.incarnation
+    /// The same connection, to the data that bears this token.
+    fn of_data(self, born: String) -> Self {
+        Self { incarnation: Incarnation::new(format!("{} {born}", self.incarnation)), born, ..self }
     }
 
-    async fn ping(&mut self) -> Result<(), Fault> {
-        self.ask::<String>(&cmd("PING")).await.map(drop)
+    /// The shard's own key.
+    pub(super) fn shard(&self) -> &[u8] {
+        &self.shard
     }
-}
 
-impl Link {
     /// The server's name and version, for people.
     pub(super) fn version(&self) -> &str {
         &self.version
@@ -85,6 +102,18 @@ impl Link {
     /// Runs a command.
     pub(super) async fn ask<T: FromRedisValue>(&mut self, command: &Cmd) -> Result<T, Fault> {
         Ok(command.query_async(&mut self.connection).await?)
+    }
+
+    /// Runs a command that this user, or this server, may not know: `None` where it is refused.
+    pub(super) async fn ask_if_allowed<T: FromRedisValue>(
+        &mut self,
+        command: &Cmd,
+    ) -> Result<Option<T>, Fault> {
+        match command.query_async(&mut self.connection).await {
+            Ok(answer) => Ok(Some(answer)),
+            Err(error) if error.code().is_some() => Ok(None),
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// Runs a script on the shard's own key and on a cell, if who speaks is still who did at the opening.
@@ -134,7 +163,7 @@ impl Link {
             match asked {
                 Ok(pair) => found.extend(pair.chunks_exact(2).map(|pair| (pair[0].clone(), pair[1].clone()))),
                 Err(error) if error.code().is_some() => {
-                    found.push((name.to_owned(), "not told".to_owned()));
+                    found.push((name.to_owned(), settings::NOT_TOLD.to_owned()));
                 }
                 Err(error) => return Err(error.into()),
             }
@@ -155,14 +184,19 @@ async fn born(
         leave.arg(shard).arg("born").arg(token).query_async(connection).await;
     match left {
         Ok(_) => {}
-        Err(error) if error.code() == Some("WRONGTYPE") => {
-            let cause = "the shard's own key is of another type: somebody has written over it; delete it";
-            return Err(Fault::refused(cause));
-        }
-        Err(error) => return Err(error.into()),
+        Err(error) => return Err(of_shard(error)),
     }
     let held: Option<String> = cmd("HGET").arg(shard).arg("born").query_async(connection).await?;
     held.ok_or_else(|| Fault::away("the server evicts what was written a moment ago"))
+}
+
+/// What is said where the shard's own key can't be read.
+fn of_shard(error: redis::RedisError) -> Fault {
+    if error.code() == Some("WRONGTYPE") {
+        let cause = "the shard's own key is of another type: somebody has written over it; delete it";
+        return Fault::refused(cause);
+    }
+    error.into()
 }
 
 fn admit_mode(mode: &str) -> Result<(), Fault> {

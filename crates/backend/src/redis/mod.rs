@@ -29,7 +29,7 @@
 //! A user with exactly these (Redis 6, Valkey; `+select` only where the database is not 0):
 //!
 //! ```text
-//! ACL SETUSER sequent on >PASSWORD resetkeys ~sequent/shop-eu/* resetchannels -@all +ping +select +info +config|get +scan +time +eval +evalsha +hget +hset +hsetnx +hmget +hincrby +persist +del
+//! ACL SETUSER sequent on >PASSWORD resetkeys ~sequent/shop-eu/* resetchannels -@all +ping +select +info +config|get +scan +time +eval +evalsha +hget +hset +hsetnx +hmget +hincrby +persist +pttl +del
 //! ```
 //!
 //! Without `+config|get`, or where a provider has taken it away, the store is taken for volatile, and works.

@@ -1,6 +1,6 @@
 //! What a server with these settings may lose of what it acknowledged.
 
-use sequent_core::{Durability, DurabilityClass};
+use sequent_core::{Durability, DurabilityClass, Fact, FactClass};
 
 /// The settings that decide it.
 pub(super) const ASKED: [&str; 6] =
@@ -15,16 +15,62 @@ pub(super) const ASKED: [&str; 6] =
 ///   minute: volatile.
 /// - A policy that evicts keys which have no time to live may forget any counter at any moment: volatile. Ours have none.
 pub(super) fn durability(settings: Vec<(String, String)>) -> Durability {
-    let get =
-        |name: &str| settings.iter().find(|(own, _)| own == name).map_or("", |(_, value)| value.as_str());
-    let evicts = get("maxmemory-policy").starts_with("allkeys") && get("maxmemory") != "0";
+    let get = |name: &str| value_of(&settings, name);
     let class = match (get("appendonly"), get("appendfsync")) {
-        _ if evicts => DurabilityClass::Volatile,
+        _ if evicts(&settings) => DurabilityClass::Volatile,
         ("yes", "always") if get("no-appendfsync-on-rewrite") == "no" => DurabilityClass::Durable,
         ("yes", "always" | "everysec") => DurabilityClass::Lossy,
         _ => DurabilityClass::Volatile,
     };
     Durability { class, settings }
+}
+
+/// What a server does not tell.
+pub(super) const NOT_TOLD: &str = "not told";
+
+/// Each of these settings by which something may be forgotten, or which is not told.
+pub(super) fn facts(settings: &[(String, String)]) -> Vec<Fact> {
+    let get = |name: &str| value_of(settings, name);
+    let fact = |class, name: &str, expected: &str, causes: &str| {
+        let fact = Fact::new(class, name, get(name)).expected(expected).causes(causes);
+        fact.mend(format!("CONFIG SET {name} {expected}, and in the server's file"))
+    };
+    let mut found = Vec::new();
+    if get("appendonly") == NOT_TOLD {
+        let fact = Fact::new(FactClass::Untold, "CONFIG GET", NOT_TOLD).expected("the right to ask");
+        let fact = fact.causes("the store is taken for volatile, whatever it keeps");
+        found.push(fact.mend("give the user +config|get, where the provider allows it"));
+        return found;
+    }
+    if get("appendonly") != "yes" {
+        let causes = "a restart forgets everything since the last snapshot";
+        found.push(fact(FactClass::Loses, "appendonly", "yes", causes));
+    } else if get("appendfsync") != "always" {
+        let lost = if get("appendfsync") == "no" { "half a minute" } else { "about the last second" };
+        let causes = format!("a crash of its machine takes back {lost}");
+        found.push(fact(FactClass::Loses, "appendfsync", "always", &causes));
+    } else if get("no-appendfsync-on-rewrite") != "no" {
+        let causes = "while its log is written anew, a crash of its machine takes back what was answered";
+        found.push(fact(FactClass::Loses, "no-appendfsync-on-rewrite", "no", causes));
+    }
+    if evicts(settings) {
+        let causes = "any counter may go at any moment once memory is full";
+        found.push(fact(FactClass::Forgets, "maxmemory-policy", "noeviction", causes));
+    } else if get("maxmemory-policy").starts_with("allkeys") {
+        let causes = "nothing as long as maxmemory is 0; any counter may go once it is not";
+        found.push(fact(FactClass::Note, "maxmemory-policy", "noeviction", causes));
+    }
+    found
+}
+
+/// Whether keys without a time to live may be evicted.
+fn evicts(settings: &[(String, String)]) -> bool {
+    let policy = value_of(settings, "maxmemory-policy");
+    policy.starts_with("allkeys") && value_of(settings, "maxmemory") != "0"
+}
+
+fn value_of<'a>(settings: &'a [(String, String)], name: &str) -> &'a str {
+    settings.iter().find(|(own, _)| own == name).map_or("", |(_, value)| value.as_str())
 }
 
 /// The value of a line of INFO.
@@ -72,6 +118,25 @@ mod tests {
             assert_eq!(class(volatile), DurabilityClass::Volatile, "{volatile:?}");
         }
         assert_eq!(durability(Vec::new()).class, DurabilityClass::Volatile, "a server that tells nothing");
+    }
+
+    #[test]
+    fn each_setting_that_forgets_is_named() {
+        let names = |pairs: &[(&str, &str)]| -> Vec<(FactClass, String)> {
+            let settings: Vec<_> = pairs.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect();
+            facts(&settings).into_iter().map(|fact| (fact.class, fact.name)).collect()
+        };
+        let always = [("appendonly", "yes"), ("appendfsync", "always"), ("no-appendfsync-on-rewrite", "no")];
+        assert_eq!(names(&always), []);
+        let found = |class, name: &str| vec![(class, name.to_owned())];
+        assert_eq!(names(&[("appendonly", "no")]), found(FactClass::Loses, "appendonly"));
+        let second = [("appendonly", "yes"), ("appendfsync", "everysec")];
+        assert_eq!(names(&second), found(FactClass::Loses, "appendfsync"));
+        assert_eq!(names(&[("appendonly", NOT_TOLD)]), found(FactClass::Untold, "CONFIG GET"));
+        let with =
+            |memory| [&always[..], &[("maxmemory", memory), ("maxmemory-policy", "allkeys-lru")]].concat();
+        assert_eq!(names(&with("100")), found(FactClass::Forgets, "maxmemory-policy"));
+        assert_eq!(names(&with("0")), found(FactClass::Note, "maxmemory-policy"));
     }
 
     #[test]

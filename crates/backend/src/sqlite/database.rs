@@ -33,12 +33,14 @@ pub(super) struct Database {
     kind: &'static Kind,
     options: SqliteOptions,
     seat: Mutex<Seat>,
+    /// Whether its connection is there to look.
+    looks: bool,
 }
 
 impl Database {
     pub(super) fn new(path: PathBuf, kind: &'static Kind, options: SqliteOptions) -> Self {
         let place = Place::new(path, options.clock.clone());
-        Self { place, kind, options, seat: Mutex::default() }
+        Self { place, kind, options, seat: Mutex::default(), looks: false }
     }
 
     pub(super) fn options(&self) -> &SqliteOptions {
@@ -55,6 +57,16 @@ impl Database {
             Err(fault) => Err(self.judge(&mut seat, fault)),
         };
         done.map_err(|fault| fault.into_error(&format!("{} {} {}", W::VERB, self.kind.word, self.place)))
+    }
+
+    /// Runs what only reads on a connection of its own, on which nothing can be changed. Only for a process that has no
+    /// other one to this file.
+    pub(super) async fn look<W: Work>(&self, work: W) -> Result<W::Out, SourceError> {
+        let options = SqliteOptions { create: false, ..self.options.clone() };
+        let looking = Self { looks: true, ..Self::new(self.place.path().to_owned(), self.kind, options) };
+        let found = looking.perform(work).await;
+        looking.close().await;
+        found
     }
 
     /// Runs a verb if there is a connection to run it on.
@@ -106,7 +118,7 @@ impl Database {
         seat.left().await?;
         found?;
         let (place, kind, options) = (self.place.clone(), self.kind, self.options.clone());
-        seat.open(Opening { place, kind, options, used: seat.used }).await
+        seat.open(Opening { place, kind, options, used: seat.used, looks: self.looks }).await
     }
 
     async fn attempts<W: Work>(

@@ -49,6 +49,8 @@ pub(super) struct Link {
     incarnation: Incarnation,
     durability: Durability,
     clock: Arc<dyn Clock>,
+    /// Whether it is there to look, and changes nothing.
+    looks: bool,
 }
 
 impl Link {
@@ -58,16 +60,25 @@ impl Link {
         file: FileId,
         kind: &Kind,
         clock: Arc<dyn Clock>,
+        looks: bool,
     ) -> Result<Self, Fault> {
         let tether = Tether::open(place, file).await?;
         let durability = Durability { class: DurabilityClass::Lossy, settings: Vec::new() };
         let incarnation = Incarnation::new("");
-        let mut link = Self { tether, incarnation, durability, clock };
+        let mut link = Self { tether, incarnation, durability, clock, looks };
+        if looks {
+            link.run(sqlx::query("PRAGMA query_only = ON")).await?;
+        }
         link.recognise(kind).await?;
         link.attest().await?;
         let (token,): (String,) = link.only(sqlx::query_as(kind.token)).await?;
         link.incarnation = link.as_token(&token);
         Ok(link)
+    }
+
+    /// Whether it is there to look: SQLite itself sees to it that nothing is changed.
+    pub(super) fn looks(&self) -> bool {
+        self.looks
     }
 
     /// Where the file is.
@@ -103,7 +114,7 @@ impl Link {
     /// Sees to the settings that make a commit durable, and notes what they really are.
     async fn attest(&mut self) -> Result<(), Fault> {
         let (mut journal,): (String,) = self.only(sqlx::query_as("PRAGMA journal_mode")).await?;
-        if journal != "wal" {
+        if journal != "wal" && !self.looks {
             (journal,) = self.only(sqlx::query_as("PRAGMA journal_mode = WAL")).await?;
         }
         let (synchronous,): (i64,) = self.only(sqlx::query_as("PRAGMA synchronous")).await?;

@@ -21,6 +21,7 @@
 
 mod create;
 mod database;
+mod disk;
 mod fault;
 mod ledger;
 mod link;

@@ -27,6 +27,8 @@ pub(super) struct Opening {
     pub(super) options: SqliteOptions,
     /// Whether the file was made here, or connected to, before.
     pub(super) used: bool,
+    /// Whether it is opened to look, so that nothing is changed.
+    pub(super) looks: bool,
 }
 
 /// A connection on its way in.
@@ -62,7 +64,7 @@ impl Opening {
             severed::check(file)?;
             found.only_name()?;
             let mut link = loop {
-                match Link::open(&self.place, file, self.kind, options.clock.clone()).await {
+                match Link::open(&self.place, file, self.kind, options.clock.clone(), self.looks).await {
                     Err(Fault::Busy(cause)) => patience.after(cause).await?,
                     other => break other?,
                 }

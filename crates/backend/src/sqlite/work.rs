@@ -34,6 +34,7 @@ pub(super) async fn attempt<W: Work>(link: &mut Link, work: &W) -> Result<W::Out
     let begin = match W::FRAME {
         Frame::Bare => return work.run(link).await,
         Frame::Read => "BEGIN",
+        Frame::Write if link.looks() => "BEGIN",
         Frame::Write => "BEGIN IMMEDIATE",
     };
     link.run(sqlx::query(begin)).await?;

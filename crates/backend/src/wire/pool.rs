@@ -35,6 +35,10 @@ pub(crate) trait Line: Sized + Send {
     /// Connects, logs in, and learns who speaks.
     fn open(target: &Self::Target) -> impl Future<Output = Result<Self, Fault>> + Send;
 
+    /// The same, to look: nothing is written. Who speaks is known to others only where one of them has connected to the
+    /// same data.
+    fn look(target: &Self::Target) -> impl Future<Output = Result<Self, Fault>> + Send;
+
     /// Who speaks, as learned at the opening.
     fn incarnation(&self) -> &Incarnation;
 
@@ -116,6 +120,15 @@ impl<L: Line> Pool<L> {
             let fault = if known { fault.of_one_known() } else { fault };
             fault.into_error(&format!("{} {}", W::VERB, self.shown))
         })
+    }
+
+    /// Runs what only reads on a connection of its own, opened to look.
+    pub(crate) async fn look<W: Work<L>>(&self, work: W) -> Result<W::Out, SourceError> {
+        let looked = async {
+            let mut line = within(self.limits.connect, L::look(&self.target)).await?;
+            work.run(&mut line).await
+        };
+        looked.await.map_err(|fault: Fault| fault.into_error(&format!("{} {}", W::VERB, self.shown)))
     }
 
     /// Closes the idle connections, and those on loan as they come back; the next verb opens another.

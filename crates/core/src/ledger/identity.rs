@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::{BoxFuture, Durability, Entropy, Incarnation, LedgerId, SlotIndex, SourceError};
+use crate::{BoxFuture, Durability, Entropy, ExamineLedger, Incarnation, LedgerId, SlotIndex, SourceError};
 
 /// A server's name towards the ledger: random, one a process.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -65,6 +65,11 @@ pub struct Known {
 
 /// The identity of a ledger and of those who call it.
 pub trait Identity: Send + Sync {
+    /// Whoever can look into it without changing anything; by default nobody can.
+    fn examiner(&self) -> Option<&dyn ExamineLedger> {
+        None
+    }
+
     /// Opens a connection if need be, and reads what the ledger says of itself. Makes id and schema at first use.
     fn inspect(&self) -> BoxFuture<'_, Result<LedgerInspection, SourceError>>;
 

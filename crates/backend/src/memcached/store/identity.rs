@@ -22,7 +22,7 @@ impl Work<Link> for Inspect {
     const VERB: &'static str = "inspect";
 
     async fn run(&self, link: &mut Link) -> Result<Inspection, Fault> {
-        let About { clock_ms, version, durability } = link.about().await?;
+        let About { clock_ms, version, durability, .. } = link.about().await?;
         let (item, _) = ShardItem::read(link).await?;
         let has_cells = is_there(link, &item.cell).await?;
         let unreadable = |error| SourceError::new(ErrorKind::Refused, "stamp").because(error);
@@ -33,7 +33,7 @@ impl Work<Link> for Inspect {
     }
 }
 
-async fn is_there(link: &mut Link, cell: &str) -> Result<bool, Fault> {
+pub(super) async fn is_there(link: &mut Link, cell: &str) -> Result<bool, Fault> {
     Ok(!cell.is_empty() && link.wire().get(&Name::from_stored(cell)).await?.is_some())
 }
 

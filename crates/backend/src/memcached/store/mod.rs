@@ -1,12 +1,13 @@
 //! A shard: an item a key, and one for the shard itself.
 
 mod cells;
+mod examine;
 mod identity;
 
 use std::fmt;
 
 use sequent_core::{
-    Block, BoxFuture, Cell, ErrorKind, Incarnation, Inspection, Key, Life, SourceError, Stamp, Store,
+    Block, BoxFuture, Cell, ErrorKind, Examine, Incarnation, Inspection, Key, Life, SourceError, Stamp, Store,
 };
 
 use super::{
@@ -71,6 +72,10 @@ impl fmt::Debug for MemcachedStore {
 }
 
 impl Store for MemcachedStore {
+    fn examiner(&self) -> Option<&dyn Examine> {
+        Some(self)
+    }
+
     fn inspect(&self) -> BoxFuture<'_, Result<Inspection, SourceError>> {
         Box::pin(self.pool.perform(Inspect))
     }

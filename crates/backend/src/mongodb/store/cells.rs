@@ -148,7 +148,7 @@ fn id(key: &Key) -> Binary {
 }
 
 /// Finds the cell of a key.
-fn of(key: &Key) -> Document {
+pub(super) fn of(key: &Key) -> Document {
     doc! { "_id": id(key) }
 }
 

@@ -44,13 +44,13 @@ impl Work for Inspect {
 }
 
 /// What every write asks for, and each server does or refuses.
-fn durability() -> Durability {
+pub(super) fn durability() -> Durability {
     let settings = [("w", "majority"), ("j", "true")];
     let settings = settings.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
     Durability { class: DurabilityClass::Durable, settings }
 }
 
-fn stamp_of(shard: &Document) -> Result<Option<Stamp>, Fault> {
+pub(super) fn stamp_of(shard: &Document) -> Result<Option<Stamp>, Fault> {
     match shard.get("stamp") {
         None | Some(Bson::Null) => Ok(None),
         Some(Bson::String(text)) => {
@@ -61,7 +61,7 @@ fn stamp_of(shard: &Document) -> Result<Option<Stamp>, Fault> {
     }
 }
 
-fn mark_of(shard: &Document) -> Result<u64, Fault> {
+pub(super) fn mark_of(shard: &Document) -> Result<u64, Fault> {
     match shard.get("mark") {
         Some(Bson::Int64(mark)) => Ok(mark.unsigned_abs()),
         other => Err(Fault::refused(format!("{SHARD}'s mark is {other:?}, expected a 64-bit integer"))),

@@ -1,12 +1,13 @@
 //! A shard: cells in one database.
 
 mod cells;
+mod examine;
 mod identity;
 
 use std::fmt;
 
 use sequent_core::{
-    Block, BoxFuture, Cell, ErrorKind, Incarnation, Inspection, Key, Life, SourceError, Stamp, Store,
+    Block, BoxFuture, Cell, ErrorKind, Examine, Incarnation, Inspection, Key, Life, SourceError, Stamp, Store,
 };
 
 use super::{MongodbOptions, MongodbUrl, database::Database};
@@ -58,6 +59,10 @@ impl MongodbStore {
 }
 
 impl Store for MongodbStore {
+    fn examiner(&self) -> Option<&dyn Examine> {
+        Some(self)
+    }
+
     fn inspect(&self) -> BoxFuture<'_, Result<Inspection, SourceError>> {
         Box::pin(self.database.perform(Inspect))
     }

@@ -112,9 +112,9 @@ impl Work for Moves<'_> {
     }
 }
 
-struct List<'a> {
-    sequence: Option<&'a str>,
-    most: usize,
+pub(super) struct List<'a> {
+    pub(super) sequence: Option<&'a str>,
+    pub(super) most: usize,
 }
 
 impl Work for List<'_> {

@@ -2,6 +2,7 @@
 
 mod cells;
 mod code;
+mod examine;
 mod identity;
 mod row;
 mod segment;
@@ -10,7 +11,7 @@ pub(super) mod tables;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use sequent_core::{
-    Block, BoxFuture, Cell, ErrorKind, Incarnation, Inspection, Key, Life, SourceError, Stamp, Store,
+    Block, BoxFuture, Cell, ErrorKind, Examine, Incarnation, Inspection, Key, Life, SourceError, Stamp, Store,
 };
 
 use super::{options::MysqlOptions, pool::Pool};
@@ -69,6 +70,10 @@ impl Store for MysqlStore {
             Way::Row | Way::Segment(_) => Ok(()),
             Way::AutoIncrement(codes) => codes.holds(key),
         }
+    }
+
+    fn examiner(&self) -> Option<&dyn Examine> {
+        Some(self)
     }
 
     fn inspect(&self) -> BoxFuture<'_, Result<Inspection, SourceError>> {

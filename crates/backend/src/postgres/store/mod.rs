@@ -1,10 +1,11 @@
 //! A shard: cells in one schema.
 
 mod cells;
+mod examine;
 mod identity;
 
 use sequent_core::{
-    Block, BoxFuture, Cell, ErrorKind, Incarnation, Inspection, Key, Life, SourceError, Stamp, Store,
+    Block, BoxFuture, Cell, ErrorKind, Examine, Incarnation, Inspection, Key, Life, SourceError, Stamp, Store,
 };
 
 use super::{
@@ -79,6 +80,10 @@ impl PostgresStore {
 }
 
 impl Store for PostgresStore {
+    fn examiner(&self) -> Option<&dyn Examine> {
+        Some(self)
+    }
+
     fn inspect(&self) -> BoxFuture<'_, Result<Inspection, SourceError>> {
         Box::pin(self.database.perform(Inspect))
     }

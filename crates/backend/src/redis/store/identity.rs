@@ -47,14 +47,14 @@ impl Work<Link> for Inspect<'_> {
 }
 
 /// Whether a cell is there.
-async fn is_there(link: &mut Link, cell: &str) -> Result<bool, Fault> {
+pub(super) async fn is_there(link: &mut Link, cell: &str) -> Result<bool, Fault> {
     let life: Option<String> = link.ask(cmd("HGET").arg(cell).arg("life")).await?;
     Ok(life.is_some())
 }
 
 /// Whether any is. In a database that others fill as well the looks may come to their end before; then none was seen: the
 /// names are this owner's alone, and what bears them was written by this cluster.
-async fn has_others(link: &mut Link, owner: &Owner) -> Result<bool, Fault> {
+pub(super) async fn has_others(link: &mut Link, owner: &Owner) -> Result<bool, Fault> {
     let pattern = [cell_name(owner, &sequent_core::Key::from_stored("")), b"*".to_vec()].concat();
     let mut cursor = "0".to_owned();
     for _ in 0..SCANS_MAX {

@@ -1,7 +1,7 @@
 //! Who speaks, who calls, and what is on record.
 
 use sequent_core::{
-    BoxFuture, ErrorKind, Incarnation, LedgerId, SlotIndex, SourceError,
+    BoxFuture, ErrorKind, ExamineLedger, Incarnation, LedgerId, SlotIndex, SourceError,
     ledger::{Identity, Known, LedgerInspection, ServerId},
 };
 use sqlx::{query, query_as};
@@ -30,6 +30,10 @@ const SERVERS_KEPT: i64 = 1024;
 const SERVERS_PURGED_MAX: i64 = 256;
 
 impl Identity for SqliteLedger {
+    fn examiner(&self) -> Option<&dyn ExamineLedger> {
+        Some(self)
+    }
+
     fn inspect(&self) -> BoxFuture<'_, Result<LedgerInspection, SourceError>> {
         Box::pin(self.database.perform(Inspect))
     }
@@ -65,7 +69,7 @@ impl Identity for SqliteLedger {
     }
 }
 
-struct Inspect;
+pub(super) struct Inspect;
 
 impl Work for Inspect {
     type Out = LedgerInspection;

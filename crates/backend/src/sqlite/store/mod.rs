@@ -1,12 +1,13 @@
 //! A shard: cells in one file.
 
 mod cells;
+mod examine;
 mod identity;
 
 use std::path::PathBuf;
 
 use sequent_core::{
-    Block, BoxFuture, Cell, ErrorKind, Incarnation, Inspection, Key, Life, SourceError, Stamp, Store,
+    Block, BoxFuture, Cell, ErrorKind, Examine, Incarnation, Inspection, Key, Life, SourceError, Stamp, Store,
 };
 
 use super::{
@@ -86,6 +87,10 @@ impl SqliteStore {
 }
 
 impl Store for SqliteStore {
+    fn examiner(&self) -> Option<&dyn Examine> {
+        Some(self)
+    }
+
     fn inspect(&self) -> BoxFuture<'_, Result<Inspection, SourceError>> {
         Box::pin(self.database.perform(Inspect))
     }

@@ -20,7 +20,11 @@ use self::{
 use super::cells::found;
 use crate::{
     cas::regressed,
-    mysql::{fault::Fault, link::Link, pool::Pool},
+    mysql::{
+        fault::{ER_NO_SUCH_TABLE, Fault},
+        link::Link,
+        pool::Pool,
+    },
 };
 
 /// The tables of one store, and which of them are to be purged.
@@ -37,6 +41,24 @@ impl Codes {
     /// Refuses a key that no table can be named after; what a server folds it knows alone.
     pub(super) fn holds(&self, key: &Key) -> Result<(), SourceError> {
         self.tables.name(key, false).map(drop)
+    }
+
+    /// The highest id in the table of a key; `None` where the table, or its anchor, is gone.
+    pub(super) async fn highest(
+        &self,
+        link: &mut Link,
+        key: &Key,
+        anchor: u64,
+    ) -> Result<Option<u64>, Fault> {
+        let code = self.tables.of(link, key)?;
+        let sql = format!(
+            "SELECT (SELECT MAX(m.id) FROM {table} m) FROM {table} a WHERE a.id = ?",
+            table = code.sql()
+        );
+        match link.row::<(u64,)>(&sql, (anchor,)).await {
+            Err(fault) if fault.is(ER_NO_SUCH_TABLE) => Ok(None),
+            found => Ok(found?.map(|(highest,)| highest)),
+        }
     }
 
     pub(super) async fn take(

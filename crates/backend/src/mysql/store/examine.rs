@@ -1,0 +1,129 @@
+//! A look into a shard that changes nothing.
+
+use std::collections::HashMap;
+
+use mysql_async::{Params, Value};
+use sequent_core::{BoxFuture, Examination, Examine, Fact, FactClass, Key, Life, Sight, SourceError};
+
+use super::{MysqlStore, Way, code::Codes, identity::Inspect};
+use crate::mysql::{
+    fault::Fault,
+    grants::{self, Needed},
+    link::Link,
+    work::{Frame, Work},
+};
+
+/// How many keys one statement asks for.
+const KEYS_MAX: usize = 512;
+
+impl Examine for MysqlStore {
+    fn examine<'a>(&'a self, keys: &'a [Key]) -> BoxFuture<'a, Result<Examination, SourceError>> {
+        Box::pin(self.pool.look(Look { store: self, keys }))
+    }
+}
+
+struct Look<'a> {
+    store: &'a MysqlStore,
+    keys: &'a [Key],
+}
+
+impl Work for Look<'_> {
+    type Out = Examination;
+    const VERB: &'static str = "examine";
+    const FRAME: Frame = Frame::Bare;
+
+    async fn run(&self, link: &mut Link) -> Result<Examination, Fault> {
+        let sql = "SELECT (SELECT said FROM sequent_identity WHERE name = 'way'), \
+            COALESCE((SELECT held FROM sequent_identity WHERE name = 'mark'), 0)";
+        let (way, mark): (Option<String>, u64) = link.only(sql, ()).await?;
+        let inspection = Inspect.run(link).await?;
+        let database = &self.store.pool.options().database;
+        let mut facts = link.settings().losses();
+        facts.extend(grants::facts(link, database, self.store.needed()).await?);
+        facts.extend(self.store.own_way(way));
+        let cells = match &self.store.way {
+            Way::AutoIncrement(codes) => {
+                facts.extend(increments(link));
+                counted(link, codes, self.keys).await?
+            }
+            Way::Row | Way::Segment(_) => rows(link, self.keys).await?,
+        };
+        Ok(Examination { inspection, mark, cells, facts })
+    }
+}
+
+impl MysqlStore {
+    fn needed(&self) -> &'static Needed {
+        match self.way {
+            Way::Row | Way::Segment(_) => {
+                &Needed { always: &["SELECT", "INSERT", "UPDATE"], at_times: &["CREATE"] }
+            }
+            Way::AutoIncrement(_) => {
+                &Needed { always: &["SELECT", "INSERT", "UPDATE", "DELETE"], at_times: &["CREATE"] }
+            }
+        }
+    }
+
+    /// A database in which another kind of store counts.
+    fn own_way(&self, found: Option<String>) -> Option<Fact> {
+        let (found, own) = (found?, self.pool.schema().way?);
+        let fact = Fact::new(FactClass::Repeats, "way to count", &found).expected(own);
+        let fact = fact.causes("two ways in one database would each give the same ids, so it is refused");
+        let mend = "name the kind of store that this database was made by, or another database";
+        (found != own).then(|| fact.mend(mend))
+    }
+}
+
+/// The settings by which `AUTO_INCREMENT` does not count one by one.
+fn increments(link: &Link) -> Vec<Fact> {
+    let wrong = |name: &&str| !matches!(link.settings().get(name), "1" | "");
+    let fact = |name: &str| {
+        let fact = Fact::new(FactClass::Repeats, name, link.settings().get(name)).expected("1");
+        let fact = fact
+            .causes("ids are left out, or another server of a ring gives those between; the kind refuses it");
+        fact.mend(format!("SET GLOBAL {name} = 1, and in the server's option file"))
+    };
+    ["auto_increment_increment", "auto_increment_offset"]
+        .iter()
+        .filter(|name| wrong(name))
+        .map(|n| fact(n))
+        .collect()
+}
+
+/// The rows of these keys, in their order.
+async fn rows(link: &mut Link, keys: &[Key]) -> Result<Vec<Sight>, Fault> {
+    let mut sights = Vec::with_capacity(keys.len());
+    for keys in keys.chunks(KEYS_MAX) {
+        let marks = vec!["?"; keys.len()].join(", ");
+        let sql = format!("SELECT k, life, open, v FROM sequent_cells WHERE k IN ({marks})");
+        let asked = keys.iter().map(|key| Value::Bytes(key.as_str().as_bytes().to_vec())).collect();
+        let found: Vec<(Vec<u8>, i64, bool, i64)> = link.rows(&sql, Params::Positional(asked)).await?;
+        let found: HashMap<_, _> =
+            found.into_iter().map(|(key, life, open, v)| (key, (life, open, v))).collect();
+        let sight = |key: &Key| found.get(key.as_str().as_bytes()).map_or(Sight::Missing, |row| sight(*row));
+        sights.extend(keys.iter().map(sight));
+    }
+    Ok(sights)
+}
+
+fn sight((life, open, value): (i64, bool, i64)) -> Sight {
+    match u64::try_from(value) {
+        Ok(value) => Sight::Held { life: Life::from_stored(life), open, value, expires_ms: None },
+        Err(_) => Sight::Odd(value.to_string()),
+    }
+}
+
+/// The same where tables count: the highest id of each, behind its fence.
+async fn counted(link: &mut Link, codes: &Codes, keys: &[Key]) -> Result<Vec<Sight>, Fault> {
+    let mut sights = rows(link, keys).await?;
+    for (key, sight) in keys.iter().zip(&mut sights) {
+        if let Sight::Held { value, open, .. } = sight {
+            match codes.highest(link, key, *value).await? {
+                Some(highest) => *value = highest.max(*value),
+                None if *open => *sight = Sight::Missing,
+                None => {}
+            }
+        }
+    }
+    Ok(sights)
+}

@@ -1,0 +1,68 @@
+//! A look into a shard that changes nothing.
+
+use std::collections::HashMap;
+
+use sequent_core::{BoxFuture, Examination, Examine, Key, Life, Sight, SourceError};
+use sqlx::query_as;
+
+use super::{PostgresStore, identity::Inspect};
+use crate::postgres::{
+    fault::Fault,
+    link::{Link, losses},
+    rights::{self, Needed},
+    work::{Frame, Work},
+};
+
+/// How many keys one statement asks for.
+const KEYS_MAX: usize = 4096;
+
+const NEEDED: &Needed = &[
+    ("about", "SELECT"),
+    ("run", "SELECT, INSERT"),
+    ("shard", "SELECT, UPDATE"),
+    ("cells", "SELECT, INSERT, UPDATE"),
+];
+
+impl Examine for PostgresStore {
+    fn examine<'a>(&'a self, keys: &'a [Key]) -> BoxFuture<'a, Result<Examination, SourceError>> {
+        Box::pin(self.database.look(Look { keys }))
+    }
+}
+
+struct Look<'a> {
+    keys: &'a [Key],
+}
+
+impl Work for Look<'_> {
+    type Out = Examination;
+    const VERB: &'static str = "examine";
+    const FRAME: Frame = Frame::Bare;
+
+    async fn run(&self, link: &mut Link) -> Result<Examination, Fault> {
+        let inspection = Inspect.run(link).await?;
+        let (mark,): (i64,) = link.session().only(query_as("SELECT mark FROM shard")).await?;
+        let mut facts = losses(&inspection.durability.settings);
+        facts.extend(rights::facts(link, NEEDED).await?);
+        let mut cells = Vec::with_capacity(self.keys.len());
+        for keys in self.keys.chunks(KEYS_MAX) {
+            cells.extend(sights(link, keys).await?);
+        }
+        Ok(Examination { inspection, mark: mark.unsigned_abs(), cells, facts })
+    }
+}
+
+/// The cells of these keys, in their order.
+async fn sights(link: &mut Link, keys: &[Key]) -> Result<Vec<Sight>, Fault> {
+    let asked: Vec<Vec<u8>> = keys.iter().map(|key| key.as_str().as_bytes().to_vec()).collect();
+    let sql = "SELECT k, life, open, v FROM cells WHERE k = ANY($1)";
+    let found: Vec<(Vec<u8>, i64, bool, i64)> = link.session().rows(query_as(sql).bind(asked)).await?;
+    let found: HashMap<_, _> = found.into_iter().map(|(key, life, open, v)| (key, (life, open, v))).collect();
+    let sight = |key: &Key| match found.get(key.as_str().as_bytes()) {
+        None => Sight::Missing,
+        Some((life, open, value)) => match u64::try_from(*value) {
+            Ok(value) => Sight::Held { life: Life::from_stored(*life), open: *open, value, expires_ms: None },
+            Err(_) => Sight::Odd(value.to_string()),
+        },
+    };
+    Ok(keys.iter().map(sight).collect())
+}

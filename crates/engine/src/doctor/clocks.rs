@@ -1,0 +1,53 @@
+//! How far apart clocks are. No number rests on them: what does are operators' words with an end, and what people read.
+
+use super::report::{Finding, Severity, Site};
+
+/// How far the clock of a place may be from this machine's, in milliseconds: what a show up takes to be heard of.
+pub(super) const OFF_MAX_MS: u64 = 2000;
+
+/// When something was asked, by this machine's clock, and when it had answered; in milliseconds since 1970.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Asked {
+    pub(super) begun_ms: u64,
+    pub(super) ended_ms: u64,
+}
+
+impl Asked {
+    /// How far a clock that showed `clock_ms` in between is off, at least; ahead counts above 0.
+    pub(super) fn off(self, clock_ms: u64) -> i64 {
+        let apart = |a: u64, b: u64| i64::try_from(a - b).unwrap_or(i64::MAX);
+        match clock_ms {
+            ahead if ahead > self.ended_ms => apart(ahead, self.ended_ms),
+            behind if behind < self.begun_ms => -apart(self.begun_ms, behind),
+            _ => 0,
+        }
+    }
+}
+
+/// What a clock that is off by so much means.
+pub(super) fn finding(place: Site, off_ms: i64) -> Option<Finding> {
+    if off_ms.unsigned_abs() <= OFF_MAX_MS {
+        return None;
+    }
+    let side = if off_ms > 0 { "ahead of" } else { "behind" };
+    let (seconds, tenths) = (off_ms.unsigned_abs() / 1000, off_ms.unsigned_abs() % 1000 / 100);
+    let found = format!("its clock is {seconds}.{tenths} s {side} this machine's, expected within 2 s");
+    let causes = "no number rests on it; operators' words with an end (`evict --for`) end early or late, and times in \
+        lists and logs can't be compared";
+    let finding = Finding::new(Severity::Warning, place, "clock", found).causes(causes);
+    Some(finding.mend("let both machines keep time by NTP"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_an_answer_took_is_no_difference() {
+        let asked = Asked { begun_ms: 10_000, ended_ms: 11_000 };
+        assert_eq!([9_000, 10_500, 11_001].map(|clock| asked.off(clock)), [-1_000, 0, 1]);
+        assert_eq!(finding(Site::Ledger, -2_000), None);
+        let found = finding(Site::Ledger, -2_500).unwrap().found;
+        assert!(found.starts_with("its clock is 2.5 s behind"), "{found}");
+    }
+}

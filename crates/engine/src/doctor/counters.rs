@@ -1,0 +1,182 @@
+//! Each counter's cell beside its row: the value against ceiling, base and what servers have reported.
+
+use std::collections::BTreeMap;
+
+use sequent_core::{
+    DurabilityClass, Incarnation, Sight, SlotIndex,
+    ledger::{Counter, Row},
+};
+
+use super::report::{Finding, Severity, Site};
+
+/// No leap above a ceiling is ever wider: a value beyond was set by hand.
+const LEAP_MAX: u64 = 1 << 36;
+
+/// How many keys a finding names.
+const KEYS_NAMED_MAX: usize = 5;
+
+/// What is to be said of a counter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Kind {
+    SetBack,
+    Leapt,
+    Above,
+    OtherLife,
+    Odd,
+    Fleeting,
+    Vanished,
+    Reborn,
+    Closed,
+}
+
+/// One counter, and what was seen of it.
+#[derive(Debug, Clone)]
+pub(super) struct Verdict {
+    pub(super) counter: Counter,
+    pub(super) kind: Kind,
+    /// What was found, for people.
+    text: String,
+}
+
+/// Which runs of store and ledger answer now: a life that was opened in others is over.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Speaks<'a> {
+    pub(super) store: &'a Incarnation,
+    pub(super) ledger: &'a Incarnation,
+}
+
+/// A counter's row as it was before its cell was seen, and after.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Rows<'a> {
+    pub(super) before: &'a Row,
+    pub(super) after: &'a Row,
+}
+
+impl Kind {
+    /// Whether servers at work pass through it: a second look may find it gone.
+    pub(super) fn passes(self) -> bool {
+        matches!(self, Self::Above | Self::OtherLife | Self::Closed)
+    }
+}
+
+/// Judges one cell; `None` where it is as it should be.
+pub(super) fn judge(rows: Rows<'_>, sight: &Sight, speaks: Speaks<'_>) -> Option<(Kind, String)> {
+    let Rows { before, after } = rows;
+    let (life, open, value, expires_ms) = match sight {
+        Sight::Missing => return Some((Kind::Vanished, "there is no cell of it".to_owned())),
+        Sight::Odd(what) => return Some((Kind::Odd, format!("what stands there no verb has left: {what}"))),
+        Sight::Held { life, open, value, expires_ms } => (*life, *open, *value, *expires_ms),
+    };
+    let ceiling = after.ceiling.max(before.ceiling);
+    if value > ceiling.saturating_add(LEAP_MAX) {
+        return Some((Kind::Leapt, format!("its value {value} is far above its ceiling {ceiling}")));
+    }
+    if let Some(ms) = expires_ms {
+        return Some((Kind::Fleeting, format!("it has a time to live: {ms} ms are left")));
+    }
+    for (of, who, now) in [(&after.store, "store", speaks.store), (&after.ledger, "ledger", speaks.ledger)] {
+        if of != now {
+            return Some((Kind::Reborn, format!("its life was opened in an earlier run of the {who}")));
+        }
+    }
+    if life != before.life && life != after.life {
+        let text = format!("its cell is of life {life}, the ledger names life {}", after.life);
+        return Some((Kind::OtherLife, text));
+    }
+    if !open {
+        return Some((Kind::Closed, format!("its cell is closed for life {life}")));
+    }
+    let given = before.base.max(before.seen);
+    if life == before.life && value < given {
+        return Some((Kind::SetBack, format!("its value is {value}, and {given} was given already")));
+    }
+    (value > ceiling).then(|| (Kind::Above, format!("its value {value} is above its ceiling {ceiling}")))
+}
+
+/// Judges the counters of a slot, given the rows before and after its cells were seen.
+pub(super) fn judge_all<'a>(
+    cells: impl Iterator<Item = (&'a Counter, &'a Sight)>,
+    before: &BTreeMap<Counter, Row>,
+    after: &BTreeMap<Counter, Row>,
+    speaks: Speaks<'_>,
+) -> Vec<Verdict> {
+    let verdict = |(counter, sight): (&'a Counter, &'a Sight)| {
+        // A row that came or went in between was not there to be judged by.
+        let rows = Rows { before: before.get(counter)?, after: after.get(counter)? };
+        let (kind, text) = judge(rows, sight, speaks)?;
+        Some(Verdict { counter: counter.clone(), kind, text })
+    };
+    cells.filter_map(verdict).collect()
+}
+
+/// One finding for each kind of trouble in a slot.
+pub(super) fn findings(slot: SlotIndex, verdicts: &[Verdict], class: DurabilityClass) -> Vec<Finding> {
+    let mut groups: BTreeMap<Kind, Vec<&Verdict>> = BTreeMap::new();
+    for verdict in verdicts {
+        groups.entry(verdict.kind).or_default().push(verdict);
+    }
+    groups.into_iter().map(|(kind, verdicts)| finding(slot, kind, &verdicts, class)).collect()
+}
+
+fn finding(slot: SlotIndex, kind: Kind, verdicts: &[&Verdict], class: DurabilityClass) -> Finding {
+    let named = verdicts.iter().take(KEYS_NAMED_MAX);
+    let keys: Vec<String> = named.map(|verdict| verdict.counter.key.to_string()).collect();
+    let first = verdicts.first().map_or("", |verdict| verdict.text.as_str());
+    let found = match verdicts.len() {
+        1 => format!("counter {}: {first}", keys.concat()),
+        count => {
+            let more = if count > keys.len() { ", …" } else { "" };
+            format!("{count} counters ({}{more}); of the first: {first}", keys.join(", "))
+        }
+    };
+    let (severity, causes, mend) = meaning(kind, class);
+    let finding = Finding::new(severity, Site::Slot(slot), "counter", found).causes(causes).mend(mend);
+    Finding { keys, ..finding }
+}
+
+const NEXT_USE: &str = "nothing repeats: at its next use it begins a new life above its ceiling";
+const NOTHING: &str = "nothing";
+
+fn meaning(kind: Kind, class: DurabilityClass) -> (Severity, &'static str, &'static str) {
+    match kind {
+        Kind::SetBack => (
+            Severity::Error,
+            "numbers that were given may come again until the servers hear of it, within two seconds of its use",
+            "find out who wrote there, or put back a copy in place; delete its cell, and it begins again above its ceiling",
+        ),
+        Kind::Leapt => (
+            Severity::Error,
+            "nothing follows it: this counter gives nothing more, and what lies between would be lost",
+            "delete its cell, then `sequent rescue` the slot: it begins again above its ceiling",
+        ),
+        Kind::Above => (
+            Severity::Warning,
+            "ids above it left while the ledger was away, or were taken by a server that died; those that left could come \
+             again if the store forgets them before a server tells the ledger",
+            "let the servers that run reach the ledger; they tell it by themselves",
+        ),
+        Kind::OtherLife => {
+            (Severity::Warning, NEXT_USE, "find out whether the store or the ledger was put back from a copy")
+        }
+        Kind::Odd => (Severity::Warning, NEXT_USE, "find out who wrote there"),
+        Kind::Fleeting => (
+            Severity::Warning,
+            "it goes when its time is over; nothing repeats, for it begins again above its ceiling, and leaves numbers out",
+            "PERSIST the key, and find out who set it; no verb of ours does",
+        ),
+        Kind::Vanished if class == DurabilityClass::Volatile => {
+            (Severity::Info, NEXT_USE, "nothing: a volatile store forgets")
+        }
+        Kind::Vanished => (
+            Severity::Warning,
+            NEXT_USE,
+            "find out who deleted it, or whether the store was put back from a copy: it should not forget",
+        ),
+        Kind::Reborn => (Severity::Info, NEXT_USE, NOTHING),
+        Kind::Closed => (
+            Severity::Info,
+            "a server is at work on it, or died at it; at its next use it is opened again",
+            NOTHING,
+        ),
+    }
+}

@@ -1,0 +1,213 @@
+//! What was found, place by place, until it is told.
+
+use sequent_core::{Durability, Examination, Fact, LedgerExamination, SlotIndex, SourceError, Stamp};
+
+use super::{
+    clocks::{self, Asked},
+    counters::{self, Verdict},
+    facts,
+    look::{COUNTERS_MAX, Looked, ROWS_MAX},
+    report::{Checkup, Finding, PlaceReport, Severity, Site},
+    ring,
+};
+use crate::{
+    config::{Config, Place},
+    ground,
+    stores::Shard,
+};
+
+/// The places that were looked into so far, and what is to be said.
+pub(super) struct Examined<'a> {
+    config: &'a Config,
+    places: Vec<PlaceReport>,
+    findings: Vec<Finding>,
+}
+
+/// What every place that was reached tells.
+struct Told<'a> {
+    version: &'a str,
+    durability: &'a Durability,
+    clock_ms: u64,
+    asked: Asked,
+    facts: &'a [Fact],
+}
+
+impl<'a> Examined<'a> {
+    pub(super) fn new(config: &'a Config) -> Self {
+        Self { config, places: Vec::new(), findings: Vec::new() }
+    }
+
+    /// The ledger, with its version beside the highest mark.
+    pub(super) fn ledger(&mut self, looked: &Looked<LedgerExamination>, marked: Option<(u64, u64)>) {
+        let place = &self.config.ledger.place;
+        let mut report = unreached(Site::Ledger, place);
+        match &looked.found {
+            Err(error) => self.unreachable(Site::Ledger, error),
+            Ok(found) => {
+                let told = Told {
+                    version: &found.inspection.engine,
+                    durability: &found.inspection.durability,
+                    clock_ms: found.inspection.clock_ms,
+                    asked: looked.asked,
+                    facts: &found.facts,
+                };
+                self.tell(&mut report, &told);
+                match marked.and_then(|(version, mark)| ring::behind(version, mark)) {
+                    Some(finding) => self.findings.push(finding),
+                    None => report.fine.push("no mark is above its version".to_owned()),
+                }
+                self.layout(&mut report, found);
+            }
+        }
+        self.places.push(report);
+    }
+
+    fn layout(&mut self, report: &mut PlaceReport, found: &LedgerExamination) {
+        let Some(record) = &found.layout else {
+            let finding = Finding::new(Severity::Info, Site::Ledger, "layout", "it has no layout in force");
+            let mend = "a first start writes one; where the ring is being resized, finish that";
+            return self.findings.push(finding.mend(mend));
+        };
+        let checked =
+            ground::check_layout(self.config, record).and_then(|()| ground::check_slots(self.config, record));
+        match checked {
+            Ok(()) => {
+                let (n, m) = (record.layout.shard_bits(), record.layout.memory_bits());
+                report
+                    .fine
+                    .push(format!("the configuration is of its layout: n={n} m={m}, epoch {}", record.epoch));
+            }
+            Err(error) => {
+                let finding = Finding::new(Severity::Error, Site::Ledger, "layout", error.to_string());
+                let causes = "servers refuse to start; with another layout numbers would come twice";
+                let mend = "give the configuration the ledger's values, or `sequent resize`";
+                self.findings.push(finding.causes(causes).mend(mend));
+            }
+        }
+    }
+
+    /// A shard, with what is to be said of its counters.
+    pub(super) fn shard(
+        &mut self,
+        shard: &Shard,
+        looked: &Looked<Examination>,
+        stamp: Option<&Stamp>,
+        verdicts: &[Verdict],
+        counters: usize,
+    ) {
+        let site = Site::Slot(shard.part.slot);
+        let mut report = unreached(site, &shard.part.place);
+        match &looked.found {
+            Err(error) => self.unreachable(site, error),
+            Ok(found) => {
+                let told = Told {
+                    version: &found.inspection.version,
+                    durability: &found.inspection.durability,
+                    clock_ms: found.inspection.clock_ms,
+                    asked: looked.asked,
+                    facts: &found.facts,
+                };
+                self.tell(&mut report, &told);
+                match stamp.map(|stamp| ring::stamp(site, found, stamp, counters > 0)) {
+                    Some(Ok(fine)) => report.fine.push(fine),
+                    Some(Err(finding)) => self.findings.push(finding),
+                    None => {}
+                }
+                let own: Vec<Verdict> =
+                    verdicts.iter().filter(|own| own.counter.slot == shard.part.slot).cloned().collect();
+                let class = found.inspection.durability.class;
+                self.findings.extend(counters::findings(shard.part.slot, &own, class));
+                self.compared(&mut report, found, &own, counters);
+            }
+        }
+        self.places.push(report);
+    }
+
+    fn compared(&mut self, report: &mut PlaceReport, found: &Examination, own: &[Verdict], counters: usize) {
+        let well = found.cells.len().saturating_sub(own.len());
+        if well > 0 {
+            report.fine.push(format!(
+                "{well} of {counters} counters are under their ceilings, and above what was given"
+            ));
+        }
+        if counters == COUNTERS_MAX {
+            let text = format!("only its first {COUNTERS_MAX} counters were compared with their rows");
+            self.findings.push(Finding::new(Severity::Info, report.place, "counter", text));
+        }
+    }
+
+    /// How many rows were there to be looked at.
+    pub(super) fn rows(&mut self, count: usize) {
+        if count >= ROWS_MAX {
+            let text = format!("only the first {ROWS_MAX} of its rows were looked at");
+            self.findings.push(Finding::new(Severity::Info, Site::Ledger, "counter", text));
+        }
+    }
+
+    /// The marker in the data directory, which was copied or can't be read.
+    pub(super) fn marker(&mut self, error: &SourceError) {
+        let finding = Finding::new(Severity::Error, Site::Ring, "mark", error.to_string());
+        let causes = "nothing is given before an operator says which state this is";
+        self.findings.push(finding.causes(causes).mend("`sequent recover`, as said"));
+    }
+
+    /// All of it.
+    pub(super) fn checkup(
+        mut self,
+        ledger: Option<&LedgerExamination>,
+        seen: &[(SlotIndex, Looked<Examination>)],
+    ) -> Checkup {
+        let found = seen.iter().filter_map(|(_, looked)| looked.found.as_ref().ok());
+        let classes: Vec<_> = found.map(|found| found.inspection.durability.class).collect();
+        self.findings.extend(ring::durability(self.config, ledger, &classes));
+        let cluster =
+            ledger.and_then(|ledger| ledger.layout.as_ref()).map(|record| record.cluster.to_string());
+        let cluster = cluster.unwrap_or_else(|| self.config.cluster.to_string());
+        Checkup::new(cluster, self.places, self.findings)
+    }
+
+    fn tell(&mut self, report: &mut PlaceReport, told: &Told<'_>) {
+        report.reached = true;
+        report.version = Some(told.version.to_owned());
+        report.durability = Some(told.durability.class.as_str());
+        report.settings.clone_from(&told.durability.settings);
+        if told.facts.is_empty() {
+            report.fine.push("its settings and the user's rights are as they should be".to_owned());
+        }
+        self.findings.extend(told.facts.iter().map(|fact| facts::finding(report.place, fact.clone())));
+        let off_ms = told.asked.off(told.clock_ms);
+        report.clock_off_ms = Some(off_ms);
+        match clocks::finding(report.place, off_ms) {
+            Some(finding) => self.findings.push(finding),
+            None => report.fine.push("its clock is within 2 s of this machine's".to_owned()),
+        }
+    }
+
+    fn unreachable(&mut self, place: Site, error: &SourceError) {
+        let finding = Finding::new(Severity::Warning, place, "reach", error.to_string());
+        let causes = match place {
+            Site::Ledger => {
+                "no server starts; those that run go on as ledger.loss says. Its settings and the counters' ceilings could \
+                 not be looked at"
+            }
+            _ => {
+                "the slot does not serve, the others do. Its stamp, settings and counters could not be looked at"
+            }
+        };
+        self.findings.push(finding.causes(causes).mend("mend what is said, and look again"));
+    }
+}
+
+fn unreached(place: Site, at: &Place) -> PlaceReport {
+    PlaceReport {
+        place,
+        store: at.as_str(),
+        address: at.to_string(),
+        reached: false,
+        version: None,
+        durability: None,
+        settings: Vec::new(),
+        clock_off_ms: None,
+        fine: Vec::new(),
+    }
+}

@@ -1,0 +1,208 @@
+//! `sequent doctor`: every store and the ledger looked into, beside servers that run, and nothing changed by it.
+//!
+//! Reading order: `report` (what is told), `look` (how places are looked into), `facts`, `clocks`, `counters` and `ring`
+//! (what it means), then [`examine`], which puts it together.
+
+mod clocks;
+mod counters;
+mod examined;
+mod facts;
+mod look;
+mod report;
+mod ring;
+#[cfg(test)]
+mod tests;
+
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
+
+use sequent_core::{
+    Examination, Incarnation, Key, Layout, LedgerExamination, MarkPlace, SlotIndex, Stamp,
+    ledger::{Counter, LayoutRecord, Ledger, Row},
+};
+
+use crate::{
+    OpenError, Options,
+    config::{Config, Place},
+    data::{self, Found, Home},
+    limit::within,
+    stores::{self, Files, Shard},
+};
+use counters::{Speaks, Verdict};
+use examined::Examined;
+pub use report::{Checkup, Finding, PlaceReport, Severity, Site};
+
+/// Between two looks at what servers at work may just be changing.
+const PAUSE: Duration = Duration::from_millis(200);
+
+/// Looks into the ledger and every store of a cluster that exists, each within ten seconds, all at once. It takes no
+/// number, and changes nothing: no stamp is written, no table made.
+///
+/// # Errors
+///
+/// `NoCluster` where there is none, `Refused` where the configuration can't be used at all. A place that can't be reached is
+/// no error, but a finding.
+pub async fn examine(config: &Config, options: &Options) -> Result<Checkup, OpenError> {
+    look_for_one(config).await?;
+    let mut files = Files::default();
+    let ledger = stores::ledger(&config.ledger.place, false, &options.env, &mut files)?;
+    let examination = Doctor { config, options, ledger }.examine(&mut files).await;
+    files.leave().await;
+    examination
+}
+
+async fn look_for_one(config: &Config) -> Result<(), OpenError> {
+    let none = |what: &str| OpenError::NoCluster(format!("no cluster in {}: {what}", config.data.display()));
+    if config.ledger.place == Place::Memory {
+        return Err(none("a memory ledger lives and dies with its process"));
+    }
+    match data::look(config).await? {
+        Found::Nothing => Err(none("a first `sequent next NAME` makes one")),
+        Found::Cluster | Found::Elsewhere => Ok(()),
+    }
+}
+
+struct Doctor<'a> {
+    config: &'a Config,
+    options: &'a Options,
+    ledger: Arc<dyn Ledger>,
+}
+
+/// The ledger's rows by counter.
+type Rows = BTreeMap<Counter, Row>;
+
+impl Doctor<'_> {
+    async fn examine(&self, files: &mut Files) -> Result<Checkup, OpenError> {
+        let env = &self.options.env;
+        let looked = look::into_ledger(&*self.ledger, env).await;
+        let held = looked.found.as_ref().ok();
+        let record = held.and_then(|held| held.layout.clone());
+        let rows = rows_of(held);
+        let shards = self.shards(record.as_ref(), files)?;
+        let asks = shards.iter().map(|shard| (shard.clone(), keys_of(shard.part.slot, &rows))).collect();
+        let seen = look::into_shards(asks, env).await;
+        let verdicts = match held {
+            Some(held) => self.judge(&shards, &seen, &rows, &held.inspection.incarnation).await,
+            None => Vec::new(),
+        };
+        let mut examined = Examined::new(self.config);
+        let mark = self.mark(&mut examined, &seen).await;
+        let version = self.version_beside(mark, held).await;
+        examined.ledger(&looked, version.map(|version| (version, mark)));
+        for (shard, (slot, looked)) in shards.iter().zip(&seen) {
+            let stamp = record.clone().zip(held).map(|(record, held)| stamp_of(record, held, *slot));
+            examined.shard(shard, looked, stamp.as_ref(), &verdicts, keys_of(*slot, &rows).len());
+        }
+        examined.rows(rows.len());
+        Ok(examined.checkup(held, &seen))
+    }
+
+    /// The stores that the configuration names, by the layout in force, or what it will be.
+    fn shards(&self, record: Option<&LayoutRecord>, files: &mut Files) -> Result<Vec<Shard>, OpenError> {
+        let first = || self.config.first_layout().map_err(|error| OpenError::Refused(error.to_string()));
+        let layout: Layout = record.map_or_else(first, |record| Ok(record.layout))?;
+        let cluster = record.map_or(&self.config.cluster, |record| &record.cluster);
+        stores::shards(self.config.shards_of(layout), cluster, false, &self.options.env, files)
+    }
+
+    /// Judges every counter; those that servers may just be changing are looked at again before anything is said of them.
+    async fn judge(
+        &self,
+        shards: &[Shard],
+        seen: &[(SlotIndex, look::Looked<Examination>)],
+        rows: &Rows,
+        speaks: &Incarnation,
+    ) -> Vec<Verdict> {
+        let first = judged(seen, |slot| keys_of(slot, rows), (rows, rows), speaks);
+        let (passing, mut verdicts): (Vec<Verdict>, Vec<Verdict>) =
+            first.into_iter().partition(|verdict| verdict.kind.passes());
+        if passing.is_empty() {
+            return verdicts;
+        }
+        tokio::time::sleep(PAUSE).await;
+        let keys = |slot| {
+            let of_slot = passing.iter().filter(move |verdict| verdict.counter.slot == slot);
+            of_slot.map(|verdict| verdict.counter.key.clone()).collect::<Vec<Key>>()
+        };
+        let again = shards.iter().filter(|shard| !keys(shard.part.slot).is_empty());
+        let asks = again.map(|shard| (shard.clone(), keys(shard.part.slot))).collect();
+        let env = &self.options.env;
+        let before = look::into_ledger(&*self.ledger, env).await;
+        let seen = look::into_shards(asks, env).await;
+        let after = look::into_ledger(&*self.ledger, env).await;
+        match (before.found, after.found) {
+            (Ok(before), Ok(after)) => {
+                let speaks = &after.inspection.incarnation;
+                let (before, after) = (rows_of(Some(&before)), rows_of(Some(&after)));
+                verdicts.extend(judged(&seen, keys, (&before, &after), speaks));
+            }
+            // Then the first look has to do.
+            _ => verdicts.extend(passing),
+        }
+        verdicts
+    }
+
+    /// The highest version that was left anywhere.
+    async fn mark(
+        &self,
+        examined: &mut Examined<'_>,
+        seen: &[(SlotIndex, look::Looked<Examination>)],
+    ) -> u64 {
+        let limit = self.config.ring.health.attempt_timeout;
+        let home = Home::new(&self.config.data, limit, Arc::clone(&self.options.env.entropy));
+        let left = match within(limit, "read the mark", home.mark(0)).await {
+            Ok(version) => version,
+            Err(error) => {
+                examined.marker(&error);
+                0
+            }
+        };
+        seen.iter()
+            .filter_map(|(_, looked)| looked.found.as_ref().ok())
+            .map(|found| found.mark)
+            .fold(left, u64::max)
+    }
+
+    /// The ledger's version, read again where a mark is above the one that was read before it.
+    async fn version_beside(&self, mark: u64, held: Option<&LedgerExamination>) -> Option<u64> {
+        let version = held?.inspection.version;
+        if version >= mark {
+            return Some(version);
+        }
+        let again = look::into_ledger(&*self.ledger, &self.options.env).await;
+        Some(again.found.map_or(version, |held| held.inspection.version))
+    }
+}
+
+fn rows_of(held: Option<&LedgerExamination>) -> Rows {
+    held.map(|held| held.rows.iter().cloned().collect()).unwrap_or_default()
+}
+
+/// The keys whose cells of this slot are compared.
+fn keys_of(slot: SlotIndex, rows: &Rows) -> Vec<Key> {
+    let of_slot = rows.keys().filter(|counter| counter.slot == slot);
+    of_slot.take(look::COUNTERS_MAX).map(|counter| counter.key.clone()).collect()
+}
+
+/// The stamp that belongs into a slot.
+fn stamp_of(record: LayoutRecord, held: &LedgerExamination, slot: SlotIndex) -> Stamp {
+    let LayoutRecord { cluster, layout, epoch } = record;
+    Stamp { ledger: held.inspection.id, cluster, layout, slot, epoch }
+}
+
+fn judged(
+    seen: &[(SlotIndex, look::Looked<Examination>)],
+    keys: impl Fn(SlotIndex) -> Vec<Key>,
+    (before, after): (&Rows, &Rows),
+    ledger: &Incarnation,
+) -> Vec<Verdict> {
+    let mut verdicts = Vec::new();
+    for (slot, looked) in seen {
+        let Ok(found) = &looked.found else { continue };
+        let counters: Vec<Counter> =
+            keys(*slot).into_iter().map(|key| Counter { slot: *slot, key }).collect();
+        let cells = counters.iter().zip(&found.cells);
+        let speaks = Speaks { store: &found.inspection.incarnation, ledger };
+        verdicts.extend(counters::judge_all(cells, before, after, speaks));
+    }
+    verdicts
+}

@@ -1,0 +1,157 @@
+//! What an examination tells: plain data, the same for text and JSON.
+
+use std::fmt;
+
+use sequent_core::SlotIndex;
+use serde::{Serialize, Serializer};
+
+/// How much a finding matters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// Something can repeat or lose numbers as it is now.
+    Error,
+    /// Nothing repeats, but something does not serve, skips numbers, or is open to more people than it should be.
+    Warning,
+    /// Worth knowing.
+    Info,
+}
+
+impl Severity {
+    /// The word for people and JSON.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Error => "error",
+            Self::Warning => "warning",
+            Self::Info => "info",
+        }
+    }
+}
+
+/// Where something was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Site {
+    /// In the ledger, or about its server.
+    Ledger,
+    /// In a slot's store, or about its server.
+    Slot(SlotIndex),
+    /// In how they belong together.
+    Ring,
+}
+
+impl fmt::Display for Site {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Ledger => f.write_str("ledger"),
+            Self::Slot(slot) => write!(f, "slot {slot}"),
+            Self::Ring => f.write_str("ring"),
+        }
+    }
+}
+
+impl Serialize for Site {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(self)
+    }
+}
+
+/// Something that a person should know.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Finding {
+    /// How much it matters.
+    pub severity: Severity,
+    /// Where it was found.
+    pub place: Site,
+    /// What was looked at: `reach`, `stamp`, `layout`, `mark`, `setting`, `privilege`, `counter`, `clock` or `ring`.
+    pub check: &'static str,
+    /// What was found, beside what is expected.
+    pub found: String,
+    /// What it can cause.
+    pub causes: String,
+    /// What to do.
+    pub mend: String,
+    /// The keys concerned, where it is about counters: the first few of them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub keys: Vec<String>,
+}
+
+impl Finding {
+    /// A finding of `check` at `place`.
+    pub(super) fn new(
+        severity: Severity,
+        place: Site,
+        check: &'static str,
+        found: impl Into<String>,
+    ) -> Self {
+        let [causes, mend] = [(); 2].map(|()| String::new());
+        Self { severity, place, check, found: found.into(), causes, mend, keys: Vec::new() }
+    }
+
+    /// The same, with what it can cause.
+    pub(super) fn causes(self, causes: impl Into<String>) -> Self {
+        Self { causes: causes.into(), ..self }
+    }
+
+    /// The same, with what to do.
+    pub(super) fn mend(self, mend: impl Into<String>) -> Self {
+        Self { mend: mend.into(), ..self }
+    }
+}
+
+/// A place that was looked into.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct PlaceReport {
+    /// Which one.
+    pub place: Site,
+    /// The kind of store or ledger.
+    pub store: &'static str,
+    /// Where it is; never a secret.
+    pub address: String,
+    /// Whether it could be looked into.
+    pub reached: bool,
+    /// The engine's name and version.
+    pub version: Option<String>,
+    /// `durable`, `lossy` or `volatile`.
+    pub durability: Option<&'static str>,
+    /// The settings that decided the class.
+    pub settings: Vec<(String, String)>,
+    /// How far its clock is from this machine's, in milliseconds, ahead counted above 0.
+    pub clock_off_ms: Option<i64>,
+    /// What was looked at and is as it should be.
+    pub fine: Vec<String>,
+}
+
+/// The whole of an examination.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Checkup {
+    /// The cluster's name.
+    pub cluster: String,
+    /// How many findings are errors: something can repeat or lose numbers.
+    pub errors: usize,
+    /// How many are warnings.
+    pub warnings: usize,
+    /// How many are worth knowing.
+    pub infos: usize,
+    /// The places that could not be looked into.
+    pub unreached: Vec<Site>,
+    /// The places, the ledger first.
+    pub places: Vec<PlaceReport>,
+    /// What was found, by place, the gravest first.
+    pub findings: Vec<Finding>,
+}
+
+impl Checkup {
+    pub(super) fn new(cluster: String, places: Vec<PlaceReport>, mut findings: Vec<Finding>) -> Self {
+        findings.sort_by_key(|finding| (finding.place, finding.severity));
+        let count = |severity| findings.iter().filter(|finding| finding.severity == severity).count();
+        Self {
+            cluster,
+            errors: count(Severity::Error),
+            warnings: count(Severity::Warning),
+            infos: count(Severity::Info),
+            unreached: places.iter().filter(|place| !place.reached).map(|place| place.place).collect(),
+            places,
+            findings,
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! What the places mean to each other: whose stores they are, marks, and whether anything outlives a crash.
+
+use sequent_core::{DurabilityClass, Examination, LedgerExamination, Stamp};
+
+use super::report::{Finding, Severity, Site};
+use crate::config::{Config, LossWord};
+
+/// Whether the store bears the stamp that belongs there; or what is to be said of it. `has_rows`: the ledger has counters
+/// of this slot.
+pub(super) fn stamp(
+    place: Site,
+    found: &Examination,
+    expected: &Stamp,
+    has_rows: bool,
+) -> Result<String, Finding> {
+    if let Some(misfit) = sequent_guard::misfit(&found.inspection, expected) {
+        let (text, mend) = misfit.split_once(": ").unwrap_or((&misfit, ""));
+        let finding = Finding::new(Severity::Error, place, "stamp", text);
+        let causes =
+            "servers refuse it; counted here, another cluster's, layout's or slot's numbers would come twice";
+        return Err(finding.causes(causes).mend(mend));
+    }
+    match &found.inspection.stamp {
+        Some(_) => Ok("its stamp is right".to_owned()),
+        None if has_rows => {
+            let text = "it is empty and bears no stamp, and the ledger knows counters of this slot";
+            let finding = Finding::new(Severity::Warning, place, "stamp", text);
+            let causes = "nothing repeats: it is stamped again, and each counter begins above its ceiling";
+            Err(finding.causes(causes).mend("find out what emptied it"))
+        }
+        None => {
+            let text = "it bears no stamp yet: nobody has used it";
+            Err(Finding::new(Severity::Info, place, "stamp", text).mend("nothing: the next start stamps it"))
+        }
+    }
+}
+
+/// A ledger older than what was left of it elsewhere.
+pub(super) fn behind(version: u64, mark: u64) -> Option<Finding> {
+    let found = format!("it is at version {version}, and a mark names {mark}: it went back");
+    let finding = Finding::new(Severity::Error, Site::Ledger, "mark", found);
+    let causes = "ceilings are missing: nothing is given before an operator names the loss";
+    let mend = "put the newest ledger back, or `sequent recover --bump N`, N at least the raw ids given since the copy";
+    (version < mark).then(|| finding.causes(causes).mend(mend))
+}
+
+/// What crashes leave of the cluster as a whole.
+pub(super) fn durability(
+    config: &Config,
+    ledger: Option<&LedgerExamination>,
+    shards: &[DurabilityClass],
+) -> Option<Finding> {
+    let is_durable = |class: DurabilityClass| class == DurabilityClass::Durable;
+    if shards.is_empty() || shards.iter().copied().any(is_durable) {
+        return None;
+    }
+    if ledger.is_some_and(|ledger| !is_durable(ledger.durability().class)) {
+        let found = "neither the ledger nor any shard that was reached keeps all that it acknowledged";
+        let finding = Finding::new(Severity::Error, Site::Ring, "ring", found);
+        let causes =
+            "a crash of their machines leaves nothing that tells which numbers were given: they repeat";
+        return Some(finding.causes(causes).mend("make the ledger durable"));
+    }
+    let found = "no shard that was reached is durable";
+    let finding = Finding::new(Severity::Info, Site::Ring, "ring", found);
+    let causes = match config.ledger.loss {
+        LossWord::Continue => {
+            "with ledger.loss = \"continue\", too, numbers flow without the ledger only up to the ceilings, which are some \
+             guard.ahead_s ahead; and its marks are kept by stores that may forget them"
+        }
+        LossWord::Stop => "the ledger's marks are kept by stores that may forget them",
+    };
+    Some(finding.causes(causes).mend("have one durable store in the ring"))
+}

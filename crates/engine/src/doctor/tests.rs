@@ -1,0 +1,85 @@
+//! Counters beside their rows, as people and faults leave them.
+
+use sequent_core::{
+    Incarnation, Key, Life, Sight,
+    ledger::{Counter, Row},
+};
+
+use super::counters::{Kind, Rows, Speaks, judge};
+
+fn row(life: i64, base: u64, seen: u64, ceiling: u64) -> Row {
+    let (store, ledger) = (Incarnation::new("run"), Incarnation::new("ledger"));
+    Row { life: Life::from_stored(life), store, ledger, base, ceiling, seen, opened_at_ms: 0 }
+}
+
+fn held(life: i64, open: bool, value: u64) -> Sight {
+    Sight::Held { life: Life::from_stored(life), open, value, expires_ms: None }
+}
+
+fn kind(before: &Row, after: &Row, sight: &Sight, speaks: &str) -> Option<Kind> {
+    let (store, ledger) = (Incarnation::new(speaks), Incarnation::new("ledger"));
+    let speaks = Speaks { store: &store, ledger: &ledger };
+    judge(Rows { before, after }, sight, speaks).map(|(kind, _)| kind)
+}
+
+#[test]
+fn a_counter_between_what_was_given_and_its_ceiling_is_well() {
+    let row = row(7, 100, 150, 400);
+    for value in [150, 151, 400] {
+        assert_eq!(kind(&row, &row, &held(7, true, value), "run"), None, "{value}");
+    }
+}
+
+#[test]
+fn each_trouble_is_known() {
+    let row = row(7, 100, 150, 400);
+    let fleeting = Sight::Held { life: Life::from_stored(7), open: true, value: 200, expires_ms: Some(5) };
+    for (sight, expected) in [
+        (Sight::Missing, Kind::Vanished),
+        (Sight::Odd("x".to_owned()), Kind::Odd),
+        (held(7, true, 149), Kind::SetBack),
+        (held(7, true, 401), Kind::Above),
+        (held(7, true, 1 << 62), Kind::Leapt),
+        (held(8, true, 200), Kind::OtherLife),
+        (held(7, false, 200), Kind::Closed),
+        (fleeting, Kind::Fleeting),
+    ] {
+        assert_eq!(kind(&row, &row, &sight, "run"), Some(expected), "{sight:?}");
+    }
+}
+
+#[test]
+fn of_an_earlier_run_of_the_store_only_a_leap_matters() {
+    let row = row(7, 100, 150, 400);
+    for sight in [held(7, true, 3), held(8, true, 200), held(7, true, 500)] {
+        assert_eq!(kind(&row, &row, &sight, "another run"), Some(Kind::Reborn), "{sight:?}");
+    }
+    assert_eq!(kind(&row, &row, &held(7, true, 1 << 62), "another run"), Some(Kind::Leapt));
+}
+
+#[test]
+fn what_servers_did_between_two_looks_is_no_trouble() {
+    let (before, after) = (row(7, 100, 150, 400), row(7, 100, 390, 900));
+    assert_eq!(kind(&before, &after, &held(7, true, 401), "run"), None, "raised meanwhile");
+    let next = row(8, 400, 400, 800);
+    assert_eq!(kind(&before, &next, &held(8, true, 401), "run"), None, "a new life, begun meanwhile");
+    assert_eq!(kind(&before, &next, &held(7, true, 399), "run"), None, "seen before it began");
+}
+
+#[test]
+fn counters_are_grouped_and_a_few_of_them_named() {
+    use sequent_core::DurabilityClass;
+    let row = row(7, 100, 150, 400);
+    let speaks = Speaks { store: &row.store, ledger: &row.ledger };
+    let counters: Vec<Counter> =
+        (0..9).map(|at| Counter { slot: 2, key: Key::from_stored(&format!("k{at}")) }).collect();
+    let rows = counters.iter().map(|counter| (counter.clone(), row.clone())).collect();
+    let sights = vec![Sight::Missing; 9];
+    let verdicts = super::counters::judge_all(counters.iter().zip(&sights), &rows, &rows, speaks);
+    let found = super::counters::findings(2, &verdicts, DurabilityClass::Durable);
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!((found[0].severity.as_str(), found[0].keys.len()), ("warning", 5));
+    assert!(found[0].found.starts_with("9 counters (k0, k1, k2, k3, k4, …)"), "{}", found[0].found);
+    let found = super::counters::findings(2, &verdicts, DurabilityClass::Volatile);
+    assert_eq!(found[0].severity.as_str(), "info", "a volatile store forgets");
+}
