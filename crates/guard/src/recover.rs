@@ -26,7 +26,7 @@ pub async fn recover(
     limit: Duration,
 ) -> Result<Incarnation, SourceError> {
     let stores: Vec<Arc<dyn Store>> = shards.iter().map(|(_, store)| Arc::clone(store)).collect();
-    belongs(ledger, &stores).await?;
+    belongs(ledger, &stores, limit).await?;
     let mut floor = match home {
         Some(home) => home.mark(0).await?,
         None => 0,

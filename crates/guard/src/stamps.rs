@@ -1,10 +1,11 @@
 //! Whose store it is: which field of the stamp is another than expected, and what a person can do about it.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use sequent_core::{Inspection, LedgerId, SlotIndex, SourceError, Stamp, Store, ledger::Ledger};
+use tokio::task::JoinSet;
 
-use crate::Trouble;
+use crate::{Trouble, limit::limited};
 
 /// What helps whatever was found: an empty store is stamped, and goes on above the ceilings.
 const INSTEAD: &str = "or give the slot an empty one, which goes on above its ceilings";
@@ -25,18 +26,24 @@ pub fn misfit(found: &Inspection, expected: &Stamp) -> Option<String> {
     }
 }
 
-/// Whether the ledger is the one that the stores are stamped with.
+/// Whether the ledger is the one that the stores are stamped with. They are looked at all at once, and each within `limit`:
+/// one that is slow is not at hand, and no reason to take the ledger for one that is away.
 ///
 /// # Errors
 ///
 /// `LedgerBehind`, naming both, where every store at hand bears the stamp of one other ledger; those of the ledger's
 /// own inspection.
-pub async fn belongs(ledger: &dyn Ledger, stores: &[Arc<dyn Store>]) -> Result<(), SourceError> {
-    let mut found = Vec::with_capacity(stores.len());
-    for store in stores {
-        found.extend(store.inspect().await.ok());
+pub async fn belongs(
+    ledger: &dyn Ledger,
+    stores: &[Arc<dyn Store>],
+    limit: Duration,
+) -> Result<(), SourceError> {
+    let mut looks = JoinSet::new();
+    for store in stores.iter().cloned() {
+        looks.spawn(async move { tokio::time::timeout(limit, store.inspect()).await.ok()?.ok() });
     }
-    let id = ledger.inspect().await?.id;
+    let found: Vec<Inspection> = looks.join_all().await.into_iter().flatten().collect();
+    let id = limited(limit, "inspect", ledger.inspect()).await?.id;
     another(found.iter(), id).map_or(Ok(()), |another| Err(another.error()))
 }
 

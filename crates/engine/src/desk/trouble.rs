@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use sequent_core::{ErrorKind, MarkPlace, SourceError, mark_of};
+use tokio::task::JoinSet;
 
 use super::Desk;
 use crate::{
@@ -22,13 +23,11 @@ impl Desk {
             Some(home) => within(self.limit(), "read the mark", home.mark(0)).await?,
             None => 0,
         };
-        for shard in &self.0.shards {
-            let left = within(self.limit(), "read the mark", mark_of(&*shard.store)).await;
-            mark = mark.max(left.unwrap_or(0));
-        }
         let stores: Vec<_> = self.0.shards.iter().map(|shard| Arc::clone(&shard.store)).collect();
-        within(self.limit(), "look whose shards these are", sequent_guard::belongs(self.ledger(), &stores))
-            .await?;
+        let belongs = sequent_guard::belongs(self.ledger(), &stores, self.limit());
+        let (belongs, left) = tokio::join!(belongs, self.highest_mark());
+        belongs.map_err(|error| error.during("look whose shards these are"))?;
+        mark = mark.max(left);
         // After the marks: a ledger that is well is then never behind those that were read.
         let version = within(self.limit(), "open the ledger", self.ledger().inspect()).await?.version;
         within(self.limit(), "read the words", self.ledger().words()).await?;
@@ -40,5 +39,87 @@ impl Desk {
             return Err(SourceError::new(ErrorKind::LedgerBehind, context));
         }
         Ok(())
+    }
+
+    /// The highest mark of the shards at hand: asked all at once, each within the limit.
+    async fn highest_mark(&self) -> u64 {
+        let mut asked = JoinSet::new();
+        for shard in &self.0.shards {
+            let (store, limit) = (Arc::clone(&shard.store), self.limit());
+            asked.spawn(async move { within(limit, "read the mark", mark_of(&*store)).await.unwrap_or(0) });
+        }
+        asked.join_all().await.into_iter().max().unwrap_or(0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::pending;
+
+    use sequent_core::{
+        Block, BoxFuture, Cell, Env, Incarnation, Inspection, Life, SourceError, Stamp, Store,
+    };
+
+    use super::*;
+    use crate::{
+        Engine, NextRequest, Options,
+        config::{Config, Sources},
+        ground::Ground,
+    };
+
+    /// A store that answers nothing.
+    struct Hung;
+
+    impl Store for Hung {
+        fn inspect(&self) -> BoxFuture<'_, Result<Inspection, SourceError>> {
+            Box::pin(pending())
+        }
+
+        fn stamp<'a>(
+            &'a self,
+            _: &'a Incarnation,
+            _: Option<&'a Stamp>,
+            _: &'a Stamp,
+        ) -> BoxFuture<'a, Result<(), SourceError>> {
+            Box::pin(pending())
+        }
+
+        fn mark<'a>(&'a self, _: &'a Incarnation, _: u64) -> BoxFuture<'a, Result<u64, SourceError>> {
+            Box::pin(pending())
+        }
+
+        fn take<'a>(&'a self, _: Cell<'a>, _: Life, _: u64) -> BoxFuture<'a, Result<Block, SourceError>> {
+            Box::pin(pending())
+        }
+
+        fn close<'a>(&'a self, _: Cell<'a>, _: Life) -> BoxFuture<'a, Result<u64, SourceError>> {
+            Box::pin(pending())
+        }
+
+        fn install<'a>(&'a self, _: Cell<'a>, _: Life, _: u64) -> BoxFuture<'a, Result<(), SourceError>> {
+            Box::pin(pending())
+        }
+
+        fn lift<'a>(&'a self, _: Cell<'a>, _: Life, _: u64) -> BoxFuture<'a, Result<u64, SourceError>> {
+            Box::pin(pending())
+        }
+    }
+
+    #[tokio::test]
+    async fn a_shard_that_does_not_answer_is_not_held_against_the_ledger() {
+        let data = tempfile::tempdir().unwrap();
+        let config = Config::load(&Sources::embedded(data.path().join("data"))).unwrap();
+        let engine = Engine::open(config.clone(), Options::default()).await.unwrap();
+        engine.next(&NextRequest::new("order").unwrap()).await.unwrap();
+        engine.shutdown().await;
+        let mut ground = Ground::existing(&config, Env::default()).await.unwrap().unwrap();
+        for slot in [0, 2] {
+            ground.shards[slot].store = Arc::new(Hung);
+        }
+        let desk = Desk(Arc::new(ground));
+        assert_eq!(desk.trouble().await.map(|error| error.to_string()), None);
+        let states: Vec<String> = desk.shards().await.into_iter().map(|shard| shard.state).collect();
+        assert_eq!(states, ["unreachable", "open", "unreachable", "open"]);
+        desk.close().await;
     }
 }
