@@ -77,6 +77,11 @@ impl Cluster {
         Ok(Engine::open(config, options).await?)
     }
 
+    /// How a cluster is opened, beyond what its configuration says.
+    pub(crate) fn options(&self) -> Result<Options, Failure> {
+        options()
+    }
+
     /// The operator's desk of a cluster that exists: never makes one.
     pub(crate) async fn desk(&self) -> Result<Desk, Failure> {
         Ok(Desk::open(&self.config()?, &options()?).await?)

@@ -1,0 +1,123 @@
+//! `sequent doctor`: what is wrong with stores, ledger and their servers, what it can cause, and how to mend it.
+
+use clap::Args;
+use sequent_engine::{
+    Reason,
+    doctor::{self, Checkup, Finding, PlaceReport, Site},
+};
+
+use crate::{cluster::Cluster, failure::Failure, output};
+
+const EXAMPLES: &str = "\
+Examples:
+  sequent doctor --config sequent.toml    everything, place by place
+  sequent doctor --quiet                  only what was found, not what is fine
+  sequent doctor --json                   one object with places and findings
+
+Reads each store and the ledger, all at once, each within ten seconds, beside servers that run: stamps, the \
+settings by which a crash loses what was acknowledged, evictions and times to live, auto_increment_*, the \
+user's rights, each counter against its ceiling, the ledger's marks, versions, clocks. It takes no number and \
+changes nothing; the databases themselves hold it to that, where they can.
+
+Severities: error (something can repeat or lose numbers as it is now), warning (nothing repeats, but something \
+does not serve, leaves numbers out, or is open to more people than it should be), info.
+
+Exit codes: 0 no error was found; 1 there is one; 4 there is none, but a place could not be looked into \
+(which, it says).";
+
+/// Examine stores, ledger and servers, and say how to mend what is wrong
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Doctor {
+    /// Leave out what was looked at and is fine
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+impl Doctor {
+    pub(crate) async fn run(self, cluster: &Cluster) -> Result<(), Failure> {
+        let checkup = doctor::examine(&cluster.config()?, &cluster.options()?).await?;
+        if cluster.json() {
+            output::json(&checkup)?;
+        } else {
+            output::lines(self.text(&checkup))?;
+        }
+        verdict(&checkup)
+    }
+
+    fn text(&self, checkup: &Checkup) -> Vec<String> {
+        let mut lines = Vec::new();
+        for place in &checkup.places {
+            let own = checkup.findings.iter().filter(|finding| finding.place == place.place);
+            let own: Vec<&Finding> = own.collect();
+            if self.quiet && own.is_empty() {
+                continue;
+            }
+            lines.push(head(place));
+            lines.extend(own.into_iter().flat_map(told));
+            if !self.quiet {
+                lines.extend(place.fine.iter().map(|fine| format!("  ok       {fine}")));
+            }
+            lines.push(String::new());
+        }
+        let whole: Vec<&Finding> =
+            checkup.findings.iter().filter(|finding| finding.place == Site::Ring).collect();
+        if !whole.is_empty() {
+            lines.push(format!("ring  {}", checkup.cluster));
+            lines.extend(whole.into_iter().flat_map(told));
+            lines.push(String::new());
+        }
+        lines.push(summary(checkup));
+        lines
+    }
+}
+
+/// A place in one line.
+fn head(place: &PlaceReport) -> String {
+    let PlaceReport { place, store, address, version, durability, .. } = place;
+    let parts = [Some(*store), Some(address.as_str()), version.as_deref(), *durability];
+    format!("{place}  {}", parts.into_iter().flatten().collect::<Vec<_>>().join("  "))
+}
+
+/// A finding: what, and below it why that matters and what to do.
+fn told(finding: &Finding) -> Vec<String> {
+    let Finding { severity, check, found, causes, mend, .. } = finding;
+    let mut lines = vec![format!("  {:<8} {check}: {found}", severity.as_str())];
+    for (word, text) in [("causes", causes), ("mend", mend)] {
+        if !text.is_empty() {
+            lines.push(format!("           {word}: {text}"));
+        }
+    }
+    lines
+}
+
+fn summary(checkup: &Checkup) -> String {
+    let Checkup { cluster, errors, warnings, infos, places, unreached, .. } = checkup;
+    let seen = places.len() - unreached.len();
+    let many = |count: &usize, word: &str| format!("{count} {word}{}", if *count == 1 { "" } else { "s" });
+    format!(
+        "{cluster}: {}, {}, {}; {seen} of {} looked into",
+        many(errors, "error"),
+        many(warnings, "warning"),
+        many(infos, "note"),
+        many(&places.len(), "place"),
+    )
+}
+
+/// What scripts are told: an error is graver than a place that nobody could look into.
+fn verdict(checkup: &Checkup) -> Result<(), Failure> {
+    if checkup.errors > 0 {
+        let text = format!("{} by which numbers can repeat or be lost: see above", checkup.errors);
+        return Err(Failure::failed(format!("findings: {text}")));
+    }
+    if checkup.unreached.is_empty() {
+        return Ok(());
+    }
+    let reason = if checkup.unreached.contains(&Site::Ledger) {
+        Reason::LedgerUnavailable
+    } else {
+        Reason::NoShardAvailable
+    };
+    let names: Vec<String> = checkup.unreached.iter().map(ToString::to_string).collect();
+    Err(Failure::reason(reason, format!("could not be looked into: {}", names.join(", "))))
+}

@@ -1,0 +1,186 @@
+//! `sequent doctor` on embedded clusters: what is well, what people and faults have done, and that nothing is changed.
+
+use std::{fs, process::Command};
+
+use crate::{
+    place::{Place, copy},
+    running::{FREE, Running},
+};
+
+/// The findings of a severity, as `check: found`.
+fn found(report: &serde_json::Value, severity: &str) -> Vec<String> {
+    let findings = report["findings"].as_array().unwrap().iter();
+    let of = findings.filter(|finding| finding["severity"] == severity);
+    let text = |name: &str, finding: &serde_json::Value| finding[name].as_str().unwrap().to_owned();
+    of.map(|finding| {
+        format!("{} {}: {}", text("place", finding), text("check", finding), text("found", finding))
+    })
+    .collect()
+}
+
+/// Runs a statement on a database file, as a person would.
+fn by_hand(place: &Place, file: &str, sql: &str) {
+    let path = place.path(&format!("sequent-data/{file}"));
+    let script = "import sqlite3, sys\n\
+                  db = sqlite3.connect(sys.argv[1], isolation_level=None, timeout=30)\n\
+                  db.execute(sys.argv[2])\n\
+                  db.close()";
+    let ran = Command::new("python3").args(["-c", script]).arg(path).arg(sql).output().unwrap();
+    assert!(ran.status.success(), "{ran:?}");
+}
+
+#[test]
+fn a_sound_cluster_has_no_findings_and_is_as_it_was() {
+    let place = Place::with_cluster();
+    let before = place.content("sequent-data");
+    let text = place.text(&["doctor"]);
+    assert!(text.contains("slot 3  sqlite  ") && text.contains("  ok       its stamp is right"), "{text}");
+    assert!(text.ends_with("embedded: 0 errors, 0 warnings, 0 notes; 5 of 5 places looked into\n"), "{text}");
+    let report = place.json(&["doctor", "--json"]);
+    assert_eq!((&report["errors"], &report["findings"]), (&0.into(), &serde_json::json!([])), "{report}");
+    assert_eq!(report["places"][0]["place"], "ledger");
+    assert_eq!(
+        (&report["places"][1]["place"], &report["places"][1]["durability"]),
+        (&"slot 0".into(), &"durable".into())
+    );
+    let quiet = place.text(&["doctor", "--quiet"]);
+    assert_eq!(quiet.lines().count(), 1, "{quiet}");
+    assert!(place.content("sequent-data") == before, "something was changed");
+    assert_eq!(place.numbers(&["next", "order", "-n", "5"]), [6, 7, 8, 9, 10]);
+}
+
+#[test]
+fn beside_a_server_at_work_nothing_is_found_and_nothing_disturbed() {
+    let place = Place::with_cluster();
+    let server = Running::start(&place, &[&["serve"], &FREE[..]].concat());
+    for turn in 0..5 {
+        place.numbers(&["next", "order", "-n", "100"]);
+        let report = place.json(&["doctor", "--json"]);
+        assert_eq!(found(&report, "error"), [""; 0], "turn {turn}");
+        assert_eq!(found(&report, "warning"), [""; 0], "turn {turn}");
+    }
+    let (code, err) = server.end();
+    assert_eq!(code, Some(0), "{err}");
+}
+
+#[test]
+fn where_there_is_no_cluster_none_is_made() {
+    let place = Place::new();
+    place.run(&["doctor"]).refused(1, &["NO_CLUSTER", "sequent-data"]);
+    assert!(!place.path("sequent-data").exists());
+}
+
+#[test]
+fn a_counter_set_back_or_far_ahead_is_an_error_that_names_it() {
+    let place = Place::with_cluster();
+    place.numbers(&["next", "order", "-n", "400"]);
+    by_hand(&place, "shard-1.db", "UPDATE cells SET v = 2");
+    by_hand(&place, "shard-2.db", "UPDATE cells SET v = 1 << 62");
+    let ran = place.run(&["doctor", "--json"]);
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    let errors = found(&ran.as_json(), "error");
+    assert_eq!(errors.len(), 2, "{errors:?}");
+    assert!(errors[0].starts_with("slot 1 counter: counter order: its value is 2, and "), "{errors:?}");
+    assert!(
+        errors[1].starts_with("slot 2 counter: counter order: its value 4611686018427387904 is far"),
+        "{errors:?}"
+    );
+    assert_eq!(ran.error()["reason"], "FAILED");
+    let text = place.run(&["doctor", "--quiet"]).out;
+    assert!(
+        text.contains("  error    counter: ") && text.contains("           mend: delete its cell"),
+        "{text}"
+    );
+    assert!(!text.contains("slot 0") && !text.contains("  ok "), "quiet: {text}");
+}
+
+#[test]
+fn a_counter_that_is_gone_or_closed_repeats_nothing() {
+    let place = Place::with_cluster();
+    by_hand(&place, "shard-1.db", "DELETE FROM cells");
+    by_hand(&place, "shard-2.db", "UPDATE cells SET open = 0");
+    let report = place.json(&["doctor", "--json"]);
+    let warnings = found(&report, "warning");
+    assert_eq!(warnings, ["slot 1 counter: counter order: there is no cell of it"]);
+    let infos = found(&report, "info");
+    assert!(infos[0].starts_with("slot 2 counter: counter order: its cell is closed for life "), "{infos:?}");
+    let numbers = place.numbers(&["next", "order", "-n", "8"]);
+    assert!(numbers.iter().all(|number| *number > 5), "{numbers:?}");
+}
+
+#[test]
+fn files_in_each_others_place_are_errors() {
+    let place = Place::with_cluster();
+    place.swap("sequent-data/shard-0.db", "sequent-data/shard-3.db");
+    let ran = place.run(&["doctor", "--json"]);
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    let errors = found(&ran.as_json(), "error");
+    let [one, other] = &errors[..] else { panic!("{errors:?}") };
+    assert!(one.starts_with("slot 0 stamp: the store bears stamp slot=3, expected slot=0"), "{one}");
+    assert!(other.starts_with("slot 3 stamp: the store bears stamp slot=0, expected slot=3"), "{other}");
+}
+
+#[test]
+fn a_ledger_that_went_back_is_an_error() {
+    let place = Place::with_cluster();
+    for name in ["ledger.db", "ledger.db-wal"] {
+        let from = place.path(&format!("sequent-data/{name}"));
+        if from.exists() {
+            fs::copy(from, place.path(name)).unwrap();
+        }
+    }
+    place.numbers(&["next", "order", "-n", "400"]);
+    for name in ["ledger.db", "ledger.db-wal", "ledger.db-shm"] {
+        let (to, from) = (place.path(&format!("sequent-data/{name}")), place.path(name));
+        drop(fs::remove_file(&to));
+        if from.exists() {
+            fs::copy(from, to).unwrap();
+        }
+    }
+    let ran = place.run(&["doctor", "--json"]);
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    let errors = found(&ran.as_json(), "error");
+    assert!(errors.iter().any(|error| error.starts_with("ledger mark: it is at version ")), "{errors:?}");
+}
+
+#[test]
+fn a_copied_directory_is_an_error() {
+    let place = Place::with_cluster();
+    copy(&place.path("sequent-data"), &place.path("copy"));
+    let ran = place.run(&["doctor", "--json", "--data", "copy"]);
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    let errors = found(&ran.as_json(), "error");
+    assert!(errors[0].starts_with("ring mark: ") && errors[0].contains("is a copy"), "{errors:?}");
+}
+
+#[test]
+fn a_place_that_is_away_is_named_and_the_others_are_looked_into() {
+    let place = Place::with_cluster();
+    fs::remove_file(place.path("sequent-data/shard-1.db")).unwrap();
+    let ran = place.run(&["doctor", "--json"]);
+    assert_eq!(ran.code, Some(4), "{ran:?}");
+    let report = ran.as_json();
+    assert_eq!(report["unreached"], serde_json::json!(["slot 1"]));
+    assert!(found(&report, "warning")[0].starts_with("slot 1 reach: "), "{report}");
+    assert_eq!(
+        report["places"].as_array().unwrap().iter().filter(|place| place["reached"] == true).count(),
+        4
+    );
+    assert_eq!(ran.error()["reason"], "NO_SHARD_AVAILABLE");
+    assert!(!place.path("sequent-data/shard-1.db").exists(), "nothing is made");
+    fs::remove_file(place.path("sequent-data/ledger.db")).unwrap();
+    fs::create_dir(place.path("sequent-data/ledger.db")).unwrap();
+    place.run(&["doctor"]).refused(3, &["ledger.db is a directory"]);
+}
+
+#[test]
+fn another_layout_in_the_configuration_is_an_error() {
+    let place = Place::with_cluster();
+    let ran = place.run(&["doctor", "--json", "--set", "ring.shard_bits=3"]);
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    let errors = found(&ran.as_json(), "error");
+    assert!(
+        errors[0].starts_with("ledger layout: ring.shard_bits is 3: the ledger's layout has 2"),
+        "{errors:?}"
+    );
+}
