@@ -183,6 +183,8 @@ pub struct LifeReport {
 /// A running engine: its cluster, its slots, the keys in use.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Status {
+    /// When the look was begun (RFC 3339, UTC): nothing here is older. What a server shows of its ring is newer.
+    pub as_of: String,
     /// The cluster's name.
     pub cluster: String,
     /// n.

@@ -21,6 +21,9 @@ pub struct SlotGlance {
     pub since_ms: Option<u64>,
     /// When it will be tried again, where a time is set.
     pub retry_in_ms: Option<u64>,
+    /// How often it was slow: answers after `slow_after_ms`, verbs without one, verbs that gave up against others.
+    /// `slow_limit` of them within `slow_window_s` evict it.
+    pub slow_events: u64,
     /// How often it left the rotation.
     pub evictions: u64,
     /// How often it came back.
@@ -37,6 +40,7 @@ impl Engine {
             cause: slot.cause.map(|(kind, detail)| (kind.as_str(), detail)),
             since_ms: slot.since.map(|since| ms(now.saturating_duration_since(since))),
             retry_in_ms: slot.retry_at.map(|at| ms(at.saturating_duration_since(now))),
+            slow_events: slot.counts.slow + slot.counts.timeouts + slot.counts.contended,
             evictions: slot.counts.evictions,
             rescues: slot.counts.rescues,
         };

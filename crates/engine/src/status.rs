@@ -20,7 +20,7 @@ use crate::{
 const KEYS_SHOWN_MAX: usize = 1000;
 
 pub(crate) async fn status(engine: &Inner) -> Status {
-    let now = engine.env.clock.now();
+    let (now, as_of) = (engine.env.clock.now(), engine.env.clock.wall());
     let (mut shards, unfit) = tokio::join!(engine.desk.shards(), unfit(engine));
     for (report, slot) in shards.iter_mut().zip(engine.ring.status()) {
         overlay(report, slot, now);
@@ -32,6 +32,7 @@ pub(crate) async fn status(engine: &Inner) -> Status {
         KeyReport { key: key.to_string(), ready: stats.reserve, given: stats.dealt, rate: stats.rate_short }
     };
     Status {
+        as_of: humantime::format_rfc3339_millis(as_of).to_string(),
         cluster: record.cluster.to_string(),
         shard_bits: record.layout.shard_bits(),
         memory_bits: record.layout.memory_bits(),

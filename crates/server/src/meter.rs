@@ -22,6 +22,7 @@ const IN_FLIGHT: &str = "sequent_requests_in_flight";
 const CONNECTIONS: &str = "sequent_connections";
 const REFUSED: &str = "sequent_connections_refused_total";
 const SLOT_STATE: &str = "sequent_slot_state";
+const SLOW_EVENTS: &str = "sequent_slot_slow_events_total";
 const RESERVE: &str = "sequent_reserve_numbers";
 const KEYS: &str = "sequent_live_keys";
 const READY: &str = "sequent_ready";
@@ -177,13 +178,14 @@ pub(crate) fn begin(engine: &Engine) {
     set_engine(engine, 0);
 }
 
-/// The states of the slots, the keys in use, and the numbers ready over all of them.
+/// The states of the slots and how often they were slow, the keys in use, and the numbers ready over all of them.
 pub(crate) fn set_engine(engine: &Engine, reserve: u64) {
     for slot in engine.slots() {
         for known in SLOT_STATES {
             let gauge = metrics::gauge!(SLOT_STATE, "slot" => slot.slot.to_string(), "state" => known);
             gauge.set(if known == slot.state { 1.0 } else { 0.0 });
         }
+        metrics::counter!(SLOW_EVENTS, "slot" => slot.slot.to_string()).absolute(slot.slow_events);
     }
     #[allow(clippy::cast_precision_loss, reason = "gauges of what fits in memory")]
     let (keys, reserve) = (engine.live_keys() as f64, reserve as f64);
@@ -197,6 +199,7 @@ pub(crate) fn describe() {
         (REQUESTS, "Requests answered, by reason; OK where numbers were given"),
         (ISSUED, "Numbers given"),
         (REFUSED, "Connections that were not taken"),
+        (SLOW_EVENTS, "Slow answers, missing ones, and waits for others: some within a while evict a slot"),
     ];
     for (name, meaning) in counters {
         metrics::describe_counter!(name, Unit::Count, meaning);

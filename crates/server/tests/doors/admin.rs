@@ -12,6 +12,25 @@ async fn status_is_json_with_numbers_as_strings() {
     assert_eq!((&json["keys"][0]["key"], &json["keys"][0]["given"]), (&"order".into(), &"1".into()));
 }
 
+/// A status may be a few seconds old; it says how old.
+#[tokio::test]
+async fn a_status_names_the_instant_of_its_look() {
+    let server = Server::start().await;
+    server.number().await;
+    let first = wire::get(server.admin, "/v1/status").await.json();
+    let instant = |json: &serde_json::Value| json["as_of"].as_str().unwrap().to_owned();
+    let (then, given) = (instant(&first), |json: &serde_json::Value| json["keys"][0]["given"].clone());
+    assert!(then.len() == 24 && then.starts_with("20") && then.ends_with('Z'), "{then}");
+    for _ in 0..5 {
+        server.number().await;
+    }
+    let second = wire::get(server.admin, "/v1/status").await.json();
+    // The same look, or, on a machine that stood still for seconds, another one.
+    let same = instant(&second) == then;
+    assert!(same || instant(&second) > then, "{second}");
+    assert_eq!(same, given(&second) == given(&first), "{second}");
+}
+
 #[tokio::test]
 async fn admin_is_read_only_and_alone_on_its_listener() {
     let server = Server::start().await;

@@ -89,6 +89,7 @@ async fn what_somebody_on_call_needs_first() {
             r#"sequent_lives_opened_total{slot="0"} 1"#,
             "sequent_live_keys 1",
             "# HELP sequent_requests_total ",
+            r#"sequent_slot_slow_events_total{slot="1"} "#,
         ],
     )
     .await;
