@@ -20,10 +20,12 @@
 //! ```
 
 mod above;
+mod advance;
 mod ahead;
 mod aim;
 mod ask;
 mod background;
+mod capacity;
 mod catalog;
 pub mod config;
 mod data;
@@ -34,6 +36,7 @@ pub mod doctor;
 mod engine;
 mod error;
 mod events;
+mod floors;
 mod footing;
 mod ground;
 mod limit;
@@ -52,7 +55,9 @@ mod tasks;
 mod texts;
 mod wall;
 
+pub use advance::AdvanceReport;
 pub use ask::{Dated, Issued, NextRequest};
+pub use capacity::Capacity;
 pub use definition::{Body, BodyFault, Placement, SPREAD_CAPACITY_MIN};
 pub use desk::{Desk, Saying};
 pub use engine::Engine;

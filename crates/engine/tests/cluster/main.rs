@@ -2,12 +2,15 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests fail as tests do")]
 
+mod advance;
 mod definitions;
 mod idle;
 mod losses;
+mod midnight;
 mod operators;
 mod refusals;
 mod taking;
+mod texts;
 
 use std::{
     fs,
