@@ -76,6 +76,7 @@ impl Inner {
     /// lost of them is written again, unless nothing may rest on it.
     pub(crate) async fn follow(&self, version: Option<u64>) -> Result<(), SourceError> {
         self.catalog.follow(version).await?;
+        self.follow_floors().await?;
         if self.keeper.trouble().is_none() {
             self.catalog.restore().await?;
             if let Err(error) = self.catalog.bring_pending().await {

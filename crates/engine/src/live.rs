@@ -16,6 +16,7 @@ use crate::{
     catalog::Entry,
     dense::not_leased,
     engine::{IDLE_AFTER, Inner},
+    floors::Above,
 };
 
 /// A key in use.
@@ -23,6 +24,8 @@ pub(crate) struct Live {
     entry: Arc<Entry>,
     spanned: Arc<Spanned>,
     reservoir: Reservoir,
+    /// The number that its key was advanced to; 0 where it was not.
+    floor: u64,
     /// Here as well, since the hot path looks at it.
     has_texts: bool,
     /// `None` without a template: most keys.
@@ -62,6 +65,11 @@ impl Live {
     /// The same, to be kept.
     pub(crate) fn shared_entry(&self) -> &Arc<Entry> {
         &self.entry
+    }
+
+    /// The number that its key had been advanced to when it was made.
+    pub(crate) fn floor(&self) -> u64 {
+        self.floor
     }
 
     pub(crate) fn version(&self) -> u32 {
@@ -170,7 +178,8 @@ impl Inner {
         let ring: Arc<dyn Source> = self.ring.source(key.clone(), counters);
         let expanded = Arc::new(Expansion::new(ring, layout));
         let spanned = Arc::new(Spanned::new(expanded, layout, span));
-        let source: Arc<dyn Source> = Arc::clone(&spanned) as _;
+        let floor = self.floors.of(key);
+        let source = Above::of(Arc::clone(&spanned) as _, floor, self.env.events.clone());
         let reservoir = Reservoir::within(source, Arc::clone(&self.setting));
         if period.as_ref().is_some_and(|period| period.until.is_some()) {
             self.dated.store(true, Ordering::Relaxed);
@@ -179,6 +188,7 @@ impl Inner {
             entry,
             spanned,
             reservoir,
+            floor,
             has_texts,
             period: period.map(Box::new),
             reach: OnceLock::new(),

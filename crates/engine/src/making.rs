@@ -81,6 +81,10 @@ impl Inner {
         if self.catalog.find(name).is_none_or(|entry| !entry.same(live.entry())) {
             self.keys.remove(|held| held == key);
         }
+        if self.floors.of(key) != live.floor() {
+            live.reservoir().close_because("its key was advanced meanwhile");
+            self.keys.remove(|held| held == key);
+        }
         if self.stopping.load(Ordering::Acquire) {
             live.reservoir().close();
             self.keys.remove(|held| held == key);

@@ -18,6 +18,7 @@ use crate::{
     data::{self, Found, Quarantine},
     engine::Inner,
     events::{Memory, Seldom, watched},
+    floors::Floors,
     footing::Alarm,
     ground::{FIRST_CALL_FACTOR, Ground},
     limit::within,
@@ -114,6 +115,8 @@ async fn assemble(
         keeper.trouble().is_none(),
     )
     .await?;
+    let floors = Floors::read(&*ground.ledger, ground.limit).await;
+    let floors = floors.map_err(|error| OpenError::of_source(&error))?;
     let tasks = Tasks::new();
     let inner = Arc::new(Inner {
         limits: config.limits.clone(),
@@ -125,6 +128,7 @@ async fn assemble(
         keeper,
         desk: Desk(Arc::new(ground)),
         catalog,
+        floors,
         keys: Registry::new(LIVE_KEYS_MAX),
         tasks,
         memory,

@@ -1,0 +1,241 @@
+//! `advance`: for imports, a key is moved forward; no number up to the one named is given any more.
+
+use sequent_core::{
+    Key, Layout, SequenceName, Span,
+    ledger::{Advanced, DenseAsk, DenseTaken},
+};
+use sequent_guard::Headroom;
+use serde::Serialize;
+
+use crate::{
+    Engine, EngineError, NextRequest, Placement, Reason,
+    limit::{of_ledger, patiently, within},
+};
+
+/// The widest leap of a dense counter that needs no word, as far as the range allows: that of a counter on a ring.
+const DENSE_LEAP_MAX: u64 = 1 << 36;
+
+/// The share of what is left that such a leap may be.
+const DENSE_LEAP_SHARE: u64 = 1000;
+
+/// How often a dense counter is looked at again, where others took from it meanwhile.
+const DENSE_TRIES_MAX: u32 = 16;
+
+/// What an advance came to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct AdvanceReport {
+    /// The sequence.
+    pub sequence: String,
+    /// The key.
+    pub key: String,
+    /// No number up to here is given any more.
+    pub to: u64,
+    /// The highest number that was given before, as far as servers had reported; 0: none.
+    pub before: u64,
+    /// The lowest number that may be given now; absent: none is left.
+    pub next: Option<u64>,
+    /// Whether the key had been advanced so far already.
+    pub already: bool,
+}
+
+/// Where a key is to be moved, checked.
+struct Aimed<'a> {
+    name: &'a SequenceName,
+    key: Key,
+    span: Span,
+    to: u64,
+    leap: bool,
+}
+
+impl Engine {
+    /// Moves the key of a request forward: no number up to `to` is given any more, by any server, once it has heard of it,
+    /// which takes two seconds at most; what clients hold on lease ends with the lease. Whoever does it again changes
+    /// nothing. `leap`: a person has named the jump, however wide.
+    ///
+    /// # Errors
+    ///
+    /// `INVALID_ARGUMENT` for what is backward, beyond the sequence's end, or a leap that was not named.
+    pub async fn advance(
+        &self,
+        request: &NextRequest,
+        to: u64,
+        leap: bool,
+    ) -> Result<AdvanceReport, EngineError> {
+        let entry = self.0.entry(&request.name).await?;
+        let key = self.0.aim(std::sync::Arc::clone(&entry), request)?.key;
+        let (body, name) = (entry.body()?, &request.name);
+        let aimed = Aimed { name, key, span: body.span(), to, leap };
+        aimed.check_range()?;
+        let held = self.advanced_to(&aimed.key).await?;
+        if held > to {
+            let bound =
+                format!("at least {held} is allowed: the key was advanced so far, and goes forward only");
+            return Err(EngineError::invalid("to", to, bound));
+        }
+        let (before, next) = match body.placement() {
+            Placement::Spread => self.advance_spread(&aimed, held == to).await?,
+            Placement::Dense => self.advance_dense(&aimed, held == to).await?,
+        };
+        self.note_advance(&aimed, held).await?;
+        let Aimed { key, .. } = aimed;
+        let (sequence, key) = (name.to_string(), key.to_string());
+        Ok(AdvanceReport { sequence, key, to, before, next, already: held == to })
+    }
+
+    async fn advanced_to(&self, key: &Key) -> Result<u64, EngineError> {
+        let read = self.0.floors.refresh(&*self.0.desk.0.ledger, self.0.desk.0.limit).await;
+        read.map_err(|error| of_ledger(&error))?;
+        Ok(self.0.floors.of(key))
+    }
+
+    async fn advance_spread(
+        &self,
+        aimed: &Aimed<'_>,
+        again: bool,
+    ) -> Result<(u64, Option<u64>), EngineError> {
+        let (keeper, layout, Aimed { name, key, span, .. }) = (&self.0.keeper, self.0.desk.layout(), aimed);
+        let raw_max = span.raw_max(layout);
+        let of_guard = |error| EngineError::of_source(name, error);
+        let headroom = keeper.headroom(key, raw_max).await.map_err(of_guard)?;
+        let floors = aimed.floors(layout);
+        let before = aimed.highest(layout, &headroom);
+        if !again {
+            aimed.check_forward(before)?;
+            aimed.check_leap(layout, &headroom, &floors)?;
+        }
+        keeper.advance(key, raw_max, &floors).await.map_err(of_guard)?;
+        let after = keeper.headroom(key, raw_max).await.map_err(of_guard)?;
+        Ok((before, aimed.lowest(layout, &after)))
+    }
+
+    /// A dense counter is moved by a take of all that lies between, which nobody gets.
+    async fn advance_dense(&self, aimed: &Aimed<'_>, again: bool) -> Result<(u64, Option<u64>), EngineError> {
+        let (span, limit) = (aimed.span, aimed.span.capacity());
+        let target = aimed.place() + 1;
+        let number = |ordinal: u64| match ordinal {
+            0 => 0,
+            ordinal => span.start() + span.step() * (ordinal - 1),
+        };
+        let mut before = None;
+        for _ in 0..DENSE_TRIES_MAX {
+            let at = self.dense_at(aimed).await?;
+            let before = *before.get_or_insert(number(at));
+            if at >= target {
+                if !again && at > target {
+                    aimed.check_forward(before)?;
+                }
+                return Ok((before, (at < limit).then(|| number(at + 1))));
+            }
+            let leap = ((limit - at) / DENSE_LEAP_SHARE).min(DENSE_LEAP_MAX).max(4);
+            if !aimed.leap && !again && target - at > leap {
+                return Err(aimed.leaps(number(at + leap)));
+            }
+            // What others take meanwhile would move it further than asked for: they are behind, and it is looked at again.
+            let ask = DenseAsk { key: aimed.key.clone(), count: target - at, limit: target, above: at };
+            let counted = self.0.keeper.count(ask).await;
+            match counted.map_err(|error| EngineError::of_source(aimed.name, error))? {
+                DenseTaken::Last(_) | DenseTaken::Spent { .. } | DenseTaken::Behind { .. } => {}
+            }
+        }
+        let text = format!("{} was taken from again and again meanwhile: try again", aimed.name);
+        Err(EngineError::new(Reason::LedgerUnavailable, text))
+    }
+
+    async fn dense_at(&self, aimed: &Aimed<'_>) -> Result<u64, EngineError> {
+        let ground = &self.0.desk.0;
+        let read = || {
+            let rows = ground.ledger.dense(Some(aimed.name.as_str()), crate::report::COUNTERS_SHOWN_MAX);
+            within(ground.limit, "read the dense counters", rows)
+        };
+        let rows = patiently(read).await.map_err(|error| of_ledger(&error))?;
+        Ok(rows.into_iter().find(|row| row.key == aimed.key).map_or(0, |row| row.value))
+    }
+
+    /// Every server hears of it with the definitions; this one at once.
+    async fn note_advance(&self, aimed: &Aimed<'_>, held: u64) -> Result<(), EngineError> {
+        if held < aimed.to {
+            let (ground, advanced) = (&self.0.desk.0, Advanced { key: aimed.key.clone(), to: aimed.to });
+            let note =
+                || within(ground.limit, "note how far a key is advanced", ground.ledger.advance(&advanced));
+            patiently(note).await.map_err(|error| of_ledger(&error))?;
+        }
+        self.0.follow_floors().await.map_err(|error| of_ledger(&error))
+    }
+}
+
+impl Aimed<'_> {
+    fn check_range(&self) -> Result<(), EngineError> {
+        let (start, limit) = (self.span.start(), self.span.limit());
+        if self.to < start {
+            return Err(
+                self.refused(format!("at least {start}, the first number of {}, is allowed", self.name))
+            );
+        }
+        if self.to > limit {
+            return Err(
+                self.refused(format!("at most {limit}, the last number of {}, is allowed", self.name))
+            );
+        }
+        Ok(())
+    }
+
+    /// The place, from 0, of the highest number that may not leave any more.
+    fn place(&self) -> u64 {
+        (self.to - self.span.start()) / self.span.step()
+    }
+
+    fn floors(&self, layout: Layout) -> Vec<u64> {
+        (0..layout.slots()).map(|slot| layout.raw_behind(self.place(), slot)).collect()
+    }
+
+    /// The highest number at or below which the counters give nothing any more.
+    fn highest(&self, layout: Layout, headroom: &[Headroom]) -> u64 {
+        let place = headroom.iter().filter_map(|slot| layout.place_of(slot.at, slot.slot)).max();
+        place.map_or(0, |place| self.number(place))
+    }
+
+    /// The lowest number that any counter can give.
+    fn lowest(&self, layout: Layout, headroom: &[Headroom]) -> Option<u64> {
+        let first = |slot: &Headroom| {
+            let last = layout.place_of(slot.at.saturating_add(1), slot.slot)?;
+            Some((last + 1 - layout.numbers_per_id()).max(self.place() + 1))
+        };
+        let number = self.number(headroom.iter().filter_map(first).min()?);
+        (number <= self.span.limit()).then_some(number)
+    }
+
+    fn number(&self, place: u64) -> u64 {
+        place.saturating_mul(self.span.step()).saturating_add(self.span.start())
+    }
+
+    fn check_forward(&self, before: u64) -> Result<(), EngineError> {
+        if self.to >= before {
+            return Ok(());
+        }
+        Err(self.refused(format!(
+            "at least {before} is allowed: numbers up to there are given, and it goes forward only"
+        )))
+    }
+
+    fn check_leap(&self, layout: Layout, headroom: &[Headroom], floors: &[u64]) -> Result<(), EngineError> {
+        let leaps = headroom.iter().zip(floors).any(|(slot, floor)| *floor > slot.bound);
+        if self.leap || !leaps {
+            return Ok(());
+        }
+        let bound =
+            headroom.iter().filter_map(|slot| layout.place_of(slot.bound, slot.slot)).min().unwrap_or(0);
+        Err(self.leaps(self.number(bound)))
+    }
+
+    fn leaps(&self, bound: u64) -> EngineError {
+        let bound = bound.min(self.span.limit());
+        self.refused(format!(
+            "at most {bound} is allowed, what lies beyond is a leap (more than a thousandth of what is left): where it is \
+             meant, name it by --leap"
+        ))
+    }
+
+    fn refused(&self, bound: String) -> EngineError {
+        EngineError::invalid("to", self.to, bound)
+    }
+}

@@ -1,0 +1,105 @@
+//! Keys moved forward for an import.
+
+use std::time::Duration;
+
+use sequent_core::Event;
+use sequent_engine::{Engine, NextRequest, Options, Reason};
+use sequent_testkit::Oracle;
+
+use super::{Place, take};
+
+fn order() -> NextRequest {
+    NextRequest::new("order").unwrap()
+}
+
+#[tokio::test]
+async fn a_running_server_gives_nothing_of_before_once_it_has_heard() {
+    let place = Place::new();
+    let (server, oracle) = (Engine::open(place.config(), Options::default()).await.unwrap(), Oracle::new());
+    let next = async || {
+        let issued = server.next(&order()).await.unwrap();
+        oracle.add_blocks(&issued.numbers, "order").unwrap();
+        issued.numbers.highest().unwrap()
+    };
+    for _ in 0..50 {
+        next().await;
+    }
+    let desk = place.open().await.unwrap();
+    let done = desk.advance(&order(), 100_000, false).await.unwrap();
+    assert!(done.before >= 50 && done.next == Some(100_001) && !done.already, "{done:?}");
+    let heard = async {
+        while next().await <= 100_000 {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    // Two seconds are the promise; the rest is for a busy machine.
+    tokio::time::timeout(Duration::from_secs(15), heard).await.unwrap();
+    for _ in 0..500 {
+        assert!(next().await > 100_000, "what it held ready is burnt");
+    }
+    let again = desk.advance(&order(), 100_000, false).await.unwrap();
+    assert!(again.already, "{again:?}");
+    assert!(server.status().await.shards.iter().all(|shard| shard.state == "live"));
+    let regressed = |events: Vec<sequent_engine::Recent>| {
+        events
+            .iter()
+            .any(|recent| matches!(recent.event, Event::Regressed { .. } | Event::Quarantined { .. }))
+    };
+    assert!(!regressed(server.recent()) && !regressed(desk.recent()));
+    server.shutdown().await;
+    desk.shutdown().await;
+    assert!(
+        place.take("order", 9).await.into_iter().all(|number| number > 100_500),
+        "and after all have ended"
+    );
+}
+
+#[tokio::test]
+async fn a_slot_that_is_away_gives_nothing_of_before_when_it_is_back() {
+    let place = Place::new();
+    place.take("order", 40).await;
+    let (file, aside) = (place.file("shard-1.db"), place.file("aside.db"));
+    std::fs::rename(&file, &aside).unwrap();
+    std::fs::create_dir(&file).unwrap();
+    let engine = place.open().await.unwrap();
+    engine.advance(&order(), 1_000_003, false).await.unwrap();
+    engine.shutdown().await;
+    std::fs::remove_dir(&file).unwrap();
+    std::fs::rename(&aside, &file).unwrap();
+    let numbers = place.take("order", 40).await;
+    assert!(numbers.iter().all(|number| *number > 1_000_003), "{numbers:?}");
+    assert!(numbers.iter().any(|number| number % 4 == 2), "slot 1 is back: {numbers:?}");
+}
+
+#[tokio::test]
+async fn a_slot_that_is_empty_yet_begins_above_it() {
+    let part = "cluster = \"x\"\n[ring]\nshard_bits = 1\n[[sequence]]\nname = \"order\"\n";
+    let shard = |slot: u8| format!("[[shard]]\nslot = {slot}\nstore = \"sqlite\"\npath = \"s{slot}.db\"\n");
+    let mut place = Place::with(&format!("{part}{}", shard(0)));
+    place.take("order", 3).await;
+    let engine = place.open().await.unwrap();
+    engine.advance(&order(), 5000, false).await.unwrap();
+    engine.shutdown().await;
+    place.say(&format!("{part}{}{}", shard(0), shard(1)));
+    let numbers = place.take("order", 6).await;
+    assert_eq!(numbers, [5001, 5002, 5003, 5004, 5005, 5006]);
+}
+
+#[tokio::test]
+async fn a_dense_sequence_goes_on_with_the_very_next() {
+    let part = "[[sequence]]\nname = \"order\"\nplacement = \"dense\"\nstart = 100\nstep = 10\nend = 900\n";
+    let place = Place::with(part);
+    assert_eq!(place.take("order", 2).await, [100, 110]);
+    let engine = place.open().await.unwrap();
+    let done = engine.advance(&order(), 145, false).await.unwrap();
+    assert_eq!((done.before, done.next), (110, Some(150)));
+    assert_eq!(take(&engine, "order", 1).await.unwrap(), [150]);
+    assert!(engine.advance(&order(), 145, false).await.unwrap().already);
+    for (to, leap) in [(130, true), (901, true), (800, false)] {
+        let error = engine.advance(&order(), to, leap).await.unwrap_err();
+        assert_eq!(error.reason(), Reason::InvalidArgument, "{error}");
+    }
+    assert_eq!(engine.advance(&order(), 900, true).await.unwrap().next, None);
+    assert_eq!(take(&engine, "order", 1).await.unwrap_err().reason(), Reason::SequenceExhausted);
+    engine.shutdown().await;
+}
