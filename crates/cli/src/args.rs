@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 use crate::commands::{
-    bench, completions, config, dev, evict, explain, list, man, next, recover, rescue, serve, shards, show,
+    advance, bench, completions, config, dev, doctor, drain, evict, explain, list, man, next, parse, preview, recover, rescue, serve,
+    shards, show,
 };
 
 /// Help is wrapped here at the widest, so that it reads like a page and not like a log.
@@ -69,10 +70,15 @@ pub(crate) enum Command {
     List(list::List),
     Show(show::Show),
     Shards(shards::Shards),
+    Doctor(doctor::Doctor),
     Evict(evict::Evict),
+    Drain(drain::Drain),
     Rescue(rescue::Rescue),
     Recover(recover::Recover),
+    Advance(advance::Advance),
     Explain(explain::Explain),
+    Preview(preview::Preview),
+    Parse(parse::Parse),
     Config(config::Config),
     Bench(bench::Bench),
     Completions(completions::Completions),

@@ -14,6 +14,7 @@ mod output;
 mod presence;
 mod remote;
 mod runtime;
+mod with;
 
 use std::{ffi::OsStr, process::ExitCode};
 
@@ -72,10 +73,15 @@ fn run(cli: Cli) -> Result<(), Failure> {
         Command::List(command) => short(command.run(&cluster)),
         Command::Show(command) => short(command.run(&cluster)),
         Command::Shards(command) => short(command.run(&cluster)),
+        Command::Doctor(command) => short(command.run(&cluster)),
         Command::Evict(command) => short(command.run(&cluster)),
+        Command::Drain(command) => short(command.run(&cluster)),
         Command::Rescue(command) => short(command.run(&cluster)),
         Command::Recover(command) => short(command.run(&cluster)),
+        Command::Advance(command) => short(command.run(&cluster)),
         Command::Explain(command) => short(command.run(&cluster)),
+        Command::Preview(command) => command.run(&cluster),
+        Command::Parse(command) => short(command.run(&cluster)),
     }
 }
 

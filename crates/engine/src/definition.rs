@@ -4,7 +4,7 @@ use sequent_core::{Fits, Key, KeyError, Layout, SequenceName, Span, SpanError, l
 use sequent_format::{Counter, Format, Reset};
 use serde::{Deserialize, Serialize};
 
-use crate::{live::LEASE_PARTS, texts::Texts};
+use crate::{capacity::Capacity, texts::Texts};
 
 /// A key with fewer numbers than this has `dense` as its default placement.
 pub const SPREAD_CAPACITY_MIN: u64 = 1_000_000;
@@ -131,7 +131,7 @@ impl Body {
     }
 
     /// The field that bounds it, and the last number, where it is less than what fits.
-    fn bound(&self) -> Option<(&'static str, u64)> {
+    pub(crate) fn bound(&self) -> Option<(&'static str, u64)> {
         let last = self.span().limit();
         if self.end == Some(last) {
             return Some(("end", last));
@@ -235,20 +235,17 @@ impl Body {
         let Some((field, end)) = self.bound().filter(|_| self.placement == Placement::Spread) else {
             return Ok(());
         };
-        let capacity = self.span().capacity();
-        let share = capacity / LEASE_PARTS;
-        let reserve = share.min(at_risk_max).max(layout.numbers_per_id());
-        let ceilings = share.max(layout.origin());
-        let lease = share.max(1);
-        let skipped = u128::from(reserve) + u128::from(ceilings) + u128::from(lease);
-        if skipped * 100 <= u128::from(capacity) {
+        let capacity = self.capacity(layout, at_risk_max);
+        if capacity.may_be_spread() {
             return Ok(());
         }
+        let Capacity { numbers, reserve, ceilings, lease, .. } = capacity;
         let bound = format!(
-            "spread could skip {skipped} of {capacity} numbers (reserve {reserve}, ceilings {ceilings}, lease {lease}, \
-             for each server), and at most 1 % is allowed"
+            "spread could skip {} of {numbers} numbers (reserve {reserve}, ceilings {ceilings}, lease {lease}, \
+             for each server), and at most 1 % is allowed",
+            capacity.skipped()
         );
-        let value = if field == "end" { end.to_string() } else { format!("one of {capacity} numbers") };
+        let value = if field == "end" { end.to_string() } else { format!("one of {numbers} numbers") };
         Err(BodyFault { field, value, bound })
     }
 }

@@ -25,6 +25,7 @@ mod ahead;
 mod aim;
 mod ask;
 mod background;
+mod capacity;
 mod catalog;
 pub mod config;
 mod data;
@@ -56,6 +57,7 @@ mod wall;
 
 pub use advance::AdvanceReport;
 pub use ask::{Dated, Issued, NextRequest};
+pub use capacity::Capacity;
 pub use definition::{Body, BodyFault, Placement, SPREAD_CAPACITY_MIN};
 pub use desk::{Desk, Saying};
 pub use engine::Engine;

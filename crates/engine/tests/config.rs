@@ -190,7 +190,7 @@ fn sequences_are_checked_field_by_field() {
          [[sequence]]\nname = \"a\"\nstart = 5\nend = 4\n\
          [[sequence]]\nname = \"b\"\nplacement = \"dense\"\n\
          [[sequence]]\nname = \"c\"\nend = 999999\n\
-         [[sequence]]\nname = \"d\"\ntemplate = \"@{seq}\"\n\
+         [[sequence]]\nname = \"d\"\ntemplate = \"@{ctx,store}@{seq,w=8}\"\n\
          [[sequence]]\nname = \"e\"\nfits = \"int16\"\n\
          [[sequence]]\nname = \"f\"\n\
          [[sequence]]\nname = \"f\"\nend = 1000000\n\
@@ -202,7 +202,7 @@ fn sequences_are_checked_field_by_field() {
         "sequence[1].end is 4: at least start, 5, is allowed",
         "sequence[2].placement is \"dense\": dense is not built into this version, spread is",
         "sequence[3].placement is missing, which means \"dense\" here: end leaves 999999 numbers",
-        "sequence[4].template is \"@{seq}\": texts are not built into this version",
+        "sequence[4].template is \"@{ctx,store}@{seq,w=8}\": S1, column 1: ctx store and seq both vary in length",
         "sequence[5].fits is \"int16\": js, int32, uint32 and int64 are allowed",
         "sequence[7].name is \"f\": sequence[6] has the same name",
         "sequence[8].name is missing: ",

@@ -1,14 +1,19 @@
 //! One file a command: its arguments, its examples, what it does.
 
+pub(crate) mod advance;
 pub(crate) mod bench;
 pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod dev;
+pub(crate) mod doctor;
+pub(crate) mod drain;
 pub(crate) mod evict;
 pub(crate) mod explain;
 pub(crate) mod list;
 pub(crate) mod man;
 pub(crate) mod next;
+pub(crate) mod parse;
+pub(crate) mod preview;
 pub(crate) mod recover;
 pub(crate) mod rescue;
 pub(crate) mod serve;

@@ -10,6 +10,7 @@ use crate::{
     failure::Failure,
     output,
     remote::{Servers, Where},
+    with::With,
 };
 
 const EXAMPLES: &str = "\
@@ -17,9 +18,12 @@ Examples:
   sequent next order                       1
   sequent next order -n 3                  2, 3 and 4, one a line
   sequent next order -n 3 --json           {\"sequence\":\"order\",\"numbers\":[\"5\",\"6\",\"7\"],\"version\":1}
+  sequent next repair --with area=010      010-00001, where the sequence has such a template
+  sequent next invoice --at 2026-03-31     a number and a text of that day
   sequent next order --data /var/lib/shop  from another directory
   sequent next order --server http://a:7420,http://b:7420   from servers
 
+Where the sequence has a template its texts are printed, and with --json both. \
 All the numbers that were asked for, or none and an error. A number that was given is never given again, \
 whatever happens to the process that asked.
 
@@ -39,23 +43,27 @@ pub(crate) struct Next {
     #[arg(allow_hyphen_values = true)]
     count: String,
     #[command(flatten)]
+    with: With,
+    #[command(flatten)]
     servers: Where,
 }
 
-/// What `--json` prints: the answer of the HTTP door. `period` and `at` belong to templates, so they are absent
-/// until a definition has one; numbers are strings, since JSON's readers round them above 2^53.
+/// What `--json` prints: the answer of the HTTP door. Texts, period and instant are there where the sequence has a
+/// template; numbers are strings, since JSON's readers round them above 2^53.
 #[derive(Serialize)]
-struct Answer<'a> {
-    sequence: &'a str,
-    numbers: Vec<String>,
-    version: u32,
-}
-
-/// Numbers, whoever gave them.
 struct Issued {
     sequence: String,
     numbers: Vec<String>,
+    #[serde(flatten)]
+    dated: Option<Dated>,
     version: u32,
+}
+
+#[derive(Serialize)]
+struct Dated {
+    texts: Vec<String>,
+    period: String,
+    at: String,
 }
 
 impl Next {
@@ -71,11 +79,10 @@ impl Next {
             (Err(failure), _) => return Err(failure),
             (Ok(None), _) => self.take(cluster, name).await?,
         };
-        if !cluster.json() {
-            return output::lines(issued.numbers);
+        if cluster.json() {
+            return output::json(&issued);
         }
-        let Issued { sequence, numbers, version } = issued;
-        output::json(&Answer { sequence: &sequence, numbers, version })
+        output::lines(issued.dated.map_or(issued.numbers, |dated| dated.texts))
     }
 
     /// From the stores, opened here.
@@ -83,14 +90,20 @@ impl Next {
         let config = cluster.config()?;
         // Before anything is opened: an argument that is wrong must not even make a new cluster.
         let count = parse_count(&self.count, config.limits.max_count)?;
+        let request = NextRequest {
+            with: self.with.values()?,
+            at: self.with.at.clone(),
+            ..NextRequest::of(name).count(count)
+        };
         let engine = cluster.engine(config, Pace::Once, None).await?;
-        let issued = engine.next(&NextRequest { name, count, deadline: None }).await;
+        let issued = engine.next(&request).await;
         // Whether it went well or not, the ledger hears exactly what was taken, so that nothing is skipped later.
         engine.shutdown().await;
         let issued = issued?;
         Ok(Issued {
             sequence: issued.sequence.to_string(),
             numbers: issued.numbers.numbers().map(|number| number.to_string()).collect(),
+            dated: issued.dated.map(|dated| Dated { texts: dated.texts, period: dated.period, at: dated.at }),
             version: issued.version,
         })
     }
@@ -103,11 +116,22 @@ impl Next {
         // Their own bound is known to them alone, and told by their refusal.
         let count = self.count.parse().ok().filter(|count| *count > 0);
         let count: u32 = count.ok_or_else(|| Failure::argument("count", &self.count, SERVERS_BOUND))?;
+        let with = self.with.values()?;
         let Some(client) = servers.connect(None).await? else { return Ok(None) };
-        let batch = client.sequence(name.as_str())?.next_batch(count).await?;
+        let mut sequence = client.sequence(name.as_str())?;
+        for (name, value) in with.iter() {
+            sequence = sequence.with(name, value);
+        }
+        if let Some(at) = &self.with.at {
+            sequence = sequence.at(at);
+        }
+        let batch = sequence.next_batch(count).await?;
+        let has_texts = !batch.texts.is_empty();
+        let dated = Dated { texts: batch.texts, period: batch.period, at: batch.at };
         Ok(Some(Issued {
             sequence: name.to_string(),
             numbers: batch.numbers.iter().map(ToString::to_string).collect(),
+            dated: has_texts.then_some(dated),
             version: batch.version,
         }))
     }

@@ -1,0 +1,115 @@
+//! `sequent parse`: what a text says, and whether it is one that the template renders.
+
+use clap::Args;
+use sequent_core::SequenceName;
+use sequent_engine::{Body, Reason};
+use sequent_format::{Format, InvertError, Parsed};
+use serde::Serialize;
+
+use crate::{
+    cluster::{Cluster, sequence_name},
+    failure::Failure,
+    output,
+    with::{Around, refused},
+};
+
+const EXAMPLES: &str = "\
+Examples:
+  sequent parse '@{date,yyyyMMdd}@{seq,w=5}' 2017030400001
+  sequent parse order 2017030400001               by a defined sequence, also a text of an older version
+  sequent parse 'SN-@{seq,w=8,id=s}-@{check,damm,over=s}' SN-00000527-4   refused: a check digit does not fit
+
+Prints number, period and values, and exits with 1 where the text is none of the template's. It does not say whether \
+the number was given: `sequent explain` does.";
+
+/// Take a text apart, and verify it
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Parse {
+    /// A template, or the name of a sequence that has one
+    #[arg(value_name = "TEMPLATE|NAME")]
+    by: String,
+    /// The text
+    #[arg(allow_hyphen_values = true)]
+    text: String,
+    #[command(flatten)]
+    around: Around,
+}
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Answer<'a> {
+    number: String,
+    period: Option<&'a str>,
+    values: Vec<Value<'a>>,
+    text: &'a str,
+}
+
+#[derive(Serialize)]
+struct Value<'a> {
+    name: &'a str,
+    value: &'a str,
+}
+
+impl Parse {
+    pub(crate) async fn run(self, cluster: &Cluster) -> Result<(), Failure> {
+        // No name has such a brace.
+        let parsed = if self.by.contains("@{") {
+            let texts = self.around.texts(&self.by)?.proven().map_err(|fault| refused(&fault))?;
+            self.by_any(texts.readers())?
+        } else {
+            let body = self.defined(cluster, &sequence_name(&self.by)?).await?;
+            let Some(texts) = body.texts() else {
+                let bound = "a sequence with a template is expected: this one's texts are its numbers";
+                return Err(Failure::argument("name", &self.by, bound));
+            };
+            self.by_any(texts.readers())?
+        };
+        if !cluster.json() {
+            return output::lines(lines(&parsed));
+        }
+        let values = parsed.values.iter().map(|(name, value)| Value { name, value });
+        output::json(&Answer {
+            number: parsed.number.to_string(),
+            period: parsed.period.as_deref(),
+            values: values.collect(),
+            text: &parsed.text,
+        })
+    }
+
+    async fn defined(&self, cluster: &Cluster, name: &SequenceName) -> Result<Body, Failure> {
+        if !self.around.is_empty() {
+            let bound = "they belong to a template, and the definition has its own";
+            return Err(Failure::argument("--zone, --maxlen, --charset, --unique", &self.by, bound));
+        }
+        let report = cluster.desk().await?.show(name).await?;
+        Body::from_text(&report.definition).map_err(|error| {
+            let text = format!("the definition of {name} can't be read: {error}");
+            Failure::reason(Reason::DefinitionConflict, text)
+        })
+    }
+
+    /// By the first that takes it; what the first of all says where none does.
+    fn by_any(&self, readers: impl Iterator<Item = Format>) -> Result<Parsed, Failure> {
+        let mut said: Option<InvertError> = None;
+        for format in readers {
+            match format.invert(&self.text) {
+                Ok(parsed) => return Ok(parsed),
+                Err(error) => drop(said.get_or_insert(error)),
+            }
+        }
+        let said = said.map_or_else(|| "no template reads it".to_owned(), |error| error.to_string());
+        Err(Failure::failed(format!("text is {:?}: {said}", self.text)))
+    }
+}
+
+fn lines(parsed: &Parsed) -> Vec<String> {
+    let mut lines = vec![format!("number  {}", parsed.number)];
+    match parsed.period.as_deref() {
+        None => lines.push("period  (the text does not tell)".to_owned()),
+        Some("") => {}
+        Some(period) => lines.push(format!("period  {period}")),
+    }
+    lines.extend(parsed.values.iter().map(|(name, value)| format!("with    {name}={value}")));
+    lines
+}

@@ -1,0 +1,138 @@
+//! `sequent preview`: what a number would look like. Consumes nothing.
+
+use std::sync::Arc;
+
+use clap::Args;
+use sequent_core::{Clock, SystemClock};
+use sequent_engine::{Body, Timestamp};
+use sequent_format::{Format, PreviewError, ValueError, tzdb_version};
+use serde::Serialize;
+
+use crate::{
+    cluster::Cluster,
+    failure::Failure,
+    output,
+    with::{Around, With, refused},
+};
+
+const EXAMPLES: &str = "\
+Examples:
+  sequent preview '@{date,yyyyMMdd}@{seq,w=5}' --at 2017-03-04      2017030400001
+  sequent preview 'QJ@{seq,w=6}' --number 42                        QJ000042
+  sequent preview '@{ctx,area,len=3}-@{seq,w=5}' --with area=010    010-00001
+  sequent preview 'S@{seq,w=6,over=error}' --capacity               how many numbers, and what may be skipped
+
+The template is proven as for a definition: one that could render two numbers alike is refused, with an example \
+and how to mend it. The text is marked as nobody's: no number is taken, and no cluster is needed.";
+
+/// Show what a template makes of a number
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Preview {
+    /// The template
+    template: String,
+    #[command(flatten)]
+    around: Around,
+    #[command(flatten)]
+    with: With,
+    /// The number [default: the first one]
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    number: Option<String>,
+    /// Print how many numbers a key has, and how many of them may be skipped, instead of a text
+    #[arg(long)]
+    capacity: bool,
+}
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Answer<'a> {
+    text: &'a str,
+    number: String,
+    period: &'a str,
+    partition: Vec<Value<'a>>,
+    at: String,
+    zone: &'a str,
+    tzdb: &'static str,
+    max_len: usize,
+    preview: bool,
+    warnings: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct Value<'a> {
+    name: &'a str,
+    value: &'a str,
+}
+
+impl Preview {
+    pub(crate) fn run(self, cluster: &Cluster) -> Result<(), Failure> {
+        let texts = self.around.texts(&self.template)?;
+        // The placement is said, since a preview asks for none.
+        let body = Body::check(Some("spread"), 1, 1, None, Some("int64"), Some(texts));
+        let body = body.map_err(|fault| refused(&fault))?;
+        let format = body.format().ok_or_else(|| Failure::failed("the template was not proven"))?;
+        for warning in format.warnings() {
+            output::say(&format!("warning: {warning}"));
+        }
+        if self.capacity {
+            return capacity(cluster, &body);
+        }
+        self.show(cluster, format)
+    }
+
+    fn show(&self, cluster: &Cluster, format: &Format) -> Result<(), Failure> {
+        let number = match &self.number {
+            None => format.counter().start,
+            Some(text) => {
+                text.parse().ok().filter(|number| (1..=i64::MAX as u64).contains(number)).ok_or_else(
+                    || Failure::argument("--number", text, format!("1 to {} are allowed", i64::MAX)),
+                )?
+            }
+        };
+        let at = match &self.with.at {
+            Some(text) => format.instant(text).map_err(|error| of_value(&error, "--"))?,
+            None => now(&(Arc::new(SystemClock) as Arc<dyn Clock>)),
+        };
+        let preview = format.preview(number, at, &self.with.values()?).map_err(|error| match error {
+            PreviewError::Value(error) if error.field == "at" => of_value(&error, "--"),
+            PreviewError::Value(error) => of_value(&error, "--with "),
+            PreviewError::Render(error) => Failure::argument("--number", number, error.to_string()),
+        })?;
+        if !cluster.json() {
+            return output::lines([preview]);
+        }
+        let partition = preview.partition.iter().map(|(name, value)| Value { name, value });
+        output::json(&Answer {
+            text: &preview.text,
+            number: number.to_string(),
+            period: &preview.period,
+            partition: partition.collect(),
+            at: format.shown_instant(at),
+            zone: format.zone_name(),
+            tzdb: tzdb_version(),
+            max_len: format.max_len(),
+            preview: true,
+            warnings: format.warnings().iter().map(ToString::to_string).collect(),
+        })
+    }
+}
+
+fn now(clock: &Arc<dyn Clock>) -> Timestamp {
+    let now = i64::try_from(clock.wall_ms()).ok();
+    now.and_then(|now| Timestamp::from_millisecond(now).ok()).unwrap_or_default()
+}
+
+fn of_value(error: &ValueError, before: &str) -> Failure {
+    Failure::argument(&format!("{before}{}", error.field), &error.value, error.bound.clone())
+}
+
+/// How many numbers a key has, and what may be skipped of them, in the layout that is configured.
+fn capacity(cluster: &Cluster, body: &Body) -> Result<(), Failure> {
+    let config = cluster.config()?;
+    let layout = config.first_layout().map_err(|error| Failure::failed(error.to_string()))?;
+    let sum = body.capacity(layout, config.reservoir.at_risk_max);
+    if cluster.json() {
+        return output::json(&sum);
+    }
+    output::lines(sum.lines())
+}

@@ -1,0 +1,75 @@
+//! Values for a template, and the settings around one, as they are typed.
+
+use clap::Args;
+use sequent_engine::{BodyFault, Texts, Values};
+
+use crate::failure::Failure;
+
+/// What a request says to a template.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct With {
+    /// A value for the template: --with area=010
+    #[arg(long = "with", value_name = "NAME=VALUE")]
+    with: Vec<String>,
+    /// The instant that counts: 2026-04-01T09:00:00+08:00, or a date or time of the zone [default: now]
+    #[arg(long, value_name = "INSTANT")]
+    pub(crate) at: Option<String>,
+}
+
+impl With {
+    /// The values, each name once.
+    pub(crate) fn values(&self) -> Result<Values, Failure> {
+        let mut values = Values::new();
+        for pair in &self.with {
+            let expected = || Failure::argument("--with", pair, "NAME=VALUE is expected");
+            let (name, value) =
+                pair.split_once('=').filter(|(name, _)| !name.is_empty()).ok_or_else(expected)?;
+            if values.get(name).is_some() {
+                return Err(Failure::argument("--with", pair, "it was said before: say it once"));
+            }
+            values = values.with(name, value);
+        }
+        Ok(values)
+    }
+}
+
+/// What stands around a template in a definition.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Around {
+    /// The zone that dates are shown and periods are counted in: an IANA name [default: UTC]
+    #[arg(long, value_name = "ZONE")]
+    zone: Option<String>,
+    /// The longest text, in characters [default: 128]
+    #[arg(long, value_name = "CHARS")]
+    maxlen: Option<usize>,
+    /// The characters of texts, as between the brackets of a regular expression: A-Z0-9/-
+    #[arg(long, value_name = "CHARSET", allow_hyphen_values = true)]
+    charset: Option<String>,
+    /// Among what texts are unique: global, period or partition [default: global]
+    #[arg(long, value_name = "AMONG")]
+    unique: Option<String>,
+}
+
+impl Around {
+    /// Texts of a template with all this around it, not proven yet.
+    pub(crate) fn texts(&self, template: &str) -> Result<Texts, Failure> {
+        let texts = Texts::new(template).maxlen(self.maxlen).charset(self.charset.clone());
+        let texts = match &self.zone {
+            Some(zone) => texts.zone(zone),
+            None => texts,
+        };
+        texts.unique(self.unique.as_deref()).map_err(|fault| refused(&fault))
+    }
+
+    /// Whether nothing is said.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.zone.is_none() && self.maxlen.is_none() && self.charset.is_none() && self.unique.is_none()
+    }
+}
+
+/// A field of a definition that was refused.
+pub(crate) fn refused(fault: &BodyFault) -> Failure {
+    // Its value is quoted already where it is a text.
+    let value = fault.value.strip_prefix('"').and_then(|value| value.strip_suffix('"'));
+    Failure::argument(fault.field, value.unwrap_or(&fault.value), fault.bound.clone())
+}

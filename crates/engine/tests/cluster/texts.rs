@@ -1,0 +1,153 @@
+//! Templates in a cluster: texts, counters by period and values, and what is refused before a number is consumed.
+
+use sequent_engine::{Dated, Engine, EngineError, Issued, NextRequest, Reason};
+
+use super::Place;
+
+/// A definition with a template, of Shanghai.
+fn part(name: &str, template: &str, more: &str) -> String {
+    format!("[[sequence]]\nname = \"{name}\"\ntemplate = '{template}'\nzone = \"Asia/Shanghai\"\n{more}\n")
+}
+
+fn ask(name: &str) -> NextRequest {
+    NextRequest::new(name).unwrap()
+}
+
+async fn dated(engine: &Engine, ask: &NextRequest) -> Dated {
+    engine.next(ask).await.unwrap().dated.unwrap()
+}
+
+async fn text(engine: &Engine, ask: &NextRequest) -> String {
+    dated(engine, ask).await.texts.remove(0)
+}
+
+fn numbers(issued: &Issued) -> Vec<u64> {
+    issued.numbers.numbers().collect()
+}
+
+#[tokio::test]
+async fn the_four_forms_come_out_of_a_live_cluster() {
+    let forms = [
+        part("order", "@{date,yyyyMMdd}@{seq,order,w=5}", ""),
+        part("repair", "@{ctx,area,len=3}-@{ctx,office,len=4}-@{seq,repair,w=5}", ""),
+        part("leave", "QJ@{seq,leave,w=6}", ""),
+        part(
+            "doc",
+            "@{ctx,prefix,len=1}@{date,yyMMdd}@{ctx,infix,len=1}@{seq,doc,w=6}@{ctx,suffix,len=1}",
+            "",
+        ),
+    ];
+    let place = Place::with(&forms.concat());
+    let engine = place.open().await.unwrap();
+    let order = dated(&engine, &ask("order").at("2017-03-04T09:30:00+08:00").count(2)).await;
+    assert_eq!(order.texts, ["2017030400001", "2017030400002"]);
+    assert_eq!((order.period.as_str(), order.at.as_str()), ("20170304", "2017-03-04T09:30:00+08:00"));
+    assert_eq!(order.period_end.unwrap().to_string(), "2017-03-04T16:00:00Z");
+    let repair = ask("repair").with("area", "010").with("office", "6541");
+    assert_eq!(text(&engine, &repair).await, "010-6541-00001");
+    assert_eq!(text(&engine, &ask("leave")).await, "QJ000001");
+    let doc = ask("doc").with("prefix", "P").with("infix", "M").with("suffix", "S").at("2011-01-29");
+    assert_eq!(text(&engine, &doc).await, "P110129M000001S");
+    engine.shutdown().await;
+    // And the counters go on in another process.
+    let engine = place.open().await.unwrap();
+    assert_eq!(text(&engine, &ask("order").at("2017-03-04")).await, "2017030400003");
+    assert_eq!(text(&engine, &ask("order").at("2017-03-05")).await, "2017030500001");
+    assert_eq!(text(&engine, &repair).await, "010-6541-00002");
+    assert_eq!(text(&engine, &repair.clone().with("area", "011")).await, "011-6541-00001");
+    engine.shutdown().await;
+}
+
+#[tokio::test]
+async fn what_a_template_does_not_take_consumes_nothing() {
+    let template = "@{date,yyyyMMdd}@{ctx,area,re=[0-9]+}-@{seq,w=5}";
+    let place =
+        Place::with(&(part("order", template, "window_s = 86400") + "[[sequence]]\nname = \"plain\"\n"));
+    let engine = place.open().await.unwrap();
+    let good = ask("order").with("area", "010");
+    let first = engine.next(&good).await.unwrap();
+    let refused = async |ask: &NextRequest| -> EngineError {
+        let error = engine.next(ask).await.unwrap_err();
+        assert_eq!((error.reason(), error.exit_code()), (Reason::InvalidArgument, 2), "{error}");
+        error
+    };
+    let long = "1".repeat(33);
+    for (ask, field, bound) in [
+        (ask("order"), "with.area", "a value is needed"),
+        (
+            good.clone().with("office", "1"),
+            "with.office",
+            "the template knows no such value: area are allowed",
+        ),
+        (good.clone().with("area", long), "with.area", "1 to 32 characters are allowed"),
+        (good.clone().with("area", "north"), "with.area", "'n' is not allowed there"),
+        (good.clone().with("area", ""), "with.area", "1 to 32 characters are allowed"),
+        (good.clone().at("yesterday"), "at", "an instant such as 2026-04-01T09:00:00+08:00 is expected"),
+        (good.clone().at("2017-03-04"), "at", "at most window_s, 86400 s, from now"),
+        (ask("plain").with("area", "010"), "with.area", "no template asks for a value: leave it out"),
+        (ask("plain").at("2017-03-04"), "at", "no period and no template asks for an instant: leave it out"),
+    ] {
+        let error = refused(&ask).await;
+        assert_eq!(error.fields()[0].field, field, "{error}");
+        assert!(error.to_string().contains(bound), "{error}");
+    }
+    let next = engine.next(&good).await.unwrap();
+    assert_eq!((numbers(&first), numbers(&next)), (vec![1], vec![2]));
+    assert_eq!(engine.try_next("order"), None, "no number leaves without its text");
+    let keyed = engine.reservoir(&good.name).await.err().unwrap();
+    assert_eq!(keyed.reason(), Reason::InvalidArgument, "{keyed}");
+    engine.shutdown().await;
+}
+
+#[tokio::test]
+async fn values_too_long_for_any_key_are_refused_by_length() {
+    let place =
+        Place::with(&part("long", "@{ctx,a,len=120}@{ctx,b,len=120}@{seq,w=8,over=error}", "maxlen = 256"));
+    let engine = place.open().await.unwrap();
+    let long = ask("long").with("a", "x".repeat(120)).with("b", "y".repeat(120));
+    let error = engine.next(&long).await.unwrap_err();
+    assert_eq!(error.reason(), Reason::InvalidArgument, "{error}");
+    let most = sequent_core::Key::LENGTH_MAX;
+    let bound = format!("name, period and partition values together may have at most {most}");
+    assert!(error.to_string().ends_with(&bound), "{error}");
+    engine.shutdown().await;
+}
+
+async fn refusal(place: &Place) -> String {
+    let error = place.open().await.err().unwrap();
+    assert_eq!(error.exit_code(), 3, "{error}");
+    error.to_string()
+}
+
+fn version(version: u32, template: &str) -> String {
+    part("order", template, &format!("version = {version}"))
+}
+
+#[tokio::test]
+async fn a_changed_template_follows_where_no_text_can_come_again() {
+    let mut place = Place::with(&version(1, "A@{seq,w=5}"));
+    let give = async |place: &Place| {
+        let engine = place.open().await.unwrap();
+        let issued = engine.next(&ask("order")).await.unwrap();
+        engine.shutdown().await;
+        (issued.version, issued.dated.unwrap().texts.remove(0))
+    };
+    assert_eq!(give(&place).await, (1, "A00001".to_owned()));
+    place.say(&version(2, "A0@{seq,w=4}"));
+    let error = refusal(&place).await;
+    assert!(error.contains("would give texts of a version before again"), "{error}");
+    assert!(error.contains("can both render \"A"), "{error}");
+    place.say(&version(1, "B@{seq,w=5}"));
+    assert!(refusal(&place).await.contains("a changed definition needs a higher version"));
+    place.say(&version(2, "B@{seq,w=5}"));
+    assert_eq!(give(&place).await, (2, "B00002".to_owned()), "the same counter goes on");
+    place.say(&version(3, "A0@{seq,w=4}"));
+    assert!(refusal(&place).await.contains("of a version before"), "also one long ago");
+    // The same template again is the same way from numbers to texts.
+    place.say(&version(3, "A@{seq,w=5}"));
+    assert_eq!(give(&place).await, (3, "A00003".to_owned()));
+    place.say("[[sequence]]\nname = \"order\"\nversion = 4\n");
+    assert!(refusal(&place).await.contains("has no template any more"));
+    place.say(&version(2, "C@{seq}"));
+    assert_eq!(give(&place).await.0, 3, "a lower version is ignored");
+}
