@@ -21,6 +21,7 @@ Opens the store of each slot itself, so it shows what this process finds now, wh
 and the operators' words in force, from the ledger. It takes no number.
 
 States: open (the store can serve), new (not used yet), evicted (it could serve; an operator's word keeps it out), \
+draining, drained (the same by `sequent drain`; drained once no server can have an ask of it under way), \
 unreachable, refused (a person must mend it), empty (no store in this slot).
 
 Below the table: counters (a key in a slot) from which nothing is taken, because a process of this directory found \
@@ -80,7 +81,9 @@ fn obey(slot: &mut ShardReport) {
     let Some(said) = &slot.word else { return };
     let out = WordVerb::from_word(said.verb).is_some_and(|verb| verb != WordVerb::Rescue);
     if out && slot.cause.is_none() {
-        "evicted".clone_into(&mut slot.state);
+        if said.verb != WordVerb::Drain.as_str() {
+            "evicted".clone_into(&mut slot.state);
+        }
         slot.cause = Some(Cause { kind: "word", detail: word::sentence(said) });
     }
 }

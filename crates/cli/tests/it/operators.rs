@@ -57,6 +57,52 @@ fn a_word_is_written_with_who_and_why_and_obeyed() {
 }
 
 #[test]
+fn a_slot_is_drained_and_rescued() {
+    let place = Place::with_cluster();
+    place.text(&["drain", "1", "--why", "another host", "--who", "ann@ops"]);
+    let slot = &place.json(&["shards", "--json"])["slots"][1];
+    assert_eq!((&slot["state"], &slot["word"]["verb"]), (&"draining".into(), &"drain".into()), "{slot}");
+    assert!(place.text(&["shards"]).contains("drain, said by ann@ops"));
+    for number in place.numbers(&["next", "order", "-n", "8"]) {
+        let slot = &place.json(&["explain", "order", &number.to_string(), "--json"])["slot"];
+        assert_ne!(slot, &1, "{number} came from a slot that drains");
+    }
+    place.text(&["rescue", "1", "--why", "it is there"]);
+    assert_eq!(place.json(&["shards", "--json"])["slots"][1]["state"], "open");
+    place.text(&["drain", "1", "--why", "another host"]);
+    let state = || {
+        // An ask lasts eight attempts at most: less of each, and it is told sooner.
+        let shards = place.json(&["shards", "--json", "--set", "ring.attempt_timeout_ms=200"]);
+        shards["slots"][1]["state"].as_str().unwrap().to_owned()
+    };
+    let tries = (0..200).take_while(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        state() != "drained"
+    });
+    assert!((1..200).contains(&tries.count()), "{}", state());
+}
+
+#[test]
+fn a_sequence_is_advanced_for_an_import() {
+    let place = Place::with_cluster();
+    let done = place.json(&["advance", "order", "250000", "--json"]);
+    assert_eq!((&done["to"], &done["before"], &done["next"]), (&"250000".into(), &"5".into(), &"250001".into()));
+    assert_eq!(place.numbers(&["next", "order", "-n", "2"]), [250_001, 250_002]);
+    let again = place.json(&["advance", "order", "250000", "--json"]);
+    assert_eq!((&again["already"], &again["next"]), (&true.into(), &"250003".into()), "{again}");
+    place.run(&["advance", "order", "7"]).refused(2, &["INVALID_ARGUMENT", "to", "7", "at least 250000"]);
+    let far = (1_u64 << 50).to_string();
+    place.run(&["advance", "order", &far]).refused(2, &["INVALID_ARGUMENT", &far, "at most ", "--leap"]);
+    let beyond = (1_u64 << 53).to_string();
+    place.run(&["advance", "order", &beyond]).refused(2, &[&beyond, "at most 9007199254740991"]);
+    place.run(&["advance", "order", "0"]).refused(2, &["to", "1 to "]);
+    assert_eq!(place.numbers(&["next", "order"]), [250_003], "what is refused changes nothing");
+    let text = place.text(&["advance", "order", &far, "--leap"]);
+    assert!(text.contains(&format!("no number up to {far} is given any more")), "{text}");
+    assert!(place.numbers(&["next", "order", "-n", "4"]).into_iter().all(|number| number > 1 << 50));
+}
+
+#[test]
 fn a_word_that_makes_no_sense_is_refused() {
     let place = Place::with_cluster();
     place.run(&["evict", "4", "--why", "x"]).refused(2, &["INVALID_ARGUMENT", "slot", "4", "0 to 3"]);

@@ -1,0 +1,68 @@
+//! `sequent advance`: for imports, a sequence is moved forward.
+
+use clap::Args;
+use sequent_engine::{AdvanceReport, NextRequest, Pace};
+
+use crate::{
+    cluster::{Cluster, sequence_name},
+    failure::Failure,
+    output,
+    with::With,
+};
+
+const EXAMPLES: &str = "\
+Examples:
+  sequent advance order 250000           an old system has given numbers up to 250000
+  sequent advance order 9000000000000 --leap
+  sequent advance repair 400 --with area=010
+
+After it no number up to TO is given any more, and numbers go on above it, a few further on: each slot goes on at its own \
+place. It goes forward only; what is refused changes nothing, and the same once more neither. A jump of more than a \
+thousandth of what is left of the sequence is a leap, as a mistyped digit would be one: it is refused unless --leap says \
+that it is meant.
+
+It works on running servers, which obey within two seconds and burn what they hold ready; what their clients hold on \
+lease ends with the lease. Servers of a sequence that was never used, and of one that rests, are no matter.";
+
+/// Move a sequence forward: no number up to TO is given any more
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Advance {
+    /// The sequence
+    name: String,
+    /// The highest number that may not be given any more
+    #[arg(allow_hyphen_values = true)]
+    to: String,
+    /// The jump is meant, however wide it is
+    #[arg(long)]
+    leap: bool,
+    #[command(flatten)]
+    with: With,
+}
+
+impl Advance {
+    pub(crate) async fn run(self, cluster: &Cluster) -> Result<(), Failure> {
+        let name = sequence_name(&self.name)?;
+        let to = self.to.parse().ok().filter(|to| (1..=i64::MAX.unsigned_abs()).contains(to));
+        let bound = || format!("1 to {} are numbers", i64::MAX);
+        let to = to.ok_or_else(|| Failure::argument("to", &self.to, bound()))?;
+        let request =
+            NextRequest { with: self.with.values()?, at: self.with.at.clone(), ..NextRequest::of(name) };
+        let engine = cluster.engine(cluster.config()?, Pace::Once, None).await?;
+        let advanced = engine.advance(&request, to, self.leap).await;
+        engine.shutdown().await;
+        let advanced = advanced?;
+        if cluster.json() {
+            return output::report(&advanced);
+        }
+        output::lines([sentence(&advanced)])
+    }
+}
+
+fn sentence(report: &AdvanceReport) -> String {
+    let AdvanceReport { key, to, before, next, already, .. } = report;
+    let next = next.map_or_else(|| "none is left".to_owned(), |next| format!("the next one is {next} or higher"));
+    let was = if *already { "was advanced already" } else { "is advanced" };
+    let before = if *before == 0 { "nothing".to_owned() } else { before.to_string() };
+    format!("{key} {was}: no number up to {to} is given any more, {next}; it had given {before} at most")
+}
