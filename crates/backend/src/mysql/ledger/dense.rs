@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use mysql_async::Value;
 use sequent_core::{
-    BoxFuture, Key, SourceError,
+    Block, BoxFuture, Key, SourceError,
     ledger::{Answer, Dense, DenseAsk, DenseRow, DenseTaken, Pass},
 };
 
@@ -73,7 +73,7 @@ impl<'a> Quick<'a> {
         }
         let sum = asks.iter().try_fold(0_u64, |sum, ask| sum.checked_add(ask.count))?;
         let lowest = asks.iter().map(|ask| ask.above).max()?;
-        let limit = asks.iter().map(|ask| ask.limit).min()?;
+        let limit = asks.iter().map(|ask| ask.limit).min()?.min(Block::NUMBER_MAX);
         Some(Self { pass, asks, nonces, sum, within: (lowest, limit.checked_sub(sum)?) })
     }
 }
@@ -86,8 +86,10 @@ impl Work for Quick<'_> {
 
     async fn run(&self, link: &mut Link) -> Result<Self::Out, Fault> {
         let Some(token) = token_of(link, self.pass.under) else { return Ok(None) };
+        // The sum is worked out before the condition is looked at: where it would overflow, it must not be an error.
         let sql = "UPDATE sequent_meta m JOIN sequent_layout l ON l.one = 1 JOIN sequent_servers s ON s.server = ? \
-            JOIN sequent_dense d ON d.k = ? SET d.v = LAST_INSERT_ID(d.v + ?), s.nonce = ?, \
+            JOIN sequent_dense d ON d.k = ? SET d.v = LAST_INSERT_ID(d.v + LEAST(?, 9223372036854775807 - d.v)), \
+            s.nonce = ?, \
             s.seen_ms = CAST(UNIX_TIMESTAMP(NOW(3)) * 1000 AS UNSIGNED) \
             WHERE m.one = 1 AND m.token = ? AND l.epoch = ? AND s.nonce IN (?, ?) AND d.v BETWEEN ? AND ?";
         let key = self.asks.first().map_or("", |ask| ask.key.as_str());

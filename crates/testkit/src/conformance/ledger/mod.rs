@@ -2,6 +2,7 @@
 
 mod batches;
 mod crowd;
+mod dense;
 mod desk;
 mod identity;
 mod leaps;
@@ -16,6 +17,7 @@ use sequent_core::{BoxFuture, ledger::Ledger};
 
 pub use batches::*;
 pub use crowd::*;
+pub use dense::*;
 pub use identity::*;
 pub use leaps::*;
 pub use pages::*;
@@ -85,6 +87,11 @@ macro_rules! ledger_conformance {
             openers_at_once_never_share_a_stretch, raises_at_once_leave_the_greatest,
             a_moved_ledger_goes_on_as_another, a_bump_widens_every_row, a_bump_is_no_leap,
             a_bump_covers_counters_without_a_row,
+            a_dense_counter_counts_from_one_without_gaps, a_dense_ask_is_answered_whole_or_not_at_all,
+            a_dense_counter_behind_its_caller_gives_nothing, dense_counters_raced_have_no_gap_and_no_repeat,
+            dense_counters_ask_for_a_pass, dense_counters_renew_the_version_when_asked,
+            dense_counters_outlive_a_restart, a_dropped_count_disturbs_nobody,
+            dense_counters_of_odd_keys_are_kept_apart, a_bump_moves_dense_counters,
         }
     };
 }
