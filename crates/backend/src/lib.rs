@@ -2,6 +2,7 @@
 //!
 //! | feature | store | ledger | durability |
 //! |---|---|---|---|
+//! | `etcd` | none | `etcd::EtcdLedger` | durable, by its members |
 //! | `memcached` | `memcached::MemcachedStore` (`memcached`) | none | volatile |
 //! | `memory` | `memory::MemoryStore` | `memory::MemoryLedger` | volatile: for tests, and for `sequent dev` |
 //! | `mongodb` | `mongodb::MongodbStore` (`mongodb`) | – | durable, or refused; tested against a double only |
@@ -36,6 +37,8 @@
 
 #[cfg(any(test, feature = "memcached", feature = "mysql"))]
 mod cas;
+#[cfg(feature = "etcd")]
+pub mod etcd;
 #[cfg(feature = "memcached")]
 pub mod memcached;
 #[cfg(feature = "memory")]
@@ -44,9 +47,15 @@ pub mod memory;
 pub mod mongodb;
 #[cfg(feature = "mysql")]
 pub mod mysql;
-#[cfg(any(feature = "memcached", feature = "mysql", feature = "postgres", feature = "redis"))]
+#[cfg(any(
+    feature = "etcd",
+    feature = "memcached",
+    feature = "mysql",
+    feature = "postgres",
+    feature = "redis"
+))]
 #[cfg_attr(
-    not(any(feature = "mysql", feature = "postgres", feature = "redis")),
+    not(any(feature = "etcd", feature = "mysql", feature = "postgres", feature = "redis")),
     allow(dead_code, reason = "memcached has no certificates")
 )]
 mod papers;
@@ -56,5 +65,14 @@ pub mod postgres;
 pub mod redis;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;
-#[cfg(any(feature = "memcached", feature = "redis"))]
+#[cfg(any(feature = "etcd", feature = "memcached", feature = "redis"))]
+#[cfg_attr(
+    not(any(feature = "memcached", feature = "redis")),
+    allow(
+        dead_code,
+        unreachable_pub,
+        unused_imports,
+        reason = "a ledger has no slot, and looks after itself"
+    )
+)]
 mod wire;

@@ -26,6 +26,12 @@ pub(crate) async fn authority(path: &Path) -> Result<Vec<u8>, String> {
     read("tls_ca_file", path, AUTHORITY_BYTES_MAX).await
 }
 
+/// What else stands in a file under this key of the configuration; an error as above.
+#[cfg(feature = "etcd")]
+pub(crate) async fn file(key: &'static str, path: &Path) -> Result<Vec<u8>, String> {
+    read(key, path, AUTHORITY_BYTES_MAX).await
+}
+
 async fn read(key: &'static str, path: &Path, most: u64) -> Result<Vec<u8>, String> {
     let owned = PathBuf::from(path);
     let load = move || {

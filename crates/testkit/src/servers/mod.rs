@@ -22,6 +22,7 @@
 
 mod account;
 mod engine;
+mod etcd;
 mod home;
 mod mariadb;
 mod memcached;
@@ -38,6 +39,7 @@ mod tree;
 mod watchdog;
 
 pub use engine::{Engine, Place, Signal};
+pub use etcd::{Etcd, EtcdServer};
 pub use mariadb::{Maria, MariaDb};
 pub use memcached::{Memcached, MemcachedServer};
 pub use port::Port;

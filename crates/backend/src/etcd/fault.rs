@@ -1,0 +1,98 @@
+//! What etcd says where it has done nothing, or can't tell what it has done: who must react.
+
+use hyper::StatusCode;
+
+use super::gateway::Refusal;
+use crate::wire::Fault;
+
+/// A reply that is no answer.
+pub(super) fn of_reply(status: StatusCode, body: &[u8]) -> Fault {
+    let refusal: Refusal = serde_json::from_slice(body).unwrap_or_default();
+    let said = if refusal.message.is_empty() { refusal.error } else { refusal.message };
+    if said.is_empty() {
+        let cause = format!("it answers {status}, and not as etcd's JSON gateway does");
+        return match status {
+            // Whatever stands in between may be starting.
+            StatusCode::BAD_GATEWAY | StatusCode::SERVICE_UNAVAILABLE | StatusCode::GATEWAY_TIMEOUT => {
+                Fault::away(cause)
+            }
+            _ => Fault::refused(format!("{cause}: etcd 3.4 or later is needed, with --enable-grpc-gateway")),
+        };
+    }
+    let (reaction, hint) = meaning(&said, refusal.code);
+    let cause = format!("{said}{hint}");
+    match reaction {
+        Reaction::Again => Fault::Stale(cause),
+        Reaction::Evict => Fault::away(cause),
+        Reaction::Login => Fault::Login(cause),
+        Reaction::Refuse => Fault::refused(cause),
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reaction {
+    /// Nothing was done: another login is needed.
+    Again,
+    Evict,
+    Login,
+    Refuse,
+}
+
+/// What is to be done about each thing that is said, and what is added for people.
+const MEANINGS: &[(&str, Reaction, &str)] = &[
+    ("invalid auth token", Reaction::Again, ""),
+    ("revision of auth store is old", Reaction::Again, ""),
+    ("user name is empty", Reaction::Login, ": etcd asks who calls: name a user in the url"),
+    ("authentication failed", Reaction::Login, ": is it the right user in the url, and the right password?"),
+    ("permission denied", Reaction::Refuse, ": the documentation lists what the user's role needs"),
+    (
+        "database space exceeded",
+        Reaction::Evict,
+        ": compact and defragment it, disarm the alarm, and see --auto-compaction-retention",
+    ),
+    ("too many operations in txn", Reaction::Refuse, ": --max-txn-ops is below its default, 128"),
+    ("request is too large", Reaction::Refuse, ": --max-request-bytes is below its default"),
+    ("corrupt", Reaction::Refuse, ": the data is damaged: restore it from a copy"),
+];
+
+/// By the text: of one code there are things that come and go with the cluster and others that a person has to mend.
+fn meaning(said: &str, code: u32) -> (Reaction, &'static str) {
+    let known = MEANINGS.iter().find(|(part, ..)| said.contains(part));
+    known.map_or((of_code(code), ""), |(_, reaction, hint)| (*reaction, *hint))
+}
+
+/// gRPC's codes, for what is not known by its text.
+const fn of_code(code: u32) -> Reaction {
+    match code {
+        // INVALID_ARGUMENT, PERMISSION_DENIED, UNIMPLEMENTED.
+        3 | 7 | 12 => Reaction::Refuse,
+        // UNAUTHENTICATED.
+        16 => Reaction::Login,
+        _ => Reaction::Evict,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_refusal_has_its_reaction() {
+        for (said, code, expected) in [
+            ("etcdserver: invalid auth token", 16, Reaction::Again),
+            ("etcdserver: revision of auth store is old", 3, Reaction::Again),
+            ("etcdserver: user name is empty", 3, Reaction::Login),
+            ("etcdserver: authentication failed, invalid user ID or password", 3, Reaction::Login),
+            ("etcdserver: permission denied", 7, Reaction::Refuse),
+            ("etcdserver: mvcc: database space exceeded", 8, Reaction::Evict),
+            ("etcdserver: too many requests", 8, Reaction::Evict),
+            ("etcdserver: too many operations in txn request", 3, Reaction::Refuse),
+            ("etcdserver: corrupt cluster", 15, Reaction::Refuse),
+            ("etcdserver: request timed out", 14, Reaction::Evict),
+            ("etcdserver: leader changed", 14, Reaction::Evict),
+            ("etcdserver: mvcc: required revision has been compacted", 11, Reaction::Evict),
+        ] {
+            assert_eq!(meaning(said, code).0, expected, "{said}");
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! A transaction that rests on what it has read: tried again, within bounds, where others wrote meanwhile.
+
+use std::time::Duration;
+
+use sequent_core::ErrorKind;
+
+use crate::{
+    etcd::{
+        gateway::{Op, Txn, Unchanged},
+        link::Link,
+        value::Answers,
+    },
+    wire::Fault,
+};
+
+/// How long a call tries against others: below an attempt's limit of 1 s, so that it is said to be contended.
+const BUSY_WAIT_MAX: Duration = Duration::from_millis(800);
+
+/// How many tries a call has in all. At each that fails another call has succeeded.
+const TRIES_MAX: u32 = 64;
+
+/// The longest pause before a second try; before later ones it doubles, up to sixteen times as much. The real one is
+/// random up to this.
+const BUSY_PAUSE_MAX: Duration = Duration::from_micros(500);
+
+/// What is to be written, if what it rests on is unchanged.
+#[derive(Debug, Default)]
+pub(super) struct Change {
+    pub(super) unchanged: Vec<Unchanged>,
+    pub(super) ops: Vec<Op>,
+}
+
+/// What comes of what was read.
+pub(super) enum Step<T> {
+    /// Nothing is to be written.
+    Done(T),
+    /// This is.
+    Write(Change, T),
+}
+
+/// Reads, decides, and writes if nothing that the decision rests on has moved; otherwise decides anew. Returns what was
+/// decided, and the revision of it.
+pub(super) async fn transact<T>(
+    link: &mut Link,
+    reads: &[Op],
+    mut decide: impl FnMut(Answers) -> Result<Step<T>, Fault>,
+) -> Result<(T, u64), Fault> {
+    let until = link.clock().now() + BUSY_WAIT_MAX;
+    let mut answers = Answers::of(link.txn(&Txn::read(reads.to_vec())).await?);
+    for tried in 1..=TRIES_MAX {
+        let revision = answers.revision;
+        let (change, value) = match decide(answers)? {
+            Step::Done(value) => return Ok((value, revision)),
+            Step::Write(change, value) => (change, value),
+        };
+        let txn = Txn { unchanged: change.unchanged, then: change.ops, otherwise: reads.to_vec() };
+        answers = Answers::of(link.txn(&txn).await?);
+        if answers.succeeded {
+            return Ok((value, answers.revision));
+        }
+        if link.clock().now() >= until {
+            break;
+        }
+        let longest = BUSY_PAUSE_MAX * (1 << tried.min(4));
+        let pause = longest.mul_f64(link.entropy().fraction());
+        if tried > 1 {
+            tokio::time::sleep(pause).await;
+        }
+    }
+    Err(Fault::answer(ErrorKind::Contended, format!("others wrote before it, {TRIES_MAX} times at most")))
+}
+
+/// One transaction that reads.
+pub(super) async fn look(link: &mut Link, reads: Vec<Op>) -> Result<Answers, Fault> {
+    Ok(Answers::of(link.txn(&Txn::read(reads)).await?))
+}

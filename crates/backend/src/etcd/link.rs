@@ -1,0 +1,231 @@
+//! One connection to a member, and what was learned when it was opened: who speaks there.
+
+use std::{
+    sync::Arc,
+    time::{Duration, UNIX_EPOCH},
+};
+
+use sequent_core::{Clock, Entropy, Incarnation};
+use serde::de::DeserializeOwned;
+use tokio::time::timeout;
+
+use super::{
+    fault,
+    gateway::{Answer, Header, Status, Ticket, Txn},
+    http::{Ask, Http, Reply},
+    names::Names,
+    opening,
+    options::{EtcdOptions, Target},
+    run::{Sight, metric},
+    tls,
+};
+use crate::wire::{Fault, Line};
+
+/// An open connection, logged in.
+pub(super) struct Link {
+    http: Http,
+    token: Option<String>,
+    names: Arc<Names>,
+    cluster: u64,
+    member: u64,
+    version: String,
+    incarnation: Incarnation,
+    clock: Arc<dyn Clock>,
+    entropy: Arc<dyn Entropy>,
+}
+
+/// How a cluster's runs are called.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Voice {
+    cluster: u64,
+}
+
+impl Voice {
+    /// Who speaks if the run's token is `token`.
+    pub(super) fn as_token(self, token: &str) -> Incarnation {
+        Incarnation::new(format!("etcd {:x} {token}", self.cluster))
+    }
+}
+
+/// What became of a transaction, and the wall clock of who carried it out.
+pub(super) struct Told {
+    pub(super) answer: Answer,
+    pub(super) clock_ms: u64,
+}
+
+impl Line for Link {
+    type Target = Target;
+
+    async fn open(target: &Target) -> Result<Self, Fault> {
+        let mut link = Self::reach(target).await?;
+        let token = opening::settle(&mut link, target).await?;
+        target.note_use();
+        link.incarnation = link.voice().as_token(&token);
+        Ok(link)
+    }
+
+    async fn look(target: &Target) -> Result<Self, Fault> {
+        let mut link = Self::reach(target).await?;
+        let token = opening::found(&mut link, target).await?;
+        link.incarnation = link.voice().as_token(&token);
+        Ok(link)
+    }
+
+    fn incarnation(&self) -> &Incarnation {
+        &self.incarnation
+    }
+
+    async fn ping(&mut self) -> Result<(), Fault> {
+        if !self.http.is_open() {
+            return Err(Fault::away("the connection has ended"));
+        }
+        self.http.ask(Ask { path: "/version", token: None, body: None }).await.map(drop)
+    }
+}
+
+impl Link {
+    /// Connects to the first member that answers, and logs in.
+    async fn reach(target: &Target) -> Result<Self, Fault> {
+        let EtcdOptions { endpoints, tls: papers, connect_limit, clock, entropy, .. } = &target.options;
+        let secure = endpoints.iter().any(|endpoint| endpoint.is_secure);
+        let tls = if secure { Some(tls::connector(papers).await?) } else { None };
+        // One that hangs leaves the others their share of the time.
+        let share = *connect_limit / u32::try_from(endpoints.len()).unwrap_or(1).max(1);
+        let mut last = Fault::refused("no member is named");
+        for member in target.members() {
+            let late = |_| Fault::away(format!("{} does not answer within {share:?}", member.authority()));
+            match timeout(share, Http::connect(member, tls.as_ref())).await.map_err(late).flatten() {
+                Err(fault) => last = fault,
+                Ok(http) => {
+                    let mut link = Self {
+                        http,
+                        token: None,
+                        names: Arc::new(Names::under(&target.options.prefix)),
+                        cluster: 0,
+                        member: 0,
+                        version: String::new(),
+                        incarnation: Incarnation::new(""),
+                        clock: Arc::clone(clock),
+                        entropy: Arc::clone(entropy),
+                    };
+                    link.log_in(&target.options).await?;
+                    return Ok(link);
+                }
+            }
+        }
+        Err(last)
+    }
+
+    async fn log_in(&mut self, options: &EtcdOptions) -> Result<(), Fault> {
+        let (Some(user), Some(password)) = (&options.user, options.password.read().await?) else {
+            return Ok(());
+        };
+        let body = serde_json::json!({"name": user, "password": password}).to_string();
+        let ticket = match self.post::<Ticket>("/v3/auth/authenticate", body).await {
+            Ok((ticket, _)) => ticket.token,
+            // Whom etcd asks nothing, it need not be told.
+            Err(Fault::Broken(_, cause)) if cause.contains("authentication is not enabled") => return Ok(()),
+            Err(fault) => return Err(fault),
+        };
+        self.token = Some(ticket);
+        Ok(())
+    }
+
+    pub(super) fn names(&self) -> Arc<Names> {
+        Arc::clone(&self.names)
+    }
+
+    pub(super) fn clock(&self) -> &dyn Clock {
+        &*self.clock
+    }
+
+    pub(super) fn entropy(&self) -> &dyn Entropy {
+        &*self.entropy
+    }
+
+    /// The engine's name and version, for people.
+    pub(super) fn engine(&self) -> String {
+        format!("etcd {}", self.version)
+    }
+
+    /// How the runs of this cluster are called.
+    pub(super) fn voice(&self) -> Voice {
+        Voice { cluster: self.cluster }
+    }
+
+    /// What the member says of its cluster and of itself. It speaks for itself from now on.
+    pub(super) async fn sight(&mut self) -> Result<Sight, Fault> {
+        let (status, _): (Status, _) = self.post("/v3/maintenance/status", "{}".to_owned()).await?;
+        let Header { cluster_id, member_id, revision } = status.header;
+        (self.cluster, self.member, self.version) = (cluster_id, member_id, status.version);
+        let signed = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
+        let page = self.metrics().await?;
+        Ok(Sight {
+            term: status.term,
+            lead: signed(status.index) - signed(revision),
+            member: format!("{member_id:x}"),
+            started: page
+                .as_deref()
+                .and_then(|page| metric(page, "process_start_time_seconds"))
+                .map(str::to_owned),
+        })
+    }
+
+    /// The member's page of metrics, where there is one.
+    pub(super) async fn metrics(&mut self) -> Result<Option<String>, Fault> {
+        let reply = self.http.ask(Ask { path: "/metrics", token: None, body: None }).await?;
+        Ok(reply.status.is_success().then(|| String::from_utf8_lossy(&reply.body).into_owned()))
+    }
+
+    /// One transaction, of what a quorum has.
+    pub(super) async fn txn(&mut self, txn: &Txn) -> Result<Told, Fault> {
+        let (answer, clock_ms): (Answer, _) = self.post("/v3/kv/txn", txn.json().to_string()).await?;
+        let Header { cluster_id, member_id, .. } = answer.header;
+        if (cluster_id, member_id) != (self.cluster, self.member) {
+            return Err(Fault::away(format!(
+                "member {:x} of cluster {:x} was here, and is now {member_id:x} of {cluster_id:x}: \
+                 a proxy that shares out requests can't be used",
+                self.member, self.cluster
+            )));
+        }
+        Ok(Told { answer, clock_ms })
+    }
+
+    async fn post<T: DeserializeOwned>(&mut self, path: &str, body: String) -> Result<(T, u64), Fault> {
+        let ask = Ask { path, token: self.token.as_deref(), body: Some(body.into_bytes()) };
+        let reply = self.http.ask(ask).await?;
+        if !reply.status.is_success() {
+            return Err(fault::of_reply(reply.status, &reply.body));
+        }
+        let told = serde_json::from_slice(&reply.body);
+        let told =
+            told.map_err(|error| Fault::refused(format!("{path}: the answer can't be read: {error}")))?;
+        Ok((told, wall_ms(&reply, self.clock.wall_ms())))
+    }
+}
+
+/// The clock of who answered. It tells seconds; where in that second, this machine's clock tells, as far as the two agree.
+fn wall_ms(reply: &Reply, here_ms: u64) -> u64 {
+    let date = reply.date.and_then(|date| date.duration_since(UNIX_EPOCH).ok());
+    date.map_or(here_ms, |date: Duration| {
+        let first = date.as_secs() * 1000;
+        here_ms.clamp(first, first + 999)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_second_is_the_servers_and_its_parts_are_ours() {
+        let reply = Reply {
+            status: hyper::StatusCode::OK,
+            date: Some(UNIX_EPOCH + Duration::from_secs(100)),
+            body: hyper::body::Bytes::new(),
+        };
+        let told = [99_000, 100_400, 101_700].map(|here_ms| wall_ms(&reply, here_ms));
+        assert_eq!(told, [100_000, 100_400, 100_999]);
+        assert_eq!(wall_ms(&Reply { date: None, ..reply }, 7), 7);
+    }
+}

@@ -1,0 +1,6 @@
+//! The ledger on real members of etcd: the conformance suite, members killed, hung and put back, and what is refused.
+#![cfg(feature = "etcd")]
+#![allow(clippy::unwrap_used, reason = "a test that can't go on has failed")]
+
+mod ledger;
+mod support;
