@@ -69,10 +69,11 @@ impl Teller {
         self.0.clock.now()
     }
 
-    /// How long the numbers of a lease may be handed out: not beyond the end of their period.
-    pub(crate) fn lease_age(&self, issued: &Issued) -> Duration {
+    /// How long the numbers of a lease may be handed out: not beyond the end of their period, unless the holder named an
+    /// instant of it.
+    pub(crate) fn lease_age(&self, issued: &Issued, at: &str) -> Duration {
         let most = self.0.dials.lease_max_age();
-        let end = issued.dated.as_ref().and_then(|dated| dated.period_end);
+        let end = issued.dated.as_ref().filter(|_| at.is_empty()).and_then(|dated| dated.period_end);
         let left = |end: Timestamp| {
             let end_ms = u64::try_from(end.as_millisecond()).unwrap_or(0);
             Duration::from_millis(end_ms.saturating_sub(self.0.clock.wall_ms()))

@@ -4,6 +4,7 @@
 
 mod abuse;
 mod bench;
+mod doctor;
 mod drain;
 mod frames;
 mod hung;
@@ -15,4 +16,5 @@ mod refusals;
 mod running;
 mod serve;
 mod servers;
+mod texts;
 mod usage;

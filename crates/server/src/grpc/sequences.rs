@@ -66,7 +66,7 @@ impl v1::sequences_server::Sequences for Sequences {
         };
         let given = self.teller.lease(ask, &self.lease).await.map_err(Fault::into_status)?;
         let blocks = blocks(&given).map_err(Fault::into_status)?;
-        let max_age_ms = u64::try_from(self.teller.lease_age(&given).as_millis()).unwrap_or(u64::MAX);
+        let max_age_ms = u64::try_from(self.teller.lease_age(&given, &message.at).as_millis()).unwrap_or(u64::MAX);
         let (sequence, version) = (message.sequence, given.version);
         let (period, end) = given.dated.map(|it| (it.period, it.period_end)).unwrap_or_default();
         let period_end = end.map(|end| end.to_string()).unwrap_or_default();

@@ -50,6 +50,30 @@ async fn grpc_gives_one_many_and_leases() {
 }
 
 #[tokio::test]
+async fn both_doors_give_numbers_with_their_texts() {
+    let server = Server::start().await;
+    let body = r#"{"count": 2, "with": {"area": "010"}, "at": "2017-03-04T09:00:00+08:00"}"#;
+    let said = wire::post(server.http, "/v1/sequences/dated/next", body).await;
+    let expected = r#"{"sequence":"dated","numbers":["1","2"],"texts":["20170304010\"0001","20170304010\"0002"],"period":"20170304","at":"2017-03-04T09:00:00+08:00","version":2}"#;
+    assert_eq!((said.status, said.body.as_str()), (200, expected));
+    let with = std::collections::HashMap::from([("area".to_owned(), "010".to_owned())]);
+    let at = "2017-03-04T15:59:59Z".to_owned();
+    let mut client = server.client().await;
+    let next = sequent_proto::v1::NextRequest { with: with.clone(), at: at.clone(), ..ask("dated", Some(1)) };
+    let next = client.next(next).await.unwrap().into_inner();
+    assert_eq!((numbers(&next), next.texts.as_slice()), (vec![3], &["20170304010\"0003".to_owned()][..]));
+    assert_eq!((next.period.as_str(), next.at.as_str()), ("20170304", "2017-03-04T23:59:59+08:00"));
+    let lease = LeaseRequest { sequence: "dated".to_owned(), count: 5, with, at, above: 0 };
+    let lease = client.lease(lease).await.unwrap().into_inner();
+    assert_eq!((lease.period.as_str(), lease.period_end.as_str()), ("20170304", "2017-03-04T16:00:00Z"));
+    assert!(lease.max_age_ms > 0 && lease.blocks[0].count > 0, "of a period that the holder named: {lease:?}");
+    let status = client.next(ask("dated", None)).await.unwrap_err();
+    assert_eq!(status.code(), tonic::Code::InvalidArgument, "{status}");
+    let said = wire::post(server.http, "/v1/sequences/dated/next", "").await;
+    assert_eq!((said.status, &said.json()["errors"][0]["field"]), (400, &"with.area".into()), "{said:?}");
+}
+
+#[tokio::test]
 async fn a_caller_with_a_number_of_another_cluster_is_told() {
     let server = Server::start().await;
     let mut client = server.client().await;
