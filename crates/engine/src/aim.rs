@@ -5,7 +5,7 @@ use std::sync::{Arc, atomic::AtomicBool};
 use sequent_core::{Key, SequenceName};
 use sequent_format::{Format, Issue, Timestamp, ValueError, Values};
 
-use crate::{Dated, EngineError, Issued, NextRequest, catalog::Entry, engine::Inner};
+use crate::{Dated, EngineError, Issued, NextRequest, Way, catalog::Entry, engine::Inner};
 
 /// What is told who gives a value, or an instant, to a sequence without a template.
 const NO_VALUE: &str = "no template asks for a value: leave it out";
@@ -56,12 +56,12 @@ impl Aim {
     pub(crate) fn issued(
         &self,
         request: &NextRequest,
-        numbers: sequent_core::Blocks,
+        (numbers, way): (sequent_core::Blocks, Way),
         with_texts: bool,
     ) -> Result<Issued, EngineError> {
         let (sequence, version) = (request.name.clone(), self.entry.version);
         let Some((issue, at)) = &self.dated else {
-            return Ok(Issued { sequence, numbers, version, dated: None });
+            return Ok(Issued { sequence, numbers, version, dated: None, way });
         };
         let text = |number| issue.text(number).map_err(|error| of_render(&request.name, &error));
         let texts: Result<Vec<String>, EngineError> =
@@ -72,7 +72,7 @@ impl Aim {
             at: issue.format().shown_instant(*at),
             period_end: issue.period_until(),
         };
-        Ok(Issued { sequence, numbers, version, dated: Some(dated) })
+        Ok(Issued { sequence, numbers, version, dated: Some(dated), way })
     }
 }
 

@@ -87,6 +87,33 @@ pub struct Issued {
     pub version: u32,
     /// What belongs to a template; `None` without one.
     pub dated: Option<Dated>,
+    /// Where they came from.
+    pub way: Way,
+}
+
+/// Where numbers came from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Way {
+    /// All of them were ready in memory.
+    Reservoir,
+    /// They had to be waited for: shards were asked.
+    Direct,
+    /// They were lent, to be handed out later by their holder.
+    Lease,
+    /// The ledger counted them: a dense sequence.
+    Dense,
+}
+
+impl Way {
+    /// The word for metrics.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Reservoir => "reservoir",
+            Self::Direct => "direct",
+            Self::Lease => "lease",
+            Self::Dense => "dense",
+        }
+    }
 }
 
 /// What numbers have beside themselves where the definition has a template.

@@ -18,7 +18,7 @@ use crate::{
     catalog::Catalog,
     config::{Config, LimitsPart},
     error::reason_of,
-    events::{Memory, Seldom},
+    events::{Gauges, Memory, Refills, Seldom, Waits},
     floors::Floors,
     live::{Keyed, Live},
     registry::Registry,
@@ -47,6 +47,9 @@ pub(crate) struct Inner {
     pub(crate) setting: Arc<sequent_buffer::Setting>,
     pub(crate) tasks: Tasks,
     pub(crate) memory: Memory,
+    pub(crate) gauges: Gauges,
+    pub(crate) refills: Arc<Refills>,
+    pub(crate) waits: Waits,
     pub(crate) failures: Seldom,
     pub(crate) stopping: AtomicBool,
     /// Files that could not be left at the end.

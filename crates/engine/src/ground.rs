@@ -11,6 +11,7 @@ use crate::{
     OpenError,
     config::{Config, Place},
     data::{Home, Quarantine},
+    events::MeteredLedger,
     limit::{patiently, within},
     stores::{self, Files, Shard},
 };
@@ -126,7 +127,7 @@ impl Opened {
     fn new(config: &Config, env: &Env, create: bool) -> Result<Self, OpenError> {
         let mut files = Files::default();
         let ledger = stores::ledger(&config.ledger.place, create, env, &mut files)?;
-        Ok(Self { ledger, files })
+        Ok(Self { ledger: MeteredLedger::of(ledger, &env.clock), files })
     }
 
     /// The layout held, checked, and the ledger's identity. In this order: an inspection writes, to see whether it

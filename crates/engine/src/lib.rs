@@ -56,13 +56,13 @@ mod texts;
 mod wall;
 
 pub use advance::AdvanceReport;
-pub use ask::{Dated, Issued, NextRequest};
+pub use ask::{Dated, Issued, NextRequest, Way};
 pub use capacity::Capacity;
 pub use definition::{Body, BodyFault, Placement, SPREAD_CAPACITY_MIN};
 pub use desk::{Desk, Saying};
 pub use engine::Engine;
 pub use error::{EngineError, FieldFault, OpenError, SlotCause};
-pub use events::{RECENT_MAX, Recent, describe_metrics};
+pub use events::{METRICS, Metric, MetricKind, RECENT_MAX, Recent, describe_metrics};
 pub use live::{Keyed, Ready};
 pub use options::{CreatePolicy, Options, Pace};
 pub use reason::{Reason, Retry};

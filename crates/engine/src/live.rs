@@ -16,6 +16,7 @@ use crate::{
     catalog::Entry,
     dense::not_leased,
     engine::{IDLE_AFTER, Inner},
+    events::MeteredSource,
     floors::Above,
 };
 
@@ -116,6 +117,12 @@ impl Live {
         self.spanned.left().div_ceil(LEASE_PARTS).max(1)
     }
 
+    /// How many numbers are left of its range, and how many there were.
+    pub(crate) fn room(&self) -> (u64, u64) {
+        let capacity = self.entry.known().map_or(0, |body| body.span().capacity());
+        (self.spanned.left(), capacity)
+    }
+
     /// Whether nothing has been taken for `after`; what is kept beyond need is burnt on the way.
     pub(crate) fn is_idle(&self, after: Duration) -> bool {
         self.reservoir.trim() >= after
@@ -180,6 +187,7 @@ impl Inner {
         let spanned = Arc::new(Spanned::new(expanded, layout, span));
         let floor = self.floors.of(key);
         let source = Above::of(Arc::clone(&spanned) as _, floor, self.env.events.clone());
+        let source = MeteredSource::of(source, &self.refills);
         let reservoir = Reservoir::within(source, Arc::clone(&self.setting));
         if period.as_ref().is_some_and(|period| period.until.is_some()) {
             self.dated.store(true, Ordering::Relaxed);

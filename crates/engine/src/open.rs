@@ -17,7 +17,7 @@ use crate::{
     config::{Config, LossWord, Place},
     data::{self, Found, Quarantine},
     engine::Inner,
-    events::{Memory, Seldom, watched},
+    events::{Gauges, Memory, MeteredStore, Refills, Seldom, Waits, watched},
     floors::Floors,
     footing::Alarm,
     ground::{FIRST_CALL_FACTOR, Ground},
@@ -96,7 +96,7 @@ async fn assemble(
     check_home(&ground).await?;
     let layout = ground.record.layout;
     let ring =
-        Ring::new(layout, stores::by_slot(&ground.shards, layout.slots()), config.ring.health, env.clone());
+        Ring::new(layout, metered(&ground, layout.slots()), config.ring.health, env.clone());
     let opened = Keeper::open(opening(config, &ground, &ring)).await;
     let (keeper, excluded) = opened.map_err(|error| OpenError::of_source(&error))?;
     admit(&ring, &excluded)?;
@@ -118,6 +118,7 @@ async fn assemble(
     let floors = Floors::read(&*ground.ledger, ground.limit).await;
     let floors = floors.map_err(|error| OpenError::of_source(&error))?;
     let tasks = Tasks::new();
+    let (refills, waits) = (Refills::new(&env.clock), Waits::new(&env.clock));
     let inner = Arc::new(Inner {
         limits: config.limits.clone(),
         setting: Arc::new(setting(config, pace, env.clone(), &tasks)),
@@ -132,6 +133,9 @@ async fn assemble(
         keys: Registry::new(LIVE_KEYS_MAX),
         tasks,
         memory,
+        gauges: Gauges::new(config.sequences.iter().map(|part| part.name.clone())),
+        refills,
+        waits,
         failures: Seldom::default(),
         stopping: AtomicBool::new(false),
         unleft: Mutex::default(),
@@ -150,6 +154,14 @@ async fn check_home(ground: &Ground) -> Result<(), OpenError> {
             .map_err(|error| OpenError::of_source(&error)),
         None => Ok(()),
     }
+}
+
+/// The store of each slot, its takes counted.
+fn metered(ground: &Ground, slots: SlotIndex) -> Vec<Option<Arc<dyn Store>>> {
+    let metered = |(store, slot): (Option<Arc<dyn Store>>, SlotIndex)| {
+        store.map(|store| Arc::new(MeteredStore::new(slot, store, &ground.env.clock)) as Arc<dyn Store>)
+    };
+    stores::by_slot(&ground.shards, slots).into_iter().zip(0..).map(metered).collect()
 }
 
 fn opening(config: &Config, ground: &Ground, ring: &Ring) -> Opening {

@@ -6,7 +6,7 @@ use sequent_buffer::TakeError;
 use sequent_core::{Key, SequenceName};
 
 use crate::{
-    Engine, EngineError, Issued, NextRequest, OpenError,
+    Engine, EngineError, Issued, NextRequest, OpenError, Way,
     aim::{Aim, refuse_what_is_not_plain},
     catalog::Entry,
     config::Config,
@@ -24,6 +24,17 @@ enum Use {
     Now,
     /// To be held.
     Later,
+}
+
+impl Use {
+    /// Where its numbers came from.
+    fn way(self, waited: bool) -> Way {
+        match self {
+            Self::Later => Way::Lease,
+            Self::Now if waited => Way::Direct,
+            Self::Now => Way::Reservoir,
+        }
+    }
 }
 
 impl Engine {
@@ -101,13 +112,15 @@ impl Engine {
                 Use::Now => request.count,
                 Use::Later => request.count.clamp(1, live.lease_max()),
             };
-            match live.reservoir().take(count, Some(deadline)).await {
+            let (taken, waited) = self.0.waits.of(live.reservoir().take(count, Some(deadline))).await;
+            match taken {
                 Ok(numbers) => {
+                    let way = what_for.way(waited);
                     let Some(aim) = aim else {
                         let (sequence, version) = (name.clone(), live.version());
-                        return Ok(Issued { sequence, numbers, version, dated: None });
+                        return Ok(Issued { sequence, numbers, version, dated: None, way });
                     };
-                    return aim.issued(request, numbers, what_for == Use::Now);
+                    return aim.issued(request, (numbers, way), what_for == Use::Now);
                 }
                 // It has just been taken out of use: its successor serves.
                 Err(TakeError::Closed) if tries < TRIES_MAX => {}

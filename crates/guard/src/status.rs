@@ -34,12 +34,15 @@ pub struct CounterStatus {
     pub permit: Option<(Life, u64)>,
     /// The highest raw id seen.
     pub seen: u64,
+    /// How many raw ids the ceiling should be ahead, as it is consumed now; 0 where nobody needs it.
+    pub ahead: u64,
 }
 
 impl CounterStatus {
     pub(crate) fn of(guarded: &Guarded) -> Self {
         let state = guarded.state();
         let permit = state.permit.as_ref().map(|permit| (permit.row.life, permit.ceiling));
-        Self { counter: guarded.counter.clone(), permit, seen: state.seen }
+        let ahead = guarded.ahead(&state, guarded.shared.config.ahead);
+        Self { counter: guarded.counter.clone(), permit, seen: state.seen, ahead }
     }
 }

@@ -11,7 +11,7 @@ use sequent_core::{
     ledger::{DenseAsk, DenseTaken},
 };
 
-use crate::{Engine, EngineError, Issued, NextRequest, Placement, Reason, catalog::Entry, error::reason_of};
+use crate::{Engine, EngineError, Issued, NextRequest, Placement, Reason, Way, catalog::Entry, error::reason_of};
 
 /// What whoever asks for a lease is told.
 const NO_LEASE: &str =
@@ -34,7 +34,7 @@ impl Engine {
         }
         let aim = self.0.aim(Arc::clone(&entry), request)?;
         let numbers = self.count(&entry, &aim.key, request, deadline).await?;
-        aim.issued(request, numbers, true).map(Some)
+        aim.issued(request, (numbers, Way::Dense), true).map(Some)
     }
 
     /// The definition of a dense sequence, if it is known to be one.

@@ -38,6 +38,7 @@ pub(super) fn log(event: &Event) {
                 "known store came back empty: stamped again, numbers go on above its ceilings"
             );
         }
+        Event::Founded => tracing::info!("a new ledger got its layout: the cluster begins here"),
         Event::LedgerLost { detail } => tracing::error!(detail, "ledger can't be reached"),
         Event::LedgerBack { away } => tracing::warn!(away_ms = millis(*away), "ledger answers again"),
         Event::LedgerReborn { was, is } => tracing::info!(%was, %is, "ledger speaks as another incarnation"),

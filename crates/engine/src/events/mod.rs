@@ -10,13 +10,19 @@ use sequent_core::{Clock, Env, Event, Events};
 use crate::{data::Quarantine, footing::Alarm};
 
 mod exposed;
+mod gauges;
 mod log;
+mod measured;
 mod metric;
+mod names;
 mod seldom;
 
 use exposed::Exposed;
+pub(crate) use gauges::Gauges;
+pub(crate) use measured::{MeteredLedger, MeteredSource, MeteredStore, Refills, Waits};
 pub use metric::describe_metrics;
 pub(crate) use metric::{cluster_behind, ledger_in_trouble};
+pub use names::{METRICS, Metric, MetricKind};
 pub(crate) use seldom::Seldom;
 
 /// How many events an engine remembers for its status.

@@ -147,7 +147,7 @@ impl Guarded {
         is_news
     }
 
-    pub(super) fn ahead(&self, state: &State, ahead: Duration) -> u64 {
+    pub(crate) fn ahead(&self, state: &State, ahead: Duration) -> u64 {
         let at = state.permit.as_ref().map_or(0, |permit| permit.ceiling);
         match state.pace.ahead(ahead) {
             0 => 0,

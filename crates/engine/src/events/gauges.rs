@@ -1,0 +1,265 @@
+//! What is as it is when somebody looks: the gauges of a running engine.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Mutex, PoisonError},
+    time::Instant,
+};
+
+use sequent_core::{Key, SequenceName, SlotIndex};
+use sequent_guard::{CounterStatus, KeeperStatus};
+
+use super::{
+    metric,
+    names::{
+        AT_RISK, CEILING_LEFT, CEILINGS, CLASSES, DURABILITY, EXHAUSTION, EXHAUSTION_LEAST, HEADROOM,
+        HEADROOM_LEAST, KEYS, LAYOUT, LEDGER_AGE, RESERVE, RESERVE_SECONDS, SEQUENCES_MAX, SLOT_LAG, WAITING,
+    },
+};
+use crate::{Engine, engine::Inner, live::Live};
+
+/// Beyond this a range counts as endless: a hundred years.
+const EXHAUSTION_MAX_DAYS: f64 = 36_500.0;
+
+/// A reserve that lasts longer is shown as lasting so long.
+const RESERVE_MAX_SECONDS: f64 = 3600.0;
+
+/// Slower consumption than this, in numbers a second, is no demand.
+const DEMAND_MIN: f64 = 0.1;
+
+const DAY_SECONDS: f64 = 86_400.0;
+
+/// What gauges need to remember between two looks.
+#[derive(Debug)]
+pub(crate) struct Gauges {
+    /// The sequences that have series of their own.
+    listed: Vec<SequenceName>,
+    /// The ledger's version as last seen to change, and when.
+    version: Mutex<Option<(u64, Instant)>>,
+}
+
+impl Gauges {
+    /// With series for the first [`SEQUENCES_MAX`] of the sequences that the configuration names.
+    pub(crate) fn new(listed: impl Iterator<Item = SequenceName>) -> Self {
+        Self { listed: listed.take(SEQUENCES_MAX).collect(), version: Mutex::default() }
+    }
+
+    /// For how long, in seconds, the ledger's version has been the same.
+    fn version_age(&self, version: u64, now: Instant) -> f64 {
+        let mut held = self.version.lock().unwrap_or_else(PoisonError::into_inner);
+        match *held {
+            Some((known, since)) if known == version => now.saturating_duration_since(since).as_secs_f64(),
+            _ => {
+                *held = Some((version, now));
+                0.0
+            }
+        }
+    }
+}
+
+impl Engine {
+    /// Every counter of this engine at zero, and its gauges as they are: once, when it begins to serve.
+    pub async fn begin_metrics(&self) {
+        metric::begin(0..self.0.desk.layout().slots());
+        self.measure().await;
+    }
+
+    /// Sets the gauges that are as they are when somebody looks. Lets others run in between: a million keys take a while.
+    pub async fn measure(&self) {
+        let inner = &*self.0;
+        let sums = Mutex::new(Sums::default());
+        let add = |live: &Live| {
+            sums.lock().unwrap_or_else(PoisonError::into_inner).add(live, &inner.gauges.listed);
+            0
+        };
+        inner.keys.sum(add, tokio::task::yield_now).await;
+        let sums = sums.into_inner().unwrap_or_else(PoisonError::into_inner);
+        set(KEYS, whole(inner.keys.len() as u64));
+        sums.show();
+        let keeper = inner.keeper.status();
+        guard(&keeper);
+        set(LEDGER_AGE, inner.gauges.version_age(keeper.version, inner.env.clock.now()));
+        layout(inner, &keeper);
+    }
+}
+
+/// What all live keys come to.
+#[derive(Debug, Default)]
+struct Sums {
+    ready: u64,
+    at_risk: u64,
+    waiting: u64,
+    /// The least of the keys in demand.
+    seconds: Option<f64>,
+    least: Option<Room>,
+    listed: BTreeMap<SequenceName, Room>,
+}
+
+/// What is left of a range.
+#[derive(Debug, Clone, Copy)]
+struct Room {
+    ratio: f64,
+    days: f64,
+}
+
+impl Room {
+    fn least(self, other: Self) -> Self {
+        Self { ratio: self.ratio.min(other.ratio), days: self.days.min(other.days) }
+    }
+}
+
+impl Sums {
+    fn add(&mut self, live: &Live, listed: &[SequenceName]) {
+        let stats = live.reservoir().stats();
+        self.ready = self.ready.saturating_add(stats.reserve);
+        self.at_risk = self.at_risk.saturating_add(stats.at_risk);
+        self.waiting = self.waiting.saturating_add(stats.waiting as u64);
+        let rate = stats.rate_short.max(stats.rate_long);
+        if rate >= DEMAND_MIN {
+            let lasts = whole(stats.reserve) / rate;
+            self.seconds = Some(self.seconds.map_or(lasts, |least| least.min(lasts)));
+        }
+        let (left, capacity) = live.room();
+        let room = Room {
+            ratio: whole(left) / whole(capacity.max(1)),
+            days: days(left, stats.rate_long),
+        };
+        let least = |held: Option<Room>| held.map_or(room, |held| held.least(room));
+        self.least = Some(least(self.least));
+        let name = live.entry().name();
+        if listed.contains(name) {
+            let held = self.listed.get(name).copied();
+            self.listed.insert(name.clone(), least(held));
+        }
+    }
+
+    fn show(&self) {
+        set(RESERVE, whole(self.ready));
+        set(AT_RISK, whole(self.at_risk));
+        set(WAITING, whole(self.waiting));
+        // Nobody is in demand: whatever is ready lasts.
+        let idle = if self.ready == 0 { 0.0 } else { RESERVE_MAX_SECONDS };
+        set(RESERVE_SECONDS, self.seconds.unwrap_or(idle).min(RESERVE_MAX_SECONDS));
+        let least = self.least.unwrap_or(Room { ratio: 1.0, days: EXHAUSTION_MAX_DAYS });
+        set(HEADROOM_LEAST, least.ratio);
+        set(EXHAUSTION_LEAST, least.days);
+        for (name, room) in &self.listed {
+            metrics::gauge!(HEADROOM, "sequence" => name.to_string()).set(room.ratio);
+            metrics::gauge!(EXHAUSTION, "sequence" => name.to_string()).set(room.days);
+        }
+    }
+}
+
+/// Days that so many numbers last.
+fn days(left: u64, rate: f64) -> f64 {
+    if rate <= 0.0 {
+        return EXHAUSTION_MAX_DAYS;
+    }
+    (whole(left) / rate / DAY_SECONDS).min(EXHAUSTION_MAX_DAYS)
+}
+
+/// Ceilings held, what is left under them, and how far slots lag behind the front of each key.
+fn guard(keeper: &KeeperStatus) {
+    let held: Vec<&CounterStatus> = keeper.counters.iter().filter(|held| held.permit.is_some()).collect();
+    set(CEILINGS, whole(held.len() as u64));
+    set(CEILING_LEFT, ceiling_left(&held));
+    let lags = lags(&held);
+    for (slot, ..) in &keeper.stores {
+        let lag = lags.get(slot).copied().unwrap_or(0);
+        metrics::gauge!(SLOT_LAG, "slot" => slot.to_string()).set(whole(lag));
+    }
+}
+
+/// The least of what is left under a ceiling, of what should be ahead; 1 where nothing has to be.
+fn ceiling_left(held: &[&CounterStatus]) -> f64 {
+    let ratio = |counter: &&CounterStatus| {
+        let (_, ceiling) = counter.permit.filter(|_| counter.ahead > 0)?;
+        Some(whole(ceiling.saturating_sub(counter.seen)) / whole(counter.ahead))
+    };
+    held.iter().filter_map(ratio).fold(1.0, f64::min)
+}
+
+/// How far each slot is behind the front of a key, in raw ids: the most over all keys.
+fn lags(held: &[&CounterStatus]) -> BTreeMap<SlotIndex, u64> {
+    let mut fronts: BTreeMap<&Key, u64> = BTreeMap::new();
+    for status in held {
+        let front = fronts.entry(&status.counter.key).or_default();
+        *front = (*front).max(status.seen);
+    }
+    let mut lags = BTreeMap::new();
+    for status in held {
+        let front = fronts.get(&status.counter.key).copied().unwrap_or(0);
+        let lag: &mut u64 = lags.entry(status.counter.slot).or_default();
+        *lag = (*lag).max(front.saturating_sub(status.seen));
+    }
+    lags
+}
+
+/// What does not move often: the layout, and how durable each store is.
+fn layout(inner: &Inner, keeper: &KeeperStatus) {
+    let ground = &inner.desk.0;
+    let record = &ground.record;
+    let (shard_bits, memory_bits) = (record.layout.shard_bits(), record.layout.memory_bits());
+    let labels = [
+        ("shard_bits", shard_bits.to_string()),
+        ("memory_bits", memory_bits.to_string()),
+        ("epoch", record.epoch.to_string()),
+    ];
+    metrics::gauge!(LAYOUT, &labels).set(1.0);
+    for (slot, _, class) in &keeper.stores {
+        let Some(shard) = ground.shards.iter().find(|shard| shard.part.slot == *slot) else { continue };
+        let store = shard.part.place.as_str();
+        for known in CLASSES {
+            let is_it = f64::from(u8::from(known == class.as_str()));
+            metrics::gauge!(DURABILITY, "slot" => slot.to_string(), "store" => store, "class" => known)
+                .set(is_it);
+        }
+    }
+}
+
+fn set(name: &'static str, value: f64) {
+    metrics::gauge!(name).set(value);
+}
+
+#[allow(clippy::cast_precision_loss, reason = "a gauge is a double, and shows magnitudes")]
+fn whole(count: u64) -> f64 {
+    count as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sequent_core::{Life, ledger::Counter};
+
+    fn counter(key: &str, slot: SlotIndex, seen: u64, ceiling: u64, ahead: u64) -> CounterStatus {
+        let counter = Counter { key: Key::from_stored(key), slot };
+        CounterStatus { counter, permit: Some((Life::random(&sequent_core::OsEntropy), ceiling)), seen, ahead }
+    }
+
+    #[test]
+    fn a_slot_lags_by_the_most_that_one_of_its_keys_is_behind() {
+        let held = [
+            counter("a", 0, 100, 200, 0),
+            counter("a", 1, 40, 200, 0),
+            counter("b", 0, 5, 200, 0),
+            counter("b", 1, 7, 200, 0),
+        ];
+        let held: Vec<&CounterStatus> = held.iter().collect();
+        assert_eq!(lags(&held), BTreeMap::from([(0, 2), (1, 60)]));
+    }
+
+    #[test]
+    fn what_is_left_under_ceilings_is_that_of_the_counter_which_needs_it_most() {
+        let idle = counter("idle", 0, 100, 100, 0);
+        let (busy, low) = (counter("busy", 0, 100, 900, 1000), counter("low", 1, 100, 200, 400));
+        assert!((ceiling_left(&[&idle]) - 1.0).abs() < 1e-9);
+        assert!((ceiling_left(&[&idle, &busy, &low]) - 0.25).abs() < 1e-9);
+    }
+
+    #[test]
+    fn days_to_the_end_are_those_at_the_present_rate_and_bounded() {
+        assert!((days(86_400, 1.0) - 1.0).abs() < 1e-9);
+        assert!((days(u64::MAX, 1.0) - EXHAUSTION_MAX_DAYS).abs() < 1e-9);
+        assert!((days(1, 0.0) - EXHAUSTION_MAX_DAYS).abs() < 1e-9);
+    }
+}

@@ -1,0 +1,269 @@
+//! The engine's metrics: their names, units and meanings, and the values that their labels have. In one place, so that what
+//! is shown can be held against it.
+
+use metrics::Unit;
+use sequent_core::ErrorKind;
+
+/// A metric: what it is called, and what it means.
+#[derive(Debug, Clone, Copy)]
+pub struct Metric {
+    /// Its name, unit included.
+    pub name: &'static str,
+    /// Counter, gauge or histogram.
+    pub kind: MetricKind,
+    /// What it means.
+    pub meaning: &'static str,
+    /// The labels that its series have; none has a key, a tenant or an address.
+    pub labels: &'static [&'static str],
+}
+
+/// How a metric moves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MetricKind {
+    /// Only up, from zero at a start.
+    Counter,
+    /// Up and down.
+    Gauge,
+    /// Many values, by how large they are.
+    Histogram,
+}
+
+impl Metric {
+    /// A counter.
+    pub const fn counter(name: &'static str, labels: &'static [&'static str], meaning: &'static str) -> Self {
+        Self { name, kind: MetricKind::Counter, meaning, labels }
+    }
+
+    /// A gauge.
+    pub const fn gauge(name: &'static str, labels: &'static [&'static str], meaning: &'static str) -> Self {
+        Self { name, kind: MetricKind::Gauge, meaning, labels }
+    }
+
+    /// A histogram.
+    pub const fn histogram(
+        name: &'static str,
+        labels: &'static [&'static str],
+        meaning: &'static str,
+    ) -> Self {
+        Self { name, kind: MetricKind::Histogram, meaning, labels }
+    }
+
+    /// Tells the process's recorder.
+    pub fn describe(&self) {
+        let (name, meaning) = (self.name, self.meaning);
+        match self.kind {
+            MetricKind::Counter => metrics::describe_counter!(name, Unit::Count, meaning),
+            MetricKind::Gauge => metrics::describe_gauge!(name, Unit::Count, meaning),
+            MetricKind::Histogram => metrics::describe_histogram!(name, Unit::Seconds, meaning),
+        }
+    }
+}
+
+pub(super) const EVICTIONS: &str = "sequent_slot_evictions_total";
+pub(super) const RESCUES: &str = "sequent_slot_rescues_total";
+pub(super) const PROBES: &str = "sequent_slot_probes_total";
+pub(super) const PROBES_FAILED: &str = "sequent_slot_probes_failed_total";
+pub(super) const QUARANTINES: &str = "sequent_quarantines_total";
+pub(super) const RETIRED: &str = "sequent_counters_retired_total";
+pub(super) const LIVES: &str = "sequent_lives_opened_total";
+pub(super) const SKIPPED: &str = "sequent_raw_ids_skipped_total";
+pub(super) const REGRESSIONS: &str = "sequent_regressions_total";
+pub(super) const STAMPED_AGAIN: &str = "sequent_stores_stamped_again_total";
+pub(super) const REBORN: &str = "sequent_incarnation_changes_total";
+pub(super) const VIOLATIONS: &str = "sequent_guard_violations_total";
+pub(super) const LEDGER_AWAY: &str = "sequent_ledger_away";
+pub(super) const LEDGER_UP: &str = "sequent_ledger_up";
+pub(super) const LEDGER_BEHIND: &str = "sequent_ledger_behind";
+pub(super) const LEDGER_AGE: &str = "sequent_ledger_version_age_seconds";
+pub(super) const LEDGER_CALLS: &str = "sequent_ledger_calls_total";
+pub(super) const LEDGER_SECONDS: &str = "sequent_ledger_call_duration_seconds";
+pub(super) const CLUSTER_BEHIND: &str = "sequent_cluster_behind_total";
+pub(super) const UNWITNESSED: &str = "sequent_unwitnessed_raw_ids_total";
+pub(super) const UNREPORTED: &str = "sequent_unreported_counters_total";
+pub(super) const UNMARKED: &str = "sequent_ledger_marks_lost_total";
+pub(super) const DROPPED: &str = "sequent_numbers_burnt_total";
+pub(super) const TAKES: &str = "sequent_slot_takes_total";
+pub(super) const TAKE_SECONDS: &str = "sequent_slot_take_duration_seconds";
+pub(super) const SLOT_LAG: &str = "sequent_slot_lag_ids";
+pub(super) const DURABILITY: &str = "sequent_slot_durability_info";
+pub(super) const LAYOUT: &str = "sequent_layout_info";
+pub(super) const CEILINGS: &str = "sequent_ceilings";
+pub(super) const CEILING_LEFT: &str = "sequent_ceiling_remaining_ratio";
+pub(super) const REFILLS: &str = "sequent_refills_total";
+pub(super) const REFILL_SECONDS: &str = "sequent_refill_duration_seconds";
+pub(super) const WAITS: &str = "sequent_refill_waits_total";
+pub(super) const WAIT_SECONDS: &str = "sequent_refill_wait_seconds";
+pub(super) const WAITING: &str = "sequent_refill_waiting_requests";
+pub(super) const KEYS: &str = "sequent_live_keys";
+pub(super) const RESERVE: &str = "sequent_reserve_numbers";
+pub(super) const RESERVE_SECONDS: &str = "sequent_reserve_seconds";
+pub(super) const AT_RISK: &str = "sequent_numbers_at_risk";
+pub(super) const HEADROOM: &str = "sequent_headroom_ratio";
+pub(super) const HEADROOM_LEAST: &str = "sequent_headroom_least_ratio";
+pub(super) const EXHAUSTION: &str = "sequent_exhaustion_days";
+pub(super) const EXHAUSTION_LEAST: &str = "sequent_exhaustion_least_days";
+
+/// Everything that an engine counts.
+pub static METRICS: &[Metric] = &[
+    Metric::counter(EVICTIONS, &["slot", "kind"], "Slots that left the rotation, by cause class"),
+    Metric::counter(RESCUES, &["slot"], "Slots that came back after one real take"),
+    Metric::counter(PROBES, &["slot", "outcome"], "Rescues that were tried, by whether they succeeded"),
+    Metric::counter(PROBES_FAILED, &["slot", "kind"], "Rescues that were tried and failed, by cause class"),
+    Metric::counter(
+        QUARANTINES,
+        &["slot", "kind"],
+        "Counters and slots out until a guard or a person has cleared them: page somebody",
+    ),
+    Metric::counter(RETIRED, &["slot"], "Counters at the end of their range"),
+    Metric::counter(
+        LIVES,
+        &["slot"],
+        "Lives opened: a counter's first, and one after each loss of its cell, its store's or ledger's run",
+    ),
+    Metric::counter(SKIPPED, &["slot"], "Raw ids skipped when a life was opened: jumps"),
+    Metric::counter(REGRESSIONS, &["slot"], "Counters that went back: page somebody"),
+    Metric::counter(STAMPED_AGAIN, &["slot"], "Known stores that came back empty: page somebody"),
+    Metric::counter(
+        REBORN,
+        &["of", "slot"],
+        "Times that a store or the ledger spoke as another incarnation: restarts, failovers, restores",
+    ),
+    Metric::counter(
+        VIOLATIONS,
+        &["kind"],
+        "What must never happen and was caught: counters, stores, the ledger or the cluster gone back; page somebody",
+    ),
+    Metric::counter(
+        CLUSTER_BEHIND,
+        &[],
+        "Callers refused since they hold numbers that this cluster can't have given: page somebody",
+    ),
+    Metric::counter(
+        UNWITNESSED,
+        &["slot"],
+        "Raw ids that left above their ceiling while the ledger was away",
+    ),
+    Metric::counter(
+        UNREPORTED,
+        &[],
+        "Counters whose last report the ledger did not take when a process ended",
+    ),
+    Metric::counter(
+        UNMARKED,
+        &[],
+        "Times that no other shard took the ledger's mark any more; the status counts the versions",
+    ),
+    Metric::counter(DROPPED, &["why"], "Numbers burnt: given up before they were handed out, by reason"),
+    Metric::counter(
+        TAKES,
+        &["slot", "outcome"],
+        "Takes of a slot's store; timeout is an unknown outcome, whose ids are burnt",
+    ),
+    Metric::histogram(TAKE_SECONDS, &["slot"], "How long a slot's store took for a take that it answered"),
+    Metric::counter(LEDGER_CALLS, &["call", "outcome"], "Calls of the ledger"),
+    Metric::histogram(LEDGER_SECONDS, &["call"], "How long the ledger took for a call that it answered"),
+    Metric::counter(REFILLS, &["outcome"], "Refills of reservoirs"),
+    Metric::histogram(REFILL_SECONDS, &[], "How long a refill that gave numbers took"),
+    Metric::counter(WAITS, &[], "Requests that found too little ready, and waited for shards"),
+    Metric::histogram(WAIT_SECONDS, &[], "How long such requests waited"),
+    Metric::gauge(WAITING, &[], "Requests that wait for a refill now"),
+    Metric::gauge(LEDGER_AWAY, &[], "1 while the ledger can't be reached"),
+    Metric::gauge(LEDGER_UP, &[], "1 while the ledger answers"),
+    Metric::gauge(
+        LEDGER_BEHIND,
+        &[],
+        "1 while the ledger is not trusted (older than its marks, moved, or another one): nothing is opened before a person has acted",
+    ),
+    Metric::gauge(
+        LEDGER_AGE,
+        &[],
+        "How long the ledger's version, as heard here, has been the same: it stays where nothing moves",
+    ),
+    Metric::gauge(
+        SLOT_LAG,
+        &["slot"],
+        "How far a slot's counters are behind the ring's front, in raw ids: the most over its keys here",
+    ),
+    Metric::gauge(DURABILITY, &["slot", "store", "class"], "1 for the durability class that a store has"),
+    Metric::gauge(LAYOUT, &["shard_bits", "memory_bits", "epoch"], "The layout in force, as labels"),
+    Metric::gauge(CEILINGS, &[], "Ceilings held: counters from which this process may take"),
+    Metric::gauge(
+        CEILING_LEFT,
+        &[],
+        "What is left under ceilings, as a part of what is raised ahead: the least over all counters in demand",
+    ),
+    Metric::gauge(KEYS, &[], "Keys in use"),
+    Metric::gauge(RESERVE, &[], "Numbers ready in memory, over all keys"),
+    Metric::gauge(
+        RESERVE_SECONDS,
+        &[],
+        "How long what is ready lasts at the present consumption: the least over all keys in demand",
+    ),
+    Metric::gauge(AT_RISK, &[], "Numbers that a crash now would burn"),
+    Metric::gauge(
+        HEADROOM,
+        &["sequence"],
+        "What is left of a sequence's range; only of sequences that the configuration names",
+    ),
+    Metric::gauge(HEADROOM_LEAST, &[], "What is left of a range: the least over all keys in use"),
+    Metric::gauge(
+        EXHAUSTION,
+        &["sequence"],
+        "Days to the end of a sequence's range at the last minute's consumption; 36500 at most",
+    ),
+    Metric::gauge(EXHAUSTION_LEAST, &[], "Days to the end of a range: the least over all keys in use"),
+];
+
+/// The outcomes of a take that have a series of their own; what else may come counts as [`OTHER`].
+pub(super) const TAKE_OUTCOMES: [ErrorKind; 8] = [
+    ErrorKind::Timeout,
+    ErrorKind::Unavailable,
+    ErrorKind::Contended,
+    ErrorKind::Refused,
+    ErrorKind::Exhausted,
+    ErrorKind::Regressed,
+    ErrorKind::Reborn,
+    ErrorKind::Leapt,
+];
+
+/// The same of a call of the ledger.
+pub(super) const CALL_OUTCOMES: [ErrorKind; 4] =
+    [ErrorKind::Timeout, ErrorKind::Unavailable, ErrorKind::Refused, ErrorKind::Reborn];
+
+pub(super) const OK: &str = "ok";
+pub(super) const FAILED: &str = "failed";
+pub(super) const OTHER: &str = "other";
+
+/// What `sequent_guard_violations_total` tells apart.
+pub(super) const VIOLATION_KINDS: [&str; 5] =
+    ["counter_back", "store_back", "ledger_back", "cluster_back", "quarantine"];
+
+/// The durability classes, for one gauge each.
+pub(super) const CLASSES: [&str; 3] = ["durable", "lossy", "volatile"];
+
+/// Sequences that have series of their own, at most: those that the configuration names first.
+pub(super) const SEQUENCES_MAX: usize = 50;
+
+/// Why numbers are burnt, as the rooms below say it.
+pub(super) const BURNT_WHY: [&str; 20] = [
+    "numbers aged in the reservoir",
+    "a caller was stalled for many turns",
+    "the reservoir was closed during a refill",
+    "numbers came back to a closed reservoir",
+    "an idle reservoir gave its memory back",
+    "a handle of its own held numbers that were called in",
+    "the reservoir was closed",
+    "the reservoir was dropped",
+    "its key was advanced meanwhile",
+    "at or below the number that the key was advanced to",
+    "an operator has advanced its key",
+    "the ledger was restarted, went back, or was recovered: it may repeat",
+    "the ledger holds another definition of its sequence",
+    "late blocks of a slot that is quarantined, or too old",
+    "more late blocks than are kept",
+    "late blocks below a lift",
+    "late blocks of a key that is no longer used",
+    "taken to try a slot that nobody asked",
+    "a leap that nothing follows",
+    "above its ceiling while the ledger is away",
+];
