@@ -72,7 +72,7 @@ impl Sequence {
     }
 
     async fn one_batch(&self, patience: &Patience<'_>, count: u32) -> Result<Parcel, Error> {
-        let ask = self.endpoints().ask(Verb::Next, self.scope(), count);
+        let ask = self.endpoints().ask(Verb::Next, (self.scope(), self.highest()), count);
         let late = || Error::late(self.name(), self.patience_for());
         timeout(patience.left(), ask).await.unwrap_or_else(|_| Err(late()))
     }

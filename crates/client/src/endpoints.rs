@@ -7,6 +7,7 @@ use sequent_ha::{Failover, RingConfig, Said, SlotState};
 
 use crate::{
     error::{DEADLINE_EXCEEDED, Error, SERVER_UNAVAILABLE},
+    highest::Highest,
     metric,
     parcel::Parcel,
     scope::Scope,
@@ -40,10 +41,16 @@ impl Endpoints {
 
     /// Asks endpoints until one has answered. A request that may have been served and is asked again costs numbers;
     /// it never repeats one, so every kind of failure goes on to the next endpoint.
-    pub(crate) async fn ask(&self, verb: Verb, scope: &Scope, count: u32) -> Result<Parcel, Error> {
-        let ask = Ask { verb, scope: scope.clone(), count, within: self.attempt };
+    pub(crate) async fn ask(
+        &self,
+        verb: Verb,
+        (scope, highest): (&Scope, &Highest),
+        count: u32,
+    ) -> Result<Parcel, Error> {
+        let ask = Ask { verb, scope: scope.clone(), count, above: highest.told(), within: self.attempt };
         let answer = self.failover.call(|member| self.one(member, ask.clone())).await;
-        answer.unwrap_or_else(|failures| Err(self.gone(&failures)))
+        let answer = answer.unwrap_or_else(|failures| Err(self.gone(&failures)));
+        answer.inspect(|parcel| highest.note(parcel))
     }
 
     /// Whether any endpoint would serve.

@@ -25,6 +25,9 @@ pub enum ErrorKind {
     DeadlineExceeded,
     /// A person has to act at the cluster first.
     NeedsOperator,
+    /// The cluster can't have given what this client was given: it went back to an older state, or is another. Nobody is
+    /// to take numbers of it before a person has acted: page somebody.
+    ClusterBehind,
     /// It contradicts what the cluster holds.
     Conflict,
     /// An answer that is none of this protocol's.
@@ -53,7 +56,7 @@ const REASONS: [(&str, ErrorKind, bool); 17] = [
     (SERVER_UNAVAILABLE, ErrorKind::Unavailable, true),
     ("RECOVERY_REQUIRED", ErrorKind::NeedsOperator, false),
     (DEADLINE_EXCEEDED, ErrorKind::DeadlineExceeded, true),
-    ("CLUSTER_BEHIND", ErrorKind::NeedsOperator, false),
+    ("CLUSTER_BEHIND", ErrorKind::ClusterBehind, false),
     ("DOCUMENT_CONFLICT", ErrorKind::Conflict, false),
     ("RESERVATION_EXPIRED", ErrorKind::Conflict, false),
     ("DEFINITION_CONFLICT", ErrorKind::Conflict, false),
@@ -141,6 +144,19 @@ impl Error {
                 Self::new(SERVER_UNAVAILABLE, format!("no numbers of {sequence}: {error}"))
             }),
         }
+    }
+
+    /// The same, where it is this crate's own.
+    pub(crate) fn beneath_take(error: &TakeError) -> Option<Self> {
+        match error {
+            TakeError::Source(error) => Self::beneath(error),
+            _ => None,
+        }
+    }
+
+    /// Whether a server says that a sequence has no leases, since it is dense.
+    pub(crate) fn says_dense(&self) -> bool {
+        self.kind() == ErrorKind::InvalidArgument && self.fields().iter().any(|it| it.field == "placement")
     }
 
     fn beneath(error: &SourceError) -> Option<Self> {

@@ -10,6 +10,7 @@ use sequent_core::{Block, BoxFuture, Merge};
 use crate::{
     endpoints::Endpoints,
     error::{Error, ErrorKind, PROTOCOL},
+    highest::Highest,
     metric,
     number::Number,
     parcel::{Fresh, Parcel},
@@ -33,9 +34,13 @@ pub(crate) type Caller = Weak<()>;
 pub(crate) type Merged = Merge<Caller, Result<Fresh, Error>>;
 
 /// The queue, and what drives it: to be spawned.
-pub(crate) fn merged(scope: Scope, endpoints: Arc<Endpoints>) -> (Merged, impl Future<Output = ()> + Send) {
-    let crowd =
-        Arc::new(Crowd { scope, endpoints, most: AtomicUsize::new(MERGE_MAX), full: AtomicUsize::new(0) });
+pub(crate) fn merged(
+    scope: Scope,
+    highest: Arc<Highest>,
+    endpoints: Arc<Endpoints>,
+) -> (Merged, impl Future<Output = ()> + Send) {
+    let (most, full) = (AtomicUsize::new(MERGE_MAX), AtomicUsize::new(0));
+    let crowd = Arc::new(Crowd { scope, highest, endpoints, most, full });
     Merge::new(QUEUE_MAX, MERGE_MAX, move |callers| -> BoxFuture<'static, _> {
         let crowd = Arc::clone(&crowd);
         // A task of its own: one that panics leaves its callers without an answer, and those after it with a driver.
@@ -47,6 +52,7 @@ pub(crate) fn merged(scope: Scope, endpoints: Arc<Endpoints>) -> (Merged, impl F
 /// What is known of asking for several at once.
 struct Crowd {
     scope: Scope,
+    highest: Arc<Highest>,
     endpoints: Arc<Endpoints>,
     /// How many callers one request may answer, as far as servers have said: a server's limit may be far below ours.
     most: AtomicUsize,
@@ -83,7 +89,7 @@ impl Crowd {
     async fn ask(&self, waiting: usize) -> Result<Option<Parcel>, Error> {
         match u32::try_from(waiting).unwrap_or(u32::MAX) {
             0 => Ok(None),
-            count => self.endpoints.ask(Verb::Next, &self.scope, count).await.map(Some),
+            count => self.endpoints.ask(Verb::Next, (&self.scope, &self.highest), count).await.map(Some),
         }
     }
 

@@ -13,8 +13,8 @@ use sequent_core::{BoxFuture, Clock, Entropy, Env, Event, Events, OsEntropy, Sys
 use tokio::runtime::Handle;
 
 use crate::{
-    clock::BootClock, endpoints::Endpoints, error::Error, fork::Process, lease::Leases, metric,
-    options::Options, scope::Scope, sequence::Shared, transport::Transport,
+    clock::BootClock, endpoints::Endpoints, error::Error, fork::Process, highest::Highest, lease::Leases,
+    metric, options::Options, scope::Scope, sequence::Shared, transport::Transport,
 };
 
 /// The most sequences of one client; those that nobody holds, and that are idle, do not count for long.
@@ -116,9 +116,11 @@ impl Ground {
 
     fn own(&self, scope: &Scope) -> Arc<Shared> {
         let (endpoints, ages) = (Arc::clone(&self.endpoints), Arc::clone(&self.nature.ages));
-        let leases = Arc::new(Leases::new(scope.clone(), endpoints, Arc::clone(&self.options), ages));
+        let highest = Arc::<Highest>::default();
+        let told = (scope.clone(), Arc::clone(&highest));
+        let leases = Arc::new(Leases::new(told, endpoints, Arc::clone(&self.options), ages));
         let reservoir = Reservoir::within(Arc::clone(&leases) as Arc<_>, Arc::clone(&self.setting));
-        let shared = Arc::new(Shared::new(scope.clone(), reservoir));
+        let shared = Arc::new(Shared::new(scope.clone(), highest, reservoir));
         leases.fill(Arc::downgrade(&shared));
         shared
     }

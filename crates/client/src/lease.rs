@@ -14,6 +14,7 @@ use sequent_core::{BLOCKS_MAX, Block, Blocks, BoxFuture, Clock, ErrorKind, Sourc
 use crate::{
     endpoints::Endpoints,
     error::{Error, SERVER_UNAVAILABLE},
+    highest::Highest,
     metric,
     options::Options,
     scope::Scope,
@@ -24,6 +25,7 @@ use crate::{
 /// Leases of one sequence.
 pub(crate) struct Leases {
     scope: Scope,
+    highest: Arc<Highest>,
     endpoints: Arc<Endpoints>,
     options: Arc<Options>,
     /// The clock by which leases age.
@@ -36,13 +38,13 @@ pub(crate) struct Leases {
 
 impl Leases {
     pub(crate) fn new(
-        scope: Scope,
+        (scope, highest): (Scope, Arc<Highest>),
         endpoints: Arc<Endpoints>,
         options: Arc<Options>,
         ages: Arc<dyn Clock>,
     ) -> Self {
         let process = AtomicU32::new(process::id());
-        Self { scope, endpoints, options, ages, process, filled: OnceLock::new() }
+        Self { scope, highest, endpoints, options, ages, process, filled: OnceLock::new() }
     }
 
     /// What is filled from here; said once.
@@ -65,7 +67,7 @@ impl Leases {
         let count = u32::try_from(want.max(1)).unwrap_or(u32::MAX);
         // By the time of asking: an answer may have lain unread in a process that was suspended.
         let begun = self.ages.now();
-        let parcel = self.endpoints.ask(Verb::Lease, &self.scope, count).await?;
+        let parcel = self.endpoints.ask(Verb::Lease, (&self.scope, &self.highest), count).await?;
         let until = begun + self.options.lease_age(parcel.age().unwrap_or_default());
         if until <= self.ages.now() {
             let text = format!("a lease of {} came when it had aged", self.scope.name());

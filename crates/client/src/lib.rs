@@ -39,6 +39,7 @@ mod error;
 mod fork;
 mod fresh;
 mod ground;
+mod highest;
 mod lease;
 mod local;
 mod memory;

@@ -53,6 +53,16 @@ impl Parcel {
         std::mem::take(&mut self.blocks)
     }
 
+    /// The key of the period; empty where the sequence never resets.
+    pub(crate) fn period(&self) -> &str {
+        &self.dated.period
+    }
+
+    /// The highest number of it, 0 where there is none.
+    pub(crate) fn highest(&self) -> u64 {
+        self.blocks.iter().map(Block::last).max().unwrap_or(0)
+    }
+
     /// What belongs to a template, taken out of it.
     pub(crate) fn dated(&mut self) -> Dated {
         std::mem::take(&mut self.dated)

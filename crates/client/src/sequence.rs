@@ -3,7 +3,7 @@
 use std::{
     sync::{
         Arc, OnceLock,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
     time::Duration,
 };
@@ -17,6 +17,7 @@ use crate::{
     error::{Error, SERVER_UNAVAILABLE},
     fork::Process,
     fresh::{Merged, merged},
+    highest::Highest,
     local::Local,
     metric,
     next::Next,
@@ -36,14 +37,18 @@ const READY: u64 = 64;
 /// What all handles of one sequence share.
 pub(crate) struct Shared {
     scope: Scope,
+    highest: Arc<Highest>,
     reservoir: Reservoir,
     fresh: OnceLock<Merged>,
     reported: AtomicU64,
+    /// Whether a server has said that there are no leases of it.
+    is_dense: AtomicBool,
 }
 
 impl Shared {
-    pub(crate) fn new(scope: Scope, reservoir: Reservoir) -> Self {
-        Self { scope, reservoir, fresh: OnceLock::new(), reported: AtomicU64::new(0) }
+    pub(crate) fn new(scope: Scope, highest: Arc<Highest>, reservoir: Reservoir) -> Self {
+        let (fresh, reported, is_dense) = (OnceLock::new(), AtomicU64::new(0), AtomicBool::new(false));
+        Self { scope, highest, reservoir, fresh, reported, is_dense }
     }
 
     pub(crate) fn reservoir(&self) -> &Reservoir {
@@ -235,6 +240,9 @@ impl Sequence {
             match taken.map(Number::of) {
                 Ok(Some(number)) => return Ok(number),
                 Ok(None) => {}
+                Err(error) if self.is_dense(&error) => {
+                    return self.fresh().await.inspect(|_| metric::issued("fresh", 1));
+                }
                 Err(error) => self.again(&mut patience, error).await?,
             }
             taken = self.reservoir.next(patience.end()).await;
@@ -246,6 +254,8 @@ impl Sequence {
         loop {
             match self.reservoir.ready(READY, patience.end()).await {
                 Ok(()) => return Ok(()),
+                // Every number is a request: there is nothing to hold before.
+                Err(error) if self.is_dense(&error) => return Ok(()),
                 Err(error) => self.again(&mut patience, error).await?,
             }
         }
@@ -260,6 +270,12 @@ impl Sequence {
         loop {
             match self.reservoir.take(want, patience.end()).await {
                 Ok(blocks) => return Ok(blocks.numbers().filter_map(Number::of).collect()),
+                Err(error) if self.is_dense(&error) => {
+                    return self
+                        .next_batch(u32::try_from(want).unwrap_or(u32::MAX))
+                        .await
+                        .map(|it| it.numbers);
+                }
                 Err(error) => self.again(&mut patience, error).await?,
             }
         }
@@ -292,7 +308,8 @@ impl Sequence {
     fn merged(&self) -> &Merged {
         self.shared.fresh.get_or_init(|| {
             let ground = self.client.ground();
-            let (merged, driver) = merged(self.shared.scope.clone(), Arc::clone(&ground.endpoints));
+            let (scope, highest) = (self.shared.scope.clone(), Arc::clone(&self.shared.highest));
+            let (merged, driver) = merged(scope, highest, Arc::clone(&ground.endpoints));
             ground.runtime.spawn(driver);
             merged
         })
@@ -309,6 +326,20 @@ impl Sequence {
 
     pub(crate) fn scope(&self) -> &Scope {
         &self.shared.scope
+    }
+
+    pub(crate) fn highest(&self) -> &Highest {
+        &self.shared.highest
+    }
+
+    /// Whether there are no leases of it: a server has just said so, or before. The reservoir is closed then, so that
+    /// nobody asks for one again.
+    fn is_dense(&self, error: &TakeError) -> bool {
+        if Error::beneath_take(error).is_some_and(|error| error.says_dense()) {
+            self.shared.is_dense.store(true, Ordering::Relaxed);
+            self.reservoir.close();
+        }
+        self.shared.is_dense.load(Ordering::Relaxed)
     }
 
     pub(crate) fn patience(&self) -> Patience<'_> {

@@ -30,6 +30,8 @@ pub(crate) struct Ask {
     pub(crate) verb: Verb,
     pub(crate) scope: Scope,
     pub(crate) count: u32,
+    /// The highest number that this client was given; 0: not told.
+    pub(crate) above: i64,
     /// How long the answer is waited for.
     pub(crate) within: Duration,
 }

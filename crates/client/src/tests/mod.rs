@@ -1,5 +1,6 @@
 //! The whole client over scripted endpoints, under paused time.
 
+mod above;
 mod ageing;
 mod failover;
 mod fresh;

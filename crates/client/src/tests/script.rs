@@ -35,6 +35,10 @@ pub(super) enum Act {
     Hang,
     Say(&'static str),
     Refuse(&'static str),
+    /// Has no leases.
+    Dense,
+    /// Refuses who was given more than this.
+    Behind(i64),
     /// Refuses counts above this.
     AtMost(u32),
     /// Fails, and whoever asks for its name panics.
@@ -60,6 +64,11 @@ impl Endpoint {
     /// What it was asked since the last look.
     pub(super) fn asks(&self) -> Vec<(Verb, u32)> {
         std::mem::take(&mut self.asks.lock().unwrap())
+    }
+
+    /// The highest number that was given.
+    pub(super) fn given(&self) -> i64 {
+        i64::try_from(self.last.load(Ordering::Relaxed)).unwrap()
     }
 
     fn give(&self, ask: &Ask) -> Granted {
@@ -99,6 +108,16 @@ impl Transport for Endpoint {
                     sleep(Duration::from_millis(ms)).await;
                     Ok(granted)
                 }
+                Act::Dense if ask.verb == Verb::Lease => Err(Refusal::Final(Error::field(
+                    "placement",
+                    "dense",
+                    "ask for its numbers one call each",
+                ))),
+                Act::Dense => Ok(self.give(&ask)),
+                Act::Behind(at) if ask.above > at => {
+                    Err(Refusal::Final(Error::new("CLUSTER_BEHIND", "older than its caller")))
+                }
+                Act::Behind(_) => Ok(self.give(&ask)),
                 Act::Swallow => {
                     drop(self.give(&ask));
                     Err(Refusal::Fault(down("connection reset")))

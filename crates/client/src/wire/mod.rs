@@ -77,7 +77,7 @@ impl Wire {
         let (with, at) = (wish.with.clone().into_iter().collect(), wish.at.clone());
         let outcome = match ask.verb {
             Verb::Next => {
-                let message = v1::NextRequest { sequence, count: Some(count), with, at, above: 0 };
+                let message = v1::NextRequest { sequence, count: Some(count), with, at, above: ask.above };
                 client.next(timed(message, ask.within)).await.map(|answer| {
                     let answer = answer.into_inner();
                     let v1::NextResponse { blocks, texts, period, at, version, .. } = answer;
@@ -85,7 +85,7 @@ impl Wire {
                 })
             }
             Verb::Lease => {
-                let message = v1::LeaseRequest { sequence, count, with, at, above: 0 };
+                let message = v1::LeaseRequest { sequence, count, with, at, above: ask.above };
                 client.lease(timed(message, ask.within)).await.map(|answer| {
                     let answer = answer.into_inner();
                     let age = Some(Duration::from_millis(answer.max_age_ms));
