@@ -30,11 +30,14 @@ pub enum Rule {
     Order,
     OrderAtFirstTouch,
     OrderDisjoint,
+    ResizeFence,
+    ResizeValues,
+    ResizeNumbers,
 }
 
 impl Rule {
     /// Every rule, in the order of `guard.md`.
-    pub const ALL: [Self; 23] = [
+    pub const ALL: [Self; 26] = [
         Self::SameConnection,
         Self::RowNamesStore,
         Self::RowNamesLedger,
@@ -58,6 +61,9 @@ impl Rule {
         Self::Order,
         Self::OrderAtFirstTouch,
         Self::OrderDisjoint,
+        Self::ResizeFence,
+        Self::ResizeValues,
+        Self::ResizeNumbers,
     ];
 
     /// The rule as one sentence.
@@ -102,6 +108,13 @@ impl Rule {
             }
             Self::OrderAtFirstTouch => "a process that joins a life counts the row's seen as seen",
             Self::OrderDisjoint => "an id that overlaps ids completed since the take began is a regression",
+            Self::ResizeFence => "resize: every cell of the layout before is closed",
+            Self::ResizeValues => {
+                "resize: the next counters are above the values found at the close, not the ceilings alone"
+            }
+            Self::ResizeNumbers => {
+                "resize: what was given counts as a number, turned into raw ids of the next layout"
+            }
         }
     }
 }

@@ -19,6 +19,7 @@
 //! | marks on other shards and in the data directory | `marks.rs` |
 //! | stamps, layout, a directory that moved | `keeper/opening.rs`, `admission.rs`, `shard.rs`, `stamps.rs` |
 //! | the operator's word | `recover.rs`, `counter/advance.rs`, `keeper/advancing.rs` |
+//! | another layout: plan, fence, rebase | `resize/` |
 //!
 //! `model/guard.py` beside this crate is the same protocol as a program that searches every interleaving. Whoever
 //! changes the protocol changes the model first.
@@ -34,6 +35,7 @@ mod leap;
 mod limit;
 mod marks;
 mod recover;
+mod resize;
 mod shard;
 mod stamps;
 mod status;
@@ -42,5 +44,6 @@ pub use config::{GuardConfig, LossPolicy, Opening};
 pub use desk::Trouble;
 pub use keeper::{Headroom, Keeper};
 pub use recover::recover;
+pub use resize::{COUNTERS_MAX, KeyPlan, Placed, Plan, Progress, Resize};
 pub use stamps::{belongs, misfit};
 pub use status::{CounterStatus, KeeperStatus};

@@ -226,7 +226,15 @@ impl Desk {
                 self.renew(&under).await?;
                 Err(error)
             }
-            Err(error) => self.outcome(Err(error)),
+            Err(error) => {
+                let is_refused = error.kind() == ErrorKind::Refused;
+                let outcome = self.outcome(Err(error));
+                if is_refused {
+                    self.look_at_the_layout().await;
+                    self.trusted()?;
+                }
+                outcome
+            }
         }
     }
 

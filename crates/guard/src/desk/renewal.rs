@@ -2,7 +2,10 @@
 
 use std::collections::VecDeque;
 
-use sequent_core::{ErrorKind, Event, Incarnation, Rule, SourceError, ledger::LedgerInspection};
+use sequent_core::{
+    ErrorKind, Event, Incarnation, Rule, SourceError,
+    ledger::{LayoutRecord, LedgerInspection},
+};
 
 use super::{Desk, Trouble};
 use crate::admission::{self, Move};
@@ -71,8 +74,34 @@ impl Desk {
     /// server does what one that opens would.
     async fn lay_out_again(&self) -> Result<Option<Trouble>, SourceError> {
         let held = self.limited("founding", self.ledger.found(&self.layout)).await;
-        let agreed = admission::agree(&self.outcome(held)?, &self.layout);
-        Ok(agreed.err().map(|error| Trouble::Relaid { reason: error.context().to_owned() }))
+        let held = self.outcome(held)?;
+        let agreed = admission::agree(&held, &self.layout);
+        let trouble = agreed.err().map(|error| Trouble::Relaid { reason: error.context().to_owned() });
+        Ok(trouble.or_else(|| self.resized(&held)))
+    }
+
+    /// The ledger refuses this server's passes: because the ring is another one by now?
+    pub(super) async fn look_at_the_layout(&self) {
+        let Ok(Some(page)) = self.limited("read of the layout", self.ledger.page()).await else { return };
+        let trouble = match page.record() {
+            Ok(held) => self.resized(&held),
+            Err(error) => Some(Trouble::Relaid { reason: error.context().to_owned() }),
+        };
+        if trouble.is_some() {
+            self.set_trouble(trouble);
+        }
+    }
+
+    /// Another epoch: whoever counts by the layout before would repeat numbers, and is refused everywhere.
+    fn resized(&self, held: &LayoutRecord) -> Option<Trouble> {
+        let LayoutRecord { layout, epoch, .. } = &self.layout;
+        (held.epoch != *epoch).then(|| Trouble::Relaid {
+            reason: format!(
+                "layout changed: the ring was resized to {} (epoch {}), and this server counts by {layout} (epoch {epoch}): \
+                 restart it with the new configuration",
+                held.layout, held.epoch
+            ),
+        })
     }
 
     /// The ledger as it is once this server's nonce lies in it, and whether it went back. Set back before the nonce was

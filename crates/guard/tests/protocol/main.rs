@@ -17,3 +17,4 @@ mod opening;
 mod order;
 mod queued;
 mod refused;
+mod resize;

@@ -22,6 +22,7 @@ use sequent_testkit::{PausedClock, SeededEntropy};
 pub(crate) use numbers::Numbers;
 pub(crate) use server::{Server, Setup, Wires};
 pub(crate) use wire::{Gate, When};
+pub(crate) use wired::Wired;
 
 /// Stores, ledger, the data directory's mark, and what left the servers.
 pub(crate) struct World {

@@ -6,9 +6,10 @@ use sequent_backend::memory::{MemoryLedger, MemoryStore};
 use sequent_core::{
     Block, BoxFuture, Cell, Incarnation, Inspection, Life, SlotIndex, SourceError, Stamp, Store,
     ledger::{
-        Answer, Catalog, Counter, Defined, Definition, Dense, DenseAsk, DenseRow, DenseTaken, Identity,
-        Known, LayoutBook, LayoutRecord, LedgerInspection, Loss, Moved, Opened, Opening, Pass, PastLife,
-        Presence, Raise, Raised, Reading, Recovery, Row, Rows, ServerId, ShowUp, Word, Words,
+        Advanced, Answer, Catalog, Counter, Defined, Definition, Dense, DenseAsk, DenseRow, DenseTaken,
+        Identity, Known, LayoutBook, LayoutPage, LayoutRecord, LedgerInspection, Loss, Moved, Opened,
+        Opening, Pass, PastLife, Presence, Raise, Raised, Reading, Rebased, Recovery, Row, Rows, ServerId,
+        ShowUp, Word, Words,
     },
 };
 
@@ -124,6 +125,18 @@ impl LayoutBook for Wired<MemoryLedger> {
     fn found<'a>(&'a self, first: &'a LayoutRecord) -> Answered<'a, LayoutRecord> {
         Box::pin(self.wire.carry("found", self.inner.found(first)))
     }
+
+    fn page(&self) -> Answered<'_, Option<LayoutPage>> {
+        Box::pin(self.wire.carry("page", self.inner.page()))
+    }
+
+    fn turn<'a>(&'a self, held: &'a LayoutPage, new: &'a LayoutPage) -> Answered<'a, u64> {
+        Box::pin(self.wire.carry("turn", self.inner.turn(held, new)))
+    }
+
+    fn rebase<'a>(&'a self, held: &'a LayoutPage, keys: &'a [Rebased]) -> Answered<'a, u64> {
+        Box::pin(self.wire.carry("rebase", self.inner.rebase(held, keys)))
+    }
 }
 
 impl Catalog for Wired<MemoryLedger> {
@@ -133,6 +146,14 @@ impl Catalog for Wired<MemoryLedger> {
 
     fn define<'a>(&'a self, definition: &'a Definition, judged: Option<u32>) -> Answered<'a, Defined> {
         Box::pin(self.wire.carry("define", self.inner.define(definition, judged)))
+    }
+
+    fn advanced(&self) -> Answered<'_, Vec<Advanced>> {
+        Box::pin(self.wire.carry("advanced", self.inner.advanced()))
+    }
+
+    fn advance<'a>(&'a self, advanced: &'a Advanced) -> Answered<'a, u64> {
+        Box::pin(self.wire.carry("advance", self.inner.advance(advanced)))
     }
 }
 

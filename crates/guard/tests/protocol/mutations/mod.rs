@@ -29,7 +29,7 @@ macro_rules! scenario {
     };
 }
 
-const TABLE: [(Rule, Scenario); 23] = [
+const TABLE: [(Rule, Scenario); 26] = [
     (Rule::SameConnection, scenario!(lives::a_permit_from_before_the_restore)),
     (Rule::RowNamesStore, scenario!(lives::a_row_from_before_the_restore)),
     (Rule::RowNamesLedger, scenario!(history::an_old_window_is_joined)),
@@ -53,7 +53,20 @@ const TABLE: [(Rule, Scenario); 23] = [
     (Rule::Order, scenario!(order::set_back_in_use)),
     (Rule::OrderAtFirstTouch, scenario!(order::set_back_across_a_restart)),
     (Rule::OrderDisjoint, scenario!(order::set_back_between_two_takes)),
+    (Rule::ResizeFence, a_ring_that_grows),
+    (Rule::ResizeValues, a_ring_that_grows),
+    (Rule::ResizeNumbers, a_ring_that_grows),
 ];
+
+/// A ring grows while a server of the layout before is cut off from the ledger, and goes on.
+fn a_ring_that_grows(rules: Rules) -> BoxFuture<'static, Vec<String>> {
+    Box::pin(async move {
+        let growth = crate::resize::Growth::of(rules);
+        growth.story().await;
+        let repeats = growth.repeats.lock().unwrap();
+        repeats.clone()
+    })
+}
 
 #[tokio::test(start_paused = true)]
 async fn every_rule_is_needed() {

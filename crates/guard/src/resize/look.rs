@@ -1,0 +1,222 @@
+//! What is there before anything is changed: the page, the stores and where they stand, the rows.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+use sequent_core::{
+    ErrorKind, Inspection, Key, LedgerId, SlotIndex, SourceError, Store,
+    ledger::{Counter, LayoutChange, LayoutPage, Row},
+    mark_of,
+};
+
+use super::{COUNTERS_MAX, KeyPlan, Plan, Resize};
+use crate::limit::patiently;
+
+/// The page and the stores as they were found.
+#[derive(Clone)]
+pub(super) struct Sight {
+    pub(super) page: LayoutPage,
+    pub(super) stores: Vec<Seen>,
+}
+
+/// A store as it was found.
+#[derive(Clone)]
+pub(super) struct Seen {
+    pub(super) store: Arc<dyn Store>,
+    pub(super) found: Inspection,
+    /// Its slot in the layout before, by its stamp; `None` for one that is new, or stamped for the next layout already.
+    pub(super) was: Option<SlotIndex>,
+    /// Its slot in the next layout.
+    pub(super) slot: Option<SlotIndex>,
+}
+
+impl Sight {
+    /// The store of a slot of the layout before. One that came back empty is known by the place that it keeps: there is
+    /// nothing in it to be closed, and nothing can be taken from it.
+    pub(super) fn of(&self, slot: SlotIndex) -> Option<&Seen> {
+        let stamped = self.stores.iter().find(|seen| seen.was == Some(slot));
+        let emptied =
+            || self.stores.iter().find(|seen| seen.slot == Some(slot) && seen.found.stamp.is_none());
+        stamped.or_else(emptied)
+    }
+
+    fn change(&self, next: sequent_core::Layout) -> Option<LayoutChange> {
+        if self.page.is_fenced { self.page.change() } else { self.page.planned(next).change() }
+    }
+}
+
+impl Resize {
+    pub(super) async fn look(&self) -> Result<Sight, SourceError> {
+        let inspection = patiently(self.limit, "inspect", || self.ledger.inspect()).await?;
+        let page = patiently(self.limit, "read of the layout", || self.ledger.page()).await?;
+        let page =
+            page.ok_or_else(|| refused("the ledger has no layout yet: it was never used".to_owned()))?;
+        if let Some(other) = page.next.filter(|next| page.is_fenced && *next != self.next) {
+            let text = format!("a change to {other} is under way, and must be finished first");
+            return Err(refused(text));
+        }
+        let mut stores = Vec::with_capacity(self.stores.len());
+        for placed in &self.stores {
+            let slot = placed.slot.unwrap_or(0);
+            let found = self.limited(slot, "inspect", placed.store.inspect()).await?;
+            let was = self.place(&page, inspection.id, placed.slot, &found)?;
+            stores.push(Seen { store: Arc::clone(&placed.store), found, was, slot: placed.slot });
+        }
+        let sight = Sight { page, stores };
+        distinct(&sight)?;
+        self.compare_with_marks().await?;
+        Ok(sight)
+    }
+
+    /// Where a store stands in the layout before.
+    fn place(
+        &self,
+        page: &LayoutPage,
+        ledger: LedgerId,
+        slot: Option<SlotIndex>,
+        found: &Inspection,
+    ) -> Result<Option<SlotIndex>, SourceError> {
+        let name = slot.map_or_else(|| "a store that leaves".to_owned(), |slot| format!("slot {slot}"));
+        let Some(stamp) = &found.stamp else {
+            if found.has_cells {
+                return Err(refused(format!(
+                    "{name}: the store holds counters and bears no stamp: it is somebody else's"
+                )));
+            }
+            return Ok(None);
+        };
+        let change = Sight { page: page.clone(), stores: Vec::new() }.change(self.next);
+        let Some(LayoutChange { from, next }) = change else { return Err(super::lost_its_plan()) };
+        let of_us = stamp.ledger == ledger && stamp.cluster == page.cluster;
+        if of_us && (stamp.layout, stamp.epoch) == (from.layout, from.epoch) {
+            return Ok(Some(stamp.slot));
+        }
+        let is_next = of_us && (stamp.layout, stamp.epoch) == (next.layout, next.epoch);
+        if is_next && page.is_fenced && Some(stamp.slot) == slot {
+            return Ok(None);
+        }
+        Err(refused(format!(
+            "{name}: the store bears stamp {stamp}, which is neither of this layout nor of the next"
+        )))
+    }
+
+    /// A ledger that went back must be mended first.
+    async fn compare_with_marks(&self) -> Result<(), SourceError> {
+        let mut mark = match &self.home {
+            Some(home) => home.mark(0).await?,
+            None => 0,
+        };
+        for placed in &self.stores {
+            mark = mark.max(mark_of(&*placed.store).await?);
+        }
+        let version = patiently(self.limit, "inspect", || self.ledger.inspect()).await?.version;
+        if version < mark {
+            return Err(crate::Trouble::Behind { version, mark }.error());
+        }
+        Ok(())
+    }
+
+    pub(super) async fn plan_of(&self, sight: &Sight) -> Result<Plan, SourceError> {
+        let change = sight.change(self.next).ok_or_else(super::lost_its_plan)?;
+        let rows = patiently(self.limit, "read of the rows", || self.ledger.list(None, COUNTERS_MAX)).await?;
+        if rows.len() == COUNTERS_MAX {
+            return Err(refused(format!(
+                "there are {COUNTERS_MAX} counters or more: this version can't change so many"
+            )));
+        }
+        let keys = keys(&change, rows);
+        self.all_there(sight, &keys)?;
+        let longest = keys.iter().map(|key| key.key.in_epoch(change.next.epoch).as_str().len()).max();
+        if longest.is_some_and(|length| length > Key::LENGTH_MAX) {
+            return Err(refused(format!(
+                "a key is too long for another layout: at most {} bytes are",
+                Key::TEXT_MAX
+            )));
+        }
+        let slots: BTreeSet<SlotIndex> = sight.stores.iter().filter_map(|seen| seen.slot).collect();
+        if let Some(slot) = slots.iter().find(|slot| **slot >= self.next.slots()) {
+            let most = self.next.slots() - 1;
+            return Err(refused(format!("slot is {slot}: 0 to {most} are allowed where {}", self.next)));
+        }
+        let stores = || sight.stores.iter();
+        Ok(Plan {
+            is_fenced: sight.page.is_fenced,
+            keys,
+            new: stores().filter(|seen| seen.found.stamp.is_none()).filter_map(|seen| seen.slot).collect(),
+            moved: stores()
+                .filter_map(|seen| seen.was.zip(seen.slot))
+                .filter(|(was, is)| was != is)
+                .collect(),
+            leaving: stores().filter(|seen| seen.slot.is_none()).filter_map(|seen| seen.was).collect(),
+            change,
+        })
+    }
+
+    /// Every slot that has counters needs its store: what is not closed there could be taken from.
+    fn all_there(&self, sight: &Sight, keys: &[KeyPlan]) -> Result<(), SourceError> {
+        let rows = keys.iter().flat_map(|key| &key.rows).filter(|(_, row)| !is_nobodys(row));
+        let used: BTreeSet<SlotIndex> = rows.map(|(slot, _)| *slot).collect();
+        let missing = used.into_iter().find(|slot| sight.of(*slot).is_none() && !self.gone.contains(slot));
+        missing.map_or(Ok(()), |slot| {
+            Err(refused(format!(
+                "slot {slot}: its store has counters that must be closed, and none of the stores at hand is it: name the \
+                 configuration that has it, or, where no server can ever reach it again, `--gone {slot}`"
+            )))
+        })
+    }
+}
+
+/// Whether no store has ever known of this row's life.
+pub(super) fn is_nobodys(row: &Row) -> bool {
+    row.store.as_str().starts_with("none: ")
+}
+
+fn keys(change: &LayoutChange, rows: Vec<(Counter, Row)>) -> Vec<KeyPlan> {
+    let mut keys: BTreeMap<Key, Vec<(SlotIndex, Row)>> = BTreeMap::new();
+    let marker = change.marker();
+    for (Counter { slot, key }, row) in rows {
+        if row.store != marker {
+            keys.entry(key).or_default().push((slot, row));
+        }
+    }
+    let layout = change.from.layout;
+    let place = |rows: &[(SlotIndex, Row)], of: fn(&Row) -> u64| {
+        rows.iter().filter_map(|(slot, row)| layout.place_of(of(row), *slot)).max()
+    };
+    let plan = |(key, rows): (Key, Vec<(SlotIndex, Row)>)| KeyPlan {
+        key,
+        taken: place(&rows, |row| row.seen),
+        last: place(&rows, |row| row.ceiling),
+        rows,
+    };
+    keys.into_iter().map(plan).collect()
+}
+
+/// Refuses two stores that say that they are one slot's, one store twice, and two that shall have one slot.
+fn distinct(sight: &Sight) -> Result<(), SourceError> {
+    let stores = &sight.stores;
+    for (at, one) in stores.iter().enumerate() {
+        for other in &stores[at + 1..] {
+            if one.found.incarnation == other.found.incarnation {
+                let text = format!("two slots are on one store, {}", one.found.incarnation);
+                return Err(refused(text));
+            }
+            let same = |one: Option<SlotIndex>, other: Option<SlotIndex>| one.filter(|_| one == other);
+            if let Some(slot) = same(one.was, other.was) {
+                return Err(refused(format!(
+                    "two stores bear the stamp of slot {slot}: one of them is a copy"
+                )));
+            }
+            if let Some(slot) = same(one.slot, other.slot) {
+                return Err(refused(format!("slot {slot} is named twice")));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn refused(text: String) -> SourceError {
+    SourceError::new(ErrorKind::Refused, text)
+}

@@ -1,0 +1,250 @@
+//! The ring grows from one slot to two, under servers of the layout before.
+
+use std::{
+    collections::BTreeSet,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use sequent_backend::memory::MemoryStore;
+use sequent_core::{
+    Clock, Entropy, Env, ErrorKind, Events, Layout, Rules, SlotIndex, SourceError, Store,
+    ledger::{LayoutBook, LayoutRecord, Ledger},
+};
+use sequent_guard::{Placed, Progress, Resize, Trouble};
+
+use crate::harness::{Kind, Server, Wires, World, key};
+
+/// A world before and after, and every number that left, as its place among all numbers.
+pub(crate) struct Growth {
+    pub(crate) before: World,
+    pub(crate) after: World,
+    places: Mutex<BTreeSet<u64>>,
+    pub(crate) repeats: Mutex<Vec<String>>,
+}
+
+impl Growth {
+    pub(crate) fn of(rules: Rules) -> Self {
+        let before = World::of(Kind { slots: 1, rules, ..Kind::default() }).tolerant();
+        let shared: Arc<dyn Clock> = Arc::clone(&before.clock) as _;
+        let new = MemoryStore::with_rules(shared, &before.entropy, rules)
+            .posing_as(sequent_core::DurabilityClass::Durable);
+        let after = World {
+            clock: Arc::clone(&before.clock),
+            stores: vec![before.stores[0].clone(), new],
+            ledger: before.ledger.clone(),
+            home: Arc::clone(&before.home),
+            numbers: Arc::default(),
+            rules,
+            entropy: before.entropy.fork(),
+        };
+        Self { before, after, places: Mutex::default(), repeats: Mutex::default() }
+    }
+
+    /// Takes one id, and notes its number; what is refused leaves nothing behind.
+    pub(crate) async fn take(&self, server: &Arc<Server>, slot: SlotIndex) -> Result<u64, SourceError> {
+        let layout = server.keeper.layout().layout;
+        let raw = server.take(slot, 1).await?[0];
+        let place = layout.place_of(raw, slot).unwrap();
+        if !self.places.lock().unwrap().insert(place) {
+            self.repeats.lock().unwrap().push(format!("place {place} again, as raw id {raw} of slot {slot}"));
+        }
+        Ok(place)
+    }
+
+    pub(crate) async fn take_often(&self, server: &Arc<Server>, slot: SlotIndex, times: usize) -> usize {
+        let mut taken = 0;
+        for _ in 0..times {
+            taken += usize::from(self.take(server, slot).await.is_ok());
+        }
+        taken
+    }
+
+    pub(crate) fn resize(&self) -> Resize {
+        self.resize_through(Arc::new(self.before.ledger.clone()))
+    }
+
+    fn resize_through(&self, ledger: Arc<dyn Ledger>) -> Resize {
+        let placed = |(slot, store): (SlotIndex, &MemoryStore)| {
+            let store: Arc<dyn Store> = Arc::new(store.clone());
+            Placed { slot: Some(slot), store }
+        };
+        let entropy: Arc<dyn Entropy> = Arc::new(self.before.entropy.fork());
+        Resize {
+            ledger,
+            stores: (0..).zip(&self.after.stores).map(placed).collect(),
+            next: Layout::new(1, 0).unwrap(),
+            gone: BTreeSet::new(),
+            home: None,
+            limit: Duration::from_secs(1),
+            env: Env { clock: Arc::clone(&self.before.clock) as _, entropy, events: Events::default() },
+            rules: self.before.rules,
+        }
+    }
+
+    fn highest(&self) -> u64 {
+        *self.places.lock().unwrap().last().unwrap()
+    }
+
+    /// A server of the layout before goes on without the ledger; the ring grows; servers of the next layout come, and the
+    /// one of before takes what it can get.
+    pub(crate) async fn story(&self) {
+        let old = self.before.open("old").await;
+        self.take_often(&old, 0, 20).await;
+        old.wires.ledger.cut();
+        old.shows_up().await;
+        let ceiling = self.before.row(0).ceiling;
+        while self.take(&old, 0).await.unwrap() < ceiling + 20 {}
+        self.resize().run(&|_| {}).await.unwrap();
+        self.take_often(&old, 0, 20).await;
+        let new = self.after.open("new").await;
+        for slot in [0, 1] {
+            self.take_often(&new, slot, 60).await;
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_grown_ring_goes_on_above_all_that_was_given() {
+    let growth = Growth::of(Rules::ALL);
+    let (old, paused) = (growth.before.open("old").await, growth.before.open("paused").await);
+    growth.take_often(&old, 0, 50).await;
+    growth.take(&paused, 0).await.unwrap();
+    paused.wires.ledger.hang();
+    let told: Mutex<Vec<Progress>> = Mutex::default();
+    let record = growth.resize().run(&|step| told.lock().unwrap().push(step)).await.unwrap();
+    assert_eq!((record.layout, record.epoch), (Layout::new(1, 0).unwrap(), 2));
+    let steps =
+        [Progress::Planned, Progress::Fenced, Progress::Rebased { done: 1, of: 1 }, Progress::Current];
+    assert_eq!(*told.lock().unwrap(), steps);
+
+    let highest = growth.highest();
+    let new = growth.after.open("new").await;
+    assert!(new.outside.is_empty());
+    for slot in [0, 1, 0, 1] {
+        assert!(growth.take(&new, slot).await.unwrap() > highest);
+    }
+    // One that hears of it, and one that slept.
+    old.shows_up().await;
+    let Some(Trouble::Relaid { reason }) = old.keeper.trouble() else { panic!("{:?}", old.keeper.trouble()) };
+    assert!(reason.contains("layout changed: the ring was resized to n=1 m=0 (epoch 2)"), "{reason}");
+    assert_eq!(growth.take(&old, 0).await.unwrap_err().kind(), ErrorKind::LedgerBehind);
+    paused.wires.ledger.mend();
+    assert!(growth.take(&paused, 0).await.is_err(), "its cell is closed");
+    paused.shows_up().await;
+    assert!(matches!(paused.keeper.trouble(), Some(Trouble::Relaid { .. })));
+    assert_eq!(growth.take_often(&paused, 0, 5).await + growth.take_often(&old, 0, 5).await, 0);
+    assert_eq!(growth.take_often(&new, 0, 20).await, 20, "whatever they try");
+    assert_eq!(*growth.repeats.lock().unwrap(), [""; 0]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn nobody_opens_while_a_change_is_fenced_and_a_plan_can_be_taken_back() {
+    let growth = Growth::of(Rules::ALL);
+    let old = growth.before.open("old").await;
+    growth.take_often(&old, 0, 5).await;
+    let ledger = &growth.before.ledger;
+    let page = ledger.page().await.unwrap().unwrap();
+    let planned = page.planned(Layout::new(1, 0).unwrap());
+    ledger.turn(&page, &planned).await.unwrap();
+    old.shows_up().await;
+    assert_eq!(growth.take_often(&old, 0, 50).await, 50, "a plan changes nothing");
+    assert!(Resize::cancel(ledger, Duration::from_secs(1)).await.unwrap());
+    assert_eq!(ledger.page().await.unwrap(), Some(page));
+    let refused = ledger.turn(&planned, &planned).await.unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::Refused, "another page is held");
+
+    let page = ledger.page().await.unwrap().unwrap();
+    ledger.turn(&page, &planned).await.unwrap();
+    ledger.turn(&planned, &planned.fenced().unwrap()).await.unwrap();
+    assert!(Resize::cancel(ledger, Duration::from_secs(1)).await.is_err(), "too late");
+    for world in [&growth.before, &growth.after] {
+        let error = world.try_open("early", crate::harness::Setup::default()).await.err().unwrap();
+        assert!(error.to_string().contains("sequent resize --go"), "{error}");
+    }
+    old.shows_up().await;
+    let Some(Trouble::Relaid { reason }) = old.keeper.trouble() else { panic!("{:?}", old.keeper.trouble()) };
+    assert!(reason.contains("is being changed from n=0 m=0 to n=1 m=0"), "{reason}");
+    growth.resize().run(&|_| {}).await.unwrap();
+    let new = growth.after.open("new").await;
+    assert_eq!(growth.take_often(&new, 1, 9).await, 9);
+    assert_eq!(*growth.repeats.lock().unwrap(), [""; 0]);
+}
+
+/// Whoever changes the layout is killed after so many calls of the ledger; whether the next one had to go on.
+async fn killed_after(calls: usize) -> bool {
+    let growth = Growth::of(Rules::ALL);
+    let old = growth.before.open("old").await;
+    growth.take_often(&old, 0, 30).await;
+    let wires = Wires::new(0);
+    wires.ledger.mend_for(calls);
+    if calls == 0 {
+        wires.ledger.cut();
+    }
+    let wired =
+        crate::harness::Wired { wire: Arc::clone(&wires.ledger), inner: growth.before.ledger.clone() };
+    let died = growth.resize_through(Arc::new(wired)).run(&|_| {}).await.is_err();
+    growth.take_often(&old, 0, 20).await;
+    let is_current = |record: LayoutRecord| record.epoch == 2;
+    if !growth.before.ledger.layout().await.is_ok_and(|held| held.is_some_and(is_current)) {
+        growth.resize().run(&|_| {}).await.unwrap();
+    }
+    growth.take_often(&old, 0, 20).await;
+    let new = growth.after.open("new").await;
+    for slot in [0, 1] {
+        assert_eq!(growth.take_often(&new, slot, 30).await, 30, "killed after {calls} calls");
+    }
+    assert_eq!(*growth.repeats.lock().unwrap(), [""; 0], "killed after {calls} calls");
+    died
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_change_that_was_killed_anywhere_is_finished_by_the_next() {
+    let mut calls = 0;
+    while killed_after(calls).await {
+        calls += 1;
+        assert!(calls < 100);
+    }
+    assert!(calls >= 8, "only {calls} calls: the test is about fewer places than there are");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_would_not_be_safe_is_refused_and_changes_nothing() {
+    let growth = Growth::of(Rules::ALL);
+    let old = growth.before.open("old").await;
+    growth.take_often(&old, 0, 5).await;
+    let page = growth.before.ledger.page().await.unwrap();
+    let refused = async |resize: Resize, words: &str| {
+        let error = resize.run(&|_| {}).await.unwrap_err();
+        assert!(error.to_string().contains(words), "{error}");
+        assert_eq!(growth.before.ledger.page().await.unwrap(), page, "{error}");
+    };
+    let mut resize = growth.resize();
+    resize.stores.remove(0);
+    refused(resize, "slot 0: its store has counters that must be closed").await;
+    let mut resize = growth.resize();
+    resize.stores[1].slot = Some(2);
+    refused(resize, "slot is 2: 0 to 1 are allowed").await;
+    let mut resize = growth.resize();
+    resize.stores[1].store = Arc::clone(&resize.stores[0].store);
+    refused(resize, "two slots are on one store").await;
+    growth.after.stores[1].set_away(true);
+    refused(growth.resize(), "switched away").await;
+    growth.after.stores[1].set_away(false);
+    let strange = World::of(Kind { slots: 1, seed: 2, ..Kind::default() });
+    let stranger = strange.open("stranger").await;
+    stranger.take(0, 1).await.unwrap();
+    let mut resize = growth.resize();
+    resize.stores[1].store = Arc::new(strange.stores[0].clone());
+    refused(resize, "which is neither of this layout nor of the next").await;
+    assert_eq!(growth.take_often(&old, 0, 30).await, 30);
+
+    let mut resize = growth.resize();
+    resize.stores.remove(0);
+    resize.gone.insert(0);
+    growth.after.stores[0].set_away(true);
+    resize.run(&|_| {}).await.unwrap();
+    let new = growth.after.open("new").await;
+    assert_eq!(growth.take_often(&new, 1, 30).await, 30, "a person says that nobody can reach it");
+    assert_eq!(*growth.repeats.lock().unwrap(), [""; 0]);
+}
