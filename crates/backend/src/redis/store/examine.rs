@@ -36,8 +36,9 @@ impl Work<Link> for Look<'_> {
         let held: [Option<String>; 3] = link.ask(cmd("HMGET").arg(&shard).arg(&fields)).await?;
         let [stamp, mark, cell] = held;
         let has_cells = match &cell {
-            Some(cell) if is_there(link, cell).await? => true,
-            _ => has_others(link, self.owner).await?,
+            Some(cell) => is_there(link, cell).await? || has_others(link, self.owner).await?,
+            // As for any other look: a store that lost its own key is taken for an empty one.
+            None => false,
         };
         let (seconds, micros): (u64, u64) = link.ask(&cmd("TIME")).await?;
         let durability = link.attest().await?;

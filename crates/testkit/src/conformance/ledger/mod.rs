@@ -4,6 +4,7 @@ mod batches;
 mod crowd;
 mod dense;
 mod desk;
+mod examine;
 mod identity;
 mod leaps;
 mod pages;
@@ -18,6 +19,7 @@ use sequent_core::{BoxFuture, ledger::Ledger};
 pub use batches::*;
 pub use crowd::*;
 pub use dense::*;
+pub use examine::*;
 pub use identity::*;
 pub use leaps::*;
 pub use pages::*;
@@ -92,6 +94,7 @@ macro_rules! ledger_conformance {
             dense_counters_ask_for_a_pass, dense_counters_renew_the_version_when_asked,
             dense_counters_outlive_a_restart, a_dropped_count_disturbs_nobody,
             dense_counters_of_odd_keys_are_kept_apart, a_bump_moves_dense_counters,
+            a_look_changes_nothing_and_sees_every_row,
         }
     };
 }

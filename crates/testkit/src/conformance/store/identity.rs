@@ -12,7 +12,7 @@ const CALLERS: u16 = 8;
 /// 2020-01-01: a clock before that was never set.
 const EARLIEST_MS: u64 = 1_577_836_800_000;
 
-fn stamp_of(
+pub(super) fn stamp_of(
     entropy: &SeededEntropy,
     slot: SlotIndex,
 ) -> Result<Stamp, Box<dyn std::error::Error + Send + Sync>> {

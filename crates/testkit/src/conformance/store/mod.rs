@@ -20,6 +20,7 @@
 //! | the edge of the range | [`the_edge_of_the_range_never_wraps`], [`values_beyond_the_range_are_refused`] | |
 //! | login refused | [`a_login_that_is_none_is_refused`] | what is said of it: `refusals` of mysql, postgres; sqlite, memory: no login |
 //! | schema missing | [`a_missing_schema_is_refused_and_not_made`], [`tables_taken_away_are_not_made_anew`] | `refusals` of mysql, postgres; sqlite: `files`, `gone`; memory: skipped |
+//! | looked into by `doctor` | [`a_look_changes_nothing_and_sees_what_is_there`] | memory: skipped; `tests/tests/stores/doctor.rs` |
 //! | keys that can't be held | [`odd_keys_are_kept_apart`] | mysql-auto-increment: `keys_without_a_table_are_told_which_store_can` |
 //! | another run, an old copy | [`another_incarnation_touches_nothing`], [`a_restored_copy_speaks_as_another`] | `mishaps`, `incarnations`, `gone` |
 //! | settings that repeat ids | | mysql-auto-increment: `another_increment_is_refused`, `a_server_that_forgets_at_a_restart_is_refused` |
@@ -28,6 +29,7 @@
 mod cells;
 mod crowd;
 mod edges;
+mod examine;
 mod faults;
 mod identity;
 mod mishaps;
@@ -42,6 +44,7 @@ use sequent_core::{
 pub use cells::*;
 pub use crowd::*;
 pub use edges::*;
+pub use examine::*;
 pub use faults::*;
 pub use identity::*;
 pub use mishaps::*;
@@ -151,6 +154,7 @@ macro_rules! store_conformance {
             a_server_killed_amid_takes_gives_nothing_twice, a_server_that_hangs_keeps_no_reply_for_the_next,
             a_truncated_table_gives_nothing_until_a_new_life_begins, tables_taken_away_are_not_made_anew,
             a_missing_schema_is_refused_and_not_made, a_login_that_is_none_is_refused,
+            a_look_changes_nothing_and_sees_what_is_there,
         }
     };
 }
