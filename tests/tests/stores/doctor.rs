@@ -206,6 +206,52 @@ async fn a_mariadb_that_loses_commits_is_called_lossy_and_repeats_nothing_after_
     assert_eq!(ring.shards[0].sql("SELECT COUNT(*) FROM shard0.sequent_boot").await.trim(), "0");
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn on_sound_servers_with_the_readmes_grants_nothing_is_found() {
+    let (server, other) = tokio::join!(MariaDb::start(), Postgres::start());
+    for (database, kind) in
+        [("shard0", "mysql-row"), ("shard1", "mysql-auto-increment"), ("ledger", "ledger")]
+    {
+        maria(&server, database, kind).await;
+    }
+    postgres(&other).await;
+    let folder = tempfile::tempdir().unwrap();
+    let secret = password_file(folder.path(), "password");
+    let place = |store: &str, url: String| {
+        format!("store = \"{store}\"\nurl = \"{url}\"\npassword_file = \"{}\"", secret.display())
+    };
+    let mysql = |database: &str| format!("mysql://sequent@{}/{database}", server.address());
+    let shards = [
+        place("mysql-row", mysql("shard0")),
+        place("mysql-auto-increment", mysql("shard1")),
+        place("postgres-row", format!("postgres://seq@{}/seq", other.address())),
+    ];
+    let config = config(folder.path(), 2, &shards, &place("mysql", mysql("ledger")));
+    let engine = open(&config).await;
+    for _ in 0..20 {
+        take(&engine, COUNT).await;
+    }
+    let checkup = examine(&config).await;
+    assert_eq!((checkup.findings.len(), checkup.places.len()), (0, 4), "{checkup:#?}");
+    let well = "1 of 1 counters are under their ceilings, and above what was given".to_owned();
+    assert!(checkup.places[1..].iter().all(|place| place.fine.contains(&well)), "{checkup:#?}");
+    engine.shutdown().await;
+    // What a person may have done meanwhile.
+    server.sql("GRANT DROP ON shard0.* TO 'sequent'@'%'; SET GLOBAL auto_increment_increment = 2").await;
+    server.sql("REVOKE DELETE ON shard1.* FROM 'sequent'@'%'").await;
+    other.sql("ALTER ROLE seq CREATEDB").await;
+    let checkup = examine(&config).await;
+    says(
+        &checkup,
+        Site::Slot(0),
+        "warning grants is DROP on `shard0`.*, expected SELECT, INSERT, UPDATE, CREATE on shard0.*",
+    );
+    says(&checkup, Site::Slot(1), "error auto_increment_increment is 2, expected 1");
+    says(&checkup, Site::Slot(1), "warning grants is none of DELETE");
+    says(&checkup, Site::Slot(2), "warning role attributes is CREATEDB, expected LOGIN alone");
+    assert_eq!(found(&checkup, Site::Slot(0)).len(), 1, "rows do not care for the increment: {checkup:#?}");
+}
+
 /// A ring of four kinds, none of them as it should be, whose ledger is a file.
 struct Careless {
     redis: Redis,
