@@ -1,0 +1,51 @@
+//! A cluster whose last slot is a Redis server that keeps nothing, a server, callers, and those who watch.
+
+use sequent_testkit::servers::Redis;
+
+use super::{
+    load::Load,
+    watch::{Hook, Watch},
+};
+use crate::server::Server;
+
+/// Three files and a Redis; a slot that is out is tried once a second.
+const CONFIG: &str = "
+cluster = \"live\"
+[ring]
+shard_bits = 2
+rescue_after_max_s = 1
+[reservoir]
+reserve_ms = 1000
+[[sequence]]
+name = \"order\"
+[ledger]
+store = \"sqlite\"
+path = \"ledger.db\"
+single_server = true
+";
+
+/// All that takes part. Dropped in this order: those who ask before those who answer.
+pub(crate) struct Scene {
+    pub(crate) watch: Watch,
+    pub(crate) load: Load,
+    pub(crate) hook: Hook,
+    _server: Server,
+    pub(crate) redis: Redis,
+}
+
+impl Scene {
+    /// Everything started, under load.
+    pub(crate) async fn start() -> Self {
+        let redis = Redis::start().await;
+        let mut config = CONFIG.to_owned();
+        for slot in 0..3 {
+            config += &format!("[[shard]]\nslot = {slot}\nstore = \"sqlite\"\npath = \"shard-{slot}.db\"\n");
+        }
+        config += &format!("[[shard]]\nslot = 3\nstore = \"redis\"\nurl = \"{}\"\n", redis.url());
+        let server = tokio::task::block_in_place(|| Server::start(Some(&config)));
+        let load = Load::start(&server).await;
+        let hook = Hook::start();
+        let watch = Watch::start(server.address("admin"), load.metrics(), hook.address());
+        Self { watch, load, hook, _server: server, redis }
+    }
+}

@@ -1,0 +1,72 @@
+//! The metrics of a real server, against the page that describes them, and what rules and panels use of them.
+
+use std::{collections::BTreeSet, process::Command};
+
+use crate::{
+    dashboards,
+    server::Server,
+    tool::{PROMTOOL, finish},
+    tree::{files, read, text},
+};
+
+/// What a histogram's series are called besides.
+const PARTS: [&str; 3] = ["_bucket", "_sum", "_count"];
+
+/// The metrics of METRICS.md: those that are there, and those that are not yet.
+fn described() -> (BTreeSet<String>, BTreeSet<String>) {
+    let page = read("prometheus/METRICS.md");
+    let (there, not_yet) =
+        page.split_once("## Not there yet").expect("METRICS.md says what is not there yet");
+    let names = |text: &str| -> BTreeSet<String> {
+        let rows = text.lines().filter(|line| line.starts_with("| `"));
+        // The names are in the first column.
+        rows.flat_map(|row| words(row.split('|').nth(1).unwrap())).collect()
+    };
+    (names(there), names(not_yet))
+}
+
+/// The names of our metrics in a text; of recording rules, which have colons, none.
+fn words(text: &str) -> BTreeSet<String> {
+    let words = text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == ':'));
+    let ours = words.filter(|word| word.starts_with("sequent_") && !word.contains(':'));
+    ours.map(str::to_owned).collect()
+}
+
+/// A histogram's series by the histogram's name.
+fn whole(name: &str) -> &str {
+    PARTS.iter().find_map(|part| name.strip_suffix(part)).unwrap_or(name)
+}
+
+#[test]
+fn what_a_server_shows_is_well_formed_and_described() {
+    let server = Server::start(None);
+    server.take(3).unwrap();
+    server.operate(&["evict", "1", "--why", "a test"]).succeeded();
+    let shown = crate::place::eventually("the eviction is counted", || {
+        let shown = server.metrics();
+        shown.contains("sequent_slot_state{slot=\"1\",state=\"evicted\"} 1").then_some(shown)
+    });
+    let mut promtool = Command::new(PROMTOOL.path());
+    promtool.args(["check", "metrics"]);
+    finish(promtool, &shown).unwrap_or_else(|why| panic!("{why}"));
+    let (described, _) = described();
+    let types = shown.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split(' ').next());
+    let unknown: Vec<&str> = types.filter(|name| !described.contains(*name)).collect();
+    assert!(unknown.is_empty(), "METRICS.md has not: {unknown:?}");
+    let helps = shown.lines().filter(|line| line.starts_with("# HELP ")).count();
+    assert!(helps > 15, "only {helps} metrics: the check would be empty");
+}
+
+#[test]
+fn rules_and_panels_use_only_what_is_there() {
+    let (there, not_yet) = described();
+    assert!(there.is_disjoint(&not_yet), "both there and not yet: {:?}", there.intersection(&not_yet));
+    let mut used = BTreeSet::new();
+    for file in files("prometheus/rules", "yml") {
+        used.extend(text(&file).lines().filter(|line| !line.trim().starts_with('#')).flat_map(words));
+    }
+    used.extend(dashboards::queries().iter().flat_map(|query| words(&query.expression)));
+    assert!(used.len() > 20, "only {} metrics used: the check would be empty", used.len());
+    let unknown: Vec<&String> = used.iter().filter(|name| !there.contains(whole(name))).collect();
+    assert!(unknown.is_empty(), "METRICS.md has not: {unknown:?}");
+}
