@@ -96,6 +96,8 @@ pub enum Event {
         /// The slot.
         slot: SlotIndex,
     },
+    /// A new ledger got its layout from this process: the cluster begins here.
+    Founded,
     /// The ledger can't be reached.
     LedgerLost {
         /// The cause, for people.

@@ -6,7 +6,7 @@ use std::{
 };
 
 use sequent_buffer::{ReservoirConfig, Setting};
-use sequent_core::{Env, MarkPlace, Rules, SlotIndex, SourceError, Store};
+use sequent_core::{Env, Event, Events, MarkPlace, Rules, SlotIndex, SourceError, Store};
 use sequent_guard::{GuardConfig, Keeper, LossPolicy, Opening};
 use sequent_ha::Ring;
 
@@ -58,16 +58,16 @@ pub(crate) async fn open(config: Config, options: Options) -> Result<Engine, Ope
         forget(notes.as_ref());
     }
     let alarm = Alarm::default();
-    let env = watched(options.env.clone(), &memory, notes.clone(), &alarm);
+    let env = if found == Found::Elsewhere { announcing(&config, &options) } else { options.env.clone() };
+    let env = watched(env, &memory, notes.clone(), &alarm);
     if found == Found::Nothing {
         // Before it is made: a process that dies in between must not have made one in silence.
         announce(&config, &options);
     }
     let ground = Ground::any(&config, env, found != Found::Cluster).await?;
     if found == Found::Elsewhere && ground.is_new {
-        // The ledger's tables are there, and nobody has counted: the layout is the first that is written.
+        // The ledger's tables are there, and nobody has counted: whoever writes the first layout says so.
         forget(notes.as_ref());
-        announce(&config, &options);
     }
     drop(turn);
     let files = ground.files.clone();
@@ -95,8 +95,7 @@ async fn assemble(
     let env = ground.env.clone();
     check_home(&ground).await?;
     let layout = ground.record.layout;
-    let ring =
-        Ring::new(layout, metered(&ground, layout.slots()), config.ring.health, env.clone());
+    let ring = Ring::new(layout, metered(&ground, layout.slots()), config.ring.health, env.clone());
     let opened = Keeper::open(opening(config, &ground, &ring)).await;
     let (keeper, excluded) = opened.map_err(|error| OpenError::of_source(&error))?;
     admit(&ring, &excluded)?;
@@ -218,11 +217,27 @@ fn setting(config: &Config, pace: Pace, env: Env, tasks: &Tasks) -> Setting {
     Setting { config, env, spawn: tasks.spawner() }
 }
 
+/// Says that a new cluster is made.
 fn announce(config: &Config, options: &Options) {
-    let text = if config.embedded {
+    (options.say)(&announcement(config));
+}
+
+/// The same once this process has founded it: of several that begin on one new ledger, one has.
+fn announcing(config: &Config, options: &Options) -> Env {
+    let (say, text, onward) = (Arc::clone(&options.say), announcement(config), options.env.events.clone());
+    let events = Events::to(move |event| {
+        if matches!(event, Event::Founded) {
+            say(&text);
+        }
+        onward.emit(event);
+    });
+    Env { events, ..options.env.clone() }
+}
+
+fn announcement(config: &Config) -> String {
+    if config.embedded {
         format!("new embedded cluster in {}: its numbers start at 1", config.data.display())
     } else {
         format!("new cluster {}, its ledger in {}", config.cluster, config.ledger.place)
-    };
-    (options.say)(&text);
+    }
 }

@@ -139,6 +139,18 @@ pub trait LayoutBook: Send + Sync {
     /// Writes the first layout if there is none; returns what is held afterwards. `Refused` while a change is fenced.
     fn found<'a>(&'a self, first: &'a LayoutRecord) -> BoxFuture<'a, Result<LayoutRecord, SourceError>>;
 
+    /// The same, and whether it was this call that wrote it: of several first servers at once one is told so. By default
+    /// that is guessed from a look before, and each of them may be.
+    fn found_anew<'a>(
+        &'a self,
+        first: &'a LayoutRecord,
+    ) -> BoxFuture<'a, Result<(LayoutRecord, bool), SourceError>> {
+        Box::pin(async move {
+            let is_new = self.layout().await?.is_none();
+            Ok((self.found(first).await?, is_new))
+        })
+    }
+
     /// The page as it is, or `None` for a new ledger.
     fn page(&self) -> BoxFuture<'_, Result<Option<LayoutPage>, SourceError>> {
         Box::pin(async move { Ok(self.layout().await?.as_ref().map(LayoutPage::of)) })

@@ -9,7 +9,7 @@ use std::{
 };
 
 use sequent_core::{
-    Env, ErrorKind, Inspection, Merge, Rules, SlotIndex, SourceError, Stamp, Store,
+    Env, ErrorKind, Event, Inspection, Merge, Rules, SlotIndex, SourceError, Stamp, Store,
     ledger::{Known, LayoutRecord, Ledger, LedgerInspection, ServerId},
 };
 use tokio::sync::watch;
@@ -81,7 +81,13 @@ impl Keeper {
         let (limit, under) = (config.attempt_timeout, &inspection.incarnation);
         let layout = match held {
             Some(held) => held,
-            None => patiently(limit, "founding", || ledger.found(&first)).await?,
+            None => {
+                let (layout, is_first) = patiently(limit, "founding", || ledger.found_anew(&first)).await?;
+                if is_first {
+                    env.events.emit(Event::Founded);
+                }
+                layout
+            }
         };
         // Another process may have founded it meanwhile, and otherwise.
         admission::agree(&layout, &first)?;

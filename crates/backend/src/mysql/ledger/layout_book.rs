@@ -23,6 +23,13 @@ impl LayoutBook for MysqlLedger {
     }
 
     fn found<'a>(&'a self, first: &'a LayoutRecord) -> BoxFuture<'a, Result<LayoutRecord, SourceError>> {
+        Box::pin(async move { Ok(self.found_anew(first).await?.0) })
+    }
+
+    fn found_anew<'a>(
+        &'a self,
+        first: &'a LayoutRecord,
+    ) -> BoxFuture<'a, Result<(LayoutRecord, bool), SourceError>> {
         Box::pin(self.pool.perform(Found { first }))
     }
 
@@ -76,17 +83,17 @@ struct Found<'a> {
 }
 
 impl Work for Found<'_> {
-    type Out = LayoutRecord;
+    type Out = (LayoutRecord, bool);
     const VERB: &'static str = "found the layout in";
     const FRAME: Frame = Frame::Write;
 
-    async fn run(&self, link: &mut Link) -> Result<LayoutRecord, Fault> {
+    async fn run(&self, link: &mut Link) -> Result<(LayoutRecord, bool), Fault> {
         hold(link, Hold::Write).await?;
         if let Some(held) = page(link).await? {
-            return Ok(held.record()?);
+            return Ok((held.record()?, false));
         }
         write(link, &LayoutPage::of(self.first)).await?;
-        Ok(self.first.clone())
+        Ok((self.first.clone(), true))
     }
 }
 

@@ -28,6 +28,13 @@ impl LayoutBook for PostgresLedger {
     }
 
     fn found<'a>(&'a self, first: &'a LayoutRecord) -> BoxFuture<'a, Result<LayoutRecord, SourceError>> {
+        Box::pin(async move { Ok(self.found_anew(first).await?.0) })
+    }
+
+    fn found_anew<'a>(
+        &'a self,
+        first: &'a LayoutRecord,
+    ) -> BoxFuture<'a, Result<(LayoutRecord, bool), SourceError>> {
         Box::pin(self.database.perform(Found { first }))
     }
 
@@ -81,17 +88,17 @@ struct Found<'a> {
 }
 
 impl Work for Found<'_> {
-    type Out = LayoutRecord;
+    type Out = (LayoutRecord, bool);
     const VERB: &'static str = "found the layout in";
     const FRAME: Frame = Frame::Write;
 
-    async fn run(&self, link: &mut Link) -> Result<LayoutRecord, Fault> {
+    async fn run(&self, link: &mut Link) -> Result<(LayoutRecord, bool), Fault> {
         lock(link).await?;
         if let Some(held) = page(link).await? {
-            return Ok(held.record()?);
+            return Ok((held.record()?, false));
         }
         write(link, &LayoutPage::of(self.first)).await?;
-        Ok(self.first.clone())
+        Ok((self.first.clone(), true))
     }
 }
 
@@ -138,9 +145,12 @@ impl Work for Rebase<'_> {
         let mut begun = BTreeMap::new();
         for Rebased { key, bases } in self.keys {
             let ended = rows_of(link, key).await?;
-            let ended: Vec<(&Counter, Row)> = ended.iter().map(|(counter, row)| (counter, row.clone())).collect();
+            let ended: Vec<(&Counter, Row)> =
+                ended.iter().map(|(counter, row)| (counter, row.clone())).collect();
             remember(link, &ended).await?;
-            link.session().run(query("DELETE FROM counters WHERE k = $1").bind(key.as_str().as_bytes())).await?;
+            link.session()
+                .run(query("DELETE FROM counters WHERE k = $1").bind(key.as_str().as_bytes()))
+                .await?;
             for &(slot, base) in bases {
                 let row = Row {
                     life: Life::of_epoch(change.next.epoch),
