@@ -86,6 +86,11 @@ impl Cluster {
     pub(crate) async fn desk(&self) -> Result<Desk, Failure> {
         Ok(Desk::open(&self.config()?, &options()?).await?)
     }
+
+    /// The same after a loss: an empty ledger takes up the cluster of its shards.
+    pub(crate) async fn desk_after_loss(&self) -> Result<Desk, Failure> {
+        Ok(Desk::open_after_loss(&self.config()?, &options()?).await?)
+    }
 }
 
 /// A server that ended, and had to leave files as they were, says so: exit code 1.

@@ -94,6 +94,21 @@ pub struct ShardReport {
     pub found: Option<Found>,
     /// Counters of this slot from which nothing is taken before an operator has cleared them.
     pub quarantined: Vec<QuarantineReport>,
+    /// Counters of this slot that rest until others have come up to them, the furthest ahead first; at most
+    /// [`RESTING_SHOWN_MAX`].
+    pub resting: Vec<RestReport>,
+}
+
+/// The most resting counters of one slot that are shown.
+pub const RESTING_SHOWN_MAX: usize = 16;
+
+/// A counter of a slot that is live and gives nothing: its life began above what other slots have reached.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct RestReport {
+    /// The key.
+    pub key: String,
+    /// How many raw ids the lowest of the others is below it: it is asked again once they have come up to it.
+    pub raw_ids: u64,
 }
 
 /// A counter in quarantine, as a process of this data directory found it.

@@ -139,8 +139,10 @@ async fn recognise(line: &Line) -> Result<(), Fault> {
 fn missing(used: bool) -> Fault {
     Fault::refused(if used {
         "the collections were dropped while this process used them, and no new ones are made in their place: restore \
-         them; if they are lost for good, restart this process"
+         them; if they are lost for good, a `sequent serve` that is started anew makes them, and `sequent rescue SLOT \
+         --why TEXT` brings the slot back for those that run"
     } else {
-        "no collections are there, and none may be made"
+        "no collections are there, and none may be made here: restore them; where there is nothing to restore, a \
+         `sequent serve` that is started anew makes them"
     })
 }

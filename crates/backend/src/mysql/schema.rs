@@ -27,6 +27,10 @@ pub(super) struct Schema {
     pub(super) session: &'static str,
 }
 
+/// What to do where tables are missing. A process makes them once, where it has not connected before.
+const MAKE_THEM: &str = "restore them; where there is nothing to restore, a `sequent serve` that is started anew makes them, \
+    and a slot that is out for this is then brought back by `sequent rescue SLOT --why TEXT`";
+
 /// A table as the server describes it.
 type Described = (String, Option<String>, Option<String>);
 
@@ -50,8 +54,11 @@ pub(super) async fn settle(
     };
     if !create {
         let names: Vec<&str> = missing().collect();
-        let cause =
-            format!("tables {} of a {} are missing, and none may be made", names.join(", "), schema.word);
+        let cause = format!(
+            "tables {} of a {} are missing, and none may be made here: {MAKE_THEM}",
+            names.join(", "),
+            schema.word
+        );
         return Err(Fault::refused(cause));
     }
     for (_, make) in schema.tables {

@@ -194,9 +194,11 @@ async fn learn(
 fn missing(used: bool) -> Fault {
     let cause = if used {
         "the tables were dropped while this process used them, and no new ones are made in their place: restore them; \
-         if they are a shard's and lost for good, restart this process"
+         if they are a shard's and lost for good, a `sequent serve` that is started anew makes them, and `sequent rescue \
+         SLOT --why TEXT` brings the slot back for those that run"
     } else {
-        "no tables are there, and none may be made"
+        "no tables are there, and none may be made here: restore them; where there is nothing to restore, a `sequent \
+         serve` that is started anew makes them"
     };
     Fault::broken(ErrorKind::Refused, cause)
 }

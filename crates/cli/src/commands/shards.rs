@@ -25,7 +25,9 @@ draining, drained (the same by `sequent drain`; drained once no server can have 
 unreachable, refused (a person must mend it), empty (no store in this slot).
 
 Below the table: counters (a key in a slot) from which nothing is taken, because a process of this directory found \
-a value that nothing follows, or one that goes back again and again; with what to do. `sequent rescue` clears them.
+a value that nothing follows, or one that goes back again and again; with what to do. `sequent rescue` clears them. \
+And counters that rest: their slot can serve, and gives nothing of that key, since they began a new life above what \
+the others have reached; they are asked again once the others come up to them, and nothing is to be done.
 
 Where nothing may be given before `sequent recover`, or the ledger can't be read, it says so and exits with 3 or 4.";
 
@@ -58,7 +60,18 @@ fn show(cluster: &Cluster, desk: &Desk, slots: &[ShardReport]) -> Result<(), Fai
     let rows: Vec<_> = slots.iter().map(row).collect();
     let mut lines = output::table(&["slot", "state", "store", "durability", "place", "cause"], &rows);
     lines.extend(quarantined(slots.iter().flat_map(|slot| &slot.quarantined)));
+    lines.extend(slots.iter().filter_map(resting));
     output::lines(lines)
+}
+
+/// Which counters of a slot that could serve give nothing for now.
+fn resting(slot: &ShardReport) -> Option<String> {
+    let keys: Vec<String> =
+        slot.resting.iter().map(|rest| format!("{} ({} raw ids ahead)", rest.key, rest.raw_ids)).collect();
+    (!keys.is_empty() && slot.cause.is_none()).then(|| {
+        let shown = keys.join(", ");
+        format!("slot {} rests until the other slots come up to it: {shown}", slot.slot)
+    })
 }
 
 /// Counters in quarantine, below whatever they belong to: what was found, and what to do.

@@ -60,7 +60,8 @@ fn judge(config: &Config, ledger: &Path, asking: &Asking) -> Result<Found, OpenE
         let found: Vec<String> = orphans.iter().map(|path| path.display().to_string()).collect();
         return Err(OpenError::Refused(format!(
             "found {}, but no ledger {}: without it nobody knows which numbers were given; put the ledger back, \
-             or name another data directory for a new cluster",
+             or name another data directory for a new cluster; if it is lost, and no copy is left: `sequent recover \
+             --bump N`, N at least the raw ids that any one counter has given",
             found.join(", "),
             ledger.display(),
         )));

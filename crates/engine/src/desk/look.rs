@@ -43,6 +43,7 @@ impl Desk {
                 report.quarantined.push(counter);
             }
         }
+        self.note_resting(&mut reports).await;
         reports
     }
 }
@@ -95,6 +96,7 @@ async fn look(shard: Shard, expected: Stamp, limit: Duration) -> ShardReport {
         word: None,
         found: inspected.ok().map(found),
         quarantined: Vec::new(),
+        resting: Vec::new(),
     }
 }
 
@@ -147,5 +149,6 @@ fn empty(slot: SlotIndex) -> ShardReport {
         word: None,
         found: None,
         quarantined: Vec::new(),
+        resting: Vec::new(),
     }
 }

@@ -3,6 +3,8 @@
 mod explain;
 mod look;
 mod recover;
+mod resting;
+mod taking_up;
 mod trouble;
 
 use std::{sync::Arc, time::Duration};

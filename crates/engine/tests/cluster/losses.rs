@@ -3,7 +3,7 @@
 use std::{fs, path::Path};
 
 use sequent_core::{SequenceName, ledger::Loss};
-use sequent_engine::{Desk, Engine, Options, Reason};
+use sequent_engine::{Desk, Engine, Options, Reason, report::ShardReport};
 
 use super::{Place, once, take};
 
@@ -61,6 +61,92 @@ async fn a_deleted_ledger_is_refused() {
     }
     let error = place.refused().await;
     assert!(error.contains("home"), "the marker file alone is reason enough: {error}");
+}
+
+#[tokio::test]
+async fn a_slot_that_rests_after_a_new_life_is_shown_as_resting() {
+    let place = Place::new();
+    let engine = place.open().await.unwrap();
+    // Ceilings are ahead once there is demand.
+    for _ in 0..9 {
+        take(&engine, "order", 200).await.unwrap();
+    }
+    let resting = |shards: &[ShardReport]| -> Vec<bool> {
+        shards.iter().map(|shard| shard.resting.iter().any(|rest| rest.key == "order")).collect()
+    };
+    assert_eq!(resting(&engine.desk().shards().await), [false; 4]);
+    engine.shutdown().await;
+    fs::remove_file(place.file("shard-1.db")).unwrap();
+    let engine = place.open().await.unwrap();
+    take(&engine, "order", 40).await.unwrap();
+    let status = engine.status().await;
+    assert_eq!(status.shards[1].state, "live");
+    assert_eq!(resting(&status.shards), [false, true, false, false], "{:?}", status.shards);
+    engine.shutdown().await;
+}
+
+fn lose_the_ledger(place: &Place) {
+    for file in ["ledger.db", "ledger.db-wal", "ledger.db-shm"] {
+        drop(fs::remove_file(place.file(file)));
+    }
+}
+
+#[tokio::test]
+async fn a_ledger_lost_without_a_copy_is_followed_by_an_empty_one_and_repeats_nothing() {
+    let place = Place::new();
+    let mut given = place.take("order", 50).await;
+    lose_the_ledger(&place);
+    // Not even all shards are left: what was given of one is known to nobody but the operator.
+    fs::remove_file(place.file("shard-2.db")).unwrap();
+    let error = place.refused().await;
+    assert!(error.contains("sequent recover --bump N"), "{error}");
+    let taken_up = || async {
+        let config = place.config();
+        Desk::open_after_loss(&config, &Options::default()).await.unwrap()
+    };
+    // Cut off before the loss was named: the shards' marks keep everybody from a ledger that knows nothing.
+    taken_up().await.close().await;
+    let engine = place.open().await.unwrap();
+    let error = take(&engine, "order", 1).await.unwrap_err();
+    assert_eq!(error.reason(), Reason::RecoveryRequired, "{error}");
+    engine.shutdown().await;
+    let desk = taken_up().await;
+    desk.recover(Loss::Bump(100)).await.unwrap();
+    desk.close().await;
+    for _ in 0..2 {
+        given.extend(place.take("order", 50).await);
+    }
+    let total = given.len();
+    given.sort_unstable();
+    given.dedup();
+    assert_eq!((given.len(), total), (150, 150), "no number twice");
+}
+
+#[tokio::test]
+async fn a_ledger_that_somebody_counts_by_takes_nothing_up() {
+    let (place, other) = (Place::new(), Place::new());
+    place.take("order", 5).await;
+    other.take("order", 5).await;
+    lose_the_ledger(&place);
+    fs::copy(other.file("ledger.db"), place.file("ledger.db")).unwrap();
+    let before = fs::read(place.file("shard-0.db")).unwrap();
+    let desk = Desk::open_after_loss(&place.config(), &Options::default()).await.unwrap();
+    let error = desk.recover(Loss::Bump(100)).await.unwrap_err();
+    assert!(error.to_string().contains("another ledger"), "{error}");
+    desk.close().await;
+    assert!(fs::read(place.file("shard-0.db")).unwrap() == before, "a shard was stamped");
+}
+
+#[tokio::test]
+async fn shards_that_are_not_of_one_cluster_are_taken_up_by_nobody() {
+    let (place, other) = (Place::new(), Place::new());
+    place.take("order", 5).await;
+    other.take("order", 5).await;
+    lose_the_ledger(&place);
+    fs::copy(other.file("shard-3.db"), place.file("shard-3.db")).unwrap();
+    let error = Desk::open_after_loss(&place.config(), &Options::default()).await.err().unwrap();
+    assert!(error.to_string().contains("slot 3"), "{error}");
+    assert!(place.refused().await.contains("bears stamp"), "nothing was stamped");
 }
 
 #[tokio::test]

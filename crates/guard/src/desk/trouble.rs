@@ -41,7 +41,11 @@ impl Trouble {
                  an older state: `sequent recover --bump N`, N at least the raw ids given since"
                 .to_owned(),
             Self::Another { found, expected } => {
-                format!("another ledger is in the place of this cluster's: found {found}, expected {expected}; put it back")
+                format!(
+                    "another ledger is in the place of this cluster's: found {found}, expected {expected}; put that one \
+                     back, from its newest copy if need be; if it is lost, and no copy is left: stop every process, and \
+                     `sequent recover --bump N`, N at least the raw ids that any one counter has given"
+                )
             }
             Self::Relaid { reason } => reason.clone(),
         };
