@@ -164,3 +164,35 @@ fn what_does_not_go_together_is_refused() {
     let quick = load(&(row("[ring]\nattempt_timeout_ms = 500") + LEDGER)).unwrap();
     assert_eq!(server(&quick, 0).connect_timeout.as_millis(), 500, "what nobody said is no fault");
 }
+
+fn etcd(more: &str) -> String {
+    shard(0, "mysql-row", "url = \"mysql://u@h/d\"") + &format!("[ledger]\nstore = \"etcd\"\n{more}\n")
+}
+
+#[test]
+fn a_ledger_on_etcd_has_members_a_user_and_papers() {
+    let more = "url = \"https://u:geheim@a,https://b:80/shop-eu\"\ntls_ca_file = \"ca\"\n\
+        tls_cert_file = \"own\"\ntls_key_file = \"key\"\nconnections_max = 16";
+    let config = load(&etcd(more)).unwrap();
+    let Place::Server(server) = config.ledger.place.clone() else { panic!("{:?}", config.ledger.place) };
+    assert_eq!(server.to_string(), "https://u@a:2379,https://b:80/shop-eu");
+    let papers = [server.tls_ca_file, server.tls_cert_file, server.tls_key_file];
+    let papers = papers.map(|file| file.unwrap().display().to_string());
+    assert_eq!((server.tls, papers), (TlsWord::Verify, ["/d/ca", "/d/own", "/d/key"].map(str::to_owned)));
+    let printed = format!("{config:?} {:?}", config.shown());
+    assert!(!printed.contains("geheim"), "{printed}");
+    for (more, start) in [
+        ("", "ledger.url is missing: http://user@host:2379"),
+        ("url = \"etcd://u:geheim@h\"", "ledger.url is "),
+        ("url = \"http://a/x,http://u:geheim@b/y\"", "ledger.url is "),
+        ("url = \"http://u:geheim@a\"\npassword_file = \"p\"", "ledger.password_file is there: "),
+        ("url = \"http://a\"\ntls_ca_file = \"p\"", "ledger.tls_ca_file is there: https:// in the url"),
+        ("url = \"https://a\"\ntls_key_file = \"p\"", "ledger.tls_cert_file is missing: "),
+        ("url = \"http://a\"\nconnections_max = 17", "ledger.connections_max is 17: "),
+        ("url = \"http://a\"\ntls = \"off\"", "ledger.tls is unknown"),
+    ] {
+        let found = faults(&etcd(more));
+        assert!(found.len() == 1 && found[0].starts_with(start), "{more}: {found:#?}");
+        assert!(!found[0].contains("geheim"), "{}", found[0]);
+    }
+}

@@ -153,11 +153,12 @@ impl Link {
         Voice { cluster: self.cluster }
     }
 
-    /// What the member says of its cluster and of itself. It speaks for itself from now on.
+    /// What the member says of its cluster and of itself.
     pub(super) async fn sight(&mut self) -> Result<Sight, Fault> {
         let (status, _): (Status, _) = self.post("/v3/maintenance/status", "{}".to_owned()).await?;
         let Header { cluster_id, member_id, revision } = status.header;
-        (self.cluster, self.member, self.version) = (cluster_id, member_id, status.version);
+        self.known(cluster_id, member_id)?;
+        self.version = status.version;
         let signed = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
         let page = self.metrics().await?;
         Ok(Sight {
@@ -181,14 +182,23 @@ impl Link {
     pub(super) async fn txn(&mut self, txn: &Txn) -> Result<Told, Fault> {
         let (answer, clock_ms): (Answer, _) = self.post("/v3/kv/txn", txn.json().to_string()).await?;
         let Header { cluster_id, member_id, .. } = answer.header;
-        if (cluster_id, member_id) != (self.cluster, self.member) {
-            return Err(Fault::away(format!(
-                "member {:x} of cluster {:x} was here, and is now {member_id:x} of {cluster_id:x}: \
-                 a proxy that shares out requests can't be used",
-                self.member, self.cluster
-            )));
-        }
+        self.known(cluster_id, member_id)?;
         Ok(Told { answer, clock_ms })
+    }
+
+    /// Who answers first on a connection is who answers there.
+    fn known(&mut self, cluster: u64, member: u64) -> Result<(), Fault> {
+        if (self.cluster, self.member) == (0, 0) {
+            (self.cluster, self.member) = (cluster, member);
+        }
+        if (self.cluster, self.member) == (cluster, member) {
+            return Ok(());
+        }
+        Err(Fault::away(format!(
+            "member {:x} of cluster {:x} was here, and is now {member:x} of {cluster:x}: \
+             a proxy that shares out requests can't be used",
+            self.member, self.cluster
+        )))
     }
 
     async fn post<T: DeserializeOwned>(&mut self, path: &str, body: String) -> Result<(T, u64), Fault> {

@@ -29,8 +29,10 @@ pub(super) struct About {
 /// The token of the run that goes on, or of another that begins now.
 pub(super) async fn settle(link: &mut Link, target: &Target) -> Result<String, Fault> {
     for _ in 0..ROUNDS_MAX {
-        let seen = link.sight().await?;
+        // In this order: a member tells the term of what it has applied last, and what is read from a quorum is read of a
+        // leader whose term has come to that.
         let held = read(link, target).await?;
+        let seen = link.sight().await?;
         if let Some((run, _)) = &held
             && run.goes_on(&seen)
         {
@@ -50,12 +52,9 @@ pub(super) async fn settle(link: &mut Link, target: &Target) -> Result<String, F
 
 /// The token of the run that goes on; of one that has ended, a token that nobody knows.
 pub(super) async fn found(link: &mut Link, target: &Target) -> Result<String, Fault> {
+    let Some((run, _)) = read(link, target).await? else { return Err(missing(target)) };
     let seen = link.sight().await?;
-    match read(link, target).await? {
-        Some((run, _)) if run.goes_on(&seen) => Ok(run.token),
-        Some(_) => Ok("unknown".to_owned()),
-        None => Err(missing(target)),
-    }
+    Ok(if run.goes_on(&seen) { run.token } else { "unknown".to_owned() })
 }
 
 /// The run in force, and the revision that left it; `None` where a ledger may be made.

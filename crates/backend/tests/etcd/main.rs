@@ -2,5 +2,8 @@
 #![cfg(feature = "etcd")]
 #![allow(clippy::unwrap_used, reason = "a test that can't go on has failed")]
 
+mod access;
 mod ledger;
+mod members;
+mod runs;
 mod support;

@@ -1,4 +1,4 @@
-//! The words for stores and ledgers: which are known, which this build holds, and which are yet to come.
+//! The words for stores and ledgers: which are known, and which this build holds.
 
 use super::Section;
 
@@ -23,11 +23,14 @@ pub enum ServerKind {
     MysqlLedger,
     /// A ledger in a PostgreSQL database.
     PostgresLedger,
+    /// A ledger under a prefix of an etcd cluster.
+    Etcd,
 }
 
 /// What speaks one protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Family {
+    Etcd,
     Mongodb,
     Mysql,
     Postgres,
@@ -48,6 +51,7 @@ impl ServerKind {
             Self::Memcached => "memcached",
             Self::MysqlLedger => "mysql",
             Self::PostgresLedger => "postgres",
+            Self::Etcd => "etcd",
         }
     }
 
@@ -60,6 +64,7 @@ impl ServerKind {
             Self::Mongodb => Family::Mongodb,
             Self::Redis => Family::Redis,
             Self::Memcached => Family::Memcached,
+            Self::Etcd => Family::Etcd,
         }
     }
 }
@@ -68,6 +73,7 @@ impl Family {
     /// Whether this build holds the driver.
     const fn is_built_in(self) -> bool {
         match self {
+            Self::Etcd => cfg!(feature = "etcd"),
             Self::Mongodb => cfg!(feature = "mongodb"),
             Self::Mysql => cfg!(feature = "mysql"),
             Self::Postgres => cfg!(feature = "postgres"),
@@ -83,8 +89,6 @@ pub(super) enum Kind {
     Sqlite,
     Memory,
     Server(ServerKind),
-    /// Known, on a server, and without code so far.
-    ToCome,
 }
 
 pub(super) type Words = [(&'static str, Kind)];
@@ -106,7 +110,7 @@ pub(super) const LEDGERS: &Words = &[
     ("memory", Kind::Memory),
     ("mysql", Kind::Server(ServerKind::MysqlLedger)),
     ("postgres", Kind::Server(ServerKind::PostgresLedger)),
-    ("etcd", Kind::ToCome),
+    ("etcd", Kind::Server(ServerKind::Etcd)),
 ];
 
 impl Kind {
@@ -114,13 +118,12 @@ impl Kind {
         match self {
             Self::Sqlite | Self::Memory => true,
             Self::Server(kind) => kind.family().is_built_in(),
-            Self::ToCome => false,
         }
     }
 
     /// Whether it is reached over a network.
     pub(super) const fn is_networked(self) -> bool {
-        matches!(self, Self::Server(_) | Self::ToCome)
+        matches!(self, Self::Server(_))
     }
 
     /// What the word of `section` stands for; tells "unknown" from "not built in", and notes either as a fault.

@@ -49,7 +49,7 @@ impl LedgerPart {
             Some(Kind::Server(kind)) => {
                 ServerPlace::read(&mut section, kind, attempt).map(|server| Place::Server(Box::new(server)))
             }
-            Some(Kind::ToCome) | None => {
+            None => {
                 section.pass_over();
                 None
             }

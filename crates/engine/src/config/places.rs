@@ -11,14 +11,15 @@ use std::{
 
 use sequent_core::SlotIndex;
 
-use super::{Fault, LedgerPart, Place, RingPart, ShardPart, check::Checker};
+use super::{Fault, LedgerPart, Place, RingPart, ServerPlace, ShardPart, check::Checker};
 
 /// Puts a relative path under the data directory.
 pub(super) fn put_under(data: &Path, place: &mut Place) {
     match place {
         Place::Sqlite(path) => *path = data.join(&*path),
         Place::Server(server) => {
-            let files = [&mut server.password_file, &mut server.tls_ca_file];
+            let ServerPlace { password_file, tls_ca_file, tls_cert_file, tls_key_file, .. } = &mut **server;
+            let files = [password_file, tls_ca_file, tls_cert_file, tls_key_file];
             files.into_iter().flatten().for_each(|path| *path = data.join(&*path));
         }
         Place::Memory => {}

@@ -17,13 +17,15 @@ pub(crate) struct Section<'c, 'a> {
 }
 
 /// The keys of places, as far as the engines that are to come share them.
-const SERVER_KEYS: [&str; 9] = [
+const SERVER_KEYS: [&str; 11] = [
     "path",
     "url",
     "schema",
     "password_file",
     "tls",
     "tls_ca_file",
+    "tls_cert_file",
+    "tls_key_file",
     "connections_max",
     "connect_timeout_ms",
     "keep_alive_s",

@@ -40,6 +40,10 @@ pub struct ServerPlace {
     pub tls: TlsWord,
     /// The authority's certificates; `None`: those that everybody trusts.
     pub tls_ca_file: Option<PathBuf>,
+    /// Our own certificate, where the server asks for one: etcd alone; PEM, as all of them.
+    pub tls_cert_file: Option<PathBuf>,
+    /// Its private key.
+    pub tls_key_file: Option<PathBuf>,
     /// The most connections at once.
     pub connections_max: usize,
     /// How long connecting and login may take.
@@ -110,6 +114,16 @@ const MEMCACHED: Ranges = Ranges {
     keep_alive_default: None,
 };
 
+/// `https` in the url is its word for TLS.
+const ETCD: Ranges = Ranges {
+    url: "http://user@host:2379,http://host:2379/prefix is expected",
+    tls: &[("off", TlsWord::Off)],
+    tls_checking: &[],
+    connections_max: 1..=16,
+    connections_default: 4,
+    keep_alive_default: None,
+};
+
 const MONGODB: Ranges = Ranges {
     url: "mongodb://user@host:27017/database is expected",
     // A client can't ask a server whether it can.
@@ -128,6 +142,7 @@ impl ServerPlace {
     /// The place that a table describes; `None` where a fault left none. No attempt lasts longer than `attempt`.
     pub(super) fn read(section: &mut Section<'_, '_>, kind: ServerKind, attempt: Duration) -> Option<Self> {
         let ranges = match kind.family() {
+            Family::Etcd => ETCD,
             Family::Mongodb => MONGODB,
             Family::Mysql => MYSQL,
             Family::Postgres => POSTGRES,
@@ -136,11 +151,17 @@ impl ServerPlace {
         };
         let url = section.url("url", ranges.url);
         let schema = match kind.family() {
-            Family::Mongodb | Family::Mysql | Family::Redis | Family::Memcached => None,
+            Family::Etcd | Family::Mongodb | Family::Mysql | Family::Redis | Family::Memcached => None,
             Family::Postgres => section.text("schema"),
         };
         let password_file = section.text("password_file").map(PathBuf::from);
-        let (tls, tls_ca_file) = tls(section, &ranges);
+        let (mut tls, mut tls_ca_file) = tls(section, &ranges);
+        let [mut tls_cert_file, mut tls_key_file] = [None, None];
+        if kind.family() == Family::Etcd {
+            let is_secure = url.as_ref().is_some_and(|(text, _)| text.contains("https://"));
+            tls = if is_secure { TlsWord::Verify } else { TlsWord::Off };
+            [tls_ca_file, tls_cert_file, tls_key_file] = papers(section, is_secure || url.is_none());
+        }
         let connections_max =
             section.integer("connections_max", ranges.connections_max, ranges.connections_default);
         let connect_timeout = connect_timeout(section, attempt);
@@ -156,6 +177,8 @@ impl ServerPlace {
             password_file,
             tls,
             tls_ca_file,
+            tls_cert_file,
+            tls_key_file,
             connections_max: usize::try_from(connections_max).unwrap_or(usize::MAX),
             connect_timeout,
             keep_alive: keep_alive.unwrap_or_default(),
@@ -177,6 +200,24 @@ fn tls(section: &mut Section<'_, '_>, ranges: &Ranges) -> (TlsWord, Option<PathB
         section.fault("tls_ca_file", "there", bound);
     }
     (tls, tls_ca_file)
+}
+
+/// What etcd's `https` looks at: whom to trust, and who we are.
+fn papers(section: &mut Section<'_, '_>, is_secure: bool) -> [Option<PathBuf>; 3] {
+    const KEYS: [&str; 3] = ["tls_ca_file", "tls_cert_file", "tls_key_file"];
+    let files = KEYS.map(|key| section.text(key).map(PathBuf::from));
+    for (key, _) in KEYS.iter().zip(&files).filter(|(_, file)| file.is_some() && !is_secure) {
+        section.fault(key, "there", "https:// in the url looks at it, and http:// does not");
+    }
+    let missing = match (&files[1], &files[2]) {
+        (Some(_), None) => Some(KEYS[2]),
+        (None, Some(_)) => Some(KEYS[1]),
+        _ => None,
+    };
+    if let Some(key) = missing {
+        section.fault(key, "missing", "a certificate and its key are named together");
+    }
+    files
 }
 
 fn connect_timeout(section: &mut Section<'_, '_>, attempt: Duration) -> Duration {

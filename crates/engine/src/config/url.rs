@@ -16,12 +16,27 @@ type Wrong = (&'static str, String);
 
 pub(super) fn parts(kind: ServerKind, url: &str, schema: Option<&str>) -> Result<Parts, Wrong> {
     match kind.family() {
+        Family::Etcd => etcd(url),
         Family::Mongodb => mongodb(url),
         Family::Mysql => mysql(url),
         Family::Postgres => postgres(kind, url, schema),
         Family::Redis => redis(url),
         Family::Memcached => memcached(url),
     }
+}
+
+#[cfg(feature = "etcd")]
+fn etcd(url: &str) -> Result<Parts, Wrong> {
+    use sequent_backend::etcd::{EtcdOptions, Password};
+
+    let options = EtcdOptions::from_url(url).map_err(|error| ("url", error.context().to_owned()))?;
+    let first = options.endpoints.first().map(|member| (member.host.clone(), member.port));
+    let (host, port) = first.unwrap_or_default();
+    Ok(Parts {
+        address: options.address(),
+        identity: identity("etcd", &host, port, &options.prefix),
+        has_password: options.password != Password::None,
+    })
 }
 
 #[cfg(feature = "mongodb")]
@@ -89,6 +104,11 @@ fn memcached(url: &str) -> Result<Parts, Wrong> {
     })
 }
 
+#[cfg(not(feature = "etcd"))]
+fn etcd(_: &str) -> Result<Parts, Wrong> {
+    Err(("url", "this build holds no driver for it: its feature etcd is off".to_owned()))
+}
+
 #[cfg(not(feature = "redis"))]
 fn redis(_: &str) -> Result<Parts, Wrong> {
     Err(("url", "this build holds no driver for it: its feature redis is off".to_owned()))
@@ -116,6 +136,7 @@ fn postgres(_: ServerKind, _: &str, _: Option<&str>) -> Result<Parts, Wrong> {
 
 /// One machine's names for itself are one; what else leads to one server is seen by the stamp that its tables bear.
 #[cfg(any(
+    feature = "etcd",
     feature = "mongodb",
     feature = "mysql",
     feature = "postgres",

@@ -1,6 +1,7 @@
 //! Stores and ledgers from their places in the configuration; a file a driver, which a build may leave out.
 
 #[cfg(not(all(
+    feature = "etcd",
     feature = "mongodb",
     feature = "mysql",
     feature = "postgres",
@@ -9,6 +10,8 @@
 )))]
 #[allow(dead_code, reason = "which of them stand in depends on what is left out")]
 mod absent;
+#[cfg(feature = "etcd")]
+mod etcd;
 mod leaving;
 #[cfg(feature = "memcached")]
 mod memcached;
@@ -21,6 +24,8 @@ mod postgres;
 #[cfg(feature = "redis")]
 mod redis;
 
+#[cfg(not(feature = "etcd"))]
+use absent as etcd;
 #[cfg(not(feature = "mongodb"))]
 use absent as mongodb;
 #[cfg(not(feature = "mysql"))]
@@ -66,6 +71,7 @@ pub(crate) fn ledger(
         Place::Memory => return Ok(Arc::new(MemoryLedger::new(Arc::clone(&env.clock), &*env.entropy))),
         Place::Sqlite(path) => sqlite_ledger(path, create, env),
         Place::Server(server) => match server.kind.family() {
+            Family::Etcd => etcd::ledger(server, create, env)?,
             Family::Mongodb => mongodb::ledger(server, create, env)?,
             Family::Mysql => mysql::ledger(server, create, env)?,
             Family::Postgres => postgres::ledger(server, create, env)?,
@@ -92,6 +98,7 @@ pub(crate) fn shards(
             }
             Place::Sqlite(path) => sqlite_store(path, create, env),
             Place::Server(server) => match server.kind.family() {
+                Family::Etcd => return Err(misplaced(server)),
                 Family::Mongodb => mongodb::store(server, part.slot, create, env)?,
                 Family::Mysql => mysql::store(server, part.slot, create, env)?,
                 Family::Postgres => postgres::store(server, part.slot, create, env)?,

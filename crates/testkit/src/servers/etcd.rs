@@ -87,7 +87,16 @@ impl Server<EtcdServer> {
     ///
     /// If it does not answer, or with an error.
     pub async fn ask(&self, path: &str, json: &str) -> String {
-        let answer = timeout(ANSWER_LIMIT, ask(self.port(), path, json)).await;
+        self.ask_as("", path, json).await
+    }
+
+    /// The same as whom a login has told this token.
+    ///
+    /// # Panics
+    ///
+    /// If it does not answer, or with an error.
+    pub async fn ask_as(&self, token: &str, path: &str, json: &str) -> String {
+        let answer = timeout(ANSWER_LIMIT, ask(self.port(), token, path, json)).await;
         let answer = answer.unwrap_or_else(|_| panic!("{path}: no answer within {ANSWER_LIMIT:?}"));
         let answer = answer.unwrap_or_else(|error| panic!("{path}: {error}"));
         let (head, body) = answer.split_once("\r\n\r\n").unwrap_or((&answer, ""));
@@ -145,9 +154,11 @@ fn client() -> Command {
 }
 
 /// In the older protocol, in which the end of the connection is the end of the answer.
-async fn ask(port: u16, path: &str, json: &str) -> std::io::Result<String> {
+async fn ask(port: u16, token: &str, path: &str, json: &str) -> std::io::Result<String> {
     let mut stream = TcpStream::connect(("127.0.0.1", port)).await?;
-    let request = format!("POST {path} HTTP/1.0\r\nContent-Length: {}\r\n\r\n{json}", json.len());
+    let login = if token.is_empty() { String::new() } else { format!("Authorization: {token}\r\n") };
+    let head = format!("POST {path} HTTP/1.0\r\n{login}Content-Length: {}\r\n\r\n", json.len());
+    let request = head + json;
     stream.write_all(request.as_bytes()).await?;
     let mut answer = Vec::new();
     stream.read_to_end(&mut answer).await?;
