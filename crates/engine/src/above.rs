@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use sequent_core::{Event, Key, Layout, SlotIndex, Span};
 use tokio::sync::Mutex;
 
-use crate::{Engine, EngineError, Reason, engine::Inner, live::Live};
+use crate::{Engine, EngineError, Reason, dense::number_of, engine::Inner, limit::within, live::Live};
 
 /// What is known of how far a live key may have been taken.
 #[derive(Debug, Default)]
@@ -46,6 +46,9 @@ impl Engine {
         EngineError::new(Reason::ClusterBehind, text)
     }
 }
+
+/// The most rows that a look at all keys of a sequence reads.
+const KEYS_MAX: usize = 4096;
 
 impl Reach {
     /// What is permitted, where that is less than `above`; by a look that begins after this call, which many may share.
@@ -87,7 +90,27 @@ impl Inner {
         let stores = highest(self.keeper.values(key).await);
         // Again: it may have been lost, and come back behind, since it was read.
         let again = highest(self.keeper.ceilings(key).await.ok()?);
-        Some(ledger.max(stores).max(again))
+        let permitted = ledger.max(stores).max(again);
+        if permitted >= above {
+            Some(permitted)
+        } else {
+            Some(permitted.max(self.of_all_keys(key, span).await?))
+        }
+    }
+
+    /// The highest number that any key of a sequence may have given: one that got periods or partitions counts in other
+    /// keys than before, and its callers know nothing of that. `None` where nobody can say, or there are too many to look.
+    pub(crate) async fn of_all_keys(&self, key: &Key, span: Span) -> Option<u64> {
+        let (ledger, limit, name) = (&self.desk.0.ledger, self.desk.0.limit, Some(key.sequence()));
+        let rows = within(limit, "read the rows", ledger.list(name, KEYS_MAX)).await.ok()?;
+        let dense = within(limit, "read the dense counters", ledger.dense(name, KEYS_MAX)).await.ok()?;
+        if rows.len() == KEYS_MAX || dense.len() == KEYS_MAX {
+            return None;
+        }
+        let layout = self.desk.layout();
+        let spread = rows.iter().map(|(counter, row)| highest_of(layout, span, counter.slot, row.ceiling));
+        let dense = dense.iter().map(|row| number_of(span, row.value));
+        Some(spread.chain(dense).max().unwrap_or(0))
     }
 }
 

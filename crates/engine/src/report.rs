@@ -18,6 +18,8 @@ pub struct SequenceSummary {
     pub step: u64,
     /// The highest number allowed.
     pub end: u64,
+    /// The template of its texts, if it has one.
+    pub template: Option<String>,
     /// Why it can't be used, if so.
     pub fault: Option<String>,
 }
@@ -32,8 +34,24 @@ pub struct SequenceReport {
     pub definition: String,
     /// Its counters, as the ledger has them: at most [`COUNTERS_SHOWN_MAX`].
     pub counters: Vec<CounterReport>,
+    /// Its dense counters, as the ledger has them: at most [`COUNTERS_SHOWN_MAX`].
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub dense: Vec<DenseReport>,
     /// Those of them from which nothing is taken before an operator has cleared them.
     pub quarantined: Vec<QuarantineReport>,
+}
+
+/// A dense counter.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct DenseReport {
+    /// The key.
+    pub key: String,
+    /// How many numbers it has given.
+    pub given: u64,
+    /// The last of them, 0 for none.
+    pub number: u64,
+    /// When it gave its first, in milliseconds since 1970.
+    pub begun_at_ms: u64,
 }
 
 /// The most counters that one report shows.

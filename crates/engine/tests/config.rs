@@ -188,7 +188,7 @@ fn sequences_are_checked_field_by_field() {
     let found = faults(
         "[[sequence]]\nname = \"-\"\nversion = 0\n\
          [[sequence]]\nname = \"a\"\nstart = 5\nend = 4\n\
-         [[sequence]]\nname = \"b\"\nplacement = \"dense\"\n\
+         [[sequence]]\nname = \"b\"\nplacement = \"book\"\n\
          [[sequence]]\nname = \"c\"\nend = 999999\n\
          [[sequence]]\nname = \"d\"\ntemplate = \"@{ctx,store}@{seq,w=8}\"\n\
          [[sequence]]\nname = \"e\"\nfits = \"int16\"\n\
@@ -200,8 +200,7 @@ fn sequences_are_checked_field_by_field() {
         "sequence[0].name is \"-\": name has '-' at byte 0",
         "sequence[0].version is 0: 1 to 4294967295 are allowed",
         "sequence[1].end is 4: at least start, 5, is allowed",
-        "sequence[2].placement is \"dense\": dense is not built into this version, spread is",
-        "sequence[3].placement is missing, which means \"dense\" here: end leaves 999999 numbers",
+        "sequence[2].placement is \"book\": book is not built into this version, spread and dense are",
         "sequence[4].template is \"@{ctx,store}@{seq,w=8}\": S1, column 1: ctx store and seq both vary in length",
         "sequence[5].fits is \"int16\": js, int32, uint32 and int64 are allowed",
         "sequence[7].name is \"f\": sequence[6] has the same name",

@@ -1,7 +1,7 @@
 //! `sequent show`: one sequence with its counters.
 
 use clap::Args;
-use sequent_engine::report::{CounterReport, SequenceReport};
+use sequent_engine::report::{CounterReport, DenseReport, SequenceReport};
 
 use crate::{
     cluster::{Cluster, sequence_name},
@@ -15,7 +15,8 @@ Examples:
   sequent show order --json
 
 Each counter is a key in a slot. Its life is one unbroken stretch of history; raw ids of that life are above \
-the base, none above the ceiling may leave a process, and `seen` is the highest that was reported as taken.";
+the base, none above the ceiling may leave a process, and `seen` is the highest that was reported as taken. A \
+dense sequence counts in the ledger: a key, and how many numbers it has given.";
 
 /// Show a sequence and its counters
 #[derive(Debug, Args)]
@@ -45,12 +46,25 @@ fn lines(report: &SequenceReport) -> Vec<String> {
         format!("numbers     {} to {}, {} apart", summary.start, summary.end, summary.step),
         format!("definition  {}", report.definition),
     ];
+    lines.extend(summary.template.iter().map(|template| format!("template    {template}")));
     lines.extend(summary.fault.iter().map(|fault| format!("fault       {fault}")));
     lines.push(String::new());
-    let rows: Vec<_> = report.counters.iter().map(row).collect();
-    lines.extend(output::table(&["key", "slot", "life", "base", "ceiling", "seen", "highest number"], &rows));
+    if report.summary.placement == "dense" {
+        let rows: Vec<_> = report.dense.iter().map(dense).collect();
+        lines.extend(output::table(&["key", "given", "last number"], &rows));
+    } else {
+        let rows: Vec<_> = report.counters.iter().map(row).collect();
+        lines.extend(output::table(
+            &["key", "slot", "life", "base", "ceiling", "seen", "highest number"],
+            &rows,
+        ));
+    }
     lines.extend(super::shards::quarantined(report.quarantined.iter()));
     lines
+}
+
+fn dense(held: &DenseReport) -> Vec<String> {
+    vec![held.key.clone(), held.given.to_string(), held.number.to_string()]
 }
 
 fn row(counter: &CounterReport) -> Vec<String> {

@@ -11,7 +11,9 @@ use sequent_core::{
     ledger::{DenseAsk, DenseTaken},
 };
 
-use crate::{Engine, EngineError, Issued, NextRequest, Placement, Reason, Way, catalog::Entry, error::reason_of};
+use crate::{
+    Engine, EngineError, Issued, NextRequest, Placement, Reason, Way, catalog::Entry, error::reason_of,
+};
 
 /// What whoever asks for a lease is told.
 const NO_LEASE: &str =
@@ -56,19 +58,24 @@ impl Engine {
         let (name, span, count) = (&request.name, entry.body()?.span(), request.count);
         let above = ordinal_of(span, request.above);
         let ask = DenseAsk { key: key.clone(), count, limit: span.capacity(), above };
-        let Ok(taken) = tokio::time::timeout_at(deadline.into(), self.0.keeper.count(ask)).await else {
-            return Err(EngineError::new(
-                Reason::DeadlineExceeded,
-                format!("no numbers of {name} came in time"),
-            ));
+        let asked = async {
+            match self.0.keeper.count(ask.clone()).await {
+                Ok(DenseTaken::Behind { at }) => match self.0.of_all_keys(key, span).await {
+                    Some(permitted) if permitted < request.above => Ok(DenseTaken::Behind { at }),
+                    // Another key of the sequence gave it, or nobody can say.
+                    _ => self.0.keeper.count(DenseAsk { above: 0, ..ask }).await,
+                },
+                taken => taken,
+            }
+        };
+        let Ok(taken) = tokio::time::timeout_at(deadline.into(), asked).await else {
+            let text = format!("no numbers of {name} came in time");
+            return Err(EngineError::new(Reason::DeadlineExceeded, text));
         };
         match taken {
             Ok(DenseTaken::Last(last)) => numbers(span, last, count).ok_or_else(|| at_its_end(name, last)),
             Ok(DenseTaken::Spent { at }) => Err(at_its_end(name, at)),
-            Ok(DenseTaken::Behind { at }) => {
-                let permitted = numbers(span, at, 1).and_then(|blocks| blocks.highest()).unwrap_or(0);
-                Err(self.behind(key, request.above, permitted))
-            }
+            Ok(DenseTaken::Behind { at }) => Err(self.behind(key, request.above, number_of(span, at))),
             Err(error) => Err(self.dense_failed(name, error)),
         }
     }
@@ -99,6 +106,11 @@ fn numbers(span: Span, last: u64, count: u64) -> Option<Blocks> {
     let first = span.start().checked_add(span.step().checked_mul(before)?)?;
     let step = if count == 1 { 1 } else { span.step() };
     Some(Blocks::from(Block::new(first, step, count).ok()?))
+}
+
+/// The last of the first `ordinal` numbers of a span, 0 for none.
+pub(crate) fn number_of(span: Span, ordinal: u64) -> u64 {
+    numbers(span, ordinal, 1).and_then(|blocks| blocks.highest()).unwrap_or(0)
 }
 
 /// How many numbers a counter must have given at least, so that one as high as `number` can be among them; 0 for none.

@@ -11,17 +11,19 @@ use std::{sync::Arc, time::Duration};
 
 use sequent_core::{
     Key, Layout, SequenceName, SlotIndex, Span,
-    ledger::{Counter, Definition, Ledger, Row, Word, WordVerb},
+    ledger::{Counter, Definition, DenseRow, Ledger, Row, Word, WordVerb},
 };
 
 use crate::{
     Body, EngineError, OpenError, Options,
     config::{Config, Place},
     data::{self, Found},
+    dense::number_of,
     ground::Ground,
     limit::{not_found, of_ledger, within},
     report::{
-        COUNTERS_SHOWN_MAX, CounterReport, QuarantineReport, SequenceReport, SequenceSummary, WordReport,
+        COUNTERS_SHOWN_MAX, CounterReport, DenseReport, QuarantineReport, SequenceReport, SequenceSummary,
+        WordReport,
     },
 };
 
@@ -77,6 +79,10 @@ impl Desk {
         let rows = self.rows(name).await?;
         let span = Body::from_text(&definition.body).ok().map(|body| body.span());
         let counters = rows.iter().map(|(counter, row)| self.counter(span, counter, row)).collect();
+        let dense = self.ledger().dense(Some(name.as_str()), COUNTERS_SHOWN_MAX);
+        let dense = within(self.limit(), "read the dense counters", dense)
+            .await
+            .map_err(|error| of_ledger(&error))?;
         let words = within(self.limit(), "read the words", self.ledger().words()).await;
         let mut quarantined = self.quarantined(&words.map_err(|error| of_ledger(&error))?);
         quarantined.retain(|counter| Key::from_stored(&counter.key).sequence() == name.as_str());
@@ -84,6 +90,7 @@ impl Desk {
             summary: summary(&definition),
             definition: definition.body,
             counters,
+            dense: dense.iter().map(|row| report_dense(span, row)).collect(),
             quarantined,
         })
     }
@@ -173,7 +180,17 @@ fn summary(definition: &Definition) -> SequenceSummary {
         start: span.start(),
         step: span.step(),
         end: span.limit(),
+        template: body.as_ref().ok().and_then(|body| Some(body.texts()?.template().to_owned())),
         fault: body.err(),
+    }
+}
+
+fn report_dense(span: Option<Span>, row: &DenseRow) -> DenseReport {
+    DenseReport {
+        key: row.key.to_string(),
+        given: row.value,
+        number: span.map_or(0, |span| number_of(span, row.value)),
+        begun_at_ms: row.begun_at_ms,
     }
 }
 

@@ -2,8 +2,10 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests fail as tests do")]
 
+mod above;
 mod advance;
 mod definitions;
+mod dense;
 mod idle;
 mod losses;
 mod midnight;
