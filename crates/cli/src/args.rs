@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 use crate::commands::{
-    advance, bench, completions, config, dev, doctor, drain, evict, explain, list, man, next, parse, preview, recover, rescue, serve,
+    advance, bench, completions, config, define, dev, doctor, drain, evict, explain, list, man, next, parse, preview, recover, rescue, resize, serve,
     shards, show,
 };
 
@@ -76,7 +76,9 @@ pub(crate) enum Command {
     Rescue(rescue::Rescue),
     Recover(recover::Recover),
     Advance(advance::Advance),
+    Resize(resize::Resize),
     Explain(explain::Explain),
+    Define(define::Define),
     Preview(preview::Preview),
     Parse(parse::Parse),
     Config(config::Config),

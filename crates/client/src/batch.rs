@@ -61,7 +61,7 @@ impl Sequence {
         loop {
             match self.one_batch(&patience, count).await {
                 Ok(mut parcel) => {
-                    let (version, Dated { texts, period, at }) = (parcel.version(), parcel.dated());
+                    let (version, Dated { texts, period, at, .. }) = (parcel.version(), parcel.dated());
                     let blocks = parcel.open();
                     let numbers = blocks.iter().flat_map(Block::iter).filter_map(Number::of).collect();
                     return Ok(Batch { numbers, texts, period, at, version });

@@ -13,7 +13,7 @@ use crate::{
     builder::ClientBuilder,
     error::{Error, SERVER_UNAVAILABLE},
     ground::{Ground, Nature},
-    memory::Memory,
+    memory::{Memory, Templates},
     options::Options,
     patience::Patience,
     scope::Scope,
@@ -59,7 +59,7 @@ impl Drop for Inner {
 #[derive(Clone)]
 enum Servers {
     At(Vec<Address>),
-    InMemory(Option<u64>),
+    InMemory(Option<u64>, Templates),
     #[cfg(test)]
     Scripted(Vec<Arc<dyn Transport>>, Nature),
 }
@@ -86,7 +86,7 @@ impl Client {
     ///
     /// Under a tokio runtime, like the others.
     pub fn in_memory() -> Self {
-        let made = Self::made(Servers::InMemory(None), Arc::new(Options::ageless()));
+        let made = Self::made(Servers::InMemory(None, Templates::default()), Arc::new(Options::ageless()));
         // Nothing ages in memory: without its ticker only metrics are missing.
         drop(ticker::start(&made.0.ground));
         made
@@ -96,20 +96,34 @@ impl Client {
     /// repeats one. Sequences made before know nothing of it. A client of servers stays what it is.
     #[must_use]
     pub fn unruly(self, seed: u64) -> Self {
-        if !matches!(self.0.servers, Servers::InMemory(_)) {
-            return self;
-        }
-        let made = Self::made(Servers::InMemory(Some(seed)), Arc::clone(&self.0.ground.options));
+        let Servers::InMemory(_, templates) = &self.0.servers else { return self };
+        self.remade(Some(seed), templates.clone())
+    }
+
+    /// A client in memory whose sequence `name` has texts of this template, in a zone such as `UTC`. Sequences made before
+    /// know nothing of it. A template that could render two numbers alike is refused; so is it by a client of servers,
+    /// whose definitions are the cluster's.
+    pub fn template(self, name: &str, template: &str, zone: &str) -> Result<Self, Error> {
+        let Servers::InMemory(unruly, templates) = &self.0.servers else {
+            return Err(Error::field(
+                "template",
+                format!("{template:?}"),
+                "only a client in memory takes one",
+            ));
+        };
+        let templates = templates.with(named(name)?, template, zone)?;
+        Ok(self.remade(*unruly, templates))
+    }
+
+    fn remade(&self, unruly: Option<u64>, templates: Templates) -> Self {
+        let made = Self::made(Servers::InMemory(unruly, templates), Arc::clone(&self.0.ground.options));
         drop(ticker::start(&made.0.ground));
         made
     }
 
     /// A sequence by its name. No I/O: a name that the cluster does not know is told by the first take.
     pub fn sequence(&self, name: &str) -> Result<Sequence, Error> {
-        let parsed: SequenceName = name.parse().map_err(|error: sequent_core::NameError| {
-            let shown: String = name.chars().take(40).collect();
-            Error::field("sequence", format!("{shown:?}"), error)
-        })?;
+        let parsed = named(name)?;
         let here = self.here();
         let shared = here.ground().shared(Scope::of(parsed))?;
         Ok(Sequence::new(here.clone(), shared))
@@ -180,7 +194,7 @@ impl Client {
                 };
                 addresses.iter().map(wire).collect()
             }
-            Servers::InMemory(unruly) => vec![Memory::new(*unruly)],
+            Servers::InMemory(unruly, templates) => vec![Memory::new(*unruly, templates.clone())],
             #[cfg(test)]
             Servers::Scripted(transports, scripted) => {
                 nature = scripted.clone();
@@ -190,6 +204,13 @@ impl Client {
         let ground = Ground::new(transports, options, nature);
         Self(Arc::new(Inner { ground, servers, child: OnceLock::new() }))
     }
+}
+
+fn named(name: &str) -> Result<SequenceName, Error> {
+    name.parse().map_err(|error: sequent_core::NameError| {
+        let shown: String = name.chars().take(40).collect();
+        Error::field("sequence", format!("{shown:?}"), error)
+    })
 }
 
 impl std::fmt::Debug for Client {

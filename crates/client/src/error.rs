@@ -42,6 +42,9 @@ pub(crate) const SERVER_UNAVAILABLE: &str = "SERVER_UNAVAILABLE";
 /// Something answered, but not like a server of this kind.
 pub(crate) const PROTOCOL: &str = "PROTOCOL";
 
+/// The field of what was outdated.
+const OUTDATED: &str = "definition";
+
 /// The table: a reason, its class, and whether the same request may be sent again.
 const REASONS: [(&str, ErrorKind, bool); 17] = [
     (INVALID_ARGUMENT, ErrorKind::InvalidArgument, false),
@@ -157,6 +160,17 @@ impl Error {
     /// Whether a server says that a sequence has no leases, since it is dense.
     pub(crate) fn says_dense(&self) -> bool {
         self.kind() == ErrorKind::InvalidArgument && self.fields().iter().any(|it| it.field == "placement")
+    }
+
+    /// A lease of another version or period than the one that texts are rendered by.
+    pub(crate) fn outdated(text: String) -> Self {
+        let error = Self::new("DEFINITION_CONFLICT", text);
+        error.with_fields(vec![Field { field: OUTDATED.to_owned(), problem: "changed".to_owned() }])
+    }
+
+    /// Whether it is [`outdated`](Self::outdated).
+    pub(crate) fn is_outdated(&self) -> bool {
+        self.kind() == ErrorKind::Conflict && self.fields().iter().any(|it| it.field == OUTDATED)
     }
 
     fn beneath(error: &SourceError) -> Option<Self> {

@@ -17,6 +17,7 @@ use crate::{
     highest::Highest,
     metric,
     options::Options,
+    parcel::Parcel,
     scope::Scope,
     sequence::Shared,
     transport::Verb,
@@ -62,12 +63,27 @@ impl Leases {
         }
     }
 
+    /// Numbers of another version or period must not get the texts of the one that was asked for.
+    fn check_due(&self, parcel: &Parcel) -> Result<(), Error> {
+        let Some(due) = &self.scope.wish().due else { return Ok(()) };
+        if (parcel.version(), parcel.period()) == (due.version, due.period.as_str()) {
+            return Ok(());
+        }
+        let (name, version, period) = (self.scope.name(), parcel.version(), parcel.period());
+        let text = format!(
+            "{name} is of version {version} and period {period:?} now, not of version {} and period {:?}",
+            due.version, due.period
+        );
+        Err(Error::outdated(text))
+    }
+
     async fn lease(&self, want: u64) -> Result<Blocks, Error> {
         self.drop_what_is_anothers();
         let count = u32::try_from(want.max(1)).unwrap_or(u32::MAX);
         // By the time of asking: an answer may have lain unread in a process that was suspended.
         let begun = self.ages.now();
         let parcel = self.endpoints.ask(Verb::Lease, (&self.scope, &self.highest), count).await?;
+        self.check_due(&parcel)?;
         let until = begun + self.options.lease_age(parcel.age().unwrap_or_default());
         if until <= self.ages.now() {
             let text = format!("a lease of {} came when it had aged", self.scope.name());

@@ -49,6 +49,7 @@ mod number;
 mod options;
 mod parcel;
 mod patience;
+mod rendering;
 mod scope;
 mod sequence;
 mod strangers;

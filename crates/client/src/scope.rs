@@ -3,6 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use sequent_core::SequenceName;
+use sequent_format::Timestamp;
 
 /// A sequence, and what a request says to its template. Cheap to clone. Each has a lease of its own.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -18,6 +19,18 @@ pub(crate) struct Wish {
     pub(crate) with: BTreeMap<String, String>,
     /// The instant that counts; empty: now.
     pub(crate) at: String,
+    /// What an answer must be of, for texts that are rendered here.
+    pub(crate) due: Option<Due>,
+}
+
+/// A period of a version: numbers of another one must not get its texts.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Due {
+    pub(crate) version: u32,
+    pub(crate) period: String,
+    /// An instant of the period, in milliseconds since 1970, and where it may end.
+    pub(crate) from_ms: i64,
+    pub(crate) until_ms: Option<i64>,
 }
 
 impl Scope {
@@ -39,11 +52,49 @@ impl Scope {
         Self { name: self.name.clone(), wish: Arc::new(wish) }
     }
 
+    /// The same for one period of one version.
+    pub(crate) fn due(&self, due: Due) -> Self {
+        let wish = Wish { due: Some(due), ..Wish::clone(&self.wish) };
+        Self { name: self.name.clone(), wish: Arc::new(wish) }
+    }
+
     pub(crate) fn name(&self) -> &SequenceName {
         &self.name
     }
 
     pub(crate) fn wish(&self) -> &Wish {
         &self.wish
+    }
+}
+
+impl Wish {
+    /// The instant as it is told: the caller's; or, where a period is due, now or the instant of it that is nearest.
+    pub(crate) fn instant(&self, now_ms: u64) -> String {
+        match &self.due {
+            Some(due) if self.at.is_empty() => {
+                let now = i64::try_from(now_ms).unwrap_or(i64::MAX).max(due.from_ms);
+                let last = due.until_ms.map_or(now, |until| until - 1);
+                Timestamp::from_millisecond(now.min(last)).map(|at| at.to_string()).unwrap_or_default()
+            }
+            _ => self.at.clone(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_instant_told_stays_within_the_period_that_is_due() {
+        let scope = Scope::of("order".parse().unwrap());
+        assert_eq!(scope.wish().instant(5000), "", "the server's own now");
+        let due = |until_ms| Due { version: 1, period: "x".to_owned(), from_ms: 10_000, until_ms };
+        let told = |until_ms, now_ms| scope.due(due(until_ms)).wish().instant(now_ms);
+        assert_eq!(told(Some(20_000), 5000), "1970-01-01T00:00:10Z");
+        assert_eq!(told(Some(20_000), 15_000), "1970-01-01T00:00:15Z");
+        assert_eq!(told(Some(20_000), 30_000), "1970-01-01T00:00:19.999Z");
+        assert_eq!(told(None, 30_000), "1970-01-01T00:00:30Z");
+        assert_eq!(scope.at("2026-04-01".to_owned()).due(due(None)).wish().instant(1), "2026-04-01");
     }
 }

@@ -17,6 +17,7 @@ use crate::{
     error::{Error, SERVER_UNAVAILABLE},
     fork::Process,
     fresh::{Merged, merged},
+    ground::Ground,
     highest::Highest,
     local::Local,
     metric,
@@ -24,6 +25,7 @@ use crate::{
     number::Number,
     parcel::Fresh,
     patience::Patience,
+    rendering::Texts,
     scope::Scope,
     waiting::call,
 };
@@ -43,12 +45,13 @@ pub(crate) struct Shared {
     reported: AtomicU64,
     /// Whether a server has said that there are no leases of it.
     is_dense: AtomicBool,
+    texts: Texts,
 }
 
 impl Shared {
     pub(crate) fn new(scope: Scope, highest: Arc<Highest>, reservoir: Reservoir) -> Self {
         let (fresh, reported, is_dense) = (OnceLock::new(), AtomicU64::new(0), AtomicBool::new(false));
-        Self { scope, highest, reservoir, fresh, reported, is_dense }
+        Self { scope, highest, reservoir, fresh, reported, is_dense, texts: Texts::default() }
     }
 
     pub(crate) fn reservoir(&self) -> &Reservoir {
@@ -322,6 +325,22 @@ impl Sequence {
 
     pub(crate) fn endpoints(&self) -> &Endpoints {
         &self.client.ground().endpoints
+    }
+
+    pub(crate) fn texts(&self) -> &Texts {
+        &self.shared.texts
+    }
+
+    pub(crate) fn ground(&self) -> &Ground {
+        self.client.ground()
+    }
+
+    pub(crate) fn late(&self) -> Error {
+        Error::late(self.name(), self.deadline)
+    }
+
+    pub(crate) fn failed(&self, error: TakeError) -> Error {
+        Error::of(error, self.name(), self.deadline)
     }
 
     pub(crate) fn scope(&self) -> &Scope {

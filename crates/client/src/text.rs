@@ -1,6 +1,22 @@
 //! Numbers with their texts.
 
-use crate::{batch::Batch, error::Error, number::Number, sequence::Sequence};
+use std::{sync::Arc, time::Duration};
+
+use tokio::time::timeout;
+
+use crate::{
+    batch::Batch,
+    error::Error,
+    metric,
+    number::Number,
+    rendering::{Known, Page, now},
+    sequence::Sequence,
+    transport::{Dated, Verb},
+    waiting::call,
+};
+
+/// How often a take begins again because the definition changed under it.
+const TURNS_MAX: usize = 4;
 
 /// A number and its text.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -19,22 +35,40 @@ pub struct Issued {
 }
 
 impl Sequence {
-    /// A number with its text, from a server.
+    /// A number with its text: rendered here from a lease, as fast as the number almost; by a server where there is no
+    /// lease, or no template.
     ///
-    /// ```no_run
-    /// # async fn run() -> Result<(), sequent_client::Error> {
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), sequent_client::Error> {
     /// # use sequent_client::Client;
-    /// let repairs = Client::connect("http://a:7420").await?.sequence("repair")?;
-    /// let issued = repairs.with("area", "010").with("office", "6541").next_text().await?;
-    /// assert_eq!(issued.text, "010-6541-00001");
+    /// let client = Client::in_memory().template("repair", "@{ctx,area,len=3}-@{seq,w=5}", "UTC")?;
+    /// let repairs = client.sequence("repair")?;
+    /// assert_eq!(repairs.with("area", "010").next_text().await?.text, "010-00001");
     /// # Ok(()) }
     /// ```
+    ///
+    /// The instant is this machine's, unless [`at`](Self::at) names one; texts and their numbers are of one period.
     pub async fn next_text(&self) -> Result<Issued, Error> {
-        let issued = self.next_texts(1).await?.pop();
-        issued.ok_or_else(crate::next::no_number)
+        if let Some(issued) = self.try_next_text() {
+            return Ok(issued);
+        }
+        let outcome = call(self, |here| Box::pin(here.text())).await;
+        outcome.inspect_err(metric::failed)
     }
 
-    /// So many numbers with their texts, ascending, of one instant and one period, or none.
+    /// A number with its text that is ready, or `None`: never waits, and sends for more only where texts are rendered here.
+    pub fn try_next_text(&self) -> Option<Issued> {
+        let here = self.begun()?;
+        let Known::Here(page) = here.texts().known() else { return None };
+        let now = now(&*here.ground().nature.timers);
+        if !page.holds(here.scope(), now) {
+            return None;
+        }
+        let number = page.lease().reservoir().try_next().and_then(Number::of)?;
+        page.issued(number, here.scope(), now).ok()
+    }
+
+    /// So many numbers with their texts, ascending, of one instant and one period, or none; by one request.
     pub async fn next_texts(&self, count: u32) -> Result<Vec<Issued>, Error> {
         let Batch { numbers, texts, period, at, version } = self.next_batch(count).await?;
         let mut texts = texts.into_iter();
@@ -46,5 +80,88 @@ impl Sequence {
             version,
         });
         Ok(issued.collect())
+    }
+
+    async fn text(&self) -> Result<Issued, Error> {
+        let mut patience = self.patience();
+        let mut turns = 0;
+        loop {
+            let page = match self.texts().known() {
+                Known::Here(page) => self.turned(page)?,
+                Known::There => return self.text_from_server().await,
+                Known::Nothing => {
+                    match self.learn(patience.left()).await {
+                        Ok(Some(issued)) => return Ok(issued),
+                        Ok(None) => {}
+                        Err(error) => patience.again(error).await?,
+                    }
+                    continue;
+                }
+            };
+            match page.lease().reservoir().next(patience.end()).await {
+                Ok(number) => {
+                    let number = Number::of(number).ok_or_else(crate::next::no_number)?;
+                    return page.issued(number, self.scope(), now(&*self.ground().nature.timers));
+                }
+                Err(error) => {
+                    let error = self.failed(error);
+                    if !error.is_outdated() {
+                        patience.again(error).await?;
+                        continue;
+                    }
+                    self.texts().forget(&page);
+                    turns += 1;
+                    if turns >= TURNS_MAX {
+                        return Err(error);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The page at hand, or the one that follows it now.
+    fn turned(&self, page: Arc<Page>) -> Result<Arc<Page>, Error> {
+        if page.holds(self.scope(), now(&*self.ground().nature.timers)) {
+            return Ok(page);
+        }
+        let next = page.next(self.ground(), self.scope())?;
+        self.texts().learn(Known::Here(Arc::clone(&next)));
+        Ok(next)
+    }
+
+    /// Asks how texts are rendered, by a lease of one number: which is the caller's, if its text is known now.
+    async fn learn(&self, within: Duration) -> Result<Option<Issued>, Error> {
+        let ask = self.endpoints().ask(Verb::Lease, (self.scope(), self.highest()), 1);
+        let answer = timeout(within, ask).await.unwrap_or_else(|_| Err(self.late()));
+        let mut parcel = match answer {
+            Ok(parcel) => parcel,
+            Err(error) if error.says_dense() => {
+                self.texts().learn(Known::There);
+                return Ok(None);
+            }
+            Err(error) => return Err(error),
+        };
+        let (version, Dated { period, rendering, .. }) = (parcel.version(), parcel.dated());
+        let page = match &rendering {
+            Some(said) => Page::first(self.ground(), self.scope(), (version, said))?,
+            None => None,
+        };
+        let Some(page) = page else {
+            self.texts().learn(Known::There);
+            return Ok(None);
+        };
+        self.texts().learn(Known::Here(Arc::clone(&page)));
+        if !page.is_of(&period) {
+            return Ok(None);
+        }
+        let number = parcel.open().first().and_then(|block| Number::of(block.first()));
+        let number = number.ok_or_else(crate::next::no_number)?;
+        metric::issued("lease", 1);
+        page.issued(number, self.scope(), now(&*self.ground().nature.timers)).map(Some)
+    }
+
+    async fn text_from_server(&self) -> Result<Issued, Error> {
+        let issued = self.next_texts(1).await?.pop();
+        issued.ok_or_else(crate::next::no_number)
     }
 }

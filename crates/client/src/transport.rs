@@ -57,6 +57,18 @@ pub(crate) struct Dated {
     pub(crate) period: String,
     /// The instant that the texts show.
     pub(crate) at: String,
+    /// For a lease: what renders its texts.
+    pub(crate) rendering: Option<Rendering>,
+}
+
+/// What renders texts: a template, and what stands around it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Rendering {
+    pub(crate) template: String,
+    pub(crate) zone: String,
+    pub(crate) maxlen: usize,
+    pub(crate) charset: String,
+    pub(crate) unique: String,
 }
 
 /// Why nothing was given, and whom that concerns.

@@ -5,7 +5,7 @@ use std::sync::{Arc, atomic::AtomicBool};
 use sequent_core::{Key, SequenceName};
 use sequent_format::{Format, Issue, Timestamp, ValueError, Values};
 
-use crate::{Dated, EngineError, Issued, NextRequest, Way, catalog::Entry, engine::Inner};
+use crate::{Dated, EngineError, Issued, NextRequest, Texts, Way, catalog::Entry, engine::Inner};
 
 /// What is told who gives a value, or an instant, to a sequence without a template.
 const NO_VALUE: &str = "no template asks for a value: leave it out";
@@ -71,6 +71,7 @@ impl Aim {
             period: issue.period().to_owned(),
             at: issue.format().shown_instant(*at),
             period_end: issue.period_until(),
+            by: if with_texts { None } else { self.entry.body()?.texts().map(Texts::alone) },
         };
         Ok(Issued { sequence, numbers, version, dated: Some(dated), way })
     }

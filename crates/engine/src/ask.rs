@@ -5,6 +5,8 @@ use std::time::Instant;
 use sequent_core::{Blocks, NameError, SequenceName};
 use sequent_format::{Timestamp, Values};
 
+use crate::Texts;
+
 /// An ask for numbers.
 ///
 /// ```
@@ -127,4 +129,6 @@ pub struct Dated {
     pub at: String,
     /// When the period may end, where it does: from then on another period's numbers are due.
     pub period_end: Option<Timestamp>,
+    /// For the holder of a lease: what renders its texts.
+    pub by: Option<Texts>,
 }

@@ -29,6 +29,7 @@ mod capacity;
 mod catalog;
 pub mod config;
 mod data;
+mod defining;
 mod definition;
 mod dense;
 mod desk;
@@ -47,6 +48,7 @@ mod options;
 mod reason;
 mod registry;
 pub mod report;
+mod resize;
 mod slots;
 mod status;
 mod stores;
@@ -58,6 +60,7 @@ mod wall;
 pub use advance::AdvanceReport;
 pub use ask::{Dated, Issued, NextRequest, Way};
 pub use capacity::Capacity;
+pub use defining::DefineReport;
 pub use definition::{Body, BodyFault, Placement, SPREAD_CAPACITY_MIN};
 pub use desk::{Desk, Saying};
 pub use engine::Engine;
@@ -66,7 +69,10 @@ pub use events::{METRICS, Metric, MetricKind, RECENT_MAX, Recent, describe_metri
 pub use live::{Keyed, Ready};
 pub use options::{CreatePolicy, Options, Pace};
 pub use reason::{Reason, Retry};
+pub use resize::{LayoutReport, ResizeReport, ResizedKey, Resizing, Wish};
 /// Values by name, and instants: of the room that renders texts.
 pub use sequent_format::{Timestamp, Values};
+/// How far a resize has come: of the room that does it.
+pub use sequent_guard::Progress;
 pub use slots::SlotGlance;
 pub use texts::{FORMER_TEMPLATES_MAX, Former, Texts};

@@ -156,6 +156,30 @@ impl Texts {
         &self.template
     }
 
+    /// The longest text, in characters.
+    pub fn maxlen_in_force(&self) -> usize {
+        self.settings().maxlen
+    }
+
+    /// The zone of dates and periods.
+    pub fn zone_name(&self) -> &str {
+        &self.zone
+    }
+
+    /// The characters of texts; empty: all that is visible.
+    pub fn charset_in_force(&self) -> &str {
+        self.charset.as_deref().unwrap_or_default()
+    }
+
+    /// The word for what texts are unique among.
+    pub fn unique_word(&self) -> &'static str {
+        match self.unique {
+            None => "global",
+            Some(UniqueWord::Period) => "period",
+            Some(UniqueWord::Partition) => "partition",
+        }
+    }
+
     /// The formats that texts of this definition may be of: the one in force, then those of versions before, the
     /// latest first.
     pub fn readers(&self) -> impl Iterator<Item = Format> + '_ {

@@ -23,14 +23,14 @@ impl List {
         }
         let rows: Vec<_> = sequences.iter().map(row).collect();
         output::lines(output::table(
-            &["sequence", "version", "placement", "start", "step", "end", "fault"],
+            &["sequence", "version", "placement", "start", "step", "end", "template", "fault"],
             &rows,
         ))
     }
 }
 
 fn row(summary: &SequenceSummary) -> Vec<String> {
-    let SequenceSummary { sequence, version, placement, start, step, end, fault } = summary;
+    let SequenceSummary { sequence, version, placement, start, step, end, template, fault } = summary;
     vec![
         sequence.clone(),
         version.to_string(),
@@ -38,6 +38,7 @@ fn row(summary: &SequenceSummary) -> Vec<String> {
         start.to_string(),
         step.to_string(),
         end.to_string(),
+        template.clone().unwrap_or_default(),
         fault.clone().unwrap_or_default(),
     ]
 }

@@ -35,7 +35,7 @@ fn every_help_has_examples_and_fits_a_terminal() {
 #[test]
 fn commands_that_do_not_exist_yet_are_not_shown() {
     let help = Place::new().text(&["--help"]);
-    for later in ["define", "advance", "assign", "doctor", "resize", "drain"] {
+    for later in ["assign", "reserve", "book"] {
         assert!(!help.lines().any(|line| line.trim_start().starts_with(&format!("{later} "))), "{later}");
     }
 }

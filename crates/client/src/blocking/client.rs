@@ -61,6 +61,13 @@ impl Client {
         Self::new(client, worker)
     }
 
+    /// A client in memory whose sequence `name` has texts of this template, as [`crate::Client::template`] has it.
+    pub fn template(self, name: &str, template: &str, zone: &str) -> Result<Self, Error> {
+        let worker = self.0.worker.clone();
+        let client = worker.wait(async { self.0.client.clone().template(name, template, zone) })?;
+        Ok(Self::new(client, worker))
+    }
+
     /// A sequence by its name. No I/O: a name that the cluster does not know is told by the first take.
     pub fn sequence(&self, name: &str) -> Result<Sequence, Error> {
         let here = self.here()?;

@@ -3,7 +3,7 @@
 use std::{sync::OnceLock, time::Duration};
 
 use super::client::Client;
-use crate::{error::Error, next::no_number, number::Number};
+use crate::{error::Error, next::no_number, number::Number, text::Issued};
 
 /// Numbers of one sequence, as [`crate::Sequence`] gives them. Cheap to clone, to be shared by all threads.
 #[derive(Debug, Clone)]
@@ -59,6 +59,33 @@ impl Sequence {
         here.client.worker().wait(here.inner.next_fresh())
     }
 
+    /// The same sequence with a value for its template.
+    #[must_use]
+    pub fn with(&self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        Self::new(self.inner.with(name, value), self.client.clone())
+    }
+
+    /// The same sequence at another instant than now.
+    #[must_use]
+    pub fn at(&self, instant: impl Into<String>) -> Self {
+        Self::new(self.inner.at(instant), self.client.clone())
+    }
+
+    /// A number with its text.
+    pub fn next_text(&self) -> Result<Issued, Error> {
+        let here = self.here()?;
+        match here.inner.try_next_text() {
+            Some(issued) => Ok(issued),
+            None => here.client.worker().wait(here.inner.next_text()),
+        }
+    }
+
+    /// So many numbers with their texts, of one instant and one period, or none.
+    pub fn next_texts(&self, count: u32) -> Result<Vec<Issued>, Error> {
+        let here = self.here()?;
+        here.client.worker().wait(here.inner.next_texts(count))
+    }
+
     /// Waits until a first lease is held.
     pub fn ready(&self) -> Result<(), Error> {
         let here = self.here()?;
@@ -82,6 +109,7 @@ impl Sequence {
         let child = self.child.get_or_init(|| {
             let client = self.client.here()?.clone();
             let sequence = client.sequence(self.name())?.deadline(self.inner.patience_for());
+            let sequence = Self::new(sequence.inner.scoped(self.inner.scope()), client);
             Ok(Box::new(sequence))
         });
         child.as_ref().map_err(Clone::clone)?.here()

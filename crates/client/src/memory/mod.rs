@@ -1,5 +1,6 @@
 //! A cluster in memory, for users' tests: the whole client, without a server.
 
+mod templates;
 mod unruly;
 
 use std::{
@@ -7,21 +8,22 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use sequent_core::{Block, BoxFuture, SourceError};
+use sequent_core::{Block, BoxFuture, SequenceName, SourceError};
 
-use self::unruly::Unruly;
+pub(crate) use self::templates::Templates;
+use self::{templates::Aim, unruly::Unruly};
 use crate::{
     error::Error,
     options::AGELESS,
-    scope::Scope,
-    transport::{Ask, Dated, Granted, Refusal, Transport, Verb},
+    transport::{Ask, Granted, Refusal, Transport, Verb},
 };
 
-/// Counts from 1 for each name, and each tuple of values.
+/// Counts from 1 for each name; with a template, for each period and each tuple of values.
 #[derive(Default)]
 pub(crate) struct Memory {
     unruly: Option<u64>,
-    counters: Mutex<HashMap<Scope, Counter>>,
+    templates: Templates,
+    counters: Mutex<HashMap<(SequenceName, Vec<String>), Counter>>,
 }
 
 enum Counter {
@@ -33,24 +35,31 @@ enum Counter {
 
 impl Memory {
     /// In order, or unruly from a seed.
-    pub(crate) fn new(unruly: Option<u64>) -> Arc<Self> {
-        Arc::new(Self { unruly, ..Self::default() })
+    pub(crate) fn new(unruly: Option<u64>, templates: Templates) -> Arc<Self> {
+        Arc::new(Self { unruly, templates, counters: Mutex::default() })
     }
 
-    fn grant(&self, ask: &Ask) -> Option<Granted> {
+    fn grant(&self, ask: &Ask) -> Result<Granted, Error> {
+        let exhausted = || Error::new("SEQUENCE_EXHAUSTED", format!("{} is at its end", ask.scope.name()));
+        let aim = self.templates.aim(&ask.scope)?;
+        let blocks = self.take(ask, &aim).ok_or_else(exhausted)?;
+        let dated = aim.dated(ask, &blocks)?;
+        Ok(Granted { blocks, max_age: Some(AGELESS), version: 1, dated })
+    }
+
+    fn take(&self, ask: &Ask, aim: &Aim) -> Option<Vec<Block>> {
         let mut counters = self.counters.lock().unwrap_or_else(PoisonError::into_inner);
         let fresh = || self.unruly.map_or(Counter::Plain(0), |seed| Counter::Unruly(Unruly::new(seed)));
-        let counter = counters.entry(ask.scope.clone()).or_insert_with(fresh);
+        let counter = counters.entry((ask.scope.name().clone(), aim.key())).or_insert_with(fresh);
         let count = u64::from(ask.count);
-        let blocks = match counter {
+        match counter {
             Counter::Plain(last) => {
                 let block = Block::new(*last + 1, 1, count).ok()?;
                 *last = block.last();
-                vec![block]
+                Some(vec![block])
             }
-            Counter::Unruly(unruly) => unruly.take(count, ask.verb == Verb::Next)?,
-        };
-        Some(Granted { blocks, max_age: Some(AGELESS), version: 1, dated: Dated::default() })
+            Counter::Unruly(unruly) => unruly.take(count, ask.verb == Verb::Next),
+        }
     }
 }
 
@@ -60,10 +69,7 @@ impl Transport for Memory {
     }
 
     fn ask(self: Arc<Self>, ask: Ask) -> BoxFuture<'static, Result<Granted, Refusal>> {
-        let granted = self.grant(&ask).ok_or_else(|| {
-            Refusal::Final(Error::new("SEQUENCE_EXHAUSTED", format!("{} is at its end", ask.scope.name())))
-        });
-        Box::pin(std::future::ready(granted))
+        Box::pin(std::future::ready(self.grant(&ask).map_err(Refusal::Final)))
     }
 
     fn check(self: Arc<Self>) -> BoxFuture<'static, Result<(), SourceError>> {

@@ -7,4 +7,5 @@ mod fresh;
 mod script;
 mod strangers;
 mod taking;
+mod texts;
 mod told;

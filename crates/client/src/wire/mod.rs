@@ -6,7 +6,7 @@ mod status;
 use std::{sync::Arc, time::Duration};
 
 use http::Uri;
-use sequent_core::{Block, BoxFuture, ErrorKind, SourceError};
+use sequent_core::{Block, BoxFuture, Clock, ErrorKind, SourceError, SystemClock};
 use sequent_proto::v1::{self, sequences_client::SequencesClient};
 use tonic::{Code, Request};
 use tonic_health::pb::{
@@ -20,7 +20,7 @@ use self::{
 use crate::{
     address::Address,
     error::{Error, PROTOCOL},
-    transport::{Ask, Dated, Granted, Refusal, Transport, Verb, foreign},
+    transport::{Ask, Dated, Granted, Refusal, Rendering, Transport, Verb, foreign},
 };
 
 /// The most bytes of an answer: ten thousand of the longest texts, and many times what the longest list of blocks needs.
@@ -74,14 +74,14 @@ impl Wire {
             .max_decoding_message_size(ANSWER_MAX);
         let (sequence, count) = (ask.scope.name().as_str().to_owned(), ask.count);
         let wish = ask.scope.wish();
-        let (with, at) = (wish.with.clone().into_iter().collect(), wish.at.clone());
+        let (with, at) = (wish.with.clone().into_iter().collect(), wish.instant(SystemClock.wall_ms()));
         let outcome = match ask.verb {
             Verb::Next => {
                 let message = v1::NextRequest { sequence, count: Some(count), with, at, above: ask.above };
                 client.next(timed(message, ask.within)).await.map(|answer| {
                     let answer = answer.into_inner();
                     let v1::NextResponse { blocks, texts, period, at, version, .. } = answer;
-                    (blocks, None, version, Dated { texts, period, at })
+                    (blocks, None, version, Dated { texts, period, at, rendering: None })
                 })
             }
             Verb::Lease => {
@@ -89,7 +89,9 @@ impl Wire {
                 client.lease(timed(message, ask.within)).await.map(|answer| {
                     let answer = answer.into_inner();
                     let age = Some(Duration::from_millis(answer.max_age_ms));
-                    (answer.blocks, age, answer.version, Dated { period: answer.period, ..Dated::default() })
+                    let rendering = answer.texts.map(rendering);
+                    let dated = Dated { period: answer.period, rendering, ..Dated::default() };
+                    (answer.blocks, age, answer.version, dated)
                 })
             }
         };
@@ -152,6 +154,11 @@ fn timed<T>(message: T, within: Duration) -> Request<T> {
     request
 }
 
+fn rendering(said: v1::Texts) -> Rendering {
+    let v1::Texts { template, zone, maxlen, charset, unique } = said;
+    Rendering { template, zone, maxlen: usize::try_from(maxlen).unwrap_or(usize::MAX), charset, unique }
+}
+
 /// What comes over a wire is checked like anything else that comes from outside.
 fn block(block: &v1::Block) -> Result<Block, Error> {
     let whole = u64::try_from(block.first).ok().zip(u64::try_from(block.step).ok());
@@ -163,7 +170,6 @@ fn block(block: &v1::Block) -> Result<Block, Error> {
 mod tests {
     use std::sync::atomic::{AtomicU32, Ordering};
 
-    use sequent_core::{Clock, SystemClock};
     use tokio::net::TcpListener;
 
     use super::*;

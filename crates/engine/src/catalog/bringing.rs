@@ -33,6 +33,11 @@ impl Catalog {
         self.refresh().await.map_err(|error| OpenError::of_source(&error))
     }
 
+    /// Brings one definition, as a file's are brought.
+    pub(crate) async fn define(&self, part: &SequencePart) -> Result<(), OpenError> {
+        self.bring_all(std::slice::from_ref(part)).await
+    }
+
     /// Why the file's definition can't be brought, as far as is known before asking the ledger.
     fn refusal(&self, part: &SequencePart) -> Option<String> {
         let name = &part.name;
@@ -41,7 +46,9 @@ impl Catalog {
         }
         let key = part.body.example_key(name).map_err(|error| error.to_string());
         let counts_here = part.body.placement() == Placement::Spread;
-        if let Err(bound) = key.and_then(|key| if counts_here { stores::hold(&self.ground.shards, &key) } else { Ok(()) }) {
+        if let Err(bound) =
+            key.and_then(|key| if counts_here { stores::hold(&self.ground.shards, &key) } else { Ok(()) })
+        {
             return Some(format!("sequence {name}: {bound}"));
         }
         let held = self.find(name)?;

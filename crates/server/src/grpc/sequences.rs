@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use sequent_core::Block;
-use sequent_engine::{Issued, Reason, Values};
+use sequent_engine::{Issued, Reason, Texts, Values};
 use sequent_proto::v1;
 use tonic::{Request, Response, Status};
 
@@ -66,11 +66,32 @@ impl v1::sequences_server::Sequences for Sequences {
         };
         let given = self.teller.lease(ask, &self.lease).await.map_err(Fault::into_status)?;
         let blocks = blocks(&given).map_err(Fault::into_status)?;
-        let max_age_ms = u64::try_from(self.teller.lease_age(&given, &message.at).as_millis()).unwrap_or(u64::MAX);
+        let max_age_ms =
+            u64::try_from(self.teller.lease_age(&given, &message.at).as_millis()).unwrap_or(u64::MAX);
         let (sequence, version) = (message.sequence, given.version);
-        let (period, end) = given.dated.map(|it| (it.period, it.period_end)).unwrap_or_default();
+        let (period, end, by) = given.dated.map(|it| (it.period, it.period_end, it.by)).unwrap_or_default();
         let period_end = end.map(|end| end.to_string()).unwrap_or_default();
-        Ok(Response::new(v1::LeaseResponse { sequence, blocks, max_age_ms, period, period_end, version }))
+        let texts = by.map(|texts| rendering(&texts));
+        Ok(Response::new(v1::LeaseResponse {
+            sequence,
+            blocks,
+            max_age_ms,
+            period,
+            period_end,
+            version,
+            texts,
+        }))
+    }
+}
+
+/// What renders texts, for the holder of a lease.
+fn rendering(texts: &Texts) -> v1::Texts {
+    v1::Texts {
+        template: texts.template().to_owned(),
+        zone: texts.zone_name().to_owned(),
+        maxlen: u32::try_from(texts.maxlen_in_force()).unwrap_or(u32::MAX),
+        charset: texts.charset_in_force().to_owned(),
+        unique: texts.unique_word().to_owned(),
     }
 }
 

@@ -66,7 +66,10 @@ async fn both_doors_give_numbers_with_their_texts() {
     let lease = LeaseRequest { sequence: "dated".to_owned(), count: 5, with, at, above: 0 };
     let lease = client.lease(lease).await.unwrap().into_inner();
     assert_eq!((lease.period.as_str(), lease.period_end.as_str()), ("20170304", "2017-03-04T16:00:00Z"));
-    assert!(lease.max_age_ms > 0 && lease.blocks[0].count > 0, "of a period that the holder named: {lease:?}");
+    assert!(
+        lease.max_age_ms > 0 && lease.blocks[0].count > 0,
+        "of a period that the holder named: {lease:?}"
+    );
     let status = client.next(ask("dated", None)).await.unwrap_err();
     assert_eq!(status.code(), tonic::Code::InvalidArgument, "{status}");
     let said = wire::post(server.http, "/v1/sequences/dated/next", "").await;

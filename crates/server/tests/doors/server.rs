@@ -22,7 +22,7 @@ shard = [{ slot = 0, store = "memory" }, { slot = 1, store = "memory" }]
 sequence = [
     { name = "order", version = 1 },
     { name = "short", version = 7, end = 1000, placement = "spread" },
-    { name = "dated", version = 2, template = "@{date,yyyyMMdd}@{ctx,area,len=3}\\"@{seq,w=4}", zone = "Asia/Shanghai" },
+    { name = "dated", version = 2, template = "@{date,yyyyMMdd}@{ctx,area,len=3}\"@{seq,w=4}", zone = "Asia/Shanghai" },
 ]
 limits = { drain_delay_s = 0, drain_timeout_s = 5 }
 "#;

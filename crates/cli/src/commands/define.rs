@@ -1,0 +1,96 @@
+//! `sequent define`: what a sequence gives.
+
+use clap::Args;
+use sequent_engine::{Body, DefineReport, Pace};
+
+use crate::{
+    cluster::{Cluster, sequence_name},
+    failure::Failure,
+    output,
+    with::{Around, refused},
+};
+
+const EXAMPLES: &str = "\
+Examples:
+  sequent define order --template '@{date,yyyyMMdd}@{seq,w=5}' --zone Asia/Shanghai
+  sequent define invoice --end 999999 --placement dense
+  sequent define order --template 'B@{seq,w=6}'      another template: the next version
+
+It is in the ledger at once, and in force on every server within two seconds. A version never changes once it is \
+there: the same content again changes nothing, another one becomes the next version, and what would give numbers or texts \
+of the versions before again is refused (exit code 3). A sequence that a configuration file names too needs the same \
+version there, or a lower one.";
+
+/// Define a sequence, or its next version
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Define {
+    /// The sequence
+    name: String,
+    /// The template of its texts: see `sequent preview`
+    #[arg(long, value_name = "TEMPLATE")]
+    template: Option<String>,
+    #[command(flatten)]
+    around: Around,
+    /// How far from now, in seconds, a caller's --at may be [default: any instant]
+    #[arg(long, value_name = "SECONDS")]
+    window_s: Option<u64>,
+    /// spread or dense [default: dense where a key has fewer than 1000000 numbers, else spread]
+    #[arg(long, value_name = "PLACEMENT")]
+    placement: Option<String>,
+    /// The first number [default: 1]
+    #[arg(long, value_name = "N")]
+    start: Option<u64>,
+    /// The distance between neighbours [default: 1]
+    #[arg(long, value_name = "N")]
+    step: Option<u64>,
+    /// The last number [default: the last that fits]
+    #[arg(long, value_name = "N")]
+    end: Option<u64>,
+    /// What every number fits: js, int32, uint32 or int64 [default: js]
+    #[arg(long, value_name = "TYPE")]
+    fits: Option<String>,
+    /// The version [default: the next one]
+    #[arg(long, value_name = "N")]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..))]
+    version: Option<u32>,
+}
+
+impl Define {
+    pub(crate) async fn run(self, cluster: &Cluster) -> Result<(), Failure> {
+        let name = sequence_name(&self.name)?;
+        let body = self.body()?;
+        let engine = cluster.engine(cluster.config()?, Pace::Once, None).await?;
+        let defined = engine.define(&name, self.version, body).await;
+        engine.shutdown().await;
+        let report = defined?;
+        if cluster.json() {
+            return output::report(&report);
+        }
+        output::lines(lines(&report))
+    }
+
+    fn body(&self) -> Result<Body, Failure> {
+        let texts = match &self.template {
+            Some(template) => Some(self.around.texts(template)?.window_s(self.window_s)),
+            None if !self.around.is_empty() || self.window_s.is_some() => {
+                let bound = "--zone, --maxlen, --charset, --unique and --window-s belong to one";
+                return Err(Failure::argument("--template", "missing", bound));
+            }
+            None => None,
+        };
+        let (start, step) = (self.start.unwrap_or(1), self.step.unwrap_or(1));
+        let body = Body::check(self.placement.as_deref(), start, step, self.end, self.fits.as_deref(), texts);
+        body.map_err(|fault| refused(&fault))
+    }
+}
+
+fn lines(report: &DefineReport) -> Vec<String> {
+    let was = if report.already { "was in force" } else { "is in force, everywhere within two seconds" };
+    let mut lines = vec![
+        format!("{} version {} {was}", report.sequence, report.version),
+        format!("definition {}", report.definition),
+    ];
+    lines.extend(report.capacity.lines());
+    lines
+}

@@ -1,0 +1,86 @@
+//! Templates of sequences in memory: the same proof, periods and texts as a server's.
+
+use std::{collections::HashMap, sync::Arc};
+
+use sequent_core::{Block, Clock, SequenceName, SystemClock};
+use sequent_format::{Format, Issue, Template, Timestamp, limits::MAXLEN_DEFAULT};
+
+use crate::{
+    error::Error,
+    rendering::{now, of_value, settings},
+    scope::Scope,
+    transport::{Ask, Dated, Rendering, Verb},
+};
+
+/// By name. Cheap to clone.
+#[derive(Clone, Default)]
+pub(crate) struct Templates(Arc<HashMap<SequenceName, Known>>);
+
+#[derive(Clone)]
+struct Known {
+    rendering: Rendering,
+    format: Format,
+}
+
+/// What a request aims at: a counter, and the texts of its numbers.
+pub(super) struct Aim(Option<(Issue, Timestamp, Rendering)>);
+
+impl Templates {
+    /// The same with one more; refused where it is none, or could render two numbers alike.
+    pub(crate) fn with(&self, name: SequenceName, template: &str, zone: &str) -> Result<Self, Error> {
+        let rendering = Rendering {
+            template: template.to_owned(),
+            zone: zone.to_owned(),
+            maxlen: MAXLEN_DEFAULT,
+            charset: String::new(),
+            unique: "global".to_owned(),
+        };
+        let refused = |bound: String| Error::field("template", format!("{template:?}"), bound);
+        let read = Template::parse(template).map_err(|error| refused(error.to_string()))?;
+        let format = read.prove(&settings(&rendering)).map_err(|error| refused(error.to_string()))?;
+        let mut all = HashMap::clone(&self.0);
+        all.insert(name, Known { rendering, format });
+        Ok(Self(Arc::new(all)))
+    }
+
+    pub(super) fn aim(&self, scope: &Scope) -> Result<Aim, Error> {
+        let wish = scope.wish();
+        let Some(Known { rendering, format }) = self.0.get(scope.name()) else {
+            if let Some((name, value)) = wish.with.first_key_value() {
+                let bound = "no template asks for a value: leave it out";
+                return Err(Error::field(&format!("with.{name}"), format!("{value:?}"), bound));
+            }
+            return Ok(Aim(None));
+        };
+        let at = match wish.instant(SystemClock.wall_ms()) {
+            none if none.is_empty() => now(&SystemClock),
+            at => format.instant(&at).map_err(|error| of_value(&error))?,
+        };
+        let values = wish.with.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        let issue = format.issue(at, &values).map_err(|error| of_value(&error))?;
+        Ok(Aim(Some((issue, at, rendering.clone()))))
+    }
+}
+
+impl Aim {
+    /// What tells its counter from others of the name.
+    pub(super) fn key(&self) -> Vec<String> {
+        let Some((issue, ..)) = &self.0 else { return Vec::new() };
+        let values = issue.partition().map(|(_, value)| value.to_owned());
+        std::iter::once(issue.period().to_owned()).chain(values).collect()
+    }
+
+    pub(super) fn dated(&self, ask: &Ask, blocks: &[Block]) -> Result<Dated, Error> {
+        let Some((issue, at, rendering)) = &self.0 else { return Ok(Dated::default()) };
+        let text =
+            |number| issue.text(number).map_err(|error| Error::new("SEQUENCE_EXHAUSTED", error.to_string()));
+        let period = issue.period().to_owned();
+        match ask.verb {
+            Verb::Lease => Ok(Dated { period, rendering: Some(rendering.clone()), ..Dated::default() }),
+            Verb::Next => {
+                let texts = blocks.iter().flat_map(Block::iter).map(text).collect::<Result<_, _>>()?;
+                Ok(Dated { texts, period, at: issue.format().shown_instant(*at), rendering: None })
+            }
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! Texts that are rendered here: in order, by partition, over the end of a period, after a change of the definition.
+
+use std::{
+    collections::BTreeSet,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicU32, Ordering},
+    },
+};
+
+use sequent_core::{BoxFuture, SourceError};
+use sequent_testkit::{PausedClock, SeededEntropy};
+
+use crate::{
+    Client, ErrorKind,
+    ground::Nature,
+    memory::{Memory, Templates},
+    options::Options,
+    transport::{Ask, Granted, Refusal, Transport, Verb},
+};
+
+/// A cluster in memory whose definition can change, and that counts what it is asked.
+struct Changing {
+    version: AtomicU32,
+    memories: Mutex<Vec<Arc<Memory>>>,
+    asks: Mutex<Vec<(Verb, u32)>>,
+}
+
+impl Changing {
+    fn new(template: &str) -> Arc<Self> {
+        let made = Self { version: AtomicU32::new(1), memories: Mutex::default(), asks: Mutex::default() };
+        made.memories.lock().unwrap().push(memory(template));
+        Arc::new(made)
+    }
+
+    /// Another template, the next version.
+    fn define(&self, template: &str) {
+        self.memories.lock().unwrap().push(memory(template));
+        self.version.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn asks(&self) -> Vec<(Verb, u32)> {
+        std::mem::take(&mut self.asks.lock().unwrap())
+    }
+}
+
+fn memory(template: &str) -> Arc<Memory> {
+    let templates = Templates::default().with("order".parse().unwrap(), template, "UTC").unwrap();
+    Memory::new(None, templates)
+}
+
+impl Transport for Changing {
+    fn address(&self) -> String {
+        "changing".to_owned()
+    }
+
+    fn ask(self: Arc<Self>, ask: Ask) -> BoxFuture<'static, Result<Granted, Refusal>> {
+        self.asks.lock().unwrap().push((ask.verb, ask.count));
+        let memory = Arc::clone(self.memories.lock().unwrap().last().unwrap());
+        let version = self.version.load(Ordering::Relaxed);
+        Box::pin(async move { memory.ask(ask).await.map(|granted| Granted { version, ..granted }) })
+    }
+
+    fn check(self: Arc<Self>) -> BoxFuture<'static, Result<(), SourceError>> {
+        Box::pin(std::future::ready(Ok(())))
+    }
+}
+
+fn client(cluster: &Arc<Changing>) -> (Client, Arc<PausedClock>) {
+    let clock = Arc::new(PausedClock::new());
+    let nature =
+        Nature { timers: clock.clone(), ages: clock.clone(), entropy: Arc::new(SeededEntropy::new(1)) };
+    (Client::scripted(vec![Arc::clone(cluster) as Arc<_>], Options::default(), nature), clock)
+}
+
+#[tokio::test(start_paused = true)]
+async fn many_texts_cost_few_requests_and_are_in_order() {
+    let cluster = Changing::new("N@{ctx,area,len=1}@{seq,w=4}");
+    let sequence = client(&cluster).0.sequence("order").unwrap();
+    let (a, b) = (sequence.with("area", "a"), sequence.with("area", "b"));
+    for number in 1..=40 {
+        let issued = a.next_text().await.unwrap();
+        assert_eq!((issued.text, issued.number.get()), (format!("Na{number:04}"), number));
+        assert_eq!((issued.version, issued.period.as_str()), (1, ""));
+    }
+    assert!(cluster.asks().len() <= 4, "leases, not a request a text");
+    assert_eq!(b.next_text().await.unwrap().text, "Nb0001", "a partition of its own");
+    let texts: Vec<String> = b.next_texts(2).await.unwrap().into_iter().map(|issued| issued.text).collect();
+    assert_eq!(texts.len(), 2);
+    let error = sequence.next_text().await.unwrap_err();
+    assert_eq!((error.kind(), error.fields()[0].field.as_str()), (ErrorKind::InvalidArgument, "with.area"));
+    let error = a.with("office", "1").next_text().await.unwrap_err();
+    assert_eq!(error.fields()[0].field, "with.office");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_new_day_has_texts_of_its_own_counter_at_once() {
+    let cluster = Changing::new("@{date,yyyyMMddHHmm}-@{seq,w=4,reset=day}");
+    let (client, clock) = client(&cluster);
+    let sequence = client.sequence("order").unwrap();
+    let mut texts = BTreeSet::new();
+    let mut days = BTreeSet::new();
+    let start = sequent_core::Clock::wall_ms(&*clock);
+    for step in 0..60 {
+        // From ten minutes before midnight on, half a minute a step.
+        let at = start + 23 * 3_600_000 + 50 * 60_000 + step * 30_000;
+        let wall = i64::try_from(at).unwrap() - i64::try_from(sequent_core::Clock::wall_ms(&*clock)).unwrap();
+        clock.step_wall(wall);
+        let issued = sequence.next_text().await.unwrap();
+        let minute = sequent_format::Timestamp::from_millisecond(i64::try_from(at).unwrap()).unwrap();
+        assert_eq!(issued.at, minute.to_string().replace('Z', "+00:00"));
+        assert_eq!(issued.text[..12], issued.at.replace(['-', 'T', ':'], "")[..12], "the text shows it");
+        assert_eq!(issued.period, issued.text[..8], "the number is of that day");
+        if days.insert(issued.period.clone()) && days.len() > 1 {
+            assert_eq!(issued.number.get(), 1, "a counter of its own");
+        }
+        assert!(texts.insert(issued.text.clone()), "{} twice", issued.text);
+    }
+    assert_eq!(days.len(), 2);
+    assert!(cluster.asks().len() <= 8, "a minute is no lease of its own");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_named_instant_is_the_texts() {
+    let cluster = Changing::new("@{date,yyyyMMdd}@{seq,w=4}");
+    let sequence = client(&cluster).0.sequence("order").unwrap();
+    let then = sequence.at("2017-03-04T23:59:59.5Z");
+    for number in 1..=3 {
+        let issued = then.next_text().await.unwrap();
+        assert_eq!(issued.text, format!("20170304{number:04}"));
+        assert_eq!((issued.period.as_str(), issued.at.as_str()), ("20170304", "2017-03-04T23:59:59.5+00:00"));
+    }
+    assert_eq!(sequence.at("soon").next_text().await.unwrap_err().fields()[0].field, "at");
+}
+
+#[tokio::test(start_paused = true)]
+async fn numbers_of_another_version_never_get_texts_of_the_one_before() {
+    let cluster = Changing::new("A@{seq,w=4}");
+    let (client, clock) = client(&cluster);
+    let sequence = client.sequence("order").unwrap();
+    assert_eq!(sequence.next_text().await.unwrap().text, "A0001");
+    assert_eq!(sequence.next_text().await.unwrap().text, "A0002");
+    cluster.define("B@{seq,w=4}");
+    // What is leased ages; what comes then is of the new version.
+    let mut texts = BTreeSet::new();
+    for _ in 0..40 {
+        tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+        client.ground().tick();
+        let issued = sequence.next_text().await.unwrap();
+        assert_eq!(issued.text.starts_with('A'), issued.version == 1, "{issued:?}");
+        assert!(texts.insert(issued.text.clone()), "{} twice", issued.text);
+    }
+    assert!(texts.last().unwrap().starts_with('B'), "{texts:?}");
+    drop(clock);
+}
+
+#[tokio::test]
+async fn users_tests_have_templates_without_a_server() {
+    let client = Client::in_memory().template("repair", "@{ctx,area,len=3}-@{seq,w=5}", "UTC").unwrap();
+    let repair = client.sequence("repair").unwrap().with("area", "010");
+    assert_eq!(repair.next_text().await.unwrap().text, "010-00001");
+    assert_eq!(client.sequence("plain").unwrap().next_text().await.unwrap().text.len(), 1);
+    let refused = Client::in_memory().template("x", "@{ctx,store}@{seq}", "UTC").unwrap_err();
+    assert!(refused.to_string().contains("S1, column 1"), "{refused}");
+    let unruly = client.unruly(7).sequence("repair").unwrap().with("area", "010");
+    let mut texts = BTreeSet::new();
+    for _ in 0..50 {
+        assert!(texts.insert(unruly.next_text().await.unwrap().text), "twice");
+    }
+}
