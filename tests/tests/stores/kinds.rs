@@ -1,9 +1,14 @@
 //! What the example leaves out: compare and swap, a ledger on PostgreSQL beside a shard, schemas, TLS, logins refused.
 
-use std::{collections::BTreeSet, fmt::Write as _};
+use std::{
+    collections::BTreeSet,
+    fmt::Write as _,
+    sync::{Arc, Mutex},
+};
 
+use sequent_core::ledger::Loss;
 use sequent_engine::{
-    Desk, Options,
+    Desk, Engine, Options,
     config::{Config, Sources},
     report::ShardReport,
 };
@@ -57,11 +62,47 @@ impl Site {
     }
 }
 
+/// Of two servers that begin at once on a fresh ledger, the one that founds the cluster says that it is new.
+async fn founded_by_one(config: &Config) {
+    let said = Arc::<Mutex<Vec<String>>>::default();
+    let options = || {
+        let said = Arc::clone(&said);
+        let say = Arc::new(move |text: &str| said.lock().unwrap().push(text.to_owned()));
+        Options { say, ..Options::default() }
+    };
+    let engines = tokio::join!(
+        Engine::open(config.clone(), options()),
+        Engine::open(config.clone(), options()),
+        Engine::open(config.clone(), options())
+    );
+    for engine in [engines.0, engines.1, engines.2] {
+        engine.unwrap().shutdown().await;
+    }
+    let said = said.lock().unwrap().clone();
+    assert!(said.len() == 1 && said[0].starts_with("new cluster c, its ledger in "), "{said:?}");
+}
+
+/// The ledger's tables are dropped, and no copy is left: an empty one takes the cluster up on an operator's word.
+async fn ledger_lost(site: &Site, config: &Config, given: &mut BTreeSet<u64>) {
+    site.postgres.sql("\\c seq\nDROP SCHEMA sequent_ledger CASCADE").await;
+    let error = Engine::open(config.clone(), Options::default()).await.err().expect("it knows nothing");
+    assert!(error.to_string().contains("sequent recover --bump N"), "{error}");
+    let desk = Desk::open_after_loss(config, &Options::default()).await.unwrap();
+    desk.recover(Loss::Bump(10)).await.unwrap();
+    desk.close().await;
+    let engine = open(config).await;
+    for _ in 0..10 {
+        assert!(take(&engine, 10).await.into_iter().all(|number| given.insert(number)), "given twice");
+    }
+    engine.shutdown().await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn other_kinds_count_and_what_is_wrong_with_them_is_said_without_the_secret() {
     let site = Site::start().await;
     let good = format!("password_file = \"{}/password\"\n", site.folder.path().display());
     let mut given = BTreeSet::new();
+    founded_by_one(&site.config(&good)).await;
     for _ in 0..2 {
         let engine = open(&site.config(&good)).await;
         for _ in 0..10 {
@@ -74,6 +115,7 @@ async fn other_kinds_count_and_what_is_wrong_with_them_is_said_without_the_secre
         SELECT count(*) FROM information_schema.schemata WHERE schema_name IN ('one', 'sequent_ledger')";
     let there = site.postgres.sql(schemas).await;
     assert_eq!(there.trim().lines().last(), Some("2"), "where they were told to be");
+    ledger_lost(&site, &site.config(&good), &mut given).await;
     let report = site.slot_0(&good).await;
     assert_eq!((report.state.as_str(), report.store), ("open", "mysql-segment"), "{report:?}");
     for (more, part) in [

@@ -1,9 +1,25 @@
 //! Clusters over real servers: the configuration that names them, users with the README's grants, outages.
 
+#![allow(clippy::disallowed_methods, reason = "bounds of patience with real processes")]
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests fail as tests do")]
 
+#[path = "../sdk/everybody/bits.rs"]
+mod bits;
 mod config;
+mod doctor;
+mod etcd;
+#[allow(dead_code, reason = "shared with the tests of failover, which use all of it")]
+#[path = "../failover/http.rs"]
+mod http;
 mod kinds;
+mod logins;
+mod lossy;
 mod mixed;
+#[allow(dead_code, reason = "shared with the tests of processes, which use all of it")]
+#[path = "../processes/place.rs"]
+mod place;
+#[allow(dead_code, reason = "shared with the tests of failover, which use all of it")]
+#[path = "../failover/server.rs"]
+mod server;
 mod site;
 mod volatile;
