@@ -13,7 +13,6 @@ mod etcd;
 mod http;
 mod kinds;
 mod logins;
-mod lossy;
 mod mixed;
 #[allow(dead_code, reason = "shared with the tests of processes, which use all of it")]
 #[path = "../processes/place.rs"]

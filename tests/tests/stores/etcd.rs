@@ -1,0 +1,262 @@
+//! A ledger on etcd under two servers over stores that forget: etcd killed, and put back to an old copy, under load and
+//! with nobody running. No number comes twice, the event is told, and nothing that could repeat leaves before `recover`.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use sequent_testkit::servers::{Etcd, Redis};
+use tempfile::TempDir;
+use tokio::task::JoinSet;
+
+use crate::{
+    bits::Bits,
+    http::Http,
+    server::Server,
+    site::{PASSWORD, password_file, redis_users},
+};
+
+/// Between two looks, and how long anything may take that has no bound of its own.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Numbers of each request: few, so that the stores are asked all the time.
+const COUNT: usize = 40;
+
+/// Between two tries of a caller who was refused.
+const REST: Duration = Duration::from_millis(20);
+
+/// More raw ids than any counter can have given after the copy.
+const LOSS: &str = "10000000";
+
+/// Ceilings a second ahead, so that a copy of a moment ago lacks some.
+const SETTINGS: &str = "
+cluster = \"c\"
+[ring]
+shard_bits = 1
+memory_bits = 0
+rescue_after_max_s = 2
+[guard]
+ahead_s = 1
+[reservoir]
+at_risk_max = 512
+[[sequence]]
+name = \"order\"
+";
+
+/// Nothing is ever written to the disk.
+const FORGETFUL: &[(&str, &str)] = &[("save", ""), ("appendonly", "no")];
+
+/// Numbers after the copy: 10^4, or what `SEQUENT_NUMBERS` asks for, up to 10^5.
+fn many() -> u64 {
+    let given = std::env::var("SEQUENT_NUMBERS").ok();
+    given.map_or(10_000, |count| {
+        count.parse::<u64>().expect("SEQUENT_NUMBERS is a number").clamp(10_000, 100_000)
+    })
+}
+
+/// Two servers over two slots that forget, and a ledger that does not.
+struct Site {
+    // First: the servers go before their stores.
+    servers: [Server; 2],
+    etcd: Etcd,
+    redis: [Redis; 2],
+    bits: Arc<Bits>,
+    _folder: TempDir,
+}
+
+impl Site {
+    async fn start() -> Self {
+        let (a, b, etcd) =
+            tokio::join!(Redis::start_with(FORGETFUL), Redis::start_with(FORGETFUL), Etcd::start());
+        tokio::join!(redis_users(&a, "c"), redis_users(&b, "c"), etcd_user(&etcd));
+        let folder = tempfile::tempdir().unwrap();
+        let password = password_file(folder.path(), "password").display().to_string();
+        let slot = |slot: usize, redis: &Redis| {
+            let url = redis.url_as("sequent", "x").replace(":x@", "@");
+            format!(
+                "[[shard]]\nslot = {slot}\nstore = \"redis\"\nurl = \"{url}\"\npassword_file = \"{password}\"\n"
+            )
+        };
+        let url = etcd.url().replace("http://", "http://sequent@");
+        let ledger = format!("[ledger]\nstore = \"etcd\"\nurl = \"{url}\"\npassword_file = \"{password}\"\n");
+        let config = [SETTINGS, &slot(0, &a), &slot(1, &b), &ledger].concat();
+        let servers = [Server::start(&config), Server::start(&config)];
+        Self { servers, etcd, redis: [a, b], bits: Arc::default(), _folder: folder }
+    }
+
+    /// Waits until both servers' metrics say so.
+    async fn both(&self, what: &str, ask: impl Fn(&crate::server::Look) -> bool) {
+        until(what, async || {
+            let (one, other) = tokio::join!(self.servers[0].look(), self.servers[1].look());
+            ask(&one) && ask(&other)
+        })
+        .await;
+    }
+
+    /// The ledger's version, as it says itself.
+    async fn version(&self) -> u64 {
+        let root = format!("root:{PASSWORD}");
+        let said = self.etcd.ctl(&["--user", &root, "get", "--print-value-only", "sequent/version"]).await;
+        said.trim().parse().unwrap()
+    }
+
+    /// A copy that an operator would take, of which the ledger lacks something before it is put back.
+    async fn snapshot(&self, name: &str) -> std::path::PathBuf {
+        let (path, root) = (self.etcd.folder().join(name), format!("root:{PASSWORD}"));
+        self.etcd.ctl(&["--user", &root, "snapshot", "save", &path.display().to_string()]).await;
+        path
+    }
+}
+
+/// The README's role and user, and nobody without a login.
+async fn etcd_user(etcd: &Etcd) {
+    let commands =
+        include_str!("../../../README.md").lines().filter_map(|line| line.strip_prefix("etcdctl "));
+    let own = format!("sequent:{PASSWORD}");
+    for command in commands {
+        let mut words: Vec<&str> = command.split(' ').collect();
+        if words[..2] == ["user", "add"] {
+            words[2] = &own;
+        }
+        etcd.ctl(&words).await;
+    }
+    etcd.ctl(&["user", "add", &format!("root:{PASSWORD}")]).await;
+    etcd.ctl(&["user", "grant-role", "root", "root"]).await;
+    etcd.ctl(&["auth", "enable"]).await;
+}
+
+async fn until(what: &str, mut ask: impl AsyncFnMut() -> bool) {
+    let end = Instant::now() + PATIENCE;
+    while !ask().await {
+        assert!(Instant::now() < end, "{what}: not within {PATIENCE:?}");
+        tokio::time::sleep(LOOK_EVERY).await;
+    }
+}
+
+/// Callers of both servers over HTTP, until told to stop; each number noted, refusals counted.
+struct Load {
+    bits: Arc<Bits>,
+    stopped: Arc<AtomicBool>,
+    refused: Arc<AtomicU64>,
+    callers: JoinSet<()>,
+}
+
+impl Load {
+    fn on(site: &Site) -> Self {
+        let (stopped, refused) = (Arc::<AtomicBool>::default(), Arc::<AtomicU64>::default());
+        let mut callers = JoinSet::new();
+        for door in site.servers.iter().flat_map(|server| [server.http(); 2]) {
+            let (bits, stopped, refused) =
+                (Arc::clone(&site.bits), Arc::clone(&stopped), Arc::clone(&refused));
+            callers.spawn(async move {
+                let mut http = Http::connect(door).await.unwrap();
+                while !stopped.load(Ordering::Relaxed) {
+                    match http.next(COUNT).await {
+                        Ok(numbers) => bits.add("a caller", numbers),
+                        Err(_) => {
+                            refused.fetch_add(1, Ordering::Relaxed);
+                            tokio::time::sleep(REST).await;
+                        }
+                    }
+                }
+            });
+        }
+        Self { bits: Arc::clone(&site.bits), stopped, refused, callers }
+    }
+
+    /// So many more numbers: service goes on.
+    async fn more(&self, numbers: u64) {
+        let goal = self.bits.count() + numbers;
+        until("more numbers", async || self.bits.count() >= goal).await;
+    }
+
+    async fn end(self) {
+        self.stopped.store(true, Ordering::Relaxed);
+        self.callers.join_all().await;
+        println!(
+            "{} numbers, none twice; {} refusals",
+            self.bits.count(),
+            self.refused.load(Ordering::Relaxed)
+        );
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn etcd_killed_and_back_repeats_nothing() {
+    let mut site = Site::start().await;
+    let load = Load::on(&site);
+    load.more(5_000).await;
+    site.etcd.kill().await;
+    site.both("both servers know that the ledger is away", |look| look.sum("sequent_ledger_away") == 1).await;
+    // Without the ledger, what forgets gives up to its ceilings, and not beyond.
+    let refused = load.refused.load(Ordering::Relaxed);
+    until("ceilings are used up", async || load.refused.load(Ordering::Relaxed) > refused + 20).await;
+    // What one of the slots gave since is known to nobody but the ceilings that etcd has.
+    site.redis[0].kill().await;
+    site.redis[0].restart().await;
+    site.etcd.restart().await;
+    site.both("both servers know that it is back", |look| look.sum("sequent_ledger_away") == 0).await;
+    load.more(5_000).await;
+    load.end().await;
+    for server in &mut site.servers {
+        assert_eq!(server.drain(), Some(0));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn etcd_put_back_to_an_older_copy_is_told_and_repeats_nothing() {
+    let mut site = Site::start().await;
+    let load = Load::on(&site);
+    load.more(2_000).await;
+    let (copied, old) = (site.version().await, site.snapshot("old").await);
+    load.more(many()).await;
+    until("the ledger was written to", async || site.version().await > copied).await;
+    site.etcd.restore_snapshot(&old).await;
+    // At the same moment a slot forgets: nothing but the ledger knew how far it was.
+    site.redis[1].kill().await;
+    site.redis[1].restart().await;
+    site.both("both servers notice", |look| look.sum("sequent_ledger_behind") == 1).await;
+    for server in &site.servers {
+        let error = Http::connect(server.http()).await.unwrap().next(1).await.unwrap_err();
+        assert!(error.contains("RECOVERY_REQUIRED"), "{error}");
+        assert!(server.log().contains("nothing is opened before `recover`"), "{}", server.log());
+        let status = server.ask("/v1/status").await;
+        assert!(status.contains("sequent recover --bump N"), "{status}");
+    }
+    let stopped = load.bits.count();
+    tokio::time::sleep(LOOK_EVERY * 10).await;
+    assert_eq!(load.bits.count(), stopped, "nothing leaves before somebody has named the loss");
+    site.servers[0].operate(&["recover", "--bump", LOSS]).succeeded();
+    site.both("both servers hear that the loss was named", |look| look.sum("sequent_ledger_behind") == 0)
+        .await;
+    load.more(2_000).await;
+    load.end().await;
+    for server in &mut site.servers {
+        assert_eq!(server.drain(), Some(0));
+    }
+    put_back_while_nobody_runs(&site).await;
+}
+
+/// Another copy, and a slot that forgets, with every server stopped.
+async fn put_back_while_nobody_runs(site: &Site) {
+    let old = site.snapshot("older").await;
+    site.bits.add("between", site.servers[0].operate(&["next", "order", "-n", "500"]).succeeded().numbers());
+    site.etcd.restore_snapshot(&old).await;
+    site.redis[0].kill().await;
+    site.redis[0].restart().await;
+    for server in &site.servers {
+        let refused = server.operate(&["next", "order", "-n", "5"]);
+        refused.refused(3, &["RECOVERY_REQUIRED", "sequent recover"]);
+    }
+    site.servers[1].operate(&["recover", "--bump", LOSS]).succeeded();
+    for server in &site.servers {
+        let numbers = server.operate(&["next", "order", "-n", "500"]).succeeded().numbers();
+        site.bits.add("after the second recovery", numbers);
+    }
+    println!("{} numbers, none twice", site.bits.count());
+}
