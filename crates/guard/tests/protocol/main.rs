@@ -16,5 +16,6 @@ mod neighbours;
 mod opening;
 mod order;
 mod queued;
+mod reach;
 mod refused;
 mod resize;
