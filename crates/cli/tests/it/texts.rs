@@ -170,3 +170,35 @@ fn capacity_prints_the_sum() {
     assert_eq!(sum("S@{seq,w=6,over=error}"), expected);
     assert_eq!(sum("S@{seq,w=6}")["is_bounded"], false);
 }
+
+#[test]
+fn define_makes_versions_that_servers_and_processes_take_up() {
+    let place = Place::new();
+    let define = |more: &[&str]| place.run(&[&["define", "order"], more].concat());
+    let first =
+        define(&["--template", "@{date,yyyy}A@{seq,w=5}", "--zone", "Asia/Shanghai", "--json"]).as_json();
+    assert_eq!((&first["version"], &first["already"]), (&json!(1), &json!(false)), "{first}");
+    let again =
+        define(&["--template", "@{date,yyyy}A@{seq,w=5}", "--zone", "Asia/Shanghai", "--json"]).as_json();
+    assert_eq!((&again["version"], &again["already"]), (&json!(1), &json!(true)), "{again}");
+    let server = Running::start(&place, &[&["serve"], &FREE[..]].concat());
+    let at = ["next", "order", "--at", "2026-04-01"];
+    assert_eq!(place.text(&at), "2026A00001\n");
+    let words = ["would give texts of a version before again", "give it another name"];
+    define(&["--template", "@{date,yyyy}@{ctx,x,len=1}@{seq,w=5}"]).refused(3, &words);
+    define(&["--template", "@{date,yyyy}B@{seq,w=5}", "--version", "1"]).refused(3, &["higher version"]);
+    define(&["--template", "@{sqe}"]).refused(2, &["template is \"@{sqe}\""]);
+    define(&["--zone", "UTC"]).refused(2, &["--template is \"missing\""]);
+    assert_eq!(define(&["--template", "@{date,yyyy}B@{seq,w=5}", "--json"]).as_json()["version"], 2);
+    let until = std::time::Instant::now() + std::time::Duration::from_secs(10);
+    let mut texts = vec![place.text(&at)];
+    while !texts.last().unwrap().starts_with("2026B") {
+        assert!(std::time::Instant::now() < until, "the server has not taken it up: {texts:?}");
+        std::thread::sleep(std::time::Duration::from_millis(100));
+        texts.push(place.text(&at));
+    }
+    assert!(place.text(&["parse", "order", "2026A00001"]).starts_with("number  1\n"), "older texts are read");
+    assert!(place.text(&["list"]).contains("@{date,yyyy}B@{seq,w=5}"));
+    let (code, err) = server.end();
+    assert_eq!(code, Some(0), "{err}");
+}
