@@ -110,7 +110,8 @@ pub(crate) fn sequence_name(text: &str) -> Result<SequenceName, Failure> {
     text.parse().map_err(|error: NameError| Failure::argument("name", text, error.to_string()))
 }
 
-fn options() -> Result<Options, Failure> {
+/// How a cluster is opened by any command.
+pub(crate) fn options() -> Result<Options, Failure> {
     let create = match std::env::var(EMBEDDED).as_deref() {
         Ok("never") => CreatePolicy::Never,
         Ok("") | Err(_) => CreatePolicy::Embedded,

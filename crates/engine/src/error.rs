@@ -84,6 +84,10 @@ impl EngineError {
         let text = match error.kind() {
             ErrorKind::Exhausted => format!("{sequence} is at its end"),
             ErrorKind::NoWitness => "the ledger is needed, and away".to_owned(),
+            ErrorKind::LedgerBehind if error.context().starts_with(sequent_guard::LAYOUT_CHANGED) => format!(
+                "{}this server counts by the layout before, and must be restarted with the new configuration",
+                sequent_guard::LAYOUT_CHANGED
+            ),
             ErrorKind::LedgerBehind => {
                 "the ledger went back, or is refused: a person must act, `sequent shards` says how".to_owned()
             }

@@ -41,7 +41,7 @@ mod stamps;
 mod status;
 
 pub use config::{GuardConfig, LossPolicy, Opening};
-pub use desk::Trouble;
+pub use desk::{LAYOUT_CHANGED, Trouble};
 pub use keeper::{Headroom, Keeper};
 pub use recover::recover;
 pub use resize::{COUNTERS_MAX, KeyPlan, Placed, Plan, Progress, Resize};

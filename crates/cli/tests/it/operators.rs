@@ -86,7 +86,7 @@ fn a_slot_is_drained_and_rescued() {
 fn a_sequence_is_advanced_for_an_import() {
     let place = Place::with_cluster();
     let done = place.json(&["advance", "order", "250000", "--json"]);
-    assert_eq!((&done["to"], &done["before"], &done["next"]), (&"250000".into(), &"5".into(), &"250001".into()));
+    assert_eq!((&done["to"], &done["before"], &done["next"]), (&"250000".into(), &"5".into(), &"250001".into()), "{done}");
     assert_eq!(place.numbers(&["next", "order", "-n", "2"]), [250_001, 250_002]);
     let again = place.json(&["advance", "order", "250000", "--json"]);
     assert_eq!((&again["already"], &again["next"]), (&true.into(), &"250003".into()), "{again}");

@@ -1,7 +1,7 @@
 //! Where a number came from: slot, raw id, and the life that gave it.
 
 use sequent_core::{
-    Key, SequenceName,
+    Key, Life, SequenceName,
     ledger::{Counter, PastLife, Row},
 };
 
@@ -33,10 +33,27 @@ impl Desk {
         let row = rows.into_iter().find(|(held, _)| *held == counter).map(|(_, row)| row);
         let history = within(self.limit(), "read the history", self.ledger().history(&counter)).await;
         let history = history.map_err(|error| of_ledger(&error))?;
-        let life = life_of(raw, row.as_ref(), &history);
-        let verdict = verdict(number, slot, raw, row.as_ref(), life.as_ref());
+        let begins = begins(self.0.record.epoch, row.as_ref(), &history);
+        let (from, history) = begins.map_or((0, &history[..]), |(at, from)| (from, &history[at..]));
+        let life = life_of(raw, row.as_ref(), history);
+        let verdict = if raw <= from {
+            format!(
+                "{number} is from before the ring was resized, when raw ids stood for other numbers: given, if at all, by \
+                 a layout before this one"
+            )
+        } else {
+            verdict(number, slot, raw, row.as_ref(), life.as_ref())
+        };
         Ok(Explained { sequence: name.clone(), number, encoded, slot, raw, low, life, verdict })
     }
+}
+
+/// Since the ring was resized: which of the ended lives are of this layout, and the raw id that it begins above.
+fn begins(epoch: u64, row: Option<&Row>, history: &[PastLife]) -> Option<(usize, u64)> {
+    let marker = Life::of_epoch(epoch);
+    let ended = history.iter().rposition(|past| past.life == marker);
+    let current = || row.filter(|row| row.life == marker).map(|row| (history.len(), row.base));
+    ended.map(|at| (at + 1, history[at].ceiling)).or_else(current)
 }
 
 /// The life whose ids hold `raw`; the one in force first.
@@ -85,11 +102,26 @@ fn verdict(number: u64, slot: u16, raw: u64, row: Option<&Row>, life: Option<&Li
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sequent_core::{Incarnation, Life};
+    use sequent_core::Incarnation;
 
     fn row(base: u64, ceiling: u64, seen: u64) -> Row {
         let (store, ledger) = (Incarnation::new("s"), Incarnation::new("l"));
         Row { life: Life::from_stored(9), store, ledger, base, ceiling, seen, opened_at_ms: 0 }
+    }
+
+    #[test]
+    fn lives_of_the_layout_before_say_nothing_of_this_one() {
+        let past = |life, base, ceiling| PastLife { life, base, ceiling };
+        let history = [
+            past(Life::from_stored(1), 0, 90),
+            past(Life::of_epoch(2), 40, 40),
+            past(Life::from_stored(2), 40, 60),
+        ];
+        let row = row(60, 70, 61);
+        assert_eq!(begins(2, Some(&row), &history), Some((2, 40)));
+        assert_eq!(begins(1, Some(&row), &history[..1]), None);
+        let fresh = Row { life: Life::of_epoch(2), ..row };
+        assert_eq!(begins(2, Some(&fresh), &history[..1]), Some((1, 60)), "nobody has opened a life yet");
     }
 
     #[test]

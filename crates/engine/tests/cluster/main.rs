@@ -11,6 +11,7 @@ mod losses;
 mod midnight;
 mod operators;
 mod refusals;
+mod resize;
 mod taking;
 mod texts;
 

@@ -18,7 +18,7 @@ mod hearing;
 mod renewal;
 mod trouble;
 
-pub use trouble::Trouble;
+pub use trouble::{LAYOUT_CHANGED, Trouble};
 
 /// Nonces that the ledger may hold: the one acknowledged last, and those of calls whose outcome is unknown since. Where
 /// there are more, the ones in the middle go: the ledger holds the first if it got none of the calls, one of the

@@ -7,7 +7,7 @@ use sequent_core::{
     ledger::{LayoutRecord, LedgerInspection},
 };
 
-use super::{Desk, Trouble};
+use super::{Desk, Trouble, trouble::LAYOUT_CHANGED};
 use crate::admission::{self, Move};
 
 impl Desk {
@@ -85,7 +85,7 @@ impl Desk {
         let Ok(Some(page)) = self.limited("read of the layout", self.ledger.page()).await else { return };
         let trouble = match page.record() {
             Ok(held) => self.resized(&held),
-            Err(error) => Some(Trouble::Relaid { reason: error.context().to_owned() }),
+            Err(error) => Some(Trouble::Relaid { reason: format!("{LAYOUT_CHANGED}{}", error.context()) }),
         };
         if trouble.is_some() {
             self.set_trouble(trouble);
@@ -97,7 +97,7 @@ impl Desk {
         let LayoutRecord { layout, epoch, .. } = &self.layout;
         (held.epoch != *epoch).then(|| Trouble::Relaid {
             reason: format!(
-                "layout changed: the ring was resized to {} (epoch {}), and this server counts by {layout} (epoch {epoch}): \
+                "{LAYOUT_CHANGED}the ring was resized to {} (epoch {}), and this server counts by {layout} (epoch {epoch}): \
                  restart it with the new configuration",
                 held.layout, held.epoch
             ),

@@ -2,6 +2,9 @@
 
 use sequent_core::{ErrorKind, LedgerId, SourceError};
 
+/// How the reason begins where the ring is another one by now, or is about to be.
+pub const LAYOUT_CHANGED: &str = "layout changed: ";
+
 /// Why nothing may be opened or raised until an operator has named the loss.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Trouble {

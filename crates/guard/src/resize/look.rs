@@ -32,14 +32,18 @@ pub(super) struct Seen {
     pub(super) slot: Option<SlotIndex>,
 }
 
+impl Seen {
+    /// Whether it bears the stamp of the next layout already.
+    fn is_of(&self, change: &LayoutChange) -> bool {
+        self.found.stamp.as_ref().is_some_and(|stamp| stamp.epoch == change.next.epoch)
+    }
+}
+
 impl Sight {
-    /// The store of a slot of the layout before. One that came back empty is known by the place that it keeps: there is
-    /// nothing in it to be closed, and nothing can be taken from it.
+    /// The store of a slot of the layout before, by its stamp. One that came back empty is not known any more: whether the
+    /// one that servers reach is another, nobody can tell.
     pub(super) fn of(&self, slot: SlotIndex) -> Option<&Seen> {
-        let stamped = self.stores.iter().find(|seen| seen.was == Some(slot));
-        let emptied =
-            || self.stores.iter().find(|seen| seen.slot == Some(slot) && seen.found.stamp.is_none());
-        stamped.or_else(emptied)
+        self.stores.iter().find(|seen| seen.was == Some(slot))
     }
 
     fn change(&self, next: sequent_core::Layout) -> Option<LayoutChange> {
@@ -93,6 +97,10 @@ impl Resize {
         if of_us && (stamp.layout, stamp.epoch) == (from.layout, from.epoch) {
             return Ok(Some(stamp.slot));
         }
+        // It left the ring with a layout before this one: what is in it counts for nobody any more.
+        if of_us && stamp.epoch < from.epoch && slot.is_some() {
+            return Ok(None);
+        }
         let is_next = of_us && (stamp.layout, stamp.epoch) == (next.layout, next.epoch);
         if is_next && page.is_fenced && Some(stamp.slot) == slot {
             return Ok(None);
@@ -144,7 +152,10 @@ impl Resize {
         Ok(Plan {
             is_fenced: sight.page.is_fenced,
             keys,
-            new: stores().filter(|seen| seen.found.stamp.is_none()).filter_map(|seen| seen.slot).collect(),
+            new: stores()
+                .filter(|seen| seen.was.is_none() && !seen.is_of(&change))
+                .filter_map(|seen| seen.slot)
+                .collect(),
             moved: stores()
                 .filter_map(|seen| seen.was.zip(seen.slot))
                 .filter(|(was, is)| was != is)

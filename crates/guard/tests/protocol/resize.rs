@@ -13,7 +13,7 @@ use sequent_core::{
 };
 use sequent_guard::{Placed, Progress, Resize, Trouble};
 
-use crate::harness::{Kind, Server, Wires, World, key};
+use crate::harness::{Kind, Server, Wires, World};
 
 /// A world before and after, and every number that left, as its place among all numbers.
 pub(crate) struct Growth {
@@ -88,6 +88,7 @@ impl Growth {
 
     /// A server of the layout before goes on without the ledger; the ring grows; servers of the next layout come, and the
     /// one of before takes what it can get.
+    #[cfg(feature = "mutation")]
     pub(crate) async fn story(&self) {
         let old = self.before.open("old").await;
         self.take_often(&old, 0, 20).await;

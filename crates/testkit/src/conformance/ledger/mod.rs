@@ -6,6 +6,7 @@ mod dense;
 mod desk;
 mod examine;
 mod identity;
+mod layouts;
 mod leaps;
 mod pages;
 mod passes;
@@ -21,6 +22,7 @@ pub use crowd::*;
 pub use dense::*;
 pub use examine::*;
 pub use identity::*;
+pub use layouts::*;
 pub use leaps::*;
 pub use pages::*;
 pub use passes::*;
@@ -84,6 +86,8 @@ macro_rules! ledger_conformance {
             a_nonce_is_good_once, calls_of_unknown_outcome_are_accepted, servers_do_not_share_nonces,
             a_restore_in_place_is_found_by_the_nonce, one_of_many_makes_it_speak_anew,
             another_epoch_is_refused, a_dropped_call_disturbs_nobody,
+            a_page_is_turned_by_who_has_read_it, a_rebase_replaces_the_rows_of_its_keys, a_settled_layout_turns_the_floor,
+            an_advance_goes_forward,
             the_first_layout_stays, definitions_go_forward, of_many_definitions_one_stands,
             the_latest_word_counts, words_expire_by_the_ledgers_clock, a_show_up_brings_the_news,
             openers_at_once_never_share_a_stretch, raises_at_once_leave_the_greatest,

@@ -54,10 +54,15 @@ impl Tables {
     }
 
     fn built(&self, key: &Key, folded: bool) -> Result<String, String> {
-        let owner = key.as_str();
-        if owner != key.sequence() {
-            return Err("it has a period or partitions".to_owned());
-        }
+        let owner = key.sequence();
+        // Of a layout after the first one, the key names the epoch, and so does the table.
+        let epoch = match key.as_str().strip_prefix(owner) {
+            None | Some("") => String::new(),
+            Some(rest) => match rest.strip_prefix("|~").filter(|epoch| epoch.parse::<u64>().is_ok()) {
+                Some(epoch) => format!("_{epoch}"),
+                None => return Err("it has a period or partitions".to_owned()),
+            },
+        };
         let sound = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | ':' | '-');
         if let Some(found) = owner.chars().find(|c| !sound(*c)) {
             return Err(format!("{found:?} is not allowed in its name"));
@@ -65,7 +70,7 @@ impl Tables {
         if folded && owner.chars().any(|c| c.is_ascii_uppercase()) {
             return Err("the server folds capitals in names of tables".to_owned());
         }
-        let name = format!("{owner}_code_{}", self.suffix);
+        let name = format!("{owner}_code_{}{epoch}", self.suffix);
         if name.len() > NAME_LENGTH_MAX {
             let length = name.len();
             return Err(format!(
@@ -114,6 +119,7 @@ mod tests {
         let tables = Tables::new("3", true).unwrap();
         let name = |key: &str, folded| tables.name(&Key::from_stored(key), folded);
         assert_eq!(name("shop.Order:x-1", false).unwrap(), "shop.Order:x-1_code_3");
+        assert_eq!(name("order|~2", false).unwrap(), "order_code_3_2");
         assert_eq!(name(&"x".repeat(57), false).unwrap().len(), NAME_LENGTH_MAX);
         for (key, folded) in [
             ("order|8:20170304", false),

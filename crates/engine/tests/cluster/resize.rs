@@ -1,0 +1,120 @@
+//! Rings that grow and shrink, under engines of the layout before.
+
+use std::time::Duration;
+
+use sequent_engine::{
+    Engine, NextRequest, OpenError, Options, Progress, Reason, ResizeReport, Resizing, Wish,
+};
+use sequent_testkit::Oracle;
+
+use super::{Place, once};
+
+/// A ring of 2^n, each shard in its file, and a sequence.
+fn config(n: u8) -> String {
+    let shard = |slot| format!("[[shard]]\nslot = {slot}\nstore = \"sqlite\"\npath = \"s{slot}.db\"\n");
+    let shards: String = (0..1_u16 << n).map(shard).collect();
+    format!("cluster = \"x\"\n[ring]\nshard_bits = {n}\n{shards}[[sequence]]\nname = \"order\"\n")
+}
+
+async fn resizing(place: &Place, n: u8) -> Result<Resizing, OpenError> {
+    let wish = Wish { shard_bits: Some(n), ..Wish::default() };
+    Resizing::open(place.config(), None, wish, &once()).await
+}
+
+async fn resize(place: &Place, n: u8) -> Result<ResizeReport, OpenError> {
+    let resizing = resizing(place, n).await?;
+    let done = resizing.run(&|_: Progress| {}).await;
+    resizing.close().await;
+    done
+}
+
+#[tokio::test]
+async fn a_ring_grows_under_an_engine_that_runs_and_is_then_refused() {
+    let mut place = Place::with(&config(1));
+    let (old, oracle) = (Engine::open(place.config(), Options::default()).await.unwrap(), Oracle::new());
+    let ask = NextRequest::new("order").unwrap();
+    for _ in 0..40 {
+        oracle.add_blocks(&old.next(&ask).await.unwrap().numbers, "old").unwrap();
+    }
+    place.say(&config(2));
+    let resizing = resizing(&place, 2).await.unwrap();
+    let plan = resizing.plan().await.unwrap();
+    assert_eq!((plan.state, &plan.added[..], plan.to_be.epoch), ("new", &[2, 3][..], 2));
+    assert!(!place.file("s2.db").exists(), "a look makes nothing");
+    let [key] = &plan.keys[..] else { panic!("{plan:?}") };
+    assert!(key.last >= 40 && key.next == Some(key.last + 1), "the very next: {key:?}");
+    assert!(resizing.plan().await.is_ok(), "nothing was changed");
+    oracle.add_blocks(&old.next(&ask).await.unwrap().numbers, "old").unwrap();
+
+    let done = resizing.run(&|_| {}).await.unwrap();
+    resizing.close().await;
+    assert_eq!(done.state, "current");
+    let new = Engine::open(place.config(), Options::default()).await.unwrap();
+    let refused = async {
+        loop {
+            match old.next(&ask).await {
+                Ok(issued) => oracle.add_blocks(&issued.numbers, "old").unwrap(),
+                Err(error) if error.reason() == Reason::RecoveryRequired => return error,
+                Err(_) => {}
+            }
+            oracle.add_blocks(&new.next(&ask).await.unwrap().numbers, "new").unwrap();
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    // Two seconds are the promise; the rest is for a busy machine.
+    let error = tokio::time::timeout(Duration::from_secs(15), refused).await.unwrap();
+    assert!(error.to_string().contains("layout changed"), "{error}");
+    assert!(old.status().await.trouble.unwrap().contains("restart it with the new configuration"));
+    let issued = new.next(&ask.clone().count(100)).await.unwrap();
+    oracle.add_blocks(&issued.numbers, "new").unwrap();
+    let lowest = issued.numbers.numbers().next().unwrap();
+    assert!(lowest > 41, "above all that was given: {lowest}");
+    let desk = new.desk();
+    let (early, late) =
+        (desk.explain(&ask.name, 3).await.unwrap(), desk.explain(&ask.name, lowest).await.unwrap());
+    assert!(early.verdict.contains("before the ring was resized"), "{}", early.verdict);
+    assert!(late.life.is_some() && late.verdict.contains("life"), "{}", late.verdict);
+    old.shutdown().await;
+    new.shutdown().await;
+
+    place.say(&config(1));
+    assert!(place.refused().await.contains("the ledger's layout has 2"), "the configuration of before");
+    place.say(&config(2));
+    for number in place.take("order", 50).await {
+        assert!(number > lowest);
+        oracle.add(number, "later").unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_ring_shrinks_and_a_sequence_of_before_goes_on_close_above() {
+    let place = Place::new();
+    let first = place.take("order", 400).await;
+    place.take("rests", 1).await;
+    let done = resize(&place, 0).await.unwrap();
+    assert_eq!(done.leaving, [1, 2, 3]);
+    let next = place.take("order", 8).await;
+    assert!(next[0] > *first.last().unwrap() && next[0] < 450, "{next:?}");
+    assert_eq!(next.windows(2).filter(|two| two[1] == two[0] + 1).count(), 7, "one slot: {next:?}");
+    resize(&place, 3).await.unwrap();
+    let again = place.take("order", 20).await;
+    assert!(again[0] > *next.last().unwrap() && *again.last().unwrap() < 520, "{again:?}");
+    assert!(place.take("rests", 1).await[0] > 1);
+    assert_eq!(place.take("fresh", 3).await, [1, 2, 3], "what begins in the next layout begins at 1");
+}
+
+#[tokio::test]
+async fn what_no_longer_fits_is_told_and_refused() {
+    let sequence = "end = 1000000\nplacement = \"spread\"\n";
+    let place = Place::with(&format!("{}{sequence}", config(0)));
+    place.take("order", 3).await;
+    let wish = Wish { memory_bits: Some(13), ..Wish::default() };
+    let resizing = Resizing::open(place.config(), None, wish, &once()).await.unwrap();
+    let plan = resizing.plan().await.unwrap();
+    let error = resizing.run(&|_| {}).await.unwrap_err();
+    resizing.close().await;
+    // 8192 numbers an id: what each server may skip is more than 1 % of a million.
+    assert!(plan.keys[0].fault.as_ref().unwrap().contains("end is 1000000"), "{plan:?}");
+    assert!(error.to_string().contains("end is 1000000") && error.exit_code() == 3, "{error}");
+    assert_eq!(place.take("order", 1).await, [4], "nothing was changed");
+}
