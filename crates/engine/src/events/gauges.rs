@@ -19,7 +19,7 @@ use super::{
 use crate::{Engine, engine::Inner, live::Live};
 
 /// Beyond this a range counts as endless: a hundred years.
-const EXHAUSTION_MAX_DAYS: f64 = 36_500.0;
+const EXHAUSTION_MAX_SECONDS: f64 = 36_500.0 * DAY_SECONDS;
 
 /// A reserve that lasts longer is shown as lasting so long.
 const RESERVE_MAX_SECONDS: f64 = 3600.0;
@@ -99,12 +99,12 @@ struct Sums {
 #[derive(Debug, Clone, Copy)]
 struct Room {
     ratio: f64,
-    days: f64,
+    lasts: f64,
 }
 
 impl Room {
     fn least(self, other: Self) -> Self {
-        Self { ratio: self.ratio.min(other.ratio), days: self.days.min(other.days) }
+        Self { ratio: self.ratio.min(other.ratio), lasts: self.lasts.min(other.lasts) }
     }
 }
 
@@ -120,10 +120,7 @@ impl Sums {
             self.seconds = Some(self.seconds.map_or(lasts, |least| least.min(lasts)));
         }
         let (left, capacity) = live.room();
-        let room = Room {
-            ratio: whole(left) / whole(capacity.max(1)),
-            days: days(left, stats.rate_long),
-        };
+        let room = Room { ratio: whole(left) / whole(capacity.max(1)), lasts: lasts(left, stats.rate_long) };
         let least = |held: Option<Room>| held.map_or(room, |held| held.least(room));
         self.least = Some(least(self.least));
         let name = live.entry().name();
@@ -140,22 +137,22 @@ impl Sums {
         // Nobody is in demand: whatever is ready lasts.
         let idle = if self.ready == 0 { 0.0 } else { RESERVE_MAX_SECONDS };
         set(RESERVE_SECONDS, self.seconds.unwrap_or(idle).min(RESERVE_MAX_SECONDS));
-        let least = self.least.unwrap_or(Room { ratio: 1.0, days: EXHAUSTION_MAX_DAYS });
+        let least = self.least.unwrap_or(Room { ratio: 1.0, lasts: EXHAUSTION_MAX_SECONDS });
         set(HEADROOM_LEAST, least.ratio);
-        set(EXHAUSTION_LEAST, least.days);
+        set(EXHAUSTION_LEAST, least.lasts);
         for (name, room) in &self.listed {
             metrics::gauge!(HEADROOM, "sequence" => name.to_string()).set(room.ratio);
-            metrics::gauge!(EXHAUSTION, "sequence" => name.to_string()).set(room.days);
+            metrics::gauge!(EXHAUSTION, "sequence" => name.to_string()).set(room.lasts);
         }
     }
 }
 
-/// Days that so many numbers last.
-fn days(left: u64, rate: f64) -> f64 {
+/// Seconds that so many numbers last.
+fn lasts(left: u64, rate: f64) -> f64 {
     if rate <= 0.0 {
-        return EXHAUSTION_MAX_DAYS;
+        return EXHAUSTION_MAX_SECONDS;
     }
-    (whole(left) / rate / DAY_SECONDS).min(EXHAUSTION_MAX_DAYS)
+    (whole(left) / rate).min(EXHAUSTION_MAX_SECONDS)
 }
 
 /// Ceilings held, what is left under them, and how far slots lag behind the front of each key.
@@ -233,7 +230,12 @@ mod tests {
 
     fn counter(key: &str, slot: SlotIndex, seen: u64, ceiling: u64, ahead: u64) -> CounterStatus {
         let counter = Counter { key: Key::from_stored(key), slot };
-        CounterStatus { counter, permit: Some((Life::random(&sequent_core::OsEntropy), ceiling)), seen, ahead }
+        CounterStatus {
+            counter,
+            permit: Some((Life::random(&sequent_core::OsEntropy), ceiling)),
+            seen,
+            ahead,
+        }
     }
 
     #[test]
@@ -257,9 +259,9 @@ mod tests {
     }
 
     #[test]
-    fn days_to_the_end_are_those_at_the_present_rate_and_bounded() {
-        assert!((days(86_400, 1.0) - 1.0).abs() < 1e-9);
-        assert!((days(u64::MAX, 1.0) - EXHAUSTION_MAX_DAYS).abs() < 1e-9);
-        assert!((days(1, 0.0) - EXHAUSTION_MAX_DAYS).abs() < 1e-9);
+    fn seconds_to_the_end_are_those_at_the_present_rate_and_bounded() {
+        assert!((lasts(86_400, 2.0) - 43_200.0).abs() < 1e-9);
+        assert!((lasts(u64::MAX, 1.0) - EXHAUSTION_MAX_SECONDS).abs() < 1e-9);
+        assert!((lasts(1, 0.0) - EXHAUSTION_MAX_SECONDS).abs() < 1e-9);
     }
 }

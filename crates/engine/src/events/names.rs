@@ -54,7 +54,10 @@ impl Metric {
         match self.kind {
             MetricKind::Counter => metrics::describe_counter!(name, Unit::Count, meaning),
             MetricKind::Gauge => metrics::describe_gauge!(name, Unit::Count, meaning),
-            MetricKind::Histogram => metrics::describe_histogram!(name, Unit::Seconds, meaning),
+            MetricKind::Histogram if name.ends_with("_seconds") => {
+                metrics::describe_histogram!(name, Unit::Seconds, meaning);
+            }
+            MetricKind::Histogram => metrics::describe_histogram!(name, Unit::Count, meaning),
         }
     }
 }
@@ -100,8 +103,8 @@ pub(super) const RESERVE_SECONDS: &str = "sequent_reserve_seconds";
 pub(super) const AT_RISK: &str = "sequent_numbers_at_risk";
 pub(super) const HEADROOM: &str = "sequent_headroom_ratio";
 pub(super) const HEADROOM_LEAST: &str = "sequent_headroom_least_ratio";
-pub(super) const EXHAUSTION: &str = "sequent_exhaustion_days";
-pub(super) const EXHAUSTION_LEAST: &str = "sequent_exhaustion_least_days";
+pub(super) const EXHAUSTION: &str = "sequent_exhaustion_seconds";
+pub(super) const EXHAUSTION_LEAST: &str = "sequent_exhaustion_least_seconds";
 
 /// Everything that an engine counts.
 pub static METRICS: &[Metric] = &[
@@ -209,9 +212,9 @@ pub static METRICS: &[Metric] = &[
     Metric::gauge(
         EXHAUSTION,
         &["sequence"],
-        "Days to the end of a sequence's range at the last minute's consumption; 36500 at most",
+        "Seconds to the end of a sequence's range at the last minute's consumption; a hundred years at most",
     ),
-    Metric::gauge(EXHAUSTION_LEAST, &[], "Days to the end of a range: the least over all keys in use"),
+    Metric::gauge(EXHAUSTION_LEAST, &[], "Seconds to the end of a range: the least over all keys in use"),
 ];
 
 /// The outcomes of a take that have a series of their own; what else may come counts as [`OTHER`].
