@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// Between two looks.
-const LOOK_EVERY: Duration = Duration::from_millis(10);
+pub(crate) const LOOK_EVERY: Duration = Duration::from_millis(10);
 
 /// How long anything may take that has no bound of its own.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);

@@ -1,7 +1,7 @@
 //! Failover on real servers: stores killed, hung, slowed down, cut off, restarted and put back under load; servers
 //! killed amid their refills.
 //!
-//! Suggested reading order: [`ring`], [`server`], [`harness`], [`load`], [`journal`], [`stalls`], [`fault`], [`faults`], [`gone`], [`ledger`], [`kills`].
+//! Suggested reading order: [`ring`], [`server`], [`harness`], [`load`], [`journal`], [`stalls`], [`fault`], [`slowness`], [`faults`], [`gone`], [`ledger`], [`kills`].
 #![allow(clippy::disallowed_methods, reason = "bounds of patience with real processes")]
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails at that place")]
 
@@ -25,4 +25,5 @@ mod server;
 #[allow(dead_code, reason = "shared with the tests of stores, which use all of it")]
 #[path = "../stores/site.rs"]
 mod site;
+mod slowness;
 mod stalls;

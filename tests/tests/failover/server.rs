@@ -147,6 +147,12 @@ impl Look {
         self.text.lines().filter(is_it).filter_map(value).map(|value| value as u64).sum()
     }
 
+    /// One series, by its name and labels as they are shown; 0 where there is none.
+    pub(crate) fn at(&self, series: &str) -> u64 {
+        let found = self.text.lines().find_map(|line| line.strip_prefix(series)?.trim().parse().ok());
+        found.unwrap_or(0)
+    }
+
     /// Requests that a door answered with an error, by reason. But for leases that were late: the SDK has asked another
     /// server by then, and how long its callers waited is in the journal.
     pub(crate) fn failed_requests(&self) -> Vec<String> {
@@ -159,6 +165,11 @@ impl Look {
                 && !line.ends_with(" 0")
         };
         self.text.lines().filter(failed).map(str::to_owned).collect()
+    }
+
+    /// How often a slot was slow since the server started.
+    pub(crate) fn slow_events(&self, slot: usize) -> u64 {
+        self.sum(&format!("sequent_slot_slow_events_total{{slot=\"{slot}\"}}"))
     }
 
     /// Whether a slot serves.
