@@ -9,6 +9,7 @@ mod copies;
 mod full_disk;
 mod kills;
 mod place;
+mod resize;
 mod root;
 mod seen;
 mod unusable;
