@@ -62,7 +62,7 @@ pub use ask::{Dated, Issued, NextRequest, Way};
 pub use capacity::Capacity;
 pub use defining::DefineReport;
 pub use definition::{Body, BodyFault, Placement, SPREAD_CAPACITY_MIN};
-pub use desk::{Desk, Saying};
+pub use desk::{BUMP_MAX, CounterPace, Desk, LossEstimate, Saying};
 pub use engine::Engine;
 pub use error::{EngineError, FieldFault, OpenError, SlotCause};
 pub use events::{METRICS, Metric, MetricKind, RECENT_MAX, Recent, describe_metrics};

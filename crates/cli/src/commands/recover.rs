@@ -2,25 +2,29 @@
 
 use clap::Args;
 use sequent_core::ledger::Loss;
-use sequent_engine::report::SequenceSummary;
+use sequent_engine::{BUMP_MAX, CounterPace, Desk, LossEstimate, Timestamp, report::SequenceSummary};
 
 use crate::{cluster::Cluster, failure::Failure, output};
-
-/// The highest bump: beyond it the leap rule would refuse what follows.
-const BUMP_MAX: u64 = 1 << 36;
 
 const EXAMPLES: &str = "\
 Examples:
   sequent recover --moved        it was copied or moved, and this is the newest state
   sequent recover --bump 100000  it is older: at most 100000 raw ids a counter came after it
+  sequent recover --since 2026-11-20T03:00:00Z        it is a copy of then: works out a bump, prints it, does nothing
+  sequent recover --since 2026-11-20T03:00:00Z --yes  and does it
 
 What it does: adds the bump to the ceiling of each counter, raises the ledger's version above every mark that \
 can be found, and makes the ledger speak as a new incarnation. Each counter then begins a new life above its \
 ceiling at its next use. Nothing is lowered, and no number is taken.
 
-One of the two flags must be given, for nothing inside the data can tell which is true. With --moved make sure \
+One of the three flags must be given, for nothing inside the data can tell which is true. With --moved make sure \
 that the place it was moved from is never started again. With --bump name more rather than less: a gap costs \
 nothing, and a repeated number can't be taken back.
+
+With --since, name when the copy at hand was made, rather earlier than later. The bump is four times what the fastest \
+counter would have given in the time since then, at the highest rate that the copy has on record: what its life gave \
+until then, or what its ceiling was raised ahead for. 10000 at least. It knows nothing of a sequence that was begun, or \
+became many times faster, after the copy: then name --bump. Where nothing on record gives a rate it is refused.
 
 Raw ids and numbers: a raw id is what the counter of one slot gives. It becomes 2^m numbers (m: memory_bits), and \
 a sequence has a counter in each of the 2^n slots (n: shard_bits). So N numbers of one sequence are at most \
@@ -59,28 +63,91 @@ pub(crate) struct Recover {
     /// At most so many raw ids of each counter were given after the state at hand
     #[arg(long, group = "loss", value_name = "N", value_parser = clap::value_parser!(u64).range(1..=BUMP_MAX))]
     bump: Option<u64>,
+    /// The state at hand is a copy of this instant (RFC 3339): works the bump out, prints it, and does nothing without --yes
+    #[arg(long, group = "loss", value_name = "INSTANT")]
+    since: Option<String>,
+    /// Do what --since has worked out
+    #[arg(long, requires = "since")]
+    yes: bool,
 }
 
 impl Recover {
     pub(crate) async fn run(self, cluster: &Cluster) -> Result<(), Failure> {
+        if let Some(since) = &self.since {
+            return self.work_out(cluster, since).await;
+        }
         let loss = self.bump.map_or(Loss::Moved, Loss::Bump);
         let desk = match loss {
             Loss::Moved => cluster.desk().await?,
             Loss::Bump(_) => cluster.desk_after_loss().await?,
         };
-        let done = desk.recover(loss).await?;
-        let known = desk.list().await;
-        if cluster.json() {
-            let sequences = known.as_ref().ok();
-            output::json(&serde_json::json!({ "done": done, "sequences": sequences }))?;
-        } else {
-            output::lines([done])?;
-            if let Ok(known) = &known {
-                output::lines(listed(known))?;
-            }
-        }
-        known.map(drop).map_err(Failure::from)
+        go_on(cluster, &desk, loss, None).await
     }
+
+    async fn work_out(&self, cluster: &Cluster, since: &str) -> Result<(), Failure> {
+        let expected = "an instant of RFC 3339 is expected, such as 2026-11-20T03:00:00Z";
+        let instant: Timestamp = since.parse().map_err(|_| Failure::argument("since", since, expected))?;
+        let since_ms = u64::try_from(instant.as_millisecond())
+            .map_err(|_| Failure::argument("since", since, "an instant after 1970 is expected"))?;
+        let ahead = cluster.config()?.guard.ahead;
+        let desk = cluster.desk().await?;
+        let estimate = desk.loss_since(since_ms, ahead).await?;
+        if self.yes {
+            return go_on(cluster, &desk, Loss::Bump(estimate.bump), Some(&estimate)).await;
+        }
+        if cluster.json() {
+            return output::json(&serde_json::json!({ "estimate": estimate, "done": null }));
+        }
+        let mut lines = worked_out(&estimate);
+        lines.push(format!(
+            "nothing was done: `sequent recover --bump {}` does it, or the same command with --yes",
+            estimate.bump
+        ));
+        output::lines(lines)
+    }
+}
+
+/// Names the loss, and lists what the ledger knows afterwards.
+async fn go_on(
+    cluster: &Cluster,
+    desk: &Desk,
+    loss: Loss,
+    estimate: Option<&LossEstimate>,
+) -> Result<(), Failure> {
+    if let Some(estimate) = estimate.filter(|_| !cluster.json()) {
+        // Before it is done: who reads it may want to know even if it breaks off.
+        output::lines(worked_out(estimate))?;
+    }
+    let done = desk.recover(loss).await?;
+    let known = desk.list().await;
+    if cluster.json() {
+        let sequences = known.as_ref().ok();
+        let mut said = serde_json::json!({ "done": done, "sequences": sequences });
+        if let Some(estimate) = estimate {
+            said["estimate"] = serde_json::json!(estimate);
+        }
+        output::json(&said)?;
+    } else {
+        output::lines([done])?;
+        if let Ok(known) = &known {
+            output::lines(listed(known))?;
+        }
+    }
+    known.map(drop).map_err(Failure::from)
+}
+
+/// How a bump came about.
+fn worked_out(estimate: &LossEstimate) -> Vec<String> {
+    let LossEstimate { elapsed_s, fastest, counters, factor, bump, .. } = estimate;
+    let CounterPace { key, slot, taken, over_s, per_s } = fastest;
+    let place = slot.map_or_else(|| "dense".to_owned(), |slot| format!("slot {slot}"));
+    vec![
+        format!("counters with a rate on record: {counters}; the fastest is {key} ({place})"),
+        format!("it gave {taken} in {over_s} s; at its fastest {per_s:.3} a second"),
+        format!(
+            "{per_s:.3} a second x {elapsed_s} s x {factor} = {bump} raw ids of each counter, 10000 at least"
+        ),
+    ]
 }
 
 /// What the ledger knows now, for the operator to compare.

@@ -4,6 +4,7 @@ mod explain;
 mod look;
 mod recover;
 mod resting;
+mod since;
 mod taking_up;
 mod trouble;
 
@@ -26,6 +27,8 @@ use crate::{
         WordReport,
     },
 };
+
+pub use since::{BUMP_MAX, LossEstimate, Pace as CounterPace};
 
 /// An operator's word about a slot, before the ledger has dated it.
 #[derive(Debug, Clone, PartialEq, Eq)]
