@@ -1,34 +1,18 @@
 //! A ledger on etcd under two servers over stores that forget: etcd killed, and put back to an old copy, under load and
 //! with nobody running. No number comes twice, the event is told, and nothing that could repeat leaves before `recover`.
 
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicBool, AtomicU64, Ordering},
-    },
-    time::{Duration, Instant},
-};
+use std::sync::{Arc, atomic::Ordering};
 
 use sequent_testkit::servers::{Etcd, Redis};
 use tempfile::TempDir;
-use tokio::task::JoinSet;
 
 use crate::{
     bits::Bits,
     http::Http,
+    load::{LOOK_EVERY, Load, many, until},
     server::Server,
     site::{PASSWORD, password_file, redis_users},
 };
-
-/// Between two looks, and how long anything may take that has no bound of its own.
-const LOOK_EVERY: Duration = Duration::from_millis(20);
-const PATIENCE: Duration = Duration::from_secs(60);
-
-/// Numbers of each request: few, so that the stores are asked all the time.
-const COUNT: usize = 40;
-
-/// Between two tries of a caller who was refused.
-const REST: Duration = Duration::from_millis(20);
 
 /// More raw ids than any counter can have given after the copy.
 const LOSS: &str = "10000000";
@@ -50,14 +34,6 @@ name = \"order\"
 
 /// Nothing is ever written to the disk.
 const FORGETFUL: &[(&str, &str)] = &[("save", ""), ("appendonly", "no")];
-
-/// Numbers after the copy: 10^4, or what `SEQUENT_NUMBERS` asks for, up to 10^5.
-fn many() -> u64 {
-    let given = std::env::var("SEQUENT_NUMBERS").ok();
-    given.map_or(10_000, |count| {
-        count.parse::<u64>().expect("SEQUENT_NUMBERS is a number").clamp(10_000, 100_000)
-    })
-}
 
 /// Two servers over two slots that forget, and a ledger that does not.
 struct Site {
@@ -130,66 +106,10 @@ async fn etcd_user(etcd: &Etcd) {
     etcd.ctl(&["auth", "enable"]).await;
 }
 
-async fn until(what: &str, mut ask: impl AsyncFnMut() -> bool) {
-    let end = Instant::now() + PATIENCE;
-    while !ask().await {
-        assert!(Instant::now() < end, "{what}: not within {PATIENCE:?}");
-        tokio::time::sleep(LOOK_EVERY).await;
-    }
-}
-
-/// Callers of both servers over HTTP, until told to stop; each number noted, refusals counted.
-struct Load {
-    bits: Arc<Bits>,
-    stopped: Arc<AtomicBool>,
-    refused: Arc<AtomicU64>,
-    callers: JoinSet<()>,
-}
-
-impl Load {
-    fn on(site: &Site) -> Self {
-        let (stopped, refused) = (Arc::<AtomicBool>::default(), Arc::<AtomicU64>::default());
-        let mut callers = JoinSet::new();
-        for door in site.servers.iter().flat_map(|server| [server.http(); 2]) {
-            let (bits, stopped, refused) =
-                (Arc::clone(&site.bits), Arc::clone(&stopped), Arc::clone(&refused));
-            callers.spawn(async move {
-                let mut http = Http::connect(door).await.unwrap();
-                while !stopped.load(Ordering::Relaxed) {
-                    match http.next(COUNT).await {
-                        Ok(numbers) => bits.add("a caller", numbers),
-                        Err(_) => {
-                            refused.fetch_add(1, Ordering::Relaxed);
-                            tokio::time::sleep(REST).await;
-                        }
-                    }
-                }
-            });
-        }
-        Self { bits: Arc::clone(&site.bits), stopped, refused, callers }
-    }
-
-    /// So many more numbers: service goes on.
-    async fn more(&self, numbers: u64) {
-        let goal = self.bits.count() + numbers;
-        until("more numbers", async || self.bits.count() >= goal).await;
-    }
-
-    async fn end(self) {
-        self.stopped.store(true, Ordering::Relaxed);
-        self.callers.join_all().await;
-        println!(
-            "{} numbers, none twice; {} refusals",
-            self.bits.count(),
-            self.refused.load(Ordering::Relaxed)
-        );
-    }
-}
-
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn etcd_killed_and_back_repeats_nothing() {
     let mut site = Site::start().await;
-    let load = Load::on(&site);
+    let load = Load::on(&site.servers, &site.bits);
     load.more(5_000).await;
     site.etcd.kill().await;
     site.both("both servers know that the ledger is away", |look| look.sum("sequent_ledger_away") == 1).await;
@@ -211,7 +131,7 @@ async fn etcd_killed_and_back_repeats_nothing() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn etcd_put_back_to_an_older_copy_is_told_and_repeats_nothing() {
     let mut site = Site::start().await;
-    let load = Load::on(&site);
+    let load = Load::on(&site.servers, &site.bits);
     load.more(2_000).await;
     let (copied, old) = (site.version().await, site.snapshot("old").await);
     load.more(many()).await;

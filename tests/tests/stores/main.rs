@@ -12,11 +12,14 @@ mod etcd;
 #[path = "../failover/http.rs"]
 mod http;
 mod kinds;
+mod load;
 mod logins;
+mod lossy;
 mod mixed;
 #[allow(dead_code, reason = "shared with the tests of processes, which use all of it")]
 #[path = "../processes/place.rs"]
 mod place;
+mod restored;
 #[allow(dead_code, reason = "shared with the tests of failover, which use all of it")]
 #[path = "../failover/server.rs"]
 mod server;
