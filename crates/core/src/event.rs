@@ -131,6 +131,15 @@ pub enum Event {
         /// The highest that this cluster can have given.
         permitted: u64,
     },
+    /// A key has reached the number from which on its definition asks for a warning.
+    NearEnd {
+        /// The key.
+        key: Key,
+        /// The number that was given.
+        number: u64,
+        /// The last one.
+        last: u64,
+    },
     /// Numbers left above their ceiling while the ledger was away.
     Unwitnessed {
         /// The slot.

@@ -9,7 +9,7 @@ use std::{
 use sequent_core::Key;
 use sequent_format::Timestamp;
 
-use crate::{Engine, EngineError, NextRequest, engine::Inner, live::Live};
+use crate::{Engine, EngineError, NextRequest, aim::Aim, engine::Inner, live::Live};
 
 /// How long before a period's end the first counters of the next one are made.
 pub(crate) const AHEAD: Duration = Duration::from_secs(300);
@@ -72,7 +72,7 @@ impl Engine {
         let entry = Arc::clone(live.shared_entry());
         let Some(format) = entry.body()?.format() else { return Ok(()) };
         let request = NextRequest { with: period.with.clone(), ..NextRequest::of(entry.name().clone()) };
-        let aim = self.0.aim_at(&entry, format, &request, until)?;
+        let aim = Aim::dated(&entry, format, &request, until)?;
         let deadline = self.0.env.clock.now() + self.0.limits.deadline;
         let next = self.live(&request.name, &aim.key, || aim.period(&request), deadline).await?;
         next.reservoir().ready(1, Some(deadline)).await.map_err(|error| self.failed(&request.name, error))

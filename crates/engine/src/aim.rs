@@ -28,6 +28,8 @@ pub(crate) struct Period {
     pub(crate) until: Option<Timestamp>,
     /// Whether the next one has been made ahead.
     pub(crate) is_followed: AtomicBool,
+    /// Whether it was told that its end is near.
+    pub(crate) is_warned: AtomicBool,
 }
 
 impl Aim {
@@ -35,6 +37,25 @@ impl Aim {
     fn plain(entry: Arc<Entry>, request: &NextRequest) -> Result<Self, EngineError> {
         refuse_what_is_not_plain(request)?;
         Ok(Self { key: Key::of(&request.name), entry, dated: None })
+    }
+
+    /// The counter of a sequence with a template, at an instant.
+    pub(crate) fn dated(
+        entry: &Arc<Entry>,
+        format: &Format,
+        request: &NextRequest,
+        at: Timestamp,
+    ) -> Result<Self, EngineError> {
+        let issue = format.issue(at, &request.with).map_err(|error| of_value(format, &error))?;
+        let key = key(&request.name, &issue)?;
+        Ok(Self { entry: Arc::clone(entry), key, dated: Some((issue, at)) })
+    }
+
+    /// The number from which on a warning is due, and the last one, where the template asks for a warning.
+    pub(crate) fn warning(&self) -> Option<(u64, u64)> {
+        let (issue, _) = self.dated.as_ref()?;
+        let last = self.entry.known().ok()?.span().limit();
+        Some((issue.format().counter().warn_at?, last))
     }
 
     /// Whether its numbers have texts.
@@ -49,6 +70,7 @@ impl Aim {
             with: request.with.clone(),
             until: issue.period_until(),
             is_followed: AtomicBool::new(false),
+            is_warned: AtomicBool::new(false),
         })
     }
 
@@ -85,20 +107,7 @@ impl Inner {
             return Aim::plain(entry, request);
         };
         let at = self.instant(format, request, texts.window())?;
-        self.aim_at(&entry, format, request, at)
-    }
-
-    /// The same at an instant that is known.
-    pub(crate) fn aim_at(
-        &self,
-        entry: &Arc<Entry>,
-        format: &Format,
-        request: &NextRequest,
-        at: Timestamp,
-    ) -> Result<Aim, EngineError> {
-        let issue = format.issue(at, &request.with).map_err(|error| of_value(format, &error))?;
-        let key = key(&request.name, &issue)?;
-        Ok(Aim { entry: Arc::clone(entry), key, dated: Some((issue, at)) })
+        Aim::dated(&entry, format, request, at)
     }
 
     /// The instant that counts: the caller's, within the definition's window, or now.

@@ -1,9 +1,12 @@
 //! What a server asks for: a number that is ready, numbers within its own bounds, a lease; definitions read again.
 
-use std::{sync::Arc, time::Instant};
+use std::{
+    sync::{Arc, atomic::Ordering},
+    time::Instant,
+};
 
 use sequent_buffer::TakeError;
-use sequent_core::{Key, SequenceName};
+use sequent_core::{Blocks, Event, Key, SequenceName};
 
 use crate::{
     Engine, EngineError, Issued, NextRequest, OpenError, Way,
@@ -120,6 +123,11 @@ impl Engine {
                         let (sequence, version) = (name.clone(), live.version());
                         return Ok(Issued { sequence, numbers, version, dated: None, way });
                     };
+                    let end_is_told =
+                        live.period().is_none_or(|period| period.is_warned.load(Ordering::Relaxed));
+                    if !end_is_told && self.warn(&aim, &numbers, false) {
+                        live.period().inspect(|period| period.is_warned.store(true, Ordering::Relaxed));
+                    }
                     return aim.issued(request, (numbers, way), what_for == Use::Now);
                 }
                 // It has just been taken out of use: its successor serves.
@@ -127,6 +135,18 @@ impl Engine {
                 Err(error) => return Err(self.failed(name, error)),
             }
         }
+    }
+
+    /// Says that a key's end is near, where its template asks for that: where numbers are at or above the one that it
+    /// names, or only where they have just passed it.
+    pub(crate) fn warn(&self, aim: &Aim, numbers: &Blocks, only_passing: bool) -> bool {
+        let Some((warn_at, last)) = aim.warning() else { return false };
+        let lowest = numbers.as_slice().first().map_or(0, sequent_core::Block::first);
+        let number =
+            numbers.highest().filter(|number| *number >= warn_at && !(only_passing && lowest > warn_at));
+        let Some(number) = number else { return false };
+        self.0.env.events.emit(Event::NearEnd { key: aim.key.clone(), number, last });
+        true
     }
 
     /// The live key that a request aims at; without the aim where the sequence has no template.

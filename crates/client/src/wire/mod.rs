@@ -73,8 +73,8 @@ impl Wire {
         let mut client = SequencesClient::with_origin(channel.clone(), self.door.origin())
             .max_decoding_message_size(ANSWER_MAX);
         let (sequence, count) = (ask.scope.name().as_str().to_owned(), ask.count);
-        let wish = ask.scope.wish();
-        let (with, at) = (wish.with.clone().into_iter().collect(), wish.instant(SystemClock.wall_ms()));
+        let said = ask.scope.wish();
+        let (with, at) = (said.with.clone().into_iter().collect(), said.instant(SystemClock.wall_ms()));
         let outcome = match ask.verb {
             Verb::Next => {
                 let message = v1::NextRequest { sequence, count: Some(count), with, at, above: ask.above };

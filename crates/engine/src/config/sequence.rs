@@ -77,11 +77,9 @@ fn texts(section: &mut Section<'_, '_>) -> Result<Option<Texts>, BodyFault> {
     };
     let texts = Texts::new(template).maxlen(maxlen.and_then(|length| usize::try_from(length).ok()));
     let texts = texts.charset(charset).window_s(window_s).unique(unique.as_deref())?;
-    match zone {
-        Some(zone) => Ok(Some(texts.zone(zone))),
-        None => {
-            section.default_shown("zone", format!("{ZONE_DEFAULT:?}"));
-            Ok(Some(texts))
-        }
+    if let Some(zone) = zone {
+        return Ok(Some(texts.zone(zone)));
     }
+    section.default_shown("zone", format!("{ZONE_DEFAULT:?}"));
+    Ok(Some(texts))
 }

@@ -36,6 +36,8 @@ impl Engine {
         }
         let aim = self.0.aim(Arc::clone(&entry), request)?;
         let numbers = self.count(&entry, &aim.key, request, deadline).await?;
+        // In order: whoever passes the number says so, and nobody else.
+        self.warn(&aim, &numbers, true);
         aim.issued(request, (numbers, Way::Dense), true).map(Some)
     }
 

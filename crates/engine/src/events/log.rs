@@ -57,6 +57,9 @@ pub(super) fn log(event: &Event) {
                 "a caller was given a number that this cluster can't have given: it is older than its caller, or another"
             );
         }
+        Event::NearEnd { key, number, last } => {
+            tracing::warn!(%key, number, last, "numbers run out: give the definition room, or a new period");
+        }
         Event::Unwitnessed { slot, count } => {
             tracing::warn!(
                 slot,

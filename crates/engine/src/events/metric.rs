@@ -4,7 +4,7 @@ use sequent_core::{ErrorKind, Event, Scope, SlotIndex};
 
 use super::names::{
     BURNT_WHY, CLUSTER_BEHIND, DROPPED, EVICTIONS, FAILED, LEDGER_AWAY, LEDGER_BEHIND, LEDGER_UP, LIVES,
-    METRICS, OK, PROBES, PROBES_FAILED, QUARANTINES, REBORN, REGRESSIONS, RESCUES, RETIRED, SKIPPED,
+    METRICS, NEAR_END, OK, PROBES, PROBES_FAILED, QUARANTINES, REBORN, REGRESSIONS, RESCUES, RETIRED, SKIPPED,
     STAMPED_AGAIN, UNMARKED, UNREPORTED, UNWITNESSED, VIOLATION_KINDS, VIOLATIONS,
 };
 
@@ -37,6 +37,7 @@ pub(super) fn count(event: &Event) {
         Event::Unwitnessed { slot, count } => {
             metrics::counter!(UNWITNESSED, "slot" => label(*slot)).increment(*count);
         }
+        Event::NearEnd { .. } => metrics::counter!(NEAR_END).increment(1),
         Event::Unreported { counters } => metrics::counter!(UNREPORTED).increment(*counters as u64),
         Event::Unmarked { elsewhere: false, .. } => metrics::counter!(UNMARKED).increment(1),
         Event::Dropped { count, why, .. } => metrics::counter!(DROPPED, "why" => *why).increment(*count),
@@ -93,7 +94,7 @@ pub fn describe_metrics() {
 /// What is counted as it happens, at zero from the start: `increase()` sees the first event then.
 pub(super) fn begin(slots: impl Iterator<Item = SlotIndex>) {
     let zero = |counter: metrics::Counter| counter.increment(0);
-    for name in [CLUSTER_BEHIND, UNREPORTED, UNMARKED] {
+    for name in [CLUSTER_BEHIND, NEAR_END, UNREPORTED, UNMARKED] {
         zero(metrics::counter!(name));
     }
     for kind in VIOLATION_KINDS {

@@ -81,6 +81,7 @@ pub(super) const LEDGER_AGE: &str = "sequent_ledger_version_age_seconds";
 pub(super) const LEDGER_CALLS: &str = "sequent_ledger_calls_total";
 pub(super) const LEDGER_SECONDS: &str = "sequent_ledger_call_duration_seconds";
 pub(super) const CLUSTER_BEHIND: &str = "sequent_cluster_behind_total";
+pub(super) const NEAR_END: &str = "sequent_near_end_total";
 pub(super) const UNWITNESSED: &str = "sequent_unwitnessed_raw_ids_total";
 pub(super) const UNREPORTED: &str = "sequent_unreported_counters_total";
 pub(super) const UNMARKED: &str = "sequent_ledger_marks_lost_total";
@@ -141,6 +142,7 @@ pub static METRICS: &[Metric] = &[
         &[],
         "Callers refused since they hold numbers that this cluster can't have given: page somebody",
     ),
+    Metric::counter(NEAR_END, &[], "Keys that reached the number from which on their template warns"),
     Metric::counter(
         UNWITNESSED,
         &["slot"],

@@ -107,9 +107,9 @@ async fn values_too_long_for_any_key_are_refused_by_length() {
     let long = ask("long").with("a", "x".repeat(120)).with("b", "y".repeat(120));
     let error = engine.next(&long).await.unwrap_err();
     assert_eq!(error.reason(), Reason::InvalidArgument, "{error}");
-    let most = sequent_core::Key::LENGTH_MAX;
-    let bound = format!("name, period and partition values together may have at most {most}");
-    assert!(error.to_string().ends_with(&bound), "{error}");
+    let text = error.to_string();
+    let bound = "name, period and partition values together may have at most 2";
+    assert!(text.starts_with("with is 240 bytes: key of ") && text.contains(bound), "{text}");
     engine.shutdown().await;
 }
 
@@ -150,4 +150,44 @@ async fn a_changed_template_follows_where_no_text_can_come_again() {
     assert!(refusal(&place).await.contains("has no template any more"));
     place.say(&version(2, "C@{seq}"));
     assert_eq!(give(&place).await.0, 3, "a lower version is ignored");
+}
+
+#[tokio::test]
+async fn a_key_that_comes_near_its_end_says_so_once() {
+    use std::sync::{Arc, Mutex};
+
+    use sequent_core::{Env, Event, Events};
+    use sequent_engine::Options;
+
+    for placement in ["spread", "dense"] {
+        let text = part(
+            "s",
+            "S@{ctx,desk,len=1}@{seq,w=4,over=error,warn=1%}",
+            &format!("placement = \"{placement}\""),
+        );
+        let place = Place::with(&text);
+        let heard: Arc<Mutex<Vec<(String, u64, u64)>>> = Arc::default();
+        let keep = Arc::clone(&heard);
+        let events = Events::to(move |event| {
+            if let Event::NearEnd { key, number, last } = event {
+                keep.lock().unwrap().push((key.to_string(), number, last));
+            }
+        });
+        let options = Options { env: Env { events, ..Env::default() }, ..Options::default() };
+        let engine = Engine::open(place.config(), options).await.unwrap();
+        let take = async |desk: &str, count: u64| {
+            engine.next(&ask("s").with("desk", desk).count(count)).await.unwrap();
+        };
+        take("a", 80).await;
+        assert_eq!(*heard.lock().unwrap(), [], "{placement}");
+        for _ in 0..3 {
+            take("a", 40).await;
+        }
+        take("b", 150).await;
+        let heard: Vec<_> = std::mem::take(&mut *heard.lock().unwrap());
+        assert_eq!(heard.len(), 2, "{placement}: {heard:?}");
+        assert!(heard.iter().all(|(_, number, last)| *number >= 100 && *last == 9999), "{heard:?}");
+        assert_eq!(heard.iter().map(|(key, ..)| key.as_str()).collect::<Vec<_>>(), ["s|0:|1:a", "s|0:|1:b"]);
+        engine.shutdown().await;
+    }
 }
