@@ -1,45 +1,10 @@
-"""What each dashboard shows. Only metrics that servers have today (../prometheus/METRICS.md), so that no panel is empty."""
+"""What each dashboard shows. Only metrics that servers have (../prometheus/METRICS.md), so that no panel is empty."""
 
 from panels import figure, graph, states, table
-
-# Whose series: the cluster and servers chosen at the top.
-OF = '{cluster=~"$cluster", instance=~"$instance"}'
-CLUSTER = '{cluster=~"$cluster"}'
-SDK = '{job=~"$job", instance=~"$instance"}'
-EVERY = "[$__rate_interval]"
+from queries import CLUSTER, EVERY, OF, SDK, events, histogram, latency, of, per_second, quantile
 
 GOOD, WARN, BAD = "green", "orange", "red"
 NONE_ALLOWED = ((None, GOOD), (1, BAD))
-
-
-def of(more):
-    """The same with further conditions."""
-    return '{cluster=~"$cluster", instance=~"$instance", %s}' % more
-
-
-def per_second(metric, by="", chosen=OF):
-    """The rate of a counter, summed over all but `by`."""
-    grouped = f" by ({by})" if by else ""
-    return f"sum{grouped} (rate({metric}{chosen}{EVERY}))"
-
-
-def events(metric, by, chosen=OF):
-    """How often something rare happened, in the interval of a point; 0 where it never did, and so has no series."""
-    return f"sum by ({by}) (increase({metric}{chosen}{EVERY})) or on() vector(0)"
-
-
-def quantile(share, metric, chosen):
-    """A quantile over servers, from their common buckets."""
-    return f"histogram_quantile({share}, sum by (le) (rate({metric}_bucket{chosen}{EVERY})))"
-
-
-def latency(method):
-    """The usual three quantiles of a method."""
-    chosen = of(f'method="{method}"')
-    metric = "sequent_request_duration_seconds"
-    return [(quantile(share, metric, chosen), f"p{name}") for share, name in ((0.5, "50"), (0.99, "99"), (0.999, "99.9"))]
-
-
 LIVE_LEAST = f"min(instance:sequent_slots_live:count{OF})"
 UNIQUENESS = (
     "SequentCounterRegressed|SequentQuarantined|SequentStoreCameBackEmpty|SequentLedgerBehind"
@@ -107,9 +72,33 @@ SHARDS = [
         f"sequent_slot_state{OF} == 1",
         [("slot", "slot"), ("state", "state"), ("instance", "server")],
     ),
+    graph("Takes by outcome", [(per_second("sequent_slot_takes_total", "outcome"), "{{outcome}}")], stack=True),
+    graph(
+        "Takes that failed",
+        [(per_second("sequent_slot_takes_total", "slot, outcome", of('outcome!="ok"')), "slot {{slot}} {{outcome}}")],
+        stack=True,
+        about="timeout: an unknown outcome, whose numbers are burnt.",
+    ),
+    graph("How long takes last, p99", histogram("sequent_slot_take_duration_seconds", "slot"), unit="s", log=True),
+    graph("Slow events", [(events("sequent_slot_slow_events_total", "slot"), "slot {{slot}}")], stack=True, about="Three within a minute evict a slot."),
     graph("Evictions", [(events("sequent_slot_evictions_total", "slot, kind"), "slot {{slot}} {{kind}}")], stack=True),
     graph("Rescues", [(events("sequent_slot_rescues_total", "slot"), "slot {{slot}}")], stack=True),
     graph("Rescues that failed", [(events("sequent_slot_probes_failed_total", "slot, kind"), "slot {{slot}} {{kind}}")], stack=True),
+    graph(
+        "Behind the ring's front",
+        [(f"max by (slot) (sequent_slot_lag_ids{OF})", "slot {{slot}}")],
+        about="In raw ids, the most over all keys: how far numbers may be out of order.",
+    ),
+    table(
+        "Durability",
+        f"max by (slot, store, class) (sequent_slot_durability_info{OF}) == 1",
+        [("slot", "slot"), ("store", "store"), ("class", "class")],
+    ),
+    table(
+        "Layout",
+        f"sequent_layout_info{OF}",
+        [("instance", "server"), ("shard_bits", "n"), ("memory_bits", "m"), ("epoch", "epoch")],
+    ),
     graph("Counters at their end", [(events("sequent_counters_retired_total", "slot"), "slot {{slot}}")], stack=True),
 ]
 
@@ -128,6 +117,17 @@ GUARD = [
         steps=NONE_ALLOWED,
         width=6,
     ),
+    graph("What must never happen", [(events("sequent_guard_violations_total", "kind"), "{{kind}}")], stack=True, about="All that pages for uniqueness."),
+    graph(
+        "Left under ceilings, least",
+        [(f"sequent_ceiling_remaining_ratio{OF}", "{{instance}}")],
+        unit="percentunit",
+        about="Of what is raised ahead. Near 0, numbers wait for the ledger.",
+    ),
+    graph("Ceilings held", [(f"sequent_ceilings{OF}", "{{instance}}")]),
+    graph("Calls of the ledger", [(per_second("sequent_ledger_calls_total", "call, outcome"), "{{call}} {{outcome}}")], stack=True),
+    graph("How long the ledger takes, p99", histogram("sequent_ledger_call_duration_seconds", "call"), unit="s", log=True),
+    graph("Another incarnation", [(events("sequent_incarnation_changes_total", "of, slot"), "{{of}} {{slot}}")], stack=True, about="Restarts, failovers, restores."),
     graph("Counters that went back", [(events("sequent_regressions_total", "slot"), "slot {{slot}}")], stack=True),
     graph("Quarantines", [(events("sequent_quarantines_total", "slot, kind"), "slot {{slot}} {{kind}}")], stack=True),
     graph("Stores that came back empty", [(events("sequent_stores_stamped_again_total", "slot"), "slot {{slot}}")], stack=True),
@@ -170,7 +170,30 @@ RESERVOIR = [
         unit="s",
         about="How long the reserve would last at the present consumption, all keys taken together.",
     ),
-    graph("Numbers a second", [(per_second("sequent_numbers_issued_total", "method"), "{{method}}")], stack=True),
+    graph("Reserve in seconds, least", [(f"sequent_reserve_seconds{OF}", "{{instance}}")], unit="s", about="Of the key in demand that has the least."),
+    graph("Numbers at risk", [(f"sequent_numbers_at_risk{OF}", "{{instance}}")], about="What a crash now would burn."),
+    graph("Refills", [(per_second("sequent_refills_total", "outcome"), "{{outcome}}")], stack=True),
+    graph("How long refills last", histogram("sequent_refill_duration_seconds"), unit="s", log=True),
+    graph("Requests that waited for shards", [(per_second("sequent_refill_waits_total", "instance"), "{{instance}}")], unit="reqps"),
+    graph("Requests that wait now", [(f"sequent_refill_waiting_requests{OF}", "{{instance}}")]),
+    graph(
+        "Left of ranges",
+        [
+            (f"min by (sequence) (sequent_headroom_ratio{OF})", "{{sequence}}"),
+            (f"min(sequent_headroom_least_ratio{OF})", "least of all"),
+        ],
+        unit="percentunit",
+    ),
+    graph(
+        "Time to the end of ranges",
+        [
+            (f"min by (sequence) (sequent_exhaustion_seconds{OF})", "{{sequence}}"),
+            (f"min(sequent_exhaustion_least_seconds{OF})", "least of all"),
+        ],
+        unit="s",
+        log=True,
+    ),
+    graph("Numbers a second, by where they came from", [(per_second("sequent_numbers_issued_total", "path"), "{{path}}")], stack=True),
     graph("Numbers burnt", [(f'{per_second("sequent_numbers_burnt_total", "why")} or on() vector(0)', "{{why}}")], stack=True),
     graph(
         "Numbers a request",
@@ -182,6 +205,7 @@ RESERVOIR = [
     ),
     graph("Latency of next", latency("next"), unit="s", log=True, about="A number that is ready takes microseconds; one that is not waits for a store."),
     graph("Keys in use", [(f"sequent_live_keys{OF}", "{{instance}}")]),
+    graph("Keys near their end", [(events("sequent_near_end_total", "instance"), "{{instance}}")], stack=True, about="Where a template warns."),
 ]
 
 RUNTIME = [
@@ -193,6 +217,19 @@ RUNTIME = [
     graph("Connections", [(f"sum by (instance, listener) (sequent_connections{OF})", "{{instance}} {{listener}}")]),
     graph("Connections refused", [(events("sequent_connections_refused_total", "listener, reason"), "{{listener}} {{reason}}")], stack=True),
     table("Versions", f"sequent_build_info{OF}", [("instance", "server"), ("version", "version")]),
+    graph("Processors in use", [(f"rate(process_cpu_seconds_total{OF}{EVERY})", "{{instance}}")]),
+    graph("Memory", [(f"process_resident_memory_bytes{OF}", "{{instance}}")], unit="bytes"),
+    graph("Descriptors", [(f"process_open_fds{OF}", "{{instance}}"), (f"process_max_fds{OF}", "{{instance}}, most")], log=True),
+    graph("Up for", [(f"time() - process_start_time_seconds{OF}", "{{instance}}")], unit="s"),
+    graph("Busy threads of the runtime", [(f"sequent_runtime_busy_ratio{OF}", "{{instance}}")], unit="percentunit"),
+    graph(
+        "Tasks",
+        [
+            (f"sequent_runtime_alive_tasks{OF}", "{{instance}} alive"),
+            (f"sequent_runtime_queue_depth{OF}", "{{instance}} waiting"),
+        ],
+    ),
+    graph("Configurations read", [(events("sequent_config_reloads_total", "outcome"), "{{outcome}}")], stack=True),
     graph("Time of a scrape", [(f"scrape_duration_seconds{OF}", "{{instance}}")], unit="s", about="A server that is slow to say how it is."),
     graph("Series of a server", [(f"scrape_samples_scraped{OF}", "{{instance}}")], about="Bounded: it depends on slots and doors, not on keys."),
 ]

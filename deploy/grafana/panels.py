@@ -4,7 +4,15 @@ SOURCE = {"type": "prometheus", "uid": "${datasource}"}
 WIDTH = 24
 
 # What each state of a slot looks like, everywhere.
-STATES = {"live": "green", "probation": "yellow", "evicted": "orange", "quarantined": "red", "empty": "text"}
+STATES = {
+    "live": "green",
+    "probation": "yellow",
+    "evicted": "orange",
+    "quarantined": "red",
+    "draining": "blue",
+    "drained": "purple",
+    "empty": "text",
+}
 
 
 def graph(title, queries, unit="short", width=12, stack=False, about="", log=False):
