@@ -184,3 +184,17 @@ fn another_layout_in_the_configuration_is_an_error() {
         "{errors:?}"
     );
 }
+
+#[test]
+fn what_is_in_a_servers_own_memory_is_not_looked_for_elsewhere() {
+    let place = Place::new();
+    let shards = "[[shard]]\nslot = 0\nstore = \"memory\"\n[[shard]]\nslot = 1\nstore = \"memory\"\n";
+    let ring = "auto_create = [\"*\"]\n[ring]\nshard_bits = 1\nallow_volatile = true\n";
+    place.write("sequent.toml", &format!("cluster = \"c\"\n{ring}{shards}"));
+    let config = ["--config", "sequent.toml"];
+    assert_eq!(place.numbers(&[&["next", "order", "-n", "2"], &config[..]].concat()), [1, 2]);
+    let report = place.json(&[&["doctor", "--json"], &config[..]].concat());
+    assert_eq!((found(&report, "error").len(), found(&report, "warning").len()), (0, 0), "{report}");
+    assert_eq!(found(&report, "info")[1], "slot 1 reach: it is in the memory of each server, for itself");
+    assert_eq!(report["unreached"], serde_json::json!([]));
+}

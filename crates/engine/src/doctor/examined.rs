@@ -123,6 +123,15 @@ impl<'a> Examined<'a> {
         self.places.push(report);
     }
 
+    /// A shard in the memory of whoever serves: nobody else can look there.
+    pub(super) fn memory(&mut self, shard: &Shard) {
+        let site = Site::Slot(shard.part.slot);
+        let finding =
+            Finding::new(Severity::Info, site, "reach", "it is in the memory of each server, for itself");
+        self.findings.push(finding.causes("nothing of it outlives its server").mend("use it in tests alone"));
+        self.places.push(PlaceReport { reached: true, ..unreached(site, &shard.part.place) });
+    }
+
     fn compared(&mut self, report: &mut PlaceReport, found: &Examination, own: &[Verdict], counters: usize) {
         let well = found.cells.len().saturating_sub(own.len());
         if well > 0 {

@@ -32,15 +32,13 @@ async fn timed<T>(env: &Env, look: impl Future<Output = Result<T, SourceError>>)
 /// Looks into the ledger.
 pub(super) async fn into_ledger(ledger: &dyn Ledger, env: &Env) -> Looked<LedgerExamination> {
     timed(env, async {
-        match ledger.examiner() {
-            Some(examiner) => examiner.examine(ROWS_MAX).await,
-            None => {
-                let layout = ledger.layout().await?;
-                let inspection = ledger.inspect().await?;
-                let rows = ledger.list(None, ROWS_MAX).await?;
-                Ok(LedgerExamination { inspection, layout, rows, facts: Vec::new() })
-            }
+        if let Some(examiner) = ledger.examiner() {
+            return examiner.examine(ROWS_MAX).await;
         }
+        let layout = ledger.layout().await?;
+        let inspection = ledger.inspect().await?;
+        let rows = ledger.list(None, ROWS_MAX).await?;
+        Ok(LedgerExamination { inspection, layout, rows, facts: Vec::new() })
     })
     .await
 }

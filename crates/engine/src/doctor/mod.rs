@@ -78,6 +78,8 @@ impl Doctor<'_> {
         let record = held.and_then(|held| held.layout.clone());
         let rows = rows_of(held);
         let shards = self.shards(record.as_ref(), files)?;
+        let (own, shards): (Vec<Shard>, Vec<Shard>) =
+            shards.into_iter().partition(|shard| shard.part.place == Place::Memory);
         let asks = shards.iter().map(|shard| (shard.clone(), keys_of(shard.part.slot, &rows))).collect();
         let seen = look::into_shards(asks, env).await;
         let verdicts = match held {
@@ -91,6 +93,9 @@ impl Doctor<'_> {
         for (shard, (slot, looked)) in shards.iter().zip(&seen) {
             let stamp = record.clone().zip(held).map(|(record, held)| stamp_of(record, held, *slot));
             examined.shard(shard, looked, stamp.as_ref(), &verdicts, keys_of(*slot, &rows).len());
+        }
+        for shard in &own {
+            examined.memory(shard);
         }
         examined.rows(rows.len());
         Ok(examined.checkup(held, &seen))

@@ -141,7 +141,8 @@ pub struct Checkup {
 }
 
 impl Checkup {
-    pub(super) fn new(cluster: String, places: Vec<PlaceReport>, mut findings: Vec<Finding>) -> Self {
+    pub(super) fn new(cluster: String, mut places: Vec<PlaceReport>, mut findings: Vec<Finding>) -> Self {
+        places.sort_by_key(|place| place.place);
         findings.sort_by_key(|finding| (finding.place, finding.severity));
         let count = |severity| findings.iter().filter(|finding| finding.severity == severity).count();
         Self {
