@@ -51,11 +51,6 @@ impl Engine {
     pub fn live_keys(&self) -> usize {
         self.0.keys.len()
     }
-
-    /// Numbers ready in memory, over all keys. Lets others run in between: a million keys take a while.
-    pub async fn reserve(&self) -> u64 {
-        self.0.keys.sum(|live| live.reservoir().stats().reserve, tokio::task::yield_now).await
-    }
 }
 
 fn ms(duration: Duration) -> u64 {

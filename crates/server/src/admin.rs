@@ -70,7 +70,8 @@ impl AdminDoor {
 
     async fn metrics(&self) -> Response<Full<Bytes>> {
         let engine = self.teller.engine();
-        meter::set_engine(engine, engine.reserve().await);
+        engine.measure().await;
+        meter::set_slots(engine);
         meter::set_ready(self.is_ready(), self.teller.in_flight().count());
         text(StatusCode::OK, METRICS_TYPE, self.recorder.render())
     }

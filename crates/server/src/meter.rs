@@ -8,29 +8,27 @@ use std::{
     time::Duration,
 };
 
-use metrics::{Counter, Histogram, Unit};
-use sequent_core::{ErrorKind, Scope};
-use sequent_engine::{Engine, Reason};
+use metrics::{Counter, Histogram};
+use sequent_engine::{Engine, Reason, Way};
 
-use crate::{bounds::IN_FLIGHT_MAX, fault::Fault};
-
-const REQUESTS: &str = "sequent_requests_total";
-const SECONDS: &str = "sequent_request_duration_seconds";
-const ISSUED: &str = "sequent_numbers_issued_total";
-const SIZES: &str = "sequent_request_numbers";
-const IN_FLIGHT: &str = "sequent_requests_in_flight";
-const CONNECTIONS: &str = "sequent_connections";
-const REFUSED: &str = "sequent_connections_refused_total";
-const SLOT_STATE: &str = "sequent_slot_state";
-const SLOW_EVENTS: &str = "sequent_slot_slow_events_total";
-const RESERVE: &str = "sequent_reserve_numbers";
-const KEYS: &str = "sequent_live_keys";
-const READY: &str = "sequent_ready";
-const BUILD: &str = "sequent_build_info";
+use crate::{
+    bounds::IN_FLIGHT_MAX,
+    fault::Fault,
+    names::{
+        BUILD, CONNECTIONS, IN_FLIGHT, ISSUED, METRICS, READY, REFUSED, RELOADED_AT, RELOADS, REQUESTS,
+        SECONDS, SIZES, SLOT_STATE, SLOW_EVENTS,
+    },
+};
 
 /// The states that a slot can be in, for one gauge each.
 const SLOT_STATES: [&str; 7] =
     ["live", "evicted", "probation", "quarantined", "draining", "drained", "empty"];
+
+/// The method whose numbers are lent.
+const LEASE: &str = "lease";
+
+/// Where numbers may come from, in the order of their declaration.
+const WAYS: [Way; 4] = [Way::Reservoir, Way::Direct, Way::Lease, Way::Dense];
 
 /// Counts of one method of one door.
 #[derive(Clone)]
@@ -38,7 +36,8 @@ pub(crate) struct Meter {
     done: Counter,
     failed: [Counter; Reason::ALL.len()],
     seconds: Histogram,
-    issued: Counter,
+    /// By way; those that a method never goes count nowhere.
+    issued: [Counter; WAYS.len()],
     sizes: Histogram,
 }
 
@@ -54,15 +53,23 @@ impl Meter {
             done: requests("OK"),
             failed: Reason::ALL.map(|reason| requests(reason.as_str())),
             seconds: metrics::histogram!(SECONDS, "door" => door, "method" => method),
-            issued: metrics::counter!(ISSUED, "door" => door, "method" => method),
+            issued: WAYS.map(|way| {
+                if (way == Way::Lease) != (method == LEASE) {
+                    return Counter::noop();
+                }
+                let counter =
+                    metrics::counter!(ISSUED, "door" => door, "method" => method, "path" => way.as_str());
+                counter.increment(0);
+                counter
+            }),
             sizes: metrics::histogram!(SIZES, "door" => door, "method" => method),
         }
     }
 
     /// A request that got `count` numbers.
-    pub(crate) fn done(&self, count: u64, took: Duration) {
+    pub(crate) fn done(&self, (count, way): (u64, Way), took: Duration) {
         self.done.increment(1);
-        self.issued.increment(count);
+        self.issued[way as usize].increment(count);
         self.seconds.record(took.as_secs_f64());
         #[allow(clippy::cast_precision_loss, reason = "counts of a request are far below 2^53")]
         self.sizes.record(count as f64);
@@ -159,27 +166,17 @@ pub(crate) fn set_ready(ready: bool, in_flight: usize) {
     metrics::gauge!(BUILD, "version" => env!("CARGO_PKG_VERSION")).set(1.0);
 }
 
-/// What the engine counts by slot as it happens, at zero from the start: `increase()` sees the first event then.
-pub(crate) fn begin(engine: &Engine) {
-    let kinds = ErrorKind::ALL.into_iter().filter(|kind| kind.verdict().scope == Scope::Slot);
-    let kinds: Vec<&'static str> = kinds.map(ErrorKind::as_str).collect();
-    for slot in engine.slots() {
-        let slot_label = slot.slot.to_string();
-        for name in ["sequent_slot_rescues_total", "sequent_lives_opened_total", "sequent_regressions_total"]
-        {
-            metrics::counter!(name, "slot" => slot_label.clone()).increment(0);
-        }
-        for name in ["sequent_slot_evictions_total", "sequent_slot_probes_failed_total"] {
-            for kind in &kinds {
-                metrics::counter!(name, "slot" => slot_label.clone(), "kind" => *kind).increment(0);
-            }
-        }
+/// Everything at zero, or as it is: `increase()` sees the first event then.
+pub(crate) async fn begin(engine: &Engine) {
+    for outcome in ["ok", "refused"] {
+        metrics::counter!(RELOADS, "outcome" => outcome).increment(0);
     }
-    set_engine(engine, 0);
+    engine.begin_metrics().await;
+    set_slots(engine);
 }
 
-/// The states of the slots and how often they were slow, the keys in use, and the numbers ready over all of them.
-pub(crate) fn set_engine(engine: &Engine, reserve: u64) {
+/// The states of the slots, and how often they were slow.
+pub(crate) fn set_slots(engine: &Engine) {
     for slot in engine.slots() {
         for known in SLOT_STATES {
             let gauge = metrics::gauge!(SLOT_STATE, "slot" => slot.slot.to_string(), "state" => known);
@@ -187,35 +184,21 @@ pub(crate) fn set_engine(engine: &Engine, reserve: u64) {
         }
         metrics::counter!(SLOW_EVENTS, "slot" => slot.slot.to_string()).absolute(slot.slow_events);
     }
-    #[allow(clippy::cast_precision_loss, reason = "gauges of what fits in memory")]
-    let (keys, reserve) = (engine.live_keys() as f64, reserve as f64);
-    metrics::gauge!(KEYS).set(keys);
-    metrics::gauge!(RESERVE).set(reserve);
+}
+
+/// The configuration was read again: taken up at this instant, in milliseconds since 1970, or refused.
+pub(crate) fn reloaded(taken_up_ms: Option<u64>) {
+    let outcome = if taken_up_ms.is_some() { "ok" } else { "refused" };
+    metrics::counter!(RELOADS, "outcome" => outcome).increment(1);
+    taken_up_ms.into_iter().for_each(loaded);
+}
+
+/// The configuration in force was read at this instant, in milliseconds since 1970.
+pub(crate) fn loaded(at_ms: u64) {
+    metrics::gauge!(RELOADED_AT).set(Duration::from_millis(at_ms).as_secs_f64());
 }
 
 /// Tells the recorder what each metric means.
 pub(crate) fn describe() {
-    let counters = [
-        (REQUESTS, "Requests answered, by reason; OK where numbers were given"),
-        (ISSUED, "Numbers given"),
-        (REFUSED, "Connections that were not taken"),
-        (SLOW_EVENTS, "Slow answers, missing ones, and waits for others: some within a while evict a slot"),
-    ];
-    for (name, meaning) in counters {
-        metrics::describe_counter!(name, Unit::Count, meaning);
-    }
-    metrics::describe_histogram!(SECONDS, Unit::Seconds, "From a request's arrival to its answer");
-    metrics::describe_histogram!(SIZES, Unit::Count, "Numbers a request");
-    let gauges = [
-        (IN_FLIGHT, "Requests in work"),
-        (CONNECTIONS, "Open connections"),
-        (SLOT_STATE, "1 for the state that a slot is in"),
-        (RESERVE, "Numbers ready in memory, over all keys"),
-        (KEYS, "Keys in use"),
-        (READY, "1 while balancers should send requests"),
-        (BUILD, "The version, as a label"),
-    ];
-    for (name, meaning) in gauges {
-        metrics::describe_gauge!(name, Unit::Count, meaning);
-    }
+    METRICS.iter().for_each(sequent_engine::Metric::describe);
 }

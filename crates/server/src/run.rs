@@ -84,7 +84,7 @@ pub async fn run(
         ..ends("admin", Protocol::Http1)
     };
     let admin = tokio::spawn(accept(listeners.admin, move || admin.clone(), last));
-    meter::begin(&engine);
+    meter::begin(&engine).await;
     let upkeep = tokio::spawn(recorder.upkeep());
 
     shutdown.await;

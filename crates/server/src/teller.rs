@@ -6,7 +6,7 @@ use std::{
 };
 
 use sequent_core::{Clock, SequenceName, SystemClock};
-use sequent_engine::{Engine, Issued, NextRequest, Ready, Reason, Timestamp, Values};
+use sequent_engine::{Engine, Issued, NextRequest, Ready, Reason, Timestamp, Values, Way};
 use tokio::time::timeout_at;
 
 use crate::{
@@ -96,7 +96,7 @@ impl Teller {
     pub(crate) fn next_ready(&self, name: &str, meter: &Meter) -> Option<Ready> {
         let began = self.now();
         let ready = self.0.engine.try_next(name)?;
-        meter.done(1, self.now().saturating_duration_since(began));
+        meter.done((1, Way::Reservoir), self.now().saturating_duration_since(began));
         Some(ready)
     }
 
@@ -119,7 +119,7 @@ impl Teller {
         let outcome = self.take(ask, how, began).await;
         let took = self.now().saturating_duration_since(began);
         match &outcome {
-            Ok(issued) => meter.done(issued.numbers.count(), took),
+            Ok(issued) => meter.done((issued.numbers.count(), issued.way), took),
             Err(fault) => meter.failed(fault.reason(), took),
         }
         outcome
@@ -151,8 +151,13 @@ impl Teller {
         let engine = &self.0.engine;
         let at = (!ask.at.is_empty()).then(|| ask.at.to_owned());
         let above = u64::try_from(ask.above).unwrap_or(0);
-        let request =
-            NextRequest { count: ask.count, with: ask.with.clone(), above, at, ..NextRequest::of(name.clone()) };
+        let request = NextRequest {
+            count: ask.count,
+            with: ask.with.clone(),
+            above,
+            at,
+            ..NextRequest::of(name.clone())
+        };
         let issued = match kind {
             Kind::Next => engine.give(&request, deadline).await,
             Kind::Lease => engine.lend(&request, deadline).await,

@@ -5,6 +5,7 @@ mod room;
 use std::{io, net::SocketAddr, path::PathBuf, time::SystemTime};
 
 use clap::Args;
+use sequent_core::{Clock, SystemClock};
 use sequent_engine::{Engine, Pace, config::Config};
 use sequent_server::{Descriptors, Dials, Listeners, Recorder, Serving, run};
 use tokio::{
@@ -72,10 +73,11 @@ pub(crate) async fn serve(cluster: &Cluster, config: Config, reloads: bool) -> R
     let (ends, hangups) = signals;
     let identity = presence.as_ref().map(|presence| presence.identity().to_owned());
     let served = engine.clone();
-    let serving = Serving { engine: engine.clone(), dials: dials.clone(), recorder, identity };
+    let serving =
+        Serving { engine: engine.clone(), dials: dials.clone(), recorder: recorder.clone(), identity };
     let reloading = async {
         if reloads {
-            reload(cluster, config, (engine, dials), hangups).await;
+            reload(cluster, config, (engine, dials, recorder), hangups).await;
         }
         std::future::pending::<()>().await;
     };
@@ -154,7 +156,7 @@ impl Signals {
 async fn reload(
     cluster: &Cluster,
     mut in_force: Config,
-    (engine, dials): (Engine, Dials),
+    (engine, dials, recorder): (Engine, Dials, Recorder),
     mut hangups: Signal,
 ) {
     let mut seen = cluster.file().and_then(stamp);
@@ -177,10 +179,12 @@ async fn reload(
         };
         match taken_up.await {
             Ok(config) => {
+                recorder.reloaded(Some(SystemClock.wall_ms()));
                 say(&dials.reload(&in_force, &config));
                 in_force = config;
             }
             Err(failure) => {
+                recorder.reloaded(None);
                 let failure = failure.to_string().replace("\n ", "");
                 tracing::error!(failure, "configuration not reloaded: the old one stays in force");
             }

@@ -53,7 +53,8 @@ impl Wanted {
             let digits = !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit());
             match key.as_str() {
                 "count" => {
-                    let count = value.parse().ok().filter(|_| digits).ok_or_else(|| not_whole(&value, bound))?;
+                    let count =
+                        value.parse().ok().filter(|_| digits).ok_or_else(|| not_whole(&value, bound))?;
                     self.set_count(count, &value)?;
                 }
                 "above" => {
@@ -61,7 +62,11 @@ impl Wanted {
                     self.set_above(above.ok_or_else(|| Fault::field("above", &value, ABOVE))?, &value)?;
                 }
                 _ => {
-                    return Err(Fault::field(key, &value, "no such field: count and above are known in a query"));
+                    return Err(Fault::field(
+                        key,
+                        &value,
+                        "no such field: count and above are known in a query",
+                    ));
                 }
             }
         }
@@ -184,7 +189,12 @@ mod tests {
         };
         assert_eq!(above("above=7", ""), Some(7));
         assert_eq!(above("count=2&above=7", r#"{"above": "7"}"#), Some(7));
-        for (query, body) in [("above=7", r#"{"above": "8"}"#), ("above=-7", ""), ("above=", ""), ("above=9223372036854775808", "")] {
+        for (query, body) in [
+            ("above=7", r#"{"above": "8"}"#),
+            ("above=-7", ""),
+            ("above=", ""),
+            ("above=9223372036854775808", ""),
+        ] {
             assert_eq!(above(query, body), None, "{query} {body}");
         }
         for (query, body) in [

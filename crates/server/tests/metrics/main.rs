@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests fail as tests do")]
 
+mod described;
 #[path = "../doors/server.rs"]
 #[allow(dead_code, reason = "shared with the other tests of this room")]
 mod server;
@@ -26,6 +27,12 @@ async fn shows(server: &Server, lines: &[&str]) {
     }
 }
 
+async fn value(server: &Server, series: &str) -> f64 {
+    let said = wire::get(server.admin, "/metrics").await.body;
+    let found = said.lines().find_map(|line| line.strip_prefix(series)?.strip_prefix(' '));
+    found.unwrap_or_else(|| panic!("{series} is missing in\n{said}")).parse().unwrap()
+}
+
 async fn comes(server: &Server, line: &str) {
     for _ in 0..LOOKS_MAX {
         if wire::get(server.admin, "/metrics").await.body.contains(line) {
@@ -48,6 +55,7 @@ async fn say(server: &Server, verb: WordVerb) {
 #[tokio::test]
 async fn what_somebody_on_call_needs_first() {
     let server = Server::start().await;
+    described::everything_is(&server).await;
     shows(
         &server,
         &[
@@ -79,8 +87,13 @@ async fn what_somebody_on_call_needs_first() {
             r#"sequent_requests_total{door="grpc",method="next",reason="OK"} 1"#,
             r#"sequent_requests_total{door="grpc",method="next",reason="INVALID_ARGUMENT"} 1"#,
             r#"sequent_requests_total{door="http",method="next",reason="OK"} 5"#,
-            r#"sequent_numbers_issued_total{door="grpc",method="next"} 30"#,
-            r#"sequent_numbers_issued_total{door="http",method="next"} 5"#,
+            r#"sequent_numbers_issued_total{door="grpc",method="next",path="direct"} 30"#,
+            r#"sequent_numbers_issued_total{door="grpc",method="lease",path="lease"} 0"#,
+            r#"sequent_headroom_ratio{sequence="order"} 0.9999"#,
+            r#"sequent_exhaustion_seconds{sequence="order"} 3153600000"#,
+            r#"sequent_ceiling_remaining_ratio "#,
+            r#"sequent_layout_info{shard_bits="1",memory_bits="0",epoch="1"} 1"#,
+            r#"sequent_slot_durability_info{slot="0",store="memory",class="volatile"} 1"#,
             r#"sequent_slot_state{slot="0",state="live"} 1"#,
             r#"sequent_slot_state{slot="1",state="evicted"} 0"#,
             r#"sequent_request_duration_seconds_bucket{door="http",method="next",le="+Inf"} 5"#,
@@ -93,6 +106,25 @@ async fn what_somebody_on_call_needs_first() {
         ],
     )
     .await;
+    let ways = ["reservoir", "direct"]
+        .map(|way| format!(r#"sequent_numbers_issued_total{{door="http",method="next",path="{way}"}}"#));
+    assert_eq!(value(&server, &ways[0]).await + value(&server, &ways[1]).await, 5.0);
+    let one_or_more = [
+        r#"sequent_slot_takes_total{slot="0",outcome="ok"}"#,
+        r#"sequent_slot_take_duration_seconds_count{slot="0"}"#,
+        r#"sequent_refills_total{outcome="ok"}"#,
+        "sequent_refill_duration_seconds_count",
+        "sequent_refill_waits_total",
+        "sequent_refill_wait_seconds_count",
+        r#"sequent_ledger_calls_total{call="open",outcome="ok"}"#,
+        "sequent_ceilings",
+        "sequent_numbers_at_risk",
+        "process_resident_memory_bytes",
+        "sequent_runtime_workers",
+    ];
+    for series in one_or_more {
+        assert!(value(&server, series).await >= 1.0, "{series}");
+    }
     say(&server, WordVerb::Evict).await;
     comes(&server, r#"sequent_slot_state{slot="1",state="evicted"} 1"#).await;
     say(&server, WordVerb::Rescue).await;

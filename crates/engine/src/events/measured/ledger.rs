@@ -6,8 +6,9 @@ use sequent_core::{
     BoxFuture, Clock, ExamineLedger, Incarnation, SlotIndex, SourceError,
     ledger::{
         Advanced, Answer, Catalog, Counter, Defined, Definition, Dense, DenseAsk, DenseRow, DenseTaken,
-        Identity, Known, LayoutBook, LayoutPage, LayoutRecord, Ledger, LedgerInspection, Loss, Moved, Opened, Opening, Pass,
-        PastLife, Presence, Raise, Raised, Reading, Rebased, Recovery, Row, Rows, ServerId, ShowUp, Word, Words,
+        Identity, Known, LayoutBook, LayoutPage, LayoutRecord, Ledger, LedgerInspection, Loss, Moved, Opened,
+        Opening, Pass, PastLife, Presence, Raise, Raised, Reading, Rebased, Recovery, Row, Rows, ServerId,
+        ShowUp, Word, Words,
     },
 };
 
@@ -122,6 +123,10 @@ impl LayoutBook for Metered {
 
     fn found<'a>(&'a self, first: &'a LayoutRecord) -> Told<'a, LayoutRecord> {
         Box::pin(self.other.of(self.ledger.found(first)))
+    }
+
+    fn found_anew<'a>(&'a self, first: &'a LayoutRecord) -> Told<'a, (LayoutRecord, bool)> {
+        Box::pin(self.other.of(self.ledger.found_anew(first)))
     }
 
     fn page(&self) -> Told<'_, Option<LayoutPage>> {

@@ -1,11 +1,6 @@
 //! Requests that find too little ready.
 
-use std::{
-    pin::pin,
-    sync::Arc,
-    task::Poll,
-    time::Instant,
-};
+use std::{pin::pin, sync::Arc, task::Poll, time::Instant};
 
 use metrics::{Counter, Histogram};
 use sequent_core::Clock;
