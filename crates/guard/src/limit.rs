@@ -8,6 +8,10 @@ use sequent_core::{ErrorKind, SourceError};
 /// long as it bears to, and has done nothing.
 const CONTENDED_TRIES: usize = 4;
 
+/// How many attempts' limits such a call may take. Some ledgers can't wait for a lock for less than a second, which is an
+/// attempt's limit by default: within that, nobody would hear that they waited for others, and not in vain.
+const OPENING_FACTOR: u32 = 2;
+
 /// One call; a ledger that does not answer within `limit`, or that others keep busy, is away.
 pub(crate) async fn limited<T>(
     limit: Duration,
@@ -18,7 +22,7 @@ pub(crate) async fn limited<T>(
 }
 
 /// The same for an opening, which is in no hurry: many processes may open one cluster at once, and only one of them
-/// writes at a time. At most [`CONTENDED_TRIES`] calls of at most `limit` each.
+/// writes at a time. At most [`CONTENDED_TRIES`] calls of at most [`OPENING_FACTOR`] times `limit` each.
 pub(crate) async fn patiently<T, F>(
     limit: Duration,
     step: &str,
@@ -27,6 +31,7 @@ pub(crate) async fn patiently<T, F>(
 where
     F: Future<Output = Result<T, SourceError>>,
 {
+    let limit = limit * OPENING_FACTOR;
     for _ in 1..CONTENDED_TRIES {
         match within(limit, step, call()).await {
             Err(error) if error.kind() == ErrorKind::Contended => {}
@@ -53,5 +58,42 @@ fn away(error: SourceError) -> SourceError {
             SourceError::new(ErrorKind::NoWitness, "the ledger is away").because(error)
         }
         _ => error,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+
+    const LIMIT: Duration = Duration::from_secs(1);
+
+    /// A ledger whose lock others hold for so many calls, each of which waits for a little more than an attempt's limit.
+    async fn opened(busy: usize) -> Result<(), SourceError> {
+        let calls = Cell::new(0);
+        patiently(LIMIT, "enlist", async || {
+            calls.set(calls.get() + 1);
+            if calls.get() > busy {
+                return Ok(());
+            }
+            tokio::time::sleep(LIMIT + LIMIT / 20).await;
+            Err(SourceError::new(ErrorKind::Contended, "a lock"))
+        })
+        .await
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_opening_bears_with_a_lock_that_is_waited_for_as_long_as_an_attempt() {
+        assert!(opened(CONTENDED_TRIES - 1).await.is_ok());
+        assert_eq!(opened(CONTENDED_TRIES).await.unwrap_err().kind(), ErrorKind::NoWitness, "not for ever");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_silent_ledger_is_away_after_one_call() {
+        let begun = tokio::time::Instant::now();
+        let silent = patiently(LIMIT, "enlist", || std::future::pending::<Result<(), SourceError>>()).await;
+        assert_eq!(silent.unwrap_err().kind(), ErrorKind::NoWitness);
+        assert_eq!(begun.elapsed(), LIMIT * OPENING_FACTOR);
     }
 }
