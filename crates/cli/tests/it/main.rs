@@ -12,6 +12,7 @@ mod listening;
 mod numbers;
 mod operators;
 mod place;
+mod recover;
 mod refusals;
 mod running;
 mod serve;

@@ -1,0 +1,47 @@
+//! `recover --since`: what it works out, that it does nothing unasked, and what it refuses.
+
+use std::time::SystemTime;
+
+use sequent_engine::Timestamp;
+
+use crate::place::Place;
+
+fn now() -> String {
+    Timestamp::try_from(SystemTime::now()).unwrap().to_string()
+}
+
+#[test]
+fn a_loss_is_worked_out_printed_and_done_only_when_told() {
+    let place = Place::with_cluster();
+    let highest = *place.numbers(&["next", "order", "-n", "400"]).iter().max().unwrap();
+    let since = now();
+    let said = place.text(&["recover", "--since", &since]);
+    for words in ["the fastest is order (slot ", "a second x ", " x 4 = ", "nothing was done: ", "--yes"] {
+        assert!(said.contains(words), "{words}: {said}");
+    }
+    let estimate = &place.json(&["recover", "--since", &since, "--json"]);
+    assert!(estimate["done"].is_null(), "{estimate}");
+    let bump = estimate["estimate"]["bump"].as_u64().unwrap();
+    assert!(bump >= 10_000, "{estimate}");
+    let next = place.numbers(&["next", "order"])[0];
+    assert!(next < highest + 100, "nothing was skipped: {next} after {highest}");
+    let done = place.json(&["recover", "--since", &now(), "--yes", "--json"]);
+    let bump = done["estimate"]["bump"].as_u64().unwrap();
+    assert!(done["done"].as_str().unwrap().contains(&bump.to_string()), "{done}");
+    let next = place.numbers(&["next", "order"])[0];
+    assert!(next > bump * 4, "{next}, four slots and {bump} raw ids of each");
+}
+
+#[test]
+fn what_nothing_on_record_can_tell_is_refused() {
+    let place = Place::new();
+    place.run(&["recover", "--since", &now()]).refused(1, &["no cluster"]);
+    let place = Place::with_cluster();
+    place.run(&["recover", "--since", "yesterday"]).refused(2, &["since", "yesterday", "RFC 3339"]);
+    place
+        .run(&["recover", "--since", "2999-01-01T00:00:00Z"])
+        .refused(2, &["since", "2999", "later instant"]);
+    place.run(&["recover", "--since", "2020-01-01T00:00:00Z"]).refused(2, &["no copy of before"]);
+    place.run(&["recover", "--yes"]).refused(2, &["--since"]);
+    place.run(&["recover", "--since", &now(), "--bump", "5"]).refused(2, &["--bump"]);
+}
