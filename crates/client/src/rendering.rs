@@ -95,12 +95,13 @@ impl Page {
         let at = at.map_err(|error| of_value(&error))?;
         let issue = format.issue(at, &values).map_err(|error| of_value(&error))?;
         let same = before.filter(|before| before.issue.period() == issue.period());
-        let lease = same.map(|before| Arc::clone(&before.lease)).unwrap_or_else(|| {
+        let of_its_own = || {
             let until = issue.period_until().filter(|_| !named);
             let (period, from_ms) = (issue.period().to_owned(), at.as_millisecond());
             let due = Due { version, period, from_ms, until_ms: until.map(Timestamp::as_millisecond) };
             ground.shared_or_own(&scope.due(due))
-        });
+        };
+        let lease = same.map_or_else(of_its_own, |before| Arc::clone(&before.lease));
         let until = issue.holds_until().filter(|_| !named);
         Ok(Arc::new(Self { version, issue, from: at, until, lease }))
     }

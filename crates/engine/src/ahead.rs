@@ -82,6 +82,61 @@ impl Engine {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{
+        Options,
+        config::{Config, Sources},
+    };
+    use sequent_core::{Clock, Env, SystemClock};
+    use std::{
+        sync::atomic::AtomicU64,
+        time::{Instant, SystemTime, UNIX_EPOCH},
+    };
+
+    /// A wall that shows what a test says.
+    #[derive(Debug)]
+    struct Dial(AtomicU64);
+
+    impl Clock for Dial {
+        fn now(&self) -> Instant {
+            SystemClock.now()
+        }
+
+        fn wall(&self) -> SystemTime {
+            UNIX_EPOCH + Duration::from_millis(self.0.load(Ordering::Relaxed))
+        }
+    }
+
+    #[tokio::test]
+    async fn the_next_days_counter_is_there_before_the_day() {
+        let data = tempfile::tempdir().unwrap();
+        let file = data.path().join("x.toml");
+        let text =
+            "[[sequence]]\nname = \"order\"\ntemplate = \"@{date,yyyyMMdd}@{ctx,area,len=3}@{seq,w=5}\"\n";
+        std::fs::write(&file, text).unwrap();
+        let config = Config::load(&Sources::embedded(data.path().join("data")).file(file)).unwrap();
+        let midnight: Timestamp = "2026-04-02T00:00:00Z".parse().unwrap();
+        let midnight = u64::try_from(midnight.as_millisecond()).unwrap();
+        let clock = Arc::new(Dial(AtomicU64::new(midnight - 3_600_000)));
+        let env = Env { clock: Arc::clone(&clock) as Arc<dyn Clock>, ..Env::default() };
+        let engine = Engine::open(config, Options { env, ..Options::default() }).await.unwrap();
+        let request = NextRequest::new("order").unwrap().with("area", "010");
+        engine.next(&request).await.unwrap();
+        let next = "order|8:20260402|3:010";
+        engine.make_ahead().await;
+        assert!(engine.0.keys.get(next).is_none(), "an hour before");
+        clock.0.store(midnight - 30_000, Ordering::Relaxed);
+        engine.make_ahead().await;
+        let live = engine.0.keys.get(next).expect("half a minute before");
+        assert!(live.reservoir().stats().reserve > 0, "with numbers ready");
+        clock.0.store(midnight, Ordering::Relaxed);
+        let issued = engine.next(&request).await.unwrap();
+        assert_eq!(issued.dated.unwrap().texts, ["2026040201000001"]);
+        assert_eq!(live.idle_after(engine.0.wall.now(&*engine.0.env.clock)), Duration::from_secs(3600));
+        clock.0.store(midnight + 86_400_000, Ordering::Relaxed);
+        let ended = live.idle_after(engine.0.wall.now(&*engine.0.env.clock));
+        assert!(ended < Duration::from_secs(60), "a day that is over is given up soon");
+        engine.shutdown().await;
+    }
 
     #[test]
     fn keys_are_spread_over_the_last_minutes_and_none_is_left_to_the_last() {

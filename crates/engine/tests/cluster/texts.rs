@@ -46,6 +46,7 @@ async fn the_four_forms_come_out_of_a_live_cluster() {
     let repair = ask("repair").with("area", "010").with("office", "6541");
     assert_eq!(text(&engine, &repair).await, "010-6541-00001");
     assert_eq!(text(&engine, &ask("leave")).await, "QJ000001");
+    assert_eq!(engine.try_next("leave"), None, "no number leaves without its text");
     let doc = ask("doc").with("prefix", "P").with("infix", "M").with("suffix", "S").at("2011-01-29");
     assert_eq!(text(&engine, &doc).await, "P110129M000001S");
     engine.shutdown().await;
