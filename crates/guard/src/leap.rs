@@ -18,6 +18,13 @@ pub(crate) fn leap_max(at: u64, raw_max: u64, block: u64) -> u64 {
     share.min(LEAP_CAP).max(block.saturating_mul(4))
 }
 
+/// How far a row's `ceiling` is followed above `at`, the highest that is known of its counter: a life that ended by a
+/// crash leaves its ceiling ahead of what was seen, and that is no leap. None was ever asked for further ahead than 2^36;
+/// what is further was set by a hand, or a broken disk.
+pub(crate) fn left_ahead(at: u64, ceiling: u64) -> u64 {
+    ceiling.saturating_sub(at).min(LEAP_CAP)
+}
+
 /// The most that a ceiling may be ahead of a counter at `at`: 0.1 % of what is left, one raw id at least.
 pub(crate) fn ahead_max(at: u64, raw_max: u64) -> u64 {
     (raw_max.saturating_sub(at) / SHARE).clamp(1, LEAP_CAP)
@@ -34,6 +41,13 @@ mod tests {
         assert_eq!(leap_max(0, u64::MAX >> 1, 5), LEAP_CAP);
         assert_eq!(leap_max(200, 100, 1), 4, "past the end nothing is left");
         assert_eq!(leap_max(0, 3, 1), 4, "a block of each of four processes that died");
+    }
+
+    #[test]
+    fn a_ceiling_far_above_what_was_seen_is_followed_so_far_and_no_further() {
+        assert_eq!(left_ahead(10, 15), 5);
+        assert_eq!(left_ahead(15, 10), 0);
+        assert_eq!(left_ahead(15, 1 << 62), LEAP_CAP);
     }
 
     #[test]

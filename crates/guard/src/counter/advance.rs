@@ -15,7 +15,8 @@ impl Guarded {
     /// Begins a life above `floor`, unless the counter is there already. A life of before is dead, for every server: what
     /// it has taken and not released stays.
     ///
-    /// How far `floor` is does not matter here, since a person has named it; the value found at the close must be no leap.
+    /// How far `floor` is does not matter here, since a person has named it; the value found at the close, and the row's
+    /// ceiling, must be no leap.
     pub(crate) async fn advance_to(&self, floor: u64) -> Result<(), SourceError> {
         let _one_at_a_time = self.touch.lock().await;
         let mut last = None;
@@ -54,9 +55,10 @@ impl Guarded {
         let value = self.shard.store().close(cell, life).await.map_err(|error| self.reborn(store, error))?;
         self.compare_with_taken(value);
         let (at, ceiling) = row.map_or((0, 0), |row| (row.base.max(row.seen), row.ceiling));
-        let bound = at.max(ceiling).saturating_add(leap::leap_max(at, self.raw_max(), 1)).max(floor);
-        if value > bound {
-            return Err(self.leapt(value, bound));
+        let far = leap::left_ahead(at, ceiling).saturating_add(leap::leap_max(at, self.raw_max(), 1));
+        let (found, bound) = (value.max(ceiling), at.saturating_add(far).max(floor));
+        if found > bound {
+            return Err(self.leapt(found, bound));
         }
         let opening = decreed(self.counter.clone(), life, store.clone(), value.max(floor));
         self.begin(store, opening, value).await.map(drop)

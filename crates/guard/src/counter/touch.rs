@@ -47,7 +47,8 @@ impl Guarded {
             }
             let (ledger, row, clock_ms) = self.row().await?;
             // What the ledger has permitted above all that was reported.
-            let permitted = row.as_ref().map_or(0, |row| row.ceiling.saturating_sub(row.base.max(row.seen)));
+            let permitted =
+                row.as_ref().map_or(0, |row| leap::left_ahead(row.base.max(row.seen), row.ceiling));
             if let Some(row) = row.filter(|row| self.names(row, &store, &ledger)) {
                 let refused = self.state().refused == Some(row.life);
                 if !refused {

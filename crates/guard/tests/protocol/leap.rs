@@ -86,6 +86,27 @@ async fn a_leap_found_at_a_close_opens_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_ceiling_set_far_ahead_in_the_ledger_opens_nothing() {
+    let world = World::new(2);
+    let server = world.open("server").await;
+    server.take_to(0, 5).await;
+    assert!(world.ledger.set_ceiling(&counter(0), FAR));
+    // What it permits is too much, and does no harm while the life goes on.
+    server.take_to(0, 200).await;
+    let before = world.row(0);
+    world.stores[0].restart();
+    for _ in 0..3 {
+        is_a_leap(&server, 0).await;
+        server.take(1, 1).await.unwrap();
+    }
+    assert_eq!(server.keeper.advance(&key(), 1 << 62, &[300]).await.unwrap_err().kind(), ErrorKind::Leapt);
+    server.shows_up().await;
+    let row = world.row(0);
+    assert_eq!((row.life, row.base, row.ceiling), (before.life, before.base, FAR));
+    assert!(world.row(1).ceiling < 1 << 20);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_ceiling_far_ahead_of_a_crash_is_no_leap() {
     let world = World::new(2);
     for crash in 0..5 {

@@ -42,7 +42,8 @@ impl Book {
             return Err(other_page(self.layout.as_ref(), held));
         };
         for Rebased { key, bases } in keys {
-            let before: Vec<Counter> = self.rows.keys().filter(|counter| counter.key == *key).cloned().collect();
+            let before: Vec<Counter> =
+                self.rows.keys().filter(|counter| counter.key == *key).cloned().collect();
             for counter in before {
                 if let Some(Row { life, base, ceiling, .. }) = self.rows.remove(&counter) {
                     self.forget_move(&counter);

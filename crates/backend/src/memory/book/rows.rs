@@ -20,6 +20,11 @@ impl Book {
         self.rows.get(counter)
     }
 
+    /// Sets a row's ceiling as a hand in the data would, so that no call has moved it. Whether there is such a row.
+    pub fn set_ceiling(&mut self, counter: &Counter, ceiling: u64) -> bool {
+        self.rows.get_mut(counter).map(|row| row.ceiling = ceiling).is_some()
+    }
+
     /// The rows that calls have moved since the version `since`, by version, at most `most`.
     pub fn moved(&self, under: &Incarnation, since: u64, most: usize) -> Result<Vec<Moved>, SourceError> {
         reborn_unless(&self.incarnation, under)?;

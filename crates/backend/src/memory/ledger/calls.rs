@@ -3,9 +3,10 @@
 use sequent_core::{
     BoxFuture, Durability, Incarnation, Rule, SlotIndex, SourceError,
     ledger::{
-        Advanced, Answer, Catalog, Counter, Defined, Definition, Dense, DenseAsk, DenseRow, DenseTaken, Identity, Known, LayoutBook, LayoutPage, LayoutRecord,
-        LedgerInspection, Loss, Moved, Opened, Opening, Pass, PastLife, Presence, Raise, Raised, Reading, Rebased,
-        Recovery, Row, Rows, ServerId, ShowUp, Word, Words,
+        Advanced, Answer, Catalog, Counter, Defined, Definition, Dense, DenseAsk, DenseRow, DenseTaken,
+        Identity, Known, LayoutBook, LayoutPage, LayoutRecord, LedgerInspection, Loss, Moved, Opened,
+        Opening, Pass, PastLife, Presence, Raise, Raised, Reading, Rebased, Recovery, Row, Rows, ServerId,
+        ShowUp, Word, Words,
     },
 };
 

@@ -75,6 +75,11 @@ impl MemoryLedger {
         held.book.speak_as(incarnation);
     }
 
+    /// Sets a row's ceiling as a hand in the data would. Whether there is such a row.
+    pub fn set_ceiling(&self, counter: &sequent_core::ledger::Counter, ceiling: u64) -> bool {
+        self.held().book.set_ceiling(counter, ceiling)
+    }
+
     /// Restarts intact, as a new incarnation.
     pub fn restart(&self) {
         self.held().rebear();
