@@ -8,8 +8,8 @@
 //! What it rests on:
 //!
 //! - A call that writes is one transaction of etcd (a large one several, each a call by itself, see `ledger`). It
-//!   compares the revisions of the run's token, the layout, the caller's nonce, the version and every row that it read; where
-//!   one of them moved, it has written nothing, and has read all of them anew.
+//!   compares the revisions of the run's token, the layout, the caller's nonce and the version, without which no row moves;
+//!   where one of them moved, it has written nothing, and reads all of them anew.
 //! - Every read is linearizable: of a quorum, never of one member alone. Without a quorum, nothing is answered.
 //! - A transaction of etcd has at most 128 operations, which is its default and is not asked to be raised.
 //! - The incarnation is the cluster's id and the run's token: `run` says when another one is left. It changes with each

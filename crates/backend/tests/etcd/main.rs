@@ -7,3 +7,4 @@ mod ledger;
 mod members;
 mod runs;
 mod support;
+mod tls;

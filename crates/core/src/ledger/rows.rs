@@ -140,6 +140,12 @@ pub struct Moved {
 
 /// Ceilings.
 pub trait Rows: Send + Sync {
+    /// How many counters a caller names in one call, 1 to 4096: of an engine that needs many steps for so many, fewer, so
+    /// that a call stays well within its time limit. More are taken all the same.
+    fn batch_max(&self) -> usize {
+        4096
+    }
+
     /// Reads the rows of some counters in one call. Fails with `Reborn` on a connection of another incarnation.
     fn read<'a>(
         &'a self,

@@ -12,7 +12,7 @@ use sequent_core::{
     ledger::{Answer, Counter, LayoutRecord, Ledger, LedgerInspection, Pass, Reading, ServerId},
 };
 
-use crate::{GuardConfig, counter::Debts, marks::Marks, shard::Shard};
+use crate::{GuardConfig, counter::Debts, keeper::RAISES_MAX, marks::Marks, shard::Shard};
 
 mod hearing;
 mod renewal;
@@ -134,6 +134,11 @@ impl Desk {
     /// The epoch of the layout that this server counts by.
     pub(crate) fn epoch(&self) -> u64 {
         self.layout.epoch
+    }
+
+    /// How many counters one call of this ledger names.
+    pub(crate) fn batch_max(&self) -> usize {
+        self.ledger.batch_max().clamp(1, RAISES_MAX)
     }
 
     /// The version acknowledged last.

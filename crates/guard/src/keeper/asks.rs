@@ -7,7 +7,7 @@ use sequent_core::{
     ledger::{Counter, Opened, Opening, Raise, Raised},
 };
 
-use super::{Latest, RAISES_MAX, Registry, locked};
+use super::{Latest, Registry, locked};
 use crate::{GuardConfig, counter::Guarded, desk::Desk};
 
 /// What a counter asks of the ledger.
@@ -129,7 +129,7 @@ async fn raise(
     claims: Vec<Raise>,
 ) -> Result<Vec<Raised>, SourceError> {
     desk.in_reach()?;
-    let room = RAISES_MAX.saturating_sub(claims.len());
+    let room = desk.batch_max().saturating_sub(claims.len());
     let owed = owed(desk, registry, room);
     let raises: Vec<Raise> = owed.iter().map(|(_, raise)| raise.clone()).chain(claims).collect();
     let slots = slots_of(raises.iter().map(|raise| &raise.counter));

@@ -36,8 +36,8 @@ pub(crate) use watching::Latest;
 /// Asks waiting for the next ledger call; further ones wait to get in.
 const ASKS_QUEUED_MAX: usize = 8192;
 
-/// Raises in one ledger call.
-const RAISES_MAX: usize = 4096;
+/// Raises in one ledger call; some ledgers take fewer.
+pub(crate) const RAISES_MAX: usize = 4096;
 
 /// How often a ledger that is away is tried.
 const AWAY_RETRY: Duration = Duration::from_millis(250);

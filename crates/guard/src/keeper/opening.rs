@@ -15,7 +15,7 @@ use sequent_core::{
 use tokio::sync::watch;
 
 use super::{
-    ASKS_QUEUED_MAX, Keeper, Latest, RAISES_MAX, Registry,
+    ASKS_QUEUED_MAX, Keeper, Latest, Registry,
     asks::{Ask, Shared, answer},
     dense::Dense,
 };
@@ -124,7 +124,7 @@ impl Keeper {
     ) -> Arc<Self> {
         let counters: Arc<Registry> = Arc::default();
         let (clerk, registry) = (Arc::clone(&desk), Arc::clone(&counters));
-        let (asks, driver) = Merge::new(ASKS_QUEUED_MAX, RAISES_MAX, move |asks: Vec<Ask>| {
+        let (asks, driver) = Merge::new(ASKS_QUEUED_MAX, desk.batch_max(), move |asks: Vec<Ask>| {
             let (clerk, registry) = (Arc::clone(&clerk), Arc::clone(&registry));
             Box::pin(async move { answer(&clerk, &registry, rules, asks).await })
         });

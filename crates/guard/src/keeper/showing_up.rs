@@ -9,7 +9,7 @@ use sequent_core::{Incarnation, Rule, ledger::Raise};
 use tokio::sync::watch;
 
 use super::{
-    AWAY_RETRY, Keeper, RAISES_MAX,
+    AWAY_RETRY, Keeper,
     asks::{owed, slots_of},
     is_done_with,
 };
@@ -57,9 +57,9 @@ impl Keeper {
             // Nothing may be raised; but who does not call never hears that an operator has named the loss.
             reports.clear();
         }
-        let mut rest = &reports[..];
+        let (mut rest, most) = (&reports[..], self.shared.desk.batch_max());
         loop {
-            let (batch, after) = rest.split_at(rest.len().min(RAISES_MAX));
+            let (batch, after) = rest.split_at(rest.len().min(most));
             if !self.report(&under, batch).await {
                 return;
             }
@@ -75,7 +75,7 @@ impl Keeper {
         }
         // Ids that left between the gathering of the first call and its answer: the next raise of each counter would
         // carry them, but a counter may rest.
-        let owed = owed(&self.shared.desk, &self.counters, RAISES_MAX);
+        let owed = owed(&self.shared.desk, &self.counters, most);
         if !owed.is_empty() && self.trouble().is_none() {
             self.report(&self.shared.desk.incarnation(), &owed).await;
         }

@@ -3,4 +3,5 @@
 
 mod caches;
 mod databases;
+mod etcd;
 mod orphan;

@@ -77,7 +77,7 @@ impl Work<Link> for Count<'_> {
         let (mut all, mut shown) = (Vec::with_capacity(self.asks.len()), Shown::Nonces(self.pass.nonces));
         let mut rest = self.asks;
         loop {
-            let (now, after) = rest.split_at(rest.len().min(RAISED_MAX));
+            let (now, after) = rest.split_at(fitting(rest));
             // The last of the transactions has the version of all.
             let renew = self.renew && after.is_empty();
             let ((value, version), revision) = count(link, &self.pass, shown, now, renew).await?;
@@ -88,6 +88,18 @@ impl Work<Link> for Count<'_> {
             (rest, shown) = (after, Shown::Revision(revision));
         }
     }
+}
+
+/// How many asks fit one transaction: it holds their counters, however often each is asked.
+fn fitting(asks: &[DenseAsk]) -> usize {
+    let mut keys = BTreeSet::new();
+    for (at, ask) in asks.iter().enumerate() {
+        keys.insert(&ask.key);
+        if keys.len() > RAISED_MAX {
+            return at;
+        }
+    }
+    asks.len()
 }
 
 /// Asks that fit one transaction: what became of them, the version, and the revision.
@@ -201,4 +213,24 @@ fn row(all: &str, kv: &Kv, losses: Losses) -> Result<DenseRow, SourceError> {
     let key = kv.name()?.strip_prefix(all).ok_or_else(|| unreadable("name of a dense counter"))?;
     let kept: Kept = value::of("dense counter", kv)?;
     Ok(DenseRow { key: Key::from_stored(key), value: kept.given(losses), begun_at_ms: kept.begun_at_ms })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn asks_of_one_counter_are_one_transaction_and_too_many_counters_are_several() {
+        let ask = |at: usize| DenseAsk {
+            key: Key::from_stored(&format!("k{at}")),
+            count: 1,
+            limit: u64::MAX,
+            above: 0,
+        };
+        let one: Vec<DenseAsk> = (0..4096).map(|_| ask(0)).collect();
+        assert_eq!(fitting(&one), 4096);
+        let each_twice: Vec<DenseAsk> = (0..1000).map(|at| ask(at / 2)).collect();
+        assert_eq!(fitting(&each_twice), 2 * RAISED_MAX);
+        assert_eq!(fitting(&[]), 0);
+    }
 }

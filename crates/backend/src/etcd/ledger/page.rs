@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     etcd::{
-        gateway::{Op, Span, Unchanged},
+        gateway::{Op, Span},
         link::{Link, Voice},
         names::Names,
         value::{self, Answers},
@@ -39,7 +39,6 @@ pub(super) const OPENED_MAX: usize = (OPS_MAX - OPS_OF_A_PAGE) / 2;
 pub(super) struct Page {
     pub(super) head: Head,
     rows: BTreeMap<Counter, Option<Row>>,
-    read: Vec<Unchanged>,
     moved: BTreeSet<Counter>,
     ended: Vec<(Counter, KeptPast)>,
 }
@@ -53,14 +52,12 @@ impl Page {
         answers: &mut Answers,
     ) -> Result<Self, SourceError> {
         let head = Head::of(voice, names, pass.server, answers)?;
-        let (mut rows, mut read) = (BTreeMap::new(), Vec::with_capacity(counters.len()));
+        let mut rows = BTreeMap::new();
         for counter in counters {
-            let kv = answers.one();
-            read.push((names.row(counter), kv.as_ref().map_or(0, |kv| kv.mod_revision)));
-            let row = kv.map(|kv| KeptRow::read(&kv, head.losses)).transpose()?;
+            let row = answers.one().map(|kv| KeptRow::read(&kv, head.losses)).transpose()?;
             rows.insert((*counter).clone(), row);
         }
-        Ok(Self { head, rows, read, moved: BTreeSet::new(), ended: Vec::new() })
+        Ok(Self { head, rows, moved: BTreeSet::new(), ended: Vec::new() })
     }
 
     /// The row of a counter of this page.
@@ -86,12 +83,12 @@ impl Page {
         self.head.version.saturating_add(u64::from(!self.moved.is_empty()))
     }
 
-    fn change(mut self, names: &Names, pass: &Pass<'_>) -> Change {
+    /// It rests on the version, without which no row moves.
+    fn change(self, names: &Names, pass: &Pass<'_>) -> Change {
         let mut ops = vec![self.head.sign(names, pass)];
         if !self.moved.is_empty() {
             self.write(names, &mut ops);
         }
-        self.head.unchanged.append(&mut self.read);
         Change { unchanged: self.head.unchanged, ops }
     }
 

@@ -31,7 +31,14 @@ const PAGE: usize = 1000;
 const SPANS_AT_ONCE: usize = 100;
 const ROWS_AT_FIRST: usize = 50;
 
+/// A call of so many takes some ten transactions.
+const BATCH_MAX: usize = 1024;
+
 impl Rows for EtcdLedger {
+    fn batch_max(&self) -> usize {
+        BATCH_MAX
+    }
+
     fn read<'a>(
         &'a self,
         under: &'a Incarnation,
