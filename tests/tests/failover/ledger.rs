@@ -2,6 +2,9 @@
 
 use std::time::{Duration, Instant};
 
+use sequent_core::{Clock, SystemClock};
+use sequent_engine::Timestamp;
+
 use crate::{
     fault::Fault,
     harness::{Harness, PATIENCE, until},
@@ -184,8 +187,9 @@ async fn version(harness: &Harness) -> u64 {
     said.trim().parse().unwrap()
 }
 
-/// The same copy again, with every server stopped.
+/// The same copy again, with every server stopped; what was lost since is worked out from when it was made.
 async fn put_back_while_nobody_runs(harness: &Harness, load: &Load) {
+    let since = Timestamp::from_millisecond(i64::try_from(SystemClock.wall_ms()).unwrap()).unwrap();
     let old = {
         let copy = harness.ring.ledger.db.copy().await;
         let more = harness.servers[0].operate(&["next", "order", "-n", "500"]).succeeded().numbers();
@@ -198,7 +202,12 @@ async fn put_back_while_nobody_runs(harness: &Harness, load: &Load) {
         let refused = server.operate(&["next", "order", "-n", "5"]);
         refused.refused(3, &["RECOVERY_REQUIRED", "sequent recover"]);
     }
-    harness.servers[1].operate(&["recover", "--bump", LOSS]).succeeded();
+    let worked_out = harness.servers[1].operate(&["recover", "--since", &since.to_string()]).succeeded();
+    println!("{}", worked_out.out);
+    for server in &harness.servers {
+        server.operate(&["next", "order"]).refused(3, &["RECOVERY_REQUIRED"]);
+    }
+    harness.servers[1].operate(&["recover", "--since", &since.to_string(), "--yes"]).succeeded();
     for server in &harness.servers {
         let numbers = server.operate(&["next", "order", "-n", "500"]).succeeded().numbers();
         load.journal.bits.add("after the second recovery", numbers);

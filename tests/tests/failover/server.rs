@@ -75,6 +75,12 @@ impl Server {
         tokio::task::block_in_place(|| process.wait()).code
     }
 
+    /// Loses its data directory.
+    #[allow(dead_code, reason = "the tests of stores do")]
+    pub(crate) fn forget(&self) {
+        std::fs::remove_dir_all(self.place.data()).unwrap();
+    }
+
     /// Another command on its cluster, as an operator gives it.
     pub(crate) fn operate(&self, args: &[&str]) -> Ran {
         let (config, data) = (self.config.display().to_string(), self.place.data().display().to_string());

@@ -3,9 +3,11 @@
 #![allow(clippy::disallowed_methods, reason = "bounds of patience with real processes")]
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests fail as tests do")]
 
+mod behind;
 #[path = "../sdk/everybody/bits.rs"]
 mod bits;
 mod config;
+mod dense;
 mod doctor;
 mod etcd;
 #[allow(dead_code, reason = "shared with the tests of failover, which use all of it")]
@@ -19,6 +21,8 @@ mod mixed;
 #[allow(dead_code, reason = "shared with the tests of processes, which use all of it")]
 #[path = "../processes/place.rs"]
 mod place;
+mod poisoned;
+mod restarts;
 mod restored;
 #[allow(dead_code, reason = "shared with the tests of failover, which use all of it")]
 #[path = "../failover/server.rs"]

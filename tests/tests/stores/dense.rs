@@ -1,0 +1,99 @@
+//! Dense numbers on real processes: many callers of two servers, one of which is killed; and a ledger put back to a copy
+//! older than its last mark while every server is stopped.
+
+use std::sync::Arc;
+
+use sequent_client::Client;
+use sequent_testkit::servers::MariaDb;
+use tokio::task::JoinSet;
+
+use crate::{
+    bits::Bits,
+    http::Http,
+    server::Server,
+    site::{maria, password_file},
+};
+
+/// Callers of each server, and the numbers that each asks for one by one.
+const CALLERS: usize = 32;
+const ROUNDS: usize = 40;
+
+/// The shards are files of one machine, and the ledger is another's.
+fn config(ledger: &MariaDb, folder: &std::path::Path) -> String {
+    let file = |slot: usize| folder.join(format!("shard-{slot}.db")).display().to_string();
+    let (address, password) = (ledger.address(), password_file(folder, "password").display().to_string());
+    format!(
+        "cluster = \"c\"\n[ring]\nshard_bits = 1\nmemory_bits = 0\n[limits]\ndeadline_ms = 20000\n\
+         [[sequence]]\nname = \"invoice\"\nplacement = \"dense\"\n\
+         [[shard]]\nslot = 0\nstore = \"sqlite\"\npath = \"{}\"\n[[shard]]\nslot = 1\nstore = \"sqlite\"\npath = \"{}\"\n\
+         [ledger]\nstore = \"mysql\"\nurl = \"mysql://sequent@{address}/ledger\"\npassword_file = \"{password}\"\n",
+        file(0),
+        file(1),
+    )
+}
+
+/// One caller, who asks one by one: his numbers ascend. Ends where his server is gone.
+async fn ask(door: std::net::SocketAddr, bits: Arc<Bits>) -> Vec<u64> {
+    let mut own: Vec<u64> = Vec::new();
+    let Ok(mut http) = Http::connect(door).await else { return own };
+    for _ in 0..ROUNDS {
+        let Ok(numbers) = http.next_of("invoice", 1).await else { break };
+        assert!(own.last().is_none_or(|last| *last < numbers[0]), "{own:?} and then {numbers:?}");
+        bits.add("a caller", numbers.iter().copied());
+        own.extend(numbers);
+    }
+    own
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_killed_server_costs_no_more_numbers_than_it_had_callers_and_an_older_ledger_gives_none() {
+    let ledger = MariaDb::start().await;
+    maria(&ledger, "ledger", "ledger").await;
+    let folder = tempfile::tempdir().unwrap();
+    let config = config(&ledger, folder.path());
+    let mut servers = [Server::start(&config), Server::start(&config)];
+    let bits = Arc::<Bits>::default();
+    let mut callers = JoinSet::new();
+    for door in servers.iter().flat_map(|server| [server.http(); CALLERS]) {
+        callers.spawn(ask(door, Arc::clone(&bits)));
+    }
+    crate::load::until("half of them", async || bits.count() >= (CALLERS * ROUNDS) as u64).await;
+    servers[0].kill();
+    let mut all = callers.join_all().await.concat();
+    all.sort_unstable();
+    let (count, highest) = (bits.count(), *all.last().unwrap());
+    assert_eq!(count, all.len() as u64);
+    let lost = highest - count;
+    assert!(lost <= CALLERS as u64, "{lost} of {highest} were given to nobody: only answers can be lost");
+    println!(
+        "{count} of {highest} numbers, none twice, {lost} lost with {CALLERS} callers of a killed server"
+    );
+    servers[0].restart();
+    let client = Client::connect(&format!("http://{}", servers[1].grpc())).await.unwrap();
+    let next = client.sequence("invoice").unwrap().next().await.unwrap().get();
+    assert_eq!(u64::try_from(next).unwrap(), highest + 1, "the SDK asks one by one, and nothing is skipped");
+    for server in &mut servers {
+        assert_eq!(server.drain(), Some(0));
+    }
+    put_back(&ledger, &servers, highest + 1).await;
+}
+
+/// The ledger from a copy, with nobody running, once numbers were given since.
+async fn put_back(ledger: &MariaDb, servers: &[Server; 2], mut highest: u64) {
+    let old = ledger.copy().await;
+    let since = servers[0].operate(&["next", "invoice", "-n", "20"]).succeeded().numbers();
+    assert_eq!(since, (highest + 1..=highest + 20).collect::<Vec<_>>());
+    highest += 20;
+    ledger.stop().await;
+    ledger.restore_from(&old).await;
+    // One that kept nothing beside the shards learns it from their marks.
+    servers[1].forget();
+    for server in servers {
+        let refused = server.operate(&["next", "invoice"]);
+        refused.refused(3, &["RECOVERY_REQUIRED", "sequent recover"]);
+    }
+    servers[1].operate(&["recover", "--bump", "100"]).succeeded();
+    let after = servers[0].operate(&["next", "invoice", "-n", "3"]).succeeded().numbers();
+    assert!(after[0] > highest, "{after:?} after {highest}");
+    assert_eq!(after, (after[0]..after[0] + 3).collect::<Vec<_>>());
+}
