@@ -55,6 +55,9 @@ impl FromStr for Life {
     }
 }
 
+/// How the name of no store begins.
+const NOBODY: &str = "none: ";
+
 /// Which run of which data of a store or ledger is speaking; learned once, when a connection is opened.
 ///
 /// It changes at restart, failover and restore. Only equality has a meaning; the text is for people.
@@ -65,6 +68,22 @@ impl Incarnation {
     /// An incarnation from whatever the engine says of itself, joined to one text.
     pub fn new(text: impl Into<Arc<str>>) -> Self {
         Self(text.into())
+    }
+
+    /// What a row names as its store while no store knows of its life: no store says that of itself, so whoever comes to
+    /// it first opens the next one.
+    ///
+    /// ```
+    /// use sequent_core::Incarnation;
+    /// assert!(Incarnation::nobody("advanced").is_nobody() && !Incarnation::new("a file").is_nobody());
+    /// ```
+    pub fn nobody(why: &str) -> Self {
+        Self(format!("{NOBODY}{why}").into())
+    }
+
+    /// Whether it stands for no store.
+    pub fn is_nobody(&self) -> bool {
+        self.0.starts_with(NOBODY)
     }
 
     /// The text, as it is kept in a ledger.

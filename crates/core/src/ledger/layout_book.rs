@@ -118,7 +118,7 @@ impl LayoutChange {
 
     /// What a row names as its store while nobody has opened a life in the next layout: no store says that of itself.
     pub fn marker(&self) -> Incarnation {
-        Incarnation::new(format!("none: the layout of epoch {} begins here", self.next.epoch))
+        Incarnation::nobody(&format!("the layout of epoch {} begins here", self.next.epoch))
     }
 }
 

@@ -80,10 +80,13 @@ impl Doctor<'_> {
         let shards = self.shards(record.as_ref(), files)?;
         let (own, shards): (Vec<Shard>, Vec<Shard>) =
             shards.into_iter().partition(|shard| shard.part.place == Place::Memory);
-        let asks = shards.iter().map(|shard| (shard.clone(), keys_of(shard.part.slot, &rows))).collect();
+        let epoch = record.as_ref().map_or(1, |record| record.epoch);
+        let asks =
+            shards.iter().map(|shard| (shard.clone(), cells_of(&keys_of(shard.part.slot, &rows), epoch)));
+        let asks = asks.collect();
         let seen = look::into_shards(asks, env).await;
         let verdicts = match held {
-            Some(held) => self.judge(&shards, &seen, &rows, &held.inspection.incarnation).await,
+            Some(held) => self.judge((&shards, epoch), &seen, &rows, &held.inspection.incarnation).await,
             None => Vec::new(),
         };
         let mut examined = Examined::new(self.config);
@@ -112,7 +115,7 @@ impl Doctor<'_> {
     /// Judges every counter; those that servers may just be changing are looked at again before anything is said of them.
     async fn judge(
         &self,
-        shards: &[Shard],
+        (shards, epoch): (&[Shard], u64),
         seen: &[(SlotIndex, look::Looked<Examination>)],
         rows: &Rows,
         speaks: &Incarnation,
@@ -129,7 +132,7 @@ impl Doctor<'_> {
             of_slot.map(|verdict| verdict.counter.key.clone()).collect::<Vec<Key>>()
         };
         let again = shards.iter().filter(|shard| !keys(shard.part.slot).is_empty());
-        let asks = again.map(|shard| (shard.clone(), keys(shard.part.slot))).collect();
+        let asks = again.map(|shard| (shard.clone(), cells_of(&keys(shard.part.slot), epoch))).collect();
         let env = &self.options.env;
         let before = look::into_ledger(&*self.ledger, env).await;
         let seen = look::into_shards(asks, env).await;
@@ -179,13 +182,20 @@ impl Doctor<'_> {
 }
 
 fn rows_of(held: Option<&LedgerExamination>) -> Rows {
-    held.map(|held| held.rows.iter().cloned().collect()).unwrap_or_default()
+    // A life that an operator began no store has heard of yet.
+    let begun = |row: &&(Counter, Row)| !row.1.store.is_nobody();
+    held.map(|held| held.rows.iter().filter(begun).cloned().collect()).unwrap_or_default()
 }
 
 /// The keys whose cells of this slot are compared.
 fn keys_of(slot: SlotIndex, rows: &Rows) -> Vec<Key> {
     let of_slot = rows.keys().filter(|counter| counter.slot == slot);
     of_slot.take(look::COUNTERS_MAX).map(|counter| counter.key.clone()).collect()
+}
+
+/// What their cells are called under the layout in force.
+fn cells_of(keys: &[Key], epoch: u64) -> Vec<Key> {
+    keys.iter().map(|key| key.in_epoch(epoch)).collect()
 }
 
 /// The stamp that belongs into a slot.

@@ -14,9 +14,8 @@ use crate::{
     leap,
 };
 
-/// What a row names as its store where a life begins that no store knows of: no store says that of itself, so whoever
-/// comes to it first opens the next one.
-const NOBODY: &str = "none: advanced by an operator";
+/// Why a life that begins here is no store's.
+const ADVANCED: &str = "advanced by an operator";
 
 /// How far a counter is, and may be moved without a leap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -99,7 +98,7 @@ async fn advance_one(
         return Ok(());
     }
     let life = Life::random(&*shared.env.entropy);
-    let opening = decreed(counter, life, Incarnation::new(NOBODY), floor);
+    let opening = decreed(counter, life, Incarnation::nobody(ADVANCED), floor);
     match shared.ask(Ask::Open(opening)).await?.opened()? {
         Opened::Row(_) => Ok(()),
         Opened::Leapt { found, bound } => {

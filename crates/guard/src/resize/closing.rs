@@ -3,16 +3,17 @@
 use std::sync::Arc;
 
 use sequent_core::{
-    Cell, Life, Rule, Rules, SlotIndex, SourceError,
+    Block, Cell, ErrorKind, Life, Rule, Rules, SlotIndex, SourceError,
     ledger::{Counter, LayoutChange, Row},
 };
-use tokio::task::JoinSet;
+use tokio::{task::JoinSet, time::timeout};
 
 use super::{
-    KeyPlan, Resize,
-    look::{Seen, Sight, is_nobodys},
+    KeyPlan, Plan, Resize,
+    look::{Seen, Sight, place},
     shown,
 };
+use crate::leap;
 
 /// Cells that are closed at once.
 const CLOSES_MAX: usize = 32;
@@ -28,6 +29,15 @@ struct Work {
     seen: Option<Seen>,
 }
 
+/// What is done with a cell.
+#[derive(Clone, Copy)]
+enum How {
+    /// It is closed, for a life that nobody has.
+    Close,
+    /// It is only read.
+    Read,
+}
+
 impl Resize {
     /// Closes the cells of these keys; returns how far each of their counters was.
     pub(super) async fn close(
@@ -36,36 +46,60 @@ impl Resize {
         change: &LayoutChange,
         keys: &[KeyPlan],
     ) -> Result<Vec<Highest>, SourceError> {
+        self.values(sight, change, keys, How::Close).await
+    }
+
+    /// Reads how far the cells are, so that the plan says so, and what can't be followed is told before anything is changed.
+    pub(super) async fn read_values(&self, sight: &Sight, plan: &mut Plan) -> Result<(), SourceError> {
+        let highest = self.values(sight, &plan.change, &plan.keys, How::Read).await?;
+        let layout = plan.change.from.layout;
+        for (key, highest) in plan.keys.iter_mut().zip(highest) {
+            for (slot, raw) in highest {
+                let row = key.rows.iter_mut().find(|(of, _)| *of == slot);
+                row.into_iter().for_each(|(_, row)| row.ceiling = row.ceiling.max(raw));
+            }
+            key.last = place(layout, &key.rows, |row| row.ceiling);
+        }
+        Ok(())
+    }
+
+    async fn values(
+        &self,
+        sight: &Sight,
+        change: &LayoutChange,
+        keys: &[KeyPlan],
+        how: How,
+    ) -> Result<Vec<Highest>, SourceError> {
         let mut works: Vec<Work> = Vec::new();
         for (at, plan) in keys.iter().enumerate() {
             for (slot, row) in &plan.rows {
-                let seen = Some(*slot).filter(|_| !is_nobodys(row)).and_then(|slot| sight.of(slot)).cloned();
+                let seen = Some(*slot).filter(|_| !row.store.is_nobody()).and_then(|slot| sight.of(slot));
                 let counter = Counter { slot: *slot, key: plan.key.clone() };
-                works.push(Work { key: at, counter, row: row.clone(), seen });
+                works.push(Work { key: at, counter, row: row.clone(), seen: seen.cloned() });
             }
         }
         let mut highest = vec![Highest::new(); keys.len()];
+        let how = if self.rules.keep(Rule::ResizeFence) { how } else { How::Read };
         let mut rest = works.into_iter();
         loop {
-            let mut closes = JoinSet::new();
+            let mut asked = JoinSet::new();
             for work in rest.by_ref().take(CLOSES_MAX) {
-                let (limit, rules, epoch) = (self.limit, self.rules, change.from.epoch);
+                let (limit, epoch) = (self.limit, change.from.epoch);
                 let life = Life::random(&*self.env.entropy);
-                closes.spawn(async move {
-                    let value = tokio::time::timeout(limit, value(&work, rules, (epoch, life))).await;
+                asked.spawn(async move {
+                    let value = timeout(limit, value(&work, how, (epoch, life))).await;
                     (work, value)
                 });
             }
-            if closes.is_empty() {
+            if asked.is_empty() {
                 return Ok(highest);
             }
-            while let Some(closed) = closes.join_next().await {
-                let ended =
-                    |error| SourceError::new(sequent_core::ErrorKind::Unavailable, "close").because(error);
-                let (Work { key, counter, row, .. }, value) = closed.map_err(ended)?;
-                let late =
-                    |_| Err(SourceError::new(sequent_core::ErrorKind::Timeout, "close: no answer in time"));
+            while let Some(answer) = asked.join_next().await {
+                let ended = |error| SourceError::new(ErrorKind::Unavailable, "close").because(error);
+                let (Work { key, counter, row, .. }, value) = answer.map_err(ended)?;
+                let late = |_| Err(SourceError::new(ErrorKind::Timeout, "close: no answer in time"));
                 let value = value.unwrap_or_else(late).map_err(|error| error.during(shown(&counter)))?;
+                no_leap(&counter, &row, value)?;
                 let value = if self.rules.keep(Rule::ResizeValues) { value } else { 0 };
                 highest[key].push((counter.slot, row.ceiling.max(value)));
             }
@@ -73,19 +107,40 @@ impl Resize {
     }
 }
 
-/// How far a cell is, closed; 0 where there is no store, or nothing in it.
+/// How far a cell is; 0 where there is no store, or nothing in it.
 async fn value(
     Work { counter, row, seen, .. }: &Work,
-    rules: Rules,
+    how: How,
     (epoch, life): (u64, Life),
 ) -> Result<u64, SourceError> {
     let Some(Seen { store, found, .. }) = seen else { return Ok(0) };
     let (store, key) = (Arc::clone(store), counter.key.in_epoch(epoch));
     let cell = Cell { key: &key, under: &found.incarnation };
-    if rules.keep(Rule::ResizeFence) {
-        return store.close(cell, life).await;
+    match how {
+        How::Close => store.close(cell, life).await,
+        How::Read => match store.lift(cell, row.life, 0).await {
+            // Of another life, closed, or gone: how far it was is told when it is closed.
+            Err(error) if error.kind() == ErrorKind::Regressed => Ok(0),
+            held => held,
+        },
     }
-    Ok(store.lift(cell, row.life, 0).await.unwrap_or(0))
+}
+
+/// Nothing follows a leap: a counter that was set by hand, in the store or in the ledger, must not take the whole key with it.
+fn no_leap(counter: &Counter, row: &Row, value: u64) -> Result<(), SourceError> {
+    let at = row.base.max(row.seen);
+    let far = leap::left_ahead(at, row.ceiling).saturating_add(leap::leap_max(at, Block::NUMBER_MAX, 1));
+    let (found, bound) = (value.max(row.ceiling), at.saturating_add(far));
+    if found <= bound {
+        return Ok(());
+    }
+    let place = if value > bound { "the store" } else { "the ledger" };
+    let context = format!(
+        "{}: {place} has raw id {found}, which is a leap: at most {bound} is followed; set the counter right there, by hand, \
+         and give the command once more",
+        shown(counter)
+    );
+    Err(SourceError::new(ErrorKind::Leapt, context))
 }
 
 /// For each slot of the next layout the raw id that its counter must be past.

@@ -6,7 +6,7 @@ use std::{
 };
 
 use sequent_core::{
-    ErrorKind, Inspection, Key, LedgerId, SlotIndex, SourceError, Store,
+    ErrorKind, Inspection, Key, Layout, LedgerId, SlotIndex, SourceError, Store,
     ledger::{Counter, LayoutChange, LayoutPage, Row},
     mark_of,
 };
@@ -46,7 +46,7 @@ impl Sight {
         self.stores.iter().find(|seen| seen.was == Some(slot))
     }
 
-    fn change(&self, next: sequent_core::Layout) -> Option<LayoutChange> {
+    fn change(&self, next: Layout) -> Option<LayoutChange> {
         if self.page.is_fenced { self.page.change() } else { self.page.planned(next).change() }
     }
 }
@@ -167,7 +167,7 @@ impl Resize {
 
     /// Every slot that has counters needs its store: what is not closed there could be taken from.
     fn all_there(&self, sight: &Sight, keys: &[KeyPlan]) -> Result<(), SourceError> {
-        let rows = keys.iter().flat_map(|key| &key.rows).filter(|(_, row)| !is_nobodys(row));
+        let rows = keys.iter().flat_map(|key| &key.rows).filter(|(_, row)| !row.store.is_nobody());
         let used: BTreeSet<SlotIndex> = rows.map(|(slot, _)| *slot).collect();
         let missing = used.into_iter().find(|slot| sight.of(*slot).is_none() && !self.gone.contains(slot));
         missing.map_or(Ok(()), |slot| {
@@ -179,11 +179,6 @@ impl Resize {
     }
 }
 
-/// Whether no store has ever known of this row's life.
-pub(super) fn is_nobodys(row: &Row) -> bool {
-    row.store.as_str().starts_with("none: ")
-}
-
 fn keys(change: &LayoutChange, rows: Vec<(Counter, Row)>) -> Vec<KeyPlan> {
     let mut keys: BTreeMap<Key, Vec<(SlotIndex, Row)>> = BTreeMap::new();
     let marker = change.marker();
@@ -193,16 +188,18 @@ fn keys(change: &LayoutChange, rows: Vec<(Counter, Row)>) -> Vec<KeyPlan> {
         }
     }
     let layout = change.from.layout;
-    let place = |rows: &[(SlotIndex, Row)], of: fn(&Row) -> u64| {
-        rows.iter().filter_map(|(slot, row)| layout.place_of(of(row), *slot)).max()
-    };
     let plan = |(key, rows): (Key, Vec<(SlotIndex, Row)>)| KeyPlan {
         key,
-        taken: place(&rows, |row| row.seen),
-        last: place(&rows, |row| row.ceiling),
+        taken: place(layout, &rows, |row| row.seen),
+        last: place(layout, &rows, |row| row.ceiling),
         rows,
     };
     keys.into_iter().map(plan).collect()
+}
+
+/// The place of the highest number that `of` says of any of a key's rows.
+pub(super) fn place(layout: Layout, rows: &[(SlotIndex, Row)], of: fn(&Row) -> u64) -> Option<u64> {
+    rows.iter().filter_map(|(slot, row)| layout.place_of(of(row), *slot)).max()
 }
 
 /// Refuses two stores that say that they are one slot's, one store twice, and two that shall have one slot.

@@ -100,7 +100,7 @@ pub struct KeyPlan {
     pub key: Key,
     /// The place, from 0, of the highest number that servers have reported as taken; `None`: none.
     pub taken: Option<u64>,
-    /// The place of the highest number that can have been given, as far as the ledger has permitted.
+    /// The place of the highest number that can have been given: as far as the ledger has permitted, and the cells are.
     pub last: Option<u64>,
     /// Its rows in the layout before.
     rows: Vec<(SlotIndex, Row)>,
@@ -115,7 +115,9 @@ impl Resize {
     /// too many counters. `LedgerBehind` where the ledger went back. Those of the ledger and the stores.
     pub async fn plan(&self) -> Result<Plan, SourceError> {
         let sight = self.look().await?;
-        self.plan_of(&sight).await
+        let mut plan = self.plan_of(&sight).await?;
+        self.read_values(&sight, &mut plan).await?;
+        Ok(plan)
     }
 
     /// Does it, from wherever it has come to. `tell` hears of each step.

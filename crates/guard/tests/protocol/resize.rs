@@ -249,3 +249,31 @@ async fn what_would_not_be_safe_is_refused_and_changes_nothing() {
     assert_eq!(growth.take_often(&new, 1, 30).await, 30, "a person says that nobody can reach it");
     assert_eq!(*growth.repeats.lock().unwrap(), [""; 0]);
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_leap_is_told_before_anything_is_changed_and_takes_no_key_with_it() {
+    let growth = Growth::of(Rules::ALL);
+    let old = growth.before.open("old").await;
+    growth.take_often(&old, 0, 20).await;
+    old.shows_up().await;
+    let value = growth.before.cell(0).value;
+    growth.before.stores[0].set_value(&crate::harness::key(), 1 << 62);
+    let error = growth.resize().plan().await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Leapt, "{error}");
+    assert!(
+        error.to_string().contains("slot 0 key order: the store has raw id 4611686018427387904"),
+        "{error}"
+    );
+    growth.before.stores[0].set_value(&crate::harness::key(), value + 7);
+    let plan = growth.resize().plan().await.unwrap();
+    assert!(plan.keys[0].last >= Some(value + 6), "{plan:?}");
+    // Set only after the look: it stops at the close, and goes on once it is right.
+    growth.before.stores[0].set_value(&crate::harness::key(), 1 << 62);
+    let error = growth.resize().run(&|_| {}).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Leapt, "{error}");
+    growth.before.stores[0].set_value(&crate::harness::key(), value + 7);
+    growth.resize().run(&|_| {}).await.unwrap();
+    let new = growth.after.open("new").await;
+    assert!(growth.take(&new, 0).await.unwrap() < 1 << 20);
+    assert_eq!(*growth.repeats.lock().unwrap(), [""; 0]);
+}

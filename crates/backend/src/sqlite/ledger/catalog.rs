@@ -95,7 +95,8 @@ impl Work for ReadAdvanced {
     const FRAME: Frame = Frame::Bare;
 
     async fn run(&self, link: &mut Link) -> Result<Vec<Advanced>, Fault> {
-        let rows: Vec<(String, i64)> = link.rows(query_as("SELECT k, number FROM advances ORDER BY k")).await?;
+        let rows: Vec<(String, i64)> =
+            link.rows(query_as("SELECT k, number FROM advances ORDER BY k")).await?;
         let note = |(key, to): (String, i64)| Advanced { key: Key::from_stored(&key), to: kept(to) };
         Ok(rows.into_iter().map(note).collect())
     }

@@ -163,7 +163,8 @@ async fn write(link: &mut Link, page: &LayoutPage) -> Result<(), Fault> {
         VALUES (1, ?1, ?2, ?3, ?4, ?5, ?6, ?7)";
     let LayoutPage { cluster, layout, epoch, next, is_fenced } = page;
     let query = query(sql).bind(cluster.as_str()).bind(layout.shard_bits()).bind(layout.memory_bits());
-    let query = query.bind(capped(*epoch)).bind(next.map(Layout::shard_bits)).bind(next.map(Layout::memory_bits));
+    let query =
+        query.bind(capped(*epoch)).bind(next.map(Layout::shard_bits)).bind(next.map(Layout::memory_bits));
     link.run(query.bind(*is_fenced)).await?;
     Ok(())
 }
