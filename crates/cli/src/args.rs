@@ -9,6 +9,8 @@ use crate::commands::{
     shards, show,
 };
 
+use crate::logging::LogFormat;
+
 /// Help is wrapped here at the widest, so that it reads like a page and not like a log.
 const WIDTH_MAX: usize = 100;
 
@@ -59,6 +61,10 @@ pub(crate) struct Globals {
     /// Log more to standard error: -v what happens, -vv how, -vvv everything; or SEQUENT_LOG=filter
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     pub(crate) verbose: u8,
+    /// How log lines are written: text, or json, one object a line
+    #[arg(long, global = true, value_name = "FORMAT", env = "SEQUENT_LOG_FORMAT", hide_env_values = true)]
+    #[arg(value_enum, default_value_t = LogFormat::Text, hide_default_value = true, hide_possible_values = true)]
+    pub(crate) log_format: LogFormat,
 }
 
 /// What can be asked for.

@@ -2,6 +2,7 @@
 
 use std::io;
 
+use clap::ValueEnum;
 use tracing_subscriber::EnvFilter;
 
 use crate::failure::Failure;
@@ -9,23 +10,38 @@ use crate::failure::Failure;
 /// Where a filter may be set: `SEQUENT_LOG=debug`, or by target as `tracing` knows it.
 const VARIABLE: &str = "SEQUENT_LOG";
 
+/// How log lines are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LogFormat {
+    /// For people.
+    Text,
+    /// One object a line, for machines: a line's fields beside its message, and the request that it belongs to.
+    Json,
+}
+
 /// Starts logging; `verbose` is how often `-v` was given, `quiet` the filter without it.
-pub(crate) fn start(verbose: u8, quiet: &str) -> Result<(), Failure> {
-    let filter = match (verbose, std::env::var(VARIABLE)) {
+pub(crate) fn start(verbose: u8, quiet: &str, format: LogFormat) -> Result<(), Failure> {
+    let lines = tracing_subscriber::fmt()
+        .with_env_filter(filter(verbose, quiet)?)
+        .with_writer(io::stderr)
+        // It would say on standard error that standard error can't be written to, and panic.
+        .log_internal_errors(false);
+    match format {
+        LogFormat::Text => lines.with_ansi(io::IsTerminal::is_terminal(&io::stderr())).init(),
+        LogFormat::Json => {
+            lines.json().flatten_event(true).with_current_span(true).with_span_list(false).init();
+        }
+    }
+    Ok(())
+}
+
+fn filter(verbose: u8, quiet: &str) -> Result<EnvFilter, Failure> {
+    Ok(match (verbose, std::env::var(VARIABLE)) {
         (0, Ok(directives)) if !directives.is_empty() => EnvFilter::try_new(&directives)
             .map_err(|error| Failure::argument(VARIABLE, &directives, format!("a log filter ({error})")))?,
         (0, _) => EnvFilter::new(quiet),
         (1, _) => EnvFilter::new("info"),
         (2, _) => EnvFilter::new("debug"),
         _ => EnvFilter::new("trace"),
-    };
-    let colour = io::IsTerminal::is_terminal(&io::stderr());
-    tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_writer(io::stderr)
-        .with_ansi(colour)
-        // It would say on standard error that standard error can't be written to, and panic.
-        .log_internal_errors(false)
-        .init();
-    Ok(())
+    })
 }

@@ -60,7 +60,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
         _ if cli.globals.json => "off",
         _ => "warn",
     };
-    logging::start(cli.globals.verbose, quiet)?;
+    logging::start(cli.globals.verbose, quiet, cli.globals.log_format)?;
     let cluster = Cluster::new(cli.globals);
     match cli.command {
         Command::Completions(command) => command.run(),

@@ -18,11 +18,11 @@ use crate::{
     catalog::Catalog,
     config::{Config, LimitsPart},
     error::reason_of,
-    events::{Gauges, Memory, Refills, Seldom, Waits},
+    events::{Gauges, Memory, Refills, Seldom, Waits, told},
     floors::Floors,
     live::{Keyed, Live},
     registry::Registry,
-    report::Status,
+    report::{EventReport, Status},
     tasks::Tasks,
     wall::Wall,
 };
@@ -98,6 +98,11 @@ impl Engine {
     /// How slots, ledger and live keys are.
     pub async fn status(&self) -> Status {
         crate::status::status(&self.0).await
+    }
+
+    /// What happened lately, for people, newest first.
+    pub fn told(&self) -> Vec<EventReport> {
+        told(&self.0.memory.all())
     }
 
     /// What happened lately, oldest first: at most [`RECENT_MAX`](crate::RECENT_MAX) events.

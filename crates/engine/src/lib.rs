@@ -40,6 +40,7 @@ mod events;
 mod floors;
 mod footing;
 mod ground;
+mod headroom;
 mod limit;
 mod live;
 mod making;

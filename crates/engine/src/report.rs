@@ -240,6 +240,25 @@ pub struct Status {
     pub shards: Vec<ShardReport>,
     /// The keys in use.
     pub keys: Vec<KeyReport>,
+    /// What happened lately, newest first; at most fifty.
+    pub events: Vec<EventReport>,
+}
+
+/// Something that happened, for people.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct EventReport {
+    /// When, in milliseconds since 1970.
+    pub at_ms: u64,
+    /// What, in a word or two: `evicted`, `rescued`, `ledger lost`.
+    pub kind: &'static str,
+    /// `info`: all is well; `warning`: the cluster deals with it; `error`: a person should look.
+    pub severity: &'static str,
+    /// The slot, where one is concerned.
+    pub slot: Option<SlotIndex>,
+    /// The class of the cause, where there is one.
+    pub cause: Option<&'static str>,
+    /// What was found.
+    pub text: String,
 }
 
 /// A caller that holds a number which this cluster can't have given.
@@ -266,6 +285,12 @@ pub struct KeyReport {
     pub given: u64,
     /// Numbers a second, lately.
     pub rate: f64,
+    /// Numbers left of its range, at most.
+    pub left: u64,
+    /// What part of its range that is.
+    pub headroom: f64,
+    /// When its range ends at the last minute's consumption, in seconds from now; absent: not within a hundred years.
+    pub ends_in_s: Option<u64>,
 }
 
 fn as_text<S: serde::Serializer>(name: &SequenceName, to: S) -> Result<S::Ok, S::Error> {

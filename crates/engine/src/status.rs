@@ -12,6 +12,7 @@ use crate::{
     Reason, Recent,
     desk::report_word,
     engine::Inner,
+    events::told,
     live::Live,
     report::{BehindReport, Cause, KeyReport, ShardReport, Status},
 };
@@ -28,8 +29,16 @@ pub(crate) async fn status(engine: &Inner) -> Status {
     let record = &engine.desk.0.record;
     let keeper = engine.keeper.status();
     let key = |(key, live): (Key, Arc<Live>)| {
-        let stats = live.reservoir().stats();
-        KeyReport { key: key.to_string(), ready: stats.reserve, given: stats.dealt, rate: stats.rate_short }
+        let (stats, room) = (live.reservoir().stats(), live.headroom());
+        KeyReport {
+            key: key.to_string(),
+            ready: stats.reserve,
+            given: stats.dealt,
+            rate: stats.rate_short,
+            left: room.left,
+            headroom: room.ratio,
+            ends_in_s: room.ends_in_s(),
+        }
     };
     Status {
         as_of: humantime::format_rfc3339_millis(as_of).to_string(),
@@ -44,6 +53,7 @@ pub(crate) async fn status(engine: &Inner) -> Status {
         behind: engine.memory.all().iter().filter_map(behind).collect(),
         shards,
         keys: engine.keys.all().into_iter().take(KEYS_SHOWN_MAX).map(key).collect(),
+        events: told(&engine.memory.all()),
     }
 }
 

@@ -1,4 +1,4 @@
-//! The admin listener: health, metrics, status. It changes nothing.
+//! The admin listener: health, metrics, status, and a page that shows it. It changes nothing.
 
 use std::{convert::Infallible, future::Future, pin::Pin, sync::Arc, time::Instant};
 
@@ -12,6 +12,7 @@ use tokio::sync::Mutex;
 
 use crate::{
     bounds::LOOK_EVERY,
+    console,
     fault::Fault,
     meter,
     phase::{Phase, Phases},
@@ -23,7 +24,7 @@ use crate::{
 const METRICS_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 /// Fields of a status that hold business numbers or raw ids are strings, as at every door.
-const NUMBERS: [&str; 4] = ["ready", "given", "above", "permitted"];
+const NUMBERS: [&str; 5] = ["ready", "given", "left", "above", "permitted"];
 
 /// Slots and keys as they were at one moment.
 type Look = (Instant, Arc<Status>);
@@ -57,8 +58,9 @@ impl AdminDoor {
             "/readyz" if self.is_ready() => text(StatusCode::OK, "text/plain", "ready\n"),
             "/readyz" => text(StatusCode::SERVICE_UNAVAILABLE, "text/plain", "draining\n"),
             "/v1/status" => self.status().await,
+            "/" | "/console" => console::page(),
             path => {
-                let bound = "/metrics, /livez, /readyz and /v1/status are served";
+                let bound = "/, /metrics, /livez, /readyz and /v1/status are served";
                 Fault::field("path", path, bound).with_status(StatusCode::NOT_FOUND).into_response()
             }
         }
@@ -90,6 +92,7 @@ impl AdminDoor {
         for (shard, slot) in shards.zip(self.teller.engine().slots()) {
             overlay(shard, slot);
         }
+        value["events"] = serde_json::to_value(self.teller.engine().told()).unwrap_or_default();
         as_text(&mut value);
         value["phase"] = format!("{:?}", self.phases.now()).to_lowercase().into();
         text(StatusCode::OK, "application/json", value.to_string())
@@ -135,6 +138,9 @@ fn overlay(shard: &mut Value, slot: SlotGlance) {
         return;
     }
     shard["state"] = slot.state.into();
+    shard["slow_events"] = slot.slow_events.into();
+    shard["evictions"] = slot.evictions.into();
+    shard["rescues"] = slot.rescues.into();
     shard["since_ms"] = slot.since_ms.into();
     shard["retry_in_ms"] = slot.retry_in_ms.into();
     if let Some((kind, detail)) = slot.cause {

@@ -81,6 +81,11 @@ impl Teller {
         end.map_or(most, |end| most.min(left(end)))
     }
 
+    /// Whether callers may define sequences.
+    pub(crate) fn may_define(&self) -> bool {
+        self.0.dials.may_define()
+    }
+
     /// The counts that are allowed of a call of `Next`.
     pub(crate) fn next_bound(&self) -> String {
         bound(self.0.dials.max_count(), Kind::Next)
@@ -119,8 +124,16 @@ impl Teller {
         let outcome = self.take(ask, how, began).await;
         let took = self.now().saturating_duration_since(began);
         match &outcome {
-            Ok(issued) => meter.done((issued.numbers.count(), issued.way), took),
-            Err(fault) => meter.failed(fault.reason(), took),
+            Ok(issued) => {
+                meter.done((issued.numbers.count(), issued.way), took);
+                let (sequence, numbers) = (&issued.sequence, issued.numbers.count());
+                tracing::debug!(%sequence, numbers, way = issued.way.as_str(), took_us = micros(took), "request answered");
+            }
+            Err(fault) => {
+                meter.failed(fault.reason(), took);
+                let (sequence, reason) = (ask.name.1, fault.reason());
+                tracing::debug!(sequence, %reason, took_us = micros(took), "request refused");
+            }
         }
         outcome
     }
@@ -164,6 +177,11 @@ impl Teller {
         };
         Ok(issued?)
     }
+}
+
+/// For a log line.
+fn micros(duration: Duration) -> u64 {
+    u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
 }
 
 /// The counts that are allowed, where one answer has that many at most.

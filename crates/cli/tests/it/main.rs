@@ -8,6 +8,7 @@ mod doctor;
 mod drain;
 mod frames;
 mod hung;
+mod logs;
 mod listening;
 mod numbers;
 mod operators;

@@ -16,18 +16,13 @@ use super::{
         HEADROOM_LEAST, KEYS, LAYOUT, LEDGER_AGE, RESERVE, RESERVE_SECONDS, SEQUENCES_MAX, SLOT_LAG, WAITING,
     },
 };
-use crate::{Engine, engine::Inner, live::Live};
-
-/// Beyond this a range counts as endless: a hundred years.
-const EXHAUSTION_MAX_SECONDS: f64 = 36_500.0 * DAY_SECONDS;
+use crate::{Engine, engine::Inner, headroom::Headroom, live::Live};
 
 /// A reserve that lasts longer is shown as lasting so long.
 const RESERVE_MAX_SECONDS: f64 = 3600.0;
 
 /// Slower consumption than this, in numbers a second, is no demand.
 const DEMAND_MIN: f64 = 0.1;
-
-const DAY_SECONDS: f64 = 86_400.0;
 
 /// What gauges need to remember between two looks.
 #[derive(Debug)]
@@ -91,21 +86,8 @@ struct Sums {
     waiting: u64,
     /// The least of the keys in demand.
     seconds: Option<f64>,
-    least: Option<Room>,
-    listed: BTreeMap<SequenceName, Room>,
-}
-
-/// What is left of a range.
-#[derive(Debug, Clone, Copy)]
-struct Room {
-    ratio: f64,
-    lasts: f64,
-}
-
-impl Room {
-    fn least(self, other: Self) -> Self {
-        Self { ratio: self.ratio.min(other.ratio), lasts: self.lasts.min(other.lasts) }
-    }
+    least: Option<Headroom>,
+    listed: BTreeMap<SequenceName, Headroom>,
 }
 
 impl Sums {
@@ -119,9 +101,8 @@ impl Sums {
             let lasts = whole(stats.reserve) / rate;
             self.seconds = Some(self.seconds.map_or(lasts, |least| least.min(lasts)));
         }
-        let (left, capacity) = live.room();
-        let room = Room { ratio: whole(left) / whole(capacity.max(1)), lasts: lasts(left, stats.rate_long) };
-        let least = |held: Option<Room>| held.map_or(room, |held| held.least(room));
+        let room = live.headroom();
+        let least = |held: Option<Headroom>| held.map_or(room, |held| held.least(room));
         self.least = Some(least(self.least));
         let name = live.entry().name();
         if listed.contains(name) {
@@ -137,22 +118,14 @@ impl Sums {
         // Nobody is in demand: whatever is ready lasts.
         let idle = if self.ready == 0 { 0.0 } else { RESERVE_MAX_SECONDS };
         set(RESERVE_SECONDS, self.seconds.unwrap_or(idle).min(RESERVE_MAX_SECONDS));
-        let least = self.least.unwrap_or(Room { ratio: 1.0, lasts: EXHAUSTION_MAX_SECONDS });
+        let least = self.least.unwrap_or(Headroom::of(1, 1, 0.0));
         set(HEADROOM_LEAST, least.ratio);
-        set(EXHAUSTION_LEAST, least.lasts);
+        set(EXHAUSTION_LEAST, least.lasts_s);
         for (name, room) in &self.listed {
             metrics::gauge!(HEADROOM, "sequence" => name.to_string()).set(room.ratio);
-            metrics::gauge!(EXHAUSTION, "sequence" => name.to_string()).set(room.lasts);
+            metrics::gauge!(EXHAUSTION, "sequence" => name.to_string()).set(room.lasts_s);
         }
     }
-}
-
-/// Seconds that so many numbers last.
-fn lasts(left: u64, rate: f64) -> f64 {
-    if rate <= 0.0 {
-        return EXHAUSTION_MAX_SECONDS;
-    }
-    (whole(left) / rate).min(EXHAUSTION_MAX_SECONDS)
 }
 
 /// Ceilings held, what is left under them, and how far slots lag behind the front of each key.
@@ -256,12 +229,5 @@ mod tests {
         let (busy, low) = (counter("busy", 0, 100, 900, 1000), counter("low", 1, 100, 200, 400));
         assert!((ceiling_left(&[&idle]) - 1.0).abs() < 1e-9);
         assert!((ceiling_left(&[&idle, &busy, &low]) - 0.25).abs() < 1e-9);
-    }
-
-    #[test]
-    fn seconds_to_the_end_are_those_at_the_present_rate_and_bounded() {
-        assert!((lasts(86_400, 2.0) - 43_200.0).abs() < 1e-9);
-        assert!((lasts(u64::MAX, 1.0) - EXHAUSTION_MAX_SECONDS).abs() < 1e-9);
-        assert!((lasts(1, 0.0) - EXHAUSTION_MAX_SECONDS).abs() < 1e-9);
     }
 }

@@ -16,6 +16,7 @@ mod measured;
 mod metric;
 mod names;
 mod seldom;
+mod told;
 
 use exposed::Exposed;
 pub(crate) use gauges::Gauges;
@@ -24,6 +25,7 @@ pub use metric::describe_metrics;
 pub(crate) use metric::{cluster_behind, ledger_in_trouble};
 pub use names::{METRICS, Metric, MetricKind};
 pub(crate) use seldom::Seldom;
+pub(crate) use told::told;
 
 /// How many events an engine remembers for its status.
 pub const RECENT_MAX: usize = 256;

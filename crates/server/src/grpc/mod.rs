@@ -18,16 +18,17 @@ use http_body_util::Full;
 use hyper::body::Incoming;
 use sequent_engine::Ready;
 use sequent_proto::v1::{FILE_DESCRIPTOR_SET, sequences_server::SequencesServer};
-use tonic::{Code, body::Body, codegen::Service};
+use tonic::{Code, Status, body::Body, codegen::Service};
 use tonic_health::{
     pb::{FILE_DESCRIPTOR_SET as HEALTH_DESCRIPTORS, health_server::HealthServer},
     server::{HealthReporter, HealthService},
 };
 use tonic_reflection::server::{Builder as Reflection, Error as ReflectionError};
+use tracing::Instrument;
 
 use crate::{
-    arriving::Arriving, bounds::BODY_MAX, fault::Fault, meter::Meter, phase::Phases, standing::Share,
-    teller::Teller,
+    arriving::Arriving, bounds::BODY_MAX, fault::Fault, meter::Meter, phase::Phases, request_id::RequestId,
+    standing::Share, teller::Teller,
 };
 use body::{Begun, Said};
 use ending::Ending;
@@ -118,7 +119,9 @@ impl GrpcLine {
     /// A call for numbers: whole before any method sees it, and dressed.
     fn numbers(&self, parts: Parts, body: (Option<Bytes>, Incoming)) -> Whole {
         let (line, body) = (self.clone(), Arriving::new("message", body, Arc::clone(&self.0.share)));
-        Box::pin(async move {
+        let id = RequestId::of(&parts.headers);
+        let span = id.span();
+        let answer = async move {
             let door = line.door();
             let whole = body.whole(PREFIX + BODY_MAX).await;
             let response = match whole.and_then(|body| door.checked(&parts, body)) {
@@ -128,7 +131,13 @@ impl GrpcLine {
                 }
                 Err(fault) => door.next.refused(fault).into_status().into_http(),
             };
-            Ok(response.map(Said::Whole))
+            Ok::<_, Infallible>(response.map(Said::Whole))
+        };
+        Box::pin(async move {
+            let mut response = answer.instrument(span).await?;
+            let failed = response.headers().contains_key(Status::GRPC_STATUS);
+            id.sign(response.headers_mut(), failed);
+            Ok(response)
         })
     }
 

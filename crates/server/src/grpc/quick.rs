@@ -13,6 +13,7 @@ use hyper::body::Incoming;
 use tonic::{body::Body, metadata::GRPC_CONTENT_TYPE};
 
 use super::{GrpcLine, body::Said, timeout, wire};
+use crate::request_id;
 
 /// An answer on its way.
 pub(crate) type Whole = Pin<Box<dyn Future<Output = Result<Response<Said>, Infallible>> + Send>>;
@@ -59,6 +60,7 @@ impl Asked {
         let ready = self.line.next_ready(name)?;
         let mut response = Response::new(Said::Ready(Some(wire::answer(name, ready))));
         response.headers_mut().insert(header::CONTENT_TYPE, GRPC_CONTENT_TYPE);
+        request_id::echo(request_id::given(&self.parts.headers), response.headers_mut());
         Some(response)
     }
 }

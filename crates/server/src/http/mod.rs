@@ -2,6 +2,7 @@
 
 mod answer;
 mod ask;
+mod definitions;
 mod fields;
 mod path;
 
@@ -17,15 +18,26 @@ use bytes::Bytes;
 use http::{HeaderValue, Method, Request, Response, StatusCode, header};
 use http_body_util::Full;
 use hyper::body::Incoming;
+use tracing::Instrument;
 
 use crate::{
-    arriving::Arriving, bounds::BODY_MAX, fault::Fault, meter::Meter, standing::Share, teller::Teller,
+    arriving::Arriving,
+    bounds::BODY_MAX,
+    fault::Fault,
+    meter::Meter,
+    request_id::{self, RequestId},
+    standing::Share,
+    teller::Teller,
 };
 use ask::Wanted;
 use path::Route;
 
 /// The description of this door, checked by a test against what the door knows.
 const OPENAPI: &str = include_str!("openapi.json");
+
+/// What a path is told that is none.
+const SERVED: &str = "POST /v1/sequences/{name}/next, GET /v1/sequences, GET and PUT /v1/sequences/{name} and GET \
+                      /openapi.json are served";
 
 /// The HTTP/JSON door.
 pub(crate) struct HttpDoor(Arc<Inner>);
@@ -76,24 +88,51 @@ impl HttpLine {
             && http_body::Body::is_end_stream(request.body());
         let name = path::plain_name(uri.path()).filter(|_| plain)?;
         let ready = self.0.teller.next_ready(name, &self.0.next)?;
-        Some(answer::one(name, ready))
+        let mut response = answer::one(name, ready);
+        request_id::echo(request_id::given(request.headers()), response.headers_mut());
+        Some(response)
     }
 
     async fn answer(self, request: Request<Incoming>) -> Response<Full<Bytes>> {
+        let id = RequestId::of(request.headers());
+        let span = id.span();
+        let mut response = self.answered(request).instrument(span).await;
+        let failed = !response.status().is_success();
+        id.sign(response.headers_mut(), failed);
+        response
+    }
+
+    async fn answered(self, request: Request<Incoming>) -> Response<Full<Bytes>> {
         match path::route(request.uri().path()) {
             Route::Next(name) => self.next(&name, request).await,
             Route::Description if request.method() == Method::GET => described(),
             Route::Description => self.not_allowed(request.method(), "GET"),
-            Route::Unknown => {
-                let bound = "POST /v1/sequences/{name}/next and GET /openapi.json are served";
-                let fault = Fault::field("path", request.uri().path(), bound);
-                self.0.next.refused(fault.with_status(StatusCode::NOT_FOUND)).into_response()
-            }
+            Route::Definitions | Route::Definition(_) | Route::Unknown => self.defined(request).await,
             Route::Undecodable(segment) => {
                 let fault = Fault::field("name", &segment, "a name in UTF-8, percent-encoded, is expected");
                 self.0.next.refused(fault).into_response()
             }
         }
+    }
+
+    /// Definitions; whatever is neither theirs nor anybody's is not there.
+    async fn defined(&self, request: Request<Incoming>) -> Response<Full<Bytes>> {
+        let (route, method) = (path::route(request.uri().path()), request.method().clone());
+        let outcome = match (route, method) {
+            (Route::Definitions, Method::GET) => definitions::list(&self.0.teller).await,
+            (Route::Definition(name), Method::GET) => definitions::show(&self.0.teller, &name).await,
+            (Route::Definition(name), Method::PUT) => match body(request.into_body(), Arc::clone(&self.1)).await {
+                Ok(body) => definitions::define(&self.0.teller, &name, &body).await,
+                Err(fault) => Err(fault),
+            },
+            (Route::Definitions, method) => return self.not_allowed(&method, "GET"),
+            (Route::Definition(_), method) => return self.not_allowed(&method, "GET, PUT"),
+            _ => {
+                let fault = Fault::field("path", request.uri().path(), SERVED);
+                Err(self.0.next.refused(fault.with_status(StatusCode::NOT_FOUND)))
+            }
+        };
+        outcome.unwrap_or_else(Fault::into_response)
     }
 
     async fn next(&self, name: &str, request: Request<Incoming>) -> Response<Full<Bytes>> {

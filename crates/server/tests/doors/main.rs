@@ -6,9 +6,11 @@ mod admin;
 mod bad_grpc;
 mod bad_http;
 mod crowd;
+mod definitions;
 mod described;
 mod drain;
 mod given;
+mod named;
 #[allow(dead_code, reason = "shared with the test of metrics")]
 mod server;
 mod unfinished;

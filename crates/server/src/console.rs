@@ -1,0 +1,69 @@
+//! The console: one page that shows what `/v1/status` says, every other second. It needs nothing from elsewhere.
+
+use bytes::Bytes;
+use http::{HeaderName, HeaderValue, Response, header};
+use http_body_util::Full;
+use sequent_core::{Entropy, OsEntropy};
+
+const PAGE: &str = include_str!("console.html");
+
+/// Where the page has its nonce.
+const PLACE: &str = "{{nonce}}";
+
+/// What the page may do beside its own script and style: ask where it came from. What it is told becomes text and nothing
+/// else.
+const POLICY: &str = "default-src 'none'; connect-src 'self'; img-src data:; script-src 'nonce-{{nonce}}'; \
+style-src 'nonce-{{nonce}}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; \
+require-trusted-types-for 'script'; trusted-types 'none'";
+
+/// The page, whose script and style are the only ones that a browser runs.
+pub(crate) fn page() -> Response<Full<Bytes>> {
+    let nonce = format!("{:016x}{:016x}", OsEntropy.bits(), OsEntropy.bits());
+    let mut response = Response::new(Full::new(Bytes::from(PAGE.replace(PLACE, &nonce))));
+    let headers = response.headers_mut();
+    if let Ok(policy) = HeaderValue::try_from(POLICY.replace(PLACE, &nonce)) {
+        headers.insert(header::CONTENT_SECURITY_POLICY, policy);
+    }
+    let fixed: [(HeaderName, &'static str); 4] = [
+        (header::CONTENT_TYPE, "text/html; charset=utf-8"),
+        (header::CACHE_CONTROL, "no-store"),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::REFERRER_POLICY, "no-referrer"),
+    ];
+    for (name, value) in fixed {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_page_needs_nothing_from_elsewhere_and_makes_no_markup_of_what_it_is_told() {
+        for (what, words) in [
+            ("another address", &["http://", "https://", "//cdn", "@import", "url("][..]),
+            ("markup", &["innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval("]),
+            ("an inline style or handler", &[" style=\"", " onclick", " onload", " onerror"]),
+        ] {
+            for word in words {
+                // The one address is a name: that of the language of pictures.
+                let page = PAGE.replace("http://www.w3.org/2000/svg", "");
+                assert!(!page.contains(word), "{what}: {word}");
+            }
+        }
+        assert_eq!(PAGE.matches("<script").count(), 1);
+        assert_eq!(PAGE.matches(PLACE).count(), 2, "script and style");
+    }
+
+    #[test]
+    fn each_page_has_a_nonce_of_its_own() {
+        let policy = || {
+            let response = page();
+            response.headers()[header::CONTENT_SECURITY_POLICY].to_str().unwrap().to_owned()
+        };
+        let (one, two) = (policy(), policy());
+        assert!(one != two && !one.contains(PLACE), "{one}");
+    }
+}
