@@ -1,6 +1,13 @@
 //! How much a reservoir holds, and the ground it stands on.
 
-use std::{fmt, sync::Arc, time::Duration};
+use std::{
+    fmt,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
 
 use sequent_core::{BoxFuture, Env};
 
@@ -24,15 +31,42 @@ impl Default for ReservoirConfig {
     }
 }
 
+/// What a reservoir that ebbs holds: enough for this long, and one part in so many of what may be at risk.
+const EBB_RESERVE: Duration = Duration::from_millis(200);
+const EBB_PARTS: u64 = 16;
+
 /// What all reservoirs of a process share.
 #[derive(Clone)]
 pub struct Setting {
     /// How much each holds.
     pub config: ReservoirConfig,
+    /// Whether they [ebb](Self::ebb).
+    pub ebbs: Arc<AtomicBool>,
     /// Clock and events.
     pub env: Env,
     /// Where refills run.
     pub spawn: Spawner,
+}
+
+impl Setting {
+    /// For all reservoirs that share it: what is ready is used up, and little is asked for ahead from now on. For a
+    /// process that will end soon and is still asked, so that less is burnt then.
+    pub fn ebb(&self) {
+        self.ebbs.store(true, Ordering::Relaxed);
+    }
+
+    /// How much each holds now.
+    pub(crate) fn in_force(&self) -> ReservoirConfig {
+        let config = self.config;
+        if !self.ebbs.load(Ordering::Relaxed) {
+            return config;
+        }
+        ReservoirConfig {
+            reserve: config.reserve.min(EBB_RESERVE),
+            at_risk_max: (config.at_risk_max / EBB_PARTS).max(1),
+            floor: 0,
+        }
+    }
 }
 
 impl fmt::Debug for Setting {

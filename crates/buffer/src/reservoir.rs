@@ -60,7 +60,7 @@ pub struct Dry(Miss);
 impl Reservoir {
     /// A dry reservoir over `source`: nothing is asked for before the first take.
     pub fn new(source: Arc<dyn Source>, config: ReservoirConfig, env: Env, spawn: Spawner) -> Self {
-        Self::within(source, Arc::new(Setting { config, env, spawn }))
+        Self::within(source, Arc::new(Setting { config, ebbs: Arc::default(), env, spawn }))
     }
 
     /// The same, sharing one [`Setting`] with the reservoirs of other keys.

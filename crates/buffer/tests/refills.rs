@@ -71,6 +71,26 @@ async fn steady_demand_is_held_for_the_reserve_and_never_waits() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn what_ebbs_uses_up_what_it_has_and_holds_little_ahead() {
+    let source = Arc::new(ScriptedSource::new([], Act::late(SECOND / 10)));
+    let bench = over(&source);
+    let a_while = async || {
+        for _ in 0..20_000 {
+            bench.reservoir.next(None).await.unwrap();
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    };
+    a_while().await;
+    let before = bench.reservoir.stats();
+    assert!(before.reserve > 4_000, "{before:?}");
+    bench.setting.ebb();
+    a_while().await;
+    let after = bench.reservoir.stats();
+    assert!(after.reserve < 1_000, "{after:?}");
+    assert!(after.waits - before.waits <= 5, "little is enough: {before:?} {after:?}");
+}
+
+#[tokio::test(start_paused = true)]
 async fn all_or_nothing_across_refills() {
     let source = Arc::new(ScriptedSource::new([], Act::Short(10)));
     let bench = over(&source);

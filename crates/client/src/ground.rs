@@ -89,7 +89,7 @@ impl Ground {
             entropy: Arc::clone(&nature.entropy),
             events: Events::to(|event| note(&event)),
         };
-        let setting = Arc::new(Setting { config: options.reservoir(), env, spawn });
+        let setting = Arc::new(Setting { config: options.reservoir(), ebbs: Arc::default(), env, spawn });
         let (sequences, ticks, process) = (Mutex::default(), AtomicU64::new(0), Process::here());
         Arc::new(Self { endpoints, options, nature, runtime, process, setting, sequences, ticks })
     }

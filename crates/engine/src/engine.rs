@@ -110,6 +110,12 @@ impl Engine {
         self.0.memory.all()
     }
 
+    /// It will end soon, and is still asked: from now on what is ready is used up, and little is asked for ahead, so that
+    /// little is burnt at its end.
+    pub fn ebb(&self) {
+        self.0.setting.ebb();
+    }
+
     /// Ends it, in this order: reservoirs (what is ready is burnt, waiting callers get `DRAINING`), keeper (its last
     /// show up makes `seen` exact), stores. Doors have been shut before. The second call does nothing.
     pub async fn shutdown(&self) {

@@ -214,7 +214,7 @@ fn setting(config: &Config, pace: Pace, env: Env, tasks: &Tasks) -> Setting {
         Pace::Standing => standing,
         Pace::Once => ReservoirConfig { reserve: Duration::ZERO, floor: 0, ..standing },
     };
-    Setting { config, env, spawn: tasks.spawner() }
+    Setting { config, ebbs: Arc::default(), env, spawn: tasks.spawner() }
 }
 
 /// Says that a new cluster is made.

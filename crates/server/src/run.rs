@@ -93,6 +93,7 @@ pub async fn run(
     for service in services {
         health.set_service_status(service, ServingStatus::NotServing).await;
     }
+    engine.ebb();
     sleep(dials.drain_delay()).await;
     phase.send_replace(Phase::Closing);
     let mut doors = Box::pin(async { (grpc.await, http.await) });

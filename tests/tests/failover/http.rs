@@ -34,6 +34,8 @@ impl Http {
     pub(crate) async fn ask(&mut self, method: Method, path: &str) -> Result<Answer, String> {
         let request = Request::builder().method(method).uri(path).header("host", "sequent");
         let request = request.body(Empty::new()).unwrap();
+        // The answer before may have been read a moment ago.
+        self.sender.ready().await.map_err(|error| error.to_string())?;
         let response = self.sender.send_request(request).await.map_err(|error| error.to_string())?;
         let status = response.status().as_u16();
         let body = response.into_body().collect().await.map_err(|error| error.to_string())?;
@@ -42,7 +44,12 @@ impl Http {
 
     /// So many numbers of `order`; or what was said instead.
     pub(crate) async fn next(&mut self, count: usize) -> Result<Vec<u64>, String> {
-        let answer = self.ask(Method::POST, &format!("/v1/sequences/order/next?count={count}")).await?;
+        self.next_of("order", count).await
+    }
+
+    /// So many numbers of a sequence; or what was said instead.
+    pub(crate) async fn next_of(&mut self, name: &str, count: usize) -> Result<Vec<u64>, String> {
+        let answer = self.ask(Method::POST, &format!("/v1/sequences/{name}/next?count={count}")).await?;
         answer.numbers().ok_or_else(|| format!("{} {}", answer.status, answer.body))
     }
 }

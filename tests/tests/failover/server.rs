@@ -16,6 +16,8 @@ pub(crate) struct Server {
     config: PathBuf,
     ports: [Port; 3],
     process: Option<Running>,
+    /// For how long it serves on when it is drained, from its next start on.
+    pub(crate) drain_delay_s: u32,
 }
 
 /// What `/metrics` has of slots and numbers.
@@ -35,7 +37,7 @@ impl Server {
         let file = place.path("sequent.toml");
         std::fs::write(&file, config).unwrap();
         let ports = [Port::reserve(), Port::reserve(), Port::reserve()];
-        let mut server = Self { place, config: file, ports, process: None };
+        let mut server = Self { place, config: file, ports, process: None, drain_delay_s: 0 };
         server.restart();
         server
     }
@@ -50,7 +52,7 @@ impl Server {
             format!("listen.grpc={grpc}"),
             format!("listen.http={http}"),
             format!("listen.admin={admin}"),
-            "limits.drain_delay_s=0".to_owned(),
+            format!("limits.drain_delay_s={}", self.drain_delay_s),
         ];
         for setting in &settings {
             args.extend(["--set", setting]);

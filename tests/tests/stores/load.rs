@@ -49,7 +49,13 @@ pub(crate) struct Load {
 }
 
 impl Load {
+    /// Two callers a server, of `order`.
     pub(crate) fn on(servers: &[Server], bits: &Arc<Bits>) -> Self {
+        Self::of("order", servers, bits)
+    }
+
+    /// Two callers a server.
+    pub(crate) fn of(name: &'static str, servers: &[Server], bits: &Arc<Bits>) -> Self {
         let (stopped, refused) = (Arc::<AtomicBool>::default(), Arc::<AtomicU64>::default());
         let mut callers = JoinSet::new();
         for door in servers.iter().flat_map(|server| [server.http(); 2]) {
@@ -57,7 +63,7 @@ impl Load {
             callers.spawn(async move {
                 let mut http = Http::connect(door).await.unwrap();
                 while !stopped.load(Ordering::Relaxed) {
-                    match http.next(COUNT).await {
+                    match http.next_of(name, COUNT).await {
                         Ok(numbers) => bits.add("a caller", numbers),
                         Err(_) => {
                             refused.fetch_add(1, Ordering::Relaxed);

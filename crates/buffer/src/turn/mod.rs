@@ -136,7 +136,7 @@ impl<'a> Turn<'a> {
             return None;
         }
         let needs = state.needs(inner);
-        let want = state.appetite.ask(*now, needs, &inner.setting.config);
+        let want = state.appetite.ask(*now, needs, &inner.setting.in_force());
         let crowded = state.stock.blocks() >= STOCK_BLOCKS_MAX && needs.waiting <= needs.held;
         if want == 0 || crowded {
             return None;
@@ -163,7 +163,8 @@ impl<'a> Turn<'a> {
         self.gather();
         let state = &mut **self.state;
         let held = state.stock.total();
-        let mark = state.appetite.mark(self.now, self.inner.source.0.remaining(), &self.inner.setting.config);
+        let config = self.inner.setting.in_force();
+        let mark = state.appetite.mark(self.now, self.inner.source.0.remaining(), &config);
         // The range ends where the next refill is due, so that its end is noticed without a look from the hot path.
         let until_mark = if held > mark { held - mark } else { held };
         let most = until_mark.min((held / RANGE_PARTS).max(RANGE_MIN));

@@ -8,7 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use sequent_buffer::{Reservoir, ReservoirConfig, Spawner};
+use sequent_buffer::{Reservoir, ReservoirConfig, Setting, Spawner};
 use sequent_core::{Blocks, BoxFuture, Clock, Env, Event, Events, Source, SourceError};
 use sequent_testkit::{PausedClock, ScriptedSource, SeededEntropy};
 
@@ -32,6 +32,7 @@ pub(crate) fn now() -> Instant {
 /// A reservoir, and what it tells an operator.
 pub(crate) struct Bench {
     pub(crate) reservoir: Reservoir,
+    pub(crate) setting: Arc<Setting>,
     pub(crate) clock: Arc<PausedClock>,
     pub(crate) events: Arc<Mutex<Vec<Event>>>,
 }
@@ -51,7 +52,8 @@ pub(crate) fn with(source: Arc<dyn Source>, config: ReservoirConfig) -> Bench {
         events: Events::to(move |event| kept.lock().unwrap().push(event)),
     };
     let spawn: Spawner = Arc::new(|refill| drop(tokio::spawn(refill)));
-    Bench { reservoir: Reservoir::new(source, config, env, spawn), clock, events }
+    let setting = Arc::new(Setting { config, ebbs: Arc::default(), env, spawn });
+    Bench { reservoir: Reservoir::within(source, Arc::clone(&setting)), setting, clock, events }
 }
 
 impl Bench {

@@ -1,0 +1,143 @@
+//! One counter set to 2^62 by hand under load, on its shard and then in the ledger: it stops alone, and nothing follows.
+
+use std::sync::{Arc, atomic::Ordering};
+
+use sequent_testkit::servers::MariaDb;
+use tempfile::TempDir;
+
+use crate::{
+    bits::Bits,
+    load::{Load, until},
+    server::Server,
+    site::{maria, password_file},
+};
+
+/// What the hand sets.
+const POISON: u64 = 1 << 62;
+/// More than any other counter of this test comes to.
+const FAR: u64 = 1 << 40;
+
+/// Little in memory and little room below the ceilings, so that stores and ledger are asked all the time.
+const SETTINGS: &str = "
+cluster = \"c\"
+[ring]
+shard_bits = 2
+memory_bits = 0
+rescue_after_max_s = 2
+[guard]
+ahead_s = 1
+[reservoir]
+at_risk_max = 512
+[[sequence]]
+name = \"order\"
+[[sequence]]
+name = \"invoice\"
+";
+
+/// Two servers over two MariaDB shards and a file, and a ledger on MariaDB; each sequence under load.
+struct Site {
+    // First: the servers go before their stores.
+    servers: [Server; 2],
+    shards: [MariaDb; 2],
+    ledger: MariaDb,
+    _folder: TempDir,
+}
+
+impl Site {
+    async fn start() -> Self {
+        let (a, b, ledger) = tokio::join!(MariaDb::start(), MariaDb::start(), MariaDb::start());
+        maria(&a, "shard0", "mysql-row").await;
+        maria(&b, "shard1", "mysql-row").await;
+        maria(&ledger, "ledger", "ledger").await;
+        let folder = tempfile::tempdir().unwrap();
+        let secret = password_file(folder.path(), "password").display().to_string();
+        let place = |store: &str, server: &MariaDb, database: &str| {
+            let url = format!("mysql://sequent@{}/{database}", server.address());
+            format!("store = \"{store}\"\nurl = \"{url}\"\npassword_file = \"{secret}\"\n")
+        };
+        let file = folder.path().join("shard-2.db");
+        let config = [
+            SETTINGS.to_owned(),
+            format!("[[shard]]\nslot = 0\n{}", place("mysql-row", &a, "shard0")),
+            format!("[[shard]]\nslot = 1\n{}", place("mysql-row", &b, "shard1")),
+            format!("[[shard]]\nslot = 2\nstore = \"sqlite\"\npath = \"{}\"\n", file.display()),
+            format!("[ledger]\n{}", place("mysql", &ledger, "ledger")),
+        ]
+        .concat();
+        let servers = [Server::start(&config), Server::start(&config)];
+        Self { servers, shards: [a, b], ledger, _folder: folder }
+    }
+
+    async fn value(&self, slot: usize, key: &str) -> u64 {
+        let sql = format!("SELECT v FROM shard{slot}.sequent_cells WHERE k = '{key}'");
+        self.shards[slot].sql(&sql).await.trim().parse().unwrap()
+    }
+
+    /// The highest of anything that the ledger holds of counters, but for those of `but`.
+    async fn highest_row(&self, but: &str) -> u64 {
+        let sql = format!(
+            "SELECT MAX(GREATEST(base, ceiling, seen)) FROM ledger.sequent_counters WHERE NOT ({but})"
+        );
+        self.ledger.sql(&sql).await.trim().parse().unwrap()
+    }
+
+    /// Waits until a server that met the counter has put it aside, and says so.
+    async fn quarantined(&self, slot: usize) {
+        let series = format!("sequent_quarantines_total{{slot=\"{slot}\",kind=\"leapt\"}}");
+        until("the counter is put aside", async || {
+            let (one, other) = tokio::join!(self.servers[0].look(), self.servers[1].look());
+            one.at(&series) + other.at(&series) > 0
+        })
+        .await;
+        let told = format!("counter quarantined slot={slot} key=\"order\"");
+        until("the log says so", async || self.servers.iter().any(|server| server.log().contains(&told)))
+            .await;
+    }
+
+    /// The other sequence counts on in a slot.
+    async fn invoices_go_on(&self, slot: usize) {
+        let before = self.value(slot, "invoice").await;
+        until("the other sequence counts on", async || self.value(slot, "invoice").await > before).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_counter_set_far_beyond_stops_alone_on_its_shard_and_in_the_ledger() {
+    let mut site = Site::start().await;
+    let loads = ["order", "invoice"].map(|name| Load::of(name, &site.servers, &Arc::<Bits>::default()));
+    for load in &loads {
+        load.more(4_000).await;
+    }
+    site.shards[0].sql(&format!("UPDATE shard0.sequent_cells SET v = {POISON} WHERE k = 'order'")).await;
+    site.quarantined(0).await;
+    site.invoices_go_on(0).await;
+    assert!(site.highest_row("FALSE").await < FAR, "no row follows it");
+    for load in &loads {
+        load.more(4_000).await;
+    }
+    let row = "k = 'order' AND slot = 1";
+    site.ledger.sql(&format!("UPDATE ledger.sequent_counters SET ceiling = {POISON} WHERE {row}")).await;
+    for load in &loads {
+        load.more(4_000).await;
+    }
+    // Another run of the store: what its counters begin with now is what the ledger says.
+    site.shards[1].kill().await;
+    site.shards[1].restart().await;
+    site.quarantined(1).await;
+    site.invoices_go_on(1).await;
+    for load in &loads {
+        load.more(4_000).await;
+        assert_eq!(load.refused.load(Ordering::Relaxed), 0, "the others go on");
+    }
+    assert!(site.highest_row(row).await < FAR, "no other row follows it");
+    for (slot, key) in [(0, "invoice"), (1, "invoice"), (1, "order")] {
+        let value = site.value(slot, key).await;
+        assert!(value < FAR, "slot {slot}, {key}: {value}");
+    }
+    for load in loads {
+        load.end().await;
+    }
+    for server in &mut site.servers {
+        assert_eq!(server.drain(), Some(0));
+    }
+}

@@ -1,0 +1,131 @@
+//! Rolling restarts under load with stores untouched: they skip less than as many refills, for a server that drains uses up
+//! what it holds.
+
+use std::{
+    net::SocketAddr,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use sequent_testkit::servers::MariaDb;
+use tokio::task::JoinSet;
+
+use crate::{
+    bits::Bits,
+    http::Http,
+    load::until,
+    server::Server,
+    site::{maria, password_file},
+};
+
+/// Numbers of each request, and a caller's rest where its server is not there.
+const COUNT: usize = 40;
+const REST: Duration = Duration::from_millis(5);
+/// Numbers between two restarts.
+const MORE: u64 = 20_000;
+
+const SETTINGS: &str = "
+cluster = \"c\"
+[ring]
+shard_bits = 1
+memory_bits = 0
+[reservoir]
+at_risk_max = 4096
+[[sequence]]
+name = \"order\"
+";
+
+/// Restarts, in turn over three servers: `SEQUENT_RESTARTS`, by default 5.
+fn restarts() -> usize {
+    let given = std::env::var("SEQUENT_RESTARTS").ok();
+    given.map_or(5, |count| count.parse().expect("SEQUENT_RESTARTS is a number"))
+}
+
+/// A caller who stays with one address, whoever is there.
+async fn call(door: SocketAddr, bits: Arc<Bits>, stop: Arc<AtomicBool>) {
+    while !stop.load(Ordering::Relaxed) {
+        if let Ok(mut http) = Http::connect(door).await {
+            while let Ok(numbers) = http.next(COUNT).await {
+                bits.add("a caller", numbers);
+                if stop.load(Ordering::Relaxed) {
+                    return;
+                }
+            }
+        }
+        tokio::time::sleep(REST).await;
+    }
+}
+
+/// What servers took of their stores, and in how many refills.
+#[derive(Default)]
+struct Taken {
+    numbers: u64,
+    refills: u64,
+}
+
+impl Taken {
+    async fn add(&mut self, server: &Server) {
+        let look = server.look().await;
+        self.numbers += look.sum("sequent_numbers_issued_total") + look.reserve;
+        self.refills += look.at("sequent_refills_total{outcome=\"ok\"}");
+    }
+}
+
+async fn restart(server: &mut Server, taken: &mut Taken) {
+    taken.add(server).await;
+    assert_eq!(server.drain(), Some(0));
+    server.restart();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn restarts_in_turn_skip_fewer_numbers_than_as_many_refills() {
+    let ledger = MariaDb::start().await;
+    maria(&ledger, "ledger", "ledger").await;
+    let folder = tempfile::tempdir().unwrap();
+    let secret = password_file(folder.path(), "password").display().to_string();
+    let slot = |slot: usize| {
+        let file = folder.path().join(format!("shard-{slot}.db"));
+        format!("[[shard]]\nslot = {slot}\nstore = \"sqlite\"\npath = \"{}\"\n", file.display())
+    };
+    let url = format!("mysql://sequent@{}/ledger", ledger.address());
+    let own = format!("[ledger]\nstore = \"mysql\"\nurl = \"{url}\"\npassword_file = \"{secret}\"\n");
+    let config = [SETTINGS, &slot(0), &slot(1), &own].concat();
+    let mut servers = [(); 3].map(|()| Server::start(&config));
+    let (mut taken, bits, stop) = (Taken::default(), Arc::<Bits>::default(), Arc::<AtomicBool>::default());
+    for server in &mut servers {
+        server.drain_delay_s = 1;
+        restart(server, &mut taken).await;
+    }
+    let mut callers = JoinSet::new();
+    for server in &servers {
+        callers.spawn(call(server.http(), Arc::clone(&bits), Arc::clone(&stop)));
+    }
+    let more = async || {
+        let goal = bits.count() + MORE;
+        until("more numbers", async || bits.count() >= goal).await;
+    };
+    for turn in 0..restarts() {
+        more().await;
+        restart(&mut servers[turn % 3], &mut taken).await;
+    }
+    more().await;
+    // Also what the last ones hold is used up first.
+    for server in &mut servers {
+        taken.add(server).await;
+        assert_eq!(server.drain(), Some(0));
+    }
+    stop.store(true, Ordering::Relaxed);
+    callers.join_all().await;
+    let seen = ledger.sql("SELECT seen FROM ledger.sequent_counters WHERE k = 'order'").await;
+    let counted: u64 = seen.lines().map(|seen| seen.trim().parse::<u64>().unwrap()).sum();
+    let (given, refill) = (bits.count(), taken.numbers / taken.refills);
+    let (skipped, allowed) = (counted - given, restarts() as u64 * refill);
+    println!(
+        "{given} numbers given, {skipped} skipped; {} refills of {refill} numbers: {allowed} allowed",
+        taken.refills
+    );
+    assert!(skipped < allowed, "{skipped} numbers skipped, as many refills are {allowed}");
+}
