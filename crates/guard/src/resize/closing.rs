@@ -55,8 +55,9 @@ impl Resize {
         let layout = plan.change.from.layout;
         for (key, highest) in plan.keys.iter_mut().zip(highest) {
             for (slot, raw) in highest {
-                let row = key.rows.iter_mut().find(|(of, _)| *of == slot);
-                row.into_iter().for_each(|(_, row)| row.ceiling = row.ceiling.max(raw));
+                if let Some((_, row)) = key.rows.iter_mut().find(|(of, _)| *of == slot) {
+                    row.ceiling = row.ceiling.max(raw);
+                }
             }
             key.last = place(layout, &key.rows, |row| row.ceiling);
         }
