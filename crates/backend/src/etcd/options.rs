@@ -128,9 +128,9 @@ impl EtcdOptions {
                 "its prefix has other letters than A-Z a-z 0-9 _ . : - /, or more than {PREFIX_LENGTH_MAX}"
             )));
         }
-        let agreed = agree(&mut self.user, user, None)
-            && agree(&mut self.password, password, Password::None)
-            && agree(&mut self.prefix, prefix, String::new());
+        let agreed = agree(&mut self.user, user, &None)
+            && agree(&mut self.password, password, &Password::None)
+            && agree(&mut self.prefix, prefix, &String::new());
         if !agreed {
             return Err(refused("its members name different users, passwords or prefixes"));
         }
@@ -150,11 +150,11 @@ impl EtcdOptions {
 }
 
 /// Takes over what is said for the first time; `false` where something else was said before.
-fn agree<T: PartialEq>(held: &mut T, said: T, nothing: T) -> bool {
-    if said == nothing || said == *held {
+fn agree<T: PartialEq>(held: &mut T, said: T, nothing: &T) -> bool {
+    if said == *nothing || said == *held {
         return true;
     }
-    let is_first = *held == nothing;
+    let is_first = held == nothing;
     *held = said;
     is_first
 }
@@ -227,7 +227,7 @@ mod tests {
     #[test]
     fn each_connection_begins_with_another_member() {
         let target = Target::new(EtcdOptions::from_url("http://a,http://b,http://c").unwrap());
-        let mut order = || target.members().map(|member| member.host.as_str()).collect::<String>();
+        let order = || target.members().map(|member| member.host.as_str()).collect::<String>();
         assert_eq!([order(), order(), order(), order()], ["abc", "bca", "cab", "abc"]);
     }
 }

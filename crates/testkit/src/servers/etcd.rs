@@ -129,6 +129,10 @@ impl Server<EtcdServer> {
 
     /// Kills it, makes a new data directory of a snapshot, and starts it again: as an operator who restores a backup.
     /// The new cluster has the old one's names.
+    ///
+    /// # Panics
+    ///
+    /// If the snapshot can't be made a data directory of.
     pub async fn restore_snapshot(&self, snapshot: &Path) {
         self.kill().await;
         let data = self.folder().join("data");

@@ -126,10 +126,10 @@ async fn count(
             let version = names.only("version");
             head.unchanged.retain(|(name, _)| *name != version);
         }
-        let mut held = Held::read(&names, &keys, &head, &mut answers)?;
-        let value = asks.iter().map(|ask| held.count(ask)).collect();
-        held.write(&names, &head, &mut ops);
-        head.unchanged.append(&mut held.unchanged);
+        let mut counted = Held::read(&names, &keys, &head, &mut answers)?;
+        let value = asks.iter().map(|ask| counted.count(ask)).collect();
+        counted.write(&names, &head, &mut ops);
+        head.unchanged.append(&mut counted.unchanged);
         Ok(Step::Write(Change { unchanged: head.unchanged, ops }, (value, version)))
     })
     .await
