@@ -39,7 +39,8 @@ pub async fn belongs(
     limit: Duration,
 ) -> Result<(), SourceError> {
     let mut looks = JoinSet::new();
-    for store in stores.iter().cloned() {
+    for store in stores {
+        let store = Arc::clone(store);
         looks.spawn(async move { tokio::time::timeout(limit, store.inspect()).await.ok()?.ok() });
     }
     let found: Vec<Inspection> = looks.join_all().await.into_iter().flatten().collect();

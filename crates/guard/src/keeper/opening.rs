@@ -79,15 +79,14 @@ impl Keeper {
             return Ok((Self::assemble(desk, shards, first, config, rules, env).shut(), outside));
         }
         let (limit, under) = (config.attempt_timeout, &inspection.incarnation);
-        let layout = match held {
-            Some(held) => held,
-            None => {
-                let (layout, is_first) = patiently(limit, "founding", || ledger.found_anew(&first)).await?;
-                if is_first {
-                    env.events.emit(Event::Founded);
-                }
-                layout
+        let layout = if let Some(held) = held {
+            held
+        } else {
+            let (layout, is_first) = patiently(limit, "founding", || ledger.found_anew(&first)).await?;
+            if is_first {
+                env.events.emit(Event::Founded);
             }
+            layout
         };
         // Another process may have founded it meanwhile, and otherwise.
         admission::agree(&layout, &first)?;
