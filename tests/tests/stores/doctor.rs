@@ -25,8 +25,9 @@ pub(crate) fn config(folder: &Path, bits: u8, shards: &[String], ledger: &str) -
     let file = folder.join("sequent.toml");
     std::fs::write(&file, text).unwrap();
     let set = [
-        ("ring.attempt_timeout_ms", "8000"),
-        ("ring.slow_after_ms", "4000"),
+        // Two servers that come to a counter at once may wait so long for each other.
+        ("ring.attempt_timeout_ms", "3000"),
+        ("ring.slow_after_ms", "2000"),
         ("ring.rescue_after_max_s", "1"),
         ("limits.deadline_ms", "30000"),
         ("reservoir.at_risk_max", "512"),

@@ -4,7 +4,7 @@ use std::{
     collections::BTreeSet,
     sync::{
         Arc, Mutex,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     time::Duration,
 };
@@ -20,11 +20,13 @@ use crate::{
 
 /// Numbers of each request.
 const COUNT: u64 = 25;
-/// How many numbers are given between two kills.
-const MORE: usize = 2_000;
+/// More numbers of a slot than a server may hold ready in all.
+const MORE: usize = 600;
 /// How often it is looked whether they were given: two minutes at least.
 const LOOKS_MAX: usize = 6_000;
 const LOOK_EVERY: Duration = Duration::from_millis(20);
+/// Between two requests of a caller: the servers need the machine as well.
+const REST: Duration = Duration::from_millis(2);
 /// How often a server is killed at most, until it has lost something.
 const KILLS_MAX: usize = 5;
 
@@ -64,42 +66,37 @@ impl Lossy {
     }
 }
 
-/// What was given so far.
+/// What was given so far: by whomever, and by each of the two servers of each slot.
 #[derive(Default)]
 struct Given {
     numbers: Mutex<BTreeSet<u64>>,
+    of: [[AtomicUsize; 2]; 2],
     stop: AtomicBool,
 }
 
 impl Given {
-    fn add(&self, numbers: Vec<u64>) {
+    fn add(&self, server: usize, numbers: Vec<u64>) {
         let mut held = self.numbers.lock().unwrap();
         for number in numbers {
             assert!(held.insert(number), "{number} was given twice");
+            // In a ring of two with one number an id.
+            let slot = usize::try_from((number + 1) & 1).unwrap();
+            self.of[server][slot].fetch_add(1, Ordering::Relaxed);
         }
     }
 
-    /// The highest raw id of a slot, in a ring of two with one number an id.
-    fn highest(&self, slot: usize) -> u64 {
-        let held = self.numbers.lock().unwrap();
-        held.iter()
-            .rev()
-            .map(|number| number + 1)
-            .find(|encoded| encoded & 1 == slot as u64)
-            .map_or(0, |encoded| encoded >> 1)
-    }
-
-    fn len(&self) -> usize {
-        self.numbers.lock().unwrap().len()
+    /// How many numbers of a slot each server has given.
+    fn of(&self, slot: usize) -> [usize; 2] {
+        [0, 1].map(|server| self.of[server][slot].load(Ordering::Relaxed))
     }
 }
 
-/// Until every engine has a slot in use, it has given more, and so many were given in all.
+/// Until every server has a slot in use, and has given more of it than it can have held ready.
 async fn more(engines: &[Engine], given: &Given, slot: usize) {
-    let (highest, len) = (given.highest(slot), given.len());
+    let before = given.of(slot);
     for _ in 0..LOOKS_MAX {
         let is_live = engines.iter().all(|engine| engine.slots()[slot].state == "live");
-        if is_live && given.highest(slot) > highest && given.len() >= len + MORE {
+        if is_live && given.of(slot).iter().zip(before).all(|(now, before)| *now > before + MORE) {
             return;
         }
         tokio::time::sleep(LOOK_EVERY).await;
@@ -107,11 +104,12 @@ async fn more(engines: &[Engine], given: &Given, slot: usize) {
     panic!("slot {slot} does not give: {:?}", engines.iter().map(Engine::slots).collect::<Vec<_>>());
 }
 
-fn load(engine: &Engine, given: &Arc<Given>) -> tokio::task::JoinHandle<()> {
+fn load(server: usize, engine: &Engine, given: &Arc<Given>) -> tokio::task::JoinHandle<()> {
     let (engine, given) = (engine.clone(), Arc::clone(given));
     tokio::spawn(async move {
         while !given.stop.load(Ordering::Relaxed) {
-            given.add(take(&engine, COUNT).await);
+            given.add(server, take(&engine, COUNT).await);
+            tokio::time::sleep(REST).await;
         }
     })
 }
@@ -121,7 +119,7 @@ async fn a_mariadb_that_loses_commits_is_called_lossy_and_repeats_nothing_after_
     let ring = Lossy::start().await;
     let engines = [open(&ring.config).await, open(&ring.config).await];
     let given = Arc::<Given>::default();
-    let callers = engines.each_ref().map(|engine| load(engine, &given));
+    let callers = [0, 1].map(|server| load(server, &engines[server], &given));
     more(&engines, &given, 0).await;
     let checkup = examine(&ring.config).await;
     assert_eq!((checkup.errors, checkup.unreached.len()), (0, 0), "{checkup:#?}");
