@@ -15,6 +15,9 @@ use crate::{
 /// The widest leap of a dense counter that needs no word, as far as the range allows: that of a counter on a ring.
 const DENSE_LEAP_MAX: u64 = 1 << 36;
 
+/// The least that is no leap, however little is left.
+const DENSE_LEAP_MIN: u64 = 4;
+
 /// The share of what is left that such a leap may be.
 const DENSE_LEAP_SHARE: u64 = 1000;
 
@@ -126,7 +129,7 @@ impl Engine {
                 }
                 return Ok((before, (at < limit).then(|| number(at + 1))));
             }
-            let leap = ((limit - at) / DENSE_LEAP_SHARE).min(DENSE_LEAP_MAX).max(4);
+            let leap = ((limit - at) / DENSE_LEAP_SHARE).clamp(DENSE_LEAP_MIN, DENSE_LEAP_MAX);
             if !aimed.leap && !again && target - at > leap {
                 return Err(aimed.leaps(number(at + leap)));
             }

@@ -48,15 +48,15 @@ impl Floors {
         limit: Duration,
     ) -> Result<BTreeSet<Key>, SourceError> {
         let read = patiently(|| within(limit, "read how far keys are advanced", ledger.advanced())).await?;
-        Ok(self.take_up(read))
+        Ok(self.take_up(&read))
     }
 
-    fn take_up(&self, read: Vec<Advanced>) -> BTreeSet<Key> {
+    fn take_up(&self, read: &[Advanced]) -> BTreeSet<Key> {
         let mut changed = BTreeSet::new();
         self.0.rcu(|held| {
             let mut floors = BTreeMap::clone(held);
             changed.clear();
-            for Advanced { key, to } in &read {
+            for Advanced { key, to } in read {
                 let floor = floors.entry(key.clone()).or_default();
                 if *to > *floor {
                     *floor = *to;
@@ -170,9 +170,9 @@ mod tests {
     fn a_floor_only_rises() {
         let floors = Floors(ArcSwap::default());
         let note = |name: &str, to| Advanced { key: Key::from_stored(name), to };
-        assert_eq!(floors.take_up(vec![note("a", 5), note("b", 1)]).len(), 2);
-        assert_eq!(floors.take_up(vec![note("a", 4)]).len(), 0, "the ledger went back");
-        assert_eq!(floors.take_up(vec![note("a", 5), note("b", 2)]).len(), 1);
+        assert_eq!(floors.take_up(&[note("a", 5), note("b", 1)]).len(), 2);
+        assert_eq!(floors.take_up(&[note("a", 4)]).len(), 0, "the ledger went back");
+        assert_eq!(floors.take_up(&[note("a", 5), note("b", 2)]).len(), 1);
         let of = |name: &str| floors.of(&Key::from_stored(name));
         assert_eq!([of("a"), of("b"), of("c")], [5, 2, 0]);
     }

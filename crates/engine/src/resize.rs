@@ -210,7 +210,7 @@ impl Resizing {
         let body = |name: &str| definitions.iter().find(|held| held.name.as_str() == name);
         let keys = plan.keys.iter().map(|key| {
             let body = body(key.key.sequence()).and_then(|held| Body::from_text(&held.body).ok());
-            self.key(&plan, key, body.unwrap_or_default(), &resize.stores)
+            self.key(&plan, key, &body.unwrap_or_default(), &resize.stores)
         });
         let report = |LayoutRecord { layout, epoch, .. }: &LayoutRecord| LayoutReport {
             shard_bits: layout.shard_bits(),
@@ -239,7 +239,7 @@ impl Resizing {
         })
     }
 
-    fn key(&self, plan: &Plan, key: &KeyPlan, body: Body, stores: &[Placed]) -> ResizedKey {
+    fn key(&self, plan: &Plan, key: &KeyPlan, body: &Body, stores: &[Placed]) -> ResizedKey {
         let span = body.span();
         let number = |place: u64| place.saturating_mul(span.step()).saturating_add(span.start());
         let before = |place: Option<u64>| place.map_or(0, number).min(span.limit());

@@ -182,9 +182,9 @@ async fn killed_after(calls: usize) -> bool {
     if calls == 0 {
         wires.ledger.cut();
     }
-    let wired =
+    let distant =
         crate::harness::Wired { wire: Arc::clone(&wires.ledger), inner: growth.before.ledger.clone() };
-    let died = growth.resize_through(Arc::new(wired)).run(&|_| {}).await.is_err();
+    let died = growth.resize_through(Arc::new(distant)).run(&|_| {}).await.is_err();
     growth.take_often(&old, 0, 20).await;
     let is_current = |record: LayoutRecord| record.epoch == 2;
     if !growth.before.ledger.layout().await.is_ok_and(|held| held.is_some_and(is_current)) {
