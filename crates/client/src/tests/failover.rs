@@ -141,7 +141,6 @@ async fn what_every_server_would_say_is_said_at_once() {
     for (reason, kind) in [
         ("SEQUENCE_NOT_FOUND", ErrorKind::NotFound),
         ("SEQUENCE_EXHAUSTED", ErrorKind::Exhausted),
-        ("RECOVERY_REQUIRED", ErrorKind::NeedsOperator),
         ("PERMISSION_DENIED", ErrorKind::Denied),
     ] {
         bench.endpoints[0].act(Act::Refuse(reason));
@@ -152,6 +151,18 @@ async fn what_every_server_would_say_is_said_at_once() {
         assert_eq!((bench.clock.now() - begun, bench.endpoints[0].asks().len()), (Duration::ZERO, 2));
     }
     assert_eq!(bench.endpoints[1].asks(), [], "and no other is asked");
+}
+
+#[tokio::test(start_paused = true)]
+async fn where_a_person_must_act_on_one_server_another_is_asked() {
+    let bench = Bench::new(2);
+    let orders = bench.client.sequence("order").unwrap();
+    bench.endpoints[0].act(Act::Say("RECOVERY_REQUIRED"));
+    orders.next().await.unwrap();
+    orders.next_fresh().await.unwrap();
+    bench.endpoints[1].act(Act::Say("RECOVERY_REQUIRED"));
+    let error = orders.next_fresh().await.unwrap_err();
+    assert_eq!((error.kind(), error.is_retryable()), (ErrorKind::NeedsOperator, false));
 }
 
 #[tokio::test(start_paused = true)]

@@ -23,7 +23,10 @@ pub(super) fn refusal(status: &Status) -> Refusal {
         // It goes away: the others at once, and it is asked again when it is back.
         "DRAINING" => Refusal::Fault(fault(ErrorKind::Unavailable, status)),
         "DEADLINE_EXCEEDED" => Refusal::Fault(fault(ErrorKind::Timeout, status)),
-        "QUOTA_EXCEEDED" | "NO_SHARD_AVAILABLE" | "LEDGER_UNAVAILABLE" => Refusal::Elsewhere(error),
+        // The last is said by a server of the layout before, too, once the ring was resized: others count by the new one.
+        "QUOTA_EXCEEDED" | "NO_SHARD_AVAILABLE" | "LEDGER_UNAVAILABLE" | "RECOVERY_REQUIRED" => {
+            Refusal::Elsewhere(error)
+        }
         _ => Refusal::Final(error),
     }
 }
@@ -119,6 +122,10 @@ mod tests {
             };
             assert!(error.is_retryable() && error.retry_after() == Some(Duration::from_secs(1)), "{reason}");
         }
+        let Refusal::Elsewhere(error) = refusal(&status(Code::FailedPrecondition, "RECOVERY_REQUIRED")) else {
+            panic!()
+        };
+        assert!(!error.is_retryable(), "where all say so, a person must act");
         let Refusal::Final(error) = refusal(&status(Code::InvalidArgument, "INVALID_ARGUMENT")) else {
             panic!()
         };
