@@ -61,7 +61,8 @@ impl Advance {
 
 fn sentence(report: &AdvanceReport) -> String {
     let AdvanceReport { key, to, before, next, already, .. } = report;
-    let next = next.map_or_else(|| "none is left".to_owned(), |next| format!("the next one is {next} or higher"));
+    let next =
+        next.map_or_else(|| "none is left".to_owned(), |next| format!("the next one is {next} or higher"));
     let was = if *already { "was advanced already" } else { "is advanced" };
     let before = if *before == 0 { "nothing".to_owned() } else { before.to_string() };
     format!("{key} {was}: no number up to {to} is given any more, {next}; it had given {before} at most")

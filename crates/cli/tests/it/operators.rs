@@ -86,7 +86,11 @@ fn a_slot_is_drained_and_rescued() {
 fn a_sequence_is_advanced_for_an_import() {
     let place = Place::with_cluster();
     let done = place.json(&["advance", "order", "250000", "--json"]);
-    assert_eq!((&done["to"], &done["before"], &done["next"]), (&"250000".into(), &"5".into(), &"250001".into()), "{done}");
+    assert_eq!(
+        (&done["to"], &done["before"], &done["next"]),
+        (&"250000".into(), &"5".into(), &"250001".into()),
+        "{done}"
+    );
     assert_eq!(place.numbers(&["next", "order", "-n", "2"]), [250_001, 250_002]);
     let again = place.json(&["advance", "order", "250000", "--json"]);
     assert_eq!((&again["already"], &again["next"]), (&true.into(), &"250003".into()), "{again}");
@@ -100,6 +104,37 @@ fn a_sequence_is_advanced_for_an_import() {
     let text = place.text(&["advance", "order", &far, "--leap"]);
     assert!(text.contains(&format!("no number up to {far} is given any more")), "{text}");
     assert!(place.numbers(&["next", "order", "-n", "4"]).into_iter().all(|number| number > 1 << 50));
+}
+
+#[test]
+fn a_ring_is_resized_and_numbers_go_on() {
+    let place = Place::with_cluster();
+    let plan = place.text(&["resize", "--shard-bits", "3"]);
+    assert!(
+        plan.contains("to 8 slots (shard_bits 3, memory_bits 0, epoch 2): a plan; --go does it"),
+        "{plan}"
+    );
+    assert!(plan.contains("stores that are new to the ring, by slot: 4, 5, 6, 7"), "{plan}");
+    assert!(plan.contains("order  5      5               6 or higher"), "{plan}");
+    assert!(!place.path("sequent-data/shard-4.db").exists(), "a look makes nothing");
+    assert_eq!(place.numbers(&["next", "order"]), [6], "nothing is different yet");
+    let ran = place.run(&["resize", "--shard-bits", "3", "--go"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    for step in ["planned: ", "fenced: ", "keys that have their new counters: 1 of 1", "current: restart"] {
+        assert!(ran.err.contains(step), "{step:?} is not in {}", ran.err);
+    }
+    assert_eq!(place.numbers(&["next", "order", "-n", "9"]), [7, 8, 9, 10, 11, 12, 13, 14, 15]);
+    let doctor = place.json(&["doctor", "--json"]);
+    let grave =
+        |finding: &&serde_json::Value| finding["severity"] == "error" || finding["check"] == "counter";
+    assert_eq!(doctor["findings"].as_array().unwrap().iter().filter(grave).count(), 0, "{doctor}");
+    assert!(place.text(&["explain", "order", "3"]).contains("before the ring was resized"));
+    assert!(place.text(&["explain", "order", "9"]).contains("life"));
+    let cancelled = place.json(&["resize", "--cancel", "--json"]);
+    assert_eq!(cancelled["cancelled"], false, "{cancelled}");
+    place.run(&["resize", "--shard-bits", "11"]).refused(2, &["shard-bits", "11"]);
+    let nothing = place.json(&["resize", "--shard-bits", "3", "--json"]);
+    assert_eq!((&nothing["state"], &nothing["to_be"]["epoch"]), (&"new".into(), &3.into()), "{nothing}");
 }
 
 #[test]
