@@ -69,6 +69,11 @@ impl Dials {
         self.limits.load().lease_max_count
     }
 
+    /// Whether callers may define sequences.
+    pub(crate) fn may_define(&self) -> bool {
+        self.limits.load().define
+    }
+
     /// How long the numbers of a lease may be handed out.
     pub(crate) fn lease_max_age(&self) -> Duration {
         self.limits.load().lease_max_age

@@ -202,3 +202,38 @@ fn define_makes_versions_that_servers_and_processes_take_up() {
     let (code, err) = server.end();
     assert_eq!(code, Some(0), "{err}");
 }
+
+#[test]
+fn the_sdk_renders_what_the_server_would_and_repeats_nothing() {
+    let place = Place::new();
+    place.write(
+        "t.toml",
+        "[[sequence]]\nname = \"repair\"\ntemplate = '@{date,yyyyMMdd}-@{ctx,area,len=3}-@{seq,w=5}-@{check,damm}'\n\
+         zone = \"Asia/Shanghai\"\n[[sequence]]\nname = \"few\"\ntemplate = 'F@{seq,w=4,over=error}'\n",
+    );
+    let server = Running::start(&place, &[&["serve", "--config", "t.toml"], &FREE[..]].concat());
+    let url = format!("http://{}", server.grpc);
+    let client = sequent_client::blocking::Client::connect(&url).unwrap();
+    let repair = client.sequence("repair").unwrap().with("area", "010");
+    let mut texts = std::collections::BTreeSet::new();
+    let mut last = String::new();
+    for round in 0..300 {
+        let issued = repair.next_text().unwrap();
+        assert_eq!(issued.period, issued.text[..8], "{issued:?}");
+        last.clone_from(&issued.text);
+        assert!(texts.insert(issued.text), "twice");
+        if round % 100 == 0 {
+            let text = place.text(&["next", "repair", "--with", "area=010", "--server", &url]);
+            assert!(texts.insert(text.trim_end().to_owned()), "{text}: twice");
+        }
+    }
+    let asked = server.metric("sequent_requests_total", "method=\"lease\"");
+    assert!((1.0..60.0).contains(&asked), "{asked} leases for 300 texts");
+    let parsed = place.text(&["parse", "repair", &last]);
+    assert!(parsed.contains("with    area=010"), "{parsed}");
+    let few = client.sequence("few").unwrap();
+    let few: Vec<String> = (0..3).map(|_| few.next_text().unwrap().text).collect();
+    assert_eq!(few, ["F0001", "F0002", "F0003"], "dense: no lease, and in order");
+    let error = client.sequence("repair").unwrap().next_text().unwrap_err();
+    assert_eq!(error.fields()[0].field, "with.area", "{error}");
+}

@@ -19,6 +19,8 @@ pub struct LimitsPart {
     pub connections_max: u64,
     /// The same from one address (of IPv6: one /64). Behind a balancer that speaks for all, the two should be equal.
     pub connections_per_address_max: u64,
+    /// Whether callers of the HTTP door may define sequences. There are no tokens yet: whoever reaches it may.
+    pub define: bool,
     /// How long a stopping server still takes requests, so that balancers notice.
     pub drain_delay: Duration,
     /// How long a stopping server waits for requests in flight.
@@ -33,6 +35,7 @@ impl LimitsPart {
         let lease_max_age = section.duration("lease_max_age_ms", 100..=600_000, 10_000);
         let connections_max = section.integer("connections_max", 1..=1_000_000, 10_000);
         let connections_per_address_max = section.integer("connections_per_address_max", 1..=1_000_000, 5000);
+        let define = section.switch("define", false);
         let drain_delay = section.duration("drain_delay_s", 0..=3600, 5);
         let drain_timeout = section.duration("drain_timeout_s", 0..=3600, 20);
         section.finish();
@@ -43,6 +46,7 @@ impl LimitsPart {
             lease_max_age,
             connections_max,
             connections_per_address_max,
+            define,
             drain_delay,
             drain_timeout,
         }

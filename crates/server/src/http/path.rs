@@ -5,6 +5,10 @@
 pub(crate) enum Route {
     /// Numbers of this name, percent-decoded and not yet checked.
     Next(String),
+    /// A sequence's definition, by its name as it is for numbers.
+    Definition(String),
+    /// All definitions.
+    Definitions,
     /// `/openapi.json`.
     Description,
     /// A name that is no UTF-8, as it was written.
@@ -18,11 +22,20 @@ pub(crate) fn route(path: &str) -> Route {
     if path == "/openapi.json" {
         return Route::Description;
     }
-    let Some(segment) = segment(path) else { return Route::Unknown };
-    if !segment.contains('%') {
-        return Route::Next(segment.to_owned());
+    if path == "/v1/sequences" {
+        return Route::Definitions;
     }
-    decoded(segment).map_or_else(|| Route::Undecodable(segment.to_owned()), Route::Next)
+    let defined =
+        || path.strip_prefix("/v1/sequences/").filter(|name| !name.is_empty() && !name.contains('/'));
+    let (segment, of): (_, fn(String) -> Route) = match (segment(path), defined()) {
+        (Some(segment), _) => (segment, Route::Next),
+        (None, Some(segment)) => (segment, Route::Definition),
+        (None, None) => return Route::Unknown,
+    };
+    if !segment.contains('%') {
+        return of(segment.to_owned());
+    }
+    decoded(segment).map_or_else(|| Route::Undecodable(segment.to_owned()), of)
 }
 
 /// The name in a path that asks for numbers, if it stands there as it is.
@@ -66,7 +79,10 @@ mod tests {
         assert_eq!(route("/v1/sequences//next"), next(""));
         assert_eq!(route("/v1/sequences/%ff/next"), Route::Undecodable("%ff".to_owned()));
         assert_eq!(route("/v1/sequences/%2/next"), Route::Undecodable("%2".to_owned()));
-        for path in ["/", "/v1/sequences/a/b/next", "/v1/sequences/order", "/v1/sequences/order/next/"] {
+        assert_eq!(route("/v1/sequences"), Route::Definitions);
+        assert_eq!(route("/v1/sequences/a%3ab"), Route::Definition("a:b".to_owned()));
+        assert_eq!(route("/v1/sequences/next"), Route::Definition("next".to_owned()));
+        for path in ["/", "/v1/sequences/a/b/next", "/v1/sequences/", "/v1/sequences/order/next/"] {
             assert_eq!(route(path), Route::Unknown, "{path}");
         }
     }

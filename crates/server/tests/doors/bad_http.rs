@@ -80,7 +80,8 @@ async fn each_is_refused_by_name_and_consumes_nothing() {
         ("POST", "/v1/sequences//next", b"", 400, BAD, "name", "", "1 to 128"),
         ("GET", NEXT, b"", 405, BAD, "method", "GET", "POST"),
         ("PUT", NEXT, b"", 405, BAD, "method", "PUT", "POST"),
-        ("POST", "/v1/sequences/order", b"", 404, BAD, "path", "/v1/sequences/order", "POST /v1"),
+        ("POST", "/v1/sequences/order/", b"", 404, BAD, "path", "/v1/sequences/order/", "POST /v1"),
+        ("POST", "/v1/sequences/order", b"", 405, BAD, "method", "POST", "GET, PUT is allowed"),
     ];
     for &(method, path, body, status, reason, field, value, bound) in rows {
         let said = wire::send(server.http, method, path, body).await;
