@@ -48,7 +48,11 @@ const WRAPPED: [(&str, &[&str], &str); 20] = [
     ("redis", &["backend"], "engines are known to backends alone"),
     ("mongodb", &["backend"], "engines are known to backends alone"),
     ("axum", &["server", "benches"], "sockets are the server's; benches compare with an empty one"),
-    ("hyper", &["server", "client", "backend"], "sockets are the server's; a ledger may be spoken to over HTTP"),
+    (
+        "hyper",
+        &["server", "client", "backend"],
+        "sockets are the server's; a ledger may be spoken to over HTTP",
+    ),
     (
         "tonic",
         &["server", "client", "proto", "benches"],

@@ -83,6 +83,10 @@ impl Identity for Metered {
 
 #[deny(clippy::missing_trait_methods)]
 impl Rows for Metered {
+    fn batch_max(&self) -> usize {
+        self.ledger.batch_max()
+    }
+
     fn read<'a>(&'a self, under: &'a Incarnation, counters: &'a [Counter]) -> Told<'a, Reading> {
         Box::pin(self.read.of(self.ledger.read(under, counters)))
     }
