@@ -102,22 +102,20 @@ impl Transport for Endpoint {
                     let bound = format!("1 to {most} are allowed");
                     Err(Refusal::Final(Error::field("count", ask.count, bound)))
                 }
-                Act::Give | Act::AtMost(_) => Ok(self.give(&ask)),
-                Act::After(ms) => {
-                    let granted = self.give(&ask);
-                    sleep(Duration::from_millis(ms)).await;
-                    Ok(granted)
-                }
                 Act::Dense if ask.verb == Verb::Lease => Err(Refusal::Final(Error::field(
                     "placement",
                     "dense",
                     "ask for its numbers one call each",
                 ))),
-                Act::Dense => Ok(self.give(&ask)),
                 Act::Behind(at) if ask.above > at => {
                     Err(Refusal::Final(Error::new("CLUSTER_BEHIND", "older than its caller")))
                 }
-                Act::Behind(_) => Ok(self.give(&ask)),
+                Act::Give | Act::AtMost(_) | Act::Dense | Act::Behind(_) => Ok(self.give(&ask)),
+                Act::After(ms) => {
+                    let granted = self.give(&ask);
+                    sleep(Duration::from_millis(ms)).await;
+                    Ok(granted)
+                }
                 Act::Swallow => {
                     drop(self.give(&ask));
                     Err(Refusal::Fault(down("connection reset")))
