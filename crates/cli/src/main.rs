@@ -4,6 +4,7 @@
 //! `failure` (reasons and exit codes), `output` (results, and nothing else, on standard output).
 #![allow(clippy::doc_markdown, reason = "the comments on arguments are help texts, and show as they are")]
 
+mod admin;
 mod args;
 mod cluster;
 mod commands;

@@ -39,13 +39,22 @@ pub(crate) struct Addresses {
 impl Addresses {
     /// Where the gRPC door is reached from this machine: a listener on every address is reached on loopback.
     pub(crate) fn reach(&self) -> String {
-        let ip = match self.grpc.ip() {
+        reach(self.grpc)
+    }
+
+    /// The same of the admin listener.
+    pub(crate) fn reach_admin(&self) -> String {
+        reach(self.admin)
+    }
+}
+
+fn reach(listener: SocketAddr) -> String {
+    let ip = match listener.ip() {
             IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
             IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
             ip => ip,
         };
-        format!("http://{}", SocketAddr::new(ip, self.grpc.port()))
-    }
+        format!("http://{}", SocketAddr::new(ip, listener.port()))
 }
 
 /// Servers at work on a data directory.

@@ -1,5 +1,7 @@
 //! `sequent shards`: each slot, looked at afresh.
 
+mod watch;
+
 use std::time::{Duration, UNIX_EPOCH};
 
 use clap::Args;
@@ -16,6 +18,8 @@ const EXAMPLES: &str = "\
 Examples:
   sequent shards
   sequent shards --json
+  sequent shards --watch                                as a server at work here sees them, every second
+  sequent shards --watch --admin http://10.0.0.7:7423   as that server does
 
 Opens the store of each slot itself, so it shows what this process finds now, whatever others have evicted; \
 and the operators' words in force, from the ledger. It takes no number.
@@ -29,15 +33,29 @@ a value that nothing follows, or one that goes back again and again; with what t
 And counters that rest: their slot can serve, and gives nothing of that key, since they began a new life above what \
 the others have reached; they are asked again once the others come up to them, and nothing is to be done.
 
+With --watch it goes on until ctrl-c: a server's states, evictions, causes and rate, from its admin listener; without a \
+server, a look at the stores each second. On a terminal the screen is drawn anew, elsewhere a line tells each change; with \
+--json each look is one object a line.
+
 Where nothing may be given before `sequent recover`, or the ledger can't be read, it says so and exits with 3 or 4.";
 
 /// Show each slot with its state and cause
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-pub(crate) struct Shards {}
+pub(crate) struct Shards {
+    /// Look again every second, until ctrl-c
+    #[arg(long)]
+    watch: bool,
+    /// Watch the server with this admin listener [default: one that runs on the data directory]
+    #[arg(long, value_name = "URL", requires = "watch")]
+    admin: Option<String>,
+}
 
 impl Shards {
     pub(crate) async fn run(self, cluster: &Cluster) -> Result<(), Failure> {
+        if self.watch {
+            return watch::watch(cluster, self.admin.as_deref()).await;
+        }
         let desk = cluster.desk().await?;
         let mut slots = desk.shards().await;
         slots.iter_mut().for_each(obey);

@@ -4,6 +4,7 @@
 
 mod abuse;
 mod bench;
+mod console;
 mod doctor;
 mod drain;
 mod frames;

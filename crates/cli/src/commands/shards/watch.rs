@@ -1,0 +1,258 @@
+//! `sequent shards --watch`: the same again and again, until it is told to stop.
+
+use std::{
+    collections::BTreeMap,
+    io::{self, IsTerminal, Write},
+    time::Duration,
+};
+
+use sequent_core::{Clock, SystemClock};
+use sequent_engine::Desk;
+use serde_json::{Value, json};
+
+use super::obey;
+use crate::{admin::Admin, cluster::Cluster, failure::Failure, output, presence};
+
+/// From one look to the next.
+const EVERY: Duration = Duration::from_secs(1);
+
+/// Where the screen begins.
+const HOME: &str = "\x1b[H";
+
+/// Clears what is left of a line, and of the screen below.
+const REST_OF_LINE: &str = "\x1b[K";
+const REST_OF_SCREEN: &str = "\x1b[J";
+
+/// Whom to look at.
+enum Watched {
+    /// A server: it knows states, evictions and rates.
+    Server(Admin),
+    /// Each slot's store, looked at from here.
+    Stores(Desk),
+}
+
+/// Shows slots until ctrl-c, or until nobody reads any more.
+pub(super) async fn watch(cluster: &Cluster, admin: Option<&str>) -> Result<(), Failure> {
+    let watched = Watched::pick(cluster, admin).await?;
+    let shown = Shown::new(cluster.json());
+    tokio::select! {
+        ended = forever(&watched, shown) => ended,
+        stopped = tokio::signal::ctrl_c() => stopped.map_err(|error| Failure::failed(format!("no signals: {error}"))),
+    }
+}
+
+async fn forever(watched: &Watched, mut shown: Shown) -> Result<(), Failure> {
+    let mut ticks = tokio::time::interval(EVERY);
+    // A look that took long is not made up for by looks without a pause.
+    ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    loop {
+        ticks.tick().await;
+        shown.show(watched.look().await)?;
+    }
+}
+
+impl Watched {
+    /// The server that is named; else one that runs on the data directory, where nothing is configured; else the stores.
+    async fn pick(cluster: &Cluster, admin: Option<&str>) -> Result<Self, Failure> {
+        if let Some(named) = admin {
+            return Ok(Self::Server(Admin::named("--admin", named)?));
+        }
+        let config = cluster.config()?;
+        let found = (!cluster.is_configured() && config.embedded).then(|| presence::servers(&config.data));
+        match found.flatten().and_then(|found| found.servers.first().map(presence::Addresses::reach_admin)) {
+            Some(address) => Ok(Self::Server(Admin::named("admin", &address)?)),
+            None => Ok(Self::Stores(cluster.desk().await?)),
+        }
+    }
+
+    async fn look(&self) -> Value {
+        let mut look = match self {
+            Self::Server(admin) => match admin.status().await {
+                Ok(status) => of_server(&status),
+                Err(error) => json!({ "error": error }),
+            },
+            Self::Stores(desk) => {
+                let mut slots = desk.shards().await;
+                slots.iter_mut().for_each(obey);
+                json!({ "slots": slots })
+            }
+        };
+        look["at"] = humantime::format_rfc3339_seconds(SystemClock.wall()).to_string().into();
+        look["of"] = match self {
+            Self::Server(admin) => admin.address().into(),
+            Self::Stores(_) => "stores".into(),
+        };
+        look
+    }
+}
+
+/// What of a server's status is watched.
+fn of_server(status: &Value) -> Value {
+    let rates = status["keys"].as_array().into_iter().flatten().filter_map(|key| key["rate"].as_f64());
+    json!({
+        "cluster": status["cluster"],
+        "phase": status["phase"],
+        "trouble": status["trouble"],
+        "ledger_away_ms": status["ledger_away_ms"],
+        "rate": rates.sum::<f64>(),
+        "slots": status["shards"],
+    })
+}
+
+/// How looks are shown.
+enum Shown {
+    /// One object a line.
+    Json,
+    /// Drawn anew each time.
+    Screen,
+    /// A line for each slot that changed; the lines said last, by slot.
+    Lines(BTreeMap<String, String>),
+}
+
+impl Shown {
+    fn new(json: bool) -> Self {
+        match (json, io::stdout().is_terminal()) {
+            (true, _) => Self::Json,
+            (false, true) => Self::Screen,
+            (false, false) => Self::Lines(BTreeMap::new()),
+        }
+    }
+
+    fn show(&mut self, look: Value) -> Result<(), Failure> {
+        match self {
+            Self::Json => output::json(&look),
+            Self::Screen => output::write(|out| draw(out, &look)),
+            Self::Lines(said) => output::lines(news(said, &look)),
+        }
+    }
+}
+
+fn draw(out: &mut dyn Write, look: &Value) -> io::Result<()> {
+    write!(out, "{HOME}")?;
+    let rows: Vec<Vec<String>> = slots(look).map(row).collect();
+    let mut lines = vec![head(look), String::new()];
+    if !rows.is_empty() {
+        lines.extend(output::table(&["slot", "state", "store", "evictions", "rescues", "last cause"], &rows));
+    }
+    for line in lines {
+        writeln!(out, "{line}{REST_OF_LINE}")?;
+    }
+    write!(out, "{REST_OF_SCREEN}")
+}
+
+/// One line about the whole.
+fn head(look: &Value) -> String {
+    let text = |field: &str| look[field].as_str().unwrap_or_default().to_owned();
+    let live =
+        slots(look).filter(|slot| matches!(slot["state"].as_str(), Some("live" | "open" | "new"))).count();
+    let stored = slots(look).filter(|slot| slot["state"] != "empty").count();
+    let mut parts = vec![text("at"), format!("{} {}", text("cluster"), text("phase")).trim().to_owned()];
+    if stored > 0 {
+        parts.push(format!("{live} of {stored} can serve"));
+    }
+    parts.extend(look["rate"].as_f64().map(|rate| format!("{rate:.0} numbers a second")));
+    parts.extend(look["ledger_away_ms"].as_u64().map(|ms| format!("ledger away for {}", super::span(ms))));
+    parts.extend(look["trouble"].as_str().map(ToOwned::to_owned));
+    parts.extend(look["error"].as_str().map(|error| format!("{}: {error}", text("of"))));
+    parts.retain(|part| !part.is_empty());
+    parts.join("  ")
+}
+
+fn slots(look: &Value) -> impl Iterator<Item = &Value> {
+    look["slots"].as_array().into_iter().flatten()
+}
+
+fn row(slot: &Value) -> Vec<String> {
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let count = |field: &str| slot[field].as_u64().map_or_else(|| "-".to_owned(), |count| count.to_string());
+    let since = slot["since_ms"].as_u64().map(|ms| format!(" for {}", super::span(ms / 1000 * 1000)));
+    vec![
+        slot["slot"].to_string(),
+        format!("{}{}", text(&slot["state"]), since.unwrap_or_default()),
+        text(&slot["store"]),
+        count("evictions"),
+        count("rescues"),
+        cause(slot),
+    ]
+}
+
+/// Why a slot does not serve, or why it did not when it left last.
+fn cause(slot: &Value) -> String {
+    let (kind, detail) = (slot["cause"]["kind"].as_str(), slot["cause"]["detail"].as_str());
+    let of = |kind: &str| format!("{kind}: {}", output::detail(kind, detail.unwrap_or_default()));
+    kind.map(of).unwrap_or_default()
+}
+
+/// A line for the whole where something could not be had, and one for each slot that is another than before.
+fn news(said: &mut BTreeMap<String, String>, look: &Value) -> Vec<String> {
+    let at = look["at"].as_str().unwrap_or_default();
+    let mut facts: Vec<(String, String)> = Vec::new();
+    for field in ["error", "trouble"] {
+        facts.push((field.to_owned(), look[field].as_str().unwrap_or_default().to_owned()));
+    }
+    for slot in slots(look) {
+        let mut cells = row(slot);
+        // What goes on from second to second is no news.
+        cells[1] = slot["state"].as_str().unwrap_or_default().to_owned();
+        let [number, state, store, evictions, rescues, cause] = &cells[..] else { continue };
+        let moves = if evictions == "-" {
+            String::new()
+        } else {
+            format!("  evictions {evictions}  rescues {rescues}")
+        };
+        let line = format!("slot {number}  {state}  {store}{moves}  {cause}");
+        facts.push((number.clone(), line.trim_end().to_owned()));
+    }
+    let is_news =
+        |(of, line): &(String, String)| said.get(of).map_or(!line.is_empty(), |before| before != line);
+    let news: Vec<(String, String)> = facts.into_iter().filter(is_news).collect();
+    let line = |(_, line): &(String, String)| {
+        let line = if line.is_empty() { "answers again" } else { line };
+        format!("{at}  {line}")
+    };
+    let lines = news.iter().map(line).collect();
+    said.extend(news);
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn look(state: &str, evictions: u64) -> Value {
+        json!({
+            "at": "2026-04-01T09:00:00Z", "cluster": "x", "phase": "serving", "rate": 12.4,
+            "slots": [
+                { "slot": 0, "state": "live", "store": "sqlite", "evictions": 0, "rescues": 0, "since_ms": 1234 },
+                { "slot": 1, "state": state, "store": "sqlite", "evictions": evictions, "rescues": 0,
+                  "since_ms": 61_500, "cause": { "kind": "timeout", "detail": "timeout: no answer" } },
+            ],
+        })
+    }
+
+    #[test]
+    fn only_what_changed_is_said_again() {
+        let mut said = BTreeMap::new();
+        assert_eq!(news(&mut said, &look("live", 0)).len(), 2);
+        assert_eq!(news(&mut said, &look("live", 0)), Vec::<String>::new());
+        assert_eq!(
+            news(&mut said, &look("evicted", 1)),
+            ["2026-04-01T09:00:00Z  slot 1  evicted  sqlite  evictions 1  rescues 0  timeout: no answer"]
+        );
+        let away = json!({ "at": "t", "error": "refused" });
+        assert_eq!(news(&mut said, &away), ["t  refused"]);
+        assert_eq!(news(&mut said, &away), Vec::<String>::new());
+        assert_eq!(news(&mut said, &look("evicted", 1)), ["2026-04-01T09:00:00Z  answers again"]);
+    }
+
+    #[test]
+    fn a_screen_has_a_head_and_a_row_a_slot() {
+        let mut out = Vec::new();
+        draw(&mut out, &look("evicted", 1)).unwrap();
+        let text = String::from_utf8(out).unwrap();
+        let plain = text.replace(REST_OF_LINE, "").replace(REST_OF_SCREEN, "");
+        let lines: Vec<&str> = plain.strip_prefix(HOME).unwrap().lines().collect();
+        assert_eq!(lines[0], "2026-04-01T09:00:00Z  x serving  1 of 2 can serve  12 numbers a second");
+        assert_eq!(lines[4], "1     evicted for 1m 1s  sqlite  1          0        timeout: no answer");
+    }
+}
