@@ -66,8 +66,9 @@ async fn the_documented_permissions_are_enough_and_each_is_needed() {
         site.server.ask(&["SCRIPT", "FLUSH"]).await;
         site.server.ask(&words).await;
         match left_out {
-            // Used of an idle connection, of another database, where cells were deleted, and where one was written over.
-            "+ping" | "+select" | "+scan" | "+del" => {}
+            // Used of an idle connection, of another database, where cells were deleted, where one was written over, and
+            // by who examines.
+            "+ping" | "+select" | "+scan" | "+del" | "+pttl" => {}
             "+config|get" => every_verb(&site).await.unwrap(),
             _ => failed(every_verb(&site).await, ErrorKind::Refused, &["the user lacks a permission"]),
         }
