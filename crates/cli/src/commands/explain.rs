@@ -13,6 +13,7 @@ const EXAMPLES: &str = "\
 Examples:
   sequent explain order 4711
   sequent explain order 4711 --json
+  sequent explain repair 20261122-010-00001    by its text, where the sequence has a template
 
 Says which slot, raw id and life gave the number, or that none can have given it. It takes no number.";
 
@@ -22,7 +23,7 @@ Says which slot, raw id and life gave the number, or that none can have given it
 pub(crate) struct Explain {
     /// The sequence
     name: String,
-    /// The number
+    /// The number, or its text where the sequence has a template
     #[arg(allow_hyphen_values = true)]
     number: String,
 }
@@ -30,10 +31,7 @@ pub(crate) struct Explain {
 impl Explain {
     pub(crate) async fn run(self, cluster: &Cluster) -> Result<(), Failure> {
         let name = sequence_name(&self.name)?;
-        let number = self.number.parse().ok().filter(|&number| number > 0);
-        let bound = format!("1 to {} are numbers", i64::MAX);
-        let number = number.ok_or_else(|| Failure::argument("number", &self.number, bound))?;
-        let explained = cluster.desk().await?.explain(&name, number).await?;
+        let explained = cluster.desk().await?.explain_text(&name, &self.number).await?;
         if cluster.json() {
             return output::report(&explained);
         }

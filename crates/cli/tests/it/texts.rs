@@ -145,6 +145,14 @@ fn next_prints_one_text_a_line_or_all_as_json() {
     next(&["--with", "area=1", "--with", "area=2"]).refused(2, &["say it once"]);
     assert_eq!(next(&["--with", "area=010"]).out, "2026-010-00003\n", "nothing was consumed");
     assert!(place.text(&["parse", "repair", "2026-010-00003"]).contains("with    area=010"));
+    let explained = place.json(&["explain", "repair", "2026-010-00003", "--json"]);
+    assert_eq!(
+        (&explained["number"], &explained["life"]["seen"]),
+        (&json!("3"), &json!(true)),
+        "{explained}"
+    );
+    assert!(place.text(&["explain", "repair", "2026-012-00003"]).contains("has not begun: not given"));
+    place.run(&["explain", "repair", "3"]).refused(2, &["text is \"3\": column 1"]);
     place.run(&["parse", "repair", "2026-01-00003"]).refused(1, &["text is \"2026-01-00003\": column "]);
 }
 

@@ -1,9 +1,11 @@
 //! Where a number came from: slot, raw id, and the life that gave it.
 
 use sequent_core::{
-    Key, Life, SequenceName,
+    Key, Life, SequenceName, Span,
     ledger::{Counter, PastLife, Row},
 };
+
+use sequent_format::Parsed;
 
 use super::Desk;
 use crate::{
@@ -13,22 +15,60 @@ use crate::{
 };
 
 impl Desk {
-    /// Which slot, raw id and life gave a number.
+    /// Which slot, raw id and life gave a number, of a sequence whose numbers are all of one counter.
     pub async fn explain(&self, name: &SequenceName, number: u64) -> Result<Explained, EngineError> {
+        let body = self.body(name).await?;
+        if body.example_key(name).is_ok_and(|key| key != Key::of(name)) {
+            let bound = "each period and each tuple of values has numbers of its own: name a text instead";
+            return Err(EngineError::invalid("number", number, bound));
+        }
+        self.explain_of(Key::of(name), body.span(), name, number).await
+    }
+
+    /// The same of a text; without a template, of the digits of a number.
+    pub async fn explain_text(&self, name: &SequenceName, text: &str) -> Result<Explained, EngineError> {
+        let body = self.body(name).await?;
+        let Some(texts) = body.texts() else {
+            let number = text.parse().ok().filter(|number| *number > 0);
+            let bound = || format!("1 to {} are numbers", i64::MAX);
+            let number = number.ok_or_else(|| EngineError::invalid_text("number", text, bound()))?;
+            return self.explain(name, number).await;
+        };
+        let mut said = None;
+        for format in texts.readers() {
+            match format.invert(text) {
+                Ok(parsed) => {
+                    return self.explain_of(key_of(name, &parsed)?, body.span(), name, parsed.number).await;
+                }
+                Err(error) => drop(said.get_or_insert(error)),
+            }
+        }
+        let said = said.map_or_else(String::new, |error| error.to_string());
+        Err(EngineError::invalid_text("text", text, said))
+    }
+
+    async fn body(&self, name: &SequenceName) -> Result<Body, EngineError> {
         let definition = self.definition(name).await?;
-        let span = Body::from_text(&definition.body)
-            .map_err(|error| {
-                let text = format!("version {} of {name} can't be read: {error}", definition.version);
-                EngineError::new(Reason::DefinitionConflict, text)
-            })?
-            .span();
+        Body::from_text(&definition.body).map_err(|error| {
+            let text = format!("version {} of {name} can't be read: {error}", definition.version);
+            EngineError::new(Reason::DefinitionConflict, text)
+        })
+    }
+
+    async fn explain_of(
+        &self,
+        key: Key,
+        span: Span,
+        name: &SequenceName,
+        number: u64,
+    ) -> Result<Explained, EngineError> {
         let Some(encoded) = span.encoded(self.layout(), number) else {
             let (start, step, end) = (span.start(), span.step(), span.limit());
             let bound = format!("{name} gives {start} to {end} in steps of {step}");
             return Err(EngineError::invalid("number", number, bound));
         };
         let (raw, slot, low) = self.layout().decode(encoded);
-        let counter = Counter { slot, key: Key::of(name) };
+        let counter = Counter { slot, key };
         let rows = self.rows(name).await?;
         let row = rows.into_iter().find(|(held, _)| *held == counter).map(|(_, row)| row);
         let history = within(self.limit(), "read the history", self.ledger().history(&counter)).await;
@@ -46,6 +86,18 @@ impl Desk {
         };
         Ok(Explained { sequence: name.clone(), number, encoded, slot, raw, low, life, verdict })
     }
+}
+
+/// The key that a text tells.
+fn key_of(name: &SequenceName, parsed: &Parsed) -> Result<Key, EngineError> {
+    let untold = || {
+        let bound = "a text that tells its period is needed: this one is like another period's";
+        EngineError::invalid_text("text", &parsed.text, bound)
+    };
+    let period = parsed.period.as_deref().ok_or_else(untold)?;
+    let values: Vec<&str> = parsed.partition.iter().map(|(_, value)| value.as_str()).collect();
+    Key::new(name, period, &values)
+        .map_err(|error| EngineError::invalid_text("text", &parsed.text, error.to_string()))
 }
 
 /// Since the ring was resized: which of the ended lives are of this layout, and the raw id that it begins above.
