@@ -129,10 +129,10 @@ fn estimate(
 /// A counter of which something was taken.
 #[allow(clippy::cast_precision_loss, reason = "an estimate, with a margin of several times")]
 fn of_row(Counter { slot, key }: &Counter, row: &Row, since_ms: u64, ahead: Duration) -> Option<Pace> {
-    let seen = row.seen.max(row.base);
-    let room = row.ceiling.saturating_sub(seen) as f64 / ahead.as_secs_f64().max(1.0);
-    let pace = pace(key, Some(*slot), seen - row.base, since_ms.saturating_sub(row.opened_at_ms))?;
-    Some(Pace { per_s: pace.per_s.max(room), ..pace })
+    let taken_to = row.seen.max(row.base);
+    let above = row.ceiling.saturating_sub(taken_to) as f64 / ahead.as_secs_f64().max(1.0);
+    let pace = pace(key, Some(*slot), taken_to - row.base, since_ms.saturating_sub(row.opened_at_ms))?;
+    Some(Pace { per_s: pace.per_s.max(above), ..pace })
 }
 
 fn of_dense(row: &DenseRow, since_ms: u64) -> Option<Pace> {
@@ -140,9 +140,9 @@ fn of_dense(row: &DenseRow, since_ms: u64) -> Option<Pace> {
 }
 
 #[allow(clippy::cast_precision_loss, reason = "an estimate, with a margin of several times")]
-fn pace(key: &Key, slot: Option<SlotIndex>, taken: u64, over_ms: u64) -> Option<Pace> {
+fn pace(key: &Key, slot: Option<SlotIndex>, taken: u64, lasted_ms: u64) -> Option<Pace> {
     // A second at least: what is taken at once when a life begins is no rate of hours.
-    let over_s = over_ms.div_ceil(1000).max(1);
+    let over_s = lasted_ms.div_ceil(1000).max(1);
     let key = key.to_string();
     (taken > 0).then(|| Pace { key, slot, taken, over_s, per_s: taken as f64 / over_s as f64 })
 }
