@@ -38,7 +38,8 @@ fn the_charts_configuration_has_no_fault() {
     let values = read("helm/sequent/values.yaml");
     let (_, rest) = values.split_once("\nconfig: |\n").expect("the values hold a configuration");
     let lines = rest.lines().take_while(|line| line.is_empty() || line.starts_with("  "));
-    let config: String = lines.map(|line| format!("{}\n", line.trim_start_matches("  "))).collect();
+    let lines: Vec<&str> = lines.map(|line| line.trim_start_matches("  ")).collect();
+    let config = lines.join("\n");
     assert!(config.contains("[[shard]]") && config.contains("[ledger]"), "{config}");
     let place = Place::new();
     let file = place.path("sequent.toml");

@@ -37,11 +37,10 @@ impl Scene {
     /// Everything started, under load.
     pub(crate) async fn start() -> Self {
         let redis = Redis::start().await;
-        let mut config = CONFIG.to_owned();
-        for slot in 0..3 {
-            config += &format!("[[shard]]\nslot = {slot}\nstore = \"sqlite\"\npath = \"shard-{slot}.db\"\n");
-        }
-        config += &format!("[[shard]]\nslot = 3\nstore = \"redis\"\nurl = \"{}\"\n", redis.url());
+        let file =
+            |slot| format!("[[shard]]\nslot = {slot}\nstore = \"sqlite\"\npath = \"shard-{slot}.db\"\n");
+        let last = format!("[[shard]]\nslot = 3\nstore = \"redis\"\nurl = \"{}\"\n", redis.url());
+        let config = [CONFIG.to_owned(), file(0), file(1), file(2), last].concat();
         let server = tokio::task::block_in_place(|| Server::start(Some(&config)));
         let load = Load::start(&server).await;
         let hook = Hook::start();
