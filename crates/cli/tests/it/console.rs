@@ -3,7 +3,8 @@
 use std::{
     io::{BufRead, BufReader},
     path::Path,
-    process::{Command, Stdio},
+    process::{Child, Command, Stdio},
+    sync::mpsc,
     time::{Duration, Instant},
 };
 
@@ -16,6 +17,9 @@ use crate::{
 
 /// How long a page may run by its own clock: three looks at the server.
 const PAGE_MS: &str = "--virtual-time-budget=7000";
+
+/// How long a watch may be silent where something has to be said.
+const LINE_MAX: Duration = Duration::from_secs(20);
 
 /// Both sizes: a phone's, and a desk's.
 const SIZES: [&str; 2] = ["390,844", "1280,900"];
@@ -66,6 +70,44 @@ fn browse(profile: &Path, server: &Running, arguments: &[&str]) -> String {
     String::from_utf8(browser.stdout).unwrap()
 }
 
+/// A watch under way, ended with the test.
+struct Watch {
+    child: Child,
+    lines: mpsc::Receiver<String>,
+}
+
+impl Watch {
+    fn start(place: &Place, args: &[&str]) -> Self {
+        let mut child = place.spawn(&[&["shards", "--watch"], args].concat());
+        let (said, lines) = mpsc::channel();
+        let mut out = BufReader::new(child.stdout.take().unwrap()).lines();
+        std::thread::spawn(move || out.by_ref().map_while(Result::ok).try_for_each(|line| said.send(line)));
+        Self { child, lines }
+    }
+
+    fn line(&self) -> String {
+        self.lines.recv_timeout(LINE_MAX).expect("a watch says something in time")
+    }
+
+    fn look(&self) -> Value {
+        serde_json::from_str(&self.line()).unwrap()
+    }
+
+    /// What ctrl-c does.
+    fn interrupt(mut self) {
+        let sent = Command::new("kill").args(["-s", "INT", &self.child.id().to_string()]).status().unwrap();
+        assert!(sent.success());
+        assert_eq!(self.child.wait().unwrap().code(), Some(0));
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}
+
 /// How often each state is among the arcs of the ring.
 fn arcs(page: &str, state: &str) -> usize {
     page.matches(&format!("class=\"arc {state}\"")).count()
@@ -101,35 +143,29 @@ fn the_console_shows_the_ring_and_who_left_it_and_why() {
 fn a_watch_tells_each_change_as_the_server_sees_it() {
     let place = Place::new();
     let server = serve(&place);
-    let mut plain = place.spawn(&["shards", "--watch"]);
-    let mut lines = BufReader::new(plain.stdout.take().unwrap()).lines().map(Result::unwrap);
+    let plain = Watch::start(&place, &[]);
     for slot in 0..4 {
-        let line = lines.next().unwrap();
+        let line = plain.line();
         assert!(line.contains(&format!("slot {slot}  live  sqlite  evictions 0")), "{line}");
     }
     let admin = format!("http://{}", server.admin);
-    let mut objects = place.spawn(&["shards", "--watch", "--json", "--admin", &admin]);
-    let mut looks = BufReader::new(objects.stdout.take().unwrap()).lines();
-    let mut look = || serde_json::from_str::<Value>(&looks.next().unwrap().unwrap()).unwrap();
-    assert_eq!(look()["slots"][2]["state"], "live");
+    let objects = Watch::start(&place, &["--json", "--admin", &admin]);
+    assert_eq!(objects.look()["slots"][2]["state"], "live");
     evict(&place, &server);
-    let line = lines.next().unwrap();
+    let line = plain.line();
     assert!(line.contains("slot 2  evicted") && line.contains("evictions 1"), "{line}");
     assert!(line.contains("disk replaced"), "{line}");
-    let until = Instant::now() + Duration::from_secs(20);
+    let until = Instant::now() + LINE_MAX;
     let seen = loop {
-        let look = look();
+        let look = objects.look();
         if look["slots"][2]["state"] == "evicted" {
             break look;
         }
         assert!(Instant::now() < until, "{look}");
     };
     assert_eq!((&seen["slots"][2]["evictions"], &seen["phase"]), (&1.into(), &"serving".into()));
-    for child in [&mut plain, &mut objects] {
-        let sent = Command::new("kill").args(["-s", "INT", &child.id().to_string()]).status().unwrap();
-        assert!(sent.success());
-        assert_eq!(child.wait().unwrap().code(), Some(0));
-    }
+    plain.interrupt();
+    objects.interrupt();
     let (code, err) = server.end();
     assert_eq!(code, Some(0), "{err}");
 }
