@@ -118,3 +118,24 @@ async fn what_no_longer_fits_is_told_and_refused() {
     assert!(error.to_string().contains("end is 1000000") && error.exit_code() == 3, "{error}");
     assert_eq!(place.take("order", 1).await, [4], "nothing was changed");
 }
+
+#[tokio::test]
+async fn stores_change_their_slots_and_one_leaves() {
+    let mut place = Place::with(&config(1));
+    let before = place.take("order", 31).await;
+    let old = place.config();
+    // The store of slot 1 becomes that of slot 0, a new one that of slot 1, and the first leaves.
+    place.say(&config(1).replace("s1.db", "s2.db").replace("s0.db", "s1.db"));
+    let resizing = Resizing::open(place.config(), None, Wish::default(), &once()).await.unwrap();
+    let error = resizing.run(&|_| {}).await.unwrap_err();
+    resizing.close().await;
+    assert!(error.to_string().contains("slot 0: its store has counters that must be closed"), "{error}");
+    let resizing = Resizing::open(place.config(), Some(&old), Wish::default(), &once()).await.unwrap();
+    let plan = resizing.plan().await.unwrap();
+    assert_eq!((&plan.moved[..], &plan.added[..], &plan.leaving[..]), (&[(1, 0)][..], &[1][..], &[0][..]));
+    resizing.run(&|_| {}).await.unwrap();
+    resizing.close().await;
+    let after = place.take("order", 30).await;
+    assert!(after[0] > *before.last().unwrap() && *after.last().unwrap() < 80, "{after:?}");
+    assert!(after.windows(2).all(|two| two[1] == two[0] + 1), "both slots serve: {after:?}");
+}

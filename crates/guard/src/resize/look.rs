@@ -68,6 +68,13 @@ impl Resize {
             let was = self.place(&page, inspection.id, placed.slot, &found)?;
             stores.push(Seen { store: Arc::clone(&placed.store), found, was, slot: placed.slot });
         }
+        // One that the configuration before calls by another slot stays all the same.
+        let stays: BTreeSet<_> = stores
+            .iter()
+            .filter(|seen| seen.slot.is_some())
+            .map(|seen| seen.found.incarnation.clone())
+            .collect();
+        stores.retain(|seen| seen.slot.is_some() || !stays.contains(&seen.found.incarnation));
         let sight = Sight { page, stores };
         distinct(&sight)?;
         self.compare_with_marks().await?;
