@@ -105,8 +105,18 @@ async fn a_ledger_and_all_shards_put_back_together_are_told_by_the_sdk_that_runs
     })
     .await;
     assert!(take(&orders, BEFORE, &bits).await > highest);
-    println!("{} numbers, none twice", bits.count());
     assert_eq!(server.drain(), Some(0));
+    another_ledger_is_refused(&db, &server, &bits).await;
+    println!("{} numbers, none twice", bits.count());
+}
+
+/// An empty ledger over the shards of another: nothing is given, and the own one goes on.
+async fn another_ledger_is_refused(db: &MariaDb, server: &Server, bits: &Bits) {
+    maria(db, "ledger2", "ledger").await;
+    let other = format!("ledger.url=mysql://sequent@{}/ledger2", db.address());
+    server.operate(&["next", "order", "--set", &other]).refused(3, &["another ledger"]);
+    let own = server.operate(&["next", "order", "-n", "10"]).succeeded().numbers();
+    bits.add("by the own ledger", own);
 }
 
 /// In status, log and metric.

@@ -133,6 +133,10 @@ fn what_does_not_go_together_is_refused() {
             "ledger.single_server is false: ",
         ),
         (
+            shard(0, "redis", "url = \"redis://h\"") + "[ledger]\nstore = \"memory\"\nsingle_server = true",
+            "ledger.store is \"memory\": ring.allow_volatile = true is demanded for what is lost with its process",
+        ),
+        (
             row("password_file = \"p\"") + LEDGER,
             "shard[0].password_file is there: the url holds a password too",
         ),
