@@ -17,6 +17,9 @@ use crate::{http, server::Server};
 /// Between two requests of a caller: enough for rates, little for two cores.
 const PAUSE: Duration = Duration::from_millis(10);
 
+/// How long a call may take: as long as the server gives it.
+const DEADLINE: Duration = Duration::from_secs(10);
+
 /// The first so many faults are kept.
 const FAULTS_MAX: usize = 10;
 
@@ -35,7 +38,7 @@ impl Load {
         let metrics = http::serve(move |_, _| recorder.render());
         let load = Self { ends: Arc::default(), faults: Arc::default(), metrics };
         let client = Client::connect(&format!("http://{}", server.address("grpc"))).await.unwrap();
-        tokio::spawn(Self::by_sdk(client.sequence("order").unwrap(), load.told()));
+        tokio::spawn(Self::by_sdk(client.sequence("order").unwrap().deadline(DEADLINE), load.told()));
         let (door, told) = (server.address("http"), load.told());
         tokio::task::spawn_blocking(move || Self::by_http(door, &told));
         load

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::server::Server;
 
-/// Three files and a Redis; a slot that is out is tried once a second.
+/// Three files and a Redis; a slot that is out is tried once a second, and callers have patience with a busy machine.
 const CONFIG: &str = "
 cluster = \"live\"
 [ring]
@@ -16,6 +16,8 @@ shard_bits = 2
 rescue_after_max_s = 1
 [reservoir]
 reserve_ms = 1000
+[limits]
+deadline_ms = 10000
 [[sequence]]
 name = \"order\"
 [ledger]
