@@ -45,6 +45,9 @@ pub(crate) const PROTOCOL: &str = "PROTOCOL";
 /// The field of what was outdated.
 const OUTDATED: &str = "definition";
 
+/// The label of a reason that is not in the table.
+const OTHER: &str = "other";
+
 /// The table: a reason, its class, and whether the same request may be sent again.
 const REASONS: [(&str, ErrorKind, bool); 17] = [
     (INVALID_ARGUMENT, ErrorKind::InvalidArgument, false),
@@ -188,10 +191,15 @@ impl Error {
         &self.0.reason
     }
 
-    /// The reason as a label: a server's own word is none, or whoever answers could make as many series as it likes.
+    /// Every label of a reason: a server's own word is none, or whoever answers could make as many series as it likes.
+    pub(crate) fn labels() -> impl Iterator<Item = &'static str> {
+        REASONS.iter().map(|(known, ..)| *known).chain([OTHER])
+    }
+
+    /// The one of this error.
     pub(crate) fn label(&self) -> &'static str {
         let known = REASONS.iter().find(|(known, ..)| *known == self.0.reason);
-        known.map_or("other", |(known, ..)| known)
+        known.map_or(OTHER, |(known, ..)| known)
     }
 
     /// Whether the same call may succeed later without anybody acting. Numbers never repeat, however often it is made.

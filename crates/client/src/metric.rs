@@ -7,7 +7,7 @@ use std::{
 
 use metrics::{Unit, counter, describe_counter, describe_gauge, describe_histogram, gauge, histogram};
 
-use crate::error::Error;
+use crate::{error::Error, transport::Verb};
 
 const ISSUED: &str = "sequent_client_numbers_issued_total";
 const LEASED: &str = "sequent_client_numbers_leased_total";
@@ -20,6 +20,9 @@ const ERRORS: &str = "sequent_client_errors_total";
 const STATE: &str = "sequent_client_endpoint_live";
 const EVICTIONS: &str = "sequent_client_endpoint_evictions_total";
 const RESCUES: &str = "sequent_client_endpoint_rescues_total";
+
+/// The ways to a number.
+const PATHS: [&str; 3] = ["lease", "fresh", "batch"];
 
 /// Tells the program's recorder, whose panics are its own: where they are told, the program has set; calls and leases go on.
 fn tell(work: impl FnOnce()) {
@@ -41,6 +44,23 @@ pub(crate) fn describe() {
         describe_counter!(EVICTIONS, "how often an endpoint was put out");
         describe_counter!(RESCUES, "how often an endpoint came back");
     });
+    tell(begin);
+}
+
+/// Everything at zero: an increase is seen from the first event on. Which endpoints there are is said with each.
+fn begin() {
+    for path in PATHS {
+        counter!(ISSUED, "path" => path).increment(0);
+    }
+    for verb in [Verb::Next, Verb::Lease] {
+        counter!(REQUESTS, "verb" => verb.as_str(), "outcome" => "ok").increment(0);
+    }
+    for reason in Error::labels() {
+        counter!(ERRORS, "reason" => reason).increment(0);
+    }
+    counter!(LEASES).increment(0);
+    counter!(LEASED).increment(0);
+    gauge!(RESERVE).increment(0.0);
 }
 
 pub(crate) fn issued(path: &'static str, count: u64) {
@@ -80,7 +100,12 @@ pub(crate) fn failed(error: &Error) {
 
 pub(crate) fn endpoint(address: &str, is_live: bool) {
     let state = if is_live { 1.0 } else { 0.0 };
-    tell(|| gauge!(STATE, "endpoint" => address.to_owned()).set(state));
+    tell(|| {
+        gauge!(STATE, "endpoint" => address.to_owned()).set(state);
+        for name in [EVICTIONS, RESCUES] {
+            counter!(name, "endpoint" => address.to_owned()).increment(0);
+        }
+    });
 }
 
 pub(crate) fn evicted(address: &str) {

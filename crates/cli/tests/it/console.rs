@@ -63,7 +63,7 @@ fn browse(profile: &Path, server: &Running, arguments: &[&str]) -> String {
         .arg(format!("http://{}/", server.admin))
         .stderr(Stdio::piped())
         .output()
-        .expect("chromium is needed: the package of that name");
+        .unwrap_or_else(|error| panic!("chromium is needed, the package of that name: {error}"));
     let complaints = String::from_utf8_lossy(&browser.stderr);
     let complaints: Vec<&str> = complaints.lines().filter(|line| line.contains("CONSOLE")).collect();
     assert!(browser.status.success() && complaints.is_empty(), "{complaints:?}");
@@ -86,7 +86,7 @@ impl Watch {
     }
 
     fn line(&self) -> String {
-        self.lines.recv_timeout(LINE_MAX).expect("a watch says something in time")
+        self.lines.recv_timeout(LINE_MAX).unwrap_or_else(|_| panic!("nothing was said within {LINE_MAX:?}"))
     }
 
     fn look(&self) -> Value {

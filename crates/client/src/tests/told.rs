@@ -32,6 +32,25 @@ fn told(snapshotter: &Snapshotter) -> BTreeMap<String, f64> {
 }
 
 #[tokio::test(start_paused = true)]
+async fn everything_is_at_zero_before_it_happens() {
+    let recorder = DebuggingRecorder::new();
+    let snapshotter = recorder.snapshotter();
+    let _recording = set_default_local_recorder(&recorder);
+    let _bench = Bench::new(2);
+    let begun = told(&snapshotter);
+    let names = [
+        "numbers_issued_total batch",
+        "requests_total lease",
+        "errors_total QUOTA_EXCEEDED",
+        "endpoint_rescues_total http://1",
+        "leases_total",
+    ];
+    for name in names {
+        assert_eq!(begun.get(name).copied(), Some(0.0), "{name}: {begun:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn every_number_is_accounted_for() {
     let recorder = DebuggingRecorder::new();
     let snapshotter = recorder.snapshotter();

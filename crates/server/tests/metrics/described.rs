@@ -28,9 +28,9 @@ fn families(text: &str) -> BTreeMap<String, Family> {
             let (what, name, said) = (words.next().unwrap(), words.next().unwrap(), words.next().unwrap());
             let family = families.entry(name.to_owned()).or_default();
             if what == "TYPE" {
-                said.clone_into(&mut family.kind)
+                said.clone_into(&mut family.kind);
             } else {
-                said.clone_into(&mut family.help)
+                said.clone_into(&mut family.help);
             }
             continue;
         }

@@ -47,7 +47,7 @@ async fn forever(watched: &Watched, mut shown: Shown) -> Result<(), Failure> {
     ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     loop {
         ticks.tick().await;
-        shown.show(watched.look().await)?;
+        shown.show(&watched.look().await)?;
     }
 }
 
@@ -118,11 +118,11 @@ impl Shown {
         }
     }
 
-    fn show(&mut self, look: Value) -> Result<(), Failure> {
+    fn show(&mut self, look: &Value) -> Result<(), Failure> {
         match self {
-            Self::Json => output::json(&look),
-            Self::Screen => output::write(|out| draw(out, &look)),
-            Self::Lines(said) => output::lines(news(said, &look)),
+            Self::Json => output::json(look),
+            Self::Screen => output::write(|out| draw(out, look)),
+            Self::Lines(said) => output::lines(news(said, look)),
         }
     }
 }
@@ -193,7 +193,7 @@ fn news(said: &mut BTreeMap<String, String>, look: &Value) -> Vec<String> {
     for slot in slots(look) {
         let mut cells = row(slot);
         // What goes on from second to second is no news.
-        cells[1] = slot["state"].as_str().unwrap_or_default().to_owned();
+        slot["state"].as_str().unwrap_or_default().clone_into(&mut cells[1]);
         let [number, state, store, evictions, rescues, cause] = &cells[..] else { continue };
         let moves = if evictions == "-" {
             String::new()
