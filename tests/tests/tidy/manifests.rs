@@ -50,8 +50,8 @@ const WRAPPED: [(&str, &[&str], &str); 20] = [
     ("axum", &["server", "benches"], "sockets are the server's; benches compare with an empty one"),
     (
         "hyper",
-        &["server", "client", "backend"],
-        "sockets are the server's; a ledger may be spoken to over HTTP",
+        &["server", "client", "backend", "cli"],
+        "sockets are the server's; a ledger may be spoken to over HTTP; `shards --watch` reads an admin listener",
     ),
     (
         "tonic",
