@@ -131,10 +131,12 @@ mod tests {
         clock.0.store(midnight, Ordering::Relaxed);
         let issued = engine.next(&request).await.unwrap();
         assert_eq!(issued.dated.unwrap().texts, ["2026040201000001"]);
-        assert_eq!(live.idle_after(engine.0.wall.now(&*engine.0.env.clock)), Duration::from_secs(3600));
+        let idle_after = || live.idle_after(engine.0.wall.now(&*engine.0.env.clock));
+        assert_eq!(idle_after(), Duration::from_secs(600));
+        clock.0.store(midnight + 82_900_000, Ordering::Relaxed);
+        assert_eq!(idle_after(), Duration::from_secs(3600), "its last hour");
         clock.0.store(midnight + 86_400_000, Ordering::Relaxed);
-        let ended = live.idle_after(engine.0.wall.now(&*engine.0.env.clock));
-        assert!(ended < Duration::from_secs(60), "a day that is over is given up soon");
+        assert!(idle_after() < Duration::from_secs(60), "a day that is over is given up soon");
         engine.shutdown().await;
     }
 

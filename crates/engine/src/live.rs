@@ -38,8 +38,11 @@ pub(crate) struct Live {
 /// Into how many leases what is left of a key would have to be cut at least.
 pub(crate) const LEASE_PARTS: u64 = 1000;
 
-/// A key of a period that has not ended is kept idle for so long, so that the next one is made ahead for it.
-const DATED_IDLE_AFTER: Duration = Duration::from_secs(3600);
+/// A key whose period ends soon is kept idle for so long, so that the next one is made ahead for it.
+const ENDING_IDLE_AFTER: Duration = Duration::from_secs(3600);
+
+/// What soon is, in seconds.
+const ENDING_WITHIN_S: i64 = 3600;
 
 /// A key of a period that has ended is dropped when nothing was taken for so long.
 const ENDED_IDLE_AFTER: Duration = Duration::from_secs(5);
@@ -87,13 +90,15 @@ impl Live {
         self.has_texts
     }
 
-    /// How long it may be idle before it is dropped. One of a period that will end is kept for the period that follows;
-    /// one of a period that has ended goes at once, and only those who name that period by an instant may want it again.
+    /// How long it may be idle before it is dropped. One of a period that ends within the hour is kept for the period that
+    /// follows; one of a period that has ended goes at once, and only those who name that period by an instant may want
+    /// it again.
     pub(crate) fn idle_after(&self, now: Timestamp) -> Duration {
         match self.period().and_then(|period| period.until) {
             None => IDLE_AFTER,
             Some(until) if until <= now => ENDED_IDLE_AFTER,
-            Some(_) => DATED_IDLE_AFTER,
+            Some(until) if until.as_second() - now.as_second() <= ENDING_WITHIN_S => ENDING_IDLE_AFTER,
+            Some(_) => IDLE_AFTER,
         }
     }
 
