@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 use crate::commands::{
-    advance, bench, completions, config, define, dev, doctor, drain, evict, explain, list, man, next, parse, preview, recover, rescue, resize, serve,
-    shards, show,
+    advance, bench, completions, config, define, dev, doctor, drain, evict, explain, list, man, next, parse,
+    preview, recover, rescue, resize, serve, shards, show,
 };
 
 use crate::logging::LogFormat;

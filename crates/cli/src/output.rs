@@ -23,8 +23,21 @@ pub(crate) fn json(value: &impl Serialize) -> Result<(), Failure> {
 
 /// The fields that hold business numbers or raw ids: strings in JSON, since its readers round them above 2^53.
 const NUMBERS: [&str; 15] = [
-    "number", "encoded", "raw", "low", "start", "step", "end", "base", "ceiling", "seen", "number_max", "to",
-    "before", "last", "next",
+    "number",
+    "encoded",
+    "raw",
+    "low",
+    "start",
+    "step",
+    "end",
+    "base",
+    "ceiling",
+    "seen",
+    "number_max",
+    "to",
+    "before",
+    "last",
+    "next",
 ];
 
 /// Writes a report of the engine as one line of JSON, with its numbers as strings.

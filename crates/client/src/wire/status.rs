@@ -122,7 +122,8 @@ mod tests {
             };
             assert!(error.is_retryable() && error.retry_after() == Some(Duration::from_secs(1)), "{reason}");
         }
-        let Refusal::Elsewhere(error) = refusal(&status(Code::FailedPrecondition, "RECOVERY_REQUIRED")) else {
+        let Refusal::Elsewhere(error) = refusal(&status(Code::FailedPrecondition, "RECOVERY_REQUIRED"))
+        else {
             panic!()
         };
         assert!(!error.is_retryable(), "where all say so, a person must act");

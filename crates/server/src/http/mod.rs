@@ -121,10 +121,12 @@ impl HttpLine {
         let outcome = match (route, method) {
             (Route::Definitions, Method::GET) => definitions::list(&self.0.teller).await,
             (Route::Definition(name), Method::GET) => definitions::show(&self.0.teller, &name).await,
-            (Route::Definition(name), Method::PUT) => match body(request.into_body(), Arc::clone(&self.1)).await {
-                Ok(body) => definitions::define(&self.0.teller, &name, &body).await,
-                Err(fault) => Err(fault),
-            },
+            (Route::Definition(name), Method::PUT) => {
+                match body(request.into_body(), Arc::clone(&self.1)).await {
+                    Ok(body) => definitions::define(&self.0.teller, &name, &body).await,
+                    Err(fault) => Err(fault),
+                }
+            }
             (Route::Definitions, method) => return self.not_allowed(&method, "GET"),
             (Route::Definition(_), method) => return self.not_allowed(&method, "GET, PUT"),
             _ => {
