@@ -77,11 +77,6 @@ impl Cluster {
         Ok(Engine::open(config, options).await?)
     }
 
-    /// How a cluster is opened, beyond what its configuration says.
-    pub(crate) fn options(&self) -> Result<Options, Failure> {
-        options()
-    }
-
     /// The operator's desk of a cluster that exists: never makes one.
     pub(crate) async fn desk(&self) -> Result<Desk, Failure> {
         Ok(Desk::open(&self.config()?, &options()?).await?)
@@ -110,7 +105,7 @@ pub(crate) fn sequence_name(text: &str) -> Result<SequenceName, Failure> {
     text.parse().map_err(|error: NameError| Failure::argument("name", text, error.to_string()))
 }
 
-/// How a cluster is opened by any command.
+/// How a cluster is opened, beyond what its configuration says.
 pub(crate) fn options() -> Result<Options, Failure> {
     let create = match std::env::var(EMBEDDED).as_deref() {
         Ok("never") => CreatePolicy::Never,

@@ -36,7 +36,7 @@ pub(crate) struct Doctor {
 
 impl Doctor {
     pub(crate) async fn run(self, cluster: &Cluster) -> Result<(), Failure> {
-        let checkup = doctor::examine(&cluster.config()?, &cluster.options()?).await?;
+        let checkup = doctor::examine(&cluster.config()?, &crate::cluster::options()?).await?;
         if cluster.json() {
             output::json(&checkup)?;
         } else {
