@@ -16,7 +16,7 @@ pub(crate) const ZONE_DEFAULT: &str = "UTC";
 /// ```
 /// use sequent_engine::Texts;
 /// let order = Texts::new("@{date,yyyyMMdd}@{seq,w=5}").zone("Asia/Shanghai").proven()?;
-/// assert_eq!(order.format().map(|format| format.max_len()), Some(28));
+/// assert_eq!(order.format().map(|format| format.max_len()), Some(27));
 /// let error = Texts::new("@{ctx,store}@{seq,w=8}").proven().unwrap_err();
 /// assert!(error.bound.starts_with("S1, column 1: "), "{}", error.bound);
 /// # Ok::<(), sequent_engine::BodyFault>(())
