@@ -1,7 +1,7 @@
 //! Numbers from real shards: four MariaDB servers and a fifth for the ledger, started here on free ports.
 //!
 //! S4: local takes across refills; S9: the same load with all shards alive and with one killed; S10: one id a take beside a
-//! bare `INSERT`, and blocks of eight rows; `m`: what memory bits buy.
+//! bare `INSERT`, and blocks of eight rows; `guard`: what the guard costs; `m`: what memory bits buy.
 
 mod bare;
 mod bits;
@@ -13,6 +13,7 @@ mod local;
 mod note;
 mod plan;
 mod tower;
+mod unguarded;
 mod waits;
 
 use std::process::ExitCode;
@@ -29,7 +30,7 @@ with data of its own, gone afterwards.
 
 Rows: S4 (a reservoir over the shards drawn dry by 1 and by 2 threads, beside the published figures of CosId's
 SegmentChainId), S9 (callers of one server's engine, one shard killed, beside all alive), S10 (ids one by one beside a bare
-INSERT loop, and blocks of 8 rows), m (numbers a second and latencies for memory_bits 0, 3 and 8).
+INSERT loop, and blocks of 8 rows), guard (takes of 8 rows a slot with the guard, beside the same without it), m (numbers a second and latencies for memory_bits 0, 3 and 8).
 Flags: --rounds N (1 to 1000, default 7), --seconds N a round and side (1 to 600, default 3), --tasks N callers at once
 (1 to 256, default 16), --at-risk N of S4: the numbers that a reservoir may hold (1 to 1000000000, default
 100000000), --json, --help.

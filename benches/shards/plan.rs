@@ -3,7 +3,7 @@
 use sequent_benches::{Row, print};
 use tokio::runtime::{Builder, Runtime};
 
-use crate::{bits, fleet::Fleet, inserts, killed, local, note::Note};
+use crate::{bits, fleet::Fleet, inserts, killed, local, note::Note, unguarded};
 
 /// What was asked for on the command line.
 #[derive(Debug, Clone)]
@@ -40,7 +40,7 @@ impl Plan {
                 "--seconds" => plan.seconds = whole(600)?,
                 "--tasks" => plan.tasks = whole(256)?,
                 "--at-risk" => plan.at_risk = whole(1_000_000_000)?,
-                "S4" | "S9" | "S10" | "m" => plan.only.push(arg),
+                "S4" | "S9" | "S10" | "guard" | "m" => plan.only.push(arg),
                 _ => return Err(format!("{arg:?} is unknown: --help says what there is")),
             }
         }
@@ -64,6 +64,9 @@ impl Plan {
         }
         if self.wants("S10") {
             runtime.block_on(inserts::run(self, &fleet, &mut found))?;
+        }
+        if self.wants("guard") {
+            runtime.block_on(unguarded::run(self, &fleet, &mut found))?;
         }
         if self.wants("m") {
             runtime.block_on(bits::run(self, &fleet, &mut found))?;

@@ -75,6 +75,11 @@ impl Tower {
         Ok(tower)
     }
 
+    /// The ring that all keys share.
+    pub(crate) fn ring(&self) -> &Arc<Ring> {
+        &self.ring
+    }
+
     /// How often a slot left the rotation: a round in which one did measures something else.
     pub(crate) fn evictions(&self) -> u64 {
         self.ring.status().iter().map(|slot| slot.counts.evictions).sum()

@@ -95,10 +95,9 @@ impl Live {
     /// it again.
     pub(crate) fn idle_after(&self, now: Timestamp) -> Duration {
         match self.period().and_then(|period| period.until) {
-            None => IDLE_AFTER,
             Some(until) if until <= now => ENDED_IDLE_AFTER,
             Some(until) if until.as_second() - now.as_second() <= ENDING_WITHIN_S => ENDING_IDLE_AFTER,
-            Some(_) => IDLE_AFTER,
+            None | Some(_) => IDLE_AFTER,
         }
     }
 

@@ -192,7 +192,8 @@ fn sequences(checker: &mut Checker<'_>, shards: &[Shard]) -> Vec<SequencePart> {
         let Some(part) = SequencePart::read(checker.item("sequence", at, table)) else { continue };
         let key = part.body.example_key(&part.name).map_err(|error| error.to_string());
         let counts_here = part.body.placement() == Placement::Spread;
-        if let Err(bound) = key.and_then(|key| if counts_here { stores::hold(shards, &key) } else { Ok(()) }) {
+        if let Err(bound) = key.and_then(|key| if counts_here { stores::hold(shards, &key) } else { Ok(()) })
+        {
             let name = format!("{:?}", part.name.as_str());
             checker.fault(Fault::new(format!("sequence[{at}].name"), name, bound));
         }

@@ -334,5 +334,7 @@ async fn two_slots_on_one_store_are_refused() {
     let twice = World { stores: vec![world.stores[0].clone(), world.stores[0].clone()], ..world };
     let error = twice.try_open("twice", Setup::default()).await.err().expect("a refusal");
     assert_eq!(error.kind(), ErrorKind::Refused);
-    assert!(twice.stores[0].snapshot().stamped().is_none() && twice.ledger.snapshot().layout().unwrap().is_none());
+    assert!(
+        twice.stores[0].snapshot().stamped().is_none() && twice.ledger.snapshot().layout().unwrap().is_none()
+    );
 }
