@@ -1,4 +1,4 @@
-//! What the guard costs: takes of with counters beside takes of the same ring's counters without it, each in the one life
+//! What the guard costs: takes of guarded counters beside takes of the same ring's counters without it, each in the one life
 //! that it began with, with no ledger behind it.
 
 use std::{

@@ -82,7 +82,9 @@ fn a_ring_grows_under_load_and_an_old_server_that_slept_repeats_nothing() {
     let done = grow(&place, &sleeper);
     assert_eq!(done["state"], "current", "{done}");
     let new = [taker(&place, "next.toml"), taker(&place, "next.toml")];
-    new.iter().for_each(|taker| takes_more("the new ones take", taker));
+    for taker in &new {
+        takes_more("the new ones take", taker);
+    }
     hears(&awake);
     eventually("the old server refuses its clients", || match at_the_server() {
         ran if ran.code == Some(0) => {
@@ -95,7 +97,9 @@ fn a_ring_grows_under_load_and_an_old_server_that_slept_repeats_nothing() {
     });
     sleeper.signal("CONT");
     hears(&sleeper);
-    new.iter().for_each(|taker| takes_more("the new ones take on", taker));
+    for taker in &new {
+        takes_more("the new ones take on", taker);
+    }
 
     let slept = sleeper.kill().numbers();
     let last_before = slept.iter().max().copied().unwrap();

@@ -63,12 +63,11 @@ impl Load {
             callers.spawn(async move {
                 let mut http = Http::connect(door).await.unwrap();
                 while !stopped.load(Ordering::Relaxed) {
-                    match http.next_of(name, COUNT).await {
-                        Ok(numbers) => bits.add("a caller", numbers),
-                        Err(_) => {
-                            refused.fetch_add(1, Ordering::Relaxed);
-                            tokio::time::sleep(REST).await;
-                        }
+                    if let Ok(numbers) = http.next_of(name, COUNT).await {
+                        bits.add("a caller", numbers);
+                    } else {
+                        refused.fetch_add(1, Ordering::Relaxed);
+                        tokio::time::sleep(REST).await;
                     }
                 }
             });
