@@ -1,5 +1,7 @@
 //! The ledger's rows of servers: they go with the server, or, where there are many, after a day.
 
+#![allow(clippy::cast_possible_wrap, reason = "a few thousand rows")]
+
 use std::time::Duration;
 
 use sequent_backend::sqlite::SqliteLedger;
