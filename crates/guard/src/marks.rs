@@ -127,6 +127,33 @@ impl Marks {
         }
     }
 
+    /// Leaves the version left last on every shard that does not bear it yet. Those of few may be on the ledger's own machine,
+    /// and go back with it; so that all but the last moments are borne by all, this is done at each show up. Nobody waits for
+    /// those that are slow.
+    pub(crate) async fn spread(&self) {
+        let (version, borne) = self.left().clone();
+        let lacks = |shard: &&Arc<Shard>| shard.is_admitted() && !borne.contains(&shard.slot());
+        let mut asked = JoinSet::new();
+        if !borne.is_empty() {
+            self.shards
+                .iter()
+                .filter(lacks)
+                .for_each(|shard| self.ask(&mut asked, Arc::clone(shard), version));
+        }
+        let answers = async {
+            while let Some(answer) = asked.join_next().await {
+                let Ok((slot, true)) = answer else { continue };
+                let mut left = self.left();
+                if left.0 == version {
+                    left.1.insert(slot);
+                }
+            }
+        };
+        // Out of time is no fault: they are asked again, or late ones have told by then.
+        let _in_time = timeout(SLOW_BEARER, answers).await;
+        asked.detach_all();
+    }
+
     /// Who may bear `version` for `slots`, in the order in which they are tried.
     fn candidates(&self, version: u64, slots: &BTreeSet<SlotIndex>) -> Vec<Arc<Shard>> {
         let mut candidates: Vec<Arc<Shard>> =

@@ -175,6 +175,7 @@ impl Keeper {
         self.mark_dense(Duration::ZERO).await;
         for _ in 0..LAST_REPORTS_MAX {
             self.show_up(Duration::ZERO).await;
+            self.shared.desk.marks.spread().await;
             if self.trouble().is_some() || self.unreported() == 0 {
                 return;
             }

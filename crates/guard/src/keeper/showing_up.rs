@@ -32,6 +32,7 @@ impl Keeper {
                 tokio::time::sleep(if away { AWAY_RETRY.min(every) } else { every }).await;
                 self.show_up(self.shared.config.ahead).await;
                 self.mark_dense_in_time().await;
+                self.shared.desk.marks.spread().await;
             }
         };
         tokio::select! {

@@ -54,6 +54,28 @@ async fn a_ledger_that_was_restarted_is_back_as_soon_as_it_is_trusted() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_life_that_another_server_began_tells_that_the_ledger_is_back() {
+    let world = World::new(2);
+    let (first, second) = (world.open("first").await, world.open("second").await);
+    for server in [&first, &second] {
+        server.take(0, 1).await.unwrap();
+        server.wires.ledger.cut();
+        goes_on(server, 50).await;
+    }
+    let before = world.row(0).life;
+    world.ledger.restart();
+    first.wires.ledger.mend();
+    for _ in 0..300 {
+        first.take(0, 1).await.unwrap();
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    assert_ne!(world.row(0).life, before, "the first server began another life");
+    assert_eq!(second.count(|event| matches!(event, Event::LedgerBack { .. })), 0);
+    second.wires.ledger.mend();
+    second.take(0, 1).await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
 async fn the_first_call_after_the_return_covers_what_left_without_it() {
     for outage in [1, 60, 3600] {
         let world = World::new(2);

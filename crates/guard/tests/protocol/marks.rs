@@ -191,6 +191,40 @@ async fn a_run_that_raised_nothing_is_marked_by_what_it_reported() {
     }
 }
 
+/// The ledger and all shards but the last are put back to a copy after `deed`: what a server that opens then finds.
+async fn set_back_with_all_shards_but_one(deed: impl AsyncFn(&Server), stopped: bool) -> Option<Trouble> {
+    let (world, without) = (World::new(4), Setup { home: false, ..Setup::default() });
+    let first = world.open_as("first", without).await;
+    first.take_to(0, 50).await;
+    first.stop().await;
+    let copies: Vec<_> = world.stores.iter().map(|store| store.snapshot()).collect();
+    let ledger = world.ledger.snapshot();
+    let second = world.open_as("second", without).await;
+    deed(&second).await;
+    if stopped {
+        second.stop().await;
+    } else {
+        second.shows_up().await;
+        second.kill();
+    }
+    world.ledger.restore(ledger);
+    for (store, copy) in world.stores.iter().zip(copies).take(3) {
+        store.restore(copy);
+    }
+    world.open_as("next", without).await.keeper.trouble()
+}
+
+#[tokio::test(start_paused = true)]
+async fn after_a_show_up_every_shard_bears_the_mark_wherever_it_was_left_first() {
+    for counters in 1..5 {
+        for stopped in [true, false] {
+            let opens = async |server: &Server| open(server, 0, counters).await;
+            let trouble = set_back_with_all_shards_but_one(opens, stopped).await;
+            assert!(matches!(trouble, Some(Trouble::Behind { .. })), "{counters}, {stopped}: {trouble:?}");
+        }
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn an_idle_server_leaves_no_marks() {
     let world = World::new(2);

@@ -82,8 +82,8 @@ async fn the_raises_of_a_show_up_are_marked_once() {
     server.shows_up().await;
     assert_eq!(
         marks(&server) - before,
-        2,
-        "raises of every slot need two bearers, whatever the number of counters"
+        4,
+        "two bearers for the raises of every slot, and then the others, whatever the number of counters"
     );
 }
 
