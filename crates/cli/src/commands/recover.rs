@@ -40,8 +40,9 @@ some must go on, add to N what they may hold of any one sequence: reservoir.at_r
 process.
 
 Where the ledger is lost and no copy is left, put an empty one in its place (a fresh database with the grants, or \
-nothing where it was a file) and name with --bump at least as many raw ids as any one counter has given since it \
-began; a dense sequence's counter gives one a number. The ledger then takes up the cluster from the stamps of its \
+nothing where it was a file) and name with --bump at least the highest raw id that any one counter has reached: the \
+highest number of any sequence divided by 2^(n+m), and of a dense one the number itself. How many were given is not \
+enough where a resize, `advance` or an earlier bump let a counter begin high. The ledger then takes up the cluster from the stamps of its \
 shards, all of which must answer. It knows no sequence: define each again.
 
 Definitions made after the copy are lost with it. The command ends with those that the ledger still knows: \

@@ -22,8 +22,19 @@ pub struct Fault {
 impl Fault {
     /// A fault of `key`.
     pub fn new(key: impl Into<String>, value: impl fmt::Display, bound: impl Into<String>) -> Self {
-        Self { key: key.into(), value: value.to_string(), bound: bound.into() }
+        Self { key: without_login(key.into()), value: without_login(value.to_string()), bound: bound.into() }
     }
+}
+
+/// A text in which somebody may have put a URL with a password where none is expected: without that password. Where it is
+/// not clear how far it reaches, more is hidden.
+fn without_login(text: String) -> String {
+    let Some((scheme, rest)) = text.split_once("://") else { return text };
+    let hidden = rest.rsplit_once('@').and_then(|(login, place)| {
+        let (user, _) = login.split_once(':')?;
+        Some(format!("{scheme}://{user}:***@{place}"))
+    });
+    hidden.unwrap_or(text)
 }
 
 impl fmt::Display for Fault {
@@ -48,3 +59,23 @@ impl fmt::Display for Faults {
 }
 
 impl std::error::Error for Faults {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_password_in_the_wrong_place_is_not_shown() {
+        for (found, shown) in [
+            ("\"mysql://u:geheim@h/d\"", "\"mysql://u:***@h/d\""),
+            ("\"https://a:80,https://u:ge:h@eim@b:80/x\"", "\"https://a:***@b:80/x\""),
+            ("mysql://u@h:3306/d", "mysql://u@h:3306/d"),
+            ("https://a:80/x", "https://a:80/x"),
+            ("a@b:c", "a@b:c"),
+        ] {
+            let fault = Fault::new("shard[0].store", found, "unknown");
+            assert_eq!(fault.to_string(), format!("shard[0].store is {shown}: unknown"));
+            assert_eq!(Fault::new(found, "missing", "needed").key, shown);
+        }
+    }
+}

@@ -61,7 +61,7 @@ fn judge(config: &Config, ledger: &Path, asking: &Asking) -> Result<Found, OpenE
         return Err(OpenError::Refused(format!(
             "found {}, but no ledger {}: without it nobody knows which numbers were given; put the ledger back, \
              or name another data directory for a new cluster; if it is lost, and no copy is left: `sequent recover \
-             --bump N`, N at least the raw ids that any one counter has given",
+             --bump N`, N at least the highest raw id that any one counter has reached",
             found.join(", "),
             ledger.display(),
         )));

@@ -61,18 +61,28 @@ impl Kind {
 
 /// Judges one cell; `None` where it is as it should be.
 pub(super) fn judge(rows: Rows<'_>, sight: &Sight, speaks: Speaks<'_>) -> Option<(Kind, String)> {
+    let found = judge_lasting(rows, sight, speaks);
+    match (&found, sight) {
+        // What a time to live causes says less than what can repeat, and more than what the next use mends.
+        (
+            None | Some((Kind::Above | Kind::Reborn | Kind::Closed, _)),
+            Sight::Held { expires_ms: Some(ms), .. },
+        ) => Some((Kind::Fleeting, format!("it has a time to live: {ms} ms are left"))),
+        _ => found,
+    }
+}
+
+/// The same of a cell whose time to live does not matter.
+fn judge_lasting(rows: Rows<'_>, sight: &Sight, speaks: Speaks<'_>) -> Option<(Kind, String)> {
     let Rows { before, after } = rows;
-    let (life, open, value, expires_ms) = match sight {
+    let (life, open, value) = match sight {
         Sight::Missing => return Some((Kind::Vanished, "there is no cell of it".to_owned())),
         Sight::Odd(what) => return Some((Kind::Odd, format!("what stands there no verb has left: {what}"))),
-        Sight::Held { life, open, value, expires_ms } => (*life, *open, *value, *expires_ms),
+        Sight::Held { life, open, value, .. } => (*life, *open, *value),
     };
     let ceiling = after.ceiling.max(before.ceiling);
     if value > ceiling.saturating_add(LEAP_MAX) {
         return Some((Kind::Leapt, format!("its value {value} is far above its ceiling {ceiling}")));
-    }
-    if let Some(ms) = expires_ms {
-        return Some((Kind::Fleeting, format!("it has a time to live: {ms} ms are left")));
     }
     for (of, who, now) in [(&after.store, "store", speaks.store), (&after.ledger, "ledger", speaks.ledger)] {
         if of != now {

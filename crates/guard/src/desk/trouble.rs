@@ -47,7 +47,7 @@ impl Trouble {
                 format!(
                     "another ledger is in the place of this cluster's: found {found}, expected {expected}; put that one \
                      back, from its newest copy if need be; if it is lost, and no copy is left: stop every process, and \
-                     `sequent recover --bump N`, N at least the raw ids that any one counter has given"
+                     `sequent recover --bump N`, N at least the highest raw id that any one counter has reached"
                 )
             }
             Self::Relaid { reason } => reason.clone(),

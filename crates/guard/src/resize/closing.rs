@@ -74,7 +74,8 @@ impl Resize {
         let mut works: Vec<Work> = Vec::new();
         for (at, plan) in keys.iter().enumerate() {
             for (slot, row) in &plan.rows {
-                let seen = Some(*slot).filter(|_| !row.store.is_nobody()).and_then(|slot| sight.of(slot));
+                // Also where the row names nobody: it was advanced while the store was away, and there its cell is open yet.
+                let seen = sight.of(*slot);
                 let counter = Counter { slot: *slot, key: plan.key.clone() };
                 works.push(Work { key: at, counter, row: row.clone(), seen: seen.cloned() });
             }

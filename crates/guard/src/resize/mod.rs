@@ -128,8 +128,12 @@ impl Resize {
     pub async fn run(&self, tell: &(dyn Fn(Progress) + Sync)) -> Result<LayoutRecord, SourceError> {
         let sight = self.look().await?;
         // Before anything is different: what can't be done must leave everything as it is.
-        self.plan_of(&sight).await?;
+        let plan = self.plan_of(&sight).await?;
         let mut page = sight.page.clone();
+        if self.is_in_force(&page, &plan)? {
+            tell(Progress::Current);
+            return page.record();
+        }
         if !page.is_fenced {
             page = self.turn(&page, page.planned(self.next)).await?.0;
             tell(Progress::Planned);
@@ -163,6 +167,13 @@ impl Resize {
         let without = LayoutPage { next: None, ..page.clone() };
         patiently(limit, "turn of the layout's page", || ledger.turn(&page, &without)).await?;
         Ok(true)
+    }
+
+    /// Whether there is nothing to do: whoever is unsure whether it ended asks once more, and must not turn out the servers of
+    /// the layout that it left.
+    fn is_in_force(&self, page: &LayoutPage, plan: &Plan) -> Result<bool, SourceError> {
+        let stays = plan.moved.is_empty() && plan.leaving.is_empty() && self.gone.is_empty();
+        Ok(page.next.is_none() && stays && page.record()?.layout == self.next)
     }
 
     async fn turn(&self, held: &LayoutPage, new: LayoutPage) -> Result<(LayoutPage, u64), SourceError> {

@@ -106,6 +106,39 @@ impl Growth {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_counter_that_was_advanced_while_its_store_was_away_is_closed_too() {
+    let growth = Growth::of(Rules::ALL);
+    let (old, operator) = (growth.before.open("old").await, growth.before.open("operator").await);
+    growth.take_often(&old, 0, 20).await;
+    old.wires.ledger.cut();
+    old.shows_up().await;
+    operator.wires.stores[0].cut();
+    operator.keeper.advance(&crate::harness::key(), 1 << 40, &[100]).await.unwrap();
+    growth.resize().run(&|_| {}).await.unwrap();
+    let new = growth.after.open("new").await;
+    for slot in [0, 1] {
+        growth.take_often(&new, slot, 200).await;
+    }
+    assert_eq!(growth.take_often(&old, 0, 400).await, 0, "the layout before gives nothing any more");
+    assert_eq!(*growth.repeats.lock().unwrap(), [""; 0]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_resize_that_has_ended_is_not_done_again() {
+    let growth = Growth::of(Rules::ALL);
+    let old = growth.before.open("old").await;
+    growth.take_often(&old, 0, 20).await;
+    growth.resize().run(&|_| {}).await.unwrap();
+    let new = growth.after.open("new").await;
+    growth.take(&new, 0).await.unwrap();
+    growth.take(&new, 1).await.unwrap();
+    let again = growth.resize().run(&|step| assert_eq!(step, Progress::Current)).await.unwrap();
+    assert_eq!(again.epoch, 2);
+    new.shows_up().await;
+    assert_eq!(growth.take_often(&new, 0, 50).await, 50, "its servers go on");
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_grown_ring_goes_on_above_all_that_was_given() {
     let growth = Growth::of(Rules::ALL);
     let (old, paused) = (growth.before.open("old").await, growth.before.open("paused").await);
