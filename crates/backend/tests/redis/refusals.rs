@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use sequent_backend::redis::{Password, RedisOptions, RedisStore};
 use sequent_core::{DurabilityClass, ErrorKind, Store};
-use sequent_testkit::servers::Redis;
+use sequent_testkit::servers::{Port, Redis};
 
 use crate::support::{
     Counting, DURABLE, PASSWORD, Site, USER, documented_user, failed, life, options, owner,
@@ -109,7 +109,10 @@ async fn settings_that_forget_are_classed() {
 
 #[tokio::test]
 async fn a_node_of_a_cluster_is_refused() {
-    let node = Redis::start_with(&[("cluster-enabled", "yes")]).await;
+    // Nodes speak with each other on a port of their own, by default 10000 above: that one may be anybody's.
+    let bus = Port::reserve();
+    let settings = [("cluster-enabled", "yes"), ("cluster-port", &bus.address().port().to_string())];
+    let node = Redis::start_with(&settings).await;
     failed(
         to(&node.url()).inspect().await,
         ErrorKind::Refused,
