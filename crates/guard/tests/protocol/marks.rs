@@ -5,7 +5,7 @@ use std::time::Duration;
 use sequent_core::{Clock, ErrorKind, Event, Key, mark_of};
 use sequent_guard::Trouble;
 
-use crate::harness::{Kind, Server, Setup, World};
+use crate::harness::{Kind, MemoryStore, Server, Setup, World};
 
 fn marked(server: &Server, slot: usize) -> usize {
     server.wires.stores[slot].calls("mark")
@@ -197,7 +197,7 @@ async fn set_back_with_all_shards_but_one(deed: impl AsyncFn(&Server), stopped: 
     let first = world.open_as("first", without).await;
     first.take_to(0, 50).await;
     first.stop().await;
-    let copies: Vec<_> = world.stores.iter().map(|store| store.snapshot()).collect();
+    let copies: Vec<_> = world.stores.iter().map(MemoryStore::snapshot).collect();
     let ledger = world.ledger.snapshot();
     let second = world.open_as("second", without).await;
     deed(&second).await;
