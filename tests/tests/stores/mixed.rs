@@ -19,7 +19,7 @@ const COUNT: u64 = 25;
 const LOOKS_MAX: usize = 600;
 
 /// After how many stretches a slot that is back has given a number.
-const STRETCHES_MAX: usize = 60;
+const STRETCHES_MAX: usize = 600;
 
 /// The servers that the example needs.
 struct Ring {
