@@ -49,6 +49,25 @@ fn each_trouble_is_known() {
 }
 
 #[test]
+fn a_time_to_live_hides_nothing_that_can_repeat() {
+    let row = row(7, 100, 150, 400);
+    let fleeting = |life, value| Sight::Held {
+        life: Life::from_stored(life),
+        open: true,
+        value,
+        expires_ms: Some(600_000),
+    };
+    for (sight, expected) in [
+        (fleeting(7, 149), Kind::SetBack),
+        (fleeting(7, 1 << 62), Kind::Leapt),
+        (fleeting(8, 200), Kind::OtherLife),
+    ] {
+        assert_eq!(kind(&row, &row, &sight, "run"), Some(expected), "{sight:?}");
+    }
+    assert_eq!(kind(&row, &row, &fleeting(7, 3), "another run"), Some(Kind::Fleeting), "it is over anyway");
+}
+
+#[test]
 fn of_an_earlier_run_of_the_store_only_a_leap_matters() {
     let row = row(7, 100, 150, 400);
     for sight in [held(7, true, 3), held(8, true, 200), held(7, true, 500)] {
