@@ -2,9 +2,8 @@
 
 use std::{collections::BTreeSet, process::Command};
 
-/// The most crates that it may bring, procedural macros and its own rooms included. It renders texts by itself: a dozen are
-/// the zones', the ciphers' and the expressions' of templates.
-const CRATES_MAX: usize = 100;
+/// The most crates that it may bring, procedural macros and its own rooms included.
+const CRATES_MAX: usize = 85;
 
 /// What has no business in somebody else's service.
 const FOREIGN: [&str; 15] = [
