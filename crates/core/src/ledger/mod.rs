@@ -15,6 +15,7 @@ mod catalog;
 mod dense;
 mod identity;
 mod layout_book;
+mod lives;
 mod recovery;
 mod rows;
 mod words;

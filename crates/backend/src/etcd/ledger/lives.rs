@@ -5,10 +5,7 @@ use sequent_core::{
     ledger::{Answer, Opened, Opening, Pass, Raise, Raised, Row},
 };
 
-use super::{
-    kept::widened,
-    page::{OPENED_MAX, Page, RAISED_MAX, in_pages},
-};
+use super::page::{OPENED_MAX, Page, RAISED_MAX, in_pages};
 use crate::{
     etcd::link::Link,
     wire::{Fault, Work},
@@ -32,25 +29,12 @@ impl Work<Link> for Open<'_> {
 }
 
 fn open(page: &mut Page, opening: &Opening, ledger: &Incarnation) -> Opened {
-    let (old, floor) = (page.row(&opening.counter), page.head.losses.floor);
-    let known = old.map_or(floor, |row| row.base.max(row.seen));
-    let found = old.map_or(floor, |row| row.ceiling).max(opening.value);
-    let bound = widened(known.saturating_add(opening.ahead), opening.leap_max);
-    if found > bound {
-        return Opened::Leapt { found, bound };
-    }
-    let row = Row {
-        life: opening.life,
-        store: opening.store.clone(),
-        ledger: ledger.clone(),
-        base: found,
-        ceiling: widened(found, opening.ahead),
-        seen: found,
-        opened_at_ms: page.head.clock_ms,
-    };
+    let (old, head) = (page.row(&opening.counter), &page.head);
+    let opened = opening.of(old, head.losses.floor, ledger, head.clock_ms);
+    let Opened::Row(row) = &opened else { return opened };
     page.end(&opening.counter);
     page.set(&opening.counter, row.clone());
-    Opened::Row(row)
+    opened
 }
 
 pub(super) struct RaiseThem<'a> {
@@ -77,16 +61,13 @@ pub(super) async fn raise_all(
 }
 
 fn raise(page: &mut Page, raise: &Raise) -> Raised {
-    let Some(row) = page.row(&raise.counter).filter(|row| row.life == raise.life) else {
-        return Raised::Ended;
-    };
-    if raise.seen > widened(row.ceiling, raise.leap_max) {
-        return Raised::Leapt { ceiling: row.ceiling };
-    }
-    let (ceiling, seen) = (row.ceiling.max(widened(raise.ceiling, 0)), row.seen.max(raise.seen));
-    if (ceiling, seen) != (row.ceiling, row.seen) {
+    let Some(row) = page.row(&raise.counter) else { return Raised::Ended };
+    let outcome = raise.of(row);
+    if let Raised::Held { ceiling, seen } = outcome
+        && (ceiling, seen) != (row.ceiling, row.seen)
+    {
         let row = Row { ceiling, seen, ..row.clone() };
         page.set(&raise.counter, row);
     }
-    Raised::Held { ceiling, seen }
+    outcome
 }

@@ -1,9 +1,6 @@
 //! Lives begun, and ceilings raised.
 
-use sequent_core::{
-    Block, Incarnation,
-    ledger::{Answer, Opened, Opening, Pass, PastLife, Raise, Raised, Row},
-};
+use sequent_core::ledger::{Answer, Opened, Opening, Pass, PastLife, Raise, Raised, Row};
 
 use super::{
     batch::{self, Sheet},
@@ -32,7 +29,7 @@ impl Work for Open<'_> {
         let mut value = Vec::with_capacity(self.openings.len());
         for opening in self.openings {
             let old = sheet.get(&opening.counter);
-            let opened = open_one(old, opening, &meta, self.pass.under);
+            let opened = opening.of(old, meta.floor, self.pass.under, meta.clock_ms);
             if let Opened::Row(row) = &opened {
                 if let Some(Row { life, base, ceiling, .. }) = old {
                     let past = PastLife { life: *life, base: *base, ceiling: *ceiling };
@@ -48,24 +45,6 @@ impl Work for Open<'_> {
         let version = meta.version(link, !changed.is_empty()).await?;
         Ok(Answer { value, version })
     }
-}
-
-fn open_one(old: Option<&Row>, opening: &Opening, meta: &Meta, ledger: &Incarnation) -> Opened {
-    let known = old.map_or(meta.floor, |row| row.base.max(row.seen));
-    let found = old.map_or(meta.floor, |row| row.ceiling).max(opening.value);
-    let bound = known.saturating_add(opening.ahead).saturating_add(opening.leap_max).min(Block::NUMBER_MAX);
-    if found > bound {
-        return Opened::Leapt { found, bound };
-    }
-    Opened::Row(Row {
-        life: opening.life,
-        store: opening.store.clone(),
-        ledger: ledger.clone(),
-        base: found,
-        ceiling: found.saturating_add(opening.ahead).min(Block::NUMBER_MAX),
-        seen: found,
-        opened_at_ms: meta.clock_ms,
-    })
 }
 
 pub(super) struct RaiseThem<'a> {
@@ -94,14 +73,15 @@ pub(super) async fn raise_all(
     let mut changed = Sheet::new();
     let mut value = Vec::with_capacity(raises.len());
     for raise in raises {
-        let row = sheet.get_mut(&raise.counter).filter(|row| row.life == raise.life);
-        let Some(row) = row else {
+        let Some(row) = sheet.get_mut(&raise.counter) else {
             value.push(Raised::Ended);
             continue;
         };
-        let before = (row.ceiling, row.seen);
-        let outcome = raise_one(row, raise);
-        if (row.ceiling, row.seen) != before {
+        let outcome = raise.of(row);
+        if let Raised::Held { ceiling, seen } = outcome
+            && (ceiling, seen) != (row.ceiling, row.seen)
+        {
+            (row.ceiling, row.seen) = (ceiling, seen);
             changed.insert(raise.counter.clone(), row.clone());
         }
         value.push(outcome);
@@ -109,13 +89,4 @@ pub(super) async fn raise_all(
     batch::write(link, &changed, meta.version + 1).await?;
     let version = meta.version(link, !changed.is_empty()).await?;
     Ok((Answer { value, version }, meta))
-}
-
-fn raise_one(row: &mut Row, raise: &Raise) -> Raised {
-    if raise.seen > row.ceiling.saturating_add(raise.leap_max).min(Block::NUMBER_MAX) {
-        return Raised::Leapt { ceiling: row.ceiling };
-    }
-    row.ceiling = row.ceiling.max(raise.ceiling.min(Block::NUMBER_MAX));
-    row.seen = row.seen.max(raise.seen.min(Block::NUMBER_MAX));
-    Raised::Held { ceiling: row.ceiling, seen: row.seen }
 }

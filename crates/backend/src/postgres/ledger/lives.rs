@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use sequent_core::{
-    Block, ErrorKind, Incarnation,
+    ErrorKind,
     ledger::{Answer, Counter, Opened, Opening, Pass, Raise, Raised, Row},
 };
 use sqlx::query_as;
@@ -37,44 +37,21 @@ impl Work for Open<'_> {
             (Vec::with_capacity(self.openings.len()), Vec::new(), Vec::new());
         for opening in self.openings {
             let old = held.remove(&opening.counter).flatten();
-            match judge(opening, old.as_ref(), kept(floor)) {
-                Err(leap) => {
-                    held.insert(opening.counter.clone(), old);
-                    value.push(leap);
-                }
-                Ok(base) => {
-                    let row = begun(opening, base, self.pass.under, now_ms);
-                    ended.extend(old.map(|old| (&opening.counter, old)));
-                    opened.push(&opening.counter);
-                    held.insert(opening.counter.clone(), Some(row.clone()));
-                    value.push(Opened::Row(row));
-                }
-            }
+            let outcome = opening.of(old.as_ref(), kept(floor), self.pass.under, now_ms);
+            let row = if let Opened::Row(row) = &outcome {
+                ended.extend(old.map(|old| (&opening.counter, old)));
+                opened.push(&opening.counter);
+                Some(row.clone())
+            } else {
+                old
+            };
+            held.insert(opening.counter.clone(), row);
+            value.push(outcome);
         }
         remember(link, &ended).await?;
         write(link, &picked(&held, &opened)).await?;
         let version = version(link, !opened.is_empty()).await?;
         Ok(Answer { value, version })
-    }
-}
-
-/// The base of a new life, or why there is none. Without a row the ceiling is what an operator named as lost.
-fn judge(opening: &Opening, old: Option<&Row>, floor: u64) -> Result<u64, Opened> {
-    let known = old.map_or(floor, |row| row.base.max(row.seen));
-    let found = old.map_or(floor, |row| row.ceiling).max(opening.value);
-    let bound = known.saturating_add(opening.ahead).saturating_add(opening.leap_max).min(Block::NUMBER_MAX);
-    if found > bound { Err(Opened::Leapt { found, bound }) } else { Ok(found) }
-}
-
-fn begun(opening: &Opening, base: u64, ledger: &Incarnation, now_ms: u64) -> Row {
-    Row {
-        life: opening.life,
-        store: opening.store.clone(),
-        ledger: ledger.clone(),
-        base,
-        ceiling: base.saturating_add(opening.ahead).min(Block::NUMBER_MAX),
-        seen: base,
-        opened_at_ms: now_ms,
     }
 }
 
@@ -105,22 +82,18 @@ pub(super) async fn raise_all(link: &mut Link, raises: &[Raise]) -> Result<Answe
     let mut held = hold(link, raises.iter().map(|raise| &raise.counter)).await?;
     let (mut value, mut moved) = (Vec::with_capacity(raises.len()), Vec::new());
     for raise in raises {
-        let row = held.get_mut(&raise.counter).and_then(Option::as_mut);
-        let Some(row) = row.filter(|row| row.life == raise.life) else {
+        let Some(row) = held.get_mut(&raise.counter).and_then(Option::as_mut) else {
             value.push(Raised::Ended);
             continue;
         };
-        if raise.seen > row.ceiling.saturating_add(raise.leap_max).min(Block::NUMBER_MAX) {
-            value.push(Raised::Leapt { ceiling: row.ceiling });
-            continue;
-        }
-        let (ceiling, seen) =
-            (row.ceiling.max(raise.ceiling.min(Block::NUMBER_MAX)), row.seen.max(raise.seen));
-        if (ceiling, seen) != (row.ceiling, row.seen) {
+        let outcome = raise.of(row);
+        if let Raised::Held { ceiling, seen } = outcome
+            && (ceiling, seen) != (row.ceiling, row.seen)
+        {
             (row.ceiling, row.seen) = (ceiling, seen);
             moved.push(&raise.counter);
         }
-        value.push(Raised::Held { ceiling, seen });
+        value.push(outcome);
     }
     if !moved.is_empty() {
         let rows = picked(&held, &moved);

@@ -1,7 +1,7 @@
 //! Lives begun, and ceilings raised.
 
 use sequent_core::{
-    Block, Incarnation,
+    Incarnation,
     ledger::{Answer, Counter, Opened, Opening, Pass, Raise, Raised, Row},
 };
 use sqlx::{query, query_as};
@@ -42,26 +42,13 @@ impl Work for Open<'_> {
 async fn open_one(link: &mut Link, opening: &Opening, ledger: &Incarnation) -> Result<Opened, Fault> {
     let old = read_one(link, &opening.counter).await?;
     let floor = if old.is_none() { floor(link).await? } else { 0 };
-    let known = old.as_ref().map_or(floor, |row| row.base.max(row.seen));
-    let found = old.as_ref().map_or(floor, |row| row.ceiling).max(opening.value);
-    let bound = known.saturating_add(opening.ahead).saturating_add(opening.leap_max).min(Block::NUMBER_MAX);
-    if found > bound {
-        return Ok(Opened::Leapt { found, bound });
-    }
-    let row = Row {
-        life: opening.life,
-        store: opening.store.clone(),
-        ledger: ledger.clone(),
-        base: found,
-        ceiling: found.saturating_add(opening.ahead).min(Block::NUMBER_MAX),
-        seen: found,
-        opened_at_ms: link.wall_ms(),
-    };
+    let opened = opening.of(old.as_ref(), floor, ledger, link.wall_ms());
+    let Opened::Row(row) = &opened else { return Ok(opened) };
     if let Some(old) = old {
         remember(link, &opening.counter, &old).await?;
     }
-    write_one(link, &opening.counter, &row).await?;
-    Ok(Opened::Row(row))
+    write_one(link, &opening.counter, row).await?;
+    Ok(opened)
 }
 
 /// The ceiling of counters without a row: what an operator named as lost.
@@ -120,19 +107,16 @@ pub(super) async fn raise_all(
 }
 
 async fn raise_one(link: &mut Link, raise: &Raise, moved_any: &mut bool) -> Result<Raised, Fault> {
-    let Counter { slot, key } = &raise.counter;
-    let sql = "SELECT ceiling, seen FROM counters WHERE slot = ?1 AND k = ?2 AND life = ?3";
-    let query_row = query_as(sql).bind(*slot).bind(key.as_str()).bind(raise.life.to_stored());
-    let Some((held, seen)) = link.row::<(i64, i64)>(query_row).await? else { return Ok(Raised::Ended) };
-    if raise.seen > kept(held).saturating_add(raise.leap_max).min(Block::NUMBER_MAX) {
-        return Ok(Raised::Leapt { ceiling: kept(held) });
-    }
-    let (ceiling, highest) = (held.max(capped(raise.ceiling)), seen.max(capped(raise.seen)));
-    if (ceiling, highest) != (held, seen) {
+    let Some(row) = read_one(link, &raise.counter).await? else { return Ok(Raised::Ended) };
+    let outcome = raise.of(&row);
+    if let Raised::Held { ceiling, seen } = outcome
+        && (ceiling, seen) != (row.ceiling, row.seen)
+    {
         *moved_any = true;
+        let Counter { slot, key } = &raise.counter;
         let sql = "UPDATE counters SET ceiling = ?1, seen = ?2, moved = (SELECT version + 1 FROM meta) \
             WHERE slot = ?3 AND k = ?4";
-        link.run(query(sql).bind(ceiling).bind(highest).bind(*slot).bind(key.as_str())).await?;
+        link.run(query(sql).bind(capped(ceiling)).bind(capped(seen)).bind(*slot).bind(key.as_str())).await?;
     }
-    Ok(Raised::Held { ceiling: kept(ceiling), seen: kept(highest) })
+    Ok(outcome)
 }

@@ -1,0 +1,70 @@
+//! What becomes of an opening and of a raise: the guard's two rules of the ledger, the same for every engine.
+
+use super::{Opened, Opening, Raise, Raised, Row};
+use crate::{Block, Incarnation};
+
+impl Opening {
+    /// What it makes of a counter whose row is `old`; without one, whose ceiling is `floor`, as a recovery left it. The row
+    /// is to be written in the statement's own transaction, and `old` goes into the history.
+    ///
+    /// ```
+    /// use sequent_core::{Incarnation, Key, Life, ledger::{Counter, Opened, Opening}};
+    /// let counter = Counter { slot: 0, key: Key::from_stored("order") };
+    /// let (life, store) = (Life::from_stored(7), Incarnation::new("store"));
+    /// let opening = Opening { counter, life, store, value: 40, ahead: 10, leap_max: 100 };
+    /// let Opened::Row(row) = opening.of(None, 30, &Incarnation::new("ledger"), 0) else { panic!() };
+    /// assert_eq!((row.base, row.ceiling, row.seen), (40, 50, 40));
+    /// assert_eq!(opening.of(Some(&row), 0, &row.ledger, 0), Opened::Row(sequent_core::ledger::Row { base: 50, ceiling: 60, seen: 50, ..row.clone() }));
+    /// let far = Opening { value: 1 << 62, ..opening };
+    /// assert_eq!(far.of(Some(&row), 0, &row.ledger, 0), Opened::Leapt { found: 1 << 62, bound: 150 });
+    /// ```
+    pub fn of(&self, old: Option<&Row>, floor: u64, ledger: &Incarnation, clock_ms: u64) -> Opened {
+        let known = old.map_or(floor, |row| row.base.max(row.seen));
+        let found = old.map_or(floor, |row| row.ceiling).max(self.value);
+        let bound = within(known.saturating_add(self.ahead), self.leap_max);
+        if found > bound {
+            return Opened::Leapt { found, bound };
+        }
+        Opened::Row(Row {
+            life: self.life,
+            store: self.store.clone(),
+            ledger: ledger.clone(),
+            base: found,
+            ceiling: within(found, self.ahead),
+            seen: found,
+            opened_at_ms: clock_ms,
+        })
+    }
+}
+
+impl Raise {
+    /// What it makes of its counter's row. `Held` says what the row is to hold from now on; where that is what it holds,
+    /// nothing has moved.
+    ///
+    /// ```
+    /// # use sequent_core::{Incarnation, Key, Life, ledger::{Counter, Raise, Raised, Row}};
+    /// # let counter = Counter { slot: 0, key: Key::from_stored("order") };
+    /// # let incarnation = Incarnation::new("x");
+    /// let life = Life::from_stored(7);
+    /// let row = Row { life, base: 0, ceiling: 50, seen: 40, /* … */
+    /// #   store: incarnation.clone(), ledger: incarnation, opened_at_ms: 0 };
+    /// let raise = Raise { counter, life, ceiling: 0, seen: 45, leap_max: 8 };
+    /// assert_eq!(raise.of(&row), Raised::Held { ceiling: 50, seen: 45 }, "a ceiling is never lowered");
+    /// assert_eq!(Raise { seen: 59, ..raise.clone() }.of(&row), Raised::Leapt { ceiling: 50 });
+    /// assert_eq!(Raise { life: Life::from_stored(8), ..raise }.of(&row), Raised::Ended);
+    /// ```
+    pub fn of(&self, row: &Row) -> Raised {
+        if row.life != self.life {
+            return Raised::Ended;
+        }
+        if self.seen > within(row.ceiling, self.leap_max) {
+            return Raised::Leapt { ceiling: row.ceiling };
+        }
+        Raised::Held { ceiling: row.ceiling.max(within(self.ceiling, 0)), seen: row.seen.max(self.seen) }
+    }
+}
+
+/// A sum that stays within what a counter can hold.
+fn within(value: u64, more: u64) -> u64 {
+    value.saturating_add(more).min(Block::NUMBER_MAX)
+}
