@@ -27,6 +27,9 @@ use crate::{
     },
 };
 
+/// Ids up to here are far from the end of the range.
+const FAR: u64 = 1 << 62;
+
 /// The tables of one store, and which of them are to be purged.
 pub(super) struct Codes {
     tables: Tables,

@@ -4,7 +4,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use sequent_core::{Block, Key};
 
-use super::table::Code;
+use super::{FAR, table::Code};
 use crate::mysql::{fault::Fault, link::Link};
 
 /// How many rows one take removes at most: with blocks up to this size a table stays small.
@@ -16,9 +16,6 @@ const ROWS_KEPT: u64 = 1024;
 /// For how many keys it is remembered what has come: so many places, and so many keys a place.
 const PLACES: usize = 64;
 const KEYS_A_PLACE: usize = 8;
-
-/// Ids up to here are far from the end of the range.
-const FAR: u64 = 1 << 62;
 
 pub(super) struct Purge<'a> {
     pub(super) code: &'a Code,

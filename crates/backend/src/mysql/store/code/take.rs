@@ -5,6 +5,7 @@ use std::fmt::Write;
 use sequent_core::{Block, Cell, ErrorKind, Incarnation, Life, SourceError};
 
 use super::{
+    FAR,
     purge::Purge,
     refuse,
     table::{Code, Tables},
@@ -77,8 +78,10 @@ impl Work for Take<'_> {
                 Err(refuse(link, &self.cell, self.life, &code).await?)
             }
             Err(Fault::Server(ER_DUP_ENTRY, cause)) => Err(self.met(link, &code, most, cause).await?),
-            // At the very edge, where others took since it was looked at.
-            Err(fault) if ER_AUTOINC.iter().any(|code| fault.is(*code)) => Err(self.exhausted().into()),
+            // Also far from the end of the range: so a server says that the statement lost its wait for the counter's lock.
+            Err(Fault::Server(said, cause)) if ER_AUTOINC.contains(&said) => {
+                Err(self.met(link, &code, FAR.cast_signed(), cause).await?)
+            }
             Err(fault) => Err(fault),
         }
     }
@@ -93,8 +96,9 @@ impl Take<'_> {
         }
     }
 
-    /// An id that this take was to give is there already: at the end of the range; or a lift came in between the ids that
-    /// the server had set aside for it. The statement has done nothing, and goes again above them.
+    /// An id that this take was to give is there already, or the server has none: at the end of the range; or a lift came
+    /// in between the ids that the server had set aside for it. Up to `most` the statement, which has done nothing, goes
+    /// again.
     async fn met(&self, link: &mut Link, code: &Code, most: i64, cause: Cause) -> Result<Fault, Fault> {
         match self.highest(link, code).await? {
             Some(highest) if highest <= most => Ok(Fault::Busy(cause)),
