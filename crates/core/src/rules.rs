@@ -33,11 +33,12 @@ pub enum Rule {
     ResizeFence,
     ResizeValues,
     ResizeNumbers,
+    ResizeCut,
 }
 
 impl Rule {
     /// Every rule, in the order of `guard.md`.
-    pub const ALL: [Self; 26] = [
+    pub const ALL: [Self; 27] = [
         Self::SameConnection,
         Self::RowNamesStore,
         Self::RowNamesLedger,
@@ -64,6 +65,7 @@ impl Rule {
         Self::ResizeFence,
         Self::ResizeValues,
         Self::ResizeNumbers,
+        Self::ResizeCut,
     ];
 
     /// The rule as one sentence.
@@ -114,6 +116,9 @@ impl Rule {
             }
             Self::ResizeNumbers => {
                 "resize: what was given counts as a number, turned into raw ids of the next layout"
+            }
+            Self::ResizeCut => {
+                "resize: a key that is half done is done again, above what its new rows say too"
             }
         }
     }

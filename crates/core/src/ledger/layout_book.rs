@@ -170,10 +170,11 @@ pub trait LayoutBook: Send + Sync {
         Box::pin(std::future::ready(Err(unchangeable())))
     }
 
-    /// While the page is `held`, and its change fenced (otherwise `Refused`): replaces the rows of each key, in one step a
-    /// key, by one for each slot named. The life of such a row is [`Life::of_epoch`](crate::Life::of_epoch), its store [`LayoutChange::marker`],
-    /// its ceiling and `seen` the base; the rows before go into the history. The ledger's version goes up by one, and is
-    /// returned.
+    /// While the page is `held`, and its change fenced (otherwise `Refused`): replaces the rows of each key by one for each
+    /// slot named, in one step a key, or in several where a transaction holds too few rows: whoever finds a key half done
+    /// does it once more. The life of such a row is [`Life::of_epoch`](crate::Life::of_epoch), its store
+    /// [`LayoutChange::marker`], its ceiling and `seen` the base; the rows before go into the history. The ledger's version
+    /// goes up by one at least, and is returned.
     fn rebase<'a>(
         &'a self,
         held: &'a LayoutPage,

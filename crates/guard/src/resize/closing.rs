@@ -59,7 +59,7 @@ impl Resize {
                     row.ceiling = row.ceiling.max(raw);
                 }
             }
-            key.last = place(layout, &key.rows, |row| row.ceiling);
+            key.last = place(layout, &key.rows, |row| row.ceiling).max(key.begun);
         }
         Ok(())
     }
@@ -145,14 +145,19 @@ fn no_leap(counter: &Counter, row: &Row, value: u64) -> Result<(), SourceError> 
     Err(SourceError::new(ErrorKind::Leapt, context))
 }
 
-/// For each slot of the next layout the raw id that its counter must be past.
-pub(super) fn bases(change: &LayoutChange, highest: &[(SlotIndex, u64)], rules: Rules) -> Highest {
+/// For each slot of the next layout the raw id that its counter must be past; `begun` is the place that it was to be behind
+/// before.
+pub(super) fn bases(
+    change: &LayoutChange,
+    (highest, begun): (&[(SlotIndex, u64)], Option<u64>),
+    rules: Rules,
+) -> Highest {
     let (from, next) = (change.from.layout, change.next.layout);
     let slots = 0..next.slots();
     if !rules.keep(Rule::ResizeNumbers) {
         let raw = |slot| highest.iter().find(|(held, _)| *held == slot).map_or(0, |(_, raw)| *raw);
         return slots.map(|slot| (slot, raw(slot))).collect();
     }
-    let last = highest.iter().filter_map(|(slot, raw)| from.place_of(*raw, *slot)).max();
+    let last = highest.iter().filter_map(|(slot, raw)| from.place_of(*raw, *slot)).chain(begun).max();
     slots.map(|slot| (slot, last.map_or(0, |last| next.raw_behind(last, slot)))).collect()
 }

@@ -102,6 +102,9 @@ pub struct KeyPlan {
     pub taken: Option<u64>,
     /// The place of the highest number that can have been given: as far as the ledger has permitted, and the cells are.
     pub last: Option<u64>,
+    /// Where it was to begin in the next layout, by the rows that a resize left which was cut off amid the key: the place
+    /// before.
+    begun: Option<u64>,
     /// Its rows in the layout before.
     rows: Vec<(SlotIndex, Row)>,
 }
@@ -193,7 +196,7 @@ impl Resize {
         for keys in plan.keys.chunks((ROWS_MAX / slots).max(1)) {
             let mut rebased = Vec::with_capacity(keys.len());
             for (key, highest) in keys.iter().zip(self.close(sight, &plan.change, keys).await?) {
-                let bases = closing::bases(&plan.change, &highest, self.rules);
+                let bases = closing::bases(&plan.change, (&highest, key.begun), self.rules);
                 rebased.push(Rebased { key: key.key.clone(), bases });
             }
             let write = || self.ledger.rebase(&sight.page, &rebased);
@@ -252,7 +255,7 @@ impl Plan {
     pub fn bases(&self, key: &KeyPlan) -> Vec<(SlotIndex, u64)> {
         let highest: Vec<(SlotIndex, u64)> =
             key.rows.iter().map(|(slot, row)| (*slot, row.ceiling)).collect();
-        closing::bases(&self.change, &highest, Rules::ALL)
+        closing::bases(&self.change, (&highest, key.begun), Rules::ALL)
     }
 
     /// The place, from 0, of the lowest number that a key can give in the next layout.

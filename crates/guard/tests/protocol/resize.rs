@@ -9,7 +9,7 @@ use std::{
 use sequent_backend::memory::MemoryStore;
 use sequent_core::{
     Clock, Entropy, Env, ErrorKind, Events, Layout, Rules, SlotIndex, SourceError, Store,
-    ledger::{LayoutBook, LayoutRecord, Ledger},
+    ledger::{LayoutBook, LayoutRecord, Ledger, Rebased},
 };
 use sequent_guard::{Placed, Progress, Resize, Trouble};
 
@@ -103,6 +103,37 @@ impl Growth {
             self.take_often(&new, slot, 60).await;
         }
     }
+}
+
+impl Growth {
+    /// A ledger that can't replace all rows of a key at once is cut off in between: slot 1 has its row of the next layout,
+    /// and the row of the layout before is gone.
+    pub(crate) async fn in_pieces(&self) {
+        let old = self.before.open("old").await;
+        self.take_often(&old, 0, 40).await;
+        let (ledger, next) = (&self.before.ledger, Layout::new(1, 0).unwrap());
+        let plan = self.resize().plan().await.unwrap();
+        let bases = plan.bases(&plan.keys[0]).into_iter().filter(|(slot, _)| *slot == 1).collect();
+        let page = ledger.page().await.unwrap().unwrap();
+        let planned = page.planned(next);
+        ledger.turn(&page, &planned).await.unwrap();
+        let fenced = planned.fenced().unwrap();
+        ledger.turn(&planned, &fenced).await.unwrap();
+        ledger.rebase(&fenced, &[Rebased { key: crate::harness::key(), bases }]).await.unwrap();
+        self.resize().run(&|_| {}).await.unwrap();
+        let new = self.after.open("new").await;
+        for slot in [0, 1] {
+            self.take_often(&new, slot, 60).await;
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_key_that_a_resize_left_half_done_is_done_by_the_next() {
+    let growth = Growth::of(Rules::ALL);
+    growth.in_pieces().await;
+    assert_eq!(*growth.repeats.lock().unwrap(), [""; 0]);
+    assert_eq!(growth.places.lock().unwrap().len(), 160, "both slots serve");
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,9 +1,12 @@
-//! Rows of the layout before, replaced by rows of the next one: a transaction a key.
+//! Rows of the layout before, replaced by rows of the next one: a key's slots in as many transactions as they need.
+//!
+//! A key that is cut off between two of them has rows of both layouts, or too few: the next resize sees it, and begins it
+//! anew above all that either says. Nobody else reads them before the page is settled.
 
 use std::collections::BTreeMap;
 
 use sequent_core::{
-    ErrorKind, Incarnation, Life, SlotIndex, SourceError,
+    Incarnation, Life, SlotIndex, SourceError,
     ledger::{Counter, LayoutChange, LayoutPage, Rebased, Row, other_page},
 };
 
@@ -28,8 +31,14 @@ use crate::{
 /// What stands before the rows of a key.
 const PARTS: [&str; 4] = ["layout", "run", "version", "losses"];
 
-/// The most slots of either layout: what one transaction can read beside that.
-const SLOTS_MAX: usize = OPS_MAX - PARTS.len();
+/// What is written beside the rows: the version, what moved, and what is forgotten of that.
+const OPS_BESIDE: usize = 3;
+
+/// How many slots of a key one transaction replaces: each may end a life, which goes into the history.
+const SLOTS_MAX: usize = (OPS_MAX - OPS_BESIDE) / 2;
+
+// What a transaction rests on is as bounded as what it writes.
+const _: () = assert!(PARTS.len() + SLOTS_MAX <= OPS_MAX);
 
 pub(super) struct Rebase<'a> {
     pub(super) held: &'a LayoutPage,
@@ -45,32 +54,27 @@ impl Work<Link> for Rebase<'_> {
             return Err(other_page(Some(self.held), self.held).into());
         };
         let slots = change.from.layout.slots().max(change.next.layout.slots());
-        if usize::from(slots) > SLOTS_MAX {
-            return Err(too_many(slots).into());
-        }
+        let all: Vec<SlotIndex> = (0..slots).collect();
         let mut version = 0;
         for key in self.keys {
-            version = replace(link, self.held, &change, (key, slots)).await?;
+            for some in all.chunks(SLOTS_MAX) {
+                version = replace(link, self.held, &change, (key, some)).await?;
+            }
         }
         Ok(version)
     }
 }
 
-fn too_many(slots: SlotIndex) -> SourceError {
-    let context = format!("{slots} slots: a ledger on etcd changes rings of at most {SLOTS_MAX} slots");
-    SourceError::new(ErrorKind::Refused, context)
-}
-
-/// Replaces the rows of one key; returns the version.
+/// Replaces a key's rows in these slots; returns the version.
 async fn replace(
     link: &mut Link,
     held: &LayoutPage,
     change: &LayoutChange,
-    (rebased, slots): (&Rebased, SlotIndex),
+    (rebased, slots): (&Rebased, &[SlotIndex]),
 ) -> Result<u64, Fault> {
     let (voice, names) = (link.voice(), link.names());
     let counter = |slot| Counter { slot, key: rebased.key.clone() };
-    let rows = (0..slots).map(|slot| names.row(&counter(slot)));
+    let rows = slots.iter().map(|slot| names.row(&counter(*slot)));
     let parts = PARTS.map(|what| names.only(what));
     let reads: Vec<Op> = parts.iter().cloned().chain(rows).map(Span::one).map(Op::Read).collect();
     let (version, _) = transact(link, &reads, |mut answers| {
@@ -84,9 +88,10 @@ async fn replace(
         let next = version.saturating_add(1);
         let mut page = Replaced { names: &names, losses, version: next, unchanged, ops: Vec::new() };
         let clock_ms = answers.clock_ms;
-        let begun = rebased.bases.iter().map(|(slot, base)| (*slot, begun(change, &speaks, *base, clock_ms)));
-        page.fill(&mut answers, (0..slots).map(counter), begun.collect())?;
-        page.checked(slots).map(|change| Step::Write(change, next))
+        let bases = rebased.bases.iter().filter(|(slot, _)| slots.contains(slot));
+        let begun = bases.map(|(slot, base)| (*slot, begun(change, &speaks, *base, clock_ms)));
+        page.fill(&mut answers, slots.iter().copied().map(counter), begun.collect())?;
+        Ok(Step::Write(Change { unchanged: page.unchanged, ops: page.ops }, next))
     })
     .await?;
     Ok(version)
@@ -104,7 +109,7 @@ fn begun(change: &LayoutChange, ledger: &Incarnation, base: u64, now_ms: u64) ->
     }
 }
 
-/// What replaces the rows of a key.
+/// What replaces rows of a key.
 struct Replaced<'a> {
     names: &'a Names,
     losses: Losses,
@@ -148,12 +153,5 @@ impl Replaced<'_> {
         let Some(row) = row else { return };
         moves.push(KeptMove::of(name.clone(), &row));
         self.ops.push(Op::Put(name, value::text(&KeptRow::of(&row, self.losses))));
-    }
-
-    fn checked(self, slots: SlotIndex) -> Result<Change, Fault> {
-        if self.ops.len() > OPS_MAX || self.unchanged.len() > OPS_MAX {
-            return Err(too_many(slots).into());
-        }
-        Ok(Change { unchanged: self.unchanged, ops: self.ops })
     }
 }

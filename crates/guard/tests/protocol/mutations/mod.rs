@@ -29,7 +29,7 @@ macro_rules! scenario {
     };
 }
 
-const TABLE: [(Rule, Scenario); 26] = [
+const TABLE: [(Rule, Scenario); 27] = [
     (Rule::SameConnection, scenario!(lives::a_permit_from_before_the_restore)),
     (Rule::RowNamesStore, scenario!(lives::a_row_from_before_the_restore)),
     (Rule::RowNamesLedger, scenario!(history::an_old_window_is_joined)),
@@ -56,6 +56,7 @@ const TABLE: [(Rule, Scenario); 26] = [
     (Rule::ResizeFence, a_ring_that_grows),
     (Rule::ResizeValues, a_ring_that_grows),
     (Rule::ResizeNumbers, a_ring_that_grows),
+    (Rule::ResizeCut, a_ring_that_grows_in_pieces),
 ];
 
 /// A ring grows while a server of the layout before is cut off from the ledger, and goes on.
@@ -63,6 +64,16 @@ fn a_ring_that_grows(rules: Rules) -> BoxFuture<'static, Vec<String>> {
     Box::pin(async move {
         let growth = crate::resize::Growth::of(rules);
         growth.story().await;
+        let repeats = growth.repeats.lock().unwrap();
+        repeats.clone()
+    })
+}
+
+/// The same, where a resize before this one was cut off amid a key.
+fn a_ring_that_grows_in_pieces(rules: Rules) -> BoxFuture<'static, Vec<String>> {
+    Box::pin(async move {
+        let growth = crate::resize::Growth::of(rules);
+        growth.in_pieces().await;
         let repeats = growth.repeats.lock().unwrap();
         repeats.clone()
     })

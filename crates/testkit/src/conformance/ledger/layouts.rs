@@ -1,7 +1,7 @@
 //! The layout's page and its turning, the rows of the next layout, and how far keys are advanced.
 
 use sequent_core::{
-    ErrorKind, Incarnation, Layout, Life,
+    ErrorKind, Incarnation, Layout, Life, SHARD_BITS_MAX,
     ledger::{Advanced, LayoutPage, Ledger, Loss, PastLife, Rebased},
 };
 
@@ -98,6 +98,39 @@ pub async fn a_rebase_replaces_the_rows_of_its_keys(fixture: &dyn LedgerFixture)
     desk.ledger.turn(&fenced, &settled).await?;
     refused(desk.ledger.rebase(&fenced, &keys).await, ErrorKind::Refused, "a rebase after it was settled");
     assert_eq!(desk.open_one(opening(&order, 5, 0)).await?.base, 450);
+    Ok(())
+}
+
+/// A ring of as many slots as there may be is rebased: all rows of a key, more than one transaction may hold.
+pub async fn a_rebase_of_a_wide_ring(fixture: &dyn LedgerFixture) -> Checked {
+    let mut desk = Desk::of(fixture, 1).await?;
+    desk.open_one(opening(&counter(0, "order"), 1, 0)).await?;
+    let mut page = LayoutPage::of(&layout());
+    for n in [SHARD_BITS_MAX, 7] {
+        let next = Layout::new(n, 0)?;
+        let planned = page.planned(next);
+        match desk.ledger.turn(&page, &planned).await {
+            Err(error) if error.context().contains("can't change its layout") => {
+                return skipped("change its layout");
+            }
+            turned => turned?,
+        };
+        let fenced = planned.fenced().unwrap_or_else(|| panic!("it was planned"));
+        desk.ledger.turn(&planned, &fenced).await?;
+        let base = 1000 + u64::from(n);
+        let bases = (0..next.slots()).map(|slot| (slot, base)).collect();
+        let before = desk.version().await?;
+        let version =
+            desk.ledger.rebase(&fenced, &[Rebased { key: counter(0, "order").key, bases }]).await?;
+        assert!(version > before && desk.version().await? == version, "{before} to {version}");
+        let rows = desk.ledger.list(None, 1 << 12).await?;
+        assert_eq!(rows.len(), usize::from(next.slots()), "a row for each slot of {next}, and no other");
+        assert!(rows.iter().all(|(_, row)| row.ceiling == base), "{rows:?}");
+        let settled = fenced.settled().unwrap_or_else(|| panic!("it was fenced"));
+        desk.ledger.turn(&fenced, &settled).await?;
+        page = settled;
+    }
+    assert_eq!(desk.ledger.history(&counter(1023, "order")).await?.len(), 1, "the last slot's life has ended");
     Ok(())
 }
 
