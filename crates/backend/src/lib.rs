@@ -65,6 +65,18 @@ pub mod postgres;
 pub mod redis;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;
+#[cfg(any(
+    test,
+    feature = "etcd",
+    feature = "memcached",
+    feature = "mongodb",
+    feature = "mysql",
+    feature = "postgres",
+    feature = "redis",
+    feature = "sqlite"
+))]
+#[cfg_attr(test, allow(dead_code, reason = "tests of one engine alone"))]
+mod why;
 #[cfg(any(feature = "etcd", feature = "memcached", feature = "redis"))]
 #[cfg_attr(
     not(any(feature = "memcached", feature = "redis")),

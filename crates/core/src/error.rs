@@ -2,7 +2,7 @@
 
 use std::{error::Error, fmt, sync::Arc};
 
-use crate::{BlockError, SlotIndex};
+use crate::{BlockError, SlotFailure, Why, line_of};
 
 /// What went wrong. Callers match on this; the text beside it is for people.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -122,17 +122,6 @@ pub struct Verdict {
     pub action: Action,
 }
 
-/// Why one slot could not serve: its number and cause class are for callers, the text for log and status.
-#[derive(Debug, Clone)]
-pub struct SlotFailure {
-    /// The slot.
-    pub slot: SlotIndex,
-    /// The class of the cause.
-    pub kind: ErrorKind,
-    /// What was found, for people; may name addresses, so no data door shows it.
-    pub detail: String,
-}
-
 /// A failure to yield numbers: a kind, what was being done, and what lay beneath. Cheap to clone.
 ///
 /// ```
@@ -148,6 +137,7 @@ pub struct SourceError(Arc<Inner>);
 struct Inner {
     kind: ErrorKind,
     context: String,
+    why: Option<Why>,
     source: Option<Arc<dyn Error + Send + Sync>>,
     slots: Vec<SlotFailure>,
 }
@@ -155,7 +145,7 @@ struct Inner {
 impl SourceError {
     /// A failure of `kind` while doing `context` (lower case, no full stop).
     pub fn new(kind: ErrorKind, context: impl Into<String>) -> Self {
-        Self(Arc::new(Inner { kind, context: context.into(), source: None, slots: Vec::new() }))
+        Self(Arc::new(Inner { kind, context: context.into(), why: None, source: None, slots: Vec::new() }))
     }
 
     /// A counter at the end of its range.
@@ -166,12 +156,9 @@ impl SourceError {
     /// No slot could serve: each with its cause, in the order of slots.
     pub fn no_shard(mut slots: Vec<SlotFailure>) -> Self {
         slots.sort_by_key(|failure| failure.slot);
-        let causes: Vec<String> = merged(&slots, |failure| failure.kind)
-            .into_iter()
-            .map(|(slots, kind)| format!("{slots} {kind}"))
-            .collect();
-        let context = if causes.is_empty() { "the ring is empty".to_owned() } else { causes.join(", ") };
-        Self(Arc::new(Inner { kind: ErrorKind::NoShard, context, source: None, slots }))
+        let causes = line_of(&slots, SlotFailure::cause, |slots, cause| format!("{slots} {cause}"), ", ");
+        let context = if slots.is_empty() { "the ring is empty".to_owned() } else { causes };
+        Self(Arc::new(Inner { kind: ErrorKind::NoShard, context, why: None, source: None, slots }))
     }
 
     /// The same failure with what lay beneath it.
@@ -188,6 +175,13 @@ impl SourceError {
         Self(Arc::new(Inner { context: format!("{outer}: {}", inner.context), ..inner }))
     }
 
+    /// The same failure with the cause that callers are told.
+    #[must_use]
+    pub fn told(self, why: impl Into<Option<Why>>) -> Self {
+        let inner = Arc::unwrap_or_clone(self.0);
+        Self(Arc::new(Inner { why: why.into(), ..inner }))
+    }
+
     /// What callers match on.
     pub fn kind(&self) -> ErrorKind {
         self.0.kind
@@ -198,35 +192,16 @@ impl SourceError {
         &self.0.context
     }
 
+    /// The cause that callers are told, where whoever met it could tell.
+    pub fn why(&self) -> Option<Why> {
+        let below = || self.0.source.as_ref()?.downcast_ref::<Self>()?.why();
+        self.0.why.or_else(below)
+    }
+
     /// Each slot with its cause, for [`ErrorKind::NoShard`]; otherwise empty.
     pub fn slots(&self) -> &[SlotFailure] {
         &self.0.slots
     }
-}
-
-/// Equal causes with their slots, in the order of the first slot of each: `slots 0-2, 5` and what they have in common.
-pub fn merged<'a, C: PartialEq>(
-    failures: &'a [SlotFailure],
-    cause: impl Fn(&'a SlotFailure) -> C,
-) -> Vec<(String, C)> {
-    let mut groups: Vec<(Vec<SlotIndex>, C)> = Vec::new();
-    for failure in failures {
-        let of = cause(failure);
-        match groups.iter_mut().find(|(_, held)| *held == of) {
-            Some((slots, _)) => slots.push(failure.slot),
-            None => groups.push((vec![failure.slot], of)),
-        }
-    }
-    groups.into_iter().map(|(slots, cause)| (ranges(&slots), cause)).collect()
-}
-
-/// `slot 3`, or `slots 0-2, 5` of ascending slots.
-fn ranges(slots: &[SlotIndex]) -> String {
-    let runs = slots.chunk_by(|a, b| a.checked_add(1) == Some(*b));
-    let runs = runs.filter_map(|run| Some((run.first()?, run.last()?)));
-    let runs: Vec<String> =
-        runs.map(|(a, b)| if a == b { a.to_string() } else { format!("{a}-{b}") }).collect();
-    format!("{} {}", if slots.len() == 1 { "slot" } else { "slots" }, runs.join(", "))
 }
 
 impl fmt::Display for SourceError {
@@ -265,15 +240,16 @@ mod tests {
 
     #[test]
     fn no_shard_lists_slots_in_order_and_hides_details() {
-        let failure = |slot, kind| SlotFailure { slot, kind, detail: "10.0.0.1 refused".into() };
+        let failure =
+            |slot, kind| SlotFailure::of(slot, &SourceError::new(kind, "take").because("10.0.0.1 refused"));
         let error =
             SourceError::no_shard(vec![failure(2, ErrorKind::Timeout), failure(0, ErrorKind::Unavailable)]);
-        assert_eq!(error.to_string(), "no-shard: slot 0 unavailable, slot 2 timeout");
+        assert_eq!(error.to_string(), "no-shard: slot 0 unavailable, slot 2 timed out");
     }
 
     #[test]
     fn equal_causes_are_named_once() {
-        let failure = |slot, kind| SlotFailure { slot, kind, detail: String::new() };
+        let failure = |slot, kind| SlotFailure::of(slot, &SourceError::new(kind, "take"));
         let (gone, slow) = (ErrorKind::Unavailable, ErrorKind::Timeout);
         let error = SourceError::no_shard(vec![
             failure(5, gone),
@@ -282,6 +258,17 @@ mod tests {
             failure(2, gone),
             failure(1, gone),
         ]);
-        assert_eq!(error.context(), "slots 0-2, 5 unavailable, slot 3 timeout");
+        assert_eq!(error.context(), "slots 0-2, 5 unavailable, slot 3 timed out");
+    }
+    #[test]
+    fn a_cause_that_was_told_is_not_lost_on_the_way_up() {
+        let met = SourceError::new(ErrorKind::Unavailable, "connect").told(Why::LoginRefused);
+        let passed_on = met.clone().during("open").because("the password is wrong");
+        let wrapped = SourceError::new(ErrorKind::Unavailable, "take").because(met);
+        assert_eq!((passed_on.why(), wrapped.why()), (Some(Why::LoginRefused), Some(Why::LoginRefused)));
+        assert_eq!(
+            SourceError::no_shard(vec![SlotFailure::of(1, &wrapped)]).context(),
+            "slot 1 login refused"
+        );
     }
 }

@@ -23,13 +23,14 @@ mod source;
 mod span;
 mod stamp;
 mod store;
+mod why;
 
 pub use block::{Block, BlockError};
 pub use blocks::{BLOCKS_MAX, Blocks};
 pub use clock::{Clock, SystemClock};
 pub use entropy::{Entropy, OsEntropy};
 pub use env::Env;
-pub use error::{Action, ErrorKind, Scope, SlotFailure, SourceError, Verdict, merged};
+pub use error::{Action, ErrorKind, Scope, SourceError, Verdict};
 pub use event::{Event, Events};
 pub use examine::{Examination, Examine, ExamineLedger, Fact, FactClass, LedgerExamination, Sight};
 pub use key::{Key, KeyError};
@@ -42,6 +43,7 @@ pub use source::{BoxFuture, Source};
 pub use span::{Fits, Span, SpanError};
 pub use stamp::{LedgerId, Stamp, StampError};
 pub use store::{Cell, Durability, DurabilityClass, Inspection, MarkPlace, Store, mark_of};
+pub use why::{SlotFailure, Why, line_of};
 
 /// A place in the ring, `0 .. 2^n`.
 pub type SlotIndex = u16;

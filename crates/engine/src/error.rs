@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, fmt};
 
-use sequent_core::{ErrorKind, SequenceName, SlotFailure, SlotIndex, SourceError, merged};
+use sequent_core::{ErrorKind, SequenceName, SlotFailure, SlotIndex, SourceError, Why, line_of};
 
 use crate::{Reason, config::Faults};
 
@@ -17,13 +17,15 @@ pub struct FieldFault {
     pub bound: String,
 }
 
-/// A slot that could not serve, as far as data callers may know: number and cause class.
+/// A slot that could not serve, as far as data callers may know: number and cause, without addresses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SlotCause {
     /// The slot.
     pub slot: SlotIndex,
     /// The class of the cause.
     pub kind: ErrorKind,
+    /// The cause in words: `connection refused`, `evicted by an operator`; the class where nothing more is known.
+    pub cause: &'static str,
 }
 
 /// A request that failed: the reason, and a text that names no address and no statement.
@@ -138,7 +140,12 @@ impl EngineError {
     /// Each slot with the class of its cause, for [`Reason::NoShardAvailable`].
     pub fn slots(&self) -> Vec<SlotCause> {
         let failures = self.source.as_ref().map_or(&[][..], SourceError::slots);
-        failures.iter().map(|failure| SlotCause { slot: failure.slot, kind: failure.kind }).collect()
+        let cause = |failure: &SlotFailure| SlotCause {
+            slot: failure.slot,
+            kind: failure.kind,
+            cause: failure.cause(),
+        };
+        failures.iter().map(cause).collect()
     }
 
     /// What lay beneath, with addresses and statements: for log, status and the operator at the command line.
@@ -147,9 +154,9 @@ impl EngineError {
         if source.slots().is_empty() {
             return Some(source.to_string());
         }
-        let causes = merged(source.slots(), |failure| (failure.kind, detail(failure)));
-        let causes = causes.into_iter().map(|(slots, (kind, detail))| format!("{slots}: {kind}: {detail}"));
-        Some(causes.collect::<Vec<_>>().join("; "))
+        let cause = |failure| (said_of(failure), detail(failure));
+        let shown = |slots, (said, detail)| format!("{slots}: {said}: {detail}");
+        Some(line_of(source.slots(), cause, shown, "; "))
     }
 }
 
@@ -163,6 +170,11 @@ impl std::error::Error for EngineError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         self.source.as_ref().map(|source| source as &(dyn std::error::Error + 'static))
     }
+}
+
+/// The word that goes before the detail: that of an operator's word, which the store has nothing to do with, or the class.
+fn said_of(failure: &SlotFailure) -> &'static str {
+    failure.why.filter(|why| why.is_by_word()).map_or(failure.kind.as_str(), Why::as_str)
 }
 
 /// A cause without its class in front, which is named beside it.
@@ -233,7 +245,7 @@ mod tests {
     use super::*;
 
     fn failure(slot: SlotIndex, kind: ErrorKind, detail: &str) -> SlotFailure {
-        SlotFailure { slot, kind, detail: detail.to_owned() }
+        SlotFailure { slot, kind, why: None, detail: detail.to_owned() }
     }
 
     #[test]
@@ -251,5 +263,26 @@ mod tests {
         let detail = "slots 0-1, 3: unavailable: open: the disk is gone; \
                       slot 2: refused: the store bears stamp slot=3";
         assert_eq!(error.detail().unwrap(), detail);
+    }
+    #[test]
+    fn callers_are_told_the_cause_and_operators_what_was_found() {
+        let refused = "unavailable: take: 10.0.0.7:3306: Connection refused (os error 111)";
+        let by_hand = "evict by ann: new disk";
+        let slots = vec![
+            SlotFailure { why: Some(Why::ConnectionRefused), ..failure(0, ErrorKind::Unavailable, refused) },
+            SlotFailure { why: Some(Why::EvictedByHand), ..failure(1, ErrorKind::Unavailable, by_hand) },
+        ];
+        let error = EngineError::of_source(&"order".parse().unwrap(), SourceError::no_shard(slots));
+        assert_eq!(
+            error.to_string(),
+            "no slot can serve order: slot 0 connection refused, slot 1 evicted by an operator"
+        );
+        let causes: Vec<&str> = error.slots().iter().map(|slot| slot.cause).collect();
+        assert_eq!(causes, ["connection refused", "evicted by an operator"]);
+        assert_eq!(
+            error.detail().unwrap(),
+            "slot 0: unavailable: take: 10.0.0.7:3306: Connection refused (os error 111); \
+             slot 1: evicted by an operator: evict by ann: new disk"
+        );
     }
 }

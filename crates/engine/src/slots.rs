@@ -2,11 +2,14 @@
 
 use std::time::Duration;
 
-use sequent_core::SlotIndex;
+use sequent_core::{ErrorKind, SlotIndex, Why};
 use sequent_ha::SlotStatus;
 use serde::Serialize;
 
 use crate::Engine;
+
+/// The class of a cause that is an operator's word.
+pub(crate) const WORD: &str = "word";
 
 /// A slot as the ring has it: no store was asked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -37,7 +40,7 @@ impl Engine {
         let glance = |slot: SlotStatus| SlotGlance {
             slot: slot.slot,
             state: slot.state.as_str(),
-            cause: slot.cause.map(|(kind, detail)| (kind.as_str(), detail)),
+            cause: slot.cause.map(|(kind, detail)| (class_of(kind, slot.why), detail)),
             since_ms: slot.since.map(|since| ms(now.saturating_duration_since(since))),
             retry_in_ms: slot.retry_at.map(|at| ms(at.saturating_duration_since(now))),
             slow_events: slot.counts.slow + slot.counts.timeouts + slot.counts.contended,
@@ -51,6 +54,11 @@ impl Engine {
     pub fn live_keys(&self) -> usize {
         self.0.keys.len()
     }
+}
+
+/// The class that is shown of what keeps a slot from serving: an operator's word is none of the store's.
+pub(crate) fn class_of(kind: ErrorKind, why: Option<Why>) -> &'static str {
+    if why.is_some_and(Why::is_by_word) { WORD } else { kind.as_str() }
 }
 
 fn ms(duration: Duration) -> u64 {

@@ -15,6 +15,7 @@ use crate::{
     events::told,
     live::Live,
     report::{BehindReport, Cause, KeyReport, ShardReport, Status},
+    slots::class_of,
 };
 
 /// The most keys that one status shows.
@@ -76,7 +77,7 @@ fn overlay(report: &mut ShardReport, slot: SlotStatus, now: Instant) {
     }
     slot.state.as_str().clone_into(&mut report.state);
     if let Some((kind, detail)) = slot.cause {
-        report.cause = Some(Cause { kind: kind.as_str(), detail });
+        report.cause = Some(Cause { kind: class_of(kind, slot.why), detail });
     }
     report.since_ms = slot.since.map(|since| ms(now.saturating_duration_since(since)));
     report.retry_in_ms = slot.retry_at.map(|at| ms(at.saturating_duration_since(now)));

@@ -97,7 +97,12 @@ impl Roster {
         let detail = format!("answered only after {} ms", took.as_millis());
         self.change(slot, |member, at| {
             (member.generation() == generation).then(|| {
-                member.slow(at.now, at.fraction(), at.last, Cause { kind: ErrorKind::Timeout, detail })
+                member.slow(
+                    at.now,
+                    at.fraction(),
+                    at.last,
+                    Cause { kind: ErrorKind::Timeout, why: None, detail },
+                )
             })?
         });
     }
@@ -214,8 +219,9 @@ impl Roster {
     /// Why the slot is out, if it is.
     pub(crate) fn failure(&self, slot: SlotIndex) -> Option<SlotFailure> {
         let members = self.members();
-        let cause = members.slots.get(usize::from(slot))?.as_ref()?.cause()?.clone();
-        Some(SlotFailure { slot, kind: cause.kind, detail: cause.detail })
+        let member = members.slots.get(usize::from(slot))?.as_ref()?;
+        let Cause { kind, detail, .. } = member.cause()?.clone();
+        Some(SlotFailure { slot, kind, why: member.why(), detail })
     }
 
     pub(crate) fn status(&self) -> Vec<SlotStatus> {
@@ -227,6 +233,7 @@ impl Roster {
                 slot,
                 state: member.map_or(SlotState::Empty, Member::state),
                 cause: member.and_then(Member::cause).map(|cause| (cause.kind, cause.detail.clone())),
+                why: member.and_then(Member::cause).and_then(|cause| cause.why),
                 since: member.map(Member::since),
                 retry_at: member.and_then(Member::due),
                 word: member.and_then(Member::word).cloned(),
@@ -274,7 +281,7 @@ impl Roster {
     fn announce(&self, slot: SlotIndex, flip: Flip) {
         let event = match flip {
             Flip::Probation => return,
-            Flip::Evicted { cause: Cause { kind, detail }, retry_after } => {
+            Flip::Evicted { cause: Cause { kind, detail, .. }, retry_after } => {
                 self.counts(slot, Counts::evicted);
                 Event::Evicted { slot, kind, detail, retry_after }
             }
@@ -283,7 +290,7 @@ impl Roster {
                 Event::Rescued { slot, out }
             }
             Flip::ProbeFailed { kind, retry_after } => Event::ProbeFailed { slot, kind, retry_after },
-            Flip::Quarantined { cause: Cause { kind, detail } } => {
+            Flip::Quarantined { cause: Cause { kind, detail, .. } } => {
                 self.counts(slot, Counts::evicted);
                 Event::Quarantined { slot, key: None, kind, detail }
             }

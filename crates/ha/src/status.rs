@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use sequent_core::{ErrorKind, SlotIndex, ledger::Word};
+use sequent_core::{ErrorKind, SlotIndex, Why, ledger::Word};
 
 /// Where a slot stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -67,6 +67,8 @@ pub struct SlotStatus {
     pub state: SlotState,
     /// Class and text of the cause, unless it is live or empty.
     pub cause: Option<(ErrorKind, String)>,
+    /// The same cause in words, where whoever met it could tell.
+    pub why: Option<Why>,
     /// Since when it has stood there, by the ring's clock. `None` for an empty slot.
     pub since: Option<Instant>,
     /// When it will be tried next, by the ring's clock; `None` where only a person can bring it back, or nothing is due.

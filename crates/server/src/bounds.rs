@@ -8,6 +8,10 @@ use std::time::Duration;
 /// The most requests in work over all doors; more are refused with `QUOTA_EXCEEDED`.
 pub(crate) const IN_FLIGHT_MAX: usize = 20_000;
 
+/// The most slots that one error lists with their causes; how many more there are, it counts. Of gRPC they travel in a
+/// header, of which many peers take no more than 8 KiB.
+pub(crate) const SLOTS_SHOWN_MAX: usize = 32;
+
 /// What each connection may have standing open, bodies that have not arrived and calls that last, whatever others do.
 pub(crate) const STANDING_FREE: usize = 8;
 

@@ -11,7 +11,7 @@ use serde::Serialize;
 use tonic::{Code, Status};
 use tonic_types::{ErrorDetails, StatusExt};
 
-use crate::bounds::{RETRY_AFTER, VALUE_SHOWN_MAX};
+use crate::bounds::{RETRY_AFTER, SLOTS_SHOWN_MAX, VALUE_SHOWN_MAX};
 
 /// Whose words the reasons are.
 const DOMAIN: &str = "sequent";
@@ -70,8 +70,20 @@ impl Fault {
         }
     }
 
+    /// What it says.
+    #[cfg(test)]
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
     pub(crate) fn reason(&self) -> Reason {
         self.reason
+    }
+
+    /// The slots that are listed, and how many there are beyond them.
+    fn listed(&self) -> (&[SlotCause], Option<usize>) {
+        let (listed, more) = self.slots.split_at(self.slots.len().min(SLOTS_SHOWN_MAX));
+        (listed, Some(more.len()).filter(|more| *more > 0))
     }
 
     /// For the gRPC door: the table's code, with the reason and what belongs to it in the details.
@@ -83,8 +95,13 @@ impl Fault {
     /// The same with the protocol's own code, for faults that the table does not know.
     pub(crate) fn into_status_of(self, code: Code) -> Status {
         let mut details = ErrorDetails::new();
-        let slots: HashMap<String, String> =
-            self.slots.iter().map(|slot| (format!("slot.{}", slot.slot), slot.kind.to_string())).collect();
+        let (listed, more) = self.listed();
+        let of_slot = |slot: &SlotCause| {
+            let SlotCause { slot, kind, cause } = slot;
+            [(format!("slot.{slot}"), kind.to_string()), (format!("cause.{slot}"), (*cause).to_owned())]
+        };
+        let mut slots: HashMap<String, String> = listed.iter().flat_map(of_slot).collect();
+        slots.extend(more.map(|more| ("slots.more".to_owned(), more.to_string())));
         details.set_error_info(self.reason.as_str(), DOMAIN, slots);
         for field in self.fields {
             details.add_bad_request_violation(field.field, format!("is {:?}: {}", field.value, field.bound));
@@ -99,7 +116,12 @@ impl Fault {
     pub(crate) fn into_response(self) -> Response<Full<Bytes>> {
         let table = StatusCode::from_u16(self.reason.http()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let status = self.status.unwrap_or(table);
-        let slot = |slot: &SlotCause| Slot { slot: slot.slot.to_string(), kind: slot.kind.to_string() };
+        let slot = |slot: &SlotCause| Slot {
+            slot: slot.slot.to_string(),
+            kind: slot.kind.to_string(),
+            cause: slot.cause,
+        };
+        let (listed, slots_more) = self.listed();
         let problem = Problem {
             kind: "about:blank",
             title: status.canonical_reason().unwrap_or("Error"),
@@ -107,7 +129,8 @@ impl Fault {
             detail: &self.text,
             reason: self.reason.as_str(),
             errors: &self.fields,
-            slots: self.slots.iter().map(slot).collect(),
+            slots: listed.iter().map(slot).collect(),
+            slots_more,
         };
         let body = serde_json::to_vec(&problem).unwrap_or_default();
         let mut response = Response::new(Full::new(Bytes::from(body)));
@@ -146,12 +169,15 @@ struct Problem<'a> {
     errors: &'a [Field],
     #[serde(skip_serializing_if = "Vec::is_empty")]
     slots: Vec<Slot>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    slots_more: Option<usize>,
 }
 
 #[derive(Serialize)]
 struct Slot {
     slot: String,
     kind: String,
+    cause: &'static str,
 }
 
 /// The code whose name the table has.
@@ -185,6 +211,9 @@ fn shortened(text: Cow<'static, str>) -> Cow<'static, str> {
 
 #[cfg(test)]
 mod tests {
+    use http_body_util::BodyExt as _;
+    use sequent_core::{ErrorKind, SlotFailure, SourceError, Why};
+
     use super::*;
 
     #[test]
@@ -207,5 +236,50 @@ mod tests {
     fn long_values_are_cut_between_characters() {
         let text = "ä".repeat(400);
         assert_eq!(shown(&text), format!("{}… (800 bytes)", "ä".repeat(64)));
+    }
+    /// A failure of so many slots, each of another kind than its neighbour.
+    fn no_slot(count: u16) -> Fault {
+        let failure = |slot: u16| {
+            let (kind, why) = match slot % 2 {
+                0 => (ErrorKind::Unavailable, Some(Why::ConnectionRefused)),
+                _ => (ErrorKind::Unavailable, Some(Why::EvictedByHand)),
+            };
+            SlotFailure { slot, kind, why, detail: "10.0.0.7".to_owned() }
+        };
+        let error = SourceError::no_shard((0..count).map(failure).collect());
+        EngineError::of_source(&"order".parse().unwrap(), error).into()
+    }
+
+    #[tokio::test]
+    async fn each_slot_is_named_with_its_cause() {
+        let info = no_slot(2).into_status().get_details_error_info().unwrap();
+        let said = |key: &str| info.metadata.get(key).map(String::as_str);
+        assert_eq!((said("slot.1"), said("cause.1")), (Some("unavailable"), Some("evicted by an operator")));
+        assert_eq!((said("cause.0"), said("slots.more")), (Some("connection refused"), None));
+        let problem = problem(no_slot(2)).await;
+        let slots = serde_json::json!([
+            { "slot": "0", "kind": "unavailable", "cause": "connection refused" },
+            { "slot": "1", "kind": "unavailable", "cause": "evicted by an operator" },
+        ]);
+        assert_eq!(problem["slots"], slots);
+        let detail = "no slot can serve order: slot 0 connection refused, slot 1 evicted by an operator";
+        assert_eq!(problem["detail"], detail);
+        assert!(problem.get("slots_more").is_none(), "{problem}");
+    }
+
+    #[tokio::test]
+    async fn an_error_about_very_many_slots_stays_small() {
+        let status = no_slot(1024).into_status();
+        let info = status.get_details_error_info().unwrap();
+        assert_eq!(info.metadata.get("slots.more").map(String::as_str), Some("992"));
+        let bytes = status.details().len() + status.message().len();
+        assert!(bytes < 5000, "{bytes} bytes: base64 makes a third more of it, and 8 KiB must hold it");
+        let problem = problem(no_slot(1024)).await;
+        assert_eq!((problem["slots"].as_array().unwrap().len(), &problem["slots_more"]), (32, &992.into()));
+    }
+
+    async fn problem(fault: Fault) -> serde_json::Value {
+        let body = fault.into_response().into_body().collect().await.unwrap().to_bytes();
+        serde_json::from_slice(&body).unwrap()
     }
 }

@@ -5,6 +5,8 @@ use std::fmt;
 use mongodb::error::{Error, ErrorKind as Said};
 use sequent_core::{ErrorKind, SourceError};
 
+use crate::why;
+
 /// Why a verb did not come to its end.
 #[derive(Debug)]
 pub(super) enum Fault {
@@ -97,11 +99,11 @@ impl Fault {
     /// The failure as the rooms above know it, said to have happened while doing `context`.
     pub(super) fn into_error(self, context: &str) -> SourceError {
         match self {
-            Self::Busy(cause) => SourceError::new(ErrorKind::Contended, context).because(cause),
-            Self::Stale(cause) => SourceError::new(ErrorKind::Unavailable, context).because(cause),
-            Self::Broken(kind, cause) => SourceError::new(kind, context).because(cause),
-            Self::Login(cause) => SourceError::new(ErrorKind::Refused, context).because(cause),
-            Self::Server(code, cause) => SourceError::new(meaning(code), context).because(cause),
+            Self::Busy(cause) => why::error(ErrorKind::Contended, context, cause),
+            Self::Stale(cause) => why::error(ErrorKind::Unavailable, context, cause),
+            Self::Broken(kind, cause) => why::error(kind, context, cause),
+            Self::Login(cause) => why::error(ErrorKind::Refused, context, cause),
+            Self::Server(code, cause) => why::error(meaning(code), context, cause),
             Self::Answer(error) => error.during(context),
         }
     }

@@ -5,6 +5,7 @@ use std::fmt;
 use sequent_core::{ErrorKind, SourceError};
 
 use super::turns::ANSWER_MAX;
+use crate::why;
 
 /// Why a verb did not come to its end.
 #[derive(Debug)]
@@ -66,11 +67,11 @@ impl Fault {
     /// The failure as the rooms above know it, said to have happened while doing `context`.
     pub(super) fn into_error(self, context: &str) -> SourceError {
         match self {
-            Self::Busy(cause) => SourceError::new(ErrorKind::Contended, context).because(cause),
-            Self::Broken(kind, cause) => SourceError::new(kind, context).because(cause),
-            Self::Damaged(cause) => SourceError::new(ErrorKind::Refused, context).because(cause),
-            Self::Frozen(cause) => SourceError::new(ErrorKind::Unavailable, context).because(cause),
-            Self::Mute(cause) => SourceError::new(ErrorKind::Timeout, context).because(cause),
+            Self::Busy(cause) => why::error(ErrorKind::Contended, context, cause),
+            Self::Broken(kind, cause) => why::error(kind, context, cause),
+            Self::Damaged(cause) => why::error(ErrorKind::Refused, context, cause),
+            Self::Frozen(cause) => why::error(ErrorKind::Unavailable, context, cause),
+            Self::Mute(cause) => why::error(ErrorKind::Timeout, context, cause),
             Self::Answer(error) => error.during(context),
         }
     }

@@ -2,6 +2,8 @@
 
 use sequent_core::{ErrorKind, Incarnation, SourceError};
 
+use crate::why;
+
 /// Why a verb did not come to its end.
 #[derive(Debug)]
 pub(crate) enum Fault {
@@ -48,9 +50,9 @@ impl Fault {
     /// The failure as the rooms above know it, said to have happened while doing `context`.
     pub(crate) fn into_error(self, context: &str) -> SourceError {
         match self {
-            Self::Stale(cause) => SourceError::new(ErrorKind::Unavailable, context).because(cause),
-            Self::Broken(kind, cause) => SourceError::new(kind, context).because(cause),
-            Self::Login(cause) => SourceError::new(ErrorKind::Refused, context).because(cause),
+            Self::Stale(cause) => why::error(ErrorKind::Unavailable, context, cause),
+            Self::Broken(kind, cause) => why::error(kind, context, cause),
+            Self::Login(cause) => why::error(ErrorKind::Refused, context, cause),
             Self::Answer(error) => error.during(context),
         }
     }

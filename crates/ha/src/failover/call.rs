@@ -69,8 +69,7 @@ impl<'a, T: Send + 'static, F: Fn(SlotIndex) -> BoxFuture<'static, Said<T>>> Cal
             }
             Said::Pass(answer) => self.passed = Some(answer),
             Said::Fault(error) => {
-                let failure = SlotFailure { slot: member, kind: error.kind(), detail: error.to_string() };
-                self.failures.push(failure);
+                self.failures.push(SlotFailure::of(member, &error));
             }
         }
         None

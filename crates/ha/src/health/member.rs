@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use sequent_core::{
-    Action, ErrorKind, Scope, SourceError,
+    Action, ErrorKind, Scope, SourceError, Why,
     ledger::{Word, WordVerb},
 };
 
@@ -20,12 +20,13 @@ const DRAIN_SETTLES: Duration = Duration::from_millis(100);
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Cause {
     pub(crate) kind: ErrorKind,
+    pub(crate) why: Option<Why>,
     pub(crate) detail: String,
 }
 
 impl From<&SourceError> for Cause {
     fn from(error: &SourceError) -> Self {
-        Self { kind: error.kind(), detail: error.to_string() }
+        Self { kind: error.kind(), why: error.why(), detail: error.to_string() }
     }
 }
 
@@ -103,6 +104,16 @@ impl Member {
 
     pub(crate) fn cause(&self) -> Option<&Cause> {
         self.cause.as_ref()
+    }
+
+    /// Why it is out, as far as can be told: a word that keeps it out goes before what was met before, which may be over.
+    pub(crate) fn why(&self) -> Option<Why> {
+        match (self.state, self.word.as_ref().map(|word| word.verb)) {
+            (SlotState::Draining, _) => Some(Why::Draining),
+            (SlotState::Drained, _) => Some(Why::Drained),
+            (SlotState::Evicted, Some(WordVerb::Evict)) => Some(Why::EvictedByHand),
+            _ => self.cause.as_ref()?.why,
+        }
     }
 
     pub(crate) fn word(&self) -> Option<&Word> {
@@ -217,7 +228,7 @@ impl Member {
         self.answers = self.slow_probe;
         if self.slow_probe && !last {
             let detail = "answered the probe, but slowly".to_owned();
-            return self.back_off(now, fraction, Cause { kind: ErrorKind::Timeout, detail });
+            return self.back_off(now, fraction, Cause { kind: ErrorKind::Timeout, why: None, detail });
         }
         self.enter(SlotState::Live, now, None, None);
         self.window.clear();
@@ -306,7 +317,8 @@ impl Member {
     fn put_out(&mut self, state: SlotState, now: Instant, word: &Word) -> Option<Flip> {
         let was_in = matches!(self.state, SlotState::Live | SlotState::Probation);
         let detail = format!("{} by {}: {}", word.verb.as_str(), word.who, word.why);
-        let cause = Cause { kind: ErrorKind::Unavailable, detail };
+        let why = if state == SlotState::Draining { Why::Draining } else { Why::EvictedByHand };
+        let cause = Cause { kind: ErrorKind::Unavailable, why: Some(why), detail };
         self.leave(now);
         self.enter(state, now, Some(cause.clone()), None);
         was_in.then_some(Flip::Evicted { cause, retry_after: None })

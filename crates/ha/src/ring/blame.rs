@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use sequent_core::{ErrorKind, Scope, SlotFailure, SlotIndex, SourceError};
+use sequent_core::{ErrorKind, Scope, SlotFailure, SlotIndex, SourceError, Why};
 
 use super::{key::KeyRing, refill::Asked};
 use crate::{SlotState, snapshot::Snapshot};
@@ -42,18 +42,23 @@ fn cause(key: &KeyRing, asked: &AskedSlots, snapshot: &Snapshot, slot: SlotIndex
     if let Some(bar) = key.barred(snapshot, slot) {
         return Some(bar);
     }
-    let of = |kind: ErrorKind, detail: String| SlotFailure { slot, kind, detail };
+    let of = |kind: ErrorKind, detail: String| SlotFailure { slot, kind, why: None, detail };
+    let out = key.roster().failure(slot);
+    if out.as_ref().and_then(|out| out.why).is_some_and(Why::is_by_word) {
+        // Whatever the store said before: it is not asked, and will not be once it could serve again.
+        return out;
+    }
     if let Some(asked) = asked.get(&slot) {
         let config = key.roster().config();
         let limit = (config.slow_after + config.attempt_timeout).as_millis();
         // What was out before, and has not answered yet, is out for the reason that it had.
         let unanswered = || {
             let late = || of(ErrorKind::Timeout, format!("no answer within {limit} ms"));
-            key.roster().failure(slot).unwrap_or_else(late)
+            out.clone().unwrap_or_else(late)
         };
-        let failed = |error: &SourceError| of(error.kind(), error.to_string());
+        let failed = |error: &SourceError| SlotFailure::of(slot, error);
         return Some(asked.failure.as_ref().map_or_else(unanswered, failed));
     }
     let not_asked = || key.lane(slot).map(|_| of(ErrorKind::Unavailable, "not asked".to_owned()));
-    key.roster().failure(slot).or_else(not_asked)
+    out.or_else(not_asked)
 }

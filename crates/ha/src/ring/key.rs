@@ -130,7 +130,7 @@ impl KeyRing {
     /// Why this key's counter is not asked, if it is barred.
     pub(super) fn barred(&self, snapshot: &Snapshot, slot: SlotIndex) -> Option<SlotFailure> {
         let bar = self.lane(slot)?.bar(snapshot.standing(slot).pardon)?;
-        Some(SlotFailure { slot, kind: bar.error.kind(), detail: bar.error.to_string() })
+        Some(SlotFailure::of(slot, &bar.error))
     }
 
     /// Up to `want` ids that came too late for an earlier take, the lowest first.

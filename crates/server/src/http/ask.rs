@@ -12,6 +12,9 @@ const FIELDS: &str = "no such field: count, with, at and above are known";
 /// What a field `above` is told that is none.
 const ABOVE: &str = "a number as a string is expected: \"0\" (not told) to \"9223372036854775807\"";
 
+/// What a field is told that was said twice.
+const ONCE: &str = "it was said before: say it once";
+
 /// The counts that are allowed, spelled only for an error.
 type Bound<'a> = &'a dyn Fn() -> String;
 
@@ -46,12 +49,15 @@ impl Wanted {
     }
 
     fn read_query(&mut self, query: &str, bound: Bound<'_>) -> Result<(), Fault> {
+        let mut said = Vec::new();
         for pair in query.split('&').filter(|pair| !pair.is_empty()) {
             let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
             let undecodable = || Fault::field("query", pair, "UTF-8, percent-encoded, is expected");
             let (key, value) = decoded(key).zip(decoded(value)).ok_or_else(undecodable)?;
             let digits = !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit());
             match key.as_str() {
+                // Which of them is meant is not for a reader to guess, nor whether one that is alike was meant at all.
+                _ if said.contains(&key) => return Err(Fault::field(key, &value, ONCE)),
                 "count" => {
                     let count =
                         value.parse().ok().filter(|_| digits).ok_or_else(|| not_whole(&value, bound))?;
@@ -69,6 +75,8 @@ impl Wanted {
                     ));
                 }
             }
+            // Two at most: others were refused.
+            said.push(key);
         }
         Ok(())
     }
@@ -81,11 +89,7 @@ impl Wanted {
             match field.as_str() {
                 // Which of them is meant is not for a reader to guess. Few fields are known: this looks at few.
                 _ if fields[..at].iter().any(|(before, _)| before == field) => {
-                    return Err(Fault::field(
-                        field.clone(),
-                        &plain(value),
-                        "it was said before: say it once",
-                    ));
+                    return Err(Fault::field(field.clone(), &plain(value), ONCE));
                 }
                 "count" => {
                     let count = value.as_u64().ok_or_else(|| not_whole(&plain(value), bound))?;
@@ -178,6 +182,18 @@ mod tests {
     }
 
     #[test]
+    fn what_a_query_says_twice_is_refused_with_field_value_and_bound() {
+        for (query, said) in [
+            ("count=3&count=3", r#"count is "3": it was said before: say it once"#),
+            ("count=3&count=4", r#"count is "4": it was said before: say it once"#),
+            ("above=7&above=0", r#"above is "0": it was said before: say it once"#),
+        ] {
+            let fault = Wanted::read(query, b"", &|| "a bound".to_owned()).unwrap_err();
+            assert_eq!(fault.text(), said, "{query}");
+        }
+    }
+
+    #[test]
     fn counts_come_from_query_or_body() {
         assert_eq!(count("", ""), Some(1));
         assert_eq!(count("count=3", ""), Some(3));
@@ -203,6 +219,10 @@ mod tests {
             ("count=", ""),
             ("count=%ff", ""),
             ("cuont=4", ""),
+            ("count=3&count=3", ""),
+            ("count=3&count=4", ""),
+            ("count=3&%63ount=3", ""),
+            ("above=7&count=3&above=7", ""),
             ("", r#"{"count": "4"}"#),
             ("", r#"{"count": 1.5}"#),
             ("", r#"{"count": null}"#),

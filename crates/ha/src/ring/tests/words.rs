@@ -1,7 +1,7 @@
 //! What operators say.
 
 use sequent_core::{
-    Clock,
+    Clock, Why,
     ledger::{Word, WordVerb},
 };
 
@@ -129,5 +129,29 @@ async fn a_drain_waits_for_every_key_and_begins_anew_after_a_rescue() {
     assert_eq!(scene.state(1), SlotState::Draining);
     sleep_ms(500).await;
     assert_eq!(scene.state(1), SlotState::Drained);
+    rescuer.abort();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_take_that_gets_nothing_names_each_slot_and_why() {
+    let scene = Scene::new(2);
+    let rescuer = tokio::spawn(scene.ring.run());
+    scene.take(4).await.unwrap();
+    scene.script(0).always(fails(ErrorKind::Unavailable));
+    assert!(scene.take(1).await.is_ok());
+    scene.ring.obey(&[
+        word(1, WordVerb::Evict, 1),
+        word(2, WordVerb::Drain, 2),
+        // It is out already, for another reason; that reason may pass, and it stays out.
+        word(0, WordVerb::Evict, 3),
+    ]);
+    sleep_ms(1000).await;
+    scene.script(3).always(Act::Hang);
+    let failed = scene.take(1).await.unwrap_err();
+    let expected = "slots 0-1 evicted by an operator, slot 2 drained, slot 3 timed out";
+    assert_eq!(failed.context(), expected);
+    let status = scene.ring.status();
+    assert_eq!(status[0].cause.as_ref().map(|cause| cause.0), Some(ErrorKind::Unavailable));
+    assert_eq!((status[0].why, status[1].why), (None, Some(Why::EvictedByHand)), "the cause that is shown");
     rescuer.abort();
 }

@@ -1,0 +1,184 @@
+//! Why a slot does not serve, in words for whoever may know no address: and a line about all of them that stays short.
+
+use std::fmt;
+
+use crate::{ErrorKind, SlotIndex, SourceError};
+
+/// A cause that callers are told: no address, no user, no statement is in it.
+///
+/// Whoever meets a failure knows it (a driver says that the login was refused, an operator that a slot shall be out); the rooms
+/// above pass it on and decide nothing by it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Why {
+    /// Nobody listens there.
+    ConnectionRefused,
+    /// The connection broke off.
+    ConnectionLost,
+    /// The host has no address, or no way leads to it.
+    HostUnreachable,
+    /// The server does not let us in.
+    LoginRefused,
+    /// No connection, or no answer, within the time allowed.
+    TimedOut,
+    /// The store's disk is full.
+    DiskFull,
+    /// The store takes no writes.
+    ReadOnly,
+    /// An operator's word keeps the slot out.
+    EvictedByHand,
+    /// An operator has it drained; what it was asked before is awaited.
+    Draining,
+    /// The same, and nothing is on its way any more.
+    Drained,
+}
+
+impl Why {
+    /// The words at every door.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::ConnectionRefused => "connection refused",
+            Self::ConnectionLost => "connection lost",
+            Self::HostUnreachable => "host unreachable",
+            Self::LoginRefused => "login refused",
+            Self::TimedOut => "timed out",
+            Self::DiskFull => "disk full",
+            Self::ReadOnly => "takes no writes",
+            Self::EvictedByHand => "evicted by an operator",
+            Self::Draining => "draining",
+            Self::Drained => "drained",
+        }
+    }
+
+    /// Whether an operator's word keeps it so, and nothing that the store does.
+    pub const fn is_by_word(self) -> bool {
+        matches!(self, Self::EvictedByHand | Self::Draining | Self::Drained)
+    }
+}
+
+impl fmt::Display for Why {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// Why one slot could not serve: its number and cause are for callers, the text for log and status.
+#[derive(Debug, Clone)]
+pub struct SlotFailure {
+    /// The slot.
+    pub slot: SlotIndex,
+    /// The class of the cause.
+    pub kind: ErrorKind,
+    /// The cause itself, where whoever met it could tell.
+    pub why: Option<Why>,
+    /// What was found, for people; may name addresses, so no data door shows it.
+    pub detail: String,
+}
+
+impl SlotFailure {
+    /// What this failure says of the slot.
+    pub fn of(slot: SlotIndex, error: &SourceError) -> Self {
+        Self { slot, kind: error.kind(), why: error.why(), detail: error.to_string() }
+    }
+
+    /// The cause in words for callers: what was met, or else its class.
+    pub const fn cause(&self) -> &'static str {
+        match (self.why, self.kind) {
+            (Some(why), _) => why.as_str(),
+            (None, ErrorKind::Timeout) => Why::TimedOut.as_str(),
+            (None, kind) => kind.as_str(),
+        }
+    }
+}
+
+/// The most causes that one line names; the slots of the others are counted.
+const CAUSES_MAX: usize = 8;
+
+/// The most runs of slots that are named beside one cause; the slots of the others are counted.
+const RUNS_MAX: usize = 16;
+
+/// One line about failures in the order of their slots: each cause once, with its slots.
+///
+/// ```
+/// use sequent_core::{ErrorKind, SlotFailure, SourceError, Why, line_of};
+/// let gone = SourceError::new(ErrorKind::Unavailable, "take").told(Why::ConnectionRefused);
+/// let slots = [0, 1, 3].map(|slot| SlotFailure::of(slot, &gone));
+/// assert_eq!(line_of(&slots, |slot| slot.cause(), |slots, cause| format!("{slots} {cause}"), ", "),
+///            "slots 0-1, 3 connection refused");
+/// ```
+pub fn line_of<'a, C: PartialEq>(
+    failures: &'a [SlotFailure],
+    cause: impl Fn(&'a SlotFailure) -> C,
+    shown: impl Fn(String, C) -> String,
+    between: &str,
+) -> String {
+    let mut groups: Vec<(Vec<SlotIndex>, C)> = Vec::new();
+    for failure in failures {
+        let of = cause(failure);
+        match groups.iter_mut().find(|(_, held)| *held == of) {
+            Some((slots, _)) => slots.push(failure.slot),
+            None => groups.push((vec![failure.slot], of)),
+        }
+    }
+    let left = groups.iter().skip(CAUSES_MAX).map(|(slots, _)| slots.len()).sum();
+    let mut parts: Vec<String> =
+        groups.into_iter().take(CAUSES_MAX).map(|(slots, cause)| shown(ranges(&slots), cause)).collect();
+    parts.extend(more(left));
+    parts.join(between)
+}
+
+/// `slot 3`, or `slots 0-2, 5` of ascending slots.
+fn ranges(slots: &[SlotIndex]) -> String {
+    let runs: Vec<&[SlotIndex]> = slots.chunk_by(|a, b| a.checked_add(1) == Some(*b)).collect();
+    let left = runs.iter().skip(RUNS_MAX).map(|run| run.len()).sum();
+    let shown = runs.iter().take(RUNS_MAX).filter_map(|run| Some((run.first()?, run.last()?)));
+    let mut shown: Vec<String> =
+        shown.map(|(a, b)| if a == b { a.to_string() } else { format!("{a}-{b}") }).collect();
+    shown.extend(more(left));
+    format!("{} {}", if slots.len() == 1 { "slot" } else { "slots" }, shown.join(", "))
+}
+
+fn more(slots: usize) -> Option<String> {
+    (slots > 0).then(|| format!("and {slots} more"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn failure(slot: SlotIndex, kind: ErrorKind, why: Option<Why>) -> SlotFailure {
+        SlotFailure { slot, kind, why, detail: format!("10.0.0.1 is away, {slot}") }
+    }
+
+    fn line(slots: &[SlotFailure]) -> String {
+        line_of(slots, SlotFailure::cause, |slots, cause| format!("{slots} {cause}"), ", ")
+    }
+
+    #[test]
+    fn the_cause_itself_goes_before_its_class() {
+        let (gone, slow) = (ErrorKind::Unavailable, ErrorKind::Timeout);
+        let slots = [
+            failure(0, gone, Some(Why::ConnectionRefused)),
+            failure(1, gone, Some(Why::EvictedByHand)),
+            failure(2, gone, Some(Why::LoginRefused)),
+            failure(3, slow, None),
+            failure(4, gone, None),
+            failure(5, gone, Some(Why::ConnectionRefused)),
+        ];
+        assert_eq!(
+            line(&slots),
+            "slots 0, 5 connection refused, slot 1 evicted by an operator, slot 2 login refused, slot 3 timed out, \
+             slot 4 unavailable"
+        );
+    }
+
+    #[test]
+    fn a_line_about_many_slots_stays_short() {
+        let every_other: Vec<SlotFailure> =
+            (0..512).map(|slot| failure(slot * 2, ErrorKind::Unavailable, None)).collect();
+        let said = line(&every_other);
+        assert!(said.ends_with("28, 30, and 496 more unavailable"), "{said}");
+        let own = |failure: &SlotFailure| failure.detail.clone();
+        let said = line_of(&every_other, own, |slots, cause| format!("{slots}: {cause}"), "; ");
+        assert!(said.ends_with("slot 14: 10.0.0.1 is away, 14; and 504 more"), "{said}");
+    }
+}
