@@ -18,6 +18,8 @@ use crate::limit::patiently;
 #[derive(Clone)]
 pub(super) struct Sight {
     pub(super) page: LayoutPage,
+    /// Slots whose stores were volatile when the change was fenced.
+    pub(super) volatile: BTreeSet<SlotIndex>,
     pub(super) stores: Vec<Seen>,
 }
 
@@ -46,9 +48,14 @@ impl Sight {
         self.stores.iter().find(|seen| seen.was == Some(slot))
     }
 
-    fn change(&self, next: Layout) -> Option<LayoutChange> {
-        if self.page.is_fenced { self.page.change() } else { self.page.planned(next).change() }
+    /// Whether one that would be this slot's of the next layout is there, and empty.
+    fn is_empty(&self, slot: SlotIndex) -> bool {
+        self.stores.iter().any(|seen| seen.slot == Some(slot) && seen.found.stamp.is_none())
     }
+}
+
+fn change(page: &LayoutPage, next: Layout) -> Option<LayoutChange> {
+    if page.is_fenced { page.change() } else { page.planned(next).change() }
 }
 
 impl Resize {
@@ -75,7 +82,8 @@ impl Resize {
             .map(|seen| seen.found.incarnation.clone())
             .collect();
         stores.retain(|seen| seen.slot.is_some() || !stays.contains(&seen.found.incarnation));
-        let sight = Sight { page, stores };
+        let volatile = self.volatile(&page).await?;
+        let sight = Sight { page, volatile, stores };
         distinct(&sight)?;
         self.compare_with_marks().await?;
         Ok(sight)
@@ -98,7 +106,7 @@ impl Resize {
             }
             return Ok(None);
         };
-        let change = Sight { page: page.clone(), stores: Vec::new() }.change(self.next);
+        let change = change(page, self.next);
         let Some(LayoutChange { from, next }) = change else { return Err(super::lost_its_plan()) };
         let of_us = stamp.ledger == ledger && stamp.cluster == page.cluster;
         if of_us && (stamp.layout, stamp.epoch) == (from.layout, from.epoch) {
@@ -134,7 +142,7 @@ impl Resize {
     }
 
     pub(super) async fn plan_of(&self, sight: &Sight) -> Result<Plan, SourceError> {
-        let change = sight.change(self.next).ok_or_else(super::lost_its_plan)?;
+        let change = change(&sight.page, self.next).ok_or_else(super::lost_its_plan)?;
         let rows = patiently(self.limit, "read of the rows", || self.ledger.list(None, COUNTERS_MAX)).await?;
         if rows.len() == COUNTERS_MAX {
             return Err(refused(format!(
@@ -176,14 +184,35 @@ impl Resize {
     fn all_there(&self, sight: &Sight, keys: &[KeyPlan]) -> Result<(), SourceError> {
         let rows = keys.iter().flat_map(|key| &key.rows).filter(|(_, row)| !row.store.is_nobody());
         let used: BTreeSet<SlotIndex> = rows.map(|(slot, _)| *slot).collect();
-        let missing = used.into_iter().find(|slot| sight.of(*slot).is_none() && !self.gone.contains(slot));
-        missing.map_or(Ok(()), |slot| {
-            Err(refused(format!(
+        let is_missing = |slot: &SlotIndex| {
+            sight.of(*slot).is_none() && !self.gone.contains(slot) && !sight.volatile.contains(slot)
+        };
+        match used.into_iter().find(is_missing) {
+            None => Ok(()),
+            Some(slot) if sight.is_empty(slot) => Err(refused(came_back_empty(slot, sight.page.is_fenced))),
+            Some(slot) => Err(refused(format!(
                 "slot {slot}: its store has counters that must be closed, and none of the stores at hand is it: name the \
                  configuration that has it, or, where no server can ever reach it again, `--gone {slot}`"
-            )))
-        })
+            ))),
+        }
     }
+
+    /// The slots that need no store, though they have counters: see [`note_volatile`](Self::note_volatile).
+    async fn volatile(&self, page: &LayoutPage) -> Result<BTreeSet<SlotIndex>, SourceError> {
+        let Some(change) = page.change().filter(|_| page.is_fenced) else { return Ok(BTreeSet::new()) };
+        let known = patiently(self.limit, "read of the stores on record", || self.ledger.known()).await?;
+        Ok(super::ready::volatile(&known, &change))
+    }
+}
+
+/// Why an empty store is not taken for the one that was there.
+fn came_back_empty(slot: SlotIndex, is_fenced: bool) -> String {
+    let done = if is_fenced { "" } else { "start a server of the layout before, which stamps it anew; or, " };
+    format!(
+        "slot {slot}: its store has counters that must be closed, and the one at hand is empty: whether it forgot, or servers \
+         count in another one, which may have given more than its ceilings, nobody can tell: {done}where no server can ever \
+         reach another one, `--gone {slot}`"
+    )
 }
 
 /// A key's rows of the layout before, and where its counters of the next one begin, as far as there are any.

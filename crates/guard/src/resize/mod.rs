@@ -3,6 +3,7 @@
 //!
 //! | step | why |
 //! |---|---|
+//! | every store and the data directory take a mark | what can't be written to must be known while nothing is different |
 //! | the ledger's page is fenced | no pass of the layout before is good any more: no life is opened, no ceiling raised, under it |
 //! | every cell that has a row is closed | a server that the ledger does not reach takes nothing any more, however long it slept |
 //! | each key's counters are rebased | above every *number* that the layout before can have given: the higher of ceiling and value |
@@ -13,6 +14,7 @@
 
 mod closing;
 mod look;
+mod ready;
 
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
@@ -137,12 +139,17 @@ impl Resize {
             tell(Progress::Current);
             return page.record();
         }
-        if !page.is_fenced {
-            page = self.turn(&page, page.planned(self.next)).await?.0;
+        if page.is_fenced {
+            let inspected = patiently(self.limit, "inspect", || self.ledger.inspect()).await?;
+            self.try_out(&sight, inspected.version).await?;
+        } else {
+            let (planned, version) = self.turn(&page, page.planned(self.next)).await?;
+            self.try_out(&sight, version).await?;
             tell(Progress::Planned);
-            let fenced = page.fenced().ok_or_else(lost_its_plan)?;
-            let (fenced, version) = self.turn(&page, fenced).await?;
+            let fenced = planned.fenced().ok_or_else(lost_its_plan)?;
+            let (fenced, version) = self.turn(&planned, fenced).await?;
             page = fenced;
+            self.note_volatile(&sight, &plan.change).await?;
             self.mark(&sight, version).await?;
         }
         tell(Progress::Fenced);

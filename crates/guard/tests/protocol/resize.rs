@@ -2,13 +2,17 @@
 
 use std::{
     collections::BTreeSet,
-    sync::{Arc, Mutex},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, Ordering},
+    },
     time::Duration,
 };
 
 use sequent_backend::memory::MemoryStore;
 use sequent_core::{
-    Clock, Entropy, Env, ErrorKind, Events, Layout, Rules, SlotIndex, SourceError, Store,
+    BoxFuture, Clock, DurabilityClass, Entropy, Env, ErrorKind, Events, Layout, MarkPlace, Rules, SlotIndex,
+    SourceError, Store,
     ledger::{LayoutBook, LayoutRecord, Ledger, Rebased},
 };
 use sequent_guard::{Placed, Progress, Resize, Trouble};
@@ -23,12 +27,20 @@ pub(crate) struct Growth {
     pub(crate) repeats: Mutex<Vec<String>>,
 }
 
+fn empty_store(world: &World, class: DurabilityClass) -> MemoryStore {
+    let shared: Arc<dyn Clock> = Arc::clone(&world.clock) as _;
+    MemoryStore::with_rules(shared, &world.entropy, world.rules).posing_as(class)
+}
+
 impl Growth {
     pub(crate) fn of(rules: Rules) -> Self {
-        let before = World::of(Kind { slots: 1, rules, ..Kind::default() }).tolerant();
-        let shared: Arc<dyn Clock> = Arc::clone(&before.clock) as _;
-        let new = MemoryStore::with_rules(shared, &before.entropy, rules)
-            .posing_as(sequent_core::DurabilityClass::Durable);
+        Self::with(Kind { rules, ..Kind::default() })
+    }
+
+    /// Of stores of a class.
+    fn with(Kind { rules, class, .. }: Kind) -> Self {
+        let before = World::of(Kind { slots: 1, rules, class, ..Kind::default() }).tolerant();
+        let new = empty_store(&before, class);
         let after = World {
             clock: Arc::clone(&before.clock),
             stores: vec![before.stores[0].clone(), new],
@@ -39,6 +51,11 @@ impl Growth {
             entropy: before.entropy.fork(),
         };
         Self { before, after, places: Mutex::default(), repeats: Mutex::default() }
+    }
+
+    /// An empty store.
+    fn store(&self, class: DurabilityClass) -> MemoryStore {
+        empty_store(&self.before, class)
     }
 
     /// Takes one id, and notes its number; what is refused leaves nothing behind.
@@ -126,6 +143,108 @@ impl Growth {
             self.take_often(&new, slot, 60).await;
         }
     }
+}
+
+/// A data directory that can be read, and may be read-only.
+#[derive(Default)]
+struct Disk(AtomicBool);
+
+impl MarkPlace for Disk {
+    fn mark(&self, version: u64) -> BoxFuture<'_, Result<u64, SourceError>> {
+        let refused = SourceError::new(ErrorKind::Unavailable, "the data directory is read-only");
+        let is_broken = version > 0 && self.0.load(Ordering::Relaxed);
+        Box::pin(std::future::ready(if is_broken { Err(refused) } else { Ok(version) }))
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_can_not_be_written_to_is_told_before_the_fence_and_takes_no_step_after_it() {
+    let growth = Growth::of(Rules::ALL);
+    let old = growth.before.open("old").await;
+    growth.take_often(&old, 0, 20).await;
+    let home = Arc::new(Disk::default());
+    let resize = || Resize { home: Some(Arc::clone(&home) as _), ..growth.resize() };
+    let page = async || growth.before.ledger.page().await.unwrap().unwrap();
+    home.0.store(true, Ordering::Relaxed);
+    // It can be read, and only a write shows it.
+    let error = resize().run(&|_| {}).await.unwrap_err();
+    assert!(error.to_string().contains("read-only"), "{error}");
+    assert!(!page().await.is_fenced);
+    assert_eq!(growth.take_often(&old, 0, 30).await, 30, "nothing is different");
+    home.0.store(false, Ordering::Relaxed);
+    let cut = |step| home.0.store(step == Progress::Fenced, Ordering::Relaxed);
+    resize().run(&cut).await.unwrap_err();
+    assert!(page().await.is_fenced);
+    let rows = || growth.before.ledger.snapshot().list(None, 100);
+    let held = rows();
+    for _ in 0..3 {
+        let error = resize().run(&|_| {}).await.unwrap_err();
+        assert!(error.to_string().contains("still fenced"), "{error}");
+        assert_eq!(rows(), held, "not by one step further");
+    }
+    home.0.store(false, Ordering::Relaxed);
+    resize().run(&|_| {}).await.unwrap();
+    let new = growth.after.open("new").await;
+    assert_eq!(growth.take_often(&new, 0, 30).await + growth.take_often(&new, 1, 30).await, 60);
+    assert_eq!(*growth.repeats.lock().unwrap(), [""; 0]);
+}
+
+/// The ring is fenced, and whoever did it is killed; then another store is found in slot 0, an empty one. What the next
+/// says to that; the server of before goes on without the ledger in the store of before, as far as it can.
+async fn emptied_behind_the_fence(class: DurabilityClass) -> (Growth, Result<LayoutRecord, SourceError>) {
+    let mut growth = Growth::with(Kind { class, ..Kind::default() });
+    let old = growth.before.open("old").await;
+    growth.take_often(&old, 0, 20).await;
+    old.wires.ledger.cut();
+    old.shows_up().await;
+    let wires = Wires::new(0);
+    let distant =
+        crate::harness::Wired { wire: Arc::clone(&wires.ledger), inner: growth.before.ledger.clone() };
+    let killed = |step| {
+        if step == Progress::Fenced {
+            wires.ledger.cut();
+        }
+    };
+    growth.resize_through(Arc::new(distant)).run(&killed).await.unwrap_err();
+    growth.after.stores[0] = growth.store(class);
+    let done = growth.resize().run(&|_| {}).await;
+    assert!(growth.take_often(&old, 0, 2000).await > 0, "a server of before counts on where it was");
+    if done.is_ok() {
+        let new = growth.after.open("new").await;
+        for slot in [0, 1] {
+            assert_eq!(growth.take_often(&new, slot, 500).await, 500);
+        }
+    }
+    (growth, done)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_volatile_store_that_comes_back_empty_behind_the_fence_needs_no_word() {
+    let (growth, done) = emptied_behind_the_fence(DurabilityClass::Volatile).await;
+    done.unwrap();
+    assert_eq!(*growth.repeats.lock().unwrap(), [""; 0], "though servers counted in another");
+    let (growth, done) = emptied_behind_the_fence(DurabilityClass::Durable).await;
+    let error = done.unwrap_err().to_string();
+    assert!(error.contains("the one at hand is empty") && error.contains("`--gone 0`"), "{error}");
+    let resize = Resize { gone: [0].into(), ..growth.resize() };
+    resize.run(&|_| {}).await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_volatile_store_that_was_empty_before_the_fence_is_stamped_first() {
+    let growth = Growth::with(Kind { class: DurabilityClass::Volatile, ..Kind::default() });
+    let old = growth.before.open("old").await;
+    growth.take_often(&old, 0, 20).await;
+    growth.before.stores[0].empty();
+    let error = growth.resize().run(&|_| {}).await.unwrap_err().to_string();
+    assert!(error.contains("start a server of the layout before, which stamps it anew"), "{error}");
+    assert!(!growth.before.ledger.page().await.unwrap().unwrap().is_fenced);
+    let other = growth.before.open("other").await;
+    growth.take_often(&other, 0, 20).await;
+    growth.resize().run(&|_| {}).await.unwrap();
+    let new = growth.after.open("new").await;
+    assert_eq!(growth.take_often(&new, 0, 30).await, 30);
+    assert_eq!(*growth.repeats.lock().unwrap(), [""; 0]);
 }
 
 #[tokio::test(start_paused = true)]
