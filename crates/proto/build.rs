@@ -5,7 +5,7 @@ use std::{env, error::Error, fs, path::PathBuf};
 use prost::Message;
 
 const ROOT: &str = "../../proto";
-const FILES: [&str; 1] = ["sequent/v1/sequences.proto"];
+const FILES: [&str; 2] = ["sequent/v1/sequences.proto", "sequent/v1/definitions.proto"];
 
 fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo:rerun-if-changed={ROOT}");

@@ -151,7 +151,7 @@ fn key(name: &SequenceName, issue: &Issue) -> Result<Key, EngineError> {
     })
 }
 
-fn of_value(format: &Format, error: &ValueError) -> EngineError {
+pub(crate) fn of_value(format: &Format, error: &ValueError) -> EngineError {
     let is_value = error.field != "at" || format.template().values().contains(&"at");
     let field = if is_value { format!("with.{}", error.field) } else { error.field.clone() };
     EngineError::invalid_text(field, &error.value, error.bound.clone())

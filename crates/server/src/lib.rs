@@ -15,6 +15,7 @@ mod connection;
 mod console;
 mod counted;
 mod crowd;
+mod definitions;
 mod descriptors;
 mod dials;
 mod fault;

@@ -44,15 +44,7 @@ pub(crate) struct Meter {
 impl Meter {
     /// Every series at zero, so that the first event is seen as an increase.
     pub(crate) fn new(door: &'static str, method: &'static str) -> Self {
-        let requests = |reason: &'static str| {
-            let counter = metrics::counter!(REQUESTS, "door" => door, "method" => method, "reason" => reason);
-            counter.increment(0);
-            counter
-        };
         Self {
-            done: requests("OK"),
-            failed: Reason::ALL.map(|reason| requests(reason.as_str())),
-            seconds: metrics::histogram!(SECONDS, "door" => door, "method" => method),
             issued: WAYS.map(|way| {
                 if (way == Way::Lease) != (method == LEASE) {
                     return Counter::noop();
@@ -63,6 +55,23 @@ impl Meter {
                 counter
             }),
             sizes: metrics::histogram!(SIZES, "door" => door, "method" => method),
+            ..Self::numberless(door, method)
+        }
+    }
+
+    /// The same for methods that give no numbers.
+    pub(crate) fn numberless(door: &'static str, method: &'static str) -> Self {
+        let requests = |reason: &'static str| {
+            let counter = metrics::counter!(REQUESTS, "door" => door, "method" => method, "reason" => reason);
+            counter.increment(0);
+            counter
+        };
+        Self {
+            done: requests("OK"),
+            failed: Reason::ALL.map(|reason| requests(reason.as_str())),
+            seconds: metrics::histogram!(SECONDS, "door" => door, "method" => method),
+            issued: WAYS.map(|_| Counter::noop()),
+            sizes: Histogram::noop(),
         }
     }
 
@@ -85,6 +94,17 @@ impl Meter {
 }
 
 impl Meter {
+    /// A request without numbers, whatever became of it.
+    pub(crate) fn answered<T>(&self, outcome: &Result<T, Fault>, took: Duration) {
+        match outcome {
+            Ok(_) => {
+                self.done.increment(1);
+                self.seconds.record(took.as_secs_f64());
+            }
+            Err(fault) => self.failed(fault.reason(), took),
+        }
+    }
+
     /// Counts a request that its door could not even read.
     pub(crate) fn refused(&self, fault: Fault) -> Fault {
         self.failed(fault.reason(), Duration::ZERO);

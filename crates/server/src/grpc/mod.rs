@@ -1,6 +1,7 @@
 //! The gRPC door: which service a path belongs to, and what every answer of it owes.
 
 mod body;
+mod definitions;
 mod dress;
 mod ending;
 mod gate;
@@ -17,7 +18,9 @@ use http::{HeaderValue, Request, Response, StatusCode, header, request::Parts};
 use http_body_util::Full;
 use hyper::body::Incoming;
 use sequent_engine::Ready;
-use sequent_proto::v1::{FILE_DESCRIPTOR_SET, sequences_server::SequencesServer};
+use sequent_proto::v1::{
+    FILE_DESCRIPTOR_SET, definitions_server::DefinitionsServer, sequences_server::SequencesServer,
+};
 use tonic::{Code, Status, body::Body, codegen::Service};
 use tonic_health::{
     pb::{FILE_DESCRIPTOR_SET as HEALTH_DESCRIPTORS, health_server::HealthServer},
@@ -27,10 +30,11 @@ use tonic_reflection::server::{Builder as Reflection, Error as ReflectionError};
 use tracing::Instrument;
 
 use crate::{
-    arriving::Arriving, bounds::BODY_MAX, fault::Fault, meter::Meter, phase::Phases, request_id::RequestId,
-    standing::Share, teller::Teller,
+    arriving::Arriving, bounds::BODY_MAX, definitions::METHOD, fault::Fault, meter::Meter, phase::Phases,
+    request_id::RequestId, standing::Share, teller::Teller,
 };
 use body::{Begun, Said};
+use definitions::Definitions;
 use ending::Ending;
 use gate::no_call;
 use quick::{Answer, Asked, Whole};
@@ -46,7 +50,8 @@ const NEXT: &str = "/sequent.v1.Sequences/Next";
 const LEASE: &str = "/sequent.v1.Sequences/Lease";
 
 /// What an unknown method is told.
-const METHODS: &str = "no such method: Next and Lease of sequent.v1.Sequences, grpc.health.v1 and grpc.reflection.v1 are served";
+const METHODS: &str = "no such method: Next and Lease of sequent.v1.Sequences, Define, List, Show, Preview and Parse of \
+                       sequent.v1.Definitions, grpc.health.v1 and grpc.reflection.v1 are served";
 
 /// A service beside the numbers: its types are too long to be spelled.
 type Side = Arc<dyn Fn(Request<Begun>) -> Whole + Send + Sync>;
@@ -66,8 +71,10 @@ struct Line {
 struct Inner {
     teller: Teller,
     next: Meter,
+    defined: Meter,
     phases: Phases,
     sequences: SequencesServer<Sequences>,
+    definitions: DefinitionsServer<Definitions>,
     health: Side,
     reflection: Side,
     reflection_alpha: Side,
@@ -85,12 +92,16 @@ impl GrpcDoor {
                 .register_encoded_file_descriptor_set(HEALTH_DESCRIPTORS)
         };
         let next = Meter::new(DOOR, "next");
+        let defined = Meter::numberless(DOOR, METHOD);
         let sequences = SequencesServer::new(Sequences::new(teller.clone(), next.clone()));
+        let definitions = DefinitionsServer::new(Definitions::new(teller.clone(), defined.clone()));
         Ok(Self(Arc::new(Inner {
             teller,
             next,
+            defined,
             phases,
             sequences: sequences.max_decoding_message_size(BODY_MAX),
+            definitions: definitions.max_decoding_message_size(BODY_MAX),
             health: side(
                 HealthServer::new(HealthService::from_health_reporter(health.clone()))
                     .max_decoding_message_size(BODY_MAX),
@@ -133,12 +144,26 @@ impl GrpcLine {
             };
             Ok::<_, Infallible>(response.map(Said::Whole))
         };
-        Box::pin(async move {
-            let mut response = answer.instrument(span).await?;
-            let failed = response.headers().contains_key(Status::GRPC_STATUS);
-            id.sign(response.headers_mut(), failed);
-            Ok(response)
-        })
+        signed(id, span, answer)
+    }
+
+    /// A call for a definition, in the same way.
+    fn defined(&self, parts: Parts, body: Incoming) -> Whole {
+        let (line, body) = (self.clone(), Arriving::new("message", (None, body), Arc::clone(&self.0.share)));
+        let id = RequestId::of(&parts.headers);
+        let span = id.span();
+        let answer = async move {
+            let door = line.door();
+            let response = match body.whole(PREFIX + BODY_MAX).await {
+                Ok(body) => {
+                    let request = Request::from_parts(parts, Full::new(body));
+                    dress::dressed(door.definitions.clone().call(request).await?, &door.defined)
+                }
+                Err(fault) => door.defined.refused(fault).into_status().into_http(),
+            };
+            Ok::<_, Infallible>(response.map(Said::Whole))
+        };
+        signed(id, span, answer)
     }
 
     /// A service beside the numbers, whose streams would otherwise keep a closing server waiting.
@@ -205,12 +230,30 @@ impl hyper::service::Service<Request<Incoming>> for GrpcLine {
             "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo" => {
                 self.beside(&door.reflection_alpha, request)
             }
+            path if Definitions::has(path) => {
+                let (parts, body) = request.into_parts();
+                Answer::Whole(self.defined(parts, body))
+            }
             path => {
                 let fault = door.next.refused(Fault::field("path", path, METHODS));
                 Answer::at_once(fault.into_status_of(Code::Unimplemented).into_http())
             }
         }
     }
+}
+
+/// An answer that bears the call's name.
+fn signed(
+    id: RequestId,
+    span: tracing::Span,
+    answer: impl Future<Output = Result<Response<Said>, Infallible>> + Send + 'static,
+) -> Whole {
+    Box::pin(async move {
+        let mut response = answer.instrument(span).await?;
+        let failed = response.headers().contains_key(Status::GRPC_STATUS);
+        id.sign(response.headers_mut(), failed);
+        Ok(response)
+    })
 }
 
 fn side<S>(service: S) -> Side

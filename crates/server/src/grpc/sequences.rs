@@ -96,7 +96,7 @@ fn rendering(texts: &Texts) -> v1::Texts {
 }
 
 /// The values of a message, taken out of it.
-fn values(with: &mut HashMap<String, String>) -> Values {
+pub(super) fn values(with: &mut HashMap<String, String>) -> Values {
     std::mem::take(with).into_iter().collect()
 }
 

@@ -139,7 +139,7 @@ fn not_whole(value: &str, bound: Bound<'_>) -> Fault {
 }
 
 /// The values for a template.
-fn with(value: &Value) -> Result<Values, Fault> {
+pub(super) fn with(value: &Value) -> Result<Values, Fault> {
     let Value::Object(fields) = value else {
         return Err(Fault::field("with", kind(value), "an object of texts is expected"));
     };

@@ -23,6 +23,7 @@ use tracing::Instrument;
 use crate::{
     arriving::Arriving,
     bounds::BODY_MAX,
+    definitions::METHOD,
     fault::Fault,
     meter::Meter,
     request_id::{self, RequestId},
@@ -36,8 +37,8 @@ use path::Route;
 const OPENAPI: &str = include_str!("openapi.json");
 
 /// What a path is told that is none.
-const SERVED: &str = "POST /v1/sequences/{name}/next, GET /v1/sequences, GET and PUT /v1/sequences/{name} and GET \
-                      /openapi.json are served";
+const SERVED: &str = "POST /v1/sequences/{name}/next, GET /v1/sequences, GET and PUT /v1/sequences/{name}, POST \
+                      /v1/preview, POST /v1/parse and GET /openapi.json are served";
 
 /// The HTTP/JSON door.
 pub(crate) struct HttpDoor(Arc<Inner>);
@@ -49,6 +50,7 @@ pub(crate) struct HttpLine(Arc<Inner>, Arc<Share>);
 struct Inner {
     teller: Teller,
     next: Meter,
+    defined: Meter,
 }
 
 /// An answer: at once, without a box, where it is ready.
@@ -70,7 +72,8 @@ impl Future for Answer {
 
 impl HttpDoor {
     pub(crate) fn new(teller: Teller) -> Self {
-        Self(Arc::new(Inner { teller, next: Meter::new("http", "next") }))
+        let (next, defined) = (Meter::new("http", "next"), Meter::numberless("http", METHOD));
+        Self(Arc::new(Inner { teller, next, defined }))
     }
 
     /// The door for one connection.
@@ -107,33 +110,49 @@ impl HttpLine {
             Route::Next(name) => self.next(&name, request).await,
             Route::Description if request.method() == Method::GET => described(),
             Route::Description => self.not_allowed(request.method(), "GET"),
-            Route::Definitions | Route::Definition(_) | Route::Unknown => self.defined(request).await,
+            Route::Unknown => {
+                let fault = Fault::field("path", request.uri().path(), SERVED);
+                self.0.next.refused(fault.with_status(StatusCode::NOT_FOUND)).into_response()
+            }
             Route::Undecodable(segment) => {
                 let fault = Fault::field("name", &segment, "a name in UTF-8, percent-encoded, is expected");
                 self.0.next.refused(fault).into_response()
             }
+            route => self.defined(route, request).await,
         }
     }
 
-    /// Definitions; whatever is neither theirs nor anybody's is not there.
-    async fn defined(&self, request: Request<Incoming>) -> Response<Full<Bytes>> {
-        let (route, method) = (path::route(request.uri().path()), request.method().clone());
-        let outcome = match (route, method) {
-            (Route::Definitions, Method::GET) => definitions::list(&self.0.teller).await,
-            (Route::Definition(name), Method::GET) => definitions::show(&self.0.teller, &name).await,
-            (Route::Definition(name), Method::PUT) => {
-                match body(request.into_body(), Arc::clone(&self.1)).await {
-                    Ok(body) => definitions::define(&self.0.teller, &name, &body).await,
-                    Err(fault) => Err(fault),
+    /// Definitions, and what is tried out.
+    async fn defined(&self, route: Route, request: Request<Incoming>) -> Response<Full<Bytes>> {
+        let teller = &self.0.teller;
+        let allowed = match route {
+            Route::Definition(_) => "GET, PUT",
+            Route::Definitions => "GET",
+            _ => "POST",
+        };
+        let (parts, incoming) = request.into_parts();
+        if !allowed.split(", ").any(|method| method == parts.method.as_str()) {
+            return self.not_allowed(&parts.method, allowed);
+        }
+        let began = teller.now();
+        let work = async {
+            let query = parts.uri.query().unwrap_or_default();
+            match route {
+                Route::Definitions => return definitions::list(teller, query).await,
+                Route::Definition(name) if parts.method == Method::GET => {
+                    return definitions::show(teller, &name).await;
                 }
+                _ => {}
             }
-            (Route::Definitions, method) => return self.not_allowed(&method, "GET"),
-            (Route::Definition(_), method) => return self.not_allowed(&method, "GET, PUT"),
-            _ => {
-                let fault = Fault::field("path", request.uri().path(), SERVED);
-                Err(self.0.next.refused(fault.with_status(StatusCode::NOT_FOUND)))
+            let body = body(incoming, Arc::clone(&self.1)).await?;
+            match route {
+                Route::Definition(name) => definitions::define(teller, &name, &body).await,
+                Route::Preview => definitions::preview(teller, &body).await,
+                _ => definitions::parse(teller, &body).await,
             }
         };
+        let outcome = work.await;
+        self.0.defined.answered(&outcome, teller.now().saturating_duration_since(began));
         outcome.unwrap_or_else(Fault::into_response)
     }
 

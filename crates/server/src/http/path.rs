@@ -9,6 +9,10 @@ pub(crate) enum Route {
     Definition(String),
     /// All definitions.
     Definitions,
+    /// What a template makes of a number.
+    Preview,
+    /// What a text says.
+    Parse,
     /// `/openapi.json`.
     Description,
     /// A name that is no UTF-8, as it was written.
@@ -19,11 +23,12 @@ pub(crate) enum Route {
 
 /// The route of a path. Its segments are parted before they are decoded, so that `%2f` stays within a name.
 pub(crate) fn route(path: &str) -> Route {
-    if path == "/openapi.json" {
-        return Route::Description;
-    }
-    if path == "/v1/sequences" {
-        return Route::Definitions;
+    match path {
+        "/openapi.json" => return Route::Description,
+        "/v1/sequences" => return Route::Definitions,
+        "/v1/preview" => return Route::Preview,
+        "/v1/parse" => return Route::Parse,
+        _ => {}
     }
     let defined =
         || path.strip_prefix("/v1/sequences/").filter(|name| !name.is_empty() && !name.contains('/'));

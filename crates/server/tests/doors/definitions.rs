@@ -1,8 +1,13 @@
-//! Definitions by HTTP: listed, shown, and made where that is allowed.
+//! Definitions by HTTP and gRPC: listed, shown, tried out, and made where that is allowed.
 
+use sequent_proto::v1::{
+    DefineRequest, Definition, ListRequest, ParseRequest, PreviewRequest, ShowRequest, Value,
+    definitions_client::DefinitionsClient, parse_request, preview_request,
+};
 use serde_json::json;
+use tonic::{Code, Request, transport::Channel};
 
-use crate::{Server, wire};
+use crate::{Server, bad_grpc::check, wire};
 
 #[tokio::test]
 async fn they_are_listed_and_shown_and_made_where_that_is_allowed() {
@@ -59,5 +64,169 @@ async fn nobody_defines_where_that_is_not_allowed() {
     let server = Server::start().await;
     let said = wire::send(server.http, "PUT", "/v1/sequences/x", b"{}").await;
     assert_eq!((said.status, &said.json()["reason"]), (403, &json!("PERMISSION_DENIED")), "{said:?}");
+    assert_eq!(wire::get(server.http, "/v1/sequences/x").await.status, 404);
+}
+
+#[tokio::test]
+async fn what_is_tried_out_by_http_consumes_nothing() {
+    let server = Server::start().await;
+    let send = async |path: &str, body: serde_json::Value| {
+        let said = wire::send(server.http, "POST", path, body.to_string().as_bytes()).await;
+        (said.status, said.json())
+    };
+    let order = json!({"template": "@{date,yyyyMMdd}@{seq,order,w=5}", "zone": "Asia/Shanghai"});
+    for (body, text) in [
+        (json!({"definition": order, "at": "2017-03-04"}), "2017030400001"),
+        (json!({"definition": {"template": "QJ@{seq,w=6}"}, "number": "42"}), "QJ000042"),
+        (json!({"definition": {"template": "QJ@{seq,w=6}", "start": "7"}}), "QJ000007"),
+        (
+            json!({"sequence": "dated", "at": "2026-04-01", "number": 3, "with": {"area": "010"}}),
+            "20260401010\"0003",
+        ),
+    ] {
+        let (status, said) = send("/v1/preview", body.clone()).await;
+        assert_eq!((status, &said["text"], &said["preview"]), (200, &json!(text), &json!(true)), "{said}");
+        let mut asked = body;
+        asked["text"] = json!(text);
+        asked.as_object_mut().unwrap().retain(|field, _| !["at", "number", "with"].contains(&&**field));
+        let (status, read) = send("/v1/parse", asked).await;
+        assert_eq!((status, &read["number"], &read["text"]), (200, &said["number"], &said["text"]), "{read}");
+    }
+    let (_, said) = send("/v1/preview", json!({"definition": {"template": "S@{seq,w=6,over=error}"}})).await;
+    assert_eq!(said["capacity"]["numbers"], "999999", "{said}");
+    for (path, body, status, field, bound) in [
+        (
+            "preview",
+            json!({"definition": {"template": "@{ctx,store}@{seq}"}}),
+            400,
+            "template",
+            "S1, column 1",
+        ),
+        ("preview", json!({"definition": order, "number": "0"}), 400, "number", "1 to 9223372036854775807"),
+        ("preview", json!({"definition": order, "at": "soon"}), 400, "at", "an instant such as"),
+        ("preview", json!({"sequence": "dated"}), 400, "with.area", "a value is needed"),
+        (
+            "preview",
+            json!({"sequence": "dated", "with": {"area": 10}}),
+            400,
+            "with.area",
+            "a text is expected",
+        ),
+        ("preview", json!({"sequence": "order"}), 400, "sequence", "with a template"),
+        ("preview", json!({"definition": {}}), 400, "template", "a template is expected"),
+        ("preview", json!({}), 400, "sequence", "a sequence or a definition"),
+        ("preview", json!({"sequence": "dated", "definition": order}), 400, "sequence", "say one of them"),
+        ("preview", json!({"sequence": "x"}), 404, "sequence", "a defined sequence"),
+        ("parse", json!({"sequence": "dated", "text": "20260401010"}), 400, "text", "column"),
+        ("parse", json!({"sequence": "dated"}), 400, "text", "a text is expected"),
+        ("parse", json!({"sequence": "dated", "txt": ""}), 400, "body", "a JSON object with a text"),
+    ] {
+        let (found, said) = send(&format!("/v1/{path}"), body.clone()).await;
+        assert_eq!((found, &said["errors"][0]["field"]), (status, &json!(field)), "{body}: {said}");
+        assert!(said.to_string().contains(bound), "{body}: {said}");
+    }
+    let given = wire::post(server.http, "/v1/sequences/dated/next", r#"{"with": {"area": "010"}}"#).await;
+    assert_eq!(given.numbers(), [1], "nothing was consumed");
+    let listed = wire::get(server.http, "/v1/sequences?after=dated").await.json();
+    assert_eq!(listed["sequences"][0]["sequence"], "order", "{listed}");
+    assert_eq!(wire::get(server.http, "/v1/sequences?from=dated").await.status, 400);
+}
+
+async fn client(server: &Server) -> DefinitionsClient<Channel> {
+    DefinitionsClient::new(server.channel().await)
+}
+
+fn template(template: &str) -> Definition {
+    Definition { template: template.to_owned(), ..Definition::default() }
+}
+
+#[tokio::test]
+async fn grpc_defines_lists_shows_and_tries_out() {
+    let server = Server::with(&[("limits.define", "true")]).await;
+    let mut client = client(&server).await;
+    let define = |sequence: &str, version, definition| DefineRequest {
+        sequence: sequence.to_owned(),
+        version,
+        definition: Some(definition),
+    };
+    let leave = Definition { start: Some(5), ..template("QJ@{seq,w=6}") };
+    let said = client.define(define("leave", None, leave.clone())).await.unwrap().into_inner();
+    assert_eq!((said.version, said.already, said.capacity.unwrap().may_be_spread), (1, false, true));
+    assert!(client.define(define("leave", None, leave.clone())).await.unwrap().into_inner().already);
+    let listed = client.list(ListRequest { after: "dated".to_owned() }).await.unwrap().into_inner();
+    let names: Vec<&str> = listed.sequences.iter().map(|it| it.sequence.as_str()).collect();
+    assert_eq!((names, listed.more), (vec!["leave", "order", "short"], false));
+    let shown = client.show(ShowRequest { sequence: "leave".to_owned() }).await.unwrap().into_inner();
+    assert_eq!((shown.sequence.unwrap().start, shown.definition), (5, said.definition));
+    let by = Some(preview_request::By::Sequence("dated".to_owned()));
+    let with = [("area".to_owned(), "010".to_owned())].into();
+    let at = "2026-04-01T09:00:00+08:00".to_owned();
+    let preview = client.preview(PreviewRequest { by, with, at, ..PreviewRequest::default() }).await;
+    let preview = preview.unwrap().into_inner();
+    assert_eq!((&*preview.text, &*preview.period), ("20260401010\"0001", "20260401"));
+    assert_eq!(preview.partition, [Value { name: "area".to_owned(), value: "010".to_owned() }]);
+    let by = Some(parse_request::By::Sequence("dated".to_owned()));
+    let parsed = client.parse(ParseRequest { by, text: preview.text }).await.unwrap().into_inner();
+    assert_eq!((parsed.number, parsed.period.as_deref()), (1, Some("20260401")));
+    let wide = u64::from(u32::MAX) + 2;
+    for (request, code, reason, field, bound) in [
+        (
+            define("leave", Some(1), template("QJ@{seq,w=6}")),
+            Code::FailedPrecondition,
+            "DEFINITION_CONFLICT",
+            "",
+            "",
+        ),
+        (
+            define("x", None, template("@{ctx,store}@{seq}")),
+            Code::InvalidArgument,
+            "INVALID_ARGUMENT",
+            "template",
+            "S1",
+        ),
+        (
+            define("x", Some(0), leave.clone()),
+            Code::InvalidArgument,
+            "INVALID_ARGUMENT",
+            "version",
+            "at least 1",
+        ),
+        (
+            define("x", Some(wide), leave.clone()),
+            Code::InvalidArgument,
+            "INVALID_ARGUMENT",
+            "version",
+            "at most",
+        ),
+        (define("../x", None, leave.clone()), Code::InvalidArgument, "INVALID_ARGUMENT", "sequence", "A-Z"),
+        (
+            define("x", None, Definition { start: Some(-1), ..Definition::default() }),
+            Code::InvalidArgument,
+            "INVALID_ARGUMENT",
+            "start",
+            "1 to",
+        ),
+    ] {
+        let case = format!("{request:?}");
+        let status = client.define(request).await.unwrap_err();
+        check(&case, &status, code, reason, Some((field, bound)).filter(|(field, _)| !field.is_empty()));
+    }
+    let status = client.show(ShowRequest { sequence: "x".to_owned() }).await.unwrap_err();
+    check("x", &status, Code::NotFound, "SEQUENCE_NOT_FOUND", None);
+    let status = client.preview(PreviewRequest::default()).await.unwrap_err();
+    let field = Some(("sequence", "a sequence or a definition"));
+    check("nothing", &status, Code::InvalidArgument, "INVALID_ARGUMENT", field);
+    let mut late = Request::new(ListRequest::default());
+    late.metadata_mut().insert("grpc-timeout", "soon".parse().unwrap());
+    let status = client.list(late).await.unwrap_err();
+    check("timeout", &status, Code::InvalidArgument, "INVALID_ARGUMENT", Some(("grpc-timeout", "digits")));
+}
+
+#[tokio::test]
+async fn nobody_defines_by_grpc_where_that_is_not_allowed() {
+    let server = Server::start().await;
+    let request = DefineRequest { sequence: "x".to_owned(), ..DefineRequest::default() };
+    let status = client(&server).await.define(request).await.unwrap_err();
+    check("define", &status, Code::PermissionDenied, "PERMISSION_DENIED", None);
     assert_eq!(wire::get(server.http, "/v1/sequences/x").await.status, 404);
 }

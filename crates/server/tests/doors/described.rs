@@ -32,13 +32,19 @@ async fn reflection_lists_the_services_and_describes_their_methods() {
     for name in ["sequent.v1.Sequences", "grpc.health.v1.Health", "grpc.reflection.v1.ServerReflection"] {
         assert!(names.contains(name), "{name} is not in {names:?}");
     }
-    let symbol = MessageRequest::FileContainingSymbol("sequent.v1.Sequences".to_owned());
-    let MessageResponse::FileDescriptorResponse(found) = reflected(&server, symbol).await else {
-        panic!("no descriptor")
-    };
-    let text = String::from_utf8_lossy(&found.file_descriptor_proto[0]).into_owned();
-    for word in ["NextRequest", "LeaseRequest", "above"] {
-        assert!(text.contains(word), "{word}");
+    for (service, words) in [
+        ("sequent.v1.Sequences", ["NextRequest", "LeaseRequest", "above"]),
+        ("sequent.v1.Definitions", ["DefineRequest", "PreviewResponse", "ParseRequest"]),
+    ] {
+        assert!(names.contains(service), "{service} is not in {names:?}");
+        let symbol = MessageRequest::FileContainingSymbol(service.to_owned());
+        let MessageResponse::FileDescriptorResponse(found) = reflected(&server, symbol).await else {
+            panic!("no descriptor")
+        };
+        let text = String::from_utf8_lossy(&found.file_descriptor_proto[0]).into_owned();
+        for word in words {
+            assert!(text.contains(word), "{word}");
+        }
     }
     let unknown = MessageRequest::FileContainingSymbol("sequent.v9.Nothing".to_owned());
     let mut client = ServerReflectionClient::new(server.channel().await);
@@ -73,12 +79,19 @@ async fn each_path_of_the_description_is_served_by_its_methods_and_by_no_other()
     let server = Server::start().await;
     let described = wire::get(server.http, "/openapi.json").await.json();
     let paths = described["paths"].as_object().unwrap();
-    let known = ["/openapi.json", "/v1/sequences", "/v1/sequences/{name}", "/v1/sequences/{name}/next"];
+    let known = [
+        "/openapi.json",
+        "/v1/parse",
+        "/v1/preview",
+        "/v1/sequences",
+        "/v1/sequences/{name}",
+        "/v1/sequences/{name}/next",
+    ];
     assert_eq!(paths.keys().collect::<Vec<_>>(), known);
     for (path, item) in paths {
         let real = path.replace("{name}", NAME);
         for method in METHODS {
-            let said = wire::send(server.http, &method.to_uppercase(), &real, b"").await;
+            let said = wire::send(server.http, &method.to_uppercase(), &real, body_of(path)).await;
             let told = item.get(method);
             let case = format!("{method} {path}: {said:?}");
             assert_eq!(said.status == 405, told.is_none(), "{case}");
@@ -97,6 +110,15 @@ async fn each_path_of_the_description_is_served_by_its_methods_and_by_no_other()
     }
     for unknown in ["/", "/v1/sequences/", "/v1/sequences/a/b", "/openapi.yaml"] {
         assert_eq!(wire::get(server.http, unknown).await.status, 404, "{unknown}");
+    }
+}
+
+/// A body without which a path has nothing to say.
+fn body_of(path: &str) -> &'static [u8] {
+    match path {
+        "/v1/preview" => br#"{"definition": {"template": "QJ@{seq,w=6}"}}"#,
+        "/v1/parse" => br#"{"definition": {"template": "QJ@{seq,w=6}"}, "text": "QJ000001"}"#,
+        _ => b"",
     }
 }
 
@@ -134,6 +156,14 @@ async fn the_fields_of_requests_and_answers_are_those_of_the_description() {
     let said = wire::post(server.http, "/v1/sequences/order/next?count=0", "").await.json();
     for field in said.as_object().unwrap().keys() {
         assert!(problem.contains(field), "{field} is not described");
+    }
+    for (path, asked) in [("/v1/preview", "number"), ("/v1/parse", "text")] {
+        let post = &described["paths"][path]["post"];
+        assert!(fields(&post["requestBody"]["content"]["application/json"]["schema"]).contains(asked));
+        let answer = fields(&post["responses"]["200"]["content"]["application/json"]["schema"]);
+        let said = wire::send(server.http, "POST", path, body_of(path)).await.json();
+        let told: BTreeSet<String> = said.as_object().unwrap().keys().cloned().collect();
+        assert_eq!(told, answer, "{path}");
     }
     for status in ["404", "405", "413", "408"] {
         assert!(post["responses"][status].is_object() || status == "404", "{status} is not described");

@@ -1,0 +1,186 @@
+//! What a template makes of a number, and what a text says, asked of a running cluster: nothing is consumed.
+
+use sequent_core::SequenceName;
+use sequent_format::{Format, Parsed, PreviewError, Values, tzdb_version};
+use serde::{Serialize, Serializer};
+
+use crate::{Body, Capacity, Engine, EngineError, aim::of_value, limit::not_found};
+
+/// What texts are rendered and read by.
+#[derive(Debug, Clone)]
+pub enum By {
+    /// A defined sequence.
+    Sequence(SequenceName),
+    /// A content that need not be defined.
+    Body(Box<Body>),
+}
+
+/// An ask for a text that nobody is given.
+#[derive(Debug, Clone)]
+pub struct PreviewAsk {
+    /// What renders it.
+    pub by: By,
+    /// The number; `None`: the first one.
+    pub number: Option<u64>,
+    /// The instant, as a caller writes it; `None`: now.
+    pub at: Option<String>,
+    /// Values for the template.
+    pub with: Values,
+}
+
+/// A text that nobody was given, with all that belongs to it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct PreviewReport {
+    /// The text.
+    pub text: String,
+    /// The number.
+    #[serde(serialize_with = "as_text")]
+    pub number: u64,
+    /// The key of the period; empty where the counter never begins again.
+    pub period: String,
+    /// The values that partition the counter, in the order of its key.
+    pub partition: Vec<NamedValue>,
+    /// The instant it would be issued at, as the zone shows it.
+    pub at: String,
+    /// The zone.
+    pub zone: String,
+    /// The release of the time zone data.
+    pub tzdb: &'static str,
+    /// The longest text, in characters.
+    pub max_len: usize,
+    /// Always: so that nobody takes it for a number that was given.
+    pub preview: bool,
+    /// What is allowed but worth a word.
+    pub warnings: Vec<String>,
+    /// How many numbers a key has, and how many of them may be skipped.
+    pub capacity: Capacity,
+}
+
+/// What a text says.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ParseReport {
+    /// The number.
+    #[serde(serialize_with = "as_text")]
+    pub number: u64,
+    /// The key of the period; `None` where the text does not tell it.
+    pub period: Option<String>,
+    /// The values that the text shows.
+    pub values: Vec<NamedValue>,
+    /// The text as the template writes it.
+    pub text: String,
+}
+
+/// A value with its name.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct NamedValue {
+    /// The name.
+    pub name: String,
+    /// The value.
+    pub value: String,
+}
+
+impl Engine {
+    /// What a number would look like.
+    ///
+    /// # Errors
+    ///
+    /// `INVALID_ARGUMENT` for a value, an instant or a number that the template does not take; `SEQUENCE_NOT_FOUND`.
+    pub async fn preview(&self, ask: &PreviewAsk) -> Result<PreviewReport, EngineError> {
+        let body = self.body(&ask.by).await?;
+        let (format, capacity) = (format(&body, &ask.by)?, self.capacity(&body));
+        let at = match &ask.at {
+            Some(text) => format.instant(text).map_err(|error| of_value(format, &error))?,
+            None => self.0.wall.now(&*self.0.env.clock),
+        };
+        let number = ask.number.unwrap_or_else(|| body.span().start());
+        let preview = format.preview(number, at, &ask.with).map_err(|error| match error {
+            PreviewError::Value(error) => of_value(format, &error),
+            PreviewError::Render(error) => EngineError::invalid("number", number, error.to_string()),
+        })?;
+        Ok(PreviewReport {
+            text: preview.text,
+            number,
+            period: preview.period,
+            partition: named(preview.partition),
+            at: format.shown_instant(at),
+            zone: format.zone_name().to_owned(),
+            tzdb: tzdb_version(),
+            max_len: format.max_len(),
+            preview: true,
+            warnings: format.warnings().iter().map(ToString::to_string).collect(),
+            capacity,
+        })
+    }
+
+    /// What a text says, and whether it is one that the template renders; by a defined sequence also texts of its older
+    /// versions.
+    ///
+    /// # Errors
+    ///
+    /// `INVALID_ARGUMENT` for a text that none of them renders; `SEQUENCE_NOT_FOUND`.
+    pub async fn parse(&self, by: &By, text: &str) -> Result<ParseReport, EngineError> {
+        let body = self.body(by).await?;
+        format(&body, by)?;
+        let read = body.read(text).map_err(|bound| EngineError::invalid_text("text", text, bound))?;
+        let Parsed { number, period, values, text, .. } = read;
+        Ok(ParseReport { number, period, values: named(values), text })
+    }
+
+    async fn body(&self, by: &By) -> Result<Body, EngineError> {
+        match by {
+            By::Body(body) => Ok(Body::clone(body)),
+            By::Sequence(name) => {
+                let found = self.0.catalog.find_defined(name).await?;
+                found.ok_or_else(|| not_found(name))?.body().cloned()
+            }
+        }
+    }
+
+    fn capacity(&self, body: &Body) -> Capacity {
+        body.capacity(self.0.desk.layout(), self.0.setting.config.at_risk_max)
+    }
+}
+
+impl Body {
+    /// What a text says, by the first of its templates, those of versions before among them, that takes it; the error is
+    /// what the one in force says.
+    ///
+    /// ```
+    /// use sequent_engine::{Body, Texts};
+    /// let body = Body::check(None, 1, 1, None, None, Some(Texts::new("QJ@{seq,w=6}")))?;
+    /// assert_eq!(body.read("QJ000042").map(|read| read.number), Ok(42));
+    /// assert!(body.read("QJ42").is_err());
+    /// # Ok::<(), sequent_engine::BodyFault>(())
+    /// ```
+    pub fn read(&self, text: &str) -> Result<Parsed, String> {
+        let mut said = None;
+        for format in self.texts().into_iter().flat_map(crate::Texts::readers) {
+            match format.invert(text) {
+                Ok(parsed) => return Ok(parsed),
+                Err(error) => said = said.or(Some(error.to_string())),
+            }
+        }
+        Err(said.unwrap_or_else(|| "no template reads it".to_owned()))
+    }
+}
+
+/// What renders, where there is a template.
+fn format<'a>(body: &'a Body, by: &By) -> Result<&'a Format, EngineError> {
+    body.format().ok_or_else(|| match by {
+        By::Sequence(name) => {
+            let bound = "a sequence with a template is expected: this one's texts are its numbers";
+            EngineError::invalid("sequence", name, bound)
+        }
+        By::Body(_) => EngineError::invalid("template", "missing", "a template is expected"),
+    })
+}
+
+fn named(pairs: Vec<(String, String)>) -> Vec<NamedValue> {
+    pairs.into_iter().map(|(name, value)| NamedValue { name, value }).collect()
+}
+
+/// Numbers are strings in JSON: its readers round them above 2^53.
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
+fn as_text<S: Serializer>(number: &u64, to: S) -> Result<S::Ok, S::Error> {
+    to.collect_str(number)
+}

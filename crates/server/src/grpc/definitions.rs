@@ -1,0 +1,200 @@
+//! `sequent.v1.Definitions`: wire types in, wire types out.
+
+use sequent_engine::{Capacity, NamedValue, report::SequenceSummary};
+use sequent_proto::v1::{self, parse_request, preview_request};
+use tonic::{Request, Response, Status, metadata::MetadataMap};
+
+use super::{sequences::values, timeout};
+use crate::{
+    definitions::{self, Named, Number, Trial, Wanted},
+    fault::Fault,
+    meter::Meter,
+    teller::Teller,
+};
+
+/// The service's methods over the teller.
+pub(crate) struct Definitions {
+    teller: Teller,
+    meter: Meter,
+}
+
+impl Definitions {
+    pub(crate) fn new(teller: Teller, meter: Meter) -> Self {
+        Self { teller, meter }
+    }
+
+    /// Whether this service has such a method.
+    pub(super) fn has(path: &str) -> bool {
+        let method = path.strip_prefix("/sequent.v1.Definitions/");
+        matches!(method, Some("Define" | "List" | "Show" | "Preview" | "Parse"))
+    }
+
+    /// What becomes of a call within its caller's time, counted.
+    async fn answered<T>(
+        &self,
+        metadata: &MetadataMap,
+        name: &str,
+        work: impl Future<Output = Result<T, Fault>>,
+    ) -> Result<Response<T>, Status> {
+        let began = self.teller.now();
+        let outcome = async {
+            match timeout::of(metadata)? {
+                None => work.await,
+                Some(within) => {
+                    let late = || Fault::late(if name.is_empty() { "any sequence" } else { name });
+                    tokio::time::timeout(within, work).await.unwrap_or_else(|_| Err(late()))
+                }
+            }
+        };
+        let outcome = outcome.await;
+        self.meter.answered(&outcome, self.teller.now().saturating_duration_since(began));
+        outcome.map(Response::new).map_err(Fault::into_status)
+    }
+}
+
+#[tonic::async_trait]
+impl v1::definitions_server::Definitions for Definitions {
+    async fn define(
+        &self,
+        request: Request<v1::DefineRequest>,
+    ) -> Result<Response<v1::DefineResponse>, Status> {
+        let (metadata, _, message) = request.into_parts();
+        let (name, version) = (message.sequence, message.version);
+        let wanted = || Ok(Wanted { version, ..wanted(message.definition.unwrap_or_default())? });
+        let work = async {
+            let defined = definitions::define(&self.teller, ("sequence", &name), wanted).await?;
+            Ok(v1::DefineResponse {
+                capacity: Some(sum(&defined.capacity)),
+                sequence: defined.sequence,
+                version: defined.version,
+                already: defined.already,
+                definition: defined.definition,
+            })
+        };
+        self.answered(&metadata, &name, work).await
+    }
+
+    async fn list(&self, request: Request<v1::ListRequest>) -> Result<Response<v1::ListResponse>, Status> {
+        let (metadata, _, message) = request.into_parts();
+        let work = async {
+            let (sequences, more) = definitions::list(&self.teller, &message.after).await?;
+            Ok(v1::ListResponse { sequences: sequences.into_iter().map(shown).collect(), more })
+        };
+        self.answered(&metadata, "", work).await
+    }
+
+    async fn show(&self, request: Request<v1::ShowRequest>) -> Result<Response<v1::ShowResponse>, Status> {
+        let (metadata, _, message) = request.into_parts();
+        let name = message.sequence;
+        let work = async {
+            let report = definitions::show(&self.teller, ("sequence", &name)).await?;
+            Ok(v1::ShowResponse { sequence: Some(shown(report.summary)), definition: report.definition })
+        };
+        self.answered(&metadata, &name, work).await
+    }
+
+    async fn preview(
+        &self,
+        request: Request<v1::PreviewRequest>,
+    ) -> Result<Response<v1::PreviewResponse>, Status> {
+        let (metadata, _, mut message) = request.into_parts();
+        let with = values(&mut message.with);
+        let work = async {
+            let by = match message.by {
+                Some(preview_request::By::Sequence(name)) => Named::one_of(Some(name), None),
+                Some(preview_request::By::Definition(given)) => Named::one_of(None, Some(wanted(given)?)),
+                None => Named::one_of(None, None),
+            };
+            let number = number("number", message.number)?;
+            let trial = Trial { by: by?, number, with, at: message.at };
+            let preview = definitions::preview(&self.teller, trial).await?;
+            Ok(v1::PreviewResponse {
+                text: preview.text,
+                number: narrowed(preview.number),
+                period: preview.period,
+                partition: named(preview.partition),
+                at: preview.at,
+                zone: preview.zone,
+                tzdb: preview.tzdb.to_owned(),
+                max_len: preview.max_len as u64,
+                warnings: preview.warnings,
+                capacity: Some(sum(&preview.capacity)),
+            })
+        };
+        self.answered(&metadata, "", work).await
+    }
+
+    async fn parse(&self, request: Request<v1::ParseRequest>) -> Result<Response<v1::ParseResponse>, Status> {
+        let (metadata, _, message) = request.into_parts();
+        let work = async {
+            let by = match message.by {
+                Some(parse_request::By::Sequence(name)) => Named::one_of(Some(name), None),
+                Some(parse_request::By::Definition(given)) => Named::one_of(None, Some(wanted(given)?)),
+                None => Named::one_of(None, None),
+            };
+            let parsed = definitions::parse(&self.teller, by?, &message.text).await?;
+            let (number, values) = (narrowed(parsed.number), named(parsed.values));
+            Ok(v1::ParseResponse { number, period: parsed.period, values, text: parsed.text })
+        };
+        self.answered(&metadata, "", work).await
+    }
+}
+
+/// A message as every door understands it: what is empty was not said.
+fn wanted(given: v1::Definition) -> Result<Wanted, Fault> {
+    let said = |text: String| Some(text).filter(|text| !text.is_empty());
+    Ok(Wanted {
+        version: None,
+        placement: said(given.placement),
+        start: number("start", given.start)?,
+        step: number("step", given.step)?,
+        end: number("end", given.end)?,
+        fits: said(given.fits),
+        template: said(given.template),
+        zone: said(given.zone),
+        maxlen: given.maxlen,
+        charset: said(given.charset),
+        unique: said(given.unique),
+        window_s: given.window_s,
+    })
+}
+
+fn number(field: &'static str, given: Option<i64>) -> Result<Option<Number>, Fault> {
+    let whole = |number: i64| {
+        let bound = || format!("1 to {} are allowed", i64::MAX);
+        u64::try_from(number)
+            .map(Number::Integer)
+            .map_err(|_| Fault::field(field, &number.to_string(), bound()))
+    };
+    given.map(whole).transpose()
+}
+
+fn shown(summary: SequenceSummary) -> v1::Sequence {
+    v1::Sequence {
+        sequence: summary.sequence,
+        version: summary.version,
+        placement: summary.placement.to_owned(),
+        start: narrowed(summary.start),
+        step: narrowed(summary.step),
+        end: narrowed(summary.end),
+        template: summary.template.unwrap_or_default(),
+        fault: summary.fault.unwrap_or_default(),
+    }
+}
+
+fn sum(capacity: &Capacity) -> v1::Capacity {
+    v1::Capacity {
+        numbers: narrowed(capacity.numbers),
+        skipped: narrowed(capacity.skipped()),
+        may_be_spread: capacity.may_be_spread(),
+    }
+}
+
+fn named(values: Vec<NamedValue>) -> Vec<v1::Value> {
+    values.into_iter().map(|NamedValue { name, value }| v1::Value { name, value }).collect()
+}
+
+/// Numbers are at most `i64::MAX`, and so are counts of them.
+fn narrowed(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
