@@ -22,11 +22,13 @@ Bytes that a server keeps for a key, in use and idle.
 
   cargo bench -p sequent-benches --bench idle_keys -- --keys 20000 --place /dev/shm
   cargo bench -p sequent-benches --bench idle_keys -- --keys 1000000 --at-once 100000
+  cargo bench -p sequent-benches --bench idle_keys -- --partitions --keys 100000 --at-once 100000
 
 --keys N (100 to 1000000, default 20000), --at-once N in use at a time (100 to 1000000, default 50000: so many are made,
-counted and given up before the next, about 6 KB each), --place DIR (default /dev/shm: the files are no part of what is
-measured, and take about 1 KB a key), --json, --help. Each key's first number costs a few durable writes, so a place in
-memory saves time; giving up takes half a minute each time.";
+counted and given up before the next, about 6 KB each), --partitions (the keys are partitions of one sequence, which gives
+texts), --place DIR (default /dev/shm: the files are no part of what is measured, and take about 1 KB a key), --json,
+--help. Each key's first number costs a few durable writes, so a place in memory saves time; giving up takes half a minute
+each time.";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).filter(|arg| arg != "--bench").collect();

@@ -9,9 +9,9 @@ use std::{
     time::Duration,
 };
 
-use sequent_core::{Clock, Env, SequenceName, SystemClock};
+use sequent_core::{Clock, Env, SystemClock};
 use sequent_engine::{
-    Engine, Options,
+    Engine, NextRequest, Options,
     config::{Config, Sources},
 };
 use tokio::task::JoinSet;
@@ -36,25 +36,30 @@ const TAKE_MAX: Duration = Duration::from_secs(60);
 /// How many keys are made at the same time.
 const CALLERS: u32 = 16;
 
+/// Of the partitions: a template whose values partition the counter.
+const PARTITIONED: &str =
+    "[[sequence]]\nname = \"repair\"\ntemplate = \"@{ctx,shop,len=7}-@{seq,w=5}\"\n";
+
 /// What was found.
 pub(crate) struct Found {
     keys: u32,
+    what: &'static str,
     live: f64,
     idle: f64,
 }
 
 impl Found {
     pub(crate) fn print(&self, json: bool) {
-        let Self { keys, live, idle } = self;
+        let Self { keys, what, live, idle } = self;
         let reached = *idle <= GOAL;
         if json {
             let found = serde_json::json!({
-                "keys": keys, "bytes_live": live, "bytes_idle": idle, "goal": GOAL, "reached": reached
+                "keys": keys, "of": what, "bytes_live": live, "bytes_idle": idle, "goal": GOAL, "reached": reached
             });
             println!("{found}");
             return;
         }
-        println!("{keys} keys: {live:.0} bytes a key in use, {idle:.0} bytes an idle one");
+        println!("{keys} {what}: {live:.0} bytes a key in use, {idle:.0} bytes an idle one");
         let reached = if reached { "reached" } else { "not reached" };
         println!("goal: at most {GOAL:.0} bytes an idle key: {reached}");
     }
@@ -64,8 +69,13 @@ impl Found {
 pub(crate) async fn run(plan: &Plan, held: fn() -> f64) -> Result<Found, String> {
     let place =
         tempfile::tempdir_in(&plan.place).map_err(|error| format!("{}: {error}", plan.place.display()))?;
-    let config =
-        Config::load(&Sources::embedded(place.path().join("data"))).map_err(|faults| faults.to_string())?;
+    let mut sources = Sources::embedded(place.path().join("data"));
+    if plan.partitions {
+        let file = place.path().join("sequent.toml");
+        std::fs::write(&file, PARTITIONED).map_err(|error| format!("{}: {error}", file.display()))?;
+        sources = sources.file(file);
+    }
+    let config = Config::load(&sources).map_err(|faults| faults.to_string())?;
     let clock = Arc::new(Stepped::default());
     let env = Env { clock: Arc::clone(&clock) as Arc<dyn Clock>, ..Env::default() };
     let engine = Engine::open(config, Options { env, ..Options::default() })
@@ -83,14 +93,14 @@ async fn measured(
     clock: &Arc<Stepped>,
 ) -> Result<Found, String> {
     // Connections, pools, the first pages.
-    take(engine, clock, "warm").await?;
+    take(engine, clock, plan.ask(plan.keys)?).await?;
     let before = held();
     let (done, mut live) = (Arc::new(AtomicU32::new(0)), None);
     let _progress = Progress::of(plan.keys, &done);
     let mut made = 0;
     while made < plan.keys {
         let end = plan.keys.min(made + plan.at_once);
-        fill(engine, clock, made..end, &done).await?;
+        fill(engine, clock, (plan, made..end), &done).await?;
         live.get_or_insert((held() - before) / f64::from(end - made));
         made = end;
         clock.step(STEP);
@@ -99,7 +109,8 @@ async fn measured(
     // What the keeper had not reported of the last ones.
     tokio::time::sleep(REPORTED_AFTER).await;
     let idle = (held() - before) / f64::from(plan.keys);
-    Ok(Found { keys: plan.keys, live: live.unwrap_or(f64::NAN), idle })
+    let what = if plan.partitions { "partitions of one sequence" } else { "keys" };
+    Ok(Found { keys: plan.keys, what, live: live.unwrap_or(f64::NAN), idle })
 }
 
 /// Waits until no key is in use.
@@ -117,16 +128,17 @@ async fn give_up(engine: &Engine) -> Result<(), String> {
 async fn fill(
     engine: &Engine,
     clock: &Arc<Stepped>,
-    keys: std::ops::Range<u32>,
+    (plan, keys): (&Plan, std::ops::Range<u32>),
     done: &Arc<AtomicU32>,
 ) -> Result<(), String> {
     let mut callers = JoinSet::new();
     for caller in 0..CALLERS {
         let mine = keys.clone().skip(caller as usize).step_by(CALLERS as usize);
         let (engine, clock, done) = (engine.clone(), Arc::clone(clock), Arc::clone(done));
+        let plan = plan.clone();
         callers.spawn(async move {
             for key in mine {
-                take(&engine, &clock, &format!("key-{key:07}")).await?;
+                take(&engine, &clock, plan.ask(key)?).await?;
                 done.fetch_add(1, Ordering::Relaxed);
             }
             Ok::<(), String>(())
@@ -138,9 +150,17 @@ async fn fill(
     Ok(())
 }
 
-async fn take(engine: &Engine, clock: &Stepped, name: &str) -> Result<(), String> {
-    let name: SequenceName = name.parse().map_err(|error| format!("{error}"))?;
-    engine.take(&name, 4, clock.now() + TAKE_MAX).await.map(drop).map_err(|error| error.to_string())
+async fn take(engine: &Engine, clock: &Stepped, request: NextRequest) -> Result<(), String> {
+    engine.next(&request.deadline(clock.now() + TAKE_MAX)).await.map(drop).map_err(|error| error.to_string())
+}
+
+impl Plan {
+    /// What is asked of a key, by its place in their row.
+    fn ask(&self, key: u32) -> Result<NextRequest, String> {
+        let name = if self.partitions { "repair".to_owned() } else { format!("key-{key:07}") };
+        let request = NextRequest::new(&name).map_err(|error| error.to_string())?.count(4);
+        Ok(if self.partitions { request.with("shop", format!("{key:07}")) } else { request })
+    }
 }
 
 /// Says how far it has come, until it is dropped.

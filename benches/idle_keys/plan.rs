@@ -2,17 +2,21 @@
 
 use std::path::PathBuf;
 
+#[derive(Clone)]
 pub(crate) struct Plan {
     pub(crate) keys: u32,
     /// How many of them are in use at a time.
     pub(crate) at_once: u32,
+    /// Whether they are partitions of one sequence, each with a text.
+    pub(crate) partitions: bool,
     pub(crate) place: PathBuf,
     pub(crate) json: bool,
 }
 
 impl Plan {
     pub(crate) fn parse(args: Vec<String>) -> Result<Self, String> {
-        let mut plan = Self { keys: 20_000, at_once: 50_000, place: "/dev/shm".into(), json: false };
+        let (keys, at_once, place) = (20_000, 50_000, "/dev/shm".into());
+        let mut plan = Self { keys, at_once, partitions: false, place, json: false };
         let mut args = args.into_iter();
         while let Some(arg) = args.next() {
             let mut whole = || {
@@ -22,6 +26,7 @@ impl Plan {
             };
             match arg.as_str() {
                 "--json" => plan.json = true,
+                "--partitions" => plan.partitions = true,
                 "--place" => plan.place = args.next().unwrap_or_default().into(),
                 "--keys" => plan.keys = whole()?,
                 "--at-once" => plan.at_once = whole()?,

@@ -10,6 +10,7 @@ mod idle;
 mod losses;
 mod midnight;
 mod operators;
+mod partitions;
 mod refusals;
 mod resize;
 mod taking;
