@@ -102,6 +102,24 @@ impl Marks {
         Ok(())
     }
 
+    /// Leaves `version` at home and on the stores, though it was left before: who bore it may have been put back since. Also on
+    /// those that were not admitted since then, where they bear their stamp; to the others the next [`spread`](Self::spread)
+    /// takes it.
+    ///
+    /// # Errors
+    ///
+    /// `LedgerBehind` where home finds that it was copied.
+    pub(crate) async fn leave_anew(&self, version: u64) -> Result<(), SourceError> {
+        *self.left() = <_>::default();
+        let mut asked = JoinSet::new();
+        for shard in self.shards.iter().filter(|shard| !shard.is_admitted()).map(Arc::clone) {
+            // What can't be reached bears nothing that anybody reads before it has been admitted again.
+            asked.spawn(async move { drop(shard.bear_stamped(version).await) });
+        }
+        let _done = asked.join_all().await;
+        self.leave(version, &BTreeSet::new()).await
+    }
+
     /// Counts each version that no other shard bears. Tells that none does, or that home does not, once, until it does
     /// again. Of a single shard nobody can expect a bearer elsewhere: there home alone is the place of marks.
     fn tell(&self, version: u64, elsewhere: bool, home: bool) {

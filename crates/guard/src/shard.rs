@@ -125,6 +125,17 @@ impl Shard {
         self.store.mark(&found.incarnation, version).await
     }
 
+    /// The same on a store that is not admitted, if it bears its stamp.
+    pub(crate) async fn bear_stamped(&self, version: u64) -> Result<u64, SourceError> {
+        let found = self.store.inspect().await?;
+        self.check(&found)?;
+        if found.stamp.is_none() {
+            let context = format!("slot {}: the store bears no stamp", self.slot());
+            return Err(SourceError::new(ErrorKind::Refused, context));
+        }
+        self.store.mark(&found.incarnation, version).await
+    }
+
     /// The mark that the store bears. Where it is no longer the one admitted, whatever is there is asked, unless it is
     /// another ledger's.
     pub(crate) async fn borne(&self) -> Result<u64, SourceError> {

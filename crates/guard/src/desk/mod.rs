@@ -28,6 +28,7 @@ const NONCES_MAX: usize = 16;
 struct State {
     incarnation: Incarnation,
     nonces: VecDeque<u64>,
+    /// The highest that the ledger ever told this server: one that comes back below it went back.
     version: u64,
     /// Up to which version this server has heard what calls moved.
     heard: u64,
@@ -141,7 +142,7 @@ impl Desk {
         self.ledger.batch_max().clamp(1, RAISES_MAX)
     }
 
-    /// The version acknowledged last.
+    /// The highest version that the ledger told this server.
     pub(crate) fn version(&self) -> u64 {
         self.state().version
     }

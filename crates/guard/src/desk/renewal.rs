@@ -129,13 +129,20 @@ impl Desk {
         self.compare_with_marks(found).await
     }
 
-    /// Whether this incarnation of the ledger went back, as far as marks can tell.
+    /// Whether this incarnation of the ledger went back, as far as marks can tell, and what this server heard itself: marks
+    /// may have gone back with it, or be out of reach.
     pub(crate) async fn compare_with_marks(
         &self,
         found: &LedgerInspection,
     ) -> Result<Option<Trouble>, SourceError> {
         let Ok(mark) = self.marks.read().await else { return Ok(Some(Trouble::Moved)) };
-        self.compare_with(mark, found.version).await
+        let heard = self.version();
+        let trouble = self.compare_with(mark.max(heard), found.version).await?;
+        if trouble.is_some() && heard > mark && self.marks.leave_anew(heard).await.is_err() {
+            // Others must know, too: whoever recovers puts the version above every mark, and could not above this one.
+            return Ok(Some(Trouble::Moved));
+        }
+        Ok(trouble)
     }
 
     /// A shard that was out of reach when the ledger was judged has come back, and bears this mark.
@@ -164,7 +171,8 @@ impl Desk {
     fn accept(&self, found: LedgerInspection, nonce: u64, trouble: Option<Trouble>) {
         let mut state = self.state();
         state.incarnation = found.incarnation;
-        state.version = found.version;
+        // Of one that went back it is still known how far it was, until an operator has named the loss: that puts it above.
+        state.version = state.version.max(found.version);
         // Permits of this incarnation rest on rows that will be read from now on.
         state.heard = found.version;
         state.nonces = VecDeque::from([nonce]);

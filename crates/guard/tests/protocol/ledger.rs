@@ -163,6 +163,50 @@ async fn a_shard_and_the_ledger_that_went_back_together_are_found_by_the_mark_on
     assert_eq!(next.take(0, 1).await.unwrap_err().kind(), ErrorKind::LedgerBehind);
 }
 
+/// A ring whose ledger and stores were all put back to one moment under a server that runs: no mark is left that tells.
+async fn set_back_with_all_marks() -> (World, std::sync::Arc<crate::harness::Server>, impl Fn(&World)) {
+    let world = World::new(2);
+    let server = world.open_as("server", Setup { home: false, ..Setup::default() }).await;
+    server.take_to(0, 5).await;
+    server.shows_up().await;
+    let (ledger, stores) = (world.ledger.snapshot(), [0, 1].map(|slot| world.stores[slot].snapshot()));
+    server.take_to(0, world.row(0).ceiling + 1).await;
+    // Every store bears the newest mark, and loses it.
+    server.shows_up().await;
+    world.ledger.restore(ledger);
+    let put_back = move |world: &World| {
+        world.stores.iter().zip(&stores).for_each(|(store, copy)| store.restore(copy.clone()));
+    };
+    put_back(&world);
+    (world, server, put_back)
+}
+
+/// Marks are not all that a server knows: it remembers how far the ledger was when it heard of it last.
+#[tokio::test(start_paused = true)]
+async fn a_ledger_behind_what_a_running_server_heard_opens_nothing_though_every_mark_went_back_with_it() {
+    let (world, server, put_back) = set_back_with_all_marks().await;
+    let before = world.highest(0);
+    // Before any show up: the first call meets another incarnation of the ledger.
+    let refused = async || server.take(0, 1).await.unwrap_err().kind();
+    assert_eq!(refused().await, ErrorKind::LedgerBehind);
+    assert!(matches!(server.keeper.trouble(), Some(Trouble::Behind { .. })), "{:?}", server.keeper.trouble());
+    // Whatever restarts, and goes back once more: it is not forgotten.
+    for _ in 0..2 {
+        world.ledger.restart();
+        put_back(&world);
+        server.shows_up().await;
+        assert_eq!(refused().await, ErrorKind::LedgerBehind);
+    }
+    let late = world.open("late").await;
+    assert_eq!(late.take(0, 1).await.unwrap_err().kind(), ErrorKind::LedgerBehind, "others are told");
+    world.recover(Loss::Bump(1000)).await;
+    for server in [&server, &late] {
+        server.shows_up().await;
+        assert_eq!(server.keeper.trouble(), None, "a named loss is above what was heard");
+        assert!(server.take(0, 1).await.unwrap()[0] > before);
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn one_shard_alone_can_leave_marks_at_home_only_and_counts_them() {
     let alone = World::new(1);

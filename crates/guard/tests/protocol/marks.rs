@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use sequent_core::{Clock, ErrorKind, Event, Key, mark_of};
+use sequent_core::{Clock, ErrorKind, Event, Key, ledger::Loss, mark_of};
 use sequent_guard::Trouble;
 
 use crate::harness::{Kind, MemoryStore, Server, Setup, World};
@@ -124,10 +124,15 @@ async fn a_version_of_a_lost_history_does_not_stand_in_for_a_new_one() {
     server.take_to(0, 5).await;
     let copy = world.ledger.snapshot();
     open(&server, 0, 9).await;
-    // The ledger goes back, and so does the only bearer of its marks: nobody can tell.
+    // The ledger goes back, and so does the only bearer of its marks: this server alone can tell.
     world.stores[1].empty();
     world.ledger.restore(copy);
     server.shows_up().await;
+    assert_eq!(server.take(0, 1).await.unwrap_err().kind(), ErrorKind::LedgerBehind);
+    world.recover(Loss::Bump(100)).await;
+    server.shows_up().await;
+    // A bearer again, once it has been admitted.
+    server.take(1, 1).await.unwrap();
     server.take_of(&Key::from_stored("new"), 0, 1).await.unwrap();
     assert_eq!(mark_of(&world.stores[1]).await.unwrap(), world.ledger.snapshot().version());
 }
