@@ -1,8 +1,8 @@
 //! Which cluster a command is about, and how it is opened.
 
-use std::{path::PathBuf, sync::Arc};
+use std::{collections::BTreeSet, path::PathBuf, sync::Arc};
 
-use sequent_core::{Env, Events, NameError, SequenceName};
+use sequent_core::{Env, Events, NameError, SequenceName, SlotIndex};
 use sequent_engine::{
     CreatePolicy, Desk, Engine, Options, Pace,
     config::{Config, Sources},
@@ -82,9 +82,9 @@ impl Cluster {
         Ok(Desk::open(&self.config()?, &options()?).await?)
     }
 
-    /// The same after a loss: an empty ledger takes up the cluster of its shards.
-    pub(crate) async fn desk_after_loss(&self) -> Result<Desk, Failure> {
-        Ok(Desk::open_after_loss(&self.config()?, &options()?).await?)
+    /// The same after a loss: an empty ledger takes up the cluster of its shards, but for those of some slots.
+    pub(crate) async fn desk_after_loss(&self, without: &BTreeSet<SlotIndex>) -> Result<Desk, Failure> {
+        Ok(Desk::open_after_loss_without(&self.config()?, &options()?, without).await?)
     }
 }
 

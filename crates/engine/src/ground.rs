@@ -1,6 +1,6 @@
 //! What stands before anything runs: the ledger with its layout, and the stores.
 
-use std::{sync::Arc, time::Duration};
+use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use sequent_core::{
     Env, LedgerId, SlotIndex, SourceError, Stamp,
@@ -31,6 +31,10 @@ pub(crate) struct Ground {
     /// Where counters in quarantine are noted; not for a ledger that forgets.
     pub(crate) quarantine: Option<Quarantine>,
     pub(crate) files: Files,
+    /// The data directory.
+    pub(crate) data: PathBuf,
+    /// Whether servers of other hosts may use the ledger, each with a data directory of its own.
+    pub(crate) is_shared: bool,
     pub(crate) env: Env,
     pub(crate) limit: Duration,
     /// How long an ask of a slot may last.
@@ -89,6 +93,8 @@ impl Ground {
             home,
             quarantine,
             files,
+            data: config.data.clone(),
+            is_shared: matches!(config.ledger.place, Place::Server(_)),
             env,
             limit,
             longest_ask,

@@ -41,9 +41,10 @@ mod stamps;
 mod status;
 
 pub use config::{GuardConfig, LossPolicy, Opening};
+pub use counter::UNKNOWN_COUNTER;
 pub use desk::{LAYOUT_CHANGED, Trouble};
 pub use keeper::{Headroom, Keeper};
-pub use recover::recover;
+pub use recover::{MarksRead, VERSION_LEAP, read_marks, recover};
 pub use resize::{COUNTERS_MAX, KeyPlan, Placed, Plan, Progress, Resize};
 pub use stamps::{belongs, misfit};
 pub use status::{CounterStatus, KeeperStatus};

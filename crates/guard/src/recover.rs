@@ -3,21 +3,74 @@
 use std::{sync::Arc, time::Duration};
 
 use sequent_core::{
-    Incarnation, MarkPlace, SlotIndex, SourceError, Store,
+    ErrorKind, Incarnation, MarkPlace, SlotIndex, SourceError, Store,
     ledger::{Ledger, Loss},
     mark_of,
 };
+use tokio::{task::JoinSet, time::timeout};
 
 use crate::{belongs, limit::limited};
 
+/// How far above all that was found a named loss lifts the ledger's version. A mark that nobody could read was left by the
+/// history whose loss has been named: however far that had come, it is below. A thousand versions a second for two years.
+pub const VERSION_LEAP: u64 = 1 << 36;
+
+/// One lost message must not hide the only mark that tells.
+const READS_MAX: usize = 2;
+
+/// What the shards say of the ledger's version.
+#[derive(Debug, Default)]
+pub struct MarksRead {
+    /// The highest mark found; 0: none.
+    pub highest: u64,
+    /// The slots whose marks could not be read, ascending, each with the cause.
+    pub unread: Vec<(SlotIndex, SourceError)>,
+}
+
+/// Reads the marks of the shards, all at once, each within `limit` and twice at most. Changes nothing.
+pub async fn read_marks(shards: &[(SlotIndex, Arc<dyn Store>)], limit: Duration) -> MarksRead {
+    let mut asked = JoinSet::new();
+    for (slot, store) in shards {
+        let (slot, store) = (*slot, Arc::clone(store));
+        asked.spawn(async move { (slot, read_one(&*store, limit).await) });
+    }
+    let mut read = MarksRead::default();
+    for (slot, mark) in asked.join_all().await {
+        match mark {
+            Ok(mark) => read.highest = read.highest.max(mark),
+            Err(error) => read.unread.push((slot, error)),
+        }
+    }
+    read.unread.sort_by_key(|(slot, _)| *slot);
+    read
+}
+
+async fn read_one(store: &dyn Store, limit: Duration) -> Result<u64, SourceError> {
+    let late = |_| {
+        let context = format!("mark: no answer within {} ms", limit.as_millis());
+        Err(SourceError::new(ErrorKind::Timeout, context))
+    };
+    for _ in 1..READS_MAX {
+        if let Ok(mark) = timeout(limit, mark_of(store)).await.unwrap_or_else(late) {
+            return Ok(mark);
+        }
+    }
+    timeout(limit, mark_of(store)).await.unwrap_or_else(late)
+}
+
 /// Takes the ledger at hand as the truth, but for `loss`: every counter opens a new life above its ceiling plus the
-/// loss. The version goes above every mark that can be reached, so that the marks no longer accuse it.
+/// loss. The version goes above every mark that can be read, so that the marks no longer accuse it.
+///
+/// Where the loss is named by how much it is, the version goes [far](VERSION_LEAP) above them: of what was left in places that
+/// can't be read now, nothing accuses a ledger whose loss has been named already. Where it is said to be none, each such mark
+/// may be the one that knows better, and still stops it.
 ///
 /// Running servers notice at their next call: the ledger speaks as a new incarnation.
 ///
 /// # Errors
 ///
-/// `LedgerBehind` where the shards are another ledger's; those of ledger and `home`.
+/// `LedgerBehind` where the shards are another ledger's; those of ledger and `home`. A shard that can't be read is none:
+/// whoever must know asks [`read_marks`] before.
 pub async fn recover(
     ledger: &dyn Ledger,
     shards: &[(SlotIndex, Arc<dyn Store>)],
@@ -31,9 +84,10 @@ pub async fn recover(
         Some(home) => home.mark(0).await?,
         None => 0,
     };
-    for (_, store) in shards {
-        // A shard that can't be reached bears no mark that anybody will read before it has been admitted again.
-        floor = floor.max(mark_of(&**store).await.unwrap_or(0));
+    floor = floor.max(read_marks(shards, limit).await.highest);
+    if let Loss::Bump(_) = loss {
+        let version = limited(limit, "inspect", ledger.inspect()).await?.version;
+        floor = floor.max(version).saturating_add(VERSION_LEAP);
     }
     limited(limit, "recover", ledger.recover(loss, floor)).await
 }

@@ -1,8 +1,12 @@
 //! `sequent recover`: an operator names what was lost, and the cluster goes on above it.
 
+use std::collections::BTreeSet;
+
 use clap::Args;
-use sequent_core::ledger::Loss;
-use sequent_engine::{BUMP_MAX, CounterPace, Desk, LossEstimate, Timestamp, report::SequenceSummary};
+use sequent_core::{SlotIndex, ledger::Loss};
+use sequent_engine::{
+    BUMP_MAX, CounterPace, Desk, LossEstimate, MarksReport, Timestamp, report::SequenceSummary,
+};
 
 use crate::{cluster::Cluster, failure::Failure, output};
 
@@ -12,6 +16,7 @@ Examples:
   sequent recover --bump 100000  it is older: at most 100000 raw ids a counter came after it
   sequent recover --since 2026-11-20T03:00:00Z        it is a copy of then: works out a bump, prints it, does nothing
   sequent recover --since 2026-11-20T03:00:00Z --yes  and does it
+  sequent recover --bump 100000 --without 2           the store of slot 2 can't be read, and it is done all the same
 
 What it does: adds the bump to the ceiling of each counter, raises the ledger's version above every mark that \
 can be found, and makes the ledger speak as a new incarnation. Each counter then begins a new life above its \
@@ -25,6 +30,12 @@ With --since, name when the copy at hand was made, rather earlier than later. Th
 counter would have given in the time since then, at the highest rate that the copy has on record: what its life gave \
 until then, or what its ceiling was raised ahead for. 10000 at least. It knows nothing of a sequence that was begun, or \
 became many times faster, after the copy: then name --bump. Where nothing on record gives a rate it is refused.
+
+Marks say how far the ledger has been: each store bears one, and each data directory. A store whose mark can't be read is \
+named before anything is done, and the command is refused, unless --without names its slot. Data directories of servers on \
+other hosts can't be read from here; where there may be any, that is said too. After --bump and --since no mark that was not read \
+stops anything, however high it is: the version goes far above. (So let N count what was given under it, too.) After --moved \
+a higher one that comes back stops everything again, for it says that the data was not the newest state.
 
 Raw ids and numbers: a raw id is what the counter of one slot gives. It becomes 2^m numbers (m: memory_bits), and \
 a sequence has a counter in each of the 2^n slots (n: shard_bits). So N numbers of one sequence are at most \
@@ -70,6 +81,9 @@ pub(crate) struct Recover {
     /// Do what --since has worked out
     #[arg(long, requires = "since")]
     yes: bool,
+    /// A slot whose store can't be read, and does not come back before this is done
+    #[arg(long, value_name = "SLOT")]
+    without: Vec<SlotIndex>,
 }
 
 impl Recover {
@@ -80,9 +94,13 @@ impl Recover {
         let loss = self.bump.map_or(Loss::Moved, Loss::Bump);
         let desk = match loss {
             Loss::Moved => cluster.desk().await?,
-            Loss::Bump(_) => cluster.desk_after_loss().await?,
+            Loss::Bump(_) => cluster.desk_after_loss(&self.slots()).await?,
         };
-        go_on(cluster, &desk, loss, None).await
+        self.go_on(cluster, &desk, loss, None).await
+    }
+
+    fn slots(&self) -> BTreeSet<SlotIndex> {
+        self.without.iter().copied().collect()
     }
 
     async fn work_out(&self, cluster: &Cluster, since: &str) -> Result<(), Failure> {
@@ -94,47 +112,60 @@ impl Recover {
         let desk = cluster.desk().await?;
         let estimate = desk.loss_since(since_ms, ahead).await?;
         if self.yes {
-            return go_on(cluster, &desk, Loss::Bump(estimate.bump), Some(&estimate)).await;
+            return self.go_on(cluster, &desk, Loss::Bump(estimate.bump), Some(&estimate)).await;
         }
+        let marks = desk.marks().await;
         if cluster.json() {
-            return output::json(&serde_json::json!({ "estimate": estimate, "done": null }));
+            let said = serde_json::json!({ "estimate": estimate, "marks": marks, "done": null });
+            return output::json(&said);
         }
         let mut lines = worked_out(&estimate);
+        lines.extend(marks.lines(Loss::Bump(estimate.bump)));
         lines.push(format!(
             "nothing was done: `sequent recover --bump {}` does it, or the same command with --yes",
             estimate.bump
         ));
         output::lines(lines)
     }
+
+    /// Names the loss, and lists what the ledger knows afterwards.
+    async fn go_on(
+        &self,
+        cluster: &Cluster,
+        desk: &Desk,
+        loss: Loss,
+        estimate: Option<&LossEstimate>,
+    ) -> Result<(), Failure> {
+        if let Some(estimate) = estimate.filter(|_| !cluster.json()) {
+            // Before it is done: who reads it may want to know even if it breaks off.
+            output::lines(worked_out(estimate))?;
+        }
+        let marks = desk.marks().await;
+        foretell(cluster, &marks, loss);
+        let done = desk.recover_without(loss, &self.slots()).await?;
+        let known = desk.list().await;
+        if cluster.json() {
+            let sequences = known.as_ref().ok();
+            let mut said = serde_json::json!({ "done": done, "marks": marks, "sequences": sequences });
+            if let Some(estimate) = estimate {
+                said["estimate"] = serde_json::json!(estimate);
+            }
+            output::json(&said)?;
+        } else {
+            output::lines([done])?;
+            if let Ok(known) = &known {
+                output::lines(listed(known))?;
+            }
+        }
+        known.map(drop).map_err(Failure::from)
+    }
 }
 
-/// Names the loss, and lists what the ledger knows afterwards.
-async fn go_on(
-    cluster: &Cluster,
-    desk: &Desk,
-    loss: Loss,
-    estimate: Option<&LossEstimate>,
-) -> Result<(), Failure> {
-    if let Some(estimate) = estimate.filter(|_| !cluster.json()) {
-        // Before it is done: who reads it may want to know even if it breaks off.
-        output::lines(worked_out(estimate))?;
+/// What is not seen, before anything is done.
+fn foretell(cluster: &Cluster, marks: &MarksReport, loss: Loss) {
+    if !cluster.json() {
+        marks.lines(loss).iter().for_each(|line| output::say(line));
     }
-    let done = desk.recover(loss).await?;
-    let known = desk.list().await;
-    if cluster.json() {
-        let sequences = known.as_ref().ok();
-        let mut said = serde_json::json!({ "done": done, "sequences": sequences });
-        if let Some(estimate) = estimate {
-            said["estimate"] = serde_json::json!(estimate);
-        }
-        output::json(&said)?;
-    } else {
-        output::lines([done])?;
-        if let Ok(known) = &known {
-            output::lines(listed(known))?;
-        }
-    }
-    known.map(drop).map_err(Failure::from)
 }
 
 /// How a bump came about.

@@ -45,3 +45,26 @@ fn what_nothing_on_record_can_tell_is_refused() {
     place.run(&["recover", "--yes"]).refused(2, &["--since"]);
     place.run(&["recover", "--since", &now(), "--bump", "5"]).refused(2, &["--bump"]);
 }
+
+#[test]
+fn what_can_t_be_read_is_said_before_anything_is_done_and_must_be_named() {
+    let place = Place::with_cluster();
+    place.numbers(&["next", "order", "-n", "40"]);
+    std::fs::remove_file(place.path("sequent-data/shard-2.db")).unwrap();
+    let unread = |found: &serde_json::Value| found["marks"]["unread"][0]["slot"].clone();
+    let looked = place.run(&["recover", "--since", &now()]);
+    assert!(looked.out.contains("slot 2: its mark can't be read: "), "{looked:?}");
+    assert_eq!(unread(&place.json(&["recover", "--since", &now(), "--json"])), 2);
+    for loss in [&["--moved"][..], &["--bump", "100"]] {
+        let args = [&["recover"], loss].concat();
+        place.run(&args).refused(3, &["slot 2: ", "`--without 2`", "nothing was done"]);
+        let refused = place.run(&[&args[..], &["--json"]].concat()).error();
+        assert!(refused["message"].as_str().unwrap().contains("`--without 2`"), "{refused}");
+    }
+    place.run(&["recover", "--moved", "--without", "7"]).refused(3, &["--without is 7", "0 to 3"]);
+    let done = place.run(&["recover", "--bump", "100", "--without", "2"]);
+    assert!(done.code == Some(0) && done.err.contains("slot 2: its mark can't be read: "), "{done:?}");
+    let done = place.json(&["recover", "--bump", "100", "--without", "2", "--json"]);
+    assert!(unread(&done) == 2 && done["done"].is_string(), "{done}");
+    assert!(place.numbers(&["next", "order"])[0] > 45);
+}

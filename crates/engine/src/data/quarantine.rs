@@ -7,7 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use sequent_core::{ErrorKind, Event, SlotIndex, ledger::Word, ledger::WordVerb};
+use sequent_core::{ErrorKind, Event, Key, SlotIndex, ledger::Word, ledger::WordVerb};
 
 use crate::report::QuarantineReport;
 
@@ -45,7 +45,7 @@ impl Quarantine {
             at_ms,
             kind: kind.as_str().to_owned(),
             detail: detail.clone(),
-            advice: advice(*slot, *kind, key.as_str()),
+            advice: advice(*slot, (*kind, detail), key),
         };
         if let Err(error) = self.append(&note) {
             tracing::warn!(%error, "a quarantined counter can't be noted in the data directory");
@@ -109,8 +109,14 @@ impl Quarantine {
     }
 }
 
-fn advice(slot: SlotIndex, kind: ErrorKind, key: &str) -> String {
+fn advice(slot: SlotIndex, (kind, detail): (ErrorKind, &str), key: &Key) -> String {
     let cell = match kind {
+        // Its cell may be all that knows how far it was.
+        ErrorKind::Leapt if detail.contains(sequent_guard::UNKNOWN_COUNTER) => format!(
+            "where the ledger was lost, the value is right: leave the cell as it is, and `sequent advance {} TO --leap`, TO \
+             at least the highest number of it that was given; otherwise find out who set it",
+            key.sequence()
+        ),
         ErrorKind::Leapt => format!(
             "find out who set it; in the store of slot {slot} set the cell of key {key} back to the value before, or \
              delete it (it then goes on above its ceiling)"
@@ -123,7 +129,6 @@ fn advice(slot: SlotIndex, kind: ErrorKind, key: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sequent_core::Key;
 
     fn event(slot: SlotIndex, key: &str, found: u64) -> Event {
         let key = Some(Key::from_stored(key));

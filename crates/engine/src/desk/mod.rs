@@ -7,6 +7,7 @@ mod resting;
 mod since;
 mod taking_up;
 mod trouble;
+mod unread;
 
 use std::{sync::Arc, time::Duration};
 
@@ -29,6 +30,7 @@ use crate::{
 };
 
 pub use since::{BUMP_MAX, LossEstimate, Pace as CounterPace};
+pub use unread::{MarksReport, UnreadMark};
 
 /// An operator's word about a slot, before the ledger has dated it.
 #[derive(Debug, Clone, PartialEq, Eq)]

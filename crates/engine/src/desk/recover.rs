@@ -1,19 +1,43 @@
 //! The way back after a loss that an operator names.
 
-use std::sync::Arc;
+use std::collections::BTreeSet;
 
-use sequent_core::{MarkPlace, SlotIndex, SourceError, Store, ledger::Loss};
+use sequent_core::{MarkPlace, SlotIndex, SourceError, ledger::Loss};
 
-use super::Desk;
+use super::{Desk, unread::check_named};
 use crate::{OpenError, data::Unjudged};
 
 impl Desk {
     /// Names the loss after which this cluster may go on: every counter then opens a new life above its ceiling.
     /// No process of the cluster should be running. Returns what was done, for people.
+    ///
+    /// # Errors
+    ///
+    /// As [`recover_without`](Self::recover_without): every shard's mark must be read.
     pub async fn recover(&self, loss: Loss) -> Result<String, OpenError> {
+        self.recover_without(loss, &BTreeSet::new()).await
+    }
+
+    /// The same where a person has said that the marks of some slots can't be read. What that means [`MarksReport`] says.
+    ///
+    /// # Errors
+    ///
+    /// `Refused`, with nothing done, where another slot's mark can't be read; `Recovery` where the shards are another
+    /// ledger's; those of the ledger and the data directory.
+    ///
+    /// [`MarksReport`]: crate::MarksReport
+    pub async fn recover_without(
+        &self,
+        loss: Loss,
+        without: &BTreeSet<SlotIndex>,
+    ) -> Result<String, OpenError> {
         let ground = &self.0;
-        let shards: Vec<(SlotIndex, Arc<dyn Store>)> =
-            ground.shards.iter().map(|shard| (shard.part.slot, Arc::clone(&shard.store))).collect();
+        check_named(without, ground.record.layout.slots())?;
+        let shards = self.stores();
+        let stores: Vec<_> = shards.iter().map(|(_, store)| std::sync::Arc::clone(store)).collect();
+        let belongs = sequent_guard::belongs(&*ground.ledger, &stores, ground.limit).await;
+        belongs.map_err(|error| OpenError::of_source(&error))?;
+        self.marks().await.check(loss, without)?;
         let unjudged = ground.home.as_deref().map(Unjudged);
         let home = unjudged.as_ref().map(|home| home as &dyn MarkPlace);
         let unusable = |error: SourceError| OpenError::of_source(&error);

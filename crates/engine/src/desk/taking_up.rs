@@ -5,10 +5,17 @@
 //! either a shard still bears the stamp of the ledger that is gone, or a shard's mark is above the new one's version. The
 //! command is given once more.
 
-use sequent_core::{ErrorKind, Inspection, Layout, SHARD_BITS_MAX, SourceError, Stamp, ledger::LayoutRecord};
+use std::collections::BTreeSet;
+
+use sequent_core::{
+    ErrorKind, Inspection, Layout, SHARD_BITS_MAX, SlotIndex, SourceError, Stamp, ledger::LayoutRecord,
+};
 use tokio::task::JoinSet;
 
-use super::Desk;
+use super::{
+    Desk,
+    unread::{listed, without_words},
+};
 use crate::{
     OpenError, Options,
     config::{Config, Place},
@@ -26,32 +33,68 @@ impl Desk {
     ///
     /// # Errors
     ///
-    /// Those of [`open`](Self::open); `Refused` where a shard does not answer, or is not of one cluster with the others.
+    /// As [`open_after_loss_without`](Self::open_after_loss_without): every slot's store must tell whose it is.
     pub async fn open_after_loss(config: &Config, options: &Options) -> Result<Self, OpenError> {
+        Self::open_after_loss_without(config, options, &BTreeSet::new()).await
+    }
+
+    /// The same where a person has said that the stores of some slots can't be had. What they gave, the loss that is named
+    /// alone keeps from coming again. What was not seen is said.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`open`](Self::open); `Refused` where the store of another slot is missing, or does not answer, or is not of
+    /// one cluster with the others: no store was changed.
+    pub async fn open_after_loss_without(
+        config: &Config,
+        options: &Options,
+        without: &BTreeSet<SlotIndex>,
+    ) -> Result<Self, OpenError> {
+        let mut unseen = Vec::new();
         if config.ledger.place != Place::Memory {
             let mut files = Files::default();
-            let taken_up = take_up(config, options, &mut files).await;
+            let taken_up = take_up(config, options, (without, &mut unseen), &mut files).await;
             files.leave().await;
             taken_up?;
         }
-        Self::open(config, options).await
+        match Self::open(config, options).await {
+            Err(OpenError::NoCluster(text)) if !unseen.is_empty() => Err(OpenError::Refused(format!(
+                "{text}; no store at hand says whose it is either: bring them back, and give the command once more: {}",
+                unseen.join("; ")
+            ))),
+            opened => opened,
+        }
     }
 }
 
-async fn take_up(config: &Config, options: &Options, files: &mut Files) -> Result<(), OpenError> {
+async fn take_up(
+    config: &Config,
+    options: &Options,
+    (without, unseen): (&BTreeSet<SlotIndex>, &mut Vec<String>),
+    files: &mut Files,
+) -> Result<(), OpenError> {
     // The widest ring's names where the configuration has none of its own: the stamps say how wide it is.
     let widest = Layout::new(SHARD_BITS_MAX, 0).or_else(|_| config.first_layout());
     let widest = widest.map_err(|error| OpenError::Refused(error.to_string()))?;
     let looks = look(config, options, widest, files).await?;
     let stamps = || looks.iter().filter_map(|(_, found)| found.as_ref().ok()?.stamp.clone());
-    let Some(any) = stamps().next() else { return Ok(()) };
+    let Some(any) = stamps().next() else {
+        let silent = looks.iter().filter_map(|(shard, found)| Some((shard.part.slot, found.as_ref().err()?)));
+        unseen.extend(silent.map(|(slot, error)| format!("slot {slot}: {error}")));
+        return Ok(());
+    };
+    let record = LayoutRecord { cluster: any.cluster.clone(), layout: any.layout, epoch: any.epoch };
+    let is_gone = matches!(&config.ledger.place, Place::Sqlite(path) if !path.exists());
+    if is_gone {
+        // Before one is made in its place.
+        check_all_there(config, &record, &looks, without)?;
+    }
     let limit = config.ring.health.attempt_timeout;
     let ledger = stores::ledger(&config.ledger.place, true, &options.env, files)?;
     let unusable = |error: SourceError| OpenError::of_source(&error);
     let id =
         within(limit * FIRST_CALL_FACTOR, "open the ledger", ledger.inspect()).await.map_err(unusable)?.id;
     let Some(gone) = stamps().map(|stamp| stamp.ledger).find(|ledger| *ledger != id) else { return Ok(()) };
-    let record = LayoutRecord { cluster: any.cluster.clone(), layout: any.layout, epoch: any.epoch };
     let held = within(limit, "read the layout", ledger.layout()).await.map_err(unusable)?;
     let rows = within(limit, "read the rows", ledger.list(None, 1)).await.map_err(unusable)?;
     let (_, definitions) =
@@ -61,10 +104,11 @@ async fn take_up(config: &Config, options: &Options, files: &mut Files) -> Resul
         return Ok(());
     }
     let slots = record.layout.slots();
+    check_all_there(config, &record, &looks, without)?.iter().for_each(|line| (options.say)(line));
     let mut to_stamp = Vec::new();
     for (shard, found) in looks.into_iter().filter(|(shard, _)| shard.part.slot < slots) {
         let slot = shard.part.slot;
-        let found = found.map_err(|error| refused(slot, &error.to_string()))?;
+        let Ok(found) = found else { continue };
         let stamp = |ledger| {
             let LayoutRecord { cluster, layout, epoch } = record.clone();
             Stamp { ledger, cluster, layout, slot, epoch }
@@ -80,10 +124,6 @@ async fn take_up(config: &Config, options: &Options, files: &mut Files) -> Resul
             }
         }
     }
-    if config.cluster != record.cluster {
-        let (own, other) = (&config.cluster, &record.cluster);
-        return Err(OpenError::Refused(format!("cluster is {own}: the shards are of cluster {other}")));
-    }
     let founded = within(limit, "write the layout", ledger.found(&record)).await.map_err(unusable)?;
     if founded != record {
         return Err(OpenError::Refused("another process has written another layout meanwhile".to_owned()));
@@ -93,6 +133,59 @@ async fn take_up(config: &Config, options: &Options, files: &mut Files) -> Resul
         within(limit, "stamp the shard", stamped).await.map_err(unusable)?;
     }
     Ok(())
+}
+
+/// Each slot's store must be seen: of one that is not, nobody knows how far its counters were. Returns what is to be said of
+/// those that a person has named, and of empty ones.
+fn check_all_there(
+    config: &Config,
+    record: &LayoutRecord,
+    looks: &[Look],
+    without: &BTreeSet<SlotIndex>,
+) -> Result<Vec<String>, OpenError> {
+    if config.cluster != record.cluster {
+        let (own, other) = (&config.cluster, &record.cluster);
+        return Err(OpenError::Refused(format!("cluster is {own}: the shards are of cluster {other}")));
+    }
+    let parts = config.shards_of(record.layout);
+    let mut unseen: Vec<(SlotIndex, String)> = Vec::new();
+    let mut empty = Vec::new();
+    for slot in 0..record.layout.slots() {
+        let look = looks.iter().find(|(shard, _)| shard.part.slot == slot);
+        match (look, parts.iter().find(|part| part.slot == slot)) {
+            (Some((_, Ok(found))), _) if found.stamp.is_none() && !found.has_cells => empty.push(slot),
+            (Some((_, Ok(_))), _) => {}
+            (Some((_, Err(error))), _) => unseen.push((slot, error.to_string())),
+            (None, Some(part)) => unseen.push((slot, format!("{} is not there", part.place))),
+            (None, None) => unseen.push((slot, "the configuration names no store for it".to_owned())),
+        }
+    }
+    let shown = |unseen: &[(SlotIndex, String)]| {
+        unseen.iter().map(|(slot, cause)| format!("slot {slot}: {cause}")).collect::<Vec<_>>().join("; ")
+    };
+    let unnamed: Vec<_> = unseen.iter().filter(|(slot, _)| !without.contains(slot)).cloned().collect();
+    if !unnamed.is_empty() {
+        let words = without_words(unnamed.iter().map(|(slot, _)| *slot));
+        return Err(OpenError::Refused(format!(
+            "the ledger was lost, and not every store can be seen, which alone still knows how far its counters were: {}; \
+             no store was changed; bring them back, and give the command once more; or, where they can't be had, add \
+             `{words}`, with N at least the highest raw id that any counter of theirs has reached: a number above N would \
+             come again",
+            shown(&unnamed)
+        )));
+    }
+    let mut lines = Vec::new();
+    if !unseen.is_empty() {
+        lines.push(format!(
+            "not seen, so that N alone keeps what they gave from coming again: {}",
+            shown(&unseen)
+        ));
+    }
+    if !empty.is_empty() {
+        let slots = listed(empty.into_iter());
+        lines.push(format!("empty, so that N alone keeps what they gave from coming again: slots {slots}"));
+    }
+    Ok(lines)
 }
 
 /// Looks at each shard that is there; all at once.
@@ -119,7 +212,7 @@ async fn look(
     Ok(looks)
 }
 
-fn refused(slot: sequent_core::SlotIndex, cause: &str) -> OpenError {
+fn refused(slot: SlotIndex, cause: &str) -> OpenError {
     let error = SourceError::new(
         ErrorKind::Refused,
         format!(

@@ -1,11 +1,11 @@
 //! Files that vanish, go back, or are copied: no number twice, or a refusal.
 
-use std::{fs, path::Path};
+use std::{collections::BTreeSet, fs, path::Path};
 
 use sequent_core::{SequenceName, ledger::Loss};
-use sequent_engine::{Desk, Engine, Options, Reason, report::ShardReport};
+use sequent_engine::{Desk, Engine, NextRequest, Options, Reason, report::ShardReport};
 
-use super::{Place, once, take};
+use super::{Place, listening, once, take};
 
 fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
@@ -100,9 +100,16 @@ async fn a_ledger_lost_without_a_copy_is_followed_by_an_empty_one_and_repeats_no
     fs::remove_file(place.file("shard-2.db")).unwrap();
     let error = place.refused().await;
     assert!(error.contains("sequent recover --bump N"), "{error}");
+    let (options, said) = listening();
+    let error = Desk::open_after_loss(&place.config(), &options).await.err().unwrap().to_string();
+    for words in ["slot 2: ", "shard-2.db is not there", "`--without 2`", "no store was changed"] {
+        assert!(error.contains(words), "{words}: {error}");
+    }
+    assert!(place.refused().await.contains("sequent recover --bump N"), "as it was before");
+    let named = BTreeSet::from([2]);
     let taken_up = || async {
         let config = place.config();
-        Desk::open_after_loss(&config, &Options::default()).await.unwrap()
+        Desk::open_after_loss_without(&config, &options, &named).await.unwrap()
     };
     // Cut off before the loss was named: the shards' marks keep everybody from a ledger that knows nothing.
     taken_up().await.close().await;
@@ -111,11 +118,47 @@ async fn a_ledger_lost_without_a_copy_is_followed_by_an_empty_one_and_repeats_no
     assert_eq!(error.reason(), Reason::RecoveryRequired, "{error}");
     engine.shutdown().await;
     let desk = taken_up().await;
+    assert!(said.lock().unwrap().iter().any(|line| line.contains("not seen") && line.contains("slot 2: ")));
     desk.recover(Loss::Bump(100)).await.unwrap();
     desk.close().await;
     for _ in 0..2 {
         given.extend(place.take("order", 50).await);
     }
+    let total = given.len();
+    given.sort_unstable();
+    given.dedup();
+    assert_eq!((given.len(), total), (150, 150), "no number twice");
+}
+
+#[tokio::test]
+async fn a_counter_that_was_advanced_far_before_the_ledger_was_lost_goes_on_by_the_advice_that_is_given() {
+    let place = Place::new();
+    let mut given = place.take("order", 50).await;
+    let engine = place.open().await.unwrap();
+    engine.advance(&NextRequest::new("order").unwrap(), 1_000_000_000_000, true).await.unwrap();
+    engine.shutdown().await;
+    given.extend(place.take("order", 50).await);
+    lose_the_ledger(&place);
+    let desk = Desk::open_after_loss(&place.config(), &Options::default()).await.unwrap();
+    desk.recover(Loss::Bump(1000)).await.unwrap();
+    desk.close().await;
+    let engine = place.open().await.unwrap();
+    let error = take(&engine, "order", 1).await.unwrap_err();
+    let detail = error.detail().unwrap();
+    assert!(detail.contains("`sequent advance order TO --leap`"), "{detail}");
+    let quarantined: Vec<_> =
+        engine.status().await.shards.into_iter().flat_map(|shard| shard.quarantined).collect();
+    assert_eq!(quarantined.len(), 4);
+    for found in &quarantined {
+        assert!(!found.advice.contains("delete"), "the cell is all that knows: {}", found.advice);
+        assert!(found.advice.contains("`sequent advance order TO --leap`"), "{}", found.advice);
+    }
+    engine.shutdown().await;
+    let highest = *given.iter().max().unwrap();
+    let engine = place.open().await.unwrap();
+    engine.advance(&NextRequest::new("order").unwrap(), highest, true).await.unwrap();
+    given.extend(take(&engine, "order", 50).await.unwrap());
+    engine.shutdown().await;
     let total = given.len();
     given.sort_unstable();
     given.dedup();
@@ -167,6 +210,37 @@ async fn an_older_ledger_gives_nothing_before_recovery() {
     let desk = Desk::open(&place.config(), &Options::default()).await.unwrap();
     desk.recover(Loss::Bump(100)).await.unwrap();
     desk.close().await;
+    above(&place, &mut highest, 5).await;
+}
+
+#[tokio::test]
+async fn a_recovery_names_the_shard_that_it_cannot_read_and_does_nothing_unless_a_person_does() {
+    let place = Place::new();
+    let mut highest = 0;
+    above(&place, &mut highest, 5).await;
+    fs::copy(place.file("ledger.db"), place.file("older")).unwrap();
+    place.take("other", 8).await;
+    above(&place, &mut highest, 5).await;
+    fs::rename(place.file("older"), place.file("ledger.db")).unwrap();
+    fs::rename(place.file("shard-2.db"), place.file("aside")).unwrap();
+    for loss in [Loss::Moved, Loss::Bump(100)] {
+        let desk = Desk::open(&place.config(), &Options::default()).await.unwrap();
+        let marks = desk.marks().await;
+        assert_eq!(marks.unread.iter().map(|mark| mark.slot).collect::<Vec<_>>(), [2]);
+        assert!(!marks.others && marks.absent.is_empty() && marks.lines(loss).len() == 2, "{marks:?}");
+        let error = desk.recover(loss).await.unwrap_err().to_string();
+        for words in ["slot 2: ", "`--without 2`", "nothing was done"] {
+            assert!(error.contains(words), "{words}: {error}");
+        }
+        assert!(desk.recover_without(loss, &BTreeSet::from([2, 4])).await.is_err(), "no such slot");
+        assert!(desk.trouble().await.is_some(), "nothing was done");
+        desk.close().await;
+    }
+    let desk = Desk::open(&place.config(), &Options::default()).await.unwrap();
+    desk.recover_without(Loss::Bump(100), &BTreeSet::from([2])).await.unwrap();
+    desk.close().await;
+    above(&place, &mut highest, 5).await;
+    fs::rename(place.file("aside"), place.file("shard-2.db")).unwrap();
     above(&place, &mut highest, 5).await;
 }
 

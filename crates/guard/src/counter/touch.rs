@@ -27,6 +27,9 @@ const DUELS_MAX: u32 = 3;
 /// counter is.
 const PREREAD_MAX: Duration = Duration::from_secs(5);
 
+/// How it is said that a counter far on has no row: a ledger that was lost, or a hand that set the cell.
+pub const UNKNOWN_COUNTER: &str = "the ledger has no row of this counter";
+
 /// The row of a counter as it was read with the others of its key.
 pub(super) struct Preread {
     pub(super) row: Row,
@@ -49,6 +52,7 @@ impl Guarded {
             // What the ledger has permitted above all that was reported.
             let permitted =
                 row.as_ref().map_or(0, |row| leap::left_ahead(row.base.max(row.seen), row.ceiling));
+            let is_known = row.is_some();
             if let Some(row) = row.filter(|row| self.names(row, &store, &ledger)) {
                 let refused = self.state().refused == Some(row.life);
                 if !refused {
@@ -66,11 +70,26 @@ impl Guarded {
                 Err(error) if matches!(error.kind(), ErrorKind::Reborn | ErrorKind::Regressed) => {
                     last = Some(overtaken(&error));
                 }
+                Err(error) if error.kind() == ErrorKind::Leapt && !is_known => {
+                    return Err(self.unknown(&error));
+                }
                 Err(error) => return Err(error),
             }
         }
         Err(last
             .unwrap_or_else(|| SourceError::new(ErrorKind::Contended, "a first touch began again too often")))
+    }
+
+    /// A leap of a counter without a row: where the ledger was lost, it is the cell that is right.
+    fn unknown(&self, error: &SourceError) -> SourceError {
+        let Counter { slot, key } = &self.counter;
+        let context = format!(
+            "{}; {UNKNOWN_COUNTER}: where the ledger was lost, the value is right, and its cell must stay: `sequent advance {} \
+             TO --leap`, TO at least the highest number of it that was given, then `sequent rescue {slot} --why TEXT`",
+            error.context(),
+            key.sequence(),
+        );
+        SourceError::new(ErrorKind::Leapt, context)
     }
 
     /// The counter's row, the incarnation of the ledger that holds it, and the ledger's clock.

@@ -17,5 +17,6 @@ mod opening;
 mod order;
 mod queued;
 mod reach;
+mod recover;
 mod refused;
 mod resize;

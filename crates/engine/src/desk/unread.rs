@@ -1,0 +1,131 @@
+//! What a recovery can't see: marks out of reach, said before anything is done.
+
+use std::{collections::BTreeSet, path::PathBuf, sync::Arc};
+
+use sequent_core::{SlotIndex, Store, ledger::Loss};
+use serde::Serialize;
+
+use super::Desk;
+use crate::OpenError;
+
+/// The marks that a recovery reads, and those that it can't: each of them says how far the ledger has been.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct MarksReport {
+    /// The data directory whose mark is read; those of servers on other hosts can't be.
+    pub data_directory: PathBuf,
+    /// Whether there may be data directories of other hosts: the ledger is on a server.
+    pub others: bool,
+    /// Slots whose stores can't be read.
+    pub unread: Vec<UnreadMark>,
+    /// Slots of the ring for which the configuration names no store.
+    pub absent: Vec<SlotIndex>,
+}
+
+/// A store that does not tell its mark.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct UnreadMark {
+    /// The slot.
+    pub slot: SlotIndex,
+    /// Why.
+    pub cause: String,
+}
+
+impl Desk {
+    /// Which marks a recovery reads now, and which it can't. Changes nothing.
+    pub async fn marks(&self) -> MarksReport {
+        let ground = &self.0;
+        let read = sequent_guard::read_marks(&self.stores(), ground.limit).await;
+        let unread = |(slot, error): (SlotIndex, sequent_core::SourceError)| UnreadMark {
+            slot,
+            cause: error.to_string(),
+        };
+        let is_absent = |slot: &SlotIndex| !ground.shards.iter().any(|shard| shard.part.slot == *slot);
+        MarksReport {
+            data_directory: ground.data.clone(),
+            others: ground.is_shared,
+            unread: read.unread.into_iter().map(unread).collect(),
+            absent: (0..ground.record.layout.slots()).filter(is_absent).collect(),
+        }
+    }
+
+    pub(super) fn stores(&self) -> Vec<(SlotIndex, Arc<dyn Store>)> {
+        self.0.shards.iter().map(|shard| (shard.part.slot, Arc::clone(&shard.store))).collect()
+    }
+}
+
+impl MarksReport {
+    /// For people: what is not seen, and what that means where this loss is named.
+    pub fn lines(&self, loss: Loss) -> Vec<String> {
+        let mut lines: Vec<String> = self
+            .unread
+            .iter()
+            .map(|mark| format!("slot {}: its mark can't be read: {}", mark.slot, mark.cause))
+            .collect();
+        if !self.absent.is_empty() {
+            let slots = listed(self.absent.iter().copied());
+            lines.push(format!(
+                "slots for which the configuration names no store, so that no mark of theirs is read: {slots}"
+            ));
+        }
+        if self.others {
+            let read = self.data_directory.display();
+            lines.push(format!(
+                "of data directories only {read} is read: those of servers on other hosts bear marks, too"
+            ));
+        }
+        if !lines.is_empty() {
+            lines.push(meaning(loss).to_owned());
+        }
+        lines
+    }
+
+    /// Refuses where a mark is out of reach that nobody has named.
+    pub(super) fn check(&self, loss: Loss, without: &BTreeSet<SlotIndex>) -> Result<(), OpenError> {
+        let unnamed: Vec<&UnreadMark> =
+            self.unread.iter().filter(|mark| !without.contains(&mark.slot)).collect();
+        if unnamed.is_empty() {
+            return Ok(());
+        }
+        let causes: Vec<String> =
+            unnamed.iter().map(|mark| format!("slot {}: {}", mark.slot, mark.cause)).collect();
+        let words = without_words(unnamed.iter().map(|mark| mark.slot));
+        Err(OpenError::Refused(format!(
+            "the marks of these stores can't be read, and may say how far the ledger has been: {}; nothing was done; bring \
+             them back, and give the command once more; or, where they can't be had, add `{words}`: {}",
+            causes.join("; "),
+            meaning(loss)
+        )))
+    }
+}
+
+/// What it means that a mark is not seen.
+fn meaning(loss: Loss) -> &'static str {
+    match loss {
+        Loss::Bump(_) => {
+            "a mark that is not read stops nothing later, however high it is: so N must count what was given under it, too"
+        }
+        Loss::Moved => {
+            "a mark that is not read and is higher says that this is not the newest state: once it is read, everything stops \
+             again, with RECOVERY_REQUIRED, until `sequent recover --bump N`"
+        }
+    }
+}
+
+/// The options that name these slots.
+pub(super) fn without_words(slots: impl Iterator<Item = SlotIndex>) -> String {
+    slots.map(|slot| format!("--without {slot}")).collect::<Vec<_>>().join(" ")
+}
+
+pub(super) fn listed(slots: impl Iterator<Item = SlotIndex>) -> String {
+    slots.map(|slot| slot.to_string()).collect::<Vec<_>>().join(", ")
+}
+
+/// Refuses a slot that the ring has not.
+pub(super) fn check_named(without: &BTreeSet<SlotIndex>, slots: SlotIndex) -> Result<(), OpenError> {
+    match without.last() {
+        Some(slot) if *slot >= slots => {
+            Err(OpenError::Refused(format!("--without is {slot}: 0 to {} are the ring's slots", slots - 1)))
+        }
+        _ => Ok(()),
+    }
+}

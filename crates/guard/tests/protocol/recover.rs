@@ -1,0 +1,54 @@
+//! A recovery that can't read every mark.
+
+use std::{sync::Arc, time::Duration};
+
+use sequent_core::{ErrorKind, Store as _, ledger::Loss};
+use sequent_guard::Trouble;
+
+use crate::harness::World;
+
+/// Three shards, the third of which bears a mark that no other place has; the ledger goes back, and that shard is away.
+async fn set_back_without_the_shard_that_knows() -> (World, u64) {
+    let world = World::new(3);
+    let server = world.open("server").await;
+    server.take_to(0, 20).await;
+    server.shows_up().await;
+    let copy = world.ledger.snapshot();
+    server.take_to(0, 60).await;
+    let highest = world.highest(0);
+    server.stop().await;
+    world.ledger.restore(copy);
+    let far = world.ledger.snapshot().version() + 1000;
+    let speaks = world.stores[2].inspect().await.unwrap().incarnation;
+    world.stores[2].mark(&speaks, far).await.unwrap();
+    world.stores[2].set_away(true);
+    (world, highest)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_mark_that_a_named_loss_could_not_read_stops_nothing_when_it_returns() {
+    let (world, highest) = set_back_without_the_shard_that_knows().await;
+    let shards: Vec<_> =
+        (0..).zip(&world.stores).map(|(slot, store)| (slot, Arc::new(store.clone()) as _)).collect();
+    let read = sequent_guard::read_marks(&shards, Duration::from_secs(1)).await;
+    assert_eq!(read.unread.iter().map(|(slot, _)| *slot).collect::<Vec<_>>(), [2], "it is said before");
+    world.recover(Loss::Bump(1000)).await;
+    let server = world.open("server").await;
+    assert!(server.take(0, 1).await.unwrap()[0] > highest + 900);
+    world.stores[2].set_away(false);
+    assert!(server.take(2, 1).await.unwrap()[0] > 900, "its mark is met");
+    server.shows_up().await;
+    assert_eq!(server.keeper.trouble(), None);
+    world.open("another").await.take(1, 1).await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_mark_that_was_not_read_still_contradicts_whoever_says_that_nothing_was_lost() {
+    let (world, _) = set_back_without_the_shard_that_knows().await;
+    world.recover(Loss::Moved).await;
+    let server = world.open("server").await;
+    server.take(0, 1).await.unwrap();
+    world.stores[2].set_away(false);
+    assert_eq!(server.take(2, 1).await.unwrap_err().kind(), ErrorKind::LedgerBehind);
+    assert!(matches!(server.keeper.trouble(), Some(Trouble::Behind { .. })), "{:?}", server.keeper.trouble());
+}
