@@ -131,6 +131,16 @@ pub enum Event {
         /// The highest that this cluster can have given.
         permitted: u64,
     },
+    /// A dense counter is behind what this process has given of it: its row was set back, or the ledger went back. It gives
+    /// nothing before a person has acted.
+    DenseBehind {
+        /// The key.
+        key: Key,
+        /// How many numbers of it this process knows to be given.
+        given: u64,
+        /// How many the ledger says.
+        found: u64,
+    },
     /// A key has reached the number from which on its definition asks for a warning.
     NearEnd {
         /// The key.

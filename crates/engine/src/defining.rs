@@ -4,7 +4,7 @@
 use sequent_core::SequenceName;
 use serde::Serialize;
 
-use crate::{Body, Capacity, Engine, OpenError, config::SequencePart};
+use crate::{Body, Capacity, Engine, OpenError, Placement, config::SequencePart};
 
 /// A definition that is in force now.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -37,6 +37,9 @@ impl Engine {
         let inner = &self.0;
         if let Some(trouble) = inner.keeper.trouble() {
             return Err(OpenError::of_source(&trouble.error()));
+        }
+        if body.placement() == Placement::Dense {
+            inner.keeper.may_count().map_err(|error| OpenError::Refused(error.context().to_owned()))?;
         }
         inner.catalog.bring_pending().await?;
         inner.catalog.follow(None).await.map_err(|error| OpenError::of_source(&error))?;

@@ -6,12 +6,12 @@ use std::{
 };
 
 use sequent_buffer::{ReservoirConfig, Setting};
-use sequent_core::{Env, Event, Events, MarkPlace, Rules, SlotIndex, SourceError, Store};
+use sequent_core::{DurabilityClass, Env, Event, Events, MarkPlace, Rules, SlotIndex, SourceError, Store};
 use sequent_guard::{GuardConfig, Keeper, LossPolicy, Opening};
 use sequent_ha::Ring;
 
 use crate::{
-    CreatePolicy, Desk, Engine, OpenError, Options, Pace,
+    CreatePolicy, Desk, Engine, OpenError, Options, Pace, Placement,
     background::begin,
     catalog::{self, Catalog},
     config::{Config, LossWord, Place},
@@ -71,6 +71,10 @@ pub(crate) async fn open(config: Config, options: Options) -> Result<Engine, Ope
     }
     drop(turn);
     let files = ground.files.clone();
+    if let Err(error) = check_dense(&config, &ground).await {
+        files.leave().await;
+        return Err(error);
+    }
     let opened = assemble(&config, options.pace, ground, (memory, alarm)).await;
     if opened.is_err() {
         files.leave().await;
@@ -143,6 +147,20 @@ async fn assemble(
     Ok(Engine(inner))
 }
 
+/// A ledger that may lose what it acknowledged repeats dense numbers after a crash: refused where the configuration has any,
+/// unless it allows that.
+async fn check_dense(config: &Config, ground: &Ground) -> Result<(), OpenError> {
+    let dense = config.sequences.iter().find(|part| part.body.placement() == Placement::Dense);
+    let Some(dense) = dense.filter(|_| !config.ledger.allow_lossy) else { return Ok(()) };
+    let inspection = within(ground.limit, "open the ledger", ground.ledger.inspect()).await;
+    let durability = inspection.map_err(|error| OpenError::of_source(&error))?.durability;
+    if durability.class == DurabilityClass::Durable {
+        return Ok(());
+    }
+    let lossy = sequent_guard::lossy(&durability);
+    Err(OpenError::Refused(format!("sequence {} has placement dense: {lossy}", dense.name)))
+}
+
 /// A marker file that was copied tells that the directory was; one that can't be read says nothing about a ledger that
 /// went back. Neither is a reason to go on.
 async fn check_home(ground: &Ground) -> Result<(), OpenError> {
@@ -181,6 +199,7 @@ fn opening(config: &Config, ground: &Ground, ring: &Ring) -> Opening {
             loss,
             attempt_timeout: ground.limit,
             show_up_every: SHOW_UP_EVERY,
+            lossy_dense: config.ledger.allow_lossy,
         },
         env: ground.env.clone(),
         rules: Rules::ALL,

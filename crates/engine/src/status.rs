@@ -47,7 +47,11 @@ pub(crate) async fn status(engine: &Inner) -> Status {
         shard_bits: record.layout.shard_bits(),
         memory_bits: record.layout.memory_bits(),
         epoch: record.epoch,
-        trouble: keeper.trouble.map(|trouble| trouble.error().to_string()).or(unfit),
+        trouble: keeper
+            .trouble
+            .map(|trouble| trouble.error().to_string())
+            .or_else(|| keeper.dense_behind.first().map(dense_behind))
+            .or(unfit),
         ledger_version: keeper.version,
         ledger_away_ms: keeper.away.map(ms),
         unmarked: keeper.unmarked,
@@ -56,6 +60,13 @@ pub(crate) async fn status(engine: &Inner) -> Status {
         keys: engine.keys.all().into_iter().take(KEYS_SHOWN_MAX).map(key).collect(),
         events: told(&engine.memory.all()),
     }
+}
+
+fn dense_behind((key, given, found): &(Key, u64, u64)) -> String {
+    format!(
+        "{found} numbers of the dense counter {key} are given, says the ledger, and this server knows of {given}: it gives none \
+         before `sequent recover --bump N`"
+    )
 }
 
 fn behind(recent: &Recent) -> Option<BehindReport> {

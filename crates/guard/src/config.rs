@@ -28,6 +28,8 @@ pub struct GuardConfig {
     pub attempt_timeout: Duration,
     /// How often a server shows up at the ledger. Default 2 s.
     pub show_up_every: Duration,
+    /// Whether a ledger that may lose what it acknowledged counts dense numbers: each is marked then. Default: no.
+    pub lossy_dense: bool,
 }
 
 impl Default for GuardConfig {
@@ -37,6 +39,7 @@ impl Default for GuardConfig {
             loss: LossPolicy::Continue,
             attempt_timeout: Duration::from_secs(1),
             show_up_every: Duration::from_secs(2),
+            lossy_dense: false,
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use sequent_core::{DurabilityClass, Incarnation, Life, SlotIndex, ledger::Counter};
+use sequent_core::{DurabilityClass, Incarnation, Key, Life, SlotIndex, ledger::Counter};
 
 use crate::{Trouble, counter::Guarded};
 
@@ -19,6 +19,8 @@ pub struct KeeperStatus {
     pub trouble: Option<Trouble>,
     /// How often a version could be left on no other shard.
     pub unmarked: u64,
+    /// Dense counters that are behind what this process has given: key, how many were given, how many the ledger says.
+    pub dense_behind: Vec<(Key, u64, u64)>,
     /// Each slot's store: its incarnation while it is admitted, and its durability class.
     pub stores: Vec<(SlotIndex, Option<Incarnation>, DurabilityClass)>,
     /// The live counters, at most a thousand.

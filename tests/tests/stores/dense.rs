@@ -1,5 +1,5 @@
-//! Dense numbers on real processes: many callers of two servers, one of which is killed; and a ledger put back to a copy
-//! older than its last mark while every server is stopped.
+//! Dense numbers on real processes: many callers of two servers, one of which is killed; a ledger put back to a copy older
+//! than its last mark while every server is stopped; and one that loses commits, killed and put back under a running server.
 
 use std::sync::Arc;
 
@@ -96,4 +96,72 @@ async fn put_back(ledger: &MariaDb, servers: &[Server; 2], mut highest: u64) {
     let after = servers[0].operate(&["next", "invoice", "-n", "3"]).succeeded().numbers();
     assert!(after[0] > highest, "{after:?} after {highest}");
     assert_eq!(after, (after[0]..after[0] + 3).collect::<Vec<_>>());
+}
+
+/// Nothing is given, however often it is asked for.
+async fn refuses(http: &mut Http) {
+    for _ in 0..3 {
+        let error = http.next_of("invoice", 1).await.unwrap_err();
+        assert!(error.contains("RECOVERY_REQUIRED"), "{error}");
+    }
+}
+
+async fn asks(http: &mut Http, count: u64, last: &mut u64) {
+    for _ in 0..count {
+        let number = http.next_of("invoice", 1).await.unwrap()[0];
+        assert!(number > *last, "{number} after {last}");
+        *last = number;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_ledger_that_loses_commits_is_allowed_by_name_and_what_it_lost_is_given_by_nobody_again() {
+    let ledger = MariaDb::start_with(&[("innodb-flush-log-at-trx-commit", "0")]).await;
+    maria(&ledger, "ledger", "ledger").await;
+    let folder = tempfile::tempdir().unwrap();
+    let mut server = Server::start(&format!("{}allow_lossy = true\n", config(&ledger, folder.path())));
+    let refused = server.operate(&["next", "invoice", "--set", "ledger.allow_lossy=false"]);
+    let words = ["invoice", "ledger is lossy", "innodb_flush_log_at_trx_commit=0", "ledger.allow_lossy = true"];
+    refused.refused(3, &words);
+    let (mut http, mut last) = (Http::connect(server.http()).await.unwrap(), 0);
+    asks(&mut http, 5, &mut last).await;
+    let old = ledger.copy().await;
+    asks(&mut http, 20, &mut last).await;
+    // Killed, and as it was twenty commits before.
+    ledger.restore_from(&old).await;
+    refuses(&mut http).await;
+    assert_eq!(server.look().await.sum("sequent_ledger_behind"), 1, "{}", server.log());
+    assert!(server.log().contains("nothing is opened before `recover`"), "{}", server.log());
+    server.operate(&["next", "invoice"]).refused(3, &["RECOVERY_REQUIRED", "sequent recover"]);
+    server.operate(&["recover", "--bump", "100"]).succeeded();
+    crate::load::until("the server goes on", async || match http.next_of("invoice", 1).await {
+        Ok(numbers) => {
+            assert!(numbers[0] > last, "{numbers:?} after {last}");
+            last = numbers[0];
+            true
+        }
+        Err(_) => false,
+    })
+    .await;
+    set_back_by_hand(&ledger, &server, &mut http, last).await;
+    assert_eq!(server.drain(), Some(0));
+}
+
+/// One row, under the server that counted in it.
+async fn set_back_by_hand(ledger: &MariaDb, server: &Server, http: &mut Http, mut last: u64) {
+    let set = async |to: u64| {
+        ledger.sql(&format!("UPDATE ledger.sequent_dense SET v = {to} WHERE k = 'invoice'")).await;
+    };
+    asks(http, 3, &mut last).await;
+    set(last - 2).await;
+    refuses(http).await;
+    let log = server.log();
+    assert_eq!(log.matches("a dense counter is behind").count(), 1, "told once: {log}");
+    assert!(log.contains(&format!("given={last} found={}", last - 2)), "{log}");
+    let look = server.look().await;
+    assert_eq!(look.at("sequent_guard_violations_total{kind=\"dense_back\"}"), 1, "{log}");
+    assert_eq!(look.sum("sequent_ledger_behind"), 0, "the others go on");
+    assert!(server.ask("/v1/status").await.contains("numbers of the dense counter invoice"), "status says it");
+    set(last).await;
+    asks(http, 3, &mut last).await;
 }

@@ -25,6 +25,8 @@ pub struct LedgerPart {
     pub loss: LossWord,
     /// A person's word that one server alone uses this cluster, so that a ledger in its data directory will do.
     pub single_server: bool,
+    /// A person's word that a ledger which may lose what it acknowledged counts dense numbers all the same.
+    pub allow_lossy: bool,
 }
 
 /// The file's name where nobody says.
@@ -57,10 +59,14 @@ impl LedgerPart {
         let loss = [("continue", LossWord::Continue), ("stop", LossWord::Stop)];
         let loss = section.choice("loss", &loss, 0);
         let single_server = section.switch("single_server", false);
+        let allow_lossy = section.switch("allow_lossy", false);
         section.finish();
         // A place that has a fault is never used; the checks to come meet none of theirs in this one.
         let in_fault = kind.is_none_or(Kind::is_networked) && place.is_none();
         let single_server = single_server || in_fault;
-        Self { place: place.unwrap_or_else(|| Place::Sqlite(FILE.into())), loss, single_server }
+        let place = place.unwrap_or_else(|| Place::Sqlite(FILE.into()));
+        // Of one that is lost with its process another word has been demanded.
+        let allow_lossy = allow_lossy || place == Place::Memory;
+        Self { place, loss, single_server, allow_lossy }
     }
 }

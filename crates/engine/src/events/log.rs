@@ -49,6 +49,14 @@ pub(super) fn log(event: &Event) {
                 "ledger is older than its marks: nothing is opened before `recover`"
             );
         }
+        Event::DenseBehind { key, given, found } => {
+            tracing::error!(
+                %key,
+                given,
+                found,
+                "a dense counter is behind what this server has given: it gives nothing before `recover`"
+            );
+        }
         Event::ClusterBehind { key, above, permitted } => {
             tracing::error!(
                 %key,

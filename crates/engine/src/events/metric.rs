@@ -61,6 +61,7 @@ fn violation(event: &Event) {
             "quarantine"
         }
         Event::LedgerBehind { .. } => "ledger_back",
+        Event::DenseBehind { .. } => "dense_back",
         _ => return,
     };
     metrics::counter!(VIOLATIONS, "kind" => kind).increment(1);

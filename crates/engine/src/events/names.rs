@@ -240,8 +240,8 @@ pub(super) const FAILED: &str = "failed";
 pub(super) const OTHER: &str = "other";
 
 /// What `sequent_guard_violations_total` tells apart.
-pub(super) const VIOLATION_KINDS: [&str; 5] =
-    ["counter_back", "store_back", "ledger_back", "cluster_back", "quarantine"];
+pub(super) const VIOLATION_KINDS: [&str; 6] =
+    ["counter_back", "store_back", "ledger_back", "dense_back", "cluster_back", "quarantine"];
 
 /// The durability classes, for one gauge each.
 pub(super) const CLASSES: [&str; 3] = ["durable", "lossy", "volatile"];

@@ -93,6 +93,13 @@ fn others(event: &Event, of: Of<'_>) -> Option<EventReport> {
             let text = format!("it is at version {version}, and was at {mark}: `sequent recover`");
             of(ERROR, "ledger behind", text)
         }
+        Event::DenseBehind { key, given, found } => {
+            let text = format!(
+                "{found} numbers of the dense counter {key} are given, says the ledger; this server knows of {given}: \
+                 `sequent recover`"
+            );
+            of(ERROR, "dense behind", text)
+        }
         Event::ClusterBehind { key, above, permitted } => {
             let text =
                 format!("a caller of {key} was given {above}, and {permitted} is the highest there can be");

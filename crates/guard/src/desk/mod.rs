@@ -8,7 +8,8 @@ use std::{
 };
 
 use sequent_core::{
-    BoxFuture, Env, ErrorKind, Event, Incarnation, LedgerId, Rule, Rules, SlotIndex, SourceError,
+    BoxFuture, Durability, DurabilityClass, Env, ErrorKind, Event, Incarnation, LedgerId, Rule, Rules,
+    SlotIndex, SourceError,
     ledger::{Answer, Counter, LayoutRecord, Ledger, LedgerInspection, Pass, Reading, ServerId},
 };
 
@@ -18,7 +19,7 @@ mod hearing;
 mod renewal;
 mod trouble;
 
-pub use trouble::{LAYOUT_CHANGED, Trouble};
+pub use trouble::{LAYOUT_CHANGED, Trouble, lossy};
 
 /// Nonces that the ledger may hold: the one acknowledged last, and those of calls whose outcome is unknown since. Where
 /// there are more, the ones in the middle go: the ledger holds the first if it got none of the calls, one of the
@@ -27,6 +28,8 @@ const NONCES_MAX: usize = 16;
 
 struct State {
     incarnation: Incarnation,
+    /// What this run of it says of its settings.
+    durability: Durability,
     nonces: VecDeque<u64>,
     /// The highest that the ledger ever told this server: one that comes back below it went back.
     version: u64,
@@ -96,6 +99,7 @@ impl Desk {
         let id = inspection.id;
         let state = State {
             incarnation: inspection.incarnation,
+            durability: inspection.durability,
             nonces: VecDeque::from([nonce]),
             version: inspection.version,
             heard: inspection.version,
@@ -140,6 +144,20 @@ impl Desk {
     /// How many counters one call of this ledger names.
     pub(crate) fn batch_max(&self) -> usize {
         self.ledger.batch_max().clamp(1, RAISES_MAX)
+    }
+
+    /// How much of what it acknowledges outlives a crash, by its settings when this run of it was met.
+    pub(crate) fn durability(&self) -> DurabilityClass {
+        self.state().durability.class
+    }
+
+    /// Refuses dense numbers of a ledger that may lose what it acknowledged, unless somebody allowed it by name.
+    pub(crate) fn may_count(&self) -> Result<(), SourceError> {
+        let durability = self.state().durability.clone();
+        if self.config.lossy_dense || durability.class == DurabilityClass::Durable {
+            return Ok(());
+        }
+        Err(SourceError::new(ErrorKind::LedgerBehind, lossy(&durability)))
     }
 
     /// The highest version that the ledger told this server.

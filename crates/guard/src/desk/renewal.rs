@@ -1,6 +1,6 @@
 //! A ledger that speaks as another incarnation: which one it is, and whether it can be trusted.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 use sequent_core::{
     ErrorKind, Event, Incarnation, Rule, SourceError,
@@ -10,7 +10,32 @@ use sequent_core::{
 use super::{Desk, Trouble, trouble::LAYOUT_CHANGED};
 use crate::admission::{self, Move};
 
+/// How far above the ledger's version the mark is that accuses it: further than others move it before they hear.
+const ACCUSED_AHEAD: u64 = 1 << 16;
+
 impl Desk {
+    /// What this server has given under another run of the ledger, this run does not know of, and no mark tells: it went back.
+    /// So a mark is left that tells everybody, and the ledger has to speak as another run, at which every server compares.
+    pub(crate) async fn accuse(&self) -> Result<(), SourceError> {
+        let _one_at_a_time = self.writing.lock().await;
+        self.trusted()?;
+        let under = self.incarnation();
+        let (version, mark) = (self.version(), self.version().saturating_add(ACCUSED_AHEAD));
+        // Whatever becomes of the others: this server gives nothing any more.
+        let trouble = Trouble::Behind { version, mark };
+        self.set_trouble(Some(trouble.clone()));
+        if self.marks.leave(mark, &BTreeSet::new()).await.is_err() {
+            self.set_trouble(Some(Trouble::Moved));
+            return self.trusted();
+        }
+        self.renew(&under).await?;
+        if self.trouble().is_none() {
+            // Nobody bears marks.
+            self.set_trouble(Some(trouble));
+        }
+        Ok(())
+    }
+
     /// The ledger is another incarnation than `was`, or went back while it ran: finds out which, and whether it can be
     /// trusted. Callers hold `writing`.
     pub(super) async fn renew(&self, was: &Incarnation) -> Result<(), SourceError> {

@@ -1,9 +1,21 @@
 //! Why a ledger is not to be trusted.
 
-use sequent_core::{ErrorKind, LedgerId, SourceError};
+use sequent_core::{Durability, ErrorKind, LedgerId, SourceError};
 
 /// How the reason begins where the ring is another one by now, or is about to be.
 pub const LAYOUT_CHANGED: &str = "layout changed: ";
+
+/// Why a ledger with these settings gives no dense numbers, and what to do.
+pub fn lossy(durability: &Durability) -> String {
+    let settings: Vec<String> =
+        durability.settings.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    let shown = if settings.is_empty() { String::new() } else { format!(" ({})", settings.join(", ")) };
+    format!(
+        "the ledger is {}{shown}: a crash takes back dense numbers that were given; set what `sequent doctor` says, or allow \
+         it: ledger.allow_lossy = true",
+        durability.class.as_str()
+    )
+}
 
 /// Why nothing may be opened or raised until an operator has named the loss.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,6 +2,8 @@
 //!
 //! Such numbers are in the ledger alone. While they are given, its version goes up every ten seconds and is marked, as for
 //! a raise, before they leave; so a ledger that is restored from a copy older than that gives none before `recover`.
+//! One that may lose what it acknowledged gives them where somebody allowed it by name, and each is marked. What marks can't tell,
+//! whoever gave the numbers remembers (`given.rs`).
 
 use std::{
     collections::BTreeSet,
@@ -10,11 +12,14 @@ use std::{
 };
 
 use sequent_core::{
-    BoxFuture, Env, ErrorKind, Incarnation, Merge, SourceError,
+    BoxFuture, DurabilityClass, Env, ErrorKind, Event, Incarnation, Merge, SourceError,
     ledger::{DenseAsk, DenseTaken},
 };
 
-use super::Keeper;
+use super::{
+    Keeper,
+    given::{Back, Given},
+};
 use crate::desk::Desk;
 
 /// Callers waiting for the next write; further ones wait to get in.
@@ -39,6 +44,7 @@ pub(super) struct Caller {
 pub(super) struct Dense {
     callers: Merge<Caller, Result<DenseTaken, SourceError>>,
     pub(super) renewal: Arc<Renewal>,
+    pub(super) given: Arc<Given>,
 }
 
 /// When the version was marked last for dense numbers.
@@ -79,13 +85,13 @@ impl Renewal {
 impl Dense {
     /// The queue, and what drives it.
     pub(super) fn new(desk: Arc<Desk>, env: Env) -> (Self, BoxFuture<'static, ()>) {
-        let renewal: Arc<Renewal> = Arc::default();
-        let marked = Arc::clone(&renewal);
+        let (renewal, given): (Arc<Renewal>, Arc<Given>) = (Arc::default(), Arc::default());
+        let counting = (desk, env, Arc::clone(&renewal), Arc::clone(&given));
         let (callers, driver) = Merge::new(CALLERS_QUEUED_MAX, CALLERS_MAX, move |callers: Vec<Caller>| {
-            let (desk, env, marked) = (Arc::clone(&desk), env.clone(), Arc::clone(&marked));
-            Box::pin(async move { answer(&desk, &env, &marked, callers).await })
+            let (desk, env, renewal, given) = counting.clone();
+            Box::pin(async move { Counting { desk, env, renewal, given }.answer(callers).await })
         });
-        (Self { callers, renewal }, Box::pin(driver))
+        (Self { callers, renewal, given }, Box::pin(driver))
     }
 }
 
@@ -95,17 +101,28 @@ impl Keeper {
     ///
     /// # Errors
     ///
-    /// `NoWitness` where the ledger is away: what was under way may be burnt. `LedgerBehind` where it went back.
+    /// `NoWitness` where the ledger is away: what was under way may be burnt. `LedgerBehind` where it went back, or has
+    /// given less than this process knows of, or may lose what it acknowledges and nobody allowed that.
     pub async fn count(&self, ask: DenseAsk) -> Result<DenseTaken, SourceError> {
         let shut = || SourceError::new(ErrorKind::NoWitness, "the guard is closed");
         if self.closed.load(Ordering::Relaxed) {
             return Err(shut());
         }
         self.shared.desk.in_reach()?;
+        self.shared.desk.may_count()?;
         let here = Arc::new(());
         let asked = self.dense.callers.ask(Caller { ask, waits: Arc::downgrade(&here) }).await;
         drop(here);
         asked.map_err(|error| shut().because(error))?
+    }
+
+    /// Whether dense numbers are given at all.
+    ///
+    /// # Errors
+    ///
+    /// `LedgerBehind` where the ledger may lose what it acknowledges, and nobody allowed that.
+    pub fn may_count(&self) -> Result<(), SourceError> {
+        self.shared.desk.may_count()
     }
 
     /// Marks what was given since the last mark, where that is `old` enough, so that what nobody takes after is not unmarked
@@ -132,54 +149,84 @@ impl Keeper {
     }
 }
 
-async fn answer(
-    desk: &Desk,
-    env: &Env,
-    renewal: &Renewal,
-    callers: Vec<Caller>,
-) -> Vec<Result<DenseTaken, SourceError>> {
-    let waits: Vec<bool> = callers.iter().map(|caller| caller.waits.strong_count() > 0).collect();
-    let asks: Vec<DenseAsk> =
-        callers.into_iter().zip(&waits).filter(|(_, waits)| **waits).map(|(caller, _)| caller.ask).collect();
-    let gone = || Err(SourceError::new(ErrorKind::NoWitness, "its caller is gone"));
-    if asks.is_empty() {
-        return waits.iter().map(|_| gone()).collect();
-    }
-    let outcome = count(desk, env, renewal, &asks).await;
-    let mut taken = match outcome {
-        Ok(taken) => taken.into_iter().map(Ok).collect::<Vec<_>>().into_iter(),
-        Err(error) => vec![Err(error); asks.len()].into_iter(),
-    };
-    waits.into_iter().map(|waits| waits.then(|| taken.next()).flatten().unwrap_or_else(gone)).collect()
+/// What one write of many callers needs.
+struct Counting {
+    desk: Arc<Desk>,
+    env: Env,
+    renewal: Arc<Renewal>,
+    given: Arc<Given>,
 }
 
-async fn count(
-    desk: &Desk,
-    env: &Env,
-    renewal: &Renewal,
-    asks: &[DenseAsk],
-) -> Result<Vec<DenseTaken>, SourceError> {
-    let mut tries = 0;
-    loop {
-        desk.in_reach()?;
-        let (under, now) = (desk.incarnation(), env.clock.now());
-        let renew = renewal.is_due(&under, now);
-        tries += 1;
-        match write(desk, asks, renew).await {
-            Ok(taken) => {
-                if renew {
-                    renewal.renewed(under, now);
-                } else {
-                    renewal.gave();
-                }
-                return Ok(taken);
-            }
-            Err(error) if error.kind() == ErrorKind::Reborn && tries < TRIES_MAX => {}
-            Err(error) if error.kind() == ErrorKind::Reborn => {
-                return Err(SourceError::new(ErrorKind::NoWitness, "the ledger is restarted").because(error));
-            }
-            Err(error) => return Err(error),
+impl Counting {
+    async fn answer(&self, callers: Vec<Caller>) -> Vec<Result<DenseTaken, SourceError>> {
+        let waits: Vec<bool> = callers.iter().map(|caller| caller.waits.strong_count() > 0).collect();
+        let asks = callers.into_iter().zip(&waits).filter(|(_, waits)| **waits);
+        let asks: Vec<DenseAsk> = asks.map(|(caller, _)| self.given.demanded(caller.ask)).collect();
+        let gone = || Err(SourceError::new(ErrorKind::NoWitness, "its caller is gone"));
+        if asks.is_empty() {
+            return waits.iter().map(|_| gone()).collect();
         }
+        let mut taken = match self.count(&asks).await {
+            Ok(taken) => taken.into_iter(),
+            Err(error) => vec![Err(error); asks.len()].into_iter(),
+        };
+        waits.into_iter().map(|waits| waits.then(|| taken.next()).flatten().unwrap_or_else(gone)).collect()
+    }
+
+    async fn count(&self, asks: &[DenseAsk]) -> Result<Vec<Result<DenseTaken, SourceError>>, SourceError> {
+        let mut tries = 0;
+        loop {
+            self.desk.in_reach()?;
+            self.desk.may_count()?;
+            let (under, now) = (self.desk.incarnation(), self.env.clock.now());
+            let loses = self.desk.durability() != DurabilityClass::Durable;
+            let renew = loses || self.renewal.is_due(&under, now);
+            tries += 1;
+            match write(&self.desk, asks, renew).await {
+                Ok(taken) => {
+                    if renew {
+                        self.renewal.renewed(under.clone(), now);
+                    } else {
+                        self.renewal.gave();
+                    }
+                    return self.judge(asks, taken, &under).await;
+                }
+                Err(error) if error.kind() == ErrorKind::Reborn && tries < TRIES_MAX => {}
+                Err(error) if error.kind() == ErrorKind::Reborn => {
+                    return Err(
+                        SourceError::new(ErrorKind::NoWitness, "the ledger is restarted").because(error)
+                    );
+                }
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// Holds what the ledger answered against what was given. A row that a hand set back stops its counter; a ledger that
+    /// went back is not to be trusted with anything, by anybody.
+    async fn judge(
+        &self,
+        asks: &[DenseAsk],
+        taken: Vec<DenseTaken>,
+        under: &Incarnation,
+    ) -> Result<Vec<Result<DenseTaken, SourceError>>, SourceError> {
+        let mut accused: Option<Back> = None;
+        let judged = asks.iter().zip(taken).map(|(ask, taken)| {
+            let Err(back) = self.given.judge(ask, taken, under) else { return Ok(taken) };
+            if back.is_new {
+                let (key, given, found) = (back.key.clone(), back.given, back.found);
+                self.env.events.emit(Event::DenseBehind { key, given, found });
+            }
+            let error = back.error();
+            if !back.is_row {
+                accused = Some(back);
+            }
+            Err(error)
+        });
+        let judged = judged.collect();
+        let Some(back) = accused else { return Ok(judged) };
+        self.desk.accuse().await?;
+        Err(back.error())
     }
 }
 

@@ -3,6 +3,7 @@
 mod advancing;
 mod asks;
 mod dense;
+mod given;
 mod opening;
 mod reach;
 mod showing_up;
@@ -202,6 +203,7 @@ impl Keeper {
             away: away_since.map(|since| self.shared.env.clock.now().saturating_duration_since(since)),
             trouble: desk.trouble(),
             unmarked: desk.marks.unmarked(),
+            dense_behind: self.dense.given.behind(),
             stores: self
                 .shards
                 .iter()

@@ -3,19 +3,23 @@
 use std::{sync::Arc, time::Duration};
 
 use sequent_core::{
-    ErrorKind, Event, Key, SourceError,
+    DurabilityClass, ErrorKind, Event, Key, SourceError,
     ledger::{DenseAsk, DenseTaken, Loss},
     mark_of,
 };
-use sequent_guard::Trouble;
+use sequent_guard::{GuardConfig, Trouble};
 
-use crate::harness::{Kind, Server, When, World};
+use crate::harness::{Kind, Server, Setup, When, World};
 
 /// Longer than the age of a mark.
 const LATER: Duration = Duration::from_millis(10_050);
 
 async fn count(server: &Server, count: u64) -> Result<u64, SourceError> {
-    let ask = DenseAsk { key: Key::from_stored("invoice"), count, limit: 1 << 40, above: 0 };
+    count_of(server, "invoice", count).await
+}
+
+async fn count_of(server: &Server, key: &str, count: u64) -> Result<u64, SourceError> {
+    let ask = DenseAsk { key: Key::from_stored(key), count, limit: 1 << 40, above: 0 };
     match server.keeper.count(ask).await? {
         DenseTaken::Last(last) => Ok(last),
         other => panic!("{other:?}"),
@@ -162,4 +166,122 @@ async fn who_goes_away_before_the_write_leaves_no_gap() {
     gate.open();
     assert_eq!(first.await.unwrap().unwrap(), 2);
     assert_eq!(count(&server, 1).await.unwrap(), 3);
+}
+
+/// That it gives none before a person has acted.
+async fn refuses(server: &Server) {
+    for _ in 0..2 {
+        let error = count(server, 1).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::LedgerBehind, "{error}");
+    }
+}
+
+fn behinds(server: &Server) -> usize {
+    server.count(|event| matches!(event, Event::DenseBehind { .. }))
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_ledger_that_lost_what_no_mark_tells_is_found_by_whoever_gave_it_and_stops_everybody() {
+    let world = World::new(2);
+    let (server, other) = (world.open("server").await, world.open("other").await);
+    assert_eq!(count(&other, 2).await.unwrap(), 2);
+    assert_eq!(count(&server, 1).await.unwrap(), 3);
+    let copy = world.ledger.snapshot();
+    assert_eq!(count(&server, 5).await.unwrap(), 8);
+    assert_eq!(world.ledger.snapshot().version(), copy.version(), "within the ten seconds of a mark");
+    world.ledger.restore(copy);
+    refuses(&server).await;
+    assert!(matches!(server.keeper.trouble(), Some(Trouble::Behind { .. })));
+    let told = server.events().into_iter().find(|event| matches!(event, Event::DenseBehind { .. }));
+    assert!(matches!(told, Some(Event::DenseBehind { given: 8, found: 3, .. })), "{told:?}");
+    assert_eq!(behinds(&server), 1);
+    let late = world.open("late").await;
+    refuses(&other).await;
+    refuses(&late).await;
+    assert!(server.take(0, 1).await.is_err(), "nothing rests on a ledger that went back");
+    world.recover(Loss::Bump(5)).await;
+    for (server, expected) in [(&server, 9), (&other, 10), (&late, 11)] {
+        server.shows_up().await;
+        assert_eq!(count(server, 1).await.unwrap(), expected);
+    }
+    assert_eq!(server.keeper.status().dense_behind, []);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_loss_that_was_named_too_small_is_found_again() {
+    let world = World::new(2);
+    let server = world.open("server").await;
+    count(&server, 1).await.unwrap();
+    let copy = world.ledger.snapshot();
+    assert_eq!(count(&server, 20).await.unwrap(), 21);
+    world.ledger.restore(copy);
+    refuses(&server).await;
+    world.recover(Loss::Bump(7)).await;
+    server.shows_up().await;
+    refuses(&server).await;
+    assert_eq!(server.keeper.status().dense_behind, [(Key::from_stored("invoice"), 21, 8)]);
+    world.recover(Loss::Bump(13)).await;
+    server.shows_up().await;
+    assert_eq!(count(&server, 1).await.unwrap(), 22);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_row_that_a_hand_set_back_stops_alone_and_uses_up_nothing() {
+    let world = World::new(2);
+    let (server, invoice) = (world.open("server").await, Key::from_stored("invoice"));
+    assert_eq!(count(&server, 9).await.unwrap(), 9);
+    assert_eq!(count_of(&server, "order", 4).await.unwrap(), 4);
+    assert!(world.ledger.set_dense(&invoice, 5));
+    refuses(&server).await;
+    assert_eq!((behinds(&server), server.keeper.trouble()), (1, None));
+    assert_eq!(server.keeper.status().dense_behind, [(invoice.clone(), 9, 5)]);
+    assert_eq!(count_of(&server, "order", 1).await.unwrap(), 5, "another counter goes on");
+    assert!(server.take(0, 1).await.is_ok());
+    assert_eq!(
+        world.ledger.snapshot().dense(Some("invoice"), 1)[0].value,
+        5,
+        "what is refused uses up nothing"
+    );
+    assert!(world.ledger.set_dense(&invoice, 9));
+    assert_eq!(count(&server, 1).await.unwrap(), 10);
+    assert_eq!(server.keeper.status().dense_behind, []);
+}
+
+/// A world whose ledger may lose what it acknowledged.
+fn lossy() -> World {
+    World::of(Kind { ledger: DurabilityClass::Lossy, ..Kind::default() })
+}
+
+fn allowed() -> Setup {
+    Setup { config: GuardConfig { lossy_dense: true, ..GuardConfig::default() }, ..Setup::default() }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_ledger_that_may_lose_what_it_acknowledged_counts_only_where_that_is_allowed() {
+    let world = lossy();
+    let server = world.open("server").await;
+    refuses(&server).await;
+    let error = count(&server, 1).await.unwrap_err().to_string();
+    assert!(error.contains("the ledger is lossy") && error.contains("ledger.allow_lossy = true"), "{error}");
+    assert_eq!(server.wires.ledger.calls("count"), 0);
+    assert!(server.take(0, 1).await.is_ok(), "others are safe by their ceilings and marks");
+    let server = world.open_as("allowed", allowed()).await;
+    assert_eq!(count(&server, 1).await.unwrap(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_ledger_that_may_lose_what_it_acknowledged_has_each_write_marked() {
+    let world = lossy();
+    let (server, other) = (world.open_as("server", allowed()).await, world.open_as("other", allowed()).await);
+    for expected in 1..=5 {
+        assert_eq!(count(&server, 1).await.unwrap(), expected);
+        assert_eq!(marked(&world).await, world.ledger.snapshot().version());
+    }
+    let copy = world.ledger.snapshot();
+    assert_eq!(count(&server, 1).await.unwrap(), 6);
+    server.kill();
+    world.ledger.restore(copy);
+    // Neither has given what was lost.
+    refuses(&other).await;
+    refuses(&*world.open_as("late", allowed()).await).await;
 }

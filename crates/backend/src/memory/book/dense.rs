@@ -31,6 +31,11 @@ impl Book {
         taken
     }
 
+    /// Sets what a counter has given, as a hand in the data would. Whether there is such a counter.
+    pub(crate) fn set_dense(&mut self, key: &sequent_core::Key, value: u64) -> bool {
+        self.dense.get_mut(key).map(|held| held.0 = value).is_some()
+    }
+
     /// The dense counters of a sequence's keys, or of all, at most `most`, ascending.
     pub fn dense(&self, sequence: Option<&str>, most: usize) -> Vec<DenseRow> {
         let asked = self.dense.iter().filter(|(key, _)| sequence.is_none_or(|name| key.sequence() == name));

@@ -80,6 +80,11 @@ impl MemoryLedger {
         self.held().book.set_ceiling(counter, ceiling)
     }
 
+    /// Sets what a dense counter has given as a hand in the data would. Whether there is such a counter.
+    pub fn set_dense(&self, key: &sequent_core::Key, value: u64) -> bool {
+        self.held().book.set_dense(key, value)
+    }
+
     /// Restarts intact, as a new incarnation.
     pub fn restart(&self) {
         self.held().rebear();

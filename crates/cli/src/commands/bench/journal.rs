@@ -131,6 +131,9 @@ fn describe_ledger(event: &Event) -> Option<Description> {
         Event::LedgerBehind { version, mark } => {
             ("ledger behind", None, None, format!("version {version}, marked {mark}"))
         }
+        Event::DenseBehind { key, given, found } => {
+            ("dense behind", None, None, format!("key {key}: {given} given, {found} found"))
+        }
         Event::Unwitnessed { slot, count } => {
             ("unwitnessed", Some(*slot), None, format!("{count} raw ids above the ceiling"))
         }

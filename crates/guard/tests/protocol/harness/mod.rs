@@ -40,6 +40,8 @@ pub(crate) struct World {
 pub(crate) struct Kind {
     pub(crate) slots: SlotIndex,
     pub(crate) class: DurabilityClass,
+    /// The ledger's.
+    pub(crate) ledger: DurabilityClass,
     /// Whether other tasks run in the middle of each call.
     pub(crate) yields: bool,
     pub(crate) rules: Rules,
@@ -48,7 +50,8 @@ pub(crate) struct Kind {
 
 impl Default for Kind {
     fn default() -> Self {
-        Self { slots: 2, class: DurabilityClass::Durable, yields: false, rules: Rules::ALL, seed: 1 }
+        let durable = DurabilityClass::Durable;
+        Self { slots: 2, class: durable, ledger: durable, yields: false, rules: Rules::ALL, seed: 1 }
     }
 }
 
@@ -78,8 +81,8 @@ impl World {
             if kind.yields { store.yielding() } else { store }.posing_as(kind.class)
         };
         let stores = (0..kind.slots).map(store).collect();
-        let ledger = MemoryLedger::with_rules(Arc::clone(&shared), &entropy, kind.rules)
-            .posing_as(DurabilityClass::Durable);
+        let ledger =
+            MemoryLedger::with_rules(Arc::clone(&shared), &entropy, kind.rules).posing_as(kind.ledger);
         let ledger = if kind.yields { ledger.yielding() } else { ledger };
         let (home, numbers, rules) = (Arc::default(), Arc::default(), kind.rules);
         Self { clock, stores, ledger, home, numbers, rules, entropy }
