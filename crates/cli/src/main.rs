@@ -12,6 +12,7 @@ mod failure;
 mod listening;
 mod logging;
 mod output;
+mod peers;
 mod presence;
 mod remote;
 mod runtime;

@@ -11,6 +11,7 @@ use std::{
 };
 
 use sequent_core::{Entropy as _, OsEntropy};
+use sequent_engine::config::Config;
 use serde::{Deserialize, Serialize};
 
 /// The folder in a data directory.
@@ -57,6 +58,36 @@ fn reach(listener: SocketAddr) -> String {
     format!("http://{}", SocketAddr::new(ip, listener.port()))
 }
 
+/// Of which cluster a server is: with a configuration each, servers of several may share a directory.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Of {
+    /// Its name.
+    pub(crate) cluster: String,
+    /// Whether it is the one that is there without a configuration file.
+    pub(crate) embedded: bool,
+}
+
+impl Of {
+    /// The cluster that a configuration is about.
+    pub(crate) fn config(config: &Config) -> Self {
+        Self { cluster: config.cluster.to_string(), embedded: config.embedded }
+    }
+
+    /// What servers were of that did not say so yet.
+    fn unsaid() -> Self {
+        Self { cluster: "embedded".to_owned(), embedded: true }
+    }
+}
+
+/// What a server leaves in the directory.
+#[derive(Debug, Serialize, Deserialize)]
+struct Announced {
+    #[serde(flatten)]
+    addresses: Addresses,
+    #[serde(default = "Of::unsaid")]
+    of: Of,
+}
+
 /// Servers at work on a data directory.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Found {
@@ -77,12 +108,13 @@ pub(crate) struct Presence {
 }
 
 impl Presence {
-    /// Says where this process serves.
-    pub(crate) fn announce(data: &Path, addresses: &Addresses) -> io::Result<Self> {
+    /// Says where this process serves, and of which cluster it is.
+    pub(crate) fn announce(data: &Path, of: &Of, addresses: &Addresses) -> io::Result<Self> {
         let folder = data.join(FOLDER);
         fs::create_dir_all(&folder)?;
         sweep(&folder);
-        let (identity, text) = (identify(&folder)?, serde_json::to_vec(addresses)?);
+        let announced = Announced { addresses: *addresses, of: of.clone() };
+        let (identity, text) = (identify(&folder)?, serde_json::to_vec(&announced)?);
         for _ in 0..TRIES {
             // Not the process's number: in containers, all of them are 1.
             let path = folder.join(format!("{:016x}.json", OsEntropy.bits()));
@@ -110,11 +142,13 @@ impl Drop for Presence {
     }
 }
 
-/// The servers at work on a data directory; `None` where nobody serves.
-pub(crate) fn servers(data: &Path) -> Option<Found> {
+/// The servers of a cluster that are at work on a data directory; `None` where nobody serves.
+pub(crate) fn servers(data: &Path, of: &Of) -> Option<Found> {
     let folder = data.join(FOLDER);
     let identity = fs::read_to_string(folder.join(IDENTITY)).ok()?;
-    let servers: Vec<Addresses> = files(&folder).into_iter().filter_map(|path| alive(&path)).collect();
+    let announced = files(&folder).into_iter().filter_map(|path| alive(&path));
+    let servers: Vec<Addresses> =
+        announced.filter(|found| found.of == *of).map(|found| found.addresses).collect();
     (!servers.is_empty()).then_some(Found { servers, identity })
 }
 
@@ -136,7 +170,7 @@ fn identify(folder: &Path) -> io::Result<String> {
     fs::read_to_string(place)
 }
 
-fn alive(path: &Path) -> Option<Addresses> {
+fn alive(path: &Path) -> Option<Announced> {
     let file = File::open(path).ok()?;
     match file.try_lock_shared() {
         Err(TryLockError::WouldBlock) => {}
@@ -172,19 +206,38 @@ mod tests {
         Addresses { grpc: grpc.parse().unwrap(), http: other, admin: other }
     }
 
+    fn own() -> Of {
+        Of { cluster: "shop".to_owned(), embedded: false }
+    }
+
+    #[test]
+    fn servers_of_another_cluster_are_left_alone() {
+        let data = tempfile::tempdir().unwrap();
+        let here = addresses("127.0.0.1:7420");
+        let _presence = Presence::announce(data.path(), &own(), &here).unwrap();
+        for other in [
+            Of { cluster: "bank".to_owned(), ..own() },
+            // A configuration may bear the name that there is without one.
+            Of { embedded: true, ..own() },
+        ] {
+            assert_eq!(servers(data.path(), &other), None, "{other:?}");
+        }
+        assert_eq!(servers(data.path(), &own()).unwrap().servers, [here]);
+    }
+
     #[test]
     fn servers_are_found_while_they_live() {
         let data = tempfile::tempdir().unwrap();
-        assert_eq!(servers(data.path()), None);
+        assert_eq!(servers(data.path(), &own()), None);
         let here = addresses("127.0.0.1:7420");
-        let presence = Presence::announce(data.path(), &here).unwrap();
-        let found = servers(data.path()).unwrap();
+        let presence = Presence::announce(data.path(), &own(), &here).unwrap();
+        let found = servers(data.path(), &own()).unwrap();
         assert_eq!((&found.servers[..], found.identity.as_str()), (&[here][..], presence.identity()));
-        let other = Presence::announce(data.path(), &addresses("127.0.0.1:7430")).unwrap();
+        let other = Presence::announce(data.path(), &own(), &addresses("127.0.0.1:7430")).unwrap();
         assert_eq!(other.identity(), presence.identity());
-        assert_eq!(servers(data.path()).unwrap().servers.len(), 2);
+        assert_eq!(servers(data.path(), &own()).unwrap().servers.len(), 2);
         drop((presence, other));
-        assert_eq!(servers(data.path()), None);
+        assert_eq!(servers(data.path(), &own()), None);
     }
 
     #[test]
@@ -193,11 +246,11 @@ mod tests {
         let left = data.path().join(FOLDER).join("4000000.json");
         fs::create_dir_all(left.parent().unwrap()).unwrap();
         fs::write(&left, serde_json::to_vec(&addresses("127.0.0.1:9")).unwrap()).unwrap();
-        assert_eq!(servers(data.path()), None);
+        assert_eq!(servers(data.path(), &own()), None);
         let here = addresses("127.0.0.1:7420");
-        let _presence = Presence::announce(data.path(), &here).unwrap();
+        let _presence = Presence::announce(data.path(), &own(), &here).unwrap();
         assert!(!left.exists());
-        assert_eq!(servers(data.path()).unwrap().servers, [here]);
+        assert_eq!(servers(data.path(), &own()).unwrap().servers, [here]);
     }
 
     #[test]

@@ -9,7 +9,7 @@ use sequent_engine::Reason;
 use crate::{
     cluster::Cluster,
     failure::Failure,
-    presence::{self, Found},
+    presence::{self, Found, Of},
 };
 
 /// The word for servers of which none answers; the table of reasons has none, since no server can say it.
@@ -61,10 +61,13 @@ impl Where {
         if cluster.is_configured() || !config.embedded {
             return Ok(Servers::None);
         }
-        Ok(presence::servers(&config.data).map_or(Servers::None, |Found { servers, identity }| {
-            let urls: Vec<String> = servers.iter().map(presence::Addresses::reach).collect();
-            Servers::Found { urls: urls.join(","), identity }
-        }))
+        Ok(presence::servers(&config.data, &Of::config(&config)).map_or(
+            Servers::None,
+            |Found { servers, identity }| {
+                let urls: Vec<String> = servers.iter().map(presence::Addresses::reach).collect();
+                Servers::Found { urls: urls.join(","), identity }
+            },
+        ))
     }
 }
 

@@ -6,7 +6,12 @@ use sequent_engine::{
     doctor::{self, Checkup, Finding, PlaceReport, Site},
 };
 
-use crate::{cluster::Cluster, failure::Failure, output};
+use crate::{
+    cluster::Cluster,
+    failure::Failure,
+    output,
+    peers::{Peers, Said},
+};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -18,6 +23,8 @@ Reads each store and the ledger, all at once, each within ten seconds, beside se
 settings by which a crash loses what was acknowledged, evictions and times to live, auto_increment_*, the \
 user's rights, each counter against its ceiling, the ledger's marks, versions, clocks. It takes no number and \
 changes nothing; the databases themselves hold it to that, where they can.
+
+The servers of this cluster that run on the data directory are asked for what they see; who of them did not answer is said.
 
 Severities: error (something can repeat or lose numbers as it is now), warning (nothing repeats, but something \
 does not serve, leaves numbers out, or is open to more people than it should be), info.
@@ -36,11 +43,24 @@ pub(crate) struct Doctor {
 
 impl Doctor {
     pub(crate) async fn run(self, cluster: &Cluster) -> Result<(), Failure> {
-        let checkup = doctor::examine(&cluster.config()?, &crate::cluster::options()?).await?;
+        let peers = Peers::of(cluster, None)?;
+        let (config, options) = (cluster.config()?, crate::cluster::options()?);
+        let (checkup, said) = tokio::join!(doctor::examine(&config, &options), peers.ask());
+        let checkup = checkup?;
         if cluster.json() {
-            output::json(&checkup)?;
+            let mut report = serde_json::to_value(&checkup)
+                .map_err(|error| Failure::failed(format!("the report can't be written as JSON: {error}")))?;
+            report["servers"] = said.iter().map(Said::as_json).collect();
+            output::json(&report)?;
         } else {
-            output::lines(self.text(&checkup))?;
+            let mut lines = self.text(&checkup);
+            let summary = lines.pop();
+            if !self.quiet || said.iter().any(|said| said.silence().is_some()) {
+                lines.extend(peers.told(&said));
+                lines.push(String::new());
+            }
+            lines.extend(summary);
+            output::lines(lines)?;
         }
         verdict(&checkup)
     }

@@ -6,7 +6,10 @@ use std::{io, net::SocketAddr, path::PathBuf, time::SystemTime};
 
 use clap::Args;
 use sequent_core::{Clock, SystemClock};
-use sequent_engine::{Engine, Pace, config::Config};
+use sequent_engine::{
+    Engine, Pace,
+    config::{Config, Place},
+};
 use sequent_server::{Descriptors, Dials, Listeners, Recorder, Serving, run};
 use tokio::{
     net::TcpListener,
@@ -18,7 +21,7 @@ use crate::{
     failure::Failure,
     listening::listen,
     output,
-    presence::{Addresses, Presence},
+    presence::{Addresses, Of, Presence},
 };
 use room::Room;
 
@@ -111,10 +114,13 @@ fn announce(cluster: &Cluster, config: &Config, listeners: &Listeners) -> Result
     let addresses =
         Addresses { grpc: of(&listeners.grpc)?, http: of(&listeners.http)?, admin: of(&listeners.admin)? };
     // Before the addresses are printed: whoever read them may rely on being found.
-    let presence = config.embedded.then(|| Presence::announce(&config.data, &addresses)).transpose();
+    // What lives in the memory of this process is nobody else's: no command is about it.
+    let is_shared = config.ledger.place != Place::Memory;
+    let announce = || Presence::announce(&config.data, &Of::config(config), &addresses);
+    let presence = is_shared.then(announce).transpose();
     let presence = presence.unwrap_or_else(|error| {
         let data = config.data.display();
-        tracing::warn!(%data, %error, "other commands won't find this server: they open the files themselves");
+        tracing::warn!(%data, %error, "other commands won't find this server: they look at stores and ledger themselves");
         None
     });
     if cluster.json() {

@@ -5,14 +5,19 @@ mod watch;
 use std::time::{Duration, UNIX_EPOCH};
 
 use clap::Args;
-use sequent_core::ledger::WordVerb;
+use sequent_core::{Layout, ledger::WordVerb};
 use sequent_engine::{
-    Desk,
+    Desk, OpenError,
     report::{Cause, QuarantineReport, ShardReport},
 };
 
 use super::word;
-use crate::{cluster::Cluster, failure::Failure, output};
+use crate::{
+    cluster::Cluster,
+    failure::Failure,
+    output,
+    peers::{Peers, Said},
+};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -20,6 +25,7 @@ Examples:
   sequent shards --json
   sequent shards --watch                                as a server at work here sees them, every second
   sequent shards --watch --admin http://10.0.0.7:7423   as that server does
+  sequent shards --config /etc/sequent.toml --data /var/lib/sequent
 
 Opens the store of each slot itself, so it shows what this process finds now, whatever others have evicted; \
 and the operators' words in force, from the ledger. It takes no number.
@@ -27,6 +33,12 @@ and the operators' words in force, from the ledger. It takes no number.
 States: open (the store can serve), new (not used yet), evicted (it could serve; an operator's word keeps it out), \
 draining, drained (the same by `sequent drain`; drained once no server can have an ask of it under way), \
 unreachable, refused (a person must mend it), empty (no store in this slot).
+
+Then the servers of this cluster that run on the data directory are asked for what they see: their slots out of the \
+rotation with causes, and who of them did not answer. Servers on other machines are not looked for: name one with --admin.
+
+While the ledger is away the slots are those of the configuration, each looked at by itself; operators' words are then \
+what servers still know of them.
 
 Below the table: counters (a key in a slot) from which nothing is taken, because a process of this directory found \
 a value that nothing follows, or one that goes back again and again; with what to do. `sequent rescue` clears them. \
@@ -46,39 +58,75 @@ pub(crate) struct Shards {
     /// Look again every second, until ctrl-c
     #[arg(long)]
     watch: bool,
-    /// Watch the server with this admin listener [default: one that runs on the data directory]
-    #[arg(long, value_name = "URL", requires = "watch")]
+    /// Ask the server with this admin listener [default: those of this cluster that run on the data directory]
+    #[arg(long, value_name = "URL")]
     admin: Option<String>,
 }
 
 impl Shards {
     pub(crate) async fn run(self, cluster: &Cluster) -> Result<(), Failure> {
+        let peers = Peers::of(cluster, self.admin.as_deref())?;
         if self.watch {
-            return watch::watch(cluster, self.admin.as_deref()).await;
+            return watch::watch(cluster, &peers).await;
         }
-        let desk = cluster.desk().await?;
-        let mut slots = desk.shards().await;
-        slots.iter_mut().for_each(obey);
-        let trouble = desk.trouble().await;
-        show(cluster, &desk, &slots)?;
+        let (looked, said) = tokio::join!(Looked::take(cluster), peers.ask());
+        let looked = looked?;
+        show(cluster, &looked, &peers, &said)?;
         // What was found is shown; a cluster that may give nothing fails all the same.
-        trouble.map_or(Ok(()), |error| Err(error.into()))
+        looked.trouble.map_or(Ok(()), Err)
     }
 }
 
-fn show(cluster: &Cluster, desk: &Desk, slots: &[ShardReport]) -> Result<(), Failure> {
+/// What was found at the stores.
+struct Looked {
+    layout: Option<Layout>,
+    slots: Vec<ShardReport>,
+    /// What keeps the ledger from being read, for the table.
+    ledger: Option<String>,
+    trouble: Option<Failure>,
+}
+
+impl Looked {
+    /// A look at each store: by what the ledger says, or by the configuration alone while it is away.
+    async fn take(cluster: &Cluster) -> Result<Self, Failure> {
+        let (config, options) = (cluster.config()?, crate::cluster::options()?);
+        let desk = match Desk::open(&config, &options).await {
+            Ok(desk) => desk,
+            Err(away @ OpenError::Unavailable(_)) => {
+                let slots = Desk::shards_without_ledger(&config, &options).await?;
+                let ledger = Some(format!("{}: {away}", config.ledger.place));
+                return Ok(Self { layout: None, slots, ledger, trouble: Some(away.into()) });
+            }
+            Err(other) => return Err(other.into()),
+        };
+        let mut slots = desk.shards().await;
+        slots.iter_mut().for_each(obey);
+        let trouble = desk.trouble().await;
+        let ledger = trouble.as_ref().map(|error| format!("{}: {error}", config.ledger.place));
+        Ok(Self { layout: Some(desk.layout()), slots, ledger, trouble: trouble.map(Failure::from) })
+    }
+}
+
+fn show(cluster: &Cluster, looked: &Looked, peers: &Peers, said: &[Said]) -> Result<(), Failure> {
+    let Looked { layout, slots, ledger, .. } = looked;
     if cluster.json() {
-        let layout = desk.layout();
         return output::report(&serde_json::json!({
-            "shard_bits": layout.shard_bits(),
-            "memory_bits": layout.memory_bits(),
+            "shard_bits": layout.map(Layout::shard_bits),
+            "memory_bits": layout.map(Layout::memory_bits),
+            "ledger": { "fault": ledger },
             "slots": slots,
+            "servers": said.iter().map(Said::as_json).collect::<Vec<_>>(),
         }));
     }
     let rows: Vec<_> = slots.iter().map(row).collect();
     let mut lines = output::table(&["slot", "state", "store", "durability", "place", "cause"], &rows);
+    if let Some(fault) = ledger {
+        lines.extend([String::new(), format!("ledger  {fault}")]);
+    }
     lines.extend(quarantined(slots.iter().flat_map(|slot| &slot.quarantined)));
     lines.extend(slots.iter().filter_map(resting));
+    lines.push(String::new());
+    lines.extend(peers.told(said));
     output::lines(lines)
 }
 

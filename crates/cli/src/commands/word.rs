@@ -5,8 +5,20 @@ use std::time::{Duration, UNIX_EPOCH};
 use clap::Args;
 use sequent_core::{Clock, SlotIndex, SystemClock, ledger::WordVerb};
 use sequent_engine::{Saying, report::WordReport};
+use serde_json::{Value, json};
 
-use crate::{cluster::Cluster, failure::Failure, output};
+use crate::{
+    cluster::Cluster,
+    failure::Failure,
+    output,
+    peers::{Peers, Said},
+};
+
+/// Every server that reaches the ledger has heard of a word two seconds after it; and one more to answer.
+const HEARD_WITHIN: Duration = Duration::from_secs(3);
+
+/// Between two looks at a server that has not obeyed yet.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 /// The longest `--why` and `--who`, in bytes: a sentence for a table, not a report.
 const TEXT_MAX: usize = 500;
@@ -42,10 +54,80 @@ pub(super) async fn say(
         return Err(Failure::argument("slot", slot, format!("0 to {} are allowed", slots - 1)));
     }
     let said = desk.say(&Saying { slot, verb, who, why, until_ms }).await?;
+    let peers = Peers::of(cluster, None)?;
+    let heard = obeyed(&peers, slot, verb).await;
     if cluster.json() {
-        return output::report(&serde_json::json!({ "slot": slot, "word": said }));
+        let servers: Vec<Value> = heard.iter().map(|said| heard_as_json(said, slot, verb)).collect();
+        return output::report(&json!({ "slot": slot, "word": said, "servers": servers }));
     }
-    output::lines([format!("slot {slot}: {}", sentence(&said))])
+    let mut lines = vec![format!("slot {slot}: {}", sentence(&said))];
+    lines.extend(heard.iter().map(|said| heard_line(said, slot, verb)));
+    output::lines(lines)
+}
+
+/// Asks the servers at work until each obeys or does not answer, for as long as a server may take to hear of a word.
+async fn obeyed(peers: &Peers, slot: SlotIndex, verb: WordVerb) -> Vec<Said> {
+    let looks = async {
+        loop {
+            let said = peers.ask().await;
+            let waits = |said: &Said| said.status().is_some_and(|status| !obeys(status, slot, verb));
+            if !said.iter().any(waits) {
+                return said;
+            }
+            tokio::time::sleep(LOOK_EVERY).await;
+        }
+    };
+    match tokio::time::timeout(HEARD_WITHIN, looks).await {
+        Ok(said) => said,
+        Err(_) => peers.ask().await,
+    }
+}
+
+/// Whether the slot is where the word puts it. After a rescue it is so once it serves: its store may not be able to.
+fn obeys(status: &Value, slot: SlotIndex, verb: WordVerb) -> bool {
+    let state = state_of(status, slot);
+    match verb {
+        WordVerb::Evict => matches!(state, "evicted" | "quarantined"),
+        WordVerb::Drain => matches!(state, "draining" | "drained" | "quarantined"),
+        WordVerb::Rescue => state == "live",
+    }
+}
+
+fn state_of(status: &Value, slot: SlotIndex) -> &str {
+    let shards = status["shards"].as_array().into_iter().flatten();
+    let found = shards.filter(|shard| shard["slot"] == slot).find_map(|shard| shard["state"].as_str());
+    found.unwrap_or("unknown")
+}
+
+fn heard_line(said: &Said, slot: SlotIndex, verb: WordVerb) -> String {
+    let admin = said.admin();
+    match said.status() {
+        None => {
+            let error = said.silence().unwrap_or_default();
+            format!("server {admin} did not answer: {error}; it obeys once it reaches the ledger")
+        }
+        Some(status) if obeys(status, slot, verb) => {
+            format!("server {admin} obeys: slot {slot} is {}", state_of(status, slot))
+        }
+        Some(status) => {
+            let within = HEARD_WITHIN.as_secs();
+            let state = state_of(status, slot);
+            format!(
+                "server {admin}: slot {slot} is {state} {within} s after the word: `sequent shards` says why"
+            )
+        }
+    }
+}
+
+fn heard_as_json(said: &Said, slot: SlotIndex, verb: WordVerb) -> Value {
+    let admin = said.admin();
+    match said.status() {
+        None => json!({ "admin": admin, "answered": false, "error": said.silence() }),
+        Some(status) => {
+            let (state, obeys) = (state_of(status, slot), obeys(status, slot, verb));
+            json!({ "admin": admin, "answered": true, "obeys": obeys, "state": state })
+        }
+    }
 }
 
 /// The word as people read it.
@@ -101,5 +183,21 @@ mod tests {
         let expected = "evict, said by ann@ops at 2023-11-14T22:13:20Z, until another word: disk swap";
         assert_eq!(sentence(&said), expected);
         assert_eq!(time(u64::MAX), "18446744073709551615 ms after 1970");
+    }
+    #[test]
+    fn a_server_obeys_once_the_slot_is_where_the_word_puts_it() {
+        let status = |state: &str| json!({ "shards": [{ "slot": 0, "state": "live" }, { "slot": 1, "state": state }] });
+        for (verb, state, is_there) in [
+            (WordVerb::Evict, "evicted", true),
+            (WordVerb::Evict, "live", false),
+            (WordVerb::Drain, "draining", true),
+            (WordVerb::Drain, "drained", true),
+            (WordVerb::Drain, "evicted", false),
+            (WordVerb::Rescue, "live", true),
+            (WordVerb::Rescue, "probation", false),
+        ] {
+            assert_eq!(obeys(&status(state), 1, verb), is_there, "{verb:?} {state}");
+        }
+        assert_eq!(state_of(&status("live"), 7), "unknown");
     }
 }

@@ -13,6 +13,7 @@ mod listening;
 mod logs;
 mod numbers;
 mod operators;
+mod peers;
 mod place;
 mod recover;
 mod refusals;

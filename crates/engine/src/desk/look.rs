@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use sequent_core::{
-    ErrorKind, Inspection, SlotIndex, SourceError, Stamp,
+    ErrorKind, Inspection, SequenceName, SlotIndex, SourceError, Stamp,
     ledger::{Word, WordVerb},
 };
 use tokio::task::JoinSet;
@@ -27,7 +27,8 @@ impl Desk {
         let words = within(self.limit(), "read the words", self.ledger().words()).await.unwrap_or_default();
         let mut looks = JoinSet::new();
         for shard in &self.0.shards {
-            looks.spawn(look(shard.clone(), self.0.stamp(shard.part.slot), self.limit()));
+            let whose = Whose::Stamped(self.0.stamp(shard.part.slot));
+            looks.spawn(look(shard.clone(), whose, self.limit()));
         }
         let mut reports = looks.join_all().await;
         let taken: Vec<SlotIndex> = reports.iter().map(|report| report.slot).collect();
@@ -76,10 +77,28 @@ fn word_about(words: &[Word], slot: SlotIndex) -> Option<crate::report::WordRepo
     words.iter().find(|word| word.slot == slot).map(report_word)
 }
 
-async fn look(shard: Shard, expected: Stamp, limit: Duration) -> ShardReport {
+/// Whose a store must be.
+pub(super) enum Whose {
+    /// It bears this stamp, or none yet.
+    Stamped(Stamp),
+    /// It is of this cluster, and in its own slot: more can't be told without the ledger.
+    Cluster(SequenceName),
+}
+
+impl Whose {
+    /// The stamp that is expected in `slot`, where this one was found.
+    fn expected(self, slot: SlotIndex, found: &Inspection) -> Option<Stamp> {
+        match self {
+            Self::Stamped(stamp) => Some(stamp),
+            Self::Cluster(cluster) => found.stamp.clone().map(|borne| Stamp { cluster, slot, ..borne }),
+        }
+    }
+}
+
+pub(super) async fn look(shard: Shard, whose: Whose, limit: Duration) -> ShardReport {
     let inspected = within(limit, "look", shard.store.inspect()).await;
     let (state, cause) = match &inspected {
-        Ok(inspection) => match judge(inspection, &expected) {
+        Ok(inspection) => match judge(inspection, whose.expected(shard.part.slot, inspection).as_ref()) {
             ("open", _) => write(&shard, inspection, limit).await,
             judged => judged,
         },
@@ -101,8 +120,8 @@ async fn look(shard: Shard, expected: Stamp, limit: Duration) -> ShardReport {
 }
 
 /// Whether a store that answers is the one that belongs here.
-fn judge(inspection: &Inspection, expected: &Stamp) -> (&'static str, Option<Cause>) {
-    match sequent_guard::misfit(inspection, expected) {
+fn judge(inspection: &Inspection, expected: Option<&Stamp>) -> (&'static str, Option<Cause>) {
+    match expected.and_then(|expected| sequent_guard::misfit(inspection, expected)) {
         Some(detail) => ("refused", Some(Cause { kind: ErrorKind::Refused.as_str(), detail })),
         None if inspection.stamp.is_some() => ("open", None),
         None => ("new", None),
@@ -137,7 +156,7 @@ fn found(inspection: Inspection) -> Found {
     }
 }
 
-fn empty(slot: SlotIndex) -> ShardReport {
+pub(super) fn empty(slot: SlotIndex) -> ShardReport {
     ShardReport {
         slot,
         store: "empty",

@@ -1,5 +1,6 @@
 //! What an operator does with a cluster, from its ledger: lists, words, histories, a look at each store.
 
+mod alone;
 mod explain;
 mod look;
 mod recover;

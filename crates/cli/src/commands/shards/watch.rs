@@ -11,7 +11,7 @@ use sequent_engine::Desk;
 use serde_json::{Value, json};
 
 use super::obey;
-use crate::{admin::Admin, cluster::Cluster, failure::Failure, output, presence};
+use crate::{admin::Admin, cluster::Cluster, failure::Failure, output, peers::Peers};
 
 /// From one look to the next.
 const EVERY: Duration = Duration::from_secs(1);
@@ -32,8 +32,8 @@ enum Watched {
 }
 
 /// Shows slots until ctrl-c, or until nobody reads any more.
-pub(super) async fn watch(cluster: &Cluster, admin: Option<&str>) -> Result<(), Failure> {
-    let watched = Watched::pick(cluster, admin).await?;
+pub(super) async fn watch(cluster: &Cluster, peers: &Peers) -> Result<(), Failure> {
+    let watched = Watched::pick(cluster, peers).await?;
     let shown = Shown::new(cluster.json());
     tokio::select! {
         ended = forever(&watched, shown) => ended,
@@ -52,17 +52,15 @@ async fn forever(watched: &Watched, mut shown: Shown) -> Result<(), Failure> {
 }
 
 impl Watched {
-    /// The server that is named; else one that runs on the data directory, where nothing is configured; else the stores.
-    async fn pick(cluster: &Cluster, admin: Option<&str>) -> Result<Self, Failure> {
-        if let Some(named) = admin {
-            return Ok(Self::Server(Admin::named("--admin", named)?));
+    /// The server that is named; else the first that answers of those that run on the data directory; else the stores.
+    async fn pick(cluster: &Cluster, peers: &Peers) -> Result<Self, Failure> {
+        let [first, others @ ..] = peers.admins() else { return Ok(Self::Stores(cluster.desk().await?)) };
+        if !others.is_empty() {
+            let said = peers.ask().await;
+            let answers = said.iter().zip(peers.admins()).find(|(said, _)| said.status().is_some());
+            return Ok(Self::Server(answers.map_or(first, |(_, admin)| admin).clone()));
         }
-        let config = cluster.config()?;
-        let found = (!cluster.is_configured() && config.embedded).then(|| presence::servers(&config.data));
-        match found.flatten().and_then(|found| found.servers.first().map(presence::Addresses::reach_admin)) {
-            Some(address) => Ok(Self::Server(Admin::named("admin", &address)?)),
-            None => Ok(Self::Stores(cluster.desk().await?)),
-        }
+        Ok(Self::Server(first.clone()))
     }
 
     async fn look(&self) -> Value {

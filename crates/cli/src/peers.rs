@@ -1,0 +1,224 @@
+//! Servers at work, asked what they know: a ledger may be away that they still have permits of, and states are theirs.
+
+use std::{path::PathBuf, time::Duration};
+
+use sequent_engine::config::Config;
+use serde_json::{Value, json};
+use tokio::task::JoinSet;
+
+use crate::{
+    admin::Admin,
+    cluster::Cluster,
+    failure::Failure,
+    output,
+    presence::{self, Addresses, Of},
+};
+
+/// The servers that a command asks: those that are named; else those of its cluster that run on its data directory.
+#[derive(Debug, Clone)]
+pub(crate) struct Peers {
+    admins: Vec<Admin>,
+    /// Of which cluster they must be.
+    cluster: String,
+    /// Where they were looked for.
+    data: PathBuf,
+}
+
+/// What a server said, or why it did not.
+#[derive(Debug, Clone)]
+pub(crate) struct Said {
+    admin: String,
+    status: Result<Value, String>,
+}
+
+impl Peers {
+    /// Whom to ask. Touches nothing.
+    pub(crate) fn of(cluster: &Cluster, named: Option<&str>) -> Result<Self, Failure> {
+        Self::of_config(&cluster.config()?, named)
+    }
+
+    fn of_config(config: &Config, named: Option<&str>) -> Result<Self, Failure> {
+        let admins = match named {
+            Some(named) => vec![Admin::named("--admin", named)?],
+            None => found(config)?,
+        };
+        Ok(Self { admins, cluster: config.cluster.to_string(), data: config.data.clone() })
+    }
+
+    /// Each of them, in the order in which they were found.
+    pub(crate) fn admins(&self) -> &[Admin] {
+        &self.admins
+    }
+
+    /// Asks all at once, each for as long as an answer may take.
+    pub(crate) async fn ask(&self) -> Vec<Said> {
+        let mut asked = JoinSet::new();
+        for (at, admin) in self.admins.iter().cloned().enumerate() {
+            let cluster = self.cluster.clone();
+            asked.spawn(async move {
+                let status = admin.status().await.and_then(|status| of_cluster(status, &cluster));
+                (at, Said { admin: admin.address().to_owned(), status })
+            });
+        }
+        let mut said = asked.join_all().await;
+        said.sort_by_key(|(at, _)| *at);
+        said.into_iter().map(|(_, said)| said).collect()
+    }
+
+    /// Who was asked, what each said, and who did not answer.
+    pub(crate) fn told(&self, said: &[Said]) -> Vec<String> {
+        if said.is_empty() {
+            let data = self.data.display();
+            return vec![format!(
+                "servers asked: none, for none of cluster {} runs on {data} (--data); another machine's are not looked for",
+                self.cluster
+            )];
+        }
+        let silent = said.iter().filter(|said| said.status.is_err()).count();
+        let answered = said.len() - silent;
+        let mut lines = vec![format!("servers asked: {}, answered: {answered}", said.len())];
+        lines.extend(said.iter().flat_map(Said::lines));
+        lines
+    }
+}
+
+impl Said {
+    /// What it said, if it did.
+    pub(crate) fn status(&self) -> Option<&Value> {
+        self.status.as_ref().ok()
+    }
+
+    /// Where it is.
+    pub(crate) fn admin(&self) -> &str {
+        &self.admin
+    }
+
+    /// Why it said nothing.
+    pub(crate) fn silence(&self) -> Option<&str> {
+        self.status.as_ref().err().map(String::as_str)
+    }
+
+    /// The same for scripts.
+    pub(crate) fn as_json(&self) -> Value {
+        let Ok(status) = &self.status else {
+            return json!({ "admin": self.admin, "answered": false, "error": self.silence() });
+        };
+        let slots: Vec<Value> = slots(status).map(glance).collect();
+        json!({
+            "admin": self.admin,
+            "answered": true,
+            "phase": status["phase"],
+            "trouble": status["trouble"],
+            "ledger_away_ms": status["ledger_away_ms"],
+            "slots": slots,
+        })
+    }
+
+    fn lines(&self) -> Vec<String> {
+        let status = match &self.status {
+            Ok(status) => status,
+            Err(error) => return vec![format!("  {}  did not answer: {error}", self.admin)],
+        };
+        let stored = || slots(status).filter(|slot| slot["state"] != "empty");
+        let live = stored().filter(|slot| slot["state"] == "live").count();
+        let phase = status["phase"].as_str().unwrap_or("serving");
+        let mut head = vec![format!("  {}  {phase}  {live} of {} live", self.admin, stored().count())];
+        let away = |ms: u64| format!("ledger away for {}", span(ms));
+        head.extend(status["ledger_away_ms"].as_u64().map(away));
+        head.extend(status["trouble"].as_str().map(ToOwned::to_owned));
+        let mut lines = vec![head.join("  ")];
+        lines.extend(stored().filter(|slot| slot["state"] != "live").map(slot_line));
+        lines
+    }
+}
+
+fn found(config: &Config) -> Result<Vec<Admin>, Failure> {
+    let found = presence::servers(&config.data, &Of::config(config));
+    let addresses: Vec<Addresses> = found.map(|found| found.servers).unwrap_or_default();
+    addresses.iter().map(|address| Admin::named("admin", &address.reach_admin())).collect()
+}
+
+/// On a port that was let go anybody may listen by now.
+fn of_cluster(status: Value, cluster: &str) -> Result<Value, String> {
+    match status["cluster"].as_str() {
+        Some(found) if found == cluster => Ok(status),
+        Some(other) => Err(format!("a server of cluster {other} answers there, expected {cluster}")),
+        None => Err("what answers there is no server of sequent".to_owned()),
+    }
+}
+
+fn slots(status: &Value) -> impl Iterator<Item = &Value> {
+    status["shards"].as_array().into_iter().flatten()
+}
+
+/// What of a slot is its server's own.
+fn glance(slot: &Value) -> Value {
+    let fields = ["slot", "state", "cause", "since_ms", "retry_in_ms", "word"];
+    fields
+        .iter()
+        .map(|field| ((*field).to_owned(), slot[*field].clone()))
+        .collect::<serde_json::Map<_, _>>()
+        .into()
+}
+
+/// A slot that does not serve, as its server sees it.
+fn slot_line(slot: &Value) -> String {
+    let since = slot["since_ms"].as_u64().map(|ms| format!(" for {}", span(ms))).unwrap_or_default();
+    let (kind, detail) = (slot["cause"]["kind"].as_str(), slot["cause"]["detail"].as_str());
+    let of = |kind: &str| format!(": {kind}: {}", output::detail(kind, detail.unwrap_or_default()));
+    let cause = kind.map(of).unwrap_or_default();
+    format!("    slot {} {}{since}{cause}", slot["slot"], slot["state"].as_str().unwrap_or_default())
+}
+
+fn span(ms: u64) -> String {
+    humantime::format_duration(Duration::from_millis(ms / 1000 * 1000)).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn peers() -> Peers {
+        Peers { admins: Vec::new(), cluster: "shop".to_owned(), data: "/srv/shop".into() }
+    }
+
+    fn said(status: Result<Value, &str>) -> Said {
+        Said { admin: "127.0.0.1:7423".to_owned(), status: status.map_err(ToOwned::to_owned) }
+    }
+
+    #[test]
+    fn who_was_asked_and_who_did_not_answer_is_told() {
+        let slot = |slot: u8, state: &str, cause: Value| json!({ "slot": slot, "state": state, "cause": cause, "since_ms": 61_500 });
+        let cause = json!({ "kind": "word", "detail": "evict by ann: new disk" });
+        let status = json!({
+            "cluster": "shop", "phase": "serving", "ledger_away_ms": 3200, "trouble": null,
+            "shards": [slot(0, "live", Value::Null), slot(1, "evicted", cause), slot(2, "empty", Value::Null)],
+        });
+        let said = [said(Ok(status)), said(Err("connection refused"))];
+        assert_eq!(
+            peers().told(&said),
+            [
+                "servers asked: 2, answered: 1",
+                "  127.0.0.1:7423  serving  1 of 2 live  ledger away for 3s",
+                "    slot 1 evicted for 1m 1s: word: evict by ann: new disk",
+                "  127.0.0.1:7423  did not answer: connection refused",
+            ]
+        );
+        let said: Vec<Value> = said.iter().map(Said::as_json).collect();
+        assert_eq!((&said[0]["answered"], &said[0]["slots"][1]["state"]), (&true.into(), &"evicted".into()));
+        assert_eq!((&said[1]["answered"], &said[1]["error"]), (&false.into(), &"connection refused".into()));
+    }
+
+    #[test]
+    fn where_nobody_was_found_it_is_said_where_was_looked() {
+        let told = peers().told(&[]);
+        assert!(told[0].contains("none of cluster shop") && told[0].contains("/srv/shop"), "{told:?}");
+    }
+
+    #[test]
+    fn whoever_else_answers_is_not_believed() {
+        let other = json!({ "cluster": "bank" });
+        assert!(of_cluster(other, "shop").unwrap_err().contains("cluster bank"));
+        assert!(of_cluster(json!({}), "shop").unwrap_err().contains("no server"));
+    }
+}
