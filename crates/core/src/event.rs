@@ -98,8 +98,10 @@ pub enum Event {
     },
     /// A new ledger got its layout from this process: the cluster begins here.
     Founded,
-    /// The ledger can't be reached.
+    /// The ledger can't be used.
     LedgerLost {
+        /// Whether it answers, and refuses this server: for the layout that it counts by, its login, a schema.
+        refused: bool,
         /// The cause, for people.
         detail: String,
     },

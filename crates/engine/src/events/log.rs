@@ -39,7 +39,8 @@ pub(super) fn log(event: &Event) {
             );
         }
         Event::Founded => tracing::info!("a new ledger got its layout: the cluster begins here"),
-        Event::LedgerLost { detail } => tracing::error!(detail, "ledger can't be reached"),
+        Event::LedgerLost { refused: true, detail } => tracing::error!(detail, "ledger refuses this server"),
+        Event::LedgerLost { refused: false, detail } => tracing::error!(detail, "ledger can't be reached"),
         Event::LedgerBack { away } => tracing::warn!(away_ms = millis(*away), "ledger answers again"),
         Event::LedgerReborn { was, is } => tracing::info!(%was, %is, "ledger speaks as another incarnation"),
         Event::LedgerBehind { version, mark } => {

@@ -82,7 +82,8 @@ fn slots(event: &Event, of: Of<'_>) -> Option<EventReport> {
 
 fn others(event: &Event, of: Of<'_>) -> Option<EventReport> {
     Some(match event {
-        Event::LedgerLost { detail } => of(ERROR, "ledger lost", detail.clone()),
+        Event::LedgerLost { refused: true, detail } => of(ERROR, "ledger refuses", detail.clone()),
+        Event::LedgerLost { refused: false, detail } => of(ERROR, "ledger lost", detail.clone()),
         Event::LedgerBack { away } => {
             of(WARNING, "ledger back", format!("it answers again, after {}", span(*away)))
         }

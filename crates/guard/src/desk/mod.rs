@@ -36,6 +36,8 @@ struct State {
     /// Up to which version this server has heard what calls moved.
     heard: u64,
     away_since: Option<Instant>,
+    /// Whether it was told of this loss that the ledger answers, and refuses.
+    refused: bool,
     /// One more with each loss and each return; odd while the ledger is away.
     losses: u64,
     trouble: Option<Trouble>,
@@ -104,6 +106,7 @@ impl Desk {
             version: inspection.version,
             heard: inspection.version,
             away_since: None,
+            refused: false,
             losses: 0,
             trouble: None,
             another: None,
@@ -262,9 +265,12 @@ impl Desk {
             }
             Err(error) => {
                 let is_refused = error.kind() == ErrorKind::Refused;
+                if is_refused {
+                    // First: what is told of the loss is why.
+                    self.look_at_the_layout().await;
+                }
                 let outcome = self.outcome(Err(error));
                 if is_refused {
-                    self.look_at_the_layout().await;
                     self.trusted()?;
                 }
                 outcome
@@ -311,14 +317,30 @@ impl Desk {
         })
     }
 
+    /// Told once; and once more where a ledger that was silent answers, and refuses: a person has to act then.
     fn lost(&self, error: &SourceError) {
+        let is_refused = error.kind() == ErrorKind::Refused;
         let mut state = self.state();
-        if state.away_since.is_none() {
+        let is_new = state.away_since.is_none();
+        if is_new {
             state.away_since = Some(self.env.clock.now());
             state.losses += 1;
-            drop(state);
-            self.env.events.emit(Event::LedgerLost { detail: error.to_string() });
         }
+        let is_news = is_new || is_refused && !state.refused;
+        state.refused |= is_refused;
+        drop(state);
+        if is_news {
+            self.env.events.emit(self.loss_of(error));
+        }
+    }
+
+    /// What is told of a ledger that can't be used: one that answers is not away, and may have said why it refuses.
+    fn loss_of(&self, error: &SourceError) -> Event {
+        let refused = error.kind() == ErrorKind::Refused;
+        let relaid = self.trouble().filter(|trouble| refused && matches!(trouble, Trouble::Relaid { .. }));
+        let why = relaid.map(|trouble| trouble.error());
+        let detail = why.as_ref().map_or_else(|| error.to_string(), |why| why.context().to_owned());
+        Event::LedgerLost { refused, detail }
     }
 
     fn offer(&self, next: u64) -> (Incarnation, Vec<u64>) {
@@ -342,6 +364,7 @@ impl Desk {
     /// It has answered: if it was away, that is over.
     fn is_back(&self, mut state: MutexGuard<'_, State>) {
         let Some(since) = state.away_since.take() else { return };
+        state.refused = false;
         state.losses += 1;
         drop(state);
         let away = self.env.clock.now().saturating_duration_since(since);

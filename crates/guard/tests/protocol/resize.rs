@@ -11,8 +11,8 @@ use std::{
 
 use sequent_backend::memory::MemoryStore;
 use sequent_core::{
-    BoxFuture, Clock, DurabilityClass, Entropy, Env, ErrorKind, Events, Layout, MarkPlace, Rules, SlotIndex,
-    SourceError, Store,
+    BoxFuture, Clock, DurabilityClass, Entropy, Env, ErrorKind, Event, Events, Layout, MarkPlace, Rules,
+    SlotIndex, SourceError, Store,
     ledger::{LayoutBook, LayoutRecord, Ledger, Rebased},
 };
 use sequent_guard::{Placed, Progress, Resize, Trouble};
@@ -288,6 +288,15 @@ async fn a_resize_that_has_ended_is_not_done_again() {
     assert_eq!(growth.take_often(&new, 0, 50).await, 50, "its servers go on");
 }
 
+/// What a server was told of its ledger: whether it refuses, and why.
+fn losses(server: &Server) -> Vec<(bool, String)> {
+    let loss = |event| match event {
+        Event::LedgerLost { refused, detail } => Some((refused, detail)),
+        _ => None,
+    };
+    server.events().into_iter().filter_map(loss).collect()
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_grown_ring_goes_on_above_all_that_was_given() {
     let growth = Growth::of(Rules::ALL);
@@ -312,11 +321,16 @@ async fn a_grown_ring_goes_on_above_all_that_was_given() {
     old.shows_up().await;
     let Some(Trouble::Relaid { reason }) = old.keeper.trouble() else { panic!("{:?}", old.keeper.trouble()) };
     assert!(reason.contains("layout changed: the ring was resized to n=1 m=0 (epoch 2)"), "{reason}");
+    assert_eq!(losses(&old), [(true, reason)], "it was never out of reach");
     assert_eq!(growth.take(&old, 0).await.unwrap_err().kind(), ErrorKind::LedgerBehind);
     paused.wires.ledger.mend();
     assert!(growth.take(&paused, 0).await.is_err(), "its cell is closed");
     paused.shows_up().await;
     assert!(matches!(paused.keeper.trouble(), Some(Trouble::Relaid { .. })));
+    // Its calls hung while it slept: what it wakes up to is told all the same.
+    let told = losses(&paused);
+    let Some((true, why)) = told.last() else { panic!("{told:?}") };
+    assert!(why.starts_with("layout changed: ") && told.len() <= 2, "{told:?}");
     assert_eq!(growth.take_often(&paused, 0, 5).await + growth.take_often(&old, 0, 5).await, 0);
     assert_eq!(growth.take_often(&new, 0, 20).await, 20, "whatever they try");
     assert_eq!(*growth.repeats.lock().unwrap(), [""; 0]);

@@ -123,7 +123,9 @@ fn describe(event: &Event) -> Option<Description> {
 
 fn describe_ledger(event: &Event) -> Option<Description> {
     Some(match event {
-        Event::LedgerLost { detail } => ("ledger lost", None, None, detail.clone()),
+        Event::LedgerLost { refused, detail } => {
+            (if *refused { "ledger refuses" } else { "ledger lost" }, None, None, detail.clone())
+        }
         Event::LedgerBack { away } => {
             ("ledger back", None, None, format!("after {}", humantime::format_duration(whole_ms(*away))))
         }
