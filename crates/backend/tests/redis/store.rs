@@ -4,21 +4,24 @@ use std::sync::Arc;
 
 use sequent_backend::redis::RedisStore;
 use sequent_core::{BoxFuture, Key, Store};
-use sequent_testkit::conformance::store::{Mishap, Odd, StoreFixture};
+use sequent_testkit::{
+    conformance::store::{Mishap, Odd, StoreFixture},
+    servers::{RedisServer, SpeaksRedis, ValkeyServer},
+};
 
 use crate::support::{DURABLE, FORGETFUL, Site, USER, cell_name, options, owner};
 
-struct Fixture {
-    site: Site,
+struct Fixture<P: SpeaksRedis> {
+    site: Site<P>,
 }
 
-impl Fixture {
+impl<P: SpeaksRedis> Fixture<P> {
     async fn new(settings: &[(&str, &str)]) -> Self {
-        Self { site: Site::with(settings).await }
+        Self { site: Site::of(settings).await }
     }
 }
 
-impl StoreFixture for Fixture {
+impl<P: SpeaksRedis> StoreFixture for Fixture<P> {
     fn open(&self) -> BoxFuture<'_, Arc<dyn Store>> {
         Box::pin(async { Arc::new(self.site.store()) as Arc<dyn Store> })
     }
@@ -63,10 +66,25 @@ impl StoreFixture for Fixture {
 
 mod forgetful {
     use super::*;
-    sequent_testkit::store_conformance!(Fixture::new(FORGETFUL).await);
+    sequent_testkit::store_conformance!(Fixture::<RedisServer>::new(FORGETFUL).await);
 }
 
 mod durable {
     use super::*;
-    sequent_testkit::store_conformance!(Fixture::new(DURABLE).await);
+    sequent_testkit::store_conformance!(Fixture::<RedisServer>::new(DURABLE).await);
+}
+
+/// The same of Valkey, with what it may forget and what it keeps by itself.
+mod valkey {
+    use super::*;
+    sequent_testkit::store_conformance!(Fixture::<ValkeyServer>::new(FORGETFUL).await);
+
+    #[tokio::test]
+    async fn it_is_told_by_its_name_and_classed_by_its_settings() {
+        for (settings, class) in [(FORGETFUL, "volatile"), (DURABLE, "durable")] {
+            let found = Site::<ValkeyServer>::of(settings).await.store().inspect().await.unwrap();
+            assert!(found.version.starts_with("Valkey "), "{found:?}");
+            assert_eq!(found.durability.class.as_str(), class, "{found:?}");
+        }
+    }
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use sequent_backend::redis::{Owner, RedisOptions, RedisStore};
 use sequent_core::{Block, Cell, ErrorKind, Incarnation, Key, Life, SourceError, Store};
-use sequent_testkit::servers::Redis;
+use sequent_testkit::servers::{RedisLike, RedisServer, Server, SpeaksRedis};
 
 /// The documentation's user.
 pub(crate) const USER: &str = "sequent";
@@ -18,9 +18,9 @@ pub(crate) const DURABLE: &[(&str, &str)] = &[("save", ""), ("appendonly", "yes"
 /// How often the server is asked for what is about to happen: half a minute at least.
 const LOOKS_MAX: usize = 1500;
 
-/// A server of its own.
-pub(crate) struct Site {
-    pub(crate) server: Redis,
+/// A server of its own: Redis, or one that speaks as it does.
+pub(crate) struct Site<P: SpeaksRedis = RedisServer> {
+    pub(crate) server: Server<RedisLike<P>>,
 }
 
 impl Site {
@@ -30,7 +30,13 @@ impl Site {
     }
 
     pub(crate) async fn with(settings: &[(&str, &str)]) -> Self {
-        let site = Self { server: Redis::start_with(settings).await };
+        Self::of(settings).await
+    }
+}
+
+impl<P: SpeaksRedis> Site<P> {
+    pub(crate) async fn of(settings: &[(&str, &str)]) -> Self {
+        let site = Self { server: Server::start_with(settings).await };
         site.let_in().await;
         site
     }

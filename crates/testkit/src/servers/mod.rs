@@ -45,6 +45,6 @@ pub use memcached::{Memcached, MemcachedServer};
 pub use port::Port;
 pub use postgres::{PostgreSql, Postgres};
 pub use program::Program;
-pub use redis::{Redis, RedisServer};
+pub use redis::{Redis, RedisLike, RedisServer, SpeaksRedis, Valkey, ValkeyServer};
 pub use server::{DataCopy, Server};
 pub use sql::Sql;

@@ -1,6 +1,6 @@
-//! Redis, as it comes: snapshots now and then, no log. `appendonly` and `appendfsync` are settings.
+//! Redis and Valkey, as they come: snapshots now and then, no log. `appendonly` and `appendfsync` are settings.
 
-use std::process::Command;
+use std::{marker::PhantomData, process::Command};
 
 use super::{
     engine::{Engine, Place, Signal, says},
@@ -12,16 +12,46 @@ use super::{
 const CLIENT: Program = Program { name: "redis-cli", package: "redis-tools", folders: &[] };
 
 /// A Redis server.
-pub type Redis = Server<RedisServer>;
+pub type Redis = Server<RedisLike<RedisServer>>;
+
+/// A Valkey server.
+pub type Valkey = Server<RedisLike<ValkeyServer>>;
+
+/// A program that is asked, and configured, as Redis is.
+#[derive(Debug)]
+pub struct RedisLike<P>(PhantomData<P>);
+
+/// Which of them.
+pub trait SpeaksRedis: Send + Sync + 'static {
+    /// How messages and folders call it.
+    const NAME: &'static str;
+    /// The program of the server itself.
+    const PROGRAM: Program;
+}
 
 /// Redis's program.
 #[derive(Debug)]
 pub struct RedisServer;
 
-impl Engine for RedisServer {
+/// Valkey's program.
+#[derive(Debug)]
+pub struct ValkeyServer;
+
+impl SpeaksRedis for RedisServer {
     const NAME: &'static str = "redis";
     const PROGRAM: Program = Program { name: "redis-server", package: "redis-server", folders: &[] };
-    const ACCOUNT: &'static str = "redis";
+}
+
+impl SpeaksRedis for ValkeyServer {
+    const NAME: &'static str = "valkey";
+    const PROGRAM: Program = Program { name: "valkey-server", package: "valkey-server", folders: &[] };
+}
+
+impl<P: SpeaksRedis> Engine for RedisLike<P> {
+    const NAME: &'static str = P::NAME;
+    const PROGRAM: Program = P::PROGRAM;
+    /// Their packages name it as they are named.
+    const ACCOUNT: &'static str = P::NAME;
     const STOP: Signal = Signal::TERM;
     const HAS_TEMPLATE: bool = false;
 
@@ -43,7 +73,7 @@ impl Engine for RedisServer {
     }
 }
 
-impl Server<RedisServer> {
+impl<P: SpeaksRedis> Server<RedisLike<P>> {
     /// Its first database.
     pub fn url(&self) -> String {
         format!("redis://{}/0", self.address())

@@ -1,6 +1,8 @@
 //! Redis and memcached: what they forget, and when.
 
-use sequent_testkit::servers::{Engine, Memcached, Redis, Server};
+use sequent_testkit::servers::{
+    Engine, Memcached, RedisLike, RedisServer, Server, SpeaksRedis, ValkeyServer,
+};
 use tokio::{
     io::{AsyncBufReadExt, AsyncWriteExt, BufReader},
     net::TcpStream,
@@ -17,7 +19,16 @@ async fn ask<E: Engine>(server: &Server<E>, line: &str) -> String {
 
 #[tokio::test]
 async fn redis_without_a_log_forgets_at_a_kill_and_with_one_it_does_not() {
-    let server = Redis::start().await;
+    forgets_without_a_log::<RedisServer>().await;
+}
+
+#[tokio::test]
+async fn so_does_valkey() {
+    forgets_without_a_log::<ValkeyServer>().await;
+}
+
+async fn forgets_without_a_log<P: SpeaksRedis>() {
+    let server = Server::<RedisLike<P>>::start().await;
     assert_eq!(ask(&server, "INCR n").await, ":1");
     server.kill().await;
     server.restart().await;
