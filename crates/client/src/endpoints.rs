@@ -27,13 +27,10 @@ pub(crate) struct Endpoints {
 impl Endpoints {
     /// At least one transport. `env` has the clock of timers; its events are taken over.
     pub(crate) fn new(transports: Vec<Arc<dyn Transport>>, health: RingConfig, env: Env) -> Arc<Self> {
-        let addresses: Vec<String> = transports.iter().map(|transport| transport.address()).collect();
-        for address in &addresses {
-            metric::endpoint(address, true);
-        }
-        let clock = Arc::clone(&env.clock);
-        let events = Events::to(move |event| note(&addresses, &event));
         let members = SlotIndex::try_from(transports.len()).unwrap_or(SlotIndex::MAX);
+        (0..members).for_each(|place| metric::endpoint(place, true));
+        let clock = Arc::clone(&env.clock);
+        let events = Events::to(|event| note(&event));
         let failover = Failover::new(members, health, Env { events, ..env });
         let strangers = Arc::new(Strangers::among(transports.len()));
         Arc::new(Self { transports, failover, strangers, clock, attempt: health.attempt_timeout })
@@ -159,11 +156,10 @@ fn word<T>(outcome: &Result<T, Refusal>) -> &'static str {
     }
 }
 
-fn note(addresses: &[String], event: &Event) {
-    let address = |slot: &SlotIndex| addresses.get(usize::from(*slot)).map_or("", String::as_str);
+fn note(event: &Event) {
     match event {
-        Event::Evicted { slot, .. } | Event::Quarantined { slot, .. } => metric::evicted(address(slot)),
-        Event::Rescued { slot, .. } => metric::rescued(address(slot)),
+        Event::Evicted { slot, .. } | Event::Quarantined { slot, .. } => metric::evicted(*slot),
+        Event::Rescued { slot, .. } => metric::rescued(*slot),
         _ => {}
     }
 }

@@ -6,6 +6,7 @@ use std::{
 };
 
 use metrics::{Unit, counter, describe_counter, describe_gauge, describe_histogram, gauge, histogram};
+use sequent_core::SlotIndex;
 
 use crate::{error::Error, transport::Verb};
 
@@ -98,22 +99,23 @@ pub(crate) fn failed(error: &Error) {
     tell(|| counter!(ERRORS, "reason" => error.label()).increment(1));
 }
 
-pub(crate) fn endpoint(address: &str, is_live: bool) {
+/// An endpoint is named by its place in the client's list, from 0: an address would be a label that nothing bounds.
+pub(crate) fn endpoint(place: SlotIndex, is_live: bool) {
     let state = if is_live { 1.0 } else { 0.0 };
     tell(|| {
-        gauge!(STATE, "endpoint" => address.to_owned()).set(state);
+        gauge!(STATE, "endpoint" => place.to_string()).set(state);
         for name in [EVICTIONS, RESCUES] {
-            counter!(name, "endpoint" => address.to_owned()).increment(0);
+            counter!(name, "endpoint" => place.to_string()).increment(0);
         }
     });
 }
 
-pub(crate) fn evicted(address: &str) {
-    tell(|| counter!(EVICTIONS, "endpoint" => address.to_owned()).increment(1));
-    endpoint(address, false);
+pub(crate) fn evicted(place: SlotIndex) {
+    tell(|| counter!(EVICTIONS, "endpoint" => place.to_string()).increment(1));
+    endpoint(place, false);
 }
 
-pub(crate) fn rescued(address: &str) {
-    tell(|| counter!(RESCUES, "endpoint" => address.to_owned()).increment(1));
-    endpoint(address, true);
+pub(crate) fn rescued(place: SlotIndex) {
+    tell(|| counter!(RESCUES, "endpoint" => place.to_string()).increment(1));
+    endpoint(place, true);
 }
