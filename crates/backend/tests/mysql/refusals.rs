@@ -3,7 +3,10 @@
 use std::net::SocketAddr;
 
 use sequent_backend::mysql::{MysqlLedger, MysqlOptions, MysqlPassword, MysqlStore};
-use sequent_core::{DurabilityClass, ErrorKind, Store, ledger::Identity};
+use sequent_core::{
+    DurabilityClass, ErrorKind, Layout, Store,
+    ledger::{Identity, LayoutBook, LayoutPage, LayoutRecord},
+};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::{TcpListener, TcpStream},
@@ -65,6 +68,26 @@ async fn the_grants_are_the_least() {
             }
         }
     }
+}
+
+/// A ring that was fenced, and can't be changed further, would give nothing: a plan shows that all the rest may be done.
+#[tokio::test]
+async fn a_ledger_that_may_delete_nothing_plans_no_resize() {
+    let site = Site::new(LEDGER).await;
+    let ledger = MysqlLedger::new(site.options());
+    let layout = |n| Layout::new(n, 0).unwrap();
+    let first = LayoutRecord { cluster: "shop".parse().unwrap(), layout: layout(1), epoch: 1 };
+    let page = LayoutPage::of(&ledger.found(&first).await.unwrap());
+    let planned = page.planned(layout(2));
+    let user = "'shop'@'127.0.0.1'";
+    let only = "GRANT DELETE ON sequent.sequent_layout TO";
+    site.server.sql(&format!("REVOKE DELETE ON sequent.* FROM {user}; {only} {user}")).await;
+    ledger.disconnect().await;
+    failed(ledger.turn(&page, &planned).await, ErrorKind::Refused, &["DELETE", "sequent_counters"]);
+    assert_eq!(ledger.page().await.unwrap(), Some(page.clone()));
+    site.server.sql(&format!("GRANT DELETE ON sequent.* TO {user}")).await;
+    ledger.disconnect().await;
+    ledger.turn(&page, &planned).await.unwrap();
 }
 
 #[tokio::test]

@@ -3,7 +3,10 @@
 use std::{io::Write, time::Duration};
 
 use sequent_backend::postgres::{PostgresLedger, PostgresOptions, PostgresStore, PostgresTls, TlsMode};
-use sequent_core::{DurabilityClass, ErrorKind, Store, ledger::Identity};
+use sequent_core::{
+    DurabilityClass, ErrorKind, Layout, Store,
+    ledger::{Identity, LayoutBook, LayoutPage, LayoutRecord},
+};
 
 use crate::support::{Counting, MAKER, PASSWORD, RUNNER, Site, documented_grants, failed, options};
 
@@ -101,6 +104,23 @@ async fn the_documented_grants_are_enough_for_a_role_that_makes_nothing() {
     site.server.sql(&documented_grants("sequent_ledger")).await;
     let ledger = PostgresLedger::new(site.url(RUNNER), run);
     crate::ledger::every_call(&ledger).await;
+}
+
+/// A ring that was fenced, and can't be changed further, would give nothing: a plan shows that all the rest may be done.
+#[tokio::test]
+async fn a_ledger_that_may_delete_nothing_plans_no_resize() {
+    let site = Site::new().await;
+    let (layout, cluster) = (|n| Layout::new(n, 0).unwrap(), "shop".parse().unwrap());
+    let first = LayoutRecord { cluster, layout: layout(1), epoch: 1 };
+    let page = LayoutPage::of(&site.ledger().found(&first).await.unwrap());
+    let planned = page.planned(layout(2));
+    for table in ["counters", "slots"] {
+        site.server.sql(&format!("REVOKE DELETE ON sequent_ledger.{table} FROM {MAKER}")).await;
+        failed(site.ledger().turn(&page, &planned).await, ErrorKind::Refused, &["42501", table]);
+        assert_eq!(site.ledger().page().await.unwrap(), Some(page.clone()));
+        site.server.sql(&format!("GRANT DELETE ON sequent_ledger.{table} TO {MAKER}")).await;
+    }
+    site.ledger().turn(&page, &planned).await.unwrap();
 }
 
 #[tokio::test]

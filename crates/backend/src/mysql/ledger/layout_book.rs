@@ -115,6 +115,14 @@ impl Work for Turn<'_> {
             link.exec("UPDATE sequent_meta SET floor = ? WHERE one = 1", (capped(floor),)).await?;
             link.exec("DELETE FROM sequent_slots", ()).await?;
         }
+        if self.new.next.is_some() && !self.new.is_fenced {
+            // Who plans shows that it may do all the rest: once the ring is fenced, it would be too late to find out.
+            for of_nobody in
+                ["DELETE FROM sequent_counters WHERE k = ''", "DELETE FROM sequent_slots WHERE 1 = 0"]
+            {
+                link.exec(of_nobody, ()).await?;
+            }
+        }
         write(link, self.new).await?;
         meta.version(link, true).await
     }
