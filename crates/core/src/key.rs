@@ -86,6 +86,19 @@ impl Key {
         &self.text
     }
 
+    /// The period; empty where there is none.
+    ///
+    /// ```
+    /// use sequent_core::Key;
+    /// assert_eq!(Key::from_stored("order|8:20170304|3:010").period(), "20170304");
+    /// assert_eq!((Key::from_stored("order").period(), Key::from_stored("order|0:|3:010").period()), ("", ""));
+    /// ```
+    pub fn period(&self) -> &str {
+        let parts = self.text.get(self.name_length + 1..).and_then(|rest| rest.split_once(':'));
+        let period = parts.and_then(|(length, rest)| rest.get(..length.parse().ok()?));
+        period.unwrap_or_default()
+    }
+
     /// The name of the sequence.
     pub fn sequence(&self) -> &str {
         &self.text[..self.name_length]

@@ -34,11 +34,12 @@ pub enum Rule {
     ResizeValues,
     ResizeNumbers,
     ResizeCut,
+    OverStaysOver,
 }
 
 impl Rule {
     /// Every rule, in the order of `guard.md`.
-    pub const ALL: [Self; 27] = [
+    pub const ALL: [Self; 28] = [
         Self::SameConnection,
         Self::RowNamesStore,
         Self::RowNamesLedger,
@@ -66,6 +67,7 @@ impl Rule {
         Self::ResizeValues,
         Self::ResizeNumbers,
         Self::ResizeCut,
+        Self::OverStaysOver,
     ];
 
     /// The rule as one sentence.
@@ -119,6 +121,9 @@ impl Rule {
             }
             Self::ResizeCut => {
                 "resize: a key that is half done is done again, above what its new rows say too"
+            }
+            Self::OverStaysOver => {
+                "the fence of a period is read after a life of it is in the ledger, and before its cell counts"
             }
         }
     }

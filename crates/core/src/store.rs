@@ -117,6 +117,13 @@ pub trait Store: Send + Sync {
     /// Raises the value to `floor` if it is lower and the cell is open and of this life; otherwise `Regressed`. Returns
     /// the value held afterwards; a `floor` of 0 only reads, and writes nothing.
     fn lift<'a>(&'a self, cell: Cell<'a>, life: Life, floor: u64) -> BoxFuture<'a, Result<u64, SourceError>>;
+
+    /// Removes the cell, open or closed, whatever life it has; whether there was one. Only for a counter that can never
+    /// begin again: `guard.md` says which those are. By default it is kept, and the answer is false.
+    fn remove<'a>(&'a self, cell: Cell<'a>) -> BoxFuture<'a, Result<bool, SourceError>> {
+        let _ = cell;
+        Box::pin(std::future::ready(Ok(false)))
+    }
 }
 
 /// The mark that a store bears, whoever speaks there now: for those who read marks and leave none.

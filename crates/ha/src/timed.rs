@@ -151,4 +151,11 @@ impl Store for Timed {
             Box::pin(async move { store.lift(Cell { key: &key, under: &under }, life, floor).await })
         })
     }
+
+    fn remove<'a>(&'a self, Cell { key, under }: Cell<'a>) -> BoxFuture<'a, Result<bool, SourceError>> {
+        let (key, under) = (key.clone(), under.clone());
+        self.run("remove", move |store| {
+            Box::pin(async move { store.remove(Cell { key: &key, under: &under }).await })
+        })
+    }
 }

@@ -5,8 +5,9 @@ use sequent_core::{
     BoxFuture, Incarnation, SlotIndex, SourceError,
     ledger::{
         Answer, Catalog, Counter, Defined, Definition, Dense, DenseAsk, DenseRow, DenseTaken, Identity,
-        Known, LayoutBook, LayoutRecord, LedgerInspection, Loss, Moved, Opened, Opening, Pass, PastLife,
-        Presence, Raise, Raised, Reading, Recovery, Row, Rows, ServerId, ShowUp, Word, Words,
+        Known, LayoutBook, LayoutPage, LayoutRecord, LedgerInspection, Loss, Moved, Opened, Opening, Pass,
+        PastLife, Presence, Raise, Raised, Reading, Rebased, Recovery, Retention, Row, Rows, ServerId,
+        ShowUp, Word, Words,
     },
 };
 
@@ -17,12 +18,29 @@ use super::network::Network;
 pub(crate) struct SimLedger {
     ledger: MemoryLedger,
     network: Network,
+    /// Whether it needs more than one transaction for the rows of a key.
+    in_pieces: bool,
+}
+
+/// These keys with half of their slots.
+fn first_halves(keys: &[Rebased]) -> Vec<Rebased> {
+    let half = |Rebased { key, bases }: &Rebased| Rebased {
+        key: key.clone(),
+        bases: bases[bases.len() / 2..].to_vec(),
+    };
+    keys.iter().map(half).collect()
 }
 
 impl SimLedger {
     /// A handle over these lines.
     pub(crate) fn new(ledger: MemoryLedger, network: Network) -> Self {
-        Self { ledger, network }
+        Self { ledger, network, in_pieces: false }
+    }
+
+    /// One whose transactions hold half of a key's rows.
+    #[must_use]
+    pub(crate) fn in_pieces(self) -> Self {
+        Self { in_pieces: true, ..self }
     }
 }
 
@@ -135,6 +153,28 @@ impl LayoutBook for SimLedger {
         let first = first.clone();
         send!(self, ledger => ledger.found(&first))
     }
+
+    fn page(&self) -> Reply<'_, Option<LayoutPage>> {
+        send!(self, ledger => ledger.page())
+    }
+
+    fn turn<'a>(&'a self, held: &'a LayoutPage, new: &'a LayoutPage) -> Reply<'a, u64> {
+        let (held, new) = (held.clone(), new.clone());
+        send!(self, ledger => ledger.turn(&held, &new))
+    }
+
+    fn rebase<'a>(&'a self, held: &'a LayoutPage, keys: &'a [Rebased]) -> Reply<'a, u64> {
+        Box::pin(async move {
+            let mut version = 0;
+            for keys in
+                if self.in_pieces { vec![first_halves(keys), keys.to_vec()] } else { vec![keys.to_vec()] }
+            {
+                let (ledger, held) = (self.ledger.clone(), held.clone());
+                version = self.network.call(true, async move { ledger.rebase(&held, &keys).await }).await?;
+            }
+            Ok(version)
+        })
+    }
 }
 
 impl Catalog for SimLedger {
@@ -181,3 +221,6 @@ impl Recovery for SimLedger {
         send!(self, ledger => ledger.recover(loss, version_floor))
     }
 }
+
+/// Nothing is ever over here.
+impl Retention for SimLedger {}

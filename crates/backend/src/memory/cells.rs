@@ -97,6 +97,11 @@ impl Cells {
         }
     }
 
+    /// Removes a cell; whether there was one.
+    pub fn remove(&mut self, key: &Key) -> bool {
+        self.held.remove(key).is_some()
+    }
+
     /// Replaces the stamp if it is `expected` now.
     pub fn stamp(&mut self, expected: Option<&Stamp>, new: &Stamp) -> Result<(), SourceError> {
         if self.stamp.as_ref() != expected {

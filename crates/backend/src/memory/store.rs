@@ -195,4 +195,8 @@ impl Store for MemoryStore {
     fn lift<'a>(&'a self, cell: Cell<'a>, life: Life, floor: u64) -> BoxFuture<'a, Result<u64, SourceError>> {
         self.cell_verb(cell.under, move |cells| cells.lift(cell.key, life, floor))
     }
+
+    fn remove<'a>(&'a self, cell: Cell<'a>) -> BoxFuture<'a, Result<bool, SourceError>> {
+        self.cell_verb(cell.under, move |cells| Ok(cells.remove(cell.key)))
+    }
 }

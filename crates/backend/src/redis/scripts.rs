@@ -114,6 +114,16 @@ return {'ok', v}
     )
 });
 
+/// `KEYS[2]` the cell.
+pub(super) static REMOVE: LazyLock<Text> = LazyLock::new(|| {
+    Text::new(
+        "remove",
+        "\
+return {'ok', tostring(redis.call('DEL', KEYS[2]))}
+",
+    )
+});
+
 /// `ARGV[3]` the stamp expected (nothing: none), `ARGV[4]` the new one.
 pub(super) static STAMP: LazyLock<Text> = LazyLock::new(|| {
     Text::new(

@@ -1,7 +1,8 @@
 //! The durable book of record, as small traits: an engine implements them a page at a time.
 //!
 //! Reading order: [`Identity`] (who speaks), [`Rows`] (ceilings), [`ShowUp`] (the periodic call), [`LayoutBook`],
-//! [`Catalog`] (definitions), [`Words`] (what operators said), [`Dense`] (counters of the ledger's own), [`Recovery`].
+//! [`Catalog`] (definitions), [`Words`] (what operators said), [`Dense`] (counters of the ledger's own), [`Recovery`],
+//! [`Retention`] (periods that are over).
 //!
 //! Every call that writes carries a [`Pass`]; an engine checks it in the same transaction:
 //!
@@ -17,6 +18,7 @@ mod identity;
 mod layout_book;
 mod lives;
 mod recovery;
+mod retention;
 mod rows;
 mod words;
 
@@ -25,12 +27,13 @@ pub use dense::{Dense, DenseAsk, DenseRow, DenseTaken};
 pub use identity::{Identity, Known, LedgerInspection, Pass, ServerId};
 pub use layout_book::{LayoutBook, LayoutChange, LayoutPage, LayoutRecord, Rebased, other_page};
 pub use recovery::{Loss, Recovery};
+pub use retention::Retention;
 pub use rows::{
     Answer, Counter, Moved, Opened, Opening, PastLife, Presence, Raise, Raised, Reading, Row, Rows, ShowUp,
 };
 pub use words::{Word, WordVerb, Words};
 
 /// A whole ledger: every book in one.
-pub trait Ledger: Identity + Rows + ShowUp + LayoutBook + Catalog + Words + Dense + Recovery {}
+pub trait Ledger: Identity + Rows + ShowUp + LayoutBook + Catalog + Words + Dense + Recovery + Retention {}
 
-impl<L: Identity + Rows + ShowUp + LayoutBook + Catalog + Words + Dense + Recovery + ?Sized> Ledger for L {}
+impl<L: Identity + Rows + ShowUp + LayoutBook + Catalog + Words + Dense + Recovery + Retention + ?Sized> Ledger for L {}

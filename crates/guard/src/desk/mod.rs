@@ -16,6 +16,7 @@ use sequent_core::{
 use crate::{GuardConfig, counter::Debts, keeper::RAISES_MAX, marks::Marks, shard::Shard};
 
 mod hearing;
+mod over;
 mod renewal;
 mod trouble;
 

@@ -11,7 +11,7 @@ use tokio::task::JoinSet;
 use super::{Ask, Keeper, Shared};
 use crate::{
     counter::{Guarded, decreed, is_past},
-    leap,
+    leap::{self, LeapBound},
 };
 
 /// Why a life that begins here is no store's.
@@ -26,6 +26,8 @@ pub struct Headroom {
     pub at: u64,
     /// The highest raw id that is no leap for it.
     pub bound: u64,
+    /// What decides that.
+    pub decided_by: LeapBound,
 }
 
 impl Keeper {
@@ -43,7 +45,7 @@ impl Keeper {
             let at = row.map_or(0, |row| row.base.max(row.seen));
             let from = row.map_or(0, |row| row.ceiling).max(at);
             let bound = from.saturating_add(leap::leap_max(at, raw_max, 1)).min(Block::NUMBER_MAX);
-            Headroom { slot: counter.slot, at, bound }
+            Headroom { slot: counter.slot, at, bound, decided_by: leap::bound(at, raw_max, 1) }
         };
         Ok(counters.iter().zip(&reading.rows).map(headroom).collect())
     }

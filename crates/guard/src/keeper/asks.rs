@@ -7,7 +7,7 @@ use sequent_core::{
     ledger::{Counter, Opened, Opening, Raise, Raised},
 };
 
-use super::{Latest, Registry, locked};
+use super::{Latest, Registry, locked, retiring::bar_what_is_over};
 use crate::{GuardConfig, counter::Guarded, desk::Desk};
 
 /// What a counter asks of the ledger.
@@ -85,6 +85,9 @@ pub(super) async fn answer(
         let (places, openings): (Vec<usize>, Vec<Opening>) = openings.into_iter().unzip();
         let opened = open(desk, &openings).await.map(|all| all.into_iter().map(Answered::Opened).collect());
         deal(&mut answers, &places, opened);
+        if rules.keep(Rule::OverStaysOver) {
+            bar_what_is_over(desk, &openings, &places, &mut answers).await;
+        }
     }
     let in_force = desk.incarnation();
     claims.retain(|(at, under, _)| {

@@ -6,6 +6,7 @@ mod dense;
 mod given;
 mod opening;
 mod reach;
+mod retiring;
 mod showing_up;
 mod watching;
 

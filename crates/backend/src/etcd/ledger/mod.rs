@@ -27,6 +27,7 @@ mod moves;
 mod page;
 mod rebase;
 mod recovery;
+mod retention;
 mod rows;
 mod show_up;
 mod transact;

@@ -5,6 +5,7 @@ mod dense;
 mod identity;
 mod layout;
 mod recovery;
+mod retention;
 mod rows;
 mod words;
 

@@ -1,12 +1,12 @@
 //! The traits of `sequent_core::ledger`, each call one step of the book.
 
 use sequent_core::{
-    BoxFuture, Durability, Incarnation, Rule, SlotIndex, SourceError,
+    BoxFuture, Durability, Incarnation, Key, Rule, SlotIndex, SourceError,
     ledger::{
         Advanced, Answer, Catalog, Counter, Defined, Definition, Dense, DenseAsk, DenseRow, DenseTaken,
         Identity, Known, LayoutBook, LayoutPage, LayoutRecord, LedgerInspection, Loss, Moved, Opened,
-        Opening, Pass, PastLife, Presence, Raise, Raised, Reading, Rebased, Recovery, Row, Rows, ServerId,
-        ShowUp, Word, Words,
+        Opening, Pass, PastLife, Presence, Raise, Raised, Reading, Rebased, Recovery, Retention, Row, Rows,
+        ServerId, ShowUp, Word, Words,
     },
 };
 
@@ -209,5 +209,29 @@ impl Recovery for MemoryLedger {
             let new = held.speaker.rebear();
             Ok(held.book.recover(loss, version_floor, new))
         })
+    }
+}
+
+impl Retention for MemoryLedger {
+    fn keys_between<'a>(
+        &'a self,
+        slot: SlotIndex,
+        from: &'a str,
+        below: &'a str,
+        most: usize,
+    ) -> BoxFuture<'a, Result<Vec<Key>, SourceError>> {
+        self.call(move |held, _| Ok(held.book.keys_between(slot, from, below, most)))
+    }
+
+    fn forget<'a>(
+        &'a self,
+        fence: &'a Advanced,
+        counters: &'a [Counter],
+    ) -> BoxFuture<'a, Result<u64, SourceError>> {
+        self.call(move |held, _| Ok(held.book.forget(fence, counters)))
+    }
+
+    fn fence<'a>(&'a self, fence: &'a Advanced) -> BoxFuture<'a, Result<u64, SourceError>> {
+        self.call(move |held, _| Ok(held.book.fence(fence)))
     }
 }

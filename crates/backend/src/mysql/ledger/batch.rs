@@ -111,7 +111,7 @@ fn values(Counter { slot, key }: &Counter, row: &Row, moved: u64) -> [Value; 10]
 }
 
 /// Splits into pieces of few sizes.
-fn parts<T>(mut all: &[T]) -> Vec<&[T]> {
+pub(super) fn parts<T>(mut all: &[T]) -> Vec<&[T]> {
     let mut parts = Vec::new();
     while let Some(size) = SIZES.into_iter().find(|size| *size <= all.len()) {
         let (part, rest) = all.split_at(size);

@@ -120,18 +120,22 @@ impl Work for Advance<'_> {
     const FRAME: Frame = Frame::Write;
 
     async fn run(&self, link: &mut Link) -> Result<u64, Fault> {
-        let Advanced { key, to } = self.advanced;
         hold(link, Hold::Write).await?;
-        let sql = "SELECT number FROM sequent_advances WHERE k = ?";
-        let held: Option<(i64,)> = link.row(sql, (key.as_str(),)).await?;
-        if let Some((held,)) = held.filter(|(held,)| kept(*held) >= *to) {
-            return Ok(kept(held));
-        }
-        let sql = "REPLACE INTO sequent_advances (k, number) VALUES (?, ?)";
-        link.exec(sql, (key.as_str(), capped(*to))).await?;
-        link.exec("UPDATE sequent_meta SET catalog = catalog + 1 WHERE one = 1", ()).await?;
-        Ok(*to)
+        note(link, self.advanced).await
     }
+}
+
+/// Notes it, greatest-of, where the ledger is held; returns what is held afterwards.
+pub(super) async fn note(link: &mut Link, Advanced { key, to }: &Advanced) -> Result<u64, Fault> {
+    let sql = "SELECT number FROM sequent_advances WHERE k = ?";
+    let held: Option<(i64,)> = link.row(sql, (key.as_str(),)).await?;
+    if let Some((held,)) = held.filter(|(held,)| kept(*held) >= *to) {
+        return Ok(kept(held));
+    }
+    let sql = "REPLACE INTO sequent_advances (k, number) VALUES (?, ?)";
+    link.exec(sql, (key.as_str(), capped(*to))).await?;
+    link.exec("UPDATE sequent_meta SET catalog = catalog + 1 WHERE one = 1", ()).await?;
+    Ok(*to)
 }
 
 fn definition((name, version, body): (String, u32, String)) -> Result<Definition, SourceError> {

@@ -12,6 +12,7 @@ mod layout_book;
 mod lives;
 mod pass;
 mod recovery;
+mod retention;
 mod rows;
 mod schema;
 mod show_up;

@@ -86,6 +86,25 @@ impl Work for Lift<'_> {
     }
 }
 
+pub(super) struct Remove<'a> {
+    pub(super) cell: Cell<'a>,
+}
+
+impl Work for Remove<'_> {
+    type Out = bool;
+    const VERB: &'static str = "remove a cell of";
+    const FRAME: Frame = Frame::Bare;
+
+    fn under(&self) -> Option<&Incarnation> {
+        Some(self.cell.under)
+    }
+
+    async fn run(&self, link: &mut Link) -> Result<bool, Fault> {
+        let gone = link.exec("DELETE FROM sequent_cells WHERE k = ?", (self.cell.key.as_str(),)).await?;
+        Ok(gone.found > 0)
+    }
+}
+
 /// Closes the row of a key for the next life, writing it if need be; returns its value. Below zero it is only by hand, and
 /// then no id was given that it would have to cover.
 pub(super) async fn close_row(link: &mut Link, key: &Key, next: Life) -> Result<u64, Fault> {

@@ -15,7 +15,7 @@ use sequent_core::{
 };
 
 use super::{options::MysqlOptions, pool::Pool};
-use cells::{Close, Install, Lift};
+use cells::{Close, Install, Lift, Remove};
 use identity::{Inspect, Mark, Restamp};
 use segment::Stripes;
 
@@ -132,6 +132,14 @@ impl Store for MysqlStore {
             Way::Row => Box::pin(self.pool.perform(Lift { cell, life, floor })),
             Way::Segment(_) => Box::pin(segment::lift(&self.pool, cell, life, floor)),
             Way::AutoIncrement(codes) => Box::pin(codes.lift(&self.pool, cell, life, floor)),
+        }
+    }
+
+    fn remove<'a>(&'a self, cell: Cell<'a>) -> BoxFuture<'a, Result<bool, SourceError>> {
+        match &self.way {
+            Way::Row | Way::Segment(_) => Box::pin(self.pool.perform(Remove { cell })),
+            // It holds no key with a period, and no other is ever over.
+            Way::AutoIncrement(_) => Box::pin(std::future::ready(Ok(false))),
         }
     }
 }

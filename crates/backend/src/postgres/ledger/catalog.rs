@@ -122,18 +122,22 @@ impl Work for Advance<'_> {
     const FRAME: Frame = Frame::Write;
 
     async fn run(&self, link: &mut Link) -> Result<u64, Fault> {
-        let Advanced { key, to } = self.advanced;
         lock(link).await?;
-        let sql = "INSERT INTO advances (k, number) VALUES ($1, $2) \
-            ON CONFLICT (k) DO UPDATE SET number = excluded.number WHERE advances.number < excluded.number";
-        let noted = query(sql).bind(key.as_str().as_bytes()).bind(capped(*to));
-        if link.session().run(noted).await? > 0 {
-            link.session().run(query("UPDATE meta SET catalog = catalog + 1")).await?;
-        }
-        let held = query_as("SELECT number FROM advances WHERE k = $1").bind(key.as_str().as_bytes());
-        let (held,): (i64,) = link.session().only(held).await?;
-        Ok(kept(held))
+        note(link, self.advanced).await
     }
+}
+
+/// Notes it, greatest-of, where the ledger is locked; returns what is held afterwards.
+pub(super) async fn note(link: &mut Link, Advanced { key, to }: &Advanced) -> Result<u64, Fault> {
+    let sql = "INSERT INTO advances (k, number) VALUES ($1, $2) \
+        ON CONFLICT (k) DO UPDATE SET number = excluded.number WHERE advances.number < excluded.number";
+    let noted = query(sql).bind(key.as_str().as_bytes()).bind(capped(*to));
+    if link.session().run(noted).await? > 0 {
+        link.session().run(query("UPDATE meta SET catalog = catalog + 1")).await?;
+    }
+    let held = query_as("SELECT number FROM advances WHERE k = $1").bind(key.as_str().as_bytes());
+    let (held,): (i64,) = link.session().only(held).await?;
+    Ok(kept(held))
 }
 
 /// One more with each change of a definition, and of how far a key is advanced.

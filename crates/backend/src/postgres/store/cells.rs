@@ -111,6 +111,27 @@ impl Work for Lift<'_> {
     }
 }
 
+pub(super) struct Remove<'a> {
+    pub(super) cell: Cell<'a>,
+}
+
+impl Work for Remove<'_> {
+    type Out = bool;
+    const VERB: &'static str = "remove a cell of";
+    const FRAME: Frame = Frame::Bare;
+
+    async fn run(&self, link: &mut Link) -> Result<bool, Fault> {
+        check(link, self.cell.under)?;
+        let sql = "DELETE FROM cells WHERE k = $1 AND pg_relation_filenode(tableoid) = $2 \
+            RETURNING v, pg_backend_pid()";
+        let file = link.file();
+        let gone = query_as(sql).bind(self.cell.key.as_str().as_bytes()).bind(file);
+        let Some((_, pid)) = link.session().row::<(i64, i32)>(gone).await? else { return Ok(false) };
+        link.session().same(pid)?;
+        Ok(true)
+    }
+}
+
 /// Runs a statement that touches the one cell of this life, or is refused; returns the value held afterwards.
 async fn settle(
     link: &mut Link,

@@ -14,7 +14,7 @@ use super::{
     fault::Fault,
     link::{Kind, Link, reborn},
 };
-use cells::{Close, Install, Lift, Take};
+use cells::{Close, Install, Lift, Remove, Take};
 use identity::{Inspect, Mark, Restamp};
 
 static KIND: Kind = Kind {
@@ -125,6 +125,10 @@ impl Store for PostgresStore {
 
     fn lift<'a>(&'a self, cell: Cell<'a>, life: Life, floor: u64) -> BoxFuture<'a, Result<u64, SourceError>> {
         Box::pin(self.database.perform(Lift { cell, life, floor }))
+    }
+
+    fn remove<'a>(&'a self, cell: Cell<'a>) -> BoxFuture<'a, Result<bool, SourceError>> {
+        Box::pin(self.database.perform(Remove { cell }))
     }
 }
 

@@ -6,7 +6,7 @@ use super::{cell_name, stored};
 use crate::{
     redis::{
         link::{Answer, Link},
-        scripts::{CLOSE, INSTALL, LIFT, TAKE, Text},
+        scripts::{CLOSE, INSTALL, LIFT, REMOVE, TAKE, Text},
     },
     wire::{Fault, Owner, Work},
 };
@@ -95,6 +95,26 @@ impl Work<Link> for Lift<'_> {
     async fn run(&self, link: &mut Link) -> Result<u64, Fault> {
         let floor = stored("floor", self.cell.key, self.floor)?;
         settle(link, self.owner, &self.cell, self.life, &LIFT, &floor).await
+    }
+}
+
+pub(super) struct Remove<'a> {
+    pub(super) owner: &'a Owner,
+    pub(super) cell: Cell<'a>,
+}
+
+impl Work<Link> for Remove<'_> {
+    type Out = bool;
+    const VERB: &'static str = "remove a cell of";
+
+    fn under(&self) -> Option<&Incarnation> {
+        Some(self.cell.under)
+    }
+
+    async fn run(&self, link: &mut Link) -> Result<bool, Fault> {
+        let name = cell_name(self.owner, self.cell.key);
+        let Answer::Done(words) = link.run(&REMOVE, Some(&name), &[]).await? else { return Ok(false) };
+        Ok(words.first().is_some_and(|gone| gone == "1"))
     }
 }
 

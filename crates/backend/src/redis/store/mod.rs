@@ -15,7 +15,7 @@ use super::{
     options::{RedisOptions, Target},
 };
 use crate::wire::{Limits, Owner, Pool};
-use cells::{Close, Install, Lift, Take};
+use cells::{Close, Install, Lift, Remove, Take};
 use identity::{Inspect, Mark, Restamp};
 
 /// A store in one database of a Redis or Valkey server, of kind `redis`. Handles of one owner, in this process or
@@ -120,6 +120,10 @@ impl Store for RedisStore {
 
     fn lift<'a>(&'a self, cell: Cell<'a>, life: Life, floor: u64) -> BoxFuture<'a, Result<u64, SourceError>> {
         Box::pin(self.pool.perform(Lift { owner: self.owner(), cell, life, floor }))
+    }
+
+    fn remove<'a>(&'a self, cell: Cell<'a>) -> BoxFuture<'a, Result<bool, SourceError>> {
+        Box::pin(self.pool.perform(Remove { owner: self.owner(), cell }))
     }
 }
 

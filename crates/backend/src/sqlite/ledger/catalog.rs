@@ -112,16 +112,20 @@ impl Work for Advance<'_> {
     const FRAME: Frame = Frame::Write;
 
     async fn run(&self, link: &mut Link) -> Result<u64, Fault> {
-        let Advanced { key, to } = self.advanced;
-        let sql = "INSERT INTO advances (k, number) VALUES (?1, ?2) \
-            ON CONFLICT (k) DO UPDATE SET number = excluded.number WHERE number < excluded.number";
-        if link.run(query(sql).bind(key.as_str()).bind(capped(*to))).await? > 0 {
-            link.run(query("UPDATE meta SET catalog = catalog + 1")).await?;
-        }
-        let sql = "SELECT number FROM advances WHERE k = ?1";
-        let (held,): (i64,) = link.only(query_as(sql).bind(key.as_str())).await?;
-        Ok(kept(held))
+        note(link, self.advanced).await
     }
+}
+
+/// Notes it, greatest-of; returns what is held.
+pub(super) async fn note(link: &mut Link, Advanced { key, to }: &Advanced) -> Result<u64, Fault> {
+    let sql = "INSERT INTO advances (k, number) VALUES (?1, ?2) \
+        ON CONFLICT (k) DO UPDATE SET number = excluded.number WHERE number < excluded.number";
+    if link.run(query(sql).bind(key.as_str()).bind(capped(*to))).await? > 0 {
+        link.run(query("UPDATE meta SET catalog = catalog + 1")).await?;
+    }
+    let sql = "SELECT number FROM advances WHERE k = ?1";
+    let (held,): (i64,) = link.only(query_as(sql).bind(key.as_str())).await?;
+    Ok(kept(held))
 }
 
 /// One more with each change of a definition, and of how far a key is advanced.

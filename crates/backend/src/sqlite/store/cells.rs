@@ -2,7 +2,7 @@
 //! covers every id given.
 
 use sequent_core::{Block, Cell, ErrorKind, Life, SourceError};
-use sqlx::query_as;
+use sqlx::{query, query_as};
 
 use super::{check, stored};
 use crate::sqlite::{
@@ -105,6 +105,22 @@ impl Work for Lift<'_> {
             "UPDATE cells SET v = max(v, ?1) WHERE k = ?2 AND life = ?3 AND open = 1 RETURNING v"
         };
         settle(link, &self.cell, self.life, sql, floor).await
+    }
+}
+
+pub(super) struct Remove<'a> {
+    pub(super) cell: Cell<'a>,
+}
+
+impl Work for Remove<'_> {
+    type Out = bool;
+    const VERB: &'static str = "remove a cell of";
+    const FRAME: Frame = Frame::Bare;
+
+    async fn run(&self, link: &mut Link) -> Result<bool, Fault> {
+        check(link, self.cell.under)?;
+        let gone = query("DELETE FROM cells WHERE k = ?1").bind(self.cell.key.as_str());
+        Ok(link.run(gone).await? > 0)
     }
 }
 

@@ -16,7 +16,7 @@ use super::{
     fault::Fault,
     link::{Kind, Link, reborn},
 };
-use cells::{Close, Install, Lift, Take};
+use cells::{Close, Install, Lift, Remove, Take};
 use identity::{Inspect, Mark, Restamp};
 
 /// `sqns`.
@@ -132,6 +132,10 @@ impl Store for SqliteStore {
 
     fn lift<'a>(&'a self, cell: Cell<'a>, life: Life, floor: u64) -> BoxFuture<'a, Result<u64, SourceError>> {
         Box::pin(self.database.perform(Lift { cell, life, floor }))
+    }
+
+    fn remove<'a>(&'a self, cell: Cell<'a>) -> BoxFuture<'a, Result<bool, SourceError>> {
+        Box::pin(self.database.perform(Remove { cell }))
     }
 }
 

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use sequent_core::{
-    BoxFuture, Clock, ExamineLedger, Incarnation, SlotIndex, SourceError,
+    BoxFuture, Clock, ExamineLedger, Incarnation, Key, SlotIndex, SourceError,
     ledger::{
         Advanced, Answer, Catalog, Counter, Defined, Definition, Dense, DenseAsk, DenseRow, DenseTaken,
         Identity, Known, LayoutBook, LayoutPage, LayoutRecord, Ledger, LedgerInspection, Loss, Moved, Opened,
-        Opening, Pass, PastLife, Presence, Raise, Raised, Reading, Rebased, Recovery, Row, Rows, ServerId,
+        Opening, Pass, PastLife, Presence, Raise, Raised, Reading, Rebased, Recovery, Retention, Row, Rows, ServerId,
         ShowUp, Word, Words,
     },
 };
@@ -196,5 +196,26 @@ impl Words for Metered {
 impl Recovery for Metered {
     fn recover(&self, loss: Loss, version_floor: u64) -> Told<'_, Incarnation> {
         Box::pin(self.other.of(self.ledger.recover(loss, version_floor)))
+    }
+}
+
+#[deny(clippy::missing_trait_methods)]
+impl Retention for Metered {
+    fn keys_between<'a>(
+        &'a self,
+        slot: SlotIndex,
+        from: &'a str,
+        below: &'a str,
+        most: usize,
+    ) -> Told<'a, Vec<Key>> {
+        Box::pin(self.other.of(self.ledger.keys_between(slot, from, below, most)))
+    }
+
+    fn forget<'a>(&'a self, fence: &'a Advanced, counters: &'a [Counter]) -> Told<'a, u64> {
+        Box::pin(self.other.of(self.ledger.forget(fence, counters)))
+    }
+
+    fn fence<'a>(&'a self, fence: &'a Advanced) -> Told<'a, u64> {
+        Box::pin(self.other.of(self.ledger.fence(fence)))
     }
 }

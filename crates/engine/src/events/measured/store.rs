@@ -79,4 +79,8 @@ impl Store for Metered {
     fn lift<'a>(&'a self, cell: Cell<'a>, life: Life, floor: u64) -> BoxFuture<'a, Result<u64, SourceError>> {
         self.store.lift(cell, life, floor)
     }
+
+    fn remove<'a>(&'a self, cell: Cell<'a>) -> BoxFuture<'a, Result<bool, SourceError>> {
+        self.store.remove(cell)
+    }
 }

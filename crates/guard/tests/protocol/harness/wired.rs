@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use sequent_backend::memory::{MemoryLedger, MemoryStore};
 use sequent_core::{
-    Block, BoxFuture, Cell, Incarnation, Inspection, Life, SlotIndex, SourceError, Stamp, Store,
+    Block, BoxFuture, Cell, Incarnation, Inspection, Key, Life, SlotIndex, SourceError, Stamp, Store,
     ledger::{
         Advanced, Answer, Catalog, Counter, Defined, Definition, Dense, DenseAsk, DenseRow, DenseTaken,
         Identity, Known, LayoutBook, LayoutPage, LayoutRecord, LedgerInspection, Loss, Moved, Opened,
-        Opening, Pass, PastLife, Presence, Raise, Raised, Reading, Rebased, Recovery, Row, Rows, ServerId,
-        ShowUp, Word, Words,
+        Opening, Pass, PastLife, Presence, Raise, Raised, Reading, Rebased, Recovery, Retention, Row, Rows,
+        ServerId, ShowUp, Word, Words,
     },
 };
 
@@ -55,6 +55,10 @@ impl Store for Wired<MemoryStore> {
 
     fn lift<'a>(&'a self, cell: Cell<'a>, life: Life, floor: u64) -> Answered<'a, u64> {
         Box::pin(self.wire.carry("lift", self.inner.lift(cell, life, floor)))
+    }
+
+    fn remove<'a>(&'a self, cell: Cell<'a>) -> Answered<'a, bool> {
+        Box::pin(self.wire.carry("remove", self.inner.remove(cell)))
     }
 }
 
@@ -185,5 +189,25 @@ impl Dense for Wired<MemoryLedger> {
 impl Recovery for Wired<MemoryLedger> {
     fn recover(&self, loss: Loss, version_floor: u64) -> Answered<'_, Incarnation> {
         Box::pin(self.wire.carry("recover", self.inner.recover(loss, version_floor)))
+    }
+}
+
+impl Retention for Wired<MemoryLedger> {
+    fn keys_between<'a>(
+        &'a self,
+        slot: SlotIndex,
+        from: &'a str,
+        below: &'a str,
+        most: usize,
+    ) -> Answered<'a, Vec<Key>> {
+        Box::pin(self.wire.carry("keys_between", self.inner.keys_between(slot, from, below, most)))
+    }
+
+    fn forget<'a>(&'a self, fence: &'a Advanced, counters: &'a [Counter]) -> Answered<'a, u64> {
+        Box::pin(self.wire.carry("forget", self.inner.forget(fence, counters)))
+    }
+
+    fn fence<'a>(&'a self, fence: &'a Advanced) -> Answered<'a, u64> {
+        Box::pin(self.wire.carry("fence", self.inner.fence(fence)))
     }
 }

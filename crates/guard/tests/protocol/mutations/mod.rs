@@ -29,7 +29,7 @@ macro_rules! scenario {
     };
 }
 
-const TABLE: [(Rule, Scenario); 27] = [
+const TABLE: [(Rule, Scenario); 28] = [
     (Rule::SameConnection, scenario!(lives::a_permit_from_before_the_restore)),
     (Rule::RowNamesStore, scenario!(lives::a_row_from_before_the_restore)),
     (Rule::RowNamesLedger, scenario!(history::an_old_window_is_joined)),
@@ -57,6 +57,7 @@ const TABLE: [(Rule, Scenario); 27] = [
     (Rule::ResizeValues, a_ring_that_grows),
     (Rule::ResizeNumbers, a_ring_that_grows),
     (Rule::ResizeCut, a_ring_that_grows_in_pieces),
+    (Rule::OverStaysOver, scenario!(crate::over::whoever_comes_late)),
 ];
 
 /// A ring grows while a server of the layout before is cut off from the ledger, and goes on.

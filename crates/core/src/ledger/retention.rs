@@ -1,0 +1,91 @@
+//! Periods that are over for good: their counters may go, since the ledger never lets another begin in their place.
+//!
+//! A *fence* of a sequence says up to which period of one kind (years, days, …) that is. It is kept as an [`Advanced`] whose
+//! key is no counter's, so it only rises, and every server hears of it with the definitions. Whoever begins a counter reads
+//! its fence once its life is in the ledger, and before its cell counts: `guard.md` says why that is enough.
+
+use super::{Advanced, Counter};
+use crate::{BoxFuture, ErrorKind, Key, SlotIndex, SourceError};
+
+/// What stands between a sequence's name and the kind of a fence; no counter's key has it there.
+const FENCE: &str = "|~";
+
+impl Advanced {
+    /// The fence right behind a key's period: the key is over where the ledger holds as much, or more, for it. `None` for a
+    /// key without a period.
+    ///
+    /// ```
+    /// use sequent_core::{Key, ledger::Advanced};
+    /// let fence = |key: &str| Advanced::fence(&Key::from_stored(key)).map(|fence| (fence.key.to_string(), fence.to));
+    /// assert_eq!(fence("order|8:20170304|3:010"), Some(("order|~day".to_owned(), 20_170_304)));
+    /// assert_eq!(fence("plan|7:2026W53"), Some(("plan|~isoweek".to_owned(), 202_653)));
+    /// assert_eq!((fence("order"), fence("order|0:|3:010"), fence("order|8:birthday")), (None, None, None));
+    /// ```
+    pub fn fence(key: &Key) -> Option<Self> {
+        let period = key.period();
+        let is_ascii = period.is_ascii();
+        let kind = match (period.len(), period.as_bytes()) {
+            _ if !is_ascii => return None,
+            (4, _) => "year",
+            (6, [b'F', b'Y', ..]) => "fy",
+            (6, [_, _, _, _, b'Q', _]) => "quarter",
+            (6, _) => "month",
+            (7, [_, _, _, _, b'W', ..]) => "isoweek",
+            (8, _) => "day",
+            (10, _) => "hour",
+            _ => return None,
+        };
+        // Two letters before the digits of a fiscal year, one amid those of a quarter or a week.
+        let digits: String =
+            period.chars().filter(|letter| !matches!(letter, 'F' | 'Y' | 'Q' | 'W')).collect();
+        let letters = match kind {
+            "fy" => 2,
+            "quarter" | "isoweek" => 1,
+            _ => 0,
+        };
+        let to = digits.parse().ok().filter(|_| digits.len() + letters == period.len())?;
+        Some(Self { key: Key::from_stored(&format!("{}{FENCE}{kind}", key.sequence())), to })
+    }
+
+    /// Whether it is a fence, and no counter's.
+    pub fn is_fence(&self) -> bool {
+        self.key.as_str()[self.key.sequence().len()..].starts_with(FENCE)
+    }
+}
+
+/// Where the ledger has no such page.
+fn kept<T>() -> Result<T, SourceError> {
+    Err(SourceError::new(ErrorKind::Refused, "this ledger keeps the counters of periods that are over"))
+}
+
+/// The counters of periods that are over.
+pub trait Retention: Send + Sync {
+    /// The keys of a slot's counters from `from` on and before `below`, at most `most`, ascending.
+    fn keys_between<'a>(
+        &'a self,
+        slot: SlotIndex,
+        from: &'a str,
+        below: &'a str,
+        most: usize,
+    ) -> BoxFuture<'a, Result<Vec<Key>, SourceError>> {
+        let _ = (slot, from, below, most);
+        Box::pin(std::future::ready(kept()))
+    }
+
+    /// Notes a fence as [`Catalog::advance`](super::Catalog::advance) does, and in the same step forgets counters that are
+    /// behind it, with all that is held of them. At most 4096; the version goes up by one where any was there.
+    fn forget<'a>(
+        &'a self,
+        fence: &'a Advanced,
+        counters: &'a [Counter],
+    ) -> BoxFuture<'a, Result<u64, SourceError>> {
+        let _ = (fence, counters);
+        Box::pin(std::future::ready(kept()))
+    }
+
+    /// What is held for a fence; 0 where there is none.
+    fn fence<'a>(&'a self, fence: &'a Advanced) -> BoxFuture<'a, Result<u64, SourceError>> {
+        let _ = fence;
+        Box::pin(std::future::ready(kept()))
+    }
+}

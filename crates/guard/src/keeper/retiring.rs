@@ -1,0 +1,121 @@
+//! Counters of periods that are over for good: none begins there again, and so they may go.
+//!
+//! A fence in the ledger comes first, then the cells go, then the rows: at each step either the row or the fence keeps a
+//! number from being given twice. Whoever begins a counter reads the fence after its life is in the ledger, and installs
+//! nothing behind it.
+
+use std::collections::BTreeMap;
+
+use sequent_core::{
+    Cell, ErrorKind, Key, SlotIndex, SourceError,
+    ledger::{Advanced, Counter, Opened, Opening},
+};
+use tokio::task::JoinSet;
+
+use super::{Answered, Keeper};
+use crate::{desk::Desk, limit::limited};
+
+impl Keeper {
+    /// Notes a fence: no counter of a period up to there begins from now on, on any server. What servers hold ready of one
+    /// may still leave.
+    ///
+    /// # Errors
+    ///
+    /// Those of the ledger.
+    pub async fn fence(&self, fence: &Advanced) -> Result<u64, SourceError> {
+        self.shared.desk.trusted()?;
+        self.shared.desk.forget(fence, &[]).await
+    }
+
+    /// The keys of a slot's counters, from one on and before another, at most `most`, ascending.
+    ///
+    /// # Errors
+    ///
+    /// Those of the ledger.
+    pub async fn keys_between(
+        &self,
+        slot: SlotIndex,
+        span: (&str, &str),
+        most: usize,
+    ) -> Result<Vec<Key>, SourceError> {
+        self.shared.desk.trusted()?;
+        self.shared.desk.keys_between(slot, span, most).await
+    }
+
+    /// Forgets counters that are behind a fence: their cells, and then all that the ledger holds of them. Where a store is
+    /// away its counters are left for another time. Returns how many are gone.
+    ///
+    /// # Errors
+    ///
+    /// `Refused` where one of them is not behind it, and those of the ledger; what has no cell any more is safe by its row.
+    pub async fn retire(&self, fence: &Advanced, counters: Vec<Counter>) -> Result<usize, SourceError> {
+        if let Some(counter) = counters.iter().find(|counter| !is_behind(fence, &counter.key)) {
+            let context =
+                format!("{}: its period is not over by the fence {} {}", counter.key, fence.key, fence.to);
+            return Err(SourceError::new(ErrorKind::Refused, context));
+        }
+        self.fence(fence).await?;
+        let mut of_slots: BTreeMap<SlotIndex, Vec<Counter>> = BTreeMap::new();
+        for counter in counters {
+            of_slots.entry(counter.slot).or_default().push(counter);
+        }
+        let (mut works, mut gone) = (JoinSet::new(), Vec::new());
+        for shard in &self.shards {
+            let Some(counters) = of_slots.remove(&shard.slot()) else { continue };
+            let (shard, epoch, limit) =
+                (std::sync::Arc::clone(shard), self.shared.desk.epoch(), self.shared.config.attempt_timeout);
+            works.spawn(async move {
+                let mut removed = Vec::with_capacity(counters.len());
+                let Some(under) = shard.incarnation() else { return removed };
+                for counter in counters {
+                    let key = counter.key.in_epoch(epoch);
+                    let remove = shard.store().remove(Cell { key: &key, under: &under });
+                    if limited(limit, "remove", remove).await.is_err() {
+                        break;
+                    }
+                    removed.push(counter);
+                }
+                removed
+            });
+        }
+        while let Some(done) = works.join_next().await {
+            gone.extend(done.unwrap_or_default());
+        }
+        for counters in gone.chunks(self.shared.desk.batch_max()) {
+            self.shared.desk.forget(fence, counters).await?;
+        }
+        Ok(gone.len())
+    }
+}
+
+/// Whether a key's period is over where this much is held for its fence.
+fn is_behind(fence: &Advanced, key: &Key) -> bool {
+    Advanced::fence(key).is_some_and(|own| own.key == fence.key && own.to <= fence.to)
+}
+
+/// Takes back what was begun of a period that is over: whoever forgot its row had noted the fence before, so it is seen
+/// here, after the life is in the ledger, and before the cell counts.
+pub(super) async fn bar_what_is_over(
+    desk: &Desk,
+    openings: &[Opening],
+    places: &[usize],
+    answers: &mut [Option<Result<Answered, SourceError>>],
+) {
+    let mut held: BTreeMap<Key, Result<u64, SourceError>> = BTreeMap::new();
+    for (opening, at) in openings.iter().zip(places) {
+        let key = &opening.counter.key;
+        let is_begun = matches!(answers[*at], Some(Ok(Answered::Opened(Opened::Row(_)))));
+        let Some(fence) = Advanced::fence(key).filter(|_| is_begun) else { continue };
+        if !held.contains_key(&fence.key) {
+            held.insert(fence.key.clone(), desk.fence(&fence).await);
+        }
+        match held.get(&fence.key) {
+            Some(Ok(upto)) if *upto < fence.to => {}
+            Some(Err(error)) => answers[*at] = Some(Err(error.clone())),
+            _ => {
+                let context = format!("{key}: its period is over for good, and its counter begins no more");
+                answers[*at] = Some(Err(SourceError::new(ErrorKind::Exhausted, context)));
+            }
+        }
+    }
+}
