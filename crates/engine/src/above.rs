@@ -3,10 +3,13 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use sequent_core::{Event, Key, Layout, SlotIndex, Span};
+use sequent_core::{Block, Event, Key, Layout, SlotIndex, Span};
 use tokio::sync::Mutex;
 
-use crate::{Engine, EngineError, Reason, dense::number_of, engine::Inner, limit::within, live::Live};
+use crate::{
+    Engine, EngineError, Reason, dense::number_of, engine::Inner, limit::within, live::Live,
+    report::BehindReport,
+};
 
 /// What is known of how far a live key may have been taken.
 #[derive(Debug, Default)]
@@ -29,12 +32,14 @@ impl Engine {
         let Some(permitted) = reach.exceeded_by(above, || self.0.permitted(live, key, above)).await else {
             return Ok(());
         };
-        Err(self.behind(key, above, permitted))
+        Err(self.accuse(key, above, permitted))
     }
 
     /// Says that a caller holds what this cluster can't have given.
-    pub(crate) fn behind(&self, key: &Key, above: u64, permitted: u64) -> EngineError {
+    pub(crate) fn accuse(&self, key: &Key, above: u64, permitted: u64) -> EngineError {
         crate::events::cluster_behind();
+        let at_ms = self.0.env.clock.wall_ms();
+        self.0.accused.add(BehindReport { key: key.to_string(), above, permitted, at_ms });
         if self.0.failures.line(Reason::ClusterBehind, self.0.env.clock.now()).is_some() {
             self.0.env.events.emit(Event::ClusterBehind { key: key.clone(), above, permitted });
         }
@@ -114,15 +119,16 @@ impl Inner {
     }
 }
 
-/// The highest number that a slot's counter can have given at a raw id, 0 for none.
+/// The highest number that a slot's counter can have given at a raw id, 0 for none. It may lie beyond the sequence's end: a
+/// definition before this one may have had a later one.
 fn highest_of(layout: Layout, span: Span, slot: SlotIndex, raw: u64) -> u64 {
     let Some(id) = layout.encode(raw, slot) else {
-        return if raw == 0 { 0 } else { span.limit() };
+        return if raw == 0 { 0 } else { Block::NUMBER_MAX };
     };
     let encoded = u128::from(id) << layout.memory_bits() | u128::from(layout.numbers_per_id() - 1);
     let Some(offset) = encoded.checked_sub(u128::from(layout.origin())) else { return 0 };
     let number = u128::from(span.start()) + u128::from(span.step()) * offset;
-    u64::try_from(number).unwrap_or(u64::MAX).min(span.limit())
+    u64::try_from(number).unwrap_or(u64::MAX).min(Block::NUMBER_MAX)
 }
 
 #[cfg(test)]
@@ -138,8 +144,8 @@ mod tests {
         assert_eq!(highest_of(layout, span, 1, 1), 8);
         assert_eq!(highest_of(layout, span, 0, 2), 12);
         assert_eq!(highest_of(layout, span, 0, 0), 0);
-        assert_eq!(highest_of(layout, span, 0, 10_000), 1000, "the end");
-        assert_eq!(highest_of(layout, span, 0, u64::MAX), 1000);
+        assert_eq!(highest_of(layout, span, 0, 10_000), 79_996, "the end was a later one");
+        assert_eq!(highest_of(layout, span, 0, u64::MAX), Block::NUMBER_MAX);
         let stepped = Span::new(10, 5, None, Fits::Js).unwrap();
         assert_eq!(highest_of(layout, stepped, 0, 1), 25);
     }

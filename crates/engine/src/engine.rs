@@ -15,6 +15,7 @@ use sequent_ha::Ring;
 
 use crate::{
     Desk, EngineError, Issued, NextRequest, OpenError, Options, Reason, Recent,
+    accused::Accused,
     catalog::Catalog,
     config::{Config, LimitsPart},
     error::reason_of,
@@ -22,7 +23,7 @@ use crate::{
     floors::Floors,
     live::{Keyed, Live},
     registry::Registry,
-    report::{EventReport, Status},
+    report::{BehindReport, EventReport, Status},
     tasks::Tasks,
     wall::Wall,
 };
@@ -47,6 +48,7 @@ pub(crate) struct Inner {
     pub(crate) setting: Arc<sequent_buffer::Setting>,
     pub(crate) tasks: Tasks,
     pub(crate) memory: Memory,
+    pub(crate) accused: Accused,
     pub(crate) gauges: Gauges,
     pub(crate) refills: Arc<Refills>,
     pub(crate) waits: Waits,
@@ -98,6 +100,12 @@ impl Engine {
     /// How slots, ledger and live keys are.
     pub async fn status(&self) -> Status {
         crate::status::status(&self.0).await
+    }
+
+    /// The callers that were given what this cluster can't have given, one a key, and how many accusations were of keys
+    /// that are not listed.
+    pub fn behind(&self) -> (Vec<BehindReport>, u64) {
+        self.0.accused.all()
     }
 
     /// What happened lately, for people, newest first.

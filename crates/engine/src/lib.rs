@@ -20,6 +20,7 @@
 //! ```
 
 mod above;
+mod accused;
 mod advance;
 mod ahead;
 mod aim;

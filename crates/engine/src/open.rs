@@ -12,6 +12,7 @@ use sequent_ha::Ring;
 
 use crate::{
     CreatePolicy, Desk, Engine, OpenError, Options, Pace, Placement,
+    accused::Accused,
     background::begin,
     catalog::{self, Catalog},
     config::{Config, LossWord, Place},
@@ -136,6 +137,7 @@ async fn assemble(
         keys: Registry::new(LIVE_KEYS_MAX),
         tasks,
         memory,
+        accused: Accused::default(),
         gauges: Gauges::new(config.sequences.iter().map(|part| part.name.clone())),
         refills,
         waits,

@@ -234,8 +234,14 @@ pub struct Status {
     pub ledger_away_ms: Option<u64>,
     /// How often a version of the ledger could be marked on no other shard.
     pub unmarked: u64,
-    /// Callers that were given what this cluster can't have given, as far as it remembers, oldest first.
+    /// Callers that were given what this cluster can't have given: one a key, with the highest number, in the order in
+    /// which the keys were first accused of; at most 64.
     pub behind: Vec<BehindReport>,
+    /// How many accusations were of further keys.
+    pub behind_more: u64,
+    /// Dense counters of which the ledger knows of less than this process has given: they give nothing before a person has
+    /// acted; at most 64.
+    pub dense_behind: Vec<DenseBehindReport>,
     /// The slots, as the ring sees them.
     pub shards: Vec<ShardReport>,
     /// The keys in use.
@@ -272,6 +278,17 @@ pub struct BehindReport {
     pub permitted: u64,
     /// When it asked, in milliseconds since 1970.
     pub at_ms: u64,
+}
+
+/// A dense counter that is behind what was given of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct DenseBehindReport {
+    /// The key.
+    pub key: String,
+    /// How many numbers of it this process knows to be given.
+    pub given: u64,
+    /// How many the ledger says.
+    pub found: u64,
 }
 
 /// A key in use.

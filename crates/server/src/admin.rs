@@ -92,6 +92,9 @@ impl AdminDoor {
         for (shard, slot) in shards.zip(self.teller.engine().slots()) {
             overlay(shard, slot);
         }
+        let (behind, more) = self.teller.engine().behind();
+        value["behind"] = serde_json::to_value(behind).unwrap_or_default();
+        value["behind_more"] = more.into();
         value["events"] = serde_json::to_value(self.teller.engine().told()).unwrap_or_default();
         as_text(&mut value);
         value["phase"] = format!("{:?}", self.phases.now()).to_lowercase().into();

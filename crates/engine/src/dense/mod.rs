@@ -77,7 +77,7 @@ impl Engine {
         match taken {
             Ok(DenseTaken::Last(last)) => numbers(span, last, count).ok_or_else(|| at_its_end(name, last)),
             Ok(DenseTaken::Spent { at }) => Err(at_its_end(name, at)),
-            Ok(DenseTaken::Behind { at }) => Err(self.behind(key, request.above, number_of(span, at))),
+            Ok(DenseTaken::Behind { at }) => Err(self.accuse(key, request.above, number_of(span, at))),
             Err(error) => Err(self.dense_failed(name, error)),
         }
     }

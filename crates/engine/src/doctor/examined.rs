@@ -1,8 +1,11 @@
 //! What was found, place by place, until it is told.
 
-use sequent_core::{Durability, Examination, Fact, LedgerExamination, SlotIndex, SourceError, Stamp};
+use sequent_core::{
+    Durability, Examination, Fact, LedgerExamination, SlotIndex, SourceError, ledger::LayoutChange,
+};
 
 use super::{
+    changing,
     clocks::{self, Asked},
     counters::{self, Verdict},
     facts,
@@ -38,7 +41,12 @@ impl<'a> Examined<'a> {
     }
 
     /// The ledger, with its version beside the highest mark.
-    pub(super) fn ledger(&mut self, looked: &Looked<LedgerExamination>, marked: Option<(u64, u64)>) {
+    pub(super) fn ledger(
+        &mut self,
+        looked: &Looked<LedgerExamination>,
+        marked: Option<(u64, u64)>,
+        change: Option<&LayoutChange>,
+    ) {
         let place = &self.config.ledger.place;
         let mut report = unreached(Site::Ledger, place);
         match &looked.found {
@@ -56,7 +64,10 @@ impl<'a> Examined<'a> {
                     Some(finding) => self.findings.push(finding),
                     None => report.fine.push("no mark is above its version".to_owned()),
                 }
-                self.layout(&mut report, found);
+                match change {
+                    Some(change) => self.findings.push(changing::finding(change)),
+                    None => self.layout(&mut report, found),
+                }
             }
         }
         self.places.push(report);
@@ -65,7 +76,7 @@ impl<'a> Examined<'a> {
     fn layout(&mut self, report: &mut PlaceReport, found: &LedgerExamination) {
         let Some(record) = &found.layout else {
             let finding = Finding::new(Severity::Info, Site::Ledger, "layout", "it has no layout in force");
-            let mend = "a first start writes one; where the ring is being resized, finish that";
+            let mend = "a first start writes one";
             return self.findings.push(finding.mend(mend));
         };
         let checked =
@@ -91,7 +102,7 @@ impl<'a> Examined<'a> {
         &mut self,
         shard: &Shard,
         looked: &Looked<Examination>,
-        stamp: Option<&Stamp>,
+        stamp: impl Fn(&Examination) -> Option<Result<String, Finding>>,
         verdicts: &[Verdict],
         counters: usize,
     ) {
@@ -108,7 +119,7 @@ impl<'a> Examined<'a> {
                     facts: &found.facts,
                 };
                 self.tell(&mut report, &told);
-                match stamp.map(|stamp| ring::stamp(site, found, stamp, counters > 0)) {
+                match stamp(found) {
                     Some(Ok(fine)) => report.fine.push(fine),
                     Some(Err(finding)) => self.findings.push(finding),
                     None => {}

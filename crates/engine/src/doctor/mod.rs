@@ -3,6 +3,7 @@
 //! Reading order: `report` (what is told), `look` (how places are looked into), `facts`, `clocks`, `counters` and `ring`
 //! (what it means), then [`examine`], which puts it together.
 
+mod changing;
 mod clocks;
 mod counters;
 mod examined;
@@ -73,11 +74,18 @@ type Rows = BTreeMap<Counter, Row>;
 impl Doctor<'_> {
     async fn examine(&self, files: &mut Files) -> Result<Checkup, OpenError> {
         let env = &self.options.env;
-        let looked = look::into_ledger(&*self.ledger, env).await;
+        let mut looked = look::into_ledger(&*self.ledger, env).await;
+        let limit = self.config.ring.health.attempt_timeout;
+        let change = changing::of(&*self.ledger, looked.found.as_ref().ok(), limit).await;
+        if let (Some(_), Ok(found)) = (&change, &mut looked.found) {
+            changing::without_fact(found);
+        }
         let held = looked.found.as_ref().ok();
         let record = held.and_then(|held| held.layout.clone());
-        let rows = rows_of(held);
-        let shards = self.shards(record.as_ref(), files)?;
+        // Of a ring that is being changed some cells are closed, some begun anew: none can be held against its row.
+        let rows = if change.is_some() { Rows::new() } else { rows_of(held) };
+        let laid_out = record.as_ref().or(change.as_ref().map(|change| &change.next));
+        let shards = self.shards(laid_out, files)?;
         let (own, shards): (Vec<Shard>, Vec<Shard>) =
             shards.into_iter().partition(|shard| shard.part.place == Place::Memory);
         let epoch = record.as_ref().map_or(1, |record| record.epoch);
@@ -92,10 +100,17 @@ impl Doctor<'_> {
         let mut examined = Examined::new(self.config);
         let mark = self.mark(&mut examined, &seen).await;
         let version = self.version_beside(mark, held).await;
-        examined.ledger(&looked, version.map(|version| (version, mark)));
+        examined.ledger(&looked, version.map(|version| (version, mark)), change.as_ref());
         for (shard, (slot, looked)) in shards.iter().zip(&seen) {
-            let stamp = record.clone().zip(held).map(|(record, held)| stamp_of(record, held, *slot));
-            examined.shard(shard, looked, stamp.as_ref(), &verdicts, keys_of(*slot, &rows).len());
+            let counters = keys_of(*slot, &rows).len();
+            let stamp = |found: &Examination| {
+                let (held, site) = (held?, Site::Slot(*slot));
+                if let Some(change) = &change {
+                    return Some(changing::stamp(site, found, held, (change, *slot)));
+                }
+                Some(ring::stamp(site, found, &stamp_of(record.clone()?, held, *slot), counters > 0))
+            };
+            examined.shard(shard, looked, stamp, &verdicts, counters);
         }
         for shard in &own {
             examined.memory(shard);

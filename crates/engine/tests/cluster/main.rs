@@ -6,6 +6,7 @@ mod above;
 mod advance;
 mod definitions;
 mod dense;
+mod fenced;
 mod idle;
 mod losses;
 mod midnight;

@@ -24,9 +24,14 @@ impl Work<Link> for Look {
 
     async fn run(&self, link: &mut Link) -> Result<LedgerExamination, Fault> {
         let inspection = Inspect.run(link).await?;
-        let layout = Read.run(link).await?;
+        let (layout, refused) = match Read.run(link).await {
+            // As while the ring is being resized.
+            Err(Fault::Answer(error)) => (None, Some(Fact::refused("layout", &error))),
+            layout => (layout?, None),
+        };
         let rows = List { sequence: None, most: self.most }.run(link).await?;
-        let facts = facts(link.metrics().await?.as_deref());
+        let mut facts = facts(link.metrics().await?.as_deref());
+        facts.extend(refused);
         Ok(LedgerExamination { inspection, layout, rows, facts })
     }
 }
