@@ -177,7 +177,7 @@ mod tests {
     #[test]
     fn what_was_given_last_is_remembered_and_no_more_keys_than_two_generations() {
         let given = Given::default();
-        for at in 0..KEYS_MAX * 2 + 1 {
+        for at in 0..=KEYS_MAX * 2 {
             given.judge(&ask(&format!("k{at}"), 1), DenseTaken::Last(7), &run("a")).unwrap();
             given.judge(&ask("used", 1), DenseTaken::Last(7 + at as u64), &run("a")).unwrap();
         }
