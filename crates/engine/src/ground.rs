@@ -3,8 +3,8 @@
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use sequent_core::{
-    Env, LedgerId, SlotIndex, SourceError, Stamp,
-    ledger::{LayoutRecord, Ledger},
+    Durability, Env, LedgerId, SlotIndex, SourceError, Stamp,
+    ledger::{LayoutRecord, Ledger, LedgerInspection},
 };
 
 use crate::{
@@ -23,6 +23,8 @@ pub(crate) const FIRST_CALL_FACTOR: u32 = 10;
 pub(crate) struct Ground {
     pub(crate) ledger: Arc<dyn Ledger>,
     pub(crate) id: LedgerId,
+    /// What the ledger's settings make of it.
+    pub(crate) durability: Durability,
     /// The layout in force; for a new cluster, the one that it will get.
     pub(crate) record: LayoutRecord,
     pub(crate) shards: Vec<Shard>,
@@ -51,30 +53,30 @@ impl Ground {
         if !matches!(read, Ok((_, Some(_)))) {
             ledger.files.leave().await;
         }
-        let (id, held) = read?;
-        held.map(|record| Self::new(config, env, &ledger, (id, record), false)).transpose()
+        let (found, held) = read?;
+        held.map(|record| Self::new(config, env, &ledger, (found, record), false)).transpose()
     }
 
     /// A cluster that exists, or one to be.
     pub(crate) async fn any(config: &Config, env: Env, create_ledger: bool) -> Result<Self, OpenError> {
         let ledger = Opened::new(config, &env, create_ledger)?;
-        let read = ledger.read(config).await.and_then(|(id, held)| {
+        let read = ledger.read(config).await.and_then(|(found, held)| {
             let is_new = held.is_none();
             let record = held.map_or_else(|| first(config), Ok)?;
-            Ok((id, record, is_new))
+            Ok((found, record, is_new))
         });
         if read.is_err() {
             ledger.files.leave().await;
         }
-        let (id, record, is_new) = read?;
-        Ok(Self { is_new, ..Self::new(config, env, &ledger, (id, record), true)? })
+        let (found, record, is_new) = read?;
+        Ok(Self { is_new, ..Self::new(config, env, &ledger, (found, record), true)? })
     }
 
     fn new(
         config: &Config,
         env: Env,
         opened: &Opened,
-        (id, record): (LedgerId, LayoutRecord),
+        (found, record): (LedgerInspection, LayoutRecord),
         create: bool,
     ) -> Result<Self, OpenError> {
         let mut files = opened.files.clone();
@@ -87,7 +89,8 @@ impl Ground {
         let ledger = Arc::clone(&opened.ledger);
         Ok(Self {
             ledger,
-            id,
+            id: found.id,
+            durability: found.durability,
             record,
             shards,
             home,
@@ -149,7 +152,7 @@ impl Opened {
         }
         let inspection = within(limit, "open the ledger", patiently(|| self.ledger.inspect())).await;
         let inspection = inspection.map_err(unusable)?;
-        Ok((inspection.id, held))
+        Ok((inspection, held))
     }
 }
 
@@ -187,7 +190,8 @@ pub(crate) fn check_layout(config: &Config, held: &LayoutRecord) -> Result<(), O
     if found.is_empty() {
         return Ok(());
     }
-    let lines: Vec<String> = found
+    let is_resized = found.iter().any(|(key, ..)| key.starts_with("ring."));
+    let mut lines: Vec<String> = found
         .into_iter()
         .map(|(key, configured, expected)| {
             format!(

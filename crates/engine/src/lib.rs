@@ -46,6 +46,7 @@ mod limit;
 mod live;
 mod looking;
 mod making;
+mod lossy;
 mod open;
 mod options;
 mod reason;

@@ -6,12 +6,12 @@ use std::{
 };
 
 use sequent_buffer::{ReservoirConfig, Setting};
-use sequent_core::{DurabilityClass, Env, Event, Events, MarkPlace, Rules, SlotIndex, SourceError, Store};
+use sequent_core::{Env, Event, Events, MarkPlace, Rules, SlotIndex, SourceError, Store};
 use sequent_guard::{GuardConfig, Keeper, LossPolicy, Opening};
 use sequent_ha::Ring;
 
 use crate::{
-    CreatePolicy, Desk, Engine, OpenError, Options, Pace, Placement,
+    CreatePolicy, Desk, Engine, OpenError, Options, Pace,
     accused::Accused,
     background::begin,
     catalog::{self, Catalog},
@@ -23,6 +23,7 @@ use crate::{
     footing::Alarm,
     ground::{FIRST_CALL_FACTOR, Ground},
     limit::within,
+    lossy,
     registry::{LIVE_KEYS_MAX, Registry},
     stores,
     tasks::Tasks,
@@ -72,7 +73,7 @@ pub(crate) async fn open(config: Config, options: Options) -> Result<Engine, Ope
     }
     drop(turn);
     let files = ground.files.clone();
-    if let Err(error) = check_dense(&config, &ground).await {
+    if let Err(error) = lossy::check(&config, &ground).await {
         files.leave().await;
         return Err(error);
     }
@@ -147,20 +148,6 @@ async fn assemble(
     });
     begin(&inner, pace, alarm);
     Ok(Engine(inner))
-}
-
-/// A ledger that may lose what it acknowledged repeats dense numbers after a crash: refused where the configuration has any,
-/// unless it allows that.
-async fn check_dense(config: &Config, ground: &Ground) -> Result<(), OpenError> {
-    let dense = config.sequences.iter().find(|part| part.body.placement() == Placement::Dense);
-    let Some(dense) = dense.filter(|_| !config.ledger.allow_lossy) else { return Ok(()) };
-    let inspection = within(ground.limit, "open the ledger", ground.ledger.inspect()).await;
-    let durability = inspection.map_err(|error| OpenError::of_source(&error))?.durability;
-    if durability.class == DurabilityClass::Durable {
-        return Ok(());
-    }
-    let lossy = sequent_guard::lossy(&durability);
-    Err(OpenError::Refused(format!("sequence {} has placement dense: {lossy}", dense.name)))
 }
 
 /// A marker file that was copied tells that the directory was; one that can't be read says nothing about a ledger that

@@ -42,7 +42,7 @@ mod status;
 
 pub use config::{GuardConfig, LossPolicy, Opening};
 pub use counter::UNKNOWN_COUNTER;
-pub use desk::{LAYOUT_CHANGED, Trouble, lossy};
+pub use desk::{LAYOUT_CHANGED, Trouble, forgets, lossy};
 pub use keeper::{Headroom, Keeper};
 pub use recover::{MarksRead, VERSION_LEAP, read_marks, recover};
 pub use resize::{COUNTERS_MAX, KeyPlan, Placed, Plan, Progress, Resize};

@@ -20,7 +20,7 @@ mod over;
 mod renewal;
 mod trouble;
 
-pub use trouble::{LAYOUT_CHANGED, Trouble, lossy};
+pub use trouble::{LAYOUT_CHANGED, Trouble, forgets, lossy};
 
 /// Nonces that the ledger may hold: the one acknowledged last, and those of calls whose outcome is unknown since. Where
 /// there are more, the ones in the middle go: the ledger holds the first if it got none of the calls, one of the

@@ -5,15 +5,15 @@ use sequent_core::{Durability, ErrorKind, LedgerId, SourceError};
 /// How the reason begins where the ring is another one by now, or is about to be.
 pub const LAYOUT_CHANGED: &str = "layout changed: ";
 
-/// Why a ledger with these settings gives no dense numbers, and what to do.
-pub fn lossy(durability: &Durability) -> String {
+/// What the settings of a ledger make of it, in words.
+pub fn forgets(durability: &Durability) -> String {
     let settings: Vec<String> =
         durability.settings.iter().map(|(name, value)| format!("{name}={value}")).collect();
     let shown = if settings.is_empty() { String::new() } else { format!(" ({})", settings.join(", ")) };
     format!(
-        "the ledger is {}{shown}: a crash takes back dense numbers that were given; set what `sequent doctor` says, or allow \
-         it: ledger.allow_lossy = true",
-        durability.class.as_str()
+        "{}: a crash takes back dense numbers that were given; set what `sequent doctor` says, or allow it: \
+         ledger.allow_lossy = true",
+        forgets(durability)
     )
 }
 
