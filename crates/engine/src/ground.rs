@@ -141,7 +141,7 @@ impl Opened {
 
     /// The layout held, checked, and the ledger's identity. In this order: an inspection writes, to see whether it
     /// can, and a layout that is refused must leave everything as it was.
-    async fn read(&self, config: &Config) -> Result<(LedgerId, Option<LayoutRecord>), OpenError> {
+    async fn read(&self, config: &Config) -> Result<(LedgerInspection, Option<LayoutRecord>), OpenError> {
         let limit = config.ring.health.attempt_timeout * FIRST_CALL_FACTOR;
         let unusable = |error: SourceError| OpenError::of_source(&error);
         let held =
@@ -199,5 +199,12 @@ pub(crate) fn check_layout(config: &Config, held: &LayoutRecord) -> Result<(), O
             )
         })
         .collect();
+    if is_resized {
+        lines.push(
+            "where the ring has this layout, and the ledger was put back from a copy of before its resize: put the newest one \
+             back, or stop every process, and `sequent recover --bump N`"
+                .to_owned(),
+        );
+    }
     Err(OpenError::Refused(lines.join("\n")))
 }

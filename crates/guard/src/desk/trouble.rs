@@ -10,6 +10,11 @@ pub fn forgets(durability: &Durability) -> String {
     let settings: Vec<String> =
         durability.settings.iter().map(|(name, value)| format!("{name}={value}")).collect();
     let shown = if settings.is_empty() { String::new() } else { format!(" ({})", settings.join(", ")) };
+    format!("the ledger is {}{shown}", durability.class.as_str())
+}
+
+/// Why a ledger with these settings gives no dense numbers, and what to do.
+pub fn lossy(durability: &Durability) -> String {
     format!(
         "{}: a crash takes back dense numbers that were given; set what `sequent doctor` says, or allow it: \
          ledger.allow_lossy = true",
