@@ -4,7 +4,7 @@ use sequent_core::{
     Key, Layout, SequenceName, Span,
     ledger::{Advanced, DenseAsk, DenseTaken},
 };
-use sequent_guard::Headroom;
+use sequent_guard::{Headroom, LeapBound};
 use serde::Serialize;
 
 use crate::{
@@ -57,14 +57,15 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// `INVALID_ARGUMENT` for what is backward, beyond the sequence's end, or a leap that was not named.
+    /// `SEQUENCE_NOT_FOUND` for a name that nobody has defined or used, also where a first use may define it: it may be
+    /// misspelt ([`first_use`](Self::first_use) defines it). `INVALID_ARGUMENT` for what is backward, beyond the sequence's end, or a leap that was not named.
     pub async fn advance(
         &self,
         request: &NextRequest,
         to: u64,
         leap: bool,
     ) -> Result<AdvanceReport, EngineError> {
-        let entry = self.0.entry(&request.name).await?;
+        let entry = self.0.known_entry(&request.name).await?;
         let key = self.0.aim(std::sync::Arc::clone(&entry), request)?.key;
         let (body, name) = (entry.body()?, &request.name);
         let aimed = Aimed { name, key, span: body.span(), to, leap };
@@ -83,6 +84,15 @@ impl Engine {
         let Aimed { key, .. } = aimed;
         let (sequence, key) = (name.to_string(), key.to_string());
         Ok(AdvanceReport { sequence, key, to, before, next, already: held == to })
+    }
+
+    /// What the first use of a name does: defines it, where `auto_create` allows that.
+    ///
+    /// # Errors
+    ///
+    /// `SEQUENCE_NOT_FOUND` where it does not; those of the ledger.
+    pub async fn first_use(&self, name: &SequenceName) -> Result<(), EngineError> {
+        self.0.entry(name).await.map(drop)
     }
 
     async fn advanced_to(&self, key: &Key) -> Result<u64, EngineError> {
@@ -129,9 +139,9 @@ impl Engine {
                 }
                 return Ok((before, (at < limit).then(|| number(at + 1))));
             }
-            let leap = ((limit - at) / DENSE_LEAP_SHARE).clamp(DENSE_LEAP_MIN, DENSE_LEAP_MAX);
+            let (leap, decided_by) = dense_leap(limit - at);
             if !aimed.leap && !again && target - at > leap {
-                return Err(aimed.leaps(number(at + leap)));
+                return Err(aimed.leaps(number(at.saturating_add(leap)), decided_by));
             }
             // What others take meanwhile would move it further than asked for: they are behind, and it is looked at again.
             let ask = DenseAsk { key: aimed.key.clone(), count: target - at, limit: target, above: at };
@@ -163,6 +173,15 @@ impl Engine {
             patiently(note).await.map_err(|error| of_ledger(&error))?;
         }
         self.0.follow_floors().await.map_err(|error| of_ledger(&error))
+    }
+}
+
+/// The widest leap of a dense counter that has so many left, and what decides it.
+fn dense_leap(left: u64) -> (u64, LeapBound) {
+    match left / DENSE_LEAP_SHARE {
+        share if share < DENSE_LEAP_MIN => (DENSE_LEAP_MIN, LeapBound::Blocks),
+        share if share > DENSE_LEAP_MAX => (DENSE_LEAP_MAX, LeapBound::Cap),
+        share => (share, LeapBound::Share),
     }
 }
 
@@ -225,16 +244,21 @@ impl Aimed<'_> {
         if self.leap || !leaps {
             return Ok(());
         }
-        let bound =
-            headroom.iter().filter_map(|slot| layout.place_of(slot.bound, slot.slot)).min().unwrap_or(0);
-        Err(self.leaps(self.number(bound)))
+        let bound = |slot: &Headroom| Some((layout.place_of(slot.bound, slot.slot)?, slot.decided_by));
+        let least = headroom.iter().filter_map(bound).min_by_key(|(place, _)| *place);
+        let (place, decided_by) = least.unwrap_or((0, LeapBound::Blocks));
+        Err(self.leaps(self.number(place), decided_by))
     }
 
-    fn leaps(&self, bound: u64) -> EngineError {
+    fn leaps(&self, bound: u64, decided_by: LeapBound) -> EngineError {
         let bound = bound.min(self.span.limit());
+        let more = match decided_by {
+            LeapBound::Blocks => "more than four raw ids of one counter",
+            LeapBound::Share => "more than a thousandth of what is left",
+            LeapBound::Cap => "more than 2^36 raw ids of one counter",
+        };
         self.refused(format!(
-            "at most {bound} is allowed, what lies beyond is a leap (more than a thousandth of what is left): where it is \
-             meant, name it by --leap"
+            "at most {bound} is allowed, what lies beyond is a leap ({more}): where it is meant, name it by --leap"
         ))
     }
 

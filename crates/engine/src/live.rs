@@ -162,12 +162,22 @@ impl Keyed {
 impl Inner {
     /// The definition of a name; a first use makes it where a pattern allows.
     pub(crate) async fn entry(&self, name: &SequenceName) -> Result<Arc<Entry>, EngineError> {
+        self.ready_to_define(name).await?;
+        self.catalog.find_or_create(name).await
+    }
+
+    /// The same, of a sequence that somebody has defined or used.
+    pub(crate) async fn known_entry(&self, name: &SequenceName) -> Result<Arc<Entry>, EngineError> {
+        self.ready_to_define(name).await?;
+        self.catalog.find_known(name).await
+    }
+
+    async fn ready_to_define(&self, name: &SequenceName) -> Result<(), EngineError> {
         if let Some(trouble) = self.keeper.trouble() {
             // Before a definition is written into a ledger that may have to be replaced.
             return Err(EngineError::of_source(name, trouble.error()));
         }
-        self.catalog.bring_pending().await.map_err(|error| EngineError::of_open(&error))?;
-        self.catalog.find_or_create(name).await
+        self.catalog.bring_pending().await.map_err(|error| EngineError::of_open(&error))
     }
 
     /// Builds the tower of a key, one room upon the other.

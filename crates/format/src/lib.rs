@@ -57,6 +57,7 @@ pub use invert::Parsed;
 pub use issue::Issue;
 /// An instant, as every function here takes it: of jiff, whose version is part of this crate's interface.
 pub use jiff::Timestamp;
+pub use parse::nearest;
 pub use preview::Preview;
 pub use registry::{Arguments, Function, Registry};
 pub use settings::{Placement, Settings, Unique};

@@ -18,6 +18,27 @@ pub(crate) fn leap_max(at: u64, raw_max: u64, block: u64) -> u64 {
     share.min(LEAP_CAP).max(block.saturating_mul(4))
 }
 
+/// Which of its three bounds decides how far a leap goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LeapBound {
+    /// Four blocks, however little is left.
+    Blocks,
+    /// A thousandth of what is left.
+    Share,
+    /// 2^36 raw ids, however much is left.
+    Cap,
+}
+
+/// Which of them it is for [`leap_max`].
+pub(crate) fn bound(at: u64, raw_max: u64, block: u64) -> LeapBound {
+    let most = leap_max(at, raw_max, block);
+    match raw_max.saturating_sub(at) / SHARE {
+        share if share.min(LEAP_CAP) < most => LeapBound::Blocks,
+        share if share > LEAP_CAP => LeapBound::Cap,
+        _ => LeapBound::Share,
+    }
+}
+
 /// How far a row's `ceiling` is followed above `at`, the highest that is known of its counter: a life that ended by a
 /// crash leaves its ceiling ahead of what was seen, and that is no leap. None was ever asked for further ahead than 2^36;
 /// what is further was set by a hand, or a broken disk.
@@ -41,6 +62,16 @@ mod tests {
         assert_eq!(leap_max(0, u64::MAX >> 1, 5), LEAP_CAP);
         assert_eq!(leap_max(200, 100, 1), 4, "past the end nothing is left");
         assert_eq!(leap_max(0, 3, 1), 4, "a block of each of four processes that died");
+    }
+
+    #[test]
+    fn the_bound_that_decides_is_named() {
+        assert_eq!(bound(0, 100, 5), LeapBound::Blocks);
+        assert_eq!(bound(0, 4000, 1), LeapBound::Share, "both are four");
+        assert_eq!(bound(0, 1_000_000_000, 5), LeapBound::Share);
+        assert_eq!(bound(0, LEAP_CAP * SHARE, 5), LeapBound::Share, "both are 2^36");
+        assert_eq!(bound(0, u64::MAX >> 1, 5), LeapBound::Cap);
+        assert_eq!(bound(0, u64::MAX >> 1, LEAP_CAP), LeapBound::Blocks);
     }
 
     #[test]

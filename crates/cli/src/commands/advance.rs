@@ -14,12 +14,14 @@ const EXAMPLES: &str = "\
 Examples:
   sequent advance order 250000           an old system has given numbers up to 250000
   sequent advance order 9000000000000 --leap
+  sequent advance invoice 8000 --create  a sequence that nobody has used yet, and auto_create allows
   sequent advance repair 400 --with area=010
 
 After it no number up to TO is given any more, and numbers go on above it, a few further on: each slot goes on at its own \
 place. It goes forward only; what is refused changes nothing, and the same once more neither. A jump of more than a \
-thousandth of what is left of the sequence is a leap, as a mistyped digit would be one: it is refused unless --leap says \
-that it is meant.
+thousandth of what is left of the sequence, or of 2^36 raw ids of a counter, is a leap, as a mistyped digit would be one: \
+it is refused unless --leap says that it is meant. A name that nobody has defined or used is refused, too, as it may be \
+misspelt: --create says that it is meant.
 
 It works on running servers, which obey within two seconds and burn what they hold ready; what their clients hold on \
 lease ends with the lease. Servers of a sequence that was never used, and of one that rests, are no matter.";
@@ -36,6 +38,9 @@ pub(crate) struct Advance {
     /// The jump is meant, however wide it is
     #[arg(long)]
     leap: bool,
+    /// The sequence begins with this: it is defined as a first use defines it, where auto_create allows that
+    #[arg(long)]
+    create: bool,
     #[command(flatten)]
     with: With,
 }
@@ -49,7 +54,11 @@ impl Advance {
         let request =
             NextRequest { with: self.with.values()?, at: self.with.at.clone(), ..NextRequest::of(name) };
         let engine = cluster.engine(cluster.config()?, Pace::Once, None).await?;
-        let advanced = engine.advance(&request, to, self.leap).await;
+        let created = if self.create { engine.first_use(&request.name).await } else { Ok(()) };
+        let advanced = match created {
+            Ok(()) => engine.advance(&request, to, self.leap).await,
+            Err(error) => Err(error),
+        };
         engine.shutdown().await;
         let advanced = advanced?;
         if cluster.json() {

@@ -104,6 +104,11 @@ fn a_sequence_is_advanced_for_an_import() {
     let text = place.text(&["advance", "order", &far, "--leap"]);
     assert!(text.contains(&format!("no number up to {far} is given any more")), "{text}");
     assert!(place.numbers(&["next", "order", "-n", "4"]).into_iter().all(|number| number > 1 << 50));
+    place
+        .run(&["advance", "ordre", "9"])
+        .refused(1, &["SEQUENCE_NOT_FOUND", "did you mean order?", "--create"]);
+    let made = place.json(&["advance", "ordre", "9", "--create", "--json"]);
+    assert_eq!(made["next"], "10", "{made}");
 }
 
 #[test]

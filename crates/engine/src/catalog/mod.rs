@@ -3,6 +3,7 @@
 
 mod bringing;
 mod entry;
+mod known;
 mod lost;
 mod pending;
 mod reading;
@@ -111,6 +112,11 @@ impl Catalog {
     pub(crate) fn find(&self, name: &SequenceName) -> Option<Arc<Entry>> {
         let read = self.snapshot.load().entries.get(name).map(Arc::clone);
         read.or_else(|| self.fresh.read().unwrap_or_else(PoisonError::into_inner).get(name).map(Arc::clone))
+    }
+
+    /// All that were read from the ledger, ascending by name.
+    pub(crate) fn all(&self) -> Vec<Arc<Entry>> {
+        self.snapshot.load().entries.values().cloned().collect()
     }
 
     /// A definition in force, of another server's making a moment ago perhaps; none is made.

@@ -103,3 +103,46 @@ async fn a_dense_sequence_goes_on_with_the_very_next() {
     assert_eq!(take(&engine, "order", 1).await.unwrap_err().reason(), Reason::SequenceExhausted);
     engine.shutdown().await;
 }
+
+#[tokio::test]
+async fn a_name_that_nobody_has_used_is_refused_unless_it_is_meant() {
+    let place = Place::new();
+    place.take("order", 3).await;
+    let engine = place.open().await.unwrap();
+    let oder = NextRequest::new("oder").unwrap();
+    let error = engine.advance(&oder, 5000, false).await.unwrap_err();
+    assert_eq!(error.reason(), Reason::SequenceNotFound, "{error}");
+    assert!(
+        error.to_string().contains("did you mean order?") && error.to_string().contains("--create"),
+        "{error}"
+    );
+    let shown = engine.desk().show(&oder.name).await.unwrap_err();
+    assert_eq!(shown.reason(), Reason::SequenceNotFound, "nothing was defined");
+    engine.first_use(&oder.name).await.unwrap();
+    assert_eq!(engine.advance(&oder, 5000, false).await.unwrap().next, Some(5001));
+    engine.shutdown().await;
+}
+
+#[tokio::test]
+async fn the_bound_of_a_leap_that_decides_is_named() {
+    let part = "[[sequence]]\nname = \"order\"\n[[sequence]]\nname = \"short\"\nend = 1000000000\n\
+        [[sequence]]\nname = \"dense\"\nplacement = \"dense\"\n[[sequence]]\nname = \"few\"\nplacement = \"dense\"\nend = 2000\n";
+    let place = Place::with(part);
+    let engine = place.open().await.unwrap();
+    let refused = async |name: &str, to: u64| {
+        let error = engine.advance(&NextRequest::new(name).unwrap(), to, false).await.unwrap_err();
+        assert_eq!(error.reason(), Reason::InvalidArgument, "{error}");
+        error.to_string()
+    };
+    let cap = "more than 2^36 raw ids of one counter";
+    for (name, to, bound) in [
+        ("order", 1 << 52, cap),
+        ("short", 900_000_000, "more than a thousandth of what is left"),
+        ("dense", 1 << 52, cap),
+        ("few", 1000, "more than four raw ids of one counter"),
+    ] {
+        let text = refused(name, to).await;
+        assert!(text.contains(bound), "{name}: {text}");
+    }
+    engine.shutdown().await;
+}

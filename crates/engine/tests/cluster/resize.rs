@@ -135,7 +135,59 @@ async fn stores_change_their_slots_and_one_leaves() {
     assert_eq!((&plan.moved[..], &plan.added[..], &plan.leaving[..]), (&[(1, 0)][..], &[1][..], &[0][..]));
     resizing.run(&|_| {}).await.unwrap();
     resizing.close().await;
+    let again = Resizing::open(place.config(), Some(&old), Wish::default(), &once()).await.unwrap();
+    let told = std::sync::Mutex::new(Vec::new());
+    let done = again.run(&|step| told.lock().unwrap().push(step)).await.unwrap();
+    again.close().await;
+    assert_eq!(
+        (done.state, &told.lock().unwrap()[..]),
+        ("current", &[Progress::Current][..]),
+        "it had ended"
+    );
     let after = place.take("order", 30).await;
     assert!(after[0] > *before.last().unwrap() && *after.last().unwrap() < 80, "{after:?}");
     assert!(after.windows(2).all(|two| two[1] == two[0] + 1), "both slots serve: {after:?}");
+}
+
+#[tokio::test]
+async fn a_data_directory_that_is_gone_is_made_and_one_that_can_not_be_stops_it_before_the_fence() {
+    let outside = tempfile::tempdir().unwrap();
+    let config = |n: u8| {
+        let path = |name: &str| outside.path().join(name).display().to_string();
+        let text = config(n).replace("path = \"", &format!("path = \"{}/", outside.path().display()));
+        format!("{text}[ledger]\nstore = \"sqlite\"\npath = \"{}\"\n", path("ledger.db"))
+    };
+    let mut place = Place::with(&config(0));
+    let before = place.take("order", 5).await;
+    std::fs::remove_dir_all(place.data()).unwrap();
+    std::fs::write(place.data(), "no directory").unwrap();
+    place.say(&config(1));
+    let error = resize(&place, 1).await.unwrap_err();
+    assert!(error.to_string().contains("can't be used"), "{error}");
+    std::fs::remove_file(place.data()).unwrap();
+    let resizing = resizing(&place, 1).await.unwrap();
+    assert_eq!(resizing.plan().await.unwrap().state, "new", "nothing is different");
+    resizing.close().await;
+    assert_eq!(resize(&place, 1).await.unwrap().state, "current", "in one run");
+    assert!(place.file("home").exists());
+    assert!(place.take("order", 9).await[0] > before[4]);
+}
+
+#[tokio::test]
+async fn a_slot_without_a_store_gives_nothing_in_the_plan() {
+    let sequence = "name = \"order\"\nend = 8192\nplacement = \"spread\"\n";
+    let of = |n: u8| config(n).replace("name = \"order\"\n", sequence);
+    let mut place = Place::with(&of(0));
+    place.take("order", 4).await;
+    // Of four slots only one has a store: the very next numbers are those of slots that are empty.
+    let only = "[[shard]]\nslot = 2\nstore = \"sqlite\"\npath = \"s0.db\"\n";
+    place.say(&format!("cluster = \"x\"\n[ring]\nshard_bits = 2\n{only}[[sequence]]\n{sequence}"));
+    let resizing = resizing(&place, 2).await.unwrap();
+    let plan = resizing.plan().await.unwrap();
+    let [key] = &plan.keys[..] else { panic!("{plan:?}") };
+    let next = key.next.unwrap();
+    assert_eq!(next % 4, 3, "a number of slot 2: {key:?}");
+    resizing.run(&|_| {}).await.unwrap();
+    resizing.close().await;
+    assert_eq!(place.take("order", 2).await, [next, next + 4]);
 }

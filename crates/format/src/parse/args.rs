@@ -132,7 +132,12 @@ impl<T: Display> Placed<T> {
 const ALIKE: f64 = 0.75;
 
 /// The word that was probably meant, as a hint; empty where none is near.
-pub(crate) fn nearest(given: &str, words: &[&str]) -> String {
+///
+/// ```
+/// assert_eq!(sequent_format::nearest("oder", &["order", "invoice"]), "did you mean order?");
+/// assert_eq!(sequent_format::nearest("zebra", &["order", "invoice"]), "");
+/// ```
+pub fn nearest(given: &str, words: &[&str]) -> String {
     let rated = words.iter().map(|word| (strsim::jaro_winkler(given, word), *word));
     let best = rated.filter(|(rate, _)| *rate >= ALIKE).max_by(|a, b| a.0.total_cmp(&b.0));
     best.map_or_else(String::new, |(_, word)| format!("did you mean {word}?"))

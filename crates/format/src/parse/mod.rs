@@ -10,7 +10,8 @@ mod lexer;
 mod resolve;
 mod seq;
 
-pub(crate) use args::{Args, Placed, nearest};
+pub use args::nearest;
+pub(crate) use args::{Args, Placed};
 
 use crate::{
     TemplateError,

@@ -112,8 +112,9 @@ impl Resize {
         if of_us && (stamp.layout, stamp.epoch) == (from.layout, from.epoch) {
             return Ok(Some(stamp.slot));
         }
-        // It left the ring with a layout before this one: what is in it counts for nobody any more.
-        if of_us && stamp.epoch < from.epoch && slot.is_some() {
+        // It left the ring with a layout before this one: what is in it counts for nobody any more. That may have been with
+        // the change that is asked for once more.
+        if of_us && stamp.epoch < from.epoch {
             return Ok(None);
         }
         let is_next = of_us && (stamp.layout, stamp.epoch) == (next.layout, next.epoch);

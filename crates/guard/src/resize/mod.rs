@@ -265,13 +265,15 @@ impl Plan {
         closing::bases(&self.change, (&highest, key.begun), Rules::ALL)
     }
 
-    /// The place, from 0, of the lowest number that a key can give in the next layout.
-    pub fn first(&self, key: &KeyPlan) -> u64 {
+    /// The place, from 0, of the lowest number that a key can give in the next layout by these slots; `None` without any.
+    /// Slots that are empty give none.
+    pub fn first(&self, key: &KeyPlan, slots: impl Iterator<Item = SlotIndex>) -> Option<u64> {
         let next = self.change.next.layout;
+        let slots: BTreeSet<SlotIndex> = slots.collect();
         let first = |(slot, base): (SlotIndex, u64)| {
             next.place_of(base.saturating_add(1), slot).map(|last| last + 1 - next.numbers_per_id())
         };
-        self.bases(key).into_iter().filter_map(first).min().unwrap_or(0)
+        self.bases(key).into_iter().filter(|(slot, _)| slots.contains(slot)).filter_map(first).min()
     }
 }
 

@@ -1,0 +1,131 @@
+//! The plan, for people and scripts: what becomes of each key, and what would no longer fit.
+
+use std::collections::BTreeSet;
+
+use sequent_core::{Key, SlotIndex, ledger::LayoutRecord};
+use sequent_guard::{KeyPlan, Placed, Plan, Resize};
+use serde::Serialize;
+
+use super::Resizing;
+use crate::{
+    Body, OpenError,
+    limit::{patiently, within},
+};
+
+/// A layout, for people and scripts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct LayoutReport {
+    /// n.
+    pub shard_bits: u8,
+    /// m.
+    pub memory_bits: u8,
+    /// One more with each resize.
+    pub epoch: u64,
+}
+
+/// What a resize does to one key.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ResizedKey {
+    /// The sequence.
+    pub sequence: String,
+    /// The key.
+    pub key: String,
+    /// The highest number that servers have reported as given; 0: none.
+    pub before: u64,
+    /// The highest number that can have been given, as far as the ledger has permitted; 0: none.
+    pub last: u64,
+    /// The lowest number of the next layout, as far as that is known before the cells are closed; absent: none is left.
+    pub next: Option<u64>,
+    /// What would no longer fit, or be allowed.
+    pub fault: Option<String>,
+}
+
+/// The plan of a resize, or what became of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ResizeReport {
+    /// The layout before.
+    pub from: LayoutReport,
+    /// The layout to come.
+    pub to_be: LayoutReport,
+    /// `new` (nothing is written yet), `planned`, `fenced` (it must be finished), or `current` (it is done).
+    pub state: &'static str,
+    /// Slots whose stores are new to the ring.
+    pub added: Vec<SlotIndex>,
+    /// Stores that move, from one slot to another.
+    pub moved: Vec<(SlotIndex, SlotIndex)>,
+    /// Slots whose stores leave the ring.
+    pub leaving: Vec<SlotIndex>,
+    /// The keys whose counters are still those of the layout before, ascending.
+    pub keys: Vec<ResizedKey>,
+}
+
+impl Resizing {
+    pub(super) async fn report(&self, resize: &Resize) -> Result<ResizeReport, OpenError> {
+        let plan = resize.plan().await.map_err(|error| OpenError::of_source(&error))?;
+        let limit = self.config.ring.health.attempt_timeout;
+        let read = within(limit, "read the definitions", patiently(|| self.ledger.definitions())).await;
+        let (_, definitions) = read.map_err(|error| OpenError::of_source(&error))?;
+        let body = |name: &str| definitions.iter().find(|held| held.name.as_str() == name);
+        let keys = plan.keys.iter().map(|key| {
+            let body = body(key.key.sequence()).and_then(|held| Body::from_text(&held.body).ok());
+            self.key(&plan, key, &body.unwrap_or_default(), &resize.stores)
+        });
+        let report = |LayoutRecord { layout, epoch, .. }: &LayoutRecord| LayoutReport {
+            shard_bits: layout.shard_bits(),
+            memory_bits: layout.memory_bits(),
+            epoch: *epoch,
+        };
+        let at_hand: BTreeSet<SlotIndex> = resize.stores.iter().filter_map(|placed| placed.slot).collect();
+        let named = self.parts.iter().filter_map(|(slot, _)| *slot);
+        let mut added: Vec<SlotIndex> =
+            named.filter(|slot| !at_hand.contains(slot)).chain(plan.new.clone()).collect();
+        added.sort_unstable();
+        let keys = keys.collect();
+        let state = match (plan.is_fenced, self.page.next) {
+            (true, _) => "fenced",
+            (false, Some(_)) => "planned",
+            (false, None) => "new",
+        };
+        Ok(ResizeReport {
+            from: report(&plan.change.from),
+            to_be: report(&plan.change.next),
+            state,
+            added,
+            moved: plan.moved,
+            leaving: plan.leaving,
+            keys,
+        })
+    }
+
+    fn key(&self, plan: &Plan, key: &KeyPlan, body: &Body, stores: &[Placed]) -> ResizedKey {
+        let span = body.span();
+        let number = |place: u64| place.saturating_mul(span.step()).saturating_add(span.start());
+        let before = |place: Option<u64>| place.map_or(0, number).min(span.limit());
+        let filled = self.parts.iter().filter_map(|(slot, _)| *slot);
+        let next = plan.first(key, filled).map(number).filter(|next| *next <= span.limit());
+        let (sequence, last) = (key.key.sequence().to_owned(), before(key.last));
+        let spent =
+            || (next.is_none() && last < span.limit()).then(|| format!("{}: no number is left", key.key));
+        let refused = || {
+            let fault = body.check_layout(self.next, self.config.reservoir.at_risk_max).err()?;
+            Some(format!("{sequence}: {} is {}: {}", fault.field, fault.value, fault.bound))
+        };
+        let held = || unheld(&key.key, plan.change.next.epoch, stores);
+        ResizedKey {
+            fault: spent().or_else(refused).or_else(held),
+            key: key.key.to_string(),
+            before: before(key.taken),
+            last,
+            next,
+            sequence,
+        }
+    }
+}
+
+/// Why a store of the next layout can't hold the key's cells.
+fn unheld(key: &Key, epoch: u64, stores: &[Placed]) -> Option<String> {
+    let cells = key.in_epoch(epoch);
+    let unheld = |placed: &Placed| Some((placed.slot?, placed.store.holds(&cells).err()?));
+    let (slot, error) = stores.iter().find_map(unheld)?;
+    Some(format!("slot {slot}: {}", error.context()))
+}
