@@ -93,6 +93,14 @@ fn advice(found: &Stamp, expected: &Stamp) -> String {
     if found.ledger != expected.ledger {
         return format!("it is a store of cluster {cluster}: put this slot's own store back, {INSTEAD}");
     }
+    if found.epoch > expected.epoch {
+        return format!(
+            "it has gone through a resize (epoch {}) that the ledger knows nothing of, so the ledger is a copy from before: put \
+             the newest one back, or stop every process, and `sequent recover --bump N` with the configuration of that layout, \
+             {INSTEAD}",
+            found.epoch
+        );
+    }
     if found.layout != expected.layout || found.epoch != expected.epoch {
         return format!("it is of another layout of this cluster: put this slot's own store back, {INSTEAD}");
     }
@@ -133,6 +141,8 @@ mod tests {
         assert!(ledger.contains("another ledger") && !ledger.contains("cluster="), "{ledger}");
         let layout = of("a shop 3 0");
         assert!(layout.contains("shard_bits=3, expected shard_bits=2: it is of another layout"), "{layout}");
+        let ahead = said(Some(Stamp { epoch: 2, ..stamp("a shop 3 0") }), true).unwrap();
+        assert!(ahead.contains("the ledger is a copy from before: put the newest one back"), "{ahead}");
         let cells = said(None, true).unwrap();
         assert!(cells.contains("bears stamp none") && cells.contains("expected slot=0"), "{cells}");
         for text in [swapped, foreign, ledger, layout, cells] {

@@ -56,6 +56,10 @@ highest number of any sequence divided by 2^(n+m), and of a dense one the number
 enough where a resize, `advance` or an earlier bump let a counter begin high. The ledger then takes up the cluster from the stamps of its \
 shards, all of which must answer. It knows no sequence: define each again.
 
+Where the ledger is a copy from before a resize, or amid one, which its stores have gone through: give --bump N with the \
+configuration of the layout after it; the ledger then takes that up from the stamps of its stores, all of which must answer, above N raw \
+ids of either layout. More than one resize later nobody can: then an empty ledger as above.
+
 Definitions made after the copy are lost with it. The command ends with those that the ledger still knows: \
 compare them, and define each one that is missing as it was, start, step and end, before anything is taken of \
 it. A first use by a pattern of auto_create would define it with start 1 and step 1: what was given under another \
@@ -92,6 +96,9 @@ impl Recover {
             return self.work_out(cluster, since).await;
         }
         let loss = self.bump.map_or(Loss::Moved, Loss::Bump);
+        if let Some(done) = cluster.catch_up(loss, &self.slots()).await? {
+            return caught_up(cluster, &done).await;
+        }
         let desk = match loss {
             Loss::Moved => cluster.desk().await?,
             Loss::Bump(_) => cluster.desk_after_loss(&self.slots()).await?,
@@ -159,6 +166,19 @@ impl Recover {
         }
         known.map(drop).map_err(Failure::from)
     }
+}
+
+/// What was done to a ledger from before a resize. Where the resize is still to be finished, nobody can open it yet.
+async fn caught_up(cluster: &Cluster, done: &str) -> Result<(), Failure> {
+    let known = match cluster.desk().await {
+        Ok(desk) => desk.list().await.ok(),
+        Err(_) => None,
+    };
+    if cluster.json() {
+        return output::json(&serde_json::json!({ "done": done, "sequences": known }));
+    }
+    output::lines([done.to_owned()])?;
+    output::lines(known.iter().flat_map(|known| listed(known)))
 }
 
 /// What is not seen, before anything is done.

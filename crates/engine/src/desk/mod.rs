@@ -4,6 +4,7 @@ mod alone;
 mod explain;
 mod look;
 mod recover;
+mod relaid;
 mod resting;
 mod since;
 mod taking_up;

@@ -24,8 +24,11 @@ use crate::{
     stores::{self, Files, Shard},
 };
 
+/// Why every store must be seen.
+const WHY: &str = "the ledger was lost, and not every store can be seen";
+
 /// A shard, and what a look at it found.
-type Look = (Shard, Result<Inspection, SourceError>);
+pub(super) type Look = (Shard, Result<Inspection, SourceError>);
 
 impl Desk {
     /// The desk of a cluster after a loss that an operator names. Where the ledger holds nothing at all, and the shards
@@ -73,10 +76,7 @@ async fn take_up(
     (without, unseen): (&BTreeSet<SlotIndex>, &mut Vec<String>),
     files: &mut Files,
 ) -> Result<(), OpenError> {
-    // The widest ring's names where the configuration has none of its own: the stamps say how wide it is.
-    let widest = Layout::new(SHARD_BITS_MAX, 0).or_else(|_| config.first_layout());
-    let widest = widest.map_err(|error| OpenError::Refused(error.to_string()))?;
-    let looks = look(config, options, widest, files).await?;
+    let looks = look(config, options, widest(config)?, files).await?;
     let stamps = || looks.iter().filter_map(|(_, found)| found.as_ref().ok()?.stamp.clone());
     let Some(any) = stamps().next() else {
         let silent = looks.iter().filter_map(|(shard, found)| Some((shard.part.slot, found.as_ref().err()?)));
@@ -87,7 +87,7 @@ async fn take_up(
     let is_gone = matches!(&config.ledger.place, Place::Sqlite(path) if !path.exists());
     if is_gone {
         // Before one is made in its place.
-        check_all_there(config, &record, &looks, without)?;
+        check_seen(config, &record, &looks, without, WHY)?;
     }
     let limit = config.ring.health.attempt_timeout;
     let ledger = stores::ledger(&config.ledger.place, true, &options.env, files)?;
@@ -104,7 +104,7 @@ async fn take_up(
         return Ok(());
     }
     let slots = record.layout.slots();
-    check_all_there(config, &record, &looks, without)?.iter().for_each(|line| (options.say)(line));
+    check_seen(config, &record, &looks, without, WHY)?.iter().for_each(|line| (options.say)(line));
     let mut to_stamp = Vec::new();
     for (shard, found) in looks.into_iter().filter(|(shard, _)| shard.part.slot < slots) {
         let slot = shard.part.slot;
@@ -137,11 +137,12 @@ async fn take_up(
 
 /// Each slot's store must be seen: of one that is not, nobody knows how far its counters were. Returns what is to be said of
 /// those that a person has named, and of empty ones.
-fn check_all_there(
+pub(super) fn check_seen(
     config: &Config,
     record: &LayoutRecord,
     looks: &[Look],
     without: &BTreeSet<SlotIndex>,
+    why: &str,
 ) -> Result<Vec<String>, OpenError> {
     if config.cluster != record.cluster {
         let (own, other) = (&config.cluster, &record.cluster);
@@ -167,8 +168,7 @@ fn check_all_there(
     if !unnamed.is_empty() {
         let words = without_words(unnamed.iter().map(|(slot, _)| *slot));
         return Err(OpenError::Refused(format!(
-            "the ledger was lost, and not every store can be seen, which alone still knows how far its counters were: {}; \
-             no store was changed; bring them back, and give the command once more; or, where they can't be had, add \
+            "{why}, which alone still knows how far its counters were: {}; no store was changed; bring them back, and give the command once more; or, where they can't be had, add \
              `{words}`, with N at least the highest raw id that any counter of theirs has reached: a number above N would \
              come again",
             shown(&unnamed)
@@ -188,8 +188,14 @@ fn check_all_there(
     Ok(lines)
 }
 
+/// The widest ring's names where the configuration has none of its own: the stamps say how wide it is.
+pub(super) fn widest(config: &Config) -> Result<Layout, OpenError> {
+    let widest = Layout::new(SHARD_BITS_MAX, 0).or_else(|_| config.first_layout());
+    widest.map_err(|error| OpenError::Refused(error.to_string()))
+}
+
 /// Looks at each shard that is there; all at once.
-async fn look(
+pub(super) async fn look(
     config: &Config,
     options: &Options,
     layout: Layout,

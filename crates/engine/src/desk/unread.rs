@@ -2,11 +2,15 @@
 
 use std::{collections::BTreeSet, path::PathBuf, sync::Arc};
 
-use sequent_core::{SlotIndex, Store, ledger::Loss};
+use sequent_core::{SlotIndex, SourceError, Store, ledger::Loss};
+use sequent_guard::MarksRead;
 use serde::Serialize;
 
-use super::Desk;
-use crate::OpenError;
+use super::{Desk, taking_up::Look};
+use crate::{
+    OpenError,
+    config::{Config, Place},
+};
 
 /// The marks that a recovery reads, and those that it can't: each of them says how far the ledger has been.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -35,15 +39,11 @@ impl Desk {
     pub async fn marks(&self) -> MarksReport {
         let ground = &self.0;
         let read = sequent_guard::read_marks(&self.stores(), ground.limit).await;
-        let unread = |(slot, error): (SlotIndex, sequent_core::SourceError)| UnreadMark {
-            slot,
-            cause: error.to_string(),
-        };
         let is_absent = |slot: &SlotIndex| !ground.shards.iter().any(|shard| shard.part.slot == *slot);
         MarksReport {
             data_directory: ground.data.clone(),
             others: ground.is_shared,
-            unread: read.unread.into_iter().map(unread).collect(),
+            unread: unread(read),
             absent: (0..ground.record.layout.slots()).filter(is_absent).collect(),
         }
     }
@@ -53,7 +53,27 @@ impl Desk {
     }
 }
 
+fn unread(read: MarksRead) -> Vec<UnreadMark> {
+    let unread = |(slot, error): (SlotIndex, SourceError)| UnreadMark { slot, cause: error.to_string() };
+    read.unread.into_iter().map(unread).collect()
+}
+
 impl MarksReport {
+    /// Of a ledger whose layout is not in force, where `looks` were taken at the stores: those that failed are unread.
+    pub(super) fn of(config: &Config, read: MarksRead, looks: &[Look], slots: SlotIndex) -> Self {
+        let failed = looks.iter().filter(|(shard, _)| shard.part.slot < slots);
+        let failed = failed.filter_map(|(shard, found)| {
+            Some(UnreadMark { slot: shard.part.slot, cause: found.as_ref().err()?.to_string() })
+        });
+        let is_absent = |slot: &SlotIndex| !looks.iter().any(|(shard, _)| shard.part.slot == *slot);
+        Self {
+            data_directory: config.data.clone(),
+            others: matches!(config.ledger.place, Place::Server(_)),
+            unread: unread(read).into_iter().chain(failed).collect(),
+            absent: (0..slots).filter(is_absent).collect(),
+        }
+    }
+
     /// For people: what is not seen, and what that means where this loss is named.
     pub fn lines(&self, loss: Loss) -> Vec<String> {
         let mut lines: Vec<String> = self

@@ -13,6 +13,7 @@ mod midnight;
 mod operators;
 mod partitions;
 mod refusals;
+mod relaid;
 mod resize;
 mod taking;
 mod texts;

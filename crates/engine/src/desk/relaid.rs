@@ -1,0 +1,186 @@
+//! A ledger that was put back from a copy of before a resize, or amid one: it takes up the layout that its stores are of.
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use sequent_core::{
+    SlotIndex, SourceError, Stamp, Store,
+    ledger::{LayoutPage, LayoutRecord, Ledger, Loss},
+};
+use sequent_guard::CatchUp;
+
+use super::{
+    Desk,
+    taking_up::{Look, check_seen, look, widest},
+    unread::MarksReport,
+};
+use crate::{
+    OpenError, Options,
+    config::{Config, Place},
+    data::{self, Found, Home, Unjudged},
+    ground::{FIRST_CALL_FACTOR, check_layout, check_slots},
+    limit::within,
+    stores::{self, Files},
+};
+
+/// The ledger at hand, and what its stores say.
+struct Sight {
+    ledger: Arc<dyn Ledger>,
+    page: LayoutPage,
+    looks: Vec<Look>,
+    /// The stamp of the highest epoch.
+    newest: Stamp,
+}
+
+impl Desk {
+    /// Where the stores have gone through a resize that the ledger at hand has not: names the loss, and takes up their layout.
+    /// Returns what was done; `None` where it is of their layout, and nothing was done.
+    ///
+    /// # Errors
+    ///
+    /// `Refused` where a slot's store can't be seen that is not in `without`, where nothing but a bump can be true, or where
+    /// more than one resize lies between; those of ledger and stores.
+    pub async fn catch_up(
+        config: &Config,
+        options: &Options,
+        loss: Loss,
+        without: &BTreeSet<SlotIndex>,
+    ) -> Result<Option<String>, OpenError> {
+        let is_there = matches!(data::look(config).await, Ok(Found::Cluster | Found::Elsewhere));
+        if !is_there || config.ledger.place == Place::Memory {
+            return Ok(None);
+        }
+        let mut files = Files::default();
+        let done = match sight(config, options, &mut files).await {
+            Ok(Some(sight)) => sight.go_on(config, options, loss, without).await,
+            other => other.map(|_| None),
+        };
+        files.leave().await;
+        done
+    }
+}
+
+async fn sight(config: &Config, options: &Options, files: &mut Files) -> Result<Option<Sight>, OpenError> {
+    let limit = config.ring.health.attempt_timeout * FIRST_CALL_FACTOR;
+    let unusable = |error: SourceError| OpenError::of_source(&error);
+    let ledger = stores::ledger(&config.ledger.place, false, &options.env, files)?;
+    // What keeps it from being read at all is told by whoever opens it next.
+    let Ok(Some(page)) = within(limit, "read the layout", ledger.page()).await else { return Ok(None) };
+    let id = within(limit, "open the ledger", ledger.inspect()).await.map_err(unusable)?.id;
+    let looks = look(config, options, widest(config)?, files).await?;
+    let stamps = looks.iter().filter_map(|(_, found)| found.as_ref().ok()?.stamp.clone());
+    let own = stamps.filter(|stamp| stamp.ledger == id && stamp.cluster == page.cluster);
+    let newest = own.max_by_key(|stamp| stamp.epoch);
+    Ok(newest.map(|newest| Sight { ledger, page, looks, newest }))
+}
+
+impl Sight {
+    async fn go_on(
+        &self,
+        config: &Config,
+        options: &Options,
+        loss: Loss,
+        without: &BTreeSet<SlotIndex>,
+    ) -> Result<Option<String>, OpenError> {
+        let Self { page, newest, .. } = self;
+        if newest.epoch < page.epoch && page.is_fenced {
+            return self.amid(config, options, loss, without).await.map(Some);
+        }
+        if newest.epoch <= page.epoch && !page.is_fenced {
+            return Ok(None);
+        }
+        let before = page.epoch - u64::from(page.is_fenced);
+        if newest.epoch != before + 1 {
+            return Err(OpenError::Refused(self.too_old(before)));
+        }
+        let Loss::Bump(bump) = loss else {
+            return Err(OpenError::Refused(format!(
+                "the ledger is of epoch {before}, and its stores have gone through a resize to {} (epoch {}): it is not the \
+                 newest state; put that back, or `sequent recover --bump N`, N at least the raw ids that any counter has \
+                 given since the copy",
+                newest.layout, newest.epoch
+            )));
+        };
+        self.catch_up(config, options, bump, without).await.map(Some)
+    }
+
+    /// No store is stamped for the next layout yet: once the loss is named, the resize itself finishes what it began.
+    async fn amid(
+        &self,
+        config: &Config,
+        options: &Options,
+        loss: Loss,
+        without: &BTreeSet<SlotIndex>,
+    ) -> Result<String, OpenError> {
+        let limit = config.ring.health.attempt_timeout;
+        let shards = self.shards(usize::from(SlotIndex::MAX));
+        let read = sequent_guard::read_marks(&shards, limit).await;
+        MarksReport::of(config, read, &self.looks, self.page.layout.slots()).check(loss, without)?;
+        let home = Home::new(&config.data, limit, Arc::clone(&options.env.entropy));
+        let unusable = |error: SourceError| OpenError::of_source(&error);
+        sequent_guard::recover(&*self.ledger, &shards, Some(&Unjudged(&home)), loss, limit)
+            .await
+            .map_err(unusable)?;
+        home.renew(0).await.map_err(unusable)?;
+        Ok("the loss is named; the ledger is a copy from amid a resize, and no numbers are given before that is finished: \
+            `sequent resize --go`"
+            .to_owned())
+    }
+
+    async fn catch_up(
+        &self,
+        config: &Config,
+        options: &Options,
+        bump: u64,
+        without: &BTreeSet<SlotIndex>,
+    ) -> Result<String, OpenError> {
+        let Stamp { cluster, layout, epoch, .. } = self.newest.clone();
+        let next = LayoutRecord { cluster, layout, epoch };
+        let before = self.page.epoch - u64::from(self.page.is_fenced);
+        check_layout(config, &next).and_then(|()| check_slots(config, &next)).map_err(|error| {
+            OpenError::Refused(format!(
+                "the ledger is of epoch {before}, and its stores have gone through a resize to {layout} (epoch {epoch}): give \
+                 the configuration of that layout; with this one: {error}"
+            ))
+        })?;
+        let why = "the ledger is from before a resize that its stores have gone through, and not every store can be seen";
+        check_seen(config, &next, &self.looks, without, why)?.iter().for_each(|line| (options.say)(line));
+        let limit = config.ring.health.attempt_timeout;
+        let home = Home::new(&config.data, limit, Arc::clone(&options.env.entropy));
+        let shards = self.shards(usize::from(layout.slots()));
+        let unjudged = Unjudged(&home);
+        let catch_up = CatchUp {
+            ledger: &*self.ledger,
+            shards: &shards,
+            home: Some(&unjudged),
+            next,
+            bump,
+            limit,
+            env: options.env.clone(),
+        };
+        let unusable = |error: SourceError| OpenError::of_source(&error);
+        catch_up.run().await.map_err(unusable)?;
+        home.renew(0).await.map_err(unusable)?;
+        Ok(format!(
+            "the ledger was of epoch {before}, and takes up the layout of its stores, {layout} (epoch {epoch}); each counter \
+             goes on above what its store has, and {bump} raw ids of each layout above its ceiling, all of them skipped"
+        ))
+    }
+
+    /// The stores that were seen, of slots below `slots`.
+    fn shards(&self, slots: usize) -> Vec<(SlotIndex, Arc<dyn Store>)> {
+        let seen =
+            self.looks.iter().filter(|(shard, found)| found.is_ok() && usize::from(shard.part.slot) < slots);
+        seen.map(|(shard, _)| (shard.part.slot, Arc::clone(&shard.store))).collect()
+    }
+
+    fn too_old(&self, before: u64) -> String {
+        format!(
+            "the ledger is of epoch {before}, and its stores have gone through more than one resize since (to {}, epoch {}): \
+             what numbers the raw ids in between were nobody can tell; put a newer copy in its place; or, where there is \
+             none, stop every process, put an empty ledger in its place, and `sequent recover --bump N`, N at least the \
+             highest raw id that any one counter has reached (the highest number of any sequence, divided by 2^(n+m)); then \
+             define each sequence again",
+            self.newest.layout, self.newest.epoch
+        )
+    }
+}
