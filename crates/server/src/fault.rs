@@ -174,6 +174,7 @@ struct Problem<'a> {
 }
 
 #[derive(Serialize)]
+#[allow(clippy::struct_field_names, reason = "the names are those of the JSON at every door")]
 struct Slot {
     slot: String,
     kind: String,
