@@ -5,7 +5,7 @@ use std::sync::{Arc, atomic::AtomicBool};
 use sequent_core::{Key, SequenceName};
 use sequent_format::{Format, Issue, Timestamp, ValueError, Values};
 
-use crate::{Dated, EngineError, Issued, NextRequest, Texts, Way, catalog::Entry, engine::Inner};
+use crate::{Dated, EngineError, Issued, NextRequest, Texts, Way, catalog::Entry, engine::Inner, over};
 
 /// What is told who gives a value, or an instant, to a sequence without a template.
 const NO_VALUE: &str = "no template asks for a value: leave it out";
@@ -106,8 +106,14 @@ impl Inner {
         let Some((texts, format)) = texts.and_then(|texts| Some((texts, texts.format()?))) else {
             return Aim::plain(entry, request);
         };
-        let at = self.instant(format, request, texts.window())?;
-        Aim::dated(&entry, format, request, at)
+        let at = self.instant(format, request, texts)?;
+        let aim = Aim::dated(&entry, format, request, at)?;
+        if self.floors.is_over(&aim.key) {
+            // Also without an instant: this clock may be behind the others by a period.
+            let at = request.at.clone().unwrap_or_else(|| format.shown_instant(at));
+            return Err(EngineError::invalid_text("at", &at, over::for_good(&aim.key)));
+        }
+        Ok(aim)
     }
 
     /// The instant that counts: the caller's, within the definition's window, or now.
@@ -115,11 +121,14 @@ impl Inner {
         &self,
         format: &Format,
         request: &NextRequest,
-        window_s: Option<u64>,
+        texts: &Texts,
     ) -> Result<Timestamp, EngineError> {
         let now = self.wall.now(&*self.env.clock);
         let Some(text) = &request.at else { return Ok(now) };
         let at = format.instant(text).map_err(|error| of_value(format, &error))?;
+        over::check_retained((texts, format), at, now)
+            .map_err(|bound| EngineError::invalid_text("at", text, bound))?;
+        let window_s = texts.window();
         let away_s = at.as_second().abs_diff(now.as_second());
         match window_s.filter(|window_s| away_s > *window_s) {
             None => Ok(at),

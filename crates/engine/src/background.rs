@@ -13,6 +13,7 @@ use crate::{
     Pace, ahead,
     engine::{Inner, SWEEP_EVERY},
     footing::{self, Alarm},
+    over,
 };
 
 /// The pause before definitions that could not be read are tried again.
@@ -30,6 +31,7 @@ pub(crate) fn begin(inner: &Arc<Inner>, pace: Pace, alarm: Alarm) {
         inner.tasks.spawn(follow(Arc::downgrade(inner), inner.keeper.catalog_version(), moved));
         inner.tasks.spawn(sweep(Arc::downgrade(inner)));
         inner.tasks.spawn(ahead::run(Arc::downgrade(inner)));
+        inner.tasks.spawn(over::run(Arc::downgrade(inner)));
     }
 }
 

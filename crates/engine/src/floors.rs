@@ -2,7 +2,10 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     time::Duration,
 };
 
@@ -25,13 +28,14 @@ const DROPPED: &str = "at or below the number that the key was advanced to";
 
 const WHY: &str = "an operator has advanced its key";
 
-/// How far keys are advanced; most of them never are.
-pub(crate) struct Floors(ArcSwap<BTreeMap<Key, u64>>);
+/// How far keys are advanced; most of them never are. Fences are among them, whether there are any besides.
+#[derive(Default)]
+pub(crate) struct Floors(ArcSwap<BTreeMap<Key, u64>>, AtomicBool);
 
 impl Floors {
     /// As the ledger has them.
     pub(crate) async fn read(ledger: &dyn Ledger, limit: Duration) -> Result<Self, SourceError> {
-        let floors = Self(ArcSwap::default());
+        let floors = Self::default();
         floors.refresh(ledger, limit).await?;
         Ok(floors)
     }
@@ -39,6 +43,13 @@ impl Floors {
     /// The highest number that may not leave any more; 0 where there is none.
     pub(crate) fn of(&self, key: &Key) -> u64 {
         self.0.load().get(key).copied().unwrap_or(0)
+    }
+
+    /// Whether a key's period is over for good, as far as this process has heard.
+    pub(crate) fn is_over(&self, key: &Key) -> bool {
+        // Most clusters have no fence, and this is asked for each text.
+        self.1.load(Ordering::Relaxed)
+            && Advanced::fence(key).is_some_and(|fence| self.of(&fence.key) >= fence.to)
     }
 
     /// Takes up what the ledger has; returns the keys that were advanced since. One that it has lost stays known.
@@ -56,15 +67,21 @@ impl Floors {
         self.0.rcu(|held| {
             let mut floors = BTreeMap::clone(held);
             changed.clear();
-            for Advanced { key, to } in read {
+            for note in read {
+                let Advanced { key, to } = note;
                 let floor = floors.entry(key.clone()).or_default();
                 if *to > *floor {
                     *floor = *to;
-                    changed.insert(key.clone());
+                    if !note.is_fence() {
+                        changed.insert(key.clone());
+                    }
                 }
             }
             floors
         });
+        if read.iter().any(Advanced::is_fence) {
+            self.1.store(true, Ordering::Relaxed);
+        }
         changed
     }
 }
@@ -168,7 +185,7 @@ mod tests {
 
     #[test]
     fn a_floor_only_rises() {
-        let floors = Floors(ArcSwap::default());
+        let floors = Floors::default();
         let note = |name: &str, to| Advanced { key: Key::from_stored(name), to };
         assert_eq!(floors.take_up(&[note("a", 5), note("b", 1)]).len(), 2);
         assert_eq!(floors.take_up(&[note("a", 4)]).len(), 0, "the ledger went back");

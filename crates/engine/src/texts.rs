@@ -1,12 +1,15 @@
 //! What a definition says of its texts: the template, and what stands around it. Proven before it is anybody's.
 
-use sequent_format::{Format, Settings, Template, Unique};
+use sequent_format::{Format, Reset, Settings, Template, Unique};
 use serde::{Deserialize, Serialize};
 
-use crate::BodyFault;
+use crate::{BodyFault, keys};
 
 /// The most templates that one definition had before, in all its versions.
 pub const FORMER_TEMPLATES_MAX: usize = 32;
+
+/// The most periods that may be kept: eleven years of hours. One at least: servers' clocks differ.
+pub const RETAINED_MAX: u32 = 100_000;
 
 /// The zone of dates and periods where nobody names one.
 pub(crate) const ZONE_DEFAULT: &str = "UTC";
@@ -34,6 +37,11 @@ pub struct Texts {
     unique: Option<UniqueWord>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     window_s: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    retain_periods: Option<u32>,
+    /// What tells the key of `obf` from others: it was there when the template was proven first, and no other will do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    key_check: Option<String>,
     /// What versions before had, where it was another template: their texts are out, and are still read.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     before: Vec<Former>,
@@ -85,6 +93,8 @@ impl Texts {
             charset: None,
             unique: None,
             window_s: None,
+            retain_periods: None,
+            key_check: None,
             before: Vec::new(),
             proven: Proven(None),
         }
@@ -128,6 +138,13 @@ impl Texts {
         Self { window_s, ..self }
     }
 
+    /// How many periods before the present one may still be asked for; counters of older ones are forgotten. By default
+    /// all may, and none is.
+    #[must_use]
+    pub fn retain_periods(self, retain_periods: Option<u32>) -> Self {
+        Self { retain_periods, ..self }
+    }
+
     /// The same, read and proven; the fault is the template's, or that of a field around it, and says how to mend it.
     pub fn proven(mut self) -> Result<Self, BodyFault> {
         let fault = |bound: String| BodyFault {
@@ -136,7 +153,20 @@ impl Texts {
             bound: bound.replace('\n', "; "),
         };
         let read = Template::parse(&self.template).map_err(|error| fault(error.to_string()))?;
-        let format = read.prove(&self.settings()).map_err(|error| fault(error.to_string()))?;
+        let settings = self.settings();
+        let format = read.prove(&settings).map_err(|error| fault(error.to_string()))?;
+        let key = read.key_name().and_then(|name| Some((name, settings.keys.get(name)?)));
+        if let Some((name, key)) = key {
+            let check = key.check().map_err(&fault)?;
+            if self.key_check.as_ref().is_some_and(|held| *held != check) {
+                return Err(fault(format!(
+                    "obf names the key {name:?}, and this process holds another one of that name than the one that hid \
+                     the texts that are out: configure that one"
+                )));
+            }
+            self.key_check = Some(check);
+        }
+        self.check_retained(&format)?;
         self.proven = Proven(Some(format));
         Ok(self)
     }
@@ -149,6 +179,23 @@ impl Texts {
     /// How far a caller's `at` may be from now, in seconds; `None`: as far as it likes.
     pub fn window(&self) -> Option<u64> {
         self.window_s
+    }
+
+    /// How many periods before the present one are kept; `None`: all of them.
+    pub fn retained(&self) -> Option<u32> {
+        self.retain_periods
+    }
+
+    fn check_retained(&self, format: &Format) -> Result<(), BodyFault> {
+        let Some(periods) = self.retain_periods else { return Ok(()) };
+        let fault = |bound: String| BodyFault { field: "retain_periods", value: periods.to_string(), bound };
+        if !(1..=RETAINED_MAX).contains(&periods) {
+            return Err(fault(format!("1 to {RETAINED_MAX} are allowed")));
+        }
+        if format.reset() == Reset::Never {
+            return Err(fault("the counter of this template never begins again: leave it out".to_owned()));
+        }
+        Ok(())
     }
 
     /// The template as it was written.
@@ -198,7 +245,7 @@ impl Texts {
     #[must_use]
     pub(crate) fn after(&self, version: u32, held: &Self) -> Self {
         let mut before = held.before.clone();
-        if held.template != self.template {
+        if !self.renders_as(held) {
             before.push(Former { version, texts: held.alone() });
         }
         Self { before, ..self.clone() }
@@ -206,7 +253,7 @@ impl Texts {
 
     /// Whether texts of `self` may follow those of `held`, and why not: no text may be one that is out already.
     pub(crate) fn follows(&self, held: &Self) -> Result<(), String> {
-        if held.before.len() >= FORMER_TEMPLATES_MAX && held.template != self.template {
+        if held.before.len() >= FORMER_TEMPLATES_MAX && !self.renders_as(held) {
             return Err(format!(
                 "had {FORMER_TEMPLATES_MAX} templates before, and at most {FORMER_TEMPLATES_MAX} are allowed"
             ));
@@ -215,7 +262,7 @@ impl Texts {
         let formers = held.before.iter().map(|former| &former.texts);
         for former in std::iter::once(held).chain(formers) {
             // One template is one way from numbers to texts, whatever the zone: its counters go on.
-            if former.template == self.template {
+            if self.renders_as(former) {
                 continue;
             }
             let other = former.clone().proven().map_err(|fault| {
@@ -229,6 +276,11 @@ impl Texts {
         Ok(())
     }
 
+    /// Whether both are one way from numbers to texts: one template, and where a key hides numbers, one key.
+    fn renders_as(&self, other: &Self) -> bool {
+        (&self.template, &self.key_check) == (&other.template, &other.key_check)
+    }
+
     fn settings(&self) -> Settings {
         let default = Settings::default();
         Settings {
@@ -240,6 +292,7 @@ impl Texts {
                 Some(UniqueWord::Period) => Unique::Period,
                 Some(UniqueWord::Partition) => Unique::Partition,
             },
+            keys: (*keys::held()).clone(),
             ..default
         }
     }

@@ -6,7 +6,7 @@ use jiff::{Timestamp, civil::DateTime};
 
 use crate::{
     Fault, InvertError, Issue, Parsed, Preview, RenderError, Reset, Settings, Template, ValueError, Values,
-    date::{MonthDay, Zone},
+    date::{Moment, MonthDay, Zone},
     invert,
     numbering::Numbering,
     prove::{self, Claim, Decoding},
@@ -124,6 +124,21 @@ impl Format {
     /// How often the counter begins again.
     pub fn reset(&self) -> Reset {
         self.0.claim.reset
+    }
+
+    /// The key of the period that is `count` periods before the one of `instant`; `None` where the counter never begins
+    /// again, and where four digits can't show the year.
+    ///
+    /// ```
+    /// use sequent_format::{Settings, Template};
+    /// let format = Template::parse("@{date,yyyyMM}@{seq,w=5}")?.prove(&Settings::default())?;
+    /// let now = format.instant("2026-01-31")?;
+    /// assert_eq!(format.period_back(now, 2).as_deref(), Some("202511"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn period_back(&self, instant: Timestamp, count: u32) -> Option<String> {
+        let back = self.reset().back(self.zone().local(instant), count)?;
+        Some(self.reset().key(&Moment::new(back)?, self.fiscal()))
     }
 
     /// The name of the zone that dates are shown and periods are counted in.

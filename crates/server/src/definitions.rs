@@ -37,6 +37,7 @@ pub(crate) struct Wanted {
     pub(crate) charset: Option<String>,
     pub(crate) unique: Option<String>,
     pub(crate) window_s: Option<u64>,
+    pub(crate) retain_periods: Option<u64>,
 }
 
 /// A number as a string, as everywhere; or as an integer, where a reader has not rounded it.
@@ -159,12 +160,17 @@ impl Wanted {
                 // What no memory holds is longer than what is allowed, as it is.
                 let maxlen = self.maxlen.map(|maxlen| usize::try_from(maxlen).unwrap_or(usize::MAX));
                 let texts = Texts::new(template).maxlen(maxlen).charset(self.charset);
-                let texts = texts.window_s(self.window_s);
+                let retained = self.retain_periods.map(|periods| u32::try_from(periods).unwrap_or(u32::MAX));
+                let texts = texts.window_s(self.window_s).retain_periods(retained);
                 let texts = texts.unique(self.unique.as_deref()).map_err(|fault| of_body(&fault))?;
                 Some(self.zone.into_iter().fold(texts, Texts::zone))
             }
-            None if around || self.unique.is_some() || self.window_s.is_some() => {
-                let bound = "zone, maxlen, charset, unique and window_s belong to one";
+            None if around
+                || self.unique.is_some()
+                || self.window_s.is_some()
+                || self.retain_periods.is_some() =>
+            {
+                let bound = "zone, maxlen, charset, unique, window_s and retain_periods belong to one";
                 return Err(Fault::field("template", "missing", bound));
             }
             None => None,

@@ -35,6 +35,10 @@ pub(crate) struct Define {
     /// How far from now, in seconds, a caller's --at may be [default: any instant]
     #[arg(long, value_name = "SECONDS")]
     window_s: Option<u64>,
+    /// How many periods before the present one may still be asked for; older ones are over for good, and their counters are
+    /// forgotten [default: all]
+    #[arg(long, value_name = "PERIODS")]
+    retain_periods: Option<u32>,
     /// spread or dense [default: dense where a key has fewer than 1000000 numbers, else spread]
     #[arg(long, value_name = "PLACEMENT")]
     placement: Option<String>,
@@ -72,9 +76,12 @@ impl Define {
 
     fn body(&self) -> Result<Body, Failure> {
         let texts = match &self.template {
-            Some(template) => Some(self.around.texts(template)?.window_s(self.window_s)),
-            None if !self.around.is_empty() || self.window_s.is_some() => {
-                let bound = "--zone, --maxlen, --charset, --unique and --window-s belong to one";
+            Some(template) => {
+                let texts = self.around.texts(template)?.window_s(self.window_s);
+                Some(texts.retain_periods(self.retain_periods))
+            }
+            None if !self.around.is_empty() || self.window_s.is_some() || self.retain_periods.is_some() => {
+                let bound = "--zone, --maxlen, --charset, --unique, --window-s and --retain-periods belong to one";
                 return Err(Failure::argument("--template", "missing", bound));
             }
             None => None,

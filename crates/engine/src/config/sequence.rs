@@ -67,16 +67,21 @@ fn texts(section: &mut Section<'_, '_>) -> Result<Option<Texts>, BodyFault> {
     let (zone, charset, unique) = (section.text("zone"), section.text("charset"), section.text("unique"));
     let maxlen = section.integer_opt("maxlen", 1..=TEXT_CHARS_MAX as u64);
     let window_s = section.integer_opt("window_s", 0..=WINDOW_S_MAX);
+    // The proof says what it may be, and of which template.
+    let retain_periods = section.integer_opt("retain_periods", 0..=u64::from(u32::MAX));
     let Some(template) = template else {
         let there = [("zone", zone.is_some()), ("charset", charset.is_some()), ("unique", unique.is_some())];
         let there = there.into_iter().chain([("maxlen", maxlen.is_some()), ("window_s", window_s.is_some())]);
+        let there = there.chain([("retain_periods", retain_periods.is_some())]);
         for (key, _) in there.filter(|(_, there)| *there) {
             section.fault(key, "there", "it belongs to a template, and there is none");
         }
         return Ok(None);
     };
     let texts = Texts::new(template).maxlen(maxlen.and_then(|length| usize::try_from(length).ok()));
-    let texts = texts.charset(charset).window_s(window_s).unique(unique.as_deref())?;
+    let retain_periods = retain_periods.and_then(|periods| u32::try_from(periods).ok());
+    let texts = texts.charset(charset).window_s(window_s).retain_periods(retain_periods);
+    let texts = texts.unique(unique.as_deref())?;
     if let Some(zone) = zone {
         return Ok(Some(texts.zone(zone)));
     }

@@ -3,8 +3,8 @@
 use sequent_core::{ErrorKind, Event, Scope, SlotIndex};
 
 use super::names::{
-    BURNT_WHY, CLUSTER_BEHIND, DROPPED, EVICTIONS, FAILED, LEDGER_AWAY, LEDGER_BEHIND, LEDGER_UP, LIVES,
-    METRICS, NEAR_END, OK, PROBES, PROBES_FAILED, QUARANTINES, REBORN, REGRESSIONS, RESCUES, RETIRED,
+    BURNT_WHY, CLUSTER_BEHIND, DROPPED, EVICTIONS, FAILED, FORGOTTEN, LEDGER_AWAY, LEDGER_BEHIND, LEDGER_UP,
+    LIVES, METRICS, NEAR_END, OK, PROBES, PROBES_FAILED, QUARANTINES, REBORN, REGRESSIONS, RESCUES, RETIRED,
     SKIPPED, STAMPED_AGAIN, UNMARKED, UNREPORTED, UNWITNESSED, VIOLATION_KINDS, VIOLATIONS,
 };
 
@@ -71,6 +71,11 @@ fn label(slot: SlotIndex) -> String {
     slot.to_string()
 }
 
+/// Counters of periods that are over are gone.
+pub(crate) fn forgotten(counters: usize) {
+    metrics::counter!(FORGOTTEN).increment(counters as u64);
+}
+
 /// A caller was refused that holds what this cluster can't have given.
 pub(crate) fn cluster_behind() {
     metrics::counter!(CLUSTER_BEHIND).increment(1);
@@ -95,7 +100,7 @@ pub fn describe_metrics() {
 /// What is counted as it happens, at zero from the start: `increase()` sees the first event then.
 pub(super) fn begin(slots: impl Iterator<Item = SlotIndex>) {
     let zero = |counter: metrics::Counter| counter.increment(0);
-    for name in [CLUSTER_BEHIND, NEAR_END, UNREPORTED, UNMARKED] {
+    for name in [CLUSTER_BEHIND, FORGOTTEN, NEAR_END, UNREPORTED, UNMARKED] {
         zero(metrics::counter!(name));
     }
     for kind in VIOLATION_KINDS {

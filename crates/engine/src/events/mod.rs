@@ -22,7 +22,7 @@ use exposed::Exposed;
 pub(crate) use gauges::Gauges;
 pub(crate) use measured::{MeteredLedger, MeteredSource, MeteredStore, Refills, Waits};
 pub use metric::describe_metrics;
-pub(crate) use metric::{cluster_behind, ledger_in_trouble};
+pub(crate) use metric::{cluster_behind, forgotten, ledger_in_trouble};
 pub use names::{METRICS, Metric, MetricKind};
 pub(crate) use seldom::Seldom;
 pub(crate) use told::told;

@@ -67,6 +67,7 @@ pub(super) const RESCUES: &str = "sequent_slot_rescues_total";
 pub(super) const PROBES: &str = "sequent_slot_probes_total";
 pub(super) const PROBES_FAILED: &str = "sequent_slot_probes_failed_total";
 pub(super) const QUARANTINES: &str = "sequent_quarantines_total";
+pub(super) const FORGOTTEN: &str = "sequent_counters_forgotten_total";
 pub(super) const RETIRED: &str = "sequent_counters_retired_total";
 pub(super) const LIVES: &str = "sequent_lives_opened_total";
 pub(super) const SKIPPED: &str = "sequent_raw_ids_skipped_total";
@@ -119,6 +120,7 @@ pub static METRICS: &[Metric] = &[
         "Counters and slots out until a guard or a person has cleared them: page somebody",
     ),
     Metric::counter(RETIRED, &["slot"], "Counters at the end of their range"),
+    Metric::counter(FORGOTTEN, &[], "Counters of periods that are over, removed from stores and ledger"),
     Metric::counter(
         LIVES,
         &["slot"],

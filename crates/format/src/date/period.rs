@@ -3,7 +3,7 @@
 use std::fmt;
 
 use jiff::{
-    ToSpan,
+    Span, ToSpan,
     civil::{DateTime, Time, Weekday},
 };
 
@@ -59,6 +59,22 @@ impl Reset {
         }
     }
 
+    /// A local time in the period that is `count` periods before the one of `local`; `None` for [`Reset::Never`].
+    pub(crate) fn back(self, local: DateTime, count: u32) -> Option<DateTime> {
+        let (count, none) = (i64::from(count), Span::new());
+        let month = local.date().first_of_month().to_datetime(local.time());
+        let (from, span) = match self {
+            Self::Never => return None,
+            Self::Year | Self::FiscalYear => (local, none.try_years(count)),
+            Self::Quarter => (month, none.try_months(count * 3)),
+            Self::Month => (month, none.try_months(count)),
+            Self::IsoWeek => (local, none.try_weeks(count)),
+            Self::Day => (local, none.try_days(count)),
+            Self::Hour => (local, none.try_hours(count)),
+        };
+        from.checked_sub(span.ok()?).ok()
+    }
+
     /// When the next period begins, as local clocks show it; `None` for [`Reset::Never`].
     pub(crate) fn next(self, local: DateTime, fiscal: MonthDay) -> Option<DateTime> {
         let date = local.date();
@@ -110,6 +126,32 @@ mod tests {
                 assert_eq!(key(next.checked_sub(1.second()).unwrap()), key(local), "{reset} {local}");
             }
             local = local.checked_add(7.hours()).unwrap();
+        }
+    }
+
+    #[test]
+    fn so_many_periods_back_is_as_many_before() {
+        let fiscal = MonthDay { month: 4, day: 6 };
+        let end: DateTime = "2026-01-05T00:00:00".parse().unwrap();
+        for (_, reset) in Reset::WORDS {
+            let key = |local| reset.key(&Moment::new(local).unwrap(), fiscal);
+            let mut keys: Vec<String> = Vec::new();
+            let mut local: DateTime = "2023-12-30T22:30:00".parse().unwrap();
+            while local < end {
+                keys.push(key(local));
+                keys.dedup();
+                for count in [1, 2, 17_u32] {
+                    let before = keys.len().checked_sub(1 + usize::try_from(count).unwrap());
+                    let Some(before) = before.filter(|_| reset != Reset::Never) else { continue };
+                    assert_eq!(
+                        key(reset.back(local, count).unwrap()),
+                        keys[before],
+                        "{reset} {local} {count}"
+                    );
+                }
+                local = local.checked_add(1.hour()).unwrap();
+            }
+            assert_eq!(reset.back(local, 1).is_none(), reset == Reset::Never);
         }
     }
 }

@@ -156,6 +156,7 @@ fn wanted(given: v1::Definition) -> Result<Wanted, Fault> {
         charset: said(given.charset),
         unique: said(given.unique),
         window_s: given.window_s,
+        retain_periods: given.retain_periods,
     })
 }
 

@@ -120,8 +120,7 @@ pub async fn a_rebase_of_a_wide_ring(fixture: &dyn LedgerFixture) -> Checked {
         let base = 1000 + u64::from(n);
         let bases = (0..next.slots()).map(|slot| (slot, base)).collect();
         let before = desk.version().await?;
-        let version =
-            desk.ledger.rebase(&fenced, &[Rebased { key: counter(0, "order").key, bases }]).await?;
+        let version = desk.ledger.rebase(&fenced, &[Rebased { key: counter(0, "order").key, bases }]).await?;
         assert!(version > before && desk.version().await? == version, "{before} to {version}");
         let rows = desk.ledger.list(None, 1 << 12).await?;
         assert_eq!(rows.len(), usize::from(next.slots()), "a row for each slot of {next}, and no other");
@@ -130,7 +129,11 @@ pub async fn a_rebase_of_a_wide_ring(fixture: &dyn LedgerFixture) -> Checked {
         desk.ledger.turn(&fenced, &settled).await?;
         page = settled;
     }
-    assert_eq!(desk.ledger.history(&counter(1023, "order")).await?.len(), 1, "the last slot's life has ended");
+    assert_eq!(
+        desk.ledger.history(&counter(1023, "order")).await?.len(),
+        1,
+        "the last slot's life has ended"
+    );
     Ok(())
 }
 

@@ -8,6 +8,7 @@ mod examine;
 mod identity;
 mod layouts;
 mod leaps;
+mod over;
 mod pages;
 mod passes;
 mod recovery;
@@ -24,6 +25,7 @@ pub use examine::*;
 pub use identity::*;
 pub use layouts::*;
 pub use leaps::*;
+pub use over::*;
 pub use pages::*;
 pub use passes::*;
 pub use recovery::*;
@@ -88,7 +90,7 @@ macro_rules! ledger_conformance {
             another_epoch_is_refused, a_dropped_call_disturbs_nobody,
             a_page_is_turned_by_who_has_read_it, a_rebase_replaces_the_rows_of_its_keys,
             a_rebase_of_a_wide_ring, a_settled_layout_turns_the_floor,
-            an_advance_goes_forward,
+            an_advance_goes_forward, counters_behind_a_fence_are_forgotten, many_counters_are_forgotten_at_once,
             the_first_layout_stays, definitions_go_forward, of_many_definitions_one_stands,
             the_latest_word_counts, words_expire_by_the_ledgers_clock, a_show_up_brings_the_news,
             openers_at_once_never_share_a_stretch, raises_at_once_leave_the_greatest,

@@ -172,3 +172,27 @@ pub async fn keys_share_nothing(fixture: &dyn StoreFixture) -> Checked {
     regressed(hand.take(&b, life(2), 1).await, "take of another key's life");
     Ok(())
 }
+
+/// A cell that was removed is as one that never was: no verb but a close makes another. A store that keeps it says so.
+pub async fn a_removed_cell_is_not_created_again(fixture: &dyn StoreFixture) -> Checked {
+    let (hand, old, other) = (Hand::of(fixture).await?, key("order"), key("other"));
+    hand.begin(&old, life(1), 40).await?;
+    hand.begin(&other, life(1), 20).await?;
+    let elsewhere = sequent_core::Incarnation::new("elsewhere");
+    let stale = hand.store.remove(sequent_core::Cell { key: &old, under: &elsewhere }).await;
+    assert!(!matches!(stale, Ok(true)), "{stale:?}");
+    assert_eq!(hand.take(&old, life(1), 1).await?.first(), 41, "a stale remove touches nothing");
+    if !hand.remove(&old).await? {
+        assert_eq!(hand.take(&old, life(1), 1).await?.first(), 42, "it is kept");
+        return Ok(());
+    }
+    regressed(hand.take(&old, life(1), 1).await, "take on a removed cell");
+    regressed(hand.lift(&old, life(1), 99).await, "lift on a removed cell");
+    regressed(hand.install(&old, life(1), 99).await, "install on a removed cell");
+    assert!(!hand.remove(&old).await?, "there is none");
+    assert_eq!(hand.take(&other, life(1), 1).await?.first(), 21, "another key's cell");
+    assert_eq!(hand.close(&old, life(2)).await?, 0, "nothing is left of it");
+    assert!(hand.remove(&old).await?, "a closed one goes too");
+    regressed(hand.install(&old, life(2), 5).await, "an install that comes late");
+    Ok(())
+}

@@ -15,7 +15,7 @@
 //! | a caller that goes away | [`a_dropped_future_disturbs_nobody`] | sqlite: `severed`; postgres: `dropped` |
 //! | close and install racing takes | [`takers_race_closers`], [`of_many_closers_one_may_install`] | |
 //! | a late install | [`an_install_of_a_superseded_life_is_refused`], [`an_install_done_twice_is_done_once`] and the race | |
-//! | the row or key deleted | [`a_deleted_cell_is_not_created_again`] | mysql-auto-increment, each of its two alone: `a_deleted_fence_alone_keeps_what_the_table_knows`, `a_dropped_table_alone_gives_nothing_until_a_new_life_begins` |
+//! | the row or key deleted | [`a_deleted_cell_is_not_created_again`], [`a_removed_cell_is_not_created_again`] | mysql-auto-increment, each of its two alone: `a_deleted_fence_alone_keeps_what_the_table_knows`, `a_dropped_table_alone_gives_nothing_until_a_new_life_begins` |
 //! | the table truncated | [`a_truncated_table_gives_nothing_until_a_new_life_begins`] | mysql-auto-increment: `a_truncated_table_is_named`; postgres: `incarnations::tables_that_are_replaced_under_connections_are_noticed_by_the_next_verb` |
 //! | the edge of the range | [`the_edge_of_the_range_never_wraps`], [`values_beyond_the_range_are_refused`] | |
 //! | login refused | [`a_login_that_is_none_is_refused`] | what is said of it: `refusals` of mysql, postgres; sqlite, memory: no login |
@@ -141,6 +141,7 @@ macro_rules! store_conformance {
             a_close_writes_its_mark_on_nothing, a_close_returns_the_value_and_ends_the_life,
             a_second_close_keeps_the_value, an_install_opens_at_the_greater_of_value_and_base,
             an_install_done_twice_is_done_once, an_install_of_a_superseded_life_is_refused,
+            a_removed_cell_is_not_created_again,
             a_lift_goes_forward_only, a_lift_to_nothing_only_reads, takes_go_on_where_the_last_ended, keys_share_nothing,
             odd_keys_are_kept_apart, lives_are_compared_to_the_last_bit, the_edge_of_the_range_never_wraps,
             values_beyond_the_range_are_refused,
@@ -210,6 +211,10 @@ impl Hand {
 
     async fn lift(&self, key: &Key, life: Life, floor: u64) -> Result<u64, SourceError> {
         self.store.lift(self.cell(key), life, floor).await
+    }
+
+    async fn remove(&self, key: &Key) -> Result<bool, SourceError> {
+        self.store.remove(self.cell(key)).await
     }
 
     async fn stamp(&self, expected: Option<&Stamp>, new: &Stamp) -> Result<(), SourceError> {

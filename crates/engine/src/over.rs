@@ -1,0 +1,311 @@
+//! Periods that are over for good, where a definition says how many are kept: nobody is given a number of one any more, and
+//! their counters are forgotten, so many at a time.
+//!
+//! What is over is a fence in the ledger, which only rises; no clock takes it back. The guard keeps whoever comes late from
+//! beginning a counter behind it.
+
+use std::{
+    sync::{Arc, Weak, atomic::Ordering},
+    time::Duration,
+};
+
+use sequent_core::{
+    Key, SequenceName, SlotIndex, SourceError,
+    ledger::{Advanced, Counter},
+};
+use sequent_format::{Format, Timestamp};
+
+use crate::{
+    Engine, Texts,
+    catalog::{Catalog, Entry},
+    engine::Inner,
+    events::forgotten,
+    limit::within,
+};
+
+/// About how often it is looked for counters that may go; servers of a cluster part by chance.
+const LOOK_EVERY: Duration = Duration::from_secs(60);
+
+/// The most counters of a sequence that go at one look: some seven hundred thousand a day.
+const FORGOTTEN_MAX: usize = 512;
+
+/// The most pages of keys that are looked through for those that may go.
+const PAGES_MAX: usize = 8;
+
+/// The most sequences of one look; the others' turn is next.
+const SEQUENCES_MAX: usize = 64;
+
+/// Looks for what is over, again and again, until nobody holds the engine.
+pub(crate) async fn run(engine: Weak<Inner>) {
+    let mut turn = 0;
+    loop {
+        let Some(fraction) = engine.upgrade().map(|inner| inner.env.entropy.fraction()) else { return };
+        tokio::time::sleep(LOOK_EVERY.mul_f64(0.5 + fraction)).await;
+        let Some(inner) = engine.upgrade() else { return };
+        if inner.stopping.load(Ordering::Acquire) {
+            return;
+        }
+        Engine(inner).forget_what_is_over(&mut turn).await;
+    }
+}
+
+/// Why nothing is given of a key whose period is over.
+pub(crate) fn for_good(key: &Key) -> String {
+    format!("its period, {}, is over for good: a later one is expected", key.period())
+}
+
+/// Refuses an instant of a period that is no longer kept; the error is the bound.
+pub(crate) fn check_retained(
+    (texts, format): (&Texts, &Format),
+    at: Timestamp,
+    now: Timestamp,
+) -> Result<(), String> {
+    let Some(periods) = texts.retained() else { return Ok(()) };
+    let (Some(oldest), Some(asked)) = (format.period_back(now, periods), format.period_back(at, 0)) else {
+        return Ok(());
+    };
+    // Of one kind: their order is that of their texts.
+    if at >= now || asked >= oldest {
+        return Ok(());
+    }
+    Err(format!(
+        "period {oldest} or a later one is expected: retain_periods is {periods}, and {asked} is over"
+    ))
+}
+
+impl Engine {
+    /// Moves the fences to where they belong, and forgets some of what is behind them; returns how many counters are gone.
+    pub(crate) async fn forget_what_is_over(&self, turn: &mut usize) -> usize {
+        let retaining = self.0.catalog.retaining();
+        let count = retaining.len();
+        if count == 0 {
+            return 0;
+        }
+        let Ok(now) = self.earliest_now().await else { return 0 };
+        let mut gone = 0;
+        for entry in retaining.iter().cycle().skip(*turn % count).take(count.min(SEQUENCES_MAX)) {
+            match self.forget_of(entry, now).await {
+                Ok(some) => gone += some,
+                // The ledger is away, or must not be used: later.
+                Err(error) => {
+                    tracing::debug!(name = %entry.name(), %error, "old counters could not be forgotten now");
+                }
+            }
+        }
+        *turn = turn.wrapping_add(SEQUENCES_MAX);
+        gone
+    }
+
+    /// The earlier of this clock and the ledger's: one that is wrong by a year must not end this year.
+    async fn earliest_now(&self) -> Result<Timestamp, SourceError> {
+        let (ground, own) = (&self.0.desk.0, self.0.wall.now(&*self.0.env.clock));
+        let ledger = within(ground.limit, "read the ledger's clock", ground.ledger.inspect()).await?.clock_ms;
+        let ledger = i64::try_from(ledger).ok().and_then(|ms| Timestamp::from_millisecond(ms).ok());
+        Ok(ledger.map_or(own, |ledger| own.min(ledger)))
+    }
+
+    async fn forget_of(&self, entry: &Entry, now: Timestamp) -> Result<usize, SourceError> {
+        let (inner, name) = (&self.0, entry.name());
+        let Some((fence, over)) = last_over(entry, now) else { return Ok(0) };
+        if inner.floors.of(&fence.key) < fence.to {
+            inner.keeper.fence(&fence).await?;
+            inner.follow_floors().await?;
+            tracing::info!(%name, period = over, "periods up to this one are over for good");
+            // Their counters go at the next look, when every server has heard.
+            return Ok(0);
+        }
+        let mut counters = Vec::new();
+        for slot in 0..inner.desk.layout().slots() {
+            let room = FORGOTTEN_MAX - counters.len();
+            if room == 0 {
+                break;
+            }
+            let keys = self.keys_over((name, slot), (&fence, &over), room).await?;
+            counters.extend(keys.into_iter().map(|key| Counter { slot, key }));
+        }
+        if counters.is_empty() {
+            return Ok(0);
+        }
+        let gone = inner.keeper.retire(&fence, counters).await?;
+        forgotten(gone);
+        tracing::info!(%name, counters = gone, period = over, "counters of periods that are over are forgotten");
+        Ok(gone)
+    }
+
+    /// Keys of a slot whose period is over, the oldest first.
+    async fn keys_over(
+        &self,
+        (name, slot): (&SequenceName, SlotIndex),
+        (fence, over): (&Advanced, &str),
+        most: usize,
+    ) -> Result<Vec<Key>, SourceError> {
+        // Keys whose periods have as many letters stand together, in the order of their periods; `}` is behind `|`.
+        let mut from = format!("{name}|{}:", over.len());
+        let below = format!("{from}{over}}}");
+        // Periods of another kind may have as many letters: those of a template before are kept, and passed by.
+        let is_over =
+            |key: &Key| Advanced::fence(key).is_some_and(|own| own.key == fence.key && own.to <= fence.to);
+        let mut found = Vec::new();
+        for _ in 0..PAGES_MAX {
+            let keys = self.0.keeper.keys_between(slot, (&from, &below), most).await?;
+            let Some(last) = keys.last().filter(|_| keys.len() >= most) else {
+                found.extend(keys.into_iter().filter(is_over));
+                break;
+            };
+            from = format!("{last}\0");
+            found.extend(keys.into_iter().filter(is_over));
+            if found.len() >= most {
+                break;
+            }
+        }
+        found.truncate(most);
+        Ok(found)
+    }
+}
+
+/// The last period of a sequence that is over, and its fence.
+fn last_over(entry: &Entry, now: Timestamp) -> Option<(Advanced, String)> {
+    let body = entry.known().ok()?;
+    let over = body.format()?.period_back(now, body.texts()?.retained()?.saturating_add(1))?;
+    let fence = Advanced::fence(&Key::new(entry.name(), &over, &[]).ok()?)?;
+    Some((fence, over))
+}
+
+impl Catalog {
+    /// Definitions that say how many periods are kept.
+    fn retaining(&self) -> Vec<Arc<Entry>> {
+        let retains = |entry: &Arc<Entry>| {
+            let texts = entry.known().ok().and_then(|body| body.texts());
+            texts.is_some_and(|texts| texts.retained().is_some())
+        };
+        self.all().into_iter().filter(retains).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        NextRequest, Options, Reason,
+        config::{Config, Sources},
+    };
+    use sequent_core::{Clock, Env, SystemClock};
+    use std::{
+        path::Path,
+        sync::atomic::AtomicU64,
+        time::{Instant, SystemTime, UNIX_EPOCH},
+    };
+
+    const CONFIG: &str = "[[sequence]]\nname = \"order\"\nretain_periods = 2\n\
+        template = \"@{date,yyyyMMdd}@{ctx,area,len=3}@{seq,w=5}\"\n";
+
+    /// A wall that shows what a test says.
+    #[derive(Debug, Default)]
+    struct Dial(AtomicU64);
+
+    impl Clock for Dial {
+        fn now(&self) -> Instant {
+            SystemClock.now()
+        }
+
+        fn wall(&self) -> SystemTime {
+            UNIX_EPOCH + Duration::from_millis(self.0.load(Ordering::Relaxed))
+        }
+    }
+
+    impl Dial {
+        fn shows(&self, text: &str) {
+            let instant: Timestamp = text.parse().unwrap();
+            self.0.store(instant.as_millisecond().try_into().unwrap(), Ordering::Relaxed);
+        }
+    }
+
+    async fn opened(folder: &Path, config: &str, clock: &Arc<Dial>) -> Engine {
+        let file = folder.join("x.toml");
+        std::fs::write(&file, config).unwrap();
+        let config = Config::load(&Sources::embedded(folder.join("data")).file(file)).unwrap();
+        let env = Env { clock: Arc::clone(clock) as Arc<dyn Clock>, ..Env::default() };
+        Engine::open(config, Options { env, ..Options::default() }).await.unwrap()
+    }
+
+    fn of(area: &str) -> NextRequest {
+        NextRequest::new("order").unwrap().with("area", area)
+    }
+
+    async fn text(engine: &Engine, request: &NextRequest) -> String {
+        engine.next(request).await.unwrap().dated.unwrap().texts.remove(0)
+    }
+
+    async fn refused(engine: &Engine, request: &NextRequest, bound: &str) {
+        let error = engine.next(request).await.unwrap_err();
+        assert_eq!((error.reason(), error.fields().len()), (Reason::InvalidArgument, 1), "{error}");
+        let fault = &error.fields()[0];
+        assert!(fault.field == "at" && fault.bound.contains(bound), "{error}");
+    }
+
+    async fn periods(engine: &Engine) -> Vec<String> {
+        let held = engine.desk().show(&"order".parse().unwrap()).await.unwrap().counters;
+        let mut periods: Vec<String> =
+            held.iter().map(|counter| Key::from_stored(&counter.key).period().to_owned()).collect();
+        periods.sort();
+        periods.dedup();
+        periods
+    }
+
+    #[tokio::test]
+    async fn what_is_over_is_refused_forgotten_and_stays_over_whatever_a_clock_says() {
+        let (folder, clock) = (tempfile::tempdir().unwrap(), Arc::<Dial>::default());
+        clock.shows("2026-04-01T12:00:00Z");
+        let engine = opened(folder.path(), CONFIG, &clock).await;
+        for area in ["010", "020"] {
+            assert_eq!(text(&engine, &of(area)).await, format!("20260401{area}00001"));
+        }
+        clock.shows("2026-04-03T12:00:00Z");
+        assert_eq!(text(&engine, &of("010").at("2026-04-01")).await, "2026040101000002", "two days are kept");
+        assert_eq!(text(&engine, &of("010")).await, "2026040301000001");
+        assert_eq!(engine.forget_what_is_over(&mut 0).await, 0, "a fence before the first day");
+        assert_eq!(engine.forget_what_is_over(&mut 0).await, 0, "and nothing behind it");
+        clock.shows("2026-04-04T00:00:01Z");
+        refused(&engine, &of("010").at("2026-04-01"), "period 20260402 or a later one is expected").await;
+        assert_eq!(engine.forget_what_is_over(&mut 0).await, 0, "what is over is noted first");
+        assert_eq!(periods(&engine).await, ["20260401", "20260403"]);
+        let gone = engine.forget_what_is_over(&mut 0).await;
+        assert!((2..=8).contains(&gone), "{gone}: two areas, in four slots at most");
+        assert_eq!(periods(&engine).await, ["20260403"]);
+        assert_eq!(engine.forget_what_is_over(&mut 0).await, 0, "once");
+        assert_eq!(text(&engine, &of("010").at("2026-04-03")).await, "2026040301000002");
+        engine.shutdown().await;
+        // Neither a clock that is wrong, nor a definition that keeps more, makes the first day begin again.
+        clock.shows("2026-04-01T12:00:00Z");
+        let kept = CONFIG.replace("retain_periods = 2\n", "version = 2\n");
+        let engine = opened(folder.path(), &kept, &clock).await;
+        for request in [of("010"), of("030"), of("010").at("2026-04-01")] {
+            refused(&engine, &request, "its period, 20260401, is over for good").await;
+        }
+        assert_eq!(
+            text(&engine, &of("030").at("2026-04-02")).await,
+            "2026040203000001",
+            "a day that is not over"
+        );
+        assert_eq!(engine.forget_what_is_over(&mut 0).await, 0, "nothing says how many are kept");
+        engine.shutdown().await;
+    }
+
+    #[tokio::test]
+    async fn how_many_periods_are_kept_is_checked() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("x.toml");
+        for (from, to, bound) in [
+            ("retain_periods = 2", "retain_periods = 0", "1 to 100000 are allowed"),
+            ("retain_periods = 2", "retain_periods = 100001", "1 to 100000 are allowed"),
+            ("@{date,yyyyMMdd}", "", "never begins again"),
+            ("template", "#template", "it belongs to a template"),
+        ] {
+            std::fs::write(&file, CONFIG.replace(from, to)).unwrap();
+            let faults =
+                Config::load(&Sources::embedded(folder.path().join("data")).file(&file)).unwrap_err();
+            let said = faults.to_string();
+            assert!(said.contains("retain_periods") && said.contains(bound), "{to}: {said}");
+        }
+    }
+}
