@@ -10,6 +10,7 @@ use tokio::task::JoinSet;
 use crate::{
     bits::Bits,
     http::Http,
+    load::LOOK_EVERY,
     server::Server,
     site::{maria, password_file},
 };
@@ -17,6 +18,9 @@ use crate::{
 /// Callers of each server, and the numbers that each asks for one by one.
 const CALLERS: usize = 32;
 const ROUNDS: usize = 40;
+
+/// How often a ledger that restarted is waited for: a minute at least.
+const LOOKS_MAX: usize = 3_000;
 
 /// The shards are files of one machine, and the ledger is another's.
 fn config(ledger: &MariaDb, folder: &std::path::Path) -> String {
@@ -98,17 +102,29 @@ async fn put_back(ledger: &MariaDb, servers: &[Server; 2], mut highest: u64) {
     assert_eq!(after, (after[0]..after[0] + 3).collect::<Vec<_>>());
 }
 
+/// One number, or why there is none, once the ledger is found to be back: what restarted is away until it was seen.
+async fn answered(http: &mut Http) -> Result<u64, String> {
+    for _ in 0..LOOKS_MAX {
+        match http.next_of("invoice", 1).await {
+            Ok(numbers) => return Ok(numbers[0]),
+            Err(error) if error.contains("LEDGER_UNAVAILABLE") => tokio::time::sleep(LOOK_EVERY).await,
+            Err(error) => return Err(error),
+        }
+    }
+    panic!("the ledger is away for ever");
+}
+
 /// Nothing is given, however often it is asked for.
 async fn refuses(http: &mut Http) {
     for _ in 0..3 {
-        let error = http.next_of("invoice", 1).await.unwrap_err();
+        let error = answered(http).await.unwrap_err();
         assert!(error.contains("RECOVERY_REQUIRED"), "{error}");
     }
 }
 
 async fn asks(http: &mut Http, count: u64, last: &mut u64) {
     for _ in 0..count {
-        let number = http.next_of("invoice", 1).await.unwrap()[0];
+        let number = answered(http).await.unwrap();
         assert!(number > *last, "{number} after {last}");
         *last = number;
     }
@@ -121,7 +137,8 @@ async fn a_ledger_that_loses_commits_is_allowed_by_name_and_what_it_lost_is_give
     let folder = tempfile::tempdir().unwrap();
     let mut server = Server::start(&format!("{}allow_lossy = true\n", config(&ledger, folder.path())));
     let refused = server.operate(&["next", "invoice", "--set", "ledger.allow_lossy=false"]);
-    let words = ["invoice", "ledger is lossy", "innodb_flush_log_at_trx_commit=0", "ledger.allow_lossy = true"];
+    let words =
+        ["invoice", "ledger is lossy", "innodb_flush_log_at_trx_commit=0", "ledger.allow_lossy = true"];
     refused.refused(3, &words);
     let (mut http, mut last) = (Http::connect(server.http()).await.unwrap(), 0);
     asks(&mut http, 5, &mut last).await;
@@ -161,7 +178,10 @@ async fn set_back_by_hand(ledger: &MariaDb, server: &Server, http: &mut Http, mu
     let look = server.look().await;
     assert_eq!(look.at("sequent_guard_violations_total{kind=\"dense_back\"}"), 1, "{log}");
     assert_eq!(look.sum("sequent_ledger_behind"), 0, "the others go on");
-    assert!(server.ask("/v1/status").await.contains("numbers of the dense counter invoice"), "status says it");
+    assert!(
+        server.ask("/v1/status").await.contains("numbers of the dense counter invoice"),
+        "status says it"
+    );
     set(last).await;
     asks(http, 3, &mut last).await;
 }

@@ -17,12 +17,12 @@ use sequent_engine::{
 };
 use sequent_testkit::{
     proxy::{Mode, Proxy},
-    servers::{MariaDb, Memcached, Redis},
+    servers::{MariaDb, Memcached, Postgres, Redis},
 };
 use tempfile::TempDir;
 use tokio::task::JoinHandle;
 
-use crate::site::{PASSWORD, maria, open, password_file, redis_users, take};
+use crate::site::{PASSWORD, maria, open, password_file, postgres, redis_users, take};
 
 /// Numbers of each request.
 const COUNT: u64 = 25;
@@ -150,7 +150,11 @@ impl Load {
 
     /// Waits until both servers have the slot in use, and it has given more than they can have had in memory.
     async fn gives(&self, slot: usize, after: &str) {
-        let before = self.given.of(slot);
+        self.has_given(slot, self.given.of(slot), after).await;
+    }
+
+    /// The same, counted from when it had given `before`.
+    async fn has_given(&self, slot: usize, before: u64, after: &str) {
         for _ in 0..LOOKS_MAX {
             assert!(self.callers.iter().all(|caller| !caller.is_finished()), "a request failed: {after}");
             let is_live = self.engines.iter().all(|engine| engine.slots()[slot].state == "live");
@@ -187,11 +191,15 @@ async fn value(server: &Redis) -> u64 {
     server.ask(&["HGET", &cell(REDIS_A), "v"]).await.parse().unwrap()
 }
 
-/// Lets something befall the Redis in `slot`: another life follows, and gives.
+/// Lets something befall the Redis in `slot`: the other slots go on, another life follows, and gives.
 async fn befalls(load: &Load, server: &Redis, slot: usize, what: &str, deed: impl AsyncFnOnce(&Redis)) {
     let before = life(server, slot).await;
     assert!(!before.is_empty(), "before {what}");
+    let given = [REDIS_A, REDIS_B, CACHE, FILE].map(|other| (other, load.given.of(other)));
     deed(server).await;
+    for (other, given) in given.into_iter().filter(|(other, _)| *other != slot) {
+        load.has_given(other, given, &format!("{what} of slot {slot}")).await;
+    }
     load.gives(slot, what).await;
     let after = life(server, slot).await;
     assert!(!after.is_empty() && after != before, "after {what}: life {after}");
@@ -260,6 +268,9 @@ async fn a_replica_promoted_without_the_last_writes_repeats_nothing() {
     assert_eq!(life(&replica, REDIS_A).await, life(&ring.a, REDIS_A).await, "in one life");
     let before = life(&replica, REDIS_A).await;
     ring.a.kill().await;
+    for other in [REDIS_B, CACHE, FILE] {
+        load.gives(other, "the kill of the primary").await;
+    }
     replica.ask(&["REPLICAOF", "NO", "ONE"]).await;
     // The slot's address leads to it now.
     replica.ask(&["CONFIG", "SET", "port", &ring.a.port().to_string()]).await;
@@ -361,4 +372,34 @@ async fn what_is_known_of_a_volatile_store_is_shown_without_its_secret() {
     }
     let printed = format!("{reports:?} {config:?} {:?}", config.shown());
     assert!(printed.contains("redis://sequent@127.0.0.1:") && !printed.contains(PASSWORD), "{printed}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_ledger_that_forgets_over_shards_that_all_do_is_allowed_by_name_alone() {
+    let (store, ledger) =
+        tokio::join!(Redis::start_with(FORGETFUL), Postgres::start_with(&[("fsync", "off")]));
+    tokio::join!(redis_users(&store, "c"), postgres(&ledger));
+    let folder = tempfile::tempdir().unwrap();
+    let secret = format!("password_file = \"{}\"", password_file(folder.path(), "password").display());
+    let text = format!(
+        "cluster = \"c\"\nauto_create = [\"*\"]\n[ring]\nshard_bits = 0\n\
+         [[shard]]\nslot = 0\nstore = \"redis\"\nurl = \"redis://sequent@{}/0\"\n{secret}\n\
+         [ledger]\nstore = \"postgres\"\nurl = \"postgres://seq@{}/seq\"\n{secret}\n",
+        store.address(),
+        ledger.address(),
+    );
+    let file = folder.path().join("sequent.toml");
+    std::fs::write(&file, text).unwrap();
+    let sources = Sources::embedded(folder.path().join("data")).file(file);
+    let config = Config::load(&sources).unwrap();
+    let refused = Engine::open(config, Options::default()).await.err().expect("refused");
+    assert_eq!(refused.exit_code(), 3);
+    for part in
+        ["the ledger is volatile", "fsync=off", "every shard", "ring.allow_volatile = true is demanded"]
+    {
+        assert!(refused.to_string().contains(part), "{part:?} is not in {refused}");
+    }
+    let engine = open(&Config::load(&sources.flag("ring.allow_volatile", "true")).unwrap()).await;
+    assert_eq!(take(&engine, 3).await, [1, 2, 3]);
+    engine.shutdown().await;
 }
