@@ -5,7 +5,7 @@ use std::io;
 use clap::ValueEnum;
 use tracing_subscriber::EnvFilter;
 
-use crate::failure::Failure;
+use crate::{failure::Failure, traces::Traces};
 
 /// Where a filter may be set: `SEQUENT_LOG=debug`, or by target as `tracing` knows it.
 const VARIABLE: &str = "SEQUENT_LOG";
@@ -19,17 +19,18 @@ pub(crate) enum LogFormat {
     Json,
 }
 
-/// Starts logging; `verbose` is how often `-v` was given, `quiet` the filter without it.
-pub(crate) fn start(verbose: u8, quiet: &str, format: LogFormat) -> Result<(), Failure> {
+/// Starts logging; `verbose` is how often `-v` was given, `quiet` the filter without it. Spans go to `traces` too.
+pub(crate) fn start(verbose: u8, quiet: &str, format: LogFormat, traces: &Traces) -> Result<(), Failure> {
     let lines = tracing_subscriber::fmt()
         .with_env_filter(filter(verbose, quiet)?)
         .with_writer(io::stderr)
         // It would say on standard error that standard error can't be written to, and panic.
         .log_internal_errors(false);
     match format {
-        LogFormat::Text => lines.with_ansi(io::IsTerminal::is_terminal(&io::stderr())).init(),
+        LogFormat::Text => traces.init(lines.with_ansi(io::IsTerminal::is_terminal(&io::stderr())).finish()),
         LogFormat::Json => {
-            lines.json().flatten_event(true).with_current_span(true).with_span_list(false).init();
+            let lines = lines.json().flatten_event(true).with_current_span(true).with_span_list(false);
+            traces.init(lines.finish());
         }
     }
     Ok(())

@@ -16,6 +16,7 @@ mod peers;
 mod presence;
 mod remote;
 mod runtime;
+mod traces;
 mod with;
 
 use std::{ffi::OsStr, process::ExitCode};
@@ -27,6 +28,7 @@ use crate::{
     args::{Cli, Command},
     cluster::Cluster,
     failure::Failure,
+    traces::Traces,
 };
 
 fn main() -> ExitCode {
@@ -62,14 +64,24 @@ fn run(cli: Cli) -> Result<(), Failure> {
         _ if cli.globals.json => "off",
         _ => "warn",
     };
-    logging::start(cli.globals.verbose, quiet, cli.globals.log_format)?;
+    let (verbose, format) = (cli.globals.verbose, cli.globals.log_format);
     let cluster = Cluster::new(cli.globals);
+    // A server's alone: what is soon done has no requests.
+    let traces = match cli.command {
+        Command::Serve(_) => Traces::of(&cluster.config()?.traces)?,
+        _ => Traces::default(),
+    };
+    logging::start(verbose, quiet, format, &traces)?;
     match cli.command {
         Command::Completions(command) => command.run(),
         Command::Man(command) => command.run(),
         Command::Config(command) => command.run(&cluster),
         Command::Bench(command) => command.run(&cluster),
-        Command::Serve(command) => long(command.run(&cluster)),
+        Command::Serve(command) => {
+            let served = long(command.run(&cluster));
+            traces.end();
+            served
+        }
         Command::Dev(command) => long(command.run(&cluster)),
         Command::Next(command) => short(command.run(&cluster)),
         Command::List(command) => short(command.run(&cluster)),

@@ -33,6 +33,11 @@ mod run;
 mod standing;
 mod stream;
 mod teller;
+#[cfg(feature = "otel")]
+mod traces;
+#[cfg(not(feature = "otel"))]
+#[path = "untraced.rs"]
+mod traces;
 mod unread;
 mod vitals;
 
@@ -42,3 +47,5 @@ pub use dials::{Change, Dials};
 pub use names::METRICS;
 pub use recorder::Recorder;
 pub use run::{Drained, Serving, run};
+#[cfg(feature = "otel")]
+pub use traces::Traces;

@@ -12,6 +12,8 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 use sequent_core::{Entropy, OsEntropy};
 use tracing::Span;
 
+use crate::traces;
+
 /// Where a request is named, by HTTP as a header, by gRPC as metadata.
 const NAME: HeaderName = HeaderName::from_static("x-request-id");
 
@@ -53,9 +55,11 @@ impl RequestId {
         }
     }
 
-    /// What every log line of the request stands in, whatever is logged at all.
-    pub(crate) fn span(&self) -> Span {
-        tracing::error_span!("request", id = self.value.to_str().unwrap_or_default())
+    /// What every log line of the request stands in, whatever is logged at all; of the trace that its headers name.
+    pub(crate) fn span(&self, headers: &HeaderMap) -> Span {
+        let span = tracing::error_span!("request", id = self.value.to_str().unwrap_or_default());
+        traces::join(&span, headers);
+        span
     }
 
     /// Puts it on the answer: always where the caller has named the request, and where it failed, so that it can be found.

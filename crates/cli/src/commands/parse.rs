@@ -55,6 +55,7 @@ impl Parse {
     pub(crate) async fn run(self, cluster: &Cluster) -> Result<(), Failure> {
         // No name has such a brace.
         let parsed = if self.by.contains("@{") {
+            cluster.keys_for(&self.by)?;
             let texts = self.around.texts(&self.by)?.proven().map_err(|fault| refused(&fault))?;
             self.by_any(texts.readers())?
         } else {

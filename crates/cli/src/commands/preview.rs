@@ -66,6 +66,7 @@ struct Value<'a> {
 
 impl Preview {
     pub(crate) fn run(self, cluster: &Cluster) -> Result<(), Failure> {
+        cluster.keys_for(&self.template)?;
         let texts = self.around.texts(&self.template)?;
         // The placement is said, since a preview asks for none.
         let body = Body::check(Some("spread"), 1, 1, None, Some("int64"), Some(texts));

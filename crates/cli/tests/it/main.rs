@@ -9,6 +9,7 @@ mod doctor;
 mod drain;
 mod frames;
 mod hung;
+mod keys;
 mod listening;
 mod logs;
 mod numbers;

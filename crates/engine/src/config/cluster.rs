@@ -12,8 +12,9 @@ use toml::Table;
 
 use super::{
     Fault, Faults, GuardPart, LedgerPart, LimitsPart, ListenPart, Place, ReservoirPart, RingPart, Section,
-    SequencePart, ShardPart, Shown, Sources,
+    SequencePart, ShardPart, Shown, Sources, TracesPart,
     check::Checker,
+    obf_key,
     places::{self, put_under},
 };
 use crate::{
@@ -54,6 +55,8 @@ pub struct Config {
     pub sequences: Vec<SequencePart>,
     /// `[listen]`.
     pub listen: ListenPart,
+    /// `[traces]`.
+    pub traces: TracesPart,
     shown: Vec<Shown>,
 }
 
@@ -86,8 +89,11 @@ impl Config {
         let reservoir = ReservoirPart::read(checker.section("reservoir"));
         let limits = LimitsPart::read(checker.section("limits"));
         let parts = shards.iter().flatten().map(|(_, part)| part.clone()).collect();
+        // Before the templates that name them.
+        obf_key::read(&mut checker, &sources.data);
         let sequences = sequences(&mut checker, &stores::unused(parts));
         let listen = ListenPart::read(checker.section("listen"));
+        let traces = TracesPart::read(checker.section("traces"));
         for (_, part) in shards.iter_mut().flatten() {
             put_under(&sources.data, &mut part.place);
         }
@@ -114,6 +120,7 @@ impl Config {
             limits,
             sequences,
             listen,
+            traces,
             shown,
         })
     }

@@ -50,6 +50,11 @@ impl Template {
         &self.text
     }
 
+    /// The name of the key that hides its numbers (`obf=ff1:NAME`), where one does.
+    pub fn key_name(&self) -> Option<&str> {
+        self.seq().1.obfuscated.as_ref().map(|name| name.value.as_str())
+    }
+
     /// Names of the values that a request gives with `with`, in the order of the template.
     pub fn values(&self) -> Vec<&str> {
         let mut names: Vec<&str> = Vec::new();

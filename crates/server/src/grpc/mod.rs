@@ -131,7 +131,7 @@ impl GrpcLine {
     fn numbers(&self, parts: Parts, body: (Option<Bytes>, Incoming)) -> Whole {
         let (line, body) = (self.clone(), Arriving::new("message", body, Arc::clone(&self.0.share)));
         let id = RequestId::of(&parts.headers);
-        let span = id.span();
+        let span = id.span(&parts.headers);
         let answer = async move {
             let door = line.door();
             let whole = body.whole(PREFIX + BODY_MAX).await;
@@ -151,7 +151,7 @@ impl GrpcLine {
     fn defined(&self, parts: Parts, body: Incoming) -> Whole {
         let (line, body) = (self.clone(), Arriving::new("message", (None, body), Arc::clone(&self.0.share)));
         let id = RequestId::of(&parts.headers);
-        let span = id.span();
+        let span = id.span(&parts.headers);
         let answer = async move {
             let door = line.door();
             let response = match body.whole(PREFIX + BODY_MAX).await {

@@ -98,7 +98,7 @@ impl HttpLine {
 
     async fn answer(self, request: Request<Incoming>) -> Response<Full<Bytes>> {
         let id = RequestId::of(request.headers());
-        let span = id.span();
+        let span = id.span(request.headers());
         let mut response = self.answered(request).instrument(span).await;
         let failed = !response.status().is_success();
         id.sign(response.headers_mut(), failed);

@@ -13,6 +13,8 @@ mod given;
 mod named;
 #[allow(dead_code, reason = "shared with the test of metrics")]
 mod server;
+#[cfg(feature = "otel")]
+mod traces;
 mod unfinished;
 mod wire;
 

@@ -1,0 +1,53 @@
+//! Where a server's spans go beside its log lines: nowhere, but in builds with the feature `otel`.
+
+use sequent_engine::config::TracesPart;
+use tracing::Subscriber;
+use tracing_subscriber::{layer::SubscriberExt, registry::LookupSpan, util::SubscriberInitExt};
+
+use crate::failure::Failure;
+
+/// Where they go.
+#[derive(Debug, Default)]
+pub(crate) struct Traces(#[cfg(feature = "otel")] Option<sequent_server::Traces>);
+
+impl Traces {
+    /// As configured; refused where this build has none.
+    #[cfg(feature = "otel")]
+    pub(crate) fn of(part: &TracesPart) -> Result<Self, Failure> {
+        let to = |endpoint: &String| sequent_server::Traces::to(endpoint, part.one_in);
+        let traces = part.endpoint.as_ref().map(to).transpose();
+        traces.map(Self).map_err(|error| Failure::failed(format!("no traces: {error}")))
+    }
+
+    /// As configured; refused where this build has none.
+    #[cfg(not(feature = "otel"))]
+    pub(crate) fn of(part: &TracesPart) -> Result<Self, Failure> {
+        match &part.endpoint {
+            None => Ok(Self()),
+            Some(endpoint) => {
+                let bound = "this build has no traces: build it with --features otel, or leave it out";
+                Err(Failure::argument("traces.endpoint", endpoint, bound))
+            }
+        }
+    }
+
+    /// Begins: whatever writes log lines hears of all, and the collector of spans.
+    pub(crate) fn init<S>(&self, lines: S)
+    where
+        S: Subscriber + for<'span> LookupSpan<'span> + Send + Sync + 'static,
+    {
+        #[cfg(feature = "otel")]
+        let lines = lines.with(self.0.as_ref().map(sequent_server::Traces::layer));
+        #[cfg(not(feature = "otel"))]
+        let lines = lines.with(tracing_subscriber::layer::Identity::new());
+        lines.init();
+    }
+
+    /// Sends what waits.
+    pub(crate) fn end(&self) {
+        #[cfg(feature = "otel")]
+        if let Some(traces) = &self.0 {
+            traces.end();
+        }
+    }
+}
