@@ -8,6 +8,7 @@ mod faults;
 mod home;
 mod ledger;
 mod network;
+mod resizing;
 mod run;
 mod scenario;
 mod server;
@@ -15,5 +16,6 @@ mod spans;
 mod store;
 mod world;
 
+pub use resizing::run_resizing;
 pub use run::{Outcome, run_named, run_seed};
 pub use scenario::{Fault, SCENARIOS, Scenario};

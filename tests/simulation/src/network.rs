@@ -11,12 +11,14 @@ use std::{
 
 use sequent_core::{ErrorKind, SourceError};
 use sequent_testkit::SeededEntropy;
+use tokio::sync::watch;
 
 /// One server's lines: whether it lives, and whether it reaches the ledger.
 #[derive(Debug, Default)]
 pub(crate) struct Switches {
     dead: AtomicBool,
     cut: AtomicBool,
+    asleep: watch::Sender<bool>,
 }
 
 impl Switches {
@@ -33,6 +35,19 @@ impl Switches {
     /// Takes the ledger away from this server, or gives it back.
     pub(crate) fn cut(&self, cut: bool) {
         self.cut.store(cut, Ordering::Relaxed);
+    }
+
+    /// Stops the process where it is, or lets it go on: what it has sent is carried out meanwhile, and no answer heard.
+    pub(crate) fn sleep(&self, asleep: bool) {
+        self.asleep.send_replace(asleep);
+    }
+
+    /// Returns when the process runs.
+    pub(crate) async fn awake(&self) {
+        if *self.asleep.borrow() {
+            // Its end is the end of whoever waits.
+            drop(self.asleep.subscribe().wait_for(|asleep| !asleep).await);
+        }
     }
 
     /// Whether this server can't reach the ledger.
@@ -74,6 +89,7 @@ impl Network {
         ledger: bool,
         act: impl Future<Output = Result<T, SourceError>> + Send + 'static,
     ) -> Result<T, SourceError> {
+        self.switches.awake().await;
         if self.switches.is_dead() {
             std::future::pending::<()>().await;
         }
@@ -91,6 +107,7 @@ impl Network {
         });
         let answer = carried.await;
         tokio::time::sleep(back).await;
+        self.switches.awake().await;
         if self.switches.is_dead() || self.is_troubled() {
             std::future::pending::<()>().await;
         }

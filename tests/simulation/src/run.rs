@@ -36,6 +36,11 @@ pub struct Outcome {
 }
 
 impl Outcome {
+    /// Of a seed that could not be run.
+    pub(crate) fn failed(scenario: &'static str, why: String) -> Self {
+        Self { scenario, repeats: vec![why], stuck: Vec::new(), given: 0, report: String::new() }
+    }
+
     /// Whether nothing repeated and everybody was served in the end.
     pub fn is_good(&self) -> bool {
         self.repeats.is_empty() && self.stuck.is_empty()
@@ -58,13 +63,7 @@ fn run(seed: u64, scenario: Scenario) -> Outcome {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
     match runtime {
         Ok(runtime) => runtime.block_on(Run::new(seed, scenario).play()),
-        Err(error) => Outcome {
-            scenario: scenario.name,
-            repeats: vec![format!("no runtime: {error}")],
-            stuck: Vec::new(),
-            given: 0,
-            report: String::new(),
-        },
+        Err(error) => Outcome::failed(scenario.name, format!("no runtime: {error}")),
     }
 }
 

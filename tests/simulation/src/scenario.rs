@@ -1,5 +1,7 @@
 //! Which faults may come together: what `guard.md` promises against, and no more.
 
+use std::time::Duration;
+
 use sequent_core::{DurabilityClass, Rules};
 use sequent_guard::LossPolicy;
 
@@ -55,12 +57,21 @@ pub struct Scenario {
     pub class: DurabilityClass,
     /// What servers do while the ledger is away.
     pub loss: LossPolicy,
+    /// The consumption that ceilings are raised ahead.
+    pub ahead: Duration,
     /// Of 1000 messages, how many are lost or very late.
     pub trouble: u64,
     /// The faults, each as likely as it stands here often.
     pub faults: &'static [Fault],
     /// The rules in force; all of them, but for mutations.
     pub rules: Rules,
+}
+
+impl Scenario {
+    /// One of a name, with no faults of its own.
+    pub(crate) const fn plain(name: &'static str, trouble: u64) -> Self {
+        Self { name, trouble, ..CALM }
+    }
 }
 
 const CALM: Scenario = Scenario {
@@ -70,6 +81,7 @@ const CALM: Scenario = Scenario {
     memory_bits: 0,
     class: DurabilityClass::Durable,
     loss: LossPolicy::Continue,
+    ahead: Duration::from_secs(600),
     trouble: 10,
     faults: &[],
     rules: Rules::ALL,

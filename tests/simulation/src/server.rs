@@ -92,14 +92,15 @@ impl Server {
             Some(Arc::new(SimStore::new(store.clone(), network.clone())) as Arc<dyn Store>)
         };
         let ring_config = RingConfig { rescue_after_max: Duration::from_secs(2), ..RingConfig::default() };
-        let ring = Ring::new(layout, world.stores.iter().map(sim).collect(), ring_config, env.clone());
+        let stores = world.ring(layout.slots());
+        let ring = Ring::new(layout, stores.iter().map(sim).collect(), ring_config, env.clone());
         let opening = Opening {
             ledger: Arc::new(SimLedger::new(world.ledger.clone(), network.clone())) as Arc<dyn Ledger>,
             shards: (0..layout.slots()).filter_map(|slot| Some((slot, ring.store(slot)?))).collect(),
             first: LayoutRecord { cluster: "sim".parse().map_err(refused)?, layout, epoch: 1 },
             home: Some(Arc::new(home) as Arc<dyn MarkPlace>),
             embedded: false,
-            config: GuardConfig { loss: scenario.loss, ..GuardConfig::default() },
+            config: GuardConfig { loss: scenario.loss, ahead: scenario.ahead, ..GuardConfig::default() },
             env: env.clone(),
             rules: scenario.rules,
         };
@@ -177,6 +178,7 @@ impl Caller {
             let deadline = self.env.clock.now() + PATIENCE;
             let count = 1 + self.dice.below(12);
             let taken = reservoir.take(count, Some(deadline)).await;
+            self.switches.awake().await;
             if self.switches.is_dead() {
                 return;
             }
@@ -200,7 +202,8 @@ impl Caller {
     }
 
     fn watch(&self, slot: SlotIndex, inner: Arc<dyn Source>) -> Arc<dyn Source> {
-        let counter = Counter { slot, key: self.key.clone() };
+        // A raw id of one layout is none of another.
+        let counter = Counter { slot, key: self.key.in_epoch(self.keeper.layout().epoch) };
         let (world, switches) = (Arc::clone(&self.world), Arc::clone(&self.switches));
         Arc::new(Watched { counter, server: self.name, inner, switches, world })
     }

@@ -83,6 +83,8 @@ pub(crate) struct World {
     pub(crate) calm: Arc<AtomicBool>,
     /// The keys in use.
     pub(crate) keys: Vec<Key>,
+    /// Which store is in which slot; those behind the ring's are in none.
+    order: Mutex<Vec<usize>>,
     /// What has been copied of each store.
     copies: Mutex<Vec<Option<Cells>>>,
     /// What has been copied of the ledger.
@@ -102,12 +104,14 @@ impl World {
         let stores: Vec<MemoryStore> = (0..slots).map(store).collect();
         let keys = vec![Key::from_stored("order"), Key::from_stored("bill")];
         let copies = Mutex::new(vec![None; stores.len()]);
+        let order = Mutex::new((0..stores.len()).collect());
         Self {
             calm: Arc::default(),
             clock,
             stores,
             ledger,
             keys,
+            order,
             copies,
             ledger_copy: Mutex::default(),
             truth: Mutex::default(),
@@ -117,6 +121,16 @@ impl World {
     /// The ground truth.
     pub(crate) fn truth(&self) -> MutexGuard<'_, Truth> {
         self.truth.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Which store is in which slot.
+    pub(crate) fn order(&self) -> MutexGuard<'_, Vec<usize>> {
+        self.order.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The stores of a ring of so many slots, by slot.
+    pub(crate) fn ring(&self, slots: SlotIndex) -> Vec<MemoryStore> {
+        self.order().iter().take(usize::from(slots)).map(|at| self.stores[*at].clone()).collect()
     }
 
     /// What has been copied of each store.

@@ -5,7 +5,7 @@
 //! prints what it finds for all of them.
 
 use sequent_core::{Rule, Rules};
-use sequent_simulation::{SCENARIOS, run_named};
+use sequent_simulation::{SCENARIOS, run_named, run_resizing};
 
 /// A rule, the scenario in which its absence shows, and seeds after which it must have: about ten times the mean.
 const FOUND: [(Rule, &str, u64); 6] = [
@@ -27,6 +27,20 @@ fn chance_finds_what_a_missing_rule_repeats() {
         let found = (1..=most).find(|&seed| repeats(rule, scenario, seed));
         println!("{rule:?} off, {scenario}: a repeat at seed {found:?} ({})", rule.text());
         assert!(found.is_some(), "{rule:?} off: {most} seeds of {scenario} repeat nothing");
+    }
+}
+
+/// The rules of a resize, and seeds after which the absence of each must have shown.
+const OF_RESIZE: [(Rule, u64); 4] =
+    [(Rule::ResizeFence, 300), (Rule::ResizeValues, 300), (Rule::ResizeNumbers, 40), (Rule::ResizeCut, 100)];
+
+#[test]
+fn chance_finds_what_a_resize_repeats_without_a_rule() {
+    for (rule, most) in OF_RESIZE {
+        let repeats = |seed| !run_resizing(seed, Rules::ALL.without(rule)).repeats.is_empty();
+        let found = (1..=most).find(|&seed| repeats(seed));
+        println!("{rule:?} off: a repeat at seed {found:?} ({})", rule.text());
+        assert!(found.is_some(), "{rule:?} off: {most} seeds repeat nothing");
     }
 }
 

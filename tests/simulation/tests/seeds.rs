@@ -1,6 +1,7 @@
 //! Seeds of the simulation: some hundreds here, 10^5 in the long command, one to replay.
 
-use sequent_simulation::{Outcome, run_seed};
+use sequent_core::Rules;
+use sequent_simulation::{Outcome, run_resizing, run_seed};
 
 /// Seeds of the test command, unless `SEQUENT_SEEDS` says how many.
 const SEEDS: u64 = 400;
@@ -65,6 +66,38 @@ fn seeds_part_2() {
 #[test]
 fn seeds_part_3() {
     part(3);
+}
+
+/// Seeds of rings that change in the test command, unless `SEQUENT_SEEDS` says how many.
+const RESIZING_SEEDS: u64 = 200;
+
+fn resizing_part(part: u64) {
+    let (seeds, first) =
+        (number("SEQUENT_SEEDS").unwrap_or(RESIZING_SEEDS), number("SEQUENT_FIRST_SEED").unwrap_or(1));
+    println!("seeds {first}..{} part {part} of 2", first + seeds);
+    let mut given = 0;
+    for seed in (first..first + seeds).filter(|seed| seed % 2 == part) {
+        let outcome = run_resizing(seed, Rules::ALL);
+        let Outcome { repeats, stuck, report, .. } = &outcome;
+        assert!(
+            outcome.is_good(),
+            "seed {seed}: repeats {repeats:?}, silent {stuck:?}\n{report}\n\
+             replay: SEQUENT_SEEDS=1 SEQUENT_FIRST_SEED={seed} cargo nextest run -p sequent-simulation resizing"
+        );
+        given += outcome.given;
+    }
+    println!("{given} numbers, none twice");
+    assert!(given > 0 || seeds < 2, "a simulation that gives nothing proves nothing");
+}
+
+#[test]
+fn resizing_part_0() {
+    resizing_part(0);
+}
+
+#[test]
+fn resizing_part_1() {
+    resizing_part(1);
 }
 
 #[test]
