@@ -22,8 +22,9 @@ impl Catalog {
 
     fn unknown(&self, name: &SequenceName) -> EngineError {
         let create = if self.may_create(name) { "--create" } else { "define it" };
-        let mut text =
-            format!("no sequence {name} is defined, and none was used: where it is to begin there, {create}");
+        let mut text = format!(
+            "no sequence {name} is defined, and none of that name was used: where it is meant, {create}"
+        );
         let hint = self.nearest(name);
         if !hint.is_empty() {
             text = format!("{text}; {hint}");
