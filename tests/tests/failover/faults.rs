@@ -14,7 +14,7 @@ use crate::{
     journal::Phase,
     load::Load,
     scale::Scale,
-    slowness::{self, Counts},
+    slowness,
     stalls::Stalls,
 };
 
@@ -37,8 +37,6 @@ struct Run {
     load: Load,
     stalls: Stalls,
     normal: BTreeMap<&'static str, Duration>,
-    /// How often each slot was slow, when it was last known to have come back.
-    slow: Counts,
     faults: Vec<String>,
     /// Requests that had failed at the doors before the load began: first ones, while tables were made.
     failed_before: [Vec<String>; 2],
@@ -51,10 +49,8 @@ async fn each_slot_fails_in_each_way_and_nobody_notices() {
     let copies = harness.ring.copies().await;
     harness.all_live().await;
     let failed_before = harness.looks().await.map(|look| look.failed_requests());
-    let slow = slowness::counts(&harness).await;
     let load = Load::start(&harness, false);
     let mut run = Run {
-        slow,
         harness,
         copies,
         load,
@@ -92,22 +88,17 @@ impl Run {
         let name = format!("slot {slot} ({}) {fault:?}", self.harness.ring.slots[slot].kind);
         self.harness.all_live().await;
         self.in_use(slot).await;
-        let at_strike = slowness::counts(&self.harness).await;
         let store = &self.harness.ring.slots[slot];
         fault.strike(store).await;
         let struck = Instant::now();
         if fault == Fault::Slow {
-            self.slowness_is_the_cause(&name, slot, &at_strike, struck).await;
+            self.slowness_is_the_cause(&name, slot, struck).await;
         }
         let evicted = self.within(struck, fault.noticed_within(), |live| !live, slot).await;
         self.load.more(AWAY).await;
         fault.end(&self.harness.ring.slots[slot], Some(&self.copies[slot])).await;
         let back = Instant::now();
         let rescued = self.within(back, RESCUED_WITHIN, |live| live, slot).await;
-        let counts = slowness::counts(&self.harness).await;
-        for (held, now) in self.slow.iter_mut().zip(counts) {
-            held[slot] = now[slot];
-        }
         let phase = self.load.journal.turn();
         println!("{name}: out after {evicted:?}, in use {rescued:?} after its return; {}", phase.shown());
         for (what, outcome) in [("noticed", evicted), ("rescued", rescued)] {
@@ -147,10 +138,10 @@ impl Run {
     }
 
     /// Who was slow went for being slow, not for an error, and not before the third time.
-    async fn slowness_is_the_cause(&mut self, name: &str, slot: usize, at_strike: &Counts, struck: Instant) {
-        let gone = slowness::going(&self.harness, slot).await;
+    async fn slowness_is_the_cause(&mut self, name: &str, slot: usize, struck: Instant) {
+        slowness::going(&self.harness, slot).await;
         let stall = slowness::stall(&self.stalls, struck);
-        let faults = slowness::faults(&self.harness, slot, (&self.slow, at_strike, &gone), stall);
+        let faults = slowness::faults(&self.harness, slot, stall);
         self.faults.extend(faults.into_iter().map(|fault| format!("{name}: {fault}")));
     }
 

@@ -176,11 +176,6 @@ impl Look {
         self.text.lines().filter(failed).map(str::to_owned).collect()
     }
 
-    /// How often a slot was slow since the server started.
-    pub(crate) fn slow_events(&self, slot: usize) -> u64 {
-        self.sum(&format!("sequent_slot_slow_events_total{{slot=\"{slot}\"}}"))
-    }
-
     /// Whether a slot serves.
     pub(crate) fn is_live(&self, slot: usize) -> bool {
         self.states.get(&slot).is_some_and(|state| state == "live")

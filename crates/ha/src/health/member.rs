@@ -158,7 +158,7 @@ impl Member {
                 return None;
             }
             self.answers = true;
-            return Some(self.evict(now, fraction, cause));
+            return Some(self.evict_slow(now, fraction, cause));
         }
         self.slow_probe |= self.probing.is_some();
         None
@@ -180,7 +180,7 @@ impl Member {
             Action::Evict if live => Some(self.evict(now, fraction, error.into())),
             Action::CountSlow if live && self.window.push(now) => {
                 let cause = self.own_word(now, error);
-                Some(self.evict(now, fraction, cause))
+                Some(self.evict_slow(now, fraction, cause))
             }
             _ => None,
         }
@@ -333,6 +333,12 @@ impl Member {
         let cause = self.cause.take();
         self.enter(SlotState::Drained, now, cause, None);
         Some(Flip::Drained { after })
+    }
+
+    /// Its window is full: people are told of how many, and how close to each other.
+    fn evict_slow(&mut self, now: Instant, fraction: f64, mut cause: Cause) -> Flip {
+        cause.detail = format!("{}; {}", cause.detail, self.window.told());
+        self.evict(now, fraction, cause)
     }
 
     fn evict(&mut self, now: Instant, fraction: f64, cause: Cause) -> Flip {

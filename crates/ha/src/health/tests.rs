@@ -83,6 +83,13 @@ fn evicted(kind: ErrorKind, wait: Duration) -> Flip {
     Flip::Evicted { cause: cause(kind), retry_after: Some(wait) }
 }
 
+/// The same of one that was slow too often, with what is told of that.
+fn evicted_for(kind: ErrorKind, told: &str) -> Flip {
+    let own = cause(kind);
+    let detail = format!("{}; {told}", own.detail);
+    Flip::Evicted { cause: Cause { detail, ..own }, retry_after: Some(500 * MS) }
+}
+
 #[test]
 fn each_kind_flips_by_its_verdict_and_by_nothing_else() {
     for kind in ErrorKind::ALL {
@@ -105,7 +112,8 @@ fn slow_events_evict_at_the_limit_within_the_window() {
     assert_eq!(bench.after(59 * S).fail(ErrorKind::Contended), None);
     assert_eq!(bench.after(S).slow(false), None, "the first is a minute old");
     // The store's own word within the window goes before a silence.
-    assert_eq!(bench.fail(ErrorKind::Timeout), Some(evicted(ErrorKind::Contended, 500 * MS)));
+    let told = "slow 3 times within 1000 ms";
+    assert_eq!(bench.fail(ErrorKind::Timeout), Some(evicted_for(ErrorKind::Contended, told)));
 }
 
 #[test]
@@ -115,12 +123,9 @@ fn the_last_live_member_is_kept_while_it_answers_at_all() {
         assert_eq!(bench.slow(true), None);
     }
     let and_now = bench.member.clone().slow(bench.now, 1.0, false, cause(ErrorKind::Timeout));
-    assert_eq!(and_now, Some(evicted(ErrorKind::Timeout, 500 * MS)), "another one is live again");
-    assert_eq!(
-        bench.fail(ErrorKind::Timeout),
-        Some(evicted(ErrorKind::Timeout, 500 * MS)),
-        "no answer is no service"
-    );
+    let out = Some(evicted_for(ErrorKind::Timeout, "slow 3 times within 1 ms"));
+    assert_eq!(and_now, out, "another one is live again");
+    assert_eq!(bench.fail(ErrorKind::Timeout), out, "no answer is no service");
 }
 
 #[test]

@@ -31,6 +31,20 @@ impl Window {
         self.events.len() == self.limit
     }
 
+    /// What is held against whom it judges, for people.
+    pub(crate) fn told(&self) -> String {
+        let (Some(first), Some(last)) = (self.events.front(), self.events.back()) else {
+            return "never slow".to_owned();
+        };
+        match self.events.len() {
+            1 => "slow once".to_owned(),
+            times => {
+                let ms = last.saturating_duration_since(*first).as_millis().max(1);
+                format!("slow {times} times within {ms} ms")
+            }
+        }
+    }
+
     /// Whether what happened `then` is lately enough to count.
     pub(crate) fn reaches(&self, now: Instant, then: Instant) -> bool {
         now.saturating_duration_since(then) < self.span
@@ -59,6 +73,22 @@ mod tests {
         assert!(!window.push(at(149)));
         window.clear();
         assert!(!window.push(at(149)));
+    }
+
+    #[test]
+    fn what_is_told_is_what_lies_within_the_span() {
+        let start = SystemClock.now();
+        let at = |ms: u64| start + Duration::from_millis(ms);
+        let mut window = Window::new(3, Duration::from_secs(1));
+        let mut told = |ms| {
+            window.push(at(ms));
+            window.told()
+        };
+        assert_eq!(
+            [0, 900, 1000].map(&mut told),
+            ["slow once", "slow 2 times within 900 ms", "slow 2 times within 100 ms"]
+        );
+        assert_eq!([1700, 1800].map(&mut told), ["slow 3 times within 800 ms", "slow 3 times within 800 ms"]);
     }
 
     #[test]
