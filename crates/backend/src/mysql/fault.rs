@@ -34,6 +34,8 @@ impl fmt::Display for Cause {
 
 impl std::error::Error for Cause {}
 
+/// The user lacks a right on the table.
+pub(super) const ER_TABLEACCESS_DENIED: u16 = 1142;
 /// Out of range for BIGINT.
 pub(super) const ER_OUT_OF_RANGE: u16 = 1690;
 /// The table is not there.

@@ -24,6 +24,9 @@
 //! GRANT SELECT, INSERT, UPDATE, DELETE, CREATE ON `shard0`.* TO 'sequent'@'%';  -- mysql-auto-increment
 //! GRANT SELECT, INSERT, UPDATE, DELETE, CREATE ON `ledger`.* TO 'sequent'@'%';  -- a ledger
 //! ```
+//!
+//! Where `DELETE` on `sequent_cells` is granted as well, `mysql-row` and `mysql-segment` remove the cells of periods that are over
+//! for good; without it they keep them.
 
 mod fault;
 mod grants;

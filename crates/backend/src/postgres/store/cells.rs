@@ -122,6 +122,12 @@ impl Work for Remove<'_> {
 
     async fn run(&self, link: &mut Link) -> Result<bool, Fault> {
         check(link, self.cell.under)?;
+        // Nothing else needs that right: who does not grant it keeps the cells.
+        let right = query_as("SELECT has_table_privilege('cells'::regclass, 'DELETE')");
+        let (may,): (bool,) = link.session().only(right).await?;
+        if !may {
+            return Ok(false);
+        }
         let sql = "DELETE FROM cells WHERE k = $1 AND pg_relation_filenode(tableoid) = $2 \
             RETURNING v, pg_backend_pid()";
         let file = link.file();
