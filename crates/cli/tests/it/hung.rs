@@ -173,9 +173,16 @@ fn a_configured_start_goes_on_without_it() {
 fn a_ledger_under_it_is_named_soon() {
     let disk = Disk { path: "ledger.db", ..Disk::new(Place::with_cluster(), "statx") };
     disk.hangs();
-    for args in [&["next", "order"][..], &["shards"], &["list"]] {
+    for args in [&["next", "order"][..], &["list"]] {
         disk.run(args).refused(4, &["the disk under", "ledger.db", "does not answer"]);
     }
+    // What can be told without it is shown, and it is named.
+    let ran = disk.run(&["shards"]);
+    let slots = ran.out.lines().filter(|line| line.contains("  open  ")).count();
+    assert_eq!((ran.code, slots), (Some(4), 4), "{ran:?}");
+    let named = |text: &str| text.contains("ledger.db") && text.contains("does not answer");
+    assert!(ran.out.lines().any(|line| line.starts_with("ledger  ") && named(line)), "{ran:?}");
+    assert!(ran.err.contains("LEDGER_UNAVAILABLE") && named(&ran.err), "{ran:?}");
 }
 
 #[test]
