@@ -63,7 +63,7 @@ impl Changing {
         let class = if dice.chance(50) { DurabilityClass::Durable } else { DurabilityClass::Volatile };
         // Servers without the ledger are soon above their ceilings.
         let (loss, ahead) = (LossPolicy::Continue, Duration::from_secs(1));
-        let scenario = Scenario { rules, class, loss, ahead, ..Scenario::plain("resizing", 10) };
+        let scenario = Scenario { class, loss, ahead, rules, ..Scenario::plain("resizing", 10) };
         let world = Arc::new(World::new(STORES, class, rules, &dice));
         let layout = drawn(&dice);
         Self { scenario, world, dice, servers: Vec::new(), layout, wish: None, named: 0 }
