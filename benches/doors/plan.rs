@@ -6,7 +6,7 @@ use crate::{
     child::Server,
     fresh, keys,
     load::{Found, Load, check, h2load, wrk},
-    serve::{AXUM, SEQUENT, TONIC},
+    serve::{AXUM, SEQUENT, TONIC, UNCOUNTED},
 };
 
 /// `NextRequest { sequence: "order" }`, framed: one number of `order`.
@@ -55,7 +55,7 @@ impl Plan {
                 "--streams" => plan.load.streams = whole(1, 256)?,
                 "--keys" => plan.keys = whole(2, 1_000_000)?,
                 "--memory-max-gb" => plan.memory_max_gb = whole(1, 1000)?,
-                "S6" | "S7" | "S8" | "S11" | "S11-grpc" => plan.only.push(arg),
+                "S6" | "S7" | "S8" | "S11" | "S11-grpc" | "metrics" => plan.only.push(arg),
                 _ => return Err(format!("{arg:?} is unknown: --help says what there is")),
             }
         }
@@ -80,6 +80,12 @@ impl Plan {
             let http = |at: usize| move |server: &Server| wrk(server.addresses[at], POST, self.load);
             let loads: (Loading<'_>, Loading<'_>) = (&http(1), &http(0));
             self.pair(("S7", 0.85), (&subject, &baseline), loads, (&mut rows, &mut costs))?;
+        }
+        if self.wants("metrics") {
+            check("h2load", "nghttp2-client")?;
+            let grpc = |server: &Server| h2load(server.addresses[0], ORDER, self.load);
+            let servers = (Server::start(SEQUENT)?, Server::start(UNCOUNTED)?);
+            self.pair(("metrics", 0.97), (&servers.0, &servers.1), (&grpc, &grpc), (&mut rows, &mut costs))?;
         }
         if self.wants("S8") {
             fresh::run(self, (&mut rows, &mut costs, &mut notes))?;

@@ -63,7 +63,11 @@ const WRAPPED: [(&str, &[&str], &str); 20] = [
     ("globset", &["engine"], "patterns of names are definitions"),
     ("clap", &["cli"], "arguments are the command line's"),
     ("indicatif", &["cli"], "the terminal is the command line's"),
-    ("metrics", &["engine", "client", "server"], "rooms emit events; the engine names them"),
+    (
+        "metrics",
+        &["engine", "client", "server", "benches"],
+        "rooms emit events; the engine names them; benches compare with a server that counts nothing",
+    ),
     ("tracing", &["engine", "client", "server", "cli"], "rooms emit events; the engine names them"),
     ("tracing-subscriber", &["cli", "server"], "libraries do not choose a log"),
     ("getrandom", &["core"], "randomness comes from core's Entropy, so that a seed replays it"),
