@@ -126,6 +126,26 @@ impl Engine {
         Ok(ParseReport { number, period, values: named(values), text })
     }
 
+    /// When a sequence's period begins, by its key, such as `20260401`: as a caller would write the instant.
+    ///
+    /// # Errors
+    ///
+    /// `INVALID_ARGUMENT` for what is no period of the sequence; `SEQUENCE_NOT_FOUND`.
+    pub async fn beginning(&self, name: &SequenceName, period: &str) -> Result<String, EngineError> {
+        let by = By::Sequence(name.clone());
+        let body = self.body(&by).await?;
+        let format = format(&body, &by)?;
+        let begins = format.period_begins(period).ok_or_else(|| {
+            let now = format.period_back(self.0.wall.now(&*self.0.env.clock), 0).unwrap_or_default();
+            let bound = match &*now {
+                "" => "this sequence has no periods: leave it out".to_owned(),
+                now => format!("a period of this sequence, such as {now}, is expected"),
+            };
+            EngineError::invalid_text("period", period, bound)
+        })?;
+        Ok(format.shown_instant(begins))
+    }
+
     async fn body(&self, by: &By) -> Result<Body, EngineError> {
         match by {
             By::Body(body) => Ok(Body::clone(body)),

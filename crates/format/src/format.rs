@@ -141,6 +141,21 @@ impl Format {
         Some(self.reset().key(&Moment::new(back)?, self.fiscal()))
     }
 
+    /// When the period of this key begins; `None` for what is no period's key here.
+    ///
+    /// ```
+    /// use sequent_format::{Settings, Template};
+    /// let format = Template::parse("@{date,GGGG-'W'WW}-@{seq,w=5}")?.prove(&Settings::default())?;
+    /// let begins = format.period_begins("2026W53").ok_or("no week")?;
+    /// assert_eq!(format.shown_instant(begins), "2026-12-28T00:00:00+00:00");
+    /// assert!(format.period_begins("2027W53").is_none(), "that year has 52");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn period_begins(&self, key: &str) -> Option<Timestamp> {
+        let begins = self.zone().instant(self.reset().begins(key, self.fiscal())?)?;
+        (self.period_back(begins, 0)? == key).then_some(begins)
+    }
+
     /// The name of the zone that dates are shown and periods are counted in.
     pub fn zone_name(&self) -> &str {
         self.zone().name()

@@ -16,6 +16,7 @@ Examples:
   sequent advance order 9000000000000 --leap
   sequent advance invoice 8000 --create  a sequence that nobody has used yet, and auto_create allows
   sequent advance repair 400 --with area=010
+  sequent advance repair 400 --with area=010 --period 20260401      as `sequent show repair` names it
 
 After it no number up to TO is given any more, and numbers go on above it, a few further on: each slot goes on at its own \
 place. It goes forward only; what is refused changes nothing, and the same once more neither. A jump of more than a \
@@ -41,6 +42,9 @@ pub(crate) struct Advance {
     /// The sequence begins with this: it is defined as a first use defines it, where auto_create allows that
     #[arg(long)]
     create: bool,
+    /// The period whose counter is meant, as `sequent show` and answers name it: 20260401, 202604, 2026W14, 2026Q2, FY2027
+    #[arg(long, value_name = "PERIOD", conflicts_with = "at")]
+    period: Option<String>,
     #[command(flatten)]
     with: With,
 }
@@ -51,14 +55,19 @@ impl Advance {
         let to = self.to.parse().ok().filter(|to| (1..=i64::MAX.unsigned_abs()).contains(to));
         let bound = || format!("1 to {} are numbers", i64::MAX);
         let to = to.ok_or_else(|| Failure::argument("to", &self.to, bound()))?;
-        let request =
+        let mut request =
             NextRequest { with: self.with.values()?, at: self.with.at.clone(), ..NextRequest::of(name) };
         let engine = cluster.engine(cluster.config()?, Pace::Once, None).await?;
-        let created = if self.create { engine.first_use(&request.name).await } else { Ok(()) };
-        let advanced = match created {
-            Ok(()) => engine.advance(&request, to, self.leap).await,
-            Err(error) => Err(error),
+        let advanced = async {
+            if self.create {
+                engine.first_use(&request.name).await?;
+            }
+            if let Some(period) = &self.period {
+                request.at = Some(engine.beginning(&request.name, period).await?);
+            }
+            engine.advance(&request, to, self.leap).await
         };
+        let advanced = advanced.await;
         engine.shutdown().await;
         let advanced = advanced?;
         if cluster.json() {

@@ -245,3 +245,28 @@ fn the_sdk_renders_what_the_server_would_and_repeats_nothing() {
     let error = client.sequence("repair").unwrap().next_text().unwrap_err();
     assert_eq!(error.fields()[0].field, "with.area", "{error}");
 }
+
+#[test]
+fn the_counter_of_one_period_and_area_is_advanced_and_no_other() {
+    let place = Place::new();
+    let template = "@{date,yyyyMMdd}@{ctx,area,len=3}@{seq,w=8}";
+    place.run(&["define", "repair", "--template", template]);
+    let advance = |more: &[&str]| place.run(&[&["advance", "repair", "400"], more].concat());
+    let one = ["--with", "area=010", "--at", "2026-04-01", "--json"];
+    let done = advance(&one).as_json();
+    assert_eq!((&done["key"], &done["next"]), (&json!("repair|8:20260401|3:010"), &json!("401")), "{done}");
+    assert_eq!(advance(&one).as_json()["already"], true);
+    let next =
+        |area: &str, at: &str| place.text(&["next", "repair", "--with", &format!("area={area}"), "--at", at]);
+    assert_eq!(next("010", "2026-04-01"), "2026040101000000401\n");
+    assert_eq!(next("010", "2026-04-02"), "2026040201000000001\n", "another day");
+    assert_eq!(next("020", "2026-04-01"), "2026040102000000001\n", "another area");
+    advance(&["--at", "2026-04-01"]).refused(2, &["INVALID_ARGUMENT", "with.area", "a value is needed"]);
+    advance(&["--with", "area=010", "--at", "soon"])
+        .refused(2, &["INVALID_ARGUMENT", "at", "an instant such as"]);
+    let by = ["--with", "area=010", "--period", "20260403", "--json"];
+    assert_eq!(advance(&by).as_json()["key"], "repair|8:20260403|3:010");
+    assert_eq!(next("010", "2026-04-03"), "2026040301000000401\n");
+    let words = ["INVALID_ARGUMENT", "period", "2026-04", "such as 20260403"];
+    advance(&["--with", "area=010", "--period", "2026-04"]).refused(2, &words[..3]);
+}

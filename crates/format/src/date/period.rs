@@ -4,7 +4,7 @@ use std::fmt;
 
 use jiff::{
     Span, ToSpan,
-    civil::{DateTime, Time, Weekday},
+    civil::{Date, DateTime, ISOWeekDate, Time, Weekday},
 };
 
 use crate::date::{Moment, MonthDay};
@@ -75,6 +75,29 @@ impl Reset {
         from.checked_sub(span.ok()?).ok()
     }
 
+    /// When the period of a key begins, as local clocks show it, where the key is one; whoever asks compares.
+    pub(crate) fn begins(self, key: &str, fiscal: MonthDay) -> Option<DateTime> {
+        let number = |from: usize, to: usize| key.get(from..to)?.parse::<i16>().ok();
+        let small = |from, to| i8::try_from(number(from, to)?).ok();
+        let date = match self {
+            Self::Never => return None,
+            Self::Year => Date::new(number(0, 4)?, 1, 1),
+            Self::FiscalYear => {
+                let end = number(2, 6)?;
+                let later = end - fiscal.end_of(end);
+                Date::new(end + later, fiscal.month, fiscal.day)
+            }
+            Self::Quarter => Date::new(number(0, 4)?, small(5, 6)?.checked_sub(1)?.checked_mul(3)? + 1, 1),
+            Self::Month => Date::new(number(0, 4)?, small(4, 6)?, 1),
+            Self::IsoWeek => {
+                ISOWeekDate::new(number(0, 4)?, small(5, 7)?, Weekday::Monday).map(|week| week.date())
+            }
+            Self::Day | Self::Hour => Date::new(number(0, 4)?, small(4, 6)?, small(6, 8)?),
+        };
+        let hour = if self == Self::Hour { small(8, 10)? } else { 0 };
+        Some(date.ok()?.to_datetime(Time::new(hour, 0, 0, 0).ok()?))
+    }
+
     /// When the next period begins, as local clocks show it; `None` for [`Reset::Never`].
     pub(crate) fn next(self, local: DateTime, fiscal: MonthDay) -> Option<DateTime> {
         let date = local.date();
@@ -126,6 +149,36 @@ mod tests {
                 assert_eq!(key(next.checked_sub(1.second()).unwrap()), key(local), "{reset} {local}");
             }
             local = local.checked_add(7.hours()).unwrap();
+        }
+    }
+
+    #[test]
+    fn a_period_is_found_by_its_key() {
+        for fiscal in [MonthDay { month: 4, day: 6 }, MonthDay::default()] {
+            let mut local: DateTime = "2023-12-30T22:30:00".parse().unwrap();
+            let end: DateTime = "2026-01-05T00:00:00".parse().unwrap();
+            while local < end {
+                for (_, reset) in Reset::WORDS {
+                    let key = |local| reset.key(&Moment::new(local).unwrap(), fiscal);
+                    let begins = reset.begins(&key(local), fiscal);
+                    assert_eq!(begins.is_none(), reset == Reset::Never);
+                    let Some(begins) = begins else { continue };
+                    assert_eq!(key(begins), key(local), "{reset} {local}");
+                    assert!(begins <= local && key(begins.checked_sub(1.second()).unwrap()) != key(local));
+                }
+                local = local.checked_add(7.hours()).unwrap();
+            }
+        }
+        for (reset, key) in [
+            (Reset::Day, "20260231"),
+            (Reset::Day, "2026"),
+            (Reset::Month, "202613"),
+            (Reset::Quarter, "2026Q"),
+            (Reset::IsoWeek, "2026W54"),
+            (Reset::Year, "磁"),
+            (Reset::FiscalYear, "FY"),
+        ] {
+            assert_eq!(reset.begins(key, MonthDay::default()), None, "{key}");
         }
     }
 
