@@ -10,7 +10,7 @@ const SEQUENCE: &str = "[[sequence]]\nname = \"waybill\"\ntemplate = \"W@{seq,w=
 /// A configuration that names the key.
 fn keyed(place: &Place) -> String {
     let file = place.path("k1.key");
-    format!("auto_create = [\"*\"]\n[[obf_key]]\nname = \"k1\"\nfile = {file:?}\n")
+    format!("auto_create = [\"*\"]\n[[obf_key]]\nname = \"k1\"\nfile = \"{}\"\n", file.display())
 }
 
 /// A place whose file names the key, which is this one.
