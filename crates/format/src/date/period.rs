@@ -90,7 +90,7 @@ impl Reset {
             Self::Quarter => Date::new(number(0, 4)?, small(5, 6)?.checked_sub(1)?.checked_mul(3)? + 1, 1),
             Self::Month => Date::new(number(0, 4)?, small(4, 6)?, 1),
             Self::IsoWeek => {
-                ISOWeekDate::new(number(0, 4)?, small(5, 7)?, Weekday::Monday).map(|week| week.date())
+                ISOWeekDate::new(number(0, 4)?, small(5, 7)?, Weekday::Monday).map(ISOWeekDate::date)
             }
             Self::Day | Self::Hour => Date::new(number(0, 4)?, small(4, 6)?, small(6, 8)?),
         };
