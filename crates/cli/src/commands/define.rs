@@ -81,7 +81,8 @@ impl Define {
                 Some(texts.retain_periods(self.retain_periods))
             }
             None if !self.around.is_empty() || self.window_s.is_some() || self.retain_periods.is_some() => {
-                let bound = "--zone, --maxlen, --charset, --unique, --window-s and --retain-periods belong to one";
+                let bound =
+                    "--zone, --maxlen, --charset, --unique, --window-s and --retain-periods belong to one";
                 return Err(Failure::argument("--template", "missing", bound));
             }
             None => None,

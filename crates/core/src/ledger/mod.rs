@@ -34,6 +34,12 @@ pub use rows::{
 pub use words::{Word, WordVerb, Words};
 
 /// A whole ledger: every book in one.
-pub trait Ledger: Identity + Rows + ShowUp + LayoutBook + Catalog + Words + Dense + Recovery + Retention {}
+pub trait Ledger:
+    Identity + Rows + ShowUp + LayoutBook + Catalog + Words + Dense + Recovery + Retention
+{
+}
 
-impl<L: Identity + Rows + ShowUp + LayoutBook + Catalog + Words + Dense + Recovery + Retention + ?Sized> Ledger for L {}
+impl<L: Identity + Rows + ShowUp + LayoutBook + Catalog + Words + Dense + Recovery + Retention + ?Sized>
+    Ledger for L
+{
+}
