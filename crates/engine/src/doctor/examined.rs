@@ -44,7 +44,7 @@ impl<'a> Examined<'a> {
     pub(super) fn ledger(
         &mut self,
         looked: &Looked<LedgerExamination>,
-        marked: Option<(u64, u64)>,
+        marked: Option<Result<(u64, u64), SourceError>>,
         change: Option<&LayoutChange>,
     ) {
         let place = &self.config.ledger.place;
@@ -60,9 +60,10 @@ impl<'a> Examined<'a> {
                     facts: &found.facts,
                 };
                 self.tell(&mut report, &told);
-                match marked.and_then(|(version, mark)| ring::behind(version, mark)) {
-                    Some(finding) => self.findings.push(finding),
-                    None => report.fine.push("no mark is above its version".to_owned()),
+                match marked.map(|marked| marked.map(|(version, mark)| ring::behind(version, mark))) {
+                    Some(Err(error)) => self.unreachable(Site::Ledger, &error),
+                    Some(Ok(Some(finding))) => self.findings.push(finding),
+                    Some(Ok(None)) | None => report.fine.push("no mark is above its version".to_owned()),
                 }
                 match change {
                     Some(change) => self.findings.push(changing::finding(change)),

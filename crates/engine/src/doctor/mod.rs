@@ -17,7 +17,7 @@ mod tests;
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use sequent_core::{
-    Examination, Incarnation, Key, Layout, LedgerExamination, MarkPlace, SlotIndex, Stamp,
+    Examination, Incarnation, Key, Layout, LedgerExamination, MarkPlace, SlotIndex, SourceError, Stamp,
     ledger::{Counter, LayoutRecord, Ledger, Row},
 };
 
@@ -100,7 +100,11 @@ impl Doctor<'_> {
         let mut examined = Examined::new(self.config);
         let mark = self.mark(&mut examined, &seen).await;
         let version = self.version_beside(mark, held).await;
-        examined.ledger(&looked, version.map(|version| (version, mark)), change.as_ref());
+        examined.ledger(
+            &looked,
+            version.map(|version| version.map(|version| (version, mark))),
+            change.as_ref(),
+        );
         for (shard, (slot, looked)) in shards.iter().zip(&seen) {
             let counters = keys_of(*slot, &rows).len();
             let stamp = |found: &Examination| {
@@ -186,13 +190,18 @@ impl Doctor<'_> {
     }
 
     /// The ledger's version, read again where a mark is above the one that was read before it.
-    async fn version_beside(&self, mark: u64, held: Option<&LedgerExamination>) -> Option<u64> {
+    /// Whoever can't be asked again has not gone back: marks are younger than what it said before.
+    async fn version_beside(
+        &self,
+        mark: u64,
+        held: Option<&LedgerExamination>,
+    ) -> Option<Result<u64, SourceError>> {
         let version = held?.inspection.version;
         if version >= mark {
-            return Some(version);
+            return Some(Ok(version));
         }
         let again = look::into_ledger(&*self.ledger, &self.options.env).await;
-        Some(again.found.map_or(version, |held| held.inspection.version))
+        Some(again.found.map(|held| held.inspection.version))
     }
 }
 
