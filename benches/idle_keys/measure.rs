@@ -37,8 +37,7 @@ const TAKE_MAX: Duration = Duration::from_secs(60);
 const CALLERS: u32 = 16;
 
 /// Of the partitions: a template whose values partition the counter.
-const PARTITIONED: &str =
-    "[[sequence]]\nname = \"repair\"\ntemplate = \"@{ctx,shop,len=7}-@{seq,w=5}\"\n";
+const PARTITIONED: &str = "[[sequence]]\nname = \"repair\"\ntemplate = \"@{ctx,shop,len=7}-@{seq,w=5}\"\n";
 
 /// What was found.
 pub(crate) struct Found {

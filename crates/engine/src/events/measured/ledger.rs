@@ -7,8 +7,8 @@ use sequent_core::{
     ledger::{
         Advanced, Answer, Catalog, Counter, Defined, Definition, Dense, DenseAsk, DenseRow, DenseTaken,
         Identity, Known, LayoutBook, LayoutPage, LayoutRecord, Ledger, LedgerInspection, Loss, Moved, Opened,
-        Opening, Pass, PastLife, Presence, Raise, Raised, Reading, Rebased, Recovery, Retention, Row, Rows, ServerId,
-        ShowUp, Word, Words,
+        Opening, Pass, PastLife, Presence, Raise, Raised, Reading, Rebased, Recovery, Retention, Row, Rows,
+        ServerId, ShowUp, Word, Words,
     },
 };
 
