@@ -15,8 +15,9 @@
 //!   one and promoted again keeps its process and its connections, and one that was flushed keeps all but its data; both
 //!   are others all the same. Some 8 µs of the server's time a verb. A server gets another replication id, too, with its
 //!   first replica, and an hour after its last: each of its counters then begins a new life.
-//! - What somebody writes over a cell by hand (another type, a text, a number below zero) is `Regressed`: its counter alone
-//!   begins a new life.
+//! - What somebody writes over a cell by hand (another type, a text, a number below zero, another number be it by one) is
+//!   `Regressed`: its counter alone begins a new life. Verbs write the value twice, and a hand that knows of `v` alone is
+//!   told by it.
 //! - A connection whose verb was dropped, or that failed with more than an answer, is closed.
 //! - Everything is under `sequent/<cluster>/<slot>/`. Stamp, mark and token are one key, so that no eviction parts
 //!   them, and which is in use whenever a cell is. Where it is gone the store is taken for an empty one, and stamped again.

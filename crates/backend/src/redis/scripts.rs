@@ -33,6 +33,9 @@ impl Text {
 ///   promoted again) has another, also on connections that stayed open all the while.
 /// - `ARGV[2]` is the token in `KEYS[1]`, the shard's own key: gone when everything was flushed, or the key evicted. It is
 ///   in use whenever a cell is, so a server that evicts what was used longest ago keeps it as long as any.
+///
+/// A cell holds its value twice, in `v` and in `w`: whoever sets `v` by hand, be it only a little lower, where every number
+/// after it was given already, is told from the verbs by it.
 const HEAD: &str = "\
 local info = redis.call('INFO', 'replication')
 if not string.find(info, 'role:master', 1, true)
@@ -42,6 +45,7 @@ local function less(a, b) return #a < #b or (#a == #b and a < b) end
 local function is_number(v)
   return v and (v == '0' or string.find(v, '^[1-9]%d*$')) and not less('9223372036854775807', v)
 end
+local function is_ours(v, w) return is_number(v) and v == w end
 ";
 
 /// `KEYS[2]` the cell, `ARGV[3]` the life, `ARGV[4]` how many. HINCRBY refuses what would pass 2^63-1; its own answer is
@@ -50,26 +54,30 @@ pub(super) static TAKE: LazyLock<Text> = LazyLock::new(|| {
     Text::new(
         "take",
         "\
-local c = redis.call('HMGET', KEYS[2], 'life', 'open', 'v')
+local c = redis.call('HMGET', KEYS[2], 'life', 'open', 'v', 'w')
 if not c[1] then return {'none'} end
 if c[1] ~= ARGV[3] or c[2] ~= '1' then return {'other', c[1], c[2] or ''} end
-if not is_number(c[3]) then return {'odd', c[3] or ''} end
+if not is_ours(c[3], c[4]) then return {'odd', c[3] or ''} end
 redis.call('HINCRBY', KEYS[2], 'v', ARGV[4])
-return {'ok', redis.call('HGET', KEYS[2], 'v')}
+local v = redis.call('HGET', KEYS[2], 'v')
+redis.call('HSET', KEYS[2], 'w', v)
+return {'ok', v}
 ",
     )
 });
 
-/// `KEYS[2]` the cell, `ARGV[3]` the next life. What somebody put there that is no cell, or no number, counts as nothing: no
-/// id of ours came from it that the ledger's ceiling does not cover.
+/// `KEYS[2]` the cell, `ARGV[3]` the next life. The higher of its two values counts, so that what was given stays covered
+/// where one was set by hand. What is no cell, or no number, counts as nothing: no id of ours came from it that the
+/// ledger's ceiling does not cover.
 pub(super) static CLOSE: LazyLock<Text> = LazyLock::new(|| {
     Text::new(
         "close",
         "\
-local v = redis.pcall('HGET', KEYS[2], 'v')
-if type(v) == 'table' then redis.call('DEL', KEYS[2]) v = false end
-if not is_number(v) then v = '0' end
-redis.call('HSET', KEYS[2], 'life', ARGV[3], 'open', '0', 'v', v)
+local c = redis.pcall('HMGET', KEYS[2], 'v', 'w')
+if c.err then redis.call('DEL', KEYS[2]) c = {} end
+local v = '0'
+for i = 1, 2 do if is_number(c[i]) and less(v, c[i]) then v = c[i] end end
+redis.call('HSET', KEYS[2], 'life', ARGV[3], 'open', '0', 'v', v, 'w', v)
 redis.call('PERSIST', KEYS[2])
 redis.call('HSET', KEYS[1], 'cell', KEYS[2])
 return {'ok', v}
@@ -88,7 +96,7 @@ if c[1] ~= ARGV[3] then return {'other', c[1], c[2] or ''} end
 if c[2] ~= '1' then
   local v = c[3]
   if not is_number(v) or less(v, ARGV[4]) then v = ARGV[4] end
-  redis.call('HSET', KEYS[2], 'open', '1', 'v', v)
+  redis.call('HSET', KEYS[2], 'open', '1', 'v', v, 'w', v)
 end
 return {'ok', '0'}
 ",
@@ -100,14 +108,14 @@ pub(super) static LIFT: LazyLock<Text> = LazyLock::new(|| {
     Text::new(
         "lift",
         "\
-local c = redis.call('HMGET', KEYS[2], 'life', 'open', 'v')
+local c = redis.call('HMGET', KEYS[2], 'life', 'open', 'v', 'w')
 if not c[1] then return {'none'} end
 if c[1] ~= ARGV[3] or c[2] ~= '1' then return {'other', c[1], c[2] or ''} end
 local v = c[3]
-if not is_number(v) then return {'odd', v or ''} end
+if not is_ours(v, c[4]) then return {'odd', v or ''} end
 if less(v, ARGV[4]) then
   v = ARGV[4]
-  redis.call('HSET', KEYS[2], 'v', v)
+  redis.call('HSET', KEYS[2], 'v', v, 'w', v)
 end
 return {'ok', v}
 ",

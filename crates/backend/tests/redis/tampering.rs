@@ -91,7 +91,7 @@ async fn what_is_written_over_a_cell_gives_nothing_and_is_closed_over() {
     ];
     for (turn, words) in odd.iter().enumerate() {
         let base = 1000 * (turn as u64 + 1);
-        counting.take(3).await.unwrap();
+        let given = counting.take(3).await.unwrap().last();
         if words[0] == "SET" {
             site.server.ask(&["DEL", &name]).await;
         }
@@ -99,8 +99,8 @@ async fn what_is_written_over_a_cell_gives_nothing_and_is_closed_over() {
         failed(counting.take(1).await, ErrorKind::Regressed, &["order in life"]);
         failed(counting.store.lift(counting.cell(), life(1), 9).await, ErrorKind::Regressed, &[]);
         let found = counting.reopen(1, base).await.unwrap();
-        // Where the number was left alone it still counts.
-        assert!(found == 0 || words[2] == "life", "{words:?}: {found}");
+        // What was given is known by its second copy, unless nothing was left of the cell.
+        assert_eq!(found, if words[0] == "SET" { 0 } else { given }, "{words:?}");
         assert_eq!(counting.take(1).await.unwrap().first(), base + 1, "{words:?}");
         let other = key("other");
         let cell = Cell { key: &other, under: &counting.under };
@@ -109,17 +109,24 @@ async fn what_is_written_over_a_cell_gives_nothing_and_is_closed_over() {
 }
 
 #[tokio::test]
-async fn a_value_set_lower_or_far_higher_is_what_a_close_finds() {
+async fn a_value_that_a_hand_set_gives_nothing_and_a_close_finds_the_higher_one() {
     let site = Site::new().await;
     let counting = Counting::begin(site.store(), 1000).await;
     let name = cell_name("order");
     counting.take(5).await.unwrap();
-    // Who has seen more than that tells by it: the guard's matter.
-    site.server.ask(&["HSET", &name, "v", "10"]).await;
-    assert_eq!(counting.take(1).await.unwrap().first(), 11);
+    // Be it lower by one: the number after it was given.
+    for lower in ["10", "1004"] {
+        site.server.ask(&["HSET", &name, "v", lower]).await;
+        failed(counting.take(1).await, ErrorKind::Regressed, &["order in life", lower]);
+        failed(counting.store.lift(counting.cell(), life(1), 2000).await, ErrorKind::Regressed, &[lower]);
+        assert_eq!(counting.reopen(1, 0).await.unwrap(), 1005);
+    }
+    assert_eq!(counting.take(1).await.unwrap().first(), 1006);
     // Above 2^53 a Lua number would round.
     for far in [(1_u64 << 53) + 1, Block::NUMBER_MAX - 4] {
         site.server.ask(&["HSET", &name, "v", &far.to_string()]).await;
+        failed(counting.take(1).await, ErrorKind::Regressed, &[&far.to_string()]);
+        assert_eq!(counting.reopen(1, 0).await.unwrap(), far);
         assert_eq!(counting.take(2).await.unwrap(), Block::new(far + 1, 1, 2).unwrap());
         assert_eq!(counting.store.lift(counting.cell(), life(1), far + 1).await.unwrap(), far + 2);
         assert_eq!(counting.store.lift(counting.cell(), life(1), far + 3).await.unwrap(), far + 3);
