@@ -26,19 +26,30 @@ pub(crate) async fn limited<T>(
 pub(crate) async fn patiently<T, F>(
     limit: Duration,
     step: &str,
+    call: impl FnMut() -> F,
+) -> Result<T, SourceError>
+where
+    F: Future<Output = Result<T, SourceError>>,
+{
+    bearing(limit * OPENING_FACTOR, step, call).await.map_err(away)
+}
+
+/// At most [`CONTENDED_TRIES`] calls of at most `limit` each; says of the last one why it was in vain.
+pub(crate) async fn bearing<T, F>(
+    limit: Duration,
+    step: &str,
     mut call: impl FnMut() -> F,
 ) -> Result<T, SourceError>
 where
     F: Future<Output = Result<T, SourceError>>,
 {
-    let limit = limit * OPENING_FACTOR;
     for _ in 1..CONTENDED_TRIES {
         match within(limit, step, call()).await {
             Err(error) if error.kind() == ErrorKind::Contended => {}
-            answer => return answer.map_err(away),
+            answer => return answer,
         }
     }
-    limited(limit, step, call()).await
+    within(limit, step, call()).await
 }
 
 async fn within<T>(
@@ -52,7 +63,8 @@ async fn within<T>(
     })
 }
 
-fn away(error: SourceError) -> SourceError {
+/// The same of a ledger that does not answer, or that others keep busy: it is away.
+pub(crate) fn away(error: SourceError) -> SourceError {
     match error.kind() {
         ErrorKind::Timeout | ErrorKind::Unavailable | ErrorKind::Contended => {
             SourceError::new(ErrorKind::NoWitness, "the ledger is away").because(error)

@@ -24,10 +24,8 @@ use crate::{
     COUNTERS_MAX, leap,
     limit::{limited, patiently},
     recover,
+    resize::Rebasing,
 };
-
-/// Rows that one call writes at most, unless a single key has more.
-const ROWS_MAX: usize = 4096;
 
 /// Cells that are closed at once.
 const CLOSES_MAX: usize = 32;
@@ -242,9 +240,8 @@ impl CatchUp<'_> {
             Rebased { key, bases: (0..next.slots()).map(base).collect() }
         });
         let rebased: Vec<Rebased> = rebased.collect();
-        for keys in rebased.chunks((ROWS_MAX / usize::from(next.slots())).max(1)) {
-            patiently(self.limit, "rebase of counters", || self.ledger.rebase(page, keys)).await?;
-        }
+        let mut rebasing = Rebasing::new(self.ledger, page, rebased.len(), self.limit);
+        rebasing.write(&rebased, &|_| {}).await?;
         Ok(())
     }
 

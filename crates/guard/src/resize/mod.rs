@@ -15,6 +15,7 @@
 mod closing;
 mod look;
 mod ready;
+mod rebasing;
 
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
@@ -25,12 +26,17 @@ use sequent_core::{
 
 use crate::limit::patiently;
 use look::Sight;
+pub(crate) use rebasing::Rebasing;
 
 /// The most counters that a ring may have to be changed by this version: all their rows are read at once.
 pub const COUNTERS_MAX: usize = 1 << 20;
 
-/// Rows that one call writes at most, unless a single key has more.
-const ROWS_MAX: usize = 4096;
+/// Cells that are closed before the keys that they are of are rebased, and marks are left: as many, unless a single key has
+/// more.
+const CELLS_MAX: usize = 4096;
+
+/// Why a change that has ended amid its keys need not be begun anew.
+const WHAT_STAYS: &str = "still fenced, and what was done stays done";
 
 /// A store at hand: which slot of the next layout it shall have; `None` for one that leaves the ring.
 pub struct Placed {
@@ -199,18 +205,15 @@ impl Resize {
         tell: &(dyn Fn(Progress) + Sync),
     ) -> Result<(), SourceError> {
         let slots = usize::from(self.next.slots());
-        let (mut done, of) = (0, plan.keys.len());
-        for keys in plan.keys.chunks((ROWS_MAX / slots).max(1)) {
+        let mut rebasing = Rebasing::new(&*self.ledger, &sight.page, plan.keys.len(), self.limit);
+        for keys in plan.keys.chunks((CELLS_MAX / slots).max(1)) {
             let mut rebased = Vec::with_capacity(keys.len());
             for (key, highest) in keys.iter().zip(self.close(sight, &plan.change, keys).await?) {
                 let bases = closing::bases(&plan.change, (&highest, key.begun), self.rules);
                 rebased.push(Rebased { key: key.key.clone(), bases });
             }
-            let write = || self.ledger.rebase(&sight.page, &rebased);
-            let version = patiently(self.limit, "rebase of counters", write).await?;
-            self.mark(sight, version).await?;
-            done += keys.len();
-            tell(Progress::Rebased { done, of });
+            let version = rebasing.write(&rebased, tell).await;
+            self.mark(sight, version.map_err(|error| error.during(WHAT_STAYS))?).await?;
         }
         Ok(())
     }

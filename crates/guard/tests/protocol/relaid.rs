@@ -10,7 +10,7 @@ use sequent_guard::CatchUp;
 
 use crate::{
     harness::{Book, Kind, Server, Setup, Wired, Wires, World},
-    resize::Growth,
+    resize::{Growth, many_keys, slow},
 };
 
 /// At least what any counter gave after the copies of these stories.
@@ -184,4 +184,17 @@ async fn what_is_not_the_next_layout_or_a_leap_is_refused_and_changes_nothing() 
     let error = catch_up(&after, &after.after.ledger.clone()).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Refused, "{error}");
     assert_eq!(after.after.ledger.page().await.unwrap(), before);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_ledger_of_many_keys_that_is_slow_is_brought_up_too() {
+    let growth = Growth::of(Rules::ALL);
+    many_keys(&growth, 300).await;
+    let copy = growth.before.ledger.snapshot();
+    growth.resize().run(&|_| {}).await.unwrap();
+    growth.after.open("new").await.stop().await;
+    growth.before.ledger.restore(copy);
+    let (_, ledger) = slow(&growth, Duration::from_millis(10));
+    catch_up(&growth, &*ledger).await.unwrap();
+    goes_on(&growth).await;
 }

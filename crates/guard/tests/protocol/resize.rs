@@ -11,9 +11,9 @@ use std::{
 
 use sequent_backend::memory::MemoryStore;
 use sequent_core::{
-    BoxFuture, Clock, DurabilityClass, Entropy, Env, ErrorKind, Event, Events, Layout, MarkPlace, Rules,
+    BoxFuture, Clock, DurabilityClass, Entropy, Env, ErrorKind, Event, Events, Key, Layout, MarkPlace, Rules,
     SlotIndex, SourceError, Store,
-    ledger::{LayoutBook, LayoutRecord, Ledger, Rebased},
+    ledger::{LayoutBook, LayoutRecord, Ledger, Rebased, Rows},
 };
 use sequent_guard::{Placed, Progress, Resize, Trouble};
 
@@ -172,7 +172,11 @@ async fn what_can_not_be_written_to_is_told_before_the_fence_and_takes_no_step_a
     assert!(!page().await.is_fenced);
     assert_eq!(growth.take_often(&old, 0, 30).await, 30, "nothing is different");
     home.0.store(false, Ordering::Relaxed);
-    let cut = |step| home.0.store(step == Progress::Fenced, Ordering::Relaxed);
+    let cut = |step| {
+        if step == Progress::Fenced {
+            home.0.store(true, Ordering::Relaxed);
+        }
+    };
     resize().run(&cut).await.unwrap_err();
     assert!(page().await.is_fenced);
     let rows = || growth.before.ledger.snapshot().list(None, 100);
@@ -473,4 +477,75 @@ async fn a_leap_is_told_before_anything_is_changed_and_takes_no_key_with_it() {
     let new = growth.after.open("new").await;
     assert!(growth.take(&new, 0).await.unwrap() < 1 << 20);
     assert_eq!(*growth.repeats.lock().unwrap(), [""; 0]);
+}
+
+/// So many keys that have a counter each.
+pub(crate) async fn many_keys(growth: &Growth, keys: usize) {
+    let old = growth.before.open("old").await;
+    for at in 0..keys {
+        old.take_of(&Key::from_stored(&format!("key-{at}")), 0, 1).await.unwrap();
+    }
+    old.stop().await;
+}
+
+/// A ledger behind a wire, which rebases a key in so long.
+pub(crate) fn slow(growth: &Growth, each: Duration) -> (Wires, Arc<dyn Ledger>) {
+    let wires = Wires::new(0);
+    wires.ledger.takes(each);
+    let ledger =
+        crate::harness::Wired { wire: Arc::clone(&wires.ledger), inner: growth.before.ledger.clone() };
+    (wires, Arc::new(ledger))
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_ring_of_many_keys_is_changed_by_a_slow_ledger_too() {
+    for (keys, each_ms) in [(300, 10), (80, 2000)] {
+        let growth = Growth::of(Rules::ALL);
+        many_keys(&growth, keys).await;
+        let (wires, ledger) = slow(&growth, Duration::from_millis(each_ms));
+        let told: Mutex<Vec<usize>> = Mutex::default();
+        let tell = |step| {
+            if let Progress::Rebased { done, of } = step {
+                assert_eq!(of, keys);
+                told.lock().unwrap().push(done);
+            }
+        };
+        growth.resize_through(ledger).run(&tell).await.unwrap();
+        let told = told.into_inner().unwrap();
+        assert!(told.is_sorted() && told.last() == Some(&keys), "{told:?}");
+        assert_eq!(told.len(), wires.ledger.calls("rebase"), "each call is told");
+        assert!(told.len() >= keys / 32, "{told:?}");
+        let rows = growth.before.ledger.list(None, 1000).await.unwrap();
+        assert_eq!(rows.len(), keys * 2, "one for each slot");
+        let new = growth.after.open("new").await;
+        assert_eq!(growth.take_often(&new, 0, 5).await, 5);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_slow_ledger_has_done_of_a_change_stays_done() {
+    let growth = Growth::of(Rules::ALL);
+    many_keys(&growth, 100).await;
+    let (wires, ledger) = slow(&growth, Duration::from_millis(10));
+    // From the second call on no key is done in time, however few there are.
+    let tell = |step| {
+        if matches!(step, Progress::Rebased { .. }) {
+            wires.ledger.takes(Duration::from_secs(31));
+        }
+    };
+    let error = growth.resize_through(ledger).run(&tell).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::NoWitness, "{error}");
+    for words in
+        ["what was done stays done", "32 of 100 keys", "the same command once more goes on", "30000 ms"]
+    {
+        assert!(error.to_string().contains(words), "{error}");
+    }
+    let (_, ledger) = slow(&growth, Duration::from_millis(10));
+    let tell = |step| {
+        if let Progress::Rebased { of, .. } = step {
+            assert_eq!(of, 68, "the others only");
+        }
+    };
+    growth.resize_through(ledger).run(&tell).await.unwrap();
+    assert_eq!(growth.before.ledger.list(None, 1000).await.unwrap().len(), 200);
 }

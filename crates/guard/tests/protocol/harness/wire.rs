@@ -4,6 +4,7 @@ use std::{
     collections::{BTreeMap, VecDeque},
     future::{Future, pending},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
 };
 
 use sequent_core::{ErrorKind, SourceError};
@@ -19,6 +20,7 @@ struct State {
     counts: BTreeMap<&'static str, usize>,
     held: BTreeMap<&'static str, VecDeque<(When, Gate)>>,
     busy: BTreeMap<&'static str, usize>,
+    each: Duration,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -96,6 +98,19 @@ impl Wire {
     /// The next so many calls of this verb find the system locked by others.
     pub(crate) fn busy_for(&self, verb: &'static str, calls: usize) {
         self.state().busy.insert(verb, calls);
+    }
+
+    /// From now on a batch takes so long for each part of it, and is done, all of it, only then.
+    pub(crate) fn takes(&self, each: Duration) {
+        self.state().each = each;
+    }
+
+    /// Waits for as long as a batch of so many takes.
+    pub(crate) async fn dwell(&self, parts: usize) {
+        let each = self.state().each;
+        if !each.is_zero() {
+            tokio::time::sleep(each * u32::try_from(parts).unwrap()).await;
+        }
     }
 
     /// How often this verb was called.

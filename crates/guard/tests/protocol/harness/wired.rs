@@ -139,7 +139,11 @@ impl LayoutBook for Wired<MemoryLedger> {
     }
 
     fn rebase<'a>(&'a self, held: &'a LayoutPage, keys: &'a [Rebased]) -> Answered<'a, u64> {
-        Box::pin(self.wire.carry("rebase", self.inner.rebase(held, keys)))
+        let rebase = async move {
+            self.wire.dwell(keys.len()).await;
+            self.inner.rebase(held, keys).await
+        };
+        Box::pin(self.wire.carry("rebase", rebase))
     }
 }
 
