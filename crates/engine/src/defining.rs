@@ -39,7 +39,8 @@ impl Engine {
             return Err(OpenError::of_source(&trouble.error()));
         }
         if body.placement() == Placement::Dense {
-            inner.keeper.may_count().map_err(|error| OpenError::Refused(error.context().to_owned()))?;
+            let may_count = inner.keeper.may_count().await;
+            may_count.map_err(|error| OpenError::Refused(error.context().to_owned()))?;
         }
         inner.catalog.bring_pending().await?;
         inner.catalog.follow(None).await.map_err(|error| OpenError::of_source(&error))?;

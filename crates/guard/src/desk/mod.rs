@@ -8,8 +8,7 @@ use std::{
 };
 
 use sequent_core::{
-    BoxFuture, Durability, DurabilityClass, Env, ErrorKind, Event, Incarnation, LedgerId, Rule, Rules,
-    SlotIndex, SourceError,
+    BoxFuture, Durability, Env, ErrorKind, Event, Incarnation, LedgerId, Rule, Rules, SlotIndex, SourceError,
     ledger::{Answer, Counter, LayoutRecord, Ledger, LedgerInspection, Pass, Reading, ServerId},
 };
 
@@ -18,6 +17,7 @@ use crate::{GuardConfig, counter::Debts, keeper::RAISES_MAX, marks::Marks, shard
 mod hearing;
 mod over;
 mod renewal;
+mod settings;
 mod trouble;
 
 pub use trouble::{LAYOUT_CHANGED, Trouble, forgets, lossy};
@@ -29,8 +29,10 @@ const NONCES_MAX: usize = 16;
 
 struct State {
     incarnation: Incarnation,
-    /// What this run of it says of its settings.
+    /// What it said of its settings at the latest inspection.
     durability: Durability,
+    /// When that was, or when dense numbers wanted to know it since.
+    looked: Instant,
     nonces: VecDeque<u64>,
     /// The highest that the ledger ever told this server: one that comes back below it went back.
     version: u64,
@@ -103,6 +105,7 @@ impl Desk {
         let state = State {
             incarnation: inspection.incarnation,
             durability: inspection.durability,
+            looked: env.clock.now(),
             nonces: VecDeque::from([nonce]),
             version: inspection.version,
             heard: inspection.version,
@@ -148,20 +151,6 @@ impl Desk {
     /// How many counters one call of this ledger names.
     pub(crate) fn batch_max(&self) -> usize {
         self.ledger.batch_max().clamp(1, RAISES_MAX)
-    }
-
-    /// How much of what it acknowledges outlives a crash, by its settings when this run of it was met.
-    pub(crate) fn durability(&self) -> DurabilityClass {
-        self.state().durability.class
-    }
-
-    /// Refuses dense numbers of a ledger that may lose what it acknowledged, unless somebody allowed it by name.
-    pub(crate) fn may_count(&self) -> Result<(), SourceError> {
-        let durability = self.state().durability.clone();
-        if self.config.lossy_dense || durability.class == DurabilityClass::Durable {
-            return Ok(());
-        }
-        Err(SourceError::new(ErrorKind::LedgerBehind, lossy(&durability)))
     }
 
     /// The highest version that the ledger told this server.

@@ -151,6 +151,7 @@ impl Desk {
             let context = format!("the ledger was {is} a moment ago, and is {}", found.incarnation);
             return Err(SourceError::new(ErrorKind::Reborn, context));
         }
+        self.take_up_settings(found);
         self.compare_with_marks(found).await
     }
 
@@ -185,7 +186,9 @@ impl Desk {
         }
         // Others may have raised, and marked, since the ledger was looked at: what it says after the marks were read counts.
         let again = self.limited("inspect", self.ledger.inspect()).await;
-        let version = self.outcome(again)?.version;
+        let again = self.outcome(again)?;
+        self.take_up_settings(&again);
+        let version = again.version;
         if version >= mark {
             return Ok(None);
         }
@@ -196,6 +199,8 @@ impl Desk {
     fn accept(&self, found: LedgerInspection, nonce: u64, trouble: Option<Trouble>) {
         let mut state = self.state();
         state.incarnation = found.incarnation;
+        // Whoever restarts a ledger may have changed its settings.
+        state.durability = found.durability;
         // Of one that went back it is still known how far it was, until an operator has named the loss: that puts it above.
         state.version = state.version.max(found.version);
         // Permits of this incarnation rest on rows that will be read from now on.

@@ -54,11 +54,13 @@ impl Trouble {
         let context = match self {
             Self::Behind { version, mark } => format!(
                 "the ledger is at version {version}, but a mark says that it was at {mark}: it went back (an old copy?); \
-                 bring the newest ledger back, or say how much was lost: `sequent recover --bump N`"
+                 bring the newest ledger back, or say how much was lost: `sequent recover --bump N` (its help \
+                 says what N must be)"
             ),
             Self::Moved => "ledger and all shards are other files than those on record: a directory was copied or \
                  restored; if this is the newest state and no other copy is in use: `sequent recover --moved`; if it is \
-                 an older state: `sequent recover --bump N`, N at least the raw ids given since"
+                 an older state: `sequent recover --bump N`, N at least how far the numbers have come since, not how many \
+                 were given (`sequent recover --help` says how to tell)"
                 .to_owned(),
             Self::Another { found, expected } => {
                 format!(

@@ -109,7 +109,6 @@ impl Keeper {
             return Err(shut());
         }
         self.shared.desk.in_reach()?;
-        self.shared.desk.may_count()?;
         let here = Arc::new(());
         let asked = self.dense.callers.ask(Caller { ask, waits: Arc::downgrade(&here) }).await;
         drop(here);
@@ -121,7 +120,8 @@ impl Keeper {
     /// # Errors
     ///
     /// `LedgerBehind` where the ledger may lose what it acknowledges, and nobody allowed that.
-    pub fn may_count(&self) -> Result<(), SourceError> {
+    pub async fn may_count(&self) -> Result<(), SourceError> {
+        self.shared.desk.look_at_the_settings().await;
         self.shared.desk.may_count()
     }
 
@@ -176,6 +176,7 @@ impl Counting {
     async fn count(&self, asks: &[DenseAsk]) -> Result<Vec<Result<DenseTaken, SourceError>>, SourceError> {
         let mut tries = 0;
         loop {
+            self.desk.look_at_the_settings().await;
             self.desk.in_reach()?;
             self.desk.may_count()?;
             let (under, now) = (self.desk.incarnation(), self.env.clock.now());

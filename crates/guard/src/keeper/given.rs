@@ -115,7 +115,7 @@ impl Back {
         let Self { key, given, found, .. } = self;
         let context = format!(
             "the ledger says that {found} numbers of the dense counter {key} are given, and this server knows of {given}: it was \
-             set back, or lost what it had acknowledged; say how much was lost: `sequent recover --bump N`, N at least {}",
+             set back, or lost what it had acknowledged; say how much was lost: `sequent recover --bump N`; this server alone knows of {} more, others may know of more",
             given.saturating_sub(*found)
         );
         SourceError::new(ErrorKind::LedgerBehind, context)

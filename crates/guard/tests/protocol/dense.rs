@@ -14,6 +14,9 @@ use crate::harness::{Kind, Server, Setup, When, World};
 /// Longer than the age of a mark.
 const LATER: Duration = Duration::from_millis(10_050);
 
+/// Longer than what is known of a ledger's settings is good for.
+const NOTICED: Duration = Duration::from_millis(10_050);
+
 async fn count(server: &Server, count: u64) -> Result<u64, SourceError> {
     count_of(server, "invoice", count).await
 }
@@ -284,4 +287,52 @@ async fn a_ledger_that_may_lose_what_it_acknowledged_has_each_write_marked() {
     // Neither has given what was lost.
     refuses(&other).await;
     refuses(&*world.open_as("late", allowed()).await).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_ledger_that_was_restarted_with_other_settings_is_taken_for_what_it_is_now() {
+    let world = World::new(2);
+    let (server, allows) = (world.open("server").await, world.open_as("allows", allowed()).await);
+    assert_eq!(count(&server, 1).await.unwrap(), 1);
+    assert_eq!(count(&allows, 1).await.unwrap(), 2);
+    world.ledger.pose_as(DurabilityClass::Lossy);
+    world.ledger.restart();
+    refuses(&server).await;
+    assert_eq!((server.keeper.trouble(), server.keeper.may_count().await.is_err()), (None, true));
+    assert!(server.take(0, 1).await.is_ok(), "others are safe by their ceilings and marks");
+    for expected in 3..=5 {
+        let version = world.ledger.snapshot().version();
+        assert_eq!(count(&allows, 1).await.unwrap(), expected);
+        let marked = marked(&world).await;
+        assert!(marked > version && marked == world.ledger.snapshot().version(), "each write is marked");
+    }
+    world.ledger.pose_as(DurabilityClass::Durable);
+    world.ledger.restart();
+    server.shows_up().await;
+    assert!(server.keeper.may_count().await.is_ok(), "a definition is accepted again, too");
+    assert_eq!(count(&server, 1).await.unwrap(), 6);
+}
+
+#[tokio::test(start_paused = true)]
+async fn settings_that_change_while_the_ledger_runs_are_noticed_within_ten_seconds() {
+    let world = World::new(2);
+    let (server, allows) = (world.open("server").await, world.open_as("allows", allowed()).await);
+    assert_eq!(count(&server, 1).await.unwrap(), 1);
+    assert_eq!(count(&allows, 1).await.unwrap(), 2);
+    world.ledger.pose_as(DurabilityClass::Lossy);
+    tokio::time::sleep(NOTICED).await;
+    refuses(&server).await;
+    for expected in 3..=4 {
+        let version = world.ledger.snapshot().version();
+        assert_eq!(count(&allows, 1).await.unwrap(), expected);
+        assert!(marked(&world).await > version, "each write is marked");
+    }
+    server.wires.ledger.cut();
+    world.ledger.pose_as(DurabilityClass::Durable);
+    tokio::time::sleep(NOTICED).await;
+    assert!(server.keeper.may_count().await.is_err(), "it can't be asked");
+    server.wires.ledger.mend();
+    server.shows_up().await;
+    assert!(server.keeper.may_count().await.is_ok(), "it was mended: nothing has to be restarted");
+    assert_eq!(count(&server, 1).await.unwrap(), 5);
 }

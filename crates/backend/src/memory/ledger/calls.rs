@@ -19,7 +19,7 @@ impl Identity for MemoryLedger {
                 incarnation: held.book.incarnation().clone(),
                 id: held.book.id(),
                 version: held.book.version(),
-                durability: Durability { class: self.class, settings: Vec::new() },
+                durability: Durability { class: held.class, settings: Vec::new() },
                 clock_ms: now_ms,
                 engine: crate::memory::VERSION.to_owned(),
             })

@@ -18,7 +18,6 @@ pub struct MemoryLedger {
     held: Arc<Mutex<Held>>,
     clock: Arc<dyn Clock>,
     rules: Rules,
-    class: DurabilityClass,
     yields: bool,
 }
 
@@ -27,6 +26,7 @@ struct Held {
     book: Book,
     speaker: Speaker,
     away: bool,
+    class: DurabilityClass,
 }
 
 impl MemoryLedger {
@@ -39,14 +39,21 @@ impl MemoryLedger {
     pub fn with_rules(clock: Arc<dyn Clock>, entropy: &dyn Entropy, rules: Rules) -> Self {
         let speaker = Speaker::new("memory ledger", entropy);
         let book = Book::new(LedgerId::random(entropy), speaker.incarnation().clone(), rules);
-        let held = Arc::new(Mutex::new(Held { book, speaker, away: false }));
-        Self { held, clock, rules, class: DurabilityClass::Volatile, yields: false }
+        let held =
+            Arc::new(Mutex::new(Held { book, speaker, away: false, class: DurabilityClass::Volatile }));
+        Self { held, clock, rules, yields: false }
     }
 
     /// The same ledger under the name of another durability class: for tests, whose faults are scripted.
     #[must_use]
     pub fn posing_as(self, class: DurabilityClass) -> Self {
-        Self { class, ..self }
+        self.pose_as(class);
+        self
+    }
+
+    /// Another class from now on, under the same incarnation, as settings that are changed while a server runs.
+    pub fn pose_as(&self, class: DurabilityClass) {
+        self.held().class = class;
     }
 
     /// The same ledger, letting other tasks run before and after each call acts.
