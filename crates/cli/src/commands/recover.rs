@@ -13,7 +13,7 @@ use crate::{cluster::Cluster, failure::Failure, output};
 const EXAMPLES: &str = "\
 Examples:
   sequent recover --moved        it was copied or moved, and this is the newest state
-  sequent recover --bump 100000  it is older: at most 100000 raw ids a counter came after it
+  sequent recover --bump 100000  it is older: no counter has come more than 100000 raw ids further
   sequent recover --since 2026-11-20T03:00:00Z        it is a copy of then: works out a bump, prints it, does nothing
   sequent recover --since 2026-11-20T03:00:00Z --yes  and does it
   sequent recover --bump 100000 --without 2           the store of slot 2 can't be read, and it is done all the same
@@ -23,13 +23,24 @@ can be found, and makes the ledger speak as a new incarnation. Each counter then
 ceiling at its next use. Nothing is lowered, and no number is taken.
 
 One of the three flags must be given, for nothing inside the data can tell which is true. With --moved make sure \
-that the place it was moved from is never started again. With --bump name more rather than less: a gap costs \
-nothing, and a repeated number can't be taken back.
+that the place it was moved from is never started again. With --bump name more rather than less: numbers \
+are skipped, never lost, and a repeated number can't be taken back.
+
+N of --bump is a distance, not a count: at least the highest number of any sequence that anybody holds, less the highest \
+number that the copy permits. `sequent show NAME` prints what it permits, slot by slot; where slots differ take the least \
+of `highest number` (of a dense sequence, `last number`), and 0 for a slot, or a key, that is not listed. (As raw ids: the one that `sequent explain NAME \
+NUMBER` says, less the least `ceiling`.) How many numbers were given since the copy is not enough: each restart of a shard's \
+database, or of the ledger, began new lives above the ceilings, guard.ahead_s of consumption further on each, and what was \
+left out counts. Where nobody knows the highest number, a safe N is the numbers given since the copy, and for each restart of a \
+database since then guard.ahead_s x the highest rate; add what an earlier --bump, or `advance`, skipped since. When in doubt \
+name ten times more. An N that is named in a message of an error is the least that is known there, and may not be enough.
 
 With --since, name when the copy at hand was made, rather earlier than later. The bump is four times what the fastest \
-counter would have given in the time since then, at the highest rate that the copy has on record: what its life gave \
-until then, or what its ceiling was raised ahead for. 10000 at least. It knows nothing of a sequence that was begun, or \
-became many times faster, after the copy: then name --bump. Where nothing on record gives a rate it is refused.
+counter would have given in the time since then, at the highest rate that the copy has on record (what its life gave \
+until then, or what its ceiling was raised ahead for), and as much for 16 restarts of its databases, and one more for each \
+hour of that time, of guard.ahead_s each. 10000 at least. More restarts than that, of one shard's database and the ledger's \
+together, need a larger --bump. It knows nothing of a sequence that was begun, or became many times faster, of a recovery or \
+an `advance`, after the copy: then name --bump. Where nothing on record gives a rate it is refused.
 
 Marks say how far the ledger has been: each store bears one, and each data directory. A store whose mark can't be read is \
 named before anything is done, and the command is refused, unless --without names its slot. Data directories of servers on \
@@ -38,9 +49,9 @@ stops anything, however high it is: the version goes far above. (So let N count 
 a higher one that comes back stops everything again, for it says that the data was not the newest state.
 
 Raw ids and numbers: a raw id is what the counter of one slot gives. It becomes 2^m numbers (m: memory_bits), and \
-a sequence has a counter in each of the 2^n slots (n: shard_bits). So N numbers of one sequence are at most \
-N / 2^m raw ids of each of its counters, all from one slot, and about N / 2^(n+m) where all slots served alike. \
-Name the former where you don't know.
+a sequence has a counter in each of the 2^n slots (n: shard_bits). So numbers D apart are D / (step * 2^(n+m)) raw ids \
+apart, and N may be as little as that; of a dense sequence it is D / step. To count D itself is safe. Of numbers that were \
+given, all may have come from one slot: N / 2^m.
 
 Sequences that are defined later begin above the loss, too, since one of that name may have begun after the copy \
 was made: with a bump of N their first number is not `start`, but start + step * N * 2^(n+m).
@@ -58,7 +69,7 @@ shards, all of which must answer. It knows no sequence: define each again.
 
 Where the ledger is a copy from before a resize, or amid one, which its stores have gone through: give --bump N with the \
 configuration of the layout after it; the ledger then takes that up from the stamps of its stores, all of which must answer, above N raw \
-ids of either layout. More than one resize later nobody can: then an empty ledger as above.
+ids of either layout: the distance as above, reckoned in both. More than one resize later nobody can: then an empty ledger as above.
 
 Definitions made after the copy are lost with it. The command ends with those that the ledger still knows: \
 compare them, and define each one that is missing as it was, start, step and end, before anything is taken of \
@@ -76,7 +87,7 @@ pub(crate) struct Recover {
     /// Nothing was lost: the data was moved, and is the newest state
     #[arg(long, group = "loss")]
     moved: bool,
-    /// At most so many raw ids of each counter were given after the state at hand
+    /// No counter has come further above the ceilings of the state at hand than so many raw ids, those left out included
     #[arg(long, group = "loss", value_name = "N", value_parser = clap::value_parser!(u64).range(1..=BUMP_MAX))]
     bump: Option<u64>,
     /// The state at hand is a copy of this instant (RFC 3339): works the bump out, prints it, and does nothing without --yes
@@ -190,15 +201,19 @@ fn foretell(cluster: &Cluster, marks: &MarksReport, loss: Loss) {
 
 /// How a bump came about.
 fn worked_out(estimate: &LossEstimate) -> Vec<String> {
-    let LossEstimate { elapsed_s, fastest, counters, factor, bump, .. } = estimate;
+    let LossEstimate { elapsed_s, fastest, counters, factor, given, .. } = estimate;
+    let LossEstimate { restarts, ahead_s, leaps, bump, .. } = estimate;
     let CounterPace { key, slot, taken, over_s, per_s } = fastest;
     let place = slot.map_or_else(|| "dense".to_owned(), |slot| format!("slot {slot}"));
     vec![
         format!("counters with a rate on record: {counters}; the fastest is {key} ({place})"),
         format!("it gave {taken} in {over_s} s; at its fastest {per_s:.3} a second"),
+        format!("{per_s:.3} a second x {elapsed_s} s x {factor} = {given} raw ids of each counter"),
         format!(
-            "{per_s:.3} a second x {elapsed_s} s x {factor} = {bump} raw ids of each counter, 10000 at least"
+            "and {restarts} restarts of {ahead_s} s ahead each, x {factor}: {leaps}; where databases were restarted more often, \
+             name a larger --bump"
         ),
+        format!("together {bump}, 10000 at least"),
     ]
 }
 

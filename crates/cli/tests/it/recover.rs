@@ -16,7 +16,14 @@ fn a_loss_is_worked_out_printed_and_done_only_when_told() {
     let highest = *place.numbers(&["next", "order", "-n", "400"]).iter().max().unwrap();
     let since = now();
     let said = place.text(&["recover", "--since", &since]);
-    for words in ["the fastest is order (slot ", "a second x ", " x 4 = ", "nothing was done: ", "--yes"] {
+    for words in [
+        "the fastest is order (slot ",
+        "a second x ",
+        " x 4 = ",
+        " restarts of ",
+        "nothing was done: ",
+        "--yes",
+    ] {
         assert!(said.contains(words), "{words}: {said}");
     }
     let estimate = &place.json(&["recover", "--since", &since, "--json"]);

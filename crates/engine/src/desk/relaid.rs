@@ -95,8 +95,8 @@ impl Sight {
         let Loss::Bump(bump) = loss else {
             return Err(OpenError::Refused(format!(
                 "the ledger is of epoch {before}, and its stores have gone through a resize to {} (epoch {}): it is not the \
-                 newest state; put that back, or `sequent recover --bump N`, N at least the raw ids that any counter has \
-                 given since the copy",
+                 newest state; put that back, or `sequent recover --bump N`, N at least how far any counter \
+                 has come since the copy, in raw ids (`sequent recover --help` says how to tell)",
                 newest.layout, newest.epoch
             )));
         };

@@ -21,6 +21,12 @@ pub const BUMP_MAX: u64 = 1 << 36;
 /// How many times the highest rate on record is reckoned with: a copy is made when little is taken, a loss is noticed by day.
 const FACTOR: f64 = 4.0;
 
+/// How many restarts of a counter's databases, its shard's and the ledger's, are reckoned with whatever the time …
+const RESTARTS: u64 = 16;
+
+/// … and one more for each hour of it, begun hours included.
+const RESTARTS_EACH: Duration = Duration::from_secs(3600);
+
 /// The least that is named: what a slow counter takes at once, many times over.
 const BUMP_MIN: u64 = 10_000;
 
@@ -43,7 +49,15 @@ pub struct LossEstimate {
     pub counters: usize,
     /// How many times the highest rate is reckoned with.
     pub factor: f64,
-    /// What each counter may have given since the copy was made, in raw ids; of a dense one, in numbers.
+    /// What the fastest counter may have given in that time, in raw ids; of a dense one, in numbers.
+    pub given: u64,
+    /// How many restarts of databases are reckoned with: each begins a new life, above a ceiling that was raised ahead.
+    pub restarts: u64,
+    /// How much consumption ceilings are raised ahead, in seconds.
+    pub ahead_s: u64,
+    /// What the restarts may have left out, all together, in raw ids.
+    pub leaps: u64,
+    /// How far any counter may have come since the copy was made, in raw ids: what was given and what was left out.
     pub bump: u64,
 }
 
@@ -104,18 +118,15 @@ fn estimate(
     let counters = paces.len();
     let Some(fastest) = paces.into_iter().max_by(|a, b| a.per_s.total_cmp(&b.per_s)) else {
         let bound = "nothing on record tells how fast any counter went: no number had been reported when it was made; \
-                     name --bump, at least the raw ids that any one counter has given since"
+                     name --bump, as its help says"
             .to_owned();
         return Err(refused(since_ms, bound));
     };
     let elapsed = Duration::from_millis(now_ms - since_ms) + REPORTED_WITHIN;
-    let bump = (fastest.per_s * elapsed.as_secs_f64() * FACTOR).ceil();
-    #[allow(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "not negative; what is too large saturates"
-    )]
-    let bump = (bump as u64).max(BUMP_MIN);
+    let given = at_pace(fastest.per_s, elapsed.as_secs_f64());
+    let restarts = RESTARTS + elapsed.as_secs().div_ceil(RESTARTS_EACH.as_secs());
+    let leaps = at_pace(fastest.per_s, ahead.as_secs_f64()).saturating_mul(restarts);
+    let bump = given.saturating_add(leaps).max(BUMP_MIN);
     if bump > BUMP_MAX {
         let bound = format!(
             "it works out to {bump} raw ids of each counter, and at most {BUMP_MAX} are named at once: name --bump, or more \
@@ -123,7 +134,18 @@ fn estimate(
         );
         return Err(refused(since_ms, bound));
     }
-    Ok(LossEstimate { since_ms, elapsed_s: elapsed.as_secs(), fastest, counters, factor: FACTOR, bump })
+    let (elapsed_s, ahead_s, factor) = (elapsed.as_secs(), ahead.as_secs(), FACTOR);
+    Ok(LossEstimate { since_ms, elapsed_s, fastest, counters, factor, given, restarts, ahead_s, leaps, bump })
+}
+
+/// What a counter may go in so many seconds, in raw ids.
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "not negative; what is too large saturates"
+)]
+fn at_pace(per_s: f64, seconds: f64) -> u64 {
+    (per_s * seconds * FACTOR).ceil() as u64
 }
 
 /// A counter of which something was taken.
@@ -190,17 +212,30 @@ mod tests {
         let found = of(&rows, &[], 10).unwrap();
         assert_eq!((found.fastest.key.as_str(), found.fastest.slot, found.counters), ("fast", Some(2), 2));
         assert_eq!((found.fastest.taken, found.fastest.over_s, found.elapsed_s), (7200, 7200, 36_000));
-        assert_eq!(found.bump, 4 * 36_000);
+        assert_eq!((found.given, found.bump), (4 * 36_000, 4 * 36_000 + found.leaps));
         let found = of(&rows, &[dense("invoice", 1, 7200)], 10).unwrap();
         assert_eq!((found.fastest.key.as_str(), found.fastest.slot), ("invoice", None));
-        assert_eq!(found.bump, 2 * 4 * 36_000);
+        assert_eq!(found.given, 2 * 4 * 36_000);
+    }
+
+    #[test]
+    fn each_restart_leaves_out_what_the_ceiling_was_ahead() {
+        // One a second: each restart leaves out 600, reckoned with four times.
+        let rows = [row("order", 2, 0, 7200, 7300)];
+        let found = of(&rows, &[], 1).unwrap();
+        assert_eq!((found.restarts, found.ahead_s, found.leaps), (17, 600, 17 * 4 * 600));
+        assert_eq!(found.bump, 4 * 3600 + 17 * 4 * 600);
+        let found = of(&rows, &[], 48).unwrap();
+        assert_eq!((found.restarts, found.bump - found.given), (64, 64 * 4 * 600));
+        let none = estimate(&rows, &[], (SINCE, SINCE), Duration::ZERO).unwrap();
+        assert_eq!((none.leaps, none.bump), (0, BUMP_MIN));
     }
 
     #[test]
     fn a_ceiling_far_above_tells_of_a_rate_that_has_grown() {
         let found = of(&[row("order", 100, 0, 360_000, 366_000)], &[], 1).unwrap();
         assert!((found.fastest.per_s - 10.0).abs() < 1e-9, "6000 in ten minutes: {found:?}");
-        assert_eq!(found.bump, 10 * 4 * 3600);
+        assert_eq!(found.bump, 10 * 4 * (3600 + 17 * 600));
     }
 
     #[test]

@@ -34,7 +34,8 @@ impl Desk {
         if version < mark {
             let context = format!(
                 "the ledger is at version {version}, and a mark names {mark}: an older copy was put in its place; put \
-                 the newest one back, or run `sequent recover --bump N`, N at least the raw ids given since"
+                 the newest one back, or run `sequent recover --bump N`, N at least how far the numbers have come since, \
+                 not how many were given (`sequent recover --help` says how to tell)"
             );
             return Err(SourceError::new(ErrorKind::LedgerBehind, context));
         }

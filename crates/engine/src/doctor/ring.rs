@@ -40,7 +40,8 @@ pub(super) fn behind(version: u64, mark: u64) -> Option<Finding> {
     let found = format!("it is at version {version}, and a mark names {mark}: it went back");
     let finding = Finding::new(Severity::Error, Site::Ledger, "mark", found);
     let causes = "ceilings are missing: nothing is given before an operator names the loss";
-    let mend = "put the newest ledger back, or `sequent recover --bump N`, N at least the raw ids given since the copy";
+    let mend = "put the newest ledger back, or `sequent recover --bump N`, N at least how far the numbers have come since the \
+                copy, not how many were given (`sequent recover --help` says how to tell)";
     (version < mark).then(|| finding.causes(causes).mend(mend))
 }
 

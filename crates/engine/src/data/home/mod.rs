@@ -186,7 +186,8 @@ impl Home {
                 let context = format!(
                     "marker {file} is a copy ({how}): a directory was copied or restored; if this is the newest state \
                      and no other copy runs: `sequent recover --moved`; if it is an older state: \
-                     `sequent recover --bump N`, N at least the raw ids given since"
+                     `sequent recover --bump N`, N at least how far the numbers have come since, not how many were \
+                     given (`sequent recover --help` says how to tell)"
                 );
                 SourceError::new(ErrorKind::LedgerBehind, context)
             }
