@@ -92,15 +92,24 @@ pub(crate) enum Move {
 impl Move {
     /// Compares looks already taken with the records.
     pub(crate) fn of(known: &Known, ledger: &Incarnation, looks: &Looks) -> Self {
-        if known.ledger.as_ref().is_none_or(|record| record == ledger) || known.stores.is_empty() {
-            return Self::Not;
-        }
         let records: BTreeMap<SlotIndex, &Incarnation> =
             known.stores.iter().map(|(slot, incarnation)| (*slot, incarnation)).collect();
-        let mut compared = looks.iter().filter_map(|(shard, look)| {
+        let compared = looks.iter().filter_map(|(shard, look)| {
             let record = records.get(&shard.slot())?;
             Some(look.as_ref().ok()?.incarnation != **record)
         });
+        Self::among(known, ledger, compared)
+    }
+
+    /// The same of shards that were compared already: of each whether it is another than the one on record.
+    pub(crate) fn among(
+        known: &Known,
+        ledger: &Incarnation,
+        mut compared: impl Iterator<Item = bool>,
+    ) -> Self {
+        if known.ledger.as_ref().is_none_or(|record| record == ledger) || known.stores.is_empty() {
+            return Self::Not;
+        }
         match compared.next() {
             None => Self::Unknown,
             Some(first_moved) if first_moved && compared.all(|moved| moved) => Self::All,

@@ -145,11 +145,20 @@ impl Resizing {
             stores: placed,
             next: self.next,
             gone: self.gone.clone(),
+            embedded: self.is_embedded(),
             home: Some(Arc::new(home) as Arc<dyn MarkPlace>),
             limit,
             env: self.env.clone(),
             rules: Rules::ALL,
         })
+    }
+
+    /// Whether everything that counts so far lies in files; what a slot gets that is new to the ring is no matter.
+    fn is_embedded(&self) -> bool {
+        let file = |place: &Place| matches!(place, Place::Sqlite(_));
+        let is_new = |slot: &Option<SlotIndex>| slot.is_some_and(|slot| slot >= self.page.layout.slots());
+        let mut before = self.parts.iter().filter(|(slot, _)| !is_new(slot));
+        file(&self.config.ledger.place) && before.all(|(_, part)| file(&part.place))
     }
 
     /// Whether a store is still to be made: a look makes nothing.

@@ -3,7 +3,9 @@
 use std::{collections::BTreeSet, fs, path::Path};
 
 use sequent_core::{SequenceName, ledger::Loss};
-use sequent_engine::{Desk, Engine, NextRequest, Options, Reason, report::ShardReport};
+use sequent_engine::{
+    Desk, Engine, NextRequest, Options, Reason, Resizing, Wish, report::ShardReport,
+};
 
 use super::{Place, listening, once, take};
 
@@ -253,6 +255,11 @@ async fn a_copied_directory_is_refused_until_its_loss_is_named() {
     let error = Engine::open(place.config_in(&moved), once()).await.err().unwrap();
     assert_eq!(error.exit_code(), 3);
     assert!(error.to_string().contains("sequent recover --moved"), "{error}");
+    let wish = Wish { shard_bits: Some(3), ..Wish::default() };
+    let resizing = Resizing::open(place.config_in(&moved), None, wish, &once()).await.unwrap();
+    let error = resizing.run(&|_| {}).await.unwrap_err();
+    assert!(error.exit_code() == 3 && error.to_string().contains("sequent recover --moved"), "{error}");
+    resizing.close().await;
     let desk = Desk::open(&place.config_in(&moved), &Options::default()).await.unwrap();
     desk.recover(Loss::Moved).await.unwrap();
     desk.close().await;

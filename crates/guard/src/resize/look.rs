@@ -6,13 +6,13 @@ use std::{
 };
 
 use sequent_core::{
-    ErrorKind, Inspection, Key, Layout, LedgerId, Rule, Rules, SlotIndex, SourceError, Store,
+    ErrorKind, Incarnation, Inspection, Key, Layout, LedgerId, Rule, Rules, SlotIndex, SourceError, Store,
     ledger::{Counter, LayoutChange, LayoutPage, Row},
     mark_of,
 };
 
 use super::{COUNTERS_MAX, KeyPlan, Plan, Resize};
-use crate::limit::patiently;
+use crate::{Trouble, admission::Move, limit::patiently};
 
 /// The page and the stores as they were found.
 #[derive(Clone)]
@@ -85,6 +85,7 @@ impl Resize {
         let volatile = self.volatile(&page).await?;
         let sight = Sight { page, volatile, stores };
         distinct(&sight)?;
+        self.no_copy(&sight, &inspection.incarnation).await?;
         self.compare_with_marks().await?;
         Ok(sight)
     }
@@ -126,6 +127,23 @@ impl Resize {
         )))
     }
 
+    /// A directory that was copied is opened by no server before a person has spoken, and must not be by a resize. A store
+    /// that has moved on to the next layout's stamp is on record by its slot before: so it is looked for among all of them.
+    async fn no_copy(&self, sight: &Sight, ledger: &Incarnation) -> Result<(), SourceError> {
+        if !self.embedded {
+            return Ok(());
+        }
+        let known = patiently(self.limit, "read of the stores on record", || self.ledger.known()).await?;
+        let change = change(&sight.page, self.next).ok_or_else(super::lost_its_plan)?;
+        let of_the_ring = sight.stores.iter().filter(|seen| seen.was.is_some() || seen.is_of(&change));
+        let on_record = |is: &Incarnation| known.stores.iter().any(|(_, record)| record == is);
+        let moved = of_the_ring.map(|seen| !on_record(&seen.found.incarnation));
+        match Move::among(&known, ledger, moved).told()? {
+            Move::All => Err(Trouble::Moved.error()),
+            _ => Ok(()),
+        }
+    }
+
     /// A ledger that went back must be mended first.
     async fn compare_with_marks(&self) -> Result<(), SourceError> {
         let mut mark = match &self.home {
@@ -137,7 +155,7 @@ impl Resize {
         }
         let version = patiently(self.limit, "inspect", || self.ledger.inspect()).await?.version;
         if version < mark {
-            return Err(crate::Trouble::Behind { version, mark }.error());
+            return Err(Trouble::Behind { version, mark }.error());
         }
         Ok(())
     }
@@ -286,7 +304,7 @@ fn refused(text: String) -> SourceError {
 
 #[cfg(test)]
 mod tests {
-    use sequent_core::{Incarnation, Life, ledger::LayoutRecord};
+    use sequent_core::{Life, ledger::LayoutRecord};
 
     use super::*;
 

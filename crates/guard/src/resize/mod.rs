@@ -56,6 +56,8 @@ pub struct Resize {
     pub next: Layout,
     /// Slots of the layout before whose stores no server can reach any more, as a person says.
     pub gone: BTreeSet<SlotIndex>,
+    /// Whether the ledger and all stores of the layout before are files: a copied directory then looks consistent.
+    pub embedded: bool,
     /// The server's data directory, where versions are left besides.
     pub home: Option<Arc<dyn MarkPlace>>,
     /// The time limit of each call.
@@ -123,7 +125,7 @@ impl Resize {
     /// # Errors
     ///
     /// `Refused` for what keeps it from being done: another change under way, stores that are missing, foreign or twice,
-    /// too many counters. `LedgerBehind` where the ledger went back. Those of the ledger and the stores.
+    /// too many counters. `LedgerBehind` where the ledger went back, or a directory was copied. Those of the ledger and the stores.
     pub async fn plan(&self) -> Result<Plan, SourceError> {
         let sight = self.look().await?;
         let mut plan = self.plan_of(&sight).await?;

@@ -13,7 +13,7 @@ use sequent_backend::memory::MemoryStore;
 use sequent_core::{
     BoxFuture, Clock, DurabilityClass, Entropy, Env, ErrorKind, Event, Events, Key, Layout, MarkPlace, Rules,
     SlotIndex, SourceError, Store,
-    ledger::{LayoutBook, LayoutRecord, Ledger, Rebased, Rows},
+    ledger::{LayoutBook, LayoutRecord, Ledger, Loss, Rebased, Rows},
 };
 use sequent_guard::{Placed, Progress, Resize, Trouble};
 
@@ -92,6 +92,7 @@ impl Growth {
             stores: (0..).zip(&self.after.stores).map(placed).collect(),
             next: Layout::new(1, 0).unwrap(),
             gone: BTreeSet::new(),
+            embedded: true,
             home: None,
             limit: Duration::from_secs(1),
             env: Env { clock: Arc::clone(&self.before.clock) as _, entropy, events: Events::default() },
@@ -548,4 +549,40 @@ async fn what_a_slow_ledger_has_done_of_a_change_stays_done() {
     };
     growth.resize_through(ledger).run(&tell).await.unwrap();
     assert_eq!(growth.before.ledger.list(None, 1000).await.unwrap().len(), 200);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_copied_cluster_is_not_opened_by_a_resize_either() {
+    for is_fenced in [false, true] {
+        let growth = Growth::of(Rules::ALL);
+        let old = growth.before.open("old").await;
+        growth.take_often(&old, 0, 20).await;
+        old.stop().await;
+        let ledger = &growth.before.ledger;
+        if is_fenced {
+            let page = ledger.page().await.unwrap().unwrap();
+            let planned = page.planned(Layout::new(1, 0).unwrap());
+            ledger.turn(&page, &planned).await.unwrap();
+            ledger.turn(&planned, &planned.fenced().unwrap()).await.unwrap();
+        }
+        ledger.restart();
+        growth.resize().plan().await.expect("the ledger alone is another file");
+        growth.before.stores[0].restart();
+        let servers = Resize { embedded: false, ..growth.resize() };
+        servers.plan().await.expect("servers that were all restarted");
+        let page = ledger.page().await.unwrap();
+        for error in [growth.resize().plan().await.err(), growth.resize().run(&|_| {}).await.err()] {
+            let error = error.expect("a refusal");
+            assert_eq!(error.kind(), ErrorKind::LedgerBehind, "{error}");
+            let text = error.to_string();
+            assert!(text.contains("ledger and all shards are other files than those on record"), "{text}");
+            assert!(text.contains("sequent recover --moved"), "{text}");
+        }
+        assert_eq!(ledger.page().await.unwrap(), page, "nothing was touched");
+        growth.before.recover(Loss::Moved).await;
+        growth.resize().run(&|_| {}).await.unwrap();
+        let new = growth.after.open("new").await;
+        assert_eq!(growth.take_often(&new, 0, 30).await, 30);
+        assert_eq!(*growth.repeats.lock().unwrap(), [""; 0]);
+    }
 }
