@@ -277,6 +277,7 @@ fn of(
         stores: named.chain(rest).collect(),
         next: wish.layout,
         gone,
+        embedded: false,
         home: None,
         limit: Duration::from_secs(1),
         env: Env {
