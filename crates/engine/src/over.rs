@@ -114,9 +114,10 @@ impl Engine {
             // Their counters go at the next look, when every server has heard.
             return Ok(0);
         }
-        let mut counters = Vec::new();
-        for slot in 0..inner.desk.layout().slots() {
-            let room = FORGOTTEN_MAX - counters.len();
+        let (slots, mut counters) = (inner.desk.layout().slots(), Vec::new());
+        for slot in 0..slots {
+            // Each its share: what a slot whose store is away can't forget keeps no other from it.
+            let room = share(slots).min(FORGOTTEN_MAX - counters.len());
             if room == 0 {
                 break;
             }
@@ -127,8 +128,10 @@ impl Engine {
             return Ok(0);
         }
         let gone = inner.keeper.retire(&fence, counters).await?;
-        forgotten(gone);
-        tracing::info!(%name, counters = gone, period = over, "counters of periods that are over are forgotten");
+        if gone > 0 {
+            forgotten(gone);
+            tracing::info!(%name, counters = gone, period = over, "counters of periods that are over are forgotten");
+        }
         Ok(gone)
     }
 
@@ -161,6 +164,11 @@ impl Engine {
         found.truncate(most);
         Ok(found)
     }
+}
+
+/// How many counters of one slot go at a look, of so many slots.
+fn share(slots: SlotIndex) -> usize {
+    (FORGOTTEN_MAX / usize::from(slots.max(1))).max(1)
 }
 
 /// The last period of a sequence that is over, and its fence.
@@ -289,6 +297,15 @@ mod tests {
         );
         assert_eq!(engine.forget_what_is_over(&mut 0).await, 0, "nothing says how many are kept");
         engine.shutdown().await;
+    }
+
+    #[test]
+    fn no_slot_keeps_the_others_from_forgetting() {
+        for slots in [2, 3, 64, 512] {
+            let others = usize::from(slots - 1) * share(slots);
+            assert!(others > 0 && others + share(slots) <= FORGOTTEN_MAX, "{slots}");
+        }
+        assert_eq!((share(1), share(1024)), (FORGOTTEN_MAX, 1));
     }
 
     #[tokio::test]

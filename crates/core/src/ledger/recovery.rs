@@ -7,7 +7,8 @@ use crate::{BoxFuture, Incarnation, SourceError};
 pub enum Loss {
     /// None: the data was moved, and is the newest state.
     Moved,
-    /// At most this many raw ids of each counter, and numbers of each dense one, were given after the state at hand.
+    /// Each counter came at most this many raw ids above its ceiling at hand, and each dense one this many numbers above
+    /// its value: how far it came, not how many were given.
     Bump(u64),
 }
 
