@@ -141,10 +141,13 @@ impl Roster {
 
     pub(crate) fn passed(&self, slot: SlotIndex, token: u64) {
         self.change(slot, |member, at| member.pass(token, at.now, at.fraction(), at.last));
+        self.changed.notify_one();
     }
 
+    /// A try ahead of its time flips nothing; but the slot is due again, and the clockwork has not watched it meanwhile.
     pub(crate) fn flunked(&self, slot: SlotIndex, token: u64, error: &SourceError) {
         self.change(slot, |member, at| member.flunk(token, at.now, at.fraction(), error));
+        self.changed.notify_one();
     }
 
     pub(crate) fn undecided(&self, slot: SlotIndex, token: u64) {

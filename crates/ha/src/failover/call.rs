@@ -177,8 +177,6 @@ async fn attempt<T>(
     }
     if let Some(probe) = &mut probe {
         probe.settle(&outcome);
-        // A try ahead of its time flips nothing; but now the member is due again, which nobody watched meanwhile.
-        roster.changed().notify_one();
     }
     said
 }

@@ -84,6 +84,22 @@ async fn a_slot_that_nobody_asks_tries_itself_after_a_second() {
     rescuer.abort();
 }
 
+/// What a refill tries ahead of its time, nobody else watches meanwhile; and when that fails, no refill may ever come again.
+#[tokio::test(start_paused = true)]
+async fn slots_tried_in_vain_as_the_last_resort_try_themselves_again() {
+    let scene = Scene::new(1);
+    let rescuer = tokio::spawn(scene.ring.run());
+    scene.each_script(|script| script.always(fails(ErrorKind::Unavailable)));
+    scene.take(2).await.unwrap_err();
+    scene.each_script(|script| script.always(Act::Hang));
+    // Times to be tried by themselves go by while this one hangs.
+    scene.take(2).await.unwrap_err();
+    scene.each_script(|script| script.always(Act::late(Duration::ZERO)));
+    sleep_ms(10_000).await;
+    assert_eq!([scene.state(0), scene.state(1)], [SlotState::Live; 2], "with nobody asking");
+    rescuer.abort();
+}
+
 #[tokio::test(start_paused = true)]
 async fn without_a_key_a_slot_waits_on_probation() {
     let mut scene = slot_0_out().await;
@@ -204,6 +220,10 @@ async fn a_lag_from_before_this_process_is_lifted_away_and_a_small_one_caught_up
 }
 
 impl Scene {
+    fn each_script(&self, how: impl Fn(&ScriptedSource)) {
+        self.scripts.iter().for_each(|script| how(script));
+    }
+
     /// Takes from another key, whose numbers the oracle must not mix with the first one's.
     async fn take_from_quietly(&self, source: &RingSource, want: u64) {
         source.take(want).await.unwrap();
