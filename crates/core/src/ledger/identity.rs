@@ -1,8 +1,23 @@
 //! Who speaks, who calls, and whether the ledger went back in between.
 
-use std::fmt;
+use std::{
+    fmt,
+    hash::{DefaultHasher, Hash, Hasher},
+};
 
 use crate::{BoxFuture, Durability, Entropy, ExamineLedger, Incarnation, LedgerId, SlotIndex, SourceError};
+
+/// How far apart, at least, the versions of two runs of one ledger's data begin: more calls than either makes before its
+/// servers look at a mark.
+pub const RUNS_APART: u64 = 1 << 20;
+
+/// By how much a ledger's version goes up where `run` is recorded in the place of another run. A copy that is started beside
+/// the original would otherwise count up to the same versions, and no mark could tell the two apart.
+pub fn apart(run: &Incarnation) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    run.as_str().hash(&mut hasher);
+    RUNS_APART + hasher.finish() % RUNS_APART
+}
 
 /// A server's name towards the ledger: random, one a process.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -89,7 +104,8 @@ pub trait Identity: Send + Sync {
     /// The incarnations on record.
     fn known(&self) -> BoxFuture<'_, Result<Known, SourceError>>;
 
-    /// Records the ledger's own incarnation (`slot` is `None`) or a store's as accepted.
+    /// Records the ledger's own incarnation (`slot` is `None`) or a store's as accepted. Where another run of the ledger was on
+    /// record, its version goes up by [`apart`] in the same step.
     fn record<'a>(
         &'a self,
         under: &'a Incarnation,

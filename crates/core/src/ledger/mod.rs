@@ -24,7 +24,7 @@ mod words;
 
 pub use catalog::{Advanced, Catalog, Defined, Definition};
 pub use dense::{Dense, DenseAsk, DenseRow, DenseTaken};
-pub use identity::{Identity, Known, LedgerInspection, Pass, ServerId};
+pub use identity::{Identity, Known, LedgerInspection, Pass, RUNS_APART, ServerId, apart};
 pub use layout_book::{LayoutBook, LayoutChange, LayoutPage, LayoutRecord, Rebased, other_page};
 pub use recovery::{Loss, Recovery};
 pub use retention::Retention;

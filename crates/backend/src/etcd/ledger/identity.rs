@@ -2,7 +2,7 @@
 
 use sequent_core::{
     BoxFuture, Durability, DurabilityClass, ExamineLedger, Incarnation, LedgerId, SlotIndex, SourceError,
-    ledger::{Identity, Known, LedgerInspection, ServerId},
+    ledger::{Identity, Known, LedgerInspection, ServerId, apart},
 };
 
 use super::{
@@ -238,13 +238,21 @@ impl Work<Link> for Record<'_> {
 
     async fn run(&self, link: &mut Link) -> Result<(), Fault> {
         let (voice, names) = (link.voice(), link.names());
-        let reads = [Op::Read(Span::one(names.only("run")))];
+        let reads = ["run", "accepted", "version"].map(|what| Op::Read(Span::one(names.only(what))));
         let recorded = transact(link, &reads, |mut answers| {
-            let run = answers.one();
+            let (run, accepted, version) = (answers.one(), answers.one(), answers.one());
             reborn_unless(&speaker(voice, run.as_ref())?, self.under)?;
+            let mut unchanged = vec![unchanged(&names, run.as_ref())];
             let name = self.slot.map_or_else(|| names.only("accepted"), |slot| names.store(slot));
-            let ops = vec![Op::Put(name, value::text(&self.incarnation.as_str()))];
-            Ok(Step::Write(Change { unchanged: vec![unchanged(&names, run.as_ref())], ops }, ()))
+            let mut ops = vec![Op::Put(name, value::text(&self.incarnation.as_str()))];
+            let (known, known_at): (Option<String>, _) = or_default("incarnation", accepted.as_ref())?;
+            if self.slot.is_none() && known.is_some_and(|known| known != self.incarnation.as_str()) {
+                let (version, version_at): (u64, _) = or_default("version", version.as_ref())?;
+                let next = version.saturating_add(apart(self.incarnation));
+                ops.push(Op::Put(names.only("version"), next.to_string()));
+                unchanged.extend([(names.only("accepted"), known_at), (names.only("version"), version_at)]);
+            }
+            Ok(Step::Write(Change { unchanged, ops }, ()))
         });
         recorded.await.map(|((), _)| ())
     }

@@ -2,7 +2,7 @@
 
 use sequent_core::{
     ErrorKind, Incarnation, SlotIndex, SourceError,
-    ledger::{Known, Pass, ServerId},
+    ledger::{Known, Pass, ServerId, apart},
 };
 
 use super::{Book, Seat};
@@ -48,6 +48,9 @@ impl Book {
     ) -> Result<(), SourceError> {
         reborn_unless(&self.incarnation, under)?;
         let Some(slot) = slot else {
+            if self.known.ledger.as_ref().is_some_and(|known| known != incarnation) {
+                self.version = self.version.saturating_add(apart(incarnation));
+            }
             self.known.ledger = Some(incarnation.clone());
             return Ok(());
         };

@@ -2,7 +2,7 @@
 
 use sequent_core::{
     BoxFuture, ErrorKind, ExamineLedger, Incarnation, LedgerId, SlotIndex, SourceError,
-    ledger::{Identity, Known, LedgerInspection, ServerId},
+    ledger::{Identity, Known, LedgerInspection, ServerId, apart},
 };
 
 use super::{
@@ -187,7 +187,12 @@ impl Work for Record<'_> {
         hold(link, Hold::Write).await?.check(self.under)?;
         let text = self.incarnation.as_str();
         match self.slot {
-            None => link.exec("UPDATE sequent_meta SET accepted = ? WHERE one = 1", (text,)).await?,
+            None => {
+                // Its assignments go from left to right: the run on record is compared before it is replaced.
+                let sql = "UPDATE sequent_meta SET version = version + IF(accepted <> ?, ?, 0), accepted = ? \
+                    WHERE one = 1";
+                link.exec(sql, (text, capped(apart(self.incarnation)), text)).await?
+            }
             Some(slot) => {
                 let sql = "REPLACE INTO sequent_slots (slot, incarnation) VALUES (?, ?)";
                 link.exec(sql, (slot, text)).await?

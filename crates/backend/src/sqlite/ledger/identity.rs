@@ -2,7 +2,7 @@
 
 use sequent_core::{
     BoxFuture, ErrorKind, ExamineLedger, Incarnation, LedgerId, SlotIndex, SourceError,
-    ledger::{Identity, Known, LedgerInspection, ServerId},
+    ledger::{Identity, Known, LedgerInspection, ServerId, apart},
 };
 use sqlx::{query, query_as};
 
@@ -187,7 +187,12 @@ impl Work for Record<'_> {
         check(link, self.under).await?;
         let text = self.incarnation.as_str();
         let query = match self.slot {
-            None => query("UPDATE meta SET accepted = ?1").bind(text),
+            None => query(
+                "UPDATE meta SET accepted = ?1, \
+                    version = version + CASE WHEN accepted <> ?1 THEN ?2 ELSE 0 END",
+            )
+            .bind(text)
+            .bind(capped(apart(self.incarnation))),
             Some(slot) => query("INSERT OR REPLACE INTO slots (incarnation, slot) VALUES (?1, ?2)")
                 .bind(text)
                 .bind(slot),

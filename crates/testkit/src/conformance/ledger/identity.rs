@@ -4,7 +4,7 @@ use std::slice;
 
 use sequent_core::{
     DurabilityClass, ErrorKind, Incarnation,
-    ledger::{Definition, Known, Raise, Word, WordVerb},
+    ledger::{Definition, Known, Raise, Word, WordVerb, apart},
 };
 
 use super::{
@@ -62,8 +62,12 @@ pub async fn records_are_kept_by_slot(fixture: &dyn LedgerFixture) -> Checked {
     let stores = vec![(0, a.clone()), (2, b.clone()), (7, b)];
     let expected = Known { ledger: Some(desk.under.clone()), stores };
     assert_eq!(fixture.open().await.known().await?, expected);
+    let version = desk.ledger.inspect().await?.version;
+    desk.ledger.record(&desk.under, None, &desk.under).await?;
+    assert_eq!(desk.ledger.inspect().await?.version, version, "the same run once more");
     desk.ledger.record(&desk.under, None, &a).await?;
-    assert_eq!(desk.ledger.known().await?.ledger, Some(a));
+    assert_eq!(desk.ledger.known().await?.ledger, Some(a.clone()));
+    assert_eq!(desk.ledger.inspect().await?.version, version + apart(&a), "another run begins far above");
     Ok(())
 }
 
