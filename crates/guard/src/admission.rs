@@ -89,6 +89,16 @@ pub(crate) enum Move {
     Unknown,
 }
 
+/// Whether ledger and stores all are other ones than those on record, so that they were copied or restored together: what an
+/// opening refuses where everything lies in files. `found` are the runs of the stores that were reached.
+pub fn all_moved(known: &Known, ledger: &Incarnation, found: &[(SlotIndex, &Incarnation)]) -> bool {
+    let compared = found.iter().filter_map(|(slot, is)| {
+        let (_, record) = known.stores.iter().find(|(known, _)| known == slot)?;
+        Some(record != *is)
+    });
+    Move::among(known, ledger, compared) == Move::All
+}
+
 impl Move {
     /// Compares looks already taken with the records.
     pub(crate) fn of(known: &Known, ledger: &Incarnation, looks: &Looks) -> Self {
