@@ -96,6 +96,11 @@ impl Cluster {
         Ok(Desk::catch_up(&self.config()?, &options()?, loss, without).await?)
     }
 
+    /// Refuses where the ledger is of another layout than its stores.
+    pub(crate) async fn check_caught_up(&self) -> Result<(), Failure> {
+        Ok(Desk::check_caught_up(&self.config()?, &options()?).await?)
+    }
+
     /// The same after a loss: an empty ledger takes up the cluster of its shards, but for those of some slots.
     pub(crate) async fn desk_after_loss(&self, without: &BTreeSet<SlotIndex>) -> Result<Desk, Failure> {
         Ok(Desk::open_after_loss_without(&self.config()?, &options()?, without).await?)

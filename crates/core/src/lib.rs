@@ -16,6 +16,7 @@ mod key;
 mod layout;
 pub mod ledger;
 mod life;
+mod mark;
 mod merge;
 mod name;
 mod rules;
@@ -36,13 +37,14 @@ pub use examine::{Examination, Examine, ExamineLedger, Fact, FactClass, LedgerEx
 pub use key::{Key, KeyError};
 pub use layout::{Layout, LayoutError, MEMORY_BITS_MAX, SHARD_BITS_MAX};
 pub use life::{Incarnation, Life};
+pub use mark::{Era, Mark, MarkPlace};
 pub use merge::{Merge, MergeClosed};
 pub use name::{NAME_LENGTH_MAX, NameError, SequenceName};
 pub use rules::{Rule, Rules};
 pub use source::{BoxFuture, Source};
 pub use span::{Fits, Span, SpanError};
 pub use stamp::{LedgerId, Stamp, StampError};
-pub use store::{Cell, Durability, DurabilityClass, Inspection, MarkPlace, Store, mark_of};
+pub use store::{Cell, Durability, DurabilityClass, Inspection, Store, mark_of};
 pub use why::{SlotFailure, Why, line_of};
 
 /// A place in the ring, `0 .. 2^n`.

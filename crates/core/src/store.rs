@@ -135,10 +135,3 @@ pub async fn mark_of(store: &dyn Store) -> Result<u64, SourceError> {
     let speaks = store.inspect().await?.incarnation;
     store.mark(&speaks, 0).await
 }
-
-/// A place outside the ledger where its version is left, so that a ledger that went back is noticed: the server's data
-/// directory. The stores are such places too (see [`Store::mark`]), each in one of its incarnations.
-pub trait MarkPlace: Send + Sync {
-    /// Leaves `version`, greatest-of; returns what is held afterwards. 0 only reads.
-    fn mark(&self, version: u64) -> BoxFuture<'_, Result<u64, SourceError>>;
-}

@@ -154,7 +154,7 @@ async fn assemble(
 /// went back. Neither is a reason to go on.
 async fn check_home(ground: &Ground) -> Result<(), OpenError> {
     match &ground.home {
-        Some(home) => within(ground.limit, "read the mark", home.mark(0))
+        Some(home) => within(ground.limit, "read the mark", home.bear(0, None))
             .await
             .map(drop)
             .map_err(|error| OpenError::of_source(&error)),

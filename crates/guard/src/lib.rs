@@ -16,7 +16,7 @@
 //! | one ledger call for many counters | `keeper/asks.rs` |
 //! | show up | `keeper/showing_up.rs` |
 //! | nonces, incarnations of the ledger, its loss noticed once | `desk/` |
-//! | marks on other shards and in the data directory | `marks.rs` |
+//! | marks on other shards and in the data directory | `marks.rs`, `eras.rs` |
 //! | stamps, layout, a directory that moved | `keeper/opening.rs`, `admission.rs`, `shard.rs`, `stamps.rs` |
 //! | the operator's word | `recover.rs`, `counter/advance.rs`, `keeper/advancing.rs` |
 //! | another layout: plan, fence, rebase | `resize/` |
@@ -30,6 +30,7 @@ mod admission;
 mod config;
 mod counter;
 mod desk;
+mod eras;
 mod keeper;
 mod leap;
 mod limit;
@@ -44,6 +45,7 @@ mod status;
 pub use config::{GuardConfig, LossPolicy, Opening};
 pub use counter::UNKNOWN_COUNTER;
 pub use desk::{LAYOUT_CHANGED, Trouble, forgets, lossy};
+pub use eras::other_era;
 pub use keeper::{Headroom, Keeper};
 pub use leap::LeapBound;
 pub use recover::{MarksRead, VERSION_LEAP, read_marks, recover};

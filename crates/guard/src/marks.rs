@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use sequent_core::{ErrorKind, Event, Events, MarkPlace, SlotIndex, SourceError};
+use sequent_core::{Era, ErrorKind, Event, Events, Mark, MarkPlace, SlotIndex, SourceError};
 use tokio::{task::JoinSet, time::timeout};
 
 use crate::shard::Shard;
@@ -29,6 +29,8 @@ const PATIENCE_PERCENT: u32 = 60;
 pub(crate) struct Marks {
     shards: Vec<Arc<Shard>>,
     home: Option<Arc<dyn MarkPlace>>,
+    /// The layout that versions are left under.
+    era: Era,
     /// The time limit of a mark at home.
     limit: Duration,
     events: Events,
@@ -61,14 +63,14 @@ struct Borne {
 impl Marks {
     pub(crate) fn new(
         shards: Vec<Arc<Shard>>,
-        home: Option<Arc<dyn MarkPlace>>,
+        (home, era): (Option<Arc<dyn MarkPlace>>, Era),
         limit: Duration,
         events: Events,
     ) -> Self {
         let (left, shunned, unmarked) = (Mutex::default(), Arc::default(), AtomicU64::new(0));
         let given_up = AtomicU64::new(0);
         let borne = Borne { elsewhere: AtomicBool::new(true), home: AtomicBool::new(true) };
-        Self { shards, home, limit, events, left, shunned, unmarked, given_up, borne }
+        Self { shards, home, era, limit, events, left, shunned, unmarked, given_up, borne }
     }
 
     /// How often a version could be left on no other shard.
@@ -135,10 +137,10 @@ impl Marks {
         }
     }
 
-    /// The mark at home, 0 where there is no home; `None` where it can't be read, or written, in time.
-    async fn at_home(&self, version: u64) -> Result<Option<u64>, SourceError> {
-        let Some(home) = &self.home else { return Ok(Some(0)) };
-        match timeout(self.limit, home.mark(version)).await {
+    /// The mark at home, none where there is no home; `None` where it can't be read, or written, in time.
+    async fn at_home(&self, version: u64) -> Result<Option<Mark>, SourceError> {
+        let Some(home) = &self.home else { return Ok(Some(Mark::default())) };
+        match timeout(self.limit, home.bear(version, Some(self.era))).await {
             Ok(Err(error)) if error.kind() == ErrorKind::LedgerBehind => Err(error),
             Ok(held) => Ok(held.ok()),
             Err(_) => Ok(None),
@@ -260,18 +262,19 @@ impl Marks {
         locked(&self.shunned).extend(slow.iter().map(|slot| (*slot, it)));
     }
 
-    /// The highest mark found at home and on all shards that can be reached and bear no other ledger's stamp.
+    /// The highest mark found at home and on all shards that can be reached and bear no other ledger's stamp; and that at home.
     ///
     /// # Errors
     ///
     /// `LedgerBehind` where home finds that it was copied.
-    pub(crate) async fn read(&self) -> Result<u64, SourceError> {
-        let mut highest = self.at_home(0).await?.unwrap_or(0);
+    pub(crate) async fn read(&self) -> Result<(u64, Mark), SourceError> {
+        let home = self.at_home(0).await?.unwrap_or_default();
+        let mut highest = home.version;
         let own = self.shards.iter().filter(|shard| !shard.is_foreign());
         for asked in own.map(|shard| tokio::spawn(read_one(Arc::clone(shard)))).collect::<Vec<_>>() {
             highest = highest.max(asked.await.unwrap_or(0));
         }
-        Ok(highest)
+        Ok((highest, home))
     }
 
     fn left(&self) -> MutexGuard<'_, (u64, BTreeSet<SlotIndex>)> {

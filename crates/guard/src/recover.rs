@@ -9,7 +9,7 @@ use sequent_core::{
 };
 use tokio::{task::JoinSet, time::timeout};
 
-use crate::{belongs, limit::limited};
+use crate::{belongs, eras::note_loss, limit::limited};
 
 /// How far above all that was found a named loss lifts the ledger's version. A mark that nobody could read was left by the
 /// history whose loss has been named: however far that had come, it is below. A thousand versions a second for two years.
@@ -81,7 +81,7 @@ pub async fn recover(
     let stores: Vec<Arc<dyn Store>> = shards.iter().map(|(_, store)| Arc::clone(store)).collect();
     belongs(ledger, &stores, limit).await?;
     let mut floor = match home {
-        Some(home) => home.mark(0).await?,
+        Some(home) => home.bear(0, None).await?.version,
         None => 0,
     };
     floor = floor.max(read_marks(shards, limit).await.highest);
@@ -89,5 +89,10 @@ pub async fn recover(
         let version = limited(limit, "inspect", ledger.inspect()).await?.version;
         floor = floor.max(version).saturating_add(VERSION_LEAP);
     }
-    limited(limit, "recover", ledger.recover(loss, floor)).await
+    let speaks = limited(limit, "recover", ledger.recover(loss, floor)).await?;
+    if let Loss::Bump(_) = loss {
+        // After it: where this breaks off, such a mark still accuses, and the command is given once more.
+        note_loss(ledger, limit).await?;
+    }
+    Ok(speaks)
 }

@@ -143,7 +143,9 @@ impl CatchUp<'_> {
         rows: &BTreeMap<Key, Vec<(SlotIndex, Row)>>,
     ) -> Result<Places, SourceError> {
         let (mut places, mut asked) = (Places::new(), JoinSet::new());
-        let mut works = rows.keys().flat_map(|key| seen.iter().map(move |seen| (key, seen)));
+        // One without a stamp is empty: nobody counts in it, and a closed cell would make it look like somebody else's.
+        let stamped: Vec<&Seen> = seen.iter().filter(|seen| seen.stamp.is_some()).collect();
+        let mut works = rows.keys().flat_map(|key| stamped.iter().map(move |seen| (key, *seen)));
         loop {
             for (key, Seen { slot, store, incarnation, .. }) in works.by_ref().take(CLOSES_MAX) {
                 let (key, slot, store) = (key.clone(), *slot, Arc::clone(store));
@@ -261,7 +263,7 @@ impl CatchUp<'_> {
             self.bounded(*slot, "mark", store.mark(incarnation, version)).await?;
         }
         if let Some(home) = self.home {
-            home.mark(version).await?;
+            home.bear(version, Some(self.next.era())).await?;
         }
         Ok(())
     }

@@ -1,19 +1,19 @@
 //! A server's data directory, as far as marks go: it outlives the server's process.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicU64, Ordering},
-};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use sequent_core::{BoxFuture, MarkPlace, SourceError};
+use sequent_core::{BoxFuture, Era, Mark, MarkPlace, SourceError};
 
 /// The mark left in a data directory. A clone is the same directory.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Home(Arc<AtomicU64>);
+pub(crate) struct Home(Arc<Mutex<Mark>>);
 
 impl MarkPlace for Home {
-    fn mark(&self, version: u64) -> BoxFuture<'_, Result<u64, SourceError>> {
-        let held = self.0.fetch_max(version, Ordering::Relaxed).max(version);
-        Box::pin(std::future::ready(Ok(held)))
+    fn bear(&self, version: u64, era: Option<Era>) -> BoxFuture<'_, Result<Mark, SourceError>> {
+        let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if version > 0 {
+            *held = held.max(Mark { version, era });
+        }
+        Box::pin(std::future::ready(Ok(*held)))
     }
 }

@@ -4,10 +4,10 @@ use sequent_backend::memory::MemoryLedger;
 use sequent_core::{
     BoxFuture, Incarnation, SlotIndex, SourceError,
     ledger::{
-        Answer, Catalog, Counter, Defined, Definition, Dense, DenseAsk, DenseRow, DenseTaken, Identity,
-        Known, LayoutBook, LayoutPage, LayoutRecord, LedgerInspection, Loss, Moved, Opened, Opening, Pass,
-        PastLife, Presence, Raise, Raised, Reading, Rebased, Recovery, Retention, Row, Rows, ServerId,
-        ShowUp, Word, Words,
+        Advanced, Answer, Catalog, Counter, Defined, Definition, Dense, DenseAsk, DenseRow, DenseTaken,
+        Identity, Known, LayoutBook, LayoutPage, LayoutRecord, LedgerInspection, Loss, Moved, Opened,
+        Opening, Pass, PastLife, Presence, Raise, Raised, Reading, Rebased, Recovery, Retention, Row, Rows,
+        ServerId, ShowUp, Word, Words,
     },
 };
 
@@ -186,6 +186,11 @@ impl Catalog for SimLedger {
         let definition = definition.clone();
         send!(self, ledger => ledger.define(&definition, judged))
     }
+
+    fn advance<'a>(&'a self, advanced: &'a Advanced) -> Reply<'a, u64> {
+        let advanced = advanced.clone();
+        send!(self, ledger => ledger.advance(&advanced))
+    }
 }
 
 impl Words for SimLedger {
@@ -222,5 +227,10 @@ impl Recovery for SimLedger {
     }
 }
 
-/// Nothing is ever over here.
-impl Retention for SimLedger {}
+/// No period is ever over here; layouts are.
+impl Retention for SimLedger {
+    fn fence<'a>(&'a self, fence: &'a Advanced) -> Reply<'a, u64> {
+        let fence = fence.clone();
+        send!(self, ledger => ledger.fence(&fence))
+    }
+}

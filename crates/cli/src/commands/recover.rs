@@ -68,16 +68,17 @@ enough where a resize, `advance` or an earlier bump let a counter begin high. Th
 shards, all of which must answer. It knows no sequence: define each again.
 
 Where the ledger is a copy from before a resize, or amid one, which its stores have gone through: give --bump N with the \
-configuration of the layout after it; the ledger then takes that up from the stamps of its stores, all of which must answer, above N raw \
-ids of either layout: the distance as above, reckoned in both. More than one resize later nobody can: then an empty ledger as above.
+configuration of the layout after it; the ledger then takes that up from the stamps of its stores, all of which must answer, or \
+from the mark in this data directory, where stores that forget were restarted. Count N in numbers there, the distance as above: raw \
+ids of one layout are none of the other, and N of either are skipped. More than one resize later nobody can: then an empty ledger as above.
 
 Definitions made after the copy are lost with it. The command ends with those that the ledger still knows: \
 compare them, and define each one that is missing as it was, start, step and end, before anything is taken of \
 it. A first use by a pattern of auto_create would define it with start 1 and step 1: what was given under another \
 start may then come again.";
 
-/// The most sequences that are listed in text.
-const LISTED_MAX: usize = 1000;
+/// The most sequences that are listed in text: how many there are is said, and `sequent list` has them all.
+const LISTED_MAX: usize = 20;
 
 /// Go on after the ledger, or the whole directory, was copied or restored
 #[derive(Debug, Args)]
@@ -126,6 +127,7 @@ impl Recover {
         let instant: Timestamp = since.parse().map_err(|_| Failure::argument("since", since, expected))?;
         let since_ms = u64::try_from(instant.as_millisecond())
             .map_err(|_| Failure::argument("since", since, "an instant after 1970 is expected"))?;
+        cluster.check_caught_up().await?;
         let ahead = cluster.config()?.guard.ahead;
         let desk = cluster.desk().await?;
         let estimate = desk.loss_since(since_ms, ahead).await?;

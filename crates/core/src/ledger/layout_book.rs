@@ -1,6 +1,6 @@
 //! The layout belongs to the ledger, and so does its change.
 
-use crate::{BoxFuture, ErrorKind, Incarnation, Key, Layout, SequenceName, SlotIndex, SourceError};
+use crate::{BoxFuture, Era, ErrorKind, Incarnation, Key, Layout, SequenceName, SlotIndex, SourceError};
 
 /// The layout in force.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -11,6 +11,13 @@ pub struct LayoutRecord {
     pub layout: Layout,
     /// One more with each resize, from 1.
     pub epoch: u64,
+}
+
+impl LayoutRecord {
+    /// The layout with its epoch.
+    pub const fn era(&self) -> Era {
+        Era { epoch: self.epoch, layout: self.layout }
+    }
 }
 
 /// The page on which a ledger keeps the layout and, while it is being changed, the next one.

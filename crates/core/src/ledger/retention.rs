@@ -47,7 +47,24 @@ impl Advanced {
         Some(Self { key: Key::from_stored(&format!("{}{FENCE}{kind}", key.sequence())), to })
     }
 
-    /// Whether it is a fence, and no counter's.
+    /// The note of which version the ledger had when the layout of an epoch was fenced: servers of that layout left no higher
+    /// mark. No sequence is without a name, so no fence has this key.
+    ///
+    /// ```
+    /// use sequent_core::ledger::Advanced;
+    /// let ended = Advanced::layout_ended(3, 70);
+    /// assert_eq!((ended.key.as_str(), ended.to, ended.is_fence()), ("|~epoch3", 70, true));
+    /// ```
+    pub fn layout_ended(epoch: u64, version: u64) -> Self {
+        Self { key: Key::from_stored(&format!("{FENCE}epoch{epoch}")), to: version }
+    }
+
+    /// The note that a loss was named under the layout of an epoch: marks of layouts before it accuse nobody any more.
+    pub fn loss_named(epoch: u64) -> Self {
+        Self { key: Key::from_stored(&format!("{FENCE}named")), to: epoch }
+    }
+
+    /// Whether it is a fence, or another of the notes here, and no counter's.
     pub fn is_fence(&self) -> bool {
         self.key.as_str()[self.key.sequence().len()..].starts_with(FENCE)
     }

@@ -48,7 +48,7 @@ impl Desk {
         sequent_guard::recover(&*ground.ledger, &shards, home, loss, ground.limit).await.map_err(unusable)?;
         // After the ledger: where this breaks off, the marker still accuses, and the command is given once more.
         if let Some(home) = &ground.home {
-            home.renew(0).await.map_err(unusable)?;
+            home.renew(Some(ground.record.era())).await.map_err(unusable)?;
         }
         let done = match loss {
             Loss::Moved => {

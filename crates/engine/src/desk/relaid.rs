@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use sequent_core::{
-    SlotIndex, SourceError, Stamp, Store,
+    Era, SlotIndex, SourceError, Stamp, Store,
     ledger::{LayoutPage, LayoutRecord, Ledger, Loss},
 };
 use sequent_guard::CatchUp;
@@ -27,11 +27,34 @@ struct Sight {
     ledger: Arc<dyn Ledger>,
     page: LayoutPage,
     looks: Vec<Look>,
-    /// The stamp of the highest epoch.
-    newest: Stamp,
+    /// The layout of the highest epoch that stores, or the data directory's mark, tell of.
+    newest: LayoutRecord,
 }
 
 impl Desk {
+    /// Refuses where the ledger at hand is of another layout than its stores, or amid a resize: how much was lost is worked out
+    /// in raw ids, which are others in each.
+    ///
+    /// # Errors
+    ///
+    /// `Refused`, saying what to do instead; those of ledger and stores.
+    pub async fn check_caught_up(config: &Config, options: &Options) -> Result<(), OpenError> {
+        let mut files = Files::default();
+        let sight = seen(config, options, &mut files).await;
+        files.leave().await;
+        let Some(Sight { page, newest, .. }) = sight? else { return Ok(()) };
+        if newest.epoch <= page.epoch && !page.is_fenced {
+            return Ok(());
+        }
+        let before = page.epoch - u64::from(page.is_fenced);
+        Err(OpenError::Refused(format!(
+            "the ledger is a copy from before a resize, or amid one (epoch {before}; its stores, or the data directory, know of \
+             epoch {}): how much was lost can't be worked out across layouts; `sequent recover --bump N`, N at least how far the \
+             numbers of any sequence have come since the copy (`sequent recover --help` says how to tell)",
+            newest.epoch.max(page.epoch)
+        )))
+    }
+
     /// Where the stores have gone through a resize that the ledger at hand has not: names the loss, and takes up their layout.
     /// Returns what was done; `None` where it is of their layout, and nothing was done.
     ///
@@ -45,12 +68,8 @@ impl Desk {
         loss: Loss,
         without: &BTreeSet<SlotIndex>,
     ) -> Result<Option<String>, OpenError> {
-        let is_there = matches!(data::look(config).await, Ok(Found::Cluster | Found::Elsewhere));
-        if !is_there || config.ledger.place == Place::Memory {
-            return Ok(None);
-        }
         let mut files = Files::default();
-        let done = match sight(config, options, &mut files).await {
+        let done = match seen(config, options, &mut files).await {
             Ok(Some(sight)) => sight.go_on(config, options, loss, without).await,
             other => other.map(|_| None),
         };
@@ -59,7 +78,11 @@ impl Desk {
     }
 }
 
-async fn sight(config: &Config, options: &Options, files: &mut Files) -> Result<Option<Sight>, OpenError> {
+async fn seen(config: &Config, options: &Options, files: &mut Files) -> Result<Option<Sight>, OpenError> {
+    let is_there = matches!(data::look(config).await, Ok(Found::Cluster | Found::Elsewhere));
+    if !is_there || config.ledger.place == Place::Memory {
+        return Ok(None);
+    }
     let limit = config.ring.health.attempt_timeout * FIRST_CALL_FACTOR;
     let unusable = |error: SourceError| OpenError::of_source(&error);
     let ledger = stores::ledger(&config.ledger.place, false, &options.env, files)?;
@@ -69,8 +92,29 @@ async fn sight(config: &Config, options: &Options, files: &mut Files) -> Result<
     let looks = look(config, options, widest(config)?, files).await?;
     let stamps = looks.iter().filter_map(|(_, found)| found.as_ref().ok()?.stamp.clone());
     let own = stamps.filter(|stamp| stamp.ledger == id && stamp.cluster == page.cluster);
-    let newest = own.max_by_key(|stamp| stamp.epoch);
+    let stamped =
+        own.max_by_key(|stamp| stamp.epoch).map(|Stamp { layout, epoch, .. }| Era { epoch, layout });
+    let marked = home(config, options).mark().await.map_err(unusable)?.era;
+    let newest = newest(&page, stamped, marked).map(|Era { epoch, layout }| {
+        let cluster = page.cluster.clone();
+        LayoutRecord { cluster, layout, epoch }
+    });
     Ok(newest.map(|newest| Sight { ledger, page, looks, newest }))
+}
+
+/// The latest layout that is known of. The mark in the data directory tells where no store does: those that forget bear no stamp
+/// once they were restarted. It is written from the fence on, stamps just before the end: where some store tells that the change
+/// on the page has not ended, it has not.
+fn newest(page: &LayoutPage, stamped: Option<Era>, marked: Option<Era>) -> Option<Era> {
+    match (stamped, marked) {
+        (Some(stamped), Some(marked)) if marked.epoch > page.epoch.max(stamped.epoch) => Some(marked),
+        (Some(stamped), _) => Some(stamped),
+        (None, marked) => marked,
+    }
+}
+
+fn home(config: &Config, options: &Options) -> Home {
+    Home::new(&config.data, config.ring.health.attempt_timeout, Arc::clone(&options.env.entropy))
 }
 
 impl Sight {
@@ -95,8 +139,8 @@ impl Sight {
         let Loss::Bump(bump) = loss else {
             return Err(OpenError::Refused(format!(
                 "the ledger is of epoch {before}, and its stores have gone through a resize to {} (epoch {}): it is not the \
-                 newest state; put that back, or `sequent recover --bump N`, N at least how far any counter \
-                 has come since the copy, in raw ids (`sequent recover --help` says how to tell)",
+                 newest state; put that back, or `sequent recover --bump N`, N at least how far the numbers of any sequence \
+                 have come since the copy (`sequent recover --help` says how to tell)",
                 newest.layout, newest.epoch
             )));
         };
@@ -115,12 +159,12 @@ impl Sight {
         let shards = self.shards(usize::from(SlotIndex::MAX));
         let read = sequent_guard::read_marks(&shards, limit).await;
         MarksReport::of(config, read, &self.looks, self.page.layout.slots()).check(loss, without)?;
-        let home = Home::new(&config.data, limit, Arc::clone(&options.env.entropy));
+        let home = home(config, options);
         let unusable = |error: SourceError| OpenError::of_source(&error);
         sequent_guard::recover(&*self.ledger, &shards, Some(&Unjudged(&home)), loss, limit)
             .await
             .map_err(unusable)?;
-        home.renew(0).await.map_err(unusable)?;
+        home.renew(None).await.map_err(unusable)?;
         Ok("the loss is named; the ledger is a copy from amid a resize, and no numbers are given before that is finished: \
             `sequent resize --go`"
             .to_owned())
@@ -133,8 +177,8 @@ impl Sight {
         bump: u64,
         without: &BTreeSet<SlotIndex>,
     ) -> Result<String, OpenError> {
-        let Stamp { cluster, layout, epoch, .. } = self.newest.clone();
-        let next = LayoutRecord { cluster, layout, epoch };
+        let next = self.newest.clone();
+        let (layout, epoch) = (next.layout, next.epoch);
         let before = self.page.epoch - u64::from(self.page.is_fenced);
         check_layout(config, &next).and_then(|()| check_slots(config, &next)).map_err(|error| {
             OpenError::Refused(format!(
@@ -145,7 +189,7 @@ impl Sight {
         let why = "the ledger is from before a resize that its stores have gone through, and not every store can be seen";
         check_seen(config, &next, &self.looks, without, why)?.iter().for_each(|line| (options.say)(line));
         let limit = config.ring.health.attempt_timeout;
-        let home = Home::new(&config.data, limit, Arc::clone(&options.env.entropy));
+        let (home, era) = (home(config, options), next.era());
         let shards = self.shards(usize::from(layout.slots()));
         let unjudged = Unjudged(&home);
         let catch_up = CatchUp {
@@ -159,7 +203,7 @@ impl Sight {
         };
         let unusable = |error: SourceError| OpenError::of_source(&error);
         catch_up.run().await.map_err(unusable)?;
-        home.renew(0).await.map_err(unusable)?;
+        home.renew(Some(era)).await.map_err(unusable)?;
         Ok(format!(
             "the ledger was of epoch {before}, and takes up the layout of its stores, {layout} (epoch {epoch}); each counter \
              goes on above what its store has, and {bump} raw ids of each layout above its ceiling, all of them skipped"

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use sequent_core::{ErrorKind, MarkPlace, SourceError, mark_of};
+use sequent_core::{ErrorKind, Mark, MarkPlace, SourceError, mark_of};
 use tokio::task::JoinSet;
 
 use super::Desk;
@@ -19,10 +19,15 @@ impl Desk {
     }
 
     async fn judge(&self) -> Result<(), SourceError> {
-        let mut mark = match &self.0.home {
-            Some(home) => within(self.limit(), "read the mark", home.mark(0)).await?,
-            None => 0,
+        let home = match &self.0.home {
+            Some(home) => within(self.limit(), "read the mark", home.bear(0, None)).await?,
+            None => Mark::default(),
         };
+        let of_another = sequent_guard::other_era(self.ledger(), home, self.limit()).await?;
+        if let Some(trouble) = of_another {
+            return Err(trouble.error());
+        }
+        let mut mark = home.version;
         let stores: Vec<_> = self.0.shards.iter().map(|shard| Arc::clone(&shard.store)).collect();
         let belongs = sequent_guard::belongs(self.ledger(), &stores, self.limit());
         let (belongs, left) = tokio::join!(belongs, self.highest_mark());

@@ -176,8 +176,8 @@ impl Doctor<'_> {
     ) -> u64 {
         let limit = self.config.ring.health.attempt_timeout;
         let home = Home::new(&self.config.data, limit, Arc::clone(&self.options.env.entropy));
-        let left = match within(limit, "read the mark", home.mark(0)).await {
-            Ok(version) => version,
+        let left = match within(limit, "read the mark", home.bear(0, None)).await {
+            Ok(mark) => mark.version,
             Err(error) => {
                 examined.marker(&error);
                 0

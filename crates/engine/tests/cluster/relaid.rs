@@ -81,6 +81,35 @@ async fn a_ledger_from_before_a_resize_takes_up_the_layout_of_its_stores() {
     assert_eq!((behind.given.len(), total), (580, 580), "no number twice");
 }
 
+/// As stores that forget are once they were restarted.
+#[tokio::test]
+async fn where_no_store_tells_of_a_resize_the_mark_in_the_data_directory_does() {
+    let mut behind = Behind::after(&[2]).await;
+    for slot in 0..4 {
+        std::fs::remove_file(behind.place.file(&format!("s{slot}.db"))).unwrap();
+    }
+    behind.place.say(&config(1));
+    let refused = behind.catch_up(Loss::Bump(200), &[]).await.unwrap_err();
+    assert!(refused.contains("give the configuration of that layout"), "{refused}");
+    behind.place.say(&config(2));
+    let refused = Desk::check_caught_up(&behind.place.config(), &once()).await.unwrap_err().to_string();
+    assert!(
+        refused.contains("can't be worked out across layouts") && refused.contains("--bump N"),
+        "{refused}"
+    );
+    let refused = behind.catch_up(Loss::Bump(200), &[]).await.unwrap_err();
+    assert!(refused.contains("--without 0 --without 1 --without 2 --without 3"), "{refused}");
+    let done = behind.catch_up(Loss::Bump(200), &[0, 1, 2, 3]).await.unwrap().unwrap();
+    assert!(done.contains("was of epoch 1") && done.contains("(epoch 2)"), "{done}");
+    Desk::check_caught_up(&behind.place.config(), &once()).await.unwrap();
+    let numbers = behind.place.take("order", 400).await;
+    behind.given.extend(numbers);
+    let total = behind.given.len();
+    behind.given.sort_unstable();
+    behind.given.dedup();
+    assert_eq!((behind.given.len(), total), (580, 580), "no number twice");
+}
+
 #[tokio::test]
 async fn a_ledger_from_before_two_resizes_is_refused_with_the_steps_that_lead_on() {
     let behind = Behind::after(&[2, 3]).await;

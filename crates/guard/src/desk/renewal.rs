@@ -3,12 +3,15 @@
 use std::collections::{BTreeSet, VecDeque};
 
 use sequent_core::{
-    ErrorKind, Event, Incarnation, Rule, SourceError,
+    ErrorKind, Event, Incarnation, Mark, Rule, SourceError,
     ledger::{LayoutRecord, LedgerInspection},
 };
 
 use super::{Desk, Trouble, trouble::LAYOUT_CHANGED};
-use crate::admission::{self, Move};
+use crate::{
+    admission::{self, Move},
+    eras,
+};
 
 /// How far above the ledger's version the mark is that accuses it: further than others move it before they hear.
 const ACCUSED_AHEAD: u64 = 1 << 16;
@@ -100,9 +103,11 @@ impl Desk {
     async fn lay_out_again(&self) -> Result<Option<Trouble>, SourceError> {
         let held = self.limited("founding", self.ledger.found(&self.layout)).await;
         let held = self.outcome(held)?;
+        if let Some(trouble) = self.resized(&held) {
+            return Ok(Some(trouble));
+        }
         let agreed = admission::agree(&held, &self.layout);
-        let trouble = agreed.err().map(|error| Trouble::Relaid { reason: error.context().to_owned() });
-        Ok(trouble.or_else(|| self.resized(&held)))
+        Ok(agreed.err().map(|error| Trouble::Relaid { reason: error.context().to_owned() }))
     }
 
     /// The ledger refuses this server's passes: because the ring is another one by now?
@@ -117,9 +122,14 @@ impl Desk {
         }
     }
 
-    /// Another epoch: whoever counts by the layout before would repeat numbers, and is refused everywhere.
+    /// Another epoch: whoever counts by the layout before would repeat numbers, and is refused everywhere. Where the ledger's is
+    /// the one before, it was put back.
     fn resized(&self, held: &LayoutRecord) -> Option<Trouble> {
         let LayoutRecord { layout, epoch, .. } = &self.layout;
+        if held.epoch < *epoch {
+            let (epoch, layout) = (held.epoch, held.layout);
+            return Some(Trouble::Outrun { epoch, layout, mark: self.layout.era() });
+        }
         (held.epoch != *epoch).then(|| Trouble::Relaid {
             reason: format!(
                 "{LAYOUT_CHANGED}the ring was resized to {} (epoch {}), and this server counts by {layout} (epoch {epoch}): \
@@ -161,7 +171,11 @@ impl Desk {
         &self,
         found: &LedgerInspection,
     ) -> Result<Option<Trouble>, SourceError> {
-        let Ok(mark) = self.marks.read().await else { return Ok(Some(Trouble::Moved)) };
+        let Ok((mark, home)) = self.marks.read().await else { return Ok(Some(Trouble::Moved)) };
+        if let Some(trouble) = self.other_era(home).await? {
+            self.env.events.emit(Event::LedgerBehind { version: found.version, mark: home.version });
+            return Ok(Some(trouble));
+        }
         let heard = self.version();
         let trouble = self.compare_with(mark.max(heard), found.version).await?;
         if trouble.is_some() && heard > mark && self.marks.leave_anew(heard).await.is_err() {
@@ -169,6 +183,16 @@ impl Desk {
             return Ok(Some(Trouble::Moved));
         }
         Ok(trouble)
+    }
+
+    /// Whether home says that the ledger went back, by the layout that its mark was left under.
+    async fn other_era(&self, home: Mark) -> Result<Option<Trouble>, SourceError> {
+        let is_of_this = home.era.is_none_or(|era| era.epoch == self.layout.epoch);
+        if is_of_this || !self.rules.keep(Rule::Marks) {
+            return Ok(None);
+        }
+        let other = eras::other_era(&*self.ledger, home, self.config.attempt_timeout).await;
+        self.outcome(other)
     }
 
     /// A shard that was out of reach when the ledger was judged has come back, and bears this mark.

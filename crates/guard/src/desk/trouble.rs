@@ -1,6 +1,6 @@
 //! Why a ledger is not to be trusted.
 
-use sequent_core::{Durability, ErrorKind, LedgerId, SourceError};
+use sequent_core::{Durability, Era, ErrorKind, Layout, LedgerId, SourceError};
 
 /// How the reason begins where the ring is another one by now, or is about to be.
 pub const LAYOUT_CHANGED: &str = "layout changed: ";
@@ -32,6 +32,25 @@ pub enum Trouble {
         /// The highest mark found.
         mark: u64,
     },
+    /// It was behind a mark when the layout that this was left under ended: it had gone back, and was resized all the same.
+    BehindAtEnd {
+        /// The epoch of that layout.
+        epoch: u64,
+        /// The version that the ledger had then.
+        version: u64,
+        /// The mark.
+        mark: u64,
+    },
+    /// It is of an earlier layout than the one that this server counts by, or that the data directory's mark was left under: a copy from
+    /// before a resize.
+    Outrun {
+        /// The ledger's epoch.
+        epoch: u64,
+        /// The ledger's layout.
+        layout: Layout,
+        /// The one that it had.
+        mark: Era,
+    },
     /// Ledger and all shards changed incarnation at once, or the data directory says so: it was copied or restored.
     Moved,
     /// Another ledger speaks where this cluster's did.
@@ -56,6 +75,21 @@ impl Trouble {
                 "the ledger is at version {version}, but a mark says that it was at {mark}: it went back (an old copy?); \
                  bring the newest ledger back, or say how much was lost: `sequent recover --bump N` (its help \
                  says what N must be)"
+            ),
+            Self::BehindAtEnd { epoch, version, mark } => format!(
+                "the layout of epoch {epoch} ended when the ledger was at version {version}, but a mark says that it had been at \
+                 {mark} under that layout: it had gone back (an old copy?) when the ring was resized; stop every process, and say how \
+                 much was lost: `sequent recover --bump N` (its help says what N must be)"
+            ),
+            Self::Outrun { epoch, layout, mark } => format!(
+                "the ledger is of epoch {epoch} ({layout}), but the ring was resized to {} (epoch {}), as this server or its \
+                 data directory knows: the ledger is a copy from before; put the newest one back; or stop every process, and `sequent recover \
+                 --bump N` with the configuration of that layout (shard_bits = {}, memory_bits = {}), N at least how far the \
+                 numbers have come since the copy (its help says how to tell)",
+                mark.layout,
+                mark.epoch,
+                mark.layout.shard_bits(),
+                mark.layout.memory_bits()
             ),
             Self::Moved => "ledger and all shards are other files than those on record: a directory was copied or \
                  restored; if this is the newest state and no other copy is in use: `sequent recover --moved`; if it is \

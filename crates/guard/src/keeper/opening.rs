@@ -9,7 +9,7 @@ use std::{
 };
 
 use sequent_core::{
-    Env, ErrorKind, Event, Inspection, Merge, Rules, SlotIndex, SourceError, Stamp, Store,
+    Env, Era, ErrorKind, Event, Inspection, Merge, Rules, SlotIndex, SourceError, Stamp, Store,
     ledger::{Known, LayoutRecord, Ledger, LedgerInspection, ServerId},
 };
 use tokio::sync::watch;
@@ -58,6 +58,7 @@ impl Keeper {
         let shards = ground.shards(&ledger, shards, &first, (config.attempt_timeout, &env));
         let (admissible, mut outside) = ground.admissible(&*ledger, &shards, embedded, &config).await?;
         let Ground { inspection, held, epoch } = ground;
+        let home = (home, Era { epoch, layout: first.layout });
         let marks = Marks::new(shards.clone(), home, config.attempt_timeout, env.events.clone());
         let parts = DeskParts {
             ledger: Arc::clone(&ledger),

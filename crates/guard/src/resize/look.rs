@@ -6,13 +6,14 @@ use std::{
 };
 
 use sequent_core::{
-    ErrorKind, Incarnation, Inspection, Key, Layout, LedgerId, Rule, Rules, SlotIndex, SourceError, Store,
+    Era, ErrorKind, Incarnation, Inspection, Key, Layout, LedgerId, Mark, Rule, Rules, SlotIndex,
+    SourceError, Store,
     ledger::{Counter, LayoutChange, LayoutPage, Row},
     mark_of,
 };
 
 use super::{COUNTERS_MAX, KeyPlan, Plan, Resize};
-use crate::{Trouble, admission::Move, limit::patiently};
+use crate::{Trouble, admission::Move, eras::other_era, limit::patiently};
 
 /// The page and the stores as they were found.
 #[derive(Clone)]
@@ -46,6 +47,13 @@ impl Sight {
     /// one that servers reach is another, nobody can tell.
     pub(super) fn of(&self, slot: SlotIndex) -> Option<&Seen> {
         self.stores.iter().find(|seen| seen.was == Some(slot))
+    }
+
+    /// The layout that passes are of now.
+    pub(super) fn era(&self) -> Option<Era> {
+        let LayoutPage { layout, next, epoch, is_fenced, .. } = &self.page;
+        let layout = if *is_fenced { (*next)? } else { *layout };
+        Some(Era { epoch: *epoch, layout })
     }
 
     /// Whether one that would be this slot's of the next layout is there, and empty.
@@ -146,10 +154,14 @@ impl Resize {
 
     /// A ledger that went back must be mended first.
     async fn compare_with_marks(&self) -> Result<(), SourceError> {
-        let mut mark = match &self.home {
-            Some(home) => home.mark(0).await?,
-            None => 0,
+        let home = match &self.home {
+            Some(home) => home.bear(0, None).await?,
+            None => Mark::default(),
         };
+        if let Some(trouble) = other_era(&*self.ledger, home, self.limit).await? {
+            return Err(trouble.error());
+        }
+        let mut mark = home.version;
         for placed in &self.stores {
             mark = mark.max(mark_of(&*placed.store).await?);
         }

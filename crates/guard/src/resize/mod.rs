@@ -24,7 +24,7 @@ use sequent_core::{
     ledger::{Counter, LayoutChange, LayoutPage, LayoutRecord, Ledger, Rebased, Row},
 };
 
-use crate::limit::patiently;
+use crate::{eras::note_end, limit::patiently};
 use look::Sight;
 pub(crate) use rebasing::Rebasing;
 
@@ -150,6 +150,7 @@ impl Resize {
         if page.is_fenced {
             let inspected = patiently(self.limit, "inspect", || self.ledger.inspect()).await?;
             self.try_out(&sight, inspected.version).await?;
+            note_end(&*self.ledger, &plan.change, inspected.version, self.limit).await?;
         } else {
             let (planned, version) = self.turn(&page, page.planned(self.next)).await?;
             self.try_out(&sight, version).await?;
@@ -157,8 +158,10 @@ impl Resize {
             let fenced = planned.fenced().ok_or_else(lost_its_plan)?;
             let (fenced, version) = self.turn(&planned, fenced).await?;
             page = fenced;
+            // Before any cell is closed. Who is killed before it is followed by one that notes it a few versions later.
+            note_end(&*self.ledger, &plan.change, version, self.limit).await?;
             self.note_volatile(&sight, &plan.change).await?;
-            self.mark(&sight, version).await?;
+            self.mark(&Sight { page: page.clone(), ..sight.clone() }, version).await?;
         }
         tell(Progress::Fenced);
         let sight = Sight { page: page.clone(), ..sight };
@@ -242,7 +245,7 @@ impl Resize {
             self.limited(slot, "mark", seen.store.mark(&seen.found.incarnation, version)).await?;
         }
         if let Some(home) = &self.home {
-            home.mark(version).await?;
+            home.bear(version, sight.era()).await?;
         }
         Ok(())
     }

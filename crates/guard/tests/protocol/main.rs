@@ -3,6 +3,7 @@
 
 mod away;
 mod dense;
+mod eras;
 mod first_touch;
 mod harness;
 mod leap;

@@ -64,7 +64,7 @@ async fn catch_up(growth: &Growth, ledger: &dyn Ledger) -> Result<(), SourceErro
     catch_up_by(growth, ledger, LOSS).await
 }
 
-async fn catch_up_by(growth: &Growth, ledger: &dyn Ledger, bump: u64) -> Result<(), SourceError> {
+pub(crate) async fn catch_up_by(growth: &Growth, ledger: &dyn Ledger, bump: u64) -> Result<(), SourceError> {
     let world = &growth.after;
     let shards: Vec<_> =
         (0..).zip(&world.stores).map(|(slot, store)| (slot, Arc::new(store.clone()) as _)).collect();
@@ -98,9 +98,14 @@ async fn tries(growth: &Growth) {
     }
 }
 
-async fn goes_on(growth: &Growth) {
+pub(crate) async fn goes_on(growth: &Growth) {
     let new = growth.after.open("later").await;
-    assert!(new.outside.is_empty() && new.keeper.trouble().is_none(), "{:?}", new.keeper.trouble());
+    assert!(
+        new.outside.is_empty() && new.keeper.trouble().is_none(),
+        "{:?} {:?}",
+        new.outside,
+        new.keeper.trouble()
+    );
     for slot in [0, 1] {
         assert_eq!(growth.take_often(&new, slot, 400).await, 400);
     }

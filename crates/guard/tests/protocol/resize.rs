@@ -11,8 +11,8 @@ use std::{
 
 use sequent_backend::memory::MemoryStore;
 use sequent_core::{
-    BoxFuture, Clock, DurabilityClass, Entropy, Env, ErrorKind, Event, Events, Key, Layout, MarkPlace, Rules,
-    SlotIndex, SourceError, Store,
+    BoxFuture, Clock, DurabilityClass, Entropy, Env, Era, ErrorKind, Event, Events, Key, Layout, Mark,
+    MarkPlace, Rules, SlotIndex, SourceError, Store,
     ledger::{LayoutBook, LayoutRecord, Ledger, Loss, Rebased, Rows},
 };
 use sequent_guard::{Placed, Progress, Resize, Trouble};
@@ -151,10 +151,10 @@ impl Growth {
 struct Disk(AtomicBool);
 
 impl MarkPlace for Disk {
-    fn mark(&self, version: u64) -> BoxFuture<'_, Result<u64, SourceError>> {
+    fn bear(&self, version: u64, era: Option<Era>) -> BoxFuture<'_, Result<Mark, SourceError>> {
         let refused = SourceError::new(ErrorKind::Unavailable, "the data directory is read-only");
         let is_broken = version > 0 && self.0.load(Ordering::Relaxed);
-        Box::pin(std::future::ready(if is_broken { Err(refused) } else { Ok(version) }))
+        Box::pin(std::future::ready(if is_broken { Err(refused) } else { Ok(Mark { version: 0, era }) }))
     }
 }
 

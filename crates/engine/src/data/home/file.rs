@@ -9,6 +9,8 @@ use std::{
     time::UNIX_EPOCH,
 };
 
+use sequent_core::{Era, Layout, Mark};
+
 /// What the file begins with.
 const HEAD: &str = "sequent/1 mark=";
 
@@ -35,7 +37,7 @@ impl fmt::Display for Identity {
 
 /// What the file says, and which file says it. An absent file says nothing, and is of a new directory.
 pub(super) struct Held {
-    pub(super) version: u64,
+    pub(super) mark: Mark,
     pub(super) copied: Option<String>,
     /// What was found in the place of a marker: an older version of the program's, or somebody else's. Its version
     /// counts where it can be made out.
@@ -48,7 +50,7 @@ impl Held {
         let mut file = match File::open(path) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return Ok(Self { version: 0, copied: None, unreadable: None });
+                return Ok(Self { mark: Mark::default(), copied: None, unreadable: None });
             }
             Err(error) => return Err(error),
         };
@@ -59,17 +61,41 @@ impl Held {
         let digits = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
         let version = rest[..digits].parse();
         let named = rest[digits..].strip_prefix(' ').and_then(|named| named.strip_suffix('\n'));
-        let (Ok(version), Some(named)) = (&version, named) else {
-            let found = format!("found {text:?}, expected `{HEAD}VERSION inode=N born=N`");
-            return Ok(Self { version: version.unwrap_or(0), copied: None, unreadable: Some(found) });
+        // Versions of the program before left no layout.
+        let named = named.map(|named| era(named).map_or((None, named), |(era, named)| (Some(era), named)));
+        let (Ok(version), Some((era, named))) = (&version, named) else {
+            let found = format!(
+                "found {text:?}, expected `{HEAD}VERSION epoch=N shard_bits=N memory_bits=N inode=N born=N`"
+            );
+            let mark = Mark { version: version.unwrap_or(0), era: None };
+            return Ok(Self { mark, copied: None, unreadable: Some(found) });
         };
         let own = Identity::of(&file.metadata()?);
         let copied = (own.0 != named).then(|| format!("it names the file {named}, and is {own}"));
-        Ok(Self { version: *version, copied, unreadable: None })
+        Ok(Self { mark: Mark { version: *version, era }, copied, unreadable: None })
     }
 
-    /// The content of a file that bears `version`, and is `own`.
-    pub(super) fn text(version: u64, own: &Identity) -> String {
-        format!("{HEAD}{version} {own}\n")
+    /// The content of a file that bears `mark`, and is `own`.
+    pub(super) fn text(Mark { version, era }: Mark, own: &Identity) -> String {
+        let era = era.map_or_else(String::new, |Era { epoch, layout }| {
+            let (n, m) = (layout.shard_bits(), layout.memory_bits());
+            format!("epoch={epoch} shard_bits={n} memory_bits={m} ")
+        });
+        format!("{HEAD}{version} {era}{own}\n")
     }
+}
+
+/// The layout that a marker names, and what follows it.
+fn era(text: &str) -> Option<(Era, &str)> {
+    let field = |text: &'_ str, name: &str| -> Option<(u64, usize)> {
+        let (value, _) = text.strip_prefix(name)?.split_once(' ')?;
+        Some((value.parse().ok()?, name.len() + value.len() + 1))
+    };
+    let (epoch, end) = field(text, "epoch=")?;
+    let text = &text[end..];
+    let (n, end) = field(text, "shard_bits=")?;
+    let text = &text[end..];
+    let (m, end) = field(text, "memory_bits=")?;
+    let layout = Layout::new(n.try_into().ok()?, m.try_into().ok()?).ok()?;
+    Some((Era { epoch, layout }, &text[end..]))
 }

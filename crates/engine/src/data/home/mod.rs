@@ -12,7 +12,7 @@ use std::{
     time::Duration,
 };
 
-use sequent_core::{BoxFuture, Entropy, ErrorKind, MarkPlace, SourceError};
+use sequent_core::{BoxFuture, Entropy, Era, ErrorKind, Mark, MarkPlace, SourceError};
 
 use tokio::sync::Semaphore;
 
@@ -69,15 +69,15 @@ impl Home {
         }
     }
 
-    /// Makes the marker name itself, whatever it named before: an operator has named the loss.
-    pub(crate) async fn renew(&self, version: u64) -> Result<(), SourceError> {
-        self.leave(version, true).await.map(drop)
+    /// Makes the marker name itself, whatever it named before, and the layout in force: an operator has named the loss.
+    pub(crate) async fn renew(&self, era: Option<Era>) -> Result<(), SourceError> {
+        self.leave(Mark { version: 0, era }, true).await.map(drop)
     }
 
-    /// The version held, also by a marker that was copied; as far as it can be made out in one that can't be read.
-    pub(crate) async fn version(&self) -> Result<u64, SourceError> {
+    /// The mark held, also by a marker that was copied; as far as it can be made out in one that can't be read.
+    pub(crate) async fn mark(&self) -> Result<Mark, SourceError> {
         let home = self.clone();
-        self.on_thread(move || Ok(home.held()?.version)).await
+        self.on_thread(move || Ok(home.held()?.mark)).await
     }
 
     fn held(&self) -> io::Result<Held> {
@@ -95,25 +95,25 @@ impl Home {
         self.data.join(FILE)
     }
 
-    fn judged(&self, renew: bool) -> Result<u64, Fault> {
+    fn judged(&self, renew: bool) -> Result<Mark, Fault> {
         let held = self.held()?;
         match (held.copied, held.unreadable) {
             (Some(how), _) if !renew => Err(Fault::Copied(how)),
             (_, Some(found)) if !renew => Err(io::Error::new(io::ErrorKind::InvalidData, found).into()),
-            _ => Ok(held.version),
+            _ => Ok(held.mark),
         }
     }
 
     /// Greatest-of, written anew even where the version stays: an older copy then always differs from the file. On the
     /// disk before this returns. `None` while another process has the lock.
-    fn try_write(&self, version: u64, renew: bool) -> Result<Option<u64>, Fault> {
+    fn try_write(&self, mark: Mark, renew: bool) -> Result<Option<Mark>, Fault> {
         let lock = OpenOptions::new().create(true).append(true).open(self.data.join(LOCK_FILE))?;
         match lock.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Ok(None),
             Err(TryLockError::Error(error)) => return Err(error.into()),
         }
-        let version = self.judged(renew)?.max(version);
+        let mark = self.judged(renew)?.max(mark);
         let next = self.data.join(NEXT_FILE);
         match fs::remove_file(&next) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error.into()),
@@ -121,20 +121,20 @@ impl Home {
         }
         let mut file = OpenOptions::new().write(true).create_new(true).open(&next)?;
         let own = Identity::of(&file.metadata()?);
-        file.write_all(Held::text(version, &own).as_bytes())?;
+        file.write_all(Held::text(mark, &own).as_bytes())?;
         file.sync_all()?;
         fs::rename(&next, self.data.join(FILE))?;
         // The name is durable only once its directory is.
         File::open(&self.data)?.sync_all()?;
-        Ok(Some(version))
+        Ok(Some(mark))
     }
 
     /// Tries the lock until the patience ends: a process that holds it and hangs must not make this one hang.
-    async fn leave(&self, version: u64, renew: bool) -> Result<u64, SourceError> {
+    async fn leave(&self, mark: Mark, renew: bool) -> Result<Mark, SourceError> {
         let tries = async {
             loop {
                 let home = self.clone();
-                if let Some(left) = self.on_thread(move || home.try_write(version, renew)).await? {
+                if let Some(left) = self.on_thread(move || home.try_write(mark, renew)).await? {
                     return Ok(left);
                 }
                 let share = f64::midpoint(1.0, self.entropy.fraction());
@@ -196,10 +196,10 @@ impl Home {
 }
 
 impl MarkPlace for Home {
-    fn mark(&self, version: u64) -> BoxFuture<'_, Result<u64, SourceError>> {
+    fn bear(&self, version: u64, era: Option<Era>) -> BoxFuture<'_, Result<Mark, SourceError>> {
         Box::pin(async move {
             if version > 0 {
-                return self.leave(version, false).await;
+                return self.leave(Mark { version, era }, false).await;
             }
             let home = self.clone();
             self.on_thread(move || home.judged(false)).await
@@ -207,13 +207,13 @@ impl MarkPlace for Home {
     }
 }
 
-/// The marker as a recovery reads it: the version counts, whoever copied it.
+/// The marker as a recovery reads it: the mark counts, whoever copied it.
 pub(crate) struct Unjudged<'a>(pub(crate) &'a Home);
 
 impl MarkPlace for Unjudged<'_> {
-    fn mark(&self, version: u64) -> BoxFuture<'_, Result<u64, SourceError>> {
+    fn bear(&self, version: u64, era: Option<Era>) -> BoxFuture<'_, Result<Mark, SourceError>> {
         Box::pin(async move {
-            if version > 0 { self.0.leave(version, true).await } else { self.0.version().await }
+            if version > 0 { self.0.leave(Mark { version, era }, true).await } else { self.0.mark().await }
         })
     }
 }

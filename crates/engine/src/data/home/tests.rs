@@ -1,10 +1,16 @@
 //! What stays, what is refused, and what a copy is told by.
 
 use super::*;
+use sequent_core::Layout;
 use sequent_testkit::SeededEntropy;
 
 fn home(data: &Path) -> Home {
     Home::new(data, Duration::from_secs(20), Arc::new(SeededEntropy::new(1)))
+}
+
+/// What is held once `version` was left.
+async fn mark(home: &Home, version: u64) -> Result<u64, SourceError> {
+    home.bear(version, None).await.map(|mark| mark.version)
 }
 
 /// The text into the file that is there: what `cp -a bak/. data/` does.
@@ -21,11 +27,11 @@ fn overwrite(data: &Path, text: &[u8]) {
 async fn the_greatest_stays() {
     let data = tempfile::tempdir().unwrap();
     let home = home(data.path());
-    assert_eq!(home.mark(0).await.unwrap(), 0, "reading creates nothing");
+    assert_eq!(mark(&home, 0).await.unwrap(), 0, "reading creates nothing");
     assert_eq!(fs::read_dir(data.path()).unwrap().count(), 0);
-    assert_eq!(home.mark(7).await.unwrap(), 7);
-    assert_eq!(home.mark(3).await.unwrap(), 7);
-    assert_eq!(self::home(data.path()).mark(0).await.unwrap(), 7);
+    assert_eq!(mark(&home, 7).await.unwrap(), 7);
+    assert_eq!(mark(&home, 3).await.unwrap(), 7);
+    assert_eq!(mark(&self::home(data.path()), 0).await.unwrap(), 7);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -34,17 +40,17 @@ async fn of_many_at_once_the_greatest_stays() {
     let mut tasks = tokio::task::JoinSet::new();
     for version in 1..=16 {
         let home = home(data.path());
-        tasks.spawn(async move { assert!(home.mark(version).await.unwrap() >= version) });
+        tasks.spawn(async move { assert!(mark(&home, version).await.unwrap() >= version) });
     }
     tasks.join_all().await;
-    assert_eq!(home(data.path()).mark(0).await.unwrap(), 16);
+    assert_eq!(mark(&home(data.path()), 0).await.unwrap(), 16);
 }
 
 #[tokio::test]
 async fn a_foreign_content_is_refused_not_overwritten() {
     let data = tempfile::tempdir().unwrap();
     fs::write(data.path().join(FILE), "mine\n").unwrap();
-    let error = home(data.path()).mark(1).await.unwrap_err();
+    let error = mark(&home(data.path()), 1).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Refused);
     assert!(error.to_string().contains("found \"mine\\n\""), "{error}");
 }
@@ -55,15 +61,19 @@ async fn a_marker_that_cannot_be_read_is_written_anew_by_a_recovery_alone() {
         let data = tempfile::tempdir().unwrap();
         fs::write(data.path().join(FILE), found).unwrap();
         let home = home(data.path());
-        for mark in [0, 9] {
-            let error = home.mark(mark).await.unwrap_err();
+        for version in [0, 9] {
+            let error = mark(&home, version).await.unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Refused, "{error}");
             assert!(error.to_string().contains("sequent recover --moved"), "{error}");
         }
         assert!(home.unreadable().await.unwrap().is_some());
-        assert_eq!(Unjudged(&home).mark(0).await.unwrap(), version, "of an older form the version counts");
-        home.renew(0).await.unwrap();
-        assert_eq!((home.mark(0).await.unwrap(), home.unreadable().await.unwrap()), (version, None));
+        assert_eq!(
+            Unjudged(&home).bear(0, None).await.unwrap().version,
+            version,
+            "of an older form the version counts"
+        );
+        home.renew(None).await.unwrap();
+        assert_eq!((mark(&home, 0).await.unwrap(), home.unreadable().await.unwrap()), (version, None));
     }
 }
 
@@ -71,19 +81,41 @@ async fn a_marker_that_cannot_be_read_is_written_anew_by_a_recovery_alone() {
 async fn an_older_copy_over_the_file_in_place_is_told_even_with_the_same_version() {
     let data = tempfile::tempdir().unwrap();
     let home = home(data.path());
-    home.mark(7).await.unwrap();
+    mark(&home, 7).await.unwrap();
     let older = fs::read(data.path().join(FILE)).unwrap();
-    home.mark(7).await.unwrap();
-    assert_eq!(home.mark(0).await.unwrap(), 7);
+    mark(&home, 7).await.unwrap();
+    assert_eq!(mark(&home, 0).await.unwrap(), 7);
     overwrite(data.path(), &older);
     for version in [0, 9] {
-        let error = home.mark(version).await.unwrap_err();
+        let error = mark(&home, version).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::LedgerBehind, "{error}");
         assert!(error.to_string().contains("sequent recover --moved"), "{error}");
     }
-    assert_eq!(home.version().await.unwrap(), 7);
-    home.renew(8).await.unwrap();
-    assert_eq!(home.mark(0).await.unwrap(), 8, "it names itself again");
+    assert_eq!(home.mark().await.unwrap().version, 7);
+    home.renew(None).await.unwrap();
+    assert_eq!(mark(&home, 0).await.unwrap(), 7, "it names itself again");
+}
+
+#[tokio::test]
+async fn the_layout_that_a_mark_was_left_under_is_kept_and_a_marker_without_one_is_read() {
+    let data = tempfile::tempdir().unwrap();
+    let home = home(data.path());
+    let era = |epoch, n| Some(Era { epoch, layout: Layout::new(n, 3).unwrap() });
+    mark(&home, 7).await.unwrap();
+    assert_eq!(
+        home.bear(0, None).await.unwrap(),
+        Mark { version: 7, era: None },
+        "as versions before wrote it"
+    );
+    assert_eq!(home.bear(9, era(2, 1)).await.unwrap(), Mark { version: 9, era: era(2, 1) });
+    assert_eq!(
+        home.bear(8, era(1, 2)).await.unwrap(),
+        Mark { version: 9, era: era(2, 1) },
+        "late, from before"
+    );
+    assert_eq!(mark(&home, 10).await.unwrap(), 10);
+    home.renew(era(3, 4)).await.unwrap();
+    assert_eq!(self::home(data.path()).bear(0, None).await.unwrap(), Mark { version: 10, era: era(3, 4) });
 }
 
 #[tokio::test]
@@ -91,12 +123,12 @@ async fn a_copied_directory_is_told_and_a_moved_one_is_not() {
     let data = tempfile::tempdir().unwrap();
     let (was, moved, copy) = (data.path().join("a"), data.path().join("b"), data.path().join("c"));
     fs::create_dir(&was).unwrap();
-    home(&was).mark(7).await.unwrap();
+    mark(&home(&was), 7).await.unwrap();
     fs::rename(&was, &moved).unwrap();
-    assert_eq!(home(&moved).mark(0).await.unwrap(), 7);
+    assert_eq!(mark(&home(&moved), 0).await.unwrap(), 7);
     fs::create_dir(&copy).unwrap();
     fs::copy(moved.join(FILE), copy.join(FILE)).unwrap();
-    assert_eq!(home(&copy).mark(0).await.unwrap_err().kind(), ErrorKind::LedgerBehind);
+    assert_eq!(mark(&home(&copy), 0).await.unwrap_err().kind(), ErrorKind::LedgerBehind);
 }
 
 #[tokio::test]
@@ -105,9 +137,9 @@ async fn a_lock_that_is_never_given_back_is_an_error() {
     let lock = File::create(data.path().join(LOCK_FILE)).unwrap();
     lock.lock().unwrap();
     let home = Home { patience: Duration::from_millis(50), ..home(data.path()) };
-    let error = home.mark(1).await.unwrap_err();
+    let error = mark(&home, 1).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unavailable);
     assert!(error.to_string().contains("home.lock"), "{error}");
     drop(lock);
-    assert_eq!(home.mark(1).await.unwrap(), 1);
+    assert_eq!(mark(&home, 1).await.unwrap(), 1);
 }

@@ -6,14 +6,14 @@ mod wire;
 mod wired;
 
 use std::sync::{
-    Arc,
-    atomic::{AtomicBool, AtomicU64, Ordering},
+    Arc, Mutex,
+    atomic::{AtomicBool, Ordering},
 };
 
 pub(crate) use sequent_backend::memory::{Book, MemoryStore};
 use sequent_backend::memory::{CellState, MemoryLedger};
 use sequent_core::{
-    BoxFuture, Clock, DurabilityClass, ErrorKind, Incarnation, Key, Layout, MarkPlace, Rules, SlotIndex,
+    BoxFuture, Clock, DurabilityClass, Era, ErrorKind, Incarnation, Key, Layout, Mark, MarkPlace, Rules, SlotIndex,
     SourceError, Store,
     ledger::{Counter, Loss, PastLife, Row},
 };
@@ -165,19 +165,20 @@ impl World {
 /// The data directory's place for marks.
 #[derive(Debug, Default)]
 pub(crate) struct Home {
-    held: AtomicU64,
+    held: Mutex<Mark>,
     broken: AtomicBool,
 }
 
 impl Home {
     /// The mark held.
     pub(crate) fn held(&self) -> u64 {
-        self.held.load(Ordering::Relaxed)
+        self.held.lock().unwrap().version
     }
 
     /// Somebody who has seen a later version leaves it here.
     pub(crate) fn leave(&self, version: u64) {
-        self.held.fetch_max(version, Ordering::Relaxed);
+        let mut held = self.held.lock().unwrap();
+        *held = held.max(Mark { version, era: None });
     }
 
     /// From now on it can, or can't, be read and written.
@@ -187,12 +188,15 @@ impl Home {
 }
 
 impl MarkPlace for Home {
-    fn mark(&self, version: u64) -> BoxFuture<'_, Result<u64, SourceError>> {
+    fn bear(&self, version: u64, era: Option<Era>) -> BoxFuture<'_, Result<Mark, SourceError>> {
         if self.broken.load(Ordering::Relaxed) {
             let error = SourceError::new(ErrorKind::Unavailable, "the data directory is read-only");
             return Box::pin(std::future::ready(Err(error)));
         }
-        let held = self.held.fetch_max(version, Ordering::Relaxed).max(version);
-        Box::pin(std::future::ready(Ok(held)))
+        let mut held = self.held.lock().unwrap();
+        if version > 0 {
+            *held = held.max(Mark { version, era });
+        }
+        Box::pin(std::future::ready(Ok(*held)))
     }
 }
