@@ -8,7 +8,7 @@ use crate::{Block, BoxFuture, Key, SourceError};
 pub struct DenseAsk {
     /// The key.
     pub key: Key,
-    /// How many, at least 1.
+    /// How many; none takes nothing, and is told how far the counter is.
     pub count: u64,
     /// The highest that the key may give.
     pub limit: u64,
@@ -21,7 +21,7 @@ pub struct DenseAsk {
 pub enum DenseTaken {
     /// As many as were asked for, this one the last of them; the first of a key is 1.
     Last(u64),
-    /// Nothing: there are fewer left below the limit.
+    /// Nothing: there are fewer left below the limit, or none was asked for.
     Spent {
         /// What the counter has given.
         at: u64,

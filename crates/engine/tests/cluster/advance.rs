@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use sequent_core::Event;
+use sequent_core::{Clock, Event, SystemClock};
 use sequent_engine::{Engine, NextRequest, Options, Reason};
 use sequent_testkit::Oracle;
 
@@ -101,6 +101,35 @@ async fn a_dense_sequence_goes_on_with_the_very_next() {
     }
     assert_eq!(engine.advance(&order(), 900, true).await.unwrap().next, None);
     assert_eq!(take(&engine, "order", 1).await.unwrap_err().reason(), Reason::SequenceExhausted);
+    engine.shutdown().await;
+}
+
+/// One more key than a listing has, and how many are begun in one write.
+const KEYS: usize = 4097;
+const TOGETHER: usize = 241;
+
+#[tokio::test]
+async fn a_dense_key_behind_thousands_of_others_is_advanced() {
+    let part = "[[sequence]]\nname = \"order\"\ntemplate = '@{ctx,area,len=5}-@{seq,w=3,over=error}'\n";
+    let place = Place::with(part);
+    let engine = place.open().await.unwrap();
+    let of = |area: usize| order().with("area", &format!("{area:05}"));
+    for first in (0..KEYS).step_by(TOGETHER) {
+        let mut tasks = tokio::task::JoinSet::new();
+        for area in first..(first + TOGETHER).min(KEYS) {
+            // No request is hurried on a busy machine.
+            let request = of(area).deadline(SystemClock.now() + Duration::from_secs(120));
+            let engine = engine.clone();
+            tasks.spawn(async move { engine.next(&request).await.map(drop) });
+        }
+        while let Some(done) = tasks.join_next().await {
+            done.unwrap().unwrap();
+        }
+    }
+    let done = engine.advance(&of(KEYS - 1), 40, true).await.unwrap();
+    assert_eq!((done.before, done.next), (1, Some(41)));
+    let given = engine.next(&of(KEYS - 1)).await.unwrap().dated.unwrap();
+    assert_eq!(given.texts, ["04096-041"]);
     engine.shutdown().await;
 }
 

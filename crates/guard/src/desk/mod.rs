@@ -11,9 +11,18 @@ use sequent_core::{
     BoxFuture, Durability, Env, ErrorKind, Event, Incarnation, LedgerId, Rule, Rules, SlotIndex, SourceError,
     ledger::{Answer, Counter, LayoutRecord, Ledger, LedgerInspection, Pass, Reading, ServerId},
 };
+use tokio::sync::{Notify, futures::Notified};
 
-use crate::{GuardConfig, counter::Debts, keeper::RAISES_MAX, marks::Marks, shard::Shard};
+use crate::{
+    GuardConfig,
+    counter::Debts,
+    keeper::{Given, RAISES_MAX},
+    marks::Marks,
+    shard::Shard,
+};
 
+mod alone;
+mod doubt;
 mod hearing;
 mod over;
 mod renewal;
@@ -44,8 +53,16 @@ struct State {
     /// One more with each loss and each return; odd while the ledger is away.
     losses: u64,
     trouble: Option<Trouble>,
+    /// When this server laid claim to the shards for a run of the ledger that was not on record, and has not looked since
+    /// whether anybody objects.
+    claimed: Option<Instant>,
+    /// When a shard was looked at last for the mark of another ledger at work.
+    looked_elsewhere: Option<Instant>,
     /// Another ledger in the place of this one, until this one answers again: what troubled it before troubles it then.
     another: Option<Trouble>,
+    /// Until when others may object to this run of the ledger, before dense numbers are given under it, and which run is on record;
+    /// `None`: they had the time.
+    doubted: Option<(Instant, Option<Incarnation>)>,
 }
 
 /// The ledger as one server sees it.
@@ -61,8 +78,12 @@ pub(crate) struct Desk {
     pub(crate) marks: Marks,
     /// Of all counters.
     pub(crate) debts: Debts,
+    /// What this server has given of dense counters.
+    pub(crate) given: Given,
     shards: Vec<Arc<Shard>>,
     state: Mutex<State>,
+    /// Told when the ledger is found to be away.
+    news_of_loss: Notify,
     /// Writing calls go one at a time, so that their nonces have an order.
     writing: tokio::sync::Mutex<()>,
 }
@@ -113,7 +134,10 @@ impl Desk {
             refused: false,
             losses: 0,
             trouble: None,
+            claimed: None,
+            looked_elsewhere: None,
             another: None,
+            doubted: None,
         };
         let (state, writing) = (Mutex::new(state), tokio::sync::Mutex::default());
         Self {
@@ -127,8 +151,10 @@ impl Desk {
             env,
             marks,
             debts: Debts::default(),
+            given: Given::default(),
             shards,
             state,
+            news_of_loss: Notify::new(),
             writing,
         }
     }
@@ -247,6 +273,9 @@ impl Desk {
                     self.set_trouble(Some(Trouble::Moved));
                     self.trusted()?;
                 }
+                if mark {
+                    self.is_alone().await?;
+                }
                 Ok(answer.value)
             }
             Err(error) if error.kind() == ErrorKind::Reborn => {
@@ -319,9 +348,17 @@ impl Desk {
         let is_news = is_new || is_refused && !state.refused;
         state.refused |= is_refused;
         drop(state);
+        if is_new {
+            self.news_of_loss.notify_waiters();
+        }
         if is_news {
             self.env.events.emit(self.loss_of(error));
         }
+    }
+
+    /// The next time that the ledger is found to be away, once this was polled or enabled.
+    pub(crate) fn next_loss(&self) -> Notified<'_> {
+        self.news_of_loss.notified()
     }
 
     /// What is told of a ledger that can't be used: one that answers is not away, and may have said why it refuses.

@@ -1,44 +1,19 @@
 //! A ledger that speaks as another incarnation: which one it is, and whether it can be trusted.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::VecDeque;
 
 use sequent_core::{
     ErrorKind, Event, Incarnation, Mark, Rule, SourceError,
     ledger::{LayoutRecord, LedgerInspection},
 };
 
-use super::{Desk, Trouble, trouble::LAYOUT_CHANGED};
+use super::{Desk, Trouble, doubt::Verdict, trouble::LAYOUT_CHANGED};
 use crate::{
     admission::{self, Move},
     eras,
 };
 
-/// How far above the ledger's version the mark is that accuses it: further than others move it before they hear.
-const ACCUSED_AHEAD: u64 = 1 << 16;
-
 impl Desk {
-    /// What this server has given under another run of the ledger, this run does not know of, and no mark tells: it went back.
-    /// So a mark is left that tells everybody, and the ledger has to speak as another run, at which every server compares.
-    pub(crate) async fn accuse(&self) -> Result<(), SourceError> {
-        let _one_at_a_time = self.writing.lock().await;
-        self.trusted()?;
-        let under = self.incarnation();
-        let (version, mark) = (self.version(), self.version().saturating_add(ACCUSED_AHEAD));
-        // Whatever becomes of the others: this server gives nothing any more.
-        let trouble = Trouble::Behind { version, mark };
-        self.set_trouble(Some(trouble.clone()));
-        if self.marks.leave(mark, &BTreeSet::new()).await.is_err() {
-            self.set_trouble(Some(Trouble::Moved));
-            return self.trusted();
-        }
-        self.renew(&under).await?;
-        if self.trouble().is_none() {
-            // Nobody bears marks.
-            self.set_trouble(Some(trouble));
-        }
-        Ok(())
-    }
-
     /// The ledger is another incarnation than `was`, or went back while it ran: finds out which, and whether it can be
     /// trusted. Callers hold `writing`.
     pub(super) async fn renew(&self, was: &Incarnation) -> Result<(), SourceError> {
@@ -58,7 +33,8 @@ impl Desk {
             inspection.incarnation = self.outcome(reborn)?;
         }
         let is = inspection.incarnation.clone();
-        let nonce = self.env.entropy.bits();
+        // Before this server's nonce is laid anew: the one that it wrote last tells whether all that it wrote is there.
+        let (mut nonce, held) = self.look_for_own(&is).await?;
         let enlisted = self.limited("enlist", self.ledger.enlist(&is, self.server, nonce)).await;
         self.outcome(enlisted)?;
         let known = self.limited("read of the incarnations on record", self.ledger.known()).await;
@@ -74,13 +50,32 @@ impl Desk {
             None => self.lay_out_again().await?,
             trouble => trouble,
         };
-        self.accept(inspection, nonce, trouble.clone());
+        let verdict = match &trouble {
+            None => Some(self.weigh_dense(&is, &known, held, &mut nonce).await?),
+            Some(_) => None,
+        };
+        self.accept(inspection, nonce, trouble);
         self.env.events.emit(Event::LedgerReborn { was: was.clone(), is: is.clone() });
-        if trouble.is_none() {
-            let recorded = self.limited("record", self.ledger.record(&is, None, &is)).await;
-            self.outcome(recorded)?;
+        match verdict {
+            None => Ok(()),
+            Some(Verdict::Settled) => self.put_on_record(&is, known.ledger.as_ref()).await,
+            Some(Verdict::Doubted) => {
+                self.doubt(known.ledger);
+                Ok(())
+            }
+            Some(Verdict::Lost) => self.accuse_as(&is).await,
         }
-        Ok(())
+    }
+
+    /// The run `is` of the ledger is trusted. Callers hold `writing`.
+    pub(super) async fn put_on_record(
+        &self,
+        is: &Incarnation,
+        known: Option<&Incarnation>,
+    ) -> Result<(), SourceError> {
+        let recorded = self.limited("record", self.ledger.record(is, None, is)).await;
+        self.outcome(recorded)?;
+        self.lay_claim(known).await
     }
 
     /// The ledger answers as `is`, the incarnation in force. Where another one was in its place, it was put back: that
@@ -220,7 +215,7 @@ impl Desk {
         Ok(Some(Trouble::Behind { version, mark }))
     }
 
-    fn accept(&self, found: LedgerInspection, nonce: u64, trouble: Option<Trouble>) {
+    pub(super) fn accept(&self, found: LedgerInspection, nonce: u64, trouble: Option<Trouble>) {
         let mut state = self.state();
         state.incarnation = found.incarnation;
         // Whoever restarts a ledger may have changed its settings.
@@ -232,6 +227,7 @@ impl Desk {
         state.nonces = VecDeque::from([nonce]);
         state.trouble = trouble;
         state.another = None;
+        state.doubted = None;
         // Now, not at the next call: no permit of before counts any more, so nobody goes on without the ledger.
         self.is_back(state);
     }

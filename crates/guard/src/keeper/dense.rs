@@ -12,14 +12,11 @@ use std::{
 };
 
 use sequent_core::{
-    BoxFuture, DurabilityClass, Env, ErrorKind, Event, Incarnation, Merge, SourceError,
+    BoxFuture, DurabilityClass, Env, ErrorKind, Incarnation, Merge, SourceError,
     ledger::{DenseAsk, DenseTaken},
 };
 
-use super::{
-    Keeper,
-    given::{Back, Given},
-};
+use super::{Keeper, given::Back};
 use crate::desk::Desk;
 
 /// Callers waiting for the next write; further ones wait to get in.
@@ -44,7 +41,6 @@ pub(super) struct Caller {
 pub(super) struct Dense {
     callers: Merge<Caller, Result<DenseTaken, SourceError>>,
     pub(super) renewal: Arc<Renewal>,
-    pub(super) given: Arc<Given>,
 }
 
 /// When the version was marked last for dense numbers.
@@ -85,13 +81,13 @@ impl Renewal {
 impl Dense {
     /// The queue, and what drives it.
     pub(super) fn new(desk: Arc<Desk>, env: Env) -> (Self, BoxFuture<'static, ()>) {
-        let (renewal, given): (Arc<Renewal>, Arc<Given>) = (Arc::default(), Arc::default());
-        let counting = (desk, env, Arc::clone(&renewal), Arc::clone(&given));
+        let renewal: Arc<Renewal> = Arc::default();
+        let counting = (desk, env, Arc::clone(&renewal));
         let (callers, driver) = Merge::new(CALLERS_QUEUED_MAX, CALLERS_MAX, move |callers: Vec<Caller>| {
-            let (desk, env, renewal, given) = counting.clone();
-            Box::pin(async move { Counting { desk, env, renewal, given }.answer(callers).await })
+            let (desk, env, renewal) = counting.clone();
+            Box::pin(async move { Counting { desk, env, renewal }.answer(callers).await })
         });
-        (Self { callers, renewal, given }, Box::pin(driver))
+        (Self { callers, renewal }, Box::pin(driver))
     }
 }
 
@@ -143,7 +139,16 @@ impl Keeper {
         }
     }
 
-    /// The same where [`MARK_EVERY`] has passed.
+    /// Looks whether another ledger is at work over these shards, where numbers were given that no mark tells of.
+    pub(super) async fn look_elsewhere(&self) {
+        if self.dense.renewal.marked().given {
+            self.shared.desk.look_elsewhere().await;
+            // What it found troubles the desk.
+            drop(self.shared.desk.is_alone().await);
+        }
+    }
+
+    /// Marks them where [`MARK_EVERY`] has passed.
     pub(super) async fn mark_dense_in_time(&self) {
         self.mark_dense(MARK_EVERY).await;
     }
@@ -154,14 +159,13 @@ struct Counting {
     desk: Arc<Desk>,
     env: Env,
     renewal: Arc<Renewal>,
-    given: Arc<Given>,
 }
 
 impl Counting {
     async fn answer(&self, callers: Vec<Caller>) -> Vec<Result<DenseTaken, SourceError>> {
         let waits: Vec<bool> = callers.iter().map(|caller| caller.waits.strong_count() > 0).collect();
         let asks = callers.into_iter().zip(&waits).filter(|(_, waits)| **waits);
-        let asks: Vec<DenseAsk> = asks.map(|(caller, _)| self.given.demanded(caller.ask)).collect();
+        let asks: Vec<DenseAsk> = asks.map(|(caller, _)| self.desk.given.demanded(caller.ask)).collect();
         let gone = || Err(SourceError::new(ErrorKind::NoWitness, "its caller is gone"));
         if asks.is_empty() {
             return waits.iter().map(|_| gone()).collect();
@@ -178,13 +182,17 @@ impl Counting {
         loop {
             self.desk.look_at_the_settings().await;
             self.desk.in_reach()?;
+            self.desk.undoubted().await?;
             self.desk.may_count()?;
             let (under, now) = (self.desk.incarnation(), self.env.clock.now());
             let loses = self.desk.durability() != DurabilityClass::Durable;
             let renew = loses || self.renewal.is_due(&under, now);
             tries += 1;
-            match write(&self.desk, asks, renew).await {
+            self.desk.unopposed().await?;
+            let (written, ()) = tokio::join!(write(&self.desk, asks, renew), self.desk.look_elsewhere());
+            match written {
                 Ok(taken) => {
+                    self.desk.is_alone().await?;
                     if renew {
                         self.renewal.renewed(under.clone(), now);
                     } else {
@@ -213,11 +221,8 @@ impl Counting {
     ) -> Result<Vec<Result<DenseTaken, SourceError>>, SourceError> {
         let mut accused: Option<Back> = None;
         let judged = asks.iter().zip(taken).map(|(ask, taken)| {
-            let Err(back) = self.given.judge(ask, taken, under) else { return Ok(taken) };
-            if back.is_new {
-                let (key, given, found) = (back.key.clone(), back.given, back.found);
-                self.env.events.emit(Event::DenseBehind { key, given, found });
-            }
+            let Err(back) = self.desk.given.judge(ask, taken, under) else { return Ok(taken) };
+            self.desk.tell(&back);
             let error = back.error();
             if !back.is_row {
                 accused = Some(back);
@@ -235,10 +240,14 @@ impl Counting {
 async fn write(desk: &Desk, asks: &[DenseAsk], renew: bool) -> Result<Vec<DenseTaken>, SourceError> {
     let (under, nowhere) = (desk.incarnation(), BTreeSet::new());
     if renew {
-        desk.write("count", &under, (&nowhere, true), asks, |ledger, pass, asks| {
-            ledger.count(pass, asks, true)
-        })
-        .await
+        desk.given.marks();
+        let counted = desk
+            .write("count", &under, (&nowhere, true), asks, |ledger, pass, asks| {
+                ledger.count(pass, asks, true)
+            })
+            .await?;
+        desk.given.marked();
+        Ok(counted)
     } else {
         desk.write("count", &under, (&nowhere, false), asks, |ledger, pass, asks| {
             ledger.count(pass, asks, false)

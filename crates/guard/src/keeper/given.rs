@@ -4,13 +4,13 @@
 //! at or above that, in the statement that counts, so that what is behind gives nothing, and no number of it is used up.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     mem,
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
 use sequent_core::{
-    ErrorKind, Incarnation, Key, SourceError,
+    Block, ErrorKind, Incarnation, Key, SourceError,
     ledger::{DenseAsk, DenseTaken},
 };
 
@@ -18,14 +18,21 @@ use sequent_core::{
 /// and callers (`above`).
 const KEYS_MAX: usize = 32_768;
 
+/// The most keys that are looked at where the ledger speaks as another run: whoever gave more numbers since the last mark has
+/// a nonce that tells.
+const UNMARKED_MAX: usize = 256;
+
 /// What was given, by key.
 #[derive(Default)]
-pub(super) struct Given(Mutex<Generations>);
+pub(crate) struct Given(Mutex<Generations>);
 
 #[derive(Default)]
 struct Generations {
     young: BTreeMap<Key, Highest>,
     old: BTreeMap<Key, Highest>,
+    /// Keys that were given of since the last mark was begun, and before it.
+    unmarked: BTreeSet<Key>,
+    marking: BTreeSet<Key>,
 }
 
 /// The highest of a key, and which run of the ledger counted it.
@@ -39,26 +46,26 @@ struct Highest {
 
 /// A counter that is behind what this process has given of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Back {
-    pub(super) key: Key,
-    pub(super) given: u64,
-    pub(super) found: u64,
+pub(crate) struct Back {
+    pub(crate) key: Key,
+    pub(crate) given: u64,
+    pub(crate) found: u64,
     /// Whether the run of the ledger that counted last answered: then its row alone was set back, by a hand. Any loss of the
     /// ledger's takes this server's nonce with it, which is written with each count, and makes it another run.
-    pub(super) is_row: bool,
+    pub(crate) is_row: bool,
     /// Whether it was not told before.
-    pub(super) is_new: bool,
+    pub(crate) is_new: bool,
 }
 
 impl Given {
     /// The ask, which a counter behind what was given here answers with [`DenseTaken::Behind`].
-    pub(super) fn demanded(&self, mut ask: DenseAsk) -> DenseAsk {
+    pub(crate) fn demanded(&self, mut ask: DenseAsk) -> DenseAsk {
         ask.above = ask.above.max(self.generations().of(&ask.key).map_or(0, |highest| highest.last));
         ask
     }
 
     /// Notes what the ledger answered while it spoke as `under`; or says that it is behind.
-    pub(super) fn judge(&self, ask: &DenseAsk, taken: DenseTaken, under: &Incarnation) -> Result<(), Back> {
+    pub(crate) fn judge(&self, ask: &DenseAsk, taken: DenseTaken, under: &Incarnation) -> Result<(), Back> {
         let mut generations = self.generations();
         let highest = generations.of(&ask.key);
         let given = highest.map_or(0, |highest| highest.last);
@@ -68,6 +75,12 @@ impl Given {
             DenseTaken::Spent { at } | DenseTaken::Behind { at } => (at, at),
         };
         let Some(highest) = highest.filter(|_| found < given).cloned() else {
+            if ask.count > 0
+                && matches!(taken, DenseTaken::Last(_))
+                && generations.unmarked.len() < UNMARKED_MAX
+            {
+                generations.unmarked.insert(ask.key.clone());
+            }
             if last > 0 {
                 generations.note(&ask.key, Highest { last, under: under.clone(), found: None });
             }
@@ -81,8 +94,35 @@ impl Given {
         Err(Back { key, given, found, is_row, is_new })
     }
 
+    /// A mark is about to be left: it tells of what was given until now, once it is [there](Self::marked).
+    pub(crate) fn marks(&self) {
+        let mut generations = self.generations();
+        let unmarked = mem::take(&mut generations.unmarked);
+        generations.marking.extend(unmarked);
+        while generations.marking.len() > UNMARKED_MAX {
+            generations.marking.pop_last();
+        }
+    }
+
+    /// The mark that was begun last is there.
+    pub(crate) fn marked(&self) {
+        self.generations().marking.clear();
+    }
+
+    /// Asks for nothing of the counters that were given of since the last mark: each is answered with
+    /// [`DenseTaken::Behind`] where it is below what was given.
+    pub(crate) fn unmarked(&self) -> Vec<DenseAsk> {
+        let generations = self.generations();
+        let keys = generations.unmarked.union(&generations.marking).take(UNMARKED_MAX);
+        let ask = |key: &Key| {
+            let above = generations.of(key)?.last;
+            Some(DenseAsk { key: key.clone(), count: 0, limit: Block::NUMBER_MAX, above })
+        };
+        keys.filter_map(ask).collect()
+    }
+
     /// The counters that were found behind, and have not given since: key, what was given, what was found.
-    pub(super) fn behind(&self) -> Vec<(Key, u64, u64)> {
+    pub(crate) fn behind(&self) -> Vec<(Key, u64, u64)> {
         let generations = self.generations();
         let all = generations.young.iter().chain(&generations.old);
         all.filter_map(|(key, highest)| Some((key.clone(), highest.last, highest.found?.0))).collect()
@@ -111,7 +151,7 @@ impl Generations {
 
 impl Back {
     /// The error that callers get.
-    pub(super) fn error(&self) -> SourceError {
+    pub(crate) fn error(&self) -> SourceError {
         let Self { key, given, found, .. } = self;
         let context = format!(
             "the ledger says that {found} numbers of the dense counter {key} are given, and this server knows of {given}: it was \

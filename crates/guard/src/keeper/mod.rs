@@ -33,6 +33,7 @@ use crate::{
 };
 pub use advancing::Headroom;
 pub(crate) use asks::{Answered, Ask, Shared};
+pub(crate) use given::{Back, Given};
 pub(crate) use watching::Latest;
 
 /// Asks waiting for the next ledger call; further ones wait to get in.
@@ -204,7 +205,7 @@ impl Keeper {
             away: away_since.map(|since| self.shared.env.clock.now().saturating_duration_since(since)),
             trouble: desk.trouble(),
             unmarked: desk.marks.unmarked(),
-            dense_behind: self.dense.given.behind(),
+            dense_behind: desk.given.behind(),
             stores: self
                 .shards
                 .iter()

@@ -9,7 +9,7 @@ use std::{
 };
 
 use sequent_core::{
-    Env, Era, ErrorKind, Event, Inspection, Merge, Rules, SlotIndex, SourceError, Stamp, Store,
+    Env, Era, ErrorKind, Event, Incarnation, Inspection, Merge, Rules, SlotIndex, SourceError, Stamp, Store,
     ledger::{Known, LayoutRecord, Ledger, LedgerInspection, ServerId},
 };
 use tokio::sync::watch;
@@ -56,7 +56,8 @@ impl Keeper {
         let Opening { ledger, shards, first, home, embedded, config, env, rules } = opening;
         let ground = Ground::read(&*ledger, &first, &config).await?;
         let shards = ground.shards(&ledger, shards, &first, (config.attempt_timeout, &env));
-        let (admissible, mut outside) = ground.admissible(&*ledger, &shards, embedded, &config).await?;
+        let (admissible, mut outside, known) =
+            ground.admissible(&*ledger, &shards, embedded, &config).await?;
         let Ground { inspection, held, epoch } = ground;
         let home = (home, Era { epoch, layout: first.layout });
         let marks = Marks::new(shards.clone(), home, config.attempt_timeout, env.events.clone());
@@ -95,13 +96,17 @@ impl Keeper {
         let found = patiently(limit, "inspect", || ledger.inspect()).await?;
         let trouble = desk.judge(under, &found).await?;
         desk.set_trouble(trouble.clone());
-        if trouble.is_none() {
+        let is_on_record = trouble.is_none() && desk.wait_for_objections(known.as_ref(), under).await?;
+        if is_on_record {
             patiently(limit, "record", || ledger.record(under, None, under)).await?;
         }
         for (shard, found) in admissible {
             if let Err(error) = shard.accept(&found, under).await {
                 outside.push((shard.slot(), error));
             }
+        }
+        if is_on_record {
+            desk.lay_claim(known.as_ref()).await?;
         }
         Ok((Self::assemble(desk, shards, layout, config, rules, env), outside))
     }
@@ -179,14 +184,15 @@ impl Ground {
         stores.into_iter().map(shard).map(Arc::new).collect()
     }
 
-    /// Looks at every shard: which may take part, and which can't now. Refuses a directory that moved.
+    /// Looks at every shard: which may take part, and which can't now; and which run of the ledger is on record. Refuses a
+    /// directory that moved.
     async fn admissible(
         &self,
         ledger: &dyn Ledger,
         shards: &[Arc<Shard>],
         embedded: bool,
         config: &GuardConfig,
-    ) -> Result<(Admissible, Outside), SourceError> {
+    ) -> Result<(Admissible, Outside, Option<Incarnation>), SourceError> {
         // The records first: what others record meanwhile must not make a new store look like a known one.
         let known =
             patiently(config.attempt_timeout, "read of the incarnations on record", || ledger.known())
@@ -200,15 +206,20 @@ impl Ground {
         if embedded && Move::of(&known, &self.inspection.incarnation, &looks).told()? == Move::All {
             return Err(Trouble::Moved.error());
         }
+        let run = known.ledger.clone();
         recall(shards, known);
         let (mut admissible, mut outside) = (Admissible::new(), Outside::new());
         for (shard, look) in looks {
-            match look.and_then(|found| shard.check(&found).map(|()| found)) {
+            let fits = match look.and_then(|found| shard.check(&found).map(|()| found)) {
+                Ok(found) => shard.check_beside(&found).await.map(|()| found),
+                misfit => misfit,
+            };
+            match fits {
                 Ok(found) => admissible.push((shard, found)),
                 Err(error) => outside.push((shard.slot(), error)),
             }
         }
-        Ok((admissible, outside))
+        Ok((admissible, outside, run))
     }
 }
 

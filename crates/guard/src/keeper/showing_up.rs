@@ -27,10 +27,11 @@ impl Keeper {
         let dense = dense.unwrap_or_else(|| Box::pin(std::future::pending()));
         let showing_up = async {
             loop {
-                let away = self.shared.desk.away_since().is_some();
-                let every = self.shared.config.show_up_every;
-                tokio::time::sleep(if away { AWAY_RETRY.min(every) } else { every }).await;
+                self.rest().await;
                 self.show_up(self.shared.config.ahead).await;
+                // Where it can't be settled now, whoever asks for a number tries again, and so does the next show up.
+                drop(self.shared.desk.settle().await);
+                self.look_elsewhere().await;
                 self.mark_dense_in_time().await;
                 self.shared.desk.marks.spread().await;
             }
@@ -42,6 +43,23 @@ impl Keeper {
             () = dense => {}
             () = showing_up => {}
             () = self.watch() => {}
+        }
+    }
+
+    /// Waits for the next show up: soon where the ledger is found to be away meanwhile, since nobody else asks it until one
+    /// shows that it is back (a single connection that was closed is no more than that), but no more often than it is
+    /// retried.
+    async fn rest(&self) {
+        let (desk, every) = (&self.shared.desk, self.shared.config.show_up_every);
+        let least = AWAY_RETRY.min(every);
+        let loss = desk.next_loss();
+        tokio::pin!(loss);
+        // From now on it is heard, and not only while it is waited for.
+        loss.as_mut().enable();
+        tokio::time::sleep(least).await;
+        if desk.away_since().is_none() {
+            // Either is as good.
+            drop(tokio::time::timeout(every - least, loss).await);
         }
     }
 

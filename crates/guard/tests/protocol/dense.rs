@@ -149,6 +149,29 @@ async fn without_the_ledger_nobody_waits_and_nothing_is_given() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn one_call_that_failed_is_over_in_a_moment_and_many_are_not_retried_without_a_bound() {
+    let world = World::new(2);
+    let server = world.open("server").await;
+    count(&server, 1).await.unwrap();
+    for _ in 0..10 {
+        // At whatever moment between two show ups.
+        tokio::time::sleep(Duration::from_millis(770)).await;
+        server.wires.ledger.busy_for("count", 1);
+        assert_eq!(count(&server, 1).await.unwrap_err().kind(), ErrorKind::NoWitness);
+        tokio::time::sleep(Duration::from_millis(260)).await;
+        count(&server, 1).await.unwrap();
+    }
+    let before = server.wires.ledger.calls("show_up");
+    server.wires.ledger.busy_for("count", usize::MAX);
+    for _ in 0..1000 {
+        assert_eq!(count(&server, 1).await.unwrap_err().kind(), ErrorKind::NoWitness);
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    let calls = server.wires.ledger.calls("show_up") - before;
+    assert!((20..=41).contains(&calls), "{calls} show ups in ten seconds");
+}
+
+#[tokio::test(start_paused = true)]
 async fn who_goes_away_before_the_write_leaves_no_gap() {
     let world = World::new(2);
     let server = world.open("server").await;
@@ -208,6 +231,117 @@ async fn a_ledger_that_lost_what_no_mark_tells_is_found_by_whoever_gave_it_and_s
         assert_eq!(count(server, 1).await.unwrap(), expected);
     }
     assert_eq!(server.keeper.status().dense_behind, []);
+}
+
+/// Two servers, a copy, and numbers that the first has given since, which no mark tells of.
+async fn set_back() -> (World, Arc<Server>, Arc<Server>) {
+    let world = World::new(2);
+    let (server, other) = (world.open("server").await, world.open("other").await);
+    assert_eq!(count(&other, 2).await.unwrap(), 2);
+    assert_eq!(count(&server, 1).await.unwrap(), 3);
+    let copy = world.ledger.snapshot();
+    assert_eq!(count(&server, 5).await.unwrap(), 8);
+    assert_eq!(world.ledger.snapshot().version(), copy.version(), "within the ten seconds of a mark");
+    world.ledger.restore(copy);
+    (world, server, other)
+}
+
+#[tokio::test(start_paused = true)]
+async fn another_server_than_the_one_that_gave_is_asked_first_and_repeats_nothing() {
+    let (world, server, other) = set_back().await;
+    refuses(&other).await;
+    assert_eq!(other.count(|event| matches!(event, Event::LedgerBehind { .. })), 1);
+    assert_eq!((behinds(&server), behinds(&other)), (1, 0), "who gave them says how many");
+    refuses(&server).await;
+    world.recover(Loss::Bump(5)).await;
+    for (server, expected) in [(&other, 9), (&server, 10)] {
+        server.shows_up().await;
+        assert_eq!(count(server, 1).await.unwrap(), expected);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_is_opened_before_the_one_that_gave_was_asked_repeats_nothing() {
+    let (world, server, other) = set_back().await;
+    let late = world.open("late").await;
+    refuses(&late).await;
+    // The next finds the mark.
+    refuses(&*world.open("later").await).await;
+    refuses(&other).await;
+    refuses(&server).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn whoever_has_called_since_the_copy_tells_though_whoever_gave_them_is_gone() {
+    let world = World::new(2);
+    let (server, other) = (world.open("server").await, world.open("other").await);
+    assert_eq!(count(&server, 3).await.unwrap(), 3);
+    let copy = world.ledger.snapshot();
+    other.shows_up().await;
+    assert_eq!(count(&server, 5).await.unwrap(), 8);
+    assert_eq!(world.ledger.snapshot().version(), copy.version(), "within the ten seconds of a mark");
+    server.kill();
+    world.ledger.restore(copy);
+    refuses(&other).await;
+    refuses(&*world.open("late").await).await;
+    assert!(other.take(0, 1).await.is_err(), "nothing rests on a ledger that went back");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_ledger_that_was_restarted_is_doubted_by_nobody_once_all_have_called() {
+    let world = World::new(2);
+    let (server, other) = (world.open("server").await, world.open("other").await);
+    assert_eq!(count(&server, 5).await.unwrap(), 5);
+    for (round, expected) in [(0, 6), (1, 9)] {
+        world.ledger.restart();
+        let late = world.open("late").await;
+        for (server, more) in [(&late, 0), (&other, 1), (&server, 2)] {
+            assert_eq!(count(server, 1).await.unwrap(), expected + more, "{round}");
+            assert_eq!(server.keeper.trouble(), None);
+        }
+        late.stop().await;
+    }
+    world.ledger.restart();
+    assert!(server.take(0, 1).await.is_ok(), "only dense numbers wait");
+    let before = tokio::time::Instant::now();
+    assert_eq!(count(&server, 1).await.unwrap(), 12);
+    let waited = before.elapsed();
+    assert!(waited > Duration::from_secs(2) && waited < Duration::from_secs(4), "{waited:?}");
+    let before = tokio::time::Instant::now();
+    assert_eq!(count(&*world.open("next").await, 1).await.unwrap(), 13);
+    assert!(before.elapsed() < Duration::from_secs(1), "it is on record by now");
+}
+
+#[tokio::test(start_paused = true)]
+async fn where_nobody_counts_a_restart_costs_nothing() {
+    let world = World::new(2);
+    let server = world.open("server").await;
+    world.ledger.restart();
+    let before = tokio::time::Instant::now();
+    let late = world.open("late").await;
+    assert!(late.take(0, 1).await.is_ok() && server.take(0, 1).await.is_ok());
+    assert!(before.elapsed() < Duration::from_secs(1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_was_away_until_the_loss_was_named_goes_on() {
+    let world = World::new(2);
+    let (server, other) = (world.open("server").await, world.open("other").await);
+    assert_eq!(count(&server, 3).await.unwrap(), 3);
+    let copy = world.ledger.snapshot();
+    // So that what it wrote last is not in the copy, either.
+    other.shows_up().await;
+    assert_eq!(count(&server, 5).await.unwrap(), 8);
+    other.wires.ledger.cut();
+    world.ledger.restore(copy);
+    refuses(&server).await;
+    world.recover(Loss::Bump(5)).await;
+    server.shows_up().await;
+    assert_eq!(count(&server, 1).await.unwrap(), 9);
+    other.wires.ledger.mend();
+    other.shows_up().await;
+    assert_eq!(count(&other, 1).await.unwrap(), 10);
+    assert_eq!((other.keeper.trouble(), server.keeper.trouble()), (None, None));
 }
 
 #[tokio::test(start_paused = true)]

@@ -80,6 +80,12 @@ pub async fn a_dense_ask_is_answered_whole_or_not_at_all(fixture: &dyn LedgerFix
     assert_eq!(desk.count(&[ask("a", edge - 6)]).await?, [DenseTaken::Last(edge)]);
     assert_eq!(desk.count(&[ask("a", 1)]).await?, [DenseTaken::Spent { at: edge }], "it never wraps");
     assert_eq!(desk.given("a").await?, Some(edge));
+    // Who asks for nothing is told how far it is, whatever the limit; a counter that has not begun does not begin by it.
+    let taken = desk.count(&[bounded(0, 0), ask("b", 2), ask("b", 0), ask("c", 0)]).await?;
+    assert_eq!(taken[..2], [DenseTaken::Spent { at: edge }, DenseTaken::Last(2)]);
+    assert_eq!(taken[2..], [2, 0].map(|at| DenseTaken::Spent { at }));
+    let taken = desk.count(&[DenseAsk { above: 3, ..ask("b", 0) }]).await?;
+    assert_eq!((taken, desk.given("c").await?), (vec![DenseTaken::Behind { at: 2 }], None));
     Ok(())
 }
 
