@@ -1,6 +1,6 @@
 //! What a backend implements: cells that count, each for one life. `guard.md` says why these verbs.
 
-use crate::{Block, BoxFuture, Examine, Incarnation, Key, Life, SourceError, Stamp};
+use crate::{Block, BoxFuture, Examine, Incarnation, Key, Life, SlotIndex, SourceError, Stamp};
 
 /// One counter's cell in one run of a store: which key, and the incarnation under which it may be touched.
 ///
@@ -117,6 +117,14 @@ pub trait Store: Send + Sync {
     /// Raises the value to `floor` if it is lower and the cell is open and of this life; otherwise `Regressed`. Returns
     /// the value held afterwards; a `floor` of 0 only reads, and writes nothing.
     fn lift<'a>(&'a self, cell: Cell<'a>, life: Life, floor: u64) -> BoxFuture<'a, Result<u64, SourceError>>;
+
+    /// The stamps of its cluster's other slots, among the first `slots`, that lie in the same database: of kinds that keep each
+    /// slot under names of its own, where a store in another slot's place looks like one that nobody has used. By default
+    /// there are none.
+    fn beside(&self, slots: SlotIndex) -> BoxFuture<'_, Result<Vec<Stamp>, SourceError>> {
+        let _ = slots;
+        Box::pin(std::future::ready(Ok(Vec::new())))
+    }
 
     /// Removes the cell, open or closed, whatever life it has; whether there was one. Only for a counter that can never
     /// begin again: `guard.md` says which those are. By default it is kept, and the answer is false.

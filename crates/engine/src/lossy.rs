@@ -1,4 +1,5 @@
-//! What may not be begun over stores that forget: refused at the start, unless the configuration allows it by name.
+//! What may not be begun over stores that forget: refused at the start, unless the configuration allows it by name. At each
+//! later run of the ledger the guard does the same.
 
 use sequent_core::{Durability, DurabilityClass};
 use tokio::task::JoinSet;
@@ -15,11 +16,7 @@ pub(crate) async fn check(config: &Config, ground: &Ground) -> Result<(), OpenEr
     if !all_forget(ground).await {
         return Ok(());
     }
-    let lossy = sequent_guard::forgets(&ground.durability);
-    Err(OpenError::Refused(format!(
-        "{lossy}, and so is every shard: nothing would tell which numbers were given; ring.allow_volatile = true is demanded \
-         for what is lost with its process"
-    )))
+    Err(OpenError::Refused(sequent_guard::all_forget(&ground.durability)))
 }
 
 fn check_dense(config: &Config, durability: &Durability) -> Result<(), OpenError> {

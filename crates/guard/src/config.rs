@@ -30,6 +30,9 @@ pub struct GuardConfig {
     pub show_up_every: Duration,
     /// Whether a ledger that may lose what it acknowledged counts dense numbers: each is marked then. Default: no.
     pub lossy_dense: bool,
+    /// Whether a volatile ledger is trusted where every shard is volatile, too. Default: yes, and it is for whoever opens the
+    /// guard to say no: nothing would tell which numbers were given once all of them forget.
+    pub volatile_alone: bool,
 }
 
 impl Default for GuardConfig {
@@ -40,6 +43,7 @@ impl Default for GuardConfig {
             attempt_timeout: Duration::from_secs(1),
             show_up_every: Duration::from_secs(2),
             lossy_dense: false,
+            volatile_alone: true,
         }
     }
 }

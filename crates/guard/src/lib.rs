@@ -42,9 +42,10 @@ mod shard;
 mod stamps;
 mod status;
 
+pub use admission::all_moved;
 pub use config::{GuardConfig, LossPolicy, Opening};
 pub use counter::UNKNOWN_COUNTER;
-pub use desk::{LAYOUT_CHANGED, Trouble, forgets, lossy};
+pub use desk::{LAYOUT_CHANGED, Trouble, all_forget, forgets, lossy};
 pub use eras::other_era;
 pub use keeper::{Headroom, Keeper};
 pub use leap::LeapBound;

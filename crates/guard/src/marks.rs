@@ -4,7 +4,7 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
     },
     time::Duration,
 };
@@ -43,6 +43,10 @@ pub(crate) struct Marks {
     given_up: AtomicU64,
     /// Whether the version left last is borne where it belongs: that it is not is told once, until it is again.
     borne: Borne,
+    /// The highest mark that any shard was found to bear when it was asked to bear one, or looked at.
+    met: Arc<AtomicU64>,
+    /// Which shard is looked at next.
+    turn: AtomicUsize,
 }
 
 /// A bearer that is tried last for a while.
@@ -70,7 +74,13 @@ impl Marks {
         let (left, shunned, unmarked) = (Mutex::default(), Arc::default(), AtomicU64::new(0));
         let given_up = AtomicU64::new(0);
         let borne = Borne { elsewhere: AtomicBool::new(true), home: AtomicBool::new(true) };
-        Self { shards, home, era, limit, events, left, shunned, unmarked, given_up, borne }
+        let (met, turn) = (Arc::default(), AtomicUsize::new(0));
+        Self { shards, home, era, limit, events, left, shunned, unmarked, given_up, borne, met, turn }
+    }
+
+    /// The highest mark that a shard was found to bear.
+    pub(crate) fn met(&self) -> u64 {
+        self.met.load(Ordering::Relaxed)
     }
 
     /// How often a version could be left on no other shard.
@@ -153,13 +163,28 @@ impl Marks {
     pub(crate) async fn spread(&self) {
         let (version, borne) = self.left().clone();
         let lacks = |shard: &&Arc<Shard>| shard.is_admitted() && !borne.contains(&shard.slot());
-        let mut asked = JoinSet::new();
-        if !borne.is_empty() {
-            self.shards
-                .iter()
-                .filter(lacks)
-                .for_each(|shard| self.ask(&mut asked, Arc::clone(shard), version));
+        if version > 0 {
+            self.leave_in_time(version, self.shards.iter().filter(lacks)).await;
         }
+    }
+
+    /// Leaves `version` at home and on every shard at hand, whatever they bear: whoever counts by a copy of this ledger, or by the
+    /// one that this is a copy of, finds it there. Those that are slow, or not admitted any more, bear it at a later
+    /// [`spread`](Self::spread).
+    ///
+    /// # Errors
+    ///
+    /// `LedgerBehind` where home finds that it was copied.
+    pub(crate) async fn claim(&self, version: u64) -> Result<(), SourceError> {
+        *self.left() = (version, BTreeSet::new());
+        self.at_home(version).await?;
+        self.leave_in_time(version, self.shards.iter()).await;
+        Ok(())
+    }
+
+    async fn leave_in_time(&self, version: u64, shards: impl Iterator<Item = &Arc<Shard>>) {
+        let mut asked = JoinSet::new();
+        shards.for_each(|shard| self.ask(&mut asked, Arc::clone(shard), version));
         let answers = async {
             while let Some(answer) = asked.join_next().await {
                 let Ok((slot, true)) = answer else { continue };
@@ -172,6 +197,33 @@ impl Marks {
         // Out of time is no fault: they are asked again, or late ones have told by then.
         let _in_time = timeout(SLOW_BEARER, answers).await;
         asked.detach_all();
+    }
+
+    /// Reads what one shard bears, of those that answer, each in its turn; or what all do. [`met`](Self::met) has it then. One
+    /// that is slow is not waited for.
+    pub(crate) async fn look(&self, all: bool) {
+        let is_silent = |slot| locked(&self.shunned).get(&slot).is_some_and(|it| it.silent);
+        let mut at_hand: Vec<&Arc<Shard>> = self.shards.iter().filter(|shard| shard.is_admitted()).collect();
+        if !all {
+            at_hand.retain(|shard| !is_silent(shard.slot()));
+            let turn = self.turn.fetch_add(1, Ordering::Relaxed) % at_hand.len().max(1);
+            at_hand.rotate_left(turn);
+            at_hand.truncate(1);
+        }
+        let (mut asked, mut awaited) = (JoinSet::new(), BTreeSet::new());
+        for shard in at_hand {
+            awaited.insert(shard.slot());
+            self.ask(&mut asked, Arc::clone(shard), 0);
+        }
+        let answers = async {
+            while let Some(answer) = asked.join_next().await {
+                let Ok((slot, _)) = answer else { continue };
+                awaited.remove(&slot);
+            }
+        };
+        let _in_time = timeout(SLOW_BEARER, answers).await;
+        asked.detach_all();
+        self.shun(&awaited, self.left().0);
     }
 
     /// Who may bear `version` for `slots`, in the order in which they are tried.
@@ -237,20 +289,28 @@ impl Marks {
 
     /// Asks one shard to bear a version, in a task that notes what became of it, waited for or not.
     fn ask(&self, asked: &mut JoinSet<(SlotIndex, bool)>, shard: Arc<Shard>, version: u64) {
-        let shunned = Arc::clone(&self.shunned);
+        let (shunned, met, at) =
+            (Arc::clone(&self.shunned), Arc::clone(&self.met), version.max(self.left().0));
         asked.spawn(async move {
-            let bearing = shard.bear(version);
+            let bearing = async {
+                if shard.is_admitted() {
+                    shard.bear(version).await
+                } else {
+                    shard.bear_stamped(version).await
+                }
+            };
             tokio::pin!(bearing);
             let (answer, is_slow) = match timeout(SLOW_BEARER, &mut bearing).await {
                 Ok(answer) => (answer, false),
                 Err(_) => (bearing.await, true),
             };
             let (slot, bears) = (shard.slot(), answer.is_ok());
+            met.fetch_max(answer.unwrap_or(0), Ordering::Relaxed);
             let mut list = locked(&shunned);
             if bears && !is_slow {
                 list.remove(&slot);
             } else {
-                list.insert(slot, Shunned { at: version, silent: !bears });
+                list.insert(slot, Shunned { at, silent: !bears });
             }
             (slot, bears)
         });
@@ -272,7 +332,9 @@ impl Marks {
         let mut highest = home.version;
         let own = self.shards.iter().filter(|shard| !shard.is_foreign());
         for asked in own.map(|shard| tokio::spawn(read_one(Arc::clone(shard)))).collect::<Vec<_>>() {
-            highest = highest.max(asked.await.unwrap_or(0));
+            let held = asked.await.unwrap_or(0);
+            self.met.fetch_max(held, Ordering::Relaxed);
+            highest = highest.max(held);
         }
         Ok((highest, home))
     }

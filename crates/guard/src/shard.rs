@@ -13,7 +13,10 @@ use sequent_core::{
     ledger::Ledger,
 };
 
-use crate::{limit::limited, stamps::misfit};
+use crate::{
+    limit::limited,
+    stamps::{displaced, misfit},
+};
 
 /// A shard as the guard knows it.
 pub(crate) struct Shard {
@@ -80,6 +83,11 @@ impl Shard {
         self.known().class.unwrap_or(DurabilityClass::Volatile)
     }
 
+    /// Whether it said that it forgets, when it was looked at last.
+    pub(crate) fn forgets(&self) -> bool {
+        self.known().class == Some(DurabilityClass::Volatile)
+    }
+
     /// What the ledger has on record, before the first admission.
     pub(crate) fn recall(&self, incarnation: Incarnation) {
         self.known().last = Some(incarnation);
@@ -105,6 +113,7 @@ impl Shard {
         }
         let inspection = self.store.inspect().await?;
         self.check(&inspection)?;
+        self.check_beside(&inspection).await?;
         let mark = self.store.mark(&inspection.incarnation, 0).await?;
         Ok((self.accept(&inspection, under).await?, Some(mark)))
     }
@@ -158,6 +167,20 @@ impl Shard {
         self.known().foreign = found.stamp.as_ref().is_some_and(|stamp| stamp.ledger != expected.ledger);
         let Some(context) = misfit(found, expected) else { return Ok(()) };
         Err(SourceError::new(ErrorKind::Refused, context))
+    }
+
+    /// Refuses a store that bears no stamp, in a database that holds another slot's: that one was put in this slot's place.
+    pub(crate) async fn check_beside(&self, found: &Inspection) -> Result<(), SourceError> {
+        if found.stamp.is_some() {
+            return Ok(());
+        }
+        let expected = &self.expected;
+        let others = self.store.beside(expected.layout.slots()).await?;
+        let is_ours = |stamp: &&Stamp| stamp.ledger == expected.ledger && stamp.epoch == expected.epoch;
+        match others.iter().find(is_ours) {
+            None => Ok(()),
+            Some(other) => Err(SourceError::new(ErrorKind::Refused, displaced(other.slot, expected.slot))),
+        }
     }
 
     /// Stamps the store if it bears no stamp, and records its incarnation.

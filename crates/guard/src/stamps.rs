@@ -55,6 +55,16 @@ pub(crate) fn another<'a>(found: impl Iterator<Item = &'a Inspection>, id: Ledge
     named.all(|ledger| ledger == expected).then_some(Trouble::Another { found: id, expected })
 }
 
+/// Why a store that keeps each slot under names of its own is not taken up empty where the slot `found` lies beside it.
+pub(crate) fn displaced(found: SlotIndex, expected: SlotIndex) -> String {
+    format!(
+        "the database holds the store of slot {found}, and nothing of slot {expected}: put each slot's own store back in its \
+         place; a store that is to serve slot {expected} from now on is moved by `sequent resize --leaving FILE`, FILE the \
+         configuration that names it in slot {found}; and a new slot {expected} is given a database of its own{}",
+        then(expected)
+    )
+}
+
 /// Processes that run have put the slot out, and leave it out until a person says that it is in order.
 fn then(slot: SlotIndex) -> String {
     format!("; then, for processes that run: `sequent rescue {slot} --why TEXT`")

@@ -100,6 +100,10 @@ impl Store for Timed {
         self.run("stamp", |store| Box::pin(async move { store.stamp(&under, expected.as_ref(), &new).await }))
     }
 
+    fn beside(&self, slots: SlotIndex) -> BoxFuture<'_, Result<Vec<Stamp>, SourceError>> {
+        self.run("look for other slots", move |store| Box::pin(async move { store.beside(slots).await }))
+    }
+
     fn mark<'a>(&'a self, under: &'a Incarnation, version: u64) -> BoxFuture<'a, Result<u64, SourceError>> {
         let under = under.clone();
         self.run("mark", move |store| Box::pin(async move { store.mark(&under, version).await }))

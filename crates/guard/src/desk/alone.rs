@@ -12,6 +12,7 @@ use sequent_core::{
 };
 
 use super::{Desk, Trouble};
+use crate::limit::patiently;
 
 /// How often a shard is looked at while dense numbers are given, which need no mark for seconds.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
@@ -28,11 +29,11 @@ impl Desk {
     /// yet, its version is left on every shard at hand.
     pub(crate) async fn lay_claim(&self, known: Option<&Incarnation>) -> Result<(), SourceError> {
         let Some(known) = known.filter(|_| self.rules.keep(Rule::Marks)) else { return Ok(()) };
-        let found = self.limited("inspect", self.ledger.inspect()).await;
-        let version = self.outcome(found)?.version;
-        if self.speaks_as(known) && version.saturating_sub(self.marks.met()) < FAR {
+        if self.speaks_as(known) && self.version().saturating_sub(self.marks.met()) < FAR {
             return Ok(());
         }
+        let found = patiently(self.config.attempt_timeout, "inspect", || self.ledger.inspect()).await;
+        let version = self.outcome(found)?.version;
         {
             let mut state = self.state();
             state.version = state.version.max(version);

@@ -29,7 +29,7 @@ mod renewal;
 mod settings;
 mod trouble;
 
-pub use trouble::{LAYOUT_CHANGED, Trouble, forgets, lossy};
+pub use trouble::{LAYOUT_CHANGED, Trouble, all_forget, forgets, lossy};
 
 /// Nonces that the ledger may hold: the one acknowledged last, and those of calls whose outcome is unknown since. Where
 /// there are more, the ones in the middle go: the ledger holds the first if it got none of the calls, one of the

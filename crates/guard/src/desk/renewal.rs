@@ -50,6 +50,7 @@ impl Desk {
             None => self.lay_out_again().await?,
             trouble => trouble,
         };
+        let trouble = trouble.or_else(|| self.forgets_with_all(&inspection));
         let verdict = match &trouble {
             None => Some(self.weigh_dense(&is, &known, held, &mut nonce).await?),
             Some(_) => None,

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use sequent_core::{DurabilityClass, ErrorKind, SourceError, ledger::LedgerInspection};
 
-use super::{Desk, lossy};
+use super::{Desk, Trouble, lossy};
 
 /// How old what is known of them may be while dense numbers are given: whoever changes them tells nobody.
 const LOOK_EVERY: Duration = Duration::from_secs(10);
@@ -22,6 +22,17 @@ impl Desk {
             return Ok(());
         }
         Err(SourceError::new(ErrorKind::LedgerBehind, lossy(&durability)))
+    }
+
+    /// Why a run of the ledger with these settings is not to be trusted: it forgets, and so does every shard, and nobody
+    /// allowed that. Of a shard that was not seen yet nobody knows.
+    pub(super) fn forgets_with_all(&self, found: &LedgerInspection) -> Option<Trouble> {
+        let durability = &found.durability;
+        let is_well = self.config.volatile_alone || durability.class != DurabilityClass::Volatile;
+        if is_well || !self.shards.iter().all(|shard| shard.forgets()) {
+            return None;
+        }
+        Some(Trouble::Forgets { durability: durability.clone() })
     }
 
     /// Looks at them, where [`LOOK_EVERY`] has passed.

@@ -22,6 +22,15 @@ pub fn lossy(durability: &Durability) -> String {
     )
 }
 
+/// Why a volatile ledger with these settings is not trusted where every shard is volatile, and what to do.
+pub fn all_forget(durability: &Durability) -> String {
+    format!(
+        "{}, and so is every shard: nothing would tell which numbers were given; ring.allow_volatile = true is demanded for \
+         what is lost with its process",
+        forgets(durability)
+    )
+}
+
 /// Why nothing may be opened or raised until an operator has named the loss.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Trouble {
@@ -53,6 +62,11 @@ pub enum Trouble {
     },
     /// Ledger and all shards changed incarnation at once, or the data directory says so: it was copied or restored.
     Moved,
+    /// The ledger keeps nothing that it acknowledges, as it says since it was restarted, and nor does any shard.
+    Forgets {
+        /// What it said of its settings.
+        durability: Durability,
+    },
     /// Another ledger speaks where this cluster's did.
     Another {
         /// Who speaks.
@@ -74,7 +88,8 @@ impl Trouble {
             Self::Behind { version, mark } => format!(
                 "the ledger is at version {version}, but a mark says that it was at {mark}: it went back (an old copy?); \
                  bring the newest ledger back, or say how much was lost: `sequent recover --bump N` (its help \
-                 says what N must be)"
+                 says what N must be); or a copy of it is at work over the same shards: first stop the servers of all \
+                 but one of the two"
             ),
             Self::BehindAtEnd { epoch, version, mark } => format!(
                 "the layout of epoch {epoch} ended when the ledger was at version {version}, but a mark says that it had been at \
@@ -103,6 +118,7 @@ impl Trouble {
                      `sequent recover --bump N`, N at least the highest raw id that any one counter has reached"
                 )
             }
+            Self::Forgets { durability } => all_forget(durability),
             Self::Relaid { reason } => reason.clone(),
         };
         SourceError::new(ErrorKind::LedgerBehind, context)

@@ -1,6 +1,6 @@
 //! Opening a cluster beside many others who open it, too: what they keep locked is asked for again, not for ever.
 
-use sequent_core::ErrorKind;
+use sequent_core::{ErrorKind, Stamp, Store};
 
 use crate::harness::{Server, Setup, World};
 
@@ -34,4 +34,43 @@ async fn a_ledger_that_stays_busy_ends_the_opening() {
         assert_eq!(error.map(|error| error.kind()), Some(ErrorKind::NoWitness), "{verb}");
         assert_eq!(wires.ledger.calls(verb), TRIES, "{verb}: as often, and no oftener");
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_store_that_was_put_into_another_slots_place_is_not_taken_for_a_new_one() {
+    let world = World::new(2);
+    world.open("before").await.take(0, 5).await.unwrap();
+    let stamp = world.stores[0].inspect().await.unwrap().stamp.unwrap();
+    for (beside, refused) in [
+        (stamp.clone(), true),
+        // What a layout before left there, and another ledger's: nothing that counts.
+        (Stamp { epoch: 0, ..stamp.clone() }, false),
+        (Stamp { ledger: "ab".parse().unwrap(), ..stamp }, false),
+    ] {
+        world.stores[1].empty();
+        let wires = world.wires();
+        wires.stores[1].puts_beside(beside);
+        let server = Server::open(&world, "server", Setup::default(), wires).await.unwrap();
+        let Some((slot, error)) = server.outside.first().filter(|_| refused) else {
+            assert!(!refused && server.outside.is_empty(), "{:?}", server.outside);
+            continue;
+        };
+        assert_eq!((*slot, error.kind()), (1, ErrorKind::Refused));
+        let text = error.to_string();
+        assert!(text.contains("holds the store of slot 0, and nothing of slot 1"), "{text}");
+        assert!(text.contains("sequent resize --leaving"), "{text}");
+        assert_eq!(world.stores[1].inspect().await.unwrap().stamp, None, "nothing was written");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn nor_while_servers_run() {
+    let world = World::new(2);
+    let server = world.open("server").await;
+    server.take(1, 5).await.unwrap();
+    let stamp = world.stores[0].inspect().await.unwrap().stamp.unwrap();
+    server.wires.stores[1].puts_beside(stamp);
+    world.stores[1].empty();
+    let error = server.take(1, 5).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Refused, "{error}");
 }

@@ -50,6 +50,10 @@ impl Store for Metered {
         self.store.stamp(under, expected, new)
     }
 
+    fn beside(&self, slots: SlotIndex) -> BoxFuture<'_, Result<Vec<Stamp>, SourceError>> {
+        self.store.beside(slots)
+    }
+
     fn mark<'a>(&'a self, under: &'a Incarnation, version: u64) -> BoxFuture<'a, Result<u64, SourceError>> {
         self.store.mark(under, version)
     }

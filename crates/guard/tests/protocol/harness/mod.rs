@@ -13,8 +13,8 @@ use std::sync::{
 pub(crate) use sequent_backend::memory::{Book, MemoryStore};
 use sequent_backend::memory::{CellState, MemoryLedger};
 use sequent_core::{
-    BoxFuture, Clock, DurabilityClass, Era, ErrorKind, Incarnation, Key, Layout, Mark, MarkPlace, Rules, SlotIndex,
-    SourceError, Store,
+    BoxFuture, Clock, DurabilityClass, Era, ErrorKind, Incarnation, Key, Layout, Mark, MarkPlace, Rules,
+    SlotIndex, SourceError, Store,
     ledger::{Counter, Loss, PastLife, Row},
 };
 use sequent_testkit::{PausedClock, SeededEntropy};

@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use sequent_core::{ErrorKind, SourceError};
+use sequent_core::{ErrorKind, SourceError, Stamp};
 use tokio::sync::Semaphore;
 
 /// A wire that does what the test says.
@@ -21,6 +21,7 @@ struct State {
     held: BTreeMap<&'static str, VecDeque<(When, Gate)>>,
     busy: BTreeMap<&'static str, usize>,
     each: Duration,
+    beside: Vec<Stamp>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -76,6 +77,16 @@ impl Wire {
     /// So many calls are answered, later ones fail at once.
     pub(crate) fn mend_for(&self, calls: usize) {
         self.state().mode = Mode::FineFor(calls);
+    }
+
+    /// In the store's database lies another slot's store, which bears this stamp.
+    pub(crate) fn puts_beside(&self, stamp: Stamp) {
+        self.state().beside.push(stamp);
+    }
+
+    /// The stamps of the other slots in the store's database.
+    pub(crate) fn beside(&self) -> Vec<Stamp> {
+        self.state().beside.clone()
     }
 
     /// Every call fails at once.

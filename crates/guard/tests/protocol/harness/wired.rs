@@ -37,6 +37,10 @@ impl Store for Wired<MemoryStore> {
         Box::pin(self.wire.carry("stamp", self.inner.stamp(under, expected, new)))
     }
 
+    fn beside(&self, _slots: SlotIndex) -> Answered<'_, Vec<Stamp>> {
+        Box::pin(self.wire.carry("beside", std::future::ready(Ok(self.wire.beside()))))
+    }
+
     fn mark<'a>(&'a self, under: &'a Incarnation, version: u64) -> Answered<'a, u64> {
         Box::pin(self.wire.carry("mark", self.inner.mark(under, version)))
     }
