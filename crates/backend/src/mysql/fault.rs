@@ -105,8 +105,8 @@ impl From<Error> for Fault {
     fn from(error: Error) -> Self {
         match error {
             Error::Server(said) => {
-                let cause =
-                    Cause(format!("{} ({}): {}{}", said.code, said.state, said.message, hint(said.code)));
+                let hint = hint(said.code, &said.message);
+                let cause = Cause(format!("{} ({}): {}{hint}", said.code, said.state, said.message));
                 match said.code {
                     ER_DEADLOCK | ER_CHECKREAD => Self::Busy(cause),
                     // A second has passed already: whoever holds the lock is not about to let go.
@@ -163,15 +163,22 @@ fn meaning(code: u16) -> ErrorKind {
     }
 }
 
-fn hint(code: u16) -> &'static str {
+fn hint(code: u16, message: &str) -> String {
     match code {
-        1044 | 1142 | 1143 | 1227 => ": the grants that are needed stand in the README",
-        1045 => ": is it the right user in the url, and the right password?",
-        1049 => ": create the database, or name another one",
-        ER_NO_SUCH_TABLE => ": the schema is missing; let it be made with `create`",
-        _ => "",
+        1044 | 1045 if message.contains("user ''@") => {
+            format!(": the server took it for an anonymous user of its own; {ANONYMOUS}")
+        }
+        1044 | 1142 | 1143 | 1227 => ": the grants that are needed stand in the README".to_owned(),
+        1045 => format!(": is it the right user in the url, and the right password? if so, {ANONYMOUS}"),
+        1049 => ": create the database, or name another one".to_owned(),
+        ER_NO_SUCH_TABLE => ": the schema is missing; let it be made with `create`".to_owned(),
+        _ => String::new(),
     }
 }
+
+/// A server compares the rows of exact hosts first, whatever their user: what it says then names the user that was asked for.
+const ANONYMOUS: &str = "look for anonymous users (SELECT host FROM mysql.user WHERE user = ''), which a fresh server may have: \
+    on those hosts they come before 'user'@'%'; DROP USER ''@'localhost', or create the user for that host, too";
 
 #[cfg(test)]
 mod tests {
@@ -180,6 +187,20 @@ mod tests {
     fn said(code: u16) -> Fault {
         let (message, state) = ("said".to_owned(), "HY000".to_owned());
         Fault::from(Error::Server(mysql_async::ServerError { code, message, state }))
+    }
+
+    #[test]
+    fn an_anonymous_user_that_comes_first_is_spoken_of() {
+        for (code, message, part) in [
+            (1045, "Access denied for user 's'@'localhost' (using password: YES)", "if so, look for anonymous users"),
+            (1044, "Access denied for user ''@'localhost' to database 'x'", "took it for an anonymous user of its own"),
+            (1044, "Access denied for user 's'@'%' to database 'x'", "the grants that are needed"),
+        ] {
+            let (message, state) = (message.to_owned(), "28000".to_owned());
+            let fault = Fault::from(Error::Server(mysql_async::ServerError { code, message, state }));
+            let text = fault.into_error("inspect").to_string();
+            assert!(text.contains(part), "{text}");
+        }
     }
 
     #[test]

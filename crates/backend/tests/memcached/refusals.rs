@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use sequent_backend::memcached::{MemcachedOptions, MemcachedStore};
-use sequent_core::{DurabilityClass, ErrorKind, Store};
+use sequent_backend::memcached::{MemcachedOptions, MemcachedStore, Owner};
+use sequent_core::{DurabilityClass, ErrorKind, Layout, SlotIndex, Stamp, Store};
 use sequent_testkit::servers::{Memcached, Redis};
 
 use crate::support::{Counting, PASSWORD, failed, options, owner, store};
@@ -59,4 +59,27 @@ async fn nobody_there_is_unavailable_within_the_limit() {
     failed(store.inspect().await, ErrorKind::Unavailable, &["50 ms"]);
     drop(silent);
     failed(store.inspect().await, ErrorKind::Unavailable, &["refused"]);
+}
+
+/// A stamp of the owner's cluster.
+fn stamp(slot: SlotIndex) -> Stamp {
+    let (ledger, layout) = ("ab".parse().unwrap(), Layout::new(2, 0).unwrap());
+    Stamp { ledger, cluster: owner().cluster, layout, slot, epoch: 1 }
+}
+
+#[tokio::test]
+async fn the_stamps_of_other_slots_in_its_place_are_seen() {
+    let server = Memcached::start().await;
+    let of = |cluster: &str, slot| {
+        MemcachedStore::new(options(&server.url()), Owner { cluster: cluster.parse().unwrap(), slot })
+    };
+    for (cluster, slot) in [("shop-eu", 3), ("shop-eu", 0), ("other", 2)] {
+        let store = of(cluster, slot);
+        let under = store.inspect().await.unwrap().incarnation;
+        store.stamp(&under, None, &stamp(slot)).await.unwrap();
+    }
+    let here = of("shop-eu", 1);
+    assert_eq!(here.beside(4).await.unwrap(), [stamp(0), stamp(3)]);
+    assert_eq!(here.beside(2).await.unwrap(), [stamp(0)], "no slots beyond the ring");
+    assert_eq!(of("shop-eu", 0).beside(4).await.unwrap(), [stamp(3)], "its own is its own");
 }

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use sequent_backend::redis::{Password, RedisOptions, RedisStore};
-use sequent_core::{DurabilityClass, ErrorKind, Store};
+use sequent_backend::redis::{Owner, Password, RedisOptions, RedisStore};
+use sequent_core::{DurabilityClass, ErrorKind, Layout, SlotIndex, Stamp, Store};
 use sequent_testkit::servers::{Port, Redis};
 
 use crate::support::{
@@ -142,4 +142,27 @@ async fn owners_and_databases_share_nothing() {
     other.slot = 11;
     let slot = Counting::begin(RedisStore::new(options(&site.url()), other), 900).await;
     assert_eq!((slot.take(1).await.unwrap().first(), here.take(1).await.unwrap().first()), (901, 2));
+}
+
+/// A stamp of the owner's cluster.
+fn stamp(slot: SlotIndex) -> Stamp {
+    let (ledger, layout) = ("ab".parse().unwrap(), Layout::new(2, 0).unwrap());
+    Stamp { ledger, cluster: owner().cluster, layout, slot, epoch: 1 }
+}
+
+#[tokio::test]
+async fn the_stamps_of_other_slots_in_its_place_are_seen() {
+    let site = Site::new().await;
+    let of = |cluster: &str, slot| {
+        RedisStore::new(options(&site.url()), Owner { cluster: cluster.parse().unwrap(), slot })
+    };
+    for (cluster, slot) in [("shop-eu", 3), ("shop-eu", 0)] {
+        let store = of(cluster, slot);
+        let under = store.inspect().await.unwrap().incarnation;
+        store.stamp(&under, None, &stamp(slot)).await.unwrap();
+    }
+    let here = of("shop-eu", 1);
+    assert_eq!(here.beside(4).await.unwrap(), [stamp(0), stamp(3)]);
+    assert_eq!(here.beside(2).await.unwrap(), [stamp(0)], "no slots beyond the ring");
+    assert_eq!(of("shop-eu", 0).beside(4).await.unwrap(), [stamp(3)], "its own is its own");
 }

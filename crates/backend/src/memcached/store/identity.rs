@@ -3,7 +3,7 @@
 //! Items can't be listed, so the shard's own names one of the cells: where that one is gone, another is named at the next
 //! close that makes a cell.
 
-use sequent_core::{Block, ErrorKind, Incarnation, Inspection, SourceError, Stamp};
+use sequent_core::{Block, ErrorKind, Incarnation, Inspection, SlotIndex, SourceError, Stamp};
 
 use crate::{
     cas::ROUNDS_MAX,
@@ -12,7 +12,7 @@ use crate::{
         link::{About, Link},
         name::Name,
     },
-    wire::{Fault, Line, Work},
+    wire::{Fault, Line, Owner, Work},
 };
 
 pub(super) struct Inspect;
@@ -85,6 +85,29 @@ impl Work<Link> for Restamp<'_> {
             pause(link.entropy()).await;
         }
         Err(contended("stamp"))
+    }
+}
+
+/// The other slots' stamps.
+pub(super) struct Beside<'a> {
+    pub(super) owner: &'a Owner,
+    pub(super) slots: SlotIndex,
+}
+
+impl Work<Link> for Beside<'_> {
+    type Out = Vec<Stamp>;
+    const VERB: &'static str = "look for other slots on";
+
+    async fn run(&self, link: &mut Link) -> Result<Vec<Stamp>, Fault> {
+        let mut found = Vec::new();
+        for slot in (0..self.slots).filter(|slot| *slot != self.owner.slot) {
+            let name = Name::of_shard(&Owner { slot, ..self.owner.clone() });
+            let item = link.wire().get(&name).await?.map(|found| found.data);
+            // What can't be read as one is nobody's.
+            let item = ShardItem::of(item.as_deref()).unwrap_or_default();
+            found.extend(item.stamp.parse::<Stamp>().ok());
+        }
+        Ok(found)
     }
 }
 

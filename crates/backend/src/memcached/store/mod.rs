@@ -7,7 +7,8 @@ mod identity;
 use std::fmt;
 
 use sequent_core::{
-    Block, BoxFuture, Cell, ErrorKind, Examine, Incarnation, Inspection, Key, Life, SourceError, Stamp, Store,
+    Block, BoxFuture, Cell, ErrorKind, Examine, Incarnation, Inspection, Key, Life, SlotIndex, SourceError,
+    Stamp, Store,
 };
 
 use super::{
@@ -16,7 +17,7 @@ use super::{
 };
 use crate::wire::{Limits, Owner, Pool};
 use cells::{Close, Install, Lift, Take};
-use identity::{Inspect, Mark, Restamp};
+use identity::{Beside, Inspect, Mark, Restamp};
 
 /// A store on a memcached server, of kind `memcached`. Handles of one owner, in this process or another, count together.
 ///
@@ -87,6 +88,10 @@ impl Store for MemcachedStore {
         new: &'a Stamp,
     ) -> BoxFuture<'a, Result<(), SourceError>> {
         Box::pin(self.pool.perform(Restamp { under, expected, new }))
+    }
+
+    fn beside(&self, slots: SlotIndex) -> BoxFuture<'_, Result<Vec<Stamp>, SourceError>> {
+        Box::pin(self.pool.perform(Beside { owner: self.owner(), slots }))
     }
 
     fn mark<'a>(&'a self, under: &'a Incarnation, version: u64) -> BoxFuture<'a, Result<u64, SourceError>> {

@@ -1,9 +1,9 @@
 //! What a store says of itself, its stamp and its mark.
 
 use redis::cmd;
-use sequent_core::{Block, ErrorKind, Incarnation, Inspection, SourceError, Stamp};
+use sequent_core::{Block, ErrorKind, Incarnation, Inspection, SlotIndex, SourceError, Stamp};
 
-use super::cell_name;
+use super::{cell_name, shard_name};
 use crate::{
     redis::{
         link::{Answer, Link},
@@ -16,6 +16,9 @@ use crate::{
 /// a cell, or the end.
 const SCAN_COUNT: u32 = 1000;
 const SCANS_MAX: usize = 32;
+
+/// Slots whose stamps are asked for in one round trip.
+const SLOTS_AT_ONCE: usize = 256;
 
 pub(super) struct Inspect<'a> {
     pub(super) owner: &'a Owner,
@@ -99,6 +102,33 @@ impl Work<Link> for Restamp<'_> {
                 Err(Fault::answer(ErrorKind::Refused, context))
             }
         }
+    }
+}
+
+/// The other slots' stamps.
+pub(super) struct Beside<'a> {
+    pub(super) owner: &'a Owner,
+    pub(super) slots: SlotIndex,
+}
+
+impl Work<Link> for Beside<'_> {
+    type Out = Vec<Stamp>;
+    const VERB: &'static str = "look for other slots in";
+
+    async fn run(&self, link: &mut Link) -> Result<Vec<Stamp>, Fault> {
+        let others: Vec<SlotIndex> = (0..self.slots).filter(|slot| *slot != self.owner.slot).collect();
+        let mut found = Vec::new();
+        for some in others.chunks(SLOTS_AT_ONCE) {
+            let mut looks = redis::pipe();
+            for slot in some {
+                let owner = Owner { slot: *slot, ..self.owner.clone() };
+                looks.cmd("HGET").arg(shard_name(&owner)).arg("stamp");
+            }
+            let stamps: Vec<Option<String>> = link.ask_all(&looks).await?;
+            // What can't be read as one is nobody's.
+            found.extend(stamps.into_iter().flatten().filter_map(|stamp| stamp.parse::<Stamp>().ok()));
+        }
+        Ok(found)
     }
 }
 

@@ -7,7 +7,8 @@ mod identity;
 use std::fmt;
 
 use sequent_core::{
-    Block, BoxFuture, Cell, ErrorKind, Examine, Incarnation, Inspection, Key, Life, SourceError, Stamp, Store,
+    Block, BoxFuture, Cell, ErrorKind, Examine, Incarnation, Inspection, Key, Life, SlotIndex, SourceError,
+    Stamp, Store,
 };
 
 use super::{
@@ -16,7 +17,7 @@ use super::{
 };
 use crate::wire::{Limits, Owner, Pool};
 use cells::{Close, Install, Lift, Remove, Take};
-use identity::{Inspect, Mark, Restamp};
+use identity::{Beside, Inspect, Mark, Restamp};
 
 /// A store in one database of a Redis or Valkey server, of kind `redis`. Handles of one owner, in this process or
 /// another, count together.
@@ -90,6 +91,10 @@ impl Store for RedisStore {
         new: &'a Stamp,
     ) -> BoxFuture<'a, Result<(), SourceError>> {
         Box::pin(self.pool.perform(Restamp { under, expected, new }))
+    }
+
+    fn beside(&self, slots: SlotIndex) -> BoxFuture<'_, Result<Vec<Stamp>, SourceError>> {
+        Box::pin(self.pool.perform(Beside { owner: self.owner(), slots }))
     }
 
     fn mark<'a>(&'a self, under: &'a Incarnation, version: u64) -> BoxFuture<'a, Result<u64, SourceError>> {
