@@ -154,14 +154,13 @@ impl Engine {
         Err(EngineError::new(Reason::LedgerUnavailable, text))
     }
 
+    /// What a dense counter has given: an ask for nothing is told, however many keys the sequence has.
     async fn dense_at(&self, aimed: &Aimed<'_>) -> Result<u64, EngineError> {
-        let ground = &self.0.desk.0;
-        let read = || {
-            let rows = ground.ledger.dense(Some(aimed.name.as_str()), crate::report::COUNTERS_SHOWN_MAX);
-            within(ground.limit, "read the dense counters", rows)
-        };
-        let rows = patiently(read).await.map_err(|error| of_ledger(&error))?;
-        Ok(rows.into_iter().find(|row| row.key == aimed.key).map_or(0, |row| row.value))
+        let ask = DenseAsk { key: aimed.key.clone(), count: 0, limit: aimed.span.capacity(), above: 0 };
+        let told = self.0.keeper.count(ask).await;
+        match told.map_err(|error| EngineError::of_source(aimed.name, error))? {
+            DenseTaken::Last(at) | DenseTaken::Spent { at } | DenseTaken::Behind { at } => Ok(at),
+        }
     }
 
     /// Every server hears of it with the definitions; this one at once.
