@@ -3,7 +3,7 @@
 //! Such numbers are in the ledger alone. While they are given, its version goes up every ten seconds and is marked, as for
 //! a raise, before they leave; so a ledger that is restored from a copy older than that gives none before `recover`.
 //! One that may lose what it acknowledged gives them where somebody allowed it by name, and each is marked. What marks can't tell,
-//! whoever gave the numbers remembers (`given.rs`).
+//! whoever gave the numbers remembers (`given.rs`), and says so before others count in a new run of the ledger (`desk/doubt.rs`).
 
 use std::{
     collections::BTreeSet,

@@ -1,7 +1,8 @@
 //! What this process has given of dense counters: a ledger that knows of less went back, whatever marks say.
 //!
 //! Marks tell of a ledger as old as ten seconds; whoever has given the numbers since remembers them. Each ask demands a counter
-//! at or above that, in the statement that counts, so that what is behind gives nothing, and no number of it is used up.
+//! at or above that, in the statement that counts, so that what is behind gives nothing, and no number of it is used up. Where the
+//! ledger speaks as another run, those given since the last mark are compared before anybody counts (`desk/doubt.rs`).
 
 use std::{
     collections::{BTreeMap, BTreeSet},
