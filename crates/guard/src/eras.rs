@@ -5,8 +5,8 @@
 use std::time::Duration;
 
 use sequent_core::{
-    Mark, SourceError,
-    ledger::{Advanced, LayoutChange, Ledger},
+    ErrorKind, Mark, SourceError,
+    ledger::{Advanced, LayoutChange, LayoutPage, Ledger},
 };
 
 use crate::{Trouble, limit::patiently};
@@ -55,8 +55,41 @@ pub(crate) async fn note_end(
 pub(crate) async fn note_loss(ledger: &dyn Ledger, limit: Duration) -> Result<(), SourceError> {
     let Some(page) = patiently(limit, "read of the layout", || ledger.page()).await? else { return Ok(()) };
     if page.epoch > 1 {
-        let named = Advanced::loss_named(page.epoch);
-        patiently(limit, "note of a named loss", || ledger.advance(&named)).await?;
+        let version = patiently(limit, "inspect", || ledger.inspect()).await?.version;
+        for named in [Advanced::loss_named(page.epoch), Advanced::loss_named_at(version)] {
+            patiently(limit, "note of a named loss", || ledger.advance(&named)).await?;
+        }
     }
     Ok(())
+}
+
+/// Why a resize goes no further: a loss was named while it wrote rows, and those may not have it in them. That is noted, so that
+/// the next run stops too.
+pub(crate) async fn loss_dropped(ledger: &dyn Ledger, version: u64, limit: Duration) -> SourceError {
+    let dropped = Advanced::loss_dropped(version);
+    match patiently(limit, "note of a dropped loss", || ledger.advance(&dropped)).await {
+        Ok(_) => name_it_again(),
+        Err(error) => name_it_again().because(error),
+    }
+}
+
+/// Refuses to go on with a resize that has dropped a loss, until it is named once more.
+pub(crate) async fn no_loss_dropped(
+    ledger: &dyn Ledger,
+    page: &LayoutPage,
+    limit: Duration,
+) -> Result<(), SourceError> {
+    if !page.is_fenced {
+        return Ok(());
+    }
+    let [dropped, named] = [Advanced::loss_dropped(0), Advanced::loss_named_at(0)];
+    let dropped = patiently(limit, "read of a dropped loss", || ledger.fence(&dropped)).await?;
+    let named = patiently(limit, "read of a named loss", || ledger.fence(&named)).await?;
+    if named < dropped { Err(name_it_again()) } else { Ok(()) }
+}
+
+fn name_it_again() -> SourceError {
+    let context = "a loss was named while the counters of the next layout were written, and some of them may begin without it: name \
+         it once more, `sequent recover --bump N`, and then finish the resize, `sequent resize --go`";
+    SourceError::new(ErrorKind::Refused, context)
 }

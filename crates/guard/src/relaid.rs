@@ -23,6 +23,7 @@ use tokio::{task::JoinSet, time::timeout};
 use crate::{
     COUNTERS_MAX, leap,
     limit::{limited, patiently},
+    pages::all_rows,
     recover,
     resize::Rebasing,
 };
@@ -71,7 +72,7 @@ impl CatchUp<'_> {
         let page = page.ok_or_else(|| refused("the ledger has no layout".to_owned()))?;
         let change = self.change(&page)?;
         let seen = self.look(&change).await?;
-        let rows = self.rows().await?;
+        let rows = self.rows(&change).await?;
         let places = self.close(&change, &seen, &rows).await?;
         let page = self.fence(page).await?;
         let loss = Loss::Bump(self.loss(&change));
@@ -121,8 +122,9 @@ impl CatchUp<'_> {
         Ok(seen)
     }
 
-    async fn rows(&self) -> Result<BTreeMap<Key, Vec<(SlotIndex, Row)>>, SourceError> {
-        let rows = patiently(self.limit, "read of the rows", || self.ledger.list(None, COUNTERS_MAX)).await?;
+    async fn rows(&self, change: &LayoutChange) -> Result<BTreeMap<Key, Vec<(SlotIndex, Row)>>, SourceError> {
+        let slots = change.from.layout.slots().max(change.next.layout.slots());
+        let rows = all_rows(self.ledger, slots, COUNTERS_MAX, self.limit).await?;
         if rows.len() == COUNTERS_MAX {
             return Err(refused(format!(
                 "there are {COUNTERS_MAX} counters or more: this version can't read so many"
@@ -235,14 +237,15 @@ impl CatchUp<'_> {
         places: &Places,
     ) -> Result<(), SourceError> {
         let next = change.next.layout;
-        let rebased = self.rows().await?.into_iter().map(|(key, rows)| {
+        let begun = patiently(self.limit, "inspect", || self.ledger.inspect()).await?.version;
+        let rebased = self.rows(change).await?.into_iter().map(|(key, rows)| {
             let told = places.get(&key).copied();
             let last = rows.iter().filter_map(|(slot, row)| last_of(change, *slot, row)).chain(told).max();
             let base = |slot| (slot, last.map_or(0, |last| next.raw_behind(last, slot)));
             Rebased { key, bases: (0..next.slots()).map(base).collect() }
         });
         let rebased: Vec<Rebased> = rebased.collect();
-        let mut rebasing = Rebasing::new(self.ledger, page, rebased.len(), self.limit);
+        let mut rebasing = Rebasing::new(self.ledger, page, (rebased.len(), begun), self.limit);
         rebasing.write(&rebased, &|_| {}).await?;
         Ok(())
     }

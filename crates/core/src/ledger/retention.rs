@@ -64,6 +64,16 @@ impl Advanced {
         Self { key: Key::from_stored(&format!("{FENCE}named")), to: epoch }
     }
 
+    /// The note of the version that the ledger had when a loss was named last, amid a resize or after one.
+    pub fn loss_named_at(version: u64) -> Self {
+        Self { key: Key::from_stored(&format!("{FENCE}namedat")), to: version }
+    }
+
+    /// The note of the version at which a resize found that it had written rows without a loss that was named meanwhile.
+    pub fn loss_dropped(version: u64) -> Self {
+        Self { key: Key::from_stored(&format!("{FENCE}dropped")), to: version }
+    }
+
     /// Whether it is a fence, or another of the notes here, and no counter's.
     pub fn is_fence(&self) -> bool {
         self.key.as_str()[self.key.sequence().len()..].starts_with(FENCE)

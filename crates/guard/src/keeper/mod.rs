@@ -198,12 +198,15 @@ impl Keeper {
     /// What the guard knows, for people.
     pub fn status(&self) -> KeeperStatus {
         let desk = &self.shared.desk;
-        let away_since = desk.away_since();
+        let trouble = desk.trouble();
+        // A ledger that says which layout it has is not away: this server is the one that is out of it.
+        let is_relaid = matches!(trouble, Some(Trouble::Relaid { .. } | Trouble::Outrun { .. }));
+        let away_since = desk.away_since().filter(|_| !is_relaid);
         KeeperStatus {
             ledger: desk.incarnation(),
             version: desk.version(),
             away: away_since.map(|since| self.shared.env.clock.now().saturating_duration_since(since)),
-            trouble: desk.trouble(),
+            trouble,
             unmarked: desk.marks.unmarked(),
             dense_behind: desk.given.behind(),
             stores: self

@@ -13,7 +13,7 @@ use sequent_core::{
 };
 
 use super::{COUNTERS_MAX, KeyPlan, Plan, Resize};
-use crate::{Trouble, admission::Move, eras::other_era, limit::patiently};
+use crate::{Trouble, admission::Move, eras, limit::patiently, pages::all_rows};
 
 /// The page and the stores as they were found.
 #[derive(Clone)]
@@ -95,6 +95,7 @@ impl Resize {
         distinct(&sight)?;
         self.no_copy(&sight, &inspection.incarnation).await?;
         self.compare_with_marks().await?;
+        eras::no_loss_dropped(&*self.ledger, &sight.page, self.limit).await?;
         Ok(sight)
     }
 
@@ -158,7 +159,7 @@ impl Resize {
             Some(home) => home.bear(0, None).await?,
             None => Mark::default(),
         };
-        if let Some(trouble) = other_era(&*self.ledger, home, self.limit).await? {
+        if let Some(trouble) = eras::other_era(&*self.ledger, home, self.limit).await? {
             return Err(trouble.error());
         }
         let mut mark = home.version;
@@ -174,7 +175,8 @@ impl Resize {
 
     pub(super) async fn plan_of(&self, sight: &Sight) -> Result<Plan, SourceError> {
         let change = change(&sight.page, self.next).ok_or_else(super::lost_its_plan)?;
-        let rows = patiently(self.limit, "read of the rows", || self.ledger.list(None, COUNTERS_MAX)).await?;
+        let slots = change.from.layout.slots().max(change.next.layout.slots());
+        let rows = all_rows(&*self.ledger, slots, COUNTERS_MAX, self.limit).await?;
         if rows.len() == COUNTERS_MAX {
             return Err(refused(format!(
                 "there are {COUNTERS_MAX} counters or more: this version can't change so many"

@@ -165,8 +165,10 @@ impl Resize {
         }
         tell(Progress::Fenced);
         let sight = Sight { page: page.clone(), ..sight };
+        // Before the rows are read: whoever names a loss after that moves it, and what they say does not have the loss in it.
+        let begun = patiently(self.limit, "inspect", || self.ledger.inspect()).await?.version;
         let plan = self.plan_of(&sight).await?;
-        self.rebase(&sight, &plan, tell).await?;
+        self.rebase(&sight, (&plan, begun), tell).await?;
         self.stamp(&sight, &plan.change).await?;
         let (page, version) = self.turn(&page, page.settled().ok_or_else(lost_its_plan)?).await?;
         self.mark(&sight, version).await?;
@@ -206,11 +208,11 @@ impl Resize {
     async fn rebase(
         &self,
         sight: &Sight,
-        plan: &Plan,
+        (plan, begun): (&Plan, u64),
         tell: &(dyn Fn(Progress) + Sync),
     ) -> Result<(), SourceError> {
         let slots = usize::from(self.next.slots());
-        let mut rebasing = Rebasing::new(&*self.ledger, &sight.page, plan.keys.len(), self.limit);
+        let mut rebasing = Rebasing::new(&*self.ledger, &sight.page, (plan.keys.len(), begun), self.limit);
         for keys in plan.keys.chunks((CELLS_MAX / slots).max(1)) {
             let mut rebased = Vec::with_capacity(keys.len());
             for (key, highest) in keys.iter().zip(self.close(sight, &plan.change, keys).await?) {

@@ -9,7 +9,10 @@ use sequent_core::{
 };
 
 use super::Progress;
-use crate::limit::{away, bearing};
+use crate::{
+    VERSION_LEAP, eras,
+    limit::{away, bearing},
+};
 
 /// Keys that one call rebases at most.
 const KEYS_MAX: usize = 32;
@@ -28,16 +31,24 @@ pub(crate) struct Rebasing<'a> {
     limit: Duration,
     /// So many keys at once: half as many after each call that was not answered in time.
     most: usize,
+    /// The ledger's version before the rows were read that the new ones are made of.
+    begun: u64,
     done: usize,
     of: usize,
 }
 
 impl<'a> Rebasing<'a> {
-    /// Of so many keys, while the page is this one; `limit` is an attempt's.
-    pub(crate) fn new(ledger: &'a dyn Ledger, page: &'a LayoutPage, of: usize, limit: Duration) -> Self {
+    /// Of so many keys, while the page is this one, from rows that were read when the ledger was at version `begun` or later;
+    /// `limit` is an attempt's.
+    pub(crate) fn new(
+        ledger: &'a dyn Ledger,
+        page: &'a LayoutPage,
+        (of, begun): (usize, u64),
+        limit: Duration,
+    ) -> Self {
         let slots = page.next.map_or(1, |next| usize::from(next.slots()));
         let most = KEYS_MAX.min((ROWS_MAX / slots).max(1));
-        Self { ledger, page, limit: limit.max(REBASE_LIMIT), most, done: 0, of }
+        Self { ledger, page, limit: limit.max(REBASE_LIMIT), most, begun, done: 0, of }
     }
 
     /// Writes the rows of these keys; returns the ledger's version, 0 where there are none. `tell` hears how far it is after
@@ -50,9 +61,14 @@ impl<'a> Rebasing<'a> {
         let (mut rest, mut version) = (keys, 0);
         while !rest.is_empty() {
             let (some, others) = rest.split_at(self.most.min(rest.len()));
+            self.no_loss_since().await?;
             let call = || self.ledger.rebase(self.page, some);
             match bearing(self.limit, "rebase of counters", call).await {
                 Ok(written) => {
+                    if self.is_beyond_a_loss(written) {
+                        // Between the look and the write: these keys' rows had the loss in them, and have it no more.
+                        return Err(eras::loss_dropped(self.ledger, written, self.limit).await);
+                    }
                     (rest, version) = (others, written);
                     self.done += some.len();
                 }
@@ -64,6 +80,20 @@ impl<'a> Rebasing<'a> {
             tell(Progress::Rebased { done: self.done, of: self.of });
         }
         Ok(version)
+    }
+
+    /// Refuses to write what was made of rows from before a loss that was named since.
+    async fn no_loss_since(&self) -> Result<(), SourceError> {
+        let version = bearing(self.limit, "inspect", || self.ledger.inspect()).await.map_err(away)?.version;
+        if !self.is_beyond_a_loss(version) {
+            return Ok(());
+        }
+        let context = format!("a loss was named meanwhile, and counts: {}", self.so_far());
+        Err(SourceError::new(ErrorKind::Refused, context))
+    }
+
+    fn is_beyond_a_loss(&self, version: u64) -> bool {
+        version.saturating_sub(self.begun) >= VERSION_LEAP
     }
 
     fn so_far(&self) -> String {

@@ -1,14 +1,16 @@
-//! Marks of a layout before the ledger's, or after it.
+//! Marks of a layout before the ledger's, or after it, and losses that are named amid a resize.
+
+use std::{sync::Arc, time::Duration};
 
 use sequent_core::{
-    Era, ErrorKind, Layout, MarkPlace as _, Rules,
+    Era, ErrorKind, Key, Layout, MarkPlace as _, Rules,
     ledger::{LayoutBook as _, Loss},
 };
 use sequent_guard::{Resize, Trouble};
 
 use crate::{
     harness::{Setup, World, key},
-    resize::Growth,
+    resize::{Growth, many_keys, slow},
 };
 
 /// A resize from a host without the servers' data directory, of stores and a ledger on servers.
@@ -154,4 +156,64 @@ async fn every_mark_at_home_bears_the_layout_that_it_was_left_under() {
     resize.run(&|_| {}).await.unwrap();
     let era = growth.after.home.bear(0, None).await.unwrap().era;
     assert_eq!(era, Some(Era { epoch: 2, layout: Layout::new(1, 0).unwrap() }));
+}
+
+/// Somebody names a loss while a slow ledger takes the rows of the next layout: what was read before does not have it.
+async fn named_amid_a_resize(keys: usize, after: Duration) {
+    let growth = Growth::of(Rules::ALL);
+    many_keys(&growth, keys).await;
+    let (_wires, ledger) = slow(&growth, Duration::from_millis(10));
+    let resize = growth.resize_through(Arc::clone(&ledger));
+    let (done, ()) = tokio::join!(resize.run(&|_| {}), async {
+        while !growth.before.ledger.page().await.unwrap().unwrap().is_fenced {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        tokio::time::sleep(after).await;
+        growth.before.recover(Loss::Bump(5000)).await;
+    });
+    let error = done.err().map(|error| error.to_string()).unwrap_or_default();
+    if error.contains("name it once more") {
+        for _ in 0..2 {
+            let error =
+                growth.resize_through(Arc::clone(&ledger)).run(&|_| {}).await.unwrap_err().to_string();
+            assert!(error.contains("name it once more"), "until it is: {error}");
+        }
+        growth.before.recover(Loss::Bump(5000)).await;
+    } else {
+        assert!(error.is_empty() || error.contains("a loss was named meanwhile"), "{error}");
+    }
+    growth.resize_through(ledger).run(&|_| {}).await.unwrap();
+    let new = growth.after.open("new").await;
+    for at in 0..keys {
+        let key = Key::from_stored(&format!("key-{at}"));
+        for slot in [0, 1] {
+            // A raw id of the ring of one is half of one of the ring of two.
+            assert!(new.take_of(&key, slot, 1).await.unwrap()[0] >= 2500, "{key} without the loss");
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_loss_that_is_named_while_a_resize_runs_is_not_dropped() {
+    for after_ms in [0, 5, 200, 400, 900] {
+        named_amid_a_resize(100, Duration::from_millis(after_ms)).await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn very_many_rows_are_read_a_page_at_a_time() {
+    let growth = Growth::of(Rules::ALL);
+    let old = growth.before.open("old").await;
+    let keys: Vec<Key> = (0..5000).map(|at| Key::from_stored(&format!("key-{at}"))).collect();
+    let mut takes = tokio::task::JoinSet::new();
+    for key in keys {
+        let old = Arc::clone(&old);
+        takes.spawn(async move { old.take_of(&key, 0, 1).await.unwrap() });
+    }
+    assert_eq!(takes.join_all().await.len(), 5000);
+    old.stop().await;
+    let (wires, ledger) = slow(&growth, Duration::ZERO);
+    let resize = growth.resize_through(ledger);
+    assert_eq!(resize.plan().await.unwrap().keys.len(), 5000, "each once");
+    assert_eq!((wires.ledger.calls("list"), wires.ledger.calls("keys_between")), (1, 4), "slot 1 has none");
 }

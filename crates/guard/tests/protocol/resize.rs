@@ -81,7 +81,7 @@ impl Growth {
         self.resize_through(Arc::new(self.before.ledger.clone()))
     }
 
-    fn resize_through(&self, ledger: Arc<dyn Ledger>) -> Resize {
+    pub(crate) fn resize_through(&self, ledger: Arc<dyn Ledger>) -> Resize {
         let placed = |(slot, store): (SlotIndex, &MemoryStore)| {
             let store: Arc<dyn Store> = Arc::new(store.clone());
             Placed { slot: Some(slot), store }
@@ -327,6 +327,7 @@ async fn a_grown_ring_goes_on_above_all_that_was_given() {
     let Some(Trouble::Relaid { reason }) = old.keeper.trouble() else { panic!("{:?}", old.keeper.trouble()) };
     assert!(reason.contains("layout changed: the ring was resized to n=1 m=0 (epoch 2)"), "{reason}");
     assert_eq!(losses(&old), [(true, reason)], "it was never out of reach");
+    assert_eq!(old.keeper.status().away, None, "nor is it shown as away");
     assert_eq!(growth.take(&old, 0).await.unwrap_err().kind(), ErrorKind::LedgerBehind);
     paused.wires.ledger.mend();
     assert!(growth.take(&paused, 0).await.is_err(), "its cell is closed");
