@@ -118,6 +118,14 @@ impl Ground {
     }
 }
 
+/// What is said of a cluster whose ledger nobody has made.
+pub(crate) const NOT_STARTED: &str = "this cluster has not been started yet";
+
+/// Whether a backend refused since nothing is there, and whoever only looks makes nothing.
+pub(crate) fn is_unmade(refusal: &str) -> bool {
+    refusal.contains("and none may be made")
+}
+
 /// The layout that a new cluster gets.
 fn first(config: &Config) -> Result<LayoutRecord, OpenError> {
     let layout = config.first_layout().map_err(|error| OpenError::Refused(error.to_string()))?;

@@ -192,8 +192,16 @@ mod tests {
     #[test]
     fn an_anonymous_user_that_comes_first_is_spoken_of() {
         for (code, message, part) in [
-            (1045, "Access denied for user 's'@'localhost' (using password: YES)", "if so, look for anonymous users"),
-            (1044, "Access denied for user ''@'localhost' to database 'x'", "took it for an anonymous user of its own"),
+            (
+                1045,
+                "Access denied for user 's'@'localhost' (using password: YES)",
+                "if so, look for anonymous users",
+            ),
+            (
+                1044,
+                "Access denied for user ''@'localhost' to database 'x'",
+                "took it for an anonymous user of its own",
+            ),
             (1044, "Access denied for user 's'@'%' to database 'x'", "the grants that are needed"),
         ] {
             let (message, state) = (message.to_owned(), "28000".to_owned());

@@ -154,6 +154,29 @@ fn a_copied_directory_is_an_error() {
 }
 
 #[test]
+fn a_copied_directory_without_its_marker_is_an_error_too() {
+    let place = Place::with_cluster();
+    copy(&place.path("sequent-data"), &place.path("copy"));
+    fs::remove_file(place.path("copy/home")).unwrap();
+    let ran = place.run(&["doctor", "--json", "--data", "copy"]);
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    let errors = found(&ran.as_json(), "error");
+    let moved = "ring ring: ledger and stores are other files than those on record";
+    assert!(errors.iter().any(|error| error.starts_with(moved)), "{errors:?}");
+    assert_eq!(place.run(&["doctor"]).code, Some(0), "the original is well");
+}
+
+#[test]
+fn a_ceiling_that_a_hand_set_is_an_error() {
+    let place = Place::with_cluster();
+    by_hand(&place, "ledger.db", "UPDATE counters SET ceiling = 4611686018427387904 WHERE slot = 0");
+    let ran = place.run(&["doctor", "--json"]);
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    let errors = found(&ran.as_json(), "error");
+    assert!(errors[0].contains("its ceiling 4611686018427387904 is far above"), "{errors:?}");
+}
+
+#[test]
 fn a_place_that_is_away_is_named_and_the_others_are_looked_into() {
     let place = Place::with_cluster();
     fs::remove_file(place.path("sequent-data/shard-1.db")).unwrap();

@@ -20,6 +20,7 @@ const KEYS_NAMED_MAX: usize = 5;
 pub(super) enum Kind {
     SetBack,
     Leapt,
+    FarCeiling,
     Above,
     OtherLife,
     Odd,
@@ -75,6 +76,12 @@ pub(super) fn judge(rows: Rows<'_>, sight: &Sight, speaks: Speaks<'_>) -> Option
 /// The same of a cell whose time to live does not matter.
 fn judge_lasting(rows: Rows<'_>, sight: &Sight, speaks: Speaks<'_>) -> Option<(Kind, String)> {
     let Rows { before, after } = rows;
+    let given = if let Sight::Held { value, .. } = sight { *value } else { 0 };
+    let known = after.base.max(after.seen).max(given);
+    if after.ceiling > known.saturating_add(LEAP_MAX) {
+        let text = format!("its ceiling {} is far above all that is known of it, {known}", after.ceiling);
+        return Some((Kind::FarCeiling, text));
+    }
     let (life, open, value) = match sight {
         Sight::Missing => return Some((Kind::Vanished, "there is no cell of it".to_owned())),
         Sight::Odd(what) => return Some((Kind::Odd, format!("what stands there no verb has left: {what}"))),
@@ -152,12 +159,20 @@ fn meaning(kind: Kind, class: DurabilityClass) -> (Severity, &'static str, &'sta
         Kind::SetBack => (
             Severity::Error,
             "numbers that were given may come again until the servers hear of it, within two seconds of its use",
-            "find out who wrote there, or put back a copy in place; delete its cell, and it begins again above its ceiling",
+            "find out who wrote there, or copied an old file over the store while servers ran; then delete its cell, and it begins \
+             again above its ceiling: an older copy that is put back mends nothing",
         ),
         Kind::Leapt => (
             Severity::Error,
             "nothing follows it: this counter gives nothing more, and what lies between would be lost",
             "delete its cell, then `sequent rescue` the slot: it begins again above its ceiling",
+        ),
+        Kind::FarCeiling => (
+            Severity::Error,
+            "no server asked for it, so a hand or a broken disk wrote it: no life begins above it, so this counter gives nothing \
+             more once its store forgets it; up to it the store alone is believed, and a leap of the value is not noticed",
+            "stop every server; while its cell is there, set `ceiling` in the ledger's row to the greatest of its `base`, its `seen` \
+             and the cell's value; then start them again",
         ),
         Kind::Above => (
             Severity::Warning,

@@ -24,6 +24,8 @@ pub(super) struct Examined<'a> {
     config: &'a Config,
     places: Vec<PlaceReport>,
     findings: Vec<Finding>,
+    /// Whether there is no ledger yet: then nothing that is missing elsewhere is a fault.
+    is_unmade: bool,
 }
 
 /// What every place that was reached tells.
@@ -37,7 +39,7 @@ struct Told<'a> {
 
 impl<'a> Examined<'a> {
     pub(super) fn new(config: &'a Config) -> Self {
-        Self { config, places: Vec::new(), findings: Vec::new() }
+        Self { config, places: Vec::new(), findings: Vec::new(), is_unmade: false }
     }
 
     /// The ledger, with its version beside the highest mark.
@@ -63,7 +65,7 @@ impl<'a> Examined<'a> {
                 match marked.map(|marked| marked.map(|(version, mark)| ring::behind(version, mark))) {
                     Some(Err(error)) => self.unreachable(Site::Ledger, &error),
                     Some(Ok(Some(finding))) => self.findings.push(finding),
-                    Some(Ok(None)) | None => report.fine.push("no mark is above its version".to_owned()),
+                    Some(Ok(None)) | None => report.fine.push(no_mark(place)),
                 }
                 match change {
                     Some(change) => self.findings.push(changing::finding(change)),
@@ -76,8 +78,13 @@ impl<'a> Examined<'a> {
 
     fn layout(&mut self, report: &mut PlaceReport, found: &LedgerExamination) {
         let Some(record) = &found.layout else {
-            let finding = Finding::new(Severity::Info, Site::Ledger, "layout", "it has no layout in force");
-            let mend = "a first start writes one";
+            let finding = Finding::new(
+                Severity::Info,
+                Site::Ledger,
+                "layout",
+                "this cluster has not been started yet: it has no layout",
+            );
+            let mend = "nothing: the first `sequent serve` writes one";
             return self.findings.push(finding.mend(mend));
         };
         let checked =
@@ -96,6 +103,11 @@ impl<'a> Examined<'a> {
                 self.findings.push(finding.causes(causes).mend(mend));
             }
         }
+    }
+
+    /// Whether ledger and stores are other files than those on record.
+    pub(super) fn moved(&mut self, moved: bool) {
+        self.findings.extend(moved.then(ring::moved));
     }
 
     /// A shard, with what is to be said of its counters.
@@ -205,6 +217,16 @@ impl<'a> Examined<'a> {
     }
 
     fn unreachable(&mut self, place: Site, error: &SourceError) {
+        let is_unmade = ground::is_unmade(&error.to_string());
+        if place == Site::Ledger {
+            self.is_unmade = is_unmade;
+        }
+        if is_unmade && self.is_unmade {
+            let text = if place == Site::Ledger { ground::NOT_STARTED } else { "nobody has used it yet" };
+            let finding = Finding::new(Severity::Info, place, "reach", format!("{text} ({error})"));
+            let mend = "the first `sequent serve` makes what is missing; if the cluster was in use, put back what is gone instead";
+            return self.findings.push(finding.mend(mend));
+        }
         let finding = Finding::new(Severity::Warning, place, "reach", error.to_string());
         let causes = match place {
             Site::Ledger => {
@@ -217,6 +239,15 @@ impl<'a> Examined<'a> {
         };
         self.findings.push(finding.causes(causes).mend("mend what is said, and look again"));
     }
+}
+
+/// Of a ledger on a server other hosts may have data directories of their own, with marks that only they can read.
+fn no_mark(ledger: &Place) -> String {
+    let elsewhere = match ledger {
+        Place::Server(_) => "; those of other hosts' data directories are not seen from here",
+        _ => "",
+    };
+    format!("no mark of a store at hand, or of this data directory, is above its version{elsewhere}")
 }
 
 fn unreached(place: Site, at: &Place) -> PlaceReport {

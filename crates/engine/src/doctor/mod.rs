@@ -98,7 +98,8 @@ impl Doctor<'_> {
             None => Vec::new(),
         };
         let mut examined = Examined::new(self.config);
-        let mark = self.mark(&mut examined, &seen).await;
+        examined.moved(self.has_moved(held, &shards, &seen).await);
+        let mark = self.mark(&mut examined, (held, &seen)).await;
         let version = self.version_beside(mark, held).await;
         examined.ledger(
             &looked,
@@ -172,7 +173,7 @@ impl Doctor<'_> {
     async fn mark(
         &self,
         examined: &mut Examined<'_>,
-        seen: &[(SlotIndex, look::Looked<Examination>)],
+        (held, seen): (Option<&LedgerExamination>, &[(SlotIndex, look::Looked<Examination>)]),
     ) -> u64 {
         let limit = self.config.ring.health.attempt_timeout;
         let home = Home::new(&self.config.data, limit, Arc::clone(&self.options.env.entropy));
@@ -185,8 +186,31 @@ impl Doctor<'_> {
         };
         seen.iter()
             .filter_map(|(_, looked)| looked.found.as_ref().ok())
+            .filter(|found| ring::speaks_of(found, held))
             .map(|found| found.mark)
             .fold(left, u64::max)
+    }
+
+    /// Whether ledger and stores, all of them files, are other ones than those on record.
+    async fn has_moved(
+        &self,
+        held: Option<&LedgerExamination>,
+        shards: &[Shard],
+        seen: &[(SlotIndex, look::Looked<Examination>)],
+    ) -> bool {
+        let is_file = |place: &Place| matches!(place, Place::Sqlite(_));
+        let is_embedded =
+            is_file(&self.config.ledger.place) && shards.iter().all(|shard| is_file(&shard.part.place));
+        let Some(held) = held.filter(|_| is_embedded) else { return false };
+        let limit = self.config.ring.health.attempt_timeout;
+        let Ok(known) = within(limit, "read the incarnations on record", self.ledger.known()).await else {
+            return false;
+        };
+        let found: Vec<(SlotIndex, &Incarnation)> = seen
+            .iter()
+            .filter_map(|(slot, looked)| Some((*slot, &looked.found.as_ref().ok()?.inspection.incarnation)))
+            .collect();
+        sequent_guard::all_moved(&known, &held.inspection.incarnation, &found)
     }
 
     /// The ledger's version, read again where a mark is above the one that was read before it.

@@ -35,12 +35,31 @@ pub(super) fn stamp(
     }
 }
 
+/// Whether a store's mark speaks of this ledger: one that bears another ledger's stamp speaks of that.
+pub(super) fn speaks_of(found: &Examination, ledger: Option<&LedgerExamination>) -> bool {
+    let of = found.inspection.stamp.as_ref().map(|stamp| stamp.ledger);
+    ledger.zip(of).is_none_or(|(ledger, of)| ledger.inspection.id == of)
+}
+
+/// Ledger and stores that are other files than those on record.
+pub(super) fn moved() -> Finding {
+    let found =
+        "ledger and stores are other files than those on record: the directory was copied or restored";
+    let causes = "servers refuse to start on it; if the original is in use, or this is an older state of it, numbers would come \
+                  twice";
+    let mend = "if this is the newest state and no other copy is in use: `sequent recover --moved`; if it is an older state: \
+                `sequent recover --bump N`, N at least how far the numbers have come since (`sequent recover --help` says how to \
+                tell)";
+    Finding::new(Severity::Error, Site::Ring, "ring", found).causes(causes).mend(mend)
+}
+
 /// A ledger older than what was left of it elsewhere.
 pub(super) fn behind(version: u64, mark: u64) -> Option<Finding> {
     let found = format!("it is at version {version}, and a mark names {mark}: it went back");
     let finding = Finding::new(Severity::Error, Site::Ledger, "mark", found);
     let causes = "ceilings are missing: nothing is given before an operator names the loss";
-    let mend = "put the newest ledger back, or `sequent recover --bump N`, N at least how far the numbers have come since the \
+    let mend = "if a copy of it is at work over the same shards, stop the servers of all but one of the two first; put the newest \
+                ledger back, or `sequent recover --bump N`, N at least how far the numbers have come since the \
                 copy, not how many were given (`sequent recover --help` says how to tell)";
     (version < mark).then(|| finding.causes(causes).mend(mend))
 }

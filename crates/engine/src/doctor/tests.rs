@@ -49,6 +49,18 @@ fn each_trouble_is_known() {
 }
 
 #[test]
+fn a_ceiling_that_nobody_asked_for_is_known_whatever_became_of_the_cell() {
+    let far = Row { ceiling: 1 << 62, ..row(7, 100, 150, 0) };
+    for (sight, speaks) in
+        [(held(7, true, 200), "run"), (Sight::Missing, "run"), (held(7, false, 3), "another run")]
+    {
+        assert_eq!(kind(&far, &far, &sight, speaks), Some(Kind::FarCeiling), "{sight:?}");
+    }
+    let bumped = Row { ceiling: 1 << 62, seen: (1 << 62) - 9, ..row(7, 100, 0, 0) };
+    assert_eq!(kind(&bumped, &bumped, &Sight::Missing, "run"), Some(Kind::Vanished), "a loss that was named");
+}
+
+#[test]
 fn a_time_to_live_hides_nothing_that_can_repeat() {
     let row = row(7, 100, 150, 400);
     let fleeting = |life, value| Sight::Held {
