@@ -190,7 +190,8 @@ impl Body {
     }
 
     /// Whether `self` may take the place of `held`: a changed start or step would give numbers of the old ones again, and
-    /// a changed template must give no text that the old ones gave.
+    /// a changed template, or a first one, must give no text that the old ones gave. A number is one with its period and
+    /// the values that partition it: another period's counter begins again, if texts tell them apart.
     pub fn may_follow(&self, held: &Self) -> bool {
         self.follows(held).is_ok()
     }
@@ -209,7 +210,8 @@ impl Body {
             ));
         }
         match (&self.texts, &held.texts) {
-            (_, None) => Ok(()),
+            (None, None) => Ok(()),
+            (Some(texts), None) => texts.follows_numbers(),
             (None, Some(_)) => Err("has no template any more, and its texts were unique by it".to_owned()),
             (Some(texts), Some(held)) => texts.follows(held),
         }
@@ -219,7 +221,7 @@ impl Body {
     #[must_use]
     pub(crate) fn after(&self, version: u32, held: &Self) -> Self {
         match (&self.texts, &held.texts) {
-            (Some(texts), Some(held)) => Self { texts: Some(texts.after(version, held)), ..self.clone() },
+            (Some(texts), held) => Self { texts: Some(texts.after(version, held.as_ref())), ..self.clone() },
             _ => self.clone(),
         }
     }

@@ -162,8 +162,7 @@ impl Engine {
 }
 
 impl Body {
-    /// What a text says, by the first of its templates, those of versions before among them, that takes it; the error is
-    /// what the one in force says.
+    /// What a text says, by its templates, those of versions before among them: [`Texts::read`](crate::Texts::read).
     ///
     /// ```
     /// use sequent_engine::{Body, Texts};
@@ -173,14 +172,7 @@ impl Body {
     /// # Ok::<(), sequent_engine::BodyFault>(())
     /// ```
     pub fn read(&self, text: &str) -> Result<Parsed, String> {
-        let mut said = None;
-        for format in self.texts().into_iter().flat_map(crate::Texts::readers) {
-            match format.invert(text) {
-                Ok(parsed) => return Ok(parsed),
-                Err(error) => said = said.or(Some(error.to_string())),
-            }
-        }
-        Err(said.unwrap_or_else(|| "no template reads it".to_owned()))
+        self.texts().ok_or_else(|| "no template reads it".to_owned())?.read(text)
     }
 }
 

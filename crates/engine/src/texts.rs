@@ -5,8 +5,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::{BodyFault, keys};
 
-/// The most templates that one definition had before, in all its versions.
-pub const FORMER_TEMPLATES_MAX: usize = 32;
+mod succession;
+
+pub use succession::FORMER_TEMPLATES_MAX;
 
 /// The most periods that may be kept: eleven years of hours. One at least: servers' clocks differ.
 pub const RETAINED_MAX: u32 = 100_000;
@@ -225,60 +226,6 @@ impl Texts {
             Some(UniqueWord::Period) => "period",
             Some(UniqueWord::Partition) => "partition",
         }
-    }
-
-    /// The formats that texts of this definition may be of: the one in force, then those of versions before, the
-    /// latest first.
-    pub fn readers(&self) -> impl Iterator<Item = Format> + '_ {
-        let before = self.before.iter().rev();
-        let before = before.filter_map(|former| former.texts.clone().proven().ok()?.proven.0);
-        self.format().cloned().into_iter().chain(before)
-    }
-
-    /// The same without what versions before had.
-    #[must_use]
-    pub(crate) fn alone(&self) -> Self {
-        Self { before: Vec::new(), ..self.clone() }
-    }
-
-    /// The same, knowing what `held`, which was `version`, had.
-    #[must_use]
-    pub(crate) fn after(&self, version: u32, held: &Self) -> Self {
-        let mut before = held.before.clone();
-        if !self.renders_as(held) {
-            before.push(Former { version, texts: held.alone() });
-        }
-        Self { before, ..self.clone() }
-    }
-
-    /// Whether texts of `self` may follow those of `held`, and why not: no text may be one that is out already.
-    pub(crate) fn follows(&self, held: &Self) -> Result<(), String> {
-        if held.before.len() >= FORMER_TEMPLATES_MAX && !self.renders_as(held) {
-            return Err(format!(
-                "had {FORMER_TEMPLATES_MAX} templates before, and at most {FORMER_TEMPLATES_MAX} are allowed"
-            ));
-        }
-        let Some(format) = self.format() else { return Err("has a template that was not proven".to_owned()) };
-        let formers = held.before.iter().map(|former| &former.texts);
-        for former in std::iter::once(held).chain(formers) {
-            // One template is one way from numbers to texts, whatever the zone: its counters go on.
-            if self.renders_as(former) {
-                continue;
-            }
-            let other = former.clone().proven().map_err(|fault| {
-                format!("can't be held against the template before, {}: {}", former.template, fault.bound)
-            })?;
-            let Some(other) = other.format() else { continue };
-            format.distinct_from(other).map_err(|fault| {
-                format!("would give texts of a version before again: {}; {}", fault.what, fault.mend)
-            })?;
-        }
-        Ok(())
-    }
-
-    /// Whether both are one way from numbers to texts: one template, and where a key hides numbers, one key.
-    fn renders_as(&self, other: &Self) -> bool {
-        (&self.template, &self.key_check) == (&other.template, &other.key_check)
     }
 
     fn settings(&self) -> Settings {

@@ -2,8 +2,8 @@
 
 use clap::Args;
 use sequent_core::SequenceName;
-use sequent_engine::{Body, Reason};
-use sequent_format::{Format, InvertError, Parsed};
+use sequent_engine::{Body, Reason, Texts};
+use sequent_format::Parsed;
 use serde::Serialize;
 
 use crate::{
@@ -57,14 +57,14 @@ impl Parse {
         let parsed = if self.by.contains("@{") {
             cluster.keys_for(&self.by)?;
             let texts = self.around.texts(&self.by)?.proven().map_err(|fault| refused(&fault))?;
-            self.by_any(texts.readers())?
+            self.by_any(&texts)?
         } else {
             let body = self.defined(cluster, &sequence_name(&self.by)?).await?;
             let Some(texts) = body.texts() else {
                 let bound = "a sequence with a template is expected: this one's texts are its numbers";
                 return Err(Failure::argument("name", &self.by, bound));
             };
-            self.by_any(texts.readers())?
+            self.by_any(texts)?
         };
         if !cluster.json() {
             return output::lines(lines(&parsed));
@@ -90,17 +90,9 @@ impl Parse {
         })
     }
 
-    /// By the first that takes it; what the first of all says where none does.
-    fn by_any(&self, readers: impl Iterator<Item = Format>) -> Result<Parsed, Failure> {
-        let mut said: Option<InvertError> = None;
-        for format in readers {
-            match format.invert(&self.text) {
-                Ok(parsed) => return Ok(parsed),
-                Err(error) => drop(said.get_or_insert(error)),
-            }
-        }
-        let said = said.map_or_else(|| "no template reads it".to_owned(), |error| error.to_string());
-        Err(Failure::failed(format!("text is {:?}: {said}", self.text)))
+    /// By the template that writes it so, also one of a version before.
+    fn by_any(&self, texts: &Texts) -> Result<Parsed, Failure> {
+        texts.read(&self.text).map_err(|said| Failure::failed(format!("text is {:?}: {said}", self.text)))
     }
 }
 

@@ -34,17 +34,8 @@ impl Desk {
             let number = number.ok_or_else(|| EngineError::invalid_text("number", text, bound()))?;
             return self.explain(name, number).await;
         };
-        let mut said = None;
-        for format in texts.readers() {
-            match format.invert(text) {
-                Ok(parsed) => {
-                    return self.explain_of(key_of(name, &parsed)?, body.span(), name, parsed.number).await;
-                }
-                Err(error) => drop(said.get_or_insert(error)),
-            }
-        }
-        let said = said.map_or_else(String::new, |error| error.to_string());
-        Err(EngineError::invalid_text("text", text, said))
+        let parsed = texts.read(text).map_err(|said| EngineError::invalid_text("text", text, said))?;
+        self.explain_of(key_of(name, &parsed)?, body.span(), name, parsed.number).await
     }
 
     async fn body(&self, name: &SequenceName) -> Result<Body, EngineError> {

@@ -1,0 +1,216 @@
+//! Versions of one definition: which texts may follow which, and by whose template a text is read.
+
+use sequent_format::{Format, Parsed, Reset};
+
+use super::{Former, Texts};
+
+/// The most templates that one definition had before, in all its versions.
+pub const FORMER_TEMPLATES_MAX: usize = 32;
+
+/// The texts of a sequence without a template: its numbers, as they are.
+const PLAIN: &str = "@{seq}";
+
+impl Texts {
+    /// The formats that texts of this definition may be of: the one in force, then those of versions before, the
+    /// latest first.
+    pub fn readers(&self) -> impl Iterator<Item = Format> + '_ {
+        let before = self.before.iter().rev();
+        let before = before.filter_map(|former| former.texts.clone().proven().ok()?.proven.0);
+        self.format().cloned().into_iter().chain(before)
+    }
+
+    /// What a text says: by the template that writes it just so, the one in force first. Only a text that none writes is
+    /// read as people type it (Crockford's O for 0), and only where all that read it mean the same number; the error is
+    /// what the one in force says.
+    ///
+    /// ```
+    /// use sequent_engine::Texts;
+    /// let coupon = Texts::new("C@{seq,w=4,radix=32c,over=error}").proven()?;
+    /// assert_eq!(coupon.read("Co01a").map(|read| (read.number, read.text)), Ok((42, "C001A".to_owned())));
+    /// assert!(coupon.read("D001A").is_err());
+    /// # Ok::<(), sequent_engine::BodyFault>(())
+    /// ```
+    pub fn read(&self, text: &str) -> Result<Parsed, String> {
+        let mut said = None;
+        let mut typed: Option<Parsed> = None;
+        let mut other = None;
+        for format in self.readers() {
+            match format.invert(text) {
+                Ok(read) if read.text == text => return Ok(read),
+                Ok(read) => match &typed {
+                    Some(first) if *first != read => drop(other.get_or_insert(read)),
+                    _ => typed = Some(read),
+                },
+                Err(error) => drop(said.get_or_insert_with(|| error.to_string())),
+            }
+        }
+        match (typed, other) {
+            (Some(read), None) => Ok(read),
+            (Some(one), Some(other)) => Err(format!(
+                "no template writes it so, and it may stand for {:?} or, by another version, for {:?}: type it as it was \
+                 printed",
+                one.text, other.text
+            )),
+            (None, _) => Err(said.unwrap_or_else(|| "no template reads it".to_owned())),
+        }
+    }
+
+    /// The same without what versions before had.
+    #[must_use]
+    pub(crate) fn alone(&self) -> Self {
+        Self { before: Vec::new(), ..self.clone() }
+    }
+
+    /// The same, knowing what `held`, which was `version`, had; `None`: no template.
+    #[must_use]
+    pub(crate) fn after(&self, version: u32, held: Option<&Self>) -> Self {
+        let mut before = held.map_or_else(Vec::new, |held| held.before.clone());
+        let held = held.map_or_else(|| Self::new(PLAIN), Self::alone);
+        if !self.renders_as(&held) {
+            before.push(Former { version, texts: held });
+        }
+        Self { before, ..self.clone() }
+    }
+
+    /// Whether texts of `self` may follow those of `held`, and why not: no text may be one that is out already.
+    pub(crate) fn follows(&self, held: &Self) -> Result<(), String> {
+        if held.before.len() >= FORMER_TEMPLATES_MAX && !self.renders_as(held) {
+            return Err(format!(
+                "had {FORMER_TEMPLATES_MAX} templates before, and at most {FORMER_TEMPLATES_MAX} are allowed"
+            ));
+        }
+        let format = self.ready()?;
+        let formers = held.before.iter().map(|former| &former.texts);
+        for former in std::iter::once(held).chain(formers) {
+            // One template is one way from numbers to texts, whatever the zone: its counters go on.
+            if !self.renders_as(former) {
+                apart(format, former)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether they may be the first texts of a sequence that gave numbers only, and why not. Its numbers are its texts,
+    /// and nothing else told them apart: they must not come again either, not even with another period or value.
+    pub(crate) fn follows_numbers(&self) -> Result<(), String> {
+        let format = self.ready()?;
+        let values = format.partitioned_by();
+        if format.reset() != Reset::Never || !values.is_empty() {
+            let keys = match (format.reset(), values.is_empty()) {
+                (Reset::Never, _) => format!("each {}", values.join(" and ")),
+                (reset, true) => format!("each {reset}"),
+                (reset, false) => format!("each {reset} and {}", values.join(" and ")),
+            };
+            return Err(format!(
+                "begins a counter for {keys}, and the version before, which has no template, has one counter: its \
+                 numbers would be given again; keep one (reset=never for dates, by=no for values), or define another \
+                 sequence"
+            ));
+        }
+        // The counter goes on, and digits are read as the number that they are: each is given once.
+        if format.shows_the_number_alone() {
+            return Ok(());
+        }
+        apart(format, &Self::new(PLAIN))
+    }
+
+    fn ready(&self) -> Result<&Format, String> {
+        self.format().ok_or_else(|| "has a template that was not proven".to_owned())
+    }
+
+    /// Whether both are one way from numbers to texts: one template, and where a key hides numbers, one key.
+    fn renders_as(&self, other: &Self) -> bool {
+        (&self.template, &self.key_check) == (&other.template, &other.key_check)
+    }
+}
+
+/// That no text is one of both: rule S9.
+fn apart(format: &Format, former: &Texts) -> Result<(), String> {
+    let other = former.clone().proven().map_err(|fault| {
+        format!("can't be held against the template before, {}: {}", former.template, fault.bound)
+    })?;
+    let Some(other) = other.format() else { return Ok(()) };
+    if former.template == PLAIN && format.shows_the_number_alone() {
+        return Ok(());
+    }
+    format.distinct_from(other).map_err(|fault| {
+        format!("would give texts of a version before again: {}; {}", fault.what, fault.mend)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Body, Texts};
+
+    fn body(template: &str) -> Body {
+        Body::check(Some("spread"), 1, 1, None, None, Some(Texts::new(template))).unwrap()
+    }
+
+    fn plain() -> Body {
+        Body::check(Some("spread"), 1, 1, None, None, None).unwrap()
+    }
+
+    fn after(held: &Body, version: u32, template: &str) -> Body {
+        body(template).follows(held).unwrap();
+        body(template).after(version, held)
+    }
+
+    #[test]
+    fn a_first_template_gives_no_text_and_no_number_that_was_given_without_one() {
+        for (template, said) in [
+            ("@{date,yyyy}@{seq,w=4}", "begins a counter for each year, and the version before"),
+            ("B@{ctx,area,len=3}-@{seq}", "begins a counter for each area"),
+            ("@{date,yyyyMMdd}/@{ctx,area,len=3}/@{seq}", "for each day and area"),
+            ("@{date,yyyy}@{seq,w=4,reset=never}", "would give texts of a version before again"),
+            ("@{seq,id=n}@{check,damm}", "would give texts of a version before again"),
+            ("1@{seq}", "can both render \"11\""),
+        ] {
+            let why = body(template).follows(&plain()).unwrap_err();
+            assert!(why.contains(said), "{template}: {why}");
+        }
+        for template in [
+            "@{seq}",
+            "@{seq,w=6}",
+            "A@{seq}",
+            "@{date,yyyy}-@{seq,reset=never}",
+            "@{ctx,a,by=no,re=[A-Z]+}@{seq}",
+        ] {
+            body(template).follows(&plain()).unwrap_or_else(|why| panic!("{template}: {why}"));
+        }
+    }
+
+    #[test]
+    fn numbers_that_were_given_without_a_template_are_remembered_and_read() {
+        let two = after(&plain(), 1, "A@{seq}");
+        assert_eq!(two.read("17").map(|read| read.number), Ok(17));
+        let two = Body::from_text(&two.to_text()).unwrap();
+        let why = body("1@{seq}").follows(&two).unwrap_err();
+        assert!(why.contains("would give texts of a version before again"), "{why}");
+        let three = after(&two, 2, "@{seq,w=6}");
+        assert_eq!(three.read("A17").map(|read| read.number), Ok(17));
+        assert_eq!(three.read("000017").map(|read| read.number), Ok(17));
+    }
+
+    #[test]
+    fn a_text_is_of_the_version_that_writes_it_so() {
+        let two = after(
+            &body("C@{ctx,area,len=2,re=\"[a-z]+\"}@{seq,w=4,over=error}"),
+            1,
+            "C@{seq,w=6,radix=32c,over=error}",
+        );
+        let read = two.read("Cab0001").unwrap();
+        assert_eq!((read.number, read.text.as_str()), (1, "Cab0001"));
+        // Nobody writes an o as a digit: only the version in force reads it so.
+        assert_eq!(two.read("Co00001").map(|read| read.text), Ok("C000001".to_owned()));
+    }
+
+    #[test]
+    fn what_nobody_writes_so_is_read_only_where_it_stands_for_one_text() {
+        let one = "C@{seq,w=2,radix=32c,over=error}@{ctx,a,len=1,by=no,re=[0-9A-Z]}";
+        let two = "C@{ctx,a,len=1,by=no,re=[a-z]}@{seq,w=2,radix=32c,over=error}";
+        let two = after(&body(one), 1, two);
+        assert_eq!(two.read("C0o1").map(|read| read.text), Ok("C001".to_owned()), "by the first alone");
+        let why = two.read("Col1").map(|read| read.text).unwrap_err();
+        assert!(why.contains("it may stand for"), "{why}");
+    }
+}
