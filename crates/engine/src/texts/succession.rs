@@ -209,7 +209,7 @@ mod tests {
         let one = "C@{seq,w=2,radix=32c,over=error}@{ctx,a,len=1,by=no,re=[0-9A-Z]}";
         let two = "C@{ctx,a,len=1,by=no,re=[a-z]}@{seq,w=2,radix=32c,over=error}";
         let two = after(&body(one), 1, two);
-        assert_eq!(two.read("C0o1").map(|read| read.text), Ok("C001".to_owned()), "by the first alone");
+        assert_eq!(two.read("C1o1").map(|read| read.text), Ok("C101".to_owned()), "by the first alone");
         let why = two.read("Col1").map(|read| read.text).unwrap_err();
         assert!(why.contains("it may stand for"), "{why}");
     }
