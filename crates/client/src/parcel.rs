@@ -3,12 +3,13 @@
 use std::time::Duration;
 
 use sequent_core::Block;
+use sequent_format::Timestamp;
 
 use crate::{
     error::{Error, PROTOCOL},
     metric,
     number::Number,
-    transport::{Ask, Dated, Granted, Verb},
+    transport::{Ask, Dated, Granted, Rendering, Verb},
 };
 
 /// What was granted. Dropped unopened, its numbers are burnt.
@@ -56,6 +57,16 @@ impl Parcel {
     /// The key of the period; empty where the sequence never resets.
     pub(crate) fn period(&self) -> &str {
         &self.dated.period
+    }
+
+    /// When another version takes effect, if one waits.
+    pub(crate) fn version_end(&self) -> Option<Timestamp> {
+        self.dated.version_end
+    }
+
+    /// What renders its texts, where they are rendered by its holder.
+    pub(crate) fn rendering(&self) -> Option<&Rendering> {
+        self.dated.rendering.as_ref()
     }
 
     /// The highest number of it, 0 where there is none.

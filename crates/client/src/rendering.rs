@@ -61,7 +61,16 @@ pub(crate) struct Page {
     from: Timestamp,
     /// … to this one, if to any.
     until: Option<Timestamp>,
+    /// When another version takes effect, if one waits: nothing is rendered by this one from then on.
+    version_end: Option<Timestamp>,
     lease: Arc<Shared>,
+}
+
+/// What a server said of the version in effect.
+#[derive(Clone, Copy)]
+pub(crate) struct Version {
+    pub(crate) number: u32,
+    pub(crate) end: Option<Timestamp>,
 }
 
 impl Page {
@@ -69,7 +78,7 @@ impl Page {
     pub(crate) fn first(
         ground: &Ground,
         scope: &Scope,
-        (version, said): (u32, &Rendering),
+        (version, said): (Version, &Rendering),
     ) -> Result<Option<Arc<Self>>, Error> {
         // Proven by the server; what can't be proven here (a key, a function) is left to it.
         let Ok(template) = Template::parse(&said.template) else { return Ok(None) };
@@ -79,13 +88,14 @@ impl Page {
 
     /// The page that follows this one: of the same period and lease, or of the next one's.
     pub(crate) fn next(self: &Arc<Self>, ground: &Ground, scope: &Scope) -> Result<Arc<Self>, Error> {
-        Self::turned(ground, scope, (self.version, self.issue.format()), Some(self))
+        let version = Version { number: self.version, end: self.version_end };
+        Self::turned(ground, scope, (version, self.issue.format()), Some(self))
     }
 
     fn turned(
         ground: &Ground,
         scope: &Scope,
-        (version, format): (u32, &Format),
+        (Version { number: version, end: version_end }, format): (Version, &Format),
         before: Option<&Arc<Self>>,
     ) -> Result<Arc<Self>, Error> {
         let wish = scope.wish();
@@ -96,14 +106,19 @@ impl Page {
         let issue = format.issue(at, &values).map_err(|error| of_value(&error))?;
         let same = before.filter(|before| before.issue.period() == issue.period());
         let of_its_own = || {
-            let until = issue.period_until().filter(|_| !named);
+            let until = issue.period_until().into_iter().chain(version_end).min().filter(|_| !named);
             let (period, from_ms) = (issue.period().to_owned(), at.as_millisecond());
             let due = Due { version, period, from_ms, until_ms: until.map(Timestamp::as_millisecond) };
             ground.shared_or_own(&scope.due(due))
         };
         let lease = same.map_or_else(of_its_own, |before| Arc::clone(&before.lease));
-        let until = issue.holds_until().filter(|_| !named);
-        Ok(Arc::new(Self { version, issue, from: at, until, lease }))
+        let until = issue.holds_until().into_iter().chain(version_end).min().filter(|_| !named);
+        Ok(Arc::new(Self { version, issue, from: at, until, version_end, lease }))
+    }
+
+    /// Whether another version is in effect: this one has no page any more.
+    pub(crate) fn is_over(&self, scope: &Scope, now: Timestamp) -> bool {
+        scope.wish().at.is_empty() && self.version_end.is_some_and(|end| end <= now)
     }
 
     /// Whether texts of this instant are on it.

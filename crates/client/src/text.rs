@@ -2,6 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
+use sequent_format::Timestamp;
 use tokio::time::timeout;
 
 use crate::{
@@ -9,9 +10,11 @@ use crate::{
     error::Error,
     metric,
     number::Number,
-    rendering::{Known, Page, now},
+    parcel::Parcel,
+    rendering::{Known, Page, Version, now},
+    scope::Scope,
     sequence::Sequence,
-    transport::{Dated, Verb},
+    transport::Verb,
     waiting::call,
 };
 
@@ -87,6 +90,14 @@ impl Sequence {
         let mut turns = 0;
         loop {
             let page = match self.texts().known() {
+                Known::Here(page) if page.is_over(self.scope(), self.now()) => {
+                    self.texts().forget(&page);
+                    turns += 1;
+                    if turns >= TURNS_MAX {
+                        return self.text_from_server().await;
+                    }
+                    continue;
+                }
                 Known::Here(page) => self.turned(page)?,
                 Known::There => return self.text_from_server().await,
                 Known::Nothing => {
@@ -99,9 +110,11 @@ impl Sequence {
                 }
             };
             match page.lease().reservoir().next(patience.end()).await {
+                // It was waited for beyond its version's end: nobody gets it.
+                Ok(_) if page.is_over(self.scope(), self.now()) => metric::burnt("its version ended", 1),
                 Ok(number) => {
                     let number = Number::of(number).ok_or_else(crate::next::no_number)?;
-                    return page.issued(number, self.scope(), now(&*self.ground().nature.timers));
+                    return page.issued(number, self.scope(), self.now());
                 }
                 Err(error) => {
                     let error = self.failed(error);
@@ -121,7 +134,7 @@ impl Sequence {
 
     /// The page at hand, or the one that follows it now.
     fn turned(&self, page: Arc<Page>) -> Result<Arc<Page>, Error> {
-        if page.holds(self.scope(), now(&*self.ground().nature.timers)) {
+        if page.holds(self.scope(), self.now()) {
             return Ok(page);
         }
         let next = page.next(self.ground(), self.scope())?;
@@ -129,11 +142,36 @@ impl Sequence {
         Ok(next)
     }
 
+    fn now(&self) -> Timestamp {
+        now(&*self.ground().nature.timers)
+    }
+
     /// Asks how texts are rendered, by a lease of one number: which is the caller's, if its text is known now.
     async fn learn(&self, within: Duration) -> Result<Option<Issued>, Error> {
-        let ask = self.endpoints().ask(Verb::Lease, (self.scope(), self.highest()), 1);
+        let Some((page, parcel)) = self.page_of(self.scope(), within).await? else { return Ok(None) };
+        let (page, parcel) = if page.is_over(self.scope(), self.now()) {
+            // The server's clock is behind this one: the version in effect here is asked for by its instant.
+            let here = self.scope().at(self.now().to_string());
+            let Some(found) = self.page_of(&here, within).await? else { return Ok(None) };
+            found
+        } else {
+            (page, parcel)
+        };
+        self.texts().learn(Known::Here(Arc::clone(&page)));
+        if !page.is_of(parcel.period()) || page.is_over(self.scope(), self.now()) {
+            return Ok(None);
+        }
+        let number = parcel.open().first().and_then(|block| Number::of(block.first()));
+        let number = number.ok_or_else(crate::next::no_number)?;
+        metric::issued("lease", 1);
+        page.issued(number, self.scope(), self.now()).map(Some)
+    }
+
+    /// A page by what a server says of a scope, and the number that came with it; `None` where only servers render.
+    async fn page_of(&self, asked: &Scope, within: Duration) -> Result<Option<(Arc<Page>, Parcel)>, Error> {
+        let ask = self.endpoints().ask(Verb::Lease, (asked, self.highest()), 1);
         let answer = timeout(within, ask).await.unwrap_or_else(|_| Err(self.late()));
-        let mut parcel = match answer {
+        let parcel = match answer {
             Ok(parcel) => parcel,
             Err(error) if error.says_dense() => {
                 self.texts().learn(Known::There);
@@ -141,23 +179,15 @@ impl Sequence {
             }
             Err(error) => return Err(error),
         };
-        let (version, Dated { period, rendering, .. }) = (parcel.version(), parcel.dated());
-        let page = match &rendering {
+        let version = Version { number: parcel.version(), end: parcel.version_end() };
+        let page = match parcel.rendering() {
             Some(said) => Page::first(self.ground(), self.scope(), (version, said))?,
             None => None,
         };
-        let Some(page) = page else {
+        if page.is_none() {
             self.texts().learn(Known::There);
-            return Ok(None);
-        };
-        self.texts().learn(Known::Here(Arc::clone(&page)));
-        if !page.is_of(&period) {
-            return Ok(None);
         }
-        let number = parcel.open().first().and_then(|block| Number::of(block.first()));
-        let number = number.ok_or_else(crate::next::no_number)?;
-        metric::issued("lease", 1);
-        page.issued(number, self.scope(), now(&*self.ground().nature.timers)).map(Some)
+        Ok(page.map(|page| (page, parcel)))
     }
 
     async fn text_from_server(&self) -> Result<Issued, Error> {

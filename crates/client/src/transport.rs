@@ -3,6 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use sequent_core::{Block, BoxFuture, ErrorKind, SourceError};
+use sequent_format::Timestamp;
 
 use crate::{error::Error, scope::Scope};
 
@@ -59,6 +60,8 @@ pub(crate) struct Dated {
     pub(crate) at: String,
     /// For a lease: what renders its texts.
     pub(crate) rendering: Option<Rendering>,
+    /// For a lease: when another version takes effect, if one waits.
+    pub(crate) version_end: Option<Timestamp>,
 }
 
 /// What renders texts: a template, and what stands around it.

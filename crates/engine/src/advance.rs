@@ -66,7 +66,7 @@ impl Engine {
         leap: bool,
     ) -> Result<AdvanceReport, EngineError> {
         let entry = self.0.known_entry(&request.name).await?;
-        let key = self.0.aim(std::sync::Arc::clone(&entry), request)?.key;
+        let crate::aim::Aim { entry, key, .. } = self.0.aim(entry, request)?;
         let (body, name) = (entry.body()?, &request.name);
         let aimed = Aimed { name, key, span: body.span(), to, leap };
         aimed.check_range()?;

@@ -13,10 +13,21 @@ const NO_INSTANT: &str = "no period and no template asks for an instant: leave i
 
 /// A request's counter, worked out before a number is consumed.
 pub(crate) struct Aim {
-    /// The definition that it was worked out from.
+    /// The definition that it was worked out from: the version in effect at its instant.
     pub(crate) entry: Arc<Entry>,
     pub(crate) key: Key,
     dated: Option<(Issue, Timestamp)>,
+    /// When another version takes effect.
+    version_end: Option<Timestamp>,
+}
+
+/// The version in effect at a request's instant.
+struct Chosen {
+    entry: Arc<Entry>,
+    /// The instant, where it decided which version it is.
+    at: Option<Timestamp>,
+    /// When another version takes effect.
+    until: Option<Timestamp>,
 }
 
 /// The period of a live key, as far as its successor and its end go.
@@ -24,6 +35,8 @@ pub(crate) struct Aim {
 pub(crate) struct Period {
     /// The values that it was first asked with: those of the next period's key.
     pub(crate) with: Values,
+    /// The instant that it was first asked at: its beginning, where it was made ahead.
+    pub(crate) from: Timestamp,
     /// When it ends, where it does.
     pub(crate) until: Option<Timestamp>,
     /// Whether the next one has been made ahead.
@@ -36,7 +49,7 @@ impl Aim {
     /// The counter of a sequence without a template.
     fn plain(entry: Arc<Entry>, request: &NextRequest) -> Result<Self, EngineError> {
         refuse_what_is_not_plain(request)?;
-        Ok(Self { key: Key::of(&request.name), entry, dated: None })
+        Ok(Self { key: Key::of(&request.name), entry, dated: None, version_end: None })
     }
 
     /// The counter of a sequence with a template, at an instant.
@@ -48,7 +61,7 @@ impl Aim {
     ) -> Result<Self, EngineError> {
         let issue = format.issue(at, &request.with).map_err(|error| of_value(format, &error))?;
         let key = key(&request.name, &issue)?;
-        Ok(Self { entry: Arc::clone(entry), key, dated: Some((issue, at)) })
+        Ok(Self { entry: Arc::clone(entry), key, dated: Some((issue, at)), version_end: None })
     }
 
     /// The number from which on a warning is due, and the last one, where the template asks for a warning.
@@ -65,9 +78,10 @@ impl Aim {
 
     /// What its live key must know of its period; `None` without a template.
     pub(crate) fn period(&self, request: &NextRequest) -> Option<Period> {
-        let (issue, _) = self.dated.as_ref()?;
+        let (issue, at) = self.dated.as_ref()?;
         Some(Period {
             with: request.with.clone(),
+            from: *at,
             until: issue.period_until(),
             is_followed: AtomicBool::new(false),
             is_warned: AtomicBool::new(false),
@@ -81,9 +95,9 @@ impl Aim {
         (numbers, way): (sequent_core::Blocks, Way),
         with_texts: bool,
     ) -> Result<Issued, EngineError> {
-        let (sequence, version) = (request.name.clone(), self.entry.version);
+        let (sequence, version, version_end) = (request.name.clone(), self.entry.version, self.version_end);
         let Some((issue, at)) = &self.dated else {
-            return Ok(Issued { sequence, numbers, version, dated: None, way });
+            return Ok(Issued { sequence, numbers, version, version_end, dated: None, way });
         };
         let text = |number| issue.text(number).map_err(|error| of_render(&request.name, &error));
         let texts: Result<Vec<String>, EngineError> =
@@ -95,19 +109,20 @@ impl Aim {
             period_end: issue.period_until(),
             by: if with_texts { None } else { self.entry.body()?.texts().map(Texts::alone) },
         };
-        Ok(Issued { sequence, numbers, version, dated: Some(dated), way })
+        Ok(Issued { sequence, numbers, version, version_end, dated: Some(dated), way })
     }
 }
 
 impl Inner {
     /// What a request aims at under a definition. Nothing has been consumed where it fails.
     pub(crate) fn aim(&self, entry: Arc<Entry>, request: &NextRequest) -> Result<Aim, EngineError> {
+        let Chosen { entry, at, until: version_end } = self.chosen(entry, request.at.as_deref())?;
         let texts = entry.body()?.texts();
         let Some((texts, format)) = texts.and_then(|texts| Some((texts, texts.format()?))) else {
-            return Aim::plain(entry, request);
+            return Ok(Aim { version_end, ..Aim::plain(entry, request)? });
         };
-        let at = self.instant(format, request, texts)?;
-        let aim = Aim::dated(&entry, format, request, at)?;
+        let at = self.instant(format, request, (texts, at))?;
+        let aim = Aim { version_end, ..Aim::dated(&entry, format, request, at)? };
         if self.floors.is_over(&aim.key) {
             // Also without an instant: this clock may be behind the others by a period.
             let at = request.at.clone().unwrap_or_else(|| format.shown_instant(at));
@@ -116,16 +131,60 @@ impl Inner {
         Ok(aim)
     }
 
-    /// The instant that counts: the caller's, within the definition's window, or now.
+    /// The version of a definition that is in effect at an instant, as a caller writes it; `None`: now.
+    pub(crate) fn version_at(&self, top: Arc<Entry>, at: Option<&str>) -> Result<Arc<Entry>, EngineError> {
+        self.chosen(top, at).map(|chosen| chosen.entry)
+    }
+
+    fn chosen(&self, top: Arc<Entry>, at: Option<&str>) -> Result<Chosen, EngineError> {
+        if !top.is_staged() {
+            return Ok(Chosen { entry: top, at: None, until: None });
+        }
+        let now = self.wall.now(&*self.env.clock);
+        let mut next: Option<(Arc<Entry>, Timestamp)> = None;
+        for (entry, begins) in top.stages() {
+            // A local time is one of the version's own zone.
+            let instant = match (at, entry.body()?.format()) {
+                (None, _) => Some(now),
+                (Some(text), Some(format)) => {
+                    Some(format.instant(text).map_err(|error| of_value(format, &error))?)
+                }
+                (Some(text), None) => text.parse().ok(),
+            };
+            let until = next.as_ref().map(|(_, begins)| *begins);
+            match (next, instant, until) {
+                // A time that is before in the next one's zone, and behind in this one's: none shows it.
+                (Some((entry, _)), Some(instant), Some(until)) if until <= instant => {
+                    return Ok(Chosen { entry, at: Some(instant), until: None });
+                }
+                _ => {}
+            }
+            match begins {
+                Some(begins) if instant.is_none_or(|instant| instant < begins) => {
+                    next = Some((entry, begins));
+                }
+                _ => return Ok(Chosen { entry, at: instant, until }),
+            }
+        }
+        Ok(Chosen { entry: top, at: None, until: None })
+    }
+
+    /// The instant that counts: the caller's, within the definition's window, or now. It is known already where it decided
+    /// which version is in effect.
     fn instant(
         &self,
         format: &Format,
         request: &NextRequest,
-        texts: &Texts,
+        (texts, known): (&Texts, Option<Timestamp>),
     ) -> Result<Timestamp, EngineError> {
+        let Some(text) = &request.at else {
+            return Ok(known.unwrap_or_else(|| self.wall.now(&*self.env.clock)));
+        };
         let now = self.wall.now(&*self.env.clock);
-        let Some(text) = &request.at else { return Ok(now) };
-        let at = format.instant(text).map_err(|error| of_value(format, &error))?;
+        let at = match known {
+            Some(at) => at,
+            None => format.instant(text).map_err(|error| of_value(format, &error))?,
+        };
         over::check_retained((texts, format), at, now)
             .map_err(|bound| EngineError::invalid_text("at", text, bound))?;
         let window_s = texts.window();

@@ -87,6 +87,8 @@ pub struct Issued {
     pub numbers: Blocks,
     /// The version of the definition that they were given under.
     pub version: u32,
+    /// When another version takes effect, where one waits.
+    pub version_end: Option<Timestamp>,
     /// What belongs to a template; `None` without one.
     pub dated: Option<Dated>,
     /// Where they came from.

@@ -1,20 +1,29 @@
 //! Definitions by whoever has an engine at hand: judged as a file's are, in the ledger at once, in force everywhere within
 //! two seconds.
 
+use std::sync::Arc;
+
 use sequent_core::SequenceName;
+use sequent_format::Timestamp;
 use serde::Serialize;
 
-use crate::{Body, Capacity, Engine, OpenError, Placement, config::SequencePart};
+use crate::{
+    Body, Capacity, EFFECTIVE_AHEAD_MIN, Effective, Engine, OpenError, Placement, catalog::Entry,
+    config::SequencePart,
+};
 
-/// A definition that is in force now.
+/// A definition that is in force, or will be.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct DefineReport {
     /// The sequence.
     pub sequence: String,
-    /// The version in force.
+    /// Its version.
     pub version: u32,
-    /// Whether it was in force before.
+    /// Whether it was there before.
     pub already: bool,
+    /// From when on it is in effect, RFC 3339, where that is not yet so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub effective: Option<String>,
     /// The content, as the ledger keeps it.
     pub definition: String,
     /// How many numbers a key has, and how many of them may be skipped.
@@ -34,6 +43,20 @@ impl Engine {
         version: Option<u32>,
         body: Body,
     ) -> Result<DefineReport, OpenError> {
+        self.define_from(name, (version, None), body).await
+    }
+
+    /// The same, in effect from when on the caller says; `None`: now, unless it waits already.
+    ///
+    /// # Errors
+    ///
+    /// Also `Refused` for an instant that is too near ([`EFFECTIVE_AHEAD_MIN`]), or at which no version can begin.
+    pub async fn define_from(
+        &self,
+        name: &SequenceName,
+        (version, effective): (Option<u32>, Option<Effective>),
+        body: Body,
+    ) -> Result<DefineReport, OpenError> {
         let inner = &self.0;
         if let Some(trouble) = inner.keeper.trouble() {
             return Err(OpenError::of_source(&trouble.error()));
@@ -49,6 +72,21 @@ impl Engine {
             version.is_none_or(|version| version == held.version)
                 && held.known().is_ok_and(|known| known.says_as(&body))
         });
+        let waits =
+            |held: &Arc<Entry>| held.known().ok()?.begins().filter(|begins| *begins > inner.catalog.now());
+        let waiting = held.as_ref().and_then(waits);
+        if let Some(Effective::At(instant)) = effective
+            && !(already && waiting.is_none_or(|begins| begins == instant))
+        {
+            check_instant(name, instant, (inner.catalog.now(), waiting.filter(|_| already)))?;
+        }
+        // What waits takes effect sooner: another version with the same content.
+        let already = already
+            && match (effective, waiting) {
+                (Some(Effective::Now), Some(_)) => false,
+                (Some(Effective::At(instant)), Some(begins)) => instant == begins,
+                _ => true,
+            };
         let in_force = held.map_or(0, |held| held.version);
         let version = match version {
             Some(version) if version < in_force => {
@@ -61,12 +99,34 @@ impl Engine {
             None if already => in_force,
             None => in_force.saturating_add(1),
         };
-        let part = SequencePart { name: name.clone(), version, body };
+        let part = SequencePart { name: name.clone(), version, body, effective };
         inner.catalog.define(&part).await?;
         inner.let_go();
-        let definition =
-            inner.catalog.find(name).map_or_else(|| part.body.to_text(), |held| held.text().to_owned());
+        let held = inner.catalog.find(name);
+        let definition = held.as_ref().map_or_else(|| part.body.to_text(), |held| held.text().to_owned());
+        let effective = held.as_ref().and_then(waits).map(|begins| part.body.shown(begins));
         let capacity = part.body.capacity(inner.desk.layout(), inner.setting.config.at_risk_max);
-        Ok(DefineReport { sequence: name.to_string(), version, already, definition, capacity })
+        Ok(DefineReport { sequence: name.to_string(), version, already, effective, definition, capacity })
     }
+}
+
+/// Refuses an instant of which not every server would hear in time, or that is later than the one for which the same
+/// content waits.
+fn check_instant(
+    name: &SequenceName,
+    instant: Timestamp,
+    (now, waiting): (Timestamp, Option<Timestamp>),
+) -> Result<(), OpenError> {
+    let ahead_s = EFFECTIVE_AHEAD_MIN.as_secs();
+    let earliest = now.checked_add(EFFECTIVE_AHEAD_MIN).unwrap_or(now);
+    let bound = match waiting {
+        _ if instant < earliest => {
+            format!("an instant at least {ahead_s} s from now is expected, {earliest} or later, or now")
+        }
+        Some(begins) if begins < instant => {
+            format!("at most {begins} is allowed: a version with this content takes effect then")
+        }
+        _ => return Ok(()),
+    };
+    Err(OpenError::Refused(format!("sequence {name}: effective is {instant}: {bound}")))
 }

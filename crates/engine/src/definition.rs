@@ -6,6 +6,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::{capacity::Capacity, texts::Texts};
 
+mod effect;
+
+pub use effect::{EARLIER_MAX, EFFECTIVE_AHEAD_MIN, Effective};
+use effect::{Earlier, Since};
+
 /// A key with fewer numbers than this has `dense` as its default placement.
 pub const SPREAD_CAPACITY_MIN: u64 = 1_000_000;
 
@@ -53,6 +58,12 @@ pub struct Body {
     fits: Fits,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     texts: Option<Texts>,
+    /// From when on it is in effect, where another one is before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    from: Option<Since>,
+    /// What is in effect before it, the oldest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    earlier: Vec<Earlier>,
 }
 
 /// A field of a definition that is out of bounds.
@@ -75,6 +86,8 @@ impl Default for Body {
             end: None,
             fits: Fits::default(),
             texts: None,
+            from: None,
+            earlier: Vec::new(),
         }
     }
 }
@@ -95,7 +108,7 @@ impl Body {
         let start = said_once("start", start, counter.map(|counter| counter.start))?;
         let step = said_once("step", step, counter.map(|counter| counter.step))?;
         Span::new(start, step, end, fits).map_err(|error| of_span(&error))?;
-        let body = Self { placement: Placement::Spread, start, step, end, fits, texts };
+        let body = Self { start, step, end, fits, texts, ..Self::default() };
         let span = body.checked_span().map_err(|error| of_span(&error))?;
         let refuse = |value: String, bound: &str| {
             Err(BodyFault { field: "placement", value, bound: bound.to_owned() })
@@ -170,11 +183,16 @@ impl Body {
     /// The content of a text that this version can read.
     pub fn from_text(text: &str) -> Result<Self, String> {
         let mut body: Self = serde_json::from_str(text).map_err(|error| error.to_string())?;
-        let proven = body.texts.map(Texts::proven).transpose();
-        body.texts =
-            proven.map_err(|fault| format!("{} is {}: {}", fault.field, fault.value, fault.bound))?;
-        body.checked_span().map_err(|error| error.to_string())?;
+        body.prove()?;
+        body.prove_earlier()?;
         Ok(body)
+    }
+
+    fn prove(&mut self) -> Result<(), String> {
+        let proven = self.texts.take().map(Texts::proven).transpose();
+        self.texts =
+            proven.map_err(|fault| format!("{} is {}: {}", fault.field, fault.value, fault.bound))?;
+        self.checked_span().map(drop).map_err(|error| error.to_string())
     }
 
     /// A key that every key of `name` is like: whether it has a period, and how many values partition it.
@@ -226,9 +244,9 @@ impl Body {
         }
     }
 
-    /// Whether both say the same, whatever versions before said.
+    /// Whether both say the same, whatever versions before said, and from whenever on.
     pub(crate) fn says_as(&self, other: &Self) -> bool {
-        let alone = |body: &Self| Self { texts: body.texts.as_ref().map(Texts::alone), ..body.clone() };
+        let alone = |body: &Self| Self { texts: body.texts.as_ref().map(Texts::alone), ..body.at_once() };
         alone(self) == alone(other)
     }
 

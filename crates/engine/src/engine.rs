@@ -81,13 +81,14 @@ impl Engine {
     /// sequence with a template is refused: its numbers come with texts.
     pub async fn reservoir(&self, name: &SequenceName) -> Result<Keyed, EngineError> {
         let deadline = self.0.env.clock.now() + self.0.limits.deadline;
-        let live = self.live(name, &Key::of(name), || None, deadline).await?;
-        if live.has_texts() {
-            return Err(EngineError::invalid(
-                "sequence",
-                name,
-                "it has a template: ask for texts, one by one or many",
-            ));
+        let live = self.live((name, &Key::of(name)), None, || None, deadline).await?;
+        if !live.is_plain() {
+            let bound = if live.has_texts() {
+                "it has a template: ask for texts, one by one or many"
+            } else {
+                "another version of it takes effect at an instant: ask for its numbers one by one, or many"
+            };
+            return Err(EngineError::invalid("sequence", name, bound));
         }
         Ok(Keyed::new(live))
     }

@@ -96,8 +96,11 @@ impl Inner {
         let names: BTreeSet<&str> = changed.iter().map(SequenceName::as_str).collect();
         for live in self.keys.remove(|key| names.contains(key.sequence())) {
             let name = live.entry().name();
-            if self.catalog.find(name).is_some_and(|entry| entry.known().is_err()) {
+            let Some(entry) = self.catalog.find(name) else { continue };
+            if entry.known().is_err() {
                 live.reservoir().close_because("the ledger holds another definition of its sequence");
+            } else if entry.is_staged() && !live.entry().is_staged() {
+                live.reservoir().close_because("another version of its sequence takes effect at an instant");
             }
         }
     }

@@ -67,7 +67,9 @@ pub use advance::AdvanceReport;
 pub use ask::{Dated, Issued, NextRequest, Way};
 pub use capacity::Capacity;
 pub use defining::DefineReport;
-pub use definition::{Body, BodyFault, Placement, SPREAD_CAPACITY_MIN};
+pub use definition::{
+    Body, BodyFault, EARLIER_MAX, EFFECTIVE_AHEAD_MIN, Effective, Placement, SPREAD_CAPACITY_MIN,
+};
 pub use desk::{BUMP_MAX, CounterPace, Desk, LossEstimate, MarksReport, Saying, UnreadMark};
 pub use engine::Engine;
 pub use error::{EngineError, FieldFault, OpenError, SlotCause};

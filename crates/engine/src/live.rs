@@ -10,9 +10,9 @@ use sequent_core::{Key, SequenceName, Source};
 use sequent_format::Timestamp;
 
 use crate::{
-    EngineError, Placement,
+    Body, EngineError, Placement,
     above::Reach,
-    aim::Period,
+    aim::{Aim, Period},
     catalog::Entry,
     dense::not_leased,
     engine::{IDLE_AFTER, Inner},
@@ -29,6 +29,7 @@ pub(crate) struct Live {
     floor: u64,
     /// Here as well, since the hot path looks at it.
     has_texts: bool,
+    is_plain: bool,
     /// `None` without a template: most keys.
     period: Option<Box<Period>>,
     /// Made where a caller tells what it was given.
@@ -85,6 +86,23 @@ impl Live {
         self.reach.get_or_init(Box::default)
     }
 
+    /// Whether its numbers are given without a look at the clock: they have no texts, and one version.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.is_plain
+    }
+
+    /// Whether it gives the numbers that a request aims at; without an aim, those of a sequence with one version and no
+    /// template. Versions that share a counter have one end: any of them gives its numbers.
+    pub(crate) fn serves(&self, aim: Option<&Aim>) -> bool {
+        let Some(aim) = aim else { return self.is_plain };
+        let span = |entry: &Entry| entry.known().ok().map(Body::span);
+        match (self.entry.is_staged(), aim.entry.is_staged()) {
+            (false, false) => self.has_texts == aim.has_texts(),
+            (true, true) => span(&self.entry) == span(&aim.entry),
+            _ => false,
+        }
+    }
+
     /// Whether its numbers have texts, and are nobody's without.
     pub(crate) fn has_texts(&self) -> bool {
         self.has_texts
@@ -94,6 +112,14 @@ impl Live {
     /// follows; one of a period that has ended goes at once, and only those who name that period by an instant may want
     /// it again.
     pub(crate) fn idle_after(&self, now: Timestamp) -> Duration {
+        let to_come = |period: &Period| {
+            let in_s = period.from.as_second() - now.as_second();
+            period.from > now && in_s <= ENDING_WITHIN_S
+        };
+        if self.period().is_some_and(to_come) {
+            // Made ahead: it is kept until somebody may want it.
+            return ENDING_IDLE_AFTER;
+        }
         match self.period().and_then(|period| period.until) {
             Some(until) if until <= now => ENDED_IDLE_AFTER,
             Some(until) if until.as_second() - now.as_second() <= ENDING_WITHIN_S => ENDING_IDLE_AFTER,
@@ -108,7 +134,7 @@ impl Live {
 
     /// A number that is ready, of a sequence without texts.
     pub(crate) fn try_next(&self) -> Option<Ready> {
-        if self.has_texts() {
+        if !self.is_plain {
             return None;
         }
         let number = self.reservoir.try_next()?;
@@ -185,9 +211,11 @@ impl Inner {
         &self,
         name: &SequenceName,
         key: &Key,
-        period: Option<Period>,
+        (period, wanted): (Option<Period>, Option<Arc<Entry>>),
     ) -> Result<Live, EngineError> {
-        let entry = self.entry(name).await?;
+        let top = self.entry(name).await?;
+        let in_effect = || top.in_effect(self.wall.now(&*self.env.clock));
+        let entry = wanted.filter(|wanted| top.has(wanted)).unwrap_or_else(in_effect);
         if entry.body()?.placement() == Placement::Dense {
             // It has no tower here: whoever knows that it is dense asks the ledger.
             return Err(not_leased());
@@ -207,6 +235,7 @@ impl Inner {
             self.dated.store(true, Ordering::Relaxed);
         }
         Ok(Live {
+            is_plain: !has_texts && !entry.is_staged(),
             entry,
             spanned,
             reservoir,

@@ -86,7 +86,7 @@ impl Engine {
     ///
     /// `INVALID_ARGUMENT` for a value, an instant or a number that the template does not take; `SEQUENCE_NOT_FOUND`.
     pub async fn preview(&self, ask: &PreviewAsk) -> Result<PreviewReport, EngineError> {
-        let body = self.body(&ask.by).await?;
+        let body = self.body_at(&ask.by, ask.at.as_deref()).await?;
         let (format, capacity) = (format(&body, &ask.by)?, self.capacity(&body));
         let at = match &ask.at {
             Some(text) => format.instant(text).map_err(|error| of_value(format, &error))?,
@@ -133,7 +133,17 @@ impl Engine {
     /// `INVALID_ARGUMENT` for what is no period of the sequence; `SEQUENCE_NOT_FOUND`.
     pub async fn beginning(&self, name: &SequenceName, period: &str) -> Result<String, EngineError> {
         let by = By::Sequence(name.clone());
-        let body = self.body(&by).await?;
+        // Versions that follow each other may have periods of another kind.
+        let stages = self.body(&by).await?;
+        let of_one = |body: &Body| {
+            let format = body.format()?;
+            Some(format.shown_instant(format.period_begins(period)?))
+        };
+        let found = stages.earlier().rev().map(|(_, body)| body).find_map(of_one);
+        if let Some(begins) = of_one(&stages).or(found) {
+            return Ok(begins);
+        }
+        let body = self.body_at(&by, None).await?;
         let format = format(&body, &by)?;
         let begins = format.period_begins(period).ok_or_else(|| {
             let now = format.period_back(self.0.wall.now(&*self.0.env.clock), 0).unwrap_or_default();
@@ -146,12 +156,24 @@ impl Engine {
         Ok(format.shown_instant(begins))
     }
 
+    /// All that is defined, as the latest version knows it.
     async fn body(&self, by: &By) -> Result<Body, EngineError> {
         match by {
             By::Body(body) => Ok(Body::clone(body)),
             By::Sequence(name) => {
                 let found = self.0.catalog.find_defined(name).await?;
                 found.ok_or_else(|| not_found(name))?.body().cloned()
+            }
+        }
+    }
+
+    /// The version in effect at an instant; `None`: now.
+    async fn body_at(&self, by: &By, at: Option<&str>) -> Result<Body, EngineError> {
+        match by {
+            By::Body(body) => Ok(Body::clone(body)),
+            By::Sequence(name) => {
+                let found = self.0.catalog.find_defined(name).await?;
+                self.0.version_at(found.ok_or_else(|| not_found(name))?, at)?.body().cloned()
             }
         }
     }

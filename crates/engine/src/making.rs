@@ -8,14 +8,17 @@ use std::{
 use sequent_core::{Key, SequenceName};
 use tokio::sync::watch;
 
-use crate::{Engine, EngineError, Reason, aim::Period, engine::Inner, live::Live, registry::Claim};
+use crate::{
+    Engine, EngineError, Reason, aim::Period, catalog::Entry, engine::Inner, live::Live, registry::Claim,
+};
 
 impl Engine {
-    /// A live key of a sequence; the first caller has it made, the others wait for the same.
+    /// A live key of a sequence; the first caller has it made, of the version that it wants, and the others wait for the
+    /// same.
     pub(crate) async fn live(
         &self,
-        name: &SequenceName,
-        key: &Key,
+        (name, key): (&SequenceName, &Key),
+        wanted: Option<&Arc<Entry>>,
         period: impl FnOnce() -> Option<Period>,
         deadline: Instant,
     ) -> Result<Arc<Live>, EngineError> {
@@ -26,14 +29,14 @@ impl Engine {
             return Ok(live);
         }
         let late = || EngineError::new(Reason::DeadlineExceeded, format!("{name} was not ready in time"));
-        let made = tokio::time::timeout_at(deadline.into(), self.make(name, key, period)).await;
+        let made = tokio::time::timeout_at(deadline.into(), self.make((name, key), wanted, period)).await;
         made.map_err(|_| late())?
     }
 
     async fn make(
         &self,
-        name: &SequenceName,
-        key: &Key,
+        (name, key): (&SequenceName, &Key),
+        wanted: Option<&Arc<Entry>>,
         period: impl FnOnce() -> Option<Period>,
     ) -> Result<Arc<Live>, EngineError> {
         let mut period = Some(period);
@@ -45,7 +48,7 @@ impl Engine {
                     let (made, engine) = (sender.subscribe(), self.clone());
                     let (name, key) = (name.clone(), key.clone());
                     // Asked for once: a maker that was ended is succeeded by one that knows less, and no harm.
-                    let period = period.take().and_then(|period| period());
+                    let period = (period.take().and_then(|period| period()), wanted.map(Arc::clone));
                     // A task of its own: a caller that goes away must not end it for the others.
                     self.0.tasks.spawn(async move {
                         let result = engine.0.build(&name, &key, period).await.map(Arc::new);
@@ -78,7 +81,7 @@ impl Inner {
         let made = result.as_ref().ok().map(Arc::clone);
         self.keys.made(key, result, waiting);
         let Some(live) = made else { return };
-        if self.catalog.find(name).is_none_or(|entry| !entry.same(live.entry())) {
+        if self.catalog.find(name).is_none_or(|entry| !entry.has(live.entry())) {
             self.keys.remove(|held| held == key);
         }
         if self.floors.of(key) != live.floor() {
@@ -103,7 +106,7 @@ mod tests {
     async fn made(engine: &Engine, name: &SequenceName, between: impl AsyncFnOnce()) {
         let key = Key::of(name);
         let Ok(Claim::Make(sender)) = engine.0.keys.claim(&key) else { panic!("{name} is new") };
-        let live = Arc::new(engine.0.build(name, &key, None).await.unwrap());
+        let live = Arc::new(engine.0.build(name, &key, (None, None)).await.unwrap());
         between().await;
         engine.0.settle(name, &key, Ok(live), &sender);
     }

@@ -111,6 +111,7 @@ async fn assemble(
         catalog::Ground {
             ledger: Arc::clone(&ground.ledger),
             limit: ground.limit,
+            clock: Arc::clone(&env.clock),
             layout,
             at_risk_max: config.reservoir.at_risk_max,
             auto_create: config.auto_create.clone(),
@@ -189,6 +190,7 @@ fn opening(config: &Config, ground: &Ground, ring: &Ring) -> Opening {
             attempt_timeout: ground.limit,
             show_up_every: SHOW_UP_EVERY,
             lossy_dense: config.ledger.allow_lossy,
+            volatile_alone: config.ring.allow_volatile,
         },
         env: ground.env.clone(),
         rules: Rules::ALL,

@@ -104,9 +104,9 @@ impl Engine {
         Ok(ledger.map_or(own, |ledger| own.min(ledger)))
     }
 
-    async fn forget_of(&self, entry: &Entry, now: Timestamp) -> Result<usize, SourceError> {
+    async fn forget_of(&self, entry: &Arc<Entry>, now: Timestamp) -> Result<usize, SourceError> {
         let (inner, name) = (&self.0, entry.name());
-        let Some((fence, over)) = last_over(entry, now) else { return Ok(0) };
+        let Some((fence, over)) = last_over(&entry.in_effect(now), now) else { return Ok(0) };
         if inner.floors.of(&fence.key) < fence.to {
             inner.keeper.fence(&fence).await?;
             inner.follow_floors().await?;
@@ -183,8 +183,10 @@ impl Catalog {
     /// Definitions that say how many periods are kept.
     fn retaining(&self) -> Vec<Arc<Entry>> {
         let retains = |entry: &Arc<Entry>| {
-            let texts = entry.known().ok().and_then(|body| body.texts());
-            texts.is_some_and(|texts| texts.retained().is_some())
+            entry.stages().any(|(entry, _)| {
+                let texts = entry.known().ok().and_then(|body| body.texts());
+                texts.is_some_and(|texts| texts.retained().is_some())
+            })
         };
         self.all().into_iter().filter(retains).collect()
     }

@@ -22,6 +22,20 @@ pub struct SequenceSummary {
     pub template: Option<String>,
     /// Why it can't be used, if so.
     pub fault: Option<String>,
+    /// Versions that take effect later, the next one first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub waiting: Vec<WaitingReport>,
+}
+
+/// A version that is not in effect yet.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct WaitingReport {
+    /// The version.
+    pub version: u32,
+    /// From when on it is in effect, RFC 3339.
+    pub effective: String,
+    /// The template of its texts, if it has one.
+    pub template: Option<String>,
 }
 
 /// A sequence with its counters.

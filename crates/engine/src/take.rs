@@ -99,8 +99,8 @@ impl Engine {
                 Err(_) if tries < TRIES_MAX && self.dense_entry(name).is_some() => continue,
                 aimed => aimed?,
             };
-            if live.has_texts() != aim.as_ref().is_some_and(Aim::has_texts) {
-                // The definition got a template in between.
+            if !live.serves(aim.as_ref()) {
+                // The definition changed in between.
                 if tries >= TRIES_MAX {
                     return Err(self.failed(name, TakeError::Closed));
                 }
@@ -121,7 +121,14 @@ impl Engine {
                     let way = what_for.way(waited);
                     let Some(aim) = aim else {
                         let (sequence, version) = (name.clone(), live.version());
-                        return Ok(Issued { sequence, numbers, version, dated: None, way });
+                        return Ok(Issued {
+                            sequence,
+                            numbers,
+                            version,
+                            version_end: None,
+                            dated: None,
+                            way,
+                        });
                     };
                     let end_is_told =
                         live.period().is_none_or(|period| period.is_warned.load(Ordering::Relaxed));
@@ -158,7 +165,7 @@ impl Engine {
         let name = &request.name;
         if request.is_plain()
             && let Some(live) = self.0.keys.get(name.as_str())
-            && !live.has_texts()
+            && live.is_plain()
         {
             return Ok((live, None));
         }
@@ -166,11 +173,11 @@ impl Engine {
             Some(entry) => entry,
             None if request.is_plain() => {
                 // A first use: its maker defines it, once for all who wait. It may find a template of another's.
-                let live = self.live(name, &Key::of(name), || None, deadline).await?;
-                if !live.has_texts() {
+                let live = self.live((name, &Key::of(name)), None, || None, deadline).await?;
+                if live.is_plain() {
                     return Ok((live, None));
                 }
-                Arc::clone(live.shared_entry())
+                self.0.catalog.find(name).unwrap_or_else(|| Arc::clone(live.shared_entry()))
             }
             None => self.defined(request).await?,
         };
@@ -179,7 +186,8 @@ impl Engine {
             let too_long = |bound| EngineError::invalid("with", &aim.key, bound);
             self.0.catalog.holds(&aim.key).map_err(too_long)?;
         }
-        let live = self.live(name, &aim.key, || aim.period(request), deadline).await?;
+        let period = || aim.period(request);
+        let live = self.live((name, &aim.key), Some(&aim.entry), period, deadline).await?;
         Ok((live, Some(aim)))
     }
 

@@ -2,11 +2,11 @@
 
 use std::{fmt, sync::Arc, time::Duration};
 
-use jiff::{Timestamp, civil::DateTime};
+use jiff::Timestamp;
 
 use crate::{
     Fault, InvertError, Issue, Parsed, Preview, RenderError, Reset, Settings, Template, ValueError, Values,
-    date::{Moment, MonthDay, Zone},
+    date::{self, Moment, MonthDay, Zone},
     invert,
     numbering::Numbering,
     prove::{self, Claim, Decoding},
@@ -141,6 +141,21 @@ impl Format {
         Some(self.reset().key(&Moment::new(back)?, self.fiscal()))
     }
 
+    /// The instant from which the period may be another than that of `instant`; `None` where the counter never begins again.
+    ///
+    /// ```
+    /// use sequent_format::{Settings, Template};
+    /// let settings = Settings { zone: "Asia/Shanghai".into(), ..Settings::default() };
+    /// let format = Template::parse("@{date,yyyyMM}@{seq,w=5}")?.prove(&settings)?;
+    /// let until = format.period_until(format.instant("2026-01-31")?);
+    /// assert_eq!(until, Some("2026-01-31T16:00:00Z".parse()?));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn period_until(&self, instant: Timestamp) -> Option<Timestamp> {
+        let next = self.reset().next(self.zone().local(instant), self.fiscal())?;
+        self.zone().until(instant, next)
+    }
+
     /// When the period of this key begins; `None` for what is no period's key here.
     ///
     /// ```
@@ -162,7 +177,8 @@ impl Format {
     }
 
     /// The instant that a caller writes: RFC 3339 with its offset, or a local date or time, which is one of the
-    /// definition's zone.
+    /// definition's zone; the earlier one where clocks show it twice. A time that clocks skip, an offset that contradicts
+    /// a zone in brackets, and a sixtieth second are errors: nothing is bent to an instant near by.
     ///
     /// ```
     /// use sequent_format::{Settings, Template};
@@ -173,12 +189,7 @@ impl Format {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn instant(&self, text: &str) -> Result<Timestamp, ValueError> {
-        let instant = text.parse::<Timestamp>().ok();
-        let local = || self.zone().instant(text.parse::<DateTime>().ok()?);
-        instant.or_else(local).ok_or_else(|| {
-            let bound = "an instant such as 2026-04-01T09:00:00+08:00 is expected, or a date of the zone such as 2026-04-01";
-            ValueError::new("at", text, bound)
-        })
+        date::instant::read(text, self.zone()).map_err(|bound| ValueError::new("at", text, bound))
     }
 
     /// An instant as the definition's zone shows it, in RFC 3339 with its offset.

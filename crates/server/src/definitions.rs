@@ -2,8 +2,8 @@
 
 use sequent_core::SequenceName;
 use sequent_engine::{
-    Body, BodyFault, By, DefineReport, OpenError, ParseReport, PreviewAsk, PreviewReport, Reason, Texts,
-    Values,
+    Body, BodyFault, By, DefineReport, Effective, OpenError, ParseReport, PreviewAsk, PreviewReport, Reason,
+    Texts, Values,
     report::{SequenceReport, SequenceSummary},
 };
 use serde::Deserialize;
@@ -38,6 +38,7 @@ pub(crate) struct Wanted {
     pub(crate) unique: Option<String>,
     pub(crate) window_s: Option<u64>,
     pub(crate) retain_periods: Option<u64>,
+    pub(crate) effective: Option<String>,
 }
 
 /// A number as a string, as everywhere; or as an integer, where a reader has not rounded it.
@@ -100,8 +101,12 @@ pub(crate) async fn define(
         let narrow = u32::try_from(version).ok().filter(|version| *version > 0);
         narrow.ok_or_else(|| version_fault(version))
     });
-    let (version, body) = (version.transpose()?, wanted.body()?);
-    teller.engine().define(&name, version, body).await.map_err(|error| of_open(&error))
+    let (version, effective) = (version.transpose()?, wanted.effective.clone());
+    let body = wanted.body()?;
+    let effective = effective.map(|text| Effective::read(&text, &body)).transpose();
+    let effective = effective.map_err(|fault| of_body(&fault))?;
+    let defined = teller.engine().define_from(&name, (version, effective), body).await;
+    defined.map_err(|error| of_open(&error))
 }
 
 /// A text that nobody is given.
@@ -142,6 +147,10 @@ impl Named {
             Self::Sequence(name) => Ok(By::Sequence(named("sequence", &name)?)),
             // Nothing is defined: its version is nobody's, and a ring that it would not fit is no fault.
             Self::Definition(wanted) => {
+                if let Some(effective) = &wanted.effective {
+                    let bound = "nothing is defined here: leave it out";
+                    return Err(Fault::field("effective", effective, bound));
+                }
                 let placement = wanted.placement.clone().or_else(|| Some("spread".to_owned()));
                 Ok(By::Body(Box::new(Wanted { placement, ..*wanted }.body()?)))
             }

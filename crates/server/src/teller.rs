@@ -70,7 +70,7 @@ impl Teller {
     }
 
     /// How long the numbers of a lease may be handed out: not beyond the end of their period, unless the holder named an
-    /// instant of it.
+    /// instant of it, and not beyond the instant at which another version takes effect.
     pub(crate) fn lease_age(&self, issued: &Issued, at: &str) -> Duration {
         let most = self.0.dials.lease_max_age();
         let end = issued.dated.as_ref().filter(|_| at.is_empty()).and_then(|dated| dated.period_end);
@@ -78,7 +78,10 @@ impl Teller {
             let end_ms = u64::try_from(end.as_millisecond()).unwrap_or(0);
             Duration::from_millis(end_ms.saturating_sub(self.0.clock.wall_ms()))
         };
-        end.map_or(most, |end| most.min(left(end)))
+        // A holder that names an instant may be behind this clock, and is told of the end besides.
+        let version = issued.version_end.map(left).filter(|left| at.is_empty() || !left.is_zero());
+        let version = version.map(|left| left.max(Duration::from_millis(1)));
+        end.map(left).into_iter().chain(version).fold(most, Duration::min)
     }
 
     /// Whether callers may define sequences.

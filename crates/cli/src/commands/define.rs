@@ -1,7 +1,7 @@
 //! `sequent define`: what a sequence gives.
 
 use clap::Args;
-use sequent_engine::{Body, DefineReport, Pace};
+use sequent_engine::{Body, DefineReport, Effective, Pace};
 
 use crate::{
     cluster::{Cluster, sequence_name},
@@ -15,10 +15,12 @@ Examples:
   sequent define order --template '@{date,yyyyMMdd}@{seq,w=5}' --zone Asia/Shanghai
   sequent define invoice --end 999999 --placement dense
   sequent define order --template 'B@{seq,w=6}'      another template: the next version
+  sequent define order --template 'C@{seq,w=6}' --effective 2027-01-01
 
 It is in the ledger at once, and in force on every server within two seconds. A version never changes once it is \
 there: the same content again changes nothing, another one becomes the next version, and what would give numbers or texts \
-of the versions before again is refused (exit code 3). A sequence that a configuration file names too needs the same \
+of the versions before again is refused (exit code 3). With --effective another version is in effect until then; each \
+request is rendered by the version in effect at its instant, and `sequent list` and `show` tell what waits. A sequence that a configuration file names too needs the same \
 version there, or a lower one.";
 
 /// Define a sequence, or its next version
@@ -58,14 +60,20 @@ pub(crate) struct Define {
     #[arg(long, value_name = "N")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..))]
     version: Option<u32>,
+    /// From when on it is in effect: now, next-period, or an instant at least ten seconds ahead, such as
+    /// 2027-01-01T00:00:00+08:00, or a date or time of the zone [default: now]
+    #[arg(long, value_name = "WHEN")]
+    effective: Option<String>,
 }
 
 impl Define {
     pub(crate) async fn run(self, cluster: &Cluster) -> Result<(), Failure> {
         let name = sequence_name(&self.name)?;
         let body = self.body()?;
+        let effective = self.effective.as_deref().map(|text| Effective::read(text, &body));
+        let effective = effective.transpose().map_err(|fault| refused(&fault))?;
         let engine = cluster.engine(cluster.config()?, Pace::Once, None).await?;
-        let defined = engine.define(&name, self.version, body).await;
+        let defined = engine.define_from(&name, (self.version, effective), body).await;
         engine.shutdown().await;
         let report = defined?;
         if cluster.json() {
@@ -94,7 +102,11 @@ impl Define {
 }
 
 fn lines(report: &DefineReport) -> Vec<String> {
-    let was = if report.already { "was in force" } else { "is in force, everywhere within two seconds" };
+    let was = match (&report.effective, report.already) {
+        (Some(effective), _) => format!("waits, and is in effect from {effective} on"),
+        (None, true) => "was in force".to_owned(),
+        (None, false) => "is in force, everywhere within two seconds".to_owned(),
+    };
     let mut lines = vec![
         format!("{} version {} {was}", report.sequence, report.version),
         format!("definition {}", report.definition),

@@ -23,14 +23,16 @@ impl List {
         }
         let rows: Vec<_> = sequences.iter().map(row).collect();
         output::lines(output::table(
-            &["sequence", "version", "placement", "start", "step", "end", "template", "fault"],
+            &["sequence", "version", "placement", "start", "step", "end", "template", "waiting", "fault"],
             &rows,
         ))
     }
 }
 
 fn row(summary: &SequenceSummary) -> Vec<String> {
-    let SequenceSummary { sequence, version, placement, start, step, end, template, fault } = summary;
+    let SequenceSummary { sequence, version, placement, start, step, end, template, fault, waiting } =
+        summary;
+    let waiting = waiting.iter().map(|next| format!("version {} from {}", next.version, next.effective));
     vec![
         sequence.clone(),
         version.to_string(),
@@ -39,6 +41,7 @@ fn row(summary: &SequenceSummary) -> Vec<String> {
         step.to_string(),
         end.to_string(),
         template.clone().unwrap_or_default(),
+        waiting.collect::<Vec<_>>().join(", "),
         fault.clone().unwrap_or_default(),
     ]
 }

@@ -47,6 +47,10 @@ fn lines(report: &SequenceReport) -> Vec<String> {
         format!("definition  {}", report.definition),
     ];
     lines.extend(summary.template.iter().map(|template| format!("template    {template}")));
+    lines.extend(summary.waiting.iter().map(|next| {
+        let template = next.template.as_deref().unwrap_or("no template");
+        format!("waiting     version {} from {} on: {template}", next.version, next.effective)
+    }));
     lines.extend(summary.fault.iter().map(|fault| format!("fault       {fault}")));
     lines.push(String::new());
     if report.summary.placement == "dense" {

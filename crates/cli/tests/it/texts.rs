@@ -207,6 +207,20 @@ fn define_makes_versions_that_servers_and_processes_take_up() {
     }
     assert!(place.text(&["parse", "order", "2026A00001"]).starts_with("number  1\n"), "older texts are read");
     assert!(place.text(&["list"]).contains("@{date,yyyy}B@{seq,w=5}"));
+    let waits = ["define", "order", "--template", "@{date,yyyy}C@{seq,w=5}", "--effective", "2199-01-01"];
+    let said = place.text(&waits);
+    assert!(
+        said.starts_with("order version 3 waits, and is in effect from 2199-01-01T00:00:00+00:00 on\n"),
+        "{said}"
+    );
+    let (listed, shown) = (place.text(&["list"]), place.text(&["show", "order"]));
+    assert!(listed.contains("version 3 from 2199-01-01T00:00:00+00:00"), "{listed}");
+    let line = "waiting     version 3 from 2199-01-01T00:00:00+00:00 on: @{date,yyyy}C@{seq,w=5}\n";
+    assert!(shown.contains(line) && shown.contains("version     2\n"), "{shown}");
+    define(&["--template", "@{date,yyyy}D@{seq,w=5}", "--effective", "soon"])
+        .refused(2, &["effective is \"soon\": now"]);
+    let word = "effective is 2020-01-01T00:00:00Z: an instant at least 10 s from now is expected";
+    define(&["--template", "@{date,yyyy}D@{seq,w=5}", "--effective", "2020-01-01"]).refused(3, &[word]);
     let (code, err) = server.end();
     assert_eq!(code, Some(0), "{err}");
 }

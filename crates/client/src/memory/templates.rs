@@ -79,7 +79,8 @@ impl Aim {
             Verb::Lease => Ok(Dated { period, rendering: Some(rendering.clone()), ..Dated::default() }),
             Verb::Next => {
                 let texts = blocks.iter().flat_map(Block::iter).map(text).collect::<Result<_, _>>()?;
-                Ok(Dated { texts, period, at: issue.format().shown_instant(*at), rendering: None })
+                let at = issue.format().shown_instant(*at);
+                Ok(Dated { texts, period, at, ..Dated::default() })
             }
         }
     }

@@ -9,6 +9,7 @@ use std::{
 };
 
 use sequent_core::{BoxFuture, SourceError};
+use sequent_format::Timestamp;
 use sequent_testkit::{PausedClock, SeededEntropy};
 
 use crate::{
@@ -16,7 +17,7 @@ use crate::{
     ground::Nature,
     memory::{Memory, Templates},
     options::Options,
-    transport::{Ask, Granted, Refusal, Transport, Verb},
+    transport::{Ask, Dated, Granted, Refusal, Transport, Verb},
 };
 
 /// A cluster in memory whose definition can change, and that counts what it is asked.
@@ -152,6 +153,68 @@ async fn numbers_of_another_version_never_get_texts_of_the_one_before() {
     }
     assert!(texts.last().unwrap().starts_with('B'), "{texts:?}");
     drop(clock);
+}
+
+/// A server whose clock is off, and whose definition has another version from an instant on.
+struct Staged {
+    memories: [Arc<Memory>; 2],
+    end: Timestamp,
+    clock: Arc<PausedClock>,
+    behind_ms: i64,
+}
+
+impl Transport for Staged {
+    fn address(&self) -> String {
+        "staged".to_owned()
+    }
+
+    fn ask(self: Arc<Self>, ask: Ask) -> BoxFuture<'static, Result<Granted, Refusal>> {
+        let wall_ms = sequent_core::Clock::wall_ms(&*self.clock);
+        let named = ask.scope.wish().instant(wall_ms).parse::<Timestamp>().ok();
+        let own_ms = i64::try_from(wall_ms).unwrap() - self.behind_ms;
+        let later = named.unwrap_or(Timestamp::from_millisecond(own_ms).unwrap()) >= self.end;
+        let (memory, version_end) =
+            (Arc::clone(&self.memories[usize::from(later)]), (!later).then_some(self.end));
+        Box::pin(async move {
+            let granted = memory.ask(ask).await?;
+            let dated = Dated { version_end, ..granted.dated };
+            Ok(Granted { version: 1 + u32::from(later), dated, ..granted })
+        })
+    }
+
+    fn check(self: Arc<Self>) -> BoxFuture<'static, Result<(), SourceError>> {
+        Box::pin(std::future::ready(Ok(())))
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn nothing_is_rendered_by_a_version_from_the_instant_on_at_which_another_takes_effect() {
+    for behind_ms in [2000, 0, -2000] {
+        let clock = Arc::new(PausedClock::new());
+        let start = i64::try_from(sequent_core::Clock::wall_ms(&*clock)).unwrap();
+        let end = Timestamp::from_millisecond(start + 5000).unwrap();
+        let memories = [memory("A@{seq,w=4}"), memory("B@{seq,w=4}")];
+        let server = Arc::new(Staged { memories, end, clock: Arc::clone(&clock), behind_ms });
+        let nature =
+            Nature { timers: clock.clone(), ages: clock.clone(), entropy: Arc::new(SeededEntropy::new(1)) };
+        let client = Client::scripted(vec![server as Arc<_>], Options::default(), nature);
+        let sequence = client.sequence("order").unwrap();
+        let mut texts = BTreeSet::new();
+        for step in 0..40 {
+            if step > 0 {
+                clock.step_wall(250);
+            }
+            let issued = sequence.next_text().await.unwrap();
+            // A server that is ahead says of the new one a little early; it is never late.
+            let now = Timestamp::from_millisecond(start + step * 250).unwrap();
+            if now >= end || issued.version == 1 {
+                assert_eq!(issued.version, 1 + u32::from(now >= end), "{issued:?} at {now}, {behind_ms}");
+            }
+            assert_eq!(issued.text.starts_with('A'), issued.version == 1, "{issued:?}");
+            assert!(texts.insert(issued.text.clone()), "{} twice", issued.text);
+        }
+        assert!(texts.contains("A0001") && texts.contains("B0001"), "both: {texts:?}");
+    }
 }
 
 #[tokio::test]

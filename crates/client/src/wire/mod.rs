@@ -81,7 +81,7 @@ impl Wire {
                 client.next(timed(message, ask.within)).await.map(|answer| {
                     let answer = answer.into_inner();
                     let v1::NextResponse { blocks, texts, period, at, version, .. } = answer;
-                    (blocks, None, version, Dated { texts, period, at, rendering: None })
+                    (blocks, None, version, Dated { texts, period, at, ..Dated::default() })
                 })
             }
             Verb::Lease => {
@@ -90,7 +90,9 @@ impl Wire {
                     let answer = answer.into_inner();
                     let age = Some(Duration::from_millis(answer.max_age_ms));
                     let rendering = answer.texts.map(rendering);
-                    let dated = Dated { period: answer.period, rendering, ..Dated::default() };
+                    // What can't be read is no end: the age of the lease is bounded all the same.
+                    let version_end = answer.version_end.parse().ok();
+                    let dated = Dated { period: answer.period, rendering, version_end, ..Dated::default() };
                     (answer.blocks, age, answer.version, dated)
                 })
             }

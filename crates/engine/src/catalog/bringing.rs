@@ -7,7 +7,7 @@ use sequent_core::{
 
 use super::Catalog;
 use crate::{
-    Body, OpenError, Placement,
+    Body, BodyFault, OpenError, Placement,
     config::SequencePart,
     limit::{patiently, within},
     stores,
@@ -51,14 +51,17 @@ impl Catalog {
         {
             return Some(format!("sequence {name}: {bound}"));
         }
-        let held = self.find(name)?;
+        let of_fault = |fault: BodyFault| {
+            format!("sequence {name}: {} is {}: {}", fault.field, fault.value, fault.bound)
+        };
+        let Some(held) = self.find(name) else { return self.check_first(part).err().map(of_fault) };
         let version = part.version;
         if version < held.version {
             return None;
         }
         if version == held.version {
-            let same = held.known().is_ok_and(|known| known.says_as(&part.body))
-                || part.body.to_text() == held.text();
+            let says_as = |known: &Body| known.says_as(&part.body) && !self.begins_otherwise(part, known);
+            let same = held.known().is_ok_and(says_as) || part.body.to_text() == held.text();
             return (!same).then(|| conflict(&held.definition(), &part.body.to_text()));
         }
         let before = match held.known() {
@@ -71,7 +74,7 @@ impl Catalog {
                 ));
             }
         };
-        part.body.follows(before).err().map(|why| {
+        let follows = part.body.follows(before).err().map(|why| {
             format!(
                 "sequence {name}: version {version} {why} (version {} is in force): found {}, refused {}; \
                  give it another name",
@@ -79,19 +82,19 @@ impl Catalog {
                 held.text(),
                 part.body.to_text(),
             )
-        })
+        });
+        follows.or_else(|| self.succeeding(part, &held).err().map(of_fault))
     }
 
-    /// The definition as it is written: what versions before had of texts is in it.
-    fn written(&self, part: &SequencePart) -> Definition {
-        match self.find(&part.name) {
+    /// The definition as it is written: what versions before had of texts is in it, and from when on it is in effect.
+    fn written(&self, part: &SequencePart) -> Result<Definition, BodyFault> {
+        Ok(match self.find(&part.name) {
             Some(held) if held.version == part.version => held.definition(),
-            Some(held) => match held.known() {
-                Ok(before) => part.body.after(held.version, before).defining(&part.name, part.version),
-                Err(_) => part.body.defining(&part.name, part.version),
-            },
-            None => part.body.defining(&part.name, part.version),
-        }
+            Some(held) if held.version < part.version => {
+                self.succeeding(part, &held)?.defining(&part.name, part.version)
+            }
+            _ => part.body.defining(&part.name, part.version),
+        })
     }
 
     /// Brings one definition. It is judged against what is in force, and written only while that is still in force.
@@ -102,7 +105,11 @@ impl Catalog {
                 return Ok(Some(refusal));
             }
             let judged = self.find(&part.name).map(|held| held.version);
-            let definition = self.written(part);
+            let definition = match self.written(part) {
+                Ok(definition) => definition,
+                // Its instant has come near meanwhile: the next look says why.
+                Err(_) => continue,
+            };
             let define = || within(self.ground.limit, &step, self.ground.ledger.define(&definition, judged));
             match patiently(define).await? {
                 Defined::Created | Defined::Same => return Ok(None),

@@ -6,6 +6,7 @@ use std::{
 };
 
 use sequent_core::{SequenceName, ledger::Definition};
+use sequent_format::Timestamp;
 
 use crate::{Body, EngineError, Reason};
 
@@ -15,7 +16,11 @@ pub(crate) struct Entry {
     name: SequenceName,
     /// From 1.
     pub(crate) version: u32,
+    /// Whether it is one of several versions, each in effect for a time.
+    staged: bool,
     content: Arc<Content>,
+    /// The version that is in effect before it.
+    earlier: Option<Arc<Entry>>,
 }
 
 /// What many definitions have in common.
@@ -59,6 +64,33 @@ impl Entry {
         self.version == definition.version && self.text() == definition.body && self.name == definition.name
     }
 
+    /// Whether it is one of several versions, each in effect for a time: then a number's version is its instant's.
+    pub(crate) fn is_staged(&self) -> bool {
+        self.staged
+    }
+
+    /// It, and the versions in effect before it, the latest first; each with the instant from which it is, none for the
+    /// oldest.
+    pub(crate) fn stages(self: &Arc<Self>) -> impl Iterator<Item = (Arc<Self>, Option<Timestamp>)> {
+        let next = |entry: &Arc<Self>| entry.earlier.as_ref().map(Arc::clone);
+        std::iter::successors(Some(Arc::clone(self)), next).map(|entry| {
+            let begins = entry.earlier.as_ref().and_then(|_| entry.known().ok()?.begins());
+            (entry, begins)
+        })
+    }
+
+    /// The version in effect at an instant.
+    pub(crate) fn in_effect(self: &Arc<Self>, at: Timestamp) -> Arc<Self> {
+        let begun = |begins: Option<Timestamp>| begins.is_none_or(|begins| begins <= at);
+        let found = self.stages().find(|(_, begins)| begun(*begins));
+        found.map_or_else(|| Arc::clone(self), |(entry, _)| entry)
+    }
+
+    /// Whether a version is one of its own, and may be used as such.
+    pub(crate) fn has(self: &Arc<Self>, version: &Self) -> bool {
+        self.stages().any(|(entry, _)| entry.same(version) && entry.staged == version.staged)
+    }
+
     /// Whether both are the same version with the same content.
     pub(crate) fn same(&self, other: &Self) -> bool {
         self.version == other.version && self.text() == other.text()
@@ -73,13 +105,24 @@ impl Contents {
     /// A definition that took the place of none.
     pub(crate) fn entry(&self, definition: Definition) -> Entry {
         let Definition { name, version, body: text } = definition;
+        let content = self.content(text, Body::from_text);
+        let mut earlier: Option<Arc<Entry>> = None;
+        for (version, body) in content.body.as_ref().ok().into_iter().flat_map(Body::earlier) {
+            let content = self.content(body.to_text(), |_| Ok(body.clone()));
+            let name = name.clone();
+            earlier = Some(Arc::new(Entry { name, version, staged: true, content, earlier }));
+        }
+        Entry { name, version, staged: earlier.is_some(), content, earlier }
+    }
+
+    fn content(&self, text: String, read: impl FnOnce(&str) -> Result<Body, String>) -> Arc<Content> {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(content) = known.get(&text) {
-            return Entry { name, version, content: Arc::clone(content) };
+            return Arc::clone(content);
         }
-        let content = Arc::new(Content { body: Body::from_text(&text), text: text.clone() });
+        let content = Arc::new(Content { body: read(&text), text: text.clone() });
         known.insert(text, Arc::clone(&content));
-        Entry { name, version, content }
+        content
     }
 
     /// A definition that took the place of another; unusable where it would repeat numbers of that one.
@@ -111,5 +154,5 @@ fn barred(entry: Entry, why: String) -> Entry {
     let Entry { name, version, .. } = &entry;
     tracing::error!(%name, version, why, "definition would repeat numbers of one that was in force: out of use");
     let content = Arc::new(Content { text: entry.text().to_owned(), body: Err(why) });
-    Entry { content, ..entry }
+    Entry { content, staged: false, earlier: None, ..entry }
 }

@@ -2,6 +2,7 @@
 //! first uses have defined since.
 
 mod bringing;
+mod effect;
 mod entry;
 mod known;
 mod lost;
@@ -19,7 +20,7 @@ use std::{
 use arc_swap::ArcSwap;
 use globset::GlobSet;
 use sequent_core::{
-    ErrorKind, Key, Layout, SequenceName, SourceError,
+    Clock, ErrorKind, Key, Layout, SequenceName, SourceError,
     ledger::{Defined, Ledger},
 };
 
@@ -49,6 +50,8 @@ struct Snapshot {
 pub(crate) struct Ground {
     pub(crate) ledger: Arc<dyn Ledger>,
     pub(crate) limit: Duration,
+    /// What shows from when on a version is in effect.
+    pub(crate) clock: Arc<dyn Clock>,
     pub(crate) layout: Layout,
     pub(crate) at_risk_max: u64,
     pub(crate) auto_create: GlobSet,

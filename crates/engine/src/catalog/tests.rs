@@ -9,7 +9,7 @@ use sequent_testkit::{PausedClock, SeededEntropy};
 
 fn part(version: u32, start: u64) -> SequencePart {
     let body = Body::check(None, start, 1, None, None, None).unwrap();
-    SequencePart { name: "order".parse().unwrap(), version, body }
+    SequencePart { name: "order".parse().unwrap(), version, body, effective: None }
 }
 
 async fn catalog_over(ledger: &Arc<MemoryLedger>) -> Catalog {
@@ -20,6 +20,7 @@ async fn catalog_with(ledger: &Arc<MemoryLedger>, shards: Vec<Shard>, auto_creat
     let ground = Ground {
         ledger: Arc::clone(ledger) as Arc<dyn Ledger>,
         limit: Duration::from_secs(1),
+        clock: Arc::new(PausedClock::new()),
         layout: Layout::new(2, 0).unwrap(),
         at_risk_max: 1000,
         auto_create,

@@ -5,7 +5,7 @@ use sequent_format::limits::TEXT_CHARS_MAX;
 
 use super::Section;
 use crate::{
-    definition::{Body, BodyFault, Placement},
+    definition::{Body, BodyFault, Effective, Placement},
     texts::{Texts, ZONE_DEFAULT},
 };
 
@@ -21,6 +21,8 @@ pub struct SequencePart {
     pub version: u32,
     /// What the sequence gives.
     pub body: Body,
+    /// From when on; `None`: now, unless that version waits already.
+    pub effective: Option<Effective>,
 }
 
 impl SequencePart {
@@ -42,22 +44,25 @@ impl SequencePart {
         if fits.is_none() {
             section.default_shown("fits", "\"js\"".to_owned());
         }
+        let effective = section.text("effective");
         let texts = texts(&mut section);
         let body = texts
             .and_then(|texts| Body::check(placement.as_deref(), start, step, end, fits.as_deref(), texts));
-        let body = match body {
-            Ok(body) => Some(body),
-            Err(fault) => {
-                section.fault(fault.field, fault.value, fault.bound);
-                None
-            }
+        let mut sound = |read: Result<_, BodyFault>| {
+            read.map_err(|fault| section.fault(fault.field, fault.value, fault.bound)).ok()
         };
+        let read = body.and_then(|body| {
+            let effective = effective.map(|text| Effective::read(&text, &body)).transpose()?;
+            Ok((body, effective))
+        });
+        let (body, effective) = sound(read).unzip();
         if placement.is_none() {
             let by_default = body.as_ref().map_or(Placement::Spread, Body::placement);
             section.default_shown("placement", format!("{:?}", by_default.as_str()));
         }
         section.finish();
-        Some(Self { name: name?, version: u32::try_from(version).ok()?, body: body? })
+        let effective = effective.flatten();
+        Some(Self { name: name?, version: u32::try_from(version).ok()?, body: body?, effective })
     }
 }
 

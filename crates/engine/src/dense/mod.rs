@@ -34,8 +34,8 @@ impl Engine {
         if is_lease {
             return Err(not_leased());
         }
-        let aim = self.0.aim(Arc::clone(&entry), request)?;
-        let numbers = self.count(&entry, &aim.key, request, deadline).await?;
+        let aim = self.0.aim(entry, request)?;
+        let numbers = self.count(&aim.entry, &aim.key, request, deadline).await?;
         // In order: whoever passes the number says so, and nobody else.
         self.warn(&aim, &numbers, true);
         aim.issued(request, (numbers, Way::Dense), true).map(Some)

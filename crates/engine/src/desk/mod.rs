@@ -17,17 +17,18 @@ use sequent_core::{
     Key, Layout, SequenceName, SlotIndex, Span,
     ledger::{Counter, Definition, DenseRow, Ledger, Row, Word, WordVerb},
 };
+use sequent_format::Timestamp;
 
 use crate::{
     Body, EngineError, OpenError, Options,
     config::{Config, Place},
     data::{self, Found},
     dense::number_of,
-    ground::Ground,
+    ground::{Ground, NOT_STARTED, is_unmade},
     limit::{not_found, of_ledger, within},
     report::{
         COUNTERS_SHOWN_MAX, CounterReport, DenseReport, QuarantineReport, SequenceReport, SequenceSummary,
-        WordReport,
+        WaitingReport, WordReport,
     },
 };
 
@@ -64,9 +65,16 @@ impl Desk {
         if data::look(config).await? == Found::Nothing {
             return Err(none("a first `sequent next NAME` makes one".to_owned()));
         }
-        let ground = Ground::existing(config, options.env.clone()).await?;
+        let ground = Ground::existing(config, options.env.clone()).await.map_err(|error| match error {
+            OpenError::Refused(text) if is_unmade(&text) => {
+                OpenError::Refused(format!("{NOT_STARTED}: {text}"))
+            }
+            other => other,
+        })?;
         ground.map(|ground| Self(Arc::new(ground))).ok_or_else(|| {
-            none("its ledger has no layout yet, a first `sequent next NAME` finishes it".to_owned())
+            none(format!(
+                "{NOT_STARTED}: its ledger has no layout, which a first `sequent serve` or `next NAME` writes"
+            ))
         })
     }
 
@@ -75,16 +83,23 @@ impl Desk {
         self.0.record.layout
     }
 
+    /// Now, as this process's clock shows it.
+    fn now(&self) -> Timestamp {
+        let now = i64::try_from(self.0.env.clock.wall_ms()).ok();
+        now.and_then(|now| Timestamp::from_millisecond(now).ok()).unwrap_or_default()
+    }
+
     /// The sequences, ascending by name.
     pub async fn list(&self) -> Result<Vec<SequenceSummary>, EngineError> {
-        Ok(self.definitions().await?.iter().map(summary).collect())
+        Ok(self.definitions().await?.iter().map(|held| summary(held, self.now())).collect())
     }
 
     /// One sequence with its counters.
     pub async fn show(&self, name: &SequenceName) -> Result<SequenceReport, EngineError> {
         let definition = self.definition(name).await?;
         let rows = self.rows(name).await?;
-        let span = Body::from_text(&definition.body).ok().map(|body| body.span());
+        let body = Body::from_text(&definition.body).ok();
+        let span = body.map(|body| body.in_effect(definition.version, self.now()).1.span());
         let counters = rows.iter().map(|(counter, row)| self.counter(span, counter, row)).collect();
         let dense = self.ledger().dense(Some(name.as_str()), COUNTERS_SHOWN_MAX);
         let dense = within(self.limit(), "read the dense counters", dense)
@@ -94,7 +109,7 @@ impl Desk {
         let mut quarantined = self.quarantined(&words.map_err(|error| of_ledger(&error))?);
         quarantined.retain(|counter| Key::from_stored(&counter.key).sequence() == name.as_str());
         Ok(SequenceReport {
-            summary: summary(&definition),
+            summary: summary(&definition, self.now()),
             definition: definition.body,
             counters,
             dense: dense.iter().map(|row| report_dense(span, row)).collect(),
@@ -176,19 +191,30 @@ impl Desk {
     }
 }
 
-/// A definition as a list shows it.
-fn summary(definition: &Definition) -> SequenceSummary {
-    let body = Body::from_text(&definition.body);
-    let span = body.as_ref().map(Body::span).unwrap_or_default();
+/// A definition as a list shows it: the version in effect, and those that wait.
+fn summary(definition: &Definition, now: Timestamp) -> SequenceSummary {
+    let top = Body::from_text(&definition.body);
+    let waiting = top.as_ref().map_or_else(|_| Vec::new(), |top| top.waiting(definition.version, now));
+    let template = |body: &Body| Some(body.texts()?.template().to_owned());
+    let waiting = waiting.into_iter().filter_map(|(version, body)| {
+        let effective = body.shown(body.begins()?);
+        Some(WaitingReport { version, effective, template: template(body) })
+    });
+    let waiting = waiting.collect();
+    let in_effect = top.as_ref().ok().map(|top| top.in_effect(definition.version, now));
+    let (version, body) =
+        in_effect.map_or((definition.version, None), |(version, body)| (version, Some(body)));
+    let span = body.map(Body::span).unwrap_or_default();
     SequenceSummary {
         sequence: definition.name.to_string(),
-        version: definition.version,
-        placement: body.as_ref().map_or("unknown", |body| body.placement().as_str()),
+        version,
+        placement: body.map_or("unknown", |body| body.placement().as_str()),
         start: span.start(),
         step: span.step(),
         end: span.limit(),
-        template: body.as_ref().ok().and_then(|body| Some(body.texts()?.template().to_owned())),
-        fault: body.err(),
+        template: body.and_then(template),
+        fault: top.err(),
+        waiting,
     }
 }
 

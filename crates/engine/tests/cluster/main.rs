@@ -6,6 +6,7 @@ mod above;
 mod advance;
 mod definitions;
 mod dense;
+mod effective;
 mod fenced;
 mod idle;
 mod losses;

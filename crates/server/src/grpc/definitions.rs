@@ -1,6 +1,9 @@
 //! `sequent.v1.Definitions`: wire types in, wire types out.
 
-use sequent_engine::{Capacity, NamedValue, report::SequenceSummary};
+use sequent_engine::{
+    Capacity, NamedValue,
+    report::{SequenceSummary, WaitingReport},
+};
 use sequent_proto::v1::{self, parse_request, preview_request};
 use tonic::{Request, Response, Status, metadata::MetadataMap};
 
@@ -60,7 +63,11 @@ impl v1::definitions_server::Definitions for Definitions {
     ) -> Result<Response<v1::DefineResponse>, Status> {
         let (metadata, _, message) = request.into_parts();
         let (name, version) = (message.sequence, message.version);
-        let wanted = || Ok(Wanted { version, ..wanted(message.definition.unwrap_or_default())? });
+        let effective = Some(message.effective).filter(|effective| !effective.is_empty());
+        let wanted = || {
+            let wanted = wanted(message.definition.unwrap_or_default())?;
+            Ok(Wanted { version, effective, ..wanted })
+        };
         let work = async {
             let defined = definitions::define(&self.teller, ("sequence", &name), wanted).await?;
             Ok(v1::DefineResponse {
@@ -68,6 +75,7 @@ impl v1::definitions_server::Definitions for Definitions {
                 sequence: defined.sequence,
                 version: defined.version,
                 already: defined.already,
+                effective: defined.effective.unwrap_or_default(),
                 definition: defined.definition,
             })
         };
@@ -157,6 +165,7 @@ fn wanted(given: v1::Definition) -> Result<Wanted, Fault> {
         unique: said(given.unique),
         window_s: given.window_s,
         retain_periods: given.retain_periods,
+        effective: None,
     })
 }
 
@@ -180,7 +189,12 @@ fn shown(summary: SequenceSummary) -> v1::Sequence {
         end: narrowed(summary.end),
         template: summary.template.unwrap_or_default(),
         fault: summary.fault.unwrap_or_default(),
+        waiting: summary.waiting.into_iter().map(waiting).collect(),
     }
+}
+
+fn waiting(WaitingReport { version, effective, template }: WaitingReport) -> v1::Waiting {
+    v1::Waiting { version, effective, template: template.unwrap_or_default() }
 }
 
 fn sum(capacity: &Capacity) -> v1::Capacity {

@@ -69,6 +69,7 @@ impl v1::sequences_server::Sequences for Sequences {
         let max_age_ms =
             u64::try_from(self.teller.lease_age(&given, &message.at).as_millis()).unwrap_or(u64::MAX);
         let (sequence, version) = (message.sequence, given.version);
+        let version_end = given.version_end.map(|end| end.to_string()).unwrap_or_default();
         let (period, end, by) = given.dated.map(|it| (it.period, it.period_end, it.by)).unwrap_or_default();
         let period_end = end.map(|end| end.to_string()).unwrap_or_default();
         let texts = by.map(|texts| rendering(&texts));
@@ -80,6 +81,7 @@ impl v1::sequences_server::Sequences for Sequences {
             period_end,
             version,
             texts,
+            version_end,
         }))
     }
 }

@@ -3,7 +3,10 @@
 use bytes::Bytes;
 use http::Response;
 use http_body_util::Full;
-use sequent_engine::{Capacity, Values, report::SequenceSummary};
+use sequent_engine::{
+    Capacity, Values,
+    report::{SequenceSummary, WaitingReport},
+};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -27,6 +30,8 @@ struct Shown<'a> {
     template: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     fault: Option<&'a str>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    waiting: &'a [WaitingReport],
     #[serde(skip_serializing_if = "Option::is_none")]
     definition: Option<&'a str>,
 }
@@ -37,6 +42,8 @@ struct Defined<'a> {
     sequence: &'a str,
     version: u32,
     already: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    effective: Option<&'a str>,
     definition: &'a str,
     capacity: Sum,
 }
@@ -88,7 +95,8 @@ pub(super) async fn define(teller: &Teller, name: &str, body: &[u8]) -> Result<R
     let defined = definitions::define(teller, ("name", name), wanted).await?;
     let (sequence, definition) = (&*defined.sequence, &*defined.definition);
     let (version, already, capacity) = (defined.version, defined.already, sum(&defined.capacity));
-    Ok(json(&Defined { sequence, version, already, definition, capacity }))
+    let effective = defined.effective.as_deref();
+    Ok(json(&Defined { sequence, version, already, effective, definition, capacity }))
 }
 
 /// `POST /v1/preview`.
@@ -137,6 +145,7 @@ fn shown<'a>(summary: &'a SequenceSummary, definition: Option<&'a str>) -> Shown
         end: summary.end.to_string(),
         template: summary.template.as_deref(),
         fault: summary.fault.as_deref(),
+        waiting: &summary.waiting,
         definition,
     }
 }

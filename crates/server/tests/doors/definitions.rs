@@ -1,8 +1,8 @@
 //! Definitions by HTTP and gRPC: listed, shown, tried out, and made where that is allowed.
 
 use sequent_proto::v1::{
-    DefineRequest, Definition, ListRequest, ParseRequest, PreviewRequest, ShowRequest, Value,
-    definitions_client::DefinitionsClient, parse_request, preview_request,
+    DefineRequest, Definition, LeaseRequest, ListRequest, ParseRequest, PreviewRequest, ShowRequest, Value,
+    definitions_client::DefinitionsClient, parse_request, preview_request, sequences_client::SequencesClient,
 };
 use serde_json::json;
 use tonic::{Code, Request, transport::Channel};
@@ -57,6 +57,53 @@ async fn they_are_listed_and_shown_and_made_where_that_is_allowed() {
     }
     let said = wire::get(server.http, "/v1/sequences/x").await;
     assert_eq!(said.status, 404, "nothing was defined: {said:?}");
+}
+
+#[tokio::test]
+async fn a_version_waits_for_its_instant_and_is_shown_by_both_doors() {
+    let server = Server::with(&[("limits.define", "true")]).await;
+    let put = async |body: serde_json::Value| {
+        let said = wire::send(server.http, "PUT", "/v1/sequences/leave", body.to_string().as_bytes()).await;
+        (said.status, said.json())
+    };
+    put(json!({"template": "A@{seq,w=6}"})).await;
+    let then = "2199-01-01T00:00:00+00:00";
+    let (status, said) = put(json!({"template": "B@{seq,w=6}", "effective": "2199-01-01"})).await;
+    assert_eq!((status, &said["version"], &said["effective"]), (200, &json!(2), &json!(then)), "{said}");
+    let shown = wire::get(server.http, "/v1/sequences/leave").await.json();
+    assert_eq!((&shown["version"], &shown["template"]), (&json!(1), &json!("A@{seq,w=6}")), "{shown}");
+    assert_eq!(shown["waiting"], json!([{"version": 2, "effective": then, "template": "B@{seq,w=6}"}]));
+    for (effective, status, field, bound) in [
+        ("soon", 400, "effective", "next-period, or an instant such as"),
+        ("2020-01-01", 409, "", "effective is 2020-01-01T00:00:00Z: an instant at least 10 s from now"),
+        ("next-period", 409, "", "neither version has periods"),
+    ] {
+        let (found, said) = put(json!({"template": "C@{seq,w=6}", "effective": effective})).await;
+        assert_eq!(found, status, "{effective}: {said}");
+        assert_eq!(said["errors"][0]["field"].as_str().unwrap_or_default(), field, "{said}");
+        assert!(said.to_string().contains(bound), "{said}");
+    }
+    let tried = json!({"definition": {"template": "C@{seq,w=6}", "effective": "now"}}).to_string();
+    let said = wire::send(server.http, "POST", "/v1/preview", tried.as_bytes()).await;
+    assert_eq!((said.status, &said.json()["errors"][0]["field"]), (400, &json!("effective")), "{said:?}");
+    let given = wire::post(server.http, "/v1/sequences/leave/next", r#"{"at": "2199-01-01"}"#).await.json();
+    assert_eq!((&given["texts"], &given["version"]), (&json!(["B000001"]), &json!(2)));
+    let mut client = client(&server).await;
+    let listed = client.list(ListRequest { after: "dated".to_owned() }).await.unwrap().into_inner();
+    let held = &listed.sequences[0];
+    assert_eq!((held.version, held.waiting[0].version, &*held.waiting[0].effective), (1, 2, then));
+    let request = DefineRequest {
+        sequence: "leave".to_owned(),
+        definition: Some(template("D@{seq,w=6}")),
+        effective: "2198-01-01".to_owned(),
+        ..DefineRequest::default()
+    };
+    let said = client.define(request).await.unwrap().into_inner();
+    assert_eq!((said.version, &*said.effective), (3, "2198-01-01T00:00:00+00:00"));
+    let mut sequences = SequencesClient::new(server.channel().await);
+    let ask = LeaseRequest { sequence: "leave".to_owned(), count: 1, ..LeaseRequest::default() };
+    let lease = sequences.lease(ask).await.unwrap().into_inner();
+    assert_eq!((lease.version, &*lease.version_end), (1, "2198-01-01T00:00:00Z"));
 }
 
 #[tokio::test]
@@ -148,6 +195,7 @@ async fn grpc_defines_lists_shows_and_tries_out() {
         sequence: sequence.to_owned(),
         version,
         definition: Some(definition),
+        effective: String::new(),
     };
     let leave = Definition { start: Some(5), ..template("QJ@{seq,w=6}") };
     let said = client.define(define("leave", None, leave.clone())).await.unwrap().into_inner();
