@@ -177,6 +177,19 @@ impl<T> Registry<T> {
         found
     }
 
+    /// How many live keys there are of which `wanted` is true.
+    pub(crate) fn count(&self, wanted: impl Fn(&Key, &T) -> bool) -> usize {
+        let of = |part: &RwLock<HashMap<ByText, Entry<T>>>| {
+            let part = part.read().unwrap_or_else(PoisonError::into_inner);
+            let is_wanted = |(key, entry): &(&ByText, &Entry<T>)| match entry {
+                Entry::Live(live) => wanted(&key.0, live),
+                Entry::Making(_) => false,
+            };
+            part.iter().filter(is_wanted).count()
+        };
+        self.parts.iter().map(of).sum()
+    }
+
     /// What `of` makes of every live key, part by part: each part is locked for itself, and `pause` comes in between.
     pub(crate) async fn sum(&self, of: impl Fn(&T) -> u64, pause: impl AsyncFn()) -> u64 {
         let mut sum = 0_u64;
