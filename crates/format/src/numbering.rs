@@ -15,6 +15,7 @@ pub(crate) struct Numbering {
     pub(crate) width: usize,
     pad: u8,
     start: u64,
+    step: u64,
     /// The last number that has a text of its own.
     pub(crate) top: u64,
     /// How far apart two numbers with one text are, where a wrapped number may be used again.
@@ -41,6 +42,7 @@ impl Numbering {
             width: seq.width,
             pad: seq.pad,
             start: seq.start,
+            step: seq.step,
             top,
             cycle,
             plain: permutation.is_none() && seq.digits == Digits::decimal() && seq.pad == b'0',
@@ -51,6 +53,18 @@ impl Numbering {
     /// Whether a text is the number in decimal digits, with zeros before it at most, and stands for no other.
     pub(crate) fn is_plain(&self) -> bool {
         self.plain && self.cycle.is_none()
+    }
+
+    /// Whether the counter ever gives this number: one of its steps from the start; the error is the bound.
+    pub(crate) fn check(&self, number: u64) -> Result<(), String> {
+        let Self { start, step, .. } = *self;
+        if number < start {
+            return Err(format!("numbers begin at {start}"));
+        }
+        if !(number - start).is_multiple_of(step) {
+            return Err(format!("numbers are {start}, {}, …: in steps of {step}", start.saturating_add(step)));
+        }
+        Ok(())
     }
 
     /// The most digits that a text has.

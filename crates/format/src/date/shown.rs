@@ -1,6 +1,6 @@
 //! A date read back from a text: what it shows, what follows from that, and whether it exists.
 
-use jiff::civil::{Date, ISOWeekDate, Weekday};
+use jiff::civil::{Date, DateTime, ISOWeekDate, Weekday};
 
 use crate::date::{MonthDay, Reset, TWO_DIGIT_YEARS, Token, moment::quarter_of};
 
@@ -87,6 +87,17 @@ impl Shown {
                 format!("{:04}{:02}{:02}{:02}", self.year?, self.month?, self.day?, self.hour?)
             }
         })
+    }
+
+    /// The first and the last second of what is shown, as local clocks show them, where a day is.
+    pub(crate) fn span(&self) -> Option<(DateTime, DateTime)> {
+        let date = self.date().ok()??;
+        let (mut from, mut to) = ([0; 3], [23, 59, 59]);
+        let shown = [self.hour, self.minute, self.second].into_iter().map_while(|value| value);
+        for (at, value) in shown.enumerate() {
+            (from[at], to[at]) = (small(value), small(value));
+        }
+        Some((date.at(from[0], from[1], from[2], 0), date.at(to[0], to[1], to[2], 0)))
     }
 
     /// The calendar year, where the fiscal year and the month, day or quarter tell it.

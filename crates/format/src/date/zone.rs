@@ -2,7 +2,7 @@
 
 use std::{fmt, sync::Arc};
 
-use jiff::{Timestamp, civil::DateTime, tz::TimeZone};
+use jiff::{Timestamp, civil::DateTime, tz::{AmbiguousOffset, TimeZone}};
 
 /// The version of the bundled time zone database, such as `2026a`.
 pub fn tzdb_version() -> &'static str {
@@ -48,6 +48,15 @@ impl Zone {
     /// `local` is after its beginning where they skip it.
     pub(crate) fn instant(&self, local: DateTime) -> Option<Timestamp> {
         self.zone.to_timestamp(local).ok()
+    }
+
+    /// Whether clocks show any moment from `from` to `to`, both included: they do not where they skip all of it.
+    pub(crate) fn shows(&self, from: DateTime, to: DateTime) -> bool {
+        let is_skipped = |local| {
+            let offset = self.zone.to_ambiguous_timestamp(local).offset();
+            matches!(offset, AmbiguousOffset::Gap { .. })
+        };
+        !(is_skipped(from) && is_skipped(to))
     }
 
     /// An instant as clocks of the zone show it, with its offset, in RFC 3339.

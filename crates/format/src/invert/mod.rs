@@ -66,6 +66,10 @@ pub(crate) fn text(format: &Format, given: &str) -> Result<Parsed, InvertError> 
     }
     let all =
         shown.closed(format.fiscal()).map_err(|what| InvertError::new(1, InvertErrorKind::Date, what))?;
+    if let Some((from, to)) = all.span().filter(|(from, to)| !format.zone().shows(*from, *to)) {
+        let what = format!("clocks of {} never showed {from} to {to}", format.zone_name());
+        return Err(InvertError::new(1, InvertErrorKind::Date, what));
+    }
     let period = all.period(format.reset(), format.fiscal());
     known.period = period.clone().unwrap_or_default();
     let partition = known.partition.clone();
@@ -84,6 +88,7 @@ fn number(format: &Format, issue: &Issue, pieces: &[cut::Piece]) -> Result<(u64,
     let wrong = |what: String| InvertError::new(seq.column, InvertErrorKind::Number, what);
     let number = format.numbering().read(seq.text.as_bytes(), issue.tweak());
     let number = number.ok_or_else(|| wrong(format!("{:?} is no number of this template", seq.text)))?;
+    format.numbering().check(number).map_err(|bound| wrong(format!("{:?} is {number}: {bound}", seq.text)))?;
     let text = issue.text(number).map_err(|error| wrong(error.to_string()))?;
     let given: String = pieces.iter().map(|piece| piece.text.as_str()).collect();
     if text == given {

@@ -235,3 +235,71 @@ fn what_the_text_tells_is_what_is_read_back() {
     }
     assert!(accepted > 200, "{accepted}");
 }
+
+#[test]
+fn what_is_no_instant_is_refused_and_never_bent_to_one() {
+    let of = |name| with("@{date,yyyyMMdd}@{seq,w=5}", zone(name));
+    for (name, text, said) in [
+        ("Pacific/Apia", "2011-12-30", "clocks of Pacific/Apia never showed it"),
+        ("Pacific/Apia", "2011-12-30T12:00", "set forward over it, to 2011-12-31T12:00:00"),
+        ("America/New_York", "2026-03-08T02:30", "clocks of America/New_York never showed it"),
+        ("UTC", "2026-03-08T02:30[America/New_York]", "clocks of America/New_York never showed it"),
+        ("UTC", "2026-03-08T02:30:00+25:00", "an offset from -23:59 to +23:59 is expected"),
+        ("UTC", "2026-03-08T02:30:60Z", "seconds up to 59"),
+        ("UTC", "2026-03-08T02:30:60", "seconds up to 59"),
+        ("UTC", "20260308T023060Z", "seconds up to 59"),
+        ("UTC", "2026-03-08T02:30:00+08:00[Asia/Tokyo]", "clocks of Asia/Tokyo show 2026-03-08T03:30:00+09:00"),
+        ("UTC", "2026-03-08T02:30:00+08:00[Asia/Nowhere]", "Asia/Nowhere"),
+        ("UTC", "2026-03-08T02:30:00+08:00[Asia/Tokyo", "an instant such as"),
+        ("UTC", "2026-02-30", "an instant such as"),
+        ("UTC", "soon", "an instant such as"),
+    ] {
+        let error = of(name).instant(text).unwrap_err();
+        assert_eq!((error.field.as_str(), error.value.as_str()), ("at", text));
+        assert!(error.bound.contains(said), "{text}: {error}");
+    }
+    for (name, text, instant) in [
+        ("America/New_York", "2026-11-01T01:30", "2026-11-01T05:30:00Z"),
+        ("America/Sao_Paulo", "2018-11-04", "2018-11-04T03:00:00Z"),
+        ("UTC", "2026-03-08T02:30:00+09:00[Asia/Tokyo]", "2026-03-07T17:30:00Z"),
+        ("UTC", "2026-03-07T17:30:00Z[Asia/Tokyo]", "2026-03-07T17:30:00Z"),
+        ("UTC", "2026-03-08T02:30[Asia/Tokyo]", "2026-03-07T17:30:00Z"),
+        ("UTC", "2026-03-08T02:30:59.5+14:00", "2026-03-07T12:30:59.5Z"),
+    ] {
+        assert_eq!(of(name).instant(text).map_err(|error| error.to_string()), Ok(at(instant)), "{text}");
+    }
+}
+
+#[test]
+fn what_no_clock_showed_is_not_read() {
+    for (pattern, name, text, good) in [
+        ("yyyyMMdd", "Pacific/Apia", "2011123000001", false),
+        ("yyyyMMdd", "Pacific/Apia", "2011123100001", true),
+        ("yyyyMMddHH", "America/New_York", "202603080200001", false),
+        ("yyyyMMddHH", "America/New_York", "202603080300001", true),
+        ("yyyyMMddHHmm", "America/New_York", "20260308023000001", false),
+        ("yyyyMMdd", "America/Sao_Paulo", "2018110400001", true),
+        ("yyyyMMddHH", "America/Sao_Paulo", "201811040000001", false),
+        ("yyyyMMddHH", "Australia/Lord_Howe", "202610040200001", true),
+        ("yyyyMMddHHmm", "Australia/Lord_Howe", "20261004021500001", false),
+    ] {
+        let format = with(&format!("@{{date,{pattern}}}@{{seq,w=5,wmax=5}}"), zone(name));
+        let read = format.invert(text);
+        assert_eq!(read.is_ok(), good, "{pattern} {name} {text}: {read:?}");
+    }
+}
+
+#[test]
+fn what_the_counter_never_gives_is_not_read() {
+    for (template, text, said) in [
+        ("@{date,yyyyMMdd}@{seq,w=5}", "2017030400000", "numbers begin at 1"),
+        ("W@{seq,start=10,step=5,w=6,over=error}", "W000012", "numbers are 10, 15, …: in steps of 5"),
+        ("W@{seq,start=10,step=5,w=6,over=error}", "W000005", "numbers begin at 10"),
+        ("W@{seq,w=5,start=99999}", "W00001", "numbers begin at 99999"),
+    ] {
+        let error = format(template).invert(text).unwrap_err();
+        assert!(error.to_string().contains(said), "{template} {text}: {error}");
+    }
+    let steps = format("W@{seq,start=10,step=5,w=6,over=error}");
+    assert_eq!(steps.invert("W000015").unwrap().number, 15);
+}
