@@ -70,6 +70,12 @@ impl Server {
         tokio::task::block_in_place(|| process.kill());
     }
 
+    /// Sends it a signal: `STOP`, `CONT`.
+    #[allow(dead_code, reason = "the tests of stores do")]
+    pub(crate) fn signal(&self, name: &str) {
+        self.process.as_ref().expect("it runs").signal(name);
+    }
+
     /// Drains it; its exit code.
     pub(crate) fn drain(&mut self) -> Option<i32> {
         let process = self.process.take()?;

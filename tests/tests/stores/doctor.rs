@@ -16,7 +16,7 @@ use crate::site::{maria, open, password_file, postgres, redis_users, take};
 const COUNT: u64 = 25;
 
 /// A cluster of these shards and this ledger, each a table of TOML; what a busy machine makes slow is no failure here.
-pub(crate) fn config(folder: &Path, bits: u8, shards: &[String], ledger: &str) -> Config {
+fn config(folder: &Path, bits: u8, shards: &[String], ledger: &str) -> Config {
     let mut text = format!("cluster = \"c\"\nauto_create = [\"*\"]\n[ring]\nshard_bits = {bits}\n");
     for (slot, shard) in shards.iter().enumerate() {
         writeln!(text, "[[shard]]\nslot = {slot}\n{shard}").unwrap();
@@ -37,12 +37,12 @@ pub(crate) fn config(folder: &Path, bits: u8, shards: &[String], ledger: &str) -
     Config::load(&set.iter().fold(sources, |sources, (key, value)| sources.flag(key, value))).unwrap()
 }
 
-pub(crate) async fn examine(config: &Config) -> Checkup {
+async fn examine(config: &Config) -> Checkup {
     doctor::examine(config, &Options::default()).await.unwrap()
 }
 
 /// Each finding at a place, as `severity found`.
-pub(crate) fn found(checkup: &Checkup, place: Site) -> Vec<String> {
+fn found(checkup: &Checkup, place: Site) -> Vec<String> {
     let of = checkup.findings.iter().filter(|finding| finding.place == place);
     of.map(|finding| format!("{} {}", finding.severity.as_str(), finding.found)).collect()
 }
@@ -53,7 +53,7 @@ fn says(checkup: &Checkup, place: Site, start: &str) {
     assert!(found.iter().any(|found| found.starts_with(start)), "{start:?} is not in {found:#?}");
 }
 
-pub(crate) fn class(checkup: &Checkup, place: Site) -> &'static str {
+fn class(checkup: &Checkup, place: Site) -> &'static str {
     checkup.places.iter().find(|report| report.place == place).unwrap().durability.unwrap()
 }
 

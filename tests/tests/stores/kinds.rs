@@ -102,7 +102,7 @@ async fn other_kinds_count_and_what_is_wrong_with_them_is_said_without_the_secre
     let site = Site::start().await;
     let good = format!("password_file = \"{}/password\"\n", site.folder.path().display());
     let mut given = BTreeSet::new();
-    founded_by_one(&site.config(&good)).await;
+    Box::pin(founded_by_one(&site.config(&good))).await;
     for _ in 0..2 {
         let engine = open(&site.config(&good)).await;
         for _ in 0..10 {

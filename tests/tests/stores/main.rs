@@ -9,7 +9,9 @@ mod bits;
 mod config;
 mod dense;
 mod doctor;
+mod drained;
 mod etcd;
+mod forgetful;
 #[allow(dead_code, reason = "shared with the tests of failover, which use all of it")]
 #[path = "../failover/http.rs"]
 mod http;
@@ -22,10 +24,12 @@ mod mixed;
 #[path = "../processes/place.rs"]
 mod place;
 mod poisoned;
+mod resized;
 mod restarts;
 mod restored;
 #[allow(dead_code, reason = "shared with the tests of failover, which use all of it")]
 #[path = "../failover/server.rs"]
 mod server;
 mod site;
+mod tale;
 mod volatile;

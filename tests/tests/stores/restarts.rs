@@ -1,5 +1,5 @@
 //! Rolling restarts under load with stores untouched: they skip less than as many refills, for a server that drains uses up
-//! what it holds.
+//! what it holds. Between them the ledger is asked by the clock, and never for a number.
 
 use std::{
     net::SocketAddr,
@@ -7,7 +7,7 @@ use std::{
         Arc,
         atomic::{AtomicBool, Ordering},
     },
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use sequent_testkit::servers::MariaDb;
@@ -64,19 +64,52 @@ async fn call(door: SocketAddr, bits: Arc<Bits>, stop: Arc<AtomicBool>) {
     }
 }
 
-/// What servers took of their stores, and in how many refills.
+/// Between two times that a server shows up in the ledger.
+const SHOWS_UP_EVERY: Duration = Duration::from_millis(1750);
+/// Calls of the ledger in that time, and for a server that is new there.
+const CALLS_EACH: u64 = 6;
+const CALLS_FIRST: u64 = 20;
+/// Statements of one call, at most, and of those that are nobody's call: a login, how the ledger's server is set.
+const STATEMENTS_EACH: u64 = 12;
+const STATEMENTS_FIRST: u64 = 100;
+
+/// What servers took of their stores, and asked the ledger.
 #[derive(Default)]
 struct Taken {
     numbers: u64,
     refills: u64,
+    calls: u64,
+    starts: u64,
 }
 
 impl Taken {
+    /// Adds a server that is about to be drained.
     async fn add(&mut self, server: &Server) {
         let look = server.look().await;
         self.numbers += look.sum("sequent_numbers_issued_total") + look.reserve;
         self.refills += look.at("sequent_refills_total{outcome=\"ok\"}");
+        self.calls += look.sum("sequent_ledger_calls_total");
+        self.starts += 1;
     }
+
+    /// The ledger was asked by the clock, and not for numbers: as the servers say, and as its own server has counted.
+    fn is_by_the_clock(&self, statements: u64, time: Duration) {
+        let Self { numbers, refills, calls, starts } = self;
+        println!(
+            "{statements} statements of {calls} calls, for {numbers} numbers in {refills} refills, in {time:?}"
+        );
+        let turns = u64::try_from(time.as_millis() / SHOWS_UP_EVERY.as_millis()).unwrap() + 1;
+        let allowed = 3 * turns * CALLS_EACH + starts * CALLS_FIRST;
+        assert!(*calls <= allowed, "{calls} calls of the ledger in {time:?}, {allowed} are allowed");
+        let allowed = calls * STATEMENTS_EACH + starts * STATEMENTS_FIRST;
+        assert!(statements <= allowed, "{statements} statements of {calls} calls, {allowed} are allowed");
+    }
+}
+
+/// How many statements the ledger's server was given so far.
+async fn statements(ledger: &MariaDb) -> u64 {
+    let said = ledger.sql("SHOW GLOBAL STATUS LIKE 'Questions'").await;
+    said.split_whitespace().next_back().unwrap().parse().unwrap()
 }
 
 async fn restart(server: &mut Server, taken: &mut Taken) {
@@ -98,6 +131,7 @@ async fn restarts_in_turn_skip_fewer_numbers_than_as_many_refills() {
     let url = format!("mysql://sequent@{}/ledger", ledger.address());
     let own = format!("[ledger]\nstore = \"mysql\"\nurl = \"{url}\"\npassword_file = \"{secret}\"\n");
     let config = [SETTINGS, &slot(0), &slot(1), &own].concat();
+    let (begun, asked) = (Instant::now(), statements(&ledger).await);
     let mut servers = [(); 3].map(|()| Server::start(&config));
     let (mut taken, bits, stop) = (Taken::default(), Arc::<Bits>::default(), Arc::<AtomicBool>::default());
     for server in &mut servers {
@@ -129,6 +163,7 @@ async fn restarts_in_turn_skip_fewer_numbers_than_as_many_refills() {
         taken.add(server).await;
         assert_eq!(server.drain(), Some(0));
     }
+    taken.is_by_the_clock(statements(&ledger).await - asked, begun.elapsed());
     stop.store(true, Ordering::Relaxed);
     callers.join_all().await;
     let seen = ledger.sql("SELECT seen FROM ledger.sequent_counters WHERE k = 'order'").await;

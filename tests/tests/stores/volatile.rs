@@ -1,58 +1,71 @@
-//! Stores that forget, as slots of a ring: everything that makes them forget befalls them under load. No number comes
-//! twice, no request fails, and each slot gives again afterwards, in a new life above its ceiling.
+//! Stores that forget, as slots of a ring, in one process: what they serve while the ledger is away, what is shown of them,
+//! and what is refused. What befalls them under real servers is in `forgetful`.
 
 use std::{
     collections::BTreeSet,
     fmt::Write as _,
     sync::{
-        Arc, Mutex,
-        atomic::{AtomicBool, AtomicU64, Ordering},
+        Mutex,
+        atomic::{AtomicU64, Ordering},
     },
-    time::Duration,
 };
 
 use sequent_engine::{
     Engine, NextRequest, Options,
     config::{Config, Sources},
 };
-use sequent_testkit::{
-    proxy::{Mode, Proxy},
-    servers::{MariaDb, Memcached, Postgres, Redis},
-};
+use sequent_testkit::servers::{MariaDb, Memcached, Postgres, Redis};
 use tempfile::TempDir;
-use tokio::task::JoinHandle;
 
-use crate::site::{PASSWORD, maria, open, password_file, postgres, redis_users, take};
+use crate::{
+    load::slot_of,
+    site::{PASSWORD, maria, open, password_file, postgres, redis_users, take},
+};
 
 /// Numbers of each request.
 const COUNT: u64 = 25;
-/// After so many numbers of a slot nothing is left of what was in memory when they were begun to be counted: more than two
-/// servers may hold ready of all slots.
-const MORE: u64 = 2_500;
-/// How often it is looked whether they were given: two minutes at least.
-const LOOKS_MAX: usize = 6_000;
-const LOOK_EVERY: Duration = Duration::from_millis(20);
+
+/// How many requests may be served before a ceiling is reached.
+const REQUESTS_MAX: usize = 6_000;
 
 /// The slots, by their stores.
-const REDIS_A: usize = 0;
-const REDIS_B: usize = 1;
-const CACHE: usize = 2;
-const FILE: usize = 3;
+pub(crate) const REDIS_A: usize = 0;
+pub(crate) const REDIS_B: usize = 1;
+pub(crate) const CACHE: usize = 2;
+pub(crate) const FILE: usize = 3;
 
 /// Nothing is ever written to the disk.
-const FORGETFUL: &[(&str, &str)] = &[("save", ""), ("appendonly", "no")];
+pub(crate) const FORGETFUL: &[(&str, &str)] = &[("save", ""), ("appendonly", "no")];
+
+/// Small, so that the stores are asked again and again; what a busy machine makes slow is no failure here.
+const SETTINGS: &str = "
+cluster = \"c\"
+auto_create = [\"*\"]
+[ring]
+shard_bits = 2
+memory_bits = 0
+attempt_timeout_ms = 8000
+slow_after_ms = 4000
+rescue_after_max_s = 1
+[guard]
+ahead_s = 1
+[reservoir]
+at_risk_max = 512
+[limits]
+deadline_ms = 30000
+";
 
 /// The servers of a ring: two Redis, one memcached, one file, over a ledger on MariaDB.
-struct Ring {
-    a: Redis,
-    b: Redis,
-    cache: Memcached,
+pub(crate) struct Ring {
+    pub(crate) a: Redis,
+    pub(crate) b: Redis,
+    pub(crate) cache: Memcached,
     ledger: MariaDb,
     folder: TempDir,
 }
 
 impl Ring {
-    async fn start() -> Self {
+    pub(crate) async fn start() -> Self {
         let (a, b, cache, ledger) = tokio::join!(
             Redis::start_with(FORGETFUL),
             Redis::start_with(FORGETFUL),
@@ -68,9 +81,10 @@ impl Ring {
     }
 
     /// All four slots, or those that forget alone.
-    fn config(&self, has_file: bool) -> Config {
-        let secret = format!("password_file = \"{}/password\"", self.folder.path().display());
-        let mut text = "cluster = \"c\"\nauto_create = [\"*\"]\n[ring]\nshard_bits = 2\n".to_owned();
+    pub(crate) fn text(&self, has_file: bool) -> String {
+        let folder = self.folder.path().display();
+        let secret = format!("password_file = \"{folder}/password\"");
+        let mut text = SETTINGS.to_owned();
         for (slot, server) in [(REDIS_A, &self.a), (REDIS_B, &self.b)] {
             let url = format!("redis://sequent@{}/0", server.address());
             writeln!(text, "[[shard]]\nslot = {slot}\nstore = \"redis\"\nurl = \"{url}\"\n{secret}").unwrap();
@@ -78,30 +92,19 @@ impl Ring {
         let cache = self.cache.url();
         writeln!(text, "[[shard]]\nslot = {CACHE}\nstore = \"memcached\"\nurl = \"{cache}\"").unwrap();
         if has_file {
-            writeln!(text, "[[shard]]\nslot = {FILE}\nstore = \"sqlite\"\npath = \"shard-3.db\"").unwrap();
+            writeln!(text, "[[shard]]\nslot = {FILE}\nstore = \"sqlite\"\npath = \"{folder}/shard-3.db\"")
+                .unwrap();
         }
         let ledger = format!("mysql://sequent@{}/ledger", self.ledger.address());
         writeln!(text, "[ledger]\nstore = \"mysql\"\nurl = \"{ledger}\"\n{secret}").unwrap();
-        let file = self.folder.path().join("sequent.toml");
-        std::fs::write(&file, text).unwrap();
-        let sources = Sources::embedded(self.folder.path().join("data")).file(file);
-        // Small, so that the stores are asked again and again; what a busy machine makes slow is no failure here.
-        let set = [
-            ("ring.attempt_timeout_ms", "8000"),
-            ("ring.slow_after_ms", "4000"),
-            ("ring.rescue_after_max_s", "1"),
-            ("limits.deadline_ms", "30000"),
-            ("reservoir.at_risk_max", "512"),
-            ("guard.ahead_s", "1"),
-        ];
-        let sources = set.iter().fold(sources, |sources, (key, value)| sources.flag(key, value));
-        Config::load(&sources).unwrap()
+        text
     }
-}
 
-/// The slot that a number tells, in a ring of four with one number an id.
-fn slot(number: u64) -> usize {
-    usize::try_from((number + 3) & 3).unwrap()
+    fn config(&self, has_file: bool) -> Config {
+        let file = self.folder.path().join("sequent.toml");
+        std::fs::write(&file, self.text(has_file)).unwrap();
+        Config::load(&Sources::embedded(self.folder.path().join("data")).file(file)).unwrap()
+    }
 }
 
 /// What was given so far, to whomever.
@@ -109,7 +112,6 @@ fn slot(number: u64) -> usize {
 struct Given {
     numbers: Mutex<BTreeSet<u64>>,
     of_slot: [AtomicU64; 4],
-    stop: AtomicBool,
 }
 
 impl Given {
@@ -117,197 +119,13 @@ impl Given {
         let mut held = self.numbers.lock().unwrap();
         for number in numbers {
             assert!(held.insert(*number), "{number} was given twice");
-            self.of_slot[slot(*number)].fetch_add(1, Ordering::Relaxed);
+            self.of_slot[slot_of(*number)].fetch_add(1, Ordering::Relaxed);
         }
     }
 
     fn of(&self, slot: usize) -> u64 {
         self.of_slot[slot].load(Ordering::Relaxed)
     }
-}
-
-/// Two servers over the ring, both under load all the time. A request that fails ends the test.
-struct Load {
-    engines: [Engine; 2],
-    given: Arc<Given>,
-    callers: Vec<JoinHandle<()>>,
-}
-
-impl Load {
-    async fn on(config: &Config) -> Self {
-        let (engines, given) = ([open(config).await, open(config).await], Arc::<Given>::default());
-        let callers = engines.iter().map(|engine| {
-            let (engine, given) = (engine.clone(), Arc::clone(&given));
-            tokio::spawn(async move {
-                while !given.stop.load(Ordering::Relaxed) {
-                    given.add(&take(&engine, COUNT).await);
-                }
-            })
-        });
-        let callers = callers.collect();
-        Self { engines, given, callers }
-    }
-
-    /// Waits until both servers have the slot in use, and it has given more than they can have had in memory.
-    async fn gives(&self, slot: usize, after: &str) {
-        self.has_given(slot, self.given.of(slot), after).await;
-    }
-
-    /// The same, counted from when it had given `before`.
-    async fn has_given(&self, slot: usize, before: u64, after: &str) {
-        for _ in 0..LOOKS_MAX {
-            assert!(self.callers.iter().all(|caller| !caller.is_finished()), "a request failed: {after}");
-            let is_live = self.engines.iter().all(|engine| engine.slots()[slot].state == "live");
-            if is_live && self.given.of(slot) >= before + MORE {
-                return;
-            }
-            tokio::time::sleep(LOOK_EVERY).await;
-        }
-        panic!("slot {slot} does not give, after {after}: {:?}", self.engines.each_ref().map(Engine::slots));
-    }
-
-    async fn end(self) {
-        self.given.stop.store(true, Ordering::Relaxed);
-        for caller in self.callers {
-            caller.await.unwrap();
-        }
-        for engine in self.engines {
-            engine.shutdown().await;
-        }
-    }
-}
-
-fn cell(slot: usize) -> String {
-    format!("sequent/c/{slot}/cell/order")
-}
-
-/// The life of the cell, or nothing where there is none.
-async fn life(server: &Redis, slot: usize) -> String {
-    server.ask(&["HGET", &cell(slot), "life"]).await
-}
-
-/// The value of slot 0's cell.
-async fn value(server: &Redis) -> u64 {
-    server.ask(&["HGET", &cell(REDIS_A), "v"]).await.parse().unwrap()
-}
-
-/// Lets something befall the Redis in `slot`: the other slots go on, another life follows, and gives.
-async fn befalls(load: &Load, server: &Redis, slot: usize, what: &str, deed: impl AsyncFnOnce(&Redis)) {
-    let before = life(server, slot).await;
-    assert!(!before.is_empty(), "before {what}");
-    let given = [REDIS_A, REDIS_B, CACHE, FILE].map(|other| (other, load.given.of(other)));
-    deed(server).await;
-    for (other, given) in given.into_iter().filter(|(other, _)| *other != slot) {
-        load.has_given(other, given, &format!("{what} of slot {slot}")).await;
-    }
-    load.gives(slot, what).await;
-    let after = life(server, slot).await;
-    assert!(!after.is_empty() && after != before, "after {what}: life {after}");
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_redis_that_forgets_repeats_nothing_and_fails_nobody() {
-    let ring = Ring::start().await;
-    let load = Load::on(&ring.config(true)).await;
-    for slot in [REDIS_A, REDIS_B, CACHE, FILE] {
-        load.gives(slot, "the start").await;
-    }
-    befalls(&load, &ring.a, REDIS_A, "a kill without persistence", async |a| {
-        a.kill().await;
-        load.gives(REDIS_B, "the kill of another").await;
-        a.restart().await;
-    })
-    .await;
-    befalls(&load, &ring.a, REDIS_A, "FLUSHALL", async |a| drop(a.ask(&["FLUSHALL"]).await)).await;
-    let name = cell(REDIS_B);
-    befalls(&load, &ring.b, REDIS_B, "DEL", async |b| drop(b.ask(&["DEL", &name]).await)).await;
-    befalls(&load, &ring.b, REDIS_B, "PEXPIRE", async |b| drop(b.ask(&["PEXPIRE", &name, "1"]).await)).await;
-    // Only a little: nobody has seen more than what stands there but for the last take.
-    befalls(&load, &ring.b, REDIS_B, "a value set lower", async |b| {
-        b.ask(&["HINCRBY", &name, "v", "-1"]).await;
-    })
-    .await;
-    befalls(&load, &ring.a, REDIS_A, "eviction", evict_everything).await;
-    load.end().await;
-}
-
-/// Memory so short that everything goes, whatever is written; and then enough again.
-async fn evict_everything(server: &Redis) {
-    for (name, value) in [("maxmemory-policy", "allkeys-random"), ("maxmemory", "1")] {
-        server.ask(&["CONFIG", "SET", name, value]).await;
-    }
-    for _ in 0..LOOKS_MAX {
-        // Whatever it answers: each write makes room first.
-        let _ = server.try_ask(&["SET", "a", "b"]).await;
-        if server.ask(&["EXISTS", &cell(REDIS_A)]).await == "0" {
-            server.ask(&["CONFIG", "SET", "maxmemory", "0"]).await;
-            return;
-        }
-    }
-    panic!("nothing was evicted");
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_replica_promoted_without_the_last_writes_repeats_nothing() {
-    let ring = Ring::start().await;
-    let (replica, wire) = (Redis::start_with(FORGETFUL).await, Proxy::to(ring.a.address()).await);
-    redis_users(&replica, "c").await;
-    let load = Load::on(&ring.config(true)).await;
-    load.gives(REDIS_A, "the start").await;
-    replica.ask(&["REPLICAOF", "127.0.0.1", &wire.port().to_string()]).await;
-    for _ in 0..LOOKS_MAX {
-        if replica.ask(&["INFO", "replication"]).await.contains("master_link_status:up") {
-            break;
-        }
-        tokio::time::sleep(LOOK_EVERY).await;
-    }
-    // From here on it hears nothing more, while its primary gives on.
-    wire.set(Mode::Hold).await;
-    load.gives(REDIS_A, "the wire to its replica was cut").await;
-    let (last, behind) = tokio::join!(value(&ring.a), value(&replica));
-    assert!(behind < last, "the replica has {behind}, the primary {last}");
-    assert_eq!(life(&replica, REDIS_A).await, life(&ring.a, REDIS_A).await, "in one life");
-    let before = life(&replica, REDIS_A).await;
-    ring.a.kill().await;
-    for other in [REDIS_B, CACHE, FILE] {
-        load.gives(other, "the kill of the primary").await;
-    }
-    replica.ask(&["REPLICAOF", "NO", "ONE"]).await;
-    // The slot's address leads to it now.
-    replica.ask(&["CONFIG", "SET", "port", &ring.a.port().to_string()]).await;
-    load.gives(REDIS_A, "the promotion").await;
-    load.end().await;
-    // It is asked where the other one was.
-    let (after, value) = (life(&ring.a, REDIS_A).await, value(&ring.a).await);
-    assert!(after != before && value > last, "life {after} at {value} after life {before} at {last}");
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_memcached_that_forgets_repeats_nothing_and_fails_nobody() {
-    let ring = Ring::start().await;
-    let load = Load::on(&ring.config(true)).await;
-    load.gives(CACHE, "the start").await;
-    let evictions = async || {
-        let stats = ring.cache.ask("stats").await;
-        stats.lines().find(|line| line.starts_with("STAT evictions")).map(str::to_owned)
-    };
-    ring.cache.restart().await;
-    load.gives(CACHE, "a restart").await;
-    ring.cache.kill().await;
-    load.gives(REDIS_A, "the kill of another").await;
-    ring.cache.restart().await;
-    load.gives(CACHE, "a kill").await;
-    ring.cache.ask("flush_all").await;
-    load.gives(CACHE, "flush_all").await;
-    // Others fill it: what is not in use just then is pushed out.
-    let before = evictions().await;
-    for turn in 0..20_000 {
-        let set = format!("ms foreign-{turn} 300\r\n{}", "x".repeat(300));
-        assert_eq!(ring.cache.ask(&set).await, "HD");
-    }
-    load.gives(CACHE, "eviction").await;
-    assert_ne!(evictions().await, before, "nothing was evicted");
-    load.end().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -325,7 +143,7 @@ async fn without_the_ledger_what_forgets_serves_up_to_its_ceiling_and_not_beyond
     let before = given.numbers.lock().unwrap().len();
     let request = NextRequest::new("order").unwrap().count(COUNT);
     let mut refused = None;
-    for _ in 0..LOOKS_MAX {
+    for _ in 0..REQUESTS_MAX {
         match engine.next(&request).await {
             Ok(issued) => given.add(&issued.numbers.numbers().collect::<Vec<_>>()),
             Err(error) => {
@@ -345,7 +163,7 @@ async fn without_the_ledger_what_forgets_serves_up_to_its_ceiling_and_not_beyond
         let (at, ceiling) = row.split_once('\t').unwrap();
         let (at, ceiling): (usize, u64) = (at.parse().unwrap(), ceiling.parse().unwrap());
         let numbers = given.numbers.lock().unwrap();
-        let highest = numbers.iter().rev().find(|number| slot(**number) == at).copied().unwrap_or(0);
+        let highest = numbers.iter().rev().find(|number| slot_of(**number) == at).copied().unwrap_or(0);
         assert!((highest + 3) >> 2 <= ceiling, "slot {at} gave {highest} above ceiling {ceiling}");
     }
     assert_eq!(rows.lines().count(), 3, "{rows}");

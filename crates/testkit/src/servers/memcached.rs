@@ -1,6 +1,6 @@
 //! memcached, which forgets everything whenever it ends.
 
-use std::{process::Command, time::Duration};
+use std::{ops::Range, process::Command, time::Duration};
 
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
@@ -16,6 +16,9 @@ use super::{
 
 /// How long one answer may take.
 const ANSWER_LIMIT: Duration = Duration::from_secs(30);
+
+/// The most bytes of an item that only fills it.
+const FILLED_BYTES_MAX: usize = 400;
 
 /// A memcached server.
 pub type Memcached = Server<MemcachedServer>;
@@ -67,6 +70,34 @@ impl Server<MemcachedServer> {
         let answer = answer.unwrap_or_else(|_| panic!("{command}: no answer within {ANSWER_LIMIT:?}"));
         answer.unwrap_or_else(|error| panic!("{command}: {error}"))
     }
+
+    /// Writes items of somebody else's with these numbers, of all sizes up to 400 bytes in turn: enough of them evict what was
+    /// not in use lately. They go by themselves within minutes.
+    ///
+    /// # Panics
+    ///
+    /// If it does not answer.
+    pub async fn fill(&self, items: Range<u32>) {
+        let filled = timeout(ANSWER_LIMIT, fill(self.port(), items.clone())).await;
+        let filled = filled.unwrap_or_else(|_| panic!("{items:?} items: not within {ANSWER_LIMIT:?}"));
+        filled.unwrap_or_else(|error| panic!("{items:?} items: {error}"));
+    }
+}
+
+/// Quiet writes, and one command that answers once all of them are done.
+async fn fill(port: u16, items: Range<u32>) -> std::io::Result<()> {
+    let (mut stream, mut writes) = (TcpStream::connect(("127.0.0.1", port)).await?, String::new());
+    for item in items {
+        let bytes = 1 + item as usize % FILLED_BYTES_MAX;
+        let item = format!("ms foreign-{item} {bytes} q T300\r\n{}\r\n", "x".repeat(bytes));
+        writes.push_str(&item);
+    }
+    stream.write_all((writes + "mn\r\n").as_bytes()).await?;
+    let mut answer = Vec::new();
+    while !answer.ends_with(b"MN\r\n") {
+        answer.push(stream.read_u8().await?);
+    }
+    Ok(())
 }
 
 async fn ask(port: u16, command: &str) -> std::io::Result<String> {
