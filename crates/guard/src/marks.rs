@@ -308,7 +308,10 @@ impl Marks {
             met.fetch_max(answer.unwrap_or(0), Ordering::Relaxed);
             let mut list = locked(&shunned);
             if bears && !is_slow {
-                list.remove(&slot);
+                // Who can be read need not be able to bear.
+                if version > 0 {
+                    list.remove(&slot);
+                }
             } else {
                 list.insert(slot, Shunned { at, silent: !bears });
             }
