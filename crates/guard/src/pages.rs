@@ -36,8 +36,8 @@ pub async fn all_rows(
     for slot in 0..slots {
         let mut from = String::new();
         loop {
-            let list = || ledger.keys_between(slot, &from, BEHIND_ALL, PAGE);
-            let mut keys = patiently(limit, "list of keys", list).await?;
+            let page = || ledger.keys_between(slot, &from, BEHIND_ALL, PAGE);
+            let mut keys = patiently(limit, "list of keys", page).await?;
             let is_last = keys.len() < PAGE;
             // It begins with the last one of the page before.
             keys.retain(|key| key.as_str() != from);
