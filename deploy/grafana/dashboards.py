@@ -5,24 +5,26 @@ from queries import CLUSTER, EVERY, OF, SDK, events, histogram, latency, of, per
 
 GOOD, WARN, BAD = "green", "orange", "red"
 NONE_ALLOWED = ((None, GOOD), (1, BAD))
+TRUE_WANTED = ((None, BAD), (1, GOOD))
 LIVE_LEAST = f"min(instance:sequent_slots_live:count{OF})"
 UNIQUENESS = (
     "SequentCounterRegressed|SequentQuarantined|SequentStoreCameBackEmpty|SequentLedgerBehind"
-    "|SequentRecoveryRequired|SequentClusterBehind"
+    "|SequentRecoveryRequired|SequentClusterBehind|SequentGuardViolation"
 )
 
 OVERVIEW = [
     figure(
         "Uniqueness alerts",
-        f'count(ALERTS{{alertstate="firing", cluster=~"$cluster", alertname=~"{UNIQUENESS}"}}) or on() vector(0)',
+        f'count(ALERTS{{alertstate="firing", cluster=~"$cluster", alertname=~"{UNIQUENESS}"}}) or 0 * sum(up{CLUSTER} == 1)',
         steps=NONE_ALLOWED,
+        unknown=BAD,
         about="Anything but 0 is for a person, at once: deploy/runbooks/alerts.md",
     ),
     figure("Numbers a second", per_second("sequent_numbers_issued_total"), decimals=0),
     figure("Requests a second", per_second("sequent_requests_total"), decimals=0),
     figure(
         "Failed, 5 minutes",
-        f"max(cluster:sequent_requests_failed:ratio_rate5m{CLUSTER}) or on() vector(0)",
+        f"max(cluster:sequent_requests_failed:ratio_rate5m{CLUSTER} or cluster:sequent_requests:rate5m{CLUSTER} * 0)",
         unit="percentunit",
         steps=((None, GOOD), (0.0001, WARN), (0.00144, BAD)),
         about="Of all requests, those where the cluster did not do its part. 0.01 % is the budget.",
@@ -59,7 +61,7 @@ OVERVIEW = [
     graph("Reserve", [(f"sum by (instance) (sequent_reserve_numbers{OF})", "{{instance}}")], about="Numbers ready in memory."),
     graph(
         "Alerts that fire",
-        [('count by (alertname) (ALERTS{alertstate="firing", alertname=~"Sequent.*"}) or on() vector(0)', "{{alertname}}")],
+        [('count by (alertname) (ALERTS{alertstate="firing", cluster=~"$cluster", alertname=~"Sequent.*"}) or on() vector(0)', "{{alertname}}")],
         stack=True,
     ),
 ]
@@ -103,8 +105,8 @@ SHARDS = [
 ]
 
 GUARD = [
-    figure("Ledger trusted", f"1 - (max(sequent_ledger_behind{OF}) or on() vector(0))", steps=((None, BAD), (1, GOOD)), width=6),
-    figure("Ledger reached", f"1 - (max(sequent_ledger_away{OF}) or on() vector(0))", steps=((None, BAD), (1, GOOD)), width=6),
+    figure("Ledger trusted", f"1 - max(sequent_ledger_behind{OF})", steps=TRUE_WANTED, width=6, unknown=BAD),
+    figure("Ledger reached", f"1 - max(sequent_ledger_away{OF})", steps=TRUE_WANTED, width=6, unknown=BAD),
     figure(
         "Slots in quarantine",
         "sum(max by (slot) (sequent_slot_state%s))" % of('state="quarantined"'),

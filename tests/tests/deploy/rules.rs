@@ -79,6 +79,25 @@ fn every_alert_has_a_case_of_each_kind() {
 }
 
 #[test]
+fn what_was_counted_is_seen_though_prometheus_did_not_see_it_being_counted() {
+    let page = read("prometheus/tests/unseen.yml");
+    let tried = |name: &str, case: &str| page.contains(&format!("- name: '{name}: {case}'"));
+    let mut counted = 0;
+    for file in files("prometheus/rules", "yml") {
+        for rule in text(&file).split("- alert: ").skip(1) {
+            let name = rule.lines().next().unwrap();
+            if !rule.contains("expr: increase(") && !rule.contains("expr: >-\n          increase(") {
+                continue;
+            }
+            counted += 1;
+            assert!(tried(name, "unseen"), "{name}: no case of a first scrape that has it already");
+            assert!(tried(name, "again"), "{name}: no case of a restarted server that counts as many again");
+        }
+    }
+    assert!(counted > 10, "only {counted} such alerts found: the check would be empty");
+}
+
+#[test]
 fn every_alert_says_what_it_means_and_where_its_page_is() {
     let page = read("runbooks/alerts.md");
     let mut headings: BTreeSet<&str> = page.lines().filter_map(|line| line.strip_prefix("### ")).collect();
@@ -103,6 +122,7 @@ fn what_may_repeat_numbers_and_what_stops_everything_fires_at_once() {
     let alerts = alerts();
     let waits = |name: &str| alerts[name].fields.contains_key("for");
     for name in [
+        "SequentGuardViolation",
         "SequentCounterRegressed",
         "SequentQuarantined",
         "SequentStoreCameBackEmpty",
