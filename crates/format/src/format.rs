@@ -2,7 +2,7 @@
 
 use std::{fmt, sync::Arc, time::Duration};
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 use crate::{
     Fault, InvertError, Issue, Parsed, Preview, RenderError, Reset, Settings, Template, ValueError, Values,
@@ -137,8 +137,15 @@ impl Format {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn period_back(&self, instant: Timestamp, count: u32) -> Option<String> {
-        let back = self.reset().back(self.zone().local(instant), count)?;
-        Some(self.reset().key(&Moment::new(back)?, self.fiscal()))
+        let of = |local| Some(self.reset().key(&Moment::new(local)?, self.fiscal()));
+        let back = of(self.reset().back(self.zone().local(instant), count)?)?;
+        if self.reset() != Reset::Hour {
+            return Some(back);
+        }
+        // Hours that clocks skip are no periods, and those that they show twice are one: the earlier of both ways to count
+        // has passed by so many.
+        let elapsed = instant.checked_sub(SignedDuration::from_hours(count.into())).ok()?;
+        of(self.zone().local(elapsed)).map(|elapsed| elapsed.min(back))
     }
 
     /// The instant from which the period may be another than that of `instant`; `None` where the counter never begins again.

@@ -35,6 +35,10 @@ pub const RE_BYTES_MAX: usize = 256;
 /// What a compiled `re` may take, in bytes: repeated repetitions are refused here.
 pub const RE_COMPILED_BYTES_MAX: usize = 256 * 1024;
 
+/// What all `re` of a template may weigh together: ranges of characters, each as often as it is repeated. `[0-9]{3}` weighs
+/// 3, `\w` some 800.
+pub const RE_WEIGHT_MAX: usize = 8192;
+
 /// How deep groups of a `re` may nest.
 pub const RE_NEST_MAX: u32 = 16;
 

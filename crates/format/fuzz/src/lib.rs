@@ -3,7 +3,7 @@
 
 use std::sync::LazyLock;
 
-use sequent_format::{Format, Settings, Template, Timestamp, Values};
+use sequent_format::{Counter, Format, Settings, Template, Timestamp, Values};
 
 /// Numbers at the ends of widths, where overflow begins.
 const NUMBERS: [u64; 6] = [1, 9, 10, 99, 1000, i64::MAX as u64];
@@ -58,6 +58,9 @@ pub fn template(text: &str) -> Result<String, String> {
 
 /// A number's text reads back, and a text that is nearly one is read or refused.
 fn rendered(format: &Format, issue: &sequent_format::Issue, number: u64, became: &mut String) {
+    // One that the counter gives: others are nobody's.
+    let Counter { start, step, .. } = format.counter();
+    let number = start + number.saturating_sub(start) / step * step;
     let text = match issue.text(number) {
         Ok(text) => text,
         Err(error) => return became.push_str(&error.to_string()),

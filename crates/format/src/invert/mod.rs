@@ -88,11 +88,13 @@ fn number(format: &Format, issue: &Issue, pieces: &[cut::Piece]) -> Result<(u64,
     let wrong = |what: String| InvertError::new(seq.column, InvertErrorKind::Number, what);
     let number = format.numbering().read(seq.text.as_bytes(), issue.tweak());
     let number = number.ok_or_else(|| wrong(format!("{:?} is no number of this template", seq.text)))?;
-    format.numbering().check(number).map_err(|bound| wrong(format!("{:?} is {number}: {bound}", seq.text)))?;
     let text = issue.text(number).map_err(|error| wrong(error.to_string()))?;
     let given: String = pieces.iter().map(|piece| piece.text.as_str()).collect();
     if text == given {
-        return Ok((number, text));
+        let given = format.numbering().check(number);
+        return given
+            .map(|()| (number, text))
+            .map_err(|bound| wrong(format!("{:?} is {number}: {bound}", seq.text)));
     }
     let shapes = format.shapes();
     let mut rest: &str = &text;

@@ -16,6 +16,7 @@ pub(crate) use args::{Args, Placed};
 use crate::{
     TemplateError,
     letters::Letters,
+    limits::RE_WEIGHT_MAX,
     parse::lexer::Token,
     template::{Kind, Part, Template},
 };
@@ -33,8 +34,26 @@ const KINDS: [&str; 9] = ["seq", "key", "ctx", "date", "check", "fn", "bean", "o
 
 /// Reads a template.
 pub(crate) fn template(text: &str) -> Result<Template, TemplateError> {
-    let drafts: Result<Vec<Draft>, TemplateError> = lexer::tokens(text)?.into_iter().map(draft).collect();
-    resolve::template(text, drafts?)
+    let (mut drafts, mut weight) = (Vec::new(), 0_usize);
+    for token in lexer::tokens(text)? {
+        let draft = draft(token)?;
+        if let Kind::Ctx(ctx) = &draft.part.kind
+            && let Some(re) = &ctx.re
+        {
+            weight = weight.saturating_add(re.weight);
+            // The first that is too much is the last that is looked at.
+            if weight > RE_WEIGHT_MAX {
+                let what = format!(
+                    "all re up to {:?} weigh {weight}: at most {RE_WEIGHT_MAX} are allowed for one template",
+                    re.as_str()
+                );
+                let hint = "name ranges such as [0-9A-Z] in place of \\w, and repeat them less";
+                return Err(TemplateError::new(draft.part.column, what).hint(hint));
+            }
+        }
+        drafts.push(draft);
+    }
+    resolve::template(text, drafts)
 }
 
 fn draft(token: Token) -> Result<Draft, TemplateError> {

@@ -17,6 +17,8 @@ pub(crate) struct Re {
     written: String,
     whole: Regex,
     pub(crate) reach: Reach,
+    /// What it costs to make ready: about how many ranges of characters it has, each as often as it is repeated.
+    pub(crate) weight: usize,
 }
 
 /// What matches can hold, and between how many and how many characters.
@@ -49,7 +51,7 @@ impl Re {
             .dfa_size_limit(RE_COMPILED_BYTES_MAX)
             .build()
             .map_err(|error| plain(error.to_string()))?;
-        Ok(Self { written: written.to_owned(), whole, reach: reach(&hir) })
+        Ok(Self { written: written.to_owned(), whole, reach: reach(&hir), weight: weight(&hir) })
     }
 
     /// The pattern as it was written.
@@ -61,6 +63,23 @@ impl Re {
     pub(crate) fn matches(&self, value: &str) -> bool {
         // `$` would let a line end pass in other engines; in this one it is the very end.
         self.whole.is_match(value)
+    }
+}
+
+fn weight(hir: &Hir) -> usize {
+    match hir.kind() {
+        HirKind::Empty | HirKind::Look(_) => 0,
+        HirKind::Literal(literal) => literal.0.len(),
+        HirKind::Class(Class::Unicode(class)) => class.ranges().len(),
+        HirKind::Class(Class::Bytes(class)) => class.ranges().len(),
+        HirKind::Capture(capture) => weight(&capture.sub),
+        HirKind::Repetition(repeated) => {
+            let times = repeated.max.unwrap_or(repeated.min.saturating_add(1)).max(1);
+            weight(&repeated.sub).saturating_mul(usize::try_from(times).unwrap_or(usize::MAX))
+        }
+        HirKind::Concat(parts) | HirKind::Alternation(parts) => {
+            parts.iter().map(weight).fold(0, usize::saturating_add)
+        }
     }
 }
 

@@ -50,7 +50,8 @@ fn count(format: &Format, slip: &[u8], (noticed, all): &mut (u32, u32)) {
     *all += 1;
     match format.invert(std::str::from_utf8(slip).unwrap()) {
         Err(error) => {
-            assert_eq!(error.kind, InvertErrorKind::CheckDigit, "{error}");
+            let is_none = error.kind == InvertErrorKind::Number && error.what.ends_with("numbers begin at 1");
+            assert!(error.kind == InvertErrorKind::CheckDigit || is_none, "{error}");
             *noticed += 1;
         }
         Ok(parsed) => assert_eq!(parsed.text.as_bytes(), slip),

@@ -303,3 +303,14 @@ fn what_the_counter_never_gives_is_not_read() {
     let steps = format("W@{seq,start=10,step=5,w=6,over=error}");
     assert_eq!(steps.invert("W000015").unwrap().number, 15);
 }
+
+#[test]
+fn hours_before_are_those_that_clocks_showed() {
+    let format = with("@{date,yyyyMMddHH}@{seq,w=4,reset=hour}", zone("America/New_York"));
+    let back = |instant, count| format.period_back(at(instant), count).unwrap();
+    assert_eq!(back("2026-03-08T07:30:00Z", 0), "2026030803");
+    assert_eq!(back("2026-03-08T07:30:00Z", 1), "2026030801", "02 never was");
+    assert_eq!(back("2026-11-01T05:30:00Z", 1), "2026110100", "01 for the first time");
+    assert_eq!(back("2026-11-01T06:30:00Z", 1), "2026110100", "and for the second");
+    assert_eq!(back("2026-11-01T07:30:00Z", 1), "2026110101");
+}

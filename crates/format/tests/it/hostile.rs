@@ -34,6 +34,17 @@ fn nothing_nests() {
 }
 
 #[test]
+fn all_expressions_of_a_template_have_one_bound() {
+    let of = |count: usize, re: &str| {
+        let part = |n| format!("@{{ctx,c{n},len=1,re=\"{re}\"}}");
+        Template::parse(&((0..count).map(part).collect::<String>() + "@{seq}"))
+    };
+    let error = of(62, r"\w{1,4}").unwrap_err().to_string();
+    assert!(error.contains(&format!("at most {} are allowed", limits::RE_WEIGHT_MAX)), "{error}");
+    assert!(of(2, r"\w{1,4}").is_ok() && of(62, "[0-9A-Z]").is_ok());
+}
+
+#[test]
 fn what_cannot_be_seen_is_refused() {
     for odd in [
         "\u{202e}",
