@@ -59,7 +59,7 @@ impl Keeper {
         tokio::time::sleep(least).await;
         if desk.away_since().is_none() {
             // Either is as good.
-            drop(tokio::time::timeout(every - least, loss).await);
+            drop(tokio::time::timeout(every.saturating_sub(least), loss).await);
         }
     }
 
