@@ -82,3 +82,12 @@ fn the_unit_is_hardened() {
         &[deploy("systemd/sequent.service")],
     );
 }
+
+#[test]
+fn the_unit_shows_when_it_was_started_and_does_not_start_again_what_was_refused() {
+    let unit = read("systemd/sequent.service");
+    let has = |setting: &str| unit.lines().any(|line| line.starts_with(setting));
+    assert!(!has("ProcSubset="), "without /proc/stat there is no process_start_time_seconds");
+    assert!(!has("ExecStartPre="), "RestartPreventExitStatus= does not hold for it: it is tried for ever");
+    assert!(has("RestartPreventExitStatus=2 3"), "{unit}");
+}

@@ -31,7 +31,7 @@ pub(crate) struct Scene {
     pub(crate) watch: Watch,
     pub(crate) load: Load,
     pub(crate) hook: Hook,
-    _server: Server,
+    pub(crate) server: Server,
     pub(crate) redis: Redis,
 }
 
@@ -47,6 +47,6 @@ impl Scene {
         let load = Load::start(&server).await;
         let hook = Hook::start();
         let watch = Watch::start(server.address("admin"), load.metrics(), hook.address());
-        Self { watch, load, hook, _server: server, redis }
+        Self { watch, load, hook, server, redis }
     }
 }

@@ -89,14 +89,43 @@ impl Watch {
         }
     }
 
-    /// The values of all series that a query finds now.
-    pub(crate) fn values(&self, expression: &str) -> Vec<f64> {
-        let path = format!("/api/v1/query?query={}", http::encoded(expression));
+    /// What a query finds: now, or at an instant of Prometheus' clock, in seconds.
+    fn found(&self, expression: &str, at: Option<f64>) -> Vec<Value> {
+        let at = at.map(|at| format!("&time={at}")).unwrap_or_default();
+        let path = format!("/api/v1/query?query={}{at}", http::encoded(expression));
         let body = eventually("Prometheus answers", || http::ask(self.address.address(), "GET", &path).ok());
         let answer: Value = serde_json::from_str(&body).unwrap_or_else(|error| panic!("{error}: {body}"));
         assert_eq!(answer["status"], "success", "{expression}: {body}");
-        let series = answer["data"]["result"].as_array().unwrap();
-        series.iter().map(|series| series["value"][1].as_str().unwrap().parse().unwrap()).collect()
+        answer["data"]["result"].as_array().unwrap().clone()
+    }
+
+    /// The series that a query finds whose `label` is this, with their values; now, or at an instant.
+    pub(crate) fn of(&self, expression: &str, (label, is): (&str, &str), at: Option<f64>) -> Vec<f64> {
+        let found = self.found(expression, at);
+        found.iter().filter(|series| series["metric"][label] == is).map(value).collect()
+    }
+
+    /// Prometheus' own clock, in seconds.
+    pub(crate) fn clock(&self) -> f64 {
+        let body = eventually("Prometheus' clock", || {
+            http::ask(self.address.address(), "GET", "/api/v1/query?query=time()").ok()
+        });
+        let answer: Value = serde_json::from_str(&body).unwrap();
+        answer["data"]["result"][1].as_str().unwrap().parse().unwrap()
+    }
+
+    /// When the first scrape after this instant was, once it has been: by the samples of one series.
+    pub(crate) fn scraped_after(&self, series: &str, instant: f64) -> f64 {
+        eventually("the next scrape", || {
+            let found = self.found(&format!("{series}[5m]"), None);
+            let samples = found.first()?["values"].as_array()?.clone();
+            samples.iter().filter_map(|sample| sample[0].as_f64()).find(|at| *at > instant)
+        })
+    }
+
+    /// The values of all series that a query finds now.
+    pub(crate) fn values(&self, expression: &str) -> Vec<f64> {
+        self.found(expression, None).iter().map(value).collect()
     }
 
     /// The value of the only series.
@@ -105,6 +134,10 @@ impl Watch {
         assert!(values.len() < 2, "{expression}: {values:?}");
         values.first().copied()
     }
+}
+
+fn value(series: &Value) -> f64 {
+    series["value"][1].as_str().unwrap().parse().unwrap()
 }
 
 fn replace(file: &Path, from: &str, to: &str) {
