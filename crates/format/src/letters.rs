@@ -1,6 +1,8 @@
 //! Which characters a field can hold: what proofs of unique decoding reason with.
 
-use std::{fmt, sync::LazyLock};
+mod visible;
+
+use std::fmt;
 
 use regex_syntax::{
     ParserBuilder,
@@ -10,10 +12,6 @@ use regex_syntax::{
 /// A set of characters.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Letters(ClassUnicode);
-
-/// What a person can tell from others on paper: no controls, no marks that join what is before them, no blanks.
-static VISIBLE: LazyLock<Letters> =
-    LazyLock::new(|| Letters::class(r"[^\p{C}\p{M}\p{Z}]").unwrap_or_else(Letters::none));
 
 impl Letters {
     /// No character at all.
@@ -31,9 +29,15 @@ impl Letters {
         Self(ClassUnicode::new([ClassUnicodeRange::new('0', '9')]))
     }
 
-    /// All that a value may hold where nothing narrows it.
+    /// All that a value may hold where nothing narrows it: what a person can tell from others on paper, each in one
+    /// spelling, so that no normalization on the way makes two values one.
     pub(crate) fn visible() -> Self {
-        VISIBLE.clone()
+        visible::VISIBLE.clone()
+    }
+
+    /// Whether a text may hold a character.
+    pub(crate) fn is_visible(c: char) -> bool {
+        c.is_ascii_graphic() || visible::VISIBLE.contains(c)
     }
 
     /// A class as regular expressions write it, brackets included; `None` where it is none.
@@ -129,6 +133,16 @@ impl Case {
     }
 }
 
+/// A character for a message: as it is, with its code point where it is not of ASCII, and what to write instead where it
+/// is another spelling.
+pub(crate) fn named(c: char) -> String {
+    match (c.is_ascii(), visible::twin(c)) {
+        (true, _) => format!("{c:?}"),
+        (_, None) => format!("{c:?} (U+{:04X})", u32::from(c)),
+        (_, Some(twin)) => format!("{c:?} (U+{:04X}, another spelling of {twin:?})", u32::from(c)),
+    }
+}
+
 impl fmt::Debug for Letters {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("[")?;
@@ -149,6 +163,14 @@ mod tests {
         assert!("aZ0-/京é€".chars().all(|c| visible.contains(c)));
         let hidden = "\u{200b}\u{202e}\u{301}\u{feff}\u{ad} \u{a0}\n\u{e000}\u{fe0f}\0";
         assert!(hidden.chars().all(|c| !visible.contains(c)), "{hidden:?}");
+    }
+
+    #[test]
+    fn a_character_is_named_with_what_to_write_instead() {
+        assert_eq!(named('-'), "'-'");
+        assert_eq!(named('京'), "'京' (U+4EAC)");
+        assert_eq!(named('\u{212a}'), "'\u{212a}' (U+212A, another spelling of \"K\")");
+        assert_eq!(named('\u{200b}'), "'\\u{200b}' (U+200B)");
     }
 
     #[test]

@@ -6,6 +6,7 @@ use crate::{
     Format, ValueError, Values,
     date::Moment,
     issue::Known,
+    letters::named,
     template::{Ctx, Date, Kind},
 };
 
@@ -70,7 +71,7 @@ pub(crate) fn shown(format: &Format, at: usize, ctx: &Ctx, text: &str) -> Result
     // A hidden value is in no text, but it is in the counter's key, and in logs.
     let letters = if ctx.show { &format.shapes()[at].letters } else { &ctx.letters };
     if let Some(c) = text.chars().find(|c| !letters.contains(*c)) {
-        return Err(format!("{c:?} is not allowed there"));
+        return Err(format!("{} is not allowed there", named(c)));
     }
     match &ctx.re {
         Some(re) if !re.matches(text) => Err(format!("{} is allowed", re.as_str())),

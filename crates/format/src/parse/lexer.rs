@@ -4,7 +4,7 @@ use std::{iter::Peekable, str::Chars};
 
 use crate::{
     TemplateError,
-    letters::Letters,
+    letters::{Letters, named},
     limits::{ARGS_MAX, PARTS_MAX, TEMPLATE_BYTES_MAX},
 };
 
@@ -73,11 +73,12 @@ fn bounded(parts: usize, column: usize) -> Result<(), TemplateError> {
 
 /// Text of a document number is what a person can read off paper.
 fn visible(c: char, column: usize) -> Result<char, TemplateError> {
-    if c == ' ' || Letters::visible().contains(c) {
+    if c == ' ' || Letters::is_visible(c) {
         return Ok(c);
     }
-    let what = format!("text has {}: visible characters and blanks are allowed", c.escape_unicode());
-    Err(TemplateError::new(column, what).hint("leave it out: on paper nobody could tell that it is there"))
+    let what = format!("text has {}: visible characters and blanks are allowed", named(c));
+    let hint = "leave it out, or write the usual character: on paper nobody could tell which one is there";
+    Err(TemplateError::new(column, what).hint(hint))
 }
 
 struct Reader<'a> {

@@ -94,7 +94,7 @@ fn key(args: &mut Args, kind: &str) -> Result<Draft, TemplateError> {
         Some(text) => text,
         None => args.needed("text", example)?,
     };
-    if text.value.is_empty() || !text.value.chars().all(|c| c == ' ' || Letters::visible().contains(c)) {
+    if text.value.is_empty() || !text.value.chars().all(|c| c == ' ' || Letters::is_visible(c)) {
         return Err(text.fault("text", "visible characters are allowed, one at least"));
     }
     Ok(Draft::plain(args.column, None, Kind::Text(text.value)))

@@ -1,6 +1,7 @@
 //! The rules that make a template's texts unique: a file each, all checked, all faults reported.
 
 mod capacity;
+mod checked;
 mod claim;
 mod s1;
 mod s2;
@@ -18,7 +19,7 @@ pub(crate) use s1::{Cut, Decoding};
 pub(crate) use s9::distinct;
 pub(crate) use shapes::straight;
 
-use crate::{Fault, Format, ProofError, Settings, Template};
+use crate::{Format, ProofError, Settings, Template};
 
 /// Proves a template, or says all that is wrong with it.
 pub(crate) fn template(template: &Template, settings: &Settings) -> Result<Format, ProofError> {
@@ -37,6 +38,7 @@ pub(crate) fn template(template: &Template, settings: &Settings) -> Result<Forma
         faults.sort_by_key(|fault| fault.rule);
         return Err(ProofError { faults });
     };
-    let warnings: Vec<Fault> = s4::warnings(&claim).into_iter().chain(s8::warnings(&claim)).collect();
+    let warnings = s4::warnings(&claim).into_iter().chain(s6::warnings(&claim)).chain(s8::warnings(&claim));
+    let warnings = warnings.chain(checked::warnings(&claim)).collect();
     Ok(Format::proven(claim, decoding, warnings))
 }

@@ -93,3 +93,67 @@ fn those_that_promise_less_keep_to_it() {
     let plain = caught("@{seq,w=5,over=error}@{check,plain}");
     assert!((0.85..0.95).contains(&plain.single), "{}", plain.single);
 }
+
+/// What people write in a value or in a number of base 36.
+const LETTERS: &[u8] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+
+/// Every single wrong letter or digit, in the value and in the number.
+fn slips(format: &Format, value: &str, letters: &[u8]) -> (u32, u32) {
+    let mut counted = (0, 0);
+    let issue = format.issue(at("2026-04-01T12:00:00Z"), &values(&format!("a={value}"))).unwrap();
+    for number in (1..30_000_000).step_by(997_331) {
+        let text = issue.text(number).unwrap().into_bytes();
+        for place in (0..text.len()).filter(|place| letters.contains(&text[*place])) {
+            // The check's own characters are of another alphabet, and are counted as digits are above.
+            let is_body = place < text.len() - 2;
+            for letter in letters.iter().filter(|letter| **letter != text[place] && is_body) {
+                let mut slip = text.clone();
+                slip[place] = *letter;
+                count(format, &slip, &mut counted);
+            }
+        }
+    }
+    counted
+}
+
+#[test]
+fn every_wrong_letter_is_noticed_where_a_check_reads_letters() {
+    let base32: &[u8] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+    for (algorithm, radix, re, letters, share) in [
+        ("mod37-36", "36", "[0-9A-Z]", LETTERS, ALL),
+        ("mod37-2", "36", "[0-9A-Z]", LETTERS, ALL),
+        // A letter is two digits to it: one in the place of a digit moves all that is before.
+        ("mod97-10", "36", "[0-9A-Z]", LETTERS, 0.99),
+        ("crockford", "32c", "[0-9A-HJKMNP-TV-Z]", base32, ALL),
+    ] {
+        let template = format!(
+            "@{{ctx,a,re=\"{re}{{3}}\"}}-@{{seq,w=6,radix={radix},over=error}}@{{check,{algorithm}}}"
+        );
+        let format = format(&template);
+        assert_eq!(format.warnings(), [], "{template}");
+        let counted = ["A0Z", "XYZ", "000", "H7K"].map(|value| slips(&format, value, letters));
+        let (noticed, all) = counted.into_iter().fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+        let found = f64::from(noticed) / f64::from(all);
+        assert!(all > 20_000 && found >= share, "{algorithm}: {noticed} of {all}");
+    }
+}
+
+#[test]
+fn what_a_check_passes_over_is_said_when_it_is_defined() {
+    let blind = format("@{ctx,a,len=3}-@{seq,w=5,over=error}@{check,mod37-36}");
+    let said = blind.warnings()[0].to_string();
+    assert!(said.contains("ctx a may hold 'a', and a slip there goes unnoticed"), "{said}");
+    // Which is so.
+    let issue = blind.issue(at("2026-04-01T12:00:00Z"), &values("a=abc")).unwrap();
+    let slip = issue.text(1).unwrap().replace("abc", "xbc");
+    assert!(blind.invert(&slip).is_ok(), "{slip}");
+    let number = format("7@{seq,radix=36,w=5}@{check,damm}");
+    assert!(number.warnings()[0].what.contains("seq may hold 'A'"), "{:?}", number.warnings());
+    for whole in [
+        "@{ctx,a,re=[0-9A-Z]+}-@{seq,w=5,over=error}@{check,mod37-36}",
+        "SN/é-@{date,yyyy-MM-dd}@{seq,w=5}@{check,damm}",
+        "@{ctx,a}-@{seq,id=n,w=5,over=error}@{check,damm,over=n}",
+    ] {
+        assert_eq!(format(whole).warnings(), [], "{whole}");
+    }
+}

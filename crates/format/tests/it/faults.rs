@@ -118,7 +118,7 @@ fn a_value_is_refused_by_field_value_and_bound_before_any_number() {
     for (name, value, says) in [
         ("area", None, "area is \"\": a value is needed"),
         ("area", Some("10"), "area is \"10\": 3 characters are allowed"),
-        ("area", Some("01é"), "'é' is not allowed there"),
+        ("area", Some("01é"), "'é' (U+00E9) is not allowed there"),
         ("area", Some("01a"), "'a' is not allowed there"),
         ("site", Some(""), "site is \"\": 1 to 32 characters are allowed"),
         ("site", Some("7x"), "'x' is not allowed there"),

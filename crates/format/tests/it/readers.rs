@@ -1,5 +1,7 @@
 //! People who type texts: what is forgiven, and what is not.
 
+use sequent_format::Template;
+
 use crate::support::format;
 
 #[test]
@@ -19,4 +21,26 @@ fn other_alphabets_forgive_nothing() {
     assert!(hex.invert("X00ff").is_err());
     let small = format("X@{seq,w=4,radix=16,case=lower}");
     assert_eq!(small.invert("X00ff").unwrap().number, 255);
+}
+
+#[test]
+fn what_has_two_spellings_is_taken_in_one_of_them() {
+    let site = format("@{ctx,site,len=1}-@{seq,w=3,over=error}");
+    let at = "2026-04-01T12:00:00Z".parse().unwrap();
+    let given = |value: &str| site.issue(at, &[("site", value)].into_iter().collect()).map(drop);
+    given("K").and_then(|()| given("é")).and_then(|()| given("京")).unwrap();
+    for (value, said) in [
+        ("\u{212a}", "(U+212A, another spelling of \"K\") is not allowed there"),
+        ("\u{212b}", "another spelling of \"Å\""),
+        ("\u{f900}", "another spelling of \"豈\""),
+        ("Ａ", "another spelling of \"A\""),
+        ("\u{1100}", "U+1100"),
+        ("\u{3164}", "U+3164"),
+        ("\u{2800}", "U+2800"),
+    ] {
+        let error = given(value).unwrap_err().to_string();
+        assert!(error.contains(said), "{error}");
+        let error = Template::parse(&format!("{value}@{{seq}}")).unwrap_err().to_string();
+        assert!(error.contains(said.trim_end_matches(" is not allowed there")), "{error}");
+    }
 }

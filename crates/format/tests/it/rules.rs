@@ -199,6 +199,9 @@ fn s6_where_a_text_comes_again() {
     let none = Settings::default();
     rule(Rule::S6, "RR@{seq,w=8,over=wrap}GB", &none, &says, "RR@{seq,w=8,over=wrap,reuse_after=24mo}GB");
     with("RR@{date,yyyy}@{seq,w=8,over=wrap}GB", none);
+    let warned = format("RR@{seq,w=8,over=wrap,reuse_after=24mo}GB");
+    let said = warned.warnings()[0].to_string();
+    assert!(said.starts_with("S6, column 3: a server gives nothing after 99999999"), "{said}");
 }
 
 #[test]

@@ -2,14 +2,14 @@
 //! does not read back. `SEQUENT_TEMPLATES` says how many templates and values to try (20,000; a release tries 10^6),
 //! `SEQUENT_FIRST_SEED` replays a seed.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use proptest::{
     prelude::*,
     strategy::ValueTree,
     test_runner::{Config, RngAlgorithm, TestRng, TestRunner},
 };
-use sequent_format::{Format, ObfuscationKey, Settings, Template, Timestamp, Unique, Values};
+use sequent_format::{Counter, Format, ObfuscationKey, Settings, Template, Timestamp, Unique, Values, Wrap};
 
 /// Cases of the test command.
 const CASES: u64 = 20_000;
@@ -40,6 +40,8 @@ fn part() -> impl Strategy<Value = String> {
         "@{ctx,c{i},by=no,re=[01]+}",
         "@{ctx,c{i},show=no}",
         "@{ctx,c{i},case=upper,len=1}",
+        "@{ctx,c{i},case=lower,re=[a-zé京]+}",
+        "é",
         "@{ctx,c{i},map=0:A;1:B;01:C}",
         "@{ctx,c{i},map=0:1;1:11;01:0}",
         "@{ctx,c{i},map=0:1;1:1;01:0,by=no}",
@@ -66,8 +68,17 @@ fn part() -> impl Strategy<Value = String> {
 /// The number's part.
 fn seq() -> impl Strategy<Value = String> {
     let width = 1..4_usize;
-    let radix =
-        prop::sample::select(vec!["", ",radix=36", ",radix=01", ",radix=32c", ",pad=*", ",pad=A", ",pad=1"]);
+    let radix = prop::sample::select(vec![
+        "",
+        ",radix=36",
+        ",radix=01",
+        ",radix=32c",
+        ",radix=16,case=lower",
+        ",radix=62",
+        ",pad=*",
+        ",pad=A",
+        ",pad=1",
+    ]);
     let over = prop::sample::select(vec![
         "",
         ",over=error",
@@ -91,19 +102,30 @@ fn seq() -> impl Strategy<Value = String> {
         ",reset=hour",
     ]);
     let fiscal = prop::sample::select(vec!["", ",fy=04-01", ",fy=04-06", ",fy=11-15"]);
-    (width, radix, over, reset, fiscal).prop_map(|(width, radix, over, reset, fiscal)| {
+    let counted = prop::sample::select(vec!["", "", "", ",start=7", ",step=3", ",start=10,step=5"]);
+    (width, radix, over, reset, fiscal, counted).prop_map(|(width, radix, over, reset, fiscal, counted)| {
         let width = if over.contains("w=6") { String::new() } else { format!(",w={width}") };
-        format!("@{{seq,id=n{width}{radix}{over}{reset}{fiscal}}}")
+        format!("@{{seq,id=n{width}{radix}{over}{reset}{fiscal}{counted}}}")
     })
 }
 
 fn template() -> impl Strategy<Value = String> {
-    (prop::collection::vec(part(), 0..5), seq(), any::<prop::sample::Index>()).prop_map(
-        |(parts, seq, place)| {
-            let mut parts = parts;
-            parts.insert(place.index(parts.len() + 1), seq);
-            let named = parts.iter().enumerate().map(|(at, part)| part.replace("{i}", &at.to_string()));
-            named.collect()
+    (prop::collection::vec(part(), 0..5), seq(), any::<prop::sample::Index>())
+        .prop_map(|(parts, seq, place)| written(parts, seq, place))
+}
+
+fn written(mut parts: Vec<String>, seq: String, place: prop::sample::Index) -> String {
+    parts.insert(place.index(parts.len() + 1), seq);
+    parts.iter().enumerate().map(|(at, part)| part.replace("{i}", &at.to_string())).collect()
+}
+
+/// Two versions that have most in common, since texts of others seldom meet.
+fn versions() -> impl Strategy<Value = (String, String)> {
+    let parts = (prop::collection::vec(part(), 0..3), prop::option::of(part()));
+    (parts, (seq(), seq()), any::<(prop::sample::Index, prop::sample::Index)>()).prop_map(
+        |((parts, more), (one, two), places)| {
+            let next = parts.iter().cloned().chain(more).collect();
+            (written(parts, one, places.0), written(next, two, places.1))
         },
     )
 }
@@ -122,10 +144,11 @@ fn settings() -> impl Strategy<Value = Settings> {
 }
 
 /// A few values that are easily taken for each other, a few instants at ends of periods, a few numbers at ends of widths.
-type Draw = (Vec<u8>, usize, usize);
+type Draw = (Vec<usize>, usize, usize);
 
 fn draws() -> impl Strategy<Value = Vec<Draw>> {
-    prop::collection::vec((prop::collection::vec(0..8_u8, 8), 0..INSTANTS.len(), 0..NUMBERS.len()), REQUESTS)
+    let bits = prop::collection::vec(0..TEXTS.len(), 8);
+    prop::collection::vec((bits, 0..INSTANTS.len(), 0..NUMBERS.len()), REQUESTS)
 }
 
 const INSTANTS: [&str; 12] = [
@@ -143,9 +166,31 @@ const INSTANTS: [&str; 12] = [
     "2027-01-01T12:00:00Z",
 ];
 
-const NUMBERS: [u64; 14] = [1, 2, 7, 9, 10, 11, 35, 36, 99, 100, 101, 999, 1000, 1001];
+/// Which numbers of a counter, from 1.
+const NUMBERS: [u64; 20] = [
+    1,
+    2,
+    7,
+    9,
+    10,
+    11,
+    35,
+    36,
+    99,
+    100,
+    101,
+    999,
+    1000,
+    1001,
+    10_000,
+    1_048_576,
+    99_999_999,
+    1 << 53,
+    i64::MAX as u64 - 1,
+    i64::MAX as u64,
+];
 
-const TEXTS: [&str; 8] = ["0", "1", "01", "10", "11", "1-", "A1", "a"];
+const TEXTS: [&str; 10] = ["0", "1", "01", "10", "11", "1-", "A1", "a", "é", "京é"];
 
 const DATES: [&str; 8] = [
     "1999-01-01",
@@ -158,10 +203,10 @@ const DATES: [&str; 8] = [
     "2026-01-01",
 ];
 
-fn values(names: &[&str], bits: &[u8]) -> Values {
+fn values(names: &[&str], bits: &[usize]) -> Values {
     let value = |at: usize, name: &str| {
-        let bit = usize::from(bits[at % bits.len()]);
-        if name.ends_with('d') { DATES[bit] } else { TEXTS[bit] }
+        let bit = bits[at % bits.len()];
+        if name.ends_with('d') { DATES[bit % DATES.len()] } else { TEXTS[bit] }
     };
     names.iter().enumerate().map(|(at, name)| (*name, value(at, name))).collect()
 }
@@ -175,6 +220,11 @@ struct Tally {
     texts: u64,
 }
 
+/// A counter's number by its place, from 1.
+fn number_of(counter: &Counter, nth: u64) -> Option<u64> {
+    counter.start.checked_add((nth - 1).checked_mul(counter.step)?)
+}
+
 /// All numbers of some requests under one template: no text of two, and each reads back.
 fn search(format: &Format, draws: &[Draw], tally: &mut Tally) -> Result<(), String> {
     let mut seen: HashMap<(String, String), (Identity, String)> = HashMap::new();
@@ -185,11 +235,14 @@ fn search(format: &Format, draws: &[Draw], tally: &mut Tally) -> Result<(), Stri
         let Ok(issue) = format.issue(instant, &given) else { continue };
         let partition: Vec<(String, String)> =
             issue.partition().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
-        for number in NUMBERS[*first..].iter().chain(&NUMBERS[..2]) {
-            let Ok(text) = issue.text(*number) else { continue };
+        let counter = format.counter();
+        for nth in NUMBERS[*first..].iter().chain(&NUMBERS[..2]) {
+            let Some(number) = number_of(&counter, *nth) else { continue };
+            let Ok(text) = issue.text(number) else { continue };
             tally.texts += 1;
             // Rounds of a wrapped counter share their texts, after the time that they say.
-            let number = format.counter().wrap.map_or(*number, |wrap| (number - 1) % wrap.cycle + 1);
+            let round = |wrap: Wrap| counter.start + (number - counter.start) % wrap.cycle;
+            let number = counter.wrap.map_or(number, round);
             let identity = (number, issue.period().to_owned(), partition.clone());
             let within = match format.settings().unique {
                 Unique::Global => String::new(),
@@ -229,15 +282,65 @@ fn reads_back(format: &Format, text: &str, (number, period, partition): &Identit
     Err(format!("{text:?} reads back as {parsed:?}, not as {number}, {period:?}, {partition:?}"))
 }
 
-#[test]
-fn no_two_render_alike_and_all_read_back() {
+/// Texts of some requests.
+fn texts(format: &Format, draws: &[Draw]) -> HashSet<String> {
+    let names = format.template().values();
+    let counter = format.counter();
+    let mut texts = HashSet::new();
+    for (bits, instant, _) in draws {
+        let Ok(issue) = format.issue(INSTANTS[*instant].parse().unwrap(), &values(&names, bits)) else {
+            continue;
+        };
+        let numbers = NUMBERS.iter().filter_map(|nth| number_of(&counter, *nth));
+        texts.extend(numbers.filter_map(|number| issue.text(number).ok()));
+    }
+    texts
+}
+
+fn seeded() -> (u64, u64, TestRunner) {
     let cases = number("SEQUENT_TEMPLATES").unwrap_or(CASES);
     let seed = number("SEQUENT_FIRST_SEED").unwrap_or(20_260_401);
     println!("seed {seed} (SEQUENT_FIRST_SEED), {cases} templates (SEQUENT_TEMPLATES)");
     let mut bytes = [0; 32];
     bytes[..8].copy_from_slice(&seed.to_le_bytes());
     let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &bytes);
-    let mut runner = TestRunner::new_with_rng(Config { failure_persistence: None, ..Config::default() }, rng);
+    let config = Config { failure_persistence: None, ..Config::default() };
+    (cases, seed, TestRunner::new_with_rng(config, rng))
+}
+
+/// Rule S9: of two versions that it lets follow each other, none writes what the other reads as its own.
+#[test]
+fn no_text_is_of_two_versions() {
+    let (cases, seed, mut runner) = seeded();
+    let strategy = (versions(), settings(), draws());
+    let (mut apart, mut alike, mut compared) = (0_u64, 0_u64, 0_usize);
+    for case in 0..cases / 2 {
+        let ((one, two), settings, draws) = strategy.new_tree(&mut runner).unwrap().current();
+        let proven = |text: &str| Template::parse(text).ok()?.prove(&settings).ok();
+        let (Some(before), Some(after)) = (proven(&one), proven(&two)) else { continue };
+        let (old, new) = (texts(&before, &draws), texts(&after, &draws));
+        if before.distinct_from(&after).is_err() {
+            alike += u64::from(!old.is_disjoint(&new));
+            continue;
+        }
+        apart += 1;
+        compared += old.len() + new.len();
+        let both = old.intersection(&new).next();
+        assert!(both.is_none(), "case {case} of seed {seed}: {one} and {two} both render {both:?}");
+        for (text, other) in
+            new.iter().map(|text| (text, &before)).chain(old.iter().map(|text| (text, &after)))
+        {
+            let read = other.invert(text).ok().filter(|read| read.text == *text);
+            assert!(read.is_none(), "case {case} of seed {seed}: {one} and {two}: {text:?} is {read:?}");
+        }
+    }
+    println!("{apart} pairs apart, {compared} texts; {alike} refused pairs did meet");
+    assert!(apart > cases / 200 && alike > cases / 1000, "the search would be empty: {apart}, {alike}");
+}
+
+#[test]
+fn no_two_render_alike_and_all_read_back() {
+    let (cases, seed, mut runner) = seeded();
     let strategy = (template(), settings(), draws());
     let mut tally = Tally::default();
     for case in 0..cases {
