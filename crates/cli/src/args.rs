@@ -1,6 +1,6 @@
 //! The command line as clap knows it: what every command shares, and the list of commands.
 
-use std::path::PathBuf;
+use std::{path::PathBuf, sync::LazyLock};
 
 use clap::{Args, Parser, Subcommand};
 
@@ -28,12 +28,17 @@ Exit codes:
   3  configuration refused, or a person must decide (`sequent recover`)
   4  try again";
 
+/// The version, with the release of the bundled time zone data: servers that differ in it may part days differently.
+static LONG_VERSION: LazyLock<String> = LazyLock::new(|| {
+    format!("{} (time zones {})", env!("CARGO_PKG_VERSION"), sequent_format::tzdb_version())
+});
+
 /// Unique business numbers from a cluster of stores that may die.
 ///
 /// Without a server and without a configuration, the cluster is a directory: four SQLite shards and a SQLite
 /// ledger. Results go to standard output, everything else to standard error.
 #[derive(Debug, Parser)]
-#[command(name = "sequent", version, max_term_width = WIDTH_MAX, after_help = EXAMPLES)]
+#[command(name = "sequent", version, long_version = LONG_VERSION.as_str(), max_term_width = WIDTH_MAX, after_help = EXAMPLES)]
 #[command(subcommand_required = true, arg_required_else_help = true, disable_help_subcommand = true)]
 pub(crate) struct Cli {
     #[command(flatten)]

@@ -45,7 +45,8 @@ pub(crate) struct Around {
     /// The characters of texts, as between the brackets of a regular expression: A-Z0-9/-
     #[arg(long, value_name = "CHARSET", allow_hyphen_values = true)]
     charset: Option<String>,
-    /// Among what texts are unique: global, period or partition [default: global]
+    /// Among what texts of this sequence are unique: global, period or partition; texts of other sequences are not looked
+    /// at [default: global]
     #[arg(long, value_name = "AMONG")]
     unique: Option<String>,
 }

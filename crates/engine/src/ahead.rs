@@ -212,7 +212,11 @@ mod tests {
         }
         clock.0.store(midnight - 30_000, Ordering::Relaxed);
         engine.0.stopping.store(true, Ordering::Release);
-        assert_eq!(engine.make_ahead(8).await, Looked { made: 0, failed: 8 }, "a server that stops makes none");
+        assert_eq!(
+            engine.make_ahead(8).await,
+            Looked { made: 0, failed: 8 },
+            "a server that stops makes none"
+        );
         engine.0.stopping.store(false, Ordering::Release);
         assert_eq!(engine.make_ahead(8).await, Looked { made: 20, failed: 0 });
         for area in areas() {

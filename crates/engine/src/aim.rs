@@ -125,8 +125,10 @@ impl Inner {
         let aim = Aim { version_end, ..Aim::dated(&entry, format, request, at)? };
         if self.floors.is_over(&aim.key) {
             // Also without an instant: this clock may be behind the others by a period.
-            let at = request.at.clone().unwrap_or_else(|| format.shown_instant(at));
-            return Err(EngineError::invalid_text("at", &at, over::for_good(&aim.key)));
+            return Err(match &request.at {
+                Some(at) => EngineError::invalid_text("at", at, over::for_good(&aim.key)),
+                None => over::clock_is_behind(&aim.key, &format.shown_instant(at)),
+            });
         }
         Ok(aim)
     }

@@ -93,6 +93,7 @@ impl Engine {
             None => self.0.wall.now(&*self.0.env.clock),
         };
         let number = ask.number.unwrap_or_else(|| body.span().start());
+        body.check_number(number).map_err(|bound| EngineError::invalid("number", number, bound))?;
         let preview = format.preview(number, at, &ask.with).map_err(|error| match error {
             PreviewError::Value(error) => of_value(format, &error),
             PreviewError::Render(error) => EngineError::invalid("number", number, error.to_string()),
@@ -178,8 +179,9 @@ impl Engine {
         }
     }
 
-    fn capacity(&self, body: &Body) -> Capacity {
-        body.capacity(self.0.desk.layout(), self.0.setting.config.at_risk_max)
+    pub(crate) fn capacity(&self, body: &Body) -> Capacity {
+        let capacity = body.capacity(self.0.desk.layout(), self.0.setting.config.at_risk_max);
+        capacity.with_leases_of(self.0.limits.lease_max_count)
     }
 }
 
@@ -194,7 +196,31 @@ impl Body {
     /// # Ok::<(), sequent_engine::BodyFault>(())
     /// ```
     pub fn read(&self, text: &str) -> Result<Parsed, String> {
-        self.texts().ok_or_else(|| "no template reads it".to_owned())?.read(text)
+        let read = self.texts().ok_or_else(|| "no template reads it".to_owned())?.read(text)?;
+        self.check_number(read.number).map_err(|bound| format!("it stands for {}: {bound}", read.number))?;
+        Ok(read)
+    }
+
+    /// Whether its counters ever give a number: one of its steps from the first; the error is the bound. Versions before
+    /// had the same start and step.
+    ///
+    /// ```
+    /// use sequent_engine::{Body, Texts};
+    /// let body = Body::check(None, 10, 5, None, None, Some(Texts::new("W@{seq,w=6}")))?;
+    /// assert_eq!(body.check_number(15), Ok(()));
+    /// assert_eq!(body.check_number(12), Err("numbers are 10, 15, …: in steps of 5".to_owned()));
+    /// assert!(body.read("W000012").is_err());
+    /// # Ok::<(), sequent_engine::BodyFault>(())
+    /// ```
+    pub fn check_number(&self, number: u64) -> Result<(), String> {
+        let (start, step) = (self.span().start(), self.span().step());
+        match number.checked_sub(start) {
+            None => Err(format!("numbers begin at {start}")),
+            Some(above) if above.is_multiple_of(step) => Ok(()),
+            Some(_) => {
+                Err(format!("numbers are {start}, {}, …: in steps of {step}", start.saturating_add(step)))
+            }
+        }
     }
 }
 

@@ -6,7 +6,7 @@
 
 use std::{
     sync::{Arc, Weak, atomic::Ordering},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use sequent_core::{
@@ -16,7 +16,7 @@ use sequent_core::{
 use sequent_format::{Format, Timestamp};
 
 use crate::{
-    Engine, Texts,
+    Engine, EngineError, Reason, Texts,
     catalog::{Catalog, Entry},
     engine::Inner,
     events::forgotten,
@@ -35,9 +35,38 @@ const PAGES_MAX: usize = 8;
 /// The most sequences of one look; the others' turn is next.
 const SEQUENCES_MAX: usize = 64;
 
+/// How long this clock must have gone on as it went before what it shows may end a period for good: no fence is taken back,
+/// and a clock that was set wrong is seldom wrong for so long.
+const STEADY_FOR: Duration = Duration::from_secs(600);
+
+/// How far it may leap between two looks and still go on as it went.
+const LEAP_MAX: Duration = Duration::from_secs(5);
+
+/// Whether the clock on the wall goes on as the one does that nobody sets.
+#[derive(Debug, Default)]
+struct Steadiness(Option<(Instant, Instant, Timestamp)>);
+
+impl Steadiness {
+    /// Takes in what both clocks show; whether they have gone on together for long enough.
+    fn look(&mut self, now: Instant, wall: Timestamp) -> bool {
+        let since = match self.0 {
+            Some((since, last, last_wall)) if has_gone_on((last, last_wall), (now, wall)) => since,
+            _ => now,
+        };
+        self.0 = Some((since, now, wall));
+        now.saturating_duration_since(since) >= STEADY_FOR
+    }
+}
+
+fn has_gone_on((last, last_wall): (Instant, Timestamp), (now, wall): (Instant, Timestamp)) -> bool {
+    let gone_ms = i128::try_from(now.saturating_duration_since(last).as_millis()).unwrap_or(i128::MAX);
+    let wall_ms = i128::from(wall.as_millisecond()) - i128::from(last_wall.as_millisecond());
+    (wall_ms - gone_ms).unsigned_abs() <= LEAP_MAX.as_millis()
+}
+
 /// Looks for what is over, again and again, until nobody holds the engine.
 pub(crate) async fn run(engine: Weak<Inner>) {
-    let mut turn = 0;
+    let (mut turn, mut steadiness) = (0, Steadiness::default());
     loop {
         let Some(fraction) = engine.upgrade().map(|inner| inner.env.entropy.fraction()) else { return };
         tokio::time::sleep(LOOK_EVERY.mul_f64(0.5 + fraction)).await;
@@ -45,13 +74,25 @@ pub(crate) async fn run(engine: Weak<Inner>) {
         if inner.stopping.load(Ordering::Acquire) {
             return;
         }
-        Engine(inner).forget_what_is_over(&mut turn).await;
+        let clock = &*inner.env.clock;
+        if steadiness.look(clock.now(), inner.wall.now(clock)) {
+            Engine(inner).forget_what_is_over(&mut turn).await;
+        }
     }
 }
 
 /// Why nothing is given of a key whose period is over.
 pub(crate) fn for_good(key: &Key) -> String {
     format!("its period, {}, is over for good: a later one is expected", key.period())
+}
+
+/// What is told who named no instant: this server's clock is behind the fence, and the caller is not to blame.
+pub(crate) fn clock_is_behind(key: &Key, shown: &str) -> EngineError {
+    let text = format!(
+        "this server's clock shows {shown}, and {}: the clock is behind what was fenced, here or on another server",
+        for_good(key)
+    );
+    EngineError::new(Reason::NoShardAvailable, text)
 }
 
 /// Refuses an instant of a period that is no longer kept; the error is the bound.
@@ -196,14 +237,14 @@ impl Catalog {
 mod tests {
     use super::*;
     use crate::{
-        NextRequest, Options, Reason,
+        NextRequest, Options,
         config::{Config, Sources},
     };
     use sequent_core::{Clock, Env, SystemClock};
     use std::{
         path::Path,
         sync::atomic::AtomicU64,
-        time::{Instant, SystemTime, UNIX_EPOCH},
+        time::{SystemTime, UNIX_EPOCH},
     };
 
     const CONFIG: &str = "[[sequence]]\nname = \"order\"\nretain_periods = 2\n\
@@ -289,8 +330,13 @@ mod tests {
         clock.shows("2026-04-01T12:00:00Z");
         let kept = CONFIG.replace("retain_periods = 2\n", "version = 2\n");
         let engine = opened(folder.path(), &kept, &clock).await;
-        for request in [of("010"), of("030"), of("010").at("2026-04-01")] {
-            refused(&engine, &request, "its period, 20260401, is over for good").await;
+        refused(&engine, &of("010").at("2026-04-01"), "its period, 20260401, is over for good").await;
+        for request in [of("010"), of("030")] {
+            let error = engine.next(&request).await.unwrap_err();
+            let (reason, text) = (error.reason(), error.to_string());
+            assert_eq!((reason, error.fields().len()), (Reason::NoShardAvailable, 0), "{error}");
+            assert!(text.contains("its period, 20260401, is over for good"), "{text}");
+            assert!(text.contains("this server's clock shows 2026-04-01T12:00:00"), "{text}");
         }
         assert_eq!(
             text(&engine, &of("030").at("2026-04-02")).await,
@@ -299,6 +345,24 @@ mod tests {
         );
         assert_eq!(engine.forget_what_is_over(&mut 0).await, 0, "nothing says how many are kept");
         engine.shutdown().await;
+    }
+
+    #[test]
+    fn only_a_clock_that_went_on_for_long_ends_a_period() {
+        let (begin, wall) = (Instant::now(), "2026-04-01T12:00:00Z".parse::<Timestamp>().unwrap());
+        let mut steadiness = Steadiness::default();
+        let mut look = |at_s: u64, off_s: i64| {
+            let wall =
+                Timestamp::from_second(wall.as_second() + i64::try_from(at_s).unwrap() + off_s).unwrap();
+            steadiness.look(begin + Duration::from_secs(at_s), wall)
+        };
+        assert!(!look(0, 0) && !look(60, 0) && !look(599, 1));
+        assert!(look(600, 2) && look(660, 3), "slewed");
+        let days = 3 * 86_400;
+        assert!(!look(690, days), "set forward by three days");
+        assert!(!look(720, 0), "and back after half a minute");
+        assert!(!look(1300, 0) && look(1320, 0));
+        assert!(!look(1400, -days) && !look(1900, -days) && look(2000, -days), "it stays so");
     }
 
     #[test]

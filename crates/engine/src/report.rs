@@ -232,6 +232,8 @@ pub struct LifeReport {
 pub struct Status {
     /// When the look was begun (RFC 3339, UTC): nothing here is older. What a server shows of its ring is newer.
     pub as_of: String,
+    /// The release of the bundled time zone data: servers that differ in it may part days differently.
+    pub tzdb: &'static str,
     /// The cluster's name.
     pub cluster: String,
     /// n.

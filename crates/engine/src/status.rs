@@ -48,6 +48,7 @@ pub(crate) async fn status(engine: &Inner) -> Status {
     };
     Status {
         as_of: humantime::format_rfc3339_millis(as_of).to_string(),
+        tzdb: sequent_format::tzdb_version(),
         cluster: record.cluster.to_string(),
         shard_bits: record.layout.shard_bits(),
         memory_bits: record.layout.memory_bits(),

@@ -1,5 +1,7 @@
 //! What a definition says of its texts: the template, and what stands around it. Proven before it is anybody's.
 
+use std::sync::{Arc, OnceLock};
+
 use sequent_format::{Format, Reset, Settings, Template, Unique};
 use serde::{Deserialize, Serialize};
 
@@ -56,6 +58,37 @@ pub struct Texts {
 pub struct Former {
     version: u32,
     texts: Texts,
+    #[serde(skip)]
+    reader: Reader,
+}
+
+/// A former template made ready, once for all that know of it. It says nothing that the texts beside it do not say.
+#[derive(Debug, Clone, Default)]
+struct Reader(Arc<OnceLock<Texts>>);
+
+impl PartialEq for Reader {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for Reader {}
+
+impl Former {
+    fn new(version: u32, texts: Texts) -> Self {
+        Self { version, texts, reader: Reader::default() }
+    }
+
+    /// Its texts, proven; what fails is tried again the next time, since a key may be there by then.
+    fn proven(&self) -> Result<&Texts, BodyFault> {
+        match self.reader.0.get() {
+            Some(proven) => Ok(proven),
+            None => {
+                let proven = self.texts.clone().proven()?;
+                Ok(self.reader.0.get_or_init(|| proven))
+            }
+        }
+    }
 }
 
 /// [`Unique`] as a definition writes it; the default is not written.

@@ -62,7 +62,10 @@ impl Numbering {
             return Err(format!("numbers begin at {start}"));
         }
         if !(number - start).is_multiple_of(step) {
-            return Err(format!("numbers are {start}, {}, …: in steps of {step}", start.saturating_add(step)));
+            return Err(format!(
+                "numbers are {start}, {}, …: in steps of {step}",
+                start.saturating_add(step)
+            ));
         }
         Ok(())
     }

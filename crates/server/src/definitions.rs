@@ -8,6 +8,8 @@ use sequent_engine::{
 };
 use serde::Deserialize;
 use serde_json::Value;
+use tokio::{runtime::Handle, sync::Semaphore};
+use tracing::Instrument;
 
 use crate::{bounds::IN_FLIGHT_MAX, fault::Fault, meter::Flying, teller::Teller};
 
@@ -17,6 +19,11 @@ pub(crate) const METHOD: &str = "definitions";
 /// What whoever may not define is told.
 const NOT_ALLOWED: &str =
     "definitions are made by `sequent define`, or by this door where limits.define = true";
+
+/// The most calls whose templates are proven at once, each on a thread of its own; others wait for their turn.
+const PROVING_MAX: usize = 2;
+
+static PROVING: Semaphore = Semaphore::const_new(PROVING_MAX);
 
 /// The most sequences of one list; `more` says that there are more.
 const LISTED_MAX: usize = 1000;
@@ -102,11 +109,15 @@ pub(crate) async fn define(
         narrow.ok_or_else(|| version_fault(version))
     });
     let (version, effective) = (version.transpose()?, wanted.effective.clone());
-    let body = wanted.body()?;
-    let effective = effective.map(|text| Effective::read(&text, &body)).transpose();
-    let effective = effective.map_err(|fault| of_body(&fault))?;
-    let defined = teller.engine().define_from(&name, (version, effective), body).await;
-    defined.map_err(|error| of_open(&error))
+    let engine = teller.engine().clone();
+    beside(async move {
+        let body = wanted.body()?;
+        let effective = effective.map(|text| Effective::read(&text, &body)).transpose();
+        let effective = effective.map_err(|fault| of_body(&fault))?;
+        let defined = engine.define_from(&name, (version, effective), body).await;
+        defined.map_err(|error| of_open(&error))
+    })
+    .await
 }
 
 /// A text that nobody is given.
@@ -116,14 +127,19 @@ pub(crate) async fn preview(teller: &Teller, trial: Trial) -> Result<PreviewRepo
     if let Some(number) = number.filter(|number| !(1..=i64::MAX as u64).contains(number)) {
         return Err(Fault::field("number", &number.to_string(), format!("1 to {} are allowed", i64::MAX)));
     }
-    let (by, at) = (trial.by.checked()?, Some(trial.at).filter(|at| !at.is_empty()));
-    Ok(teller.engine().preview(&PreviewAsk { by, number, at, with: trial.with }).await?)
+    let engine = teller.engine().clone();
+    beside(async move {
+        let (by, at) = (trial.by.checked()?, Some(trial.at).filter(|at| !at.is_empty()));
+        Ok(engine.preview(&PreviewAsk { by, number, at, with: trial.with }).await?)
+    })
+    .await
 }
 
 /// What a text says.
 pub(crate) async fn parse(teller: &Teller, by: Named, text: &str) -> Result<ParseReport, Fault> {
     let _flying = begin(teller)?;
-    Ok(teller.engine().parse(&by.checked()?, text).await?)
+    let (engine, text) = (teller.engine().clone(), text.to_owned());
+    beside(async move { Ok(engine.parse(&by.checked()?, &text).await?) }).await
 }
 
 impl Named {
@@ -187,6 +203,21 @@ impl Wanted {
         let body = Body::check(self.placement.as_deref(), start, step, end, self.fits.as_deref(), texts);
         body.map_err(|fault| of_body(&fault))
     }
+}
+
+/// Does what may take long, of a template's proof above all, on a thread of its own: requests for numbers are not kept
+/// waiting by it.
+async fn beside<T: Send + 'static>(
+    work: impl Future<Output = Result<T, Fault>> + Send + 'static,
+) -> Result<T, Fault> {
+    let lost = |_| Fault::new(Reason::Draining, "this server is stopping");
+    let turn = PROVING.acquire().await.map_err(|_| lost(()))?;
+    let (work, runtime) = (work.in_current_span(), Handle::current());
+    let done = tokio::task::spawn_blocking(move || {
+        let _turn = turn;
+        runtime.block_on(work)
+    });
+    done.await.map_err(|_| lost(()))?
 }
 
 /// A call in work; counted with those for numbers.

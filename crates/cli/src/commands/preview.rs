@@ -68,8 +68,9 @@ impl Preview {
     pub(crate) fn run(self, cluster: &Cluster) -> Result<(), Failure> {
         cluster.keys_for(&self.template)?;
         let texts = self.around.texts(&self.template)?;
-        // The placement is said, since a preview asks for none.
-        let body = Body::check(Some("spread"), 1, 1, None, Some("int64"), Some(texts));
+        // The placement is said, since a preview asks for none. A sum is the one that `define` would print.
+        let fits = if self.capacity { None } else { Some("int64") };
+        let body = Body::check(Some("spread"), 1, 1, None, fits, Some(texts));
         let body = body.map_err(|fault| refused(&fault))?;
         let format = body.format().ok_or_else(|| Failure::failed("the template was not proven"))?;
         for warning in format.warnings() {
@@ -78,10 +79,10 @@ impl Preview {
         if self.capacity {
             return capacity(cluster, &body);
         }
-        self.show(cluster, format)
+        self.show(cluster, (&body, format))
     }
 
-    fn show(&self, cluster: &Cluster, format: &Format) -> Result<(), Failure> {
+    fn show(&self, cluster: &Cluster, (body, format): (&Body, &Format)) -> Result<(), Failure> {
         let number = match &self.number {
             None => format.counter().start,
             Some(text) => {
@@ -90,6 +91,7 @@ impl Preview {
                 )?
             }
         };
+        body.check_number(number).map_err(|bound| Failure::argument("--number", number, bound))?;
         let at = match &self.with.at {
             Some(text) => format.instant(text).map_err(|error| of_value(&error, "--"))?,
             None => now(&(Arc::new(SystemClock) as Arc<dyn Clock>)),
@@ -131,7 +133,8 @@ fn of_value(error: &ValueError, before: &str) -> Failure {
 fn capacity(cluster: &Cluster, body: &Body) -> Result<(), Failure> {
     let config = cluster.config()?;
     let layout = config.first_layout().map_err(|error| Failure::failed(error.to_string()))?;
-    let sum = body.capacity(layout, config.reservoir.at_risk_max);
+    let sum =
+        body.capacity(layout, config.reservoir.at_risk_max).with_leases_of(config.limits.lease_max_count);
     if cluster.json() {
         return output::json(&sum);
     }

@@ -200,8 +200,7 @@ fn a_template_that_could_render_two_numbers_alike_is_refused_with_both() {
 fn capacity_prints_the_sum() {
     let place = Place::new();
     let sum = |template: &str| place.json(&["preview", template, "--capacity", "--json"]);
-    let expected =
-        json!({"numbers": "999999", "skipped": "2997", "reserve": "999", "ceilings": "999", "lease": "999",
+    let expected = json!({"numbers": "999999", "skipped": "2997", "reserve": "999", "ceilings": "999", "lease": "999",
                "is_bounded": true, "may_be_spread": true});
     assert_eq!(sum("S@{seq,w=6,over=error}"), expected);
     let free = sum("S@{seq,w=6}");

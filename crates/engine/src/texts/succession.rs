@@ -15,7 +15,7 @@ impl Texts {
     /// latest first.
     pub fn readers(&self) -> impl Iterator<Item = Format> + '_ {
         let before = self.before.iter().rev();
-        let before = before.filter_map(|former| former.texts.clone().proven().ok()?.proven.0);
+        let before = before.filter_map(|former| former.proven().ok()?.format().cloned());
         self.format().cloned().into_iter().chain(before)
     }
 
@@ -67,7 +67,7 @@ impl Texts {
         let mut before = held.map_or_else(Vec::new, |held| held.before.clone());
         let held = held.map_or_else(|| Self::new(PLAIN), Self::alone);
         if !self.renders_as(&held) {
-            before.push(Former { version, texts: held });
+            before.push(Former::new(version, held));
         }
         Self { before, ..self.clone() }
     }

@@ -2,7 +2,11 @@
 
 use std::{fmt, sync::Arc};
 
-use jiff::{Timestamp, civil::DateTime, tz::{AmbiguousOffset, TimeZone}};
+use jiff::{
+    Timestamp,
+    civil::DateTime,
+    tz::{AmbiguousOffset, TimeZone},
+};
 
 /// The version of the bundled time zone database, such as `2026a`.
 pub fn tzdb_version() -> &'static str {

@@ -248,7 +248,11 @@ fn what_is_no_instant_is_refused_and_never_bent_to_one() {
         ("UTC", "2026-03-08T02:30:60Z", "seconds up to 59"),
         ("UTC", "2026-03-08T02:30:60", "seconds up to 59"),
         ("UTC", "20260308T023060Z", "seconds up to 59"),
-        ("UTC", "2026-03-08T02:30:00+08:00[Asia/Tokyo]", "clocks of Asia/Tokyo show 2026-03-08T03:30:00+09:00"),
+        (
+            "UTC",
+            "2026-03-08T02:30:00+08:00[Asia/Tokyo]",
+            "clocks of Asia/Tokyo show 2026-03-08T03:30:00+09:00",
+        ),
         ("UTC", "2026-03-08T02:30:00+08:00[Asia/Nowhere]", "Asia/Nowhere"),
         ("UTC", "2026-03-08T02:30:00+08:00[Asia/Tokyo", "an instant such as"),
         ("UTC", "2026-02-30", "an instant such as"),

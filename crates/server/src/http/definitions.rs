@@ -10,7 +10,7 @@ use sequent_engine::{
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{answer, ask, path::decoded};
+use super::{answer, ask, fields::Object, path::decoded};
 use crate::{
     definitions::{self, Named, Number, Trial, Wanted},
     fault::Fault,
@@ -45,34 +45,26 @@ struct Defined<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     effective: Option<&'a str>,
     definition: &'a str,
-    capacity: Sum,
-}
-
-/// A capacity: its numbers are strings, as everywhere.
-#[derive(Serialize)]
-struct Sum {
-    numbers: String,
-    skipped: String,
-    may_be_spread: bool,
+    capacity: Capacity,
 }
 
 /// `POST /v1/preview` as a caller writes it.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct Previewed {
     sequence: Option<String>,
-    definition: Option<Wanted>,
+    definition: Option<Object<Wanted>>,
     number: Option<Number>,
     with: Option<Value>,
     at: Option<String>,
 }
 
 /// `POST /v1/parse` as a caller writes it.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct Parsed {
     sequence: Option<String>,
-    definition: Option<Wanted>,
+    definition: Option<Object<Wanted>>,
     text: Option<String>,
 }
 
@@ -94,7 +86,7 @@ pub(super) async fn define(teller: &Teller, name: &str, body: &[u8]) -> Result<R
     let wanted = || read(body, "a JSON object with a definition is expected");
     let defined = definitions::define(teller, ("name", name), wanted).await?;
     let (sequence, definition) = (&*defined.sequence, &*defined.definition);
-    let (version, already, capacity) = (defined.version, defined.already, sum(&defined.capacity));
+    let (version, already, capacity) = (defined.version, defined.already, defined.capacity);
     let effective = defined.effective.as_deref();
     Ok(json(&Defined { sequence, version, already, effective, definition, capacity }))
 }
@@ -103,18 +95,16 @@ pub(super) async fn define(teller: &Teller, name: &str, body: &[u8]) -> Result<R
 pub(super) async fn preview(teller: &Teller, body: &[u8]) -> Result<Response<Full<Bytes>>, Fault> {
     let asked: Previewed = read(body, "a JSON object with a sequence or a definition is expected")?;
     let with = asked.with.as_ref().map_or_else(|| Ok(Values::new()), ask::with)?;
-    let by = Named::one_of(asked.sequence, asked.definition)?;
+    let by = Named::one_of(asked.sequence, asked.definition.map(|Object(wanted)| wanted))?;
     let trial = Trial { by, number: asked.number, with, at: asked.at.unwrap_or_default() };
     let preview = definitions::preview(teller, trial).await?;
-    let mut answer = serde_json::to_value(&preview).unwrap_or_default();
-    answer["capacity"] = serde_json::to_value(sum(&preview.capacity)).unwrap_or_default();
-    Ok(json(&answer))
+    Ok(json(&preview))
 }
 
 /// `POST /v1/parse`.
 pub(super) async fn parse(teller: &Teller, body: &[u8]) -> Result<Response<Full<Bytes>>, Fault> {
     let asked: Parsed = read(body, "a JSON object with a text, and a sequence or a definition is expected")?;
-    let by = Named::one_of(asked.sequence, asked.definition)?;
+    let by = Named::one_of(asked.sequence, asked.definition.map(|Object(wanted)| wanted))?;
     let text = asked.text.ok_or_else(|| Fault::field("text", "missing", "a text is expected"))?;
     Ok(json(&definitions::parse(teller, by, &text).await?))
 }
@@ -132,7 +122,8 @@ fn after(query: &str) -> Result<String, Fault> {
 }
 
 fn read<'a, T: Deserialize<'a>>(body: &'a [u8], bound: &'static str) -> Result<T, Fault> {
-    serde_json::from_slice(body).map_err(|error| Fault::field("body", &error.to_string(), bound))
+    let read = serde_json::from_slice(body).map(|Object(read)| read);
+    read.map_err(|error| Fault::field("body", &error.to_string(), bound))
 }
 
 fn shown<'a>(summary: &'a SequenceSummary, definition: Option<&'a str>) -> Shown<'a> {
@@ -147,14 +138,6 @@ fn shown<'a>(summary: &'a SequenceSummary, definition: Option<&'a str>) -> Shown
         fault: summary.fault.as_deref(),
         waiting: &summary.waiting,
         definition,
-    }
-}
-
-fn sum(capacity: &Capacity) -> Sum {
-    Sum {
-        numbers: capacity.numbers.to_string(),
-        skipped: capacity.skipped().to_string(),
-        may_be_spread: capacity.may_be_spread(),
     }
 }
 

@@ -57,6 +57,38 @@ async fn they_are_listed_and_shown_and_made_where_that_is_allowed() {
     }
     let said = wire::get(server.http, "/v1/sequences/x").await;
     assert_eq!(said.status, 404, "nothing was defined: {said:?}");
+    put("steps", json!({"template": "W@{seq,start=10,step=5,w=6}"})).await;
+    let preview = async |number: u32| {
+        let body = json!({"sequence": "steps", "number": number});
+        wire::post(server.http, "/v1/preview", &body.to_string()).await
+    };
+    assert_eq!(preview(15).await.json()["text"], "W000015");
+    let said = preview(12).await;
+    assert_eq!((said.status, &said.json()["errors"][0]["field"]), (400, &json!("number")), "{said:?}");
+}
+
+#[tokio::test]
+async fn a_body_is_an_object_and_no_list_is_taken_for_one() {
+    let server = Server::with(&[("limits.define", "true")]).await;
+    for (method, path, body) in [
+        ("PUT", "/v1/sequences/listed", "[7]"),
+        ("PUT", "/v1/sequences/listed", "[]"),
+        ("PUT", "/v1/sequences/listed", "null"),
+        ("POST", "/v1/preview", r#"["short"]"#),
+        ("POST", "/v1/preview", r#"{"definition": [null, null, null, null, null, null, "@{seq}"]}"#),
+        ("POST", "/v1/parse", r#"["short", null, "S1"]"#),
+        ("POST", "/v1/parse", r#"{"definition": [], "text": "1"}"#),
+        ("POST", "/v1/sequences/short/next", "[1]"),
+    ] {
+        let said = wire::send(server.http, method, path, body.as_bytes()).await;
+        assert_eq!(
+            (said.status, &said.json()["errors"][0]["field"]),
+            (400, &json!("body")),
+            "{body}: {said:?}"
+        );
+        assert!(said.json().to_string().contains("a JSON object"), "{body}: {said:?}");
+    }
+    assert_eq!(wire::get(server.http, "/v1/sequences/listed").await.status, 404, "nothing was defined");
 }
 
 #[tokio::test]
