@@ -28,6 +28,9 @@ pub struct DefineReport {
     pub definition: String,
     /// How many numbers a key has, and how many of them may be skipped.
     pub capacity: Capacity,
+    /// What is allowed but worth a word.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
 }
 
 impl Engine {
@@ -87,6 +90,7 @@ impl Engine {
                 (Some(Effective::At(instant)), Some(begins)) => instant == begins,
                 _ => true,
             };
+        let warnings = body.warnings(held.as_ref().and_then(|held| held.known().ok()));
         let in_force = held.map_or(0, |held| held.version);
         let version = match version {
             Some(version) if version < in_force => {
@@ -105,8 +109,16 @@ impl Engine {
         let held = inner.catalog.find(name);
         let definition = held.as_ref().map_or_else(|| part.body.to_text(), |held| held.text().to_owned());
         let effective = held.as_ref().and_then(waits).map(|begins| part.body.shown(begins));
-        let capacity = self.capacity(&part.body);
-        Ok(DefineReport { sequence: name.to_string(), version, already, effective, definition, capacity })
+        let capacity = part.body.capacity(inner.desk.layout(), inner.setting.config.at_risk_max);
+        Ok(DefineReport {
+            sequence: name.to_string(),
+            version,
+            already,
+            effective,
+            definition,
+            capacity,
+            warnings,
+        })
     }
 }
 

@@ -3,6 +3,7 @@
 use sequent_format::{Format, Parsed, Reset};
 
 use super::{Former, Texts};
+use crate::Body;
 
 /// The most templates that one definition had before, in all its versions.
 pub const FORMER_TEMPLATES_MAX: usize = 32;
@@ -94,13 +95,7 @@ impl Texts {
     /// and nothing else told them apart: they must not come again either, not even with another period or value.
     pub(crate) fn follows_numbers(&self) -> Result<(), String> {
         let format = self.ready()?;
-        let values = format.partitioned_by();
-        if format.reset() != Reset::Never || !values.is_empty() {
-            let keys = match (format.reset(), values.is_empty()) {
-                (Reset::Never, _) => format!("each {}", values.join(" and ")),
-                (reset, true) => format!("each {reset}"),
-                (reset, false) => format!("each {reset} and {}", values.join(" and ")),
-            };
+        if let Some(keys) = keys(format) {
             return Err(format!(
                 "begins a counter for {keys}, and the version before, which has no template, has one counter: its \
                  numbers would be given again; keep one (reset=never for dates, by=no for values), or define another \
@@ -121,6 +116,34 @@ impl Texts {
     /// Whether both are one way from numbers to texts: one template, and where a key hides numbers, one key.
     fn renders_as(&self, other: &Self) -> bool {
         (&self.template, &self.key_check) == (&other.template, &other.key_check)
+    }
+}
+
+impl Body {
+    /// What is allowed but worth a word, of it and of what it takes the place of.
+    pub(crate) fn warnings(&self, held: Option<&Self>) -> Vec<String> {
+        let Some(format) = self.format() else { return Vec::new() };
+        let own = format.warnings().iter().map(ToString::to_string);
+        let one = held.and_then(Self::format).filter(|held| keys(held).is_none());
+        let again = one.and_then(|_| keys(format)).map(|keys| {
+            format!(
+                "a counter for {keys} begins at {}, and the version before has one counter: texts stay unique, numbers \
+                 are only with their period and values",
+                self.span().start()
+            )
+        });
+        own.chain(again).collect()
+    }
+}
+
+/// What there is a counter for each of; `None`: there is one.
+fn keys(format: &Format) -> Option<String> {
+    let values = format.partitioned_by().join(" and ");
+    match (format.reset(), values.is_empty()) {
+        (Reset::Never, true) => None,
+        (Reset::Never, false) => Some(format!("each {values}")),
+        (reset, true) => Some(format!("each {reset}")),
+        (reset, false) => Some(format!("each {reset} and {values}")),
     }
 }
 
@@ -189,6 +212,17 @@ mod tests {
         let three = after(&two, 2, "@{seq,w=6}");
         assert_eq!(three.read("A17").map(|read| read.number), Ok(17));
         assert_eq!(three.read("000017").map(|read| read.number), Ok(17));
+    }
+
+    #[test]
+    fn a_counter_that_becomes_many_is_said() {
+        let many = body("B@{ctx,area,len=3,re=[0-9]+}-@{seq}");
+        many.follows(&body("A@{seq}")).unwrap();
+        let said = many.warnings(Some(&body("A@{seq}")));
+        assert!(said[0].starts_with("a counter for each area begins at 1"), "{said:?}");
+        assert_eq!(many.warnings(Some(&many)), Vec::<String>::new());
+        let blind = body("@{ctx,a,len=3}@{seq,w=5}@{check,mod37-36}").warnings(None);
+        assert!(blind[0].contains("a slip there goes unnoticed"), "{blind:?}");
     }
 
     #[test]
