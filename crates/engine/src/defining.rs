@@ -109,7 +109,7 @@ impl Engine {
         let held = inner.catalog.find(name);
         let definition = held.as_ref().map_or_else(|| part.body.to_text(), |held| held.text().to_owned());
         let effective = held.as_ref().and_then(waits).map(|begins| part.body.shown(begins));
-        let capacity = part.body.capacity(inner.desk.layout(), inner.setting.config.at_risk_max);
+        let capacity = self.capacity(&part.body);
         Ok(DefineReport {
             sequence: name.to_string(),
             version,
