@@ -105,11 +105,8 @@ impl Catalog {
                 return Ok(Some(refusal));
             }
             let judged = self.find(&part.name).map(|held| held.version);
-            let definition = match self.written(part) {
-                Ok(definition) => definition,
-                // Its instant has come near meanwhile: the next look says why.
-                Err(_) => continue,
-            };
+            // Its instant may have come near meanwhile: the next look says why.
+            let Ok(definition) = self.written(part) else { continue };
             let define = || within(self.ground.limit, &step, self.ground.ledger.define(&definition, judged));
             match patiently(define).await? {
                 Defined::Created | Defined::Same => return Ok(None),

@@ -30,10 +30,9 @@ impl Catalog {
     fn begins(&self, part: &SequencePart, held: &Arc<Entry>) -> Result<Option<Timestamp>, BodyFault> {
         let now = self.now();
         match part.effective {
-            None | Some(Effective::Now) => Ok(None),
             Some(Effective::At(instant)) if instant > now => Ok(Some(instant)),
-            // A file says so as long as it has the definition: who comes late takes it up at once.
-            Some(Effective::At(_)) => Ok(None),
+            // A file says an instant as long as it has the definition: who comes late takes it up at once.
+            None | Some(Effective::Now | Effective::At(_)) => Ok(None),
             Some(word @ Effective::NextPeriod) => {
                 let running = held.in_effect(now);
                 let next = |at| running.known().ok()?.next_period(&part.body, at);

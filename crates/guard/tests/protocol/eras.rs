@@ -138,7 +138,9 @@ async fn a_ledger_from_before_a_resize_is_told_by_the_layout_of_the_mark_at_home
     new.shows_up().await;
     let said = new.keeper.trouble().map(|trouble| trouble.error().to_string()).unwrap_or_default();
     assert!(said.contains("sequent recover --bump N") && !said.contains("restart it"), "{said}");
-    [early, new].iter().for_each(|server| server.kill());
+    for server in [early, new] {
+        server.kill();
+    }
     crate::relaid::catch_up_by(&growth, ledger, 1000).await.unwrap();
     crate::relaid::goes_on(&growth).await;
 }

@@ -8,6 +8,7 @@ use sequent_core::{
     ledger::{DenseAsk, DenseTaken},
 };
 use sequent_guard::Trouble;
+use sequent_testkit::PausedClock;
 
 use crate::harness::{Kind, Server, Setup, World};
 
@@ -39,9 +40,9 @@ async fn count(server: &Server) -> Result<u64, ErrorKind> {
 }
 
 /// Dense numbers of a server, one after the other, until it gives none any more; or for [`AT_WORK`].
-async fn counts(server: Arc<Server>, pause: Duration) -> Vec<u64> {
-    let (mut given, begun) = (Vec::new(), tokio::time::Instant::now());
-    while begun.elapsed() < AT_WORK {
+async fn counts(clock: Arc<PausedClock>, server: Arc<Server>, pause: Duration) -> Vec<u64> {
+    let (mut given, begun) = (Vec::new(), clock.now());
+    while clock.now() - begun < AT_WORK {
         match count(&server).await {
             Ok(number) => given.push(number),
             Err(ErrorKind::LedgerBehind) => break,
@@ -53,9 +54,9 @@ async fn counts(server: Arc<Server>, pause: Duration) -> Vec<u64> {
 }
 
 /// Spread numbers in the same way; the harness notes them, and a repeat ends the test.
-async fn takes(server: Arc<Server>) -> usize {
-    let (mut given, begun) = (0, tokio::time::Instant::now());
-    while begun.elapsed() < AT_WORK && server.keeper.trouble().is_none() {
+async fn takes(clock: Arc<PausedClock>, server: Arc<Server>) -> usize {
+    let (mut given, begun) = (0, clock.now());
+    while clock.now() - begun < AT_WORK && server.keeper.trouble().is_none() {
         for slot in 0..2 {
             given += server.take(slot, 7).await.map_or(0, |ids| ids.len());
         }
@@ -72,13 +73,13 @@ fn is_behind(server: &Server) -> bool {
 async fn dense_numbers_of_a_ledger_and_its_copy_under_load_never_repeat() {
     let world = World::new(2);
     let first = world.open("original").await;
-    let loads = tokio::spawn(counts(Arc::clone(&first), Duration::from_millis(10)));
+    let loads = tokio::spawn(counts(Arc::clone(&world.clock), Arc::clone(&first), Duration::from_millis(10)));
     tokio::time::sleep(Duration::from_secs(3)).await;
     // Amid the load: what it gives from now on, until its next mark, the copy knows nothing of.
     let copy = beside(&world);
     tokio::time::sleep(Duration::from_secs(2)).await;
     let second = copy.open("copy").await;
-    let beside = counts(Arc::clone(&second), Duration::from_millis(10)).await;
+    let beside = counts(Arc::clone(&world.clock), Arc::clone(&second), Duration::from_millis(10)).await;
     let given = loads.await.unwrap();
     assert!(given.len() > 300, "{}", given.len());
     let mut all = [given, beside].concat();
@@ -99,13 +100,13 @@ async fn a_copy_that_is_made_while_nobody_runs_is_told_apart_before_it_gives() {
     let copy = beside(&world);
     // The original goes on where it was, and the copy is another run of it: both are at the same version.
     let (first, second) = (world.open("original").await, copy.open("copy").await);
-    let loads = tokio::spawn(counts(Arc::clone(&first), Duration::from_millis(10)));
-    let beside = counts(Arc::clone(&second), Duration::from_millis(10)).await;
+    let loads = tokio::spawn(counts(Arc::clone(&world.clock), Arc::clone(&first), Duration::from_millis(10)));
+    let beside = counts(Arc::clone(&world.clock), Arc::clone(&second), Duration::from_millis(10)).await;
     let given = loads.await.unwrap();
     let twice = beside.iter().filter(|number| given.contains(number)).count();
     assert_eq!(twice, 0, "of {} and {}", given.len(), beside.len());
     assert!(is_behind(&first), "the copy is another run, and met its shards later");
-    let later = counts(Arc::clone(&second), Duration::from_millis(10)).await;
+    let later = counts(Arc::clone(&world.clock), Arc::clone(&second), Duration::from_millis(10)).await;
     assert!(is_behind(&second) && later.is_empty(), "{} after the objection", later.len());
 }
 
@@ -116,8 +117,8 @@ async fn numbers_of_stores_that_forget_never_repeat_beside_a_copy_of_the_ledger(
         let first = world.open("original").await;
         first.take(0, 5).await.unwrap();
         let second = beside(&world).open("copy").await;
-        let loads = tokio::spawn(takes(Arc::clone(&first)));
-        let beside = tokio::spawn(takes(Arc::clone(&second)));
+        let loads = tokio::spawn(takes(Arc::clone(&world.clock), Arc::clone(&first)));
+        let beside = tokio::spawn(takes(Arc::clone(&world.clock), Arc::clone(&second)));
         for at in 1..=40 {
             tokio::time::sleep(Duration::from_millis(100 * seed)).await;
             world.stores[at % 2].empty();
