@@ -5,13 +5,15 @@ use sequent_core::{ErrorKind, Event, Scope, SlotIndex};
 use super::names::{
     BURNT_WHY, CLUSTER_BEHIND, DROPPED, EVICTIONS, FAILED, FORGOTTEN, LEDGER_AWAY, LEDGER_BEHIND, LEDGER_UP,
     LIVES, METRICS, NEAR_END, OK, PROBES, PROBES_FAILED, QUARANTINES, REBORN, REGRESSIONS, RESCUES, RETIRED,
-    SKIPPED, STAMPED_AGAIN, UNMARKED, UNREPORTED, UNWITNESSED, VIOLATION_KINDS, VIOLATIONS,
+    SKIPPED, STAMPED_AGAIN, UNMARKED, UNREPORTED, UNWITNESSED, VIOLATION_KINDS, VIOLATIONS, WORD,
 };
 
 pub(super) fn count(event: &Event) {
     match event {
-        Event::Evicted { slot, kind, .. } => {
-            metrics::counter!(EVICTIONS, "slot" => label(*slot), "kind" => kind.as_str()).increment(1);
+        Event::Evicted { slot, kind, retry_after, .. } => {
+            // Not tried again by itself: an operator's word keeps it out.
+            let kind = if retry_after.is_some() { kind.as_str() } else { WORD };
+            metrics::counter!(EVICTIONS, "slot" => label(*slot), "kind" => kind).increment(1);
         }
         Event::Rescued { slot, .. } => {
             metrics::counter!(RESCUES, "slot" => label(*slot)).increment(1);
@@ -124,6 +126,7 @@ fn begin_slot(slot: SlotIndex) {
         zero(metrics::counter!(PROBES, "slot" => label(slot), "outcome" => outcome));
     }
     zero(metrics::counter!(REBORN, "of" => "store", "slot" => label(slot)));
+    zero(metrics::counter!(EVICTIONS, "slot" => label(slot), "kind" => WORD));
     for kind in ErrorKind::ALL {
         // What leaves the rotation, or is tried, fails by a fault of its slot; what is out for good, by one of a counter too.
         let scope = kind.verdict().scope;
@@ -135,5 +138,45 @@ fn begin_slot(slot: SlotIndex) {
         if scope != Scope::Nobody {
             zero(metrics::counter!(QUARANTINES, "slot" => label(slot), "kind" => kind.as_str()));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use metrics_util::debugging::{DebugValue, DebuggingRecorder};
+
+    use super::*;
+
+    #[test]
+    fn what_an_operator_put_out_is_no_fault_of_a_store() {
+        let recorder = DebuggingRecorder::new();
+        let shown = recorder.snapshotter();
+        let evicted = |retry_after| Event::Evicted {
+            slot: 1,
+            kind: ErrorKind::Unavailable,
+            detail: "why".to_owned(),
+            retry_after,
+        };
+        metrics::with_local_recorder(&recorder, || {
+            begin_slot(1);
+            count(&evicted(None));
+            count(&evicted(None));
+            count(&evicted(Some(Duration::from_millis(500))));
+        });
+        let counted: Vec<(String, DebugValue)> = shown
+            .snapshot()
+            .into_vec()
+            .into_iter()
+            .filter(|(key, ..)| key.key().name() == EVICTIONS)
+            .filter_map(|(key, _, _, value)| {
+                let kind = key.key().labels().find(|label| label.key() == "kind")?.value().to_owned();
+                (value != DebugValue::Counter(0)).then_some((kind, value))
+            })
+            .collect();
+        assert_eq!(counted.len(), 2, "{counted:?}");
+        assert!(counted.contains(&("word".to_owned(), DebugValue::Counter(2))), "{counted:?}");
+        assert!(counted.contains(&("unavailable".to_owned(), DebugValue::Counter(1))), "{counted:?}");
     }
 }

@@ -110,7 +110,7 @@ pub(super) const EXHAUSTION_LEAST: &str = "sequent_exhaustion_least_seconds";
 
 /// Everything that an engine counts.
 pub static METRICS: &[Metric] = &[
-    Metric::counter(EVICTIONS, &["slot", "kind"], "Slots that left the rotation, by cause class"),
+    Metric::counter(EVICTIONS, &["slot", "kind"], "Slots that left the rotation, by cause class; word where an operator wanted it"),
     Metric::counter(RESCUES, &["slot"], "Slots that came back after one real take"),
     Metric::counter(PROBES, &["slot", "outcome"], "Rescues that were tried, by whether they succeeded"),
     Metric::counter(PROBES_FAILED, &["slot", "kind"], "Rescues that were tried and failed, by cause class"),
@@ -240,6 +240,9 @@ pub(super) const CALL_OUTCOMES: [ErrorKind; 4] =
 pub(super) const OK: &str = "ok";
 pub(super) const FAILED: &str = "failed";
 pub(super) const OTHER: &str = "other";
+
+/// The kind of an eviction that an operator wanted: no fault of its store.
+pub(super) const WORD: &str = "word";
 
 /// What `sequent_guard_violations_total` tells apart.
 pub(super) const VIOLATION_KINDS: [&str; 6] =

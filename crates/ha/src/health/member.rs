@@ -305,13 +305,15 @@ impl Member {
         self.put_out(SlotState::Evicted, now, word)
     }
 
-    /// Out as well, but for what it owes; a slot that is out already may owe something too.
+    /// Out as well, but for what it owes; a slot that is out already may owe something too. No eviction: nothing is wrong
+    /// with it, and that the word was obeyed is told.
     fn drain(&mut self, now: Instant, word: &Word) -> Option<Flip> {
         self.probing = None;
         if matches!(self.state, SlotState::Quarantined | SlotState::Draining | SlotState::Drained) {
             return None;
         }
-        self.put_out(SlotState::Draining, now, word)
+        self.put_out(SlotState::Draining, now, word);
+        None
     }
 
     fn put_out(&mut self, state: SlotState, now: Instant, word: &Word) -> Option<Flip> {

@@ -97,6 +97,7 @@ async fn a_slot_that_drains_is_asked_no_more_and_loses_no_late_block() {
     sleep_ms(400).await;
     assert_eq!(scene.state(1), SlotState::Drained, "it is here");
     assert_eq!(scene.count_events(|event| matches!(event, Event::Drained { slot: 1, .. })), 1);
+    assert!(!scene.has_event(|event| matches!(event, Event::Evicted { .. })), "a drain is no eviction");
     assert_eq!(scene.numbers(2).await, [3, 8], "and is used, though its slot is out");
     assert!(!scene.has_event(|event| matches!(event, Event::Dropped { .. })), "nothing was burnt");
     scene.script(0).always(fails(ErrorKind::Unavailable));
