@@ -349,7 +349,7 @@ mod tests {
 
     #[test]
     fn only_a_clock_that_went_on_for_long_ends_a_period() {
-        let (begin, wall) = (Instant::now(), "2026-04-01T12:00:00Z".parse::<Timestamp>().unwrap());
+        let (begin, wall) = (SystemClock.now(), "2026-04-01T12:00:00Z".parse::<Timestamp>().unwrap());
         let mut steadiness = Steadiness::default();
         let mut look = |at_s: u64, off_s: i64| {
             let wall =

@@ -81,13 +81,11 @@ impl Former {
 
     /// Its texts, proven; what fails is tried again the next time, since a key may be there by then.
     fn proven(&self) -> Result<&Texts, BodyFault> {
-        match self.reader.0.get() {
-            Some(proven) => Ok(proven),
-            None => {
-                let proven = self.texts.clone().proven()?;
-                Ok(self.reader.0.get_or_init(|| proven))
-            }
+        if let Some(proven) = self.reader.0.get() {
+            return Ok(proven);
         }
+        let proven = self.texts.clone().proven()?;
+        Ok(self.reader.0.get_or_init(|| proven))
     }
 }
 
