@@ -110,7 +110,11 @@ pub(super) const EXHAUSTION_LEAST: &str = "sequent_exhaustion_least_seconds";
 
 /// Everything that an engine counts.
 pub static METRICS: &[Metric] = &[
-    Metric::counter(EVICTIONS, &["slot", "kind"], "Slots that left the rotation, by cause class; word where an operator wanted it"),
+    Metric::counter(
+        EVICTIONS,
+        &["slot", "kind"],
+        "Slots that left the rotation, by cause class; word where an operator wanted it",
+    ),
     Metric::counter(RESCUES, &["slot"], "Slots that came back after one real take"),
     Metric::counter(PROBES, &["slot", "outcome"], "Rescues that were tried, by whether they succeeded"),
     Metric::counter(PROBES_FAILED, &["slot", "kind"], "Rescues that were tried and failed, by cause class"),
