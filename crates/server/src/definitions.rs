@@ -110,13 +110,13 @@ pub(crate) async fn define(
     });
     let (version, effective) = (version.transpose()?, wanted.effective.clone());
     let engine = teller.engine().clone();
-    beside(async move {
+    beside(Box::pin(async move {
         let body = wanted.body()?;
         let effective = effective.map(|text| Effective::read(&text, &body)).transpose();
         let effective = effective.map_err(|fault| of_body(&fault))?;
         let defined = engine.define_from(&name, (version, effective), body).await;
         defined.map_err(|error| of_open(&error))
-    })
+    }))
     .await
 }
 
@@ -128,10 +128,10 @@ pub(crate) async fn preview(teller: &Teller, trial: Trial) -> Result<PreviewRepo
         return Err(Fault::field("number", &number.to_string(), format!("1 to {} are allowed", i64::MAX)));
     }
     let engine = teller.engine().clone();
-    beside(async move {
+    beside(Box::pin(async move {
         let (by, at) = (trial.by.checked()?, Some(trial.at).filter(|at| !at.is_empty()));
         Ok(engine.preview(&PreviewAsk { by, number, at, with: trial.with }).await?)
-    })
+    }))
     .await
 }
 
@@ -139,7 +139,7 @@ pub(crate) async fn preview(teller: &Teller, trial: Trial) -> Result<PreviewRepo
 pub(crate) async fn parse(teller: &Teller, by: Named, text: &str) -> Result<ParseReport, Fault> {
     let _flying = begin(teller)?;
     let (engine, text) = (teller.engine().clone(), text.to_owned());
-    beside(async move { Ok(engine.parse(&by.checked()?, &text).await?) }).await
+    beside(Box::pin(async move { Ok(engine.parse(&by.checked()?, &text).await?) })).await
 }
 
 impl Named {
@@ -210,14 +210,14 @@ impl Wanted {
 async fn beside<T: Send + 'static>(
     work: impl Future<Output = Result<T, Fault>> + Send + 'static,
 ) -> Result<T, Fault> {
-    let lost = |_| Fault::new(Reason::Draining, "this server is stopping");
-    let turn = PROVING.acquire().await.map_err(|_| lost(()))?;
+    let lost = || Fault::new(Reason::Draining, "this server is stopping");
+    let turn = PROVING.acquire().await.map_err(|_| lost())?;
     let (work, runtime) = (work.in_current_span(), Handle::current());
     let done = tokio::task::spawn_blocking(move || {
         let _turn = turn;
         runtime.block_on(work)
     });
-    done.await.map_err(|_| lost(()))?
+    done.await.map_err(|_| lost())?
 }
 
 /// A call in work; counted with those for numbers.

@@ -113,7 +113,7 @@ async fn a_dense_key_behind_thousands_of_others_is_advanced() {
     let part = "[[sequence]]\nname = \"order\"\ntemplate = '@{ctx,area,len=5}-@{seq,w=3,over=error}'\n";
     let place = Place::with(part);
     let engine = place.open().await.unwrap();
-    let of = |area: usize| order().with("area", &format!("{area:05}"));
+    let of = |area: usize| order().with("area", format!("{area:05}"));
     for first in (0..KEYS).step_by(TOGETHER) {
         let mut tasks = tokio::task::JoinSet::new();
         for area in first..(first + TOGETHER).min(KEYS) {
