@@ -92,7 +92,8 @@ fn of_server(status: &Value) -> Value {
         "phase": status["phase"],
         "trouble": status["trouble"],
         "ledger_away_ms": status["ledger_away_ms"],
-        "rate": rates.sum::<f64>(),
+        // Not `sum`: that of nothing is minus zero.
+        "rate": rates.fold(0.0, |sum, rate| sum + rate),
         "slots": status["shards"],
     })
 }
@@ -241,6 +242,12 @@ mod tests {
         assert_eq!(news(&mut said, &away), ["t  refused"]);
         assert_eq!(news(&mut said, &away), Vec::<String>::new());
         assert_eq!(news(&mut said, &look("evicted", 1)), ["2026-04-01T09:00:00Z  answers again"]);
+    }
+
+    #[test]
+    fn an_idle_server_gives_no_numbers_rather_than_minus_none() {
+        let idle = of_server(&json!({ "cluster": "x", "phase": "serving", "keys": [], "shards": [] }));
+        assert!(head(&idle).contains("  0 numbers a second"), "{}", head(&idle));
     }
 
     #[test]
