@@ -25,7 +25,10 @@ const GOAL: f64 = 256.0;
 const STEP: Duration = Duration::from_secs(601);
 
 /// How long the engine may take to give up what is idle: it looks every 30 seconds, and its keeper every two.
-const PATIENCE: Duration = Duration::from_secs(90);
+const LOOKED_WITHIN: Duration = Duration::from_secs(45);
+
+/// How often the clock is stepped for what is in use, at most.
+const STEPS_MAX: u32 = 4;
 
 /// How long the keeper takes to report what was taken, and to forget the counters.
 const REPORTED_AFTER: Duration = Duration::from_secs(5);
@@ -102,8 +105,7 @@ async fn measured(
         fill(engine, clock, (plan, made..end), &done).await?;
         live.get_or_insert((held() - before) / f64::from(end - made));
         made = end;
-        clock.step(STEP);
-        give_up(engine).await?;
+        give_up(engine, clock).await?;
     }
     // What the keeper had not reported of the last ones.
     tokio::time::sleep(REPORTED_AFTER).await;
@@ -112,16 +114,20 @@ async fn measured(
     Ok(Found { keys: plan.keys, what, live: live.unwrap_or(f64::NAN), idle })
 }
 
-/// Waits until no key is in use.
-async fn give_up(engine: &Engine) -> Result<(), String> {
-    let until = SystemClock.now() + PATIENCE;
-    while engine.live_keys() > 0 {
-        if SystemClock.now() > until {
-            return Err(format!("{} keys were not given up within {PATIENCE:?}", engine.live_keys()));
+/// Lets time pass until no key is in use. A key that was still being refilled at a step is idle from then on, so there is
+/// more than one.
+async fn give_up(engine: &Engine, clock: &Stepped) -> Result<(), String> {
+    for _ in 0..STEPS_MAX {
+        clock.step(STEP);
+        let until = SystemClock.now() + LOOKED_WITHIN;
+        while SystemClock.now() < until {
+            if engine.live_keys() == 0 {
+                return Ok(());
+            }
+            tokio::time::sleep(Duration::from_secs(1)).await;
         }
-        tokio::time::sleep(Duration::from_secs(1)).await;
     }
-    Ok(())
+    Err(format!("{} keys were not given up in {STEPS_MAX} times {STEP:?}", engine.live_keys()))
 }
 
 async fn fill(

@@ -34,7 +34,7 @@ fn the_overview_shows_it(scene: &Scene) {
     let of_slot = |slot| scene.watch.of(&states, ("slot", slot), Some(scrape));
     // Probation or evicted, of panels.py; and the others live.
     assert!(
-        matches!(of_slot("3")[..], [code] if code == 1.0 || code == 2.0),
+        matches!(of_slot("3")[..], [code] if (1.0..=2.0).contains(&code)),
         "{:?} at {scrape}",
         of_slot("3")
     );
