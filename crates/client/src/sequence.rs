@@ -54,6 +54,10 @@ impl Shared {
         Self { scope, highest, reservoir, fresh, reported, is_dense, texts: Texts::default() }
     }
 
+    pub(crate) fn scope(&self) -> &Scope {
+        &self.scope
+    }
+
     pub(crate) fn reservoir(&self) -> &Reservoir {
         &self.reservoir
     }
@@ -344,7 +348,7 @@ impl Sequence {
     }
 
     pub(crate) fn scope(&self) -> &Scope {
-        &self.shared.scope
+        self.shared.scope()
     }
 
     pub(crate) fn highest(&self) -> &Highest {

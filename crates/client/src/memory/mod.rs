@@ -8,7 +8,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use sequent_core::{Block, BoxFuture, SequenceName, SourceError};
+use sequent_core::{Block, BoxFuture, Layout, SequenceName, SourceError, Span};
 
 pub(crate) use self::templates::Templates;
 use self::{templates::Aim, unruly::Unruly};
@@ -18,7 +18,8 @@ use crate::{
     transport::{Ask, Granted, Refusal, Transport, Verb},
 };
 
-/// Counts from 1 for each name; with a template, for each period and each tuple of values.
+/// Counts from 1 for each name; with a template, from its `start` in its steps to its last, for each period and each
+/// tuple of values.
 #[derive(Default)]
 pub(crate) struct Memory {
     unruly: Option<u64>,
@@ -26,8 +27,9 @@ pub(crate) struct Memory {
     counters: Mutex<HashMap<(SequenceName, Vec<String>), Counter>>,
 }
 
+/// It counts from 1; which numbers those are, the span says.
 enum Counter {
-    /// 1, 2, 3, …
+    /// 1, 2, 3, … up to this one so far.
     Plain(u64),
     /// Neither without gaps nor in order.
     Unruly(Unruly),
@@ -52,15 +54,29 @@ impl Memory {
         let fresh = || self.unruly.map_or(Counter::Plain(0), |seed| Counter::Unruly(Unruly::new(seed)));
         let counter = counters.entry((ask.scope.name().clone(), aim.key())).or_insert_with(fresh);
         let count = u64::from(ask.count);
-        match counter {
+        let (span, exactly) = (aim.span(), ask.verb == Verb::Next);
+        let counted = match counter {
             Counter::Plain(last) => {
-                let block = Block::new(*last + 1, 1, count).ok()?;
+                let left = span.capacity().saturating_sub(*last);
+                let block = Block::new(*last + 1, 1, if exactly { count } else { count.min(left) }).ok()?;
+                if block.count() > left {
+                    return None;
+                }
                 *last = block.last();
-                Some(vec![block])
+                vec![block]
             }
-            Counter::Unruly(unruly) => unruly.take(count, ask.verb == Verb::Next),
-        }
+            Counter::Unruly(unruly) => unruly.take(count, exactly)?,
+        };
+        let blocks = numbers(span, counted)?;
+        let taken: u64 = blocks.iter().map(Block::count).sum();
+        (taken > 0 && (taken == count || !exactly)).then_some(blocks)
     }
+}
+
+/// The numbers of a span that were counted from 1; what is beyond its last one is left out.
+fn numbers(span: Span, counted: Vec<Block>) -> Option<Vec<Block>> {
+    let from_one = Layout::new(0, 0).ok()?;
+    Some(counted.into_iter().filter_map(|block| span.numbers(from_one, block)).collect())
 }
 
 impl Transport for Memory {

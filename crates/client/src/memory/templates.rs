@@ -2,8 +2,8 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use sequent_core::{Block, Clock, SequenceName, SystemClock};
-use sequent_format::{Format, Issue, Template, Timestamp, limits::MAXLEN_DEFAULT};
+use sequent_core::{Block, Clock, Fits, SequenceName, Span, SpanError, SystemClock};
+use sequent_format::{Counter, Format, Issue, Template, Timestamp, limits::MAXLEN_DEFAULT};
 
 use crate::{
     error::Error,
@@ -20,10 +20,14 @@ pub(crate) struct Templates(Arc<HashMap<SequenceName, Known>>);
 struct Known {
     rendering: Rendering,
     format: Format,
+    span: Span,
 }
 
 /// What a request aims at: a counter, and the texts of its numbers.
-pub(super) struct Aim(Option<(Issue, Timestamp, Rendering)>);
+pub(super) struct Aim {
+    dated: Option<(Issue, Timestamp, Rendering)>,
+    span: Span,
+}
 
 impl Templates {
     /// The same with one more; refused where it is none, or could render two numbers alike.
@@ -38,19 +42,20 @@ impl Templates {
         let refused = |bound: String| Error::field("template", format!("{template:?}"), bound);
         let read = Template::parse(template).map_err(|error| refused(error.to_string()))?;
         let format = read.prove(&settings(&rendering)).map_err(|error| refused(error.to_string()))?;
+        let span = span_of(&format).map_err(|error| refused(error.to_string()))?;
         let mut all = HashMap::clone(&self.0);
-        all.insert(name, Known { rendering, format });
+        all.insert(name, Known { rendering, format, span });
         Ok(Self(Arc::new(all)))
     }
 
     pub(super) fn aim(&self, scope: &Scope) -> Result<Aim, Error> {
         let wish = scope.wish();
-        let Some(Known { rendering, format }) = self.0.get(scope.name()) else {
+        let Some(Known { rendering, format, span }) = self.0.get(scope.name()) else {
             if let Some((name, value)) = wish.with.first_key_value() {
                 let bound = "no template asks for a value: leave it out";
                 return Err(Error::field(&format!("with.{name}"), format!("{value:?}"), bound));
             }
-            return Ok(Aim(None));
+            return Ok(Aim { dated: None, span: Span::default() });
         };
         let at = match wish.instant(SystemClock.wall_ms()) {
             none if none.is_empty() => now(&SystemClock),
@@ -58,20 +63,33 @@ impl Templates {
         };
         let values = wish.with.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
         let issue = format.issue(at, &values).map_err(|error| of_value(&error))?;
-        Ok(Aim(Some((issue, at, rendering.clone()))))
+        Ok(Aim { dated: Some((issue, at, rendering.clone())), span: *span })
     }
 }
 
+/// The numbers that a template has texts for, as a server gives them: from its `start`, `step` apart, up to the last.
+fn span_of(format: &Format) -> Result<Span, SpanError> {
+    let Counter { start, step, end, wrap, .. } = format.counter();
+    let round = wrap.map(|wrap| start.saturating_add(wrap.cycle).saturating_sub(step));
+    let end = round.unwrap_or(end).min(Fits::Js.limit());
+    Span::new(start, step, Some(end), Fits::Js)
+}
+
 impl Aim {
+    /// Which numbers its counter gives.
+    pub(super) fn span(&self) -> Span {
+        self.span
+    }
+
     /// What tells its counter from others of the name.
     pub(super) fn key(&self) -> Vec<String> {
-        let Some((issue, ..)) = &self.0 else { return Vec::new() };
+        let Some((issue, ..)) = &self.dated else { return Vec::new() };
         let values = issue.partition().map(|(_, value)| value.to_owned());
         std::iter::once(issue.period().to_owned()).chain(values).collect()
     }
 
     pub(super) fn dated(&self, ask: &Ask, blocks: &[Block]) -> Result<Dated, Error> {
-        let Some((issue, at, rendering)) = &self.0 else { return Ok(Dated::default()) };
+        let Some((issue, at, rendering)) = &self.dated else { return Ok(Dated::default()) };
         let text =
             |number| issue.text(number).map_err(|error| Error::new("SEQUENCE_EXHAUSTED", error.to_string()));
         let period = issue.period().to_owned();

@@ -17,7 +17,9 @@ use crate::{
     ground::Nature,
     memory::{Memory, Templates},
     options::Options,
-    transport::{Ask, Dated, Granted, Refusal, Transport, Verb},
+    rendering::{Page, Version},
+    scope::Scope,
+    transport::{Ask, Dated, Granted, Refusal, Rendering, Transport, Verb},
 };
 
 /// A cluster in memory whose definition can change, and that counts what it is asked.
@@ -214,6 +216,51 @@ async fn nothing_is_rendered_by_a_version_from_the_instant_on_at_which_another_t
             assert!(texts.insert(issued.text.clone()), "{} twice", issued.text);
         }
         assert!(texts.contains("A0001") && texts.contains("B0001"), "both: {texts:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn numbers_of_a_version_are_asked_for_at_an_instant_at_which_it_is_in_effect() {
+    let (client, clock) = client(&Changing::new("A@{seq,w=4}"));
+    let start = i64::try_from(sequent_core::Clock::wall_ms(&*clock)).unwrap();
+    let after = |ms| Timestamp::from_millisecond(start + ms).unwrap();
+    let said = Rendering {
+        template: "A@{seq,w=4}".to_owned(),
+        zone: "UTC".to_owned(),
+        maxlen: 128,
+        charset: String::new(),
+        unique: "global".to_owned(),
+    };
+    let asked = |end, ms| {
+        let version = Version { number: 1, end };
+        let page = Page::first(client.ground(), &Scope::of("order".parse().unwrap()), (version, &said));
+        let now_ms = u64::try_from(start + ms).unwrap();
+        page.unwrap().unwrap().lease().scope().wish().instant(now_ms).parse::<Timestamp>().unwrap()
+    };
+    assert_eq!(asked(Some(after(5000)), 4000), after(4000));
+    assert_eq!(asked(Some(after(5000)), 5000), after(4999), "its last instant, also later");
+    assert_eq!(asked(None, 5000), after(5000));
+}
+
+#[tokio::test]
+async fn texts_in_memory_are_counted_as_a_server_counts_them() {
+    let client = Client::in_memory();
+    let client = client.template("few", "F@{seq,start=95,step=2,w=2,over=error}", "UTC").unwrap();
+    let client = client.template("long", "L@{seq,start=1000,step=10,w=5}", "UTC").unwrap();
+    let few = client.sequence("few").unwrap();
+    assert_eq!(few.next_text().await.unwrap().text, "F95");
+    assert_eq!(few.next_text().await.unwrap().text, "F97");
+    let error = few.next_texts(2).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Exhausted, "all or nothing: {error}");
+    assert_eq!(few.next_text().await.unwrap().text, "F99");
+    assert_eq!(few.next_text().await.unwrap_err().kind(), ErrorKind::Exhausted);
+    let batch = client.sequence("long").unwrap().next_texts(3).await.unwrap();
+    let texts: Vec<_> = batch.iter().map(|issued| issued.text.as_str()).collect();
+    assert_eq!(texts, ["L01000", "L01010", "L01020"]);
+    let unruly = client.unruly(7).sequence("long").unwrap();
+    for _ in 0..20 {
+        let number = unruly.next_text().await.unwrap().number.get();
+        assert!(number >= 1000 && number % 10 == 0, "{number}");
     }
 }
 
