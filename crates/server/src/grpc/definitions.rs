@@ -77,6 +77,7 @@ impl v1::definitions_server::Definitions for Definitions {
                 already: defined.already,
                 effective: defined.effective.unwrap_or_default(),
                 definition: defined.definition,
+                warnings: defined.warnings,
             })
         };
         self.answered(&metadata, &name, work).await

@@ -46,6 +46,7 @@ struct Defined<'a> {
     effective: Option<&'a str>,
     definition: &'a str,
     capacity: Capacity,
+    warnings: &'a [String],
 }
 
 /// `POST /v1/preview` as a caller writes it.
@@ -87,8 +88,8 @@ pub(super) async fn define(teller: &Teller, name: &str, body: &[u8]) -> Result<R
     let defined = definitions::define(teller, ("name", name), wanted).await?;
     let (sequence, definition) = (&*defined.sequence, &*defined.definition);
     let (version, already, capacity) = (defined.version, defined.already, defined.capacity);
-    let effective = defined.effective.as_deref();
-    Ok(json(&Defined { sequence, version, already, effective, definition, capacity }))
+    let (effective, warnings) = (defined.effective.as_deref(), &*defined.warnings);
+    Ok(json(&Defined { sequence, version, already, effective, definition, capacity, warnings }))
 }
 
 /// `POST /v1/preview`.
