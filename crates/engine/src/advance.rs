@@ -147,7 +147,10 @@ impl Engine {
             let ask = DenseAsk { key: aimed.key.clone(), count: target - at, limit: target, above: at };
             let counted = self.0.keeper.count(ask).await;
             match counted.map_err(|error| EngineError::of_source(aimed.name, error))? {
-                DenseTaken::Last(_) | DenseTaken::Spent { .. } | DenseTaken::Behind { .. } => {}
+                DenseTaken::Last(_)
+                | DenseTaken::Spent { .. }
+                | DenseTaken::Behind { .. }
+                | DenseTaken::Over => {}
             }
         }
         let text = format!("{} was taken from again and again meanwhile: try again", aimed.name);
@@ -160,6 +163,7 @@ impl Engine {
         let told = self.0.keeper.count(ask).await;
         match told.map_err(|error| EngineError::of_source(aimed.name, error))? {
             DenseTaken::Last(at) | DenseTaken::Spent { at } | DenseTaken::Behind { at } => Ok(at),
+            DenseTaken::Over => Err(EngineError::of_source(aimed.name, crate::dense::over(&aimed.key))),
         }
     }
 

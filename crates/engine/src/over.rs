@@ -162,13 +162,19 @@ impl Engine {
             if room == 0 {
                 break;
             }
-            let keys = self.keys_over((name, slot), (&fence, &over), room).await?;
+            let keys = self.keys_over((name, Some(slot)), (&fence, &over), room).await?;
             counters.extend(keys.into_iter().map(|key| Counter { slot, key }));
         }
-        if counters.is_empty() {
-            return Ok(0);
+        // A sequence that is dense may have been spread, and the other way round.
+        let room = FORGOTTEN_MAX - counters.len();
+        let dense = self.keys_over((name, None), (&fence, &over), room).await?;
+        let mut gone = 0;
+        if !dense.is_empty() {
+            gone += inner.keeper.retire_dense(&fence, &dense).await?;
         }
-        let gone = inner.keeper.retire(&fence, counters).await?;
+        if !counters.is_empty() {
+            gone += inner.keeper.retire(&fence, counters).await?;
+        }
         if gone > 0 {
             forgotten(gone);
             tracing::info!(%name, counters = gone, period = over, "counters of periods that are over are forgotten");
@@ -176,22 +182,28 @@ impl Engine {
         Ok(gone)
     }
 
-    /// Keys of a slot whose period is over, the oldest first.
+    /// Keys of a slot, or of dense counters where none is named, whose period is over, the oldest first.
     async fn keys_over(
         &self,
-        (name, slot): (&SequenceName, SlotIndex),
+        (name, slot): (&SequenceName, Option<SlotIndex>),
         (fence, over): (&Advanced, &str),
         most: usize,
     ) -> Result<Vec<Key>, SourceError> {
+        let (keeper, mut found) = (&self.0.keeper, Vec::new());
+        if most == 0 {
+            return Ok(found);
+        }
         // Keys whose periods have as many letters stand together, in the order of their periods; `}` is behind `|`.
         let mut from = format!("{name}|{}:", over.len());
         let below = format!("{from}{over}}}");
         // Periods of another kind may have as many letters: those of a template before are kept, and passed by.
         let is_over =
             |key: &Key| Advanced::fence(key).is_some_and(|own| own.key == fence.key && own.to <= fence.to);
-        let mut found = Vec::new();
         for _ in 0..PAGES_MAX {
-            let keys = self.0.keeper.keys_between(slot, (&from, &below), most).await?;
+            let keys = match slot {
+                Some(slot) => keeper.keys_between(slot, (&from, &below), most).await?,
+                None => keeper.dense_between((&from, &below), most).await?,
+            };
             let Some(last) = keys.last().filter(|_| keys.len() >= most) else {
                 found.extend(keys.into_iter().filter(is_over));
                 break;
@@ -344,6 +356,38 @@ mod tests {
             "a day that is not over"
         );
         assert_eq!(engine.forget_what_is_over(&mut 0).await, 0, "nothing says how many are kept");
+        engine.shutdown().await;
+    }
+
+    #[tokio::test]
+    async fn dense_counters_of_periods_that_are_over_are_forgotten_and_begin_no_more() {
+        let (folder, clock) = (tempfile::tempdir().unwrap(), Arc::<Dial>::default());
+        let config = CONFIG.replace("retain_periods", "placement = \"dense\"\nretain_periods");
+        clock.shows("2026-04-01T12:00:00Z");
+        let engine = opened(folder.path(), &config, &clock).await;
+        let dense = async |engine: &Engine| -> Vec<String> {
+            let rows = engine.0.desk.0.ledger.dense(Some("order"), 100).await.unwrap();
+            rows.into_iter().map(|row| row.key.period().to_owned()).collect()
+        };
+        for (area, number) in [("010", 1), ("020", 1), ("010", 2)] {
+            assert_eq!(text(&engine, &of(area)).await, format!("20260401{area}0000{number}"));
+        }
+        clock.shows("2026-04-03T12:00:00Z");
+        assert_eq!(text(&engine, &of("010")).await, "2026040301000001");
+        clock.shows("2026-04-04T00:00:01Z");
+        assert_eq!(engine.forget_what_is_over(&mut 0).await, 0, "what is over is noted first");
+        assert_eq!(dense(&engine).await, ["20260401", "20260401", "20260403"]);
+        assert_eq!(engine.forget_what_is_over(&mut 0).await, 2);
+        assert_eq!(dense(&engine).await, ["20260403"]);
+        assert_eq!(engine.forget_what_is_over(&mut 0).await, 0, "once");
+        assert_eq!(text(&engine, &of("010").at("2026-04-03")).await, "2026040301000002");
+        engine.shutdown().await;
+        clock.shows("2026-04-01T12:00:00Z");
+        let kept = config.replace("retain_periods = 2\n", "version = 2\n");
+        let engine = opened(folder.path(), &kept, &clock).await;
+        refused(&engine, &of("010").at("2026-04-01"), "its period, 20260401, is over for good").await;
+        assert_eq!(text(&engine, &of("010").at("2026-04-03")).await, "2026040301000003");
+        assert_eq!(dense(&engine).await, ["20260403"]);
         engine.shutdown().await;
     }
 

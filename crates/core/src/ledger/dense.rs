@@ -31,6 +31,8 @@ pub enum DenseTaken {
         /// What the counter has given.
         at: u64,
     },
+    /// Nothing: the counter's period is over for good, and it has no row, or none any more.
+    Over,
 }
 
 impl DenseAsk {
@@ -69,7 +71,9 @@ pub struct DenseRow {
 /// Dense counters.
 pub trait Dense: Send + Sync {
     /// Answers asks in their order, in one transaction: two of one key follow each other. A counter without a row has
-    /// given the floor that a recovery left, 0 by default. What it answers is durable.
+    /// given the floor that a recovery left, 0 by default; behind its [fence](super::Advanced::fence) it begins no more, which
+    /// is looked at in that transaction, so that one that was [forgotten](super::Retention::forget_dense) gives nothing
+    /// again, whoever asks. What it answers is durable.
     ///
     /// The version goes up by one where `renew` says so, and otherwise stays: numbers of a few seconds share one. Where it
     /// stays, the answer may have 0 for it: not looked at. At most 4096 asks; none with `renew` is a new version alone.

@@ -2,7 +2,8 @@
 //!
 //! A *fence* of a sequence says up to which period of one kind (years, days, …) that is. It is kept as an [`Advanced`] whose
 //! key is no counter's, so it only rises, and every server hears of it with the definitions. Whoever begins a counter reads
-//! its fence once its life is in the ledger, and before its cell counts: `guard.md` says why that is enough.
+//! its fence once its life is in the ledger, and before its cell counts: `guard.md` says why that is enough. A dense counter
+//! begins in the ledger, which looks at the fence itself.
 
 use super::{Advanced, Counter};
 use crate::{BoxFuture, ErrorKind, Key, SlotIndex, SourceError};
@@ -74,6 +75,11 @@ impl Advanced {
         Self { key: Key::from_stored(&format!("{FENCE}dropped")), to: version }
     }
 
+    /// The note that dense counters were forgotten: where there is none now, there were some.
+    pub fn dense_forgotten() -> Self {
+        Self { key: Key::from_stored(&format!("{FENCE}dense")), to: 1 }
+    }
+
     /// Whether it is a fence, or another of the notes here, and no counter's.
     pub fn is_fence(&self) -> bool {
         self.key.as_str()[self.key.sequence().len()..].starts_with(FENCE)
@@ -107,6 +113,27 @@ pub trait Retention: Send + Sync {
         counters: &'a [Counter],
     ) -> BoxFuture<'a, Result<u64, SourceError>> {
         let _ = (fence, counters);
+        Box::pin(std::future::ready(kept()))
+    }
+
+    /// The keys of dense counters from `from` on and before `below`, at most `most`, ascending.
+    fn dense_between<'a>(
+        &'a self,
+        from: &'a str,
+        below: &'a str,
+        most: usize,
+    ) -> BoxFuture<'a, Result<Vec<Key>, SourceError>> {
+        let _ = (from, below, most);
+        Box::pin(std::future::ready(kept()))
+    }
+
+    /// As [`forget`](Self::forget), of dense counters.
+    fn forget_dense<'a>(
+        &'a self,
+        fence: &'a Advanced,
+        keys: &'a [Key],
+    ) -> BoxFuture<'a, Result<u64, SourceError>> {
+        let _ = (fence, keys);
         Box::pin(std::future::ready(kept()))
     }
 

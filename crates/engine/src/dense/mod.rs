@@ -13,6 +13,7 @@ use sequent_core::{
 
 use crate::{
     Engine, EngineError, Issued, NextRequest, Placement, Reason, Way, catalog::Entry, error::reason_of,
+    over::for_good,
 };
 
 /// What whoever asks for a lease is told.
@@ -77,6 +78,7 @@ impl Engine {
         match taken {
             Ok(DenseTaken::Last(last)) => numbers(span, last, count).ok_or_else(|| at_its_end(name, last)),
             Ok(DenseTaken::Spent { at }) => Err(at_its_end(name, at)),
+            Ok(DenseTaken::Over) => Err(EngineError::of_source(name, over(key))),
             Ok(DenseTaken::Behind { at }) => Err(self.accuse(key, request.above, number_of(span, at))),
             Err(error) => Err(self.dense_failed(name, error)),
         }
@@ -95,6 +97,11 @@ impl Engine {
 /// The refusal of a lease, or of a reservoir: its field tells whoever asked that there is another way.
 pub(crate) fn not_leased() -> EngineError {
     EngineError::invalid("placement", Placement::Dense.as_str(), NO_LEASE)
+}
+
+/// What whoever asks for a key is told whose period is over; the keeper says so first.
+pub(crate) fn over(key: &Key) -> SourceError {
+    SourceError::new(ErrorKind::Exhausted, for_good(key))
 }
 
 fn at_its_end(name: &SequenceName, at: u64) -> EngineError {

@@ -12,7 +12,7 @@ use std::{
 
 use sequent_core::{
     DurabilityClass, ErrorKind, Event, Incarnation, SourceError,
-    ledger::{DenseAsk, Known, Pass},
+    ledger::{Advanced, DenseAsk, Known, Pass},
 };
 
 use super::{Desk, Trouble};
@@ -135,9 +135,15 @@ impl Desk {
         Ok(if held || !keeps { Verdict::Doubted } else { Verdict::Lost })
     }
 
+    /// Whether there are dense counters, or were before they were forgotten: others may have begun since a copy was made.
     async fn has_dense(&self) -> Result<bool, SourceError> {
         let rows = self.limited("read of dense counters", self.ledger.dense(None, 1)).await;
-        Ok(!self.outcome(rows)?.is_empty())
+        if !self.outcome(rows)?.is_empty() {
+            return Ok(true);
+        }
+        let note = Advanced::dense_forgotten();
+        let held = self.limited("read of a note", self.ledger.fence(&note)).await;
+        Ok(self.outcome(held)? > 0)
     }
 
     /// How long others may take until they have looked at a new run: whoever runs calls the ledger in that time.

@@ -26,6 +26,24 @@ impl Desk {
         self.limited("list of keys", self.ledger.keys_between(slot, from, below, most)).await
     }
 
+    /// Keys of dense counters, from one on and before another.
+    pub(crate) async fn dense_between(
+        &self,
+        (from, below): (&str, &str),
+        most: usize,
+    ) -> Result<Vec<Key>, SourceError> {
+        self.in_reach()?;
+        self.limited("list of dense keys", self.ledger.dense_between(from, below, most)).await
+    }
+
+    /// Forgets dense counters behind a fence, which is noted in the same step. That there were some is noted before.
+    pub(crate) async fn forget_dense(&self, fence: &Advanced, keys: &[Key]) -> Result<u64, SourceError> {
+        self.in_reach()?;
+        let note = Advanced::dense_forgotten();
+        self.limited("note that dense counters go", self.ledger.advance(&note)).await?;
+        self.limited("forget dense counters", self.ledger.forget_dense(fence, keys)).await
+    }
+
     /// Notes a fence, and forgets counters behind it. That this takes long, or meets others, says nothing of the ledger to
     /// those who count.
     pub(crate) async fn forget(&self, fence: &Advanced, counters: &[Counter]) -> Result<u64, SourceError> {

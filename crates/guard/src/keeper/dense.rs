@@ -16,7 +16,7 @@ use sequent_core::{
     ledger::{DenseAsk, DenseTaken},
 };
 
-use super::{Keeper, given::Back};
+use super::{Keeper, given::Back, retiring::begins_no_more};
 use crate::desk::Desk;
 
 /// Callers waiting for the next write; further ones wait to get in.
@@ -221,7 +221,9 @@ impl Counting {
     ) -> Result<Vec<Result<DenseTaken, SourceError>>, SourceError> {
         let mut accused: Option<Back> = None;
         let judged = asks.iter().zip(taken).map(|(ask, taken)| {
-            let Err(back) = self.desk.given.judge(ask, taken, under) else { return Ok(taken) };
+            let Err(back) = self.desk.given.judge(ask, taken, under) else {
+                return if taken == DenseTaken::Over { Err(begins_no_more(&ask.key)) } else { Ok(taken) };
+            };
             self.desk.tell(&back);
             let error = back.error();
             if !back.is_row {

@@ -70,10 +70,19 @@ impl Given {
         let mut generations = self.generations();
         let highest = generations.of(&ask.key);
         let given = highest.map_or(0, |highest| highest.last);
+        if taken == DenseTaken::Over {
+            // Its row went with its period, and nobody is given any of it again. What was given is remembered, for a ledger that
+            // is put back to before that.
+            if let Some(highest) = highest.filter(|highest| highest.found.is_some()).cloned() {
+                generations.note(&ask.key, Highest { found: None, ..highest });
+            }
+            return Ok(());
+        }
         // An answer that is not above all that was given is as bad as one that says so.
         let (found, last) = match taken {
             DenseTaken::Last(last) => (last.saturating_sub(ask.count), last),
             DenseTaken::Spent { at } | DenseTaken::Behind { at } => (at, at),
+            DenseTaken::Over => (given, 0),
         };
         let Some(highest) = highest.filter(|_| found < given).cloned() else {
             if ask.count > 0
@@ -198,6 +207,20 @@ mod tests {
         given.judge(&ask("other", 1), DenseTaken::Last(1), &run("a")).unwrap();
         given.judge(&invoice, DenseTaken::Last(22), &run("a")).unwrap();
         assert_eq!((given.behind(), given.demanded(invoice).above), (vec![], 22));
+    }
+
+    #[test]
+    fn a_counter_that_is_over_accuses_nobody_and_is_remembered() {
+        let (given, invoice) = (Given::default(), ask("invoice", 1));
+        given.judge(&invoice, DenseTaken::Over, &run("a")).unwrap();
+        given.judge(&invoice, DenseTaken::Last(9), &run("a")).unwrap();
+        given.judge(&invoice, DenseTaken::Behind { at: 4 }, &run("a")).unwrap_err();
+        for name in ["a", "b"] {
+            given.judge(&invoice, DenseTaken::Over, &run(name)).unwrap();
+        }
+        assert_eq!((given.behind(), given.demanded(invoice.clone()).above), (vec![], 9));
+        let back = given.judge(&invoice, DenseTaken::Behind { at: 4 }, &run("c")).unwrap_err();
+        assert_eq!((back.given, back.is_new), (9, true), "a ledger that was put back to before it");
     }
 
     #[test]

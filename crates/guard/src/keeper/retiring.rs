@@ -49,11 +49,7 @@ impl Keeper {
     ///
     /// `Refused` where one of them is not behind it, and those of the ledger; what has no cell any more is safe by its row.
     pub async fn retire(&self, fence: &Advanced, counters: Vec<Counter>) -> Result<usize, SourceError> {
-        if let Some(counter) = counters.iter().find(|counter| !is_behind(fence, &counter.key)) {
-            let context =
-                format!("{}: its period is not over by the fence {} {}", counter.key, fence.key, fence.to);
-            return Err(SourceError::new(ErrorKind::Refused, context));
-        }
+        check_behind(fence, counters.iter().map(|counter| &counter.key))?;
         self.fence(fence).await?;
         let mut of_slots: BTreeMap<SlotIndex, Vec<Counter>> = BTreeMap::new();
         for counter in counters {
@@ -86,6 +82,43 @@ impl Keeper {
         }
         Ok(gone.len())
     }
+
+    /// The keys of dense counters, from one on and before another, at most `most`, ascending.
+    ///
+    /// # Errors
+    ///
+    /// Those of the ledger.
+    pub async fn dense_between(&self, span: (&str, &str), most: usize) -> Result<Vec<Key>, SourceError> {
+        self.shared.desk.trusted()?;
+        self.shared.desk.dense_between(span, most).await
+    }
+
+    /// Forgets dense counters that are behind a fence. They have no cells: the ledger lets none begin there again.
+    /// Returns how many are gone.
+    ///
+    /// # Errors
+    ///
+    /// `Refused` where one of them is not behind it, and those of the ledger.
+    pub async fn retire_dense(&self, fence: &Advanced, keys: &[Key]) -> Result<usize, SourceError> {
+        check_behind(fence, keys.iter())?;
+        self.shared.desk.trusted()?;
+        for keys in keys.chunks(self.shared.desk.batch_max()) {
+            self.shared.desk.forget_dense(fence, keys).await?;
+        }
+        Ok(keys.len())
+    }
+}
+
+fn check_behind<'a>(fence: &Advanced, mut keys: impl Iterator<Item = &'a Key>) -> Result<(), SourceError> {
+    let Some(key) = keys.find(|key| !is_behind(fence, key)) else { return Ok(()) };
+    let context = format!("{key}: its period is not over by the fence {} {}", fence.key, fence.to);
+    Err(SourceError::new(ErrorKind::Refused, context))
+}
+
+/// What a caller is told whose counter would begin in a period that is over.
+pub(super) fn begins_no_more(key: &Key) -> SourceError {
+    let context = format!("{key}: its period is over for good, and its counter begins no more");
+    SourceError::new(ErrorKind::Exhausted, context)
 }
 
 /// Whether a key's period is over where this much is held for its fence.
@@ -113,8 +146,7 @@ pub(super) async fn bar_what_is_over(
             Some(Ok(upto)) if *upto < fence.to => {}
             Some(Err(error)) => answers[*at] = Some(Err(error.clone())),
             _ => {
-                let context = format!("{key}: its period is over for good, and its counter begins no more");
-                answers[*at] = Some(Err(SourceError::new(ErrorKind::Exhausted, context)));
+                answers[*at] = Some(Err(begins_no_more(key)));
             }
         }
     }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use sequent_core::{
-    ErrorKind, Key,
-    ledger::{Advanced, Catalog, Counter},
+    ErrorKind, Key, SourceError,
+    ledger::{Advanced, Catalog, Counter, Dense, DenseAsk, DenseTaken},
 };
 
 use crate::harness::{Server, When, World};
@@ -141,4 +141,91 @@ async fn a_fence_only_rises_and_is_noted_before_anything_goes() {
     gate.open();
     // The other slot has nothing of it, which is as good as gone.
     assert_eq!(retire.await.unwrap().unwrap(), 2);
+}
+
+async fn count_of(server: &Server, key: &Key, count: u64) -> Result<u64, SourceError> {
+    let ask = DenseAsk { key: key.clone(), count, limit: 1 << 40, above: 0 };
+    match server.keeper.count(ask).await? {
+        DenseTaken::Last(last) => Ok(last),
+        other => panic!("{other:?}"),
+    }
+}
+
+async fn is_refused(server: &Server, key: &Key) {
+    let error = count_of(server, key, 1).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Exhausted, "{error}");
+    assert!(error.to_string().contains("its period is over for good"), "{error}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn dense_counters_that_are_forgotten_accuse_nobody_and_begin_no_more() {
+    let world = World::new(2);
+    let (a, b) = (world.open("a").await, world.open("b").await);
+    for key in [day(1), day(2)] {
+        assert_eq!(count_of(&a, &key, 3).await.unwrap(), 3);
+        assert_eq!(count_of(&b, &key, 2).await.unwrap(), 5);
+    }
+    let span = ("order|8:", "order|8:20260402");
+    assert_eq!(a.keeper.dense_between(span, 10).await.unwrap(), [day(1)]);
+    let refused = a.keeper.retire_dense(&behind(&day(1)), &[day(1), day(2)]).await.unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::Refused, "only what is behind the fence is forgotten");
+    assert_eq!(a.keeper.retire_dense(&behind(&day(1)), &[day(1)]).await.unwrap(), 1);
+    assert_eq!(a.keeper.dense_between(span, 10).await.unwrap(), []);
+    // Neither who gave of it nor who did not, with what each remembers, before a restart of the ledger and after.
+    let mut late = vec![Arc::clone(&a), Arc::clone(&b), world.open("late").await];
+    for round in 0..2 {
+        for server in &late {
+            is_refused(server, &day(1)).await;
+            assert_eq!(
+                (server.keeper.trouble(), server.keeper.status().dense_behind.len()),
+                (None, 0),
+                "{round}"
+            );
+        }
+        world.ledger.restart();
+        late.push(world.open("later").await);
+    }
+    assert_eq!(world.ledger.snapshot().dense(Some("order"), 9).len(), 1, "nothing began there");
+    for (server, expected) in late.iter().zip(6..) {
+        assert_eq!(count_of(server, &day(2), 1).await.unwrap(), expected, "the day after it goes on");
+        assert_eq!(server.keeper.trouble(), None);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_count_that_was_held_up_until_its_counter_was_forgotten_gives_nothing() {
+    for given in [0, 5] {
+        let world = World::new(2);
+        let (a, b) = (world.open("a").await, world.open("b").await);
+        assert_eq!(count_of(&a, &day(1), 5).await.unwrap(), 5);
+        if given > 0 {
+            assert_eq!(count_of(&b, &day(1), given).await.unwrap(), 5 + given);
+        }
+        let gate = b.wires.ledger.hold("count", When::Before);
+        let late = Arc::clone(&b);
+        let count = tokio::spawn(async move { count_of(&late, &day(1), 1).await });
+        gate.reached().await;
+        a.keeper.retire_dense(&behind(&day(1)), &[day(1)]).await.unwrap();
+        gate.open();
+        let error = count.await.unwrap().unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Exhausted, "{error}");
+        assert_eq!((b.keeper.trouble(), world.ledger.dense(None, 9).await.unwrap()), (None, vec![]));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn where_all_dense_counters_are_forgotten_a_ledger_that_went_back_is_found_all_the_same() {
+    let world = World::new(2);
+    let (server, other) = (world.open("server").await, world.open("other").await);
+    assert_eq!(count_of(&server, &day(1), 3).await.unwrap(), 3);
+    other.keeper.retire_dense(&behind(&day(1)), &[day(1)]).await.unwrap();
+    other.shows_up().await;
+    let copy = world.ledger.snapshot();
+    other.shows_up().await;
+    assert_eq!(count_of(&server, &day(2), 5).await.unwrap(), 5);
+    assert_eq!(world.ledger.snapshot().version(), copy.version(), "within the ten seconds of a mark");
+    server.kill();
+    world.ledger.restore(copy);
+    let error = count_of(&other, &day(2), 1).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::LedgerBehind, "{error}");
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use sequent_core::{
     BoxFuture, Key, SourceError,
-    ledger::{Answer, Dense, DenseAsk, DenseRow, DenseTaken, Pass},
+    ledger::{Advanced, Answer, Dense, DenseAsk, DenseRow, DenseTaken, Pass},
 };
 use serde::{Deserialize, Serialize};
 
@@ -90,12 +90,14 @@ impl Work<Link> for Count<'_> {
     }
 }
 
-/// How many asks fit one transaction: it holds their counters, however often each is asked.
+/// How many asks fit one transaction: it holds their counters and fences, however often each is asked.
 fn fitting(asks: &[DenseAsk]) -> usize {
-    let mut keys = BTreeSet::new();
+    let (mut keys, mut fences) = (BTreeSet::new(), BTreeSet::new());
     for (at, ask) in asks.iter().enumerate() {
-        keys.insert(&ask.key);
-        if keys.len() > RAISED_MAX {
+        if keys.insert(&ask.key) {
+            fences.extend(Advanced::fence(&ask.key).map(|fence| fence.key));
+        }
+        if keys.len() + fences.len() > RAISED_MAX {
             return at;
         }
     }
@@ -112,7 +114,10 @@ async fn count(
 ) -> Result<((Vec<DenseTaken>, u64), u64), Fault> {
     let (voice, names) = (link.voice(), link.names());
     let keys: BTreeSet<&Key> = asks.iter().map(|ask| &ask.key).collect();
-    let rows = keys.iter().map(|key| Op::Read(Span::one(names.dense(key))));
+    let fences: BTreeSet<Key> =
+        keys.iter().filter_map(|key| Advanced::fence(key)).map(|fence| fence.key).collect();
+    let rows = keys.iter().map(|key| names.dense(key)).chain(fences.iter().map(|key| names.advance(key)));
+    let rows = rows.map(|name| Op::Read(Span::one(name)));
     let reads: Vec<Op> = Head::reads(&names, pass.server).into_iter().chain(rows).collect();
     transact(link, &reads, |mut answers| {
         let mut head = Head::of(voice, &names, pass.server, &mut answers)?;
@@ -126,7 +131,7 @@ async fn count(
             let version = names.only("version");
             head.unchanged.retain(|(name, _)| *name != version);
         }
-        let mut counted = Held::read(&names, &keys, &head, &mut answers)?;
+        let mut counted = Held::read(&names, (&keys, &fences), &head, &mut answers)?;
         let value = asks.iter().map(|ask| counted.count(ask)).collect();
         counted.write(&names, &head, &mut ops);
         head.unchanged.append(&mut counted.unchanged);
@@ -135,7 +140,7 @@ async fn count(
     .await
 }
 
-/// What counters have given, and when they began; before and after.
+/// What counters have given, and when they began; before and after. Those that are over are left out.
 struct Held<'a> {
     counters: BTreeMap<&'a Key, (u64, u64)>,
     counted: BTreeSet<&'a Key>,
@@ -145,23 +150,44 @@ struct Held<'a> {
 impl<'a> Held<'a> {
     fn read(
         names: &Names,
-        keys: &BTreeSet<&'a Key>,
+        (keys, fences): (&BTreeSet<&'a Key>, &BTreeSet<Key>),
         head: &Head,
         answers: &mut Answers,
     ) -> Result<Self, SourceError> {
-        let (mut counters, mut unchanged) = (BTreeMap::new(), Vec::new());
+        let (mut counters, mut unchanged, mut begins) = (BTreeMap::new(), Vec::new(), Vec::new());
         for key in keys {
             let kv = answers.one();
             unchanged.push((names.dense(key), kv.as_ref().map_or(0, |kv| kv.mod_revision)));
             let kept = kv.map(|kv| value::of::<Kept>("dense counter", &kv)).transpose()?;
             let given = kept.map(|kept| (kept.given(head.losses), kept.begun_at_ms));
-            counters.insert(*key, given.unwrap_or((head.losses.floor, head.clock_ms)));
+            match given {
+                Some(given) => drop(counters.insert(*key, given)),
+                None => begins.push(*key),
+            }
         }
+        let mut over = BTreeMap::new();
+        for key in fences {
+            over.insert(key, or_default("advance", answers.one().as_ref())?);
+        }
+        for key in begins {
+            let own = Advanced::fence(key);
+            let held: Option<&(u64, u64)> = own.as_ref().and_then(|own| over.get(&own.key));
+            if let (Some(own), Some((upto, revision))) = (&own, held) {
+                if *upto >= own.to {
+                    continue;
+                }
+                // What begins rests on its fence as it was read.
+                unchanged.push((names.advance(&own.key), *revision));
+            }
+            counters.insert(key, (head.losses.floor, head.clock_ms));
+        }
+        unchanged.sort();
+        unchanged.dedup();
         Ok(Self { counters, counted: BTreeSet::new(), unchanged })
     }
 
     fn count(&mut self, ask: &'a DenseAsk) -> DenseTaken {
-        let Some((given, _)) = self.counters.get_mut(&ask.key) else { return DenseTaken::Spent { at: 0 } };
+        let Some((given, _)) = self.counters.get_mut(&ask.key) else { return DenseTaken::Over };
         let taken = ask.of(*given);
         if let DenseTaken::Last(last) = taken {
             *given = last;

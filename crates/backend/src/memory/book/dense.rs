@@ -23,7 +23,11 @@ impl Book {
     }
 
     fn count_one(&mut self, ask: &DenseAsk, now_ms: u64) -> DenseTaken {
-        let (held, begun_ms) = self.dense.get(&ask.key).copied().unwrap_or((self.floor, now_ms));
+        let row = self.dense.get(&ask.key).copied();
+        if row.is_none() && self.is_over(&ask.key) {
+            return DenseTaken::Over;
+        }
+        let (held, begun_ms) = row.unwrap_or((self.floor, now_ms));
         let taken = ask.of(held);
         if let DenseTaken::Last(last) = taken {
             self.dense.insert(ask.key.clone(), (last, begun_ms));

@@ -231,6 +231,23 @@ impl Retention for MemoryLedger {
         self.call(move |held, _| Ok(held.book.forget(fence, counters)))
     }
 
+    fn dense_between<'a>(
+        &'a self,
+        from: &'a str,
+        below: &'a str,
+        most: usize,
+    ) -> BoxFuture<'a, Result<Vec<Key>, SourceError>> {
+        self.call(move |held, _| Ok(held.book.dense_between(from, below, most)))
+    }
+
+    fn forget_dense<'a>(
+        &'a self,
+        fence: &'a Advanced,
+        keys: &'a [Key],
+    ) -> BoxFuture<'a, Result<u64, SourceError>> {
+        self.call(move |held, _| Ok(held.book.forget_dense(fence, keys)))
+    }
+
     fn fence<'a>(&'a self, fence: &'a Advanced) -> BoxFuture<'a, Result<u64, SourceError>> {
         self.call(move |held, _| Ok(held.book.fence(fence)))
     }

@@ -15,6 +15,7 @@ use sequent_core::{
 use super::{
     MysqlLedger, capped, kept,
     pass::{Meta, admit, token_of},
+    retention::is_over,
 };
 use crate::mysql::{
     fault::Fault,
@@ -133,22 +134,26 @@ impl Work for Count<'_> {
 
     async fn run(&self, link: &mut Link) -> Result<Answer<Vec<DenseTaken>>, Fault> {
         let meta = admit(link, &self.pass).await?;
-        // What each counter had given before, and has given now.
-        let mut values: BTreeMap<&Key, (u64, u64)> = BTreeMap::new();
+        // What each counter had given before, and has given now; `None` of one that is over.
+        let mut values: BTreeMap<&Key, Option<(u64, u64)>> = BTreeMap::new();
         let mut value = Vec::with_capacity(self.asks.len());
         for ask in self.asks {
             if !values.contains_key(&ask.key) {
                 let held = read_one(link, &ask.key, &meta).await?;
-                values.insert(&ask.key, (held, held));
+                values.insert(&ask.key, held.map(|held| (held, held)));
             }
-            let now = values.get(&ask.key).map_or(0, |(_, now)| *now);
-            let taken = ask.of(now);
-            if let (DenseTaken::Last(last), Some((_, now))) = (taken, values.get_mut(&ask.key)) {
+            let Some(Some((_, now))) = values.get_mut(&ask.key) else {
+                value.push(DenseTaken::Over);
+                continue;
+            };
+            let taken = ask.of(*now);
+            if let DenseTaken::Last(last) = taken {
                 *now = last;
             }
             value.push(taken);
         }
-        for (key, (_, now)) in values.into_iter().filter(|(_, (held, now))| held != now) {
+        let values = values.into_iter().filter_map(|(key, value)| Some((key, value?)));
+        for (key, (_, now)) in values.filter(|(_, (held, now))| held != now) {
             let sql = "INSERT INTO sequent_dense (k, v, begun_at) VALUES (?, ?, ?) ON DUPLICATE KEY UPDATE v = VALUES(v)";
             link.exec(sql, (key.as_str(), capped(now), capped(meta.clock_ms))).await?;
         }
@@ -157,12 +162,16 @@ impl Work for Count<'_> {
     }
 }
 
-/// What a counter has given; without a row, what an operator named as lost. The row is held: what counts in one statement
-/// does not wait for the ledger's own.
-async fn read_one(link: &mut Link, key: &Key, meta: &Meta) -> Result<u64, Fault> {
+/// What a counter has given; without a row, what an operator named as lost, or `None` where its period is over for good.
+/// The row is held: what counts in one statement does not wait for the ledger's own.
+async fn read_one(link: &mut Link, key: &Key, meta: &Meta) -> Result<Option<u64>, Fault> {
     let sql = "SELECT v FROM sequent_dense WHERE k = ? FOR UPDATE";
     let row: Option<(i64,)> = link.row(sql, (key.as_str(),)).await?;
-    Ok(row.map_or(meta.floor, |(value,)| kept(value)))
+    match row {
+        Some((value,)) => Ok(Some(kept(value))),
+        None if is_over(link, key).await? => Ok(None),
+        None => Ok(Some(meta.floor)),
+    }
 }
 
 struct List<'a> {

@@ -40,6 +40,23 @@ impl Retention for MysqlLedger {
         Box::pin(self.pool.perform(Forget { fence, counters }))
     }
 
+    fn dense_between<'a>(
+        &'a self,
+        from: &'a str,
+        below: &'a str,
+        most: usize,
+    ) -> BoxFuture<'a, Result<Vec<Key>, SourceError>> {
+        Box::pin(self.pool.perform(DenseKeys { from, below, most }))
+    }
+
+    fn forget_dense<'a>(
+        &'a self,
+        fence: &'a Advanced,
+        keys: &'a [Key],
+    ) -> BoxFuture<'a, Result<u64, SourceError>> {
+        Box::pin(self.pool.perform(ForgetDense { fence, keys }))
+    }
+
     fn fence<'a>(&'a self, fence: &'a Advanced) -> BoxFuture<'a, Result<u64, SourceError>> {
         Box::pin(self.pool.perform(Fence { fence }))
     }
@@ -102,6 +119,52 @@ impl Work for Forget<'_> {
     }
 }
 
+struct DenseKeys<'a> {
+    from: &'a str,
+    below: &'a str,
+    most: usize,
+}
+
+impl Work for DenseKeys<'_> {
+    type Out = Vec<Key>;
+    const VERB: &'static str = "list dense keys of";
+    const FRAME: Frame = Frame::Bare;
+
+    async fn run(&self, link: &mut Link) -> Result<Vec<Key>, Fault> {
+        let sql = "SELECT k FROM sequent_dense WHERE k >= ? AND k < ? ORDER BY k LIMIT ?";
+        let most = i64::try_from(self.most).unwrap_or(i64::MAX);
+        let rows: Vec<(Vec<u8>,)> = link.rows(sql, (self.from, self.below, most)).await?;
+        Ok(rows.into_iter().map(|(key,)| Key::from_stored(&String::from_utf8_lossy(&key))).collect())
+    }
+}
+
+struct ForgetDense<'a> {
+    fence: &'a Advanced,
+    keys: &'a [Key],
+}
+
+impl Work for ForgetDense<'_> {
+    type Out = u64;
+    const VERB: &'static str = "forget dense counters of";
+    const FRAME: Frame = Frame::Write;
+
+    async fn run(&self, link: &mut Link) -> Result<u64, Fault> {
+        let meta = hold(link, Hold::Write).await?;
+        let held = note(link, self.fence).await?;
+        let mut gone = 0;
+        for part in parts(self.keys) {
+            let marks = vec!["?"; part.len()].join(", ");
+            let names = || part.iter().map(|key| Value::from(key.as_str())).collect::<Vec<_>>();
+            let sql = format!("DELETE FROM sequent_dense WHERE k IN ({marks})");
+            gone += link.exec(&sql, names()).await?.found;
+            let sql = format!("DELETE FROM sequent_advances WHERE k IN ({marks})");
+            link.exec(&sql, names()).await?;
+        }
+        meta.version(link, gone > 0).await?;
+        Ok(held)
+    }
+}
+
 struct Fence<'a> {
     fence: &'a Advanced,
 }
@@ -116,4 +179,10 @@ impl Work for Fence<'_> {
         let held: Option<(i64,)> = link.row(sql, (self.fence.key.as_str(),)).await?;
         Ok(held.map_or(0, |(held,)| kept(held)))
     }
+}
+
+/// Whether a key's period is over for good: its fence is read where its counter would begin, under the lock of a writer.
+pub(super) async fn is_over(link: &mut Link, key: &Key) -> Result<bool, Fault> {
+    let Some(own) = Advanced::fence(key) else { return Ok(false) };
+    Ok(Fence { fence: &own }.run(link).await? >= own.to)
 }

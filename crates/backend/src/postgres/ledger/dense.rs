@@ -11,6 +11,7 @@ use sqlx::{query, query_as};
 use super::{
     PostgresLedger, capped, kept,
     pass::{admit, version},
+    retention::is_over,
     text,
 };
 use crate::postgres::{
@@ -54,7 +55,10 @@ impl Work for Count<'_> {
         let mut values = read(link, self.asks).await?;
         let mut value = Vec::with_capacity(self.asks.len());
         for ask in self.asks {
-            let Some((_, now)) = values.get_mut(&ask.key) else { continue };
+            let Some((_, now)) = values.get_mut(&ask.key) else {
+                value.push(DenseTaken::Over);
+                continue;
+            };
             let taken = ask.of(*now);
             if let DenseTaken::Last(last) = taken {
                 *now = last;
@@ -71,16 +75,22 @@ impl Work for Count<'_> {
 /// What each counter had given before, and has given now.
 type Values<'a> = BTreeMap<&'a Key, (u64, u64)>;
 
-/// What the counters named have given; without a row, what an operator named as lost.
+/// What the counters named have given; without a row, what an operator named as lost. Those that are over are left out.
 async fn read<'a>(link: &mut Link, asks: &'a [DenseAsk]) -> Result<Values<'a>, Fault> {
     let mut keys: Vec<&Key> = asks.iter().map(|ask| &ask.key).collect();
     keys.sort_unstable();
     keys.dedup();
     let names: Vec<Vec<u8>> = keys.iter().map(|key| key.as_str().as_bytes().to_vec()).collect();
-    let sql = "SELECT coalesce(d.v, m.floor) FROM unnest($1::bytea[]) WITH ORDINALITY AS a (k, at) \
+    let sql = "SELECT coalesce(d.v, m.floor), d.v IS NULL FROM unnest($1::bytea[]) WITH ORDINALITY AS a (k, at) \
         CROSS JOIN meta m LEFT JOIN dense d ON d.k = a.k ORDER BY a.at";
-    let held: Vec<(i64,)> = link.session().rows(query_as(sql).bind(names)).await?;
-    Ok(keys.into_iter().zip(held).map(|(key, (held,))| (key, (kept(held), kept(held)))).collect())
+    let held: Vec<(i64, bool)> = link.session().rows(query_as(sql).bind(names)).await?;
+    let mut values = Values::new();
+    for (key, (held, begins)) in keys.into_iter().zip(held) {
+        if !(begins && is_over(link, key).await?) {
+            values.insert(key, (kept(held), kept(held)));
+        }
+    }
+    Ok(values)
 }
 
 async fn write(link: &mut Link, values: &Values<'_>, now_ms: u64) -> Result<(), Fault> {

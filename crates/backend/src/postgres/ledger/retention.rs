@@ -38,6 +38,23 @@ impl Retention for PostgresLedger {
         Box::pin(self.database.perform(Forget { fence, counters }))
     }
 
+    fn dense_between<'a>(
+        &'a self,
+        from: &'a str,
+        below: &'a str,
+        most: usize,
+    ) -> BoxFuture<'a, Result<Vec<Key>, SourceError>> {
+        Box::pin(self.database.perform(DenseKeys { from, below, most }))
+    }
+
+    fn forget_dense<'a>(
+        &'a self,
+        fence: &'a Advanced,
+        keys: &'a [Key],
+    ) -> BoxFuture<'a, Result<u64, SourceError>> {
+        Box::pin(self.database.perform(ForgetDense { fence, keys }))
+    }
+
     fn fence<'a>(&'a self, fence: &'a Advanced) -> BoxFuture<'a, Result<u64, SourceError>> {
         Box::pin(self.database.perform(Fence { fence }))
     }
@@ -103,6 +120,49 @@ impl Work for Forget<'_> {
     }
 }
 
+struct DenseKeys<'a> {
+    from: &'a str,
+    below: &'a str,
+    most: usize,
+}
+
+impl Work for DenseKeys<'_> {
+    type Out = Vec<Key>;
+    const VERB: &'static str = "list dense keys of";
+    const FRAME: Frame = Frame::Bare;
+
+    async fn run(&self, link: &mut Link) -> Result<Vec<Key>, Fault> {
+        let sql = "SELECT k FROM dense WHERE k >= $1 AND k < $2 ORDER BY k LIMIT $3";
+        let query = query_as(sql).bind(self.from.as_bytes()).bind(self.below.as_bytes());
+        let most = i64::try_from(self.most).unwrap_or(i64::MAX);
+        let rows: Vec<(Vec<u8>,)> = link.session().rows(query.bind(most)).await?;
+        let key = |(key,)| Ok(Key::from_stored(&text("key", key)?));
+        Ok(rows.into_iter().map(key).collect::<Result<_, SourceError>>()?)
+    }
+}
+
+struct ForgetDense<'a> {
+    fence: &'a Advanced,
+    keys: &'a [Key],
+}
+
+impl Work for ForgetDense<'_> {
+    type Out = u64;
+    const VERB: &'static str = "forget dense counters of";
+    const FRAME: Frame = Frame::Write;
+
+    async fn run(&self, link: &mut Link) -> Result<u64, Fault> {
+        lock(link).await?;
+        let held = note(link, self.fence).await?;
+        let keys: Vec<&[u8]> = self.keys.iter().map(|key| key.as_str().as_bytes()).collect();
+        let gone =
+            link.session().run(query("DELETE FROM dense WHERE k = ANY($1::bytea[])").bind(&keys[..])).await?;
+        link.session().run(query("DELETE FROM advances WHERE k = ANY($1::bytea[])").bind(&keys[..])).await?;
+        version(link, gone > 0).await?;
+        Ok(held)
+    }
+}
+
 struct Fence<'a> {
     fence: &'a Advanced,
 }
@@ -117,4 +177,10 @@ impl Work for Fence<'_> {
         let held: Option<(i64,)> = link.session().row(query.bind(self.fence.key.as_str().as_bytes())).await?;
         Ok(held.map_or(0, |(held,)| kept(held)))
     }
+}
+
+/// Whether a key's period is over for good: its fence is read where its counter would begin, under the lock of a writer.
+pub(super) async fn is_over(link: &mut Link, key: &Key) -> Result<bool, Fault> {
+    let Some(own) = Advanced::fence(key) else { return Ok(false) };
+    Ok(Fence { fence: &own }.run(link).await? >= own.to)
 }

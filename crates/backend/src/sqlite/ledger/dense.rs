@@ -12,6 +12,7 @@ use super::{
     SqliteLedger, capped, kept,
     lives::floor,
     pass::{admit, version},
+    retention::is_over,
 };
 use crate::sqlite::{
     fault::Fault,
@@ -51,22 +52,25 @@ impl Work for Count<'_> {
 
     async fn run(&self, link: &mut Link) -> Result<Answer<Vec<DenseTaken>>, Fault> {
         admit(link, &self.pass).await?;
-        // What each counter had given before, and has given now.
-        let mut values: BTreeMap<&Key, (u64, u64)> = BTreeMap::new();
+        // What each counter had given before, and has given now; `None` of one that is over.
+        let mut values: BTreeMap<&Key, Option<(u64, u64)>> = BTreeMap::new();
         let mut value = Vec::with_capacity(self.asks.len());
         for ask in self.asks {
             if !values.contains_key(&ask.key) {
                 let held = read_one(link, &ask.key).await?;
-                values.insert(&ask.key, (held, held));
+                values.insert(&ask.key, held.map(|held| (held, held)));
             }
-            let now = values.get(&ask.key).map_or(0, |(_, now)| *now);
-            let taken = ask.of(now);
-            if let (DenseTaken::Last(last), Some((_, now))) = (taken, values.get_mut(&ask.key)) {
+            let Some(Some((_, now))) = values.get_mut(&ask.key) else {
+                value.push(DenseTaken::Over);
+                continue;
+            };
+            let taken = ask.of(*now);
+            if let DenseTaken::Last(last) = taken {
                 *now = last;
             }
             value.push(taken);
         }
-        for (key, (held, now)) in values {
+        for (key, (held, now)) in values.into_iter().filter_map(|(key, value)| Some((key, value?))) {
             if held != now {
                 write_one(link, key, now).await?;
             }
@@ -76,12 +80,13 @@ impl Work for Count<'_> {
     }
 }
 
-/// What a counter has given; without a row, what an operator named as lost.
-async fn read_one(link: &mut Link, key: &Key) -> Result<u64, Fault> {
+/// What a counter has given; without a row, what an operator named as lost, or `None` where its period is over for good.
+async fn read_one(link: &mut Link, key: &Key) -> Result<Option<u64>, Fault> {
     let sql = "SELECT v FROM dense WHERE k = ?1";
     match link.row::<(i64,)>(query_as(sql).bind(key.as_str())).await? {
-        Some((value,)) => Ok(kept(value)),
-        None => floor(link).await,
+        Some((value,)) => Ok(Some(kept(value))),
+        None if is_over(link, key).await? => Ok(None),
+        None => floor(link).await.map(Some),
     }
 }
 

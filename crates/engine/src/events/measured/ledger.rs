@@ -215,6 +215,14 @@ impl Retention for Metered {
         Box::pin(self.other.of(self.ledger.forget(fence, counters)))
     }
 
+    fn dense_between<'a>(&'a self, from: &'a str, below: &'a str, most: usize) -> Told<'a, Vec<Key>> {
+        Box::pin(self.other.of(self.ledger.dense_between(from, below, most)))
+    }
+
+    fn forget_dense<'a>(&'a self, fence: &'a Advanced, keys: &'a [Key]) -> Told<'a, u64> {
+        Box::pin(self.other.of(self.ledger.forget_dense(fence, keys)))
+    }
+
     fn fence<'a>(&'a self, fence: &'a Advanced) -> Told<'a, u64> {
         Box::pin(self.other.of(self.ledger.fence(fence)))
     }

@@ -215,6 +215,14 @@ impl Retention for Wired<MemoryLedger> {
         Box::pin(self.wire.carry("forget", self.inner.forget(fence, counters)))
     }
 
+    fn dense_between<'a>(&'a self, from: &'a str, below: &'a str, most: usize) -> Answered<'a, Vec<Key>> {
+        Box::pin(self.wire.carry("dense_between", self.inner.dense_between(from, below, most)))
+    }
+
+    fn forget_dense<'a>(&'a self, fence: &'a Advanced, keys: &'a [Key]) -> Answered<'a, u64> {
+        Box::pin(self.wire.carry("forget_dense", self.inner.forget_dense(fence, keys)))
+    }
+
     fn fence<'a>(&'a self, fence: &'a Advanced) -> Answered<'a, u64> {
         Box::pin(self.wire.carry("fence", self.inner.fence(fence)))
     }

@@ -101,6 +101,7 @@ macro_rules! ledger_conformance {
             dense_counters_ask_for_a_pass, dense_counters_renew_the_version_when_asked,
             dense_counters_outlive_a_restart, a_dropped_count_disturbs_nobody,
             dense_counters_of_odd_keys_are_kept_apart, a_bump_moves_dense_counters,
+            dense_counters_behind_a_fence_are_forgotten_and_begin_no_more, many_dense_counters_are_forgotten_at_once,
             a_look_changes_nothing_and_sees_every_row,
         }
     };
