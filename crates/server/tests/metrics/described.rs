@@ -12,12 +12,20 @@ const UNBOUNDED: [&str; 8] = ["key", "tenant", "address", "peer", "client", "use
 /// The units that a name may end in, beside `_total`, `_info` and plain counts.
 const NOT_BASE: [&str; 7] = ["_ms", "_us", "_millis", "_milliseconds", "_minutes", "_percent", "_kb"];
 
-/// What one scrape shows: of each family its type, its help, and its series with their values.
+/// What one scrape shows: of each family its type, its help, and its series.
 #[derive(Default)]
 struct Family {
     kind: String,
     help: String,
-    series: Vec<(BTreeSet<String>, f64)>,
+    series: Vec<Series>,
+}
+
+struct Series {
+    /// Its name with its labels and their values, as it is shown.
+    shown: String,
+    /// The names of its labels but `le`.
+    labels: BTreeSet<String>,
+    value: f64,
 }
 
 fn families(text: &str) -> BTreeMap<String, Family> {
@@ -42,11 +50,11 @@ fn families(text: &str) -> BTreeMap<String, Family> {
         });
         let names = labels.split(',').filter_map(|pair| Some(pair.split_once('=')?.0.to_owned()));
         let labels = names.filter(|name| name != "le").collect();
-        families
-            .get_mut(base.unwrap_or(name))
-            .unwrap_or_else(|| panic!("{line}"))
-            .series
-            .push((labels, value.parse().unwrap()));
+        families.get_mut(base.unwrap_or(name)).unwrap_or_else(|| panic!("{line}")).series.push(Series {
+            shown: series.to_owned(),
+            labels,
+            value: value.parse().unwrap(),
+        });
     }
     families
 }
@@ -62,7 +70,7 @@ fn check_shown(metric: &Metric, families: &BTreeMap<String, Family>) {
     assert_eq!((family.kind.as_str(), family.help.as_str()), (kind, metric.meaning), "{name}");
     assert!(!family.series.is_empty(), "{name} has no series");
     let labels: BTreeSet<String> = metric.labels.iter().map(|label| (*label).to_owned()).collect();
-    for (found, value) in &family.series {
+    for Series { labels: found, value, .. } in &family.series {
         assert_eq!(*found, labels, "{name}");
         // A counter begins at zero; but a cluster that begins opens no life before its first take either.
         assert!(
@@ -90,8 +98,28 @@ fn check_named(metric: &Metric) {
     }
 }
 
-/// Of a server that has just started.
-pub(crate) async fn everything_is(server: &Server) {
+/// Every series of Sequent's own; which of a process there are is its system's affair.
+fn series(families: &BTreeMap<String, Family>) -> BTreeSet<String> {
+    let own = families.iter().filter(|(name, _)| name.starts_with("sequent_"));
+    own.flat_map(|(_, family)| family.series.iter().map(|series| series.shown.clone())).collect()
+}
+
+/// That nothing is shown which was not there from the start, whatever has happened since: an `increase()` sees the first
+/// event then. But for the sequences in use of those that the configuration names.
+pub(crate) async fn nothing_is_new(server: &Server, first: &BTreeSet<String>, named: &[&str]) {
+    let shown = series(&families(&wire::get(server.admin, "/metrics").await.body));
+    let named: BTreeSet<String> = LATER
+        .iter()
+        .flat_map(|metric| named.iter().map(move |name| format!("{metric}{{sequence=\"{name}\"}}")))
+        .collect();
+    let new: BTreeSet<String> = shown.difference(first).cloned().collect();
+    assert_eq!(new, named, "what was not there from the start");
+    let gone: Vec<&String> = first.difference(&shown).collect();
+    assert!(gone.is_empty(), "{gone:?} are no longer shown");
+}
+
+/// Of a server that has just started; returns every series that there is.
+pub(crate) async fn everything_is(server: &Server) -> BTreeSet<String> {
     let shown = wire::get(server.admin, "/metrics").await.body;
     let families = families(&shown);
     let described: Vec<&Metric> = sequent_engine::METRICS.iter().chain(sequent_server::METRICS).collect();
@@ -107,7 +135,8 @@ pub(crate) async fn everything_is(server: &Server) {
         assert!(names.contains(name.as_str()) || name.starts_with("process_"), "{name} is not described");
         assert!(!family.help.is_empty() && !family.kind.is_empty(), "{name}");
     }
-    let series: usize = families.values().map(|family| family.series.len()).sum();
-    println!("{series} series of two slots");
-    assert!(series < 1200, "{series} series");
+    let count: usize = families.values().map(|family| family.series.len()).sum();
+    println!("{count} series of two slots");
+    assert!(count < 1200, "{count} series");
+    series(&families)
 }

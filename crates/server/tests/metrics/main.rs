@@ -55,7 +55,7 @@ async fn say(server: &Server, verb: WordVerb) {
 #[tokio::test]
 async fn what_somebody_on_call_needs_first() {
     let server = Server::start().await;
-    described::everything_is(&server).await;
+    let first = described::everything_is(&server).await;
     shows(
         &server,
         &[
@@ -131,4 +131,9 @@ async fn what_somebody_on_call_needs_first() {
     say(&server, WordVerb::Rescue).await;
     comes(&server, r#"sequent_slot_state{slot="1",state="live"} 1"#).await;
     shows(&server, &[r#"sequent_slot_rescues_total{slot="1"} 1"#]).await;
+    for what in ["unheard-of/next", "order/next?count=0", "short/next?count=1001", "order/elsewhere"] {
+        let said = wire::post(server.http, &format!("/v1/sequences/{what}"), "").await;
+        assert!(said.status >= 400, "{what}: {said:?}");
+    }
+    described::nothing_is_new(&server, &first, &["order", "short"]).await;
 }
