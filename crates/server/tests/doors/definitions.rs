@@ -1,5 +1,7 @@
 //! Definitions by HTTP and gRPC: listed, shown, tried out, and made where that is allowed.
 
+use sequent_core::{Clock, SystemClock};
+use sequent_engine::Timestamp;
 use sequent_proto::v1::{
     DefineRequest, Definition, LeaseRequest, ListRequest, ParseRequest, PreviewRequest, ShowRequest, Value,
     definitions_client::DefinitionsClient, parse_request, preview_request, sequences_client::SequencesClient,
@@ -29,7 +31,11 @@ async fn they_are_listed_and_shown_and_made_where_that_is_allowed() {
         (said.status, &said.json()["version"], &said.json()["already"]),
         (200, &json!(1), &json!(false))
     );
+    assert_eq!(said.json()["warnings"], json!([]));
     assert_eq!(put("leave", leave).await.json()["already"], true);
+    let said = put("undated", json!({"template": "@{date,yyyy}@{seq,w=6,reset=never}"})).await.json();
+    let warning = said["warnings"][0].as_str().unwrap_or_else(|| panic!("{said}"));
+    assert!(warning.contains("the counter does not begin again with it"), "{said}");
     let given = wire::post(server.http, "/v1/sequences/leave/next", "").await;
     assert_eq!(given.json()["texts"], json!(["QJ000005"]));
     for (name, body, status, field, bound) in [
@@ -93,7 +99,7 @@ async fn a_body_is_an_object_and_no_list_is_taken_for_one() {
 
 #[tokio::test]
 async fn a_version_waits_for_its_instant_and_is_shown_by_both_doors() {
-    let server = Server::with(&[("limits.define", "true")]).await;
+    let server = Server::with(&[("limits.define", "true"), ("limits.lease_max_age_ms", "600000")]).await;
     let put = async |body: serde_json::Value| {
         let said = wire::send(server.http, "PUT", "/v1/sequences/leave", body.to_string().as_bytes()).await;
         (said.status, said.json())
@@ -136,6 +142,22 @@ async fn a_version_waits_for_its_instant_and_is_shown_by_both_doors() {
     let ask = LeaseRequest { sequence: "leave".to_owned(), count: 1, ..LeaseRequest::default() };
     let lease = sequences.lease(ask).await.unwrap().into_inner();
     assert_eq!((lease.version, &*lease.version_end), (1, "2198-01-01T00:00:00Z"));
+    assert_eq!(lease.max_age_ms, 600_000, "its end is far");
+    // A lease is no longer good when another version is in effect.
+    let define = |text: &str, effective: String| DefineRequest {
+        sequence: "soon".to_owned(),
+        definition: Some(template(text)),
+        effective,
+        ..DefineRequest::default()
+    };
+    client.define(define("A@{seq,w=6}", String::new())).await.unwrap();
+    let end_ms = i64::try_from(SystemClock.wall_ms()).unwrap() + 300_000;
+    let end = Timestamp::from_millisecond(end_ms).unwrap().to_string();
+    client.define(define("B@{seq,w=6}", end.clone())).await.unwrap();
+    let ask = LeaseRequest { sequence: "soon".to_owned(), count: 1, ..LeaseRequest::default() };
+    let lease = sequences.lease(ask).await.unwrap().into_inner();
+    assert_eq!((lease.version, &lease.version_end), (1, &end));
+    assert!(lease.max_age_ms <= 300_000, "{} ms", lease.max_age_ms);
 }
 
 #[tokio::test]
@@ -232,10 +254,14 @@ async fn grpc_defines_lists_shows_and_tries_out() {
     let leave = Definition { start: Some(5), ..template("QJ@{seq,w=6}") };
     let said = client.define(define("leave", None, leave.clone())).await.unwrap().into_inner();
     assert_eq!((said.version, said.already, said.capacity.unwrap().may_be_spread), (1, false, true));
+    assert!(said.warnings.is_empty(), "{said:?}");
+    let undated = define("undated", None, template("@{date,yyyy}@{seq,w=6,reset=never}"));
+    let warnings = client.define(undated).await.unwrap().into_inner().warnings;
+    assert!(warnings[0].contains("the counter does not begin again with it"), "{warnings:?}");
     assert!(client.define(define("leave", None, leave.clone())).await.unwrap().into_inner().already);
     let listed = client.list(ListRequest { after: "dated".to_owned() }).await.unwrap().into_inner();
     let names: Vec<&str> = listed.sequences.iter().map(|it| it.sequence.as_str()).collect();
-    assert_eq!((names, listed.more), (vec!["leave", "order", "short"], false));
+    assert_eq!((names, listed.more), (vec!["leave", "order", "short", "undated"], false));
     let shown = client.show(ShowRequest { sequence: "leave".to_owned() }).await.unwrap().into_inner();
     assert_eq!((shown.sequence.unwrap().start, shown.definition), (5, said.definition));
     let by = Some(preview_request::By::Sequence("dated".to_owned()));
