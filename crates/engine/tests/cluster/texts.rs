@@ -171,8 +171,18 @@ async fn a_changed_template_follows_where_no_text_can_come_again() {
 async fn a_key_that_comes_near_its_end_says_so_once() {
     use std::sync::{Arc, Mutex};
 
+    use metrics_util::debugging::{DebugValue, DebuggingRecorder};
     use sequent_core::{Env, Event, Events};
 
+    let recorder = DebuggingRecorder::new();
+    let snapshots = recorder.snapshotter();
+    let _counted = metrics::set_default_local_recorder(&recorder);
+    // How many since the last look.
+    let counted = || {
+        let shown = snapshots.snapshot().into_vec();
+        let found = shown.into_iter().find(|(key, ..)| key.key().name() == "sequent_near_end_total");
+        found.map_or(DebugValue::Counter(0), |(.., value)| value)
+    };
     for placement in ["spread", "dense"] {
         let text = part(
             "s",
@@ -194,12 +204,14 @@ async fn a_key_that_comes_near_its_end_says_so_once() {
         };
         take("a", 80).await;
         assert_eq!(*heard.lock().unwrap(), [], "{placement}");
+        assert_eq!(counted(), DebugValue::Counter(0), "{placement}");
         for _ in 0..3 {
             take("a", 40).await;
         }
         take("b", 150).await;
         let heard: Vec<_> = std::mem::take(&mut *heard.lock().unwrap());
         assert_eq!(heard.len(), 2, "{placement}: {heard:?}");
+        assert_eq!(counted(), DebugValue::Counter(2), "{placement}: once for each key");
         assert!(heard.iter().all(|(_, number, last)| *number >= 100 && *last == 9999), "{heard:?}");
         assert_eq!(heard.iter().map(|(key, ..)| key.as_str()).collect::<Vec<_>>(), ["s|0:|1:a", "s|0:|1:b"]);
         engine.shutdown().await;
