@@ -8,7 +8,7 @@ use sequent_engine::{
     config::{Config, Sources},
 };
 
-use crate::{args::Globals, failure::Failure, output};
+use crate::{args::Globals, failure::Failure, logging};
 
 /// The embedded cluster's directory where nobody names one.
 const DATA_DEFAULT: &str = "./sequent-data";
@@ -131,5 +131,5 @@ pub(crate) fn options() -> Result<Options, Failure> {
         Ok("") | Err(_) => CreatePolicy::Embedded,
         Ok(other) => return Err(Failure::argument(EMBEDDED, other, "never is allowed, or nothing")),
     };
-    Ok(Options { create, say: Arc::new(output::say), ..Options::default() })
+    Ok(Options { create, say: Arc::new(logging::say), ..Options::default() })
 }

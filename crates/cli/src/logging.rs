@@ -1,11 +1,13 @@
 //! Log lines go to standard error: warnings unless asked for more.
 
-use std::io;
+use std::{io, sync::OnceLock};
 
 use clap::ValueEnum;
+use sequent_core::{Clock, SystemClock};
+use serde_json::json;
 use tracing_subscriber::EnvFilter;
 
-use crate::{failure::Failure, traces::Traces};
+use crate::{failure::Failure, output, traces::Traces};
 
 /// Where a filter may be set: `SEQUENT_LOG=debug`, or by target as `tracing` knows it.
 const VARIABLE: &str = "SEQUENT_LOG";
@@ -17,6 +19,19 @@ pub(crate) enum LogFormat {
     Text,
     /// One object a line, for machines: a line's fields beside its message, and the request that it belongs to.
     Json,
+}
+
+/// How this process writes them; unset until it has started to.
+static FORMAT: OnceLock<LogFormat> = OnceLock::new();
+
+/// Says on standard error, whatever the filter, what must not happen in silence: as an object where lines are.
+pub(crate) fn say(line: &str) {
+    if FORMAT.get() != Some(&LogFormat::Json) {
+        return output::say(line);
+    }
+    let at = humantime::format_rfc3339_micros(SystemClock.wall()).to_string();
+    let object = json!({ "timestamp": at, "level": "INFO", "message": line, "target": "sequent" });
+    output::say(&object.to_string());
 }
 
 /// Starts logging; `verbose` is how often `-v` was given, `quiet` the filter without it. Spans go to `traces` too.
@@ -33,6 +48,8 @@ pub(crate) fn start(verbose: u8, quiet: &str, format: LogFormat, traces: &Traces
             traces.init(lines.finish());
         }
     }
+    // Once a process; a second start would have been refused by `init`.
+    drop(FORMAT.set(format));
     Ok(())
 }
 

@@ -46,8 +46,8 @@ And counters that rest: their slot can serve, and gives nothing of that key, sin
 the others have reached; they are asked again once the others come up to them, and nothing is to be done.
 
 With --watch it goes on until ctrl-c: a server's states, evictions, causes and rate, from its admin listener; without a \
-server, a look at the stores each second. On a terminal the screen is drawn anew, elsewhere a line tells each change; with \
---json each look is one object a line.
+server, a look at the stores each second. On a terminal the screen is drawn anew, elsewhere a line tells each change, and \
+every ten seconds at least how many can serve and the rate; with --json each look is one object a line.
 
 Where nothing may be given before `sequent recover`, or the ledger can't be read, it says so and exits with 3 or 4.";
 

@@ -89,6 +89,18 @@ impl Watch {
         self.lines.recv_timeout(LINE_MAX).unwrap_or_else(|_| panic!("nothing was said within {LINE_MAX:?}"))
     }
 
+    /// The next about a slot.
+    fn of_slot(&self) -> String {
+        let until = Instant::now() + LINE_MAX;
+        loop {
+            let line = self.line();
+            if line.contains("  slot ") {
+                return line;
+            }
+            assert!(Instant::now() < until, "{line}");
+        }
+    }
+
     fn look(&self) -> Value {
         serde_json::from_str(&self.line()).unwrap()
     }
@@ -144,6 +156,8 @@ fn a_watch_tells_each_change_as_the_server_sees_it() {
     let place = Place::new();
     let server = serve(&place);
     let plain = Watch::start(&place, &[]);
+    let whole = plain.line();
+    assert!(whole.contains("4 of 4 can serve") && whole.ends_with("numbers a second"), "{whole}");
     for slot in 0..4 {
         let line = plain.line();
         assert!(line.contains(&format!("slot {slot}  live  sqlite  evictions 0")), "{line}");
@@ -152,7 +166,7 @@ fn a_watch_tells_each_change_as_the_server_sees_it() {
     let objects = Watch::start(&place, &["--json", "--admin", &admin]);
     assert_eq!(objects.look()["slots"][2]["state"], "live");
     evict(&place, &server);
-    let line = plain.line();
+    let line = plain.of_slot();
     assert!(line.contains("slot 2  evicted") && line.contains("evictions 1"), "{line}");
     assert!(line.contains("disk replaced"), "{line}");
     let until = Instant::now() + LINE_MAX;

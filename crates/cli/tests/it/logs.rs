@@ -30,6 +30,19 @@ fn lines_in_json_name_the_request_that_they_belong_to() {
 }
 
 #[test]
+fn that_a_cluster_is_made_is_a_line_in_json_too() {
+    let place = Place::new();
+    let args = ["serve", "--log-format", "json", "--set", "limits.drain_delay_s=0"];
+    let (code, err) = Running::start(&place, &[&args[..], &FREE].concat()).end();
+    assert_eq!(code, Some(0), "{err}");
+    let lines: Vec<Value> = err.lines().map(|line| serde_json::from_str(line).expect(line)).collect();
+    let made = |line: &&Value| {
+        line["message"].as_str().is_some_and(|text| text.starts_with("new embedded cluster in "))
+    };
+    assert_eq!(lines.iter().filter(made).count(), 1, "{err}");
+}
+
+#[test]
 fn another_format_is_refused_by_name() {
     let place = Place::new();
     place.run(&["list", "--log-format", "xml"]).refused(2, &["--log-format", "xml"]);

@@ -16,6 +16,9 @@ use crate::{admin::Admin, cluster::Cluster, failure::Failure, output, peers::Pee
 /// From one look to the next.
 const EVERY: Duration = Duration::from_secs(1);
 
+/// So many looks may pass without a line, where each change is one: then a line says how many can serve, and the rate.
+const QUIET_LOOKS_MAX: u32 = 10;
+
 /// Where the screen begins.
 const HOME: &str = "\x1b[H";
 
@@ -104,8 +107,32 @@ enum Shown {
     Json,
     /// Drawn anew each time.
     Screen,
-    /// A line for each slot that changed; the lines said last, by slot.
-    Lines(BTreeMap<String, String>),
+    /// A line for each slot that changed, and one for the whole now and then.
+    Lines(Said),
+}
+
+/// What lines have said.
+#[derive(Default)]
+struct Said {
+    /// The last about each slot.
+    facts: BTreeMap<String, String>,
+    /// Looks since the last line.
+    quiet: u32,
+}
+
+impl Said {
+    /// What changed, below a line about the whole: at first, with each change, and after [`QUIET_LOOKS_MAX`].
+    fn lines(&mut self, look: &Value) -> Vec<String> {
+        let news = news(&mut self.facts, look);
+        self.quiet += 1;
+        if news.is_empty() && self.quiet < QUIET_LOOKS_MAX {
+            return news;
+        }
+        self.quiet = 0;
+        // An error is told once, as one of the news.
+        let whole = look["error"].is_null().then(|| head(look));
+        whole.into_iter().chain(news).collect()
+    }
 }
 
 impl Shown {
@@ -113,7 +140,7 @@ impl Shown {
         match (json, io::stdout().is_terminal()) {
             (true, _) => Self::Json,
             (false, true) => Self::Screen,
-            (false, false) => Self::Lines(BTreeMap::new()),
+            (false, false) => Self::Lines(Said::default()),
         }
     }
 
@@ -121,7 +148,7 @@ impl Shown {
         match self {
             Self::Json => output::json(look),
             Self::Screen => output::write(|out| draw(out, look)),
-            Self::Lines(said) => output::lines(news(said, look)),
+            Self::Lines(said) => output::lines(said.lines(look)),
         }
     }
 }
@@ -242,6 +269,22 @@ mod tests {
         assert_eq!(news(&mut said, &away), ["t  refused"]);
         assert_eq!(news(&mut said, &away), Vec::<String>::new());
         assert_eq!(news(&mut said, &look("evicted", 1)), ["2026-04-01T09:00:00Z  answers again"]);
+    }
+
+    #[test]
+    fn a_line_about_the_whole_comes_with_each_change_and_now_and_then() {
+        let whole = "2026-04-01T09:00:00Z  x serving  2 of 2 can serve  12 numbers a second";
+        let mut said = Said::default();
+        let first = said.lines(&look("live", 0));
+        assert_eq!((first.len(), first[0].as_str()), (3, whole));
+        for _ in 1..QUIET_LOOKS_MAX {
+            assert_eq!(said.lines(&look("live", 0)), Vec::<String>::new());
+        }
+        assert_eq!(said.lines(&look("live", 0)), [whole]);
+        let changed = said.lines(&look("evicted", 1));
+        assert!(changed[0].contains("1 of 2 can serve  12 numbers a second"), "{changed:?}");
+        assert!(changed[1].contains("slot 1  evicted"), "{changed:?}");
+        assert_eq!(said.lines(&json!({ "at": "t", "error": "refused" })), ["t  refused"]);
     }
 
     #[test]
