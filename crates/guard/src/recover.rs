@@ -62,14 +62,15 @@ async fn read_one(store: &dyn Store, limit: Duration) -> Result<u64, SourceError
 /// loss. The version goes above every mark that can be read, so that the marks no longer accuse it.
 ///
 /// Where the loss is named by how much it is, the version goes [far](VERSION_LEAP) above them: of what was left in places that
-/// can't be read now, nothing accuses a ledger whose loss has been named already. Where it is said to be none, each such mark
-/// may be the one that knows better, and still stops it.
+/// can't be read now, nothing accuses a ledger whose loss has been named already. Where it is said to be none, a mark that
+/// knows better contradicts: one that is read now at once, any other when it is met.
 ///
 /// Running servers notice at their next call: the ledger speaks as a new incarnation.
 ///
 /// # Errors
 ///
-/// `LedgerBehind` where the shards are another ledger's; those of ledger and `home`. A shard that can't be read is none:
+/// `LedgerBehind` where the shards are another ledger's, and where nothing is said to be lost though a mark proves that the
+/// ledger went back; those of ledger and `home`. A shard that can't be read is none:
 /// whoever must know asks [`read_marks`] before.
 pub async fn recover(
     ledger: &dyn Ledger,
@@ -85,9 +86,11 @@ pub async fn recover(
         None => 0,
     };
     floor = floor.max(read_marks(shards, limit).await.highest);
-    if let Loss::Bump(_) = loss {
-        let version = limited(limit, "inspect", ledger.inspect()).await?.version;
-        floor = floor.max(version).saturating_add(VERSION_LEAP);
+    let version = limited(limit, "inspect", ledger.inspect()).await?.version;
+    match loss {
+        Loss::Moved if floor > version => return Err(not_the_newest(version, floor)),
+        Loss::Moved => {}
+        Loss::Bump(_) => floor = floor.max(version).saturating_add(VERSION_LEAP),
     }
     let speaks = limited(limit, "recover", ledger.recover(loss, floor)).await?;
     if let Loss::Bump(_) = loss {
@@ -95,4 +98,14 @@ pub async fn recover(
         note_loss(ledger, limit).await?;
     }
     Ok(speaks)
+}
+
+fn not_the_newest(version: u64, mark: u64) -> SourceError {
+    SourceError::new(
+        ErrorKind::LedgerBehind,
+        format!(
+            "the ledger is at version {version}, but a mark says that it was at {mark}: it went back, so this is not the newest \
+             state; nothing was done; say how much was lost: `sequent recover --bump N` or `--since INSTANT`"
+        ),
+    )
 }

@@ -2,13 +2,18 @@
 
 use std::{sync::Arc, time::Duration};
 
-use sequent_core::{ErrorKind, Store as _, ledger::Loss};
+use sequent_core::{ErrorKind, Key, Store as _, ledger::Loss};
 use sequent_guard::Trouble;
 
 use crate::harness::World;
 
 /// Three shards, the third of which bears a mark that no other place has; the ledger goes back, and that shard is away.
 async fn set_back_without_the_shard_that_knows() -> (World, u64) {
+    without_the_shard_that_knows(true).await
+}
+
+/// The same, or without any other place that tells of it.
+async fn without_the_shard_that_knows(others_tell: bool) -> (World, u64) {
     let world = World::new(3);
     let server = world.open("server").await;
     server.take_to(0, 20).await;
@@ -17,7 +22,9 @@ async fn set_back_without_the_shard_that_knows() -> (World, u64) {
     server.take_to(0, 60).await;
     let highest = world.highest(0);
     server.stop().await;
-    world.ledger.restore(copy);
+    if others_tell {
+        world.ledger.restore(copy);
+    }
     let far = world.ledger.snapshot().version() + 1000;
     let speaks = world.stores[2].inspect().await.unwrap().incarnation;
     world.stores[2].mark(&speaks, far).await.unwrap();
@@ -44,11 +51,34 @@ async fn a_mark_that_a_named_loss_could_not_read_stops_nothing_when_it_returns()
 
 #[tokio::test(start_paused = true)]
 async fn a_mark_that_was_not_read_still_contradicts_whoever_says_that_nothing_was_lost() {
-    let (world, _) = set_back_without_the_shard_that_knows().await;
+    let (world, _) = without_the_shard_that_knows(false).await;
     world.recover(Loss::Moved).await;
     let server = world.open("server").await;
     server.take(0, 1).await.unwrap();
     world.stores[2].set_away(false);
     assert_eq!(server.take(2, 1).await.unwrap_err().kind(), ErrorKind::LedgerBehind);
     assert!(matches!(server.keeper.trouble(), Some(Trouble::Behind { .. })), "{:?}", server.keeper.trouble());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_mark_that_is_read_contradicts_at_once_whoever_says_that_nothing_was_lost() {
+    let world = World::new(2);
+    let server = world.open("server").await;
+    server.take(0, 5).await.unwrap();
+    let copy = world.ledger.snapshot();
+    for key in ["new", "newer"] {
+        server.take_of(&Key::from_stored(key), 1, 1).await.unwrap();
+    }
+    server.stop().await;
+    world.ledger.restore(copy);
+    let page = world.ledger.snapshot();
+    let error = world.try_recover(Loss::Moved).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::LedgerBehind);
+    assert!(error.to_string().contains("sequent recover --bump N"), "{error}");
+    assert_eq!(world.ledger.snapshot().version(), page.version(), "nothing was done");
+    let server = world.open("server").await;
+    assert_eq!(server.take(0, 1).await.unwrap_err().kind(), ErrorKind::LedgerBehind, "still refused");
+    world.recover(Loss::Bump(100)).await;
+    server.shows_up().await;
+    server.take(0, 1).await.unwrap();
 }

@@ -150,10 +150,14 @@ impl World {
 
     /// The operator names the loss.
     pub(crate) async fn recover(&self, loss: Loss) -> Incarnation {
+        self.try_recover(loss).await.unwrap()
+    }
+
+    pub(crate) async fn try_recover(&self, loss: Loss) -> Result<Incarnation, SourceError> {
         let shards: Vec<(SlotIndex, Arc<dyn Store>)> =
             (0..).zip(&self.stores).map(|(slot, store)| (slot, Arc::new(store.clone()) as _)).collect();
         let limit = std::time::Duration::from_secs(1);
-        sequent_guard::recover(&self.ledger, &shards, Some(&*self.home), loss, limit).await.unwrap()
+        sequent_guard::recover(&self.ledger, &shards, Some(&*self.home), loss, limit).await
     }
 
     fn layout(&self) -> Layout {

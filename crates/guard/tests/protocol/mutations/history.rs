@@ -16,7 +16,7 @@ async fn went_back(world: &World) {
     a.take_to(0, world.row(0).ceiling + 100).await;
     a.kill();
     world.ledger.restore(copy);
-    world.recover(Loss::Moved).await;
+    world.recover(Loss::Bump(0)).await;
 }
 
 pub(super) async fn an_old_window_is_joined(world: &World) {
