@@ -165,14 +165,14 @@ impl<'a> Held<'a> {
                 None => begins.push(*key),
             }
         }
-        let mut over = BTreeMap::new();
+        let mut notes = BTreeMap::new();
         for key in fences {
-            over.insert(key, or_default("advance", answers.one().as_ref())?);
+            notes.insert(key, or_default("advance", answers.one().as_ref())?);
         }
         for key in begins {
             let own = Advanced::fence(key);
-            let held: Option<&(u64, u64)> = own.as_ref().and_then(|own| over.get(&own.key));
-            if let (Some(own), Some((upto, revision))) = (&own, held) {
+            let upto: Option<&(u64, u64)> = own.as_ref().and_then(|own| notes.get(&own.key));
+            if let (Some(own), Some((upto, revision))) = (&own, upto) {
                 if *upto >= own.to {
                     continue;
                 }
