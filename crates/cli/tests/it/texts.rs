@@ -243,6 +243,30 @@ fn define_makes_versions_that_servers_and_processes_take_up() {
 }
 
 #[test]
+fn define_says_from_when_on_a_version_is_in_effect() {
+    let place = Place::new();
+    let define = |template: &str, more: &[&str]| {
+        place.run(&[&["define", "order", "--template", template, "--zone", "Asia/Shanghai"], more].concat())
+    };
+    define("@{date,yyyy}A@{seq,w=5}", &["--json"]).as_json();
+    let midnight = "2199-01-01T00:00:00+08:00";
+    let waits = define("@{date,yyyy}B@{seq,w=5}", &["--effective", "2199-01-01", "--json"]).as_json();
+    assert_eq!((&waits["version"], &waits["effective"]), (&json!(2), &json!(midnight)), "{waits}");
+    let next = |at: &str| place.json(&["next", "order", "--at", at, "--json"]);
+    for (at, version, text) in
+        [("2198-12-31", 1, "2198A00001"), ("2199-01-01", 2, "2199B00001"), ("2199-01-02", 2, "2199B00002")]
+    {
+        let said = next(at);
+        assert_eq!((&said["version"], &said["texts"]), (&json!(version), &json!([text])), "{at}: {said}");
+    }
+    assert!(place.text(&["show", "order"]).contains(midnight), "it tells what waits");
+    let words = ["effective is \"soon\"", "now, next-period, or an instant such as"];
+    define("@{date,yyyy}C@{seq,w=5}", &["--effective", "soon"]).refused(2, &words);
+    let words = ["an instant at least 10 s from now"];
+    define("@{date,yyyy}C@{seq,w=5}", &["--effective", "2020-01-01"]).refused(3, &words);
+}
+
+#[test]
 fn the_sdk_renders_what_the_server_would_and_repeats_nothing() {
     let place = Place::new();
     place.write(
