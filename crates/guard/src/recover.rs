@@ -3,13 +3,17 @@
 use std::{sync::Arc, time::Duration};
 
 use sequent_core::{
-    ErrorKind, Incarnation, MarkPlace, SlotIndex, SourceError, Store,
+    ErrorKind, Incarnation, Mark, MarkPlace, SlotIndex, SourceError, Store,
     ledger::{Ledger, Loss},
     mark_of,
 };
 use tokio::{task::JoinSet, time::timeout};
 
-use crate::{belongs, eras::note_loss, limit::limited};
+use crate::{
+    belongs,
+    eras::{note_loss, other_era},
+    limit::limited,
+};
 
 /// How far above all that was found a named loss lifts the ledger's version. A mark that nobody could read was left by the
 /// history whose loss has been named: however far that had come, it is below. A thousand versions a second for two years.
@@ -81,10 +85,16 @@ pub async fn recover(
 ) -> Result<Incarnation, SourceError> {
     let stores: Vec<Arc<dyn Store>> = shards.iter().map(|(_, store)| Arc::clone(store)).collect();
     belongs(ledger, &stores, limit).await?;
-    let mut floor = match home {
-        Some(home) => home.bear(0, None).await?.version,
-        None => 0,
+    let home = match home {
+        Some(home) => home.bear(0, None).await?,
+        None => Mark::default(),
     };
+    if loss == Loss::Moved
+        && let Some(trouble) = other_era(ledger, home, limit).await?
+    {
+        return Err(trouble.error());
+    }
+    let mut floor = home.version;
     floor = floor.max(read_marks(shards, limit).await.highest);
     let version = limited(limit, "inspect", ledger.inspect()).await?.version;
     match loss {

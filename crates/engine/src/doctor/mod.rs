@@ -178,7 +178,13 @@ impl Doctor<'_> {
         let limit = self.config.ring.health.attempt_timeout;
         let home = Home::new(&self.config.data, limit, Arc::clone(&self.options.env.entropy));
         let left = match within(limit, "read the mark", home.bear(0, None)).await {
-            Ok(mark) => mark.version,
+            Ok(mark) => {
+                // By the layout that it was left under, where that is not the ledger's.
+                if let Ok(Some(trouble)) = sequent_guard::other_era(&*self.ledger, mark, limit).await {
+                    examined.marker(&trouble.error());
+                }
+                mark.version
+            }
             Err(error) => {
                 examined.marker(&error);
                 0

@@ -67,13 +67,14 @@ impl Desk {
     }
 
     /// Whether the run `is` of the ledger holds this server's nonce, so that all that this server wrote is there; and the nonce
-    /// that is offered next.
+    /// that is offered next. After more calls of unknown outcome than nonces are kept of, that it does not says nothing.
     pub(super) async fn look_for_own(&self, is: &Incarnation) -> Result<(u64, bool), SourceError> {
         let next = self.env.entropy.bits();
+        let some_dropped = self.state().some_dropped;
         let (_, nonces) = self.offer(next);
         match self.look_at(is, &nonces, next, &[]).await {
             Ok(_) => Ok((next, true)),
-            Err(error) if error.kind() == ErrorKind::Reborn => Ok((next, false)),
+            Err(error) if error.kind() == ErrorKind::Reborn => Ok((next, some_dropped)),
             // Another layout, or none: who judges the ledger finds that out.
             Err(error) if error.kind() == ErrorKind::Refused => Ok((next, true)),
             Err(error) => self.outcome(Err(error)),
@@ -175,6 +176,7 @@ impl Desk {
         match self.appraise(is).await {
             Ok((_, trouble)) => {
                 self.set_trouble(trouble);
+                self.look_at_the_layout().await;
                 Ok(self.trouble().is_none())
             }
             // The first call finds out what it is now.
@@ -210,6 +212,9 @@ impl Desk {
             Err(error) => return Err(error),
             Ok((_, Some(trouble))) => self.set_trouble(Some(trouble)),
             Ok((_, None)) => {
+                // A ring that was resized meanwhile is none of this server's: what it wrote would accuse the ledger.
+                self.look_at_the_layout().await;
+                self.trusted()?;
                 let known = self.state().doubted.clone().and_then(|(_, known)| known);
                 self.put_on_record(&is, known.as_ref()).await?;
             }

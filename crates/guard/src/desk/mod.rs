@@ -43,6 +43,8 @@ struct State {
     /// When that was, or when dense numbers wanted to know it since.
     looked: Instant,
     nonces: VecDeque<u64>,
+    /// Some of them were dropped: the ledger may hold one that this server no longer knows.
+    some_dropped: bool,
     /// The highest that the ledger ever told this server: one that comes back below it went back.
     version: u64,
     /// Up to which version this server has heard what calls moved.
@@ -128,6 +130,7 @@ impl Desk {
             durability: inspection.durability,
             looked: env.clock.now(),
             nonces: VecDeque::from([nonce]),
+            some_dropped: false,
             version: inspection.version,
             heard: inspection.version,
             away_since: None,
@@ -375,6 +378,7 @@ impl Desk {
         let held: Vec<u64> = state.nonces.iter().copied().collect();
         if state.nonces.len() == NONCES_MAX {
             state.nonces.remove(NONCES_MAX / 2);
+            state.some_dropped = true;
         }
         state.nonces.push_back(next);
         (state.incarnation.clone(), held)
@@ -383,6 +387,7 @@ impl Desk {
     fn acknowledged(&self, nonce: u64, version: u64) {
         let mut state = self.state();
         state.nonces = VecDeque::from([nonce]);
+        state.some_dropped = false;
         // Of dense numbers the ledger need not say it.
         state.version = state.version.max(version);
         self.is_back(state);

@@ -226,6 +226,7 @@ impl Desk {
         // Permits of this incarnation rest on rows that will be read from now on.
         state.heard = found.version;
         state.nonces = VecDeque::from([nonce]);
+        state.some_dropped = false;
         state.trouble = trouble;
         state.another = None;
         state.doubted = None;

@@ -312,6 +312,36 @@ async fn a_ledger_that_was_restarted_is_doubted_by_nobody_once_all_have_called()
     assert!(world.clock.now() - before < Duration::from_secs(1), "it is on record by now");
 }
 
+/// More calls of unknown outcome than nonces are kept of: the one that lies in the ledger may be among those forgotten.
+#[tokio::test(start_paused = true)]
+async fn answers_that_were_lost_make_nobody_accuse_a_ledger_that_has_everything() {
+    for restarts in [true, false] {
+        let world = World::new(2);
+        let server = world.open("server").await;
+        assert_eq!(count(&server, 1).await.unwrap(), 1);
+        let wire = &server.wires.ledger;
+        let before = wire.calls("show_up");
+        let called = async |often: usize| {
+            while wire.calls("show_up") < before + often {
+                tokio::time::sleep(Duration::from_millis(100)).await;
+            }
+        };
+        let _gates: Vec<_> = (0..30).map(|_| wire.hold("show_up", When::After)).collect();
+        called(11).await;
+        wire.cut();
+        called(30).await;
+        wire.mend();
+        if restarts {
+            world.ledger.restart();
+        }
+        server.shows_up().await;
+        assert_eq!(server.keeper.trouble(), None, "restarted: {restarts}");
+        let mark = server.take(0, 1).await;
+        assert!(mark.is_ok(), "{mark:?}");
+        assert!(count(&server, 1).await.unwrap() > 1);
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn where_nobody_counts_a_restart_costs_nothing() {
     let world = World::new(2);
