@@ -49,7 +49,7 @@ pub(crate) fn start(verbose: u8, quiet: &str, format: LogFormat, traces: &Traces
         }
     }
     // Once a process; a second start would have been refused by `init`.
-    drop(FORMAT.set(format));
+    let _set_before = FORMAT.set(format);
     Ok(())
 }
 

@@ -55,7 +55,7 @@ impl Memory {
         let counter = counters.entry((ask.scope.name().clone(), aim.key())).or_insert_with(fresh);
         let count = u64::from(ask.count);
         let (span, exactly) = (aim.span(), ask.verb == Verb::Next);
-        let counted = match counter {
+        let places = match counter {
             Counter::Plain(last) => {
                 let left = span.capacity().saturating_sub(*last);
                 let block = Block::new(*last + 1, 1, if exactly { count } else { count.min(left) }).ok()?;
@@ -67,16 +67,16 @@ impl Memory {
             }
             Counter::Unruly(unruly) => unruly.take(count, exactly)?,
         };
-        let blocks = numbers(span, counted)?;
+        let blocks = numbers(span, places)?;
         let taken: u64 = blocks.iter().map(Block::count).sum();
         (taken > 0 && (taken == count || !exactly)).then_some(blocks)
     }
 }
 
 /// The numbers of a span that were counted from 1; what is beyond its last one is left out.
-fn numbers(span: Span, counted: Vec<Block>) -> Option<Vec<Block>> {
+fn numbers(span: Span, places: Vec<Block>) -> Option<Vec<Block>> {
     let from_one = Layout::new(0, 0).ok()?;
-    Some(counted.into_iter().filter_map(|block| span.numbers(from_one, block)).collect())
+    Some(places.into_iter().filter_map(|block| span.numbers(from_one, block)).collect())
 }
 
 impl Transport for Memory {
