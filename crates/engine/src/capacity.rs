@@ -11,10 +11,11 @@ use crate::{Body, SPREAD_CAPACITY_MIN, live::LEASE_PARTS};
 ///
 /// ```
 /// use sequent_engine::Body;
+/// # let Ok(layout) = sequent_core::Layout::new(4, 2) else { unreachable!() };
 /// let body = Body::check(Some("spread"), 1, 1, Some(5_000_000), None, None)?;
-/// let capacity = body.capacity(sequent_core::Layout::new(4, 2)?, 1_000_000).with_leases_of(100_000);
+/// let capacity = body.capacity(layout, 1_000_000).with_leases_of(100_000);
 /// assert_eq!((capacity.numbers, capacity.lease, capacity.may_be_spread()), (5_000_000, 5000, true));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # Ok::<(), sequent_engine::BodyFault>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Capacity {

@@ -210,6 +210,9 @@ impl Engine {
             return Err(OpenError::of_source(&trouble.error()));
         }
         let brought = self.0.catalog.reload(&config.sequences, &config.auto_create).await;
+        if brought.is_ok() {
+            self.0.gauges.relist(config.sequences.iter().map(|part| part.name.clone()));
+        }
         self.0.let_go();
         brought
     }

@@ -35,7 +35,7 @@ impl Recorder {
     /// Every metric, as Prometheus reads it; those of the process as they are now.
     pub(crate) fn render(&self) -> String {
         Collector::default().collect();
-        self.0.as_ref().map(PrometheusHandle::render).unwrap_or_default()
+        self.0.as_ref().map(PrometheusHandle::render).map(without_ended).unwrap_or_default()
     }
 
     /// The configuration was read again at this instant, in milliseconds since 1970; `None`: what was read was refused.
@@ -73,6 +73,15 @@ fn recorder() -> Option<PrometheusRecorder> {
         builder.set_buckets_for_metric(Matcher::Suffix(suffix.to_owned()), bounds)
     });
     Some(builder.ok()?.build_recorder())
+}
+
+/// A series that has ended has no number any more.
+fn without_ended(shown: String) -> String {
+    const ENDED: &str = " NaN";
+    if !shown.contains(ENDED) {
+        return shown;
+    }
+    shown.lines().filter(|line| !line.ends_with(ENDED)).flat_map(|line| [line, "\n"]).collect()
 }
 
 #[cfg(test)]

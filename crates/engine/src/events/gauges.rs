@@ -2,7 +2,7 @@
 
 use std::{
     collections::BTreeMap,
-    sync::{Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Instant,
 };
 
@@ -21,6 +21,9 @@ use crate::{Engine, engine::Inner, headroom::Headroom, live::Live};
 /// A reserve that lasts longer is shown as lasting so long.
 const RESERVE_MAX_SECONDS: f64 = 3600.0;
 
+/// The value of a series that has ended: a recorder can't take one back, so whoever renders leaves it out.
+const GONE: f64 = f64::NAN;
+
 /// Slower consumption than this, in numbers a second, is no demand.
 const DEMAND_MIN: f64 = 0.1;
 
@@ -28,7 +31,7 @@ const DEMAND_MIN: f64 = 0.1;
 #[derive(Debug)]
 pub(crate) struct Gauges {
     /// The sequences that have series of their own.
-    listed: Vec<SequenceName>,
+    listed: Mutex<Arc<[SequenceName]>>,
     /// The ledger's version as last seen to change, and when.
     version: Mutex<Option<(u64, Instant)>>,
 }
@@ -36,7 +39,22 @@ pub(crate) struct Gauges {
 impl Gauges {
     /// With series for the first [`SEQUENCES_MAX`] of the sequences that the configuration names.
     pub(crate) fn new(listed: impl Iterator<Item = SequenceName>) -> Self {
-        Self { listed: listed.take(SEQUENCES_MAX).collect(), version: Mutex::default() }
+        Self { listed: Mutex::new(listed.take(SEQUENCES_MAX).collect()), version: Mutex::default() }
+    }
+
+    /// The configuration names these now. The series of others [end](GONE): at their last values they would keep an alert
+    /// firing for ever.
+    pub(crate) fn relist(&self, listed: impl Iterator<Item = SequenceName>) {
+        let fresh: Arc<[SequenceName]> = listed.take(SEQUENCES_MAX).collect();
+        let mut held = self.listed();
+        for name in held.iter().filter(|name| !fresh.contains(name)) {
+            show_room(name, GONE, GONE);
+        }
+        *held = fresh;
+    }
+
+    fn listed(&self) -> MutexGuard<'_, Arc<[SequenceName]>> {
+        self.listed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// For how long, in seconds, the ledger's version has been the same.
@@ -62,15 +80,15 @@ impl Engine {
     /// Sets the gauges that are as they are when somebody looks. Lets others run in between: a million keys take a while.
     pub async fn measure(&self) {
         let inner = &*self.0;
-        let sums = Mutex::new(Sums::default());
+        let (sums, listed) = (Mutex::new(Sums::default()), Arc::clone(&inner.gauges.listed()));
         let add = |live: &Live| {
-            sums.lock().unwrap_or_else(PoisonError::into_inner).add(live, &inner.gauges.listed);
+            sums.lock().unwrap_or_else(PoisonError::into_inner).add(live, &listed);
             0
         };
         inner.keys.sum(add, tokio::task::yield_now).await;
         let sums = sums.into_inner().unwrap_or_else(PoisonError::into_inner);
         set(KEYS, whole(inner.keys.len() as u64));
-        sums.show();
+        sums.show(&inner.gauges);
         let keeper = inner.keeper.status();
         guard(&keeper);
         set(LEDGER_AGE, inner.gauges.version_age(keeper.version, inner.env.clock.now()));
@@ -111,7 +129,7 @@ impl Sums {
         }
     }
 
-    fn show(&self) {
+    fn show(&self, gauges: &Gauges) {
         set(RESERVE, whole(self.ready));
         set(AT_RISK, whole(self.at_risk));
         set(WAITING, whole(self.waiting));
@@ -121,11 +139,17 @@ impl Sums {
         let least = self.least.unwrap_or(Headroom::of(1, 1, 0.0));
         set(HEADROOM_LEAST, least.ratio);
         set(EXHAUSTION_LEAST, least.lasts_s);
-        for (name, room) in &self.listed {
-            metrics::gauge!(HEADROOM, "sequence" => name.to_string()).set(room.ratio);
-            metrics::gauge!(EXHAUSTION, "sequence" => name.to_string()).set(room.lasts_s);
+        // A reload between the look and this has ended some.
+        let listed = gauges.listed();
+        for (name, room) in self.listed.iter().filter(|(name, _)| listed.contains(name)) {
+            show_room(name, room.ratio, room.lasts_s);
         }
     }
+}
+
+fn show_room(name: &SequenceName, ratio: f64, lasts_s: f64) {
+    metrics::gauge!(HEADROOM, "sequence" => name.to_string()).set(ratio);
+    metrics::gauge!(EXHAUSTION, "sequence" => name.to_string()).set(lasts_s);
 }
 
 /// Ceilings held, what is left under them, and how far slots lag behind the front of each key.

@@ -35,7 +35,7 @@ pub(crate) struct Server {
     pub(crate) engine: Engine,
     stop: Option<oneshot::Sender<()>>,
     pub(crate) ended: JoinHandle<Drained>,
-    _folder: TempDir,
+    folder: TempDir,
 }
 
 impl Server {
@@ -65,7 +65,18 @@ impl Server {
             let shutdown = async { stopped.await.unwrap() };
             run(listeners, serving, shutdown).await.unwrap()
         });
-        Self { grpc, http, admin, engine, stop: Some(stop), ended, _folder: folder }
+        Self { grpc, http, admin, engine, stop: Some(stop), ended, folder }
+    }
+
+    /// What SIGHUP does, once a part of the file is gone.
+    #[allow(dead_code, reason = "the tests of metrics do")]
+    pub(crate) async fn reload_without(&self, part: &str) {
+        let file = self.folder.path().join("sequent.toml");
+        assert!(CONFIG.contains(part), "{part}");
+        std::fs::write(&file, CONFIG.replace(part, "")).unwrap();
+        let sources = Sources::embedded(self.folder.path().join("data")).file(file);
+        let config = Config::load(&sources).unwrap_or_else(|faults| panic!("{faults}"));
+        self.engine.reload(&config).await.unwrap();
     }
 
     /// What SIGTERM does.

@@ -136,4 +136,8 @@ async fn what_somebody_on_call_needs_first() {
         assert!(said.status >= 400, "{what}: {said:?}");
     }
     described::nothing_is_new(&server, &first, &["order", "short"]).await;
+    // A reload ends the series of what the configuration no longer names, though it is in use.
+    server.reload_without(r#"{ name = "order", version = 1 },"#).await;
+    server.number().await;
+    described::nothing_is_new(&server, &first, &["short"]).await;
 }
