@@ -17,7 +17,7 @@ const LATER: Duration = Duration::from_millis(10_050);
 /// Longer than what is known of a ledger's settings is good for.
 const NOTICED: Duration = Duration::from_millis(10_050);
 
-async fn count(server: &Server, count: u64) -> Result<u64, SourceError> {
+pub(crate) async fn count(server: &Server, count: u64) -> Result<u64, SourceError> {
     count_of(server, "invoice", count).await
 }
 
