@@ -1,4 +1,4 @@
-//! Many partitions of one sequence at a time, and bursts of callers at partitions that are new. In memory.
+//! Bursts of callers at partitions that are new. In memory.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -21,15 +21,9 @@ const CONFIG: &str = "[ring]\nshard_bits = 1\nallow_volatile = true\n[ledger]\ns
 /// The slots of it.
 const SLOTS: usize = 2;
 
-/// Partitions of the test command; `SEQUENT_PARTITIONS` says how many there are before a release.
-const PARTITIONS: usize = 10_000;
-
 /// Partitions that meet a burst, and the callers of each.
 const BURSTS: usize = 8;
 const CALLERS: usize = 128;
-
-/// How many partitions are asked for at the same time.
-const AT_ONCE: usize = 16;
 
 /// How long a caller waits on a machine that is busy with other things.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -37,12 +31,11 @@ const PATIENCE: Duration = Duration::from_secs(120);
 /// Lives opened, by key.
 type Lives = Arc<Mutex<BTreeMap<String, usize>>>;
 
-/// The text and the number that a partition's next caller gets.
-async fn next(engine: &Engine, partition: usize, clock: &dyn Clock) -> (String, u64) {
+/// The text that a partition's next caller gets.
+async fn next(engine: &Engine, partition: usize, clock: &dyn Clock) -> String {
     let request = NextRequest::new("repair").unwrap().with("shop", format!("{partition:06}"));
     let issued = engine.next(&request.deadline(clock.now() + PATIENCE)).await.unwrap();
-    let number = issued.numbers.numbers().next().unwrap();
-    (issued.dated.unwrap().texts.remove(0), number)
+    issued.dated.unwrap().texts.remove(0)
 }
 
 /// An engine that tells which lives it opened.
@@ -65,7 +58,7 @@ async fn burst(engine: &Engine, clock: Arc<dyn Clock>) {
         let (engine, gate, clock) = (engine.clone(), Arc::clone(&gate), Arc::clone(&clock));
         callers.spawn(async move {
             gate.wait().await;
-            next(&engine, caller % BURSTS, &*clock).await.0
+            next(&engine, caller % BURSTS, &*clock).await
         });
     }
     let texts = callers.join_all().await;
@@ -119,36 +112,5 @@ async fn a_burst_at_new_partitions_asks_the_ledger_once_for_each() {
     // The rows of a key together; and each of them, since there is none yet, once more before its life is opened.
     assert_eq!(calls["read"], (BURSTS + BURSTS * SLOTS) as u64, "{calls:?}");
     assert!((1..=(BURSTS * SLOTS) as u64).contains(&calls["open"]), "{calls:?}");
-    engine.shutdown().await;
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn ten_thousand_partitions_are_live_at_a_time() {
-    let said = std::env::var("SEQUENT_PARTITIONS").ok().and_then(|text| text.parse().ok());
-    let partitions = said.unwrap_or(PARTITIONS);
-    let place = Place::with(CONFIG);
-    let engine = Engine::open(place.config(), Options::default()).await.unwrap();
-    let (mut callers, first) = (JoinSet::new(), Arc::new(Mutex::new(BTreeMap::new())));
-    for caller in 0..AT_ONCE {
-        let (engine, first) = (engine.clone(), Arc::clone(&first));
-        callers.spawn(async move {
-            for partition in (caller..partitions).step_by(AT_ONCE) {
-                // Mostly 1; where a slot was slow, the lowest of another.
-                let (text, number) = next(&engine, partition, &SystemClock).await;
-                assert_eq!(text, format!("{partition:06}-{number:05}"));
-                first.lock().unwrap().insert(partition, number);
-            }
-        });
-    }
-    callers.join_all().await;
-    let first = std::mem::take(&mut *first.lock().unwrap());
-    assert_eq!(first.len(), partitions);
-    assert_eq!(engine.live_keys(), partitions, "all of them are in use");
-    // Each has a counter of its own, which goes on.
-    for partition in (0..partitions).step_by(partitions.div_ceil(1000)) {
-        let (text, number) = next(&engine, partition, &SystemClock).await;
-        assert_eq!(text, format!("{partition:06}-{number:05}"));
-        assert_ne!(number, first[&partition], "{text} twice");
-    }
     engine.shutdown().await;
 }
