@@ -9,7 +9,7 @@ use std::{
 };
 
 use sequent_buffer::TakeError;
-use sequent_core::{Env, ErrorKind, Key, SequenceName};
+use sequent_core::{Clock, Env, ErrorKind, Key, SequenceName};
 use sequent_guard::Keeper;
 use sequent_ha::Ring;
 
@@ -91,6 +91,11 @@ impl Engine {
             return Err(EngineError::invalid("sequence", name, bound));
         }
         Ok(Keyed::new(live))
+    }
+
+    /// Where it reads the time. Whoever sets it deadlines reads the same clock.
+    pub fn clock(&self) -> &Arc<dyn Clock> {
+        &self.0.env.clock
     }
 
     /// What an operator does: lists, words, histories, and a fresh look at each store.

@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use sequent_core::{Clock, SequenceName, SystemClock};
+use sequent_core::SequenceName;
 use sequent_engine::{Engine, Issued, NextRequest, Ready, Reason, Timestamp, Values, Way};
 use tokio::time::timeout_at;
 
@@ -47,14 +47,12 @@ pub(crate) struct Teller(Arc<Inner>);
 struct Inner {
     engine: Engine,
     dials: Dials,
-    clock: Arc<dyn Clock>,
     in_flight: InFlight,
 }
 
 impl Teller {
     pub(crate) fn new(engine: Engine, dials: Dials) -> Self {
-        let (clock, in_flight) = (Arc::new(SystemClock), InFlight::default());
-        Self(Arc::new(Inner { engine, dials, clock, in_flight }))
+        Self(Arc::new(Inner { engine, dials, in_flight: InFlight::default() }))
     }
 
     pub(crate) fn engine(&self) -> &Engine {
@@ -66,7 +64,7 @@ impl Teller {
     }
 
     pub(crate) fn now(&self) -> Instant {
-        self.0.clock.now()
+        self.0.engine.clock().now()
     }
 
     /// How long the numbers of a lease may be handed out: not beyond the end of their period, unless the holder named an
@@ -76,7 +74,7 @@ impl Teller {
         let end = issued.dated.as_ref().filter(|_| at.is_empty()).and_then(|dated| dated.period_end);
         let left = |end: Timestamp| {
             let end_ms = u64::try_from(end.as_millisecond()).unwrap_or(0);
-            Duration::from_millis(end_ms.saturating_sub(self.0.clock.wall_ms()))
+            Duration::from_millis(end_ms.saturating_sub(self.0.engine.clock().wall_ms()))
         };
         // A holder that names an instant may be behind this clock, and is told of the end besides.
         let version = issued.version_end.map(left).filter(|left| at.is_empty() || !left.is_zero());

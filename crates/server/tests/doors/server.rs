@@ -45,16 +45,21 @@ impl Server {
 
     /// With flags over the configuration.
     pub(crate) async fn with(flags: &[(&str, &str)]) -> Self {
+        Self::of(CONFIG, flags, Options::default()).await
+    }
+
+    /// With another configuration.
+    pub(crate) async fn of(config: &str, flags: &[(&str, &str)], options: Options) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("sequent.toml");
-        std::fs::write(&file, CONFIG).unwrap();
+        std::fs::write(&file, config).unwrap();
         let mut sources = Sources::embedded(folder.path().join("data")).file(file);
         for (key, value) in flags {
             sources = sources.flag(key, value);
         }
         let config = Config::load(&sources).unwrap_or_else(|faults| panic!("{faults}"));
         let (recorder, dials) = (Recorder::install(), Dials::new(&config.limits));
-        let engine = Engine::open(config, Options::default()).await.unwrap();
+        let engine = Engine::open(config, options).await.unwrap();
         let bind = || async { TcpListener::bind("127.0.0.1:0").await.unwrap() };
         let listeners = Listeners { grpc: bind().await, http: bind().await, admin: bind().await };
         let of = |listener: &TcpListener| listener.local_addr().unwrap();
