@@ -1,7 +1,7 @@
 //! How far is too far: a value that nothing follows.
 
 /// The widest leap ever followed, in raw ids.
-const LEAP_CAP: u64 = 1 << 36;
+pub(crate) const LEAP_CAP: u64 = 1 << 36;
 
 /// The share of what is left that a ceiling may be ahead, and that a leap may cover.
 const SHARE: u64 = 1000;

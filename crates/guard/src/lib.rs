@@ -12,6 +12,7 @@
 //! | did the counter go backwards? | `counter/order.rs` |
 //! | may a block leave? raise first; the ledger away | `counter/release.rs` |
 //! | what left without the ledger | `counter/debt.rs` |
+//! | a row that claims too much | `counter/claim.rs` |
 //! | how far ahead a ceiling is raised | `counter/pace.rs`, `leap.rs` |
 //! | one ledger call for many counters | `keeper/asks.rs` |
 //! | show up | `keeper/showing_up.rs` |
@@ -45,7 +46,7 @@ mod status;
 
 pub use admission::all_moved;
 pub use config::{GuardConfig, LossPolicy, Opening};
-pub use counter::UNKNOWN_COUNTER;
+pub use counter::{DOUBTED_ROW, UNKNOWN_COUNTER};
 pub use desk::{LAYOUT_CHANGED, Trouble, all_forget, forgets, lossy};
 pub use eras::other_era;
 pub use keeper::{Headroom, Keeper};

@@ -117,6 +117,12 @@ fn advice(slot: SlotIndex, (kind, detail): (ErrorKind, &str), key: &Key) -> Stri
              at least the highest number of it that was given; otherwise find out who set it",
             key.sequence()
         ),
+        // Its cell has it right, most likely: to delete that would begin a life above what the hand wrote.
+        ErrorKind::Leapt if detail.contains(sequent_guard::DOUBTED_ROW) => format!(
+            "find out who wrote it: `sequent doctor` says how to set the ledger's row of key {key} right; where the row is right, \
+             and its cell was set back, delete the cell; where so much was given elsewhere, `sequent advance {} TO --leap`",
+            key.sequence()
+        ),
         ErrorKind::Leapt => format!(
             "find out who set it; in the store of slot {slot} set the cell of key {key} back to the value before, or \
              delete it (it then goes on above its ceiling)"
@@ -133,6 +139,14 @@ mod tests {
     fn event(slot: SlotIndex, key: &str, found: u64) -> Event {
         let key = Some(Key::from_stored(key));
         Event::Quarantined { slot, key, kind: ErrorKind::Leapt, detail: format!("raw id {found} is a leap") }
+    }
+
+    #[test]
+    fn what_to_do_fits_what_is_doubted() {
+        let advised = |detail: &str| advice(2, (ErrorKind::Leapt, detail), &Key::from_stored("order"));
+        let row = advised(&format!("slot 2 key order: {} 9, but its cell …", sequent_guard::DOUBTED_ROW));
+        assert!(row.contains("set the ledger's row of key order right"), "{row}");
+        assert!(advised("raw id 9 is a leap").contains("set the cell of key order back"));
     }
 
     fn word(slot: SlotIndex, verb: WordVerb, at_ms: u64) -> Word {

@@ -6,7 +6,7 @@ use sequent_core::{
 };
 
 use super::{
-    Guarded,
+    Guarded, claim,
     touch::{TOUCHES_MAX, overtaken},
 };
 use crate::leap;
@@ -27,9 +27,14 @@ impl Guarded {
             if let Some(mark) = mark {
                 self.shared.desk.meet_mark(mark).await?;
             }
-            let (_, row, _) = self.row().await?;
-            if row.as_ref().is_some_and(|row| is_past(row, floor)) {
-                return Ok(());
+            let (_, row, clock_ms) = self.row().await?;
+            if let Some(row) = row.as_ref().filter(|row| is_past(row, floor)) {
+                let is_believed = self.believe(row, &store, clock_ms).await;
+                // What nobody believes becomes true where a person names as much; otherwise it gives nothing anyway.
+                if !is_believed.is_err_and(|error| error.kind() == ErrorKind::Leapt) || far_below(row, floor)
+                {
+                    return Ok(());
+                }
             }
             match self.begin_above(&store, row, floor).await {
                 Err(error) if matches!(error.kind(), ErrorKind::Reborn | ErrorKind::Regressed) => {
@@ -67,7 +72,12 @@ impl Guarded {
 
 /// Whether the counter of this row gives nothing at or below `floor` any more.
 pub(crate) fn is_past(row: &Row, floor: u64) -> bool {
-    row.base.max(row.seen) >= floor
+    claim(row) >= floor
+}
+
+/// Whether a row claims far more than `floor`: who names that has not named the row's.
+fn far_below(row: &Row, floor: u64) -> bool {
+    claim(row) > floor.saturating_add(leap::LEAP_CAP)
 }
 
 /// A life that begins at `base` because a person says so, whatever the ledger has seen.

@@ -1,6 +1,7 @@
 //! One counter: a key in a slot, guarded. Takes from the store, and lets go only what the ledger has witnessed.
 
 mod advance;
+mod claim;
 mod debt;
 mod flight;
 mod look_back;
@@ -26,6 +27,8 @@ use sequent_core::{
 use crate::keeper::Shared;
 use crate::shard::Shard;
 pub(crate) use advance::{decreed, is_past};
+pub use claim::DOUBTED_ROW;
+pub(crate) use claim::{Evidence, claim, loss_named};
 use debt::Debt;
 pub(crate) use debt::Debts;
 use flight::Flight;
@@ -124,12 +127,15 @@ impl Guarded {
             if told.is_some_and(|told| told.adds_to(&mut row) == Adds::Doubt) {
                 return;
             }
-            if self.shared.desk.speaks_as(&row.ledger) {
-                state.saw(row.seen, row.base);
-            } else {
-                state.was_told(&row);
+            // What is far beyond what is known here is looked into before it is believed, at the first touch.
+            if !state.doubts(claim(&row)) {
+                if self.shared.desk.speaks_as(&row.ledger) {
+                    state.saw(row.seen, row.base);
+                } else {
+                    state.was_told(&row);
+                }
+                state.reported = state.reported.max(row.seen);
             }
-            state.reported = state.reported.max(row.seen);
             state.preread = Some(Preread { row, clock_ms, at: self.shared.env.clock.now() });
         }
     }

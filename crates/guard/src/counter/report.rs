@@ -110,6 +110,11 @@ impl Guarded {
             state.lay_down();
             return;
         };
+        if *seen > asked.seen && state.doubts(*seen) {
+            // Looked into before anything is taken again.
+            state.lay_down();
+            return;
+        }
         if let Some(permit) = state.permit.as_mut() {
             permit.ceiling = permit.ceiling.max(*ceiling);
         }
@@ -140,6 +145,10 @@ impl Guarded {
             return false;
         }
         let base = permit.row.base;
+        if state.doubts(moved.seen) {
+            state.lay_down();
+            return false;
+        }
         let is_news = moved.seen > state.seen;
         state.saw(moved.seen, base);
         state.order.saw(moved.seen);

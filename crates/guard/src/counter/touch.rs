@@ -49,6 +49,9 @@ impl Guarded {
                 self.shared.desk.meet_mark(mark).await?;
             }
             let (ledger, row, clock_ms) = self.row().await?;
+            if let Some(row) = &row {
+                self.believe(row, &store, clock_ms).await?;
+            }
             // What the ledger has permitted above all that was reported.
             let permitted =
                 row.as_ref().map_or(0, |row| leap::left_ahead(row.base.max(row.seen), row.ceiling));

@@ -177,6 +177,11 @@ impl Desk {
         self.layout.epoch
     }
 
+    /// How many slots the ring has.
+    pub(crate) fn slots(&self) -> SlotIndex {
+        self.layout.layout.slots()
+    }
+
     /// How many counters one call of this ledger names.
     pub(crate) fn batch_max(&self) -> usize {
         self.ledger.batch_max().clamp(1, RAISES_MAX)

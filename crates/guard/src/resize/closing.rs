@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use sequent_core::{
     Block, Cell, ErrorKind, Life, Rule, Rules, SlotIndex, SourceError,
-    ledger::{Counter, LayoutChange, Row},
+    ledger::{Counter, LayoutChange, LedgerInspection, Row},
 };
 use tokio::{task::JoinSet, time::timeout};
 
@@ -13,7 +13,11 @@ use super::{
     look::{Seen, Sight, place},
     shown,
 };
-use crate::leap;
+use crate::{
+    counter::{Evidence, claim, loss_named},
+    leap,
+    limit::patiently,
+};
 
 /// Cells that are closed at once.
 const CLOSES_MAX: usize = 32;
@@ -102,9 +106,37 @@ impl Resize {
                 let late = |_| Err(SourceError::new(ErrorKind::Timeout, "close: no answer in time"));
                 let value = value.unwrap_or_else(late).map_err(|error| error.during(shown(&counter)))?;
                 no_leap(&counter, &row, value)?;
+                self.is_credible(&keys[key], &counter, &row, value, sight).await?;
                 let value = if self.rules.keep(Rule::ResizeValues) { value } else { 0 };
                 highest[key].push((counter.slot, row.ceiling.max(value)));
             }
+        }
+    }
+}
+
+impl Resize {
+    /// Nor one whose row claims more than anybody can have taken.
+    async fn is_credible(
+        &self,
+        plan: &KeyPlan,
+        counter: &Counter,
+        row: &Row,
+        value: u64,
+        sight: &Sight,
+    ) -> Result<(), SourceError> {
+        if claim(row) <= leap::LEAP_CAP {
+            return Ok(());
+        }
+        let LedgerInspection { clock_ms, version, .. } =
+            patiently(self.limit, "inspect", || self.ledger.inspect()).await?;
+        let Some(seen) = sight.of(counter.slot) else { return Ok(()) };
+        // A cell that is gone says as little as one that is new.
+        let value = Some(value).filter(|value| *value > 0);
+        let others = plan.rows.iter().filter(|(slot, _)| *slot != counter.slot).map(|(_, row)| row);
+        let evidence = Evidence { store: &seen.found.incarnation, value, clock_ms };
+        match evidence.against(row, loss_named(version, others)) {
+            None => Ok(()),
+            Some(why) => Err(set_right(&format!("{}: {why}", shown(counter)))),
         }
     }
 }
@@ -137,12 +169,15 @@ fn no_leap(counter: &Counter, row: &Row, value: u64) -> Result<(), SourceError> 
         return Ok(());
     }
     let place = if value > bound { "the store" } else { "the ledger" };
-    let context = format!(
-        "{}: {place} has raw id {found}, which is a leap: at most {bound} is followed; set the counter right there, by hand, \
-         and give the command once more",
+    Err(set_right(&format!(
+        "{}: {place} has raw id {found}, which is a leap: at most {bound} is followed",
         shown(counter)
-    );
-    Err(SourceError::new(ErrorKind::Leapt, context))
+    )))
+}
+
+fn set_right(what: &str) -> SourceError {
+    let context = format!("{what}; set the counter right there, by hand, and give the command once more");
+    SourceError::new(ErrorKind::Leapt, context)
 }
 
 /// For each slot of the next layout the raw id that its counter must be past; `begun` is the place that it was to be behind

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on has failed")]
 
 mod away;
+mod claims;
 mod dense;
 mod eras;
 mod first_touch;

@@ -481,6 +481,28 @@ async fn a_leap_is_told_before_anything_is_changed_and_takes_no_key_with_it() {
     assert_eq!(*growth.repeats.lock().unwrap(), [""; 0]);
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_row_that_claims_too_much_takes_no_key_with_it_either() {
+    let growth = Growth::of(Rules::ALL);
+    let old = growth.before.open("old").await;
+    growth.take_often(&old, 0, 20).await;
+    old.stop().await;
+    let (ledger, counter, row) = (&growth.before.ledger, crate::harness::counter(0), growth.before.row(0));
+    let set = |far| assert!(ledger.set_ceiling(&counter, far) && ledger.set_seen(&counter, far));
+    set(1 << 62);
+    for error in [growth.resize().plan().await.unwrap_err(), growth.resize().run(&|_| {}).await.unwrap_err()]
+    {
+        assert_eq!(error.kind(), ErrorKind::Leapt, "{error}");
+        let text = "slot 0 key order: the ledger's row says that it is at 4611686018427387904, but its cell";
+        assert!(error.to_string().contains(text), "{error}");
+    }
+    set(row.seen.max(row.ceiling));
+    growth.resize().run(&|_| {}).await.unwrap();
+    let new = growth.after.open("new").await;
+    assert!(growth.take(&new, 0).await.unwrap() < 1 << 20);
+    assert_eq!(*growth.repeats.lock().unwrap(), [""; 0]);
+}
+
 /// So many keys that have a counter each.
 pub(crate) async fn many_keys(growth: &Growth, keys: usize) {
     let old = growth.before.open("old").await;

@@ -25,6 +25,11 @@ impl Book {
         self.rows.get_mut(counter).map(|row| row.ceiling = ceiling).is_some()
     }
 
+    /// Sets a row's `seen` as a hand in the data would, so that no call has moved it. Whether there is such a row.
+    pub fn set_seen(&mut self, counter: &Counter, seen: u64) -> bool {
+        self.rows.get_mut(counter).map(|row| row.seen = seen).is_some()
+    }
+
     /// The rows that calls have moved since the version `since`, by version, at most `most`.
     pub fn moved(&self, under: &Incarnation, since: u64, most: usize) -> Result<Vec<Moved>, SourceError> {
         reborn_unless(&self.incarnation, under)?;

@@ -87,6 +87,11 @@ impl MemoryLedger {
         self.held().book.set_ceiling(counter, ceiling)
     }
 
+    /// Sets a row's `seen` as a hand in the data would. Whether there is such a row.
+    pub fn set_seen(&self, counter: &sequent_core::ledger::Counter, seen: u64) -> bool {
+        self.held().book.set_seen(counter, seen)
+    }
+
     /// Sets what a dense counter has given as a hand in the data would. Whether there is such a counter.
     pub fn set_dense(&self, key: &sequent_core::Key, value: u64) -> bool {
         self.held().book.set_dense(key, value)

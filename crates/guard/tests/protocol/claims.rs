@@ -1,0 +1,196 @@
+//! A row that claims more than anybody can have taken: a hand wrote it, and neither a server nor a store follows it.
+
+use std::sync::Arc;
+
+use sequent_core::{DurabilityClass, ErrorKind, Key, ledger::Loss};
+use sequent_guard::DOUBTED_ROW;
+
+use crate::harness::{Kind, Server, Setup, World, counter, key};
+
+/// What a hand has written into a row.
+const FAR: u64 = 1 << 62;
+
+/// So many at once: less than a leap of [`wide`].
+const MANY: u64 = 1 << 34;
+
+/// A range in which counters get far.
+fn wide() -> Setup {
+    Setup { raw_max: 1 << 62, ..Setup::default() }
+}
+
+fn poison(world: &World, slot: u16) {
+    assert!(world.ledger.set_ceiling(&counter(slot), FAR) && world.ledger.set_seen(&counter(slot), FAR));
+}
+
+async fn is_doubted(server: &Server, slot: u16) {
+    let error = server.take(slot, 1).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Leapt, "{error}");
+    assert!(error.to_string().contains(DOUBTED_ROW), "{error}");
+}
+
+/// Takes until the server has heard of what the hand wrote: before that it goes on under what it was told.
+async fn comes_to_doubt(server: &Server, slot: u16) {
+    for _ in 0..1000 {
+        if server.take(slot, 1).await.is_err() {
+            break;
+        }
+    }
+    is_doubted(server, slot).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_row_set_far_ahead_under_load_stops_its_counter_alone() {
+    let world = World::new(2);
+    let servers = [world.open("a").await, world.open("b").await];
+    let other = Key::from_stored("other");
+    for server in &servers {
+        server.take_to(0, 5).await;
+        server.take_of(&other, 0, 1).await.unwrap();
+    }
+    let (row, cell) = (world.row(0), world.cell(0));
+    poison(&world, 0);
+    for server in &servers {
+        comes_to_doubt(server, 0).await;
+        server.shows_up().await;
+        server.take(1, 1).await.unwrap();
+        server.take_of(&other, 0, 1).await.unwrap();
+    }
+    is_doubted(&*world.open("fresh").await, 0).await;
+    let (after, now) = (world.row(0), world.cell(0));
+    assert_eq!((after.life, after.base, after.seen), (row.life, row.base, FAR), "no life was opened");
+    assert_eq!((now.life, now.open), (cell.life, true), "nothing was written to the store");
+    assert!(now.value < 1 << 20 && world.row(1).ceiling < 1 << 20);
+    let position = servers[0].source(&key(), 0).await.unwrap().position();
+    assert!(position < Some(1 << 20), "nothing is lifted after it: {position:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_row_that_is_set_right_again_is_joined_and_nothing_is_lost() {
+    let world = World::new(2);
+    let server = world.open("server").await;
+    server.take_to(0, 5).await;
+    let before = world.row(0);
+    poison(&world, 0);
+    comes_to_doubt(&server, 0).await;
+    let value = world.cell(0).value;
+    assert!(world.ledger.set_ceiling(&counter(0), value) && world.ledger.set_seen(&counter(0), value));
+    assert_eq!(server.take(0, 1).await.unwrap(), [value + 1]);
+    server.take_to(0, 300).await;
+    assert_eq!(world.row(0).life, before.life);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_store_that_forgot_opens_no_life_above_such_a_row() {
+    for forgets in [false, true] {
+        let class = if forgets { DurabilityClass::Volatile } else { DurabilityClass::Durable };
+        let world = World::of(Kind { class, ..Kind::default() });
+        let server = world.open("server").await;
+        server.take_to(0, 5).await;
+        let before = world.row(0);
+        poison(&world, 0);
+        if forgets {
+            world.stores[0].empty();
+        } else {
+            world.stores[0].restart();
+        }
+        is_doubted(&server, 0).await;
+        is_doubted(&*world.open("fresh").await, 0).await;
+        let after = world.row(0);
+        assert_eq!((after.life, after.base), (before.life, before.base));
+        server.take(1, 1).await.unwrap();
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn only_who_names_as_much_goes_on_above_such_a_row() {
+    let world = World::new(1);
+    let server = world.open_as("server", wide()).await;
+    server.take_to(0, 5).await;
+    let before = world.row(0);
+    poison(&world, 0);
+    comes_to_doubt(&server, 0).await;
+    server.keeper.advance(&key(), 1 << 62, &[5000]).await.unwrap();
+    assert_eq!(world.row(0).life, before.life, "somebody else's floor");
+    is_doubted(&server, 0).await;
+    world.ledger.set_ceiling(&counter(0), FAR - 100);
+    world.ledger.set_seen(&counter(0), FAR - 100);
+    server.keeper.advance(&key(), 1 << 62, &[FAR - 100]).await.unwrap();
+    assert_eq!(server.take(0, 1).await.unwrap(), [FAR - 99]);
+}
+
+/// Takes 6 · 2^34 ids, more than a leap, and tells the ledger.
+async fn far_on(world: &World) -> Arc<Server> {
+    let server = world.open_as("far", wide()).await;
+    let source = server.source(&key(), 0).await.unwrap();
+    for _ in 0..6 {
+        source.take(MANY).await.unwrap();
+    }
+    server.shows_up().await;
+    assert!(world.row(0).seen >= 6 * MANY);
+    server
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_life_that_really_came_so_far_is_joined_without_a_call_more() {
+    let world = World::new(2);
+    let server = far_on(&world).await;
+    server.stop().await;
+    let next = world.open_as("next", wide()).await;
+    let _source = next.source(&key(), 0).await.unwrap();
+    let reads = next.wires.ledger.calls("read");
+    assert_eq!(next.take(0, 1).await.unwrap(), [6 * MANY + 1]);
+    assert_eq!(next.wires.ledger.calls("read"), reads);
+    assert_eq!(next.wires.stores[0].calls("lift"), 1, "its cell was asked once");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_store_that_forgot_how_far_it_came_is_believed_by_its_row() {
+    let world = World::of(Kind { class: DurabilityClass::Volatile, ..Kind::default() });
+    drop(far_on(&world).await);
+    world.stores[0].empty();
+    let next = world.open_as("next", wide()).await;
+    assert!(next.take(0, 1).await.unwrap()[0] > 6 * MANY);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_store_put_back_to_an_old_copy_is_no_witness_against_its_row() {
+    let world = World::new(2);
+    let first = world.open_as("first", wide()).await;
+    first.take(0, 1).await.unwrap();
+    first.stop().await;
+    let copy = world.stores[0].snapshot();
+    drop(far_on(&world).await);
+    world.stores[0].restore(copy);
+    let next = world.open_as("next", wide()).await;
+    assert!(next.take(0, 1).await.unwrap()[0] > 6 * MANY);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_loss_that_was_named_is_believed_however_great() {
+    for (slots, both) in [(1, false), (2, false), (2, true)] {
+        let world = World::new(slots);
+        let server = world.open_as("server", wide()).await;
+        server.take_to(0, 5).await;
+        if both {
+            server.take(1, 1).await.unwrap();
+        }
+        server.stop().await;
+        world.recover(Loss::Bump(1 << 50)).await;
+        let next = world.open_as("next", wide()).await;
+        assert!(next.take(0, 1).await.unwrap()[0] > 1 << 50, "{slots} slots, both used: {both}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_import_is_believed_by_servers_that_run_and_by_fresh_ones() {
+    let world = World::new(2);
+    let (a, b) = (world.open_as("a", wide()).await, world.open_as("b", wide()).await);
+    a.take_to(0, 5).await;
+    b.take_to(0, 9).await;
+    a.keeper.advance(&key(), 1 << 62, &[1 << 50, 1 << 50]).await.unwrap();
+    for server in [&a, &b, &world.open_as("fresh", wide()).await] {
+        for slot in [0, 1] {
+            assert!(server.take(slot, 1).await.unwrap()[0] > 1 << 50);
+        }
+    }
+}
