@@ -1,6 +1,9 @@
 //! All endpoints of a client: one at a time, under the health rules of shards.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use sequent_core::{BoxFuture, Clock, Env, ErrorKind, Event, Events, SlotFailure, SlotIndex, SourceError};
 use sequent_ha::{Failover, RingConfig, Said, SlotState};
@@ -97,13 +100,11 @@ impl Endpoints {
         let Some(transport) = self.transport(member) else { return Box::pin(std::future::pending()) };
         let (clock, strangers) = (Arc::clone(&self.clock), Arc::clone(&self.strangers));
         Box::pin(async move {
-            let begun = clock.now();
-            let verb = ask.verb.as_str();
+            let request = Request { verb: ask.verb, begun: clock.now(), clock, is_open: true };
             let granted = transport.ask(ask.clone()).await;
-            let took = clock.now().saturating_duration_since(begun);
             let outcome =
                 granted.and_then(|granted| Parcel::checked(&ask, granted).map_err(Refusal::foreign));
-            metric::request(verb, word(&outcome), took);
+            request.ended(word(&outcome));
             strangers.heard(member, fault(&outcome));
             match outcome {
                 Ok(parcel) => Said::Answer(Ok(parcel)),
@@ -141,6 +142,34 @@ impl std::fmt::Debug for Endpoints {
     }
 }
 
+/// A request under way. Dropped before its answer, it was given up for lateness.
+struct Request {
+    verb: Verb,
+    begun: Instant,
+    clock: Arc<dyn Clock>,
+    is_open: bool,
+}
+
+impl Request {
+    fn ended(mut self, outcome: &'static str) {
+        self.is_open = false;
+        self.count(outcome);
+    }
+
+    fn count(&self, outcome: &'static str) {
+        let took = self.clock.now().saturating_duration_since(self.begun);
+        metric::request(self.verb.as_str(), outcome, took);
+    }
+}
+
+impl Drop for Request {
+    fn drop(&mut self) {
+        if self.is_open {
+            self.count(metric::fault(ErrorKind::Timeout));
+        }
+    }
+}
+
 fn fault<T>(outcome: &Result<T, Refusal>) -> Option<&SourceError> {
     match outcome {
         Err(Refusal::Fault(error)) => Some(error),
@@ -150,9 +179,9 @@ fn fault<T>(outcome: &Result<T, Refusal>) -> Option<&SourceError> {
 
 fn word<T>(outcome: &Result<T, Refusal>) -> &'static str {
     match outcome {
-        Ok(_) => "ok",
+        Ok(_) => metric::OK,
         Err(Refusal::Final(error) | Refusal::Elsewhere(error)) => error.label(),
-        Err(Refusal::Fault(error)) => error.kind().as_str(),
+        Err(Refusal::Fault(error)) => metric::fault(error.kind()),
     }
 }
 

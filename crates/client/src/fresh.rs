@@ -123,6 +123,6 @@ fn deal(parcel: Option<Parcel>, callers: &[Caller]) -> Vec<Result<Fresh, Error>>
         number.ok_or_else(|| Error::new(PROTOCOL, "an answer of fewer numbers than were asked for"))
     };
     let dealt: Vec<_> = callers.iter().map(&mut next).collect();
-    metric::burnt("answered when nobody waited any more", u64::try_from(numbers.count()).unwrap_or(u64::MAX));
+    metric::burnt(metric::UNAWAITED, u64::try_from(numbers.count()).unwrap_or(u64::MAX));
     dealt
 }

@@ -91,7 +91,7 @@ impl Leases {
         }
         let mut blocks = parcel.open();
         let beyond = blocks.split_off(blocks.len().min(BLOCKS_MAX));
-        metric::burnt("a lease of too many pieces", count_of(&beyond));
+        metric::burnt(metric::PIECES, count_of(&beyond));
         metric::leased(count_of(&blocks));
         Ok(Blocks::from_unsorted(blocks).until(Some(until)))
     }

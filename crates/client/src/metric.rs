@@ -6,7 +6,7 @@ use std::{
 };
 
 use metrics::{Unit, counter, describe_counter, describe_gauge, describe_histogram, gauge, histogram};
-use sequent_core::SlotIndex;
+use sequent_core::{ErrorKind, SlotIndex};
 
 use crate::{error::Error, transport::Verb};
 
@@ -25,6 +25,33 @@ const RESCUES: &str = "sequent_client_endpoint_rescues_total";
 /// The ways to a number.
 const PATHS: [&str; 3] = ["lease", "fresh", "batch"];
 
+/// Why numbers are burnt here.
+pub(crate) const UNAWAITED: &str = "answered when nobody waited any more";
+pub(crate) const VERSION_ENDED: &str = "its version ended";
+pub(crate) const PIECES: &str = "a lease of too many pieces";
+
+/// The same with what the reservoir says. What it says besides counts under [`OTHER`].
+const WHY: [&str; 12] = [
+    UNAWAITED,
+    VERSION_ENDED,
+    PIECES,
+    "numbers aged in the reservoir",
+    "a caller was stalled for many turns",
+    "the reservoir was closed during a refill",
+    "numbers came back to a closed reservoir",
+    "an idle reservoir gave its memory back",
+    "a handle of its own held numbers that were called in",
+    "the reservoir was closed",
+    "the reservoir was dropped",
+    OTHER,
+];
+
+/// How requests end, beside the [reasons](Error::labels) of the error table.
+pub(crate) const OK: &str = "ok";
+const FAULTS: [ErrorKind; 2] = [ErrorKind::Unavailable, ErrorKind::Timeout];
+
+const OTHER: &str = "other";
+
 /// Tells the program's recorder, whose panics are its own: where they are told, the program has set; calls and leases go on.
 fn tell(work: impl FnOnce()) {
     drop(catch_unwind(AssertUnwindSafe(work)));
@@ -33,17 +60,17 @@ fn tell(work: impl FnOnce()) {
 /// Says what each metric is, to whatever recorder the program has installed.
 pub(crate) fn describe() {
     tell(|| {
-        describe_counter!(ISSUED, "numbers handed to callers, from leases or asked for fresh");
-        describe_counter!(LEASED, "numbers that came with leases");
-        describe_counter!(BURNT, "numbers that nobody will get, by why: aged, dropped, answered too late");
-        describe_gauge!(RESERVE, "leased numbers ready in memory, over all sequences");
-        describe_counter!(LEASES, "leases that were granted");
-        describe_counter!(REQUESTS, "requests to an endpoint, by verb and outcome");
-        describe_histogram!(SECONDS, Unit::Seconds, "how long an endpoint took to answer");
-        describe_counter!(ERRORS, "calls that failed, by reason");
+        describe_counter!(ISSUED, "Numbers handed to callers, from leases or asked for fresh");
+        describe_counter!(LEASED, "Numbers that came with leases");
+        describe_counter!(BURNT, "Numbers that nobody will get, by why: aged, dropped, answered too late");
+        describe_gauge!(RESERVE, "Leased numbers ready in memory, over all sequences");
+        describe_counter!(LEASES, "Leases that were granted");
+        describe_counter!(REQUESTS, "Requests to an endpoint, by verb and outcome");
+        describe_histogram!(SECONDS, Unit::Seconds, "How long an endpoint took to answer");
+        describe_counter!(ERRORS, "Calls that failed, by reason");
         describe_gauge!(STATE, "1 while an endpoint is in use or may be, 0 while it is out");
-        describe_counter!(EVICTIONS, "how often an endpoint was put out");
-        describe_counter!(RESCUES, "how often an endpoint came back");
+        describe_counter!(EVICTIONS, "How often an endpoint was put out");
+        describe_counter!(RESCUES, "How often an endpoint came back");
     });
     tell(begin);
 }
@@ -53,8 +80,14 @@ fn begin() {
     for path in PATHS {
         counter!(ISSUED, "path" => path).increment(0);
     }
-    for verb in [Verb::Next, Verb::Lease] {
-        counter!(REQUESTS, "verb" => verb.as_str(), "outcome" => "ok").increment(0);
+    for why in WHY {
+        counter!(BURNT, "why" => why).increment(0);
+    }
+    for verb in [Verb::Next, Verb::Lease].map(Verb::as_str) {
+        for outcome in [OK].into_iter().chain(FAULTS.map(ErrorKind::as_str)).chain(Error::labels()) {
+            counter!(REQUESTS, "verb" => verb, "outcome" => outcome).increment(0);
+        }
+        drop(histogram!(SECONDS, "verb" => verb));
     }
     for reason in Error::labels() {
         counter!(ERRORS, "reason" => reason).increment(0);
@@ -79,6 +112,7 @@ pub(crate) fn leased(count: u64) {
 
 pub(crate) fn burnt(why: &'static str, count: u64) {
     if count > 0 {
+        let why = if WHY.contains(&why) { why } else { OTHER };
         tell(|| counter!(BURNT, "why" => why).increment(count));
     }
 }
@@ -86,6 +120,11 @@ pub(crate) fn burnt(why: &'static str, count: u64) {
 #[allow(clippy::cast_precision_loss, reason = "a gauge is a double")]
 pub(crate) fn reserve(count: u64) {
     tell(|| gauge!(RESERVE).set(count as f64));
+}
+
+/// The label of an endpoint's own fault.
+pub(crate) fn fault(kind: ErrorKind) -> &'static str {
+    if FAULTS.contains(&kind) { kind.as_str() } else { OTHER }
 }
 
 pub(crate) fn request(verb: &'static str, outcome: &'static str, took: Duration) {

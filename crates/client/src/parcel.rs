@@ -90,7 +90,7 @@ impl Parcel {
 
 impl Drop for Parcel {
     fn drop(&mut self) {
-        metric::burnt("answered when nobody waited any more", self.count());
+        metric::burnt(metric::UNAWAITED, self.count());
     }
 }
 
@@ -110,6 +110,6 @@ impl Fresh {
 
 impl Drop for Fresh {
     fn drop(&mut self) {
-        metric::burnt("answered when nobody waited any more", u64::from(self.0.is_some()));
+        metric::burnt(metric::UNAWAITED, u64::from(self.0.is_some()));
     }
 }

@@ -111,7 +111,7 @@ impl Sequence {
             };
             match page.lease().reservoir().next(patience.end()).await {
                 // It was waited for beyond its version's end: nobody gets it.
-                Ok(_) if page.is_over(self.scope(), self.now()) => metric::burnt("its version ended", 1),
+                Ok(_) if page.is_over(self.scope(), self.now()) => metric::burnt(metric::VERSION_ENDED, 1),
                 Ok(number) => {
                     let number = Number::of(number).ok_or_else(crate::next::no_number)?;
                     return page.issued(number, self.scope(), self.now());

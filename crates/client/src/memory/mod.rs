@@ -42,11 +42,27 @@ impl Memory {
     }
 
     fn grant(&self, ask: &Ask) -> Result<Granted, Error> {
-        let exhausted = || Error::new("SEQUENCE_EXHAUSTED", format!("{} is at its end", ask.scope.name()));
         let aim = self.templates.aim(&ask.scope)?;
-        let blocks = self.take(ask, &aim).ok_or_else(exhausted)?;
+        let blocks = self.take(ask, &aim).ok_or_else(|| self.exhausted(ask, &aim))?;
         let dated = aim.dated(ask, &blocks)?;
         Ok(Granted { blocks, max_age: Some(AGELESS), version: 1, dated })
+    }
+
+    /// As a server says it: with how many are left, where that is known and some are.
+    fn exhausted(&self, ask: &Ask, aim: &Aim) -> Error {
+        let counters = self.counters.lock().unwrap_or_else(PoisonError::into_inner);
+        let left = match counters.get(&(ask.scope.name().clone(), aim.key())) {
+            Some(Counter::Plain(last)) => aim.span().capacity().saturating_sub(*last),
+            _ => 0,
+        };
+        let end = format!("{} is at its end", ask.scope.name());
+        let text = match left {
+            0 => end,
+            left => {
+                format!("{end}: count is {}: at most {left} are allowed, since no more are left", ask.count)
+            }
+        };
+        Error::new("SEQUENCE_EXHAUSTED", text)
     }
 
     fn take(&self, ask: &Ask, aim: &Aim) -> Option<Vec<Block>> {

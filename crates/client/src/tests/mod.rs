@@ -2,6 +2,7 @@
 
 mod above;
 mod ageing;
+mod exposed;
 mod failover;
 mod fresh;
 mod script;
