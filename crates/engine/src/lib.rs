@@ -50,6 +50,7 @@ mod lossy;
 mod making;
 mod open;
 mod options;
+mod orphans;
 mod over;
 mod reason;
 mod registry;

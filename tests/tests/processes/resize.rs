@@ -80,7 +80,8 @@ fn a_ring_grows_under_load_and_an_old_server_that_slept_repeats_nothing() {
     assert_eq!((&plan["state"], &plan["added"]), (&"new".into(), &serde_json::json!([2, 3])), "{plan}");
 
     let done = grow(&place, &sleeper);
-    assert_eq!(done["state"], "current", "{done}");
+    // Whoever asks once more finds what the try before has done.
+    assert!(["current", "in_force"].map(Into::into).contains(&done["state"]), "{done}");
     let new = [taker(&place, "next.toml"), taker(&place, "next.toml")];
     for taker in &new {
         takes_more("the new ones take", taker);

@@ -116,11 +116,21 @@ fn show(cluster: &Cluster, report: &ResizeReport) -> Result<(), Failure> {
             1_u32 << shard_bits
         )
     };
-    let mut lines =
-        vec![format!("from {} to {}: {}", layout(report.from), layout(report.to_be), said(report.state))];
+    let is_in_force = report.state == "in_force";
+    let mut lines = vec![if is_in_force {
+        format!(
+            "the ring has {} already: there is nothing to do, and nothing was changed; servers of the layout before, if any run, are to be \
+                 restarted with this configuration",
+            layout(report.from)
+        )
+    } else {
+        format!("from {} to {}: {}", layout(report.from), layout(report.to_be), said(report.state))
+    }];
     let slots = |slots: &[SlotIndex]| slots.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
     if !report.added.is_empty() {
-        lines.push(format!("stores that are new to the ring, by slot: {}", slots(&report.added)));
+        let later =
+            if is_in_force { ": servers that are started with this configuration take them up" } else { "" };
+        lines.push(format!("stores that are new to the ring, by slot: {}{later}", slots(&report.added)));
     }
     lines.extend(
         report.moved.iter().map(|(was, is)| format!("the store of slot {was} becomes that of slot {is}")),
@@ -129,6 +139,9 @@ fn show(cluster: &Cluster, report: &ResizeReport) -> Result<(), Failure> {
         lines.push(format!("slots whose stores leave the ring: {}", slots(&report.leaving)));
     }
     let rows: Vec<Vec<String>> = report.keys.iter().take(LISTED_MAX).map(row).collect();
+    if is_in_force {
+        return output::lines(lines);
+    }
     if rows.is_empty() {
         lines.push("no counter is left to be changed".to_owned());
     } else {

@@ -37,8 +37,8 @@ unreachable, refused (a person must mend it), empty (no store in this slot).
 Then the servers of this cluster that run on the data directory are asked for what they see: their slots out of the \
 rotation with causes, and who of them did not answer. Servers on other machines are not looked for: name one with --admin.
 
-While the ledger is away the slots are those of the configuration, each looked at by itself; operators' words are then \
-what servers still know of them.
+While the ledger is away, or an empty one is in its place, the slots are those of the configuration, each looked at by itself; \
+operators' words are then what servers still know of them.
 
 Below the table: counters (a key in a slot) from which nothing is taken, because a process of this directory found \
 a value that nothing follows, or one that goes back again and again; with what to do. `sequent rescue` clears them. \
@@ -87,12 +87,13 @@ struct Looked {
 }
 
 impl Looked {
-    /// A look at each store: by what the ledger says, or by the configuration alone while it is away.
+    /// A look at each store: by what the ledger says, or by the configuration alone while it is away, or empty where stores
+    /// tell of another one.
     async fn take(cluster: &Cluster) -> Result<Self, Failure> {
         let (config, options) = (cluster.config()?, crate::cluster::options()?);
         let desk = match Desk::open(&config, &options).await {
             Ok(desk) => desk,
-            Err(away @ OpenError::Unavailable(_)) => {
+            Err(away @ (OpenError::Unavailable(_) | OpenError::Recovery(_))) => {
                 let slots = Desk::shards_without_ledger(&config, &options).await?;
                 let ledger = Some(format!("{}: {away}", config.ledger.place));
                 return Ok(Self { layout: None, slots, ledger, trouble: Some(away.into()) });

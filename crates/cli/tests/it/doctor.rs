@@ -8,7 +8,7 @@ use crate::{
 };
 
 /// The findings of a severity, as `check: found`.
-fn found(report: &serde_json::Value, severity: &str) -> Vec<String> {
+pub(crate) fn found(report: &serde_json::Value, severity: &str) -> Vec<String> {
     let findings = report["findings"].as_array().unwrap().iter();
     let of = findings.filter(|finding| finding["severity"] == severity);
     let text = |name: &str, finding: &serde_json::Value| finding[name].as_str().unwrap().to_owned();
@@ -19,7 +19,7 @@ fn found(report: &serde_json::Value, severity: &str) -> Vec<String> {
 }
 
 /// Runs a statement on a database file, as a person would.
-fn by_hand(place: &Place, file: &str, sql: &str) {
+pub(crate) fn by_hand(place: &Place, file: &str, sql: &str) {
     let path = place.path(&format!("sequent-data/{file}"));
     let script = "import sqlite3, sys\n\
                   db = sqlite3.connect(sys.argv[1], isolation_level=None, timeout=30)\n\

@@ -14,7 +14,7 @@ mod unread;
 use std::{sync::Arc, time::Duration};
 
 use sequent_core::{
-    Key, Layout, SequenceName, SlotIndex, Span,
+    ErrorKind, Key, Layout, SequenceName, SlotIndex, Span,
     ledger::{Counter, Definition, DenseRow, Ledger, Row, Word, WordVerb},
 };
 use sequent_format::Timestamp;
@@ -26,6 +26,7 @@ use crate::{
     dense::number_of,
     ground::{Ground, NOT_STARTED, is_unmade},
     limit::{not_found, of_ledger, within},
+    orphans,
     report::{
         COUNTERS_SHOWN_MAX, CounterReport, DenseReport, QuarantineReport, SequenceReport, SequenceSummary,
         WaitingReport, WordReport,
@@ -33,6 +34,7 @@ use crate::{
 };
 
 pub use since::{BUMP_MAX, LossEstimate, Pace as CounterPace};
+pub(crate) use taking_up::widest;
 pub use unread::{MarksReport, UnreadMark};
 
 /// An operator's word about a slot, before the ledger has dated it.
@@ -62,20 +64,29 @@ impl Desk {
         if config.ledger.place == Place::Memory {
             return Err(none("a memory ledger lives and dies with its process".to_owned()));
         }
-        if data::look(config).await? == Found::Nothing {
-            return Err(none("a first `sequent next NAME` makes one".to_owned()));
+        let is_nothing = data::look(config).await? == Found::Nothing;
+        let unmade = || none("a first `sequent next NAME` makes one".to_owned());
+        if is_nothing && !orphans::may_be_elsewhere(config) {
+            return Err(unmade());
         }
-        let ground = Ground::existing(config, options.env.clone()).await.map_err(|error| match error {
-            OpenError::Refused(text) if is_unmade(&text) => {
-                OpenError::Refused(format!("{NOT_STARTED}: {text}"))
-            }
-            other => other,
-        })?;
-        ground.map(|ground| Self(Arc::new(ground))).ok_or_else(|| {
-            none(format!(
+        let existing = async || match Ground::existing(config, options.env.clone()).await {
+            Ok(Some(ground)) => Ok(Ok(Self(Arc::new(ground)))),
+            Ok(None) => Ok(Err(none(format!(
                 "{NOT_STARTED}: its ledger has no layout, which a first `sequent serve` or `next NAME` writes"
-            ))
-        })
+            )))),
+            Err(OpenError::Unavailable(text)) if is_nothing && is_unmade(&text) => Ok(Err(unmade())),
+            Err(OpenError::Refused(text)) if is_unmade(&text) => {
+                Ok(Err(OpenError::Refused(format!("{NOT_STARTED}: {text}"))))
+            }
+            Err(other) => Err(other),
+        };
+        let not_started = match existing().await? {
+            Ok(desk) => return Ok(desk),
+            Err(not_started) => not_started,
+        };
+        let Some(orphans) = orphans::look(config, options).await? else { return Err(not_started) };
+        // Once more: whoever founds a cluster writes the layout before any stamp.
+        existing().await?.map_err(|_| orphans.error())
     }
 
     /// The layout in force.
@@ -163,7 +174,17 @@ impl Desk {
 
     async fn definition(&self, name: &SequenceName) -> Result<Definition, EngineError> {
         let definitions = self.definitions().await?;
-        definitions.into_iter().find(|held| held.name == *name).ok_or_else(|| not_found(name))
+        match definitions.into_iter().find(|held| held.name == *name) {
+            Some(held) => Ok(held),
+            None => Err(self.another().await.unwrap_or_else(|| not_found(name))),
+        }
+    }
+
+    /// Why what the ledger does not know says nothing: the stores are of another one.
+    async fn another(&self) -> Option<EngineError> {
+        let stores: Vec<_> = self.stores().into_iter().map(|(_, store)| store).collect();
+        let error = sequent_guard::belongs(self.ledger(), &stores, self.limit()).await.err()?;
+        (error.kind() == ErrorKind::LedgerBehind).then(|| of_ledger(&error))
     }
 
     async fn rows(&self, name: &SequenceName) -> Result<Vec<(Counter, Row)>, EngineError> {

@@ -61,10 +61,12 @@ impl Desk {
             taken_up?;
         }
         match Self::open(config, options).await {
-            Err(OpenError::NoCluster(text)) if !unseen.is_empty() => Err(OpenError::Refused(format!(
-                "{text}; no store at hand says whose it is either: bring them back, and give the command once more: {}",
-                unseen.join("; ")
-            ))),
+            Err(OpenError::NoCluster(text) | OpenError::Recovery(text)) if !unseen.is_empty() => {
+                Err(OpenError::Refused(format!(
+                    "{text}; no store at hand says whose it is either: bring them back, and give the command once more: {}",
+                    unseen.join("; ")
+                )))
+            }
             opened => opened,
         }
     }
@@ -189,7 +191,7 @@ pub(super) fn check_seen(
 }
 
 /// The widest ring's names where the configuration has none of its own: the stamps say how wide it is.
-pub(super) fn widest(config: &Config) -> Result<Layout, OpenError> {
+pub(crate) fn widest(config: &Config) -> Result<Layout, OpenError> {
     let widest = Layout::new(SHARD_BITS_MAX, 0).or_else(|_| config.first_layout());
     widest.map_err(|error| OpenError::Refused(error.to_string()))
 }

@@ -15,7 +15,7 @@ use super::{
 use crate::limit::within;
 
 /// What a backend calls what it could not read as a layout in force.
-const FACT: &str = "layout";
+pub(super) const FACT: &str = "layout";
 
 /// The change that is fenced, where there is one. `found` is what the look into the ledger found.
 pub(super) async fn of(

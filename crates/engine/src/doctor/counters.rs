@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use sequent_core::{
-    DurabilityClass, Incarnation, Sight, SlotIndex,
+    DurabilityClass, Incarnation, Key, Sight, SlotIndex,
     ledger::{Counter, Row},
 };
 
@@ -18,6 +18,7 @@ const KEYS_NAMED_MAX: usize = 5;
 /// What is to be said of a counter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Kind {
+    FarRow,
     SetBack,
     Leapt,
     FarCeiling,
@@ -51,6 +52,31 @@ pub(super) struct Speaks<'a> {
 pub(super) struct Rows<'a> {
     pub(super) before: &'a Row,
     pub(super) after: &'a Row,
+    /// How far the key is in other slots, by their rows; `None` where no other has one.
+    pub(super) others: Option<u64>,
+}
+
+/// How far each counter is, by its row.
+#[derive(Debug, Default)]
+pub(super) struct Reaches {
+    by_key: BTreeMap<Key, Vec<(SlotIndex, u64)>>,
+}
+
+impl Reaches {
+    /// Of all rows, those of lives that nobody has begun among them.
+    pub(super) fn of(rows: &[(Counter, Row)]) -> Self {
+        let mut by_key: BTreeMap<Key, Vec<(SlotIndex, u64)>> = BTreeMap::new();
+        for (counter, row) in rows {
+            by_key.entry(counter.key.clone()).or_default().push((counter.slot, row.base.max(row.seen)));
+        }
+        Self { by_key }
+    }
+
+    /// The furthest of the key's other slots.
+    pub(super) fn beside(&self, counter: &Counter) -> Option<u64> {
+        let others = self.by_key.get(&counter.key)?.iter().filter(|(slot, _)| *slot != counter.slot);
+        others.map(|(_, reach)| *reach).max()
+    }
 }
 
 impl Kind {
@@ -75,9 +101,21 @@ pub(super) fn judge(rows: Rows<'_>, sight: &Sight, speaks: Speaks<'_>) -> Option
 
 /// The same of a cell whose time to live does not matter.
 fn judge_lasting(rows: Rows<'_>, sight: &Sight, speaks: Speaks<'_>) -> Option<(Kind, String)> {
-    let Rows { before, after } = rows;
+    let Rows { before, after, others } = rows;
     let given = if let Sight::Held { value, .. } = sight { *value } else { 0 };
-    let known = after.base.max(after.seen).max(given);
+    let claim = after.base.max(after.seen);
+    // The ring keeps a key's slots together, and an operator's word moves all of them.
+    if let Some(others) = others
+        && claim > others.max(given).saturating_add(LEAP_MAX)
+    {
+        let text = format!(
+            "the ledger's row says that it is at {claim} (base {}, seen {}), far above its cell, at {given}, and the key's other \
+             slots, at {others} at most",
+            after.base, after.seen
+        );
+        return Some((Kind::FarRow, text));
+    }
+    let known = claim.max(given);
     if after.ceiling > known.saturating_add(LEAP_MAX) {
         let text = format!("its ceiling {} is far above all that is known of it, {known}", after.ceiling);
         return Some((Kind::FarCeiling, text));
@@ -113,13 +151,14 @@ fn judge_lasting(rows: Rows<'_>, sight: &Sight, speaks: Speaks<'_>) -> Option<(K
 /// Judges the counters of a slot, given the rows before and after its cells were seen.
 pub(super) fn judge_all<'a>(
     cells: impl Iterator<Item = (&'a Counter, &'a Sight)>,
-    before: &BTreeMap<Counter, Row>,
-    after: &BTreeMap<Counter, Row>,
+    (before, after): (&BTreeMap<Counter, Row>, &BTreeMap<Counter, Row>),
+    reaches: &Reaches,
     speaks: Speaks<'_>,
 ) -> Vec<Verdict> {
     let verdict = |(counter, sight): (&'a Counter, &'a Sight)| {
         // A row that came or went in between was not there to be judged by.
-        let rows = Rows { before: before.get(counter)?, after: after.get(counter)? };
+        let others = reaches.beside(counter);
+        let rows = Rows { before: before.get(counter)?, after: after.get(counter)?, others };
         let (kind, text) = judge(rows, sight, speaks)?;
         Some(Verdict { counter: counter.clone(), kind, text })
     };
@@ -151,11 +190,26 @@ fn finding(slot: SlotIndex, kind: Kind, verdicts: &[&Verdict], class: Durability
     Finding { keys, ..finding }
 }
 
+/// What to do about a row whose ceiling is far above all that is known of its counter. Servers that run may hold it in their permits.
+const FAR_CEILING: &str = "stop every server; in the ledger's row of that counter set `ceiling` to the greatest of its `base`, its \
+    `seen`, its cell's value, and, where the cell is gone, the `ceiling`s of the key's other slots; then start them again";
+
+/// What to do about a row that claims more than anybody can have taken.
+const FAR_ROW: &str = "unless the other slots were out for so long, stop every server; in the ledger's row of that counter set `ceiling`, \
+    and `base` and `seen` where they are higher, to the greatest of its cell's value and the `ceiling`s of the key's other slots; then start \
+    them again";
+
 const NEXT_USE: &str = "nothing repeats: at its next use it begins a new life above its ceiling";
 const NOTHING: &str = "nothing";
 
 fn meaning(kind: Kind, class: DurabilityClass) -> (Severity, &'static str, &'static str) {
     match kind {
+        Kind::FarRow => (
+            Severity::Error,
+            "nobody can have taken so much, so a hand or a broken disk wrote it: servers that find it out put the counter aside; a life \
+             that began above it would leave out all below, for good",
+            FAR_ROW,
+        ),
         Kind::SetBack => (
             Severity::Error,
             "numbers that were given may come again until the servers hear of it, within two seconds of its use",
@@ -171,8 +225,7 @@ fn meaning(kind: Kind, class: DurabilityClass) -> (Severity, &'static str, &'sta
             Severity::Error,
             "no server asked for it, so a hand or a broken disk wrote it: no life begins above it, so this counter gives nothing \
              more once its store forgets it; up to it the store alone is believed, and a leap of the value is not noticed",
-            "stop every server; while its cell is there, set `ceiling` in the ledger's row to the greatest of its `base`, its `seen` \
-             and the cell's value; then start them again",
+            FAR_CEILING,
         ),
         Kind::Above => (
             Severity::Warning,

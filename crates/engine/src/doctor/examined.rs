@@ -16,6 +16,7 @@ use super::{
 use crate::{
     config::{Config, Place},
     ground,
+    orphans::Orphans,
     stores::Shard,
 };
 
@@ -42,16 +43,20 @@ impl<'a> Examined<'a> {
         Self { config, places: Vec::new(), findings: Vec::new(), is_unmade: false }
     }
 
-    /// The ledger, with its version beside the highest mark.
+    /// The ledger, with its version beside the highest mark, unless the stores are of another one.
     pub(super) fn ledger(
         &mut self,
         looked: &Looked<LedgerExamination>,
         marked: Option<Result<(u64, u64), SourceError>>,
         change: Option<&LayoutChange>,
+        orphans: Option<&Orphans>,
     ) {
         let place = &self.config.ledger.place;
         let mut report = unreached(Site::Ledger, place);
+        self.findings.extend(orphans.map(ring::orphans));
         match &looked.found {
+            // That nothing of it is there was said.
+            Err(_) if orphans.is_some() => {}
             Err(error) => self.unreachable(Site::Ledger, error),
             Ok(found) => {
                 let told = Told {
@@ -62,6 +67,9 @@ impl<'a> Examined<'a> {
                     facts: &found.facts,
                 };
                 self.tell(&mut report, &told);
+                if orphans.is_some() {
+                    return self.places.push(report);
+                }
                 match marked.map(|marked| marked.map(|(version, mark)| ring::behind(version, mark))) {
                     Some(Err(error)) => self.unreachable(Site::Ledger, &error),
                     Some(Ok(Some(finding))) => self.findings.push(finding),
@@ -78,6 +86,10 @@ impl<'a> Examined<'a> {
 
     fn layout(&mut self, report: &mut PlaceReport, found: &LedgerExamination) {
         let Some(record) = &found.layout else {
+            if !super::has_no_layout(found) {
+                // Why it can't be read is among the facts.
+                return;
+            }
             let finding = Finding::new(
                 Severity::Info,
                 Site::Ledger,

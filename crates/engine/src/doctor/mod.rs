@@ -25,10 +25,13 @@ use crate::{
     OpenError, Options,
     config::{Config, Place},
     data::{self, Found, Home},
+    ground::is_unmade,
     limit::within,
+    orphans::{self, Orphans},
     stores::{self, Files, Shard},
 };
-use counters::{Speaks, Verdict};
+
+use counters::{Reaches, Speaks, Verdict};
 use examined::Examined;
 pub use report::{Checkup, Finding, PlaceReport, Severity, Site};
 
@@ -43,22 +46,36 @@ const PAUSE: Duration = Duration::from_millis(200);
 /// `NoCluster` where there is none, `Refused` where the configuration can't be used at all. A place that can't be reached is
 /// no error, but a finding.
 pub async fn examine(config: &Config, options: &Options) -> Result<Checkup, OpenError> {
-    look_for_one(config).await?;
+    let is_nothing = look_for_one(config).await?;
     let mut files = Files::default();
     let ledger = stores::ledger(&config.ledger.place, false, &options.env, &mut files)?;
-    let examination = Doctor { config, options, ledger }.examine(&mut files).await;
+    let doctor = Doctor { config, options, ledger };
+    let examination = match doctor.whose(&mut files).await {
+        Ok((_, None)) if is_nothing => Err(nothing_in(config)),
+        Ok(whose) => doctor.examine(whose, &mut files).await,
+        Err(error) => Err(error),
+    };
     files.leave().await;
     examination
 }
 
-async fn look_for_one(config: &Config) -> Result<(), OpenError> {
-    let none = |what: &str| OpenError::NoCluster(format!("no cluster in {}: {what}", config.data.display()));
+fn nothing_in(config: &Config) -> OpenError {
+    no_cluster(config, "a first `sequent next NAME` makes one")
+}
+
+fn no_cluster(config: &Config, what: &str) -> OpenError {
+    OpenError::NoCluster(format!("no cluster in {}: {what}", config.data.display()))
+}
+
+/// Whether nothing of a cluster is in the data directory: then stores elsewhere may tell of one.
+async fn look_for_one(config: &Config) -> Result<bool, OpenError> {
     if config.ledger.place == Place::Memory {
-        return Err(none("a memory ledger lives and dies with its process"));
+        return Err(no_cluster(config, "a memory ledger lives and dies with its process"));
     }
     match data::look(config).await? {
-        Found::Nothing => Err(none("a first `sequent next NAME` makes one")),
-        Found::Cluster | Found::Elsewhere => Ok(()),
+        Found::Nothing if orphans::may_be_elsewhere(config) => Ok(true),
+        Found::Nothing => Err(nothing_in(config)),
+        Found::Cluster | Found::Elsewhere => Ok(false),
     }
 }
 
@@ -71,10 +88,31 @@ struct Doctor<'a> {
 /// The ledger's rows by counter.
 type Rows = BTreeMap<Counter, Row>;
 
+/// A look into the ledger, and whoever tells that another one should be there.
+type Whose = (look::Looked<LedgerExamination>, Option<Orphans>);
+
 impl Doctor<'_> {
-    async fn examine(&self, files: &mut Files) -> Result<Checkup, OpenError> {
+    /// Looks into the ledger; where it has no layout, at stores and data directory besides, and then into it once more: whoever
+    /// founds a cluster just then writes the layout before any stamp.
+    async fn whose(&self, files: &mut Files) -> Result<Whose, OpenError> {
         let env = &self.options.env;
-        let mut looked = look::into_ledger(&*self.ledger, env).await;
+        let looked = look::into_ledger(&*self.ledger, env).await;
+        if !holds_nothing(&looked.found) {
+            return Ok((looked, None));
+        }
+        let shards = self.shards(None, files)?;
+        let asks = shards.into_iter().map(|shard| (shard, Vec::new())).collect();
+        let seen = look::into_shards(asks, env).await;
+        let marked = orphans::marked(self.config, self.options).await;
+        let looked = look::into_ledger(&*self.ledger, env).await;
+        let at_hand = looked.found.as_ref().ok().map(|found| found.inspection.id);
+        let orphans = Orphans::of_nothing(stamps_of(&seen), at_hand, (&self.config.data, marked));
+        let orphans = orphans.filter(|_| holds_nothing(&looked.found));
+        Ok((looked, orphans))
+    }
+
+    async fn examine(&self, (mut looked, orphans): Whose, files: &mut Files) -> Result<Checkup, OpenError> {
+        let env = &self.options.env;
         let limit = self.config.ring.health.attempt_timeout;
         let change = changing::of(&*self.ledger, looked.found.as_ref().ok(), limit).await;
         if let (Some(_), Ok(found)) = (&change, &mut looked.found) {
@@ -93,23 +131,29 @@ impl Doctor<'_> {
             shards.iter().map(|shard| (shard.clone(), cells_of(&keys_of(shard.part.slot, &rows), epoch)));
         let asks = asks.collect();
         let seen = look::into_shards(asks, env).await;
+        let laid_out = held.filter(|held| held.layout.is_some());
+        let orphans = orphans.or_else(|| Orphans::of_another(stamps_of(&seen), laid_out?.inspection.id));
         let verdicts = match held {
-            Some(held) => self.judge((&shards, epoch), &seen, &rows, &held.inspection.incarnation).await,
+            Some(held) => {
+                let reaches = Reaches::of(&held.rows);
+                let speaks = &held.inspection.incarnation;
+                self.judge((&shards, epoch), &seen, (&rows, &reaches), speaks).await
+            }
             None => Vec::new(),
         };
         let mut examined = Examined::new(self.config);
         examined.moved(self.has_moved(held, &shards, &seen).await);
         let mark = self.mark(&mut examined, (held, &seen)).await;
         let version = self.version_beside(mark, held).await;
-        examined.ledger(
-            &looked,
-            version.map(|version| version.map(|version| (version, mark))),
-            change.as_ref(),
-        );
+        let version = version.map(|version| version.map(|version| (version, mark)));
+        examined.ledger(&looked, version, change.as_ref(), orphans.as_ref());
         for (shard, (slot, looked)) in shards.iter().zip(&seen) {
             let counters = keys_of(*slot, &rows).len();
             let stamp = |found: &Examination| {
                 let (held, site) = (held?, Site::Slot(*slot));
+                if orphans.is_some() {
+                    return Some(Err(ring::orphan(site, found.inspection.stamp.as_ref()?)));
+                }
                 if let Some(change) = &change {
                     return Some(changing::stamp(site, found, held, (change, *slot)));
                 }
@@ -137,10 +181,10 @@ impl Doctor<'_> {
         &self,
         (shards, epoch): (&[Shard], u64),
         seen: &[(SlotIndex, look::Looked<Examination>)],
-        rows: &Rows,
+        (rows, reaches): (&Rows, &Reaches),
         speaks: &Incarnation,
     ) -> Vec<Verdict> {
-        let first = judged(seen, |slot| keys_of(slot, rows), (rows, rows), speaks);
+        let first = judged(seen, |slot| keys_of(slot, rows), ((rows, rows), reaches), speaks);
         let (passing, mut verdicts): (Vec<Verdict>, Vec<Verdict>) =
             first.into_iter().partition(|verdict| verdict.kind.passes());
         if passing.is_empty() {
@@ -160,8 +204,9 @@ impl Doctor<'_> {
         match (before.found, after.found) {
             (Ok(before), Ok(after)) => {
                 let speaks = &after.inspection.incarnation;
+                let reaches = Reaches::of(&after.rows);
                 let (before, after) = (rows_of(Some(&before)), rows_of(Some(&after)));
-                verdicts.extend(judged(&seen, keys, (&before, &after), speaks));
+                verdicts.extend(judged(&seen, keys, ((&before, &after), &reaches), speaks));
             }
             // Then the first look has to do.
             _ => verdicts.extend(passing),
@@ -235,6 +280,20 @@ impl Doctor<'_> {
     }
 }
 
+/// Whether a ledger answers that has no layout, or that says that it was never made.
+fn holds_nothing(found: &Result<LedgerExamination, SourceError>) -> bool {
+    found.as_ref().map_or_else(|error| is_unmade(&error.to_string()), has_no_layout)
+}
+
+/// Whether it has none: of one that can't be read, or is being changed, a fact says so.
+fn has_no_layout(found: &LedgerExamination) -> bool {
+    found.layout.is_none() && !found.facts.iter().any(|fact| fact.name == changing::FACT)
+}
+
+fn stamps_of(seen: &[(SlotIndex, look::Looked<Examination>)]) -> impl Iterator<Item = Stamp> {
+    seen.iter().filter_map(|(_, looked)| looked.found.as_ref().ok()?.inspection.stamp.clone())
+}
+
 fn rows_of(held: Option<&LedgerExamination>) -> Rows {
     // A life that an operator began no store has heard of yet.
     let begun = |row: &&(Counter, Row)| !row.1.store.is_nobody();
@@ -261,7 +320,7 @@ fn stamp_of(record: LayoutRecord, held: &LedgerExamination, slot: SlotIndex) -> 
 fn judged(
     seen: &[(SlotIndex, look::Looked<Examination>)],
     keys: impl Fn(SlotIndex) -> Vec<Key>,
-    (before, after): (&Rows, &Rows),
+    (rows, reaches): ((&Rows, &Rows), &Reaches),
     ledger: &Incarnation,
 ) -> Vec<Verdict> {
     let mut verdicts = Vec::new();
@@ -271,7 +330,7 @@ fn judged(
             keys(*slot).into_iter().map(|key| Counter { slot: *slot, key }).collect();
         let cells = counters.iter().zip(&found.cells);
         let speaks = Speaks { store: &found.inspection.incarnation, ledger };
-        verdicts.extend(counters::judge_all(cells, before, after, speaks));
+        verdicts.extend(counters::judge_all(cells, rows, reaches, speaks));
     }
     verdicts
 }

@@ -3,7 +3,10 @@
 use sequent_core::{DurabilityClass, Examination, LedgerExamination, Stamp};
 
 use super::report::{Finding, Severity, Site};
-use crate::config::{Config, LossWord};
+use crate::{
+    config::{Config, LossWord},
+    orphans::Orphans,
+};
 
 /// Whether the store bears the stamp that belongs there; or what is to be said of it. `has_rows`: the ledger has counters
 /// of this slot.
@@ -33,6 +36,19 @@ pub(super) fn stamp(
             Err(Finding::new(Severity::Info, place, "stamp", text).mend("nothing: the next start stamps it"))
         }
     }
+}
+
+/// A ledger that is not the one that stores, or the data directory, tell of.
+pub(super) fn orphans(orphans: &Orphans) -> Finding {
+    let finding = Finding::new(Severity::Error, Site::Ledger, "stamp", orphans.found());
+    finding.causes(orphans.causes()).mend(orphans.mend())
+}
+
+/// A store of another ledger, where that is what all of them say.
+pub(super) fn orphan(place: Site, borne: &Stamp) -> Finding {
+    let text = format!("it bears stamp {borne}, of another ledger than the one at hand");
+    let finding = Finding::new(Severity::Error, place, "stamp", text);
+    finding.causes("servers refuse to start").mend("what is said of the ledger; leave the store as it is")
 }
 
 /// Whether a store's mark speaks of this ledger: one that bears another ledger's stamp speaks of that.

@@ -1,11 +1,11 @@
 //! Counters beside their rows, as people and faults leave them.
 
 use sequent_core::{
-    Incarnation, Key, Life, Sight,
+    Incarnation, Key, Life, Sight, SlotIndex,
     ledger::{Counter, Row},
 };
 
-use super::counters::{Kind, Rows, Speaks, judge};
+use super::counters::{Kind, Reaches, Rows, Speaks, judge};
 
 fn row(life: i64, base: u64, seen: u64, ceiling: u64) -> Row {
     let (store, ledger) = (Incarnation::new("run"), Incarnation::new("ledger"));
@@ -19,7 +19,7 @@ fn held(life: i64, open: bool, value: u64) -> Sight {
 fn kind(before: &Row, after: &Row, sight: &Sight, speaks: &str) -> Option<Kind> {
     let (store, ledger) = (Incarnation::new(speaks), Incarnation::new("ledger"));
     let speaks = Speaks { store: &store, ledger: &ledger };
-    judge(Rows { before, after }, sight, speaks).map(|(kind, _)| kind)
+    judge(Rows { before, after, others: None }, sight, speaks).map(|(kind, _)| kind)
 }
 
 #[test]
@@ -58,6 +58,27 @@ fn a_ceiling_that_nobody_asked_for_is_known_whatever_became_of_the_cell() {
     }
     let bumped = Row { ceiling: 1 << 62, seen: (1 << 62) - 9, ..row(7, 100, 0, 0) };
     assert_eq!(kind(&bumped, &bumped, &Sight::Missing, "run"), Some(Kind::Vanished), "a loss that was named");
+}
+
+#[test]
+fn a_row_that_claims_more_than_anybody_can_have_taken_is_held_against_the_other_slots() {
+    let far = Row { ceiling: 1 << 62, seen: 1 << 62, ..row(7, 100, 0, 0) };
+    let judged = |row: &Row, sight: &Sight, others| {
+        let speaks = Speaks { store: &row.store, ledger: &row.ledger };
+        judge(Rows { before: row, after: row, others }, sight, speaks).map(|(kind, _)| kind)
+    };
+    for sight in [held(7, true, 200), held(7, false, 200), Sight::Missing] {
+        assert_eq!(judged(&far, &sight, Some(180)), Some(Kind::FarRow), "{sight:?}");
+    }
+    assert_eq!(judged(&far, &held(7, true, 1 << 62), Some(180)), None, "its cell says so, too");
+    assert_eq!(judged(&far, &held(7, true, 1 << 62), Some(1 << 62)), None, "they were moved by a word");
+    assert_eq!(judged(&far, &Sight::Missing, Some((1 << 62) - 9)), Some(Kind::Vanished), "the others say so");
+    let reaches = |slots: &[SlotIndex]| {
+        let of = |slot: &SlotIndex| (Counter { slot: *slot, key: Key::from_stored("k") }, far.clone());
+        Reaches::of(&slots.iter().map(of).collect::<Vec<_>>())
+    };
+    let own = Counter { slot: 2, key: Key::from_stored("k") };
+    assert_eq!((reaches(&[2]).beside(&own), reaches(&[1, 2]).beside(&own)), (None, Some(1 << 62)));
 }
 
 #[test]
@@ -106,7 +127,8 @@ fn counters_are_grouped_and_a_few_of_them_named() {
         (0..9).map(|at| Counter { slot: 2, key: Key::from_stored(&format!("k{at}")) }).collect();
     let rows = counters.iter().map(|counter| (counter.clone(), row.clone())).collect();
     let sights = vec![Sight::Missing; 9];
-    let verdicts = super::counters::judge_all(counters.iter().zip(&sights), &rows, &rows, speaks);
+    let reaches = Reaches::default();
+    let verdicts = super::counters::judge_all(counters.iter().zip(&sights), (&rows, &rows), &reaches, speaks);
     let found = super::counters::findings(2, &verdicts, DurabilityClass::Durable);
     assert_eq!(found.len(), 1, "{found:?}");
     assert_eq!((found[0].severity.as_str(), found[0].keys.len()), ("warning", 5));

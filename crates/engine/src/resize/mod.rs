@@ -92,8 +92,15 @@ impl Resizing {
         report
     }
 
-    /// Does it, or finishes it; `tell` hears of each step. Returns the plan that it followed.
+    /// Does it, or finishes it; `tell` hears of each step. Returns the plan that it followed. Where it is in force already, nothing
+    /// is done, and nothing made.
     pub async fn run(&self, tell: &(dyn Fn(Progress) + Sync)) -> Result<ResizeReport, OpenError> {
+        if self.page.next.is_none() && self.next == self.page.layout {
+            let planned = self.plan().await?;
+            if planned.state == report::IN_FORCE {
+                return Ok(planned);
+            }
+        }
         // The marks of its steps are left there: where that can't be, nothing is begun.
         data::prepare(&self.config).await?;
         let mut files = Files::default();

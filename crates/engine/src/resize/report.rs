@@ -12,6 +12,9 @@ use crate::{
     limit::{patiently, within},
 };
 
+/// The state of a plan that changes nothing.
+pub(super) const IN_FORCE: &str = "in_force";
+
 /// A layout, for people and scripts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct LayoutReport {
@@ -47,7 +50,8 @@ pub struct ResizeReport {
     pub from: LayoutReport,
     /// The layout to come.
     pub to_be: LayoutReport,
-    /// `new` (nothing is written yet), `planned`, `fenced` (it must be finished), or `current` (it is done).
+    /// `new` (nothing is written yet), `planned`, `fenced` (it must be finished), `current` (it is done), or `in_force`: what is
+    /// wished is so already, and there is nothing to do.
     pub state: &'static str,
     /// Slots whose stores are new to the ring.
     pub added: Vec<SlotIndex>,
@@ -80,21 +84,24 @@ impl Resizing {
         let mut added: Vec<SlotIndex> =
             named.filter(|slot| !at_hand.contains(slot)).chain(plan.new.clone()).collect();
         added.sort_unstable();
-        let keys = keys.collect();
+        let (from, to_be) = (report(&plan.change.from), report(&plan.change.next));
         let state = match (plan.is_fenced, self.page.next) {
             (true, _) => "fenced",
             (false, Some(_)) => "planned",
+            (false, None) if self.is_in_force(&plan) => {
+                let (moved, leaving, keys) = (Vec::new(), Vec::new(), Vec::new());
+                return Ok(ResizeReport { from, to_be: from, state: IN_FORCE, added, moved, leaving, keys });
+            }
             (false, None) => "new",
         };
-        Ok(ResizeReport {
-            from: report(&plan.change.from),
-            to_be: report(&plan.change.next),
-            state,
-            added,
-            moved: plan.moved,
-            leaving: plan.leaving,
-            keys,
-        })
+        let keys = keys.collect();
+        Ok(ResizeReport { from, to_be, state, added, moved: plan.moved, leaving: plan.leaving, keys })
+    }
+
+    /// Whether a run would change nothing, as the guard sees it.
+    fn is_in_force(&self, plan: &Plan) -> bool {
+        let stays = plan.moved.is_empty() && plan.leaving.is_empty() && self.gone.is_empty();
+        stays && self.next == self.page.layout
     }
 
     fn key(&self, plan: &Plan, key: &KeyPlan, body: &Body, stores: &[Placed]) -> ResizedKey {
