@@ -1,11 +1,12 @@
 //! `sequent drain`: a slot is asked no more, and goes out once all that it was asked for has come.
 
-use std::time::Duration;
-
 use clap::Args;
 use sequent_core::ledger::WordVerb;
 
-use super::word::{self, Speech};
+use super::{
+    absence::Absence,
+    word::{self, Speech},
+};
 use crate::{cluster::Cluster, failure::Failure};
 
 const EXAMPLES: &str = "\
@@ -16,7 +17,7 @@ Examples:
 The word is written to the ledger with who, when, why and until; every process that uses the cluster obeys \
 within two seconds: it asks the slot for nothing new, awaits what it had asked before, and uses it, as it uses what \
 came late. `sequent shards` and /v1/status show the slot as draining, then as drained: its store can then be taken \
-away. `sequent rescue 2` brings it back, or the end of --for.";
+away. `sequent rescue 2` brings it back, or the end of --for. The last slot that can give goes with --leave-none alone.";
 
 /// Take a slot out of the rotation without losing what it was asked for
 #[derive(Debug, Args)]
@@ -24,13 +25,12 @@ away. `sequent rescue 2` brings it back, or the end of --for.";
 pub(crate) struct Drain {
     #[command(flatten)]
     speech: Speech,
-    /// Until when it counts: 90s, 30m, 2h, 1day [default: until another word]
-    #[arg(long = "for", value_name = "DURATION", value_parser = humantime::parse_duration)]
-    duration: Option<Duration>,
+    #[command(flatten)]
+    absence: Absence,
 }
 
 impl Drain {
     pub(crate) async fn run(self, cluster: &Cluster) -> Result<(), Failure> {
-        word::say(cluster, WordVerb::Drain, self.speech, self.duration).await
+        word::say(cluster, WordVerb::Drain, self.speech, Some(&self.absence)).await
     }
 }

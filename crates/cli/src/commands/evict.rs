@@ -1,11 +1,12 @@
 //! `sequent evict`: a slot leaves the rotation on an operator's word.
 
-use std::time::Duration;
-
 use clap::Args;
 use sequent_core::ledger::WordVerb;
 
-use super::word::{self, Speech};
+use super::{
+    absence::Absence,
+    word::{self, Speech},
+};
 use crate::{cluster::Cluster, failure::Failure};
 
 const EXAMPLES: &str = "\
@@ -15,7 +16,8 @@ Examples:
   sequent evict 2 --why 'disk to be replaced' --who ann@ops
 
 The word is written to the ledger with who, when, why and until; every process that uses the cluster obeys \
-within two seconds. Timed rescue does not undo it: `sequent rescue 2` does, or the end of --for.";
+within two seconds. Timed rescue does not undo it: `sequent rescue 2` does, or the end of --for. The last slot that can \
+give goes with --leave-none alone.";
 
 /// Take a slot out of the rotation
 #[derive(Debug, Args)]
@@ -23,13 +25,12 @@ within two seconds. Timed rescue does not undo it: `sequent rescue 2` does, or t
 pub(crate) struct Evict {
     #[command(flatten)]
     speech: Speech,
-    /// Until when it counts: 90s, 30m, 2h, 1day [default: until another word]
-    #[arg(long = "for", value_name = "DURATION", value_parser = humantime::parse_duration)]
-    duration: Option<Duration>,
+    #[command(flatten)]
+    absence: Absence,
 }
 
 impl Evict {
     pub(crate) async fn run(self, cluster: &Cluster) -> Result<(), Failure> {
-        word::say(cluster, WordVerb::Evict, self.speech, self.duration).await
+        word::say(cluster, WordVerb::Evict, self.speech, Some(&self.absence)).await
     }
 }

@@ -1,5 +1,6 @@
 //! One file a command: its arguments, its examples, what it does.
 
+mod absence;
 pub(crate) mod advance;
 pub(crate) mod bench;
 pub(crate) mod completions;

@@ -7,6 +7,7 @@ use sequent_core::{Clock, SlotIndex, SystemClock, ledger::WordVerb};
 use sequent_engine::{Saying, report::WordReport};
 use serde_json::{Value, json};
 
+use super::absence::Absence;
 use crate::{
     cluster::Cluster,
     failure::Failure,
@@ -36,22 +37,26 @@ pub(super) struct Speech {
     who: Option<String>,
 }
 
-/// Says the word, and prints it as the ledger has written it.
+/// Says the word, and prints it as the ledger has written it. Whom it puts out goes as `absence` has it.
 pub(super) async fn say(
     cluster: &Cluster,
     verb: WordVerb,
     speech: Speech,
-    lasts: Option<Duration>,
+    absence: Option<&Absence>,
 ) -> Result<(), Failure> {
     let Speech { slot, why, who } = speech;
     check("why", &why)?;
     let who = who.unwrap_or_else(whoever);
     check("who", &who)?;
+    let lasts = absence.and_then(|absence| absence.duration);
     let until_ms = lasts.map(|lasts| SystemClock.wall_ms().saturating_add(whole_ms(lasts)));
     let desk = cluster.desk().await?;
     let slots = desk.layout().slots();
     if slot >= slots {
         return Err(Failure::argument("slot", slot, format!("0 to {} are allowed", slots - 1)));
+    }
+    if let Some(absence) = absence {
+        absence.is_meant(&desk, slot).await?;
     }
     let said = desk.say(&Saying { slot, verb, who, why, until_ms }).await?;
     let peers = Peers::of(cluster, None)?;

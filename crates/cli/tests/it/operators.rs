@@ -83,6 +83,36 @@ fn a_slot_is_drained_and_rescued() {
 }
 
 #[test]
+fn the_last_slot_that_can_give_goes_only_where_that_is_said() {
+    let place = Place::with_cluster();
+    place.text(&["evict", "0", "--why", "x"]);
+    place.text(&["drain", "1", "--why", "x"]);
+    fs::rename(place.path("sequent-data/shard-2.db"), place.path("aside.db")).unwrap();
+    fs::create_dir(place.path("sequent-data/shard-2.db")).unwrap();
+    for verb in ["drain", "evict"] {
+        let words = [
+            "slot is \"3\": the last slot that can give",
+            "slot 0 is evicted",
+            "slot 1 is drain",
+            "--leave-none",
+        ];
+        place.run(&[verb, "3", "--why", "x"]).refused(2, &words);
+    }
+    let slot = &place.json(&["shards", "--json"])["slots"][3];
+    assert_eq!(
+        (&slot["state"], &slot["word"]),
+        (&"open".into(), &serde_json::Value::Null),
+        "nothing was said"
+    );
+    place.numbers(&["next", "order", "-n", "4"]);
+    place.text(&["drain", "3", "--why", "all move", "--leave-none"]);
+    place.run(&["next", "order"]).refused(4, &["NO_SHARD_AVAILABLE"]);
+    place.text(&["rescue", "1", "--why", "it is there"]);
+    place.text(&["evict", "3", "--why", "no longer the last"]);
+    place.numbers(&["next", "order", "-n", "4"]);
+}
+
+#[test]
 fn a_sequence_is_advanced_for_an_import() {
     let place = Place::with_cluster();
     let done = place.json(&["advance", "order", "250000", "--json"]);
