@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use sequent_core::Key;
+use sequent_core::{ErrorKind, Key, Why};
 use sequent_ha::{SlotState, SlotStatus};
 
 use crate::{
@@ -28,11 +28,11 @@ const KEYS_SHOWN_MAX: usize = 1000;
 pub(crate) async fn status(engine: &Inner) -> Status {
     let (now, as_of) = (engine.env.clock.now(), engine.env.clock.wall());
     let (mut shards, unfit) = tokio::join!(engine.desk.shards(), unfit(engine));
-    for (report, slot) in shards.iter_mut().zip(engine.ring.status()) {
-        overlay(report, slot, now);
-    }
     let record = &engine.desk.0.record;
     let keeper = engine.keeper.status();
+    for (report, slot) in shards.iter_mut().zip(engine.ring.status()) {
+        overlay(report, slot, now, keeper.trouble.is_some());
+    }
     let (behind, behind_more) = engine.accused.all();
     let key = |(key, live): (Key, Arc<Live>)| {
         let (stats, room) = (live.reservoir().stats(), live.headroom());
@@ -97,14 +97,25 @@ async fn unfit(engine: &Inner) -> Option<String> {
     Some(error.detail().unwrap_or_else(|| error.to_string()))
 }
 
-/// What the ring knows of a slot goes before what a fresh look found; the look's cause stands where the ring has none.
-fn overlay(report: &mut ShardReport, slot: SlotStatus, now: Instant) {
+/// What the ring knows of a slot goes before what a fresh look found; the look's cause stands where the ring has none. Of a store
+/// that answers again what it went out for is over: where the ledger is not to be trusted, that is what keeps it out.
+fn overlay(report: &mut ShardReport, slot: SlotStatus, now: Instant, in_trouble: bool) {
     if slot.state == SlotState::Empty {
         return;
     }
     slot.state.as_str().clone_into(&mut report.state);
     if let Some((kind, detail)) = slot.cause {
-        report.cause = Some(Cause { kind: class_of(kind, slot.why), detail });
+        let is_back = report.cause.is_none() && may_return(kind) && !slot.why.is_some_and(Why::is_by_word);
+        report.cause = Some(if in_trouble && is_back {
+            let kind = ErrorKind::LedgerBehind.as_str();
+            let detail = format!(
+                "its store answers again, and nothing is taken from it before the ledger is trusted again, see `trouble`; it went out \
+                 for: {detail}"
+            );
+            Cause { kind, detail }
+        } else {
+            Cause { kind: class_of(kind, slot.why), detail }
+        });
     }
     report.since_ms = slot.since.map(|since| ms(now.saturating_duration_since(since)));
     report.retry_in_ms = slot.retry_at.map(|at| ms(at.saturating_duration_since(now)));
@@ -113,13 +124,70 @@ fn overlay(report: &mut ShardReport, slot: SlotStatus, now: Instant) {
     }
 }
 
+/// Whether a slot that went out for this is tried again by itself.
+fn may_return(kind: ErrorKind) -> bool {
+    matches!(kind, ErrorKind::Unavailable | ErrorKind::Timeout | ErrorKind::Contended)
+}
+
 fn ms(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]
 mod tests {
+    use sequent_core::Env;
+    use sequent_ha::SlotCounts;
+
     use super::*;
+
+    #[test]
+    fn a_store_that_returned_is_out_for_the_ledger_and_no_longer_for_what_it_said() {
+        let now = Env::default().clock.now();
+        let shown = |found: Option<&str>, kind: ErrorKind, why: Option<Why>, in_trouble: bool| {
+            let cause = found.map(|detail| Cause { kind: "unavailable", detail: detail.to_owned() });
+            let mut report = report(cause);
+            let slot = SlotStatus {
+                slot: 1,
+                state: SlotState::Evicted,
+                cause: Some((kind, "Connection refused".to_owned())),
+                why,
+                since: Some(now),
+                retry_at: None,
+                word: None,
+                counts: SlotCounts::default(),
+            };
+            overlay(&mut report, slot, now, in_trouble);
+            report.cause.map(|cause| (cause.kind, cause.detail)).unwrap()
+        };
+        let away = ErrorKind::Unavailable;
+        let (kind, detail) = shown(None, away, None, true);
+        assert_eq!(kind, ErrorKind::LedgerBehind.as_str());
+        assert!(
+            detail.starts_with("its store answers again") && detail.ends_with("Connection refused"),
+            "{detail}"
+        );
+        let old = ("unavailable", "Connection refused".to_owned());
+        assert_eq!(shown(None, away, None, false), old, "it is tried soon");
+        assert_eq!(shown(Some("gone"), away, None, true), old, "it is still away");
+        assert_eq!(shown(None, away, Some(Why::EvictedByHand), true).1, old.1, "a person put it out");
+        assert_eq!(shown(None, ErrorKind::Refused, None, true).1, old.1, "a person must clear it");
+    }
+
+    fn report(cause: Option<Cause>) -> ShardReport {
+        ShardReport {
+            slot: 1,
+            store: "redis",
+            place: String::new(),
+            state: "open".to_owned(),
+            cause,
+            since_ms: None,
+            retry_in_ms: None,
+            word: None,
+            found: None,
+            quarantined: Vec::new(),
+            resting: Vec::new(),
+        }
+    }
 
     #[test]
     fn every_dense_counter_behind_is_named_until_there_are_very_many() {

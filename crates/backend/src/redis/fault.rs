@@ -11,7 +11,7 @@ const MEANINGS: &[(&str, Reaction, &str)] = &[
     ("would overflow", Reaction::Exhaust, ""),
     ("WRONGTYPE", Reaction::Regress, ""),
     ("not an integer", Reaction::Regress, ""),
-    ("OOM", Reaction::Evict, ": its memory is full, and its maxmemory-policy evicts nothing"),
+    ("OOM", Reaction::Evict, ": its memory is full; raise its maxmemory, or have it hold less"),
     ("READONLY", Reaction::Evict, ": it is a replica, and takes no writes; name the primary"),
     ("LOADING", Reaction::Evict, ": it is reading its data"),
     ("MISCONF", Reaction::Evict, ""),
@@ -104,5 +104,16 @@ mod tests {
             let error = make_extension_error(code.to_owned(), Some(detail.to_owned()));
             assert_eq!(Fault::from(error).into_error("take").kind(), kind, "{code} {detail}");
         }
+    }
+
+    #[test]
+    fn a_memory_that_is_full_says_nothing_of_a_policy_that_nobody_has_read() {
+        let detail = "command not allowed when used memory > 'maxmemory'.";
+        let error = Fault::from(make_extension_error("OOM".to_owned(), Some(detail.to_owned())));
+        let text = error.into_error("take").to_string();
+        assert!(
+            text.contains("its memory is full; raise its maxmemory") && !text.contains("policy"),
+            "{text}"
+        );
     }
 }
