@@ -6,7 +6,8 @@ from queries import CLUSTER, EVERY, OF, SDK, events, histogram, latency, of, per
 GOOD, WARN, BAD = "green", "orange", "red"
 NONE_ALLOWED = ((None, GOOD), (1, BAD))
 TRUE_WANTED = ((None, BAD), (1, GOOD))
-LIVE_LEAST = f"min(instance:sequent_slots_live:count{OF})"
+# Of what was scraped, not of a rule's last look: it shows a slot that went with the first scrape that knows of it.
+LIVE = "sum by (cluster, namespace, job, instance) (sequent_slot_state%s)" % of('state="live"')
 UNIQUENESS = (
     "SequentCounterRegressed|SequentQuarantined|SequentStoreCameBackEmpty|SequentLedgerBehind"
     "|SequentRecoveryRequired|SequentClusterBehind|SequentGuardViolation"
@@ -44,7 +45,7 @@ OVERVIEW = [
     ),
     figure(
         "Live slots, least",
-        LIVE_LEAST,
+        f"min({LIVE})",
         steps=((None, BAD), (1, WARN), (2, GOOD)),
         about="As the server sees it that has the fewest. One is enough to serve.",
     ),
@@ -68,7 +69,7 @@ OVERVIEW = [
 
 SHARDS = [
     states("Slots, as each server sees them"),
-    graph("Live slots", [(f"instance:sequent_slots_live:count{OF}", "{{instance}}")]),
+    graph("Live slots", [(LIVE, "{{instance}}")]),
     table(
         "Now",
         f"sequent_slot_state{OF} == 1",

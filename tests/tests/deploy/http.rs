@@ -19,11 +19,24 @@ type Answer = dyn Fn(&str, &str) -> String + Send + Sync;
 
 /// The body of an answer, if it says that all is well; or all that was said.
 pub(crate) fn ask(address: SocketAddr, method: &str, path: &str) -> Result<String, String> {
+    say(address, method, path, "")
+}
+
+/// The same of a question with a body of JSON.
+pub(crate) fn post(address: SocketAddr, path: &str, json: &str) -> Result<String, String> {
+    let length = json.len();
+    let body = format!("Content-Type: application/json\r\nContent-Length: {length}\r\n\r\n{json}");
+    say(address, "POST", path, &body)
+}
+
+/// `rest` are headers, and a body behind an empty line.
+fn say(address: SocketAddr, method: &str, path: &str, rest: &str) -> Result<String, String> {
+    let rest = if rest.is_empty() { "\r\n" } else { rest };
     let told = |error: std::io::Error| format!("{method} {address}{path}: {error}");
     let mut stream = TcpStream::connect(address).map_err(told)?;
     stream.set_read_timeout(Some(PATIENCE)).map_err(told)?;
     // HTTP/1.0: the answer ends with the connection, and comes in one piece.
-    write!(stream, "{method} {path} HTTP/1.0\r\nHost: {address}\r\n\r\n").map_err(told)?;
+    write!(stream, "{method} {path} HTTP/1.0\r\nHost: {address}\r\n{rest}").map_err(told)?;
     let mut answer = String::new();
     stream.read_to_string(&mut answer).map_err(told)?;
     let is_well = answer.split(' ').nth(1) == Some("200");

@@ -1,6 +1,6 @@
 //! `sequent serve` in a folder of its own, on free ports.
 
-use std::net::SocketAddr;
+use std::{net::SocketAddr, sync::Arc};
 
 use crate::{
     http,
@@ -10,7 +10,7 @@ use crate::{
 /// A server that serves; killed when it is dropped.
 pub(crate) struct Server {
     _process: Running,
-    place: Place,
+    place: Arc<Place>,
     config: Option<String>,
     addresses: serde_json::Value,
 }
@@ -18,12 +18,21 @@ pub(crate) struct Server {
 impl Server {
     /// Over the embedded cluster, or as a configuration says.
     pub(crate) fn start(config: Option<&str>) -> Self {
-        let place = Place::new();
+        let place = Arc::new(Place::new());
         let config = config.map(|text| {
             let file = place.path("sequent.toml");
             std::fs::write(&file, text).unwrap();
             file.display().to_string()
         });
+        Self::at(place, config)
+    }
+
+    /// Another one beside it, over the same cluster.
+    pub(crate) fn another(&self) -> Self {
+        Self::at(Arc::clone(&self.place), self.config.clone())
+    }
+
+    fn at(place: Arc<Place>, config: Option<String>) -> Self {
         let data = place.data().display().to_string();
         let mut args = vec!["serve", "--json", "--data", &data];
         args.extend(config.iter().flat_map(|file| ["--config", file]));
@@ -44,6 +53,19 @@ impl Server {
     /// What `/metrics` says.
     pub(crate) fn metrics(&self) -> String {
         http::ask(self.address("admin"), "GET", "/metrics").unwrap()
+    }
+
+    /// When it told last that this happened to a slot, in seconds since 1970 and as it says itself.
+    pub(crate) fn told(&self, slot: u64, kinds: &[&str]) -> Option<(String, f64)> {
+        let status = http::ask(self.address("admin"), "GET", "/v1/status").ok()?;
+        let status: serde_json::Value = serde_json::from_str(&status).unwrap();
+        // The newest first.
+        let mut events = status["events"].as_array().unwrap().iter();
+        let is_it = |event: &&serde_json::Value| {
+            event["slot"] == slot && kinds.iter().any(|kind| event["kind"] == *kind)
+        };
+        let event = events.find(is_it)?;
+        Some((event["kind"].as_str().unwrap().to_owned(), event["at_ms"].as_f64().unwrap() / 1e3))
     }
 
     /// So many numbers by HTTP.

@@ -8,6 +8,9 @@ use std::{
 
 use sequent_testkit::servers::Program;
 
+pub(crate) const PROMETHEUS: Program = Program { name: "prometheus", package: "prometheus", folders: &[] };
+pub(crate) const ALERTMANAGER: Program =
+    Program { name: "prometheus-alertmanager", package: "prometheus-alertmanager", folders: &[] };
 pub(crate) const PROMTOOL: Program = Program { name: "promtool", package: "prometheus", folders: &[] };
 pub(crate) const AMTOOL: Program =
     Program { name: "amtool", package: "prometheus-alertmanager", folders: &[] };

@@ -1,4 +1,5 @@
-//! Callers: by HTTP a number at a time, and by the SDK from leases and fresh; and the SDK's own metrics as a page.
+//! Callers: by HTTP at each server, and by the SDK from leases and fresh. This process is the SDK's host: it shows the SDK's
+//! metrics as a page, as any program with a recorder for Prometheus does.
 
 use std::{
     net::SocketAddr,
@@ -32,15 +33,19 @@ pub(crate) struct Load {
 
 impl Load {
     /// Begins to ask.
-    pub(crate) async fn start(server: &Server) -> Self {
+    pub(crate) async fn start(servers: &[Server]) -> Self {
         // Before the client is made: it tells the recorder what its metrics mean.
         let recorder = PrometheusBuilder::new().install_recorder().unwrap();
         let metrics = http::serve(move |_, _| recorder.render());
         let load = Self { ends: Arc::default(), faults: Arc::default(), metrics };
-        let client = Client::connect(&format!("http://{}", server.address("grpc"))).await.unwrap();
+        let endpoints: Vec<String> =
+            servers.iter().map(|server| format!("http://{}", server.address("grpc"))).collect();
+        let client = Client::connect(&endpoints.join(",")).await.unwrap();
         tokio::spawn(Self::by_sdk(client.sequence("order").unwrap().deadline(DEADLINE), load.told()));
-        let (door, told) = (server.address("http"), load.told());
-        tokio::task::spawn_blocking(move || Self::by_http(door, &told));
+        for server in servers {
+            let (door, told) = (server.address("http"), load.told());
+            tokio::task::spawn_blocking(move || Self::by_http(door, &told));
+        }
         load
     }
 

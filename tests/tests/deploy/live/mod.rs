@@ -1,90 +1,121 @@
-//! A shard is killed under load, and comes back empty: a real Prometheus sees it by the shipped rules, a real Alertmanager
-//! hears of it by the shipped routes, no panel of any dashboard is empty.
+//! A shard is killed under load, and comes back empty: a real Prometheus on two servers sees it at its next scrape, by the
+//! shipped rules; a real Alertmanager hears of it by the shipped routes; no panel of any dashboard is empty.
 
 mod load;
 mod scene;
+mod signs;
 mod watch;
 
 use std::time::Instant;
 
-use crate::{dashboards, place::eventually};
+use crate::{dashboards, place::eventually, server::Server};
 use scene::Scene;
+use watch::Watch;
 
 /// What stands in for series that there are not; a panel that shows nothing else is empty.
 const NOTHING: &str = " or on() vector(0)";
 
-/// A series of the slot that dies: 0 once its server has it out.
-const LIVE: &str = "sequent_slot_state{slot=\"3\",state=\"live\"}";
+/// The slot that dies.
+const SLOT: u64 = 3;
 
-/// A query of the overview, as the panel asks it.
+/// How far the instant of a scrape and that of an event may be off, in seconds: Prometheus moves a sample by two
+/// milliseconds at most so that they are evenly spaced, and an event's instant is cut to a whole one.
+const OFF: f64 = 0.01;
+
+/// The overview's query of a panel, as the panel asks it.
 fn overview(panel: &str) -> String {
     watch::chosen(&dashboards::query("Sequent: overview", panel))
 }
 
-/// While the store is dead: the overview's own queries, by what they answer. The first scrape after the server has put the
-/// slot out shows it, however slow the machine: the instants are Prometheus' own.
-fn the_overview_shows_it(scene: &Scene) {
-    eventually("the server has put the slot out", || {
-        scene.server.metrics().contains(&format!("{LIVE} 0")).then_some(())
-    });
-    // A scrape's instant may be shifted by two milliseconds.
-    let known = scene.watch.clock() + 0.01;
-    let scrape = scene.watch.scraped_after(LIVE, known);
-    let states = overview("Slots, as each server sees them");
-    let of_slot = |slot| scene.watch.of(&states, ("slot", slot), Some(scrape));
-    // Probation or evicted, of panels.py; and the others live.
-    assert!(
-        matches!(of_slot("3")[..], [code] if (1.0..=2.0).contains(&code)),
-        "{:?} at {scrape}",
-        of_slot("3")
-    );
-    assert_eq!(of_slot("0"), [0.0], "at {scrape}");
-    let (live, alerts) = (overview("Live slots, least"), overview("Alerts that fire"));
-    eventually(&live, || (scene.watch.value(&live) == Some(3.0)).then_some(()));
-    eventually(&alerts, || {
-        let firing = scene.watch.of(&alerts, ("alertname", "SequentSlotOut"), None);
-        (firing == [1.0]).then_some(())
+/// What a server says to each scrape of the slot that dies: 1 while it takes numbers from it.
+fn live(server: &Server) -> String {
+    let instance = server.address("admin");
+    format!("sequent_slot_state{{slot=\"{SLOT}\", state=\"live\", instance=\"{instance}\"}}")
+}
+
+/// The first scrape that was answered after a server put the slot out, and each until `end`, show that it is out: instants
+/// are compared, of Prometheus' samples and of the server's own event, so that a slow machine changes nothing.
+fn the_first_scrape_shows_it(watch: &Watch, server: &Server, (out, end): (f64, f64)) -> f64 {
+    let of_it = |(at, _): &(f64, f64)| (out + OFF..end - OFF).contains(at);
+    let samples: Vec<(f64, f64)> = watch.scraped(&live(server)).into_iter().filter(of_it).collect();
+    let (first, _) = *samples.first().expect("a scrape while it was out");
+    assert!(samples.iter().all(|(_, value)| *value == 0.0), "out since {out}: {samples:?}");
+    // What the overview draws at that instant.
+    let (states, instance) =
+        (overview("Slots, as each server sees them"), server.address("admin").to_string());
+    let of_slot =
+        |slot: &str| watch.of(&states, &[("slot", slot), ("instance", instance.as_str())], Some(first));
+    assert!(matches!(of_slot("3")[..], [code] if (1.0..=2.0).contains(&code)), "{:?}", of_slot("3"));
+    assert_eq!(of_slot("0"), [0.0], "at {first}");
+    assert_eq!(watch.of(&overview("Live slots, least"), &[], Some(first)), [3.0], "at {first}");
+    first
+}
+
+/// The first scrape after a server took it back shows it, and so does the panel; unless it was put out once more.
+fn the_first_scrape_shows_it_back(watch: &Watch, server: &Server) {
+    eventually("the first scrape after the rescue shows it", || {
+        let (kind, back) = server.told(SLOT, &["evicted", "rescued"])?;
+        let samples = watch.scraped(&live(server));
+        let (_, value) = samples.into_iter().find(|(at, _)| *at > back + OFF)?;
+        (kind == "rescued" && value > 0.5).then_some(())
     });
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_killed_shard_is_seen_told_and_forgotten_once_it_is_back() {
     let scene = Scene::start().await;
-    let live = overview("Live slots, least");
+    let Scene { watch, hook, servers, .. } = &scene;
+    let least = overview("Live slots, least");
     eventually("everything is well, and watched", || {
-        let well = scene.watch.value(&live) == Some(4.0) && scene.watch.value("sum(up)") == Some(2.0);
+        let well = watch.value(&least) == Some(4.0) && watch.value("sum(up)") == Some(3.0);
         well.then_some(())
     });
-    assert!(!scene.hook.heard("infos", "SequentSlotOut", "firing"), "it fires while all is well");
+    assert!(!hook.heard("infos", "SequentSlotOut", "firing"), "it fires while all is well");
 
+    let (killed, since) = (Instant::now(), watch.clock());
     scene.redis.kill().await;
-    let killed = Instant::now();
-    the_overview_shows_it(&scene);
-    let shown = killed.elapsed();
-    eventually("SequentSlotOut is told", || {
-        scene.hook.heard("infos", "SequentSlotOut", "firing").then_some(())
+    let out = servers.each_ref().map(|server| {
+        eventually("the server has put the slot out", || {
+            server.told(SLOT, &["evicted"]).map(|(_, at)| at).filter(|at| *at + OFF > since)
+        })
     });
-    println!("shown after {shown:?}, told after {:?}", killed.elapsed());
+    for (server, out) in servers.iter().zip(out) {
+        eventually("a scrape after it", || {
+            watch.scraped(&live(server)).iter().any(|(at, _)| *at > out + OFF).then_some(())
+        });
+    }
+    println!("two servers had it out, and were scraped, after {:?}", killed.elapsed());
+    eventually("SequentSlotOut is told", || hook.heard("infos", "SequentSlotOut", "firing").then_some(()));
+    println!("told after {:?}", killed.elapsed());
+    signs::are_seen(watch, &signs::DEAD, since);
+    let waits = "count_over_time(ALERTS{alertname=\"SequentSlotOut\", alertstate=\"pending\"}[1h])";
+    assert!(watch.values(waits).is_empty(), "an alert without `for` does not wait");
 
+    let restarted = watch.clock();
     // It kept nothing on a disk: what comes back is empty.
     scene.redis.restart().await;
+    for (server, out) in servers.iter().zip(out) {
+        let first = the_first_scrape_shows_it(watch, server, (out, restarted));
+        println!("out at {out}, shown by the scrape of {first}");
+    }
+    for server in servers {
+        the_first_scrape_shows_it_back(watch, server);
+    }
     eventually("SequentSlotOut is over", || {
-        scene.hook.heard("infos", "SequentSlotOut", "resolved").then_some(())
+        let over = watch.values("ALERTS{alertname=\"SequentSlotOut\"}").is_empty();
+        (over && hook.heard("infos", "SequentSlotOut", "resolved")).then_some(())
     });
     eventually("a page that the store forgot", || {
-        let pages = ["SequentStoreCameBackEmpty", "SequentCounterRegressed"];
-        pages.iter().any(|alert| scene.hook.heard("pages", alert, "firing")).then_some(())
+        hook.heard("pages", "SequentStoreCameBackEmpty", "firing").then_some(())
     });
-    eventually("all slots are live again", || (scene.watch.value(&live) == Some(4.0)).then_some(()));
+    signs::are_seen(watch, &signs::BACK, restarted);
+    eventually("all slots are live again", || (watch.value(&least) == Some(4.0)).then_some(()));
 
     for query in dashboards::queries() {
-        let mut expression = watch::chosen(&query.expression);
-        // A server has each of its series from the start; a program that uses the SDK only those of what has happened.
-        if !query.panel.starts_with("Sequent: SDK") {
-            expression = expression.replace(NOTHING, "");
-        }
+        // Every series is there from the start, of servers and of programs that use the SDK.
+        let expression = watch::chosen(&query.expression).replace(NOTHING, "");
         eventually(&format!("{}: {expression}", query.panel), || {
-            scene.watch.values(&expression).iter().any(|value| value.is_finite()).then_some(())
+            watch.values(&expression).iter().any(|value| value.is_finite()).then_some(())
         });
     }
     assert_eq!(scene.load.faults(), Vec::<String>::new(), "no request failed");

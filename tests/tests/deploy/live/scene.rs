@@ -1,4 +1,4 @@
-//! A cluster whose last slot is a Redis server that keeps nothing, a server, callers, and those who watch.
+//! A cluster whose last slot is a Redis server that keeps nothing, two servers, callers, and those who watch.
 
 use sequent_testkit::servers::Redis;
 
@@ -9,6 +9,7 @@ use super::{
 use crate::server::Server;
 
 /// Three files and a Redis; a slot that is out is tried once a second, and callers have patience with a busy machine.
+/// The ledger is one machine's alone: both servers are on it.
 const CONFIG: &str = "
 cluster = \"live\"
 [ring]
@@ -31,7 +32,7 @@ pub(crate) struct Scene {
     pub(crate) watch: Watch,
     pub(crate) load: Load,
     pub(crate) hook: Hook,
-    pub(crate) server: Server,
+    pub(crate) servers: [Server; 2],
     pub(crate) redis: Redis,
 }
 
@@ -43,10 +44,15 @@ impl Scene {
             |slot| format!("[[shard]]\nslot = {slot}\nstore = \"sqlite\"\npath = \"shard-{slot}.db\"\n");
         let last = format!("[[shard]]\nslot = 3\nstore = \"redis\"\nurl = \"{}\"\n", redis.url());
         let config = [CONFIG.to_owned(), file(0), file(1), file(2), last].concat();
-        let server = tokio::task::block_in_place(|| Server::start(Some(&config)));
-        let load = Load::start(&server).await;
+        let servers = tokio::task::block_in_place(|| {
+            let first = Server::start(Some(&config));
+            let second = first.another();
+            [first, second]
+        });
+        let load = Load::start(&servers).await;
         let hook = Hook::start();
-        let watch = Watch::start(server.address("admin"), load.metrics(), hook.address());
-        Self { watch, load, hook, server, redis }
+        let admins = servers.each_ref().map(|server| server.address("admin"));
+        let watch = Watch::start(&admins, load.metrics(), hook.address());
+        Self { watch, load, hook, servers, redis }
     }
 }

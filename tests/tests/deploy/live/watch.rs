@@ -8,18 +8,15 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use sequent_testkit::servers::{Port, Program};
+use sequent_testkit::servers::Port;
 use serde_json::Value;
 
 use crate::{
     http,
     place::{Place, Running, eventually},
+    tool::{ALERTMANAGER, PROMETHEUS},
     tree::{copy, deploy},
 };
-
-const PROMETHEUS: Program = Program { name: "prometheus", package: "prometheus", folders: &[] };
-const ALERTMANAGER: Program =
-    Program { name: "prometheus-alertmanager", package: "prometheus-alertmanager", folders: &[] };
 
 /// What is hurried of the shipped files, as (file, from, to): minutes would be waited for, and nothing else is changed.
 const HURRIED: [(&str, &str, &str); 5] = [
@@ -34,7 +31,7 @@ const HURRIED: [(&str, &str, &str); 5] = [
 pub(crate) fn chosen(expression: &str) -> String {
     let all =
         ["$cluster", "$instance", "$job"].iter().fold(expression.to_owned(), |e, name| e.replace(name, ".*"));
-    all.replace("$__rate_interval", "10s")
+    all.replace("$__rate_interval", "30s")
 }
 
 /// Prometheus, with Alertmanager behind it.
@@ -47,8 +44,8 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    /// Both, watching a server and a program that uses the SDK.
-    pub(crate) fn start(server: SocketAddr, clients: SocketAddr, hook: SocketAddr) -> Self {
+    /// Both, watching servers and a program that uses the SDK.
+    pub(crate) fn start(servers: &[SocketAddr], client: SocketAddr, hook: SocketAddr) -> Self {
         let (place, address, manager) = (Place::new(), Port::reserve(), Port::reserve());
         let folder = place.path("prometheus");
         copy(&deploy("prometheus"), &folder);
@@ -57,9 +54,12 @@ impl Watch {
         }
         replace(&folder.join("prometheus.yml"), "alertmanager:9093", &manager.address().to_string());
         replace(&folder.join("alertmanager.yml"), "localhost:9095", &hook.to_string());
-        let target = |at: SocketAddr| format!("- targets: [\"{at}\"]\n  labels:\n    cluster: live\n");
-        fs::write(folder.join("targets/servers.yml"), target(server)).unwrap();
-        fs::write(folder.join("targets/clients.yml"), target(clients)).unwrap();
+        let targets = |at: &[SocketAddr]| {
+            let at: Vec<String> = at.iter().map(|at| format!("\"{at}\"")).collect();
+            format!("- targets: [{}]\n  labels:\n    cluster: live\n", at.join(", "))
+        };
+        fs::write(folder.join("targets/servers.yml"), targets(servers)).unwrap();
+        fs::write(folder.join("targets/clients.yml"), targets(&[client])).unwrap();
 
         let mut command = Command::new(ALERTMANAGER.path());
         let flag = |name: &str, value: String| format!("--{name}={value}");
@@ -89,20 +89,34 @@ impl Watch {
         }
     }
 
-    /// What a query finds: now, or at an instant of Prometheus' clock, in seconds.
-    fn found(&self, expression: &str, at: Option<f64>) -> Vec<Value> {
-        let at = at.map(|at| format!("&time={at}")).unwrap_or_default();
-        let path = format!("/api/v1/query?query={}{at}", http::encoded(expression));
+    /// The series that a question to the API is answered with.
+    fn asked(&self, question: &str) -> Vec<Value> {
+        let path = format!("/api/v1/{question}");
         let body = eventually("Prometheus answers", || http::ask(self.address.address(), "GET", &path).ok());
         let answer: Value = serde_json::from_str(&body).unwrap_or_else(|error| panic!("{error}: {body}"));
-        assert_eq!(answer["status"], "success", "{expression}: {body}");
+        assert_eq!(answer["status"], "success", "{question}: {body}");
         answer["data"]["result"].as_array().unwrap().clone()
     }
 
-    /// The series that a query finds whose `label` is this, with their values; now, or at an instant.
-    pub(crate) fn of(&self, expression: &str, (label, is): (&str, &str), at: Option<f64>) -> Vec<f64> {
+    /// What a query finds: now, or at an instant of Prometheus' clock, in seconds.
+    pub(crate) fn found(&self, expression: &str, at: Option<f64>) -> Vec<Value> {
+        let at = at.map(|at| format!("&time={at}")).unwrap_or_default();
+        self.asked(&format!("query?query={}{at}", http::encoded(expression)))
+    }
+
+    /// The same at every second from an instant until now, as a panel draws it: each series' labels, and all its values.
+    pub(crate) fn drawn(&self, expression: &str, from: f64) -> Vec<(Value, Vec<f64>)> {
+        let (query, end) = (http::encoded(expression), self.clock());
+        let series = self.asked(&format!("query_range?query={query}&start={from}&end={end}&step=1"));
+        let values = |series: &Value| samples(series).into_iter().map(|(_, value)| value).collect();
+        series.iter().map(|series| (series["metric"].clone(), values(series))).collect()
+    }
+
+    /// The series that a query finds with these labels, with their values; now, or at an instant.
+    pub(crate) fn of(&self, expression: &str, labels: &[(&str, &str)], at: Option<f64>) -> Vec<f64> {
         let found = self.found(expression, at);
-        found.iter().filter(|series| series["metric"][label] == is).map(value).collect()
+        let is_it = |series: &&Value| labels.iter().all(|(label, is)| series["metric"][*label] == *is);
+        found.iter().filter(is_it).map(value).collect()
     }
 
     /// Prometheus' own clock, in seconds.
@@ -114,13 +128,11 @@ impl Watch {
         answer["data"]["result"][1].as_str().unwrap().parse().unwrap()
     }
 
-    /// When the first scrape after this instant was, once it has been: by the samples of one series.
-    pub(crate) fn scraped_after(&self, series: &str, instant: f64) -> f64 {
-        eventually("the next scrape", || {
-            let found = self.found(&format!("{series}[5m]"), None);
-            let samples = found.first()?["values"].as_array()?.clone();
-            samples.iter().filter_map(|sample| sample[0].as_f64()).find(|at| *at > instant)
-        })
+    /// What scrapes that were answered brought of one series, of the last five minutes: each one's instant and value.
+    pub(crate) fn scraped(&self, series: &str) -> Vec<(f64, f64)> {
+        let found = self.found(&format!("{series}[5m]"), None);
+        assert!(found.len() < 2, "{series}: {found:?}");
+        found.first().map(samples).unwrap_or_default()
     }
 
     /// The values of all series that a query finds now.
@@ -138,6 +150,12 @@ impl Watch {
 
 fn value(series: &Value) -> f64 {
     series["value"][1].as_str().unwrap().parse().unwrap()
+}
+
+/// The samples of a series: instant and value.
+fn samples(series: &Value) -> Vec<(f64, f64)> {
+    let sample = |sample: &Value| (sample[0].as_f64().unwrap(), sample[1].as_str().unwrap().parse().unwrap());
+    series["values"].as_array().unwrap().iter().map(sample).collect()
 }
 
 fn replace(file: &Path, from: &str, to: &str) {
