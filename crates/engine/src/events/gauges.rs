@@ -2,7 +2,7 @@
 
 use std::{
     collections::BTreeMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Mutex, MutexGuard, PoisonError},
     time::Instant,
 };
 
@@ -10,10 +10,11 @@ use sequent_core::{Key, SequenceName, SlotIndex};
 use sequent_guard::{CounterStatus, KeeperStatus};
 
 use super::{
+    listed::Listed,
     metric,
     names::{
-        AT_RISK, CEILING_LEFT, CEILINGS, CLASSES, DURABILITY, EXHAUSTION, EXHAUSTION_LEAST, HEADROOM,
-        HEADROOM_LEAST, KEYS, LAYOUT, LEDGER_AGE, RESERVE, RESERVE_SECONDS, SEQUENCES_MAX, SLOT_LAG, WAITING,
+        AT_RISK, CEILING_LEFT, CEILINGS, CLASSES, DURABILITY, EXHAUSTION_LEAST, HEADROOM_LEAST, KEYS, LAYOUT,
+        LEDGER_AGE, RESERVE, RESERVE_SECONDS, SLOT_LAG, WAITING,
     },
 };
 use crate::{Engine, engine::Inner, headroom::Headroom, live::Live};
@@ -21,39 +22,29 @@ use crate::{Engine, engine::Inner, headroom::Headroom, live::Live};
 /// A reserve that lasts longer is shown as lasting so long.
 const RESERVE_MAX_SECONDS: f64 = 3600.0;
 
-/// The value of a series that has ended: a recorder can't take one back, so whoever renders leaves it out.
-const GONE: f64 = f64::NAN;
-
 /// Slower consumption than this, in numbers a second, is no demand.
 const DEMAND_MIN: f64 = 0.1;
 
 /// What gauges need to remember between two looks.
 #[derive(Debug)]
 pub(crate) struct Gauges {
-    /// The sequences that have series of their own.
-    listed: Mutex<Arc<[SequenceName]>>,
+    listed: Mutex<Listed>,
     /// The ledger's version as last seen to change, and when.
     version: Mutex<Option<(u64, Instant)>>,
 }
 
 impl Gauges {
-    /// With series for the first [`SEQUENCES_MAX`] of the sequences that the configuration names.
-    pub(crate) fn new(listed: impl Iterator<Item = SequenceName>) -> Self {
-        Self { listed: Mutex::new(listed.take(SEQUENCES_MAX).collect()), version: Mutex::default() }
+    /// With series of their own for some of the sequences that the configuration names.
+    pub(crate) fn new(named: impl Iterator<Item = SequenceName>) -> Self {
+        Self { listed: Mutex::new(Listed::of(named)), version: Mutex::default() }
     }
 
-    /// The configuration names these now. The series of others [end](GONE): at their last values they would keep an alert
-    /// firing for ever.
-    pub(crate) fn relist(&self, listed: impl Iterator<Item = SequenceName>) {
-        let fresh: Arc<[SequenceName]> = listed.take(SEQUENCES_MAX).collect();
-        let mut held = self.listed();
-        for name in held.iter().filter(|name| !fresh.contains(name)) {
-            show_room(name, GONE, GONE);
-        }
-        *held = fresh;
+    /// The configuration names these now.
+    pub(crate) fn relist(&self, named: impl Iterator<Item = SequenceName>) {
+        self.listed().replace(named);
     }
 
-    fn listed(&self) -> MutexGuard<'_, Arc<[SequenceName]>> {
+    fn listed(&self) -> MutexGuard<'_, Listed> {
         self.listed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -74,13 +65,14 @@ impl Engine {
     /// Every counter of this engine at zero, and its gauges as they are: once, when it begins to serve.
     pub async fn begin_metrics(&self) {
         metric::begin(0..self.0.desk.layout().slots());
+        self.0.gauges.listed().tell();
         self.measure().await;
     }
 
     /// Sets the gauges that are as they are when somebody looks. Lets others run in between: a million keys take a while.
     pub async fn measure(&self) {
         let inner = &*self.0;
-        let (sums, listed) = (Mutex::new(Sums::default()), Arc::clone(&inner.gauges.listed()));
+        let (sums, listed) = (Mutex::new(Sums::default()), inner.gauges.listed().names());
         let add = |live: &Live| {
             sums.lock().unwrap_or_else(PoisonError::into_inner).add(live, &listed);
             0
@@ -139,17 +131,8 @@ impl Sums {
         let least = self.least.unwrap_or(Headroom::of(1, 1, 0.0));
         set(HEADROOM_LEAST, least.ratio);
         set(EXHAUSTION_LEAST, least.lasts_s);
-        // A reload between the look and this has ended some.
-        let listed = gauges.listed();
-        for (name, room) in self.listed.iter().filter(|(name, _)| listed.contains(name)) {
-            show_room(name, room.ratio, room.lasts_s);
-        }
+        gauges.listed().show(&self.listed);
     }
-}
-
-fn show_room(name: &SequenceName, ratio: f64, lasts_s: f64) {
-    metrics::gauge!(HEADROOM, "sequence" => name.to_string()).set(ratio);
-    metrics::gauge!(EXHAUSTION, "sequence" => name.to_string()).set(lasts_s);
 }
 
 /// Ceilings held, what is left under them, and how far slots lag behind the front of each key.

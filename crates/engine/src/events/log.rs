@@ -43,12 +43,8 @@ pub(super) fn log(event: &Event) {
         Event::LedgerLost { refused: false, detail } => tracing::error!(detail, "ledger can't be reached"),
         Event::LedgerBack { away } => tracing::warn!(away_ms = millis(*away), "ledger answers again"),
         Event::LedgerReborn { was, is } => tracing::info!(%was, %is, "ledger speaks as another incarnation"),
-        Event::LedgerBehind { version, mark } => {
-            tracing::error!(
-                version,
-                mark,
-                "ledger is older than its marks: nothing is opened before `recover`"
-            );
+        Event::LedgerBehind { detail } => {
+            tracing::error!(detail, "ledger is older than its marks: nothing is opened before `recover`");
         }
         Event::DenseBehind { key, given, found } => {
             tracing::error!(

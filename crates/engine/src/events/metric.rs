@@ -2,10 +2,13 @@
 
 use sequent_core::{ErrorKind, Event, Scope, SlotIndex};
 
-use super::names::{
-    BURNT_WHY, CLUSTER_BEHIND, DROPPED, EVICTIONS, FAILED, FORGOTTEN, LEDGER_AWAY, LEDGER_BEHIND, LEDGER_UP,
-    LIVES, METRICS, NEAR_END, OK, PROBES, PROBES_FAILED, QUARANTINES, REBORN, REGRESSIONS, RESCUES, RETIRED,
-    SKIPPED, STAMPED_AGAIN, UNMARKED, UNREPORTED, UNWITNESSED, VIOLATION_KINDS, VIOLATIONS, WORD,
+use super::{
+    burnt,
+    names::{
+        CLUSTER_BEHIND, DROPPED, EVICTIONS, FAILED, FORGOTTEN, LEDGER_AWAY, LEDGER_BEHIND, LEDGER_UP, LIVES,
+        METRICS, NEAR_END, OK, PROBES, PROBES_FAILED, QUARANTINES, REBORN, REGRESSIONS, RESCUES, RETIRED,
+        SKIPPED, STAMPED_AGAIN, UNMARKED, UNREPORTED, UNWITNESSED, VIOLATION_KINDS, VIOLATIONS, WORD,
+    },
 };
 
 pub(super) fn count(event: &Event) {
@@ -42,7 +45,9 @@ pub(super) fn count(event: &Event) {
         Event::NearEnd { .. } => metrics::counter!(NEAR_END).increment(1),
         Event::Unreported { counters } => metrics::counter!(UNREPORTED).increment(*counters as u64),
         Event::Unmarked { elsewhere: false, .. } => metrics::counter!(UNMARKED).increment(1),
-        Event::Dropped { count, why, .. } => metrics::counter!(DROPPED, "why" => *why).increment(*count),
+        Event::Dropped { count, why, .. } => {
+            metrics::counter!(DROPPED, "why" => burnt::label(why)).increment(*count)
+        }
         other => violation(other),
     }
 }
@@ -108,7 +113,7 @@ pub(super) fn begin(slots: impl Iterator<Item = SlotIndex>) {
     for kind in VIOLATION_KINDS {
         zero(metrics::counter!(VIOLATIONS, "kind" => kind));
     }
-    for why in BURNT_WHY {
+    for why in burnt::every() {
         zero(metrics::counter!(DROPPED, "why" => why));
     }
     zero(metrics::counter!(REBORN, "of" => "ledger", "slot" => ""));

@@ -9,8 +9,10 @@ use sequent_core::{Clock, Env, Event, Events};
 
 use crate::{data::Quarantine, footing::Alarm};
 
+mod burnt;
 mod exposed;
 mod gauges;
+mod listed;
 mod log;
 mod measured;
 mod metric;

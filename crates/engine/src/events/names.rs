@@ -104,6 +104,7 @@ pub(super) const RESERVE: &str = "sequent_reserve_numbers";
 pub(super) const RESERVE_SECONDS: &str = "sequent_reserve_seconds";
 pub(super) const AT_RISK: &str = "sequent_numbers_at_risk";
 pub(super) const HEADROOM: &str = "sequent_headroom_ratio";
+pub(super) const UNLISTED: &str = "sequent_sequences_unlisted";
 pub(super) const HEADROOM_LEAST: &str = "sequent_headroom_least_ratio";
 pub(super) const EXHAUSTION: &str = "sequent_exhaustion_seconds";
 pub(super) const EXHAUSTION_LEAST: &str = "sequent_exhaustion_least_seconds";
@@ -214,7 +215,12 @@ pub static METRICS: &[Metric] = &[
     Metric::gauge(
         HEADROOM,
         &["sequence"],
-        "What is left of a sequence's range; only of sequences that the configuration names",
+        "What is left of a sequence's range; only of sequences in use that the configuration names",
+    ),
+    Metric::gauge(
+        UNLISTED,
+        &[],
+        "Sequences that the configuration names beyond those that have series of their own",
     ),
     Metric::gauge(HEADROOM_LEAST, &[], "What is left of a range: the least over all keys in use"),
     Metric::gauge(
@@ -257,27 +263,3 @@ pub(super) const CLASSES: [&str; 3] = ["durable", "lossy", "volatile"];
 
 /// Sequences that have series of their own, at most: those that the configuration names first.
 pub(super) const SEQUENCES_MAX: usize = 50;
-
-/// Why numbers are burnt, as the rooms below say it.
-pub(super) const BURNT_WHY: [&str; 20] = [
-    "numbers aged in the reservoir",
-    "a caller was stalled for many turns",
-    "the reservoir was closed during a refill",
-    "numbers came back to a closed reservoir",
-    "an idle reservoir gave its memory back",
-    "a handle of its own held numbers that were called in",
-    "the reservoir was closed",
-    "the reservoir was dropped",
-    "its key was advanced meanwhile",
-    "at or below the number that the key was advanced to",
-    "an operator has advanced its key",
-    "the ledger was restarted, went back, or was recovered: it may repeat",
-    "the ledger holds another definition of its sequence",
-    "late blocks of a slot that is quarantined, or too old",
-    "more late blocks than are kept",
-    "late blocks below a lift",
-    "late blocks of a key that is no longer used",
-    "taken to try a slot that nobody asked",
-    "a leap that nothing follows",
-    "above its ceiling while the ledger is away",
-];

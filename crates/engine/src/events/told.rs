@@ -90,10 +90,7 @@ fn others(event: &Event, of: Of<'_>) -> Option<EventReport> {
         Event::LedgerReborn { .. } => {
             of(NOTE, "ledger reborn", "the ledger speaks as another incarnation".into())
         }
-        Event::LedgerBehind { version, mark } => {
-            let text = format!("it is at version {version}, and was at {mark}: `sequent recover`");
-            of(ERROR, "ledger behind", text)
-        }
+        Event::LedgerBehind { detail } => of(ERROR, "ledger behind", format!("{detail}: `sequent recover`")),
         Event::DenseBehind { key, given, found } => {
             let text = format!(
                 "{found} numbers of the dense counter {key} are given, says the ledger; this server knows of {given}: \

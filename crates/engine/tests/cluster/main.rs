@@ -8,6 +8,7 @@ mod definitions;
 mod dense;
 mod effective;
 mod fenced;
+mod gauges;
 mod idle;
 mod losses;
 mod midnight;
