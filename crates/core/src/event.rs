@@ -117,12 +117,10 @@ pub enum Event {
         /// What it is.
         is: Incarnation,
     },
-    /// The ledger is older than its marks: nothing is opened before an operator names the loss.
+    /// The ledger went back: nothing is opened before an operator names the loss.
     LedgerBehind {
-        /// The version it has.
-        version: u64,
-        /// The highest mark found.
-        mark: u64,
+        /// What tells, for people.
+        detail: String,
     },
     /// A caller was given a number that this cluster can't have given: it went back without a trace, or is another.
     ClusterBehind {

@@ -46,7 +46,7 @@ mod status;
 
 pub use admission::all_moved;
 pub use config::{GuardConfig, LossPolicy, Opening};
-pub use counter::{DOUBTED_ROW, UNKNOWN_COUNTER};
+pub use counter::{DOUBTED_ROW, FAR_CEILING, UNKNOWN_COUNTER};
 pub use desk::{LAYOUT_CHANGED, Trouble, all_forget, forgets, lossy};
 pub use eras::other_era;
 pub use keeper::{Headroom, Keeper};

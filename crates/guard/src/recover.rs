@@ -114,7 +114,7 @@ fn not_the_newest(version: u64, mark: u64) -> SourceError {
     SourceError::new(
         ErrorKind::LedgerBehind,
         format!(
-            "the ledger is at version {version}, but a mark says that it was at {mark}: it went back, so this is not the newest \
+            "the ledger is at version {version}, but a mark says {mark}: it went back, so this is not the newest \
              state; nothing was done; say how much was lost: `sequent recover --bump N` or `--since INSTANT`"
         ),
     )

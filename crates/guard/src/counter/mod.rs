@@ -38,7 +38,7 @@ use permit::Permit;
 use release::Judgement;
 use report::{Adds, Former, Told};
 use touch::Preread;
-pub use touch::UNKNOWN_COUNTER;
+pub use touch::{FAR_CEILING, UNKNOWN_COUNTER};
 
 /// A take begins again at most so often: after a lost life, a reborn store, a block of a life that ended meanwhile.
 const ROUNDS_MAX: usize = 12;

@@ -30,6 +30,9 @@ const PREREAD_MAX: Duration = Duration::from_secs(5);
 /// How it is said that a counter far on has no row: a ledger that was lost, or a hand that set the cell.
 pub const UNKNOWN_COUNTER: &str = "the ledger has no row of this counter";
 
+/// How it is said that the ledger's row permits far more than its counter can have come to.
+pub const FAR_CEILING: &str = "the ledger's row has a ceiling of";
+
 /// The row of a counter as it was read with the others of its key.
 pub(super) struct Preread {
     pub(super) row: Row,
@@ -173,9 +176,10 @@ impl Guarded {
         value: u64,
     ) -> Result<Permit, SourceError> {
         let (shared, life) = (&self.shared, opening.life);
-        let cell = Cell { key: &self.cell, under: store };
+        let (cell, known) = (Cell { key: &self.cell, under: store }, opening.value.max(value));
         let row = match shared.ask(Ask::Open(opening)).await?.opened()? {
             Opened::Row(row) => row,
+            Opened::Leapt { found, bound } if found > known => return Err(self.far_ceiling(found, bound)),
             Opened::Leapt { found, bound } => return Err(self.leapt(found, bound)),
         };
         let installed = self.shard.store().install(cell, life, row.base).await;
@@ -222,6 +226,14 @@ impl Guarded {
             self.shard.forget(store);
         }
         error
+    }
+
+    /// A leap that the cell knows nothing of: it stands in the ledger's row.
+    fn far_ceiling(&self, found: u64, bound: u64) -> SourceError {
+        let Counter { slot, key } = &self.counter;
+        let context =
+            format!("slot {slot} key {key}: {FAR_CEILING} {found}, a leap: at most {bound} is followed");
+        SourceError::new(ErrorKind::Leapt, context)
     }
 
     pub(super) fn leapt(&self, found: u64, bound: u64) -> SourceError {

@@ -7,7 +7,7 @@
 use std::time::Duration;
 
 use sequent_core::{
-    Event, Incarnation, Rule, SourceError,
+    Incarnation, Rule, SourceError,
     ledger::{RUNS_APART, apart},
 };
 
@@ -60,8 +60,9 @@ impl Desk {
             return Ok(());
         }
         let version = found.version;
-        self.env.events.emit(Event::LedgerBehind { version, mark });
-        self.set_trouble(Some(Trouble::Behind { version, mark }));
+        let trouble = Trouble::Behind { version, mark };
+        self.tell_behind(&trouble);
+        self.set_trouble(Some(trouble));
         self.claim(mark.saturating_add(apart(&self.incarnation()))).await?;
         self.trusted()
     }

@@ -47,7 +47,8 @@ impl Desk {
     pub(super) async fn accuse_as(&self, under: &Incarnation) -> Result<(), SourceError> {
         let (version, mark) = (self.version(), self.version().saturating_add(ACCUSED_AHEAD));
         // Whatever becomes of the others: this server gives nothing any more.
-        let trouble = Trouble::Behind { version, mark };
+        let trouble = Trouble::Accused { version };
+        self.tell_behind(&trouble);
         self.set_trouble(Some(trouble.clone()));
         if self.marks.leave(mark, &BTreeSet::new()).await.is_err() {
             self.set_trouble(Some(Trouble::Moved));
@@ -60,8 +61,9 @@ impl Desk {
         let enlisted = self.limited("enlist", self.ledger.enlist(&is, self.server, nonce)).await;
         self.outcome(enlisted)?;
         let (found, behind) = self.appraise(&is).await?;
-        // Where nobody bears marks, this server knows all the same.
-        self.accept(found, nonce, Some(behind.unwrap_or(trouble)));
+        // The mark that it left itself tells less than it knows; and where nobody bears marks, it knows all the same.
+        let is_own = |behind: &Trouble| matches!(behind, Trouble::Behind { .. });
+        self.accept(found, nonce, Some(behind.filter(|behind| !is_own(behind)).unwrap_or(trouble)));
         self.env.events.emit(Event::LedgerReborn { was: under.clone(), is });
         Ok(())
     }

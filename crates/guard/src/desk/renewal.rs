@@ -169,7 +169,7 @@ impl Desk {
     ) -> Result<Option<Trouble>, SourceError> {
         let Ok((mark, home)) = self.marks.read().await else { return Ok(Some(Trouble::Moved)) };
         if let Some(trouble) = self.other_era(home).await? {
-            self.env.events.emit(Event::LedgerBehind { version: found.version, mark: home.version });
+            self.tell_behind(&trouble);
             return Ok(Some(trouble));
         }
         let heard = self.version();
@@ -212,8 +212,19 @@ impl Desk {
         if version >= mark {
             return Ok(None);
         }
-        self.env.events.emit(Event::LedgerBehind { version, mark });
-        Ok(Some(Trouble::Behind { version, mark }))
+        let trouble = Trouble::Behind { version, mark };
+        self.tell_behind(&trouble);
+        Ok(Some(trouble))
+    }
+
+    /// Tells that the ledger went back, and by what that is known. Who accuses it has told, and finds the mark that it left.
+    pub(super) fn tell_behind(&self, trouble: &Trouble) {
+        if matches!(self.trouble(), Some(Trouble::Accused { .. })) {
+            return;
+        }
+        if let Some(detail) = trouble.found_behind() {
+            self.env.events.emit(Event::LedgerBehind { detail });
+        }
     }
 
     pub(super) fn accept(&self, found: LedgerInspection, nonce: u64, trouble: Option<Trouble>) {

@@ -5,6 +5,9 @@ use sequent_core::{Durability, Era, ErrorKind, Layout, LedgerId, SourceError};
 /// How the reason begins where the ring is another one by now, or is about to be.
 pub const LAYOUT_CHANGED: &str = "layout changed: ";
 
+/// What to do about a ledger that went back.
+const BACK_AGAIN: &str = "bring the newest ledger back, or say how much was lost: `sequent recover --bump N` (its help says what N must be)";
+
 /// What the settings of a ledger make of it, in words.
 pub fn forgets(durability: &Durability) -> String {
     let settings: Vec<String> =
@@ -40,6 +43,11 @@ pub enum Trouble {
         version: u64,
         /// The highest mark found.
         mark: u64,
+    },
+    /// What this server wrote to it, or gave from it, is missing: it went back.
+    Accused {
+        /// The version that it had when this server heard it last.
+        version: u64,
     },
     /// It was behind a mark when the layout that this was left under ended: it had gone back, and was resized all the same.
     BehindAtEnd {
@@ -82,14 +90,37 @@ pub enum Trouble {
 }
 
 impl Trouble {
+    /// What was found, of a ledger that went back: as much as is known, and what to do is said elsewhere. `None` for what is
+    /// no such trouble.
+    pub fn found_behind(&self) -> Option<String> {
+        match self {
+            Self::Behind { version, mark } => {
+                Some(format!("it is at version {version}, and a mark says {mark}"))
+            }
+            Self::Accused { version } => Some(format!(
+                "it lacks what this server, which has seen its version {version}, wrote to it or was given"
+            )),
+            Self::BehindAtEnd { epoch, version, mark } => Some(format!(
+                "the layout of epoch {epoch} ended at its version {version}, and a mark of that layout says {mark}"
+            )),
+            Self::Outrun { epoch, layout, mark: Era { epoch: was, layout: of } } => Some(format!(
+                "it is of epoch {epoch} ({layout}), and the ring was resized to {of} (epoch {was})"
+            )),
+            Self::Moved | Self::Forgets { .. } | Self::Another { .. } | Self::Relaid { .. } => None,
+        }
+    }
+
     /// The error that callers get.
     pub fn error(&self) -> SourceError {
         let context = match self {
             Self::Behind { version, mark } => format!(
-                "the ledger is at version {version}, but a mark says that it was at {mark}: it went back (an old copy?); \
-                 bring the newest ledger back, or say how much was lost: `sequent recover --bump N` (its help \
-                 says what N must be); or a copy of it is at work over the same shards: first stop the servers of all \
-                 but one of the two"
+                "the ledger is at version {version}, but a mark says {mark}: it went back (an old copy?), having been there, or \
+                 accused by a server that misses something in it; {BACK_AGAIN}; or a copy of it is at work over the same shards: \
+                 first stop the servers of all but one of the two"
+            ),
+            Self::Accused { version } => format!(
+                "the ledger lacks what this server, which has seen its version {version}, wrote to it or was given from it: it went \
+                 back (an old copy?); {BACK_AGAIN}"
             ),
             Self::BehindAtEnd { epoch, version, mark } => format!(
                 "the layout of epoch {epoch} ended when the ledger was at version {version}, but a mark says that it had been at \

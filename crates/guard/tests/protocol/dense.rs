@@ -217,7 +217,16 @@ async fn a_ledger_that_lost_what_no_mark_tells_is_found_by_whoever_gave_it_and_s
     assert_eq!(world.ledger.snapshot().version(), copy.version(), "within the ten seconds of a mark");
     world.ledger.restore(copy);
     refuses(&server).await;
-    assert!(matches!(server.keeper.trouble(), Some(Trouble::Behind { .. })));
+    assert!(
+        matches!(server.keeper.trouble(), Some(Trouble::Accused { .. })),
+        "{:?}",
+        server.keeper.trouble()
+    );
+    let is_told = |event: &Event| matches!(event, Event::LedgerBehind { detail } if detail.contains("it lacks what this server"));
+    assert_eq!(
+        (server.count(is_told), server.count(|event| matches!(event, Event::LedgerBehind { .. }))),
+        (1, 1)
+    );
     let told = server.events().into_iter().find(|event| matches!(event, Event::DenseBehind { .. }));
     assert!(matches!(told, Some(Event::DenseBehind { given: 8, found: 3, .. })), "{told:?}");
     assert_eq!(behinds(&server), 1);

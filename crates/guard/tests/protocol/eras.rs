@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use sequent_core::{
-    Era, ErrorKind, Key, Layout, MarkPlace as _, Rules,
+    Era, ErrorKind, Event, Key, Layout, MarkPlace as _, Rules,
     ledger::{LayoutBook as _, Loss},
 };
 use sequent_guard::{Resize, Trouble};
@@ -56,7 +56,12 @@ async fn a_ledger_that_went_back_before_a_resize_is_noticed_after_it_by_the_mark
     lift(&growth).await;
     let new = growth.after.open("new").await;
     let trouble = new.keeper.trouble();
-    assert!(matches!(trouble, Some(Trouble::BehindAtEnd { epoch: 1, .. })), "{trouble:?}");
+    let Some(Trouble::BehindAtEnd { epoch: 1, version, mark }) = trouble else { panic!("{trouble:?}") };
+    let told = format!(
+        "the layout of epoch 1 ended at its version {version}, and a mark of that layout says {mark}"
+    );
+    let is_told = |event: &Event| matches!(event, Event::LedgerBehind { detail } if *detail == told);
+    assert!(version < mark && new.count(is_told) == 1, "{:?}", new.events());
     for slot in [0, 1] {
         assert_eq!(growth.take(&new, slot).await.unwrap_err().kind(), ErrorKind::LedgerBehind);
     }

@@ -130,9 +130,7 @@ fn describe_ledger(event: &Event) -> Option<Description> {
             ("ledger back", None, None, format!("after {}", humantime::format_duration(whole_ms(*away))))
         }
         Event::LedgerReborn { is, .. } => ("ledger reborn", None, None, format!("now {is}")),
-        Event::LedgerBehind { version, mark } => {
-            ("ledger behind", None, None, format!("version {version}, marked {mark}"))
-        }
+        Event::LedgerBehind { detail } => ("ledger behind", None, None, detail.clone()),
         Event::DenseBehind { key, given, found } => {
             ("dense behind", None, None, format!("key {key}: {given} given, {found} found"))
         }
