@@ -44,9 +44,9 @@ impl Pace {
         if self.takes < 2 || ahead.is_zero() {
             return 0;
         }
-        let windows = ahead.as_secs().div_ceil(WINDOW.as_secs()).max(1);
-        let busiest = self.current.max(self.previous);
-        busiest.saturating_mul(windows).max(self.block().saturating_mul(BLOCKS_MIN))
+        let busiest = u128::from(self.current.max(self.previous));
+        let wanted = busiest.saturating_mul(ahead.as_millis()).div_ceil(WINDOW.as_millis());
+        u64::try_from(wanted).unwrap_or(u64::MAX).max(self.block().saturating_mul(BLOCKS_MIN))
     }
 }
 
@@ -62,6 +62,18 @@ mod tests {
         assert_eq!(pace.ahead(Duration::from_secs(600)), 0);
         pace.took(5, now);
         assert_eq!(pace.ahead(Duration::from_secs(600)), 600, "ten ids in a window of ten seconds");
+    }
+
+    #[test]
+    fn less_than_a_window_is_a_part_of_what_it_consumed() {
+        let (mut pace, now) = (Pace::default(), Instant::now());
+        for _ in 0..1000 {
+            pace.took(10, now);
+        }
+        let ahead = |pace: &Pace, ms| pace.ahead(Duration::from_millis(ms));
+        assert_eq!([1, 1000, 2500, 25_000].map(|ms| ahead(&pace, ms)), [40, 1000, 2500, 25_000]);
+        pace.took(u64::MAX, now);
+        assert_eq!(ahead(&pace, 86_400_000), u64::MAX);
     }
 
     #[test]
