@@ -63,6 +63,10 @@ pub(crate) const GREETING_BYTES: usize = 24;
 /// How long an HTTP/1 peer has for a request's head; also how long its connection may idle.
 pub(crate) const HEAD_TIMEOUT: Duration = Duration::from_secs(15);
 
+/// The same at the admin listener, which has few connections: shorter than the pause between two scrapes, so that none
+/// arrives just as its connection is ended.
+pub(crate) const ADMIN_HEAD_TIMEOUT: Duration = Duration::from_secs(5);
+
 /// How often a silent HTTP/2 peer is pinged.
 pub(crate) const PING_EVERY: Duration = Duration::from_secs(20);
 

@@ -1,6 +1,6 @@
 //! One connection: its protocol with every bound set.
 
-use std::{convert::Infallible, error::Error};
+use std::{convert::Infallible, error::Error, time::Duration};
 
 use http::{Request, Response};
 use http_body::Body;
@@ -17,8 +17,8 @@ use tokio::{
 
 use crate::{
     bounds::{
-        BUFFER_MAX, CONNECTION_WINDOW, HEAD_TIMEOUT, HEADER_LINES_MAX, HEADERS_MAX, LOCAL_RESETS_MAX,
-        PENDING_RESETS_MAX, PING_EVERY, PING_TIMEOUT, SEND_BUFFER_MAX, STREAM_WINDOW, STREAMS_MAX,
+        BUFFER_MAX, CONNECTION_WINDOW, HEADER_LINES_MAX, HEADERS_MAX, LOCAL_RESETS_MAX, PENDING_RESETS_MAX,
+        PING_EVERY, PING_TIMEOUT, SEND_BUFFER_MAX, STREAM_WINDOW, STREAMS_MAX,
     },
     closing::until_closed,
     counted::Counted,
@@ -31,8 +31,8 @@ use crate::{
 /// What a listener's connections speak.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Protocol {
-    /// HTTP/1.1, one request at a time.
-    Http1,
+    /// HTTP/1.1, one request at a time; for so long a request's head may take, and a connection idle.
+    Http1(Duration),
     /// HTTP/2 without TLS, known beforehand.
     Http2,
 }
@@ -71,7 +71,7 @@ where
     let io = TokioIo::new(socket);
     let service = Counted::new(service, unread.clone());
     let ended = match protocol {
-        Protocol::Http1 => until_closed(one().serve_connection(io, service), phases, unread).await,
+        Protocol::Http1(head) => until_closed(one(head).serve_connection(io, service), phases, unread).await,
         Protocol::Http2 => until_closed(two().serve_connection(io, service), phases, unread).await,
     };
     if let Err(error) = ended {
@@ -79,11 +79,11 @@ where
     }
 }
 
-fn one() -> http1::Builder {
+fn one(head: Duration) -> http1::Builder {
     let mut builder = http1::Builder::new();
     builder
         .timer(TokioTimer::new())
-        .header_read_timeout(HEAD_TIMEOUT)
+        .header_read_timeout(head)
         .max_header_size(HEADERS_MAX as usize)
         .max_buf_size(BUFFER_MAX);
     debug_assert_eq!(HEADER_LINES_MAX, 100, "the parser's own bound, which setting it would put on the heap");
@@ -115,15 +115,14 @@ mod frames;
 mod tests {
     use super::*;
     use crate::{
-        bounds::{UNREAD_TURN, UNREAD_TURNS},
+        bounds::{ADMIN_HEAD_TIMEOUT, HEAD_TIMEOUT, UNREAD_TURN, UNREAD_TURNS},
         crowd::AllUnread,
         phase::Phase,
     };
     use bytes::Bytes;
     use http_body_util::Full;
-    use std::time::Duration;
     use tokio::{
-        io::{AsyncWriteExt, copy, duplex, sink, split},
+        io::{AsyncReadExt, AsyncWriteExt, copy, duplex, sink, split},
         time::{Instant, timeout},
     };
 
@@ -175,5 +174,42 @@ mod tests {
             assert!(lasted.is_some_and(|lasted| lasted >= least), "window {window}, closing: {lasted:?}");
         }
         assert_eq!(lasts(100, Phase::Serving).await, None, "it has taken its answer");
+    }
+    /// How long a connection lasts whose peer says this, and then nothing more.
+    #[allow(clippy::disallowed_methods, reason = "paused time, in a test")]
+    async fn idles(head: Duration, said: &str) -> Duration {
+        let (here, there) = duplex(1 << 16);
+        let (mut reader, mut writer) = split(there);
+        let answer = |_| std::future::ready(Ok(Response::new(Full::new(Bytes::from_static(ANSWER)))));
+        let (_sender, phases) = Phases::new();
+        let served = speak(
+            Protocol::Http1(head),
+            here,
+            hyper::service::service_fn(answer),
+            (phases, AllUnread::default().line()),
+        );
+        let served = tokio::spawn(served);
+        writer.write_all(said.as_bytes()).await.unwrap();
+        let began = Instant::now();
+        let mut answers = Vec::new();
+        reader.read_to_end(&mut answers).await.unwrap();
+        served.await.unwrap();
+        let whole = said.matches("\r\n\r\n").count();
+        let given = answers.windows(ANSWER.len()).filter(|window| *window == ANSWER).count();
+        assert_eq!(given, whole, "{}", String::from_utf8_lossy(&answers));
+        began.elapsed()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_idle_connection_ends_soon_and_one_of_the_admin_listener_sooner() {
+        const WHOLE: &str = "GET / HTTP/1.1\r\nhost: x\r\n\r\n";
+        const A_MOMENT: Duration = Duration::from_millis(100);
+        assert!(ADMIN_HEAD_TIMEOUT * 2 < HEAD_TIMEOUT);
+        for head in [ADMIN_HEAD_TIMEOUT, HEAD_TIMEOUT] {
+            for said in ["", "GET / HT", WHOLE, &WHOLE.repeat(2)] {
+                let lasted = idles(head, said).await;
+                assert!(lasted >= head && lasted < head + A_MOMENT, "{said:?}: {lasted:?}, and not {head:?}");
+            }
+        }
     }
 }

@@ -9,6 +9,7 @@ use tonic_health::{ServingStatus, server::HealthReporter};
 use crate::{
     accept::{ADMIN_GRACE, Ends, Listeners, accept},
     admin::AdminDoor,
+    bounds::{ADMIN_HEAD_TIMEOUT, HEAD_TIMEOUT},
     connection::Protocol,
     dials::Dials,
     grpc::{GrpcDoor, SEQUENCES},
@@ -77,11 +78,11 @@ pub async fn run(
     let grpc = move || grpc.line(shares.share());
     let grpc = tokio::spawn(accept(listeners.grpc, grpc, ends("grpc", Protocol::Http2)));
     let http = move || http.line(standing.share());
-    let http = tokio::spawn(accept(listeners.http, http, ends("http", Protocol::Http1)));
+    let http = tokio::spawn(accept(listeners.http, http, ends("http", Protocol::Http1(HEAD_TIMEOUT))));
     let last = Ends {
         closes: Phase::Ending,
         connections_max: Dials::admin_connections_max,
-        ..ends("admin", Protocol::Http1)
+        ..ends("admin", Protocol::Http1(ADMIN_HEAD_TIMEOUT))
     };
     let admin = tokio::spawn(accept(listeners.admin, move || admin.clone(), last));
     meter::begin(&engine).await;

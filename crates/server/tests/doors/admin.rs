@@ -1,5 +1,12 @@
 //! Health and status.
 
+use std::time::Duration;
+
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+};
+
 use crate::{Server, wire};
 
 #[tokio::test]
@@ -42,4 +49,33 @@ async fn admin_is_read_only_and_alone_on_its_listener() {
     for path in ["/metrics", "/v1/status", "/readyz"] {
         assert_eq!(wire::get(server.http, path).await.status, 404, "{path}");
     }
+}
+
+/// Time stands still but for the pauses, which pass at once.
+#[tokio::test]
+async fn an_idle_connection_of_the_admin_listener_ends_before_one_of_a_door() {
+    let server = Server::start().await;
+    let ask = async |line: &mut TcpStream, path: &str| {
+        let head = format!("GET {path} HTTP/1.1\r\nhost: x\r\n\r\n");
+        line.write_all(head.as_bytes()).await.unwrap();
+        let mut answer = [0; 12];
+        line.read_exact(&mut answer).await.unwrap();
+        assert_eq!(&answer, b"HTTP/1.1 200");
+    };
+    let mut admin = TcpStream::connect(server.admin).await.unwrap();
+    let mut door = TcpStream::connect(server.http).await.unwrap();
+    ask(&mut admin, "/livez").await;
+    ask(&mut door, "/openapi.json").await;
+    tokio::time::pause();
+    tokio::time::sleep(Duration::from_secs(8)).await;
+    tokio::time::resume();
+    let mut rest = Vec::new();
+    admin.read_to_end(&mut rest).await.unwrap();
+    assert!(rest.ends_with(b"live\n"), "and nothing more");
+    // What it had not read before belongs to the answer of before.
+    door.write_all(b"GET /none HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n").await.unwrap();
+    let mut rest = Vec::new();
+    door.read_to_end(&mut rest).await.unwrap();
+    let rest = String::from_utf8_lossy(&rest);
+    assert!(rest.contains("HTTP/1.1 404"), "it is still served: {rest}");
 }
