@@ -260,6 +260,20 @@ impl Desk {
         asks: &[A],
         call: Call<A, T>,
     ) -> Result<T, SourceError> {
+        self.write_and_tell(step, under, (slots, mark), asks, call, |_| {}).await
+    }
+
+    /// The same; what the ledger answered is `told` before its version is marked: a store that hangs keeps nobody from what
+    /// no id rests on.
+    pub(crate) async fn write_and_tell<A, T>(
+        &self,
+        step: &'static str,
+        under: &Incarnation,
+        (slots, mark): (&BTreeSet<SlotIndex>, bool),
+        asks: &[A],
+        call: Call<A, T>,
+        told: impl FnOnce(&T),
+    ) -> Result<T, SourceError> {
         let loss = self.loss();
         let _one_at_a_time = self.writing.lock().await;
         if self.loss() != loss {
@@ -276,6 +290,7 @@ impl Desk {
         match self.limited(step, call(&*self.ledger, pass, asks)).await {
             Ok(answer) => {
                 self.acknowledged(next, answer.version);
+                told(&answer.value);
                 self.own_again(&under).await?;
                 if mark && self.marks.leave(answer.version, slots).await.is_err() {
                     self.set_trouble(Some(Trouble::Moved));

@@ -5,7 +5,10 @@ use std::{
     time::Duration,
 };
 
-use sequent_core::{Incarnation, Rule, ledger::Raise};
+use sequent_core::{
+    Incarnation, Rule,
+    ledger::{Presence, Raise},
+};
 use tokio::sync::watch;
 
 use super::{
@@ -13,7 +16,7 @@ use super::{
     asks::{owed, slots_of},
     is_done_with,
 };
-use crate::counter::Guarded;
+use crate::{counter::Guarded, desk::Call};
 
 /// Pages of moved rows that one show up reads: what is left is for the next.
 const PAGES_MAX: usize = 8;
@@ -106,15 +109,16 @@ impl Keeper {
         let slots = slots_of(raises.iter().map(|raise| &raise.counter));
         let mark = self.shared.rules.keep(Rule::MarkRaises) && !slots.is_empty();
         let desk = &self.shared.desk;
-        let shown = desk.write("show up", under, (&slots, mark), &raises, |ledger, pass, asks| {
-            ledger.show_up(pass, asks)
-        });
+        let hear = |presence: &Presence| {
+            publish(&self.words, &presence.words);
+            publish(&self.catalog_version, &presence.catalog_version);
+        };
+        let call: Call<Raise, Presence> = |ledger, pass, asks| ledger.show_up(pass, asks);
+        let shown = desk.write_and_tell("show up", under, (&slots, mark), &raises, call, hear);
         let Ok(presence) = shown.await else { return false };
         for ((guarded, raise), raised) in batch.iter().zip(&presence.raised) {
             guarded.learn(raise, raised);
         }
-        publish(&self.words, presence.words);
-        publish(&self.catalog_version, presence.catalog_version);
         true
     }
 
@@ -141,10 +145,10 @@ impl Keeper {
     }
 }
 
-fn publish<T: PartialEq>(sender: &watch::Sender<T>, value: T) {
+fn publish<T: PartialEq + Clone>(sender: &watch::Sender<T>, value: &T) {
     sender.send_if_modified(|held| {
-        let changed = *held != value;
-        *held = value;
+        let changed = held != value;
+        held.clone_from(value);
         changed
     });
 }

@@ -1,6 +1,11 @@
-//! What is told of a row while it is being read: it is told once, and must not be lost.
+//! What is heard: of a row while it is being read, which is told once, and must not be lost; and operators' words.
 
 use std::{sync::Arc, time::Duration};
+
+use sequent_core::{
+    Clock,
+    ledger::{Word, WordVerb, Words},
+};
 
 use crate::harness::{When, World, key};
 
@@ -41,4 +46,26 @@ async fn what_is_told_while_a_key_comes_alive_counts() {
 #[tokio::test(start_paused = true)]
 async fn what_is_told_while_a_counter_reads_its_row_counts() {
     a_row_read_before_a_report_and_answered_after_it(true).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_word_is_heard_though_the_store_that_bears_the_mark_hangs() {
+    let world = World::new(2);
+    let server = world.open("server").await;
+    server.take_to(0, 5).await;
+    server.shows_up().await;
+    let (why, until_ms) = ("it hangs".to_owned(), None);
+    let word = Word { slot: 1, verb: WordVerb::Drain, who: "ann".to_owned(), why, at_ms: 0, until_ms };
+    let (word, mut words) = (world.ledger.say(&word).await.unwrap(), server.keeper.words());
+    server.wires.stores[1].hang();
+    // What it reports must be marked, on the other store.
+    server.take(0, 1).await.unwrap();
+    let before = server.wires.ledger.calls("show_up");
+    while server.wires.ledger.calls("show_up") == before {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    let asked = world.clock.now();
+    words.changed().await.unwrap();
+    assert_eq!(*words.borrow(), [word]);
+    assert!(world.clock.now() - asked < Duration::from_millis(50), "{:?}", world.clock.now() - asked);
 }
