@@ -17,6 +17,7 @@ mod numbers;
 mod operators;
 mod peers;
 mod place;
+mod poisoned;
 mod recover;
 mod refusals;
 mod resize;

@@ -9,7 +9,7 @@ use std::{
 
 use sequent_core::{ErrorKind, Event, Key, SlotIndex, ledger::Word, ledger::WordVerb};
 
-use crate::report::QuarantineReport;
+use crate::{doctor, report::QuarantineReport};
 
 /// The file's name in the data directory: one note a line, the latest of a counter counts.
 const FILE: &str = "home.quarantine";
@@ -123,6 +123,10 @@ fn advice(slot: SlotIndex, (kind, detail): (ErrorKind, &str), key: &Key) -> Stri
              and its cell was set back, delete the cell; where so much was given elsewhere, `sequent advance {} TO --leap`",
             key.sequence()
         ),
+        // To delete the cell would begin a life above what the hand wrote, again and again.
+        ErrorKind::Leapt if detail.contains(sequent_guard::FAR_CEILING) => {
+            format!("find out who wrote it: {}", doctor::FAR_CEILING)
+        }
         ErrorKind::Leapt => format!(
             "find out who set it; in the store of slot {slot} set the cell of key {key} back to the value before, or \
              delete it (it then goes on above its ceiling)"
@@ -146,6 +150,9 @@ mod tests {
         let advised = |detail: &str| advice(2, (ErrorKind::Leapt, detail), &Key::from_stored("order"));
         let row = advised(&format!("slot 2 key order: {} 9, but its cell …", sequent_guard::DOUBTED_ROW));
         assert!(row.contains("set the ledger's row of key order right"), "{row}");
+        let ceiling = advised(&format!("slot 2 key order: {} 9, a leap", sequent_guard::FAR_CEILING));
+        assert!(ceiling.contains("in the ledger's row of that counter set `ceiling` to"), "{ceiling}");
+        assert!(!ceiling.contains("delete"), "{ceiling}");
         assert!(advised("raw id 9 is a leap").contains("set the cell of key order back"));
     }
 

@@ -191,13 +191,13 @@ fn finding(slot: SlotIndex, kind: Kind, verdicts: &[&Verdict], class: Durability
 }
 
 /// What to do about a row whose ceiling is far above all that is known of its counter. Servers that run may hold it in their permits.
-const FAR_CEILING: &str = "stop every server; in the ledger's row of that counter set `ceiling` to the greatest of its `base`, its \
+pub(crate) const FAR_CEILING: &str = "stop every server; in the ledger's row of that counter set `ceiling` to the greatest of its `base`, its \
     `seen`, its cell's value, and, where the cell is gone, the `ceiling`s of the key's other slots; then start them again";
 
 /// What to do about a row that claims more than anybody can have taken.
-const FAR_ROW: &str = "unless the other slots were out for so long, stop every server; in the ledger's row of that counter set `ceiling`, \
-    and `base` and `seen` where they are higher, to the greatest of its cell's value and the `ceiling`s of the key's other slots; then start \
-    them again";
+const FAR_ROW: &str = "unless the other slots were out for so long, stop every server; in the ledger's row of that counter set `ceiling`, and \
+    `base` and `seen` where they are higher, to its cell's value, or, where the cell is gone, or its store may be an old copy, to the \
+    greatest `ceiling` of the key's other slots; then start them again, and `sequent rescue` the slot";
 
 const NEXT_USE: &str = "nothing repeats: at its next use it begins a new life above its ceiling";
 const NOTHING: &str = "nothing";

@@ -31,6 +31,7 @@ use crate::{
     stores::{self, Files, Shard},
 };
 
+pub(crate) use counters::FAR_CEILING;
 use counters::{Reaches, Speaks, Verdict};
 use examined::Examined;
 pub use report::{Checkup, Finding, PlaceReport, Severity, Site};

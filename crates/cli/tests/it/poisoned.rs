@@ -1,0 +1,87 @@
+//! What a hand wrote into the ledger's row of a counter: what is said of it, and that what the advice says leads out.
+
+use std::fs;
+
+use crate::{
+    doctor::{by_hand, found},
+    place::Place,
+};
+
+const ORDER: &str = "k = 'order' AND slot = 2";
+
+/// What the cell of slot 2 is at: whoever ended well has reported all that it took.
+fn value(place: &Place) -> u64 {
+    let known = place.json(&["show", "order", "--json"]);
+    let counter = known["counters"].as_array().unwrap().iter().find(|counter| counter["slot"] == 2).unwrap();
+    counter["seen"].as_str().unwrap().parse().unwrap()
+}
+
+/// Puts a copy of the store in its place: another run of it, whose next life begins as the ledger says.
+fn begin_another_run(place: &Place) {
+    by_hand(place, "shard-2.db", "PRAGMA wal_checkpoint(TRUNCATE)");
+    let [file, aside] = ["shard-2.db", "aside.db"].map(|name| place.path(&format!("sequent-data/{name}")));
+    fs::copy(&file, &aside).unwrap();
+    fs::rename(aside, file).unwrap();
+}
+
+/// The numbers of slot 2 among the next ones.
+fn of_slot_2(place: &Place, given: &mut Vec<u64>) -> usize {
+    let numbers = place.numbers(&["next", "order", "-n", "2000"]);
+    let own = numbers.iter().filter(|number| **number % 4 == 3).count();
+    assert!(numbers.iter().all(|number| !given.contains(number)), "a number came twice");
+    given.extend(numbers);
+    own
+}
+
+fn advice(place: &Place) -> String {
+    let shards = place.json(&["shards", "--json"]);
+    shards["slots"][2]["quarantined"][0]["advice"].as_str().unwrap_or_default().to_owned()
+}
+
+#[test]
+fn a_ceiling_that_a_hand_set_is_set_right_as_the_quarantine_says() {
+    let place = Place::with_cluster();
+    let mut given = Vec::new();
+    assert!(of_slot_2(&place, &mut given) > 0);
+    by_hand(&place, "ledger.db", &format!("UPDATE counters SET ceiling = 1 << 62 WHERE {ORDER}"));
+    begin_another_run(&place);
+    assert_eq!(of_slot_2(&place, &mut given), 0, "it is put aside");
+    let said = advice(&place);
+    let expected = "in the ledger's row of that counter set `ceiling` to the greatest of its `base`, its `seen`, its cell's value, and, \
+                    where the cell is gone, the `ceiling`s of the key's other slots";
+    assert!(said.contains(expected) && said.contains("then `sequent rescue 2 --why TEXT`"), "{said}");
+    let doctor = place.run(&["doctor", "--json"]).as_json();
+    assert!(doctor["findings"][0]["mend"].as_str().unwrap().contains(expected), "{doctor}");
+    // Its `seen` is what its cell is at.
+    by_hand(&place, "ledger.db", &format!("UPDATE counters SET ceiling = MAX(base, seen) WHERE {ORDER}"));
+    place.text(&["rescue", "2", "--why", "the row is right"]);
+    assert!(of_slot_2(&place, &mut given) > 0, "it gives again");
+    assert_eq!(advice(&place), "");
+    place.text(&["doctor"]);
+}
+
+#[test]
+fn a_row_that_claims_too_much_is_found_beside_the_other_slots_and_set_right_as_doctor_says() {
+    let place = Place::with_cluster();
+    let mut given = Vec::new();
+    of_slot_2(&place, &mut given);
+    let value = value(&place);
+    let far = format!("UPDATE counters SET ceiling = 1 << 62, seen = 1 << 62 WHERE {ORDER}");
+    by_hand(&place, "ledger.db", &far);
+    let ran = place.run(&["doctor", "--json"]);
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    let report = ran.as_json();
+    let errors = found(&report, "error");
+    let start =
+        "slot 2 counter: counter order: the ledger's row says that it is at 4611686018427387904 (base ";
+    assert!(errors.len() == 1 && errors[0].starts_with(start), "{errors:?}");
+    let mend = report["findings"][0]["mend"].as_str().unwrap();
+    assert!(mend.contains("and `base` and `seen` where they are higher, to its cell's value"), "{mend}");
+    assert_eq!(of_slot_2(&place, &mut given), 0, "it is put aside");
+    assert!(advice(&place).contains("`sequent doctor` says how"), "{}", advice(&place));
+    let right = format!("UPDATE counters SET ceiling = {value}, seen = {value} WHERE {ORDER}");
+    by_hand(&place, "ledger.db", &right);
+    place.text(&["rescue", "2", "--why", "the row is right"]);
+    assert!(of_slot_2(&place, &mut given) > 0, "it gives again");
+    place.text(&["doctor"]);
+}
