@@ -46,7 +46,7 @@ pub(super) fn count(event: &Event) {
         Event::Unreported { counters } => metrics::counter!(UNREPORTED).increment(*counters as u64),
         Event::Unmarked { elsewhere: false, .. } => metrics::counter!(UNMARKED).increment(1),
         Event::Dropped { count, why, .. } => {
-            metrics::counter!(DROPPED, "why" => burnt::label(why)).increment(*count)
+            metrics::counter!(DROPPED, "why" => burnt::label(why)).increment(*count);
         }
         other => violation(other),
     }

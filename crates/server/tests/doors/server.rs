@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 
+use sequent_core::{Env, Events};
 use sequent_engine::{
     Engine, Options,
     config::{Config, Sources},
@@ -46,6 +47,12 @@ impl Server {
     /// With flags over the configuration.
     pub(crate) async fn with(flags: &[(&str, &str)]) -> Self {
         Self::of(CONFIG, flags, Options::default()).await
+    }
+
+    /// With events going there, after they were counted.
+    pub(crate) async fn telling(events: Events) -> Self {
+        let env = Env { events, ..Env::default() };
+        Self::of(CONFIG, &[], Options { env, ..Options::default() }).await
     }
 
     /// With another configuration.

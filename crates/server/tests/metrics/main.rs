@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests fail as tests do")]
 
 mod described;
+mod promtool;
 #[path = "../doors/server.rs"]
 #[allow(dead_code, reason = "shared with the other tests of this room")]
 mod server;
@@ -10,13 +11,11 @@ mod server;
 #[allow(dead_code, reason = "shared with the other tests of this room")]
 mod wire;
 
-use sequent_core::ledger::WordVerb;
+use sequent_core::{Event, Events, ledger::WordVerb};
 use sequent_engine::Saying;
 use sequent_proto::v1::NextRequest;
 use server::Server;
-
-/// How often a word is looked for before it counts as unheard: servers obey within two seconds.
-const LOOKS_MAX: usize = 400;
+use tokio::sync::mpsc;
 
 async fn shows(server: &Server, lines: &[&str]) {
     let said = wire::get(server.admin, "/metrics").await;
@@ -33,18 +32,20 @@ async fn value(server: &Server, series: &str) -> f64 {
     found.unwrap_or_else(|| panic!("{series} is missing in\n{said}")).parse().unwrap()
 }
 
-async fn comes(server: &Server, line: &str) {
-    for _ in 0..LOOKS_MAX {
-        if wire::get(server.admin, "/metrics").await.body.contains(line) {
-            return;
-        }
-        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
-    }
-    panic!("{line} did not come: {}", wire::get(server.admin, "/metrics").await.body);
-}
-
 fn ask(count: u32) -> NextRequest {
     NextRequest { sequence: "order".to_owned(), count: Some(count), ..NextRequest::default() }
+}
+
+/// A server, and its slots' evictions and rescues as they happen.
+async fn watched() -> (Server, mpsc::UnboundedReceiver<Event>) {
+    let (tell, flips) = mpsc::unbounded_channel();
+    let events = Events::to(move |event| {
+        if matches!(event, Event::Evicted { .. } | Event::Rescued { .. }) {
+            // Nobody listens any more once the test is over.
+            drop(tell.send(event));
+        }
+    });
+    (Server::telling(events).await, flips)
 }
 
 async fn say(server: &Server, verb: WordVerb) {
@@ -54,7 +55,8 @@ async fn say(server: &Server, verb: WordVerb) {
 
 #[tokio::test]
 async fn what_somebody_on_call_needs_first() {
-    let server = Server::start().await;
+    let (server, mut flips) = watched().await;
+    promtool::is_content(&wire::get(server.admin, "/metrics").await.body);
     let first = described::everything_is(&server).await;
     shows(
         &server,
@@ -126,16 +128,29 @@ async fn what_somebody_on_call_needs_first() {
     for series in one_or_more {
         assert!(value(&server, series).await >= 1.0, "{series}");
     }
+    // The first scrape after an event has it, and the state that it led to: nothing waits for a tick.
     say(&server, WordVerb::Evict).await;
-    comes(&server, r#"sequent_slot_state{slot="1",state="evicted"} 1"#).await;
+    assert!(matches!(flips.recv().await, Some(Event::Evicted { slot: 1, .. })));
+    let evicted = [
+        r#"sequent_slot_state{slot="1",state="evicted"} 1"#,
+        r#"sequent_slot_state{slot="1",state="live"} 0"#,
+        r#"sequent_slot_evictions_total{slot="1",kind="word"} 1"#,
+    ];
+    shows(&server, &evicted).await;
     say(&server, WordVerb::Rescue).await;
-    comes(&server, r#"sequent_slot_state{slot="1",state="live"} 1"#).await;
-    shows(&server, &[r#"sequent_slot_rescues_total{slot="1"} 1"#]).await;
+    assert!(matches!(flips.recv().await, Some(Event::Rescued { slot: 1, .. })));
+    let rescued = [
+        r#"sequent_slot_state{slot="1",state="evicted"} 0"#,
+        r#"sequent_slot_state{slot="1",state="live"} 1"#,
+        r#"sequent_slot_rescues_total{slot="1"} 1"#,
+    ];
+    shows(&server, &rescued).await;
     for what in ["unheard-of/next", "order/next?count=0", "short/next?count=1001", "order/elsewhere"] {
         let said = wire::post(server.http, &format!("/v1/sequences/{what}"), "").await;
         assert!(said.status >= 400, "{what}: {said:?}");
     }
     described::nothing_is_new(&server, &first, &["order", "short"]).await;
+    promtool::is_content(&wire::get(server.admin, "/metrics").await.body);
     // A reload ends the series of what the configuration no longer names, though it is in use.
     server.reload_without(r#"{ name = "order", version = 1 },"#).await;
     server.number().await;
