@@ -159,6 +159,12 @@ impl Desk {
         self.state().doubted = Some((self.env.clock.now() + self.patience(), known));
     }
 
+    /// The run in force could not be put on record, where `known` is: the next show up tries that again, and dense numbers wait
+    /// for it. Nobody is waited for.
+    pub(super) fn settle_next(&self, known: Option<Incarnation>) {
+        self.state().doubted = Some((self.env.clock.now(), known));
+    }
+
     /// Until when others may object, if they may.
     fn doubted(&self) -> Option<Instant> {
         self.state().doubted.as_ref().map(|(until, _)| *until)

@@ -59,7 +59,13 @@ impl Desk {
         self.env.events.emit(Event::LedgerReborn { was: was.clone(), is: is.clone() });
         match verdict {
             None => Ok(()),
-            Some(Verdict::Settled) => self.put_on_record(&is, known.ledger.as_ref()).await,
+            Some(Verdict::Settled) => {
+                let recorded = self.put_on_record(&is, known.ledger.as_ref()).await;
+                if recorded.is_err() {
+                    self.settle_next(known.ledger);
+                }
+                recorded
+            }
             Some(Verdict::Doubted) => {
                 self.doubt(known.ledger);
                 Ok(())

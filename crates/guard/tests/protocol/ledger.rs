@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use sequent_core::{
     ErrorKind, Event, Key, Layout, Scope,
-    ledger::{LayoutBook as _, LayoutRecord, Loss},
+    ledger::{Identity as _, LayoutBook as _, LayoutRecord, Loss},
 };
 use sequent_guard::Trouble;
 
@@ -381,4 +381,20 @@ async fn two_slots_on_one_store_are_refused() {
     assert!(
         twice.stores[0].snapshot().stamped().is_none() && twice.ledger.snapshot().layout().unwrap().is_none()
     );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_that_could_not_be_put_on_record_is_at_the_next_show_up() {
+    let world = World::new(2);
+    let server = world.open("server").await;
+    server.take_to(0, 5).await;
+    world.ledger.restart();
+    let before = server.wires.ledger.calls("record");
+    server.wires.ledger.busy_for("record", 2);
+    for _ in 0..5 {
+        server.shows_up().await;
+    }
+    assert_eq!(server.wires.ledger.calls("record") - before, 3, "until it was taken, and no more");
+    assert_eq!(world.ledger.known().await.unwrap().ledger, Some(world.ledger.incarnation()));
+    server.take(0, 1).await.unwrap();
 }

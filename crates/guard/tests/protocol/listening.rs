@@ -56,7 +56,7 @@ async fn a_word_is_heard_though_the_store_that_bears_the_mark_hangs() {
     server.shows_up().await;
     let (why, until_ms) = ("it hangs".to_owned(), None);
     let word = Word { slot: 1, verb: WordVerb::Drain, who: "ann".to_owned(), why, at_ms: 0, until_ms };
-    let (word, mut words) = (world.ledger.say(&word).await.unwrap(), server.keeper.words());
+    let (said, mut heard) = (world.ledger.say(&word).await.unwrap(), server.keeper.words());
     server.wires.stores[1].hang();
     // What it reports must be marked, on the other store.
     server.take(0, 1).await.unwrap();
@@ -65,7 +65,7 @@ async fn a_word_is_heard_though_the_store_that_bears_the_mark_hangs() {
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
     let asked = world.clock.now();
-    words.changed().await.unwrap();
-    assert_eq!(*words.borrow(), [word]);
+    heard.changed().await.unwrap();
+    assert_eq!(*heard.borrow(), [said]);
     assert!(world.clock.now() - asked < Duration::from_millis(50), "{:?}", world.clock.now() - asked);
 }

@@ -107,6 +107,9 @@ async fn the_layout_that_a_mark_was_left_under_is_kept_and_a_marker_without_one_
         Mark { version: 7, era: None },
         "as versions before wrote it"
     );
+    let (text, file) =
+        (fs::read_to_string(data.path().join(FILE)).unwrap(), fs::metadata(data.path().join(FILE)).unwrap());
+    assert_eq!(text, format!("sequent/1 mark=7 {}\n", Identity::of(&file)), "byte for byte");
     assert_eq!(home.bear(9, era(2, 1)).await.unwrap(), Mark { version: 9, era: era(2, 1) });
     assert_eq!(
         home.bear(8, era(1, 2)).await.unwrap(),
