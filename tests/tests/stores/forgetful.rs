@@ -1,7 +1,10 @@
 //! Everything that makes a store forget, under two real servers and load: one slot after the other, the others going on.
 //! No number comes twice, no request fails, each event is told, and each slot gives again in a new life above its ceiling.
 
-use std::sync::{Arc, atomic::Ordering};
+use std::{
+    sync::{Arc, atomic::Ordering},
+    time::Instant,
+};
 
 use sequent_testkit::{
     proxy::{Mode, Proxy},
@@ -58,7 +61,7 @@ impl Scene {
 
     /// Lets something befall a slot: it is told, the others go on, it gives again, and no request fails.
     async fn befalls(&self, slot: usize, what: &str, told: &[Tale], deed: impl AsyncFnOnce()) {
-        let after = format!("{what} of slot {slot}");
+        let (after, begun) = (format!("{what} of slot {slot}"), Instant::now());
         let refused = self.load.refused.load(Ordering::Relaxed);
         let mut tales: Vec<Before> = Vec::new();
         for tale in told {
@@ -72,6 +75,7 @@ impl Scene {
         }
         self.gives(slot, given, &after).await;
         self.load.nobody_failed(refused, &after);
+        println!("{after}: {:?}", begun.elapsed());
     }
 
     /// The same of a Redis, whose cell has another life afterwards.
@@ -158,6 +162,8 @@ async fn promoted(scene: &Scene) {
     let replica = Redis::start_with(FORGETFUL).await;
     redis_users(&replica, "c").await;
     let given = scene.load.of_slot(REDIS_A);
+    // It would wait for more replicas first.
+    a.ask(&["CONFIG", "SET", "repl-diskless-sync-delay", "0"]).await;
     replica.ask(&["REPLICAOF", "127.0.0.1", &wire.port().to_string()]).await;
     until("the replica is filled", async || {
         replica.ask(&["INFO", "replication"]).await.contains("master_link_status:up")
@@ -198,8 +204,27 @@ async fn a_memcached_that_forgets_repeats_nothing_fails_nobody_and_is_told() {
         })
         .await;
     scene.befalls(CACHE, "flush_all", &lost, async || drop(cache.ask("flush_all").await)).await;
+    scene.befalls(CACHE, "others' items", &[], async || evict_under_load(&scene).await).await;
     scene.befalls(CACHE, "eviction", &lost, async || evict(&scene).await).await;
     scene.end().await;
+}
+
+/// Others fill it while requests go on: whatever is not in use at the moment goes.
+async fn evict_under_load(scene: &Scene) {
+    let evictions = async || {
+        let stats = scene.ring.cache.ask("stats").await;
+        let of = |line: &str| line.trim().strip_prefix("STAT evictions ")?.parse::<u64>().ok();
+        stats.lines().find_map(of).unwrap()
+    };
+    let (begun, given) = (evictions().await, scene.load.given());
+    // Others than those that come later.
+    for filling in FILLINGS_MAX.. {
+        scene.ring.cache.fill(filling * FILLING..(filling + 1) * FILLING).await;
+        if evictions().await > begun + u64::from(FILLING) && scene.load.given() > given {
+            return;
+        }
+        assert!(filling < 2 * FILLINGS_MAX, "nothing is evicted");
+    }
 }
 
 /// Others fill it, between two takes: all requests stand still for so long.

@@ -37,15 +37,17 @@ pub(crate) const FILE: usize = 3;
 /// Nothing is ever written to the disk.
 pub(crate) const FORGETFUL: &[(&str, &str)] = &[("save", ""), ("appendonly", "no")];
 
-/// Small, so that the stores are asked again and again; what a busy machine makes slow is no failure here.
+/// Small, so that the stores are asked again and again; what a busy machine makes slow is no failure here. A refill goes on soon
+/// without a slot that is busy with a new life; and for an attempt's limit after a life was opened nobody ends it who is refused in it.
 const SETTINGS: &str = "
 cluster = \"c\"
 auto_create = [\"*\"]
 [ring]
 shard_bits = 2
 memory_bits = 0
-attempt_timeout_ms = 8000
-slow_after_ms = 4000
+attempt_timeout_ms = 2000
+slow_after_ms = 300
+slow_limit = 1000
 rescue_after_max_s = 1
 [guard]
 ahead_s = 1
