@@ -11,6 +11,7 @@ use std::{
 use serde_json::Value;
 
 use crate::{
+    browser::Browser,
     place::Place,
     running::{FREE, Running, say},
 };
@@ -22,7 +23,13 @@ const PAGE_MS: &str = "--virtual-time-budget=7000";
 const LINE_MAX: Duration = Duration::from_secs(20);
 
 /// Both sizes: a phone's, and a desk's.
-const SIZES: [&str; 2] = ["390,844", "1280,900"];
+const SIZES: [(u32, u32); 2] = [(390, 844), (1280, 900)];
+
+/// What is found out about the page's looks.
+const LOOK: &str = include_str!("console_look.js");
+
+/// The least size of letters, in pixels.
+const LETTERS_MIN: f64 = 12.0;
 
 fn serve(place: &Place) -> Running {
     let args = ["serve", "--set", "limits.drain_delay_s=0"];
@@ -31,8 +38,8 @@ fn serve(place: &Place) -> Running {
     server
 }
 
-fn evict(place: &Place, server: &Running) {
-    place.run(&["evict", "2", "--why", "disk replaced"]);
+fn evict(place: &Place, server: &Running, why: &str) {
+    place.run(&["evict", "2", "--why", why]);
     let until = Instant::now() + Duration::from_secs(20);
     while state(server, 2) != "evicted" {
         assert!(Instant::now() < until, "not obeyed");
@@ -46,9 +53,8 @@ fn state(server: &Running, slot: usize) -> String {
     status["shards"][slot]["state"].as_str().unwrap().to_owned()
 }
 
-/// What a browser makes of the page: its document, or nothing where a picture was asked for. Whatever the page has to
-/// complain about is a fault.
-fn browse(profile: &Path, server: &Running, arguments: &[&str]) -> String {
+/// What a browser makes of the page: its document. Whatever the page has to complain about is a fault.
+fn browse(profile: &Path, server: &Running) -> String {
     let browser = Command::new("chromium")
         .args([
             "--headless",
@@ -57,9 +63,9 @@ fn browse(profile: &Path, server: &Running, arguments: &[&str]) -> String {
             "--hide-scrollbars",
             "--enable-logging=stderr",
             PAGE_MS,
+            "--dump-dom",
         ])
         .arg(format!("--user-data-dir={}", profile.display()))
-        .args(arguments)
         .arg(format!("http://{}/", server.admin))
         .stderr(Stdio::piped())
         .output()
@@ -130,23 +136,54 @@ fn the_console_shows_the_ring_and_who_left_it_and_why() {
     let place = Place::new();
     let server = serve(&place);
     let profile = place.path("browser");
-    let page = browse(&profile, &server, &["--dump-dom"]);
+    let page = browse(&profile, &server);
     assert_eq!((arcs(&page, "live"), arcs(&page, "evicted")), (4, 0), "{page}");
     assert!(page.contains("4 of 4 shards live") && page.contains("<td>order</td>"), "{page}");
-    evict(&place, &server);
-    let page = browse(&profile, &server, &["--dump-dom"]);
+    evict(&place, &server, "disk replaced");
+    let page = browse(&profile, &server);
     assert_eq!((arcs(&page, "live"), arcs(&page, "evicted")), (3, 1), "{page}");
     assert!(page.contains("3 of 4 shards live") && page.contains("slot 2 evicted"), "{page}");
     // In the list of slots, and among the events.
     assert!(page.matches("disk replaced").count() >= 2, "{page}");
-    // At either size it is drawn, without a complaint; whether it is good to look at, a person must say.
+    let (code, err) = server.end();
+    assert_eq!(code, Some(0), "{err}");
+}
+
+/// At this size, light or dark: nothing sticks out, and all of it can be read.
+fn looks_well(browser: &mut Browser, size: (u32, u32), scheme: &str) {
+    browser.screen(size, scheme);
+    browser.until(&format!("document.documentElement.clientWidth == {}", size.0));
+    let look = browser.find(LOOK);
+    let number = |field: &str| look[field].as_f64().unwrap();
+    assert!(number("scrolls") <= number("width"), "{size:?}, {scheme}: it scrolls sideways: {look}");
+    assert_eq!(look["sticks_out"].as_array().unwrap().len(), 0, "{size:?}, {scheme}: {look}");
+    assert_eq!(look["unreadable"].as_array().unwrap().len(), 0, "{size:?}, {scheme}: {look}");
+    let is_dark = number("ground") < 0.2;
+    assert_eq!(is_dark, scheme == "dark", "{size:?}, {scheme}: {look}");
+    assert!(number("smallest") >= LETTERS_MIN && number("texts") > 40.0, "{size:?}, {scheme}: {look}");
+}
+
+#[test]
+fn the_console_can_be_read_on_a_phone_and_at_a_desk_by_day_and_by_night() {
+    let place = Place::new();
+    let server = serve(&place);
+    // Words that a line can't hold, where somebody may write them: a sequence's name, and a reason.
+    let (name, why) = ("order-".repeat(16), "disk_replaced_".repeat(12));
+    let said = say(&server.http, &format!("POST /v1/sequences/{name}x/next HTTP/1.1"));
+    assert!(said.starts_with("HTTP/1.1 200"), "{said}");
+    evict(&place, &server, &why);
+    let mut browser = Browser::start(&place);
+    browser.screen(SIZES[0], "light");
+    browser.show(&format!("http://{}/", server.admin));
+    let shown = "document.body.innerText.includes('slot 2 evicted') && document.body.innerText.includes('order-order-')";
+    browser.until(shown);
     for size in SIZES {
-        let picture = place.path(&format!("{size}.png"));
-        let arguments = [format!("--window-size={size}"), format!("--screenshot={}", picture.display())];
-        browse(&profile, &server, &arguments.each_ref().map(String::as_str));
-        let bytes = std::fs::read(&picture).unwrap();
-        assert!(bytes.starts_with(b"\x89PNG") && bytes.len() > 20_000, "{size}: {} bytes", bytes.len());
+        for scheme in ["light", "dark"] {
+            looks_well(&mut browser, size, scheme);
+        }
     }
+    assert_eq!(browser.complaints(), [""; 0]);
+    drop(browser);
     let (code, err) = server.end();
     assert_eq!(code, Some(0), "{err}");
 }
@@ -165,7 +202,7 @@ fn a_watch_tells_each_change_as_the_server_sees_it() {
     let admin = format!("http://{}", server.admin);
     let objects = Watch::start(&place, &["--json", "--admin", &admin]);
     assert_eq!(objects.look()["slots"][2]["state"], "live");
-    evict(&place, &server);
+    evict(&place, &server, "disk replaced");
     let line = plain.of_slot();
     assert!(line.contains("slot 2  evicted") && line.contains("evictions 1"), "{line}");
     assert!(line.contains("disk replaced"), "{line}");

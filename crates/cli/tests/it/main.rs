@@ -4,6 +4,7 @@
 
 mod abuse;
 mod bench;
+mod browser;
 mod console;
 mod doctor;
 mod drain;
