@@ -80,7 +80,13 @@ impl Settings {
     pub(super) fn losses(&self) -> Vec<Fact> {
         let fact = |name: &str, expected: &str, causes: &str| {
             let fact = Fact::new(FactClass::Loses, name, self.get(name)).expected(expected).causes(causes);
-            fact.mend(format!("set {name} = {expected} in the server's option file, and restart it"))
+            fact.mend(match name {
+                "innodb_flush_log_at_trx_commit" | "sync_binlog" => {
+                    format!("SET GLOBAL {name} = {expected}, and in the server's option file")
+                }
+                // Not to be set while it runs, by each version alike.
+                _ => format!("set {name} = {expected} in the server's option file, and restart it"),
+            })
         };
         let flush = self.get("innodb_flush_log_at_trx_commit");
         let doublewrite = self.get("innodb_doublewrite").to_ascii_uppercase();

@@ -147,7 +147,7 @@ pub(super) fn losses(settings: &[(String, String)]) -> Vec<Fact> {
         let (_, expected, causes) = loss(name, value)?;
         let mend = match expected {
             "permanent" => format!("ALTER TABLE {name} SET LOGGED"),
-            _ => format!("{name} = {expected} in postgresql.conf, and restart the server"),
+            _ => format!("{name} = {expected} in postgresql.conf, and SELECT pg_reload_conf()"),
         };
         Some(Fact::new(FactClass::Loses, name, value).expected(expected).causes(causes).mend(mend))
     };

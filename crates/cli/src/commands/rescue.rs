@@ -10,8 +10,9 @@ const EXAMPLES: &str = "\
 Examples:
   sequent rescue 2 --why 'new disk is in'
 
-Ends an eviction or a quarantine: every process that uses the cluster probes the slot within two seconds, by \
-one real take through the guard. A slot that still can't serve goes out again, and `sequent shards` says why.";
+Ends an eviction or a quarantine: every process that uses the cluster hears of it within two seconds, and tries the slot by one \
+real take through the guard; a counter that was put aside is tried at the next use of its key. The command says the word, \
+and does not wait for that: what still can't serve goes out again, and `sequent shards` says why.";
 
 /// Bring a slot back into the rotation
 #[derive(Debug, Args)]

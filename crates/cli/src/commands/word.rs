@@ -58,16 +58,39 @@ pub(super) async fn say(
     if let Some(absence) = absence {
         absence.is_meant(&desk, slot).await?;
     }
+    let aside: Vec<String> = match verb {
+        WordVerb::Rescue => desk.put_aside(slot).await.into_iter().map(|counter| counter.key).collect(),
+        WordVerb::Evict | WordVerb::Drain => Vec::new(),
+    };
     let said = desk.say(&Saying { slot, verb, who, why, until_ms }).await?;
     let peers = Peers::of(cluster, None)?;
     let heard = obeyed(&peers, slot, verb).await;
     if cluster.json() {
         let servers: Vec<Value> = heard.iter().map(|said| heard_as_json(said, slot, verb)).collect();
-        return output::report(&json!({ "slot": slot, "word": said, "servers": servers }));
+        let mut report = json!({ "slot": slot, "word": said, "servers": servers });
+        if verb == WordVerb::Rescue {
+            report["tried_at_next_use"] = json!(aside);
+        }
+        return output::report(&report);
     }
     let mut lines = vec![format!("slot {slot}: {}", sentence(&said))];
+    if verb == WordVerb::Rescue {
+        lines.push(to_be_tried(&aside));
+    }
     lines.extend(heard.iter().map(|said| heard_line(said, slot, verb)));
     output::lines(lines)
+}
+
+/// A rescue is a word: whether what it clears is in order shows only where somebody takes of it.
+fn to_be_tried(aside: &[String]) -> String {
+    let keys = if aside.is_empty() {
+        "the counters that were put aside there".to_owned()
+    } else {
+        format!("the counters that were put aside there ({})", aside.join(", "))
+    };
+    format!(
+        "{keys} are tried at their next use, and so is the slot; `sequent shards` names again what is not in order"
+    )
 }
 
 /// Asks the servers at work until each obeys or does not answer, for as long as a server may take to hear of a word.

@@ -169,7 +169,7 @@ fn a_ring_is_resized_and_numbers_go_on() {
     assert_eq!(cancelled["cancelled"], false, "{cancelled}");
     place.run(&["resize", "--shard-bits", "11"]).refused(2, &["shard-bits", "11"]);
     let nothing = place.json(&["resize", "--shard-bits", "3", "--json"]);
-    assert_eq!((&nothing["state"], &nothing["to_be"]["epoch"]), (&"new".into(), &3.into()), "{nothing}");
+    assert_eq!((&nothing["state"], &nothing["to_be"]["epoch"]), (&"in_force".into(), &2.into()), "{nothing}");
 }
 
 #[test]

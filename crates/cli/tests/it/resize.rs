@@ -1,6 +1,9 @@
-//! `resize` where there is nothing to do: it says so, claims nothing, and changes nothing.
+//! `resize` where there is nothing to do: it says so, claims nothing, and changes nothing. And what `doctor` finds of a ledger from before
+//! a resize.
 
-use crate::place::Place;
+use std::fs;
+
+use crate::{doctor::found, place::Place};
 
 #[test]
 fn what_is_in_force_already_is_left_as_it_is() {
@@ -28,4 +31,30 @@ fn what_is_in_force_already_is_left_as_it_is() {
         (&"in_force".into(), &2.into()),
         "asked once more"
     );
+}
+
+#[test]
+fn doctor_finds_a_ledger_from_before_a_resize_by_the_marker_too() {
+    let place = Place::with_cluster();
+    let ledger = place.path("sequent-data/ledger.db");
+    fs::copy(&ledger, place.path("before.db")).unwrap();
+    place.text(&["resize", "--shard-bits", "3", "--go"]);
+    assert!(place.run(&["doctor"]).code == Some(0), "as it is");
+    for name in ["ledger.db-wal", "ledger.db-shm"] {
+        drop(fs::remove_file(place.path(&format!("sequent-data/{name}"))));
+    }
+    fs::copy(place.path("before.db"), &ledger).unwrap();
+    // As stores do that forget: what they bear says nothing any more.
+    for slot in 0..8 {
+        drop(fs::remove_file(place.path(&format!("sequent-data/shard-{slot}.db"))));
+    }
+    let ran = place.run(&["doctor", "--json"]);
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    let errors = found(&ran.as_json(), "error");
+    let told = |error: &String| {
+        error.starts_with("ring mark: ")
+            && error.contains("the ledger is of epoch 1 (")
+            && error.contains("(epoch 2)")
+    };
+    assert!(errors.iter().any(told), "{errors:?}");
 }

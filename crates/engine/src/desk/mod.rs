@@ -148,6 +148,15 @@ impl Desk {
         Ok(report_word(&said))
     }
 
+    /// The counters of a slot from which nothing is taken, as processes of this data directory noted them; those that wait for
+    /// nothing but a [rescue](WordVerb::Rescue). None where the words can't be read.
+    pub async fn put_aside(&self, slot: SlotIndex) -> Vec<QuarantineReport> {
+        let words = within(self.limit(), "read the words", self.ledger().words()).await;
+        let mut aside = words.map(|words| self.quarantined(&words)).unwrap_or_default();
+        aside.retain(|counter| counter.slot == slot);
+        aside
+    }
+
     /// The counters from which nothing is taken, as processes of this data directory noted them.
     fn quarantined(&self, words: &[Word]) -> Vec<QuarantineReport> {
         self.0.quarantine.as_ref().map_or_else(Vec::new, |notes| notes.read(words))

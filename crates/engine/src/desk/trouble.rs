@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use sequent_core::{ErrorKind, Mark, MarkPlace, SourceError, mark_of};
+use sequent_core::{ErrorKind, LedgerId, Mark, MarkPlace, SourceError, Store};
 use tokio::task::JoinSet;
 
 use super::Desk;
@@ -51,10 +51,21 @@ impl Desk {
     async fn highest_mark(&self) -> u64 {
         let mut asked = JoinSet::new();
         for shard in &self.0.shards {
-            let (store, limit) = (Arc::clone(&shard.store), self.limit());
-            asked.spawn(async move { within(limit, "read the mark", mark_of(&*store)).await.unwrap_or(0) });
+            let (store, limit, id) = (Arc::clone(&shard.store), self.limit(), self.0.id);
+            asked.spawn(
+                async move { within(limit, "read the mark", own_mark(&*store, id)).await.unwrap_or(0) },
+            );
         }
         asked.join_all().await.into_iter().max().unwrap_or(0)
+    }
+}
+
+/// The mark that a store bears; 0 where its stamp is another ledger's, of which it speaks then.
+async fn own_mark(store: &dyn Store, id: LedgerId) -> Result<u64, SourceError> {
+    let found = store.inspect().await?;
+    match &found.stamp {
+        Some(stamp) if stamp.ledger != id => Ok(0),
+        _ => store.mark(&found.incarnation, 0).await,
     }
 }
 
@@ -109,6 +120,26 @@ mod tests {
         fn lift<'a>(&'a self, _: Cell<'a>, _: Life, _: u64) -> BoxFuture<'a, Result<u64, SourceError>> {
             Box::pin(pending())
         }
+    }
+
+    #[tokio::test]
+    async fn another_clusters_store_accuses_no_ledger() {
+        let folder = tempfile::tempdir().unwrap();
+        let config = |name: &str| Config::load(&Sources::embedded(folder.path().join(name))).unwrap();
+        // The other has come further: its marks are higher.
+        for (name, turns) in [("own", 1), ("other", 5)] {
+            for _ in 0..turns {
+                let engine = Engine::open(config(name), Options::default()).await.unwrap();
+                engine.next(&NextRequest::new("order").unwrap().count(100)).await.unwrap();
+                engine.shutdown().await;
+            }
+        }
+        let store = |name: &str| folder.path().join(name).join("shard-1.db");
+        std::fs::copy(store("other"), store("own")).unwrap();
+        let desk = Desk::open(&config("own"), &Options::default()).await.unwrap();
+        assert_eq!(desk.trouble().await.map(|error| format!("{error:?}")), None);
+        assert_eq!(desk.shards().await[1].state, "refused", "the slot is told by itself");
+        desk.close().await;
     }
 
     #[tokio::test]

@@ -216,10 +216,11 @@ impl<'a> Examined<'a> {
         report.version = Some(told.version.to_owned());
         report.durability = Some(told.durability.class.as_str());
         report.settings.clone_from(&told.durability.settings);
-        if told.facts.is_empty() {
+        let mut facts = told.facts.iter().filter(|fact| fact.name != ring::BESIDE).peekable();
+        if facts.peek().is_none() {
             report.fine.push("its settings and the user's rights are as they should be".to_owned());
         }
-        self.findings.extend(told.facts.iter().map(|fact| facts::finding(report.place, fact.clone())));
+        self.findings.extend(facts.map(|fact| facts::finding(report.place, fact.clone())));
         let off_ms = told.asked.off(told.clock_ms);
         report.clock_off_ms = Some(off_ms);
         match clocks::finding(report.place, off_ms) {

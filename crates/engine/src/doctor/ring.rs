@@ -8,6 +8,9 @@ use crate::{
     orphans::Orphans,
 };
 
+/// What backends call another slot's stamp that lies in the same database, where the slot's own is missing.
+pub(super) const BESIDE: &str = "beside";
+
 /// Whether the store bears the stamp that belongs there; or what is to be said of it. `has_rows`: the ledger has counters
 /// of this slot.
 pub(super) fn stamp(
@@ -23,6 +26,9 @@ pub(super) fn stamp(
             "servers refuse it; counted here, another cluster's, layout's or slot's numbers would come twice";
         return Err(finding.causes(causes).mend(mend));
     }
+    if let Some(displaced) = beside(place, found, expected) {
+        return Err(displaced);
+    }
     match &found.inspection.stamp {
         Some(_) => Ok("its stamp is right".to_owned()),
         None if has_rows => {
@@ -33,9 +39,28 @@ pub(super) fn stamp(
         }
         None => {
             let text = "it bears no stamp yet: nobody has used it";
-            Err(Finding::new(Severity::Info, place, "stamp", text).mend("nothing: the next start stamps it"))
+            Err(Finding::new(Severity::Info, place, "stamp", text)
+                .mend("nothing: whoever uses it first stamps it"))
         }
     }
+}
+
+/// A store that nobody has stamped, in a database that holds another slot's of this ledger and layout: that one was put in its
+/// place, or both are given one database.
+pub(super) fn beside(place: Site, found: &Examination, expected: &Stamp) -> Option<Finding> {
+    found.inspection.stamp.is_none().then_some(())?;
+    let stamps = found.facts.iter().filter(|fact| fact.name == BESIDE);
+    let mut stamps = stamps.filter_map(|fact| fact.found.parse::<Stamp>().ok());
+    let other = stamps.find(|stamp| stamp.ledger == expected.ledger && stamp.epoch == expected.epoch)?;
+    let text =
+        format!("the database holds the store of slot {}, and nothing of slot {}", other.slot, expected.slot);
+    let finding = Finding::new(Severity::Error, place, "stamp", text);
+    let causes = "servers refuse it; counted here, the slot would begin anew beside another's";
+    let mend = format!(
+        "put each slot's own store back in its place, or give slot {slot} a database of its own; then `sequent rescue {slot} --why TEXT`",
+        slot = expected.slot
+    );
+    Some(finding.causes(causes).mend(mend))
 }
 
 /// A ledger that is not the one that stores, or the data directory, tell of.

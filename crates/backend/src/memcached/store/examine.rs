@@ -4,7 +4,10 @@ use sequent_core::{
     BoxFuture, ErrorKind, Examination, Examine, Fact, FactClass, Inspection, Key, Sight, SourceError, Stamp,
 };
 
-use super::{MemcachedStore, identity::is_there};
+use super::{
+    MemcachedStore,
+    identity::{Beside, is_there},
+};
 use crate::{
     cas::State,
     memcached::{
@@ -12,7 +15,7 @@ use crate::{
         link::Link,
         name::Name,
     },
-    wire::{Fault, Line, Owner, Work},
+    wire::{Fault, Line, Owner, SLOTS_MAX, Work, beside},
 };
 
 impl Examine for MemcachedStore {
@@ -39,6 +42,10 @@ impl Work<Link> for Look<'_> {
         let stamp = (!item.stamp.is_empty()).then(|| item.stamp.parse::<Stamp>());
         let mut facts = vec![by_nature()];
         facts.extend(evictions(&about.durability.settings, about.evictions));
+        if item.stamp.is_empty() {
+            let others = Beside { owner: self.owner, slots: SLOTS_MAX }.run(link).await?;
+            facts.extend(others.iter().map(beside));
+        }
         if let Some(left) = link.wire().expires(&shard).await? {
             facts.push(fleeting(left));
         }

@@ -8,11 +8,11 @@ use sequent_core::{
 
 use super::{
     RedisStore, cell_name,
-    identity::{has_others, is_there},
+    identity::{Beside, has_others, is_there},
 };
 use crate::{
     redis::{link::Link, settings},
-    wire::{Fault, Line, Owner, Work},
+    wire::{Fault, Line, Owner, SLOTS_MAX, Work, beside},
 };
 
 impl Examine for RedisStore {
@@ -52,6 +52,11 @@ impl Work<Link> for Look<'_> {
             version: link.version().to_owned(),
         };
         let mut facts = settings::facts(&inspection.durability.settings);
+        if inspection.stamp.is_none() {
+            // Who may not read there is told of it by what else is looked at.
+            let others = Beside { owner: self.owner, slots: SLOTS_MAX }.run(link).await.unwrap_or_default();
+            facts.extend(others.iter().map(beside));
+        }
         facts.extend(rights(link).await?);
         let mut lifetimes = Lifetimes::default();
         if let Some(ms) = lifetimes.of(link, &shard).await? {
