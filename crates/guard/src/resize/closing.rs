@@ -10,7 +10,8 @@ use tokio::{task::JoinSet, time::timeout};
 
 use super::{
     KeyPlan, Plan, Resize,
-    look::{Seen, Sight, place},
+    keys::place,
+    look::{Seen, Sight},
     shown,
 };
 use crate::{

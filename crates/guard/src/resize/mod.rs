@@ -13,6 +13,7 @@
 //! A key without a row has given nothing: nothing leaves before a life was opened, and none can be after the fence.
 
 mod closing;
+mod keys;
 mod look;
 mod ready;
 mod rebasing;

@@ -51,17 +51,17 @@ async fn what_is_told_while_a_counter_reads_its_row_counts() {
 #[tokio::test(start_paused = true)]
 async fn a_word_is_heard_though_the_store_that_bears_the_mark_hangs() {
     let world = World::new(2);
-    let server = world.open("server").await;
-    server.take_to(0, 5).await;
-    server.shows_up().await;
+    let waiting = world.open("server").await;
+    waiting.take_to(0, 5).await;
+    waiting.shows_up().await;
     let (why, until_ms) = ("it hangs".to_owned(), None);
     let word = Word { slot: 1, verb: WordVerb::Drain, who: "ann".to_owned(), why, at_ms: 0, until_ms };
-    let (said, mut heard) = (world.ledger.say(&word).await.unwrap(), server.keeper.words());
-    server.wires.stores[1].hang();
+    let (said, mut heard) = (world.ledger.say(&word).await.unwrap(), waiting.keeper.words());
+    waiting.wires.stores[1].hang();
     // What it reports must be marked, on the other store.
-    server.take(0, 1).await.unwrap();
-    let before = server.wires.ledger.calls("show_up");
-    while server.wires.ledger.calls("show_up") == before {
+    waiting.take(0, 1).await.unwrap();
+    let before = waiting.wires.ledger.calls("show_up");
+    while waiting.wires.ledger.calls("show_up") == before {
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
     let asked = world.clock.now();

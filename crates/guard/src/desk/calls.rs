@@ -1,0 +1,123 @@
+//! Calls of the ledger: rows are read under the incarnation in force, and what is written is marked.
+
+use std::collections::BTreeSet;
+
+use sequent_core::{
+    BoxFuture, ErrorKind, Incarnation, Rule, SlotIndex, SourceError,
+    ledger::{Answer, Counter, Ledger, Pass, Reading},
+};
+
+use super::{Desk, Trouble};
+
+/// A writing call of the ledger: which one, with its pass and its asks.
+pub(crate) type Call<A, T> =
+    for<'a> fn(&'a dyn Ledger, Pass<'a>, &'a [A]) -> BoxFuture<'a, Result<Answer<T>, SourceError>>;
+
+impl Desk {
+    /// Reads rows under the incarnation in force, which may turn out to be another one.
+    pub(crate) async fn read(&self, counters: &[Counter]) -> Result<(Incarnation, Reading), SourceError> {
+        self.in_reach()?;
+        self.read_anyway(counters).await
+    }
+
+    /// The same for a counter of which another server has just begun a life: it did so through the ledger, so that this is
+    /// back, whatever the show up has found as yet.
+    pub(crate) async fn read_anyway(
+        &self,
+        counters: &[Counter],
+    ) -> Result<(Incarnation, Reading), SourceError> {
+        self.trusted()?;
+        let mut under = self.incarnation();
+        match self.limited("read", self.ledger.read(&under, counters)).await {
+            Err(error) if error.kind() == ErrorKind::Reborn => {
+                let _one_at_a_time = self.writing.lock().await;
+                self.renew(&under).await?;
+            }
+            reading => return self.outcome(reading.map(|reading| (under, reading))),
+        }
+        under = self.incarnation();
+        let reading = self.limited("read", self.ledger.read(&under, counters)).await;
+        self.outcome(reading.map(|reading| (under, reading)))
+    }
+
+    /// One writing call. `under`: the incarnation that its asks rest on; when its turn comes and another one is in
+    /// force, it fails with `Reborn` and writes nothing. The answer's version is marked for `slots`, or anywhere where there
+    /// are none, before this returns, where `mark` says so.
+    pub(crate) async fn write<A, T>(
+        &self,
+        step: &'static str,
+        under: &Incarnation,
+        (slots, mark): (&BTreeSet<SlotIndex>, bool),
+        asks: &[A],
+        call: Call<A, T>,
+    ) -> Result<T, SourceError> {
+        self.write_and_tell(step, under, (slots, mark), asks, call, |_| {}).await
+    }
+
+    /// The same; what the ledger answered is `told` before its version is marked: a store that hangs keeps nobody from what
+    /// no id rests on.
+    pub(crate) async fn write_and_tell<A, T>(
+        &self,
+        step: &'static str,
+        under: &Incarnation,
+        (slots, mark): (&BTreeSet<SlotIndex>, bool),
+        asks: &[A],
+        call: Call<A, T>,
+        told: impl FnOnce(&T),
+    ) -> Result<T, SourceError> {
+        let loss = self.loss();
+        let _one_at_a_time = self.writing.lock().await;
+        if self.loss() != loss {
+            // Lost while another call was waited for: that was wait enough.
+            self.in_reach()?;
+        }
+        if !asks.is_empty() {
+            self.still_rests_on(under)?;
+        }
+        let next = self.env.entropy.bits();
+        let (under, nonces) = self.offer(next);
+        let pass =
+            Pass { under: &under, server: self.server, nonces: &nonces, next, epoch: self.layout.epoch };
+        match self.limited(step, call(&*self.ledger, pass, asks)).await {
+            Ok(answer) => {
+                self.acknowledged(next, answer.version);
+                told(&answer.value);
+                self.own_again(&under).await?;
+                if mark && self.marks.leave(answer.version, slots).await.is_err() {
+                    self.set_trouble(Some(Trouble::Moved));
+                    self.trusted()?;
+                }
+                if mark {
+                    self.is_alone().await?;
+                }
+                Ok(answer.value)
+            }
+            Err(error) if error.kind() == ErrorKind::Reborn => {
+                self.renew(&under).await?;
+                Err(error)
+            }
+            Err(error) => {
+                let is_refused = error.kind() == ErrorKind::Refused;
+                if is_refused {
+                    // First: what is told of the loss is why.
+                    self.look_at_the_layout().await;
+                }
+                let outcome = self.outcome(Err(error));
+                if is_refused {
+                    self.trusted()?;
+                }
+                outcome
+            }
+        }
+    }
+
+    /// Another call may have found meanwhile that the ledger is another one, or that it went back.
+    pub(super) fn still_rests_on(&self, under: &Incarnation) -> Result<(), SourceError> {
+        self.trusted()?;
+        if self.speaks_as(under) || !self.rules.keep(Rule::SameLedger) {
+            return Ok(());
+        }
+        let context = format!("the ledger is no longer {under}, which the asks rest on");
+        Err(SourceError::new(ErrorKind::Reborn, context))
+    }
+}

@@ -1,0 +1,34 @@
+//! Nonces: what each call that writes leaves, so that a ledger that went back lacks it.
+
+use std::collections::VecDeque;
+
+use sequent_core::Incarnation;
+
+use super::Desk;
+
+/// Nonces that the ledger may hold: the one acknowledged last, and those of calls whose outcome is unknown since. Where
+/// there are more, the ones in the middle go: the ledger holds the first if it got none of the calls, one of the
+/// next if it was lost after that, or one of the last if answers alone are lost.
+const NONCES_MAX: usize = 16;
+
+impl Desk {
+    pub(super) fn offer(&self, next: u64) -> (Incarnation, Vec<u64>) {
+        let mut state = self.state();
+        let held: Vec<u64> = state.nonces.iter().copied().collect();
+        if state.nonces.len() == NONCES_MAX {
+            state.nonces.remove(NONCES_MAX / 2);
+            state.some_dropped = true;
+        }
+        state.nonces.push_back(next);
+        (state.incarnation.clone(), held)
+    }
+
+    pub(super) fn acknowledged(&self, nonce: u64, version: u64) {
+        let mut state = self.state();
+        state.nonces = VecDeque::from([nonce]);
+        state.some_dropped = false;
+        // Of dense numbers the ledger need not say it.
+        state.version = state.version.max(version);
+        self.is_back(state);
+    }
+}
