@@ -115,14 +115,14 @@ async fn answered(http: &mut Http) -> Result<u64, String> {
 }
 
 /// Nothing is given, however often it is asked for.
-async fn refuses(http: &mut Http) {
+pub(crate) async fn refuses(http: &mut Http) {
     for _ in 0..3 {
         let error = answered(http).await.unwrap_err();
         assert!(error.contains("RECOVERY_REQUIRED"), "{error}");
     }
 }
 
-async fn asks(http: &mut Http, count: u64, last: &mut u64) {
+pub(crate) async fn asks(http: &mut Http, count: u64, last: &mut u64) {
     for _ in 0..count {
         let number = answered(http).await.unwrap();
         assert!(number > *last, "{number} after {last}");

@@ -32,4 +32,5 @@ mod restored;
 mod server;
 mod site;
 mod tale;
+mod twins;
 mod volatile;
