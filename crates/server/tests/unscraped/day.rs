@@ -16,7 +16,7 @@ use tonic::transport::Channel;
 use crate::{server::Server, wire};
 
 /// How long a server is left alone between two rounds of requests.
-const STEP_S: u64 = 30;
+const STEP_S: u64 = 60;
 
 /// Sequences that are asked one a step: more than have series of their own, and each is idle for long enough to be dropped
 /// before it is asked again.
