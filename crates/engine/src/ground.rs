@@ -126,6 +126,11 @@ pub(crate) fn is_unmade(refusal: &str) -> bool {
     refusal.contains("and none may be made")
 }
 
+/// Whether a ledger is there, and what it was made with is gone: it was emptied by a hand.
+pub(crate) fn is_gutted(refusal: &str) -> bool {
+    refusal.contains("that is made with the tables is gone")
+}
+
 /// The layout that a new cluster gets.
 fn first(config: &Config) -> Result<LayoutRecord, OpenError> {
     let layout = config.first_layout().map_err(|error| OpenError::Refused(error.to_string()))?;

@@ -3,7 +3,7 @@
 use std::{fmt::Write as _, path::Path};
 
 use sequent_engine::{
-    NextRequest, Options,
+    Desk, NextRequest, Options,
     config::{Config, Sources},
     doctor::{self, Checkup, Severity, Site},
 };
@@ -101,6 +101,23 @@ async fn on_sound_servers_with_the_readmes_grants_nothing_is_found() {
     says(&checkup, Site::Slot(1), "warning grants is none of DELETE");
     says(&checkup, Site::Slot(2), "warning role attributes is CREATEDB, expected LOGIN alone");
     assert_eq!(found(&checkup, Site::Slot(0)).len(), 1, "rows do not care for the increment: {checkup:#?}");
+    let tables =
+        server.sql("SELECT table_name FROM information_schema.tables WHERE table_schema = 'ledger'").await;
+    for table in tables.split_whitespace() {
+        server.sql(&format!("TRUNCATE ledger.{table}")).await;
+    }
+    emptied(&config).await;
+    // Not even who it was is left there.
+    server.sql("DROP DATABASE ledger; CREATE DATABASE ledger").await;
+    emptied(&config).await;
+}
+
+/// That the ledger is told to be another one than the stores', and not a new one, whether its tables are empty or gone.
+async fn emptied(config: &Config) {
+    let start = "the ledger holds nothing, but stores bear stamps of cluster c and its ledger ";
+    says(&examine(config).await, Site::Ledger, &format!("error {start}"));
+    let refused = Desk::open(config, &Options::default()).await.err().unwrap();
+    assert!(refused.exit_code() == 3 && !refused.to_string().contains("not been started"), "{refused}");
 }
 
 /// A ring of four kinds, none of them as it should be, whose ledger is a file.
@@ -110,6 +127,8 @@ struct Careless {
     postgres: Postgres,
     _folder: TempDir,
     config: Config,
+    /// The same with the stores of slots 0 and 1 in each other's place.
+    swapped: Config,
 }
 
 impl Careless {
@@ -129,14 +148,17 @@ impl Careless {
         let folder = tempfile::tempdir().unwrap();
         let secret = password_file(folder.path(), "password");
         let secret = format!("password_file = \"{}\"", secret.display());
-        let shards = [
+        let mut shards = [
             format!("store = \"redis\"\nurl = \"redis://sequent@{}/0\"\n{secret}", redis.address()),
             format!("store = \"memcached\"\nurl = \"{}\"", cache.url()),
             format!("store = \"postgres-row\"\nurl = \"postgres://seq@{}/seq\"\n{secret}", server.address()),
             "store = \"sqlite\"\npath = \"shard-3.db\"".to_owned(),
         ];
-        let config = config(folder.path(), 2, &shards, "store = \"sqlite\"\nsingle_server = true");
-        Self { redis, cache, postgres: server, _folder: folder, config }
+        let ledger = "store = \"sqlite\"\nsingle_server = true";
+        let own = config(folder.path(), 2, &shards, ledger);
+        shards.swap(0, 1);
+        let swapped = config(folder.path(), 2, &shards, ledger);
+        Self { redis, cache, postgres: server, _folder: folder, config: own, swapped }
     }
 }
 
@@ -164,6 +186,12 @@ async fn what_is_careless_or_was_touched_by_hand_is_found() {
     assert_eq!([redis, cache, postgres].map(|place| class(&checkup, place)), ["volatile"; 3]);
     assert_eq!(found(&checkup, file), [""; 0]);
     let whole = ring.redis.ask(&["DBSIZE"]).await;
+    let checkup = examine(&ring.swapped).await;
+    for (slot, other) in [(0, 1), (1, 0)] {
+        let there = format!("error the database holds the store of slot {other}, and nothing of slot {slot}");
+        says(&checkup, Site::Slot(slot), &there);
+    }
+    assert_eq!(checkup.errors, 2, "{checkup:#?}");
     let name = cell("order");
     ring.redis.ask(&["HSET", &name, "v", "3"]).await;
     ring.redis.ask(&["PEXPIRE", &cell("invoice"), "600000"]).await;

@@ -25,7 +25,7 @@ use crate::{
     OpenError, Options,
     config::{Config, Place},
     data::{self, Found, Home},
-    ground::is_unmade,
+    ground::{is_gutted, is_unmade},
     limit::within,
     orphans::{self, Orphans},
     stores::{self, Files, Shard},
@@ -283,7 +283,8 @@ impl Doctor<'_> {
 
 /// Whether a ledger answers that has no layout, or that says that it was never made.
 fn holds_nothing(found: &Result<LedgerExamination, SourceError>) -> bool {
-    found.as_ref().map_or_else(|error| is_unmade(&error.to_string()), has_no_layout)
+    let is_gone = |error: &SourceError| is_unmade(&error.to_string()) || is_gutted(&error.to_string());
+    found.as_ref().map_or_else(is_gone, has_no_layout)
 }
 
 /// Whether it has none: of one that can't be read, or is being changed, a fact says so.
