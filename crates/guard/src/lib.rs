@@ -17,7 +17,7 @@
 //! | one ledger call for many counters | `keeper/asks.rs` |
 //! | show up | `keeper/showing_up.rs` |
 //! | nonces, incarnations of the ledger, its loss noticed once | `desk/` |
-//! | marks on other shards and in the data directory | `marks.rs`, `eras.rs` |
+//! | marks on other shards and in the data directory | `marks/`, `eras.rs` |
 //! | stamps, layout, a directory that moved | `keeper/opening.rs`, `admission.rs`, `shard.rs`, `stamps.rs` |
 //! | the operator's word | `recover.rs`, `counter/advance.rs`, `keeper/advancing.rs` |
 //! | another layout: plan, fence, rebase | `resize/` |

@@ -55,8 +55,8 @@ async fn a_word_is_heard_though_the_store_that_bears_the_mark_hangs() {
     waiting.take_to(0, 5).await;
     waiting.shows_up().await;
     let (why, until_ms) = ("it hangs".to_owned(), None);
-    let word = Word { slot: 1, verb: WordVerb::Drain, who: "ann".to_owned(), why, at_ms: 0, until_ms };
-    let (said, mut heard) = (world.ledger.say(&word).await.unwrap(), waiting.keeper.words());
+    let drain = Word { slot: 1, verb: WordVerb::Drain, who: "ann".to_owned(), why, at_ms: 0, until_ms };
+    let (said, mut heard) = (world.ledger.say(&drain).await.unwrap(), waiting.keeper.words());
     waiting.wires.stores[1].hang();
     // What it reports must be marked, on the other store.
     waiting.take(0, 1).await.unwrap();

@@ -14,22 +14,22 @@
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use sequent_core::{
-    Block, Cell, Env, ErrorKind, Incarnation, Key, Layout, Life, MarkPlace, SlotIndex, SourceError, Stamp,
-    Store,
+    Env, ErrorKind, Incarnation, Key, MarkPlace, SlotIndex, SourceError, Stamp, Store,
     ledger::{Counter, LayoutChange, LayoutPage, LayoutRecord, Ledger, Loss, Rebased, Row},
 };
-use tokio::{task::JoinSet, time::timeout};
+use tokio::time::timeout;
 
 use crate::{
-    COUNTERS_MAX, leap,
+    COUNTERS_MAX,
     limit::{limited, patiently},
     pages::all_rows,
     recover,
     resize::Rebasing,
 };
 
-/// Cells that are closed at once.
-const CLOSES_MAX: usize = 32;
+mod closing;
+
+use closing::Places;
 
 /// What it takes to bring a ledger up to the layout of its stores.
 pub struct CatchUp<'a> {
@@ -56,9 +56,6 @@ struct Seen {
     incarnation: Incarnation,
     stamp: Option<Stamp>,
 }
-
-/// By key, the place of the highest number that a cell tells of.
-type Places = BTreeMap<Key, u64>;
 
 impl CatchUp<'_> {
     /// Does it, from wherever it has come to.
@@ -137,84 +134,6 @@ impl CatchUp<'_> {
         Ok(keys)
     }
 
-    /// Closes the cells of both layouts; returns how far they were, as places among all numbers.
-    async fn close(
-        &self,
-        change: &LayoutChange,
-        seen: &[Seen],
-        rows: &BTreeMap<Key, Vec<(SlotIndex, Row)>>,
-    ) -> Result<Places, SourceError> {
-        let (mut places, mut asked) = (Places::new(), JoinSet::new());
-        // One without a stamp is empty: nobody counts in it, and a closed cell would make it look like somebody else's.
-        let stamped: Vec<&Seen> = seen.iter().filter(|seen| seen.stamp.is_some()).collect();
-        let mut works = rows.keys().flat_map(|key| stamped.iter().map(move |seen| (key, *seen)));
-        loop {
-            for (key, Seen { slot, store, incarnation, .. }) in works.by_ref().take(CLOSES_MAX) {
-                let (key, slot, store) = (key.clone(), *slot, Arc::clone(store));
-                let (under, change, limit) = (incarnation.clone(), change.clone(), self.limit);
-                let life = Life::random(&*self.env.entropy);
-                asked.spawn(async move {
-                    let place =
-                        timeout(limit * 2, place_of(&*store, (&key, slot), &under, &change, life)).await;
-                    let late = |_| Err(SourceError::new(ErrorKind::Timeout, "close: no answer in time"));
-                    (
-                        place
-                            .unwrap_or_else(late)
-                            .map_err(|error| error.during(format!("slot {slot} key {key}"))),
-                        key,
-                        slot,
-                    )
-                });
-            }
-            if asked.is_empty() {
-                return Ok(places);
-            }
-            while let Some(answer) = asked.join_next().await {
-                let ended = |error| SourceError::new(ErrorKind::Unavailable, "close").because(error);
-                let (place, key, slot) = answer.map_err(ended)?;
-                let Some(place) = place? else { continue };
-                if let Some(rows) = rows.get(&key) {
-                    self.no_leap(change, (&key, slot), rows, place)?;
-                }
-                let held = places.entry(key).or_default();
-                *held = place.max(*held);
-            }
-        }
-    }
-
-    /// A cell that was set by hand must not take its whole key with it.
-    fn no_leap(
-        &self,
-        change: &LayoutChange,
-        (key, slot): (&Key, SlotIndex),
-        rows: &[(SlotIndex, Row)],
-        place: u64,
-    ) -> Result<(), SourceError> {
-        let ceiling = rows.iter().map(|(_, row)| row.ceiling).max().unwrap_or(0);
-        let at = ceiling.saturating_add(self.loss(change));
-        let far = at.saturating_add(leap::leap_max(at, Block::NUMBER_MAX, 1));
-        let reach = |layout: Layout| layout.place_of(far, layout.slots() - 1).unwrap_or(0);
-        let bound = reach(change.from.layout).max(reach(change.next.layout));
-        if place <= bound {
-            return Ok(());
-        }
-        let context = format!(
-            "slot {slot} key {key}: its store has given {} numbers of it or more, and at most {bound} are followed with this \
-             --bump: nothing was changed; name a greater one, or, where a hand has set the cell, set it right",
-            place.saturating_add(1)
-        );
-        Err(SourceError::new(ErrorKind::Leapt, context))
-    }
-
-    /// As many raw ids of the layout before as `bump` of it and `bump` of the next are together.
-    fn loss(&self, change: &LayoutChange) -> u64 {
-        let bits = |layout: Layout| u32::from(layout.shard_bits()) + u32::from(layout.memory_bits());
-        let numbers = u128::from(self.bump) << bits(change.next.layout);
-        let of_next = numbers.div_ceil(1_u128 << bits(change.from.layout));
-        let both = of_next.saturating_add(u128::from(self.bump)).min(u128::from(Block::NUMBER_MAX));
-        u64::try_from(both).unwrap_or(Block::NUMBER_MAX)
-    }
-
     async fn fence(&self, page: LayoutPage) -> Result<LayoutPage, SourceError> {
         let step = "turn of the layout's page";
         if page.is_fenced {
@@ -289,23 +208,6 @@ impl CatchUp<'_> {
 fn stamp_of(record: &LayoutRecord, ledger: sequent_core::LedgerId, slot: SlotIndex) -> Stamp {
     let LayoutRecord { cluster, layout, epoch } = record.clone();
     Stamp { ledger, cluster, layout, slot, epoch }
-}
-
-/// Closes a key's cells of both layouts in one store; the place of the highest number that they can have given.
-async fn place_of(
-    store: &dyn Store,
-    (key, slot): (&Key, SlotIndex),
-    under: &Incarnation,
-    change: &LayoutChange,
-    life: Life,
-) -> Result<Option<u64>, SourceError> {
-    let (from, next) = (&change.from, &change.next);
-    let (before, after) = (key.in_epoch(from.epoch), key.in_epoch(next.epoch));
-    let before = store.close(Cell { key: &before, under }, life).await?;
-    let after = store.close(Cell { key: &after, under }, life).await?;
-    // Which slot it had before nobody knows any more: the last yields the highest numbers.
-    let before = from.layout.place_of(before, from.layout.slots() - 1);
-    Ok(before.max(next.layout.place_of(after, slot)))
 }
 
 /// The place of the highest number that a row permits, or, of the next layout already, the one before those that it gives.
