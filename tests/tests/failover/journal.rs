@@ -31,6 +31,7 @@ const SHOWN_MAX: usize = 50;
 pub(crate) struct Journal {
     pub(crate) bits: Bits,
     of_slots: [AtomicU64; 4],
+    highest: [AtomicU64; 4],
     now: Mutex<Phase>,
 }
 
@@ -52,6 +53,7 @@ impl Journal {
             Ok(numbers) => {
                 for number in &numbers {
                     self.of_slots[slot(*number)].fetch_add(1, Ordering::Relaxed);
+                    self.highest[slot(*number)].fetch_max(*number, Ordering::Relaxed);
                 }
                 self.bits.add(kind, numbers);
                 None
@@ -64,6 +66,11 @@ impl Journal {
     /// How many numbers of a slot were given.
     pub(crate) fn of_slot(&self, slot: usize) -> u64 {
         self.of_slots[slot].load(Ordering::Relaxed)
+    }
+
+    /// The highest number of each slot, 0 where none was given.
+    pub(crate) fn highest(&self) -> [u64; 4] {
+        [0, 1, 2, 3].map(|slot: usize| self.highest[slot].load(Ordering::Relaxed))
     }
 
     /// Ends the phase that runs, and begins another.

@@ -4,11 +4,13 @@ use std::time::{Duration, Instant};
 
 use sequent_core::{Clock, SystemClock};
 use sequent_engine::Timestamp;
+use sequent_testkit::proxy::Mode;
 
 use crate::{
     fault::Fault,
     harness::{Harness, PATIENCE, until},
     http::Http,
+    journal::Journal,
     load::Load,
     scale::Scale,
     server::Look,
@@ -105,20 +107,28 @@ async fn where_it_is_to_stop_without_the_ledger_it_says_so_at_once_and_comes_bac
     let stalls = Stalls::watch();
     let mut load = Load::start(&harness, false);
     load.more(CALM).await;
+    let given = harness.journal.bits.count();
     Fault::Killed.strike(&harness.ring.ledger).await;
     ledger_is_away(&harness, 1).await;
     for server in &harness.servers {
-        let used_up = until(PATIENCE, async || refusal(server.http(), &stalls).await.is_some()).await;
+        let door = Door { address: server.http(), journal: &harness.journal, stalls: &stalls };
+        let used_up = until(PATIENCE, async || door.refusal().await.is_some()).await;
         assert!(used_up, "once its ceilings are used up, a server says that it needs the ledger");
         for _ in 0..50 {
-            refusal(server.http(), &stalls).await.expect("it can't be served");
+            door.refusal().await.expect("it can't be served");
         }
     }
     assert_eq!(exposure(&harness).await, [0, 0], "nothing left without a witness");
-    let struck = Instant::now();
+    let (served, highest) = (harness.journal.bits.count() - given, harness.journal.highest());
+    // It is there, and no server reaches it yet: what it knew when it went is what it knows.
+    harness.ring.ledger.wire.set(Mode::Refuse).await;
     Fault::Killed.end(&harness.ring.ledger, None).await;
+    is_witnessed(&harness, highest).await;
+    let struck = Instant::now();
+    harness.ring.ledger.wire.set(Mode::Pass).await;
     for server in &harness.servers {
-        let back = until(PATIENCE, async || refusal(server.http(), &stalls).await.is_none()).await;
+        let door = Door { address: server.http(), journal: &harness.journal, stalls: &stalls };
+        let back = until(PATIENCE, async || door.refusal().await.is_none()).await;
         let stall = stalls.within(struck, Instant::now());
         assert!(back && struck.elapsed() < HEARD_WITHIN + stall, "serves again after {:?}", struck.elapsed());
     }
@@ -126,21 +136,52 @@ async fn where_it_is_to_stop_without_the_ledger_it_says_so_at_once_and_comes_bac
     load.more(CALM).await;
     load.stop();
     let after = load.journal.turn();
-    println!("{}; {} numbers, none twice", after.shown(), load.journal.bits.count());
+    println!("{}; {served} numbers before the refusal", after.shown());
+    println!("{} numbers, none twice", load.journal.bits.count());
     for server in &mut harness.servers {
         assert_eq!(server.drain(), Some(0));
     }
 }
 
-/// What a door says of one number, if not the number: that the ledger is needed, and away; and it says so at once.
-async fn refusal(door: std::net::SocketAddr, stalls: &Stalls) -> Option<String> {
-    let mut http = Http::connect(door).await.unwrap();
-    let begun = Instant::now();
-    let error = http.next(1).await.err()?;
-    let (took, stall) = (begun.elapsed(), stalls.within(begun, Instant::now()));
-    assert!(error.starts_with("503 ") && error.contains("LEDGER_UNAVAILABLE"), "{error}");
-    assert!(took <= AT_ONCE + stall, "took {took:?}: {error}");
-    Some(error)
+/// All that was given of each slot is below a ceiling that the ledger was told of before it went.
+async fn is_witnessed(harness: &Harness, highest: [u64; 4]) {
+    let sql = "SELECT slot, ceiling FROM sequent_test.sequent_counters WHERE k = 'order' ORDER BY slot";
+    let rows = harness.ring.ledger.db.sql(sql).await;
+    let of = |row: &str| row.split_whitespace().map(|word| word.parse().unwrap()).collect::<Vec<u64>>();
+    let rows: Vec<Vec<u64>> = rows.lines().map(of).collect();
+    assert_eq!(rows.len(), 4, "{rows:?}");
+    for row in rows {
+        let [slot, ceiling] = row[..] else { panic!("{row:?}") };
+        let highest = highest[usize::try_from(slot).unwrap()];
+        // Four slots, one number an id: the number tells the raw id.
+        assert!((highest + 3) >> 2 <= ceiling, "slot {slot} gave {highest}, its ceiling is {ceiling}");
+    }
+}
+
+/// Where numbers are asked for while the ledger is away.
+struct Door<'a> {
+    address: std::net::SocketAddr,
+    journal: &'a Journal,
+    stalls: &'a Stalls,
+}
+
+impl Door<'_> {
+    /// What it says of one number, if not the number, which is noted: that the ledger is needed, and away; and it says so at once.
+    async fn refusal(&self) -> Option<String> {
+        let mut http = Http::connect(self.address).await.unwrap();
+        let begun = Instant::now();
+        let error = match http.next(1).await {
+            Ok(numbers) => {
+                self.journal.note("door", begun, Ok(numbers));
+                return None;
+            }
+            Err(error) => error,
+        };
+        let (took, stall) = (begun.elapsed(), self.stalls.within(begun, Instant::now()));
+        assert!(error.starts_with("503 ") && error.contains("LEDGER_UNAVAILABLE"), "{error}");
+        assert!(took <= AT_ONCE + stall, "took {took:?}: {error}");
+        Some(error)
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
