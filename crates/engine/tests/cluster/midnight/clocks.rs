@@ -12,22 +12,25 @@ use std::{
 use sequent_core::{Clock, SystemClock};
 use sequent_testkit::SeededEntropy;
 
-/// The most that a clock is behind the time, in milliseconds: two of them are no further apart.
-const BEHIND_MAX_MS: u64 = 2000;
+/// The most that a clock is behind the time, in microseconds, as all times here: two of them are no further apart.
+const BEHIND_MAX: u64 = 2_000_000;
 
 /// How long before a period's end the clocks begin, and how far beyond it the last of them goes.
-const BEFORE_MS: u64 = 1500;
-const BEYOND_MS: u64 = 500;
+const BEFORE: u64 = 1_000_000;
+const BEYOND: u64 = 500_000;
 
 /// By how much a look moves the time.
-const LOOK_MS: u64 = 1;
+const LOOK: u64 = 10;
+
+/// At how many looks before an end a clock may stop.
+const LOOKS_BEFORE: u64 = 4;
 
 /// The least that a step moves it, and by how much more it may.
-const STEP_MIN_MS: u64 = 20;
-const STEP_MORE_MS: u64 = 100;
+const STEP_MIN: u64 = 20_000;
+const STEP_MORE: u64 = 100_000;
 
-/// In how many of 100 steps a clock is set.
-const SET_PERCENT: u64 = 20;
+/// In how many of 100 steps a clock is set, forward or back; every other time to the most that it may be behind.
+const SET_PERCENT: u64 = 60;
 
 /// A server's clock on the wall.
 #[derive(Debug)]
@@ -53,10 +56,10 @@ impl Clock for Dial {
     }
 
     fn wall(&self) -> SystemTime {
-        self.time.fetch_add(LOOK_MS, SeqCst);
+        self.time.fetch_add(LOOK, SeqCst);
         let shown = self.shown();
         self.latest.fetch_max(shown, SeqCst);
-        UNIX_EPOCH + Duration::from_millis(shown)
+        UNIX_EPOCH + Duration::from_micros(shown)
     }
 }
 
@@ -65,9 +68,9 @@ impl Dial {
         self.time.load(SeqCst) - self.behind.load(SeqCst)
     }
 
-    fn set(&self, behind_ms: u64) {
+    fn set(&self, behind: u64) {
         self.settings.fetch_add(1, SeqCst);
-        self.behind.store(behind_ms, SeqCst);
+        self.behind.store(behind, SeqCst);
         self.settings.fetch_add(1, SeqCst);
     }
 
@@ -82,7 +85,8 @@ impl Dial {
     pub(super) fn since(&self, glance: &Glance) -> (u64, u64) {
         let latest = self.latest.fetch_max(self.shown(), SeqCst).max(glance.shown);
         let is_set = self.settings.load(SeqCst) != glance.settings;
-        (if is_set { glance.time - BEHIND_MAX_MS } else { glance.shown }, latest.max(self.shown()))
+        let earliest = if is_set { glance.time - BEHIND_MAX } else { glance.shown };
+        (earliest / 1000, latest.max(self.shown()) / 1000)
     }
 }
 
@@ -95,11 +99,11 @@ pub(super) struct Clocks {
 
 impl Clocks {
     /// So many, before the end of a period: the first is right, the second as far behind as any may be.
-    pub(super) fn new(count: usize, end_ms: u64, bits: SeededEntropy) -> Self {
-        let time = Arc::new(AtomicU64::new(end_ms - BEFORE_MS));
+    pub(super) fn new(count: usize, end: u64, bits: SeededEntropy) -> Self {
+        let time = Arc::new(AtomicU64::new(end - BEFORE));
         let dial = |index: usize| {
-            let behind = [0, BEHIND_MAX_MS].get(index).copied();
-            let behind = AtomicU64::new(behind.unwrap_or_else(|| bits.below(BEHIND_MAX_MS + 1)));
+            let behind = [0, BEHIND_MAX].get(index).copied();
+            let behind = AtomicU64::new(behind.unwrap_or_else(|| bits.below(BEHIND_MAX + 1)));
             let (time, settings, latest) = (Arc::clone(&time), AtomicU64::new(0), AtomicU64::new(0));
             Arc::new(Dial { time, behind, settings, latest })
         };
@@ -108,22 +112,24 @@ impl Clocks {
     }
 
     /// To shortly before an end.
-    pub(super) fn approach(&self, end_ms: u64) {
-        self.time.fetch_max(end_ms - BEFORE_MS, SeqCst);
+    pub(super) fn approach(&self, end: u64) {
+        self.time.fetch_max(end - BEFORE, SeqCst);
     }
 
-    /// A step further; false where every clock is past the end. A clock that comes to the end stops right before it, so
-    /// that it is a server's look, for a caller in flight, which takes it over.
-    pub(super) fn step(&self, end_ms: u64) -> bool {
+    /// A step further; false where every clock is past the end. A clock that comes to the end stops a few looks before it,
+    /// so that it is a server's look, for a caller in flight, which takes it over.
+    pub(super) fn step(&self, end: u64) -> bool {
         if self.bits.chance(SET_PERCENT) {
             let index = self.bits.below(self.dials.len() as u64) as usize;
-            self.dials[index].set(self.bits.below(BEHIND_MAX_MS + 1));
+            let furthest = self.bits.chance(50);
+            self.dials[index].set(if furthest { BEHIND_MAX } else { self.bits.below(BEHIND_MAX + 1) });
         }
         let time = self.time.load(SeqCst);
-        let brinks = self.dials.iter().map(|dial| end_ms + dial.behind.load(SeqCst) - LOOK_MS);
+        let looks = LOOK * (1 + self.bits.below(LOOKS_BEFORE));
+        let brinks = self.dials.iter().map(|dial| end + dial.behind.load(SeqCst) - looks);
         let brink = brinks.filter(|brink| *brink > time).min();
-        let next = time + STEP_MIN_MS + self.bits.below(STEP_MORE_MS);
+        let next = time + STEP_MIN + self.bits.below(STEP_MORE);
         self.time.fetch_max(brink.unwrap_or(next).min(next), SeqCst);
-        time < end_ms + BEHIND_MAX_MS + BEYOND_MS
+        time < end + BEHIND_MAX + BEYOND
     }
 }

@@ -8,12 +8,16 @@ use std::{
 use sequent_engine::{Issued, Timestamp};
 use sequent_format::{Format, Values};
 
+/// How far apart the counters of two periods are, further than all servers come: a number tells which of them gave it.
+const APART: u64 = 1_000_000_000;
+
 /// A counter that begins anew gives one of its first numbers, whoever is served first. One that went on would be further.
 const FIRST_MAX: u64 = 60;
 
 /// What was given by all servers.
 pub(super) struct Given {
     format: Format,
+    periods: &'static [&'static str],
     all: Mutex<All>,
 }
 
@@ -27,12 +31,19 @@ struct All {
 }
 
 impl Given {
-    pub(super) fn new(format: Format) -> Self {
-        Self { format, all: Mutex::default() }
+    /// Of these periods, the first one first.
+    pub(super) fn new(format: Format, periods: &'static [&'static str]) -> Self {
+        Self { format, periods, all: Mutex::default() }
+    }
+
+    /// The number that a period's counter is beyond: a later period's are lower.
+    pub(super) fn base(&self, period: &str) -> u64 {
+        let place = self.periods.iter().position(|known| *known == period).expect("one of the periods");
+        (self.periods.len() - 1 - place) as u64 * APART
     }
 
     /// The period that a clock shows.
-    fn period(&self, ms: u64, desk: &str) -> String {
+    pub(super) fn period(&self, ms: u64, desk: &str) -> String {
         let at = Timestamp::from_millisecond(ms.try_into().unwrap()).unwrap();
         let values = Values::new().with("desk", desk);
         self.format.issue(at, &values).unwrap().period().to_owned()
@@ -58,6 +69,8 @@ impl Given {
             let read = self.format.invert(&text).unwrap();
             let told = (read.number, read.period.as_deref());
             assert_eq!(told, (number, Some(&*dated.period)), "a batch is of one period: {text}");
+            let base = self.base(&dated.period);
+            assert!((base + 1..=base + APART).contains(&number), "{text}: {number} is another period's");
             let key = (dated.period.clone(), desk);
             assert!(all.numbers.entry(key).or_default().insert(number), "{text}: number twice");
             assert!(all.texts.insert(text.clone()), "{text} twice");
@@ -66,14 +79,15 @@ impl Given {
     }
 
     /// What there must be at the end.
-    pub(super) fn check(&self, periods: &[&str]) {
+    pub(super) fn check(&self) {
         let all = self.all.lock().unwrap();
         println!("{} texts of {} calls, {} of them over an end", all.texts.len(), all.calls, all.over);
         assert!(all.over > 0, "no call was in flight over an end");
         let seen: BTreeSet<&str> = all.numbers.keys().map(|(period, _)| period.as_str()).collect();
-        assert_eq!(seen, periods.iter().copied().collect());
+        assert_eq!(seen, self.periods.iter().copied().collect());
         for ((period, desk), numbers) in &all.numbers {
-            assert!(numbers.first().is_some_and(|first| *first <= FIRST_MAX), "{period} {desk} begins anew");
+            let first_max = self.base(period) + FIRST_MAX;
+            assert!(numbers.first().is_some_and(|first| *first <= first_max), "{period} {desk} begins anew");
         }
     }
 }
