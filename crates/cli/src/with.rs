@@ -3,7 +3,7 @@
 use clap::Args;
 use sequent_engine::{BodyFault, Texts, Values};
 
-use crate::failure::Failure;
+use crate::{cluster::sequence_name, failure::Failure, output};
 
 /// What a request says to a template.
 #[derive(Debug, Clone, Args)]
@@ -65,6 +65,33 @@ impl Around {
     /// Whether nothing is said.
     pub(crate) fn is_empty(&self) -> bool {
         self.zone.is_none() && self.maxlen.is_none() && self.charset.is_none() && self.unique.is_none()
+    }
+}
+
+/// Whose a template's texts are.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Whose {
+    /// The sequence that the template is of: `obf` hides the numbers of each in a way of its own
+    #[arg(long, value_name = "NAME")]
+    sequence: Option<String>,
+}
+
+impl Whose {
+    /// The texts as its sequence's.
+    pub(crate) fn texts(&self, texts: Texts) -> Result<Texts, Failure> {
+        Ok(match &self.sequence {
+            Some(name) => texts.of_sequence(&sequence_name(name)?),
+            None => texts,
+        })
+    }
+
+    /// Says that proven texts are no sequence's, where that matters.
+    pub(crate) fn warn(&self, texts: &Texts) {
+        if self.sequence.is_none() && texts.hides() {
+            output::say(
+                "warning: obf hides the numbers of each sequence in a way of its own, and this is none's: name it by --sequence",
+            );
+        }
     }
 }
 

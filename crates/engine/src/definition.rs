@@ -244,9 +244,18 @@ impl Body {
         }
     }
 
-    /// Whether both say the same, whatever versions before said, and from whenever on.
+    /// The same as it is brought for a sequence of which `held` is known: where a key hides its numbers, the name hides
+    /// them too.
+    pub(crate) fn named(&self, name: &SequenceName, held: Option<&Self>) -> Result<Self, BodyFault> {
+        let Some(texts) = self.texts().filter(|texts| texts.hides()) else { return Ok(self.clone()) };
+        let texts = texts.named(name, held.and_then(Self::texts))?;
+        Ok(Self { texts: Some(texts), ..self.clone() })
+    }
+
+    /// Whether both say the same, whatever versions before said, from whenever on, and whether the name hides numbers too.
     pub(crate) fn says_as(&self, other: &Self) -> bool {
-        let alone = |body: &Self| Self { texts: body.texts.as_ref().map(Texts::alone), ..body.at_once() };
+        let said = |texts: &Texts| texts.alone().nameless();
+        let alone = |body: &Self| Self { texts: body.texts.as_ref().map(said), ..body.at_once() };
         alone(self) == alone(other)
     }
 

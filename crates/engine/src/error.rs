@@ -100,6 +100,18 @@ impl EngineError {
         Self { source: Some(error), ..Self::new(reason, text) }
     }
 
+    /// The same failure of a sequence at its end, where some numbers are left, and fewer than were asked for; nothing was
+    /// taken.
+    #[must_use]
+    pub(crate) fn with_left(self, (count, left): (u64, u64)) -> Self {
+        if self.reason != Reason::SequenceExhausted || left == 0 || count <= left {
+            return self;
+        }
+        let bound = format!("at most {left} are allowed, since no more are left");
+        let text = format!("{}: count is {count}: {bound}", self.text);
+        Self { text, ..self.of_field("count", count, bound) }
+    }
+
     /// What must have happened at the start, and could not be done yet.
     pub(crate) fn of_open(error: &OpenError) -> Self {
         let reason = match error {

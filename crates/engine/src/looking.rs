@@ -4,7 +4,11 @@ use sequent_core::SequenceName;
 use sequent_format::{Format, Parsed, PreviewError, Values, tzdb_version};
 use serde::{Serialize, Serializer};
 
-use crate::{Body, Capacity, Engine, EngineError, aim::of_value, limit::not_found};
+use crate::{Body, Capacity, Engine, EngineError, Texts, aim::of_value, limit::not_found};
+
+/// What is told who previews a template by itself whose numbers a key hides.
+const NOBODYS: &str =
+    "obf hides the numbers of each sequence in a way of its own, and this is none's: name a defined one";
 
 /// What texts are rendered and read by.
 #[derive(Debug, Clone)]
@@ -108,7 +112,7 @@ impl Engine {
             tzdb: tzdb_version(),
             max_len: format.max_len(),
             preview: true,
-            warnings: format.warnings().iter().map(ToString::to_string).collect(),
+            warnings: warnings(&body, &ask.by),
             capacity,
         })
     }
@@ -222,6 +226,13 @@ impl Body {
             }
         }
     }
+}
+
+/// What is worth a word about a text of this.
+fn warnings(body: &Body, by: &By) -> Vec<String> {
+    let own = body.format().into_iter().flat_map(|format| format.warnings().iter().map(ToString::to_string));
+    let hides = matches!(by, By::Body(_)) && body.texts().is_some_and(Texts::hides);
+    own.chain(hides.then(|| NOBODYS.to_owned())).collect()
 }
 
 /// What renders, where there is a template.

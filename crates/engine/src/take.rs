@@ -139,7 +139,11 @@ impl Engine {
                 }
                 // It has just been taken out of use: its successor serves.
                 Err(TakeError::Closed) if tries < TRIES_MAX => {}
-                Err(error) => return Err(self.failed(name, error)),
+                Err(error) => {
+                    // What is ready here; other servers may have some as well.
+                    let left = live.reservoir().stats().reserve;
+                    return Err(self.failed(name, error).with_left((count, left)));
+                }
             }
         }
     }
@@ -221,7 +225,7 @@ impl Engine {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Options, config::Sources};
+    use crate::{Options, Reason, config::Sources};
     use sequent_core::{Clock, SystemClock};
     use std::time::Duration;
 
@@ -268,6 +272,10 @@ mod tests {
         let first = engine.lease(&name, 1_000_000, soon).await.unwrap().numbers.count();
         assert_eq!(first, 10);
         engine.take(&name, 9985, soon).await.unwrap();
+        let error = engine.take(&name, 6, soon).await.unwrap_err();
+        let said = "short is at its end: count is 6: at most 5 are allowed, since no more are left";
+        assert_eq!((error.reason(), error.to_string().as_str()), (Reason::SequenceExhausted, said));
+        assert_eq!((&*error.fields()[0].field, error.fields()[0].value.as_str()), ("count", "6"));
         // As many as there are, one by one: a lease never fails because it asked for more than is left.
         let mut left = 0;
         while let Ok(lease) = engine.lease(&name, 1_000_000, soon).await {

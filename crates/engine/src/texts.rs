@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
+use sequent_core::SequenceName;
 use sequent_format::{Format, Reset, Settings, Template, Unique};
 use serde::{Deserialize, Serialize};
 
@@ -45,6 +46,9 @@ pub struct Texts {
     /// What tells the key of `obf` from others: it was there when the template was proven first, and no other will do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     key_check: Option<String>,
+    /// The sequence's name, as part of what `obf` hides with; absent in what was defined before it was part of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    tweak: Option<String>,
     /// What versions before had, where it was another template: their texts are out, and are still read.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     before: Vec<Former>,
@@ -127,6 +131,7 @@ impl Texts {
             window_s: None,
             retain_periods: None,
             key_check: None,
+            tweak: None,
             before: Vec::new(),
             proven: Proven(None),
         }
@@ -177,6 +182,13 @@ impl Texts {
         Self { retain_periods, ..self }
     }
 
+    /// Texts of a sequence, where `obf` hides numbers: each sequence hides them in a way of its own. Without it they are
+    /// nobody's; a definition is given its sequence's name as it is brought.
+    #[must_use]
+    pub fn of_sequence(self, name: &SequenceName) -> Self {
+        Self { tweak: Some(name.to_string()), ..self }
+    }
+
     /// The same, read and proven; the fault is the template's, or that of a field around it, and says how to mend it.
     pub fn proven(mut self) -> Result<Self, BodyFault> {
         let fault = |bound: String| BodyFault {
@@ -187,6 +199,9 @@ impl Texts {
         let read = Template::parse(&self.template).map_err(|error| fault(error.to_string()))?;
         let settings = self.settings();
         let format = read.prove(&settings).map_err(|error| fault(error.to_string()))?;
+        if read.key_name().is_none() {
+            self.tweak = None;
+        }
         let key = read.key_name().and_then(|name| Some((name, settings.keys.get(name)?)));
         if let Some((name, key)) = key {
             let check = key.check().map_err(&fault)?;
@@ -201,6 +216,11 @@ impl Texts {
         self.check_retained(&format)?;
         self.proven = Proven(Some(format));
         Ok(self)
+    }
+
+    /// Whether a key hides its numbers.
+    pub fn hides(&self) -> bool {
+        self.key_check.is_some()
     }
 
     /// What renders and reads texts; `None` before [`proven`](Self::proven).
@@ -262,6 +282,7 @@ impl Texts {
     fn settings(&self) -> Settings {
         let default = Settings::default();
         Settings {
+            name: self.tweak.clone().unwrap_or_default(),
             zone: self.zone.clone(),
             maxlen: self.maxlen.unwrap_or(default.maxlen),
             charset: self.charset.clone().unwrap_or_default(),

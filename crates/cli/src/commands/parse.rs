@@ -10,7 +10,7 @@ use crate::{
     cluster::{Cluster, sequence_name},
     failure::Failure,
     output,
-    with::{Around, refused},
+    with::{Around, Whose, refused},
 };
 
 const EXAMPLES: &str = "\
@@ -34,6 +34,8 @@ pub(crate) struct Parse {
     text: String,
     #[command(flatten)]
     around: Around,
+    #[command(flatten)]
+    whose: Whose,
 }
 
 /// What `--json` prints.
@@ -56,7 +58,9 @@ impl Parse {
         // No name has such a brace.
         let parsed = if self.by.contains("@{") {
             cluster.keys_for(&self.by)?;
-            let texts = self.around.texts(&self.by)?.proven().map_err(|fault| refused(&fault))?;
+            let texts = self.whose.texts(self.around.texts(&self.by)?)?;
+            let texts = texts.proven().map_err(|fault| refused(&fault))?;
+            self.whose.warn(&texts);
             self.by_any(&texts)?
         } else {
             let body = self.defined(cluster, &sequence_name(&self.by)?).await?;

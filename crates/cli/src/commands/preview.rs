@@ -12,7 +12,7 @@ use crate::{
     cluster::Cluster,
     failure::Failure,
     output,
-    with::{Around, With, refused},
+    with::{Around, Whose, With, refused},
 };
 
 const EXAMPLES: &str = "\
@@ -33,6 +33,8 @@ pub(crate) struct Preview {
     template: String,
     #[command(flatten)]
     around: Around,
+    #[command(flatten)]
+    whose: Whose,
     #[command(flatten)]
     with: With,
     /// The number [default: the first one]
@@ -67,12 +69,13 @@ struct Value<'a> {
 impl Preview {
     pub(crate) fn run(self, cluster: &Cluster) -> Result<(), Failure> {
         cluster.keys_for(&self.template)?;
-        let texts = self.around.texts(&self.template)?;
+        let texts = self.whose.texts(self.around.texts(&self.template)?)?;
         // The placement is said, since a preview asks for none. A sum is the one that `define` would print.
         let fits = if self.capacity { None } else { Some("int64") };
         let body = Body::check(Some("spread"), 1, 1, None, fits, Some(texts));
         let body = body.map_err(|fault| refused(&fault))?;
         let format = body.format().ok_or_else(|| Failure::failed("the template was not proven"))?;
+        body.texts().into_iter().for_each(|texts| self.whose.warn(texts));
         for warning in format.warnings() {
             output::say(&format!("warning: {warning}"));
         }

@@ -35,8 +35,17 @@ fn waybills_hide_how_many_there_are_and_read_back_with_the_key_alone() {
     assert!(first.len() == 11 && second.len() == 11 && first != second, "{texts:?}");
     let parsed = place.json(&with(&["parse", "waybill", second, "--json"]));
     assert_eq!(parsed["number"], "2");
-    let preview = place.text(&with(&["preview", "W@{seq,w=10,obf=ff1:k1}", "--number", "1"]));
+    let template = "W@{seq,w=10,obf=ff1:k1}";
+    let preview = place.text(&with(&["preview", template, "--number", "1", "--sequence", "waybill"]));
     assert_eq!(preview.trim(), first);
+    let parsed = place.json(&with(&["parse", template, second, "--sequence", "waybill", "--json"]));
+    assert_eq!(parsed["number"], "2");
+    // Another sequence hides its numbers otherwise, and a template that is no sequence's says so.
+    let other = place.text(&with(&["preview", template, "--number", "1", "--sequence", "other"]));
+    assert_ne!(other.trim(), first);
+    let nobodys = place.run(&with(&["preview", template, "--number", "123456789"]));
+    assert_eq!(nobodys.out.trim(), "W2433477484", "row 20 of the page: NIST's sample");
+    assert!(nobodys.err.contains("name it by --sequence"), "{nobodys:?}");
 
     place.write("without.toml", "auto_create = [\"*\"]\n");
     let without = ["--config", "without.toml"];

@@ -1,5 +1,7 @@
 //! The configuration's definitions, brought into the ledger: all of them judged first, none written where one is refused.
 
+use std::borrow::Cow;
+
 use sequent_core::{
     ErrorKind, SourceError,
     ledger::{Defined, Definition},
@@ -7,7 +9,7 @@ use sequent_core::{
 
 use super::Catalog;
 use crate::{
-    Body, BodyFault, OpenError, Placement,
+    Body, BodyFault, OpenError, Placement, Texts,
     config::SequencePart,
     limit::{patiently, within},
     stores,
@@ -38,11 +40,30 @@ impl Catalog {
         self.bring_all(std::slice::from_ref(part)).await
     }
 
+    /// A definition as it is brought: where a key hides its numbers, its name hides them too, unless it did not before.
+    fn named<'a>(&self, part: &'a SequencePart) -> Result<Cow<'a, SequencePart>, BodyFault> {
+        if !part.body.texts().is_some_and(Texts::hides) {
+            return Ok(Cow::Borrowed(part));
+        }
+        let held = self.find(&part.name).or_else(|| self.lost.get(&part.name));
+        let held = held.as_ref().and_then(|held| held.known().ok());
+        let body = part.body.named(&part.name, held)?;
+        Ok(Cow::Owned(SequencePart { body, ..part.clone() }))
+    }
+
     /// Why the file's definition can't be brought, as far as is known before asking the ledger.
     fn refusal(&self, part: &SequencePart) -> Option<String> {
         let name = &part.name;
+        let of_fault = |fault: BodyFault| {
+            format!("sequence {name}: {} is {}: {}", fault.field, fault.value, fault.bound)
+        };
+        let part = match self.named(part) {
+            Ok(part) => part,
+            Err(fault) => return Some(of_fault(fault)),
+        };
+        let part = &*part;
         if let Err(fault) = part.body.check_layout(self.ground.layout, self.ground.at_risk_max) {
-            return Some(format!("sequence {name}: {} is {}: {}", fault.field, fault.value, fault.bound));
+            return Some(of_fault(fault));
         }
         let key = part.body.example_key(name).map_err(|error| error.to_string());
         let counts_here = part.body.placement() == Placement::Spread;
@@ -51,9 +72,6 @@ impl Catalog {
         {
             return Some(format!("sequence {name}: {bound}"));
         }
-        let of_fault = |fault: BodyFault| {
-            format!("sequence {name}: {} is {}: {}", fault.field, fault.value, fault.bound)
-        };
         let Some(held) = self.find(name) else { return self.check_first(part).err().map(of_fault) };
         let version = part.version;
         if version < held.version {
@@ -88,6 +106,7 @@ impl Catalog {
 
     /// The definition as it is written: what versions before had of texts is in it, and from when on it is in effect.
     fn written(&self, part: &SequencePart) -> Result<Definition, BodyFault> {
+        let part = &*self.named(part)?;
         Ok(match self.find(&part.name) {
             Some(held) if held.version == part.version => held.definition(),
             Some(held) if held.version < part.version => {

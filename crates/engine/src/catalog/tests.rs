@@ -204,3 +204,68 @@ async fn another_definition_in_the_place_of_a_lost_one_is_not_served() {
         assert_eq!(held(&two).await[0].0, version, "what others use is left alone");
     }
 }
+
+/// A definition whose numbers a key of this process hides.
+fn hidden(name: &str, version: u32, template: &str, maxlen: Option<usize>) -> SequencePart {
+    let key = sequent_format::ObfuscationKey::new(&[7; 16]).unwrap();
+    assert!(crate::keys::hold("catalog-test", &key));
+    let texts = crate::Texts::new(template).maxlen(maxlen);
+    let body = Body::check(None, 1, 1, None, None, Some(texts)).unwrap();
+    SequencePart { name: name.parse().unwrap(), version, body, effective: None }
+}
+
+/// The text of a number by what is in force, which reads it back.
+fn text_of(catalog: &Catalog, name: &str, number: u64) -> String {
+    let held = catalog.find(&name.parse().unwrap()).unwrap();
+    let body = held.body().unwrap();
+    let issue = body.format().unwrap().issue(catalog.now(), &sequent_format::Values::new()).unwrap();
+    let text = issue.text(number).unwrap();
+    assert_eq!(body.read(&text).map(|read| read.number), Ok(number));
+    text
+}
+
+#[tokio::test(start_paused = true)]
+async fn two_sequences_with_one_key_hide_their_numbers_in_ways_of_their_own() {
+    let ledger = ledger();
+    let catalog = catalog_over(&ledger).await;
+    let template = "W@{seq,w=8,obf=ff1:catalog-test}";
+    for name in ["one", "two"] {
+        assert_eq!(catalog.bring(&hidden(name, 1, template, None)).await.unwrap(), None);
+    }
+    catalog.refresh().await.unwrap();
+    let texts = ["one", "two"].map(|name| (1..=20).map(|n| text_of(&catalog, name, n)).collect::<Vec<_>>());
+    assert!(texts[0].iter().all(|text| !texts[1].contains(text)), "{texts:?}");
+    let held = catalog.find(&"one".parse().unwrap()).unwrap();
+    assert!(held.text().contains("\"tweak\":\"one\""), "{}", held.text());
+    // The same file again, by another process, is nothing new.
+    let other = catalog_over(&ledger).await;
+    assert_eq!(other.bring(&hidden("one", 1, template, None)).await.unwrap(), None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_defined_before_names_hid_numbers_too_hides_on_as_it_did() {
+    let ledger = ledger();
+    let template = "W@{seq,w=8,obf=ff1:catalog-test}";
+    let before = hidden("old", 1, template, None);
+    let definition = before.body.defining(&before.name, 1);
+    assert!(definition.body.contains("key_check") && !definition.body.contains("tweak"), "{definition:?}");
+    let ledger_dyn: &dyn Ledger = &*ledger;
+    ledger_dyn.define(&definition, None).await.unwrap();
+    let catalog = catalog_over(&ledger).await;
+    let first = text_of(&catalog, "old", 1);
+    // The file's, the same again and with a wider bound: one way from numbers to texts.
+    for part in [before, hidden("old", 2, template, Some(60))] {
+        assert_eq!(catalog.bring(&part).await.unwrap(), None);
+        catalog.refresh().await.unwrap();
+        assert_eq!(catalog.find(&part.name).unwrap().version, part.version);
+        assert_eq!(text_of(&catalog, "old", 1), first);
+    }
+    // Another template is named, and the old texts are read on.
+    let next = hidden("old", 3, "X@{seq,w=8,obf=ff1:catalog-test}", None);
+    assert_eq!(catalog.bring(&next).await.unwrap(), None);
+    catalog.refresh().await.unwrap();
+    let held = catalog.find(&next.name).unwrap();
+    assert!(held.text().contains("\"tweak\":\"old\""), "{}", held.text());
+    assert_ne!(text_of(&catalog, "old", 1)[1..], first[1..], "the name hides, too");
+    assert_eq!(held.body().unwrap().read(&first).map(|read| read.number), Ok(1));
+}

@@ -1,9 +1,10 @@
 //! Versions of one definition: which texts may follow which, and by whose template a text is read.
 
+use sequent_core::SequenceName;
 use sequent_format::{Format, Parsed, Reset};
 
 use super::{Former, Texts};
-use crate::Body;
+use crate::{Body, BodyFault};
 
 /// The most templates that one definition had before, in all its versions.
 pub const FORMER_TEMPLATES_MAX: usize = 32;
@@ -113,9 +114,31 @@ impl Texts {
         self.format().ok_or_else(|| "has a template that was not proven".to_owned())
     }
 
-    /// Whether both are one way from numbers to texts: one template, and where a key hides numbers, one key.
+    /// Whether both are one way from numbers to texts: one template, and where a key hides numbers, one key and one name.
     fn renders_as(&self, other: &Self) -> bool {
+        self.is_written_as(other) && self.tweak == other.tweak
+    }
+
+    /// Whether both have one template, and one key where a key hides numbers.
+    fn is_written_as(&self, other: &Self) -> bool {
         (&self.template, &self.key_check) == (&other.template, &other.key_check)
+    }
+
+    /// The same without its sequence's name: what a file says.
+    #[must_use]
+    pub(crate) fn nameless(&self) -> Self {
+        Self { tweak: None, ..self.clone() }
+    }
+
+    /// The same as texts of a sequence: where `held`, or a version before it, has the template and the key, they hide on as
+    /// those do, with the name or without it.
+    pub(crate) fn named(&self, name: &SequenceName, held: Option<&Self>) -> Result<Self, BodyFault> {
+        let formers = held.into_iter().flat_map(|held| held.before.iter().rev().map(|former| &former.texts));
+        let known = held.into_iter().chain(formers).find(|former| self.is_written_as(former));
+        match known {
+            Some(former) => Self { tweak: former.tweak.clone(), ..self.clone() }.proven(),
+            None => self.clone().of_sequence(name).proven(),
+        }
     }
 }
 
@@ -200,6 +223,21 @@ mod tests {
         ] {
             body(template).follows(&plain()).unwrap_or_else(|why| panic!("{template}: {why}"));
         }
+    }
+
+    #[test]
+    fn more_digits_take_a_literal_of_their_own_or_an_old_end() {
+        let why = body("INV-@{seq,w=6}").follows(&body("INV-@{seq,w=4}")).unwrap_err();
+        assert!(why.contains("would give texts of a version before again"), "{why}");
+        for (template, held) in [
+            ("INV6-@{seq,w=6}", "INV-@{seq,w=4}"),
+            ("INV-A@{seq,w=6}", "INV-@{seq,w=4}"),
+            ("INV-@{seq,w=6}", "INV-@{seq,w=4,over=error}"),
+        ] {
+            body(template).follows(&body(held)).unwrap_or_else(|why| panic!("{template}: {why}"));
+        }
+        let grown = body("INV-@{seq,w=4}").read("INV-10000").map(|read| read.number);
+        assert_eq!(grown, Ok(10_000));
     }
 
     #[test]

@@ -51,9 +51,15 @@ async fn few_numbers_are_dense_and_come_to_their_end() {
     let engine = place.open().await.unwrap();
     assert_eq!(take(&engine, "few", 3).await.unwrap(), [100, 110, 120]);
     assert_eq!(take(&engine, "few", 1).await.unwrap(), [130]);
-    assert_eq!(reason(&engine, &ask("few").count(8)).await, Reason::SequenceExhausted, "all or nothing");
+    let error = engine.next(&ask("few").count(8)).await.unwrap_err();
+    assert_eq!(error.reason(), Reason::SequenceExhausted, "all or nothing: {error}");
+    let fault = &error.fields()[0];
+    assert_eq!((&*fault.field, fault.value.as_str()), ("count", "8"));
+    assert_eq!(fault.bound, "at most 7 are allowed, since no more are left");
+    assert!(error.to_string().contains("few is at its end: count is 8: at most 7"), "{error}");
     assert_eq!(take(&engine, "few", 7).await.unwrap(), [140, 150, 160, 170, 180, 190, 200]);
-    assert_eq!(reason(&engine, &ask("few")).await, Reason::SequenceExhausted);
+    let error = engine.next(&ask("few")).await.unwrap_err();
+    assert_eq!((error.reason(), error.fields().len()), (Reason::SequenceExhausted, 0), "nothing is left");
     let report = engine.desk().show(&"few".parse().unwrap()).await.unwrap();
     assert_eq!((report.summary.placement, report.counters.len()), ("dense", 0));
     assert_eq!(report.dense.iter().map(|held| (held.given, held.number)).collect::<Vec<_>>(), [(11, 200)]);
