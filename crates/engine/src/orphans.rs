@@ -37,6 +37,10 @@ pub(crate) enum InPlace {
 /// Slots by the cluster and the ledger that their stamps name.
 type Slots = BTreeMap<(SequenceName, String), Vec<SlotIndex>>;
 
+/// What it means that there are some.
+pub(crate) const CAUSES: &str = "no server gives numbers on it: they say RECOVERY_REQUIRED, and refuse to start; counted on from it, all \
+    numbers would come again";
+
 /// Whoever tells of a ledger that is not at hand.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Orphans {
@@ -88,12 +92,6 @@ impl Orphans {
         }
     }
 
-    /// What it means.
-    pub(crate) fn causes(&self) -> &'static str {
-        "no server gives numbers on it: they say RECOVERY_REQUIRED, and refuse to start; counted on from it, all numbers would come \
-         again"
-    }
-
     /// What a person can do, and what that does.
     pub(crate) fn mend(&self) -> String {
         let backup = "stop every process; put the ledger's newest backup back, or name the right ledger in the configuration; then, \
@@ -109,8 +107,9 @@ impl Orphans {
                  at least the highest raw id that any one counter has reached; then define each sequence again"
             }
             (InPlace::Stripped | InPlace::Another(_), _) => {
-                "if there is no backup: put an empty ledger in its place, a fresh database with the grants, and `sequent recover --bump N`, N at least the highest raw id that any \
-                 one counter has reached: it takes up the cluster from the stamps of its stores, and each sequence is to be defined again"
+                "if there is no backup: put an empty ledger in its place, a fresh database with the grants, and `sequent recover --bump N`, \
+                 N at least the highest raw id that any one counter has reached: it takes up the cluster from the stamps of its \
+                 stores, and each sequence is to be defined again"
             }
         };
         format!("{backup}; {nothing_left}")

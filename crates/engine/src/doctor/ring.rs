@@ -5,7 +5,7 @@ use sequent_core::{DurabilityClass, Examination, LedgerExamination, Stamp};
 use super::report::{Finding, Severity, Site};
 use crate::{
     config::{Config, LossWord},
-    orphans::Orphans,
+    orphans::{CAUSES, Orphans},
 };
 
 /// What backends call another slot's stamp that lies in the same database, where the slot's own is missing.
@@ -66,7 +66,7 @@ pub(super) fn beside(place: Site, found: &Examination, expected: &Stamp) -> Opti
 /// A ledger that is not the one that stores, or the data directory, tell of.
 pub(super) fn orphans(orphans: &Orphans) -> Finding {
     let finding = Finding::new(Severity::Error, Site::Ledger, "stamp", orphans.found());
-    finding.causes(orphans.causes()).mend(orphans.mend())
+    finding.causes(CAUSES).mend(orphans.mend())
 }
 
 /// A store of another ledger, where that is what all of them say.
