@@ -25,7 +25,7 @@ cluster = \"c\"
 [ring]
 shard_bits = 1
 memory_bits = 0
-attempt_timeout_ms = 20000
+attempt_timeout_ms = 8000
 slow_after_ms = 300
 slow_limit = 1000
 rescue_after_max_s = 1
@@ -38,7 +38,7 @@ name = \"order\"
 ";
 
 /// Nor is anybody for slow logins.
-const PATIENT: &str = "connect_timeout_ms = 20000\n";
+const PATIENT: &str = "connect_timeout_ms = 8000\n";
 
 /// How late the answers of a slow store are: each server waits for one nearly all the time.
 const LATE: Duration = Duration::from_millis(500);
