@@ -1,11 +1,17 @@
 //! What the operators' pages name is there: files, and tests by their names.
 
-use std::path::Path;
+use std::{
+    collections::BTreeSet,
+    path::{Path, PathBuf},
+};
 
 use crate::tree::{files, root, text};
 
 /// Folders whose files a page may name.
 const FOLDERS: [&str; 3] = ["tests/", "crates/", "deploy/"];
+
+/// Ends the beginning of a long name.
+const CUT: &str = "_…";
 
 /// What stands between backticks, outside of blocks.
 fn quoted(page: &str) -> Vec<&str> {
@@ -23,24 +29,26 @@ fn expanded(path: &str) -> Vec<String> {
     }
 }
 
-/// The text of all tests of the project.
-fn tests() -> String {
-    let mut all = String::new();
-    for folder in ["../tests", "../crates"] {
-        all.extend(files(folder, "rs").iter().map(|file| text(file)));
-    }
-    all
+/// The text of all tests of the project, and the names of their files.
+fn tests() -> (String, BTreeSet<String>) {
+    let files: Vec<PathBuf> =
+        ["../tests", "../crates"].iter().flat_map(|folder| files(folder, "rs")).collect();
+    let names = files.iter().filter_map(|file| Some(file.file_name()?.to_str()?.to_owned()));
+    (files.iter().map(|file| text(file)).collect(), names.collect())
 }
 
 /// The name of a test, which is a sentence; none of a metric, a label or a key begins as one does.
 fn is_test(word: &str) -> bool {
+    if word.ends_with(CUT) {
+        return true;
+    }
     let is_name = word.chars().all(|c| c.is_ascii_lowercase() || c == '_');
     is_name && ["a_", "an_", "the_"].iter().any(|article| word.starts_with(article))
 }
 
 #[test]
 fn what_pages_name_is_there() {
-    let (tests, mut paths, mut names) = (tests(), 0, 0);
+    let ((tests, test_files), mut paths, mut names) = (tests(), 0, 0);
     for page in files("", "md") {
         for word in quoted(&text(&page)) {
             if FOLDERS.iter().any(|folder| word.starts_with(folder)) && !word.contains(' ') {
@@ -53,13 +61,14 @@ fn what_pages_name_is_there() {
                     );
                 }
             }
+            // A file that was named with its folder before.
+            if word.ends_with(".rs") && !word.contains('/') {
+                assert!(test_files.contains(word), "{}: there is no file {word}", page.display());
+            }
             if is_test(word) {
                 names += 1;
-                assert!(
-                    tests.contains(&format!("fn {word}(")),
-                    "{}: there is no test {word}",
-                    page.display()
-                );
+                let name = word.strip_suffix('…').map_or(format!("fn {word}("), |cut| format!("fn {cut}"));
+                assert!(tests.contains(&name), "{}: there is no test {word}", page.display());
             }
         }
     }
