@@ -31,6 +31,16 @@ fn first_halves(keys: &[Rebased]) -> Vec<Rebased> {
     keys.iter().map(half).collect()
 }
 
+/// Whether other slots of this key have rows of the next layout already.
+fn is_late(ledger: &MemoryLedger, held: &LayoutPage, Rebased { key, bases }: &Rebased) -> bool {
+    let Some(change) = held.change() else { return false };
+    let (book, marker) = (ledger.snapshot(), change.marker());
+    let others = (0..change.next.layout.slots()).filter(|slot| bases.iter().all(|(named, _)| named != slot));
+    others
+        .map(|slot| Counter { slot, key: key.clone() })
+        .any(|counter| book.row(&counter).is_some_and(|row| row.store == marker))
+}
+
 impl SimLedger {
     /// A handle over these lines.
     pub(crate) fn new(ledger: MemoryLedger, network: Network) -> Self {
@@ -170,7 +180,13 @@ impl LayoutBook for SimLedger {
                 if self.in_pieces { vec![first_halves(keys), keys.to_vec()] } else { vec![keys.to_vec()] }
             {
                 let (ledger, held) = (self.ledger.clone(), held.clone());
-                version = self.network.call(true, async move { ledger.rebase(&held, &keys).await }).await?;
+                let write = async move {
+                    // A piece that comes late replaces the rows of its own slots alone, and takes none of the others away.
+                    let late = |key: &Rebased| is_late(&ledger, &held, key);
+                    let keys: Vec<Rebased> = keys.into_iter().filter(|key| !late(key)).collect();
+                    ledger.rebase(&held, &keys).await
+                };
+                version = self.network.call(true, write).await?;
             }
             Ok(version)
         })

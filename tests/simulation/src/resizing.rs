@@ -99,6 +99,10 @@ impl Changing {
     /// The ring is changed, by somebody who may be killed on the way.
     async fn change(&mut self) {
         let epoch = self.epoch().await;
+        if epoch == 0 {
+            // Nobody has founded it yet: a wish of now would pass for done once somebody has.
+            return;
+        }
         if self.wish.is_none() {
             let mut order = self.world.order().clone();
             if self.dice.chance(40) {
