@@ -148,9 +148,34 @@ async fn each_kind_of_shard_put_back_to_an_old_copy_repeats_nothing_and_fails_no
     site.put_back(&load, POSTGRES, async || site.postgres.restore_from(&old.postgres).await).await;
     site.put_back(&load, FILE, async || site.put_file_back(&old)).await;
     load.end().await;
+    all_put_back_while_nobody_runs(&mut site).await;
     for server in &mut site.servers {
         assert_eq!(server.drain(), Some(0));
     }
+}
+
+/// All shards at once, with every server stopped, to a copy of the lives that the ledger speaks of: whoever starts finds each to
+/// be another run.
+async fn all_put_back_while_nobody_runs(site: &mut Site) {
+    let old = site.copied("older").await;
+    let load = Load::on(&site.servers, &site.bits);
+    load.more(many()).await;
+    load.end().await;
+    for server in &mut site.servers {
+        assert_eq!(server.drain(), Some(0));
+    }
+    tokio::join!(site.maria.restore_from(&old.maria), site.postgres.restore_from(&old.postgres));
+    site.put_file_back(&old);
+    let begun = REBORN.at_the_start::<3>(&site.servers);
+    for server in &mut site.servers {
+        server.restart();
+    }
+    let load = Load::on(&site.servers, &site.bits);
+    for (slot, told) in [MARIA, POSTGRES, FILE].into_iter().zip(begun) {
+        load.gives(&site.servers, slot, 0, "all were put back").await;
+        told.is_told_by_one(&site.servers, "all were put back").await;
+    }
+    load.end().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -191,9 +216,16 @@ async fn put_back_while_nobody_runs(site: &mut Site) {
         assert_eq!(server.drain(), Some(0));
     }
     tokio::join!(site.maria.restore_from(&old.maria), site.etcd.restore_snapshot(&old.ledger));
-    for server in &site.servers {
+    for server in &mut site.servers {
         let refused = server.operate(&["next", "order", "-n", "5"]);
         refused.refused(3, &["RECOVERY_REQUIRED", "sequent recover"]);
+        server.restart();
+    }
+    site.both("both servers say so", |look| look.sum("sequent_ledger_behind") == 1).await;
+    for server in &mut site.servers {
+        assert!(server.log().contains("nothing is opened before `recover`"), "{}", server.log());
+        assert!(server.ask("/v1/status").await.contains("sequent recover --bump N"), "status says how");
+        assert_eq!(server.drain(), Some(0));
     }
     site.servers[1].operate(&["recover", "--bump", LOSS]).succeeded();
     for server in &site.servers {

@@ -61,6 +61,12 @@ impl Tale {
         Before { tale: self, slot, counts, at_ms: SystemClock.wall_ms() }
     }
 
+    /// Of servers that are about to be started, for the first slots of a ring: nothing was told.
+    pub(crate) fn at_the_start<const SLOTS: usize>(self, servers: &[Server]) -> [Before; SLOTS] {
+        let at_ms = SystemClock.wall_ms();
+        std::array::from_fn(|slot| Before { tale: self, slot, counts: vec![0; servers.len()], at_ms })
+    }
+
     async fn counted(self, server: &Server, slot: usize) -> u64 {
         let Self { metric, labels, .. } = self;
         server.look().await.at(&format!("{metric}{{{labels}slot=\"{slot}\"}}"))
@@ -88,8 +94,16 @@ impl Tale {
 impl Before {
     /// Waits until it was told once more, in all three places; by every server, or by one at least.
     pub(crate) async fn is_told(&self, servers: &[Server], after: &str) {
+        self.is_told_by(if self.tale.by_all { servers.len() } else { 1 }, servers, after).await;
+    }
+
+    /// The same, where the first to start leaves nothing for the others to find.
+    pub(crate) async fn is_told_by_one(&self, servers: &[Server], after: &str) {
+        self.is_told_by(1, servers, after).await;
+    }
+
+    async fn is_told_by(&self, enough: usize, servers: &[Server], after: &str) {
         let Self { tale, slot, at_ms, .. } = *self;
-        let enough = if tale.by_all { servers.len() } else { 1 };
         until(&format!("slot {slot} is told of as {:?}, after {after}", tale.word), async || {
             let mut tellers = 0;
             for (server, before) in servers.iter().zip(&self.counts) {

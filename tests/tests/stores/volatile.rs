@@ -1,5 +1,5 @@
 //! Stores that forget, as slots of a ring, in one process: what they serve while the ledger is away, what is shown of them,
-//! and what is refused. What befalls them under real servers is in `forgetful`.
+//! and what is refused at a start. What befalls them under real servers is in `forgetful`.
 
 use std::{
     collections::BTreeSet,
@@ -11,7 +11,7 @@ use std::{
 };
 
 use sequent_engine::{
-    Engine, NextRequest, Options,
+    NextRequest, Options,
     config::{Config, Sources},
 };
 use sequent_testkit::servers::{MariaDb, Memcached, Postgres, Redis};
@@ -19,6 +19,7 @@ use tempfile::TempDir;
 
 use crate::{
     load::slot_of,
+    place::Place,
     site::{PASSWORD, maria, open, password_file, postgres, redis_users, take},
 };
 
@@ -45,8 +46,8 @@ auto_create = [\"*\"]
 [ring]
 shard_bits = 2
 memory_bits = 0
-attempt_timeout_ms = 2000
-slow_after_ms = 300
+attempt_timeout_ms = 4000
+slow_after_ms = 2000
 slow_limit = 1000
 rescue_after_max_s = 1
 [guard]
@@ -211,16 +212,36 @@ async fn a_ledger_that_forgets_over_shards_that_all_do_is_allowed_by_name_alone(
     );
     let file = folder.path().join("sequent.toml");
     std::fs::write(&file, text).unwrap();
-    let sources = Sources::embedded(folder.path().join("data")).file(file);
-    let config = Config::load(&sources).unwrap();
-    let refused = Engine::open(config, Options::default()).await.err().expect("refused");
-    assert_eq!(refused.exit_code(), 3);
-    for part in
-        ["the ledger is volatile", "fsync=off", "every shard", "ring.allow_volatile = true is demanded"]
-    {
-        assert!(refused.to_string().contains(part), "{part:?} is not in {refused}");
-    }
-    let engine = open(&Config::load(&sources.flag("ring.allow_volatile", "true")).unwrap()).await;
-    assert_eq!(take(&engine, 3).await, [1, 2, 3]);
-    engine.shutdown().await;
+    let (place, file) = (Place::new(), file.display().to_string());
+    let next = |more: &[&str]| {
+        let args = [&["next", "order", "-n", "3", "--config", &file], more].concat();
+        tokio::task::block_in_place(|| place.run(&args))
+    };
+    let words =
+        ["the ledger is volatile", "fsync=off", "every shard", "ring.allow_volatile = true is demanded"];
+    next(&[]).refused(3, &words);
+    assert_eq!(next(&["--set", "ring.allow_volatile=true"]).succeeded().numbers(), [1, 2, 3]);
+    next(&[]).refused(3, &words);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_ledger_in_a_file_under_network_stores_is_allowed_for_one_server_by_name_alone() {
+    let store = Redis::start_with(FORGETFUL).await;
+    redis_users(&store, "c").await;
+    let place = Place::new();
+    let secret = password_file(&place.path(""), "password").display().to_string();
+    let shard = format!(
+        "[[shard]]\nslot = 0\nstore = \"redis\"\nurl = \"redis://sequent@{}/0\"\npassword_file = \"{secret}\"\n",
+        store.address()
+    );
+    let text = format!(
+        "cluster = \"c\"\nauto_create = [\"*\"]\n[ring]\nshard_bits = 0\n{shard}[ledger]\nstore = \"sqlite\"\n"
+    );
+    std::fs::write(place.path("sequent.toml"), text).unwrap();
+    let next = |more: &[&str]| {
+        let args = [&["next", "order", "--config", "sequent.toml"], more].concat();
+        tokio::task::block_in_place(|| place.run(&args))
+    };
+    next(&[]).refused(3, &["ledger.single_server is false: true is demanded"]);
+    assert_eq!(next(&["--set", "ledger.single_server=true"]).succeeded().numbers(), [1]);
 }
