@@ -120,7 +120,7 @@ impl Clocks {
     /// so that it is a server's look, for a caller in flight, which takes it over.
     pub(super) fn step(&self, end: u64) -> bool {
         if self.bits.chance(SET_PERCENT) {
-            let index = self.bits.below(self.dials.len() as u64) as usize;
+            let index = usize::try_from(self.bits.below(self.dials.len() as u64)).unwrap();
             let furthest = self.bits.chance(50);
             self.dials[index].set(if furthest { BEHIND_MAX } else { self.bits.below(BEHIND_MAX + 1) });
         }
