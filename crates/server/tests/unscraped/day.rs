@@ -70,7 +70,7 @@ impl Day {
     /// So many seconds, with requests all along.
     pub(crate) async fn pass(&mut self, seconds: u64) {
         for _ in 0..seconds / STEP_S {
-            if self.step % NAMED == 0 {
+            if self.step.is_multiple_of(NAMED) {
                 self.put_out_and_in().await;
             }
             for _ in 0..rounds() {
