@@ -179,7 +179,8 @@ pub trait LayoutBook: Send + Sync {
 
     /// While the page is `held`, and its change fenced (otherwise `Refused`): replaces the rows of each key by one for each
     /// slot named, in one step a key, or in several where a transaction holds too few rows: whoever finds a key half done
-    /// does it once more. The life of such a row is [`Life::of_epoch`](crate::Life::of_epoch), its store
+    /// does it once more; each of several replaces the rows of its own slots alone, so that one that comes late takes none of
+    /// the others away. The life of such a row is [`Life::of_epoch`](crate::Life::of_epoch), its store
     /// [`LayoutChange::marker`], its ceiling and `seen` the base; the rows before go into the history. The ledger's version
     /// goes up by one at least, and is returned.
     fn rebase<'a>(
