@@ -32,6 +32,10 @@ impl Traces {
     }
 
     /// Begins: whatever writes log lines hears of all, and the collector of spans.
+    #[cfg_attr(
+        not(feature = "otel"),
+        expect(clippy::unused_self, reason = "without the feature there is nothing to ask")
+    )]
     pub(crate) fn init<S>(&self, lines: S)
     where
         S: Subscriber + for<'span> LookupSpan<'span> + Send + Sync + 'static,
@@ -44,6 +48,10 @@ impl Traces {
     }
 
     /// Sends what waits.
+    #[cfg_attr(
+        not(feature = "otel"),
+        expect(clippy::unused_self, reason = "without the feature there is nothing to ask")
+    )]
     pub(crate) fn end(&self) {
         #[cfg(feature = "otel")]
         if let Some(traces) = &self.0 {

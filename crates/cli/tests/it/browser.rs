@@ -52,8 +52,8 @@ impl Browser {
         };
         let page = browser.ask("Target.createTarget", json!({ "url": "about:blank" }));
         let page = json!({ "targetId": page["targetId"], "flatten": true });
-        browser.session =
-            browser.ask("Target.attachToTarget", page)["sessionId"].as_str().unwrap().to_owned();
+        let attached = browser.ask("Target.attachToTarget", page);
+        attached["sessionId"].as_str().unwrap().clone_into(&mut browser.session);
         for domain in ["Page.enable", "Runtime.enable", "Log.enable"] {
             browser.ask(domain, json!({}));
         }
@@ -105,7 +105,8 @@ impl Browser {
 
     fn ask(&mut self, method: &str, params: Value) -> Value {
         self.sent += 1;
-        let mut question = json!({ "id": self.sent, "method": method, "params": params });
+        let mut question = json!({ "id": self.sent, "method": method });
+        question["params"] = params;
         if !self.session.is_empty() {
             question["sessionId"] = self.session.as_str().into();
         }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use sequent_core::Event;
 
-use super::Recent;
+use super::{Recent, names::WORD};
 use crate::report::EventReport;
 
 /// How many events a status shows at most: the newest.
@@ -37,15 +37,17 @@ type Of<'a> = &'a dyn Fn(&'static str, &'static str, String) -> EventReport;
 
 fn slots(event: &Event, of: Of<'_>) -> Option<EventReport> {
     let (slot, cause, report) = match event {
-        Event::Evicted { slot, kind, detail, .. } => {
-            (slot, Some(kind), of(WARNING, "evicted", format!("left the rotation: {detail}")))
+        Event::Evicted { slot, kind, detail, retry_after } => {
+            // Not tried again by itself: an operator's word keeps it out.
+            let cause = if retry_after.is_some() { kind.as_str() } else { WORD };
+            (slot, Some(cause), of(WARNING, "evicted", format!("left the rotation: {detail}")))
         }
         Event::Rescued { slot, out } => {
             (slot, None, of(NOTE, "rescued", format!("is back, after {}", span(*out))))
         }
         Event::ProbeFailed { slot, kind, retry_after } => {
             let text = format!("was tried and is not back; next try in {}", span(*retry_after));
-            (slot, Some(kind), of(NOTE, "probe failed", text))
+            (slot, Some(kind.as_str()), of(NOTE, "probe failed", text))
         }
         Event::Drained { slot, .. } => {
             (slot, None, of(NOTE, "drained", "its store can be taken away".into()))
@@ -53,7 +55,11 @@ fn slots(event: &Event, of: Of<'_>) -> Option<EventReport> {
         Event::Quarantined { slot, key, kind, detail } => {
             let whom =
                 key.as_ref().map_or_else(|| "the slot".to_owned(), |key| format!("its counter of {key}"));
-            (slot, Some(kind), of(ERROR, "quarantined", format!("nothing is taken from {whom}: {detail}")))
+            (
+                slot,
+                Some(kind.as_str()),
+                of(ERROR, "quarantined", format!("nothing is taken from {whom}: {detail}")),
+            )
         }
         Event::Retired { slot, key } => {
             (slot, None, of(WARNING, "retired", format!("its counter of {key} is at the end of its range")))
@@ -77,7 +83,7 @@ fn slots(event: &Event, of: Of<'_>) -> Option<EventReport> {
         }
         _ => return None,
     };
-    Some(EventReport { slot: Some(*slot), cause: cause.map(|kind| kind.as_str()), ..report })
+    Some(EventReport { slot: Some(*slot), cause, ..report })
 }
 
 fn others(event: &Event, of: Of<'_>) -> Option<EventReport> {
@@ -126,16 +132,17 @@ mod tests {
 
     #[test]
     fn the_newest_come_first_and_what_happens_all_the_time_is_left_out() {
-        let evicted = Event::Evicted {
+        let evicted = |retry_after| Event::Evicted {
             slot: 2,
             kind: ErrorKind::Timeout,
             detail: "take: no answer within 1000 ms".to_owned(),
-            retry_after: None,
+            retry_after,
         };
+        let by_itself = evicted(Some(Duration::from_secs(1)));
         let burnt = Event::Dropped { slot: None, count: 7, why: "aged" };
         let back = Event::Rescued { slot: 2, out: Duration::from_millis(61_250) };
         let recent: Vec<Recent> =
-            (1..).zip([evicted, burnt, back]).map(|(at_ms, event)| Recent { at_ms, event }).collect();
+            (1..).zip([by_itself, burnt, back]).map(|(at_ms, event)| Recent { at_ms, event }).collect();
         let told = told(&recent);
         assert_eq!(
             told.iter().map(|event| (event.at_ms, event.kind)).collect::<Vec<_>>(),
@@ -143,6 +150,8 @@ mod tests {
         );
         assert_eq!((told[1].slot, told[1].cause, told[1].severity), (Some(2), Some("timeout"), "warning"));
         assert_eq!(told[0].text, "is back, after 1m 1s");
+        let by_hand = report(&Recent { at_ms: 4, event: evicted(None) }).unwrap();
+        assert_eq!(by_hand.cause, Some(WORD), "an operator's word keeps it out");
         let many: Vec<Recent> = (0..200).map(|_| recent[0].clone()).collect();
         assert_eq!(super::told(&many).len(), EVENTS_SHOWN_MAX);
     }

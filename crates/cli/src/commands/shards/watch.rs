@@ -22,6 +22,10 @@ const QUIET_LOOKS_MAX: u32 = 10;
 /// Where the screen begins.
 const HOME: &str = "\x1b[H";
 
+/// What is wider than the window is cut, and moves no line below.
+const NO_WRAP: &str = "\x1b[?7l";
+const WRAP: &str = "\x1b[?7h";
+
 /// Clears what is left of a line, and of the screen below.
 const REST_OF_LINE: &str = "\x1b[K";
 const REST_OF_SCREEN: &str = "\x1b[J";
@@ -154,7 +158,7 @@ impl Shown {
 }
 
 fn draw(out: &mut dyn Write, look: &Value) -> io::Result<()> {
-    write!(out, "{HOME}")?;
+    write!(out, "{HOME}{NO_WRAP}")?;
     let rows: Vec<Vec<String>> = slots(look).map(row).collect();
     let mut lines = vec![head(look), String::new()];
     if !rows.is_empty() {
@@ -163,7 +167,7 @@ fn draw(out: &mut dyn Write, look: &Value) -> io::Result<()> {
     for line in lines {
         writeln!(out, "{line}{REST_OF_LINE}")?;
     }
-    write!(out, "{REST_OF_SCREEN}")
+    write!(out, "{REST_OF_SCREEN}{WRAP}")
 }
 
 /// One line about the whole.
@@ -298,8 +302,9 @@ mod tests {
         let mut out = Vec::new();
         draw(&mut out, &look("evicted", 1)).unwrap();
         let text = String::from_utf8(out).unwrap();
-        let plain = text.replace(REST_OF_LINE, "").replace(REST_OF_SCREEN, "");
-        let lines: Vec<&str> = plain.strip_prefix(HOME).unwrap().lines().collect();
+        let cut = text.strip_prefix(HOME).unwrap().strip_prefix(NO_WRAP).unwrap().strip_suffix(WRAP).unwrap();
+        let plain = cut.replace(REST_OF_LINE, "").replace(REST_OF_SCREEN, "");
+        let lines: Vec<&str> = plain.lines().collect();
         assert_eq!(lines[0], "2026-04-01T09:00:00Z  x serving  1 of 2 can serve  12 numbers a second");
         assert_eq!(lines[4], "1     evicted for 1m 1s  sqlite  1          0        timeout: no answer");
     }
