@@ -51,7 +51,7 @@ impl Keeper {
     /// # Errors
     ///
     /// `Refused`: the layout, or two slots on one store; nothing was touched. `LedgerBehind`: everything moved at once.
-    /// `NoWitness`: the ledger is away.
+    /// `NoWitness`: the ledger is away. `Unavailable`: it has no layout yet, and a store can't be seen.
     pub async fn open(opening: Opening) -> Result<(Arc<Self>, Outside), SourceError> {
         let Opening { ledger, shards, first, home, embedded, config, env, rules } = opening;
         let ground = Ground::read(&*ledger, &first, &config).await?;
@@ -81,6 +81,10 @@ impl Keeper {
             return Ok((Self::assemble(desk, shards, first, config, rules, env).shut(), outside));
         }
         let (limit, under) = (config.attempt_timeout, &inspection.incarnation);
+        let held = match held {
+            None if !outside.is_empty() => Some(founded_meanwhile(&*ledger, &first, limit, &outside).await?),
+            held => held,
+        };
         let layout = if let Some(held) = held {
             held
         } else {
@@ -221,6 +225,26 @@ impl Ground {
         }
         Ok((admissible, outside, run))
     }
+}
+
+/// A cluster begins only where each of its stores was seen: of one that was not, nobody knows whether it bears the stamp of another
+/// ledger, whose numbers would come again. Where some are outside, it must be that another process has founded it by now.
+async fn founded_meanwhile(
+    ledger: &dyn Ledger,
+    first: &LayoutRecord,
+    limit: Duration,
+    outside: &[(SlotIndex, SourceError)],
+) -> Result<LayoutRecord, SourceError> {
+    let held = patiently(limit, "read of the layout", || admission::layout(ledger, first)).await?;
+    held.ok_or_else(|| {
+        let unseen: Vec<String> = outside.iter().map(|(slot, error)| format!("slot {slot}: {error}")).collect();
+        let context = format!(
+            "a new ledger begins only where every store was seen, since one that was not may have counted by another ledger: {}; \
+             bring them back, or leave these slots empty in the configuration",
+            unseen.join("; ")
+        );
+        SourceError::new(ErrorKind::Unavailable, context)
+    })
 }
 
 /// Tells each shard which incarnation the ledger has on record.

@@ -74,3 +74,20 @@ async fn nor_while_servers_run() {
     let error = server.take(1, 5).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Refused, "{error}");
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_cluster_begins_only_where_every_store_was_seen() {
+    let world = World::new(2);
+    let wires = world.wires();
+    wires.stores[0].cut();
+    let error = Server::open(&world, "server", Setup::default(), wires.clone()).await.err().unwrap();
+    assert_eq!(error.kind(), ErrorKind::Unavailable);
+    let text = error.to_string();
+    assert!(text.contains("every store was seen") && text.contains("slot 0: "), "{text}");
+    wires.stores[0].mend();
+    Server::open(&world, "server", Setup::default(), wires.clone()).await.unwrap().stop().await;
+    // One that has begun opens while a slot lives.
+    wires.stores[0].cut();
+    let server = Server::open(&world, "again", Setup::default(), wires).await.unwrap();
+    assert_eq!(server.outside.len(), 1);
+}
