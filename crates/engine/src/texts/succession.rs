@@ -68,7 +68,7 @@ impl Texts {
     pub(crate) fn after(&self, version: u32, held: Option<&Self>) -> Self {
         let mut before = held.map_or_else(Vec::new, |held| held.before.clone());
         let held = held.map_or_else(|| Self::new(PLAIN), Self::alone);
-        if !self.renders_as(&held) {
+        if !self.is_known(&held, &before) {
             before.push(Former::new(version, held));
         }
         Self { before, ..self.clone() }
@@ -76,7 +76,7 @@ impl Texts {
 
     /// Whether texts of `self` may follow those of `held`, and why not: no text may be one that is out already.
     pub(crate) fn follows(&self, held: &Self) -> Result<(), String> {
-        if held.before.len() >= FORMER_TEMPLATES_MAX && !self.renders_as(held) {
+        if held.before.len() >= FORMER_TEMPLATES_MAX && !self.is_known(held, &held.before) {
             return Err(format!(
                 "had {FORMER_TEMPLATES_MAX} templates before, and at most {FORMER_TEMPLATES_MAX} are allowed"
             ));
@@ -117,6 +117,15 @@ impl Texts {
     /// Whether both are one way from numbers to texts: one template, and where a key hides numbers, one key and one name.
     fn renders_as(&self, other: &Self) -> bool {
         self.is_written_as(other) && self.tweak == other.tweak
+    }
+
+    /// Whether what is of `held` is told by `self` or one of `before`. A template has other texts where its characters are
+    /// others, and reads the hours of another zone otherwise.
+    fn is_known(&self, held: &Self, before: &[Former]) -> bool {
+        let tells = |texts: &Self| {
+            texts.renders_as(held) && (&texts.charset, &texts.zone) == (&held.charset, &held.zone)
+        };
+        tells(self) || before.iter().any(|former| tells(&former.texts))
     }
 
     /// Whether both have one template, and one key where a key hides numbers.
@@ -250,6 +259,41 @@ mod tests {
         let three = after(&two, 2, "@{seq,w=6}");
         assert_eq!(three.read("A17").map(|read| read.number), Ok(17));
         assert_eq!(three.read("000017").map(|read| read.number), Ok(17));
+    }
+
+    fn of(texts: Texts) -> Body {
+        Body::check(Some("spread"), 1, 1, None, None, Some(texts)).unwrap()
+    }
+
+    #[test]
+    fn a_version_of_the_same_template_and_fewer_characters_hides_none_before_it() {
+        let template = "@{ctx,a,len=1}-@{seq,w=5,over=error}";
+        let narrow = of(Texts::new(template).charset(Some("0-9-".to_owned())));
+        let one = body(template);
+        narrow.follows(&one).unwrap();
+        let two = narrow.after(1, &one);
+        let why = body("X-@{seq,w=5,over=error}").follows(&two).unwrap_err();
+        assert!(why.contains("would give texts of a version before again"), "{why}");
+        assert_eq!(two.read("X-00001").map(|read| read.number), Ok(1), "it is out, and is read");
+        // Back to all characters: its counters go on, and nothing is told twice.
+        body(template).follows(&two).unwrap();
+        let three = body(template).after(2, &two);
+        narrow.follows(&three).unwrap();
+        let four = narrow.after(3, &three);
+        assert_eq!(four.texts().map(|texts| texts.before.len()), Some(2));
+    }
+
+    #[test]
+    fn texts_of_another_zone_are_read_by_it() {
+        let template = "@{date,yyyyMMddHH}@{seq,w=4}";
+        let one = body(template);
+        let berlin = of(Texts::new(template).zone("Europe/Berlin"));
+        // No clock of Berlin showed that hour.
+        assert!(berlin.read("20260329020001").is_err());
+        berlin.follows(&one).unwrap();
+        let two = berlin.after(1, &one);
+        let two = Body::from_text(&two.to_text()).unwrap();
+        assert_eq!(two.read("20260329020001").map(|read| read.number), Ok(1));
     }
 
     #[test]
