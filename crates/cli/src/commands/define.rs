@@ -70,6 +70,9 @@ pub(crate) struct Define {
 impl Define {
     pub(crate) async fn run(self, cluster: &Cluster) -> Result<(), Failure> {
         let name = sequence_name(&self.name)?;
+        if let Some(template) = &self.template {
+            cluster.keys_for(template)?;
+        }
         let body = self.body()?;
         let effective = self.effective.as_deref().map(|text| Effective::read(text, &body));
         let effective = effective.transpose().map_err(|fault| refused(&fault))?;

@@ -68,6 +68,17 @@ fn waybills_hide_how_many_there_are_and_read_back_with_the_key_alone() {
 }
 
 #[test]
+fn a_definition_that_a_command_brings_has_the_keys_of_the_configuration() {
+    let place = place(KEY);
+    place.text(&with(&["define", "ob", "--template", "W@{seq,w=6,obf=ff1:k1}"]));
+    let text = place.text(&with(&["next", "ob"]));
+    assert_eq!(place.json(&with(&["parse", "ob", text.trim(), "--json"]))["number"], "1");
+    let ran = place.run(&with(&["define", "other", "--template", "W@{seq,w=6,obf=ff1:k2}"]));
+    assert_eq!(ran.code, Some(2), "{ran:?}");
+    assert!(ran.err.contains("obf names the key \"k2\""), "{ran:?}");
+}
+
+#[test]
 fn no_key_is_shown_and_a_bad_file_is_named_with_what_it_must_hold() {
     let place = place(KEY);
     let shown = place.text(&["--config", "sequent.toml", "config", "show"]);
