@@ -17,8 +17,13 @@ pub(crate) struct With {
 }
 
 impl With {
-    /// The values, each name once.
+    /// The values, each name once; every request asks for them first, and so an empty instant is refused here: to a server
+    /// it would be none, and so now.
     pub(crate) fn values(&self) -> Result<Values, Failure> {
+        if self.at.as_deref() == Some("") {
+            let bound = "an instant such as 2026-04-01T09:00:00+08:00 is expected; without it now counts";
+            return Err(Failure::argument("--at", "", bound));
+        }
         let mut values = Values::new();
         for pair in &self.with {
             let expected = || Failure::argument("--with", pair, "NAME=VALUE is expected");

@@ -6,6 +6,9 @@ use serde_json::Value;
 use super::{fields::Fields, path::decoded};
 use crate::{fault::Fault, teller::Ask};
 
+/// What a field `at` is told that is none.
+pub(super) const INSTANT: &str = "an instant of RFC 3339 is expected";
+
 /// What an unknown field of a body is told.
 const FIELDS: &str = "no such field: count, with, at and above are known";
 
@@ -97,8 +100,9 @@ impl Wanted {
                 }
                 "with" => self.with = with(value)?,
                 "at" => {
-                    let text = value.as_str();
-                    let expected = || Fault::field("at", &plain(value), "an instant of RFC 3339 is expected");
+                    // Empty would be none at all further in, and so now.
+                    let text = value.as_str().filter(|text| !text.is_empty());
+                    let expected = || Fault::field("at", &plain(value), INSTANT);
                     text.ok_or_else(expected)?.clone_into(&mut self.at);
                 }
                 // A business number, and so a string: JSON's readers round it above 2^53.

@@ -97,6 +97,9 @@ pub(super) async fn preview(teller: &Teller, body: &[u8]) -> Result<Response<Ful
     let asked: Previewed = read(body, "a JSON object with a sequence or a definition is expected")?;
     let with = asked.with.as_ref().map_or_else(|| Ok(Values::new()), ask::with)?;
     let by = Named::one_of(asked.sequence, asked.definition.map(|Object(wanted)| wanted))?;
+    if asked.at.as_deref() == Some("") {
+        return Err(Fault::field("at", "", ask::INSTANT));
+    }
     let trial = Trial { by, number: asked.number, with, at: asked.at.unwrap_or_default() };
     let preview = definitions::preview(teller, trial).await?;
     Ok(json(&preview))

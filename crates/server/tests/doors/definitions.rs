@@ -205,6 +205,7 @@ async fn what_is_tried_out_by_http_consumes_nothing() {
         ),
         ("preview", json!({"definition": order, "number": "0"}), 400, "number", "1 to 9223372036854775807"),
         ("preview", json!({"definition": order, "at": "soon"}), 400, "at", "an instant such as"),
+        ("preview", json!({"definition": order, "at": ""}), 400, "at", "an instant"),
         ("preview", json!({"sequence": "dated"}), 400, "with.area", "a value is needed"),
         (
             "preview",
