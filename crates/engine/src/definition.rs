@@ -107,6 +107,7 @@ impl Body {
         let counter = texts.as_ref().and_then(Texts::format).map(Format::counter);
         let start = said_once("start", start, counter.map(|counter| counter.start))?;
         let step = said_once("step", step, counter.map(|counter| counter.step))?;
+        check_round(start, counter)?;
         Span::new(start, step, end, fits).map_err(|error| of_span(&error))?;
         let body = Self { start, step, end, fits, texts, ..Self::default() };
         let span = body.checked_span().map_err(|error| of_span(&error))?;
@@ -292,6 +293,19 @@ fn said_once(field: &'static str, said: u64, template: Option<u64>) -> Result<u6
     }
 }
 
+/// Refuses a first number of which the template does not know where texts begin again: a text is read as a number of its
+/// first round, which begins at the template's own.
+fn check_round(start: u64, template: Option<Counter>) -> Result<(), BodyFault> {
+    let Some(counter) = template.filter(|counter| counter.wrap.is_some() && counter.start != start) else {
+        return Ok(());
+    };
+    let bound = format!(
+        "{} is where rounds of over=wrap begin, unless the template says another: say it there, @{{seq,start={start}}}",
+        counter.start
+    );
+    Err(BodyFault { field: "start", value: start.to_string(), bound })
+}
+
 fn of_span(error: &SpanError) -> BodyFault {
     let field = match error {
         SpanError::Start(_) => "start",
@@ -318,5 +332,41 @@ mod fits_word {
 
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Fits, D::Error> {
         String::deserialize(from)?.parse().map_err(D::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn body(template: &str, start: u64, step: u64) -> Result<Body, BodyFault> {
+        Body::check(Some("spread"), start, step, None, None, Some(Texts::new(template)))
+    }
+
+    /// Whether its first and its last number are what their texts are read as.
+    fn ends_are_read(body: &Body) -> bool {
+        let (format, span) = (body.format().unwrap(), body.span());
+        let values = sequent_format::Values::new();
+        [span.start(), span.limit()].into_iter().all(|number| {
+            let shown = format.preview(number, "2026-04-01T00:00:00Z".parse().unwrap(), &values).unwrap();
+            body.texts().unwrap().read(&shown.text).is_ok_and(|read| read.number == number)
+        })
+    }
+
+    #[test]
+    fn a_round_begins_where_its_template_says() {
+        let fault = body("@{seq,w=3,over=wrap,reuse_after=1d}", 5, 1).unwrap_err();
+        assert_eq!((fault.field, fault.value.as_str()), ("start", "5"));
+        assert!(fault.bound.contains("@{seq,start=5}"), "{}", fault.bound);
+        for (template, start, step) in [
+            ("@{seq,w=3,over=wrap,reuse_after=1d}", 1, 1),
+            ("@{seq,w=3,over=wrap,reuse_after=1d}", 1, 2),
+            ("@{seq,w=3,start=5,over=wrap,reuse_after=1d}", 1, 1),
+            ("@{seq,w=3,start=5,over=wrap,reuse_after=1d}", 5, 3),
+            ("@{seq,w=3,over=error}", 5, 1),
+        ] {
+            let body = body(template, start, step).unwrap_or_else(|fault| panic!("{template}: {fault:?}"));
+            assert!(ends_are_read(&body), "{template} from {start} by {step}");
+        }
     }
 }
