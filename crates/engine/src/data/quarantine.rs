@@ -151,7 +151,7 @@ mod tests {
         let row = advised(&format!("slot 2 key order: {} 9, but its cell …", sequent_guard::DOUBTED_ROW));
         assert!(row.contains("set the ledger's row of key order right"), "{row}");
         let ceiling = advised(&format!("slot 2 key order: {} 9, a leap", sequent_guard::FAR_CEILING));
-        assert!(ceiling.contains("in the ledger's row of that counter set `ceiling` to"), "{ceiling}");
+        assert!(ceiling.contains("set `ceiling` in the ledger's row of that counter to"), "{ceiling}");
         assert!(!ceiling.contains("delete"), "{ceiling}");
         assert!(advised("raw id 9 is a leap").contains("set the cell of key order back"));
     }

@@ -7,7 +7,10 @@ use sequent_core::{
     ledger::{Counter, Row},
 };
 
-use super::report::{Finding, Severity, Site};
+use super::{
+    look::ROWS_MAX,
+    report::{Finding, Severity, Site},
+};
 
 /// No leap above a ceiling is ever wider: a value beyond was set by hand.
 const LEAP_MAX: u64 = 1 << 36;
@@ -19,6 +22,7 @@ const KEYS_NAMED_MAX: usize = 5;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Kind {
     FarRow,
+    Rowless,
     SetBack,
     Leapt,
     FarCeiling,
@@ -60,6 +64,8 @@ pub(super) struct Rows<'a> {
 #[derive(Debug, Default)]
 pub(super) struct Reaches {
     by_key: BTreeMap<Key, Vec<(SlotIndex, u64)>>,
+    /// Whether these are all rows that the ledger has.
+    is_whole: bool,
 }
 
 impl Reaches {
@@ -69,7 +75,7 @@ impl Reaches {
         for (counter, row) in rows {
             by_key.entry(counter.key.clone()).or_default().push((counter.slot, row.base.max(row.seen)));
         }
-        Self { by_key }
+        Self { by_key, is_whole: rows.len() < ROWS_MAX }
     }
 
     /// The furthest of the key's other slots.
@@ -77,12 +83,23 @@ impl Reaches {
         let others = self.by_key.get(&counter.key)?.iter().filter(|(slot, _)| *slot != counter.slot);
         others.map(|(_, reach)| *reach).max()
     }
+
+    /// Whether the ledger has no row of it; of more rows than were read nobody knows.
+    pub(super) fn lacks(&self, counter: &Counter) -> bool {
+        let slots = self.by_key.get(&counter.key);
+        self.is_whole && !slots.is_some_and(|slots| slots.iter().any(|(slot, _)| *slot == counter.slot))
+    }
+
+    /// Every key that has a row in any slot.
+    pub(super) fn keys(&self) -> impl Iterator<Item = &Key> {
+        self.by_key.keys()
+    }
 }
 
 impl Kind {
     /// Whether servers at work pass through it: a second look may find it gone.
     pub(super) fn passes(self) -> bool {
-        matches!(self, Self::Above | Self::OtherLife | Self::Closed)
+        matches!(self, Self::Above | Self::OtherLife | Self::Closed | Self::Rowless)
     }
 }
 
@@ -148,6 +165,17 @@ fn judge_lasting(rows: Rows<'_>, sight: &Sight, speaks: Speaks<'_>) -> Option<(K
     (value > ceiling).then(|| (Kind::Above, format!("its value {value} is above its ceiling {ceiling}")))
 }
 
+/// Judges a cell that the ledger has no row of. One that is closed at zero a server has left that died before it opened it.
+fn judge_rowless(sight: &Sight) -> Option<(Kind, String)> {
+    let Sight::Held { open, value, .. } = sight else { return None };
+    let text = || {
+        format!(
+            "its cell is at {value}, and the ledger has no row of it: if the store forgets, raw ids up to {value} come again"
+        )
+    };
+    (*open || *value > 0).then(|| (Kind::Rowless, text()))
+}
+
 /// Judges the counters of a slot, given the rows before and after its cells were seen.
 pub(super) fn judge_all<'a>(
     cells: impl Iterator<Item = (&'a Counter, &'a Sight)>,
@@ -156,10 +184,13 @@ pub(super) fn judge_all<'a>(
     speaks: Speaks<'_>,
 ) -> Vec<Verdict> {
     let verdict = |(counter, sight): (&'a Counter, &'a Sight)| {
-        // A row that came or went in between was not there to be judged by.
         let others = reaches.beside(counter);
-        let rows = Rows { before: before.get(counter)?, after: after.get(counter)?, others };
-        let (kind, text) = judge(rows, sight, speaks)?;
+        let (kind, text) = match (before.get(counter), after.get(counter)) {
+            (Some(before), Some(after)) => judge(Rows { before, after, others }, sight, speaks)?,
+            (None, None) if reaches.lacks(counter) => judge_rowless(sight)?,
+            // A row that came or went in between was not there to be judged by.
+            _ => return None,
+        };
         Some(Verdict { counter: counter.clone(), kind, text })
     };
     cells.filter_map(verdict).collect()
@@ -190,14 +221,25 @@ fn finding(slot: SlotIndex, kind: Kind, verdicts: &[&Verdict], class: Durability
     Finding { keys, ..finding }
 }
 
-/// What to do about a row whose ceiling is far above all that is known of its counter. Servers that run may hold it in their permits.
-pub(crate) const FAR_CEILING: &str = "stop every server; in the ledger's row of that counter set `ceiling` to the greatest of its `base`, its \
-    `seen`, its cell's value, and, where the cell is gone, the `ceiling`s of the key's other slots; then start them again";
+/// What to do about a row whose ceiling is far above all that is known of its counter. Servers that run may hold it in their
+/// permits. Where the cell is gone, nothing tells how far it was: it may have been ahead of the other slots, and `seen` is
+/// what servers last told, so that only a word about what callers have helps.
+pub(crate) const FAR_CEILING: &str = "stop every server, and run nothing else that gives numbers; where its cell is there, open, and of the \
+    row's life, set `ceiling` in the ledger's row of that counter to the greatest of its `base`, its `seen` and its cell's value. \
+    Where the cell is gone, nobody knows how far it was: set `ceiling` to the greatest of its `base`, its `seen` and the `ceiling`s \
+    of the key's other slots, and then, before anything is given, `sequent advance NAME TO`, TO above the highest number of it \
+    that any caller has (where more is asked for, that). Then start the servers again";
 
 /// What to do about a row that claims more than anybody can have taken.
-const FAR_ROW: &str = "unless the other slots were out for so long, stop every server; in the ledger's row of that counter set `ceiling`, and \
-    `base` and `seen` where they are higher, to its cell's value, or, where the cell is gone, or its store may be an old copy, to the \
-    greatest `ceiling` of the key's other slots; then start them again, and `sequent rescue` the slot";
+const FAR_ROW: &str = "unless the other slots were out for so long, stop every server, and run nothing else that gives numbers; where its \
+    cell is there, open, of the row's life, and its store no old copy, set `ceiling` in the ledger's row of that counter, and `base` \
+    and `seen` where they are higher, to its cell's value. Where the cell is gone, nobody knows how far it was: set them to the \
+    greatest `ceiling` of the key's other slots, and then, before anything is given, `sequent advance NAME TO`, TO above the highest \
+    number of it that any caller has (where more is asked for, that). Then start the servers again, and `sequent rescue` the slot";
+
+/// What to do about a cell that the ledger has no row of.
+const ROWLESS: &str = "stop every server; put back the ledger's newest backup and `sequent recover`, or `sequent advance NAME TO`, TO above \
+    the highest number of it that any caller has: that writes the rows anew. As long as its store holds the cell, its next use does, too";
 
 const NEXT_USE: &str = "nothing repeats: at its next use it begins a new life above its ceiling";
 const NOTHING: &str = "nothing";
@@ -209,6 +251,11 @@ fn meaning(kind: Kind, class: DurabilityClass) -> (Severity, &'static str, &'sta
             "nobody can have taken so much, so a hand or a broken disk wrote it: servers that find it out put the counter aside; a life \
              that began above it would leave out all below, for good",
             FAR_ROW,
+        ),
+        Kind::Rowless => (
+            Severity::Error,
+            "a hand deleted the row, or the ledger was put back from a copy; nothing but its cell tells how far it is",
+            ROWLESS,
         ),
         Kind::SetBack => (
             Severity::Error,

@@ -7,7 +7,7 @@ use sequent_core::{
 use super::{
     changing,
     clocks::{self, Asked},
-    counters::{self, Verdict},
+    counters::{self, Kind, Verdict},
     facts,
     look::{COUNTERS_MAX, Looked, ROWS_MAX},
     report::{Checkup, Finding, PlaceReport, Severity, Site},
@@ -169,7 +169,8 @@ impl<'a> Examined<'a> {
     }
 
     fn compared(&mut self, report: &mut PlaceReport, found: &Examination, own: &[Verdict], counters: usize) {
-        let well = found.cells.len().saturating_sub(own.len());
+        let ill = own.iter().filter(|verdict| verdict.kind != Kind::Rowless).count();
+        let well = found.cells.len().min(counters).saturating_sub(ill);
         if well > 0 {
             report.fine.push(format!(
                 "{well} of {counters} counters are under their ceilings, and above what was given"

@@ -14,11 +14,15 @@ mod ring;
 #[cfg(test)]
 mod tests;
 
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+    time::Duration,
+};
 
 use sequent_core::{
     Examination, Incarnation, Key, Layout, LedgerExamination, MarkPlace, SlotIndex, SourceError, Stamp,
-    ledger::{Counter, LayoutRecord, Ledger, Row},
+    ledger::{Advanced, Counter, LayoutRecord, Ledger, Row},
 };
 
 use crate::{
@@ -124,21 +128,26 @@ impl Doctor<'_> {
         // Of a ring that is being changed some cells are closed, some begun anew: none can be held against its row.
         let rows = if change.is_some() { Rows::new() } else { rows_of(held) };
         let laid_out = record.as_ref().or(change.as_ref().map(|change| &change.next));
+        let reaches = held.map(|held| Reaches::of(&held.rows)).unwrap_or_default();
+        let named = match held.filter(|held| held.layout.is_some() && change.is_none() && orphans.is_none()) {
+            Some(_) => self.named(&reaches).await,
+            None => BTreeSet::new(),
+        };
+        let asked = |slot| asked_of(slot, (&rows, &reaches), &named);
         let shards = self.shards(laid_out, files)?;
         let (own, shards): (Vec<Shard>, Vec<Shard>) =
             shards.into_iter().partition(|shard| shard.part.place == Place::Memory);
         let epoch = record.as_ref().map_or(1, |record| record.epoch);
-        let asks =
-            shards.iter().map(|shard| (shard.clone(), cells_of(&keys_of(shard.part.slot, &rows), epoch)));
+        let asks = shards.iter().map(|shard| (shard.clone(), cells_of(&asked(shard.part.slot), epoch)));
         let asks = asks.collect();
         let seen = look::into_shards(asks, env).await;
         let laid_out = held.filter(|held| held.layout.is_some());
         let orphans = orphans.or_else(|| Orphans::of_another(stamps_of(&seen), laid_out?.inspection.id));
         let verdicts = match held {
             Some(held) => {
-                let reaches = Reaches::of(&held.rows);
                 let speaks = &held.inspection.incarnation;
-                self.judge((&shards, epoch), &seen, (&rows, &reaches), speaks).await
+                let first = judged(&seen, asked, ((&rows, &rows), &reaches), speaks);
+                self.judge((&shards, epoch), first).await
             }
             None => Vec::new(),
         };
@@ -177,15 +186,8 @@ impl Doctor<'_> {
         stores::shards(self.config.shards_of(layout), cluster, false, &self.options.env, files)
     }
 
-    /// Judges every counter; those that servers may just be changing are looked at again before anything is said of them.
-    async fn judge(
-        &self,
-        (shards, epoch): (&[Shard], u64),
-        seen: &[(SlotIndex, look::Looked<Examination>)],
-        (rows, reaches): (&Rows, &Reaches),
-        speaks: &Incarnation,
-    ) -> Vec<Verdict> {
-        let first = judged(seen, |slot| keys_of(slot, rows), ((rows, rows), reaches), speaks);
+    /// What is to be said of counters: those that servers may just be changing are looked at again before.
+    async fn judge(&self, (shards, epoch): (&[Shard], u64), first: Vec<Verdict>) -> Vec<Verdict> {
         let (passing, mut verdicts): (Vec<Verdict>, Vec<Verdict>) =
             first.into_iter().partition(|verdict| verdict.kind.passes());
         if passing.is_empty() {
@@ -205,7 +207,9 @@ impl Doctor<'_> {
         match (before.found, after.found) {
             (Ok(before), Ok(after)) => {
                 let speaks = &after.inspection.incarnation;
-                let reaches = Reaches::of(&after.rows);
+                // Of a ring that was changed meanwhile these are the cells of the layout before.
+                let is_same = after.layout.as_ref().is_some_and(|record| record.epoch == epoch);
+                let reaches = if is_same { Reaches::of(&after.rows) } else { Reaches::default() };
                 let (before, after) = (rows_of(Some(&before)), rows_of(Some(&after)));
                 verdicts.extend(judged(&seen, keys, ((&before, &after), &reaches), speaks));
             }
@@ -213,6 +217,22 @@ impl Doctor<'_> {
             _ => verdicts.extend(passing),
         }
         verdicts
+    }
+
+    /// The keys that rows or definitions name: a cell of theirs without a row is what a row that is gone has left. Not those
+    /// of periods that are over: their rows are forgotten, and nothing begins there again.
+    async fn named(&self, reaches: &Reaches) -> BTreeSet<Key> {
+        let limit = self.config.ring.health.attempt_timeout;
+        let Ok(fences) = within(limit, "read fences", self.ledger.advanced()).await else {
+            return BTreeSet::new();
+        };
+        let fences: BTreeMap<Key, u64> = fences.into_iter().map(|fence| (fence.key, fence.to)).collect();
+        let mut named: BTreeSet<Key> = reaches.keys().filter(|key| !is_over(key, &fences)).cloned().collect();
+        // Without them fewer cells are looked at, and all else is as it was.
+        if let Ok((_, defined)) = within(limit, "read definitions", self.ledger.definitions()).await {
+            named.extend(defined.iter().take(look::COUNTERS_MAX).map(|definition| Key::of(&definition.name)));
+        }
+        named
     }
 
     /// The highest version that was left anywhere.
@@ -306,6 +326,20 @@ fn rows_of(held: Option<&LedgerExamination>) -> Rows {
 fn keys_of(slot: SlotIndex, rows: &Rows) -> Vec<Key> {
     let of_slot = rows.keys().filter(|counter| counter.slot == slot);
     of_slot.take(look::COUNTERS_MAX).map(|counter| counter.key.clone()).collect()
+}
+
+/// Whether a key is of a period behind a fence.
+fn is_over(key: &Key, fences: &BTreeMap<Key, u64>) -> bool {
+    Advanced::fence(key).is_some_and(|own| fences.get(&own.key).is_some_and(|to| *to >= own.to))
+}
+
+/// The keys whose cells of this slot are asked for: those with a row there, and then those named elsewhere alone.
+fn asked_of(slot: SlotIndex, (rows, reaches): (&Rows, &Reaches), named: &BTreeSet<Key>) -> Vec<Key> {
+    let mut keys = keys_of(slot, rows);
+    let room = look::COUNTERS_MAX - keys.len();
+    let rowless = named.iter().filter(|key| reaches.lacks(&Counter { slot, key: (*key).clone() }));
+    keys.extend(rowless.take(room).cloned());
+    keys
 }
 
 /// What their cells are called under the layout in force.

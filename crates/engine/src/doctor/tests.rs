@@ -136,3 +136,57 @@ fn counters_are_grouped_and_a_few_of_them_named() {
     let found = super::counters::findings(2, &verdicts, DurabilityClass::Volatile);
     assert_eq!(found[0].severity.as_str(), "info", "a volatile store forgets");
 }
+
+#[test]
+fn a_cell_that_the_ledger_has_no_row_of_is_an_error_where_it_has_given() {
+    use sequent_core::DurabilityClass;
+    let row = row(7, 100, 150, 400);
+    let speaks = Speaks { store: &row.store, ledger: &row.ledger };
+    let counter = |slot| Counter { slot, key: Key::from_stored("order") };
+    let [own, other] = [[(counter(2), row.clone())], [(counter(1), row.clone())]];
+    let judged = |sight: &Sight, before: &[(Counter, Row)], after: &[(Counter, Row)]| {
+        let map = |rows: &[(Counter, Row)]| rows.iter().cloned().collect();
+        let reaches = Reaches::of(after);
+        let cell = [(&counter(2), sight)];
+        let rows = (&map(before), &map(after));
+        super::counters::judge_all(cell.into_iter(), rows, &reaches, speaks)
+    };
+    for sight in [held(7, true, 200), held(7, true, 0), held(7, false, 9)] {
+        let verdicts = judged(&sight, &other, &other);
+        assert_eq!(verdicts.iter().map(|own| own.kind).collect::<Vec<_>>(), [Kind::Rowless], "{sight:?}");
+        assert!(Kind::Rowless.passes(), "a server may just have begun it: it is looked at again");
+        let found = super::counters::findings(2, &verdicts, DurabilityClass::Durable);
+        assert_eq!(found[0].severity.as_str(), "error", "{found:?}");
+    }
+    for sight in [held(7, false, 0), Sight::Missing, Sight::Odd("x".to_owned())] {
+        assert!(judged(&sight, &other, &other).is_empty(), "{sight:?}");
+    }
+    assert!(judged(&held(7, true, 200), &other, &own).is_empty(), "begun between the looks");
+    assert!(judged(&held(7, true, 200), &own, &own).is_empty());
+}
+
+#[test]
+fn of_each_key_that_any_row_names_every_slot_is_asked() {
+    let row = row(7, 100, 150, 400);
+    let all = [(2, "order"), (1, "bill")]
+        .map(|(slot, key)| (Counter { slot, key: Key::from_stored(key) }, row.clone()));
+    let (rows, reaches) = (all.iter().cloned().collect(), Reaches::of(&all));
+    let named = reaches.keys().cloned().collect();
+    let asked = |slot, reaches: &Reaches| {
+        let keys = super::asked_of(slot, (&rows, reaches), &named);
+        keys.iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    assert_eq!(asked(0, &reaches), ["bill", "order"]);
+    assert_eq!(asked(2, &reaches), ["order", "bill"], "those with a row first: they are what is counted");
+    assert_eq!(asked(2, &Reaches::default()), ["order"], "which rows are there is not known");
+    let cut: Vec<_> = std::iter::repeat_n(all[0].clone(), super::look::ROWS_MAX).collect();
+    assert_eq!(asked(0, &Reaches::of(&cut)), [""; 0], "there may be more rows than were read");
+}
+
+#[test]
+fn a_key_behind_a_fence_is_over() {
+    let fences = [(Key::from_stored("order|~day"), 20_170_304)].into();
+    let is_over = |key: &str| super::is_over(&Key::from_stored(key), &fences);
+    assert!(is_over("order|8:20170303") && is_over("order|8:20170304|3:010"));
+    assert!(!is_over("order|8:20170305") && !is_over("bill|8:20170303") && !is_over("order"));
+}
