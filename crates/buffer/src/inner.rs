@@ -9,6 +9,7 @@ use sequent_core::{Event, Source, SourceError};
 
 use crate::{
     appetite::{Appetite, Needs},
+    burnt::DROPPED,
     config::Setting,
     gate::Gate,
     queue::Queue,
@@ -109,11 +110,7 @@ impl Drop for Inner {
         let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
         let count = state.held(&self.gate);
         if count > 0 {
-            self.setting.env.events.emit(Event::Dropped {
-                slot: None,
-                count,
-                why: "the reservoir was dropped",
-            });
+            self.setting.env.events.emit(Event::Dropped { slot: None, count, why: DROPPED });
         }
     }
 }

@@ -17,6 +17,7 @@ mod tickets;
 mod rooms {
     pub use crate::{
         appetite::{Appetite, Needs},
+        burnt::WHY_BURNT,
         config::{ReservoirConfig, Setting, Spawner},
         error::TakeError,
         expansion::Expansion,
@@ -30,6 +31,8 @@ mod rooms {
 
 #[cfg(not(loom))]
 mod appetite;
+#[cfg(not(loom))]
+mod burnt;
 #[cfg(not(loom))]
 mod config;
 #[cfg(not(loom))]

@@ -8,6 +8,7 @@ use std::{
 use sequent_core::{Blocks, Env, Source};
 
 use crate::{
+    burnt::CLOSED,
     config::{ReservoirConfig, Setting, Spawner},
     error::TakeError,
     gate::Miss,
@@ -127,7 +128,7 @@ impl Reservoir {
 
     /// Ends it: waiting callers fail with [`TakeError::Closed`], what is left is burnt, later calls fail.
     pub fn close(&self) {
-        self.close_because("the reservoir was closed");
+        self.close_because(CLOSED);
     }
 
     /// The same, saying why what is left is burnt.

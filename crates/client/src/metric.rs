@@ -6,6 +6,7 @@ use std::{
 };
 
 use metrics::{Unit, counter, describe_counter, describe_gauge, describe_histogram, gauge, histogram};
+use sequent_buffer::WHY_BURNT;
 use sequent_core::{ErrorKind, SlotIndex};
 
 use crate::{error::Error, transport::Verb};
@@ -31,20 +32,9 @@ pub(crate) const VERSION_ENDED: &str = "its version ended";
 pub(crate) const PIECES: &str = "a lease of too many pieces";
 
 /// The same with what the reservoir says. What it says besides counts under [`OTHER`].
-const WHY: [&str; 12] = [
-    UNAWAITED,
-    VERSION_ENDED,
-    PIECES,
-    "numbers aged in the reservoir",
-    "a caller was stalled for many turns",
-    "the reservoir was closed during a refill",
-    "numbers came back to a closed reservoir",
-    "an idle reservoir gave its memory back",
-    "a handle of its own held numbers that were called in",
-    "the reservoir was closed",
-    "the reservoir was dropped",
-    OTHER,
-];
+fn reasons() -> impl Iterator<Item = &'static str> {
+    [UNAWAITED, VERSION_ENDED, PIECES, OTHER].into_iter().chain(WHY_BURNT)
+}
 
 /// How requests end, beside the [reasons](Error::labels) of the error table.
 pub(crate) const OK: &str = "ok";
@@ -80,7 +70,7 @@ fn begin() {
     for path in PATHS {
         counter!(ISSUED, "path" => path).increment(0);
     }
-    for why in WHY {
+    for why in reasons() {
         counter!(BURNT, "why" => why).increment(0);
     }
     for verb in [Verb::Next, Verb::Lease].map(Verb::as_str) {
@@ -112,7 +102,7 @@ pub(crate) fn leased(count: u64) {
 
 pub(crate) fn burnt(why: &'static str, count: u64) {
     if count > 0 {
-        let why = if WHY.contains(&why) { why } else { OTHER };
+        let why = reasons().find(|known| *known == why).unwrap_or(OTHER);
         tell(|| counter!(BURNT, "why" => why).increment(count));
     }
 }

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use sequent_core::{Blocks, ErrorKind, SourceError};
 
 use super::Turn;
-use crate::{error::TakeError, inner::Inner, lot::Lot};
+use crate::{burnt::CLOSED_IN_REFILL, error::TakeError, inner::Inner, lot::Lot};
 
 impl Turn<'_> {
     /// A refill has ended. Returns how much the same task is to ask for next.
@@ -32,7 +32,7 @@ impl Turn<'_> {
     fn deposit(&mut self, blocks: Blocks, took: Duration) {
         let (count, until) = (blocks.count(), blocks.expiry());
         if self.state.closed {
-            return self.burn(count, "the reservoir was closed during a refill");
+            return self.burn(count, CLOSED_IN_REFILL);
         }
         let state = &mut **self.state;
         state.appetite.feed(self.now, count, took);

@@ -13,6 +13,7 @@ use std::{
 use sequent_core::Event;
 
 use crate::{
+    burnt::{AGED, BACK_TOO_LATE},
     inner::{Inner, State},
     lot::Lot,
     refill,
@@ -33,9 +34,6 @@ const CHUNK_PARTS: u64 = 64;
 
 /// More blocks than this are not added to ahead of demand: their memory would outweigh the numbers in them.
 const STOCK_BLOCKS_MAX: usize = 4096;
-
-/// Why numbers are burnt that nobody used in time.
-const AGED: &str = "numbers aged in the reservoir";
 
 /// The mutex in hand. What it says to the outside (wakers, events) waits until the mutex is released.
 pub(crate) struct Turn<'a> {
@@ -59,7 +57,7 @@ impl<'a> Turn<'a> {
         for lot in lots.into_iter().rev() {
             self.state.tally.returned += lot.block.count();
             if self.state.closed {
-                self.burn(lot.block.count(), "numbers came back to a closed reservoir");
+                self.burn(lot.block.count(), BACK_TOO_LATE);
             } else if lot.expired(self.now) {
                 self.burn(lot.block.count(), AGED);
             } else {

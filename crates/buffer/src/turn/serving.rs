@@ -4,8 +4,9 @@ use std::task::Waker;
 
 use sequent_core::{Block, ErrorKind, SourceError};
 
-use super::{AGED, Turn};
+use super::Turn;
 use crate::{
+    burnt::{AGED, STALLED},
     error::TakeError,
     gate::Miss,
     lot::Lot,
@@ -140,7 +141,7 @@ impl Turn<'_> {
             }
             Claim::Yours(lot) => Some(lot),
             Claim::Forgotten(count) => {
-                self.burn(count, "a caller was stalled for many turns");
+                self.burn(count, STALLED);
                 None
             }
         }

@@ -4,8 +4,13 @@ use std::time::Duration;
 
 use sequent_core::Block;
 
-use super::{AGED, Turn};
-use crate::{error::TakeError, lot::Lot, stats::Stats};
+use super::Turn;
+use crate::{
+    burnt::{AGED, CALLED_IN, TRIMMED},
+    error::TakeError,
+    lot::Lot,
+    stats::Stats,
+};
 
 impl Turn<'_> {
     /// Nothing leaves any more: waiters fail, what is left is burnt.
@@ -65,7 +70,7 @@ impl Turn<'_> {
         let idle = self.observe();
         if idle >= self.inner.setting.config.reserve {
             let count = self.state.stock.shrink(keep);
-            self.burn(count, "an idle reservoir gave its memory back");
+            self.burn(count, TRIMMED);
             self.state.tickets.forget();
             self.state.queue.shrink();
         }
@@ -80,7 +85,7 @@ impl Turn<'_> {
         let ages = lent_ages || self.state.stock.ages() || self.state.tickets.until().is_some();
         if ages || epoch != self.inner.gate.epoch() {
             self.state.tally.returned += block.count();
-            self.burn(block.count(), "a handle of its own held numbers that were called in");
+            self.burn(block.count(), CALLED_IN);
         } else {
             self.put_back(vec![block.into()]);
         }
