@@ -10,13 +10,12 @@ use sequent_testkit::{
     proxy::{Mode, Proxy},
     servers::MariaDb,
 };
-use tempfile::TempDir;
 
 use crate::{
     bits::Bits,
     load::{Load, until},
     server::Server,
-    site::{maria, password_file},
+    site::{Plan, maria},
 };
 
 /// Every answer of a slow store comes after its refill has gone on, none is given up, and nobody is out for it.
@@ -37,7 +36,7 @@ deadline_ms = 30000
 name = \"order\"
 ";
 
-/// Nor is anybody for slow logins.
+/// Nor is anybody for slow logins, by the last slot of the plan.
 const PATIENT: &str = "connect_timeout_ms = 8000\n";
 
 /// How late the answers of a slow store are: each server waits for one nearly all the time.
@@ -52,31 +51,21 @@ struct Site {
     servers: [Server; 2],
     wire: Proxy,
     db: MariaDb,
-    _folder: TempDir,
+    _plan: Plan,
 }
 
 impl Site {
     async fn start() -> Self {
         let db = MariaDb::start().await;
-        for (database, kind) in
-            [("shard0", "mysql-row"), ("shard1", "mysql-row"), ("ledger", "ledger"), ("ledger2", "ledger")]
-        {
+        let wire = Proxy::to(db.address()).await;
+        for (database, kind) in [("shard1", "mysql-row"), ("ledger2", "ledger")] {
             maria(&db, database, kind).await;
         }
-        let (wire, folder) = (Proxy::to(db.address()).await, tempfile::tempdir().unwrap());
-        let secret = password_file(folder.path(), "password").display().to_string();
-        let at = |address: std::net::SocketAddr, database: &str| {
-            format!("url = \"mysql://sequent@{address}/{database}\"\npassword_file = \"{secret}\"\n")
-        };
-        let config = [
-            SETTINGS.to_owned(),
-            format!("[[shard]]\nslot = 0\nstore = \"mysql-row\"\n{}", at(db.address(), "shard0")),
-            format!("[[shard]]\nslot = 1\nstore = \"mysql-row\"\n{PATIENT}{}", at(wire.address(), "shard1")),
-            format!("[ledger]\nstore = \"mysql\"\n{}", at(db.address(), "ledger")),
-        ]
-        .concat();
+        let plan = Plan::of(SETTINGS).ledger(&db, "ledger").await.shard(0, &db, "shard0").await;
+        let plan = plan.shard_at(1, wire.address(), "shard1");
+        let config = plan.text.clone() + PATIENT;
         let servers = [Server::start(&config), Server::start(&config)];
-        Self { servers, wire, db, _folder: folder }
+        Self { servers, wire, db, _plan: plan }
     }
 
     /// Waits until both servers show the drained slot so.

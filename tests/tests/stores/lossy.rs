@@ -1,19 +1,12 @@
 //! MariaDB that loses commits, killed under load: `sequent doctor` says what it is, and two real servers repeat nothing all
 //! the same.
 
-use std::{fmt::Write as _, sync::Arc};
+use std::sync::Arc;
 
 use sequent_testkit::servers::MariaDb;
 use serde_json::Value;
-use tempfile::TempDir;
 
-use crate::{
-    bits::Bits,
-    load::Load,
-    server::Server,
-    site::{maria, password_file},
-    tale::REBORN,
-};
+use crate::{bits::Bits, load::Load, server::Server, site::Plan, tale::REBORN};
 
 /// What a busy machine makes slow is no failure here.
 const SETTINGS: &str = "
@@ -46,7 +39,7 @@ struct Site {
     servers: [Server; 2],
     shards: [MariaDb; 2],
     _ledger: MariaDb,
-    _folder: TempDir,
+    _plan: Plan,
 }
 
 impl Site {
@@ -56,22 +49,12 @@ impl Site {
         });
         let (zero, two, ledger) = tokio::join!(zero, two, MariaDb::start());
         let shards = [zero, two];
-        let folder = tempfile::tempdir().unwrap();
-        let secret = password_file(folder.path(), "password").display().to_string();
-        let at = |server: &MariaDb, database: &str| {
-            let address = server.address();
-            format!("url = \"mysql://sequent@{address}/{database}\"\npassword_file = \"{secret}\"\n")
-        };
-        let mut config = SETTINGS.to_owned();
+        let mut plan = Plan::of(SETTINGS).ledger(&ledger, "ledger").await;
         for (slot, shard) in shards.iter().enumerate() {
-            maria(shard, &format!("shard{slot}"), "mysql-row").await;
-            let place = at(shard, &format!("shard{slot}"));
-            writeln!(config, "[[shard]]\nslot = {slot}\nstore = \"mysql-row\"\n{place}").unwrap();
+            plan = plan.shard(slot, shard, &format!("shard{slot}")).await;
         }
-        maria(&ledger, "ledger", "ledger").await;
-        writeln!(config, "[ledger]\nstore = \"mysql\"\n{}", at(&ledger, "ledger")).unwrap();
-        let servers = [Server::start(&config), Server::start(&config)];
-        Self { servers, shards, _ledger: ledger, _folder: folder }
+        let servers = [Server::start(&plan.text), Server::start(&plan.text)];
+        Self { servers, shards, _ledger: ledger, _plan: plan }
     }
 
     /// Killed under load and back: both servers tell of another run, nobody fails, and it gives again.

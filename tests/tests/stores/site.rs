@@ -1,9 +1,13 @@
-//! Databases with users who have what the README grants them, and no more.
+//! Databases with users who have what the README grants them, and no more; and the configuration of servers over them.
 
-use std::path::{Path, PathBuf};
+use std::{
+    net::SocketAddr,
+    path::{Path, PathBuf},
+};
 
 use sequent_engine::{Engine, NextRequest, Options, config::Config};
 use sequent_testkit::servers::{MariaDb, Postgres, Redis};
+use tempfile::TempDir;
 
 /// What no listing and no error may show.
 pub(crate) const PASSWORD: &str = "geheim-of-a-test";
@@ -55,6 +59,46 @@ pub(crate) fn password_file(folder: &Path, name: &str) -> PathBuf {
     let path = folder.join(name);
     std::fs::write(&path, format!("{PASSWORD}\n")).unwrap();
     path
+}
+
+/// A configuration over MariaDB databases that grows by a place at a time, and the folder of their password's file.
+pub(crate) struct Plan {
+    pub(crate) text: String,
+    folder: TempDir,
+}
+
+impl Plan {
+    pub(crate) fn of(settings: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        password_file(folder.path(), "password");
+        Self { text: settings.to_owned(), folder }
+    }
+
+    /// With a slot on this database, which is made.
+    pub(crate) async fn shard(self, slot: usize, server: &MariaDb, database: &str) -> Self {
+        maria(server, database, "mysql-row").await;
+        self.shard_at(slot, server.address(), database)
+    }
+
+    /// With a slot on a database that there is, at an address that may be a wire's.
+    pub(crate) fn shard_at(self, slot: usize, address: SocketAddr, database: &str) -> Self {
+        self.with(&format!("[[shard]]\nslot = {slot}\nstore = \"mysql-row\""), address, database)
+    }
+
+    /// With the ledger on this database, which is made.
+    pub(crate) async fn ledger(self, server: &MariaDb, database: &str) -> Self {
+        maria(server, database, "ledger").await;
+        self.with("[ledger]\nstore = \"mysql\"", server.address(), database)
+    }
+
+    fn with(mut self, place: &str, address: SocketAddr, database: &str) -> Self {
+        let secret = self.folder.path().join("password");
+        self.text += &format!(
+            "{place}\nurl = \"mysql://sequent@{address}/{database}\"\npassword_file = \"{}\"\n",
+            secret.display()
+        );
+        self
+    }
 }
 
 pub(crate) async fn open(config: &Config) -> Engine {

@@ -8,7 +8,6 @@ use std::{
 };
 
 use sequent_testkit::servers::{Etcd, MariaDb};
-use tempfile::TempDir;
 
 use crate::{
     bits::Bits,
@@ -16,7 +15,7 @@ use crate::{
     http::Http,
     load::{Load, until},
     server::Server,
-    site::{maria, password_file},
+    site::Plan,
 };
 
 /// Nobody waits longer for objections than the copy's marks stay those of the original, which are ten seconds old at most.
@@ -57,31 +56,20 @@ const REFUSALS: u64 = 20;
 /// Two shards on one MariaDB.
 struct Shards {
     db: MariaDb,
-    folder: TempDir,
+    plan: Plan,
 }
 
 impl Shards {
     async fn start() -> Self {
         let db = MariaDb::start().await;
-        for database in ["shard0", "shard1"] {
-            maria(&db, database, "mysql-row").await;
-        }
-        let folder = tempfile::tempdir().unwrap();
-        password_file(folder.path(), "password");
-        Self { db, folder }
+        let plan = Plan::of(SETTINGS).shard(0, &db, "shard0").await.shard(1, &db, "shard1").await;
+        Self { db, plan }
     }
 
     /// A server over them, by this ledger.
     fn server(&self, ledger: &Etcd) -> Server {
-        let password = self.folder.path().join("password").display().to_string();
-        let slot = |slot: usize| {
-            let url = format!("mysql://sequent@{}/shard{slot}", self.db.address());
-            format!(
-                "[[shard]]\nslot = {slot}\nstore = \"mysql-row\"\nurl = \"{url}\"\npassword_file = \"{password}\"\n"
-            )
-        };
         let own = format!("[ledger]\nstore = \"etcd\"\nurl = \"{}\"\n", ledger.url());
-        Server::start(&[SETTINGS, &slot(0), &slot(1), &own].concat())
+        Server::start(&[&self.plan.text[..], &own].concat())
     }
 
     /// The lowest of what the shards bear.
