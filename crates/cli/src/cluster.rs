@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, path::PathBuf, sync::Arc};
 
 use sequent_core::{Env, Events, NameError, SequenceName, SlotIndex, ledger::Loss};
 use sequent_engine::{
-    CreatePolicy, Desk, Engine, Options, Pace,
+    CreatePolicy, Desk, Engine, NamedLoss, Options, Pace,
     config::{Config, Sources},
 };
 
@@ -102,8 +102,8 @@ impl Cluster {
     }
 
     /// The same after a loss: an empty ledger takes up the cluster of its shards, but for those of some slots.
-    pub(crate) async fn desk_after_loss(&self, without: &BTreeSet<SlotIndex>) -> Result<Desk, Failure> {
-        Ok(Desk::open_after_loss_without(&self.config()?, &options()?, without).await?)
+    pub(crate) async fn desk_after_loss(&self, loss: &NamedLoss) -> Result<Desk, Failure> {
+        Ok(Desk::open_after_loss(&self.config()?, &options()?, loss).await?)
     }
 }
 

@@ -81,6 +81,25 @@ impl Key {
         Self { text: format!("{}|~{epoch}", self.text).into(), name_length: self.name_length }
     }
 
+    /// The epoch in whose layout a cell of this name counts, as [`in_epoch`](Self::in_epoch) wrote it; 1 where none is named.
+    ///
+    /// ```
+    /// use sequent_core::Key;
+    /// let epochs = ["order", "order|8:20170304|~2", "order|0:|3:|~2"].map(|text| Key::from_stored(text).epoch());
+    /// assert_eq!(epochs, [1, 2, 1], "the last is a value");
+    /// ```
+    pub fn epoch(&self) -> u64 {
+        let mut rest = self.text.get(self.name_length..).unwrap_or_default();
+        while let Some(part) = rest.strip_prefix('|') {
+            if let Some(epoch) = part.strip_prefix('~') {
+                return epoch.parse().unwrap_or(1);
+            }
+            let value = part.split_once(':').and_then(|(length, value)| value.get(length.parse().ok()?..));
+            rest = value.unwrap_or_default();
+        }
+        1
+    }
+
     /// The encoded text.
     pub fn as_str(&self) -> &str {
         &self.text

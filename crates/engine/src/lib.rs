@@ -71,7 +71,10 @@ pub use defining::DefineReport;
 pub use definition::{
     Body, BodyFault, EARLIER_MAX, EFFECTIVE_AHEAD_MIN, Effective, Placement, SPREAD_CAPACITY_MIN,
 };
-pub use desk::{BUMP_MAX, CounterPace, Desk, LossEstimate, MarksReport, Saying, UnreadMark};
+pub use desk::{
+    BUMP_MAX, CounterPace, Desk, LossEstimate, MarksReport, NamedLoss, PlannedKey, RecoveryPlan, Saying,
+    UnreadMark,
+};
 pub use engine::Engine;
 pub use error::{EngineError, FieldFault, OpenError, SlotCause};
 pub use events::{METRICS, Metric, MetricKind, RECENT_MAX, Recent, describe_metrics};

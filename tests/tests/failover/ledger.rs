@@ -206,7 +206,7 @@ async fn a_ledger_put_back_to_an_older_copy_is_told_and_repeats_nothing() {
         );
         assert!(server.log().contains("nothing is opened before `recover`"), "{}", server.log());
     }
-    harness.servers[0].operate(&["recover", "--bump", LOSS]).succeeded();
+    harness.servers[0].operate(&["recover", "--bump", LOSS, "--yes"]).succeeded();
     let recovered = harness.both(PATIENCE, |look| look.sum("sequent_ledger_behind") == 0).await;
     assert!(
         recovered.is_some(),

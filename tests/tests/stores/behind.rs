@@ -95,7 +95,7 @@ async fn a_ledger_and_all_shards_put_back_together_are_told_by_the_sdk_that_runs
     let answer = http.ask(Method::POST, &path).await.unwrap();
     assert_eq!((answer.status, &answer.json()["reason"]), (409, &"CLUSTER_BEHIND".into()), "{answer:?}");
     told(&server).await;
-    server.operate(&["recover", "--bump", LOSS]).succeeded();
+    server.operate(&["recover", "--bump", LOSS, "--yes"]).succeeded();
     until("the sdk goes on", async || match orders.next().await {
         Ok(number) => {
             bits.add("after the recovery", [u64::try_from(number.get()).unwrap()]);

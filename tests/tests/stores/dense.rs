@@ -96,7 +96,7 @@ async fn put_back(ledger: &MariaDb, servers: &[Server; 2], mut highest: u64) {
         let refused = server.operate(&["next", "invoice"]);
         refused.refused(3, &["RECOVERY_REQUIRED", "sequent recover"]);
     }
-    servers[1].operate(&["recover", "--bump", "100"]).succeeded();
+    servers[1].operate(&["recover", "--bump", "100", "--yes"]).succeeded();
     let after = servers[0].operate(&["next", "invoice", "-n", "3"]).succeeded().numbers();
     assert!(after[0] > highest, "{after:?} after {highest}");
     assert_eq!(after, (after[0]..after[0] + 3).collect::<Vec<_>>());
@@ -150,7 +150,7 @@ async fn a_ledger_that_loses_commits_is_allowed_by_name_and_what_it_lost_is_give
     assert_eq!(server.look().await.sum("sequent_ledger_behind"), 1, "{}", server.log());
     assert!(server.log().contains("nothing is opened before `recover`"), "{}", server.log());
     server.operate(&["next", "invoice"]).refused(3, &["RECOVERY_REQUIRED", "sequent recover"]);
-    server.operate(&["recover", "--bump", "100"]).succeeded();
+    server.operate(&["recover", "--bump", "100", "--yes"]).succeeded();
     crate::load::until("the server goes on", async || match http.next_of("invoice", 1).await {
         Ok(numbers) => {
             assert!(numbers[0] > last, "{numbers:?} after {last}");

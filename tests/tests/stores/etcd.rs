@@ -151,7 +151,7 @@ async fn etcd_put_back_to_an_older_copy_is_told_and_repeats_nothing() {
     let stopped = load.bits.count();
     tokio::time::sleep(LOOK_EVERY * 10).await;
     assert_eq!(load.bits.count(), stopped, "nothing leaves before somebody has named the loss");
-    site.servers[0].operate(&["recover", "--bump", LOSS]).succeeded();
+    site.servers[0].operate(&["recover", "--bump", LOSS, "--yes"]).succeeded();
     site.both("both servers hear that the loss was named", |look| look.sum("sequent_ledger_behind") == 0)
         .await;
     load.more(2_000).await;
@@ -175,7 +175,7 @@ async fn put_back_while_nobody_runs(site: &Site) {
         let refused = server.operate(&["next", "order", "-n", "5"]);
         refused.refused(3, &["RECOVERY_REQUIRED", "sequent recover"]);
     }
-    site.servers[1].operate(&["recover", "--bump", LOSS]).succeeded();
+    site.servers[1].operate(&["recover", "--bump", LOSS, "--yes"]).succeeded();
     for server in &site.servers {
         let numbers = server.operate(&["next", "order", "-n", "500"]).succeeded().numbers();
         site.bits.add("after the second recovery", numbers);

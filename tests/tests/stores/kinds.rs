@@ -8,7 +8,7 @@ use std::{
 
 use sequent_core::ledger::Loss;
 use sequent_engine::{
-    Desk, Engine, Options,
+    Desk, Engine, NamedLoss, Options,
     config::{Config, Sources},
     report::ShardReport,
 };
@@ -87,8 +87,8 @@ async fn ledger_lost(site: &Site, config: &Config, given: &mut BTreeSet<u64>) {
     site.postgres.sql("\\c seq\nDROP SCHEMA sequent_ledger CASCADE").await;
     let error = Engine::open(config.clone(), Options::default()).await.err().expect("it knows nothing");
     assert!(error.to_string().contains("sequent recover --bump N"), "{error}");
-    let desk = Desk::open_after_loss(config, &Options::default()).await.unwrap();
-    desk.recover(Loss::Bump(10)).await.unwrap();
+    let desk = Desk::open_after_loss(config, &Options::default(), &NamedLoss::of(1000)).await.unwrap();
+    desk.recover(Loss::Bump(1000)).await.unwrap();
     desk.close().await;
     let engine = open(config).await;
     for _ in 0..10 {

@@ -198,7 +198,7 @@ async fn the_ledger_and_a_shard_put_back_together_give_nothing_before_the_loss_i
     let stopped = load.bits.count();
     tokio::time::sleep(LOOK_EVERY * 10).await;
     assert_eq!(load.bits.count(), stopped, "nothing leaves before somebody has named the loss");
-    site.servers[0].operate(&["recover", "--bump", LOSS]).succeeded();
+    site.servers[0].operate(&["recover", "--bump", LOSS, "--yes"]).succeeded();
     site.both("both servers hear of it", |look| look.sum("sequent_ledger_behind") == 0).await;
     load.more(2_000).await;
     site.both("the slot gives again", |look| look.is_live(MARIA)).await;
@@ -227,7 +227,7 @@ async fn put_back_while_nobody_runs(site: &mut Site) {
         assert!(server.ask("/v1/status").await.contains("sequent recover --bump N"), "status says how");
         assert_eq!(server.drain(), Some(0));
     }
-    site.servers[1].operate(&["recover", "--bump", LOSS]).succeeded();
+    site.servers[1].operate(&["recover", "--bump", LOSS, "--yes"]).succeeded();
     for server in &site.servers {
         site.bits.add("after it", server.operate(&["next", "order", "-n", "500"]).succeeded().numbers());
     }

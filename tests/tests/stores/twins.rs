@@ -154,7 +154,7 @@ async fn a_ledger_and_its_copy_at_work_over_the_same_shards_stop_each_other_and_
 
     // One of the two is ended, and what it gave is named to the other.
     assert_eq!(twin.drain(), Some(0));
-    original.operate(&["recover", "--bump", LOSS]).succeeded();
+    original.operate(&["recover", "--bump", LOSS, "--yes"]).succeeded();
     until("the original hears of it", async || !is_behind(&original).await).await;
     first.more(STRETCH).await;
     let third = Load::on(from_ref(&original), &orders);
@@ -185,7 +185,7 @@ async fn a_server_that_gave_nothing_itself_doubts_a_ledger_that_lost_what_anothe
     let mut http = Http::connect(bystander.http()).await.unwrap();
     refuses(&mut http).await;
     told(&bystander).await;
-    bystander.operate(&["recover", "--bump", "100"]).succeeded();
+    bystander.operate(&["recover", "--bump", "100", "--yes"]).succeeded();
     until("it hears of it", async || !is_behind(&bystander).await).await;
     asks(&mut http, 3, &mut last).await;
     assert_eq!(bystander.drain(), Some(0));

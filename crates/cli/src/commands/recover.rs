@@ -5,10 +5,11 @@ use std::collections::BTreeSet;
 use clap::Args;
 use sequent_core::{SlotIndex, ledger::Loss};
 use sequent_engine::{
-    BUMP_MAX, CounterPace, Desk, LossEstimate, MarksReport, Timestamp, report::SequenceSummary,
+    BUMP_MAX, CounterPace, Desk, LossEstimate, MarksReport, NamedLoss, PlannedKey, RecoveryPlan, Timestamp,
+    report::SequenceSummary,
 };
 
-use crate::{cluster::Cluster, failure::Failure, output};
+use crate::{cluster::Cluster, failure::Failure, output, peers::Peers};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -56,6 +57,10 @@ given, all may have come from one slot: N / 2^m.
 Sequences that are defined later begin above the loss, too, since one of that name may have begun after the copy \
 was made: with a bump of N their first number is not `start`, but start + step * N * 2^(n+m).
 
+Where nothing shows a loss (the ledger is behind no mark at hand, and was neither copied nor emptied), or a server of this data \
+directory runs, the plan is printed, for each key the last number before, the first after and what would be skipped, and nothing \
+is done without --yes (exit code 2). --json has the plan, too.
+
 Stop every process of the cluster first, suspended ones too. One that runs burns what it holds ready once it \
 notices, which may take two seconds, and hands it out until then; what clients hold on lease it can't burn. If \
 some must go on, add to N what they may hold of any one sequence: reservoir.at_risk_max and the leases, for each \
@@ -63,8 +68,8 @@ process.
 
 Where the ledger is lost and no copy is left, put an empty one in its place (a fresh database with the grants, or \
 nothing where it was a file) and name with --bump at least the highest raw id that any one counter has reached: the \
-highest number of any sequence divided by 2^(n+m), and of a dense one the number itself. How many were given is not \
-enough where a resize, `advance` or an earlier bump let a counter begin high. The ledger then takes up the cluster from the stamps of its \
+highest number of any sequence divided by 2^(n+m), and of a dense one the number itself. N below a cell that can be seen is \
+refused, with the least that is not. How many were given is not enough where a resize, `advance` or an earlier bump let a counter begin high. The ledger then takes up the cluster from the stamps of its \
 shards, all of which must answer. It knows no sequence: define each again.
 
 Where the ledger is a copy from before a resize, or amid one, which its stores have gone through: give --bump N with the \
@@ -94,8 +99,8 @@ pub(crate) struct Recover {
     /// The state at hand is a copy of this instant (RFC 3339): works the bump out, prints it, and does nothing without --yes
     #[arg(long, group = "loss", value_name = "INSTANT")]
     since: Option<String>,
-    /// Do what --since has worked out
-    #[arg(long, requires = "since")]
+    /// Do what was worked out by --since, or printed as a plan: where nothing shows a loss, or servers run
+    #[arg(long, requires = "loss")]
     yes: bool,
     /// A slot whose store can't be read, and does not come back before this is done
     #[arg(long, value_name = "SLOT")]
@@ -113,7 +118,10 @@ impl Recover {
         }
         let desk = match loss {
             Loss::Moved => cluster.desk().await?,
-            Loss::Bump(_) => cluster.desk_after_loss(&self.slots()).await?,
+            Loss::Bump(bump) => {
+                let named = NamedLoss { bump, without: self.slots(), is_confirmed: self.yes };
+                cluster.desk_after_loss(&named).await?
+            }
         };
         self.go_on(cluster, &desk, loss, None).await
     }
@@ -162,11 +170,17 @@ impl Recover {
         }
         let marks = desk.marks().await;
         foretell(cluster, &marks, loss);
+        desk.check_loss(loss, &self.slots()).await?;
+        let plan = planned(cluster, desk, loss).await?;
+        if !self.yes && !plan.cautions.is_empty() {
+            return not_done(cluster, &plan, &marks);
+        }
         let done = desk.recover_without(loss, &self.slots()).await?;
         let known = desk.list().await;
         if cluster.json() {
             let sequences = known.as_ref().ok();
-            let mut said = serde_json::json!({ "done": done, "marks": marks, "sequences": sequences });
+            let mut said =
+                serde_json::json!({ "done": done, "plan": plan, "marks": marks, "sequences": sequences });
             if let Some(estimate) = estimate {
                 said["estimate"] = serde_json::json!(estimate);
             }
@@ -192,6 +206,53 @@ async fn caught_up(cluster: &Cluster, done: &str) -> Result<(), Failure> {
     }
     output::lines([done.to_owned()])?;
     output::lines(known.iter().flat_map(|known| listed(known)))
+}
+
+/// What would be done, with the servers that run among the reasons to confirm it.
+async fn planned(cluster: &Cluster, desk: &Desk, loss: Loss) -> Result<RecoveryPlan, Failure> {
+    let mut plan = desk.recovery_plan(loss).await?;
+    let said = Peers::of(cluster, None)?.ask().await;
+    let live = said.iter().filter_map(|said| Some((said.admin(), said.status()?)));
+    plan.cautions.extend(live.map(|(admin, status)| {
+        let trouble = status["trouble"].as_str().map(|trouble| format!(", and says {trouble}")).unwrap_or_default();
+        format!(
+            "a server runs ({admin}{trouble}): until it notices, which may take two seconds, it hands out what it holds ready;              stop it first, or add to N what it may hold of any one sequence"
+        )
+    }));
+    Ok(plan)
+}
+
+/// What would be done, and that it was not.
+fn not_done(cluster: &Cluster, plan: &RecoveryPlan, marks: &MarksReport) -> Result<(), Failure> {
+    if cluster.json() {
+        output::json(&serde_json::json!({ "done": null, "plan": plan, "marks": marks }))?;
+    } else {
+        output::lines(plan_lines(plan))?;
+    }
+    Err(Failure::argument(
+        "--yes",
+        "absent",
+        format!("nothing was done: {}; read the plan, and add --yes", plan.cautions[0]),
+    ))
+}
+
+fn plan_lines(plan: &RecoveryPlan) -> Vec<String> {
+    let mut lines: Vec<String> =
+        plan.cautions.iter().map(|caution| format!("think twice: {caution}")).collect();
+    let count = plan.keys.len();
+    lines.extend(plan.keys.iter().take(LISTED_MAX).map(|planned| {
+        let PlannedKey { key, last_before, first_after, skipped, .. } = planned;
+        let last = last_before.map_or_else(|| "none".to_owned(), |last| last.to_string());
+        let first = first_after.map_or_else(|| "none is left".to_owned(), |first| first.to_string());
+        format!("  {key}  last number before {last}  first after {first}  skipped {skipped}")
+    }));
+    if let more @ 1.. = count.saturating_sub(LISTED_MAX) {
+        lines.push(format!(
+            "  and {more} more: --json has {}",
+            if plan.is_partial { "most of them" } else { "them all" }
+        ));
+    }
+    lines
 }
 
 /// What is not seen, before anything is done.

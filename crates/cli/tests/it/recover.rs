@@ -69,9 +69,34 @@ fn what_can_t_be_read_is_said_before_anything_is_done_and_must_be_named() {
         assert!(refused["message"].as_str().unwrap().contains("`--without 2`"), "{refused}");
     }
     place.run(&["recover", "--moved", "--without", "7"]).refused(3, &["--without is 7", "0 to 3"]);
-    let done = place.run(&["recover", "--bump", "100", "--without", "2"]);
+    let done = place.run(&["recover", "--bump", "100", "--without", "2", "--yes"]);
     assert!(done.code == Some(0) && done.err.contains("slot 2: its mark can't be read: "), "{done:?}");
-    let done = place.json(&["recover", "--bump", "100", "--without", "2", "--json"]);
+    let done = place.json(&["recover", "--bump", "100", "--without", "2", "--yes", "--json"]);
     assert!(unread(&done) == 2 && done["done"].is_string(), "{done}");
     assert!(place.numbers(&["next", "order"])[0] > 45);
+}
+
+#[test]
+fn where_nothing_was_lost_the_plan_is_printed_and_nothing_is_done_without_a_word() {
+    let place = Place::with_cluster();
+    let last = *place.numbers(&["next", "order", "-n", "40"]).iter().max().unwrap();
+    for loss in [&["--moved"][..], &["--bump", "100"]] {
+        let args = [&["recover"], loss].concat();
+        let ran = place.run(&args);
+        assert!(ran.code == Some(2) && ran.err.contains("nothing was done"), "{ran:?}");
+        let line = format!("  order  last number before {last}  first after ");
+        assert!(
+            ran.out.contains("nothing shows that anything was lost") && ran.out.contains(&line),
+            "{ran:?}"
+        );
+        let plan = place.run(&[&args[..], &["--json"]].concat());
+        assert_eq!(plan.code, Some(2), "{plan:?}");
+        let said = plan.as_json();
+        assert!(said["done"].is_null() && said["plan"]["keys"][0]["last_before"] == last, "{said}");
+    }
+    let next = place.numbers(&["next", "order"])[0];
+    assert!(next < last + 100, "nothing was skipped: {next} after {last}");
+    let done = place.json(&["recover", "--bump", "100", "--yes", "--json"]);
+    let first = done["plan"]["keys"][0]["first_after"].as_u64().unwrap();
+    assert!(done["done"].is_string() && place.numbers(&["next", "order"])[0] >= first, "{done}");
 }

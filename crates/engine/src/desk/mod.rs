@@ -2,7 +2,9 @@
 
 mod alone;
 mod explain;
+mod extent;
 mod look;
+mod plan;
 mod recover;
 mod relaid;
 mod resting;
@@ -33,7 +35,9 @@ use crate::{
     },
 };
 
+pub use plan::{PlannedKey, RecoveryPlan};
 pub use since::{BUMP_MAX, LossEstimate, Pace as CounterPace};
+pub use taking_up::NamedLoss;
 pub(crate) use taking_up::widest;
 pub use unread::{MarksReport, UnreadMark};
 

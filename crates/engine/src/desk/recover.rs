@@ -4,8 +4,12 @@ use std::collections::BTreeSet;
 
 use sequent_core::{MarkPlace, SlotIndex, SourceError, ledger::Loss};
 
-use super::{Desk, unread::check_named};
-use crate::{OpenError, data::Unjudged};
+use super::{
+    Desk,
+    extent::{Extent, extent_of},
+    unread::check_named,
+};
+use crate::{OpenError, data::Unjudged, ground::FIRST_CALL_FACTOR, limit::within};
 
 impl Desk {
     /// Names the loss after which this cluster may go on: every counter then opens a new life above its ceiling.
@@ -32,12 +36,8 @@ impl Desk {
         without: &BTreeSet<SlotIndex>,
     ) -> Result<String, OpenError> {
         let ground = &self.0;
-        check_named(without, ground.record.layout.slots())?;
+        self.check_loss(loss, without).await?;
         let shards = self.stores();
-        let stores: Vec<_> = shards.iter().map(|(_, store)| std::sync::Arc::clone(store)).collect();
-        let belongs = sequent_guard::belongs(&*ground.ledger, &stores, ground.limit).await;
-        belongs.map_err(|error| OpenError::of_source(&error))?;
-        self.marks().await.check(loss, without)?;
         let unjudged = ground.home.as_deref().map(Unjudged);
         let home = unjudged.as_ref().map(|home| home as &dyn MarkPlace);
         let unusable = |error: SourceError| OpenError::of_source(&error);
@@ -67,5 +67,39 @@ impl Desk {
                 )
             }
         })
+    }
+
+    /// Refuses a loss that can't be named here: a mark or a store is out of reach that nobody has named, or what can be seen
+    /// has come further. Changes nothing.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`recover_without`](Self::recover_without).
+    pub async fn check_loss(&self, loss: Loss, without: &BTreeSet<SlotIndex>) -> Result<(), OpenError> {
+        let ground = &self.0;
+        check_named(without, ground.record.layout.slots())?;
+        let stores: Vec<_> = self.stores().into_iter().map(|(_, store)| store).collect();
+        let belongs = sequent_guard::belongs(&*ground.ledger, &stores, ground.limit).await;
+        belongs.map_err(|error| OpenError::of_source(&error))?;
+        self.marks().await.check(loss, without)?;
+        self.check_named_enough(loss, without).await
+    }
+
+    /// Where the ledger has no row of any counter, what is named is a distance from 0: no cell at hand may be above it.
+    async fn check_named_enough(&self, loss: Loss, without: &BTreeSet<SlotIndex>) -> Result<(), OpenError> {
+        let Loss::Bump(bump) = loss else { return Ok(()) };
+        match self.bare_extent().await? {
+            Some(extent) => extent.check(bump, without).map(drop),
+            None => Ok(()),
+        }
+    }
+
+    /// How far the cells at hand are, where the ledger has no row; `None` where it has some.
+    pub(super) async fn bare_extent(&self) -> Result<Option<Extent>, OpenError> {
+        let rows = within(self.limit(), "read the rows", self.ledger().list(None, 1)).await;
+        if !rows.map_err(|error| OpenError::of_source(&error))?.is_empty() {
+            return Ok(None);
+        }
+        Ok(Some(extent_of(self.stores().into_iter(), self.limit() * FIRST_CALL_FACTOR).await))
     }
 }

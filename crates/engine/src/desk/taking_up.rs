@@ -5,7 +5,7 @@
 //! either a shard still bears the stamp of the ledger that is gone, or a shard's mark is above the new one's version. The
 //! command is given once more.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use sequent_core::{
     ErrorKind, Inspection, Layout, SHARD_BITS_MAX, SlotIndex, SourceError, Stamp, ledger::LayoutRecord,
@@ -14,6 +14,7 @@ use tokio::task::JoinSet;
 
 use super::{
     Desk,
+    extent::extent_of,
     unread::{listed, without_words},
 };
 use crate::{
@@ -30,33 +31,43 @@ const WHY: &str = "the ledger was lost, and not every store can be seen";
 /// A shard, and what a look at it found.
 pub(super) type Look = (Shard, Result<Inspection, SourceError>);
 
+/// A loss as a person names it to a cluster whose ledger may hold nothing any more.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct NamedLoss {
+    /// No counter has come further than so many raw ids above its ceiling; of an empty ledger, whose ceilings are 0: above 0.
+    pub bump: u64,
+    /// Slots whose stores can't be had. What they gave, the bump alone keeps from coming again.
+    pub without: BTreeSet<SlotIndex>,
+    /// Whether the person has read what no bump covers: cells beyond every bump, cells of a layout before.
+    pub is_confirmed: bool,
+}
+
+impl NamedLoss {
+    /// A loss of so many raw ids, with every store at hand.
+    pub fn of(bump: u64) -> Self {
+        Self { bump, ..Self::default() }
+    }
+}
+
 impl Desk {
     /// The desk of a cluster after a loss that an operator names. Where the ledger holds nothing at all, and the shards
-    /// bear the stamps of one that is gone, it takes up their cluster first; otherwise nothing is changed.
+    /// bear the stamps of one that is gone, it takes up their cluster first; otherwise nothing is changed. What was not seen is
+    /// said.
     ///
     /// # Errors
     ///
-    /// As [`open_after_loss_without`](Self::open_after_loss_without): every slot's store must tell whose it is.
-    pub async fn open_after_loss(config: &Config, options: &Options) -> Result<Self, OpenError> {
-        Self::open_after_loss_without(config, options, &BTreeSet::new()).await
-    }
-
-    /// The same where a person has said that the stores of some slots can't be had. What they gave, the loss that is named
-    /// alone keeps from coming again. What was not seen is said.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`open`](Self::open); `Refused` where the store of another slot is missing, or does not answer, or is not of
-    /// one cluster with the others: no store was changed.
-    pub async fn open_after_loss_without(
+    /// Those of [`open`](Self::open); `Refused` where the store of a slot that is not named is missing, or does not answer, or is
+    /// not of one cluster with the others, where a cell at hand is above the bump, or where something that no bump covers was
+    /// not confirmed: no store was changed.
+    pub async fn open_after_loss(
         config: &Config,
         options: &Options,
-        without: &BTreeSet<SlotIndex>,
+        loss: &NamedLoss,
     ) -> Result<Self, OpenError> {
         let mut unseen = Vec::new();
         if config.ledger.place != Place::Memory {
             let mut files = Files::default();
-            let taken_up = take_up(config, options, (without, &mut unseen), &mut files).await;
+            let taken_up = take_up(config, options, (loss, &mut unseen), &mut files).await;
             files.leave().await;
             taken_up?;
         }
@@ -75,9 +86,10 @@ impl Desk {
 async fn take_up(
     config: &Config,
     options: &Options,
-    (without, unseen): (&BTreeSet<SlotIndex>, &mut Vec<String>),
+    (loss, unseen): (&NamedLoss, &mut Vec<String>),
     files: &mut Files,
 ) -> Result<(), OpenError> {
+    let without = &loss.without;
     let looks = look(config, options, widest(config)?, files).await?;
     let stamps = || looks.iter().filter_map(|(_, found)| found.as_ref().ok()?.stamp.clone());
     let Some(any) = stamps().next() else {
@@ -90,6 +102,7 @@ async fn take_up(
     if is_gone {
         // Before one is made in its place.
         check_seen(config, &record, &looks, without, WHY)?;
+        check_extent(&looks, loss, (record.epoch, config.ring.health.attempt_timeout)).await?;
     }
     let limit = config.ring.health.attempt_timeout;
     let ledger = stores::ledger(&config.ledger.place, true, &options.env, files)?;
@@ -106,7 +119,9 @@ async fn take_up(
         return Ok(());
     }
     let slots = record.layout.slots();
-    check_seen(config, &record, &looks, without, WHY)?.iter().for_each(|line| (options.say)(line));
+    let mut lines = check_seen(config, &record, &looks, without, WHY)?;
+    lines.extend(check_extent(&looks, loss, (record.epoch, limit)).await?);
+    lines.iter().for_each(|line| (options.say)(line));
     let mut to_stamp = Vec::new();
     for (shard, found) in looks.into_iter().filter(|(shard, _)| shard.part.slot < slots) {
         let slot = shard.part.slot;
@@ -135,6 +150,26 @@ async fn take_up(
         within(limit, "stamp the shard", stamped).await.map_err(unusable)?;
     }
     Ok(())
+}
+
+/// No cell at hand may be above the bump, and what no bump covers a person must have read. Returns what is to be said.
+async fn check_extent(
+    looks: &[Look],
+    loss: &NamedLoss,
+    (epoch, limit): (u64, Duration),
+) -> Result<Vec<String>, OpenError> {
+    let seen = looks.iter().filter(|(_, found)| found.is_ok());
+    let stores = seen.map(|(shard, _)| (shard.part.slot, Arc::clone(&shard.store)));
+    let extent = extent_of(stores, limit * FIRST_CALL_FACTOR).await;
+    let lines = extent.check(loss.bump, &loss.without)?;
+    let warnings = extent.warnings(epoch);
+    if !warnings.is_empty() && !loss.is_confirmed {
+        return Err(OpenError::Refused(format!(
+            "no bump alone keeps all that was given from coming again: {}; nothing was done: read this, and add --yes",
+            warnings.join("; ")
+        )));
+    }
+    Ok(lines.into_iter().chain(warnings).collect())
 }
 
 /// Each slot's store must be seen: of one that is not, nobody knows how far its counters were. Returns what is to be said of

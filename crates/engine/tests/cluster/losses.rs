@@ -3,7 +3,9 @@
 use std::{collections::BTreeSet, fs, path::Path};
 
 use sequent_core::{SequenceName, ledger::Loss};
-use sequent_engine::{Desk, Engine, NextRequest, Options, Reason, Resizing, Wish, report::ShardReport};
+use sequent_engine::{
+    Desk, Engine, NamedLoss, NextRequest, Options, Reason, Resizing, Wish, report::ShardReport,
+};
 
 use super::{Place, listening, once, take};
 
@@ -100,15 +102,19 @@ async fn a_ledger_lost_without_a_copy_is_followed_by_an_empty_one_and_repeats_no
     let error = place.refused().await;
     assert!(error.contains("sequent recover --bump N"), "{error}");
     let (options, said) = listening();
-    let error = Desk::open_after_loss(&place.config(), &options).await.err().unwrap().to_string();
+    let error = Desk::open_after_loss(&place.config(), &options, &NamedLoss::of(100))
+        .await
+        .err()
+        .unwrap()
+        .to_string();
     for words in ["slot 2: ", "shard-2.db is not there", "`--without 2`", "no store was changed"] {
         assert!(error.contains(words), "{words}: {error}");
     }
     assert!(place.refused().await.contains("sequent recover --bump N"), "as it was before");
-    let named = BTreeSet::from([2]);
+    let named = NamedLoss { without: BTreeSet::from([2]), ..NamedLoss::of(100) };
     let taken_up = || async {
         let config = place.config();
-        Desk::open_after_loss_without(&config, &options, &named).await.unwrap()
+        Desk::open_after_loss(&config, &options, &named).await.unwrap()
     };
     // Cut off before the loss was named: the shards' marks keep everybody from a ledger that knows nothing.
     taken_up().await.close().await;
@@ -130,6 +136,66 @@ async fn a_ledger_lost_without_a_copy_is_followed_by_an_empty_one_and_repeats_no
 }
 
 #[tokio::test]
+async fn a_bump_below_what_the_cells_tell_is_refused_and_nothing_is_given_twice_by_a_store_that_forgets_after()
+ {
+    let place = Place::new();
+    let mut given = place.take("order", 50).await;
+    let engine = place.open().await.unwrap();
+    engine.advance(&NextRequest::new("order").unwrap(), 40_000_000, false).await.unwrap();
+    given.extend(take(&engine, "order", 5000).await.unwrap());
+    engine.shutdown().await;
+    lose_the_ledger(&place);
+    let config = place.config();
+    let open = async |bump| Desk::open_after_loss(&config, &once(), &NamedLoss::of(bump)).await;
+    let refused = open(5).await.err().unwrap().to_string();
+    assert!(
+        refused.contains("--bump is 5: at least 100") && refused.contains("cell of key order"),
+        "{refused}"
+    );
+    assert!(!place.file("ledger.db").exists(), "nothing was done: {refused}");
+    let (_, rest) = refused.split_once("`sequent recover --bump ").unwrap();
+    let least: u64 = rest.split_once('`').unwrap().0.parse().unwrap();
+    assert!(open(least - 1).await.is_err());
+    let desk = open(least).await.unwrap();
+    // Taken up, and cut off: what is named is held against the cells still.
+    let refused = desk.recover(Loss::Bump(5)).await.unwrap_err().to_string();
+    assert!(refused.contains("--bump is 5: at least"), "{refused}");
+    desk.recover(Loss::Bump(least)).await.unwrap();
+    desk.close().await;
+    for slot in [1, 3] {
+        fs::remove_file(place.file(&format!("shard-{slot}.db"))).unwrap();
+    }
+    given.extend(place.take("order", 5000).await);
+    let total = given.len();
+    given.sort_unstable();
+    given.dedup();
+    assert_eq!((given.len(), total), (10_050, 10_050), "no number twice");
+}
+
+#[tokio::test]
+async fn a_cluster_that_lost_nothing_is_recovered_on_a_persons_word_alone() {
+    let place = Place::new();
+    let given = place.take("order", 50).await;
+    let desk = Desk::open(&place.config(), &once()).await.unwrap();
+    let plan = desk.recovery_plan(Loss::Bump(100)).await.unwrap();
+    assert!(plan.cautions[0].starts_with("nothing shows that anything was lost"), "{plan:?}");
+    let planned = &plan.keys[0];
+    assert_eq!((planned.key.as_str(), planned.last_before), ("order", given.iter().max().copied()));
+    assert!(planned.skipped >= 400, "{plan:?}");
+    desk.recover(Loss::Bump(100)).await.unwrap();
+    desk.close().await;
+    let next = *place.take("order", 8).await.iter().min().unwrap();
+    assert!(next >= planned.first_after.unwrap(), "{next}: {plan:?}");
+
+    fs::copy(place.file("ledger.db"), place.file("older")).unwrap();
+    place.take("other", 8).await;
+    fs::rename(place.file("older"), place.file("ledger.db")).unwrap();
+    let desk = Desk::open(&place.config(), &once()).await.unwrap();
+    assert_eq!(desk.recovery_plan(Loss::Bump(100)).await.unwrap().cautions, Vec::<String>::new());
+    desk.close().await;
+}
+
+#[tokio::test]
 async fn a_counter_that_was_advanced_far_before_the_ledger_was_lost_goes_on_by_the_advice_that_is_given() {
     let place = Place::new();
     let mut given = place.take("order", 50).await;
@@ -138,7 +204,11 @@ async fn a_counter_that_was_advanced_far_before_the_ledger_was_lost_goes_on_by_t
     engine.shutdown().await;
     given.extend(place.take("order", 50).await);
     lose_the_ledger(&place);
-    let desk = Desk::open_after_loss(&place.config(), &Options::default()).await.unwrap();
+    let (config, mut named) = (place.config(), NamedLoss::of(1000));
+    let error = Desk::open_after_loss(&config, &once(), &named).await.err().unwrap().to_string();
+    assert!(error.contains("which no bump names") && error.contains("add --yes"), "{error}");
+    named.is_confirmed = true;
+    let desk = Desk::open_after_loss(&config, &Options::default(), &named).await.unwrap();
     desk.recover(Loss::Bump(1000)).await.unwrap();
     desk.close().await;
     let engine = place.open().await.unwrap();
@@ -172,7 +242,8 @@ async fn a_ledger_that_somebody_counts_by_takes_nothing_up() {
     lose_the_ledger(&place);
     fs::copy(other.file("ledger.db"), place.file("ledger.db")).unwrap();
     let before = fs::read(place.file("shard-0.db")).unwrap();
-    let desk = Desk::open_after_loss(&place.config(), &Options::default()).await.unwrap();
+    let desk =
+        Desk::open_after_loss(&place.config(), &Options::default(), &NamedLoss::of(100)).await.unwrap();
     let error = desk.recover(Loss::Bump(100)).await.unwrap_err();
     assert!(error.to_string().contains("another ledger"), "{error}");
     desk.close().await;
@@ -186,7 +257,8 @@ async fn shards_that_are_not_of_one_cluster_are_taken_up_by_nobody() {
     other.take("order", 5).await;
     lose_the_ledger(&place);
     fs::copy(other.file("shard-3.db"), place.file("shard-3.db")).unwrap();
-    let error = Desk::open_after_loss(&place.config(), &Options::default()).await.err().unwrap();
+    let error =
+        Desk::open_after_loss(&place.config(), &Options::default(), &NamedLoss::of(100)).await.err().unwrap();
     assert!(error.to_string().contains("slot 3"), "{error}");
     assert!(place.refused().await.contains("bears stamp"), "nothing was stamped");
 }

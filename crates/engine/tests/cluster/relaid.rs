@@ -1,7 +1,7 @@
 //! A ledger that was put back from a copy of before a resize.
 
 use sequent_core::ledger::Loss;
-use sequent_engine::{Desk, Options, Progress, Resizing, Wish};
+use sequent_engine::{Desk, NamedLoss, Options, Progress, Resizing, Wish};
 
 use super::{Place, listening, once};
 
@@ -120,7 +120,9 @@ async fn a_ledger_from_before_two_resizes_is_refused_with_the_steps_that_lead_on
     let Behind { place, mut given } = behind;
     // The steps that it names.
     std::fs::remove_file(place.file("ledger.db")).unwrap();
-    let desk = Desk::open_after_loss(&place.config(), &Options::default()).await.unwrap();
+    // Cells of the layouts before are read, and warned of.
+    let named = NamedLoss { is_confirmed: true, ..NamedLoss::of(1000) };
+    let desk = Desk::open_after_loss(&place.config(), &Options::default(), &named).await.unwrap();
     desk.recover(Loss::Bump(1000)).await.unwrap();
     desk.close().await;
     given.extend(place.take("order", 200).await);

@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 
 use mysql_async::{Params, Value};
-use sequent_core::{BoxFuture, Examination, Examine, Fact, FactClass, Key, Life, Sight, SourceError};
+use sequent_core::{
+    BoxFuture, CellPage, Examination, Examine, Fact, FactClass, Key, Life, Sight, SourceError,
+};
 
 use super::{MysqlStore, Way, code::Codes, identity::Inspect};
 use crate::mysql::{
@@ -19,6 +21,42 @@ const KEYS_MAX: usize = 512;
 impl Examine for MysqlStore {
     fn examine<'a>(&'a self, keys: &'a [Key]) -> BoxFuture<'a, Result<Examination, SourceError>> {
         Box::pin(self.pool.look(Look { store: self, keys }))
+    }
+
+    fn cells<'a>(&'a self, from: Option<&'a str>) -> BoxFuture<'a, Result<CellPage, SourceError>> {
+        Box::pin(self.pool.look(Leaf { store: self, from }))
+    }
+}
+
+/// How many cells are told of at once.
+const CELLS_A_PAGE: usize = 4096;
+
+struct Leaf<'a> {
+    store: &'a MysqlStore,
+    from: Option<&'a str>,
+}
+
+impl Work for Leaf<'_> {
+    type Out = CellPage;
+    const VERB: &'static str = "read the cells of";
+    const FRAME: Frame = Frame::Bare;
+
+    async fn run(&self, link: &mut Link) -> Result<CellPage, Fault> {
+        // No key is empty, so none is at or before the empty one.
+        let sql = "SELECT k, v FROM sequent_cells WHERE k > ? ORDER BY k LIMIT ?";
+        let from = self.from.unwrap_or_default();
+        let found: Vec<(Vec<u8>, i64)> = link.rows(sql, (from, CELLS_A_PAGE)).await?;
+        let text = |key: &[u8]| String::from_utf8_lossy(key).into_owned();
+        let next = found.last().filter(|_| found.len() == CELLS_A_PAGE).map(|(key, _)| text(key));
+        let cell =
+            |(key, value): (Vec<u8>, i64)| (Key::from_stored(&text(&key)), u64::try_from(value).unwrap_or(0));
+        let mut cells: Vec<(Key, u64)> = found.into_iter().map(cell).collect();
+        if let Way::AutoIncrement(codes) = &self.store.way {
+            for (key, value) in &mut cells {
+                *value = codes.told(link, key, *value).await?;
+            }
+        }
+        Ok(CellPage { cells, next, is_partial: false })
     }
 }
 

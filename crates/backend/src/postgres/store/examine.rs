@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use sequent_core::{BoxFuture, Examination, Examine, Key, Life, Sight, SourceError};
+use sequent_core::{BoxFuture, CellPage, Examination, Examine, Key, Life, Sight, SourceError};
 use sqlx::query_as;
 
 use super::{PostgresStore, identity::Inspect};
@@ -26,6 +26,35 @@ const NEEDED: &Needed = &[
 impl Examine for PostgresStore {
     fn examine<'a>(&'a self, keys: &'a [Key]) -> BoxFuture<'a, Result<Examination, SourceError>> {
         Box::pin(self.database.look(Look { keys }))
+    }
+
+    fn cells<'a>(&'a self, from: Option<&'a str>) -> BoxFuture<'a, Result<CellPage, SourceError>> {
+        Box::pin(self.database.look(Leaf { from }))
+    }
+}
+
+/// How many cells are told of at once.
+const CELLS_A_PAGE: usize = 4096;
+
+struct Leaf<'a> {
+    from: Option<&'a str>,
+}
+
+impl Work for Leaf<'_> {
+    type Out = CellPage;
+    const VERB: &'static str = "read the cells of";
+    const FRAME: Frame = Frame::Bare;
+
+    async fn run(&self, link: &mut Link) -> Result<CellPage, Fault> {
+        let from = self.from.map(str::as_bytes);
+        let sql = "SELECT k, v FROM cells WHERE $1::bytea IS NULL OR k > $1 ORDER BY k LIMIT $2";
+        let query = query_as(sql).bind(from).bind(i64::try_from(CELLS_A_PAGE).unwrap_or(i64::MAX));
+        let found: Vec<(Vec<u8>, i64)> = link.session().rows(query).await?;
+        let text = |key: &[u8]| String::from_utf8_lossy(key).into_owned();
+        let next = found.last().filter(|_| found.len() == CELLS_A_PAGE).map(|(key, _)| text(key));
+        let cell =
+            |(key, value): (Vec<u8>, i64)| (Key::from_stored(&text(&key)), u64::try_from(value).unwrap_or(0));
+        Ok(CellPage { cells: found.into_iter().map(cell).collect(), next, is_partial: false })
     }
 }
 

@@ -1,6 +1,6 @@
 //! A look into a shard that changes nothing.
 
-use sequent_core::{BoxFuture, Examination, Examine, Key, Life, Sight, SourceError};
+use sequent_core::{BoxFuture, CellPage, Examination, Examine, Key, Life, Sight, SourceError};
 use sqlx::query_as;
 
 use super::{SqliteStore, identity::Inspect};
@@ -14,6 +14,32 @@ use crate::sqlite::{
 impl Examine for SqliteStore {
     fn examine<'a>(&'a self, keys: &'a [Key]) -> BoxFuture<'a, Result<Examination, SourceError>> {
         Box::pin(self.database.look(Look { keys }))
+    }
+
+    fn cells<'a>(&'a self, from: Option<&'a str>) -> BoxFuture<'a, Result<CellPage, SourceError>> {
+        // On the connection in use: a process that recovers has one already.
+        Box::pin(self.database.perform(Leaf { from }))
+    }
+}
+
+/// How many cells are told of at once.
+const CELLS_A_PAGE: u32 = 4096;
+
+struct Leaf<'a> {
+    from: Option<&'a str>,
+}
+
+impl Work for Leaf<'_> {
+    type Out = CellPage;
+    const VERB: &'static str = "read the cells of";
+    const FRAME: Frame = Frame::Read;
+
+    async fn run(&self, link: &mut Link) -> Result<CellPage, Fault> {
+        let sql = "SELECT k, v FROM cells WHERE ?1 IS NULL OR k > ?1 ORDER BY k LIMIT ?2";
+        let found: Vec<(String, i64)> = link.rows(query_as(sql).bind(self.from).bind(CELLS_A_PAGE)).await?;
+        let next = found.last().filter(|_| found.len() == CELLS_A_PAGE as usize).map(|(key, _)| key.clone());
+        let cell = |(key, value): (String, i64)| (Key::from_stored(&key), u64::try_from(value).unwrap_or(0));
+        Ok(CellPage { cells: found.into_iter().map(cell).collect(), next, is_partial: false })
     }
 }
 

@@ -1,6 +1,8 @@
 //! A look for an operator's sake.
 
-use sequent_core::Sight;
+use std::collections::BTreeMap;
+
+use sequent_core::{Examine, Key, Sight, SourceError};
 
 use super::{super::Checked, Hand, StoreFixture, identity::stamp_of, key, life};
 use crate::{conformance::skipped, seeded};
@@ -34,6 +36,31 @@ pub async fn a_look_changes_nothing_and_sees_what_is_there(fixture: &dyn StoreFi
     }
     assert_eq!(hand.take(&open, life(-7), 1).await?.first(), 104, "a look took a number");
     assert_eq!(hand.inspect().await?.incarnation, before.incarnation, "a look made it another run");
+    if let Some(told) = all_told(examiner).await? {
+        assert_eq!(
+            told,
+            [(open, 104), (closed.clone(), 0)].into(),
+            "every cell is told of, whatever its key"
+        );
+    }
     hand.install(&closed, life(8), 0).await?;
     Ok(())
+}
+
+/// No store of a test has more pages.
+const PAGES_MAX: usize = 64;
+
+/// Every cell with its value; `None` from a kind that can't tell of all.
+async fn all_told(examiner: &dyn Examine) -> Result<Option<BTreeMap<Key, u64>>, SourceError> {
+    let (mut told, mut from) = (BTreeMap::new(), None);
+    for _ in 0..PAGES_MAX {
+        let page = examiner.cells(from.as_deref()).await?;
+        told.extend(page.cells);
+        match page.next {
+            _ if page.is_partial => return Ok(None),
+            None => return Ok(Some(told)),
+            next => from = next,
+        }
+    }
+    panic!("there is a next page after {PAGES_MAX} of them: {told:?}");
 }

@@ -64,6 +64,17 @@ impl Codes {
         }
     }
 
+    /// How far a key is, whether its table has its anchor or not: no less than the row says.
+    pub(super) async fn told(&self, link: &mut Link, key: &Key, row: u64) -> Result<u64, Fault> {
+        let code = self.tables.of(link, key)?;
+        let sql = format!("SELECT COALESCE(MAX(id), 0) FROM {}", code.sql());
+        match link.only::<(u64,)>(&sql, ()).await {
+            Ok((highest,)) => Ok(highest.max(row)),
+            Err(fault) if fault.is(ER_NO_SUCH_TABLE) => Ok(row),
+            Err(fault) => Err(fault),
+        }
+    }
+
     pub(super) async fn take(
         &self,
         pool: &Pool,
