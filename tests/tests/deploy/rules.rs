@@ -49,7 +49,7 @@ fn promtool_and_amtool_find_no_fault() {
     run(
         &PROMTOOL,
         &["check", "config", "--lint=all", "--lint-fatal"],
-        &[deploy("prometheus/prometheus.yml")],
+        &[deploy("prometheus/prometheus.yml"), deploy("prometheus/local.yml")],
     );
     run(&AMTOOL, &["check-config"], &[deploy("prometheus/alertmanager.yml")]);
 }

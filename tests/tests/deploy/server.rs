@@ -73,6 +73,12 @@ impl Server {
         http::ask(self.address("http"), "POST", &format!("/v1/sequences/order/next?count={count}"))
     }
 
+    /// A command on its cluster that goes on.
+    pub(crate) fn beside(&self, args: &[&str]) -> Running {
+        let data = self.place.data().display().to_string();
+        self.place.start(&[args, &["--data", &data]].concat())
+    }
+
     /// A command on its cluster.
     pub(crate) fn operate(&self, args: &[&str]) -> Ran {
         let data = self.place.data().display().to_string();
