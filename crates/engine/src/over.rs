@@ -150,7 +150,7 @@ impl Engine {
 
     async fn forget_of(&self, entry: &Arc<Entry>, now: Timestamp) -> Result<usize, SourceError> {
         let (inner, name) = (&self.0, entry.name());
-        let Some((fence, over)) = last_over(&entry.in_effect(now), now) else { return Ok(0) };
+        let Some((fence, over)) = may_be_over(entry, now) else { return Ok(0) };
         if inner.floors.of(&fence.key) < fence.to {
             inner.keeper.fence(&fence).await?;
             inner.follow_floors().await?;
@@ -227,10 +227,25 @@ fn share(slots: SlotIndex) -> usize {
     (FORGOTTEN_MAX / usize::from(slots.max(1))).max(1)
 }
 
+/// The last period of a sequence that may be noted as over, and its fence: none that is still to come by the zone of a
+/// version that waits.
+fn may_be_over(entry: &Arc<Entry>, now: Timestamp) -> Option<(Advanced, String)> {
+    let running = last_over(&entry.in_effect(now), now)?;
+    let waiting = entry.stages().filter_map(|(stage, begins)| {
+        let begins = begins.filter(|begins| *begins > now)?;
+        ended_by(&stage, begins, 1).filter(|(fence, _)| fence.key == running.0.key)
+    });
+    waiting.chain([running.clone()]).min_by_key(|(fence, _)| fence.to)
+}
+
 /// The last period of a sequence that is over, and its fence.
-fn last_over(entry: &Entry, now: Timestamp) -> Option<(Advanced, String)> {
-    let body = entry.known().ok()?;
-    let over = body.format()?.period_back(now, body.texts()?.retained()?.saturating_add(1))?;
+pub(crate) fn last_over(entry: &Entry, now: Timestamp) -> Option<(Advanced, String)> {
+    ended_by(entry, now, entry.known().ok()?.texts()?.retained()?.saturating_add(1))
+}
+
+/// The period that is `count` periods before that of an instant, and its fence.
+fn ended_by(entry: &Entry, at: Timestamp, count: u32) -> Option<(Advanced, String)> {
+    let over = entry.known().ok()?.format()?.period_back(at, count)?;
     let fence = Advanced::fence(&Key::new(entry.name(), &over, &[]).ok()?)?;
     Some((fence, over))
 }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use sequent_core::{
-    ErrorKind, SourceError,
+    ErrorKind, SequenceName, SourceError,
     ledger::{Defined, Definition},
 };
 
@@ -21,6 +21,13 @@ const JUDGED_MAX: u32 = 16;
 impl Catalog {
     pub(super) async fn bring_all(&self, parts: &[SequencePart]) -> Result<(), OpenError> {
         let mut refusals: Vec<String> = parts.iter().filter_map(|part| self.refusal(part)).collect();
+        if refusals.is_empty() {
+            for part in parts {
+                refusals.extend(
+                    self.refusal_by_ledger(part).await.map_err(|error| OpenError::of_source(&error))?,
+                );
+            }
+        }
         if refusals.is_empty() {
             for part in parts {
                 refusals.extend(self.bring(part).await.map_err(|error| OpenError::of_source(&error))?);
@@ -51,12 +58,16 @@ impl Catalog {
         Ok(Cow::Owned(SequencePart { body, ..part.clone() }))
     }
 
+    /// Why the file's definition can't be brought, where only the ledger knows.
+    async fn refusal_by_ledger(&self, part: &SequencePart) -> Result<Option<String>, SourceError> {
+        let fault = self.of_ended_periods(part).await?;
+        Ok(fault.map(|fault| of_fault(&part.name, &fault)))
+    }
+
     /// Why the file's definition can't be brought, as far as is known before asking the ledger.
     fn refusal(&self, part: &SequencePart) -> Option<String> {
         let name = &part.name;
-        let of_fault = |fault: BodyFault| {
-            format!("sequence {name}: {} is {}: {}", fault.field, fault.value, fault.bound)
-        };
+        let of_fault = |fault: BodyFault| of_fault(name, &fault);
         let part = match self.named(part) {
             Ok(part) => part,
             Err(fault) => return Some(of_fault(fault)),
@@ -123,6 +134,9 @@ impl Catalog {
             if let Some(refusal) = self.refusal(part) {
                 return Ok(Some(refusal));
             }
+            if let Some(refusal) = self.refusal_by_ledger(part).await? {
+                return Ok(Some(refusal));
+            }
             let judged = self.find(&part.name).map(|held| held.version);
             // Its instant may have come near meanwhile: the next look says why.
             let Ok(definition) = self.written(part) else { continue };
@@ -144,6 +158,10 @@ impl Catalog {
         let context = format!("{step}: another version was in force each of {JUDGED_MAX} times");
         Err(SourceError::new(ErrorKind::Contended, context))
     }
+}
+
+fn of_fault(name: &SequenceName, fault: &BodyFault) -> String {
+    format!("sequence {name}: {} is {}: {}", fault.field, fault.value, fault.bound)
 }
 
 fn conflict(held: &Definition, body: &str) -> String {

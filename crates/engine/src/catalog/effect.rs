@@ -27,7 +27,11 @@ impl Catalog {
     }
 
     /// The instant from which a version is in effect; `None`: at once.
-    fn begins(&self, part: &SequencePart, held: &Arc<Entry>) -> Result<Option<Timestamp>, BodyFault> {
+    pub(super) fn begins(
+        &self,
+        part: &SequencePart,
+        held: &Arc<Entry>,
+    ) -> Result<Option<Timestamp>, BodyFault> {
         let now = self.now();
         match part.effective {
             Some(Effective::At(instant)) if instant > now => Ok(Some(instant)),

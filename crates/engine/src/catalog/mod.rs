@@ -3,6 +3,7 @@
 
 mod bringing;
 mod effect;
+mod ended;
 mod entry;
 mod known;
 mod lost;

@@ -186,3 +186,56 @@ async fn how_many_periods_are_kept_is_checked() {
         assert!(said.contains("retain_periods") && said.contains(bound), "{to}: {said}");
     }
 }
+
+/// What is in the way of a definition.
+async fn defined(engine: &Engine, zone: &str, effective: Option<&str>) -> Result<(), String> {
+    let texts =
+        crate::Texts::new("@{date,yyyyMMddHH}@{seq,w=5,reset=hour}").zone(zone).retain_periods(Some(1));
+    let body = crate::Body::check(None, 1, 1, None, None, Some(texts)).unwrap();
+    let effective = effective.map(|text| crate::Effective::read(text, &body).unwrap());
+    let defined = engine.define_from(&"order".parse().unwrap(), (None, effective), body).await;
+    defined.map(drop).map_err(|error| error.to_string())
+}
+
+#[tokio::test]
+async fn a_zone_further_west_waits_for_the_periods_that_are_over() {
+    let (folder, clock) = (tempfile::tempdir().unwrap(), Arc::<Dial>::default());
+    clock.shows("2026-04-01T12:00:00Z");
+    let engine = opened(folder.path(), "", &clock).await;
+    defined(&engine, "Asia/Shanghai", None).await.unwrap();
+    let order = NextRequest::new("order").unwrap();
+    assert_eq!(text(&engine, &order).await, "202604012000001");
+    engine.forget_what_is_over(&mut 0).await;
+    for effective in [None, Some("next-period"), Some("2026-04-01T17:59")] {
+        let refused = defined(&engine, "America/New_York", effective).await.unwrap_err();
+        let told = "periods up to 2026040118 are over for good, by retain_periods of a version before: \
+                    2026-04-01T19:00:00-04:00 or later is expected";
+        assert!(refused.contains(told) && refused.contains("clocks of America/New_York show"), "{refused}");
+    }
+    defined(&engine, "America/New_York", Some("2026-04-01T19:00")).await.unwrap();
+    // Ten hours later the clocks of Shanghai have gone past that hour, and it has not ended.
+    clock.shows("2026-04-01T22:59:59Z");
+    assert_eq!(text(&engine, &order).await, "202604020600001");
+    engine.forget_what_is_over(&mut 0).await;
+    clock.shows("2026-04-01T23:00:00Z");
+    assert_eq!(text(&engine, &order).await, "202604011900001");
+    engine.forget_what_is_over(&mut 0).await;
+    assert_eq!(text(&engine, &order).await, "202604011900002");
+    engine.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_zone_further_west_needs_no_wait_where_nothing_of_it_is_over() {
+    let (folder, clock) = (tempfile::tempdir().unwrap(), Arc::<Dial>::default());
+    clock.shows("2026-04-01T12:00:30Z");
+    let engine = opened(folder.path(), "", &clock).await;
+    defined(&engine, "Asia/Shanghai", None).await.unwrap();
+    engine.forget_what_is_over(&mut 0).await;
+    defined(&engine, "Asia/Tokyo", None).await.unwrap();
+    // What was shown in Tokyo is over, though the version in force has not ended it.
+    engine.forget_what_is_over(&mut 0).await;
+    defined(&engine, "Asia/Bangkok", None).await.unwrap_err();
+    defined(&engine, "Asia/Shanghai", None).await.unwrap();
+    assert_eq!(text(&engine, &NextRequest::new("order").unwrap()).await, "202604012000001");
+    engine.shutdown().await;
+}
