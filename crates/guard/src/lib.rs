@@ -12,7 +12,7 @@
 //! | did the counter go backwards? | `counter/order.rs` |
 //! | may a block leave? raise first; the ledger away | `counter/release.rs` |
 //! | what left without the ledger | `counter/debt.rs` |
-//! | a row that claims too much | `counter/claim.rs` |
+//! | a row, or a take, that claims too much | `counter/claim.rs`, `counter/far.rs`, `outside.rs` |
 //! | how far ahead a ceiling is raised | `counter/pace.rs`, `leap.rs` |
 //! | one ledger call for many counters | `keeper/asks.rs` |
 //! | show up | `keeper/showing_up.rs` |
@@ -36,6 +36,7 @@ mod keeper;
 mod leap;
 mod limit;
 mod marks;
+mod outside;
 mod pages;
 mod recover;
 mod relaid;
@@ -46,11 +47,12 @@ mod status;
 
 pub use admission::all_moved;
 pub use config::{GuardConfig, LossPolicy, Opening};
-pub use counter::{DOUBTED_ROW, FAR_CEILING, UNKNOWN_COUNTER};
+pub use counter::{CELL_AS_FAR, DOUBTED_ROW, Evidence, FAR_BOTH, FAR_CEILING, UNKNOWN_COUNTER};
 pub use desk::{LAYOUT_CHANGED, Trouble, all_forget, forgets, lossy};
 pub use eras::other_era;
 pub use keeper::{Headroom, Keeper};
 pub use leap::LeapBound;
+pub use outside::Outside;
 pub use pages::all_rows;
 pub use recover::{MarksRead, VERSION_LEAP, read_marks, recover};
 pub use relaid::CatchUp;

@@ -6,10 +6,10 @@ use sequent_core::{
 };
 
 use super::{
-    Guarded, claim,
+    Guarded,
     touch::{TOUCHES_MAX, overtaken},
 };
-use crate::leap;
+use crate::{leap, outside::claim};
 
 impl Guarded {
     /// Begins a life above `floor`, unless the counter is there already. A life of before is dead, for every server: what

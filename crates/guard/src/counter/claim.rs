@@ -1,43 +1,49 @@
 //! What a row claims of its counter. Where it is far more than anybody can have taken, a hand or a broken disk wrote it, and
 //! it is neither joined nor followed: what a new life begins with is written down for good.
 //!
-//! A ceiling is judged against its row's `base` and `seen`. These two are what is judged by, so they are held against what
-//! lies elsewhere: what this process has seen, and beyond that the cell, from which all was taken in the row's life. Where the store
-//! has forgotten it, or is another run, which may be an old copy, the time since the life was opened tells what is impossible.
+//! A ceiling is judged against its row's `base` and `seen`. These two are what is judged by, so nothing in the row judges them, nor
+//! does a cell that the same hand may have set: `base` is held against what lies [outside](crate::Outside) of both, and `seen`
+//! against the cell, from which all was taken in the row's life, and against the time since that was opened. Where the store has
+//! forgotten the cell, or is another run, which may be an old copy, the time alone tells what is impossible.
 
 use sequent_core::{
     Cell, ErrorKind, Incarnation, SourceError,
-    ledger::{Counter, Reading, Row},
+    ledger::{Counter, Row},
 };
 
 use super::{Guarded, State};
-use crate::{VERSION_LEAP, leap::LEAP_CAP};
+use crate::{
+    leap::LEAP_CAP,
+    outside::{Outside, claim},
+};
 
 /// How it is said that a row is not believed.
 pub const DOUBTED_ROW: &str = "the ledger's row says that it is at";
 
+/// How it is said that its cell is as far, and no witness therefore.
+pub const CELL_AS_FAR: &str = "and its cell is as far";
+
 /// More raw ids a second than all servers together take from one counter: a leap, each second.
 const PER_SECOND_MAX: u64 = LEAP_CAP;
 
-/// How far its counter is, as a row says.
-pub(crate) fn claim(row: &Row) -> u64 {
-    row.base.max(row.seen)
-}
-
-/// What a row's claim is held against.
-pub(crate) struct Evidence<'a> {
+/// What a row's claim is held against: by servers, by a resize, and by `sequent doctor`.
+#[derive(Debug, Clone, Copy)]
+pub struct Evidence<'a> {
     /// The run of the store that answers.
-    pub(crate) store: &'a Incarnation,
+    pub store: &'a Incarnation,
     /// How far the cell is; `None` where it has none of the row's life.
-    pub(crate) value: Option<u64>,
+    pub value: Option<u64>,
     /// The ledger's clock.
-    pub(crate) clock_ms: u64,
+    pub clock_ms: u64,
+    /// What neither row nor cell says.
+    pub outside: Outside,
 }
 
 impl Evidence<'_> {
-    /// How far the counter can have come at most.
+    /// How far the counter can have come at most in its life.
     fn reach(&self, row: &Row) -> u64 {
-        self.by_cell(row).unwrap_or_else(|| within_time(row, self.clock_ms).max(self.value.unwrap_or(0)))
+        let reach = within_time(row, self.clock_ms);
+        self.by_cell(row).map_or(reach, |value| value.min(reach))
     }
 
     /// The same as the cell says. Another run of the store may be an old copy, and knows less than was taken.
@@ -45,30 +51,49 @@ impl Evidence<'_> {
         self.value.filter(|_| row.store == *self.store)
     }
 
-    /// Why the row is not believed, if it is not, where operators have named a loss of at most `lost`.
-    pub(crate) fn against(&self, row: &Row, lost: u64) -> Option<String> {
-        let (claim, reach) = (claim(row), self.reach(row));
-        if claim <= reach.saturating_add(LEAP_CAP).saturating_add(lost) {
+    /// Why the row is not believed, if it is not.
+    pub fn against(&self, row: &Row) -> Option<String> {
+        self.against_base(row).or_else(|| self.against_seen(row))
+    }
+
+    fn against_base(&self, row: &Row) -> Option<String> {
+        // A word that moved a key whose only slot is away: the next life has it in its history.
+        let is_alone = row.store.is_nobody() && self.outside.others.is_none();
+        if is_alone || self.outside.explains(row.base) {
+            return None;
+        }
+        let most = self.outside.base_max();
+        Some(self.doubted(
+            row,
+            &format!(
+                "no life of it can have begun beyond {most}: neither the lives before it, nor the key's \
+             other slots, nor an advance was as far"
+            ),
+        ))
+    }
+
+    fn against_seen(&self, row: &Row) -> Option<String> {
+        let reach = self.reach(row);
+        if claim(row) <= reach.saturating_add(LEAP_CAP).saturating_add(self.outside.lost) {
             return None;
         }
         let against = match self.by_cell(row) {
-            Some(value) => format!("its cell, from which all of this life was taken, is at {value}"),
-            None => format!("since its life was opened it can't have come beyond {reach}"),
+            Some(value) if value <= reach => {
+                format!("its cell, from which all of this life was taken, is at {value}")
+            }
+            _ => format!("since its life was opened it can't have come beyond {reach}"),
         };
-        Some(format!(
-            "{DOUBTED_ROW} {claim}, but {against}: a hand or a broken disk wrote one of them, and nothing follows it"
-        ))
+        Some(self.doubted(row, &against))
     }
-}
 
-/// The most that operators can have added to a row when they named a loss: each row had as much added to it, and those that came
-/// later begin above it. A ledger whose version is below that of a named loss was never told of one.
-pub(crate) fn loss_named<'a>(version: u64, others: impl Iterator<Item = &'a Row>) -> u64 {
-    if version < VERSION_LEAP {
-        return 0;
+    fn doubted(&self, row: &Row, against: &str) -> String {
+        let claim = claim(row);
+        let is_as_far = self.value.is_some_and(|value| value.saturating_add(LEAP_CAP) >= claim);
+        let cell = if is_as_far { format!(", {CELL_AS_FAR}") } else { String::new() };
+        format!(
+            "{DOUBTED_ROW} {claim}{cell}, but {against}: a hand or a broken disk wrote one of them, and nothing follows it"
+        )
     }
-    // Of a counter that is alone nobody knows.
-    others.map(claim).min().unwrap_or(u64::MAX)
 }
 
 /// The highest that a life can have come to by now. A clock that was set back says nothing.
@@ -82,11 +107,16 @@ impl State {
     pub(super) fn doubts(&self, claim: u64) -> bool {
         claim > self.seen.saturating_add(LEAP_CAP)
     }
+
+    /// What this process knows itself of where the counter has been.
+    fn outside(&self) -> Outside {
+        Outside { known: self.seen, others: self.beside, ..Outside::default() }
+    }
 }
 
 impl Guarded {
     /// `Leapt` for a row that claims more than anybody can have taken. Costs a read of the cell where the counter is further by 2^36
-    /// than this process knows, and otherwise nothing.
+    /// than this process knows, and otherwise nothing; calls of the ledger only where row, cell and other slots don't agree.
     pub(super) async fn believe(
         &self,
         row: &Row,
@@ -102,26 +132,17 @@ impl Guarded {
             Err(error) if error.kind() == ErrorKind::Regressed => None,
             Err(error) => return Err(self.reborn(store, error)),
         };
-        let evidence = Evidence { store, value, clock_ms };
-        if evidence.against(row, 0).is_none() {
+        // What is known here costs no call.
+        let outside = self.state().outside();
+        if (Evidence { store, value, clock_ms, outside }).against(row).is_none() {
             return Ok(());
         }
+        let outside = Outside { known: outside.known, ..self.shared.desk.outside(&self.counter).await? };
         let Counter { slot, key } = &self.counter;
-        match evidence.against(row, self.loss_named().await?) {
+        match (Evidence { store, value, clock_ms, outside }).against(row) {
             None => Ok(()),
             Some(why) => Err(SourceError::new(ErrorKind::Leapt, format!("slot {slot} key {key}: {why}"))),
         }
-    }
-
-    async fn loss_named(&self) -> Result<u64, SourceError> {
-        let (desk, Counter { slot, key }) = (&self.shared.desk, &self.counter);
-        if desk.version() < VERSION_LEAP {
-            return Ok(0);
-        }
-        let others = (0..desk.slots()).filter(|other| other != slot);
-        let others: Vec<Counter> = others.map(|slot| Counter { slot, key: key.clone() }).collect();
-        let (_, Reading { rows, .. }) = desk.read_anyway(&others).await?;
-        Ok(loss_named(desk.version(), rows.iter().flatten()))
     }
 }
 
@@ -137,7 +158,8 @@ mod tests {
     }
 
     fn is_believed(row: &Row, store: &str, value: Option<u64>, clock_ms: u64) -> bool {
-        Evidence { store: &Incarnation::new(store), value, clock_ms }.against(row, 0).is_none()
+        let outside = Outside::default();
+        Evidence { store: &Incarnation::new(store), value, clock_ms, outside }.against(row).is_none()
     }
 
     #[test]
@@ -149,11 +171,16 @@ mod tests {
     }
 
     #[test]
-    fn the_cell_tells_in_its_own_run_and_time_where_it_can_not() {
+    fn the_cell_tells_in_its_own_run_and_time_tells_everywhere() {
         let (far, near) = (row(5, 9 * LEAP_CAP), row(5, LEAP_CAP));
         assert!(!is_believed(&far, "s", Some(7 * LEAP_CAP), 99_000), "nobody took it from there");
-        assert!(is_believed(&far, "s", Some(8 * LEAP_CAP), 9_000));
-        assert!(is_believed(&far, "another", Some(8 * LEAP_CAP), 9_000));
+        assert!(is_believed(&far, "s", Some(8 * LEAP_CAP), 99_000));
+        assert!(
+            !is_believed(&far, "s", Some(8 * LEAP_CAP), 9_000),
+            "within a second: the cell is a hand's work, too"
+        );
+        assert!(!is_believed(&far, "another", Some(8 * LEAP_CAP), 9_000), "the same");
+        assert!(is_believed(&far, "s", Some(8 * LEAP_CAP), 8_999), "a clock that was set back");
         assert!(is_believed(&far, "another", Some(1), 99_000), "an old copy");
         assert!(is_believed(&far, "another", None, 99_000), "it forgot");
         assert!(!is_believed(&far, "another", None, 9_000), "within a second");
@@ -161,10 +188,32 @@ mod tests {
     }
 
     #[test]
-    fn a_named_loss_is_at_most_what_each_row_has() {
-        let rows = [row(0, 70), row(90, 20)];
-        assert_eq!(loss_named(VERSION_LEAP - 1, rows.iter()), 0);
-        assert_eq!(loss_named(VERSION_LEAP, rows.iter()), 70);
-        assert_eq!(loss_named(VERSION_LEAP, rows[..0].iter()), u64::MAX);
+    fn a_base_is_judged_by_what_lies_outside_of_row_and_cell() {
+        let far = row(9 * LEAP_CAP, 9 * LEAP_CAP);
+        for (store, value) in [("s", Some(9 * LEAP_CAP)), ("s", None), ("another", None)] {
+            assert!(!is_believed(&far, store, value, 99_000), "{store} {value:?}");
+        }
+        let judged = |outside, row: &Row| {
+            let evidence =
+                Evidence { store: &Incarnation::new("another"), value: None, clock_ms: 99_000, outside };
+            evidence.against(row)
+        };
+        let others = Outside { others: Some(9 * LEAP_CAP), ..Outside::default() };
+        assert_eq!(judged(others, &far), None);
+        let why = judged(Outside { others: Some(7), ..Outside::default() }, &far).unwrap();
+        assert!(why.contains(DOUBTED_ROW) && !why.contains(CELL_AS_FAR), "{why}");
+        let alone = Row { store: Incarnation::nobody("advanced"), ..far };
+        assert_eq!(judged(Outside::default(), &alone), None, "by a word, and the slot is away");
+        assert!(judged(Outside { others: Some(7), ..Outside::default() }, &alone).is_some());
+    }
+
+    #[test]
+    fn a_cell_as_far_as_its_row_is_named() {
+        let (far, store) = (row(5, 1 << 62), Incarnation::new("s"));
+        let why = |value| {
+            Evidence { store: &store, value, clock_ms: 9_000, outside: Outside::default() }.against(&far)
+        };
+        assert!(why(Some(1 << 62)).unwrap().contains(CELL_AS_FAR));
+        assert!(!why(Some(7)).unwrap().contains(CELL_AS_FAR) && !why(None).unwrap().contains(CELL_AS_FAR));
     }
 }

@@ -3,6 +3,7 @@
 mod advance;
 mod claim;
 mod debt;
+mod far;
 mod flight;
 mod look_back;
 mod order;
@@ -24,13 +25,12 @@ use sequent_core::{
     ledger::{Counter, Row},
 };
 
-use crate::keeper::Shared;
-use crate::shard::Shard;
+use crate::{keeper::Shared, outside::claim, shard::Shard};
 pub(crate) use advance::{decreed, is_past};
-pub use claim::DOUBTED_ROW;
-pub(crate) use claim::{Evidence, claim, loss_named};
+pub use claim::{CELL_AS_FAR, DOUBTED_ROW, Evidence};
 use debt::Debt;
 pub(crate) use debt::Debts;
+pub use far::FAR_BOTH;
 use flight::Flight;
 use order::Order;
 use pace::Pace;
@@ -63,6 +63,8 @@ pub(crate) struct State {
     pub(crate) permit: Option<Permit>,
     /// The row read when the key came alive, good for one first touch soon after.
     preread: Option<Preread>,
+    /// How far the key's other slots were when its rows were read.
+    beside: Option<u64>,
     /// What was heard of the row while there was neither permit nor row: one that is being read may not have it yet.
     told: Option<Told>,
     /// The life that the store refused last, and how often its opener has been waited for.
@@ -119,9 +121,10 @@ impl Guarded {
         self.raw_max.store(raw_max, Ordering::Relaxed);
     }
 
-    /// The row as it was read with the others of its key.
-    pub(crate) fn preread(&self, row: Option<Row>, clock_ms: u64) {
+    /// The row as it was read with the others of its key, which are so far.
+    pub(crate) fn preread(&self, row: Option<Row>, beside: Option<u64>, clock_ms: u64) {
         let mut state = self.state();
+        state.beside = state.beside.max(beside);
         let told = state.told.take();
         if let Some(mut row) = row {
             if told.is_some_and(|told| told.adds_to(&mut row) == Adds::Doubt) {

@@ -9,7 +9,10 @@ use super::{Guarded, flight::Flight, order::Backwards, permit::Permit};
 use crate::{keeper::Ask, leap};
 
 /// Why a block stays: another life is in force.
-const LIFE_ENDED: &str = "its life ended before it could leave";
+pub(super) const LIFE_ENDED: &str = "its life ended before it could leave";
+
+/// Why a block stays: a hand has set its counter.
+pub(super) const NOTHING_FOLLOWS: &str = "a leap that nothing follows";
 
 /// Why a block stays: the keeper has shown up for the last time.
 const SHUT: &str = "the guard was closed before it could leave";
@@ -42,6 +45,9 @@ impl Guarded {
         loss: Option<u64>,
     ) -> Result<Judgement, SourceError> {
         self.drew(permit, block);
+        if let Some(judgement) = self.look_into(permit, block).await? {
+            return Ok(judgement);
+        }
         if let Err(backwards) = flight.arrive(block, permit) {
             return Ok(self.went_back(permit, block, &backwards));
         }
@@ -99,7 +105,7 @@ impl Guarded {
             Ok(Raised::Leapt { ceiling }) => {
                 self.learn(&raise, &Raised::Leapt { ceiling });
                 let bound = ceiling.saturating_add(raise.leap_max);
-                self.dropped(block, "a leap that nothing follows");
+                self.dropped(block, NOTHING_FOLLOWS);
                 Err(self.leapt(block.last(), bound))
             }
             Ok(raised) => {
@@ -167,7 +173,7 @@ impl Guarded {
         }
         if let Some(beyond) = self.beyond_leap(&state, held, block) {
             drop(state);
-            self.dropped(block, "a leap that nothing follows");
+            self.dropped(block, NOTHING_FOLLOWS);
             return Err(self.leapt(block.last(), beyond));
         }
         if let Err(backwards) = flight.place(&mut state, block) {
@@ -185,7 +191,7 @@ impl Guarded {
     /// How far a value may be before it counts as a leap, where it is one: against what was seen, and the copy of
     /// the ceiling. With the ledger in reach, its own ceiling has the last word.
     pub(super) fn beyond_leap(&self, state: &super::State, held: &Permit, block: Block) -> Option<u64> {
-        let at = held.ceiling.max(state.seen);
+        let at = state.seen.saturating_add(leap::left_ahead(state.seen, held.ceiling));
         let bound = at.saturating_add(leap::leap_max(at, self.raw_max(), state.pace.block()));
         (block.first() > bound).then_some(bound)
     }
@@ -199,12 +205,12 @@ impl Guarded {
         Err(SourceError::new(ErrorKind::Exhausted, context))
     }
 
-    fn again(&self, block: Block, why: &'static str, kind: ErrorKind) -> Judgement {
+    pub(super) fn again(&self, block: Block, why: &'static str, kind: ErrorKind) -> Judgement {
         self.dropped(block, why);
         Judgement::Again(SourceError::new(kind, why))
     }
 
-    fn dropped(&self, block: Block, why: &'static str) {
+    pub(super) fn dropped(&self, block: Block, why: &'static str) {
         let (slot, count) = (Some(self.counter.slot), block.count());
         self.shared.env.events.emit(Event::Dropped { slot, count, why });
     }

@@ -245,7 +245,8 @@ impl Guarded {
     /// Moves the store's counter forward, for order's sake: under the permit, and never by a leap.
     pub(super) async fn lift_to(&self, floor: u64) -> Result<(), SourceError> {
         let permit = self.permit(1).await?;
-        let at = permit.ceiling.max(self.state().seen);
+        let seen = self.state().seen;
+        let at = seen.saturating_add(leap::left_ahead(seen, permit.ceiling));
         // Half of a leap: what is taken from there on must not look like one.
         let bound = at.saturating_add(leap::leap_max(at, self.raw_max(), self.state().pace.block()) / 2);
         let floor = floor.min(bound).min(self.raw_max().saturating_sub(1));

@@ -8,6 +8,7 @@ use sequent_core::{
 };
 
 use super::{Desk, Trouble};
+use crate::outside::Outside;
 
 /// A writing call of the ledger: which one, with its pass and its asks.
 pub(crate) type Call<A, T> =
@@ -38,6 +39,17 @@ impl Desk {
         under = self.incarnation();
         let reading = self.limited("read", self.ledger.read(&under, counters)).await;
         self.outcome(reading.map(|reading| (under, reading)))
+    }
+
+    /// What lies outside a counter's row, as the ledger has it: three calls that read.
+    pub(crate) async fn outside(&self, counter: &Counter) -> Result<Outside, SourceError> {
+        let others = (0..self.slots()).filter(|other| *other != counter.slot);
+        let others: Vec<Counter> = others.map(|slot| Counter { slot, key: counter.key.clone() }).collect();
+        let (_, Reading { rows, .. }) = self.read_anyway(&others).await?;
+        let beside = (self.version(), rows.iter().flatten());
+        let outside = Outside::read(&*self.ledger, counter, self.layout.layout, beside);
+        let outside = self.limited("read of a counter's history", outside).await;
+        self.outcome(outside)
     }
 
     /// One writing call. `under`: the incarnation that its asks rest on; when its turn comes and another one is in

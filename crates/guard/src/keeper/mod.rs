@@ -28,6 +28,7 @@ use tokio::sync::watch;
 use crate::{
     Trouble,
     counter::{Guarded, Handle},
+    outside::claim,
     shard::Shard,
     status::{CounterStatus, KeeperStatus},
 };
@@ -136,8 +137,15 @@ impl Keeper {
     async fn read_ahead(&self, asked: &[Counter], counters: &[Arc<Guarded>]) -> Result<(), SourceError> {
         let (_, Reading { rows, clock_ms }) = self.shared.desk.read(asked).await?;
         self.shared.desk.trusted()?;
-        for (guarded, row) in counters.iter().zip(rows) {
-            guarded.preread(row, clock_ms);
+        let claims: Vec<Option<u64>> = rows.iter().map(|row| row.as_ref().map(claim)).collect();
+        let highest = claims.iter().copied().enumerate().max_by_key(|(_, claim)| *claim);
+        for (at, (guarded, row)) in counters.iter().zip(rows).enumerate() {
+            let others = || claims.iter().copied().enumerate().filter(|(other, _)| *other != at);
+            let beside = match highest {
+                Some((other, claim)) if other != at => claim,
+                _ => others().filter_map(|(_, claim)| claim).max(),
+            };
+            guarded.preread(row, beside, clock_ms);
         }
         Ok(())
     }
@@ -212,7 +220,7 @@ impl Keeper {
             stores: self
                 .shards
                 .iter()
-                .map(|shard| (shard.slot(), shard.incarnation(), shard.class()))
+                .map(|shard| (shard.slot(), shard.incarnation(), shard.found_class()))
                 .collect(),
             counters: self
                 .registry()

@@ -15,9 +15,10 @@ use super::{
     shown,
 };
 use crate::{
-    counter::{Evidence, claim, loss_named},
+    counter::Evidence,
     leap,
     limit::patiently,
+    outside::{Outside, claim},
 };
 
 /// Cells that are closed at once.
@@ -107,7 +108,7 @@ impl Resize {
                 let late = |_| Err(SourceError::new(ErrorKind::Timeout, "close: no answer in time"));
                 let value = value.unwrap_or_else(late).map_err(|error| error.during(shown(&counter)))?;
                 no_leap(&counter, &row, value)?;
-                self.is_credible(&keys[key], &counter, &row, value, sight).await?;
+                self.is_credible((&keys[key], change), &counter, &row, value, sight).await?;
                 let value = if self.rules.keep(Rule::ResizeValues) { value } else { 0 };
                 highest[key].push((counter.slot, row.ceiling.max(value)));
             }
@@ -119,7 +120,7 @@ impl Resize {
     /// Nor one whose row claims more than anybody can have taken.
     async fn is_credible(
         &self,
-        plan: &KeyPlan,
+        (plan, change): (&KeyPlan, &LayoutChange),
         counter: &Counter,
         row: &Row,
         value: u64,
@@ -130,12 +131,15 @@ impl Resize {
         }
         let LedgerInspection { clock_ms, version, .. } =
             patiently(self.limit, "inspect", || self.ledger.inspect()).await?;
-        let Some(seen) = sight.of(counter.slot) else { return Ok(()) };
+        let store = sight.of(counter.slot).map_or(&row.store, |seen| &seen.found.incarnation);
         // A cell that is gone says as little as one that is new.
         let value = Some(value).filter(|value| *value > 0);
-        let others = plan.rows.iter().filter(|(slot, _)| *slot != counter.slot).map(|(_, row)| row);
-        let evidence = Evidence { store: &seen.found.incarnation, value, clock_ms };
-        match evidence.against(row, loss_named(version, others)) {
+        let others = || plan.rows.iter().filter(|(slot, _)| *slot != counter.slot).map(|(_, row)| row);
+        let layout = change.from.layout;
+        let read = || Outside::read(&*self.ledger, counter, layout, (version, others()));
+        let outside = patiently(self.limit, "read of a counter's history", read).await?;
+        let evidence = Evidence { store, value, clock_ms, outside };
+        match evidence.against(row) {
             None => Ok(()),
             Some(why) => Err(set_right(&format!("{}: {why}", shown(counter)))),
         }

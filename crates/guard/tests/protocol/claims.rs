@@ -1,9 +1,12 @@
 //! A row that claims more than anybody can have taken: a hand wrote it, and neither a server nor a store follows it.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
-use sequent_core::{DurabilityClass, ErrorKind, Key, ledger::Loss};
-use sequent_guard::DOUBTED_ROW;
+use sequent_core::{
+    DurabilityClass, ErrorKind, Key,
+    ledger::{Advanced, Catalog, Loss},
+};
+use sequent_guard::{CELL_AS_FAR, DOUBTED_ROW};
 
 use crate::harness::{Kind, Server, Setup, World, counter, key};
 
@@ -191,6 +194,117 @@ async fn an_import_is_believed_by_servers_that_run_and_by_fresh_ones() {
     for server in [&a, &b, &world.open_as("fresh", wide()).await] {
         for slot in [0, 1] {
             assert!(server.take(slot, 1).await.unwrap()[0] > 1 << 50);
+        }
+    }
+}
+
+/// All of a row at once, `base` among it, and what was its cell.
+fn poison_all(world: &World, slot: u16, at: u64) {
+    poison(world, slot);
+    let counter = counter(slot);
+    assert!(world.ledger.set_base(&counter, at) && world.ledger.set_seen(&counter, at));
+    assert!(world.ledger.set_ceiling(&counter, at));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_base_set_far_ahead_does_not_judge_itself_where_the_cell_is_gone() {
+    // A row alone, beside others of its key, and one with lives before.
+    for (slots, lives) in [(1, 1), (2, 1), (2, 3)] {
+        for how in ["emptied", "deleted", "restarted"] {
+            let class = if how == "emptied" { DurabilityClass::Volatile } else { DurabilityClass::Durable };
+            let world = World::of(Kind { slots, class, ..Kind::default() });
+            let server = world.open("server").await;
+            for _ in 1..lives {
+                server.take_to(0, 5).await;
+                world.stores[0].restart();
+            }
+            server.take_to(0, 50).await;
+            if slots > 1 {
+                server.take_to(1, 50).await;
+            }
+            let before = world.row(0);
+            poison_all(&world, 0, FAR);
+            match how {
+                "emptied" => world.stores[0].empty(),
+                "deleted" => assert!(world.stores[0].delete(&key())),
+                _ => world.stores[0].restart(),
+            }
+            tokio::time::sleep(Duration::from_secs(3600)).await;
+            comes_to_doubt(&server, 0).await;
+            is_doubted(&*world.open("fresh").await, 0).await;
+            let after = world.row(0);
+            assert_eq!((after.life, after.base), (before.life, FAR), "{how}: no life begins above it");
+            if slots > 1 {
+                server.take(1, 1).await.unwrap();
+                assert!(world.row(1).ceiling < 1 << 20, "{how}");
+            }
+            assert!(server.take_of(&Key::from_stored("other"), 0, 1).await.is_ok(), "{how}");
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_cell_set_as_far_as_its_row_is_no_witness_for_it() {
+    for base in [0, FAR] {
+        for restarts in [false, true] {
+            let world = World::new(2);
+            let server = world.open("server").await;
+            server.take_to(0, 50).await;
+            server.take_to(1, 50).await;
+            poison(&world, 0);
+            assert!(world.ledger.set_base(&counter(0), base) && world.stores[0].set_value(&key(), FAR));
+            if restarts {
+                world.stores[0].restart();
+            }
+            let fresh = world.open("fresh").await;
+            for server in [&fresh, &server] {
+                comes_to_doubt(server, 0).await;
+                server.shows_up().await;
+                server.take(1, 1).await.unwrap();
+            }
+            let error = fresh.take(0, 1).await.unwrap_err();
+            assert!(error.to_string().contains(CELL_AS_FAR), "{error}");
+            assert!(world.row(1).ceiling < 1 << 20);
+            assert!(server.source(&key(), 0).await.unwrap().position() < Some(1 << 20));
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_base_that_lives_before_it_explain_is_believed_by_a_row_alone() {
+    let world = World::of(Kind { slots: 1, class: DurabilityClass::Volatile, ..Kind::default() });
+    for life in 1..=4_u64 {
+        let server = world.open_as("server", wide()).await;
+        let source = server.source(&key(), 0).await.unwrap();
+        for _ in 0..10 {
+            source.take(MANY).await.unwrap();
+        }
+        // As long as so many take.
+        tokio::time::sleep(Duration::from_secs(10)).await;
+        server.stop().await;
+        world.stores[0].empty();
+        assert!(world.row(0).base >= (life - 1) * 10 * MANY, "life {life}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_base_that_an_advance_explains_is_believed_by_a_row_alone() {
+    for noted in [0, 1 << 50] {
+        let world = World::of(Kind { slots: 1, class: DurabilityClass::Volatile, ..Kind::default() });
+        let server = world.open_as("server", wide()).await;
+        server.take_to(0, 5).await;
+        server.keeper.advance(&key(), 1 << 62, &[1 << 50]).await.unwrap();
+        server.stop().await;
+        if noted > 0 {
+            // As the engine notes it beside the definitions.
+            world.ledger.advance(&Advanced { key: key(), to: noted }).await.unwrap();
+        }
+        world.stores[0].empty();
+        let next = world.open_as("next", wide()).await;
+        if noted > 0 {
+            assert!(next.take(0, 1).await.unwrap()[0] > 1 << 50);
+        } else {
+            is_doubted(&next, 0).await;
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use sequent_core::{ErrorKind, Key};
+use sequent_guard::FAR_BOTH;
 
 use crate::harness::{Server, Setup, World, counter, key};
 
@@ -164,4 +165,53 @@ async fn a_row_read_long_before_the_first_touch_is_read_again() {
         server.take(1, 1).await.unwrap();
         assert_eq!(server.wires.ledger.calls("read") - before, reads, "{rest} s later");
     }
+}
+
+/// What was seen tells of a leap, and the counter alone stops, whatever its ceiling permits.
+#[tokio::test(start_paused = true)]
+async fn a_value_far_ahead_is_followed_under_no_ceiling() {
+    for both_at_once in [false, true] {
+        let world = World::new(2);
+        let (a, b) = (world.open("a").await, world.open("b").await);
+        let other = Key::from_stored("other");
+        a.take_to(0, 5).await;
+        b.take_to(0, 9).await;
+        assert!(world.ledger.set_ceiling(&counter(0), FAR + (1 << 40)));
+        if !both_at_once {
+            // Both have heard of it.
+            a.take_to(0, 200).await;
+            b.take_to(0, 400).await;
+        }
+        let before = world.row(0);
+        assert!(world.stores[0].set_value(&key(), FAR));
+        for server in [&a, &b, &a, &world.open("fresh").await] {
+            is_a_leap(server, 0).await;
+            server.shows_up().await;
+            server.take(1, 1).await.unwrap();
+            server.take_of(&other, 0, 1).await.unwrap();
+        }
+        let row = world.row(0);
+        assert_eq!((row.life, row.base, row.ceiling), (before.life, before.base, before.ceiling));
+        assert!(row.seen < 1 << 20 && world.row(1).ceiling < 1 << 20, "{row:?}");
+        assert!(a.source(&key(), 0).await.unwrap().position() < Some(1 << 20), "nothing is lifted after it");
+        let error = a.take(0, 1).await.unwrap_err();
+        assert!(error.to_string().contains(FAR_BOTH), "{error}");
+        // Both are set right.
+        assert!(world.ledger.set_ceiling(&counter(0), 500) && world.stores[0].set_value(&key(), 500));
+        assert_eq!(a.take(0, 1).await.unwrap(), [501]);
+    }
+}
+
+/// Who slept while others took more than a leap finds so in the row.
+#[tokio::test(start_paused = true)]
+async fn what_others_took_while_a_server_slept_is_no_leap() {
+    let world = World::new(2);
+    let wide = Setup { raw_max: 1 << 62, ..Setup::default() };
+    let (sleeper, busy) = (world.open_as("sleeper", wide).await, world.open_as("busy", wide).await);
+    sleeper.take(0, 1).await.unwrap();
+    let source = busy.source(&key(), 0).await.unwrap();
+    for _ in 0..10 {
+        source.take(1 << 34).await.unwrap();
+    }
+    assert_eq!(sleeper.take(0, 1).await.unwrap(), [(10 << 34) + 2]);
 }

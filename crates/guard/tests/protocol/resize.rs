@@ -496,6 +496,17 @@ async fn a_row_that_claims_too_much_takes_no_key_with_it_either() {
         let text = "slot 0 key order: the ledger's row says that it is at 4611686018427387904, but its cell";
         assert!(error.to_string().contains(text), "{error}");
     }
+    // Its cell is a hand's work, too, and witnesses nothing.
+    let value = growth.before.cell(0).value;
+    growth.before.stores[0].set_value(&crate::harness::key(), 1 << 62);
+    for base in [row.base, 1 << 62] {
+        assert!(ledger.set_base(&counter, base));
+        let error = growth.resize().run(&|_| {}).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Leapt, "{error}");
+        assert!(error.to_string().contains("and its cell is as far"), "{error}");
+    }
+    assert!(ledger.set_base(&counter, row.base));
+    growth.before.stores[0].set_value(&crate::harness::key(), value);
     set(row.seen.max(row.ceiling));
     growth.resize().run(&|_| {}).await.unwrap();
     let new = growth.after.open("new").await;

@@ -30,6 +30,11 @@ impl Book {
         self.rows.get_mut(counter).map(|row| row.seen = seen).is_some()
     }
 
+    /// Sets a row's `base` as a hand in the data would, so that no call has moved it. Whether there is such a row.
+    pub fn set_base(&mut self, counter: &Counter, base: u64) -> bool {
+        self.rows.get_mut(counter).map(|row| row.base = base).is_some()
+    }
+
     /// The rows that calls have moved since the version `since`, by version, at most `most`.
     pub fn moved(&self, under: &Incarnation, since: u64, most: usize) -> Result<Vec<Moved>, SourceError> {
         reborn_unless(&self.incarnation, under)?;

@@ -92,6 +92,11 @@ impl MemoryLedger {
         self.held().book.set_seen(counter, seen)
     }
 
+    /// Sets a row's `base` as a hand in the data would. Whether there is such a row.
+    pub fn set_base(&self, counter: &sequent_core::ledger::Counter, base: u64) -> bool {
+        self.held().book.set_base(counter, base)
+    }
+
     /// Sets what a dense counter has given as a hand in the data would. Whether there is such a counter.
     pub fn set_dense(&self, key: &sequent_core::Key, value: u64) -> bool {
         self.held().book.set_dense(key, value)

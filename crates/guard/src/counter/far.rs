@@ -1,0 +1,102 @@
+//! A take far above all that was seen of its counter, whatever its ceiling says: a hand may have set both.
+
+use sequent_core::{
+    Block, ErrorKind, SourceError,
+    ledger::{Counter, Reading, Row},
+};
+
+use super::{
+    Guarded,
+    permit::Permit,
+    release::{Judgement, LIFE_ENDED, NOTHING_FOLLOWS},
+};
+use crate::{
+    leap::{self, LEAP_CAP},
+    outside::claim,
+};
+
+/// How it is said that the ledger's row permits what nobody can have been given, beside a cell that is there.
+pub const FAR_BOTH: &str = "though the ledger's row permits it, by a ceiling of";
+
+impl Guarded {
+    /// How far a block may be above what is known here, where it is further. No ceiling was ever asked for by more than 2^36 above
+    /// what was seen, and nobody has heard nothing of as much, unless it slept.
+    fn far_beyond(&self, permit: &Permit, block: Block) -> Option<u64> {
+        let state = self.state();
+        let at = state.seen.max(permit.row.base);
+        let leap = leap::leap_max(at, self.raw_max(), state.pace.block());
+        let bound = at.saturating_add(LEAP_CAP).saturating_add(leap);
+        (block.first() > bound).then_some(bound)
+    }
+
+    /// A block that is far beyond what is known here is held against the row as it is now: others may have taken, and told, while
+    /// this process slept. `Leapt` where nobody has told of it; `None` where it is judged as any other.
+    pub(super) async fn look_into(
+        &self,
+        permit: &Permit,
+        block: Block,
+    ) -> Result<Option<Judgement>, SourceError> {
+        let Some(bound) = self.far_beyond(permit, block) else { return Ok(None) };
+        let row = match self.row_believed(permit).await {
+            Ok(row) => row,
+            Err(error) if error.kind() == ErrorKind::NoWitness => {
+                // Without the ledger there would be no other permit.
+                self.dropped(block, NOTHING_FOLLOWS);
+                return Err(self.leapt(block.first(), bound));
+            }
+            Err(error) if error.kind() == ErrorKind::Reborn => {
+                return Ok(Some(self.again(
+                    block,
+                    "store or ledger is another incarnation",
+                    ErrorKind::Reborn,
+                )));
+            }
+            Err(error) => {
+                self.leaves_alone(permit, block);
+                return Err(error);
+            }
+        };
+        let Some(row) = row else {
+            self.give_up(permit.row.life, false);
+            return Ok(Some(self.again(block, LIFE_ENDED, ErrorKind::Reborn)));
+        };
+        self.catch_up(&row);
+        let Some(bound) = self.far_beyond(permit, block) else { return Ok(None) };
+        self.leaves_alone(permit, block);
+        let (found, ceiling) = (block.first(), row.ceiling);
+        Err(if found <= ceiling { self.far_both((found, ceiling), bound) } else { self.leapt(found, bound) })
+    }
+
+    /// The block stays, and nothing more is asked for under its permit.
+    fn leaves_alone(&self, permit: &Permit, block: Block) {
+        self.dropped(block, NOTHING_FOLLOWS);
+        self.give_up(permit.row.life, false);
+    }
+
+    /// The row as it is now, where it holds the permit's life still.
+    async fn row_believed(&self, permit: &Permit) -> Result<Option<Row>, SourceError> {
+        let asked = std::slice::from_ref(&self.counter);
+        let (_, Reading { rows, clock_ms }) = self.shared.desk.read(asked).await?;
+        let row = rows.into_iter().next().flatten().filter(|row| row.life == permit.row.life);
+        if let Some(row) = &row {
+            self.believe(row, &permit.row.store, clock_ms).await?;
+        }
+        Ok(row)
+    }
+
+    /// What others have told of the life that is held, and is believed.
+    fn catch_up(&self, row: &Row) {
+        let mut state = self.state();
+        state.saw(claim(row), row.base);
+        state.order.saw(row.seen);
+    }
+
+    /// A leap under a ceiling that is one, too.
+    fn far_both(&self, (found, ceiling): (u64, u64), bound: u64) -> SourceError {
+        let Counter { slot, key } = &self.counter;
+        let context = format!(
+            "slot {slot} key {key}: raw id {found} is a leap, {FAR_BOTH} {ceiling}: at most {bound} is followed"
+        );
+        SourceError::new(ErrorKind::Leapt, context)
+    }
+}

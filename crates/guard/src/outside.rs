@@ -1,0 +1,117 @@
+//! What lies outside a counter's row and tells where its life can have begun: the row itself may be a hand's work.
+
+use sequent_core::{
+    Layout, SourceError,
+    ledger::{Advanced, Counter, Ledger, Row},
+};
+
+use crate::{VERSION_LEAP, leap::LEAP_CAP};
+
+/// How far a life can begin above the highest ceiling of all before it: what an opening follows at most, which is what was
+/// permitted and never reported, what it asks for ahead, and a leap.
+const OPENED_ABOVE_MAX: u64 = 4 * LEAP_CAP;
+
+/// How far its counter is, as a row says.
+pub(crate) fn claim(row: &Row) -> u64 {
+    row.base.max(row.seen)
+}
+
+/// Where a counter has been, as all but its own row says. What is not known counts for nothing.
+///
+/// ```
+/// use sequent_guard::Outside;
+/// let young = Outside::default();
+/// assert!(young.explains(1 << 30) && !young.explains(1 << 62));
+/// let moved = Outside { others: Some(1 << 62), ..young };
+/// assert!(moved.explains(1 << 62), "an operator's word moves all of a key's slots");
+/// ```
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Outside {
+    /// The highest ceiling of its lives that have ended, in the ledger's history.
+    pub ended: u64,
+    /// How far the key is in other slots, by their rows; `None` where no other has one.
+    pub others: Option<u64>,
+    /// How far operators have advanced the key, at most, as a raw id.
+    pub advanced: u64,
+    /// What operators have named as lost, at most, in raw ids.
+    pub lost: u64,
+    /// How far this process knows it to be.
+    pub known: u64,
+}
+
+impl Outside {
+    /// Reads all of it: `others` are the rows of the key's other slots, `version` the ledger's. One call reads the lives that have
+    /// ended, and one how far the key was advanced.
+    ///
+    /// # Errors
+    ///
+    /// Those of the ledger. It sets no time limit.
+    pub async fn read<'a>(
+        ledger: &dyn Ledger,
+        counter: &Counter,
+        layout: Layout,
+        (version, others): (u64, impl Iterator<Item = &'a Row>),
+    ) -> Result<Self, SourceError> {
+        let claims: Vec<u64> = others.map(claim).collect();
+        let past = ledger.history(counter).await?;
+        let advanced = ledger.fence(&Advanced { key: counter.key.clone(), to: 0 }).await?;
+        Ok(Self {
+            ended: past.iter().map(|life| life.ceiling).max().unwrap_or(0),
+            others: claims.iter().copied().max(),
+            // A number is never below its place.
+            advanced: if advanced == 0 { 0 } else { layout.raw_behind(advanced, 0) },
+            lost: loss_named(version, &claims),
+            known: 0,
+        })
+    }
+
+    /// Whether a life can have begun at `base`.
+    pub fn explains(&self, base: u64) -> bool {
+        base <= self.base_max()
+    }
+
+    /// The highest at which a life can have begun.
+    pub fn base_max(&self) -> u64 {
+        let highest = self.ended.max(self.others.unwrap_or(0)).max(self.advanced).max(self.known);
+        highest.saturating_add(OPENED_ABOVE_MAX).saturating_add(self.lost)
+    }
+}
+
+/// The most that operators can have added to a row when they named a loss: each row had as much added to it, and those that came
+/// later begin above it. A ledger whose version is below that of a named loss was never told of one.
+fn loss_named(version: u64, others: &[u64]) -> u64 {
+    if version < VERSION_LEAP {
+        return 0;
+    }
+    // Of a counter that is alone nobody knows.
+    others.iter().copied().min().unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_named_loss_is_at_most_what_each_row_has() {
+        let claims = [70, 90];
+        assert_eq!(loss_named(VERSION_LEAP - 1, &claims), 0);
+        assert_eq!(loss_named(VERSION_LEAP, &claims), 70);
+        assert_eq!(loss_named(VERSION_LEAP, &[]), u64::MAX);
+    }
+
+    #[test]
+    fn whatever_tells_of_a_counter_explains_where_it_begins() {
+        let far = 1 << 50;
+        let none = Outside::default();
+        assert!(none.explains(OPENED_ABOVE_MAX) && !none.explains(OPENED_ABOVE_MAX + 1));
+        for outside in [
+            Outside { ended: far, ..none },
+            Outside { others: Some(far), ..none },
+            Outside { advanced: far, ..none },
+            Outside { lost: far, ..none },
+            Outside { known: far, ..none },
+        ] {
+            assert!(outside.explains(far) && !outside.explains(2 * far), "{outside:?}");
+        }
+    }
+}
