@@ -2,7 +2,7 @@
 
 use std::{fmt, sync::Arc, time::Duration};
 
-use crate::{ErrorKind, Incarnation, Key, Life, SlotIndex};
+use crate::{Durability, DurabilityClass, ErrorKind, Incarnation, Key, Life, SlotIndex};
 
 /// Something that happened once; never something that happens per number.
 #[derive(Debug, Clone)]
@@ -95,6 +95,15 @@ pub enum Event {
     StampedAgain {
         /// The slot.
         slot: SlotIndex,
+    },
+    /// The settings of a store were changed while it is in use: what it acknowledges outlives a crash otherwise than before.
+    DurabilityChanged {
+        /// The slot.
+        slot: SlotIndex,
+        /// What the latest look before had found.
+        was: DurabilityClass,
+        /// What it is now, and the settings that decide it.
+        is: Durability,
     },
     /// A new ledger got its layout from this process: the cluster begins here.
     Founded,

@@ -38,7 +38,10 @@ struct Known {
     admitted: Option<Incarnation>,
     /// The incarnation on record, or admitted last.
     last: Option<Incarnation>,
+    /// The worst class found since it was admitted: what was acknowledged under it may still be lost.
     class: Option<DurabilityClass>,
+    /// The class found last.
+    found: Option<DurabilityClass>,
     /// Whether it bore another ledger's stamp when it was looked at last: its marks speak of that ledger.
     foreign: bool,
 }
@@ -78,9 +81,39 @@ impl Shard {
         self.known().admitted.clone()
     }
 
-    /// The durability class found last; volatile before any was.
+    /// The durability class to reckon with, the worst since it was admitted; volatile before any was found.
     pub(crate) fn class(&self) -> DurabilityClass {
         self.known().class.unwrap_or(DurabilityClass::Volatile)
+    }
+
+    /// The durability class found last, for people; volatile before any was.
+    pub(crate) fn found_class(&self) -> DurabilityClass {
+        self.known().found.unwrap_or(DurabilityClass::Volatile)
+    }
+
+    /// Reads the settings of the store admitted again: whoever changes them under a running store tells nobody. A class
+    /// that fell counts at once. One that rose counts at the next admission: what was acknowledged before may lie where the
+    /// new settings do not reach, as under a log that is only being written now.
+    ///
+    /// Another store in its place, or none that answers, is for takes to judge.
+    pub(crate) async fn look_at_the_settings(&self, limit: Duration) {
+        if !self.is_admitted() {
+            return;
+        }
+        let Ok(Ok(looked)) = tokio::time::timeout(limit, self.store.inspect()).await else { return };
+        let was = {
+            let mut known = self.known();
+            if known.admitted.as_ref() != Some(&looked.incarnation) {
+                return;
+            }
+            let is = looked.durability.class;
+            known.class = known.class.max(Some(is));
+            known.found.replace(is)
+        };
+        if let Some(was) = was.filter(|was| *was != looked.durability.class) {
+            let (slot, is) = (self.slot(), looked.durability);
+            self.events.emit(Event::DurabilityChanged { slot, was, is });
+        }
     }
 
     /// Whether it said that it forgets, when it was looked at last.
@@ -211,6 +244,7 @@ impl Shard {
             admitted: Some(is.clone()),
             last: Some(is.clone()),
             class: Some(found.durability.class),
+            found: Some(found.durability.class),
             foreign: false,
         };
         Ok(is)

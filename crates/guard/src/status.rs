@@ -21,7 +21,7 @@ pub struct KeeperStatus {
     pub unmarked: u64,
     /// Dense counters that are behind what this process has given: key, how many were given, how many the ledger says.
     pub dense_behind: Vec<(Key, u64, u64)>,
-    /// Each slot's store: its incarnation while it is admitted, and its durability class.
+    /// Each slot's store: its incarnation while it is admitted, and the durability class found last.
     pub stores: Vec<(SlotIndex, Option<Incarnation>, DurabilityClass)>,
     /// The live counters, at most a thousand.
     pub counters: Vec<CounterStatus>,

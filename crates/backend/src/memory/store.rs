@@ -17,7 +17,6 @@ pub struct MemoryStore {
     held: Arc<Mutex<Held>>,
     clock: Arc<dyn Clock>,
     rules: Rules,
-    class: DurabilityClass,
     yields: bool,
 }
 
@@ -26,6 +25,7 @@ struct Held {
     cells: Cells,
     speaker: Speaker,
     away: bool,
+    class: DurabilityClass,
 }
 
 impl MemoryStore {
@@ -36,15 +36,21 @@ impl MemoryStore {
 
     /// An empty store that keeps only some of the guard's rules.
     pub fn with_rules(clock: Arc<dyn Clock>, entropy: &dyn Entropy, rules: Rules) -> Self {
-        let held = Held { cells: Cells::new(rules), speaker: Speaker::new("memory", entropy), away: false };
-        let held = Arc::new(Mutex::new(held));
-        Self { held, clock, rules, class: DurabilityClass::Volatile, yields: false }
+        let (cells, speaker) = (Cells::new(rules), Speaker::new("memory", entropy));
+        let held = Held { cells, speaker, away: false, class: DurabilityClass::Volatile };
+        Self { held: Arc::new(Mutex::new(held)), clock, rules, yields: false }
     }
 
     /// The same store under the name of another durability class: for tests, whose faults are scripted.
     #[must_use]
     pub fn posing_as(self, class: DurabilityClass) -> Self {
-        Self { class, ..self }
+        self.pose_as(class);
+        self
+    }
+
+    /// Another class from now on, under the same incarnation, as settings that are changed while a server runs.
+    pub fn pose_as(&self, class: DurabilityClass) {
+        self.held().class = class;
     }
 
     /// The same store, letting other tasks run before and after each verb acts: for tests of what happens in between.
@@ -150,7 +156,7 @@ impl Store for MemoryStore {
                 incarnation: held.speaker.incarnation().clone(),
                 stamp: held.cells.stamped().cloned(),
                 has_cells: held.cells.has_cells(),
-                durability: Durability { class: self.class, settings: Vec::new() },
+                durability: Durability { class: held.class, settings: Vec::new() },
                 clock_ms: self.clock.wall_ms(),
                 version: super::VERSION.to_owned(),
             })

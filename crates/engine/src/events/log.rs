@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use sequent_core::{Event, Key};
+use sequent_core::{Durability, DurabilityClass, Event, Key, SlotIndex};
 
 /// ERROR means that a person should look; WARN, that the cluster deals with it.
 pub(super) fn log(event: &Event) {
@@ -38,6 +38,7 @@ pub(super) fn log(event: &Event) {
                 "known store came back empty: stamped again, numbers go on above its ceilings"
             );
         }
+        Event::DurabilityChanged { slot, was, is } => settings(*slot, *was, is),
         Event::Founded => tracing::info!("a new ledger got its layout: the cluster begins here"),
         Event::LedgerLost { refused: true, detail } => tracing::error!(detail, "ledger refuses this server"),
         Event::LedgerLost { refused: false, detail } => tracing::error!(detail, "ledger can't be reached"),
@@ -84,6 +85,28 @@ pub(super) fn log(event: &Event) {
             tracing::info!(slot, verb, who, why, "operator's word obeyed");
         }
         other => tracing::info!(event = ?other, "event"),
+    }
+}
+
+/// A store that fell is for a person to look at; one that was set right is told like any other return.
+fn settings(slot: SlotIndex, was: DurabilityClass, is: &Durability) {
+    let (was, class, settings) = (was.as_str(), is.class.as_str(), &is.settings);
+    if is.class == DurabilityClass::Durable {
+        tracing::info!(
+            slot,
+            was,
+            is = class,
+            ?settings,
+            "store's settings were changed: it is durable again"
+        );
+    } else {
+        tracing::error!(
+            slot,
+            was,
+            is = class,
+            ?settings,
+            "store's settings were changed: it may forget what it acknowledges"
+        );
     }
 }
 

@@ -196,7 +196,7 @@ pub static METRICS: &[Metric] = &[
         &["slot"],
         "How far a slot's counters are behind the ring's front, in raw ids: the most over its keys here",
     ),
-    Metric::gauge(DURABILITY, &["slot", "store", "class"], "1 for the durability class that a store has"),
+    Metric::gauge(DURABILITY, &["slot", "store", "class"], "1 for the durability class that a store has, by its settings as read every ten seconds"),
     Metric::gauge(LAYOUT, &["shard_bits", "memory_bits", "epoch"], "The layout in force, as labels"),
     Metric::gauge(CEILINGS, &[], "Ceilings held: counters from which this process may take"),
     Metric::gauge(

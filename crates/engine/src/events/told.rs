@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use sequent_core::Event;
+use sequent_core::{DurabilityClass, Event};
 
 use super::{Recent, names::WORD};
 use crate::report::EventReport;
@@ -69,6 +69,11 @@ fn slots(event: &Event, of: Of<'_>) -> Option<EventReport> {
         }
         Event::StoreReborn { slot, .. } => {
             (slot, None, of(NOTE, "store reborn", "its store speaks as another incarnation".into()))
+        }
+        Event::DurabilityChanged { slot, was, is } => {
+            let severity = if is.class == DurabilityClass::Durable { NOTE } else { ERROR };
+            let (was, class) = (was.as_str(), is.class.as_str());
+            (slot, None, of(severity, "settings changed", format!("its store was {was}, and is {class} now")))
         }
         Event::StampedAgain { slot } => {
             let text = "its store came back empty; numbers go on above its ceilings";

@@ -15,10 +15,13 @@ use sequent_core::SlotIndex;
 use tokio::task::JoinSet;
 
 use super::Keeper;
-use crate::counter::Guarded;
+use crate::{counter::Guarded, shard::Shard};
 
 /// Counters of a slot that are looked at: more than one, since a key may be dropped, and a take may come back late.
 const WATCHED_MAX: usize = 4;
+
+/// After how many pauses between two show ups the settings of each store are read again: every ten seconds by default.
+const SETTINGS_EVERY: u32 = 5;
 
 /// The counters of each slot that were moved last, the latest first.
 pub(crate) struct Latest(Vec<Mutex<VecDeque<Weak<Guarded>>>>);
@@ -52,10 +55,12 @@ impl Latest {
 impl Keeper {
     /// Watches every shard, one not waiting for another, until it is dropped.
     pub(super) async fn watch(&self) {
-        let every = self.shared.config.show_up_every / 2;
+        let config = self.shared.config;
         let mut watches = JoinSet::new();
         for shard in &self.shards {
-            watches.spawn(watch(Arc::clone(&self.shared.latest), shard.slot(), every));
+            watches.spawn(watch(Arc::clone(&self.shared.latest), shard.slot(), config.show_up_every / 2));
+            let every = config.show_up_every * SETTINGS_EVERY;
+            watches.spawn(watch_settings(Arc::clone(shard), every, config.attempt_timeout));
         }
         watches.join_all().await;
         // Where there is no shard, there is nothing to come to an end of.
@@ -69,5 +74,13 @@ async fn watch(latest: Arc<Latest>, slot: SlotIndex, every: Duration) {
         for guarded in latest.get(slot) {
             guarded.look_back().await;
         }
+    }
+}
+
+/// Beside the looks at counters, none of which waits for it.
+async fn watch_settings(shard: Arc<Shard>, every: Duration, limit: Duration) {
+    loop {
+        tokio::time::sleep(every).await;
+        shard.look_at_the_settings(limit).await;
     }
 }

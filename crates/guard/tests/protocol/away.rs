@@ -119,6 +119,39 @@ async fn a_volatile_shard_stays_within_its_ceiling() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn settings_changed_under_a_running_store_count_as_soon_as_they_are_read_again() {
+    let world = World::new(2);
+    let server = world.open("server").await;
+    server.take_to(0, 5).await;
+    let changed = |from: DurabilityClass, to: DurabilityClass| {
+        server.count(|event| {
+            matches!(event, Event::DurabilityChanged { slot: 0, was, is } if (*was, is.class) == (from, to))
+        })
+    };
+    let (durable, lossy) = (DurabilityClass::Durable, DurabilityClass::Lossy);
+    let shown = || server.keeper.status().stores[0].2;
+    world.stores[0].pose_as(lossy);
+    tokio::time::sleep(Duration::from_secs(11)).await;
+    assert_eq!((shown(), changed(durable, lossy)), (lossy, 1));
+    // Set right again: people see it, and what was acknowledged meanwhile counts as before.
+    world.stores[0].pose_as(durable);
+    tokio::time::sleep(Duration::from_secs(20)).await;
+    assert_eq!((shown(), changed(lossy, durable)), (durable, 1));
+    server.wires.ledger.cut();
+    server.take_to(0, ceiling(&server)).await;
+    assert_eq!(server.take(0, 1).await.unwrap_err().kind(), ErrorKind::NoWitness);
+    assert_eq!(server.unwitnessed(), 0);
+    // From its next run on its settings were those from the start.
+    server.wires.ledger.mend();
+    world.stores[0].restart();
+    server.shows_up().await;
+    server.take(0, 1).await.unwrap();
+    server.wires.ledger.cut();
+    goes_on(&server, 50).await;
+    assert!(server.unwitnessed() > 0);
+}
+
+#[tokio::test(start_paused = true)]
 async fn the_policy_stop_keeps_durable_shards_within_their_ceilings() {
     let world = World::new(2);
     let config = GuardConfig { loss: LossPolicy::Stop, ..GuardConfig::default() };
