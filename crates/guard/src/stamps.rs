@@ -38,14 +38,34 @@ pub async fn belongs(
     stores: &[Arc<dyn Store>],
     limit: Duration,
 ) -> Result<(), SourceError> {
+    let found = looks(stores, limit).await;
+    let id = limited(limit, "inspect", ledger.inspect()).await?.id;
+    another(found.iter(), id).map_or(Ok(()), |another| Err(another.error()))
+}
+
+/// Looks at these stores all at once, each within `limit`: those that answered.
+async fn looks(stores: &[Arc<dyn Store>], limit: Duration) -> Vec<Inspection> {
     let mut looks = JoinSet::new();
     for store in stores {
         let store = Arc::clone(store);
         looks.spawn(async move { tokio::time::timeout(limit, store.inspect()).await.ok()?.ok() });
     }
-    let found: Vec<Inspection> = looks.join_all().await.into_iter().flatten().collect();
-    let id = limited(limit, "inspect", ledger.inspect()).await?.id;
-    another(found.iter(), id).map_or(Ok(()), |another| Err(another.error()))
+    looks.join_all().await.into_iter().flatten().collect()
+}
+
+/// Which ledger `found` is that speaks where `expected` did: one that took up the cluster, where every store at hand bears its stamp.
+pub(crate) async fn instead(
+    stores: &[Arc<dyn Store>],
+    found: LedgerId,
+    expected: LedgerId,
+    limit: Duration,
+) -> Trouble {
+    let seen = looks(stores, limit).await;
+    let mut stamps = seen.iter().filter_map(|seen| seen.stamp.as_ref()).peekable();
+    if stamps.peek().is_some() && stamps.all(|stamp| stamp.ledger == found) {
+        return Trouble::TakenUp { found, expected };
+    }
+    Trouble::Another { found, expected }
 }
 
 /// The ledger is another cluster's, or another one of this cluster: every stamp at hand names one that is not it.
@@ -97,7 +117,7 @@ fn advice(found: &Stamp, expected: &Stamp) -> String {
     let Stamp { slot, cluster, .. } = found;
     if found.ledger != expected.ledger && *cluster == expected.cluster {
         return format!(
-            "its ceilings are in another ledger: put back the ledger or the store that belongs here, {INSTEAD}"
+            "its ceilings are in another ledger: where the cluster was recovered meanwhile, restart this process; otherwise put back the ledger or the store that belongs here, {INSTEAD}"
         );
     }
     if found.ledger != expected.ledger {

@@ -1,6 +1,6 @@
 //! A ledger that speaks as another incarnation: which one it is, and whether it can be trusted.
 
-use std::collections::VecDeque;
+use std::{collections::VecDeque, sync::Arc};
 
 use sequent_core::{
     ErrorKind, Event, Incarnation, Mark, Rule, SourceError,
@@ -10,7 +10,7 @@ use sequent_core::{
 use super::{Desk, Trouble, doubt::Verdict, trouble::LAYOUT_CHANGED};
 use crate::{
     admission::{self, Move},
-    eras,
+    eras, stamps,
 };
 
 impl Desk {
@@ -24,7 +24,9 @@ impl Desk {
         let mut inspection = self.outcome(inspection)?;
         if inspection.id != self.id {
             // Another ledger in this one's place: nothing is written to it, and nothing rests on it.
-            let another = Trouble::Another { found: inspection.id, expected: self.id };
+            let stores: Vec<_> = self.shards.iter().map(|shard| Arc::clone(shard.store())).collect();
+            let another =
+                stamps::instead(&stores, inspection.id, self.id, self.config.attempt_timeout).await;
             self.state().another = Some(another);
             return self.trusted();
         }

@@ -82,6 +82,13 @@ pub enum Trouble {
         /// Whose shards these are.
         expected: LedgerId,
     },
+    /// Another ledger speaks, and the stores bear its stamp by now: the cluster was recovered from the loss of this one.
+    TakenUp {
+        /// Who speaks.
+        found: LedgerId,
+        /// Whose shards these were.
+        expected: LedgerId,
+    },
     /// The ledger holds another layout than the one this server counts by.
     Relaid {
         /// Which field differs, what was found, and what to do.
@@ -106,7 +113,11 @@ impl Trouble {
             Self::Outrun { epoch, layout, mark: Era { epoch: was, layout: of } } => Some(format!(
                 "it is of epoch {epoch} ({layout}), and the ring was resized to {of} (epoch {was})"
             )),
-            Self::Moved | Self::Forgets { .. } | Self::Another { .. } | Self::Relaid { .. } => None,
+            Self::Moved
+            | Self::Forgets { .. }
+            | Self::Another { .. }
+            | Self::TakenUp { .. }
+            | Self::Relaid { .. } => None,
         }
     }
 
@@ -145,10 +156,16 @@ impl Trouble {
             Self::Another { found, expected } => {
                 format!(
                     "another ledger is in the place of this cluster's: found {found}, expected {expected}; put that one \
-                     back, from its newest copy if need be; if it is lost, and no copy is left: stop every process, and \
+                     back, from its newest copy if need be; or, if it was lost and the cluster recovered meanwhile: restart this \
+                     server; if it is lost, and no copy is left: stop every process, and \
                      `sequent recover --bump N`, N at least the highest raw id that any one counter has reached"
                 )
             }
+            Self::TakenUp { found, expected } => format!(
+                "the cluster was recovered while this server ran (`sequent recover`): its stores bear the stamp of the ledger that \
+                 is there now, {found}, and this server knows {expected}: restart this server; nothing else is to be done, and no \
+                 loss is to be named once more"
+            ),
             Self::Forgets { durability } => all_forget(durability),
             Self::Relaid { reason } => reason.clone(),
         };

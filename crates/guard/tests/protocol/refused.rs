@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use sequent_core::{DurabilityClass, ErrorKind};
+use sequent_core::{DurabilityClass, ErrorKind, Stamp, Store, ledger::Identity};
 use sequent_guard::{GuardConfig, LossPolicy, Trouble};
 
 use crate::harness::{Book, Kind, Server, Setup, World};
@@ -156,6 +156,30 @@ async fn another_ledger_in_its_place_moves_no_counter_and_its_own_put_back_serve
     server.shows_up().await;
     assert_eq!(server.keeper.trouble(), None, "under the incarnation in force nothing is reborn");
     goes_on(&world, &server, ceiling).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_ran_through_a_recovery_says_that_it_is_to_be_restarted_and_no_loss_to_be_named_again() {
+    let world = World::new(2);
+    let server = world.open("server").await;
+    server.take_to(0, 5).await;
+    replace(&world, &server).await;
+    let text = server.keeper.trouble().unwrap().error().to_string();
+    assert!(text.contains("the cluster recovered meanwhile: restart this server"), "{text}");
+    // What `recover` does with an empty ledger: it takes up the cluster of the stores.
+    let found = world.ledger.inspect().await.unwrap().id;
+    for store in &world.stores {
+        let seen = store.inspect().await.unwrap();
+        let Some(own) = seen.stamp else { continue };
+        let stamp = Stamp { ledger: found, ..own.clone() };
+        store.stamp(&seen.incarnation, Some(&own), &stamp).await.unwrap();
+    }
+    server.shows_up().await;
+    let trouble = server.keeper.trouble().unwrap();
+    assert!(matches!(&trouble, Trouble::TakenUp { found: by, .. } if *by == found), "{trouble:?}");
+    let text = trouble.error().to_string();
+    assert!(text.contains("restart this server") && !text.contains("--bump"), "{text}");
+    refuses(&server, ErrorKind::LedgerBehind).await;
 }
 
 #[tokio::test(start_paused = true)]
