@@ -254,7 +254,7 @@ CLIENTS = [
         unit="s",
     ),
     graph("Calls that failed", [(f'{per_second("sequent_client_errors_total", "reason", SDK)} or on() vector(0)', "{{reason}}")], unit="reqps"),
-    graph("Endpoints in use", [(f"sum by (endpoint) (sequent_client_endpoint_live{SDK})", "{{endpoint}}")], about="By how many programs."),
+    graph("Endpoints in use", [(f"sum by (endpoint) (sequent_client_endpoint_live{SDK})", "{{endpoint}}")], about="By how many clients."),
     graph(
         "Endpoints put out, and back",
         [

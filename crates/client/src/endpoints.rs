@@ -13,6 +13,7 @@ use crate::{
     highest::Highest,
     metric,
     parcel::Parcel,
+    part::Standing,
     scope::Scope,
     strangers::Strangers,
     transport::{Ask, Refusal, Transport, Verb},
@@ -31,9 +32,9 @@ impl Endpoints {
     /// At least one transport. `env` has the clock of timers; its events are taken over.
     pub(crate) fn new(transports: Vec<Arc<dyn Transport>>, health: RingConfig, env: Env) -> Arc<Self> {
         let members = SlotIndex::try_from(transports.len()).unwrap_or(SlotIndex::MAX);
-        (0..members).for_each(|place| metric::endpoint(place, true));
+        let standings: Arc<[Standing]> = (0..members).map(metric::endpoint).collect();
         let clock = Arc::clone(&env.clock);
-        let events = Events::to(|event| note(&event));
+        let events = Events::to(move |event| note(&event, &standings));
         let failover = Failover::new(members, health, Env { events, ..env });
         let strangers = Arc::new(Strangers::among(transports.len()));
         Arc::new(Self { transports, failover, strangers, clock, attempt: health.attempt_timeout })
@@ -185,10 +186,18 @@ fn word<T>(outcome: &Result<T, Refusal>) -> &'static str {
     }
 }
 
-fn note(event: &Event) {
-    match event {
-        Event::Evicted { slot, .. } | Event::Quarantined { slot, .. } => metric::evicted(*slot),
-        Event::Rescued { slot, .. } => metric::rescued(*slot),
-        _ => {}
+fn note(event: &Event, standings: &[Standing]) {
+    let (slot, is_live) = match event {
+        Event::Evicted { slot, .. } | Event::Quarantined { slot, .. } => (*slot, false),
+        Event::Rescued { slot, .. } => (*slot, true),
+        _ => return,
+    };
+    if is_live {
+        metric::rescued(slot);
+    } else {
+        metric::evicted(slot);
+    }
+    if let Some(standing) = standings.get(usize::from(slot)) {
+        standing.is(is_live);
     }
 }

@@ -14,7 +14,7 @@ use tokio::runtime::Handle;
 
 use crate::{
     clock::BootClock, endpoints::Endpoints, error::Error, fork::Process, highest::Highest, lease::Leases,
-    metric, options::Options, scope::Scope, sequence::Shared, transport::Transport,
+    metric, options::Options, part::Part, scope::Scope, sequence::Shared, transport::Transport,
 };
 
 /// The most sequences of one client; those that nobody holds, and that are idle, do not count for long.
@@ -65,6 +65,7 @@ pub(crate) struct Ground {
     setting: Arc<Setting>,
     sequences: Mutex<HashMap<Scope, Arc<Shared>>>,
     ticks: AtomicU64,
+    reserve: Part,
 }
 
 impl Ground {
@@ -91,7 +92,8 @@ impl Ground {
         };
         let setting = Arc::new(Setting { config: options.reservoir(), ebbs: Arc::default(), env, spawn });
         let (sequences, ticks, process) = (Mutex::default(), AtomicU64::new(0), Process::here());
-        Arc::new(Self { endpoints, options, nature, runtime, process, setting, sequences, ticks })
+        let reserve = metric::reserve();
+        Arc::new(Self { endpoints, options, nature, runtime, process, setting, sequences, ticks, reserve })
     }
 
     /// What all handles of this scope share. No I/O.
@@ -142,7 +144,8 @@ impl Ground {
             // Held by nobody but this table, and unused for longer than any lease lasts.
             Arc::strong_count(shared) > 1 || stats.idle <= age
         });
-        metric::reserve(reserve);
+        #[allow(clippy::cast_precision_loss, reason = "a gauge is a double")]
+        self.reserve.is(reserve as f64);
     }
 
     fn sequences(&self) -> MutexGuard<'_, HashMap<Scope, Arc<Shared>>> {

@@ -48,6 +48,7 @@ mod next;
 mod number;
 mod options;
 mod parcel;
+mod part;
 mod patience;
 mod rendering;
 mod scope;

@@ -9,7 +9,11 @@ use metrics::{Unit, counter, describe_counter, describe_gauge, describe_histogra
 use sequent_buffer::WHY_BURNT;
 use sequent_core::{ErrorKind, SlotIndex};
 
-use crate::{error::Error, transport::Verb};
+use crate::{
+    error::Error,
+    part::{Part, Standing},
+    transport::Verb,
+};
 
 const ISSUED: &str = "sequent_client_numbers_issued_total";
 const LEASED: &str = "sequent_client_numbers_leased_total";
@@ -19,7 +23,8 @@ const LEASES: &str = "sequent_client_leases_total";
 const REQUESTS: &str = "sequent_client_requests_total";
 const SECONDS: &str = "sequent_client_request_seconds";
 const ERRORS: &str = "sequent_client_errors_total";
-const STATE: &str = "sequent_client_endpoint_live";
+const LIVE: &str = "sequent_client_endpoint_live";
+const OUT: &str = "sequent_client_endpoint_out";
 const EVICTIONS: &str = "sequent_client_endpoint_evictions_total";
 const RESCUES: &str = "sequent_client_endpoint_rescues_total";
 
@@ -43,7 +48,7 @@ const FAULTS: [ErrorKind; 2] = [ErrorKind::Unavailable, ErrorKind::Timeout];
 const OTHER: &str = "other";
 
 /// Tells the program's recorder, whose panics are its own: where they are told, the program has set; calls and leases go on.
-fn tell(work: impl FnOnce()) {
+pub(crate) fn tell(work: impl FnOnce()) {
     drop(catch_unwind(AssertUnwindSafe(work)));
 }
 
@@ -53,12 +58,13 @@ pub(crate) fn describe() {
         describe_counter!(ISSUED, "Numbers handed to callers, from leases or asked for fresh");
         describe_counter!(LEASED, "Numbers that came with leases");
         describe_counter!(BURNT, "Numbers that nobody will get, by why: aged, dropped, answered too late");
-        describe_gauge!(RESERVE, "Leased numbers ready in memory, over all sequences");
+        describe_gauge!(RESERVE, "Leased numbers ready in memory, over all clients and sequences");
         describe_counter!(LEASES, "Leases that were granted");
         describe_counter!(REQUESTS, "Requests to an endpoint, by verb and outcome");
         describe_histogram!(SECONDS, Unit::Seconds, "How long an endpoint took to answer");
         describe_counter!(ERRORS, "Calls that failed, by reason");
-        describe_gauge!(STATE, "1 while an endpoint is in use or may be, 0 while it is out");
+        describe_gauge!(LIVE, "Clients that have an endpoint in use, or may use it");
+        describe_gauge!(OUT, "Clients that have an endpoint out");
         describe_counter!(EVICTIONS, "How often an endpoint was put out");
         describe_counter!(RESCUES, "How often an endpoint came back");
     });
@@ -107,9 +113,9 @@ pub(crate) fn burnt(why: &'static str, count: u64) {
     }
 }
 
-#[allow(clippy::cast_precision_loss, reason = "a gauge is a double")]
-pub(crate) fn reserve(count: u64) {
-    tell(|| gauge!(RESERVE).set(count as f64));
+/// A client's part in what is ready.
+pub(crate) fn reserve() -> Part {
+    Part::of(|| gauge!(RESERVE))
 }
 
 /// The label of an endpoint's own fault.
@@ -129,22 +135,20 @@ pub(crate) fn failed(error: &Error) {
 }
 
 /// An endpoint is named by its place in the client's list, from 0: an address would be a label that nothing bounds.
-pub(crate) fn endpoint(place: SlotIndex, is_live: bool) {
-    let state = if is_live { 1.0 } else { 0.0 };
+pub(crate) fn endpoint(place: SlotIndex) -> Standing {
     tell(|| {
-        gauge!(STATE, "endpoint" => place.to_string()).set(state);
         for name in [EVICTIONS, RESCUES] {
             counter!(name, "endpoint" => place.to_string()).increment(0);
         }
     });
+    let part = |name| Part::of(move || gauge!(name, "endpoint" => place.to_string()));
+    Standing::new(part(LIVE), part(OUT))
 }
 
 pub(crate) fn evicted(place: SlotIndex) {
     tell(|| counter!(EVICTIONS, "endpoint" => place.to_string()).increment(1));
-    endpoint(place, false);
 }
 
 pub(crate) fn rescued(place: SlotIndex) {
     tell(|| counter!(RESCUES, "endpoint" => place.to_string()).increment(1));
-    endpoint(place, true);
 }

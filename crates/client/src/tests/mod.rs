@@ -6,6 +6,7 @@ mod exposed;
 mod failover;
 mod fresh;
 mod script;
+mod shared;
 mod strangers;
 mod taking;
 mod texts;
