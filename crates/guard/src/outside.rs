@@ -70,6 +70,25 @@ impl Outside {
         base <= self.base_max()
     }
 
+    /// The highest that its life can have come to by `clock_ms` of the ledger's clock, where at most `per_second` are taken: from
+    /// where it began, or can have begun at most. A clock that was set back says nothing.
+    pub fn reach(&self, row: &Row, clock_ms: u64, per_second: u64) -> u64 {
+        let Some(age) = clock_ms.checked_sub(row.opened_at_ms) else { return u64::MAX };
+        let taken = (age / 1000 + 1).saturating_mul(per_second).saturating_add(self.lost);
+        let begun = if self.is_unknown_to_others(row) { row.base } else { row.base.min(self.base_max()) };
+        begun.saturating_add(taken)
+    }
+
+    /// Whether the life of a row can have begun where it says.
+    pub(crate) fn explains_base(&self, row: &Row) -> bool {
+        self.is_unknown_to_others(row) || self.explains(row.base)
+    }
+
+    /// A word moved a key whose only slot is away: the next life has that in its history.
+    fn is_unknown_to_others(&self, row: &Row) -> bool {
+        row.store.is_nobody() && self.others.is_none()
+    }
+
     /// The highest at which a life can have begun.
     pub fn base_max(&self) -> u64 {
         let highest = self.ended.max(self.others.unwrap_or(0)).max(self.advanced).max(self.known);

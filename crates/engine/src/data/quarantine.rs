@@ -111,26 +111,10 @@ impl Quarantine {
 
 fn advice(slot: SlotIndex, (kind, detail): (ErrorKind, &str), key: &Key) -> String {
     let cell = match kind {
-        // Its cell may be all that knows how far it was.
-        ErrorKind::Leapt if detail.contains(sequent_guard::UNKNOWN_COUNTER) => format!(
-            "where the ledger was lost, the value is right: leave the cell as it is, and `sequent advance {} TO --leap`, TO \
-             at least the highest number of it that was given; otherwise find out who set it",
-            key.sequence()
-        ),
-        // Its cell has it right, most likely: to delete that would begin a life above what the hand wrote.
-        ErrorKind::Leapt if detail.contains(sequent_guard::DOUBTED_ROW) => format!(
-            "find out who wrote it: `sequent doctor` says how to set the ledger's row of key {key} right; where the row is right, \
-             and its cell was set back, delete the cell; where so much was given elsewhere, `sequent advance {} TO --leap`",
-            key.sequence()
-        ),
-        // To delete the cell would begin a life above what the hand wrote, again and again.
-        ErrorKind::Leapt if detail.contains(sequent_guard::FAR_CEILING) => {
-            format!("find out who wrote it: {}", doctor::FAR_CEILING)
+        ErrorKind::Leapt => {
+            let told = doctor::of_leap(detail).replace("NAME", key.sequence());
+            format!("key {key} in slot {slot}: {told}")
         }
-        ErrorKind::Leapt => format!(
-            "find out who set it; in the store of slot {slot} set the cell of key {key} back to the value before, or \
-             delete it (it then goes on above its ceiling)"
-        ),
         _ => format!("find out why the store of slot {slot} loses the cell of key {key}, and mend that"),
     };
     format!("{cell}; then `sequent rescue {slot} --why TEXT`; meanwhile the other slots serve the key")
@@ -149,11 +133,14 @@ mod tests {
     fn what_to_do_fits_what_is_doubted() {
         let advised = |detail: &str| advice(2, (ErrorKind::Leapt, detail), &Key::from_stored("order"));
         let row = advised(&format!("slot 2 key order: {} 9, but its cell …", sequent_guard::DOUBTED_ROW));
-        assert!(row.contains("set the ledger's row of key order right"), "{row}");
+        assert!(row.starts_with("key order in slot 2: ") && row.contains("`base` and `seen`"), "{row}");
+        assert!(
+            row.contains("`sequent advance order TO`") && row.contains("`sequent rescue 2 --why TEXT`"),
+            "{row}"
+        );
         let ceiling = advised(&format!("slot 2 key order: {} 9, a leap", sequent_guard::FAR_CEILING));
         assert!(ceiling.contains("set `ceiling` in the ledger's row of that counter to"), "{ceiling}");
-        assert!(!ceiling.contains("delete"), "{ceiling}");
-        assert!(advised("raw id 9 is a leap").contains("set the cell of key order back"));
+        assert!(advised("raw id 9 is a leap").contains("delete its cell"));
     }
 
     fn word(slot: SlotIndex, verb: WordVerb, at_ms: u64) -> Word {

@@ -6,8 +6,10 @@ use sequent_core::{
     DurabilityClass, Incarnation, Key, Sight, SlotIndex,
     ledger::{Counter, Row},
 };
+use sequent_guard::Outside;
 
 use super::{
+    advice,
     look::ROWS_MAX,
     report::{Finding, Severity, Site},
 };
@@ -15,17 +17,25 @@ use super::{
 /// No leap above a ceiling is ever wider: a value beyond was set by hand.
 const LEAP_MAX: u64 = 1 << 36;
 
+/// More raw ids a second than anybody takes from one counter for long. Servers bear more, for nothing is lost by a finding.
+const PER_SECOND_MAX: u64 = 1 << 24;
+
+/// So far above its ceiling, in raw ids, a few blocks may be that a server left which died amid its takes.
+const FEW_BLOCKS: u64 = 256;
+
 /// How many keys a finding names.
 const KEYS_NAMED_MAX: usize = 5;
 
 /// What is to be said of a counter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Kind {
+    FarBoth,
     FarRow,
     Rowless,
     SetBack,
     Leapt,
     FarCeiling,
+    StaysAbove,
     Above,
     OtherLife,
     Odd,
@@ -42,6 +52,27 @@ pub(super) struct Verdict {
     pub(super) kind: Kind,
     /// What was found, for people.
     text: String,
+    /// Its cell's value, and its ceiling.
+    at: (u64, u64),
+}
+
+impl Verdict {
+    /// Whether a value above its ceiling is more than a few blocks.
+    pub(super) fn is_far_above(&self) -> bool {
+        let (value, ceiling) = self.at;
+        self.kind == Kind::Above && value > ceiling.saturating_add(FEW_BLOCKS)
+    }
+
+    /// What was taken above the ceiling by the look before is above it still, though a raise would have had the time: it will
+    /// not come.
+    pub(super) fn staying(mut self, before: &[Self]) -> Self {
+        let (_, ceiling) = self.at;
+        let was = before.iter().find(|before| before.counter == self.counter);
+        if self.is_far_above() && was.is_some_and(|was| was.at.0 > ceiling.saturating_add(FEW_BLOCKS)) {
+            self.kind = Kind::StaysAbove;
+        }
+        self
+    }
 }
 
 /// Which runs of store and ledger answer now: a life that was opened in others is over.
@@ -58,6 +89,8 @@ pub(super) struct Rows<'a> {
     pub(super) after: &'a Row,
     /// How far the key is in other slots, by their rows; `None` where no other has one.
     pub(super) others: Option<u64>,
+    /// How far its life can have come, by what neither row nor cell says; `None` where nobody has asked.
+    pub(super) reach: Option<u64>,
 }
 
 /// How far each counter is, by its row.
@@ -116,26 +149,60 @@ pub(super) fn judge(rows: Rows<'_>, sight: &Sight, speaks: Speaks<'_>) -> Option
     }
 }
 
+/// What a hand has set far ahead: the row, its ceiling alone, the cell, or the cell and one of these. Neither row nor cell bears
+/// witness for the other, and no ceiling for either: the key's other slots do, since the ring keeps them together, and an
+/// operator's word moves all of them; and what else lies [outside](Outside).
+fn judge_far(rows: Rows<'_>, value: u64) -> Option<(Kind, String)> {
+    let Rows { before, after, others, reach } = rows;
+    let Row { base, seen, ceiling, .. } = *after;
+    let (claim, beside) = (base.max(seen), others.unwrap_or(0));
+    let is_far = |at: u64, known: u64| at > known.saturating_add(LEAP_MAX);
+    let likely = reach.unwrap_or(u64::MAX).max(beside);
+    let far_row = is_far(claim, likely) || others.is_some_and(|others| is_far(claim, others.max(value)));
+    let known = if far_row { others.unwrap_or(likely) } else { claim.max(beside) };
+    let far_cell = is_far(value, known);
+    let far_ceiling = is_far(ceiling, if far_cell { known } else { known.max(value) });
+    let row = || {
+        let beside = match others {
+            Some(others) => format!("the key's other slots, at {others} at most"),
+            None => format!("all that it can have come to, {likely}"),
+        };
+        format!(
+            "the ledger's row says that it is at {claim} (base {base}, seen {seen}), far above its cell, at {value}, and {beside}"
+        )
+    };
+    match (far_row, far_ceiling, far_cell) {
+        (true, _, true) | (_, true, true) => {
+            let text = format!(
+                "its value {value} and the ledger's row of it (base {base}, seen {seen}, ceiling {ceiling}) are both far above all \
+                 else that is known of it, {known}"
+            );
+            Some((Kind::FarBoth, text))
+        }
+        (true, ..) => Some((Kind::FarRow, row())),
+        (_, true, _) => {
+            let known = known.max(value);
+            Some((
+                Kind::FarCeiling,
+                format!("its ceiling {ceiling} is far above all that is known of it, {known}"),
+            ))
+        }
+        (.., true) => {
+            let ceiling = ceiling.max(before.ceiling);
+            let than = if is_far(value, ceiling) { ceiling } else { known };
+            let what = if than == ceiling { "its ceiling" } else { "what was given" };
+            Some((Kind::Leapt, format!("its value {value} is far above {what} {than}")))
+        }
+        _ => None,
+    }
+}
+
 /// The same of a cell whose time to live does not matter.
 fn judge_lasting(rows: Rows<'_>, sight: &Sight, speaks: Speaks<'_>) -> Option<(Kind, String)> {
-    let Rows { before, after, others } = rows;
-    let given = if let Sight::Held { value, .. } = sight { *value } else { 0 };
-    let claim = after.base.max(after.seen);
-    // The ring keeps a key's slots together, and an operator's word moves all of them.
-    if let Some(others) = others
-        && claim > others.max(given).saturating_add(LEAP_MAX)
-    {
-        let text = format!(
-            "the ledger's row says that it is at {claim} (base {}, seen {}), far above its cell, at {given}, and the key's other \
-             slots, at {others} at most",
-            after.base, after.seen
-        );
-        return Some((Kind::FarRow, text));
-    }
-    let known = claim.max(given);
-    if after.ceiling > known.saturating_add(LEAP_MAX) {
-        let text = format!("its ceiling {} is far above all that is known of it, {known}", after.ceiling);
-        return Some((Kind::FarCeiling, text));
+    let Rows { before, after, .. } = rows;
+    let value = if let Sight::Held { value, .. } = sight { *value } else { 0 };
+    if let Some(far) = judge_far(rows, value) {
+        return Some(far);
     }
     let (life, open, value) = match sight {
         Sight::Missing => return Some((Kind::Vanished, "there is no cell of it".to_owned())),
@@ -143,9 +210,6 @@ fn judge_lasting(rows: Rows<'_>, sight: &Sight, speaks: Speaks<'_>) -> Option<(K
         Sight::Held { life, open, value, .. } => (*life, *open, *value),
     };
     let ceiling = after.ceiling.max(before.ceiling);
-    if value > ceiling.saturating_add(LEAP_MAX) {
-        return Some((Kind::Leapt, format!("its value {value} is far above its ceiling {ceiling}")));
-    }
     for (of, who, now) in [(&after.store, "store", speaks.store), (&after.ledger, "ledger", speaks.ledger)] {
         if of != now {
             return Some((Kind::Reborn, format!("its life was opened in an earlier run of the {who}")));
@@ -176,22 +240,48 @@ fn judge_rowless(sight: &Sight) -> Option<(Kind, String)> {
     (*open || *value > 0).then(|| (Kind::Rowless, text()))
 }
 
+/// How far the lives of some counters can have come, by what neither row nor cell says.
+pub(super) type Likely = BTreeMap<Counter, u64>;
+
+/// The counters that row or cell have so far that more must be asked of them: at most `most`.
+pub(super) fn doubted<'a>(
+    cells: impl Iterator<Item = (&'a Counter, &'a Sight)>,
+    rows: &BTreeMap<Counter, Row>,
+    reaches: &Reaches,
+    most: usize,
+) -> Vec<Counter> {
+    let is_doubted = |(counter, sight): &(&'a Counter, &'a Sight)| {
+        let value = if let Sight::Held { value, .. } = sight { *value } else { 0 };
+        let beside = reaches.beside(counter).unwrap_or(0).saturating_add(LEAP_MAX);
+        rows.get(counter).is_some_and(|row| row.base.max(row.seen).max(value) > beside)
+    };
+    cells.filter(is_doubted).take(most).map(|(counter, _)| counter.clone()).collect()
+}
+
+/// How far a counter's life can have come by `clock_ms` of the ledger's clock.
+pub(super) fn likely(row: &Row, outside: &Outside, clock_ms: u64) -> u64 {
+    outside.reach(row, clock_ms, PER_SECOND_MAX)
+}
+
 /// Judges the counters of a slot, given the rows before and after its cells were seen.
 pub(super) fn judge_all<'a>(
     cells: impl Iterator<Item = (&'a Counter, &'a Sight)>,
     (before, after): (&BTreeMap<Counter, Row>, &BTreeMap<Counter, Row>),
-    reaches: &Reaches,
+    (reaches, likely): (&Reaches, &Likely),
     speaks: Speaks<'_>,
 ) -> Vec<Verdict> {
     let verdict = |(counter, sight): (&'a Counter, &'a Sight)| {
-        let others = reaches.beside(counter);
-        let (kind, text) = match (before.get(counter), after.get(counter)) {
-            (Some(before), Some(after)) => judge(Rows { before, after, others }, sight, speaks)?,
+        let (others, reach) = (reaches.beside(counter), likely.get(counter).copied());
+        let rows = (before.get(counter), after.get(counter));
+        let (kind, text) = match rows {
+            (Some(before), Some(after)) => judge(Rows { before, after, others, reach }, sight, speaks)?,
             (None, None) if reaches.lacks(counter) => judge_rowless(sight)?,
             // A row that came or went in between was not there to be judged by.
             _ => return None,
         };
-        Some(Verdict { counter: counter.clone(), kind, text })
+        let value = if let Sight::Held { value, .. } = sight { *value } else { 0 };
+        let ceiling = [rows.0, rows.1].into_iter().flatten().map(|row| row.ceiling).max().unwrap_or(0);
+        Some(Verdict { counter: counter.clone(), kind, text, at: (value, ceiling) })
     };
     cells.filter_map(verdict).collect()
 }
@@ -217,25 +307,11 @@ fn finding(slot: SlotIndex, kind: Kind, verdicts: &[&Verdict], class: Durability
         }
     };
     let (severity, causes, mend) = meaning(kind, class);
+    let is_aside = matches!(kind, Kind::FarBoth | Kind::FarRow | Kind::FarCeiling | Kind::Leapt);
+    let mend = format!("{mend}{}", if is_aside { "; then `sequent rescue` the slot" } else { "" });
     let finding = Finding::new(severity, Site::Slot(slot), "counter", found).causes(causes).mend(mend);
     Finding { keys, ..finding }
 }
-
-/// What to do about a row whose ceiling is far above all that is known of its counter. Servers that run may hold it in their
-/// permits. Where the cell is gone, nothing tells how far it was: it may have been ahead of the other slots, and `seen` is
-/// what servers last told, so that only a word about what callers have helps.
-pub(crate) const FAR_CEILING: &str = "stop every server, and run nothing else that gives numbers; where its cell is there, open, and of the \
-    row's life, set `ceiling` in the ledger's row of that counter to the greatest of its `base`, its `seen` and its cell's value. \
-    Where the cell is gone, nobody knows how far it was: set `ceiling` to the greatest of its `base`, its `seen` and the `ceiling`s \
-    of the key's other slots, and then, before anything is given, `sequent advance NAME TO`, TO above the highest number of it \
-    that any caller has (where more is asked for, that). Then start the servers again";
-
-/// What to do about a row that claims more than anybody can have taken.
-const FAR_ROW: &str = "unless the other slots were out for so long, stop every server, and run nothing else that gives numbers; where its \
-    cell is there, open, of the row's life, and its store no old copy, set `ceiling` in the ledger's row of that counter, and `base` \
-    and `seen` where they are higher, to its cell's value. Where the cell is gone, nobody knows how far it was: set them to the \
-    greatest `ceiling` of the key's other slots, and then, before anything is given, `sequent advance NAME TO`, TO above the highest \
-    number of it that any caller has (where more is asked for, that). Then start the servers again, and `sequent rescue` the slot";
 
 /// What to do about a cell that the ledger has no row of.
 const ROWLESS: &str = "stop every server; put back the ledger's newest backup and `sequent recover`, or `sequent advance NAME TO`, TO above \
@@ -246,11 +322,17 @@ const NOTHING: &str = "nothing";
 
 fn meaning(kind: Kind, class: DurabilityClass) -> (Severity, &'static str, &'static str) {
     match kind {
+        Kind::FarBoth => (
+            Severity::Error,
+            "neither bears witness for the other: a hand or a broken disk wrote them; servers that find it out put the counter aside; \
+             what they have not found out leaves out all below, for good",
+            advice::BOTH,
+        ),
         Kind::FarRow => (
             Severity::Error,
             "nobody can have taken so much, so a hand or a broken disk wrote it: servers that find it out put the counter aside; a life \
              that began above it would leave out all below, for good",
-            FAR_ROW,
+            advice::ROW,
         ),
         Kind::Rowless => (
             Severity::Error,
@@ -266,15 +348,22 @@ fn meaning(kind: Kind, class: DurabilityClass) -> (Severity, &'static str, &'sta
         Kind::Leapt => (
             Severity::Error,
             "nothing follows it: this counter gives nothing more, and what lies between would be lost",
-            "delete its cell, then `sequent rescue` the slot: it begins again above its ceiling",
+            advice::CELL,
         ),
         Kind::FarCeiling => (
             Severity::Error,
             "no server asked for it, so a hand or a broken disk wrote it: no life begins above it, so this counter gives nothing \
              more once its store forgets it; up to it the store alone is believed, and a leap of the value is not noticed",
-            FAR_CEILING,
+            advice::CEILING,
         ),
-        Kind::Above => (
+        Kind::StaysAbove if class != DurabilityClass::Durable => (
+            Severity::Error,
+            "no server has told the ledger in time, and the store may forget: what lies between comes again then, unless nobody was given it, \
+             as where a server died amid its takes",
+            "take from the sequence once: whoever takes from this counter raises its ceiling. Where the row was set lower by hand, or the ledger \
+             was put back, `sequent advance NAME TO` besides, TO above the highest number of it that any caller has",
+        ),
+        Kind::Above | Kind::StaysAbove => (
             Severity::Warning,
             "ids above it left while the ledger was away, or were taken by a server that died; those that left could come \
              again if the store forgets them before a server tells the ledger",

@@ -3,6 +3,7 @@
 //! Reading order: `report` (what is told), `look` (how places are looked into), `facts`, `clocks`, `counters` and `ring`
 //! (what it means), then [`examine`], which puts it together.
 
+mod advice;
 mod changing;
 mod clocks;
 mod counters;
@@ -24,6 +25,7 @@ use sequent_core::{
     Examination, Incarnation, Key, Layout, LedgerExamination, MarkPlace, SlotIndex, SourceError, Stamp,
     ledger::{Advanced, Counter, LayoutRecord, Ledger, Row},
 };
+use sequent_guard::Outside;
 
 use crate::{
     OpenError, Options,
@@ -35,10 +37,13 @@ use crate::{
     stores::{self, Files, Shard},
 };
 
-pub(crate) use counters::FAR_CEILING;
-use counters::{Reaches, Speaks, Verdict};
+pub(crate) use advice::of_leap;
+use counters::{Likely, Reaches, Speaks, Verdict};
 use examined::Examined;
 pub use report::{Checkup, Finding, PlaceReport, Severity, Site};
+
+/// How many counters that are doubted more is asked of.
+const DOUBTED_MAX: usize = 64;
 
 /// Between two looks at what servers at work may just be changing.
 const PAUSE: Duration = Duration::from_millis(200);
@@ -146,8 +151,9 @@ impl Doctor<'_> {
         let verdicts = match held {
             Some(held) => {
                 let speaks = &held.inspection.incarnation;
-                let first = judged(&seen, asked, ((&rows, &rows), &reaches), speaks);
-                self.judge((&shards, epoch), first).await
+                let likely = self.likely(held, (&seen, &asked), (&rows, &reaches)).await;
+                let first = judged(&seen, asked, ((&rows, &rows), (&reaches, &likely)), speaks);
+                self.judge((&shards, epoch), first, &likely).await
             }
             None => Vec::new(),
         };
@@ -186,14 +192,68 @@ impl Doctor<'_> {
         stores::shards(self.config.shards_of(layout), cluster, false, &self.options.env, files)
     }
 
-    /// What is to be said of counters: those that servers may just be changing are looked at again before.
-    async fn judge(&self, (shards, epoch): (&[Shard], u64), first: Vec<Verdict>) -> Vec<Verdict> {
+    /// How far the lives of counters can have come that row or cell have far on: what the ledger says elsewhere.
+    async fn likely(
+        &self,
+        held: &LedgerExamination,
+        (seen, asked): (&[(SlotIndex, look::Looked<Examination>)], &impl Fn(SlotIndex) -> Vec<Key>),
+        (rows, reaches): (&Rows, &Reaches),
+    ) -> Likely {
+        let mut likely = Likely::new();
+        let Some(record) = &held.layout else { return likely };
+        let mut doubted: Vec<Counter> = Vec::new();
+        for (slot, looked) in seen {
+            let Ok(found) = &looked.found else { continue };
+            let counters = counters_of(*slot, asked(*slot));
+            let room = DOUBTED_MAX - doubted.len();
+            doubted.extend(counters::doubted(counters.iter().zip(&found.cells), rows, reaches, room));
+        }
+        let (limit, inspection) = (self.config.ring.health.attempt_timeout, &held.inspection);
+        for counter in doubted {
+            let Some(row) = rows.get(&counter) else { continue };
+            let beside = |other: &Counter| other.key == counter.key && other.slot != counter.slot;
+            let others = held.rows.iter().filter(|(other, _)| beside(other)).map(|(_, row)| row);
+            let read = Outside::read(&*self.ledger, &counter, record.layout, (inspection.version, others));
+            // Of one that can't be asked less is told.
+            if let Ok(outside) = within(limit, "read a counter's history", read).await {
+                likely.insert(counter.clone(), counters::likely(row, &outside, inspection.clock_ms));
+            }
+        }
+        likely
+    }
+
+    /// What is to be said of counters: those that servers may just be changing are looked at again before, and those that stay
+    /// above their ceilings once more, when whoever raises one has had the time.
+    async fn judge(
+        &self,
+        (shards, epoch): (&[Shard], u64),
+        first: Vec<Verdict>,
+        likely: &Likely,
+    ) -> Vec<Verdict> {
         let (passing, mut verdicts): (Vec<Verdict>, Vec<Verdict>) =
             first.into_iter().partition(|verdict| verdict.kind.passes());
+        let again = self.look_again((shards, epoch), passing, likely, PAUSE).await;
+        let (above, passed): (Vec<Verdict>, Vec<Verdict>) =
+            again.into_iter().partition(Verdict::is_far_above);
+        verdicts.extend(passed);
+        let patience = self.config.ring.health.attempt_timeout;
+        let stay = self.look_again((shards, epoch), above.clone(), likely, patience).await;
+        verdicts.extend(stay.into_iter().map(|verdict| verdict.staying(&above)));
+        verdicts
+    }
+
+    /// The counters of these verdicts, looked at again after a pause.
+    async fn look_again(
+        &self,
+        (shards, epoch): (&[Shard], u64),
+        passing: Vec<Verdict>,
+        likely: &Likely,
+        pause: Duration,
+    ) -> Vec<Verdict> {
         if passing.is_empty() {
-            return verdicts;
+            return passing;
         }
-        tokio::time::sleep(PAUSE).await;
+        tokio::time::sleep(pause).await;
         let keys = |slot| {
             let of_slot = passing.iter().filter(move |verdict| verdict.counter.slot == slot);
             of_slot.map(|verdict| verdict.counter.key.clone()).collect::<Vec<Key>>()
@@ -211,12 +271,11 @@ impl Doctor<'_> {
                 let is_same = after.layout.as_ref().is_some_and(|record| record.epoch == epoch);
                 let reaches = if is_same { Reaches::of(&after.rows) } else { Reaches::default() };
                 let (before, after) = (rows_of(Some(&before)), rows_of(Some(&after)));
-                verdicts.extend(judged(&seen, keys, ((&before, &after), &reaches), speaks));
+                judged(&seen, keys, ((&before, &after), (&reaches, likely)), speaks)
             }
-            // Then the first look has to do.
-            _ => verdicts.extend(passing),
+            // Then the look before has to do.
+            _ => passing,
         }
-        verdicts
     }
 
     /// The keys that rows or definitions name: a cell of theirs without a row is what a row that is gone has left. Not those
@@ -342,6 +401,10 @@ fn asked_of(slot: SlotIndex, (rows, reaches): (&Rows, &Reaches), named: &BTreeSe
     keys
 }
 
+fn counters_of(slot: SlotIndex, keys: Vec<Key>) -> Vec<Counter> {
+    keys.into_iter().map(|key| Counter { slot, key }).collect()
+}
+
 /// What their cells are called under the layout in force.
 fn cells_of(keys: &[Key], epoch: u64) -> Vec<Key> {
     keys.iter().map(|key| key.in_epoch(epoch)).collect()
@@ -356,14 +419,13 @@ fn stamp_of(record: LayoutRecord, held: &LedgerExamination, slot: SlotIndex) -> 
 fn judged(
     seen: &[(SlotIndex, look::Looked<Examination>)],
     keys: impl Fn(SlotIndex) -> Vec<Key>,
-    (rows, reaches): ((&Rows, &Rows), &Reaches),
+    (rows, reaches): ((&Rows, &Rows), (&Reaches, &Likely)),
     ledger: &Incarnation,
 ) -> Vec<Verdict> {
     let mut verdicts = Vec::new();
     for (slot, looked) in seen {
         let Ok(found) = &looked.found else { continue };
-        let counters: Vec<Counter> =
-            keys(*slot).into_iter().map(|key| Counter { slot: *slot, key }).collect();
+        let counters = counters_of(*slot, keys(*slot));
         let cells = counters.iter().zip(&found.cells);
         let speaks = Speaks { store: &found.inspection.incarnation, ledger };
         verdicts.extend(counters::judge_all(cells, rows, reaches, speaks));

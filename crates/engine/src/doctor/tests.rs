@@ -5,7 +5,7 @@ use sequent_core::{
     ledger::{Counter, Row},
 };
 
-use super::counters::{Kind, Reaches, Rows, Speaks, judge};
+use super::counters::{Kind, Likely, Reaches, Rows, Speaks, judge};
 
 fn row(life: i64, base: u64, seen: u64, ceiling: u64) -> Row {
     let (store, ledger) = (Incarnation::new("run"), Incarnation::new("ledger"));
@@ -19,7 +19,7 @@ fn held(life: i64, open: bool, value: u64) -> Sight {
 fn kind(before: &Row, after: &Row, sight: &Sight, speaks: &str) -> Option<Kind> {
     let (store, ledger) = (Incarnation::new(speaks), Incarnation::new("ledger"));
     let speaks = Speaks { store: &store, ledger: &ledger };
-    judge(Rows { before, after, others: None }, sight, speaks).map(|(kind, _)| kind)
+    judge(Rows { before, after, others: None, reach: None }, sight, speaks).map(|(kind, _)| kind)
 }
 
 #[test]
@@ -65,7 +65,7 @@ fn a_row_that_claims_more_than_anybody_can_have_taken_is_held_against_the_other_
     let far = Row { ceiling: 1 << 62, seen: 1 << 62, ..row(7, 100, 0, 0) };
     let judged = |row: &Row, sight: &Sight, others| {
         let speaks = Speaks { store: &row.store, ledger: &row.ledger };
-        judge(Rows { before: row, after: row, others }, sight, speaks).map(|(kind, _)| kind)
+        judge(Rows { before: row, after: row, others, reach: None }, sight, speaks).map(|(kind, _)| kind)
     };
     for sight in [held(7, true, 200), held(7, false, 200), Sight::Missing] {
         assert_eq!(judged(&far, &sight, Some(180)), Some(Kind::FarRow), "{sight:?}");
@@ -79,6 +79,86 @@ fn a_row_that_claims_more_than_anybody_can_have_taken_is_held_against_the_other_
     };
     let own = Counter { slot: 2, key: Key::from_stored("k") };
     assert_eq!((reaches(&[2]).beside(&own), reaches(&[1, 2]).beside(&own)), (None, Some(1 << 62)));
+}
+
+#[test]
+fn neither_row_nor_cell_bears_witness_for_the_other() {
+    const FAR: u64 = 1 << 62;
+    let judged = |row: &Row, sight: &Sight, others, reach| {
+        let speaks = Speaks { store: &row.store, ledger: &row.ledger };
+        judge(Rows { before: row, after: row, others, reach }, sight, speaks).map(|(kind, _)| kind)
+    };
+    let at = |base, seen, ceiling| row(7, base, seen, ceiling);
+    for (others, reach) in [(Some(180), Some(1 << 30)), (None, Some(1 << 30))] {
+        for row in [at(FAR, FAR, FAR), at(100, FAR, FAR), at(100, 150, FAR)] {
+            for sight in [held(7, true, FAR), held(7, false, FAR), held(7, true, FAR + 900)] {
+                assert_eq!(judged(&row, &sight, others, reach), Some(Kind::FarBoth), "{row:?} {sight:?}");
+            }
+        }
+        // A ceiling of 2^50 beside a cell of as much.
+        assert_eq!(
+            judged(&at(100, 150, 1 << 50), &held(7, true, 1 << 50), others, reach),
+            Some(Kind::FarBoth)
+        );
+        assert_eq!(judged(&at(100, 150, 400), &held(7, true, FAR), others, reach), Some(Kind::Leapt));
+        assert_eq!(judged(&at(FAR, FAR, FAR), &held(7, true, 200), others, reach), Some(Kind::FarRow));
+        assert_eq!(judged(&at(FAR, FAR, FAR), &Sight::Missing, others, reach), Some(Kind::FarRow));
+        assert_eq!(judged(&at(100, 150, FAR), &held(7, true, 200), others, reach), Some(Kind::FarCeiling));
+    }
+    let (far, cell) = (at(FAR, FAR, FAR), held(7, true, FAR));
+    assert_eq!(judged(&far, &cell, Some(FAR - 9), Some(1 << 30)), None, "the other slots were moved as far");
+    assert_eq!(judged(&far, &cell, Some(180), Some(FAR)), None, "its history says so, or an advance");
+    // Even one that came so far in years, while the other slots were out.
+    assert_eq!(judged(&at(100, 1 << 50, 1 << 50), &held(7, true, 1 << 50), Some(180), Some(1 << 50)), None);
+}
+
+#[test]
+fn of_counters_that_are_far_on_alone_more_is_asked() {
+    let far = row(7, 100, 1 << 50, 1 << 50);
+    let counter = |slot| Counter { slot, key: Key::from_stored("order") };
+    let asked = |others: &[(Counter, Row)], sight: &Sight, most| {
+        let rows: Vec<(Counter, Row)> = [&[(counter(2), far.clone())], others].concat();
+        let (map, reaches) = (rows.iter().cloned().collect(), Reaches::of(&rows));
+        super::counters::doubted([(&counter(2), sight)].into_iter(), &map, &reaches, most).len()
+    };
+    assert_eq!(asked(&[], &Sight::Missing, 9), 1);
+    assert_eq!(asked(&[], &Sight::Missing, 0), 0, "so many and no more");
+    assert_eq!(asked(&[(counter(1), far.clone())], &held(7, true, 1 << 50), 9), 0);
+    assert_eq!(asked(&[(counter(1), far.clone())], &held(7, true, 1 << 60), 9), 1, "its cell is further");
+}
+
+#[test]
+fn what_stays_above_its_ceiling_where_the_store_may_forget_is_an_error() {
+    use sequent_core::DurabilityClass;
+    let counter = Counter { slot: 2, key: Key::from_stored("order") };
+    let looked = |value, ceiling| {
+        let row = row(7, 100, 150, ceiling);
+        let speaks = Speaks { store: &row.store, ledger: &row.ledger };
+        let rows = [(counter.clone(), row.clone())].into();
+        let (cell, reaches) = (held(7, true, value), Reaches::default());
+        let cells = [(&counter, &cell)].into_iter();
+        super::counters::judge_all(cells, (&rows, &rows), (&reaches, &Likely::new()), speaks).remove(0)
+    };
+    let before = [looked(4000, 400)];
+    assert!(before[0].is_far_above() && !looked(500, 400).is_far_above(), "a few blocks of one that died");
+    let severity = |verdict: super::counters::Verdict, class| {
+        super::counters::findings(2, &[verdict], class)[0].severity.as_str()
+    };
+    for (class, expected) in [
+        (DurabilityClass::Volatile, "error"),
+        (DurabilityClass::Lossy, "error"),
+        (DurabilityClass::Durable, "warning"),
+    ] {
+        assert_eq!(severity(looked(4000, 400).staying(&before), class), expected);
+        assert_eq!(
+            severity(looked(9000, 400).staying(&before), class),
+            expected,
+            "it goes on, and nobody raises"
+        );
+        assert_eq!(severity(looked(9000, 3900).staying(&before), class), "warning", "raised meanwhile");
+        assert_eq!(severity(looked(4000, 400), class), "warning", "seen once");
+        assert_eq!(severity(looked(500, 400).staying(&[looked(500, 400)]), class), "warning", "a few blocks");
+    }
 }
 
 #[test]
@@ -128,7 +208,12 @@ fn counters_are_grouped_and_a_few_of_them_named() {
     let rows = counters.iter().map(|counter| (counter.clone(), row.clone())).collect();
     let sights = vec![Sight::Missing; 9];
     let reaches = Reaches::default();
-    let verdicts = super::counters::judge_all(counters.iter().zip(&sights), (&rows, &rows), &reaches, speaks);
+    let verdicts = super::counters::judge_all(
+        counters.iter().zip(&sights),
+        (&rows, &rows),
+        (&reaches, &Likely::new()),
+        speaks,
+    );
     let found = super::counters::findings(2, &verdicts, DurabilityClass::Durable);
     assert_eq!(found.len(), 1, "{found:?}");
     assert_eq!((found[0].severity.as_str(), found[0].keys.len()), ("warning", 5));
@@ -149,7 +234,7 @@ fn a_cell_that_the_ledger_has_no_row_of_is_an_error_where_it_has_given() {
         let reaches = Reaches::of(after);
         let cell = [(&counter(2), sight)];
         let rows = (&map(before), &map(after));
-        super::counters::judge_all(cell.into_iter(), rows, &reaches, speaks)
+        super::counters::judge_all(cell.into_iter(), rows, (&reaches, &Likely::new()), speaks)
     };
     for sight in [held(7, true, 200), held(7, true, 0), held(7, false, 9)] {
         let verdicts = judged(&sight, &other, &other);

@@ -42,8 +42,9 @@ pub struct Evidence<'a> {
 impl Evidence<'_> {
     /// How far the counter can have come at most in its life.
     fn reach(&self, row: &Row) -> u64 {
-        let reach = within_time(row, self.clock_ms);
-        self.by_cell(row).map_or(reach, |value| value.min(reach))
+        let reach = self.outside.reach(row, self.clock_ms, PER_SECOND_MAX);
+        // A loss that was named is in the row, and in no cell.
+        self.by_cell(row).map_or(reach, |value| value.saturating_add(self.outside.lost).min(reach))
     }
 
     /// The same as the cell says. Another run of the store may be an old copy, and knows less than was taken.
@@ -57,24 +58,20 @@ impl Evidence<'_> {
     }
 
     fn against_base(&self, row: &Row) -> Option<String> {
-        // A word that moved a key whose only slot is away: the next life has it in its history.
-        let is_alone = row.store.is_nobody() && self.outside.others.is_none();
-        if is_alone || self.outside.explains(row.base) {
+        if self.outside.explains_base(row) {
             return None;
         }
         let most = self.outside.base_max();
-        Some(self.doubted(
-            row,
-            &format!(
-                "no life of it can have begun beyond {most}: neither the lives before it, nor the key's \
-             other slots, nor an advance was as far"
-            ),
-        ))
+        let against = format!(
+            "no life of it can have begun beyond {most}: neither the lives before it, nor the key's other slots, nor an advance \
+             was as far"
+        );
+        Some(self.doubted(row, &against))
     }
 
     fn against_seen(&self, row: &Row) -> Option<String> {
         let reach = self.reach(row);
-        if claim(row) <= reach.saturating_add(LEAP_CAP).saturating_add(self.outside.lost) {
+        if claim(row) <= reach.saturating_add(LEAP_CAP) {
             return None;
         }
         let against = match self.by_cell(row) {
@@ -94,12 +91,6 @@ impl Evidence<'_> {
             "{DOUBTED_ROW} {claim}{cell}, but {against}: a hand or a broken disk wrote one of them, and nothing follows it"
         )
     }
-}
-
-/// The highest that a life can have come to by now. A clock that was set back says nothing.
-fn within_time(row: &Row, clock_ms: u64) -> u64 {
-    let age = clock_ms.checked_sub(row.opened_at_ms);
-    age.map_or(u64::MAX, |ms| row.base.saturating_add((ms / 1000 + 1).saturating_mul(PER_SECOND_MAX)))
 }
 
 impl State {
@@ -165,9 +156,10 @@ mod tests {
     #[test]
     fn time_tells_what_is_impossible_and_a_clock_that_was_set_back_does_not() {
         let row = row(5, 7);
-        assert_eq!(within_time(&row, 9_000), 5 + PER_SECOND_MAX);
-        assert_eq!(within_time(&row, 12_500), 5 + 4 * PER_SECOND_MAX);
-        assert_eq!(within_time(&row, 8_999), u64::MAX);
+        let reach = |clock_ms| Outside::default().reach(&row, clock_ms, PER_SECOND_MAX);
+        assert_eq!(reach(9_000), 5 + PER_SECOND_MAX);
+        assert_eq!(reach(12_500), 5 + 4 * PER_SECOND_MAX);
+        assert_eq!(reach(8_999), u64::MAX);
     }
 
     #[test]

@@ -1,0 +1,82 @@
+//! What to do about a counter that a hand has set far ahead: one table for `sequent doctor`, and for what is said of a counter
+//! in quarantine.
+//!
+//! Servers that run may hold what a hand wrote in their permits, so all are stopped first. Where no cell can be believed, nothing
+//! tells how far the counter was: it may have been ahead of the other slots, and `seen` is what servers last told, so that only a
+//! word about what callers have helps.
+
+use sequent_guard::{CELL_AS_FAR, DOUBTED_ROW, FAR_BOTH, FAR_CEILING, UNKNOWN_COUNTER};
+
+/// A cell far above a row that is in order.
+pub(super) const CELL: &str = "delete its cell: it begins again above its ceiling; and find out who set it";
+
+/// A row whose ceiling alone is far above all that is known of its counter.
+pub(super) const CEILING: &str = "find out who wrote it; stop every server, and run nothing else that gives numbers; where its cell is there, \
+    open, of the row's life, and not far above the key's other slots itself, set `ceiling` in the ledger's row of that counter to the \
+    greatest of its `base`, its `seen` and its cell's value. Else nobody knows how far it was (a closed cell counts as gone): delete the \
+    cell where there is one, set `ceiling` to the greatest of its `base`, its `seen` and the `ceiling`s of the key's other slots, and \
+    then, before anything is given, `sequent advance NAME TO`, TO above the highest number of it that any caller has (where more is \
+    asked for, that). Then start the servers again";
+
+/// A row that claims more than anybody can have taken.
+pub(super) const ROW: &str = "find out who wrote it; unless the other slots were out for so long, stop every server, and run nothing else that \
+    gives numbers; where its cell is there, open, of the row's life, its store no old copy, and not far above the key's other slots \
+    itself, set `ceiling` in the ledger's row of that counter, and `base` and `seen` where they are higher, to its cell's value. Else \
+    nobody knows how far it was (a closed cell counts as gone): delete the cell where there is one, set the three to the greatest \
+    `ceiling` of the key's other slots and of the lives before it (the ledger's history), and then, before anything is given, \
+    `sequent advance NAME TO`, TO above the highest number of it that any caller has (where more is asked for, that). Then start the \
+    servers again";
+
+/// A cell and its row, both of them.
+pub(super) const BOTH: &str = "find out who wrote them; unless the other slots were out for so long, stop every server, and run nothing else \
+    that gives numbers; set both right at once: delete its cell, and in the ledger's row of that counter set `ceiling`, and `base` and \
+    `seen` where they are higher, to the greatest `ceiling` of the key's other slots and of the lives before it (the ledger's history), \
+    but no lower than a `base` or `seen` that is not far above these. Then, before anything is given, `sequent advance NAME TO`, TO \
+    above the highest number of it that any caller has (where more is asked for, that), and start the servers again";
+
+/// A cell far on that the ledger has no row of: it may be all that knows.
+const ROWLESS: &str = "where the ledger was lost, the value is right: leave the cell as it is, and `sequent advance NAME TO --leap`, TO at \
+    least the highest number of it that was given; otherwise find out who set it";
+
+/// What to do about a leap, by what its error says.
+pub(crate) fn of_leap(detail: &str) -> &'static str {
+    let says = |what| detail.contains(what);
+    match () {
+        () if says(UNKNOWN_COUNTER) => ROWLESS,
+        () if says(FAR_BOTH) || says(DOUBTED_ROW) && says(CELL_AS_FAR) => BOTH,
+        () if says(DOUBTED_ROW) => ROW,
+        () if says(FAR_CEILING) => CEILING,
+        () => CELL,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_leap_has_its_own_advice() {
+        for (detail, advice) in [
+            ("raw id 9 is a leap: at most 7 is followed".to_owned(), CELL),
+            (format!("raw id 9 is a leap; {UNKNOWN_COUNTER}: …"), ROWLESS),
+            (format!("{FAR_CEILING} 9, a leap"), CEILING),
+            (format!("{DOUBTED_ROW} 9, but its cell … is at 7"), ROW),
+            (format!("{DOUBTED_ROW} 9, {CELL_AS_FAR}, but since …"), BOTH),
+            (format!("raw id 9 is a leap, {FAR_BOTH} 10"), BOTH),
+        ] {
+            assert_eq!(of_leap(&detail), advice, "{detail}");
+        }
+    }
+
+    #[test]
+    fn a_cell_is_deleted_only_together_with_what_its_next_life_would_begin_above() {
+        for advice in [CEILING, ROW, BOTH] {
+            assert!(
+                advice.contains("delete")
+                    && advice.contains("`ceiling`")
+                    && advice.contains("`sequent advance NAME TO`")
+            );
+        }
+        assert!(!CELL.contains("advance"));
+    }
+}
