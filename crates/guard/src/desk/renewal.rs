@@ -25,8 +25,7 @@ impl Desk {
         if inspection.id != self.id {
             // Another ledger in this one's place: nothing is written to it, and nothing rests on it.
             let stores: Vec<_> = self.shards.iter().map(|shard| Arc::clone(shard.store())).collect();
-            let another =
-                stamps::instead(&stores, inspection.id, self.id, self.config.attempt_timeout).await;
+            let another = stamps::instead(&stores, inspection.id, self.id, self.config.attempt_timeout).await;
             self.state().another = Some(another);
             return self.trusted();
         }

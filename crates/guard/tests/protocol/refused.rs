@@ -159,7 +159,8 @@ async fn another_ledger_in_its_place_moves_no_counter_and_its_own_put_back_serve
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_server_that_ran_through_a_recovery_says_that_it_is_to_be_restarted_and_no_loss_to_be_named_again() {
+async fn a_server_that_ran_through_a_recovery_says_that_it_is_to_be_restarted_and_no_loss_to_be_named_again()
+{
     let world = World::new(2);
     let server = world.open("server").await;
     server.take_to(0, 5).await;
