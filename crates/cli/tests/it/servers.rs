@@ -1,12 +1,12 @@
 //! Commands that ask a server: named, or found at work on the data directory.
 
 use crate::{
-    place::Place,
+    place::{PATIENT, Place},
     running::{FREE, Running},
 };
 
 fn serve(place: &Place) -> Running {
-    Running::start(place, &[&["serve"], &FREE[..]].concat())
+    Running::start(place, &[&["serve"], &FREE[..], &PATIENT].concat())
 }
 
 /// Requests for numbers at a server's gRPC door.
