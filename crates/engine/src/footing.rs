@@ -3,7 +3,10 @@
 
 use std::{
     collections::BTreeSet,
-    sync::{Arc, Weak},
+    sync::{
+        Arc, Weak,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
     time::Duration,
 };
 
@@ -11,7 +14,7 @@ use sequent_core::{Event, Incarnation, SequenceName, SourceError};
 use sequent_guard::Trouble;
 use tokio::sync::{Notify, watch};
 
-use crate::{engine::Inner, events::ledger_in_trouble};
+use crate::{engine::Inner, events::ledger_in_trouble, ground::is_gone};
 
 /// How often it is looked at without an alarm: not each trouble is an event.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
@@ -23,13 +26,25 @@ type Footing = (Incarnation, Option<Trouble>);
 
 /// Raised by what happens to the ledger, so that nobody waits for the next look.
 #[derive(Clone, Default)]
-pub(crate) struct Alarm(Arc<Notify>);
+pub(crate) struct Alarm {
+    rings: Arc<Notify>,
+    /// Whether the ledger is lost, and says that it was emptied: a person must act, as where it went back.
+    is_gone: Arc<AtomicBool>,
+}
 
 impl Alarm {
     pub(crate) fn hear(&self, event: &Event) {
-        if matches!(event, Event::LedgerBehind { .. } | Event::LedgerReborn { .. }) {
-            self.0.notify_one();
+        match event {
+            Event::LedgerLost { detail, .. } => self.is_gone.store(is_gone(detail), Relaxed),
+            Event::LedgerBack { .. } => self.is_gone.store(false, Relaxed),
+            Event::LedgerBehind { .. } | Event::LedgerReborn { .. } => {}
+            _ => return,
         }
+        self.rings.notify_one();
+    }
+
+    fn is_ledger_gone(&self) -> bool {
+        self.is_gone.load(Relaxed)
     }
 }
 
@@ -38,13 +53,13 @@ pub(crate) async fn watch(engine: Weak<Inner>, alarm: Alarm, mut stood: Footing,
     ledger_in_trouble(stood.1.is_some());
     loop {
         tokio::select! {
-            () = alarm.0.notified() => {}
+            () = alarm.rings.notified() => {}
             () = tokio::time::sleep(LOOK_EVERY) => {}
         }
         let Some(engine) = engine.upgrade() else { return };
         let stands = engine.keeper.footing();
+        ledger_in_trouble(stands.1.is_some() || alarm.is_ledger_gone());
         if stands != stood {
-            ledger_in_trouble(stands.1.is_some());
             if stood.1.is_some() && stands.1.is_none() {
                 tracing::warn!("ledger is trusted again");
             }
@@ -108,12 +123,31 @@ impl Inner {
 
 #[cfg(test)]
 mod tests {
-    use sequent_core::ledger::Definition;
+    use std::time::Duration;
 
+    use sequent_core::{Event, ledger::Definition};
+
+    use super::Alarm;
     use crate::{
         Engine, NextRequest, Options, Reason,
         config::{Config, Sources},
     };
+
+    #[test]
+    fn an_emptied_ledger_is_in_trouble_until_it_answers_again() {
+        let alarm = Alarm::default();
+        let lost = |detail: &str| Event::LedgerLost { refused: true, detail: detail.to_owned() };
+        let told = [
+            lost("refused: login refused"),
+            lost("refused: write: 42P01: the tables are gone, or were never made here"),
+            Event::LedgerBack { away: Duration::ZERO },
+        ];
+        let found = told.map(|event| {
+            alarm.hear(&event);
+            alarm.is_ledger_gone()
+        });
+        assert_eq!(found, [false, true, false]);
+    }
 
     #[tokio::test]
     async fn a_key_whose_definition_would_repeat_numbers_is_served_no_more() {

@@ -131,6 +131,20 @@ pub(crate) fn is_gutted(refusal: &str) -> bool {
     refusal.contains("that is made with the tables is gone")
 }
 
+/// Whether what a ledger in use says tells that it, or its tables, or what was made with them, is gone: emptied, dropped,
+/// deleted. Each kind says it in words of its own.
+pub(crate) fn is_gone(said: &str) -> bool {
+    const WORDS: [&str; 6] = [
+        "the tables are gone",
+        "the database is gone",
+        "(42000): Unknown database",
+        "made in its place: ",
+        "made in their place: ",
+        "the ledger's run is gone",
+    ];
+    is_unmade(said) || is_gutted(said) || WORDS.iter().any(|words| said.contains(words))
+}
+
 /// The layout that a new cluster gets.
 fn first(config: &Config) -> Result<LayoutRecord, OpenError> {
     let layout = config.first_layout().map_err(|error| OpenError::Refused(error.to_string()))?;

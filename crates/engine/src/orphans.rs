@@ -41,6 +41,21 @@ type Slots = BTreeMap<(SequenceName, String), Vec<SlotIndex>>;
 pub(crate) const CAUSES: &str = "no server gives numbers on it: they say RECOVERY_REQUIRED, and refuse to start; counted on from it, all \
     numbers would come again";
 
+/// The way back where there is a backup.
+const BACKUP: &str = "stop every process; put the ledger's newest backup back, or name the right ledger in the configuration; then, \
+    where `sequent doctor` says that this one went back, `sequent recover --since INSTANT`, when the backup was made, or \
+    `--bump N`: each counter goes on so far above its ceiling there";
+
+/// What is said of a ledger that was emptied under servers that use it, from what it says itself.
+pub(crate) fn emptied(said: &str) -> String {
+    format!(
+        "the ledger was emptied, or its tables were dropped, while servers use it: numbers that are permitted go on, no new key, \
+         no dense number and no server begins; {BACKUP}; if there is no backup: drop what is left of its tables, and `sequent \
+         recover --bump N`, N at least the highest raw id that any one counter has reached: an empty ledger takes up the cluster \
+         from the stamps of its stores, and each sequence is to be defined again ({said})"
+    )
+}
+
 /// Whoever tells of a ledger that is not at hand.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Orphans {
@@ -94,9 +109,7 @@ impl Orphans {
 
     /// What a person can do, and what that does.
     pub(crate) fn mend(&self) -> String {
-        let backup = "stop every process; put the ledger's newest backup back, or name the right ledger in the configuration; then, \
-                      where `sequent doctor` says that this one went back, `sequent recover --since INSTANT`, when the backup was made, or \
-                      `--bump N`: each counter goes on so far above its ceiling there";
+        let backup = BACKUP;
         let nothing_left = match (self.in_place, self.slots.is_empty()) {
             (InPlace::Nothing, false) => {
                 "if there is no backup: `sequent recover --bump N`, N at least the highest raw id that any one counter has reached: the \

@@ -4,6 +4,7 @@ use std::{
     collections::BTreeSet,
     fmt::Write as _,
     sync::{Arc, Mutex},
+    time::Duration,
 };
 
 use sequent_core::ledger::Loss;
@@ -16,6 +17,9 @@ use sequent_testkit::servers::{MariaDb, Postgres};
 use tempfile::TempDir;
 
 use crate::site::{PASSWORD, maria, open, password_file, postgres, take};
+
+/// How often it is looked whether a loss was noticed: for a minute.
+const LOOKS_MAX: usize = 600;
 
 struct Site {
     maria: MariaDb,
@@ -82,9 +86,31 @@ async fn founded_by_one(config: &Config) {
     assert!(said.len() == 1 && said[0].starts_with("new cluster c, its ledger in "), "{said:?}");
 }
 
+/// A server that runs tells of a ledger that was emptied as of that, and what to do: in its status, and in what is logged.
+async fn emptied_under(engine: &Engine) {
+    let mut status = engine.status().await;
+    for _ in 0..LOOKS_MAX {
+        if status.trouble.is_some() && status.events.iter().any(|event| event.kind == "ledger refuses") {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        status = engine.status().await;
+    }
+    let logged = status.events.iter().find(|event| event.kind == "ledger refuses");
+    for said in [status.trouble, logged.map(|event| event.text.clone())] {
+        let said = said.expect("it is told");
+        assert!(said.contains("the ledger was emptied, or its tables were dropped"), "{said}");
+        assert!(said.contains("`sequent recover --bump N`") && !said.contains("`create`"), "{said}");
+    }
+}
+
 /// The ledger's tables are dropped, and no copy is left: an empty one takes the cluster up on an operator's word.
 async fn ledger_lost(site: &Site, config: &Config, given: &mut BTreeSet<u64>) {
+    let engine = open(config).await;
+    given.extend(take(&engine, 10).await);
     site.postgres.sql("\\c seq\nDROP SCHEMA sequent_ledger CASCADE").await;
+    emptied_under(&engine).await;
+    engine.shutdown().await;
     let error = Engine::open(config.clone(), Options::default()).await.err().expect("it knows nothing");
     assert!(error.to_string().contains("sequent recover --bump N"), "{error}");
     let desk = Desk::open_after_loss(config, &Options::default(), &NamedLoss::of(1000)).await.unwrap();

@@ -40,6 +40,8 @@ pub(super) const ER_TABLEACCESS_DENIED: u16 = 1142;
 pub(super) const ER_OUT_OF_RANGE: u16 = 1690;
 /// The table is not there.
 pub(super) const ER_NO_SUCH_TABLE: u16 = 1146;
+/// No database is selected: the one of the connection was dropped.
+const ER_NO_DB: u16 = 1046;
 /// NULL for a column that holds none.
 pub(super) const ER_BAD_NULL: u16 = 1048;
 /// A unique key is there already.
@@ -146,8 +148,8 @@ fn is_tls(error: &std::io::Error) -> bool {
 /// User, password, host, the right to use the database at all: what is said to whoever connects.
 const LOGIN: [u16; 13] = [1044, 1045, 1130, 1251, 1275, 1524, 1698, 1820, 1862, 3118, 3159, 3878, 4151];
 
-/// No such database; grants, which a statement lacks.
-const GRANTS: [u16; 7] = [1049, 1095, 1141, 1142, 1143, 1227, 1370];
+/// No such database, or none any more; grants, which a statement lacks.
+const GRANTS: [u16; 8] = [ER_NO_DB, 1049, 1095, 1141, 1142, 1143, 1227, 1370];
 
 /// No such table or column, a statement that it does not know, a value that does not fit.
 const SCHEMA: [u16; 13] =
@@ -171,7 +173,8 @@ fn hint(code: u16, message: &str) -> String {
         1044 | 1142 | 1143 | 1227 => ": the grants that are needed stand in the README".to_owned(),
         1045 => format!(": is it the right user in the url, and the right password? if so, {ANONYMOUS}"),
         1049 => ": create the database, or name another one".to_owned(),
-        ER_NO_SUCH_TABLE => ": the schema is missing; let it be made with `create`".to_owned(),
+        ER_NO_DB => ": the database is gone, and was dropped while this process used it".to_owned(),
+        ER_NO_SUCH_TABLE => ": the tables are gone, or were never made here".to_owned(),
         _ => String::new(),
     }
 }
@@ -212,6 +215,14 @@ mod tests {
     }
 
     #[test]
+    fn what_is_gone_is_told_as_that_and_no_word_is_named_that_no_operator_has() {
+        for (code, part) in [(1046, "the database is gone"), (1146, "the tables are gone")] {
+            let text = said(code).into_error("write ledger").to_string();
+            assert!(text.contains(part) && !text.contains("`create`"), "{text}");
+        }
+    }
+
+    #[test]
     fn codes_become_kinds() {
         for (code, kind) in [
             (1213, ErrorKind::Contended),
@@ -219,6 +230,7 @@ mod tests {
             (1045, ErrorKind::Refused),
             (1142, ErrorKind::Refused),
             (1146, ErrorKind::Refused),
+            (1046, ErrorKind::Refused),
             (1690, ErrorKind::Exhausted),
             (1040, ErrorKind::Unavailable),
             (1053, ErrorKind::Unavailable),

@@ -26,7 +26,7 @@ use crate::{
     config::{Config, Place},
     data::{self, Found},
     dense::number_of,
-    ground::{Ground, NOT_STARTED, is_unmade},
+    ground::{Ground, NOT_STARTED, is_gutted, is_unmade},
     limit::{not_found, of_ledger, within},
     orphans,
     report::{
@@ -82,6 +82,7 @@ impl Desk {
             Err(OpenError::Refused(text)) if is_unmade(&text) => {
                 Ok(Err(OpenError::Refused(format!("{NOT_STARTED}: {text}"))))
             }
+            Err(OpenError::Refused(text)) if is_gutted(&text) => Ok(Err(OpenError::Refused(text))),
             Err(other) => Err(other),
         };
         let not_started = match existing().await? {

@@ -8,14 +8,16 @@ use tokio::task::JoinSet;
 use super::Desk;
 use crate::{
     EngineError,
+    ground::is_gone,
     limit::{of_ledger, within},
+    orphans::emptied,
 };
 
 impl Desk {
     /// Why no number may be given before an operator has acted: a marker that was copied, a ledger behind the marks at
     /// hand, or one that can't be read. `None` where nothing of that is found.
     pub async fn trouble(&self) -> Option<EngineError> {
-        self.judge().await.err().map(|error| of_ledger(&error))
+        self.judge().await.err().map(|error| of_ledger(&plainly(error)))
     }
 
     async fn judge(&self) -> Result<(), SourceError> {
@@ -58,6 +60,12 @@ impl Desk {
         }
         asked.join_all().await.into_iter().max().unwrap_or(0)
     }
+}
+
+/// A ledger that was emptied, or dropped, is none that is merely away.
+fn plainly(error: SourceError) -> SourceError {
+    let said = error.to_string();
+    if is_gone(&said) { SourceError::new(ErrorKind::Refused, emptied(&said)) } else { error }
 }
 
 /// The mark that a store bears; 0 where its stamp is another ledger's, of which it speaks then.

@@ -7,7 +7,7 @@ use std::{
 
 use sequent_core::{Clock, Env, Event, Events};
 
-use crate::{data::Quarantine, footing::Alarm};
+use crate::{data::Quarantine, footing::Alarm, ground::is_gone, orphans::emptied};
 
 mod burnt;
 mod exposed;
@@ -73,6 +73,7 @@ pub(crate) fn watched(env: Env, memory: &Memory, notes: Option<Quarantine>, alar
             return;
         }
         log::log(&event);
+        let event = plainly(event);
         let at_ms = Clock::wall_ms(&*clock);
         if let Some(notes) = &notes {
             notes.note(&event, at_ms);
@@ -90,10 +91,39 @@ mod tests {
     #[test]
     fn the_memory_is_bounded_and_keeps_the_latest() {
         let memory = Memory::default();
+/// A ledger that was emptied says so in words of its kind: a person reads what that is, and what to do.
+fn plainly(event: Event) -> Event {
+    match event {
+        Event::LedgerLost { detail, .. } if is_gone(&detail) => {
+            Event::LedgerLost { refused: true, detail: emptied(&detail) }
+        }
+        other => other,
+    }
+}
+
         let env = watched(Env::default(), &memory, None, &Alarm::default());
         for version in 0..RECENT_MAX as u64 + 3 {
             env.events.emit(Event::Unmarked { version, elsewhere: false, home: true });
         }
+    #[test]
+    fn a_ledger_that_was_emptied_is_told_as_that_with_what_to_do() {
+        let memory = Memory::default();
+        let env = watched(Env::default(), &memory, None, &Alarm::default());
+        let gone = "refused: write ledger mysql://db/seq: 1146 (42S02): Table 'seq.x' doesn't exist: the tables are gone, or were \
+                    never made here";
+        for (refused, detail) in [(true, gone), (false, "unavailable: connection refused")] {
+            env.events.emit(Event::LedgerLost { refused, detail: detail.to_owned() });
+        }
+        // The newest comes first.
+        let told = told(&memory.all());
+        assert!(told[1].text.starts_with("the ledger was emptied, or its tables were dropped"), "{told:?}");
+        assert!(
+            told[1].text.contains("`sequent recover --bump N`") && told[1].text.contains("1146"),
+            "{told:?}"
+        );
+        assert_eq!(told[0].text, "unavailable: connection refused");
+    }
+
         let all = memory.all();
         assert_eq!(all.len(), RECENT_MAX);
         assert!(matches!(all[0].event, Event::Unmarked { version: 3, .. }));
