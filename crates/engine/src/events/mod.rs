@@ -66,6 +66,7 @@ pub(crate) fn watched(env: Env, memory: &Memory, notes: Option<Quarantine>, alar
     let (memory, clock, onward) = (memory.clone(), Arc::clone(&env.clock), env.events.clone());
     let (alarm, exposed) = (alarm.clone(), Exposed::default());
     let events = Events::to(move |event| {
+        let event = plainly(event);
         alarm.hear(&event);
         metric::count(&event);
         if !exposed.is_news(&event) {
@@ -73,7 +74,6 @@ pub(crate) fn watched(env: Env, memory: &Memory, notes: Option<Quarantine>, alar
             return;
         }
         log::log(&event);
-        let event = plainly(event);
         let at_ms = Clock::wall_ms(&*clock);
         if let Some(notes) = &notes {
             notes.note(&event, at_ms);
@@ -84,13 +84,6 @@ pub(crate) fn watched(env: Env, memory: &Memory, notes: Option<Quarantine>, alar
     Env { events, ..env }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_memory_is_bounded_and_keeps_the_latest() {
-        let memory = Memory::default();
 /// A ledger that was emptied says so in words of its kind: a person reads what that is, and what to do.
 fn plainly(event: Event) -> Event {
     match event {
@@ -101,10 +94,10 @@ fn plainly(event: Event) -> Event {
     }
 }
 
-        let env = watched(Env::default(), &memory, None, &Alarm::default());
-        for version in 0..RECENT_MAX as u64 + 3 {
-            env.events.emit(Event::Unmarked { version, elsewhere: false, home: true });
-        }
+#[cfg(test)]
+mod tests {
+    use super::*;
+
     #[test]
     fn a_ledger_that_was_emptied_is_told_as_that_with_what_to_do() {
         let memory = Memory::default();
@@ -124,6 +117,13 @@ fn plainly(event: Event) -> Event {
         assert_eq!(told[0].text, "unavailable: connection refused");
     }
 
+    #[test]
+    fn the_memory_is_bounded_and_keeps_the_latest() {
+        let memory = Memory::default();
+        let env = watched(Env::default(), &memory, None, &Alarm::default());
+        for version in 0..RECENT_MAX as u64 + 3 {
+            env.events.emit(Event::Unmarked { version, elsewhere: false, home: true });
+        }
         let all = memory.all();
         assert_eq!(all.len(), RECENT_MAX);
         assert!(matches!(all[0].event, Event::Unmarked { version: 3, .. }));
