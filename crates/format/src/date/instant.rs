@@ -8,6 +8,10 @@ use crate::date::Zone;
 const EXPECTED: &str =
     "an instant such as 2026-04-01T09:00:00+08:00 is expected, or a date of the zone such as 2026-04-01";
 
+/// What is told who writes no date of his own.
+const DATE_EXPECTED: &str =
+    "a date such as 2026-04-01 is allowed, or an instant such as 2026-04-01T09:00:00+08:00";
+
 /// Offsets reach one second less than a day, as RFC 3339 writes them.
 const OFFSET_SECONDS: i64 = 24 * 3600;
 
@@ -21,9 +25,7 @@ pub(crate) fn read(text: &str, zone: &Zone) -> Result<Timestamp, String> {
             (plain, Some(Zone::new(name)?))
         }
     };
-    if shows_second_60(plain) {
-        return Err("seconds up to 59 are allowed: clocks here have no leap second".to_owned());
-    }
+    check_seconds(plain)?;
     let Ok(instant) = plain.parse::<Timestamp>() else {
         let local = plain.parse::<DateTime>().map_err(|_| EXPECTED)?;
         return of_local((plain, local), named.as_ref().unwrap_or(zone));
@@ -44,6 +46,24 @@ pub(crate) fn read(text: &str, zone: &Zone) -> Result<Timestamp, String> {
     }
 }
 
+/// A caller's own date, as local clocks show it: a date or a time is one as it is, whatever clocks of `zone` did then; an
+/// instant is what they show at it. The error is the bound.
+pub(crate) fn read_local(text: &str, zone: &Zone) -> Result<DateTime, String> {
+    check_seconds(text)?;
+    if text.contains('[') || text.parse::<Timestamp>().is_ok() {
+        return read(text, zone).map(|instant| zone.local(instant));
+    }
+    text.parse().map_err(|_| DATE_EXPECTED.to_owned())
+}
+
+/// Refuses a sixtieth second, which readers of times bend to the one before.
+fn check_seconds(text: &str) -> Result<(), String> {
+    if shows_second_60(text) {
+        return Err("seconds up to 59 are allowed: clocks here have no leap second".to_owned());
+    }
+    Ok(())
+}
+
 fn of_local((text, local): (&str, DateTime), zone: &Zone) -> Result<Timestamp, String> {
     let instant = zone.instant(local).ok_or(EXPECTED)?;
     // A day that begins late begins when it does.
@@ -55,9 +75,9 @@ fn of_local((text, local): (&str, DateTime), zone: &Zone) -> Result<Timestamp, S
     Err(format!("clocks of {} never showed it: they were set forward over it, to {shown}", zone.name()))
 }
 
-/// Whether the time of day names a sixtieth second, which readers of times bend to the one before.
+/// Whether the time of day names a sixtieth second.
 fn shows_second_60(text: &str) -> bool {
     let Some((_, time)) = text.split_once(['T', 't', ' ']) else { return false };
-    let time = time.split(['.', ',', 'Z', 'z', '+', '-']).next().unwrap_or_default();
+    let time = time.split(['.', ',', 'Z', 'z', '+', '-', '[']).next().unwrap_or_default();
     time.replace(':', "").get(4..6) == Some("60")
 }

@@ -2,6 +2,8 @@
 
 mod cut;
 
+use std::collections::BTreeMap;
+
 use crate::{
     Format, InvertError, InvertErrorKind, Issue,
     date::Shown,
@@ -29,7 +31,7 @@ pub(crate) fn text(format: &Format, given: &str) -> Result<Parsed, InvertError> 
     let pieces = cut::pieces(format, given)?;
     let mut known = Known::default();
     let mut values = Vec::new();
-    let mut shown = Shown::default();
+    let mut shown: BTreeMap<Option<&str>, Shown> = BTreeMap::new();
     for (at, part) in format.template().parts.iter().enumerate() {
         let piece = &pieces[at];
         let fault = |kind, what: String| InvertError::new(piece.column, kind, what);
@@ -50,8 +52,8 @@ pub(crate) fn text(format: &Format, given: &str) -> Result<Parsed, InvertError> 
                 values.push((ctx.name.clone(), value));
             }
             Kind::Date(date) => {
-                let mut own = Shown::default();
-                let place = if date.at.is_none() { &mut shown } else { &mut own };
+                // All that shows one date is held against each other.
+                let place = shown.entry(date.at.as_deref()).or_default();
                 let read = date.pattern.read(&piece.text, place);
                 read.and_then(|()| place.closed(date.pattern.fiscal).map(drop))
                     .map_err(|what| fault(InvertErrorKind::Date, what))?;
@@ -64,8 +66,9 @@ pub(crate) fn text(format: &Format, given: &str) -> Result<Parsed, InvertError> 
         }
         known.texts.push(if known_before_number(part) { piece.text.clone() } else { String::new() });
     }
+    let issued = shown.remove(&None).unwrap_or_default();
     let all =
-        shown.closed(format.fiscal()).map_err(|what| InvertError::new(1, InvertErrorKind::Date, what))?;
+        issued.closed(format.fiscal()).map_err(|what| InvertError::new(1, InvertErrorKind::Date, what))?;
     if let Some((from, to)) = all.span().filter(|(from, to)| !format.zone().shows(*from, *to)) {
         let what = format!("clocks of {} never showed {from} to {to}", format.zone_name());
         return Err(InvertError::new(1, InvertErrorKind::Date, what));

@@ -1,10 +1,8 @@
 //! Values, checked before a number is consumed: case, list or expression, length, characters.
 
-use jiff::{Timestamp, civil::DateTime};
-
 use crate::{
     Format, ValueError, Values,
-    date::Moment,
+    date::{Moment, instant},
     issue::Known,
     letters::named,
     template::{Ctx, Date, Kind},
@@ -68,6 +66,10 @@ pub(crate) fn shown(format: &Format, at: usize, ctx: &Ctx, text: &str) -> Result
         };
         return Err(allowed);
     }
+    // An expression may let blanks in; those at an end are seen by nobody.
+    if text.starts_with(' ') || text.ends_with(' ') {
+        return Err("a blank is not allowed first or last".to_owned());
+    }
     // A hidden value is in no text, but it is in the counter's key, and in logs.
     let letters = if ctx.show { &format.shapes()[at].letters } else { &ctx.letters };
     if let Some(c) = text.chars().find(|c| !letters.contains(*c)) {
@@ -81,16 +83,7 @@ pub(crate) fn shown(format: &Format, at: usize, ctx: &Ctx, text: &str) -> Result
 
 /// A date by a caller: `2026-04-01`, a local time, or an instant with its offset, which the zone makes local.
 fn moment(format: &Format, name: &str, given: &str) -> Result<Moment, ValueError> {
-    let fault = || {
-        ValueError::new(
-            name,
-            given,
-            "a date such as 2026-04-01 is allowed, or an instant such as 2026-04-01T09:00:00+08:00",
-        )
-    };
-    let local = match given.parse::<Timestamp>() {
-        Ok(instant) => format.zone().local(instant),
-        Err(_) => given.parse::<DateTime>().map_err(|_| fault())?,
-    };
-    Moment::new(local).ok_or_else(fault)
+    let fault = |bound| ValueError::new(name, given, bound);
+    let local = instant::read_local(given, format.zone()).map_err(fault)?;
+    Moment::new(local).ok_or_else(|| fault("years 1 to 9998 are allowed".to_owned()))
 }

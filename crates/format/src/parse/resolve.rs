@@ -16,15 +16,7 @@ pub(super) fn template(text: &str, mut drafts: Vec<Draft>) -> Result<Template, T
     }
     names_once(&drafts)?;
     let zone = the_same("tz", drafts.iter().filter_map(|draft| draft.zone.as_ref()))?;
-    let issue = |draft: &&Draft| !matches!(&draft.part.kind, Kind::Date(date) if date.at.is_some());
-    let fiscal = the_same("fy", drafts.iter().filter(issue).filter_map(|draft| draft.fiscal.as_ref()))?;
-    if let Some(fiscal) = fiscal {
-        let first = MonthDay::parse(&fiscal.value);
-        one_fiscal_year(
-            &mut drafts,
-            first.ok_or_else(|| fiscal.fault("fy", "MM-DD is allowed, but not 02-29"))?,
-        );
-    }
+    one_fiscal_year_each(&mut drafts)?;
     let inputs: Result<Vec<Option<Inputs>>, TemplateError> = drafts
         .iter()
         .map(|draft| draft.inputs.as_ref().map(|over| inputs(over, &drafts)).transpose())
@@ -98,13 +90,34 @@ fn the_same<'a>(
     Ok(first.cloned())
 }
 
-fn one_fiscal_year(drafts: &mut [Draft], first: MonthDay) {
-    for draft in drafts {
-        match &mut draft.part.kind {
-            Kind::Date(date) if date.at.is_none() => date.pattern.fiscal = first,
-            Kind::Seq(seq) => seq.fiscal = Some(first),
-            _ => {}
+/// All that shows one date counts fiscal years alike: the parts of the instant of issue with the number, and those of each
+/// date by a caller.
+fn one_fiscal_year_each(drafts: &mut [Draft]) -> Result<(), TemplateError> {
+    let mut dates: Vec<Option<String>> = drafts.iter().map(date_of).collect();
+    dates.sort();
+    dates.dedup();
+    for date in dates {
+        let of_it = |draft: &&Draft| date_of(draft) == date;
+        let named = drafts.iter().filter(of_it).filter_map(|draft| draft.fiscal.as_ref());
+        let Some(fiscal) = the_same("fy", named)? else { continue };
+        let first = MonthDay::parse(&fiscal.value);
+        let first = first.ok_or_else(|| fiscal.fault("fy", "MM-DD is allowed, but not 02-29"))?;
+        for draft in drafts.iter_mut().filter(|draft| date_of(draft) == date) {
+            match &mut draft.part.kind {
+                Kind::Date(date) => date.pattern.fiscal = first,
+                Kind::Seq(seq) => seq.fiscal = Some(first),
+                _ => {}
+            }
         }
+    }
+    Ok(())
+}
+
+/// Which date a part is about: a caller's, by its name, or that of issue.
+fn date_of(draft: &Draft) -> Option<String> {
+    match &draft.part.kind {
+        Kind::Date(date) => date.at.clone(),
+        _ => None,
     }
 }
 

@@ -6,7 +6,11 @@
 //! it begins the part after it, reading from the right. So a text is decoded from the left as far as that reaches, then
 //! from the right, and one part may be left in the middle.
 
+mod pair;
+
 use crate::{Fault, Rule, letters::Letters, prove::Claim, shape::Shape, template::Part};
+
+use pair::{Neighbours, Pair};
 
 /// How to find the ends of the parts that vary.
 #[derive(Debug, Clone, Default)]
@@ -71,28 +75,19 @@ fn cut<'a>(part: &Shape, beyond: &Shape, places: impl Iterator<Item = &'a Letter
 
 fn ambiguous(claim: &Claim, left: usize, right: usize, between: &[Letters]) -> Fault {
     let parts = &claim.template.parts;
-    let (one, two) = (&claim.shapes[left], &claim.shapes[right]);
     let (a, b) = (parts[left].label(), parts[right].label());
-    let shared = one.letters.shared(&two.letters).example().filter(|_| between.is_empty());
-    let example = shared.map_or_else(
-        || {
-            let text: String = between.iter().filter_map(Letters::example).collect();
-            format!("what stands between them, such as {text:?}, may also be part of one of them")
-        },
-        |c| {
-            let run = |count: usize| c.to_string().repeat(count);
-            let (short, long) = (one.min, two.min + 1);
-            format!(
-                "{a} = {:?} with {b} = {:?} and {a} = {:?} with {b} = {:?} both give {:?}",
-                run(short),
-                run(long),
-                run(short + 1),
-                run(long - 1),
-                run(short + long)
-            )
-        },
-    );
-    let what = format!("{a} and {b} both vary in length and nothing tells where the first ends: {example}");
+    let neighbours = Neighbours { claim, left, right, between };
+    let said = |(left, right): &(String, String)| format!("{a} = {left:?} with {b} = {right:?}");
+    let example = if let Some(Pair { one, other, text }) = neighbours.pair() {
+        format!("nothing tells where the first ends: {} and {} both give {text:?}", said(&one), said(&other))
+    } else if let Some((both, text)) = neighbours.twice() {
+        let whole = "what stands between them may also be part of one of them";
+        format!("{whole}: {} give {text:?}, which has it twice", said(&both))
+    } else {
+        let text: String = between.iter().filter_map(Letters::example).collect();
+        format!("what stands between them, such as {text:?}, may also be part of one of them")
+    };
+    let what = format!("{a} and {b} both vary in length, and {example}");
     Fault::new(Rule::S1, parts[left].column, what, mend(&parts[left], &parts[right]))
 }
 

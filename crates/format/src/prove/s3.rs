@@ -1,5 +1,7 @@
 //! S3: the date in the text tells the period, or two periods give one text.
 
+use std::collections::HashMap;
+
 use jiff::{
     ToSpan,
     civil::{Date, DateTime},
@@ -18,10 +20,16 @@ pub(super) fn check(claim: &Claim, faults: &mut Vec<Fault>) {
     let (part, seq) = claim.seq();
     let column = claim.dates().next().map_or(part.column, |(part, _)| part.column);
     let reset = claim.reset;
-    let example = collision(claim).map_or_else(String::new, |(one, two, text)| match text.as_str() {
-        "" => format!("; no date is shown: {} and {} give one text", one.date(), two.date()),
-        text => format!("; {} and {} both show {text:?}", shown(reset, one), shown(reset, two)),
-    });
+    let example = collision(claim).map_or_else(
+        || {
+            "; no two are alike in 28 years, but what tells them is roundabout, and parse reads what a text says"
+                .to_owned()
+        },
+        |(one, two, text)| match text.as_str() {
+            "" => format!("; no date is shown: {} and {} give one text", one.date(), two.date()),
+            text => format!("; {} and {} both show {text:?}", shown(reset, one), shown(reset, two)),
+        },
+    );
     let what = format!(
         "the counter begins again at {} with each {}, which the text does not tell{example}",
         seq.start,
@@ -34,13 +42,20 @@ fn shown(reset: Reset, local: DateTime) -> String {
     if reset == Reset::Hour { local.to_string() } else { local.date().to_string() }
 }
 
-/// Two moments of different periods with the same text, if a search over some years finds them.
+/// How many days are searched: in 28 years leap years and days of the week come round.
+const DAYS: i64 = 28 * 366;
+
+/// Two moments of different periods with the same text, if there are any.
 fn collision(claim: &Claim) -> Option<(DateTime, DateTime, String)> {
-    let mut seen: std::collections::HashMap<String, (String, DateTime)> = std::collections::HashMap::new();
-    let mut local = Date::new(2024, 1, 1).ok()?.at(0, 0, 0, 0);
-    // Four years hold every case of leap years and long weeks; hours repeat within a day.
-    let (step, steps) = if claim.reset == Reset::Hour { (1.hour(), 24 * 40) } else { (1.day(), 1500) };
-    for _ in 0..steps {
+    let begin = Date::new(2024, 1, 1).ok()?.at(0, 0, 0, 0);
+    // Hours that a text does not tell are alike within a day; those that it tells, from day to day.
+    let hours = if claim.reset == Reset::Hour { 24 } else { 0 };
+    let moments = (0..hours)
+        .map(|hour| begin.checked_add(hour.hours()))
+        .chain((0..DAYS).map(|day| begin.checked_add(day.days())));
+    let mut seen: HashMap<String, (String, DateTime)> = HashMap::new();
+    for local in moments {
+        let local = local.ok()?;
         let moment = Moment::new(local)?;
         let mut text = String::new();
         for (_, date) in claim.dates() {
@@ -51,7 +66,6 @@ fn collision(claim: &Claim) -> Option<(DateTime, DateTime, String)> {
         if first.0 != key {
             return Some((first.1, local, text));
         }
-        local = local.checked_add(step).ok()?;
     }
     None
 }

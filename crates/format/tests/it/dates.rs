@@ -155,6 +155,62 @@ fn a_callers_date_partitions_the_counter_by_what_is_shown() {
 }
 
 #[test]
+fn a_callers_date_is_refused_where_it_is_none_and_never_bent() {
+    let format = with("@{date,yyyyMMddHHmmss,at=born}@{seq,w=3,over=error}", zone("Asia/Tokyo"));
+    let given = |born: &str| {
+        let issue = format.issue(at("2026-01-01T00:00:00Z"), &values(&format!("born={born}")));
+        issue.map(|issue| issue.partition().map(|(_, value)| value.to_owned()).collect::<String>())
+    };
+    for (born, shown) in [
+        ("2026-04-01T09:30:59", "20260401093059"),
+        ("2026-04-01T00:30:59Z", "20260401093059"),
+        ("2026-04-01T09:30:59[Asia/Tokyo]", "20260401093059"),
+        ("2026-04-01T08:30:59[Asia/Shanghai]", "20260401093059"),
+    ] {
+        assert_eq!(given(born).unwrap(), shown, "{born}");
+    }
+    for (born, said) in [
+        ("2026-04-01T09:30:60", "seconds up to 59 are allowed"),
+        ("2026-04-01T09:30:60Z", "seconds up to 59"),
+        ("2026-04-01T09:30:60[Asia/Tokyo]", "seconds up to 59"),
+        ("2026-04-01T093060", "seconds up to 59"),
+        ("2026-04-01T09:60", "a date such as"),
+        ("2026-04-01T24:00", "a date such as"),
+        ("2026-04-01T09:30:00+08:00[America/New_York]", "contradict each other"),
+        ("2026-04-01T09:30:00[Nowhere]", "an IANA name"),
+    ] {
+        let error = given(born).expect_err(born).to_string();
+        assert!(error.starts_with("born is ") && error.contains(said), "{born}: {error}");
+    }
+    // A day that its zone never showed may be on a birth certificate all the same.
+    let apia = with("@{date,yyyyMMdd,at=born}@{seq,w=3,over=error}", zone("Pacific/Apia"));
+    assert!(apia.issue(at("2026-01-01T00:00:00Z"), &values("born=2011-12-30")).is_ok());
+}
+
+#[test]
+fn parts_of_a_callers_date_are_held_against_each_other() {
+    let twice = format("@{date,yyyy,at=born}/@{date,yyMMdd,at=born}-@{date,yy,at=other}-@{seq,w=3}");
+    let shown = issue(&twice, "2026-04-01T12:00:00Z", "born=2012-02-29 other=2013-01-01").text(7).unwrap();
+    assert_eq!(shown, "2012/120229-13-007");
+    assert_eq!(twice.invert(&shown).unwrap().number, 7, "another value's date is another");
+    let error = twice.invert("2013/120229-13-007").unwrap_err();
+    assert_eq!((error.kind, error.column), (sequent_format::InvertErrorKind::Date, 6));
+    assert!(error.to_string().contains("2013 and 2012 contradict each other"), "{error}");
+    let apart = format("@{date,yyyyMM,at=born}/@{date,dd,at=born}-@{seq,w=3}");
+    assert!(apart.invert("201202/29-007").is_ok());
+    let error = apart.invert("201302/29-007").unwrap_err().to_string();
+    assert!(error.contains("there is no 2013-02-29"), "{error}");
+    let template = "@{date,FS,at=a,fy=04-01}@{date,FE,at=a,fy=07-01}@{date,FS,at=b,fy=05-01}@{seq}";
+    let error = Template::parse(template).unwrap_err().to_string();
+    assert!(error.contains("another part says 04-01"), "{error}");
+    let agreed =
+        format("@{date,FS,at=a,fy=04-01}@{date,MM,at=a}@{date,FE,at=a}-@{date,FS,at=b,fy=07-01}-@{seq,w=3}");
+    let shown = issue(&agreed, "2026-04-01T12:00:00Z", "a=2026-03-31 b=2026-03-31").text(1).unwrap();
+    assert_eq!(shown, "250326-25-001");
+    assert_eq!(agreed.invert(&shown).unwrap().number, 1);
+}
+
+#[test]
 fn dates_that_do_not_exist_are_no_texts() {
     let day = format("@{date,yyyyMMdd}@{seq,w=3}");
     for (text, said) in [

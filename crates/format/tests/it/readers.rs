@@ -44,3 +44,47 @@ fn what_has_two_spellings_is_taken_in_one_of_them() {
         assert!(error.contains(said.trim_end_matches(" is not allowed there")), "{error}");
     }
 }
+
+#[test]
+fn a_blank_is_let_in_by_an_expression_but_never_first_or_last() {
+    let site = format("@{ctx,site,re=[^-]+}-@{ctx,who,re=\"[a-z ]*\",show=no,by=no}@{seq,w=3,over=error}");
+    let at = "2026-04-01T12:00:00Z".parse().unwrap();
+    let given = |site_: &str, who: &str| {
+        let values = [("site", site_), ("who", who)].into_iter().collect();
+        site.issue(at, &values).map(|issue| issue.text(7).unwrap()).map_err(|error| error.to_string())
+    };
+    assert_eq!(given("New York", "a b").unwrap(), "New York-007");
+    assert_eq!(site.invert("New York-007").unwrap().number, 7);
+    for (value, who, said) in [
+        (" 10", "a", "site is \" 10\": a blank is not allowed first or last"),
+        ("10 ", "a", "site is \"10 \": a blank is not allowed first or last"),
+        (" ", "a", "site is \" \": a blank is not allowed"),
+        ("10", "a ", "who is \"a \": a blank is not allowed first or last"),
+        ("1\t0", "a", "site is \"1\\t0\": '\\t' is not allowed there"),
+        ("1\u{a0}0", "a", "(U+00A0) is not allowed there"),
+        ("1\u{7f}0", "a", "'\\u{7f}' is not allowed there"),
+        ("1\u{200b}0", "a", "(U+200B) is not allowed there"),
+    ] {
+        let error = given(value, who).expect_err(value);
+        assert!(error.contains(said), "{error}\nlacks: {said}");
+    }
+    for text in [" 10-007", "10 -007"] {
+        let error = site.invert(text).unwrap_err().to_string();
+        assert!(error.contains("a blank is not allowed first or last"), "{error}");
+    }
+}
+
+/// As the page says: each is a character of its own, and only an expression keeps it out.
+#[test]
+fn letters_of_other_alphabets_are_their_own_however_they_look() {
+    let at = "2026-04-01T12:00:00Z".parse().unwrap();
+    let given = |template: &str, value: &str| {
+        let issue = format(template).issue(at, &[("site", value)].into_iter().collect());
+        issue.map(|issue| issue.text(7).unwrap())
+    };
+    let (latin, cyrillic) = ("A", "\u{410}");
+    let open = "@{ctx,site,len=1}-@{seq,w=3,over=error}";
+    assert_ne!(given(open, latin).unwrap(), given(open, cyrillic).unwrap());
+    let error = given("@{ctx,site,re=[A-Z]}-@{seq,w=3,over=error}", cyrillic).unwrap_err().to_string();
+    assert!(error.contains("U+0410"), "{error}");
+}

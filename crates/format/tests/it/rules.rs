@@ -26,15 +26,43 @@ fn s1_where_two_parts_vary_and_nothing_parts_them() {
         Rule::S1,
         "@{ctx,a}-@{seq,w=3}",
         &none,
-        &["such as \"-\", may also be part of one of them"],
+        &["ctx a = \"1-1\" with seq = \"111\" give \"1-1-111\", which has it twice"],
         "@{ctx,a,re=[^-]+}-@{seq,w=3}",
     );
     rule(
         Rule::S1,
         "@{ctx,a,re=[A-Z-]+}--@{ctx,b,re=[A-Z-]+}@{seq,w=3,over=error}",
         &none,
-        &["ctx a and ctx b"],
+        &["ctx a = \"A\" with ctx b = \"-A\" and ctx a = \"A-\" with ctx b = \"A\" both give \"A---A\""],
         "@{ctx,a,re=[A-Z]+}--@{ctx,b,re=[A-Z]+}@{seq,w=3,over=error}",
+    );
+    // Row 9 of the page without its re=.
+    rule(
+        Rule::S1,
+        "@{ctx,entity}-EXPENSE-@{seq,exp,w=4}",
+        &none,
+        &[
+            "ctx entity = \"1-EXPENSE-1\" with seq exp = \"1111\" give \"1-EXPENSE-1-EXPENSE-1111\", which has it twice",
+            "give entity a len=",
+        ],
+        "@{ctx,entity,re=[A-Z]+}-EXPENSE-@{seq,exp,w=4}",
+    );
+    rule(
+        Rule::S1,
+        "@{ctx,a}-X-@{ctx,b}/@{seq,w=3,over=error}",
+        &none,
+        &["ctx a = \"1\" with ctx b = \"X-1\" and ctx a = \"1-X\" with ctx b = \"1\" both give \"1-X-X-1\""],
+        "@{ctx,a,re=[A-Z]+}-X-@{ctx,b,re=[A-Z]+}/@{seq,w=3,over=error}",
+    );
+    // A value's own expression is kept to, and a date between is one.
+    rule(
+        Rule::S1,
+        "@{ctx,a,re=([0-9][0-9])+}@{date,MM,at=d}@{ctx,b,re=([0-9][0-9])+}@{seq,w=3,over=error}",
+        &none,
+        &[
+            "ctx a = \"11\" with ctx b = \"1111\" and ctx a = \"1111\" with ctx b = \"11\" both give \"11111111\"",
+        ],
+        "@{ctx,a,len=2}@{date,MM,at=d}@{ctx,b,re=([0-9][0-9])+}@{seq,w=3,over=error}",
     );
     rule(Rule::S1, "@{seq,w=3,pad=1}", &none, &["pad '1' is also a digit"], "@{seq,w=3,pad=*}");
 }
@@ -132,6 +160,13 @@ fn s3_where_the_date_does_not_tell_the_period() {
         &none,
         &["T00:00:00 and 2024-01-01T01:00:00"],
         "@{date,yyyyMMddHH}@{seq,w=4,reset=hour}",
+    );
+    rule(
+        Rule::S3,
+        "@{date,FFFFDDD}-@{seq,w=4,reset=day,fy=04-01}",
+        &none,
+        &["2027-04-01 and 2028-03-31 both show \"2028091\""],
+        "@{date,yyyyDDD}-@{seq,w=4,reset=day,fy=04-01}",
     );
     let by_value = ["a date with at= counts by itself"];
     rule(
@@ -256,4 +291,29 @@ fn s9_where_two_templates_render_one_text() {
     assert!(pair("@{ctx,a,re=[A-Z]+}-@{seq,w=4}", "INV-@{seq,w=2,wmax=3}").is_ok());
     let error = pair("@{ctx,a,re=[A-Z]+}-@{seq,w=4}", "INV-@{seq,w=2}").unwrap_err();
     assert!(error.what.contains("\"INV-1111\""), "{error}");
+}
+
+/// Whatever is refused for what would collide names two that do; but where three parts tell it after all.
+#[test]
+fn s3_always_names_two_periods_that_look_alike() {
+    let tokens = ["yyyy", "yy", "MM", "dd", "DDD", "HH", "Q", "GGGG", "WW", "FFFF"];
+    let resets = ["year", "fy", "quarter", "month", "isoweek", "day", "hour"];
+    let mut refused = 0;
+    for (one, two, three) in (0..1000_usize).map(|at| (at % 10, at / 10 % 10, at / 100)) {
+        if one > two || two > three {
+            continue;
+        }
+        let mut shown = [tokens[one], tokens[two], tokens[three]].to_vec();
+        shown.dedup();
+        for (reset, fy) in resets.iter().flat_map(|reset| ["01-01", "04-01", "07-06"].map(|fy| (reset, fy))) {
+            let template = format!("@{{date,{},fy={fy}}}-@{{seq,w=4,reset={reset}}}", shown.join("-"));
+            let Err(error) = Template::parse(&template).unwrap().prove(&Settings::default()) else {
+                continue;
+            };
+            let roundabout = shown.len() == 3 && error.to_string().contains("what tells them is roundabout");
+            assert!(error.to_string().contains(" both show \"") || roundabout, "{template}: {error}");
+            refused += 1;
+        }
+    }
+    assert!(refused > 1000, "{refused}");
 }

@@ -1,0 +1,143 @@
+//! Two ways to take one text apart, where two parts vary and nothing parts them: found by laying one over the other.
+//!
+//! `a m b = A M B`, where `A` is longer than `a` by a shift: then `m b` is also a piece of `A`, then `M B`. Each character
+//! of it must be allowed in both of its places.
+
+use crate::{
+    date::Shown,
+    letters::Letters,
+    prove::Claim,
+    shape::Shape,
+    template::{Kind, Part},
+};
+
+/// By how much more than what stands between the first part may be longer: two readings that differ by more differ by less,
+/// too, unless an expression has it otherwise.
+const SHIFT_MAX: usize = 4;
+
+/// How much longer than their shortest the parts are tried.
+const LONGER_MAX: usize = 3;
+
+/// Two readings of one text: what each part says in the one, and in the other.
+pub(super) struct Pair {
+    pub(super) one: (String, String),
+    pub(super) other: (String, String),
+    pub(super) text: String,
+}
+
+/// Two neighbours that vary, with what can stand at each place between them.
+pub(super) struct Neighbours<'a> {
+    pub(super) claim: &'a Claim,
+    pub(super) left: usize,
+    pub(super) right: usize,
+    pub(super) between: &'a [Letters],
+}
+
+impl Neighbours<'_> {
+    /// Two readings of one text, if a bounded search finds some.
+    pub(super) fn pair(&self) -> Option<Pair> {
+        let (one, two) = (self.shape(self.left), self.shape(self.right));
+        for shift in 1..=self.between.len() + SHIFT_MAX {
+            for (more_left, more_right) in
+                (0..=LONGER_MAX).flat_map(|l| (0..=LONGER_MAX).map(move |r| (l, r)))
+            {
+                let (left, right) = (one.min + more_left, two.min + more_right);
+                if left + shift > one.max || right + shift > two.max {
+                    continue;
+                }
+                if let Some(pair) = self.laid(shift, left, right) {
+                    return Some(pair);
+                }
+            }
+        }
+        None
+    }
+
+    /// A text in which what stands between comes twice, though it can be read in one way only.
+    pub(super) fn twice(&self) -> Option<((String, String), String)> {
+        let between: String = self.between.iter().filter_map(Letters::example).collect();
+        if !self.reads_between(&between) {
+            return None;
+        }
+        let run =
+            |at: usize, count: usize| self.shape(at).letters.example().map(|c| c.to_string().repeat(count));
+        let around = |at: usize| Some(format!("{}{between}{}", run(at, 1)?, run(at, 1)?));
+        let least = |at: usize| run(at, self.shape(at).min.max(1));
+        let either = [(around(self.left)?, least(self.right)?), (least(self.left)?, around(self.right)?)];
+        let (left, right) = either
+            .into_iter()
+            .find(|(left, right)| self.takes(self.left, left) && self.takes(self.right, right))?;
+        let text = format!("{left}{between}{right}");
+        Some(((left, right), text))
+    }
+
+    fn shape(&self, at: usize) -> &Shape {
+        &self.claim.shapes[at]
+    }
+
+    /// The readings with parts of these lengths, the first one longer by a shift in the other.
+    fn laid(&self, shift: usize, left: usize, right: usize) -> Option<Pair> {
+        let (one, two, between) = (self.shape(self.left), self.shape(self.right), self.between);
+        let width = between.len();
+        let begin = one.letters.example()?.to_string().repeat(left);
+        let place = |at: usize| {
+            let first = between.get(at).unwrap_or(&two.letters);
+            let second = match at.checked_sub(shift) {
+                None => &one.letters,
+                Some(at) => between.get(at).unwrap_or(&two.letters),
+            };
+            first.shared(second).example()
+        };
+        let rest: Vec<char> = (0..width + shift + right).map(place).collect::<Option<_>>()?;
+        let of = |from: usize, to: usize| rest[from..to].iter().collect::<String>();
+        let pair = Pair {
+            one: (begin.clone(), of(width, rest.len())),
+            other: (format!("{begin}{}", of(0, shift)), of(shift + width, rest.len())),
+            text: format!("{begin}{}", of(0, rest.len())),
+        };
+        let is_read = self.reads_between(&of(0, width))
+            && self.reads_between(&of(shift, shift + width))
+            && [&pair.one, &pair.other]
+                .into_iter()
+                .all(|(left, right)| self.takes(self.left, left) && self.takes(self.right, right));
+        is_read.then_some(pair)
+    }
+
+    /// Whether the parts between can say this; what is made from other parts is said by them.
+    fn reads_between(&self, text: &str) -> bool {
+        let mut rest = text;
+        (self.left + 1..self.right).all(|at| {
+            let count = self.shape(at).max;
+            let end = rest.char_indices().nth(count).map_or(rest.len(), |(at, _)| at);
+            let (piece, after) = rest.split_at(end);
+            rest = after;
+            self.takes(at, piece)
+        })
+    }
+
+    fn takes(&self, at: usize, piece: &str) -> bool {
+        let Part { kind, .. } = &self.claim.template.parts[at];
+        match kind {
+            Kind::Text(text) => text == piece,
+            Kind::Ctx(ctx) => {
+                ctx.re.as_ref().is_none_or(|re| re.matches(piece))
+                    && ctx.map.as_ref().is_none_or(|map| map.value(piece).is_some())
+                    && piece.trim() == piece
+            }
+            Kind::Seq(_) => self.numbers(piece),
+            Kind::Date(date) => {
+                let mut shown = Shown::default();
+                let read = date.pattern.read(piece, &mut shown);
+                read.and_then(|()| shown.closed(date.pattern.fiscal)).is_ok()
+            }
+            Kind::Check(_) | Kind::Call(_) => piece.is_empty(),
+        }
+    }
+
+    /// Whether a number is written so; where a key hides them, some number is.
+    fn numbers(&self, piece: &str) -> bool {
+        let (numbering, mut written) = (&self.claim.numbering, String::new());
+        let number = numbering.read(piece.as_bytes(), &[]);
+        number.is_some_and(|number| numbering.push(number, &[], &mut written).is_ok() && written == piece)
+    }
+}
