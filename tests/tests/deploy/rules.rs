@@ -87,7 +87,9 @@ fn what_was_counted_is_seen_though_prometheus_did_not_see_it_being_counted() {
     for file in files("prometheus/rules", "yml") {
         for rule in text(&file).split("- alert: ").skip(1) {
             let name = rule.lines().next().unwrap();
-            if !rule.contains("expr: increase(") && !rule.contains("expr: >-\n          increase(") {
+            let (_, expr) = rule.split_once("expr:").unwrap();
+            let expr = expr.trim_start_matches([' ', '>', '-', '\n', '(']);
+            if !expr.starts_with("increase(") {
                 continue;
             }
             counted += 1;
