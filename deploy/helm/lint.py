@@ -36,6 +36,14 @@ def ports(objects):
     return {port["port"] for rule in rules for port in rule["ports"]}
 
 
+def runbooks(objects):
+    """Where each alert's page is."""
+    rules = [rule for group in objects["PrometheusRule", "shop-sequent"]["spec"]["groups"] for rule in group["rules"]]
+    found = [rule["annotations"]["runbook_url"] for rule in rules if "alert" in rule]
+    assert len(found) > 20, found
+    return found
+
+
 def cases():
     """Values by what they are for, each with what has to come of it."""
     config = yaml.safe_load((CHART / "values.yaml").read_text(encoding="utf-8"))["config"]
@@ -48,6 +56,9 @@ def cases():
     yield "traces that are a comment", {"config": config + TRACES.replace("\n", "\n# ")}, lambda all_: 4318 not in ports(all_)
     watched = {"serviceMonitor": {"enabled": True}, "prometheusRule": {"enabled": True}}
     yield "watched", watched, lambda all_: ("PrometheusRule", "shop-sequent") in all_
+    based = {"prometheusRule": {"enabled": True, "runbookBase": "https://git.example/sequent/blob/main"}}
+    yield "runbooks", based, lambda all_: all(url.startswith("https://git.example/sequent/blob/main/deploy/") for url in runbooks(all_))
+    yield "no runbooks", watched, lambda all_: all(url.startswith("{{ $externalLabels.runbooks }}deploy/") for url in runbooks(all_))
     shut = {"networkPolicy": {"monitoring": [], "storePorts": []}}
     yield "shut", shut, lambda all_: ports(all_) == {53}
 
