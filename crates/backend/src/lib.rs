@@ -39,6 +39,8 @@
 mod cas;
 #[cfg(feature = "etcd")]
 pub mod etcd;
+#[cfg(any(feature = "mongodb", feature = "postgres"))]
+mod login;
 #[cfg(feature = "memcached")]
 pub mod memcached;
 #[cfg(feature = "memory")]

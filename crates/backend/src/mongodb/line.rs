@@ -54,7 +54,11 @@ impl Line {
         let seen = Arc::clone(&watch);
         options.sdam_event_handler = Some(EventHandler::callback(move |event| seen.server(&event)));
         let client = Client::with_options(options)?;
-        Ok(Self { database: client.database(&target.url.database), admin: client.database("admin"), watch })
+        Ok(Self {
+            database: client.database(&target.url.login.database),
+            admin: client.database("admin"),
+            watch,
+        })
     }
 
     /// Runs the first command: the driver connects meanwhile, and its first failure to do so is final.

@@ -24,11 +24,11 @@ impl Target {
     pub(super) async fn driver_options(&self) -> Result<ClientOptions, Fault> {
         let Self { url, options } = self;
         let password = self.password().await?;
-        let source = url.auth_source.clone().unwrap_or_else(|| url.database.clone());
+        let source = url.auth_source.clone().unwrap_or_else(|| url.login.database.clone());
         let credential =
-            Credential::builder().username(url.user.clone()).password(password).source(source).build();
+            Credential::builder().username(url.login.user.clone()).password(password).source(source).build();
         let mut driver = ClientOptions::default();
-        driver.hosts = vec![ServerAddress::Tcp { host: url.host.clone(), port: Some(url.port) }];
+        driver.hosts = vec![ServerAddress::Tcp { host: url.login.host.clone(), port: Some(url.login.port) }];
         driver.app_name = Some("sequent".to_owned());
         driver.credential = Some(credential);
         // This server, whatever it says of others; its role is looked at when the connection is known.
@@ -54,7 +54,7 @@ impl Target {
     }
 
     async fn password(&self) -> Result<Option<String>, Fault> {
-        let Some(path) = &self.options.password_file else { return Ok(self.url.password.clone()) };
+        let Some(path) = &self.options.password_file else { return Ok(self.url.login.password.clone()) };
         let bytes = read(path).await?;
         let text = String::from_utf8(bytes)
             .map_err(|_| Fault::login(format!("password_file {}: not text", path.display())))?;

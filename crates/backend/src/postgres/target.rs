@@ -33,10 +33,10 @@ impl Target {
         let Self { url, options, .. } = self;
         refuse_environment(options.tls.mode)?;
         let mut driver = PgConnectOptions::new_without_pgpass()
-            .host(&url.host)
-            .port(url.port)
-            .username(&url.user)
-            .database(&url.database)
+            .host(&url.login.host)
+            .port(url.login.port)
+            .username(&url.login.user)
+            .database(&url.login.database)
             .application_name("sequent")
             .ssl_mode(match options.tls.mode {
                 TlsMode::Disable => PgSslMode::Disable,
@@ -46,8 +46,8 @@ impl Target {
                 TlsMode::VerifyFull => PgSslMode::VerifyFull,
             })
             .disable_statement_logging();
-        if url.host.starts_with('/') {
-            driver = driver.socket(&url.host);
+        if url.login.host.starts_with('/') {
+            driver = driver.socket(&url.login.host);
         }
         let keep_alive = options.keep_alive.as_secs().max(1).to_string();
         let probes = [
@@ -68,7 +68,7 @@ impl Target {
     async fn password(&self) -> Result<Option<String>, Fault> {
         match &self.options.password_file {
             Some(path) => papers::password(path).await.map(Some).map_err(Fault::login),
-            None => Ok(self.url.password.clone()),
+            None => Ok(self.url.login.password.clone()),
         }
     }
 }

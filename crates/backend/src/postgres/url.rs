@@ -2,6 +2,8 @@
 
 use std::{fmt, str::FromStr};
 
+use crate::login::Login;
+
 /// `postgres://user[:password]@host[:port]/database`, in parts. Printed without the password.
 ///
 /// A host that begins with `/` (written `%2F`) is the directory of a Unix socket. TLS, limits and the schema have
@@ -16,11 +18,7 @@ use std::{fmt, str::FromStr};
 /// ```
 #[derive(Clone, PartialEq, Eq)]
 pub struct PostgresUrl {
-    pub(super) user: String,
-    pub(super) password: Option<String>,
-    pub(super) host: String,
-    pub(super) port: u16,
-    pub(super) database: String,
+    pub(super) login: Login,
 }
 
 /// What is wrong with a URL. Never says what was found: it may be a secret.
@@ -47,89 +45,35 @@ impl FromStr for PostgresUrl {
         if rest.contains(['?', '#']) {
             return Err(UrlError("nothing may follow a ? or #: TLS and limits have options of their own"));
         }
-        let (login, rest) = rest.rsplit_once('@').ok_or(UrlError("no user is named"))?;
-        let (place, database) = rest.split_once('/').ok_or(UrlError("no database is named"))?;
-        let (user, password) = login.split_once(':').map_or((login, None), |(user, word)| (user, Some(word)));
-        let (host, port) = host_and_port(place)?;
-        let url = Self {
-            user: decoded(user)?,
-            password: password.map(decoded).transpose()?,
-            host: decoded(host)?,
-            port,
-            database: decoded(database)?,
-        };
-        match () {
-            () if url.user.is_empty() => Err(UrlError("no user is named")),
-            () if url.host.is_empty() => Err(UrlError("no host is named")),
-            () if url.database.is_empty() => Err(UrlError("no database is named")),
-            () => Ok(url),
-        }
-    }
-}
-
-fn host_and_port(place: &str) -> Result<(&str, u16), UrlError> {
-    let (host, port) = match place.strip_prefix('[') {
-        Some(rest) => {
-            let (host, rest) = rest.split_once(']').ok_or(UrlError("the host's [ is not closed"))?;
-            (host, rest.strip_prefix(':'))
-        }
-        None => place.rsplit_once(':').map_or((place, None), |(host, port)| (host, Some(port))),
-    };
-    let port = port.map_or(Ok(PORT), str::parse).ok().filter(|port| *port > 0);
-    Ok((host, port.ok_or(UrlError("the port is not a number from 1 to 65535"))?))
-}
-
-/// Undoes `%xx`.
-fn decoded(text: &str) -> Result<String, UrlError> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.bytes();
-    while let Some(byte) = rest.next() {
-        if byte != b'%' {
-            bytes.push(byte);
-            continue;
-        }
-        let mut digit = || rest.next().and_then(|digit| char::from(digit).to_digit(16));
-        let (Some(high), Some(low)) = (digit(), digit()) else {
-            return Err(UrlError("a % is not followed by two hexadecimal digits"));
-        };
-        bytes.push(u8::try_from(high * 16 + low).unwrap_or_default());
-    }
-    match String::from_utf8(bytes) {
-        Ok(text) if !text.contains('\0') => Ok(text),
-        _ => Err(UrlError("what %xx stands for is not text")),
+        Ok(Self { login: Login::read(rest, PORT).map_err(UrlError)? })
     }
 }
 
 impl PostgresUrl {
     /// The server's host name or address, or the directory of its socket.
     pub fn host(&self) -> &str {
-        &self.host
+        &self.login.host
     }
 
     /// Its port.
     pub fn port(&self) -> u16 {
-        self.port
+        self.login.port
     }
 
     /// The database.
     pub fn database(&self) -> &str {
-        &self.database
+        &self.login.database
     }
 
     /// Whether a password stands in it.
     pub fn has_password(&self) -> bool {
-        self.password.is_some()
+        self.login.password.is_some()
     }
 }
 
 impl fmt::Display for PostgresUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { user, host, port, database, .. } = self;
-        if host.contains(':') {
-            write!(f, "postgres://{user}@[{host}]:{port}/{database}")
-        } else {
-            write!(f, "postgres://{user}@{host}:{port}/{database}")
-        }
+        write!(f, "postgres://{}", self.login)
     }
 }
 
@@ -146,10 +90,10 @@ mod tests {
 
     #[test]
     fn parts_are_found_and_decoded() {
-        let url: PostgresUrl = "postgresql://s%40q:p%3a%2Fw:x@[::1]:6432/a%20b".parse().unwrap();
+        let PostgresUrl { login: url } = "postgresql://s%40q:p%3a%2Fw:x@[::1]:6432/a%20b".parse().unwrap();
         assert_eq!((url.user.as_str(), url.password.as_deref()), ("s@q", Some("p:/w:x")));
         assert_eq!((url.host.as_str(), url.port, url.database.as_str()), ("::1", 6432, "a b"));
-        let url: PostgresUrl = "postgres://seq@%2Frun%2Fpostgresql/seq".parse().unwrap();
+        let PostgresUrl { login: url } = "postgres://seq@%2Frun%2Fpostgresql/seq".parse().unwrap();
         assert_eq!((url.host.as_str(), url.port, url.password), ("/run/postgresql", PORT, None));
     }
 
@@ -164,6 +108,7 @@ mod tests {
             ("postgres://u:s3cret@h/", "database"),
             ("postgres://u:s3cret@h:0/d", "port"),
             ("postgres://u:s3cret@h:s3cret/d", "port"),
+            ("postgres://u:s3cret@[::1]6432/d", "port"),
             ("postgres://u:s3cret@[::1/d", "closed"),
             ("postgres://u:s3cret%zz@h/d", "hexadecimal"),
             ("postgres://u:s3cret%00@h/d", "not text"),
