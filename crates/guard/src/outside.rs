@@ -29,7 +29,8 @@ pub(crate) fn claim(row: &Row) -> u64 {
 pub struct Outside {
     /// The highest ceiling of its lives that have ended, in the ledger's history.
     pub ended: u64,
-    /// How far the key is in other slots, by their rows; `None` where no other has one.
+    /// How far the key is in each of its other slots, by their rows; `None` where no other has one. An operator's word moves all of
+    /// them, and a hand that wrote two rows makes neither the witness of the other.
     pub others: Option<u64>,
     /// How far operators have advanced the key, at most, as a raw id.
     pub advanced: u64,
@@ -41,7 +42,7 @@ pub struct Outside {
 
 impl Outside {
     /// Reads all of it: `others` are the rows of the key's other slots, `version` the ledger's. One call reads the lives that have
-    /// ended, and one how far the key was advanced.
+    /// ended, and two how far the key was advanced.
     ///
     /// # Errors
     ///
@@ -55,11 +56,13 @@ impl Outside {
         let claims: Vec<u64> = others.map(claim).collect();
         let past = ledger.history(counter).await?;
         let advanced = ledger.fence(&Advanced { key: counter.key.clone(), to: 0 }).await?;
+        let begun = ledger.fence(&Advanced::begun_at(&counter.key, 0)).await?;
+        // A number is never below its place.
+        let advanced = if advanced == 0 { 0 } else { layout.raw_behind(advanced, 0) };
         Ok(Self {
             ended: past.iter().map(|life| life.ceiling).max().unwrap_or(0),
-            others: claims.iter().copied().max(),
-            // A number is never below its place.
-            advanced: if advanced == 0 { 0 } else { layout.raw_behind(advanced, 0) },
+            others: claims.iter().copied().min(),
+            advanced: advanced.max(begun),
             lost: loss_named(version, &claims),
             known: 0,
         })

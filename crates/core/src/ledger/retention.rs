@@ -60,6 +60,19 @@ impl Advanced {
         Self { key: Key::from_stored(&format!("{FENCE}epoch{epoch}")), to: version }
     }
 
+    /// The note of up to which raw id lives of a key begin at an operator's word: it is there before any of them, and tells that
+    /// no hand wrote them.
+    ///
+    /// ```
+    /// use sequent_core::{Key, ledger::Advanced};
+    /// let note = |key: &str| Advanced::begun_at(&Key::from_stored(key), 7).key.to_string();
+    /// assert_eq!([note("order"), note("order|8:20170304|3:010")], ["order|~raw", "order|~raw|8:20170304|3:010"]);
+    /// ```
+    pub fn begun_at(key: &Key, raw: u64) -> Self {
+        let (sequence, rest) = key.as_str().split_at(key.sequence().len());
+        Self { key: Key::from_stored(&format!("{sequence}{FENCE}raw{rest}")), to: raw }
+    }
+
     /// The note that a loss was named under the layout of an epoch: marks of layouts before it accuse nobody any more.
     pub fn loss_named(epoch: u64) -> Self {
         Self { key: Key::from_stored(&format!("{FENCE}named")), to: epoch }

@@ -117,6 +117,12 @@ impl Reaches {
         others.map(|(_, reach)| *reach).max()
     }
 
+    /// How far each of the key's other slots is at least.
+    fn least_beside(&self, counter: &Counter) -> Option<u64> {
+        let others = self.by_key.get(&counter.key)?.iter().filter(|(slot, _)| *slot != counter.slot);
+        others.map(|(_, reach)| *reach).min()
+    }
+
     /// Whether the ledger has no row of it; of more rows than were read nobody knows.
     pub(super) fn lacks(&self, counter: &Counter) -> bool {
         let slots = self.by_key.get(&counter.key);
@@ -155,17 +161,18 @@ pub(super) fn judge(rows: Rows<'_>, sight: &Sight, speaks: Speaks<'_>) -> Option
 fn judge_far(rows: Rows<'_>, value: u64) -> Option<(Kind, String)> {
     let Rows { before, after, others, reach } = rows;
     let Row { base, seen, ceiling, .. } = *after;
-    let (claim, beside) = (base.max(seen), others.unwrap_or(0));
+    let claim = base.max(seen);
     let is_far = |at: u64, known: u64| at > known.saturating_add(LEAP_MAX);
-    let likely = reach.unwrap_or(u64::MAX).max(beside);
+    let likely = reach.unwrap_or(u64::MAX);
     let far_row = is_far(claim, likely) || others.is_some_and(|others| is_far(claim, others.max(value)));
-    let known = if far_row { others.unwrap_or(likely) } else { claim.max(beside) };
+    // Another row may be a hand's, too.
+    let known = if far_row { likely.min(others.unwrap_or(likely)) } else { claim };
     let far_cell = is_far(value, known);
     let far_ceiling = is_far(ceiling, if far_cell { known } else { known.max(value) });
     let row = || {
         let beside = match others {
-            Some(others) => format!("the key's other slots, at {others} at most"),
-            None => format!("all that it can have come to, {likely}"),
+            Some(others) if is_far(claim, others) => format!("the key's other slots, at {others} at most"),
+            _ => format!("all that it can have come to, {likely}"),
         };
         format!(
             "the ledger's row says that it is at {claim} (base {base}, seen {seen}), far above its cell, at {value}, and {beside}"
@@ -252,7 +259,7 @@ pub(super) fn doubted<'a>(
 ) -> Vec<Counter> {
     let is_doubted = |(counter, sight): &(&'a Counter, &'a Sight)| {
         let value = if let Sight::Held { value, .. } = sight { *value } else { 0 };
-        let beside = reaches.beside(counter).unwrap_or(0).saturating_add(LEAP_MAX);
+        let beside = reaches.least_beside(counter).unwrap_or(0).saturating_add(LEAP_MAX);
         rows.get(counter).is_some_and(|row| row.base.max(row.seen).max(value) > beside)
     };
     cells.filter(is_doubted).take(most).map(|(counter, _)| counter.clone()).collect()

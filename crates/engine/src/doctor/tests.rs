@@ -106,7 +106,17 @@ fn neither_row_nor_cell_bears_witness_for_the_other() {
         assert_eq!(judged(&at(100, 150, FAR), &held(7, true, 200), others, reach), Some(Kind::FarCeiling));
     }
     let (far, cell) = (at(FAR, FAR, FAR), held(7, true, FAR));
-    assert_eq!(judged(&far, &cell, Some(FAR - 9), Some(1 << 30)), None, "the other slots were moved as far");
+    assert_eq!(judged(&far, &cell, Some(FAR - 9), None), None, "the other slots were moved as far");
+    assert_eq!(
+        judged(&far, &cell, Some(FAR - 9), Some(1 << 30)),
+        Some(Kind::FarBoth),
+        "one of them by the same hand"
+    );
+    assert_eq!(
+        judged(&at(100, 150, 400), &cell, Some(FAR - 9), Some(1 << 30)),
+        Some(Kind::Leapt),
+        "the same"
+    );
     assert_eq!(judged(&far, &cell, Some(180), Some(FAR)), None, "its history says so, or an advance");
     // Even one that came so far in years, while the other slots were out.
     assert_eq!(judged(&at(100, 1 << 50, 1 << 50), &held(7, true, 1 << 50), Some(180), Some(1 << 50)), None);

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use sequent_core::{
-    BoxFuture, ErrorKind, Incarnation, Rule, SlotIndex, SourceError,
-    ledger::{Answer, Counter, Ledger, Pass, Reading},
+    BoxFuture, ErrorKind, Incarnation, Key, Rule, SlotIndex, SourceError,
+    ledger::{Advanced, Answer, Counter, Ledger, Pass, Reading},
 };
 
 use super::{Desk, Trouble};
@@ -41,7 +41,7 @@ impl Desk {
         self.outcome(reading.map(|reading| (under, reading)))
     }
 
-    /// What lies outside a counter's row, as the ledger has it: three calls that read.
+    /// What lies outside a counter's row, as the ledger has it: four calls that read.
     pub(crate) async fn outside(&self, counter: &Counter) -> Result<Outside, SourceError> {
         let others = (0..self.slots()).filter(|other| *other != counter.slot);
         let others: Vec<Counter> = others.map(|slot| Counter { slot, key: counter.key.clone() }).collect();
@@ -50,6 +50,13 @@ impl Desk {
         let outside = Outside::read(&*self.ledger, counter, self.layout.layout, beside);
         let outside = self.limited("read of a counter's history", outside).await;
         self.outcome(outside)
+    }
+
+    /// Notes that lives of a key begin up to this raw id at an operator's word, before any of them does.
+    pub(crate) async fn note_begun(&self, key: &Key, raw: u64) -> Result<(), SourceError> {
+        let note = Advanced::begun_at(key, raw);
+        let noted = self.limited("note of where lives begin", self.ledger.advance(&note)).await;
+        self.outcome(noted).map(drop)
     }
 
     /// One writing call. `under`: the incarnation that its asks rest on; when its turn comes and another one is in

@@ -62,6 +62,11 @@ impl Keeper {
     pub async fn advance(&self, key: &Key, raw_max: u64, floors: &[u64]) -> Result<(), SourceError> {
         // Alive for as long as they are worked on, and forgotten after that.
         let _sources = self.counters(key, raw_max).await?;
+        let highest = floors.iter().copied().max().unwrap_or(0);
+        if highest > 0 {
+            // Whoever meets such a life at once must know it from a hand's.
+            self.shared.desk.note_begun(key, highest).await?;
+        }
         let mut works = JoinSet::new();
         for (counter, &floor) in self.every_slot(key).zip(floors) {
             let guarded = self.registry().get(&counter).cloned();

@@ -138,13 +138,12 @@ impl Keeper {
         let (_, Reading { rows, clock_ms }) = self.shared.desk.read(asked).await?;
         self.shared.desk.trusted()?;
         let claims: Vec<Option<u64>> = rows.iter().map(|row| row.as_ref().map(claim)).collect();
-        let highest = claims.iter().copied().enumerate().max_by_key(|(_, claim)| *claim);
-        for (at, (guarded, row)) in counters.iter().zip(rows).enumerate() {
-            let others = || claims.iter().copied().enumerate().filter(|(other, _)| *other != at);
-            let beside = match highest {
-                Some((other, claim)) if other != at => claim,
-                _ => others().filter_map(|(_, claim)| claim).max(),
-            };
+        let mut lowest: Vec<u64> = claims.iter().copied().flatten().collect();
+        lowest.sort_unstable();
+        for ((guarded, row), own) in counters.iter().zip(rows).zip(claims) {
+            // The lowest of the others: it is the second where the lowest is its own.
+            let is_lowest = own.is_some() && own == lowest.first().copied();
+            let beside = lowest.get(usize::from(is_lowest)).copied();
             guarded.preread(row, beside, clock_ms);
         }
         Ok(())

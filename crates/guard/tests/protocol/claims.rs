@@ -289,22 +289,61 @@ async fn a_base_that_lives_before_it_explain_is_believed_by_a_row_alone() {
 
 #[tokio::test(start_paused = true)]
 async fn a_base_that_an_advance_explains_is_believed_by_a_row_alone() {
-    for noted in [0, 1 << 50] {
-        let world = World::of(Kind { slots: 1, class: DurabilityClass::Volatile, ..Kind::default() });
-        let server = world.open_as("server", wide()).await;
-        server.take_to(0, 5).await;
-        server.keeper.advance(&key(), 1 << 62, &[1 << 50]).await.unwrap();
-        server.stop().await;
-        if noted > 0 {
-            // As the engine notes it beside the definitions.
-            world.ledger.advance(&Advanced { key: key(), to: noted }).await.unwrap();
-        }
-        world.stores[0].empty();
-        let next = world.open_as("next", wide()).await;
-        if noted > 0 {
-            assert!(next.take(0, 1).await.unwrap()[0] > 1 << 50);
-        } else {
-            is_doubted(&next, 0).await;
-        }
+    let world = World::of(Kind { slots: 1, class: DurabilityClass::Volatile, ..Kind::default() });
+    let server = world.open_as("server", wide()).await;
+    server.take_to(0, 5).await;
+    server.keeper.advance(&key(), 1 << 62, &[1 << 50]).await.unwrap();
+    server.stop().await;
+    world.stores[0].empty();
+    let next = world.open_as("next", wide()).await;
+    assert!(next.take(0, 1).await.unwrap()[0] > 1 << 50);
+}
+
+/// By a version that noted where lives begin only after them, and as a number.
+#[tokio::test(start_paused = true)]
+async fn a_base_that_a_note_of_an_advance_explains_is_believed() {
+    let world = World::of(Kind { slots: 1, class: DurabilityClass::Volatile, ..Kind::default() });
+    let server = world.open_as("server", wide()).await;
+    server.take_to(0, 5).await;
+    server.stop().await;
+    poison_all(&world, 0, 1 << 50);
+    world.stores[0].empty();
+    is_doubted(&*world.open_as("next", wide()).await, 0).await;
+    world.ledger.advance(&Advanced { key: key(), to: 1 << 50 }).await.unwrap();
+    assert!(world.open_as("later", wide()).await.take(0, 1).await.unwrap()[0] > 1 << 50);
+}
+
+/// A first touch between two slots of an advance: one is there, and the other is not yet.
+#[tokio::test(start_paused = true)]
+async fn an_advance_half_done_is_believed() {
+    let world = World::new(3);
+    let (a, b) = (world.open_as("a", wide()).await, world.open_as("b", wide()).await);
+    for slot in 0..3 {
+        a.take_to(slot, 5).await;
+        b.take_to(slot, 9).await;
     }
+    a.keeper.advance(&key(), 1 << 62, &[1 << 50, 0, 0, 0]).await.unwrap();
+    for server in [&b, &world.open_as("fresh", wide()).await] {
+        assert!(server.take(0, 1).await.unwrap()[0] > 1 << 50);
+        assert!(server.take(1, 1).await.unwrap()[0] < 1 << 20);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn two_rows_set_far_ahead_are_no_witnesses_for_each_other() {
+    let world = World::new(3);
+    let server = world.open("server").await;
+    for slot in 0..3 {
+        server.take_to(slot, 50).await;
+    }
+    server.stop().await;
+    for slot in [0, 2] {
+        poison_all(&world, slot, FAR);
+        assert!(world.stores[usize::from(slot)].delete(&key()));
+    }
+    let next = world.open("next").await;
+    is_doubted(&next, 0).await;
+    is_doubted(&next, 2).await;
+    next.take(1, 1).await.unwrap();
+    assert!(world.row(1).ceiling < 1 << 20);
 }
