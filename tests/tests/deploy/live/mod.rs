@@ -22,6 +22,10 @@ const SLOT: u64 = 3;
 /// milliseconds at most so that they are evenly spaced, and an event's instant is cut to a whole one.
 const OFF: f64 = 0.01;
 
+/// The most scrapes until one shows it, of those that a server answered once the store was dead: one a second, so that fifteen
+/// are one interval of the shipped configuration (see [`watch`]). Counted in answers, since a slow machine answers fewer.
+const SCRAPES_MAX: usize = 15;
+
 /// The overview's query of a panel, as the panel asks it.
 fn overview(panel: &str) -> String {
     watch::chosen(&dashboards::query("Sequent: overview", panel))
@@ -51,6 +55,15 @@ fn the_first_scrape_shows_it(watch: &Watch, server: &Server, (out, end): (f64, f
     first
 }
 
+/// From the death of its store until a scrape shows the slot out it takes no more than one shipped interval.
+fn one_interval_shows_it(watch: &Watch, server: &Server, dead: f64) {
+    let scraped = watch.scraped(&live(server));
+    let mut since = scraped.iter().filter(|(at, _)| *at > dead + OFF);
+    let at = since.position(|(_, value)| *value == 0.0).expect("a scrape that shows it out");
+    println!("out at scrape {} of those since the store was dead", at + 1);
+    assert!(at < SCRAPES_MAX, "dead since {dead}, shown by scrape {} of {scraped:?}", at + 1);
+}
+
 /// The first scrape after a server took it back shows it, and so does the panel; unless it was put out once more.
 fn the_first_scrape_shows_it_back(watch: &Watch, server: &Server) {
     eventually("the first scrape after the rescue shows it", || {
@@ -74,6 +87,7 @@ async fn a_killed_shard_is_seen_told_and_forgotten_once_it_is_back() {
 
     let (killed, since) = (Instant::now(), watch.clock());
     scene.redis.kill().await;
+    let dead = watch.clock();
     let out = servers.each_ref().map(|server| {
         eventually("the server has put the slot out", || {
             server.told(SLOT, &["evicted"]).map(|(_, at)| at).filter(|at| *at + OFF > since)
@@ -81,8 +95,9 @@ async fn a_killed_shard_is_seen_told_and_forgotten_once_it_is_back() {
     });
     for (server, out) in servers.iter().zip(out) {
         eventually("a scrape after it", || {
-            watch.scraped(&live(server)).iter().any(|(at, _)| *at > out + OFF).then_some(())
+            watch.scraped(&live(server)).iter().any(|(at, _)| *at > out.max(dead) + OFF).then_some(())
         });
+        one_interval_shows_it(watch, server, dead);
     }
     println!("two servers had it out, and were scraped, after {:?}", killed.elapsed());
     eventually("SequentSlotOut is told", || hook.heard("infos", "SequentSlotOut", "firing").then_some(()));
