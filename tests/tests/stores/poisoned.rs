@@ -40,6 +40,7 @@ struct Site {
     servers: [Server; 2],
     shards: [MariaDb; 2],
     ledger: MariaDb,
+    config: String,
     _folder: TempDir,
 }
 
@@ -65,7 +66,7 @@ impl Site {
         ]
         .concat();
         let servers = [Server::start(&config), Server::start(&config)];
-        Self { servers, shards: [a, b], ledger, _folder: folder }
+        Self { servers, shards: [a, b], ledger, config, _folder: folder }
     }
 
     async fn value(&self, slot: usize, key: &str) -> u64 {
@@ -94,10 +95,49 @@ impl Site {
             .await;
     }
 
+    /// One of a row's numbers, or its life.
+    async fn of_row(&self, what: &str, row: &str) -> i64 {
+        let sql = format!("SELECT {what} FROM ledger.sequent_counters WHERE {row}");
+        self.ledger.sql(&sql).await.trim().parse().unwrap()
+    }
+
     /// The other sequence counts on in a slot.
     async fn invoices_go_on(&self, slot: usize) {
         let before = self.value(slot, "invoice").await;
         until("the other sequence counts on", async || self.value(slot, "invoice").await > before).await;
+    }
+}
+
+/// The ledger first and then the shard, each under load; and then all of the row, of which the store forgets the cell: neither
+/// bears witness for the other.
+async fn a_cell_and_its_row_set_far_beyond_are_followed_by_nobody(site: &Site, loads: &[Load], row: &str) {
+    let set = async |what: &str| {
+        site.ledger.sql(&format!("UPDATE ledger.sequent_counters SET {what} WHERE {row}")).await;
+    };
+    let before = site.of_row("life", row).await;
+    set(&format!("ceiling = {}", POISON + FAR)).await;
+    for load in loads {
+        load.more(4_000).await;
+    }
+    site.shards[1].sql(&format!("UPDATE shard1.sequent_cells SET v = {POISON} WHERE k = 'invoice'")).await;
+    site.quarantined(1, "invoice").await;
+    let seen = site.of_row("seen", row).await;
+    assert!(seen < i64::try_from(FAR).unwrap(), "the row does not follow: {seen}");
+    set(&format!("base = {POISON}, seen = {POISON}, ceiling = {POISON}")).await;
+    site.shards[1].sql("DELETE FROM shard1.sequent_cells WHERE k = 'invoice'").await;
+    // One that knows nothing of it.
+    let mut fresh = [Server::start(&site.config)];
+    let load = Load::of("invoice", &fresh, &loads[1].bits);
+    let told = "counter quarantined slot=1 key=\"invoice\"";
+    until("the fresh server puts it aside", async || fresh[0].log().contains(told)).await;
+    load.more(4_000).await;
+    assert_eq!(load.refused.load(Ordering::Relaxed), 0, "the others go on");
+    load.end().await;
+    assert_eq!(fresh[0].drain(), Some(0));
+    assert_eq!(site.of_row("life", row).await, before, "no life began above it");
+    for load in loads {
+        load.more(4_000).await;
+        assert_eq!(load.refused.load(Ordering::Relaxed), 0, "the others go on");
     }
 }
 
@@ -138,8 +178,11 @@ async fn a_counter_set_far_beyond_stops_alone_on_its_shard_and_in_the_ledger() {
         load.more(4_000).await;
         assert_eq!(load.refused.load(Ordering::Relaxed), 0, "the others go on");
     }
-    assert!(site.highest_row(&format!("{row} OR {other}")).await < FAR, "no other row follows it");
-    for (slot, key) in [(0, "invoice"), (1, "invoice"), (1, "order")] {
+    let both = "k = 'invoice' AND slot = 1";
+    a_cell_and_its_row_set_far_beyond_are_followed_by_nobody(&site, &loads, both).await;
+    let poisoned = format!("{row} OR {other} OR {both}");
+    assert!(site.highest_row(&poisoned).await < FAR, "no other row follows it");
+    for (slot, key) in [(0, "invoice"), (1, "order")] {
         let value = site.value(slot, key).await;
         assert!(value < FAR, "slot {slot}, {key}: {value}");
     }
