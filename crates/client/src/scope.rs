@@ -5,6 +5,9 @@ use std::{collections::BTreeMap, sync::Arc};
 use sequent_core::SequenceName;
 use sequent_format::Timestamp;
 
+/// What stands for an empty instant that a caller named: no reader takes it for one.
+const NO_INSTANT: &str = " ";
+
 /// A sequence, and what a request says to its template. Cheap to clone. Each has a lease of its own.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Scope {
@@ -48,6 +51,8 @@ impl Scope {
 
     /// The same at an instant.
     pub(crate) fn at(&self, at: String) -> Self {
+        // Empty would be no instant at all further on, and so now: what is none is refused by whoever reads it.
+        let at = if at.is_empty() { NO_INSTANT.to_owned() } else { at };
         let wish = Wish { at, ..Wish::clone(&self.wish) };
         Self { name: self.name.clone(), wish: Arc::new(wish) }
     }
@@ -95,6 +100,7 @@ mod tests {
         assert_eq!(told(Some(20_000), 15_000), "1970-01-01T00:00:15Z");
         assert_eq!(told(Some(20_000), 30_000), "1970-01-01T00:00:19.999Z");
         assert_eq!(told(None, 30_000), "1970-01-01T00:00:30Z");
+        assert_eq!(scope.at(String::new()).wish().instant(1), " ", "an empty instant is not now");
         assert_eq!(scope.at("2026-04-01".to_owned()).due(due(None)).wish().instant(1), "2026-04-01");
     }
 }

@@ -130,7 +130,8 @@ impl Sequence {
         self.scoped(&self.scope().with(name.into(), value.into()))
     }
 
-    /// The same sequence at another instant than now: RFC 3339, or a local date or time of the definition's zone.
+    /// The same sequence at another instant than now: RFC 3339, or a local date or time of the definition's zone. An empty
+    /// text is none, and is refused by the first take.
     #[must_use]
     pub fn at(&self, instant: impl Into<String>) -> Self {
         self.scoped(&self.scope().at(instant.into()))
@@ -178,7 +179,8 @@ impl Sequence {
 
     /// Waits until a first lease is held, so that a service that is up answers its first callers at once.
     pub async fn ready(&self) -> Result<(), Error> {
-        call(self, |here| Box::pin(here.first())).await
+        let outcome = call(self, |here| Box::pin(here.first())).await;
+        outcome.inspect_err(metric::failed)
     }
 
     /// A handle for one thread, a few times faster than a shared one: it holds some numbers of its own.

@@ -141,7 +141,7 @@ impl Engine {
             }
             let (leap, decided_by) = dense_leap(limit - at);
             if !aimed.leap && !again && target - at > leap {
-                return Err(aimed.leaps(number(at.saturating_add(leap)), decided_by));
+                return Err(aimed.leaps(number(at.saturating_add(leap)), decided_by, 1));
             }
             // What others take meanwhile would move it further than asked for: they are behind, and it is looked at again.
             let ask = DenseAsk { key: aimed.key.clone(), count: target - at, limit: target, above: at };
@@ -250,15 +250,22 @@ impl Aimed<'_> {
         let bound = |slot: &Headroom| Some((layout.place_of(slot.bound, slot.slot)?, slot.decided_by));
         let least = headroom.iter().filter_map(bound).min_by_key(|(place, _)| *place);
         let (place, decided_by) = least.unwrap_or((0, LeapBound::Blocks));
-        Err(self.leaps(self.number(place), decided_by))
+        Err(self.leaps(self.number(place), decided_by, layout.numbers_per_id()))
     }
 
-    fn leaps(&self, bound: u64, decided_by: LeapBound) -> EngineError {
+    /// A counter gives so many numbers for each of its ids; a dense one gives them itself.
+    fn leaps(&self, bound: u64, decided_by: LeapBound, numbers_per_id: u64) -> EngineError {
         let bound = bound.min(self.span.limit());
         let more = match decided_by {
-            LeapBound::Blocks => "more than four raw ids of one counter",
-            LeapBound::Share => "more than a thousandth of what is left",
-            LeapBound::Cap => "more than 2^36 raw ids of one counter",
+            LeapBound::Blocks => {
+                let least = DENSE_LEAP_MIN.saturating_mul(numbers_per_id);
+                format!("more than {least} numbers of one counter, where little is left")
+            }
+            LeapBound::Share => "more than a thousandth of what is left".to_owned(),
+            LeapBound::Cap => {
+                let most = DENSE_LEAP_MAX.saturating_mul(numbers_per_id);
+                format!("more than {most} numbers of one counter")
+            }
         };
         self.refused(format!(
             "at most {bound} is allowed, what lies beyond is a leap ({more}): where it is meant, name it by --leap"

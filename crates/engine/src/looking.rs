@@ -112,7 +112,7 @@ impl Engine {
             tzdb: tzdb_version(),
             max_len: format.max_len(),
             preview: true,
-            warnings: warnings(&body, &ask.by),
+            warnings: warnings(&body, &ask.by).into_iter().chain(body.beyond(number)).collect(),
             capacity,
         })
     }
@@ -203,6 +203,22 @@ impl Body {
         let read = self.texts().ok_or_else(|| "no template reads it".to_owned())?.read(text)?;
         self.check_number(read.number).map_err(|bound| format!("it stands for {}: {bound}", read.number))?;
         Ok(read)
+    }
+
+    /// What is told of a number behind the last one, which may have a text all the same; `None` where it may be given.
+    ///
+    /// ```
+    /// use sequent_engine::{Body, Texts};
+    /// let body = Body::check(None, 1, 1, Some(5000), None, Some(Texts::new("W@{seq,w=6}")))?;
+    /// assert_eq!(body.beyond(5000), None);
+    /// let told = "number is 5001: no such number is given, 5000 is the last one";
+    /// assert_eq!(body.beyond(5001).as_deref(), Some(told));
+    /// # Ok::<(), sequent_engine::BodyFault>(())
+    /// ```
+    pub fn beyond(&self, number: u64) -> Option<String> {
+        let last = self.span().limit();
+        (number > last)
+            .then(|| format!("number is {number}: no such number is given, {last} is the last one"))
     }
 
     /// Whether its counters ever give a number: one of its steps from the first; the error is the bound. Versions before

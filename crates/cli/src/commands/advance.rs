@@ -20,7 +20,7 @@ Examples:
 
 After it no number up to TO is given any more, and numbers go on above it, a few further on: each slot goes on at its own \
 place. It goes forward only; what is refused changes nothing, and the same once more neither. A jump of more than a \
-thousandth of what is left of the sequence, or of 2^36 raw ids of a counter, is a leap, as a mistyped digit would be one: \
+thousandth of what is left of the sequence, or of some 69 thousand million numbers of a counter, is a leap, as a mistyped digit would be one: \
 it is refused unless --leap says that it is meant. A name that nobody has defined or used is refused, too, as it may be \
 misspelt: --create says that it is meant.
 

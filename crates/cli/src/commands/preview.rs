@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use clap::Args;
-use sequent_core::{Clock, SystemClock};
+use sequent_core::{Clock, Fits, SystemClock};
 use sequent_engine::{Body, Timestamp};
 use sequent_format::{Format, PreviewError, ValueError, tzdb_version};
 use serde::Serialize;
@@ -104,6 +104,8 @@ impl Preview {
             PreviewError::Value(error) => of_value(&error, "--with "),
             PreviewError::Render(error) => Failure::argument("--number", number, error.to_string()),
         })?;
+        let beyond = body.beyond(number).or_else(|| behind_default(number));
+        beyond.iter().for_each(|told| output::say(&format!("warning: {told}")));
         if !cluster.json() {
             return output::lines([preview]);
         }
@@ -118,9 +120,17 @@ impl Preview {
             tzdb: tzdb_version(),
             max_len: format.max_len(),
             preview: true,
-            warnings: format.warnings().iter().map(ToString::to_string).collect(),
+            warnings: format.warnings().iter().map(ToString::to_string).chain(beyond).collect(),
         })
     }
+}
+
+/// What is told of a number that a definition gives only where it says so.
+fn behind_default(number: u64) -> Option<String> {
+    let last = Fits::default().limit();
+    (number > last).then(|| {
+        format!("number is {number}: {last} is the last one, unless the definition says fits = \"int64\"")
+    })
 }
 
 fn now(clock: &Arc<dyn Clock>) -> Timestamp {

@@ -163,12 +163,12 @@ async fn the_bound_of_a_leap_that_decides_is_named() {
         assert_eq!(error.reason(), Reason::InvalidArgument, "{error}");
         error.to_string()
     };
-    let cap = "more than 2^36 raw ids of one counter";
+    let cap = "more than 68719476736 numbers of one counter)";
     for (name, to, bound) in [
         ("order", 1 << 52, cap),
         ("short", 900_000_000, "more than a thousandth of what is left"),
         ("dense", 1 << 52, cap),
-        ("few", 1000, "more than four raw ids of one counter"),
+        ("few", 1000, "more than 4 numbers of one counter, where little is left"),
     ] {
         let text = refused(name, to).await;
         assert!(text.contains(bound), "{name}: {text}");

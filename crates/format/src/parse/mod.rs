@@ -73,12 +73,48 @@ fn draft(token: Token) -> Result<Draft, TemplateError> {
         class if is_class(class) => derived::call(&mut args, Some(class)),
         other => {
             let what = format!("{other:?} is no kind of part: {} are allowed", KINDS[..6].join(", "));
-            return Err(TemplateError::new(column, what).hint(nearest(other, &KINDS)));
+            return Err(TemplateError::new(column, what).hint(meant(other)));
         }
     }?;
     draft.part.id = id.or(draft.part.id);
     args.finish()?;
     Ok(draft)
+}
+
+/// Words that people try for a part, and what it is called.
+const MEANT: [(&str, &str); 19] = [
+    ("serial", "seq"),
+    ("number", "seq"),
+    ("num", "seq"),
+    ("no", "seq"),
+    ("n", "seq"),
+    ("counter", "seq"),
+    ("count", "seq"),
+    ("id", "seq"),
+    ("increment", "seq"),
+    ("year", "date,yyyy"),
+    ("month", "date,yyyyMM"),
+    ("day", "date,yyyyMMdd"),
+    ("time", "date,yyyyMMddHHmmss"),
+    ("yyyy", "date,yyyy"),
+    ("yyyyMM", "date,yyyyMM"),
+    ("yyyyMMdd", "date,yyyyMMdd"),
+    ("prefix", "key"),
+    ("param", "ctx"),
+    ("checksum", "check"),
+];
+
+/// The part that an unknown word was probably meant for, as a hint; a name that nobody would guess may be a value's.
+fn meant(word: &str) -> String {
+    if let Some((_, part)) = MEANT.iter().find(|(other, _)| *other == word) {
+        return format!("did you mean {part}?");
+    }
+    match nearest(word, &KINDS) {
+        hint if hint.is_empty() => {
+            format!("did you mean seq, for the number? A value by the caller is @{{ctx,{word}}}")
+        }
+        hint => hint,
+    }
 }
 
 /// Names of classes, as older rule engines write them.

@@ -14,6 +14,9 @@ fn fault(template: &str) -> (usize, String) {
 fn a_template_that_cannot_be_read_says_where_and_what_instead() {
     for (template, column, says) in [
         ("@{sek}", 1, "did you mean seq?"),
+        ("@{serial,w=5}", 1, "did you mean seq?"),
+        ("@{yyyyMMdd}@{seq}", 1, "did you mean date,yyyyMMdd?"),
+        ("@{zzz}@{seq}", 1, "did you mean seq, for the number? A value by the caller is @{ctx,zzz}"),
         ("A@{seq,wdith=5}", 8, "did you mean"),
         ("@{seq,w=0}", 7, "w is 0: 1 to 64 are allowed"),
         ("@{seq,w=65}", 7, "w is 65: 1 to 64 are allowed"),
