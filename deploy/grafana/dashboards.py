@@ -9,17 +9,18 @@ TRUE_WANTED = ((None, BAD), (1, GOOD))
 # Of what was scraped, not of a rule's last look: it shows a slot that went with the first scrape that knows of it.
 LIVE = "sum by (cluster, namespace, job, instance) (sequent_slot_state%s)" % of('state="live"')
 UNIQUENESS = (
-    "SequentCounterRegressed|SequentQuarantined|SequentStoreCameBackEmpty|SequentLedgerBehind"
+    "SequentCounterRegressed|SequentQuarantined|SequentCounterQuarantined|SequentStoreCameBackEmpty|SequentLedgerBehind"
     "|SequentRecoveryRequired|SequentClusterBehind|SequentGuardViolation"
 )
 
 OVERVIEW = [
     figure(
         "Uniqueness alerts",
-        f'count(ALERTS{{alertstate="firing", cluster=~"$cluster", alertname=~"{UNIQUENESS}"}}) or 0 * sum(up{CLUSTER} == 1)',
+        f'count(ALERTS{{alertstate="firing", cluster=~"$cluster", alertname=~"{UNIQUENESS}"}}) or 0 * max(cluster:sequent_guard_violations:sum{CLUSTER})',
         steps=NONE_ALLOWED,
         unknown=BAD,
-        about="Anything but 0 is for a person, at once: deploy/runbooks/alerts.md",
+        nothing="no rules",
+        about="Anything but 0 is for a person, at once: deploy/runbooks/alerts.md. Where the rules are not loaded, or nothing is scraped, no alert can fire.",
     ),
     figure("Numbers a second", per_second("sequent_numbers_issued_total"), decimals=0),
     figure("Requests a second", per_second("sequent_requests_total"), decimals=0),
@@ -133,6 +134,12 @@ GUARD = [
     graph("Another incarnation", [(events("sequent_incarnation_changes_total", "of, slot"), "{{of}} {{slot}}")], stack=True, about="Restarts, failovers, restores."),
     graph("Counters that went back", [(events("sequent_regressions_total", "slot"), "slot {{slot}}")], stack=True),
     graph("Quarantines", [(events("sequent_quarantines_total", "slot, kind"), "slot {{slot}} {{kind}}")], stack=True),
+    graph(
+        "Counters in quarantine",
+        [(f"max by (slot) (sequent_quarantined_counters{OF})", "slot {{slot}}")],
+        stack=True,
+        about="Until a person clears their slot: `sequent shards` says what to do.",
+    ),
     graph("Stores that came back empty", [(events("sequent_stores_stamped_again_total", "slot"), "slot {{slot}}")], stack=True),
     graph(
         "Lives opened",
@@ -231,6 +238,12 @@ RUNTIME = [
             (f"sequent_runtime_alive_tasks{OF}", "{{instance}} alive"),
             (f"sequent_runtime_queue_depth{OF}", "{{instance}} waiting"),
         ],
+    ),
+    graph(
+        "Draining",
+        [(f"sequent_draining_seconds{OF}", "{{instance}}"), (f"max(sequent_drain_limit_seconds{OF})", "allowed")],
+        unit="s",
+        about="Beyond what is allowed, a store or the ledger does not answer.",
     ),
     graph("Configurations read", [(events("sequent_config_reloads_total", "outcome"), "{{outcome}}")], stack=True),
     graph("Time of a scrape", [(f"scrape_duration_seconds{OF}", "{{instance}}")], unit="s", about="A server that is slow to say how it is."),

@@ -31,8 +31,9 @@ def graph(title, queries, unit="short", width=12, stack=False, about="", log=Fal
     return panel
 
 
-def figure(title, expression, unit="short", steps=((None, "green"),), width=3, about="", decimals=None, unknown=None):
-    """One figure, as it is now. `steps` are (from, colour), ascending; `unknown`: the colour of "no data"."""
+def figure(title, expression, unit="short", steps=((None, "green"),), width=3, about="", decimals=None, unknown=None, nothing="no data"):
+    """One figure, as it is now. `steps` are (from, colour), ascending; `unknown`: the colour of `nothing`, what is said where
+    there is no value."""
     panel = _panel("stat", title, [(expression, "")], unit, width, 4, about)
     panel["targets"][0]["instant"] = True
     panel["fieldConfig"]["defaults"]["thresholds"] = {
@@ -42,9 +43,9 @@ def figure(title, expression, unit="short", steps=((None, "green"),), width=3, a
     if decimals is not None:
         panel["fieldConfig"]["defaults"]["decimals"] = decimals
     if unknown:
-        known = {"text": "no data", "color": unknown, "index": 0}
+        known = {"text": nothing, "color": unknown, "index": 0}
         panel["fieldConfig"]["defaults"]["mappings"] = [{"type": "special", "options": {"match": "null+nan", "result": known}}]
-        panel["fieldConfig"]["defaults"]["noValue"] = "no data"
+        panel["fieldConfig"]["defaults"]["noValue"] = nothing
     panel["options"] = {
         "colorMode": "background",
         "graphMode": "none",

@@ -71,6 +71,11 @@ impl Aim {
         Some((issue.format().counter().warn_at?, last))
     }
 
+    /// When its period ends, where it has one that does.
+    pub(crate) fn period_end(&self) -> Option<Timestamp> {
+        self.dated.as_ref().and_then(|(issue, _)| issue.period_until())
+    }
+
     /// Whether its numbers have texts.
     pub(crate) fn has_texts(&self) -> bool {
         self.dated.is_some()

@@ -45,6 +45,8 @@ pub(crate) struct Inner {
     pub(crate) catalog: Catalog,
     pub(crate) floors: Floors,
     pub(crate) keys: Registry<Live>,
+    /// Dense counters in use here.
+    pub(crate) dense: crate::dense::Known,
     pub(crate) setting: Arc<sequent_buffer::Setting>,
     pub(crate) tasks: Tasks,
     pub(crate) memory: Memory,

@@ -1,5 +1,7 @@
 //! What is left of a key's range, and how long it lasts.
 
+use sequent_format::Timestamp;
+
 use crate::live::Live;
 
 /// Beyond this a range counts as endless: a hundred years, in seconds.
@@ -23,6 +25,14 @@ impl Headroom {
         Self { left, ratio: whole(left) / whole(capacity.max(1)), lasts_s }
     }
 
+    /// The same where the range begins anew at `until`: what lasts until then never ends.
+    pub(crate) fn renewed(self, until: Option<Timestamp>, now: Timestamp) -> Self {
+        let left_ms = until.map(|until| until.as_millisecond().saturating_sub(now.as_millisecond()));
+        #[allow(clippy::cast_precision_loss, reason = "magnitudes")]
+        let is_renewed = left_ms.is_some_and(|left_ms| self.lasts_s >= left_ms as f64 / 1000.0);
+        if is_renewed { Self { lasts_s: ENDLESS_S, ..self } } else { self }
+    }
+
     /// The lesser of both.
     pub(crate) fn least(self, other: Self) -> Self {
         Self {
@@ -44,10 +54,12 @@ impl Headroom {
 }
 
 impl Live {
-    /// What is left of its range, at the last minute's consumption.
-    pub(crate) fn headroom(&self) -> Headroom {
+    /// What is left of its range, at the last minute's consumption. Where its period ends before the range does, the range
+    /// has no end in sight: the next period's begins anew.
+    pub(crate) fn headroom(&self, now: Timestamp) -> Headroom {
         let (left, capacity) = self.room();
-        Headroom::of(left, capacity, self.reservoir().stats().rate_long)
+        let until = self.period().and_then(|period| period.until);
+        Headroom::of(left, capacity, self.reservoir().stats().rate_long).renewed(until, now)
     }
 }
 
@@ -66,6 +78,12 @@ mod tests {
         assert_eq!((day.ends_in_s(), day.ratio), (Some(86_400), 0.5));
         assert_eq!(Headroom::of(u64::MAX, u64::MAX, 1.0).ends_in_s(), None);
         assert_eq!(Headroom::of(1, 2, 0.0).ends_in_s(), None);
+        // A period that ends first takes the end out of sight; one that ends later does not.
+        let (noon, at) = (Timestamp::UNIX_EPOCH, |second| Timestamp::from_second(second).ok());
+        assert_eq!(day.renewed(at(86_399), noon).ends_in_s(), None);
+        assert_eq!(day.renewed(at(86_401), noon).ends_in_s(), Some(86_400));
+        assert_eq!(day.renewed(None, noon), day);
+        assert_eq!(day.renewed(at(-5), noon).ends_in_s(), None, "over: nothing of it is taken any more");
         let least = day.least(Headroom::of(1, 2, 0.0));
         assert_eq!((least.left, least.ends_in_s()), (1, Some(86_400)));
     }

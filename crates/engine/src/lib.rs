@@ -56,6 +56,7 @@ mod reason;
 mod registry;
 pub mod report;
 mod resize;
+mod shown;
 mod slots;
 mod status;
 mod stores;

@@ -77,7 +77,7 @@ pub(crate) async fn open(config: Config, options: Options) -> Result<Engine, Ope
         files.leave().await;
         return Err(error);
     }
-    let opened = assemble(&config, options.pace, ground, (memory, alarm)).await;
+    let opened = assemble(&config, options.pace, ground, (memory, notes, alarm)).await;
     if opened.is_err() {
         files.leave().await;
     }
@@ -96,7 +96,7 @@ async fn assemble(
     config: &Config,
     pace: Pace,
     ground: Ground,
-    (memory, alarm): (Memory, Alarm),
+    (memory, notes, alarm): (Memory, Option<Quarantine>, Alarm),
 ) -> Result<Engine, OpenError> {
     let env = ground.env.clone();
     check_home(&ground).await?;
@@ -106,7 +106,9 @@ async fn assemble(
     let (keeper, excluded) = opened.map_err(|error| OpenError::of_source(&error))?;
     admit(&ring, &excluded)?;
     let words = within(ground.limit, "read the words", ground.ledger.words()).await;
-    ring.obey(&words.map_err(|error| OpenError::of_source(&error))?);
+    let words = words.map_err(|error| OpenError::of_source(&error))?;
+    ring.obey(&words);
+    memory.quarantined.recall(notes.map_or_else(Vec::new, |notes| notes.read(&words)));
     let catalog = Catalog::open(
         catalog::Ground {
             ledger: Arc::clone(&ground.ledger),
@@ -137,6 +139,7 @@ async fn assemble(
         catalog,
         floors,
         keys: Registry::new(LIVE_KEYS_MAX),
+        dense: crate::dense::Known::default(),
         tasks,
         memory,
         accused: Accused::default(),

@@ -310,9 +310,13 @@ pub struct DenseBehindReport {
 /// A key in use.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct KeyReport {
-    /// The key.
+    /// The key, as the ledger has it.
     pub key: String,
-    /// Numbers ready in memory.
+    /// The same for people: sequence, period and values, with spaces between them.
+    pub shown: String,
+    /// Where it counts: `spread` or `dense`.
+    pub placement: &'static str,
+    /// Numbers ready in memory; 0 of a dense one, which has none.
     pub ready: u64,
     /// Numbers handed out since the key was opened here.
     pub given: u64,

@@ -9,12 +9,13 @@ use sequent_core::{ErrorKind, Key, Why};
 use sequent_ha::{SlotState, SlotStatus};
 
 use crate::{
-    Reason,
+    Placement, Reason,
     desk::report_word,
     engine::Inner,
     events::told,
     live::Live,
     report::{Cause, DenseBehindReport, KeyReport, ShardReport, Status},
+    shown::shown,
     slots::class_of,
 };
 
@@ -34,10 +35,13 @@ pub(crate) async fn status(engine: &Inner) -> Status {
         overlay(report, slot, now, keeper.trouble.is_some());
     }
     let (behind, behind_more) = engine.accused.all();
+    let at = engine.wall.now(&*engine.env.clock);
     let key = |(key, live): (Key, Arc<Live>)| {
-        let (stats, room) = (live.reservoir().stats(), live.headroom());
+        let (stats, room) = (live.reservoir().stats(), live.headroom(at));
         KeyReport {
             key: key.to_string(),
+            shown: shown(&key),
+            placement: Placement::Spread.as_str(),
             ready: stats.reserve,
             given: stats.dealt,
             rate: stats.rate_short,
@@ -46,6 +50,8 @@ pub(crate) async fn status(engine: &Inner) -> Status {
             ends_in_s: room.ends_in_s(),
         }
     };
+    let keys = engine.keys.all().into_iter().map(key);
+    let dense = engine.dense.in_use(now).into_iter().map(|(key, counter)| counter.report(&key, at));
     Status {
         as_of: humantime::format_rfc3339_millis(as_of).to_string(),
         tzdb: sequent_format::tzdb_version(),
@@ -65,7 +71,7 @@ pub(crate) async fn status(engine: &Inner) -> Status {
         behind_more,
         dense_behind: keeper.dense_behind.iter().take(BEHIND_SHOWN_MAX).map(dense_behind).collect(),
         shards,
-        keys: engine.keys.all().into_iter().take(KEYS_SHOWN_MAX).map(key).collect(),
+        keys: keys.chain(dense).take(KEYS_SHOWN_MAX).collect(),
         events: told(&engine.memory.all()),
     }
 }

@@ -34,6 +34,7 @@ pub(crate) struct Ends {
     pub(crate) name: &'static str,
     pub(crate) protocol: Protocol,
     pub(crate) closes: Phase,
+    pub(crate) drops: Phase,
     pub(crate) dials: Dials,
     /// The most connections, and of one address.
     pub(crate) connections_max: fn(&Dials) -> (u64, u64),
@@ -80,7 +81,7 @@ where
             }
         };
         let (service, lines) = (door(), lines.clone());
-        let watches = (ends.phases.clone(), unread.line());
+        let watches = ((ends.phases.clone(), ends.closes), unread.line());
         connections.spawn(async move {
             let line = Line::open(lines);
             serve(ends.protocol, socket, service, watches).await;
@@ -92,7 +93,7 @@ where
     tokio::select! {
         biased;
         () = async { while connections.join_next().await.is_some() {} } => {}
-        () = ends.phases.clone().reach(Phase::Ending) => {}
+        () = ends.phases.clone().reach(ends.drops) => {}
     }
     let left = connections.len();
     connections.shutdown().await;
@@ -117,3 +118,58 @@ impl Drop for Line {
 
 /// How long the admin listener's connections have once all doors are shut.
 pub(crate) const ADMIN_GRACE: Duration = Duration::from_secs(1);
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+    use http_body_util::Full;
+    use sequent_engine::config::{Config, Sources};
+    use tokio::{
+        io::{AsyncReadExt, AsyncWriteExt},
+        net::TcpStream,
+    };
+
+    use super::*;
+    use crate::bounds::ADMIN_HEAD_TIMEOUT;
+
+    async fn ask(socket: &mut TcpStream) -> String {
+        socket.write_all(b"GET / HTTP/1.1\r\nhost: x\r\n\r\n").await.unwrap();
+        let mut answer = [0; 512];
+        let read = socket.read(&mut answer).await.unwrap();
+        String::from_utf8_lossy(&answer[..read]).into_owned()
+    }
+
+    #[tokio::test]
+    async fn whoever_looks_is_answered_until_the_engine_is_shut_down() {
+        let folder = tempfile::tempdir().unwrap();
+        let dials = Dials::new(&Config::load(&Sources::embedded(folder.path())).unwrap().limits);
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let (phase, phases) = Phases::new();
+        let ends = Ends {
+            name: "test",
+            protocol: Protocol::Http1(ADMIN_HEAD_TIMEOUT),
+            closes: Phase::Ended,
+            drops: Phase::Ended,
+            dials,
+            connections_max: Dials::admin_connections_max,
+            phases,
+        };
+        let answer = |_| std::future::ready(Ok(Response::new(Full::new(Bytes::from_static(b"here")))));
+        let accepting = tokio::spawn(accept(listener, move || hyper::service::service_fn(answer), ends));
+        let mut kept = TcpStream::connect(address).await.unwrap();
+        for now in [Phase::Serving, Phase::Draining, Phase::Closing, Phase::Ending] {
+            phase.send_replace(now);
+            assert!(ask(&mut kept).await.ends_with("here"), "{now:?}");
+            // One that comes now, and asks a moment later.
+            let mut fresh = TcpStream::connect(address).await.unwrap();
+            for _ in 0..20 {
+                tokio::task::yield_now().await;
+            }
+            assert!(ask(&mut fresh).await.ends_with("here"), "{now:?}, a new connection");
+        }
+        phase.send_replace(Phase::Ended);
+        accepting.await.unwrap();
+        assert!(TcpStream::connect(address).await.is_err());
+    }
+}

@@ -13,6 +13,7 @@ use tokio::sync::Mutex;
 use crate::{
     bounds::LOOK_EVERY,
     console,
+    drain::Drain,
     fault::Fault,
     meter,
     phase::{Phase, Phases},
@@ -35,13 +36,14 @@ pub(crate) struct AdminDoor {
     teller: Teller,
     recorder: Recorder,
     phases: Phases,
+    drain: Drain,
     /// The latest look, held while the next is taken: many who ask at once cause one.
     look: Arc<Mutex<Option<Look>>>,
 }
 
 impl AdminDoor {
-    pub(crate) fn new(teller: Teller, recorder: Recorder, phases: Phases) -> Self {
-        Self { teller, recorder, phases, look: Arc::default() }
+    pub(crate) fn new(teller: Teller, recorder: Recorder, (phases, drain): (Phases, Drain)) -> Self {
+        Self { teller, recorder, phases, drain, look: Arc::default() }
     }
 
     async fn answer(self, request: Request<Incoming>) -> Response<Full<Bytes>> {
@@ -74,12 +76,16 @@ impl AdminDoor {
         let engine = self.teller.engine();
         engine.measure().await;
         meter::set_slots(engine);
+        self.drain.show(self.teller.now());
         meter::set_ready(self.is_ready(), self.teller.in_flight().count());
         text(StatusCode::OK, METRICS_TYPE, self.recorder.render())
     }
 
     async fn status(&self) -> Response<Full<Bytes>> {
-        let status = self.look().await;
+        let Some(status) = self.look().await else {
+            let text = "this server is ending: its stores are being left\n";
+            return self::text(StatusCode::SERVICE_UNAVAILABLE, "text/plain", text);
+        };
         let Ok(mut value) = serde_json::to_value(&*status) else {
             return text(
                 StatusCode::INTERNAL_SERVER_ERROR,
@@ -101,9 +107,14 @@ impl AdminDoor {
         text(StatusCode::OK, "application/json", value.to_string())
     }
 
-    async fn look(&self) -> Arc<Status> {
+    /// The latest look, or a fresh one; none where the engine is being shut down, which leaves its stores: nobody may open
+    /// them again for a look.
+    async fn look(&self) -> Option<Arc<Status>> {
         let mut look = self.look.lock().await;
-        match &*look {
+        let is_ending = self.phases.now() >= Phase::Ending;
+        Some(match &*look {
+            None if is_ending => return None,
+            Some((_, status)) if is_ending => Arc::clone(status),
             Some((at, status)) if self.teller.now().saturating_duration_since(*at) < LOOK_EVERY => {
                 Arc::clone(status)
             }
@@ -112,7 +123,7 @@ impl AdminDoor {
                 *look = Some((self.teller.now(), Arc::clone(&status)));
                 status
             }
-        }
+        })
     }
 }
 

@@ -22,18 +22,18 @@ enum End {
     Unread,
 }
 
-/// Drives a connection until its peer leaves, it has aged, its peer leaves answers unread, or the server closes and its
+/// Drives a connection until its peer leaves, it has aged, its peer leaves answers unread, or the server is at `closes` and its
 /// requests are answered.
 pub(crate) async fn until_closed<C: GracefulConnection>(
     connection: C,
-    phases: Phases,
+    (phases, closes): (Phases, Phase),
     unread: Unread,
 ) -> Result<(), C::Error> {
     let mut connection = pin!(connection);
     let watch = unread.clone();
     let mut ending = Aside::new(async move {
         tokio::select! {
-            () = phases.reach(Phase::Closing) => End::Closing,
+            () = phases.reach(closes) => End::Closing,
             () = tokio::time::sleep(age()) => End::Aged,
             () = watch.overdue() => End::Unread,
         }

@@ -23,7 +23,7 @@ use crate::{
     closing::until_closed,
     counted::Counted,
     inline::Inline,
-    phase::Phases,
+    phase::{Phase, Phases},
     stream::Watched,
     unread::Unread,
 };
@@ -42,7 +42,7 @@ pub(crate) async fn serve<S, B>(
     protocol: Protocol,
     socket: TcpStream,
     service: S,
-    (phases, unread): (Phases, Unread),
+    (phases, unread): ((Phases, Phase), Unread),
 ) where
     S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible> + Send,
     S::Future: Send + Unpin + 'static,
@@ -59,8 +59,12 @@ pub(crate) async fn serve<S, B>(
     speak(protocol, socket, service, (phases, unread)).await;
 }
 
-async fn speak<I, S, B>(protocol: Protocol, socket: I, service: S, (phases, unread): (Phases, Unread))
-where
+async fn speak<I, S, B>(
+    protocol: Protocol,
+    socket: I,
+    service: S,
+    (phases, unread): ((Phases, Phase), Unread),
+) where
     I: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible> + Send,
     S::Future: Send + Unpin + 'static,
@@ -117,7 +121,6 @@ mod tests {
     use crate::{
         bounds::{ADMIN_HEAD_TIMEOUT, HEAD_TIMEOUT, UNREAD_TURN, UNREAD_TURNS},
         crowd::AllUnread,
-        phase::Phase,
     };
     use bytes::Bytes;
     use http_body_util::Full;
@@ -147,7 +150,7 @@ mod tests {
             Protocol::Http2,
             here,
             hyper::service::service_fn(answer),
-            (phases, AllUnread::default().line()),
+            ((phases, Phase::Closing), AllUnread::default().line()),
         );
         let turned = async {
             // Once the question has been taken.
@@ -186,7 +189,7 @@ mod tests {
             Protocol::Http1(head),
             here,
             hyper::service::service_fn(answer),
-            (phases, AllUnread::default().line()),
+            ((phases, Phase::Closing), AllUnread::default().line()),
         );
         let served = tokio::spawn(served);
         writer.write_all(said.as_bytes()).await.unwrap();

@@ -18,6 +18,7 @@ mod crowd;
 mod definitions;
 mod descriptors;
 mod dials;
+mod drain;
 mod fault;
 mod grpc;
 mod http;

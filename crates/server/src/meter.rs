@@ -15,14 +15,16 @@ use crate::{
     bounds::IN_FLIGHT_MAX,
     fault::Fault,
     names::{
-        BUILD, CONNECTIONS, IN_FLIGHT, ISSUED, METRICS, READY, REFUSED, RELOADED_AT, RELOADS, REQUESTS,
-        SECONDS, SIZES, SLOT_STATE, SLOW_EVENTS,
+        BUILD, CONNECTIONS, DRAIN_LIMIT, DRAINING, IN_FLIGHT, ISSUED, METRICS, READY, REFUSED, RELOADED_AT,
+        RELOADS, REQUESTS, SECONDS, SIZES, SLOT_STATE, SLOW_EVENTS,
     },
 };
 
 /// The states that a slot can be in, for one gauge each.
-const SLOT_STATES: [&str; 7] =
-    ["live", "evicted", "probation", "quarantined", "draining", "drained", "empty"];
+const SLOT_STATES: [&str; 7] = ["live", "evicted", "probation", "quarantined", "draining", "drained", EMPTY];
+
+/// The state of a slot without a store.
+const EMPTY: &str = "empty";
 
 /// The method whose numbers are lent.
 const LEASE: &str = "lease";
@@ -30,11 +32,15 @@ const LEASE: &str = "lease";
 /// Where numbers may come from, in the order of their declaration.
 const WAYS: [Way; 4] = [Way::Reservoir, Way::Direct, Way::Lease, Way::Dense];
 
+/// The reason of a request whose caller hung up before its answer: none of the error table's, since nobody was told it.
+const CANCELLED: &str = "CANCELLED";
+
 /// Counts of one method of one door.
 #[derive(Clone)]
 pub(crate) struct Meter {
     done: Counter,
     failed: [Counter; Reason::ALL.len()],
+    cancelled: Counter,
     seconds: Histogram,
     /// By way; those that a method never goes count nowhere.
     issued: [Counter; WAYS.len()],
@@ -69,6 +75,7 @@ impl Meter {
         Self {
             done: requests("OK"),
             failed: Reason::ALL.map(|reason| requests(reason.as_str())),
+            cancelled: requests(CANCELLED),
             seconds: metrics::histogram!(SECONDS, "door" => door, "method" => method),
             issued: WAYS.map(|_| Counter::noop()),
             sizes: Histogram::noop(),
@@ -82,6 +89,12 @@ impl Meter {
         self.seconds.record(took.as_secs_f64());
         #[allow(clippy::cast_precision_loss, reason = "counts of a request are far below 2^53")]
         self.sizes.record(count as f64);
+    }
+
+    /// A request whose caller did not wait for its answer, and for how long it did.
+    pub(crate) fn cancelled(&self, took: Duration) {
+        self.cancelled.increment(1);
+        self.seconds.record(took.as_secs_f64());
     }
 
     /// A request that failed.
@@ -178,6 +191,12 @@ impl Lines {
     }
 }
 
+/// How long it has been draining, and how long it may, until its engine is shut down.
+pub(crate) fn set_drain(since: Duration, limit: Duration) {
+    metrics::gauge!(DRAINING).set(since.as_secs_f64());
+    metrics::gauge!(DRAIN_LIMIT).set(limit.as_secs_f64());
+}
+
 /// Gauges that are set when somebody looks.
 pub(crate) fn set_ready(ready: bool, in_flight: usize) {
     metrics::gauge!(READY).set(if ready { 1.0 } else { 0.0 });
@@ -197,7 +216,8 @@ pub(crate) async fn begin(engine: &Engine) {
 
 /// The states of the slots, and how often they were slow.
 pub(crate) fn set_slots(engine: &Engine) {
-    for slot in engine.slots() {
+    // Where no store is configured there is nothing to count: a wide ring may have a thousand such slots.
+    for slot in engine.slots().into_iter().filter(|slot| slot.state != EMPTY) {
         for known in SLOT_STATES {
             let gauge = metrics::gauge!(SLOT_STATE, "slot" => slot.slot.to_string(), "state" => known);
             gauge.set(if known == slot.state { 1.0 } else { 0.0 });

@@ -13,6 +13,8 @@ pub(crate) const REFUSED: &str = "sequent_connections_refused_total";
 pub(crate) const SLOT_STATE: &str = "sequent_slot_state";
 pub(crate) const SLOW_EVENTS: &str = "sequent_slot_slow_events_total";
 pub(crate) const READY: &str = "sequent_ready";
+pub(crate) const DRAINING: &str = "sequent_draining_seconds";
+pub(crate) const DRAIN_LIMIT: &str = "sequent_drain_limit_seconds";
 pub(crate) const BUILD: &str = "sequent_build_info";
 pub(crate) const RELOADS: &str = "sequent_config_reloads_total";
 pub(crate) const RELOADED_AT: &str = "sequent_config_last_reload_success_timestamp_seconds";
@@ -28,7 +30,7 @@ pub static METRICS: &[Metric] = &[
     Metric::counter(
         REQUESTS,
         &["door", "method", "reason"],
-        "Requests answered, by reason; OK where numbers were given",
+        "Requests, by reason; OK where numbers were given, CANCELLED where the caller hung up before its answer",
     ),
     Metric::histogram(SECONDS, &["door", "method"], "From a request's arrival to its answer"),
     Metric::counter(
@@ -47,6 +49,12 @@ pub static METRICS: &[Metric] = &[
         "Slow answers, missing ones, and waits for others: some within a while evict a slot",
     ),
     Metric::gauge(READY, &[], "1 while balancers should send requests"),
+    Metric::gauge(DRAINING, &[], "For how long this server has been draining; 0 while it serves"),
+    Metric::gauge(
+        DRAIN_LIMIT,
+        &[],
+        "How long balancers, and then requests in work, are given in a drain: its engine is shut down after that",
+    ),
     Metric::gauge(BUILD, &["version"], "The version, as a label"),
     Metric::counter(
         RELOADS,

@@ -11,8 +11,10 @@ pub(crate) enum Phase {
     Draining,
     /// It takes no connection; connections end when their requests are answered.
     Closing,
-    /// It ends with what is left.
+    /// It ends with what is left: its doors are shut, and its engine is being shut down.
     Ending,
+    /// Its engine is shut down: nobody has anything to ask any more.
+    Ended,
 }
 
 /// What everybody reads the phase from.

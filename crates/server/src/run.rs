@@ -12,6 +12,7 @@ use crate::{
     bounds::{ADMIN_HEAD_TIMEOUT, HEAD_TIMEOUT},
     connection::Protocol,
     dials::Dials,
+    drain::Drain,
     grpc::{GrpcDoor, SEQUENCES},
     http::HttpDoor,
     meter,
@@ -42,7 +43,8 @@ pub struct Drained {
 }
 
 /// Serves until `shutdown`, then drains: unready at once; still serving for `limits.drain_delay_s`, so that balancers
-/// notice; then no new connection, and requests in work have `limits.drain_timeout_s`; then the engine is shut down.
+/// notice; then no new connection, and requests in work have `limits.drain_timeout_s`; then the engine is shut down. The admin
+/// listener answers until that is done: a server that can't end is seen.
 ///
 /// Both ends come from the caller, so that tests need no special mode.
 pub async fn run(
@@ -62,13 +64,15 @@ pub async fn run(
     let grpc = GrpcDoor::new(teller.clone(), &health, phases.clone()).map_err(io::Error::other)?;
     let standing = Standing::default();
     let http = HttpDoor::new(teller.clone());
-    let admin = AdminDoor::new(teller, recorder.clone(), phases.clone());
+    let drain = Drain::new(dials.clone());
+    let admin = AdminDoor::new(teller, recorder.clone(), (phases.clone(), drain.clone()));
     let ends = |name, protocol| {
         let (dials, phases) = (dials.clone(), phases.clone());
         Ends {
             name,
             protocol,
             closes: Phase::Closing,
+            drops: Phase::Ending,
             dials,
             connections_max: Dials::connections_max,
             phases,
@@ -80,7 +84,9 @@ pub async fn run(
     let http = move || http.line(standing.share());
     let http = tokio::spawn(accept(listeners.http, http, ends("http", Protocol::Http1(HEAD_TIMEOUT))));
     let last = Ends {
-        closes: Phase::Ending,
+        // Whoever looks sees a server end that takes long to shut its engine down.
+        closes: Phase::Ended,
+        drops: Phase::Ended,
         connections_max: Dials::admin_connections_max,
         ..ends("admin", Protocol::Http1(ADMIN_HEAD_TIMEOUT))
     };
@@ -90,6 +96,7 @@ pub async fn run(
 
     shutdown.await;
     tracing::info!("draining: no longer ready");
+    drain.begin(engine.clock().now());
     phase.send_replace(Phase::Draining);
     for service in services {
         health.set_service_status(service, ServingStatus::NotServing).await;
@@ -105,6 +112,7 @@ pub async fn run(
         Err(_) => doors.await,
     };
     engine.shutdown().await;
+    phase.send_replace(Phase::Ended);
     let _late = timeout(ADMIN_GRACE, admin).await.is_err();
     upkeep.abort();
     let dropped = left.0.map_err(io::Error::other)? + left.1.map_err(io::Error::other)?;

@@ -122,7 +122,9 @@ impl Teller {
 
     async fn metered(&self, ask: Ask<'_>, how: (u64, Kind), meter: &Meter) -> Result<Issued, Fault> {
         let began = self.now();
+        let waits = Waits { teller: self, meter, began, is_over: false };
         let outcome = self.take(ask, how, began).await;
+        waits.are_over();
         let took = self.now().saturating_duration_since(began);
         match &outcome {
             Ok(issued) => {
@@ -180,6 +182,29 @@ impl Teller {
     }
 }
 
+/// A caller that waits for its answer: where it hangs up, its request is dropped where it stands, and counted here.
+struct Waits<'a> {
+    teller: &'a Teller,
+    meter: &'a Meter,
+    began: Instant,
+    is_over: bool,
+}
+
+impl Waits<'_> {
+    /// There is an answer, and a caller to take it.
+    fn are_over(mut self) {
+        self.is_over = true;
+    }
+}
+
+impl Drop for Waits<'_> {
+    fn drop(&mut self) {
+        if !self.is_over {
+            self.meter.cancelled(self.teller.now().saturating_duration_since(self.began));
+        }
+    }
+}
+
 /// For a log line.
 fn micros(duration: Duration) -> u64 {
     u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
@@ -230,6 +255,39 @@ mod tests {
         assert_eq!(fault.reason(), Reason::DeadlineExceeded);
         assert_eq!(teller.next(ask(Some(Duration::MAX)), &meter).await.unwrap().numbers.count(), 2);
         assert_eq!(teller.in_flight().count(), 0);
+        teller.engine().shutdown().await;
+    }
+
+    #[tokio::test]
+    async fn a_caller_that_hangs_up_is_counted_and_one_that_is_answered_is_not() {
+        let recorder = metrics_exporter_prometheus::PrometheusBuilder::new().build_recorder();
+        let shown = recorder.handle();
+        let meter = metrics::with_local_recorder(&recorder, || Meter::new("test", "next"));
+        let folder = tempfile::tempdir().unwrap();
+        let config = Config::load(&Sources::embedded(folder.path())).unwrap();
+        let dials = Dials::new(&config.limits);
+        let teller = Teller::new(Engine::open(config, Options::default()).await.unwrap(), dials);
+        let none = Values::new();
+        let ask = Ask { name: ("name", "order"), count: 2, within: None, with: &none, at: "", above: 0 };
+        let count = |reason: &str| {
+            let series = format!("reason=\"{reason}\"");
+            let text = shown.render();
+            let line = text.lines().find(|line| line.contains(&series)).unwrap();
+            line.rsplit(' ').next().unwrap().to_owned()
+        };
+        // A sequence's first numbers are never ready at once: it is polled once, and dropped.
+        let mut first = Box::pin(teller.next(ask, &meter));
+        let is_waiting =
+            std::future::poll_fn(|cx| std::task::Poll::Ready(first.as_mut().poll(cx).is_pending()));
+        assert!(is_waiting.await);
+        assert_eq!(count("CANCELLED"), "0");
+        drop(first);
+        assert_eq!(
+            (count("CANCELLED"), count("OK"), teller.in_flight().count()),
+            ("1".into(), "0".into(), 0)
+        );
+        teller.next(ask, &meter).await.unwrap();
+        assert_eq!((count("CANCELLED"), count("OK")), ("1".to_owned(), "1".to_owned()));
         teller.engine().shutdown().await;
     }
 }

@@ -1,6 +1,8 @@
 //! Dense sequences: one counter in the ledger, no ring, no reservoir. Each number is asked for, and the asks of all callers
 //! of this process travel together.
 
+mod known;
+
 use std::{
     sync::{Arc, atomic::Ordering},
     time::Instant,
@@ -12,9 +14,12 @@ use sequent_core::{
 };
 
 use crate::{
-    Engine, EngineError, Issued, NextRequest, Placement, Reason, Way, catalog::Entry, error::reason_of,
-    over::for_good,
+    Engine, EngineError, Issued, NextRequest, Placement, Reason, Way, aim::Aim, catalog::Entry,
+    error::reason_of, over::for_good,
 };
+
+use known::Answer;
+pub(crate) use known::Known;
 
 /// What whoever asks for a lease is told.
 const NO_LEASE: &str =
@@ -36,7 +41,7 @@ impl Engine {
             return Err(not_leased());
         }
         let aim = self.0.aim(entry, request)?;
-        let numbers = self.count(&aim.entry, &aim.key, request, deadline).await?;
+        let numbers = self.count(&aim, request, deadline).await?;
         // In order: whoever passes the number says so, and nobody else.
         self.warn(&aim, &numbers, true);
         aim.issued(request, (numbers, Way::Dense), true).map(Some)
@@ -50,15 +55,15 @@ impl Engine {
 
     async fn count(
         &self,
-        entry: &Entry,
-        key: &Key,
+        aim: &Aim,
         request: &NextRequest,
         deadline: Instant,
     ) -> Result<Blocks, EngineError> {
         if self.0.stopping.load(Ordering::Acquire) {
             return Err(Self::draining());
         }
-        let (name, span, count) = (&request.name, entry.body()?.span(), request.count);
+        let (name, key, count) = (&request.name, &aim.key, request.count);
+        let span = aim.entry.body()?.span();
         let above = ordinal_of(span, request.above);
         let ask = DenseAsk { key: key.clone(), count, limit: span.capacity(), above };
         let asked = async {
@@ -75,6 +80,15 @@ impl Engine {
             let text = format!("no numbers of {name} came in time");
             return Err(EngineError::new(Reason::DeadlineExceeded, text));
         };
+        let (given, at) = match taken {
+            Ok(DenseTaken::Last(last)) => (count, last),
+            Ok(DenseTaken::Spent { at }) => (0, at),
+            _ => (0, 0),
+        };
+        if at > 0 {
+            let answer = Answer { given, at, capacity: span.capacity(), until: aim.period_end() };
+            self.0.dense.note(name, key, answer, self.0.env.clock.now());
+        }
         match taken {
             Ok(DenseTaken::Last(last)) => numbers(span, last, count).ok_or_else(|| at_its_end(name, last)),
             Ok(DenseTaken::Spent { at }) => {

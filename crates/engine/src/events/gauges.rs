@@ -7,14 +7,15 @@ use std::{
 };
 
 use sequent_core::{Key, SequenceName, SlotIndex};
-use sequent_guard::{CounterStatus, KeeperStatus};
+use sequent_format::Timestamp;
+use sequent_guard::{CounterStatus, KeeperStatus, Trouble};
 
 use super::{
     listed::Listed,
     metric,
     names::{
         AT_RISK, CEILING_LEFT, CEILINGS, CLASSES, DURABILITY, EXHAUSTION_LEAST, HEADROOM_LEAST, KEYS, LAYOUT,
-        LEDGER_AGE, RESERVE, RESERVE_SECONDS, SLOT_LAG, WAITING,
+        LEDGER_AGE, QUARANTINED, RESERVE, RESERVE_SECONDS, SLOT_LAG, WAITING,
     },
 };
 use crate::{Engine, engine::Inner, headroom::Headroom, live::Live};
@@ -62,10 +63,11 @@ impl Gauges {
 }
 
 impl Engine {
-    /// Every counter of this engine at zero, and its gauges as they are: once, when it begins to serve.
+    /// Every counter of this engine at zero, of those slots that have a store, and its gauges as they are: once, when it begins to serve.
     pub async fn begin_metrics(&self) {
-        metric::begin(0..self.0.desk.layout().slots());
-        self.0.gauges.listed().tell();
+        let (inner, keeper) = (&*self.0, self.0.keeper.status());
+        metric::begin(keeper.stores.iter().map(|(slot, ..)| *slot), answers(&keeper));
+        inner.gauges.listed().tell();
         self.measure().await;
     }
 
@@ -73,19 +75,34 @@ impl Engine {
     pub async fn measure(&self) {
         let inner = &*self.0;
         let (sums, listed) = (Mutex::new(Sums::default()), inner.gauges.listed().names());
+        let now = inner.wall.now(&*inner.env.clock);
         let add = |live: &Live| {
-            sums.lock().unwrap_or_else(PoisonError::into_inner).add(live, &listed);
+            sums.lock().unwrap_or_else(PoisonError::into_inner).add(live, &listed, now);
             0
         };
         inner.keys.sum(add, tokio::task::yield_now).await;
-        let sums = sums.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let mut sums = sums.into_inner().unwrap_or_else(PoisonError::into_inner);
+        for (_, counter) in inner.dense.in_use(inner.env.clock.now()) {
+            sums.room(counter.name(), counter.headroom(now), &listed);
+        }
         set(KEYS, whole(inner.keys.len() as u64));
         sums.show(&inner.gauges);
         let keeper = inner.keeper.status();
         guard(&keeper);
+        let quarantined = inner.memory.quarantined.by_slot();
+        for (slot, ..) in &keeper.stores {
+            let counters = quarantined.get(slot).copied().unwrap_or(0);
+            metrics::gauge!(QUARANTINED, "slot" => slot.to_string()).set(whole(counters));
+        }
         set(LEDGER_AGE, inner.gauges.version_age(keeper.version, inner.env.clock.now()));
         layout(inner, &keeper);
     }
+}
+
+/// Whether the ledger answers, and lets this server work by its layout.
+fn answers(keeper: &KeeperStatus) -> bool {
+    let is_out = matches!(keeper.trouble, Some(Trouble::Relaid { .. } | Trouble::Outrun { .. }));
+    keeper.away.is_none() && !is_out
 }
 
 /// What all live keys come to.
@@ -101,7 +118,7 @@ struct Sums {
 }
 
 impl Sums {
-    fn add(&mut self, live: &Live, listed: &[SequenceName]) {
+    fn add(&mut self, live: &Live, listed: &[SequenceName], now: Timestamp) {
         let stats = live.reservoir().stats();
         self.ready = self.ready.saturating_add(stats.reserve);
         self.at_risk = self.at_risk.saturating_add(stats.at_risk);
@@ -111,10 +128,13 @@ impl Sums {
             let lasts = whole(stats.reserve) / rate;
             self.seconds = Some(self.seconds.map_or(lasts, |least| least.min(lasts)));
         }
-        let room = live.headroom();
+        self.room(live.entry().name(), live.headroom(now), listed);
+    }
+
+    /// What is left of a counter more, a dense one perhaps.
+    fn room(&mut self, name: &SequenceName, room: Headroom, listed: &[SequenceName]) {
         let least = |held: Option<Headroom>| held.map_or(room, |held| held.least(room));
         self.least = Some(least(self.least));
-        let name = live.entry().name();
         if listed.contains(name) {
             let held = self.listed.get(name).copied();
             self.listed.insert(name.clone(), least(held));

@@ -105,7 +105,7 @@ pub fn describe_metrics() {
 }
 
 /// What is counted as it happens, at zero from the start: `increase()` sees the first event then.
-pub(super) fn begin(slots: impl Iterator<Item = SlotIndex>) {
+pub(super) fn begin(slots: impl Iterator<Item = SlotIndex>, ledger_answers: bool) {
     let zero = |counter: metrics::Counter| counter.increment(0);
     for name in [CLUSTER_BEHIND, FORGOTTEN, NEAR_END, UNREPORTED, UNMARKED] {
         zero(metrics::counter!(name));
@@ -117,7 +117,7 @@ pub(super) fn begin(slots: impl Iterator<Item = SlotIndex>) {
         zero(metrics::counter!(DROPPED, "why" => why));
     }
     zero(metrics::counter!(REBORN, "of" => "ledger", "slot" => ""));
-    ledger_up(true);
+    ledger_up(ledger_answers);
     metrics::gauge!(LEDGER_BEHIND).increment(0.0);
     slots.for_each(begin_slot);
 }

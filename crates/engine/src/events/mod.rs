@@ -17,6 +17,7 @@ mod log;
 mod measured;
 mod metric;
 mod names;
+mod quarantined;
 mod seldom;
 mod told;
 
@@ -26,6 +27,7 @@ pub(crate) use measured::{MeteredLedger, MeteredSource, MeteredStore, Refills, W
 pub use metric::describe_metrics;
 pub(crate) use metric::{cluster_behind, forgotten, ledger_in_trouble};
 pub use names::{METRICS, Metric, MetricKind};
+pub(crate) use quarantined::Quarantined;
 pub(crate) use seldom::Seldom;
 pub(crate) use told::told;
 
@@ -41,18 +43,23 @@ pub struct Recent {
     pub event: Event,
 }
 
-/// The last [`RECENT_MAX`] events.
+/// The last [`RECENT_MAX`] events, and what of them lasts.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Memory(Arc<Mutex<VecDeque<Recent>>>);
+pub(crate) struct Memory {
+    recent: Arc<Mutex<VecDeque<Recent>>>,
+    /// The counters that are in quarantine.
+    pub(crate) quarantined: Quarantined,
+}
 
 impl Memory {
     /// Oldest first.
     pub(crate) fn all(&self) -> Vec<Recent> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
+        self.recent.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
     }
 
     fn add(&self, recent: Recent) {
-        let mut events = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        self.quarantined.hear(&recent.event);
+        let mut events = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
         if events.len() == RECENT_MAX {
             events.pop_front();
         }

@@ -90,6 +90,7 @@ pub(super) const DROPPED: &str = "sequent_numbers_burnt_total";
 pub(super) const TAKES: &str = "sequent_slot_takes_total";
 pub(super) const TAKE_SECONDS: &str = "sequent_slot_take_duration_seconds";
 pub(super) const SLOT_LAG: &str = "sequent_slot_lag_ids";
+pub(super) const QUARANTINED: &str = "sequent_quarantined_counters";
 pub(super) const DURABILITY: &str = "sequent_slot_durability_info";
 pub(super) const LAYOUT: &str = "sequent_layout_info";
 pub(super) const CEILINGS: &str = "sequent_ceilings";
@@ -131,7 +132,11 @@ pub static METRICS: &[Metric] = &[
         &["slot"],
         "Lives opened: a counter's first, and one after each loss of its cell, its store's or ledger's run",
     ),
-    Metric::counter(SKIPPED, &["slot"], "Raw ids skipped when a life was opened: jumps"),
+    Metric::counter(
+        SKIPPED,
+        &["slot"],
+        "Raw ids that nobody will get: left out where a life began above what was given, and where a rescued counter was moved to the ring's front",
+    ),
     Metric::counter(REGRESSIONS, &["slot"], "Counters that went back: page somebody"),
     Metric::counter(STAMPED_AGAIN, &["slot"], "Known stores that came back empty: page somebody"),
     Metric::counter(
@@ -196,7 +201,16 @@ pub static METRICS: &[Metric] = &[
         &["slot"],
         "How far a slot's counters are behind the ring's front, in raw ids: the most over its keys here",
     ),
-    Metric::gauge(DURABILITY, &["slot", "store", "class"], "1 for the durability class that a store has, by its settings as read every ten seconds"),
+    Metric::gauge(
+        QUARANTINED,
+        &["slot"],
+        "Counters from which nothing is taken before an operator has cleared their slot, as far as this process met them",
+    ),
+    Metric::gauge(
+        DURABILITY,
+        &["slot", "store", "class"],
+        "1 for the durability class that a store has, by its settings as read every ten seconds",
+    ),
     Metric::gauge(LAYOUT, &["shard_bits", "memory_bits", "epoch"], "The layout in force, as labels"),
     Metric::gauge(CEILINGS, &[], "Ceilings held: counters from which this process may take"),
     Metric::gauge(

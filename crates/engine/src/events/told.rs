@@ -5,7 +5,7 @@ use std::time::Duration;
 use sequent_core::{DurabilityClass, Event};
 
 use super::{Recent, names::WORD};
-use crate::report::EventReport;
+use crate::{report::EventReport, shown::shown};
 
 /// How many events a status shows at most: the newest.
 pub(crate) const EVENTS_SHOWN_MAX: usize = 50;
@@ -53,19 +53,22 @@ fn slots(event: &Event, of: Of<'_>) -> Option<EventReport> {
             (slot, None, of(NOTE, "drained", "its store can be taken away".into()))
         }
         Event::Quarantined { slot, key, kind, detail } => {
-            let whom =
-                key.as_ref().map_or_else(|| "the slot".to_owned(), |key| format!("its counter of {key}"));
+            let whom = key
+                .as_ref()
+                .map_or_else(|| "the slot".to_owned(), |key| format!("its counter of {}", shown(key)));
             (
                 slot,
                 Some(kind.as_str()),
                 of(ERROR, "quarantined", format!("nothing is taken from {whom}: {detail}")),
             )
         }
-        Event::Retired { slot, key } => {
-            (slot, None, of(WARNING, "retired", format!("its counter of {key} is at the end of its range")))
-        }
+        Event::Retired { slot, key } => (
+            slot,
+            None,
+            of(WARNING, "retired", format!("its counter of {} is at the end of its range", shown(key))),
+        ),
         Event::Regressed { slot, key, detail } => {
-            (slot, None, of(ERROR, "went back", format!("its counter of {key}: {detail}")))
+            (slot, None, of(ERROR, "went back", format!("its counter of {}: {detail}", shown(key))))
         }
         Event::StoreReborn { slot, .. } => {
             (slot, None, of(NOTE, "store reborn", "its store speaks as another incarnation".into()))
@@ -103,6 +106,7 @@ fn others(event: &Event, of: Of<'_>) -> Option<EventReport> {
         }
         Event::LedgerBehind { detail } => of(ERROR, "ledger behind", format!("{detail}: `sequent recover`")),
         Event::DenseBehind { key, given, found } => {
+            let key = shown(key);
             let text = format!(
                 "{found} numbers of the dense counter {key} are given, says the ledger; this server knows of {given}: \
                  `sequent recover`"
@@ -110,6 +114,7 @@ fn others(event: &Event, of: Of<'_>) -> Option<EventReport> {
             of(ERROR, "dense behind", text)
         }
         Event::ClusterBehind { key, above, permitted } => {
+            let key = shown(key);
             let text =
                 format!("a caller of {key} was given {above}, and {permitted} is the highest there can be");
             of(ERROR, "cluster behind", text)

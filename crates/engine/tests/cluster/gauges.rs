@@ -180,3 +180,58 @@ async fn a_sequence_that_nobody_uses_any_more_keeps_no_value() {
     assert_eq!(of(&now, "sequent_numbers_at_risk"), [("", 0.0)]);
     engine.shutdown().await;
 }
+
+#[tokio::test(start_paused = true)]
+async fn dense_sequences_have_series_too_and_are_among_the_keys_in_use() {
+    let recorder = Held::default();
+    let _recording = metrics::set_default_local_recorder(&recorder);
+    let dense = "[[sequence]]\nname = \"invoice\"\nversion = 1\nplacement = \"dense\"\nend = 1000\n";
+    let place =
+        Place::with(&format!("{}{dense}", config(1).replace("[ledger]", "[ledger]\nallow_lossy = true")));
+    let engine = open(&place).await;
+    engine.begin_metrics().await;
+    assert_eq!(of(&recorder.shown(), "sequent_headroom_ratio"), [], "it is not in use yet");
+    for _ in 0..100 {
+        take(&engine, "invoice").await;
+        tokio::time::sleep(Duration::from_secs(1)).await;
+    }
+    engine.measure().await;
+    let now = recorder.shown();
+    assert_eq!(of(&now, "sequent_headroom_ratio"), [("invoice", 0.9)]);
+    assert_eq!(of(&now, "sequent_headroom_least_ratio"), [("", 0.9)]);
+    for metric in ["sequent_exhaustion_seconds", "sequent_exhaustion_least_seconds"] {
+        let [(_, lasts_s)] = of(&now, metric)[..] else { panic!("{metric}: {now:?}") };
+        assert!((900.0..1500.0).contains(&lasts_s), "{metric}: one a second, and 900 are left: {lasts_s}");
+    }
+    let keys = engine.status().await.keys;
+    let [key] = &keys[..] else { panic!("{keys:?}") };
+    assert_eq!((key.shown.as_str(), key.placement, key.given, key.left), ("invoice", "dense", 100, 900));
+    assert!((0.5..1.5).contains(&key.rate), "{key:?}");
+    tokio::time::sleep(Duration::from_secs(700)).await;
+    engine.measure().await;
+    assert_eq!(of(&recorder.shown(), "sequent_headroom_ratio"), [], "nobody uses it any more");
+    engine.shutdown().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn slots_without_a_store_have_no_series() {
+    let recorder = metrics_util::debugging::DebuggingRecorder::new();
+    let shown = recorder.snapshotter();
+    let _recording = metrics::set_default_local_recorder(&recorder);
+    let place = Place::with(&config(1).replace("shard_bits = 0", "shard_bits = 10"));
+    let engine = open(&place).await;
+    engine.begin_metrics().await;
+    take(&engine, "n0").await;
+    engine.measure().await;
+    let keys: Vec<_> = shown.snapshot().into_vec().into_iter().map(|(key, ..)| key).collect();
+    let of_slots: Vec<&str> = keys
+        .iter()
+        .flat_map(|key| key.key().labels().filter(|label| label.key() == "slot").map(metrics::Label::value))
+        .filter(|slot| !slot.is_empty())
+        .collect();
+    assert!(of_slots.iter().all(|slot| *slot == "0"), "{of_slots:?}");
+    // What an operator wants at zero of the slot that there is, and no more than that of 1,024.
+    assert!((20..200).contains(&of_slots.len()) && keys.len() < 300, "{} of {}", of_slots.len(), keys.len());
+    assert!(keys.iter().any(|key| key.key().name() == "sequent_quarantined_counters"));
+    engine.shutdown().await;
+}

@@ -79,3 +79,17 @@ async fn an_idle_connection_of_the_admin_listener_ends_before_one_of_a_door() {
     let rest = String::from_utf8_lossy(&rest);
     assert!(rest.contains("HTTP/1.1 404"), "it is still served: {rest}");
 }
+
+#[tokio::test]
+async fn slots_without_a_store_have_no_series() {
+    let server = Server::with(&[("ring.shard_bits", "3")]).await;
+    server.number().await;
+    let body = wire::get(server.admin, "/metrics").await.body;
+    let of_slot = |slot: u8| body.lines().filter(|line| line.contains(&format!("slot=\"{slot}\""))).count();
+    let counts: Vec<usize> = (0..8).map(of_slot).collect();
+    assert!(counts[..2].iter().all(|count| *count > 20), "{counts:?}");
+    assert_eq!(counts[2..], [0; 6]);
+    let status: serde_json::Value =
+        serde_json::from_str(&wire::get(server.admin, "/v1/status").await.body).unwrap();
+    assert_eq!(status["shards"].as_array().unwrap().len(), 8, "people see them all the same");
+}

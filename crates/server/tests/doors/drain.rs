@@ -25,6 +25,13 @@ async fn unready_at_once_still_serving_then_gone() {
     }
     assert_eq!(server.number().await, 2, "it still serves");
     assert_eq!(wire::get(server.admin, "/livez").await.status, 200);
+    let shown = wire::get(server.admin, "/metrics").await.body;
+    let value = |name: &str| {
+        let found = shown.lines().find_map(|line| line.strip_prefix(name)?.trim().parse::<f64>().ok());
+        found.unwrap_or_else(|| panic!("{name} is missing in\n{shown}"))
+    };
+    assert!(value("sequent_draining_seconds ") > 0.0);
+    assert!((value("sequent_drain_limit_seconds ") - 6.0).abs() < f64::EPSILON, "{shown}");
     assert_eq!((&mut server.ended).await.unwrap(), Drained { dropped: 0 });
     assert_eq!(idle.read(&mut [0]).await.unwrap_or(0), 0, "an idle connection is closed");
     drop(client);
