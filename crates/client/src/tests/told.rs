@@ -102,6 +102,31 @@ async fn every_number_is_accounted_for() {
     assert_eq!(told.get("endpoint_live 0").copied(), Some(1.0));
 }
 
+/// A server hears of such a call that it was broken off, if anything: only the client knows that it was too late.
+#[tokio::test(start_paused = true)]
+async fn a_call_whose_own_deadline_passes_is_counted_and_so_is_its_request() {
+    let recorder = DebuggingRecorder::new();
+    let snapshotter = recorder.snapshotter();
+    let _recording = set_default_local_recorder(&recorder);
+    let bench = Bench::new(1);
+    let orders = bench.client.sequence("order").unwrap().deadline(Duration::from_millis(50));
+    bench.endpoints[0].act(Act::Hang);
+    orders.next_batch(1).await.unwrap_err();
+    orders.next_fresh().await.unwrap_err();
+    orders.next_many(2).await.unwrap_err();
+    orders.next().await.unwrap_err();
+    orders.ready().await.unwrap_err();
+    let told = told(&snapshotter);
+    assert_eq!(told.get("errors_total DEADLINE_EXCEEDED").copied(), Some(5.0), "{told:?}");
+    assert_eq!(told.get("errors_total").copied(), Some(5.0), "{told:?}");
+
+    // The requests themselves go on until their own limit, and are counted then.
+    bench.pass(Duration::from_secs(10)).await;
+    let told = self::told(&snapshotter);
+    let timeouts = told.get("requests_total timeout").copied().unwrap_or_default();
+    assert!(timeouts >= 1.0 && told.get("requests_total").copied() == Some(timeouts), "{told:?}");
+}
+
 /// A recorder that is broken.
 struct Broken;
 
