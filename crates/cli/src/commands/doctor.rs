@@ -24,7 +24,8 @@ settings by which a crash loses what was acknowledged, evictions and times to li
 user's rights, each counter against its ceiling, the ledger's marks, versions, clocks. It takes no number and \
 changes nothing; the databases themselves hold it to that, where they can.
 
-The servers of this cluster that run on the data directory are asked for what they see; who of them did not answer is said.
+The servers of this cluster that run on the data directory are asked for what they see; who of them did not answer is said, and \
+who gives nothing before a person has acted is a warning.
 
 Severities: error (something can repeat or lose numbers as it is now), warning (nothing repeats, but something \
 does not serve, leaves numbers out, or is open to more people than it should be), info.
@@ -46,7 +47,11 @@ impl Doctor {
         let peers = Peers::of(cluster, None)?;
         let (config, options) = (cluster.config()?, crate::cluster::options()?);
         let (checkup, said) = tokio::join!(doctor::examine(&config, &options), peers.ask());
-        let checkup = checkup?;
+        let troubled = said.iter().filter_map(|said| {
+            let trouble = said.status()?["trouble"].as_str()?;
+            Some(Finding::of_server(said.admin(), trouble))
+        });
+        let checkup = checkup?.with(troubled);
         if cluster.json() {
             let mut report = serde_json::to_value(&checkup)
                 .map_err(|error| Failure::failed(format!("the report can't be written as JSON: {error}")))?;

@@ -119,7 +119,8 @@ impl Recover {
         let desk = match loss {
             Loss::Moved => cluster.desk().await?,
             Loss::Bump(bump) => {
-                let named = NamedLoss { bump, without: self.slots(), is_confirmed: self.yes };
+                let (without, cautions) = (self.slots(), running(cluster).await?);
+                let named = NamedLoss { bump, without, cautions, is_confirmed: self.yes };
                 cluster.desk_after_loss(&named).await?
             }
         };
@@ -171,7 +172,8 @@ impl Recover {
         let marks = desk.marks().await;
         foretell(cluster, &marks, loss);
         desk.check_loss(loss, &self.slots()).await?;
-        let plan = planned(cluster, desk, loss).await?;
+        let mut plan = desk.recovery_plan(loss).await?;
+        plan.cautions.extend(running(cluster).await?);
         if !self.yes && !plan.cautions.is_empty() {
             return not_done(cluster, &plan, &marks);
         }
@@ -208,18 +210,19 @@ async fn caught_up(cluster: &Cluster, done: &str) -> Result<(), Failure> {
     output::lines(known.iter().flat_map(|known| listed(known)))
 }
 
-/// What would be done, with the servers that run among the reasons to confirm it.
-async fn planned(cluster: &Cluster, desk: &Desk, loss: Loss) -> Result<RecoveryPlan, Failure> {
-    let mut plan = desk.recovery_plan(loss).await?;
+/// The servers that run, each a reason to confirm what is to be done.
+async fn running(cluster: &Cluster) -> Result<Vec<String>, Failure> {
     let said = Peers::of(cluster, None)?.ask().await;
     let live = said.iter().filter_map(|said| Some((said.admin(), said.status()?)));
-    plan.cautions.extend(live.map(|(admin, status)| {
-        let trouble = status["trouble"].as_str().map(|trouble| format!(", and says {trouble}")).unwrap_or_default();
+    let caution = |(admin, status): (&str, &serde_json::Value)| {
+        let trouble = status["trouble"].as_str().map(|trouble| format!(", and says {trouble}"));
         format!(
-            "a server runs ({admin}{trouble}): until it notices, which may take two seconds, it hands out what it holds ready;              stop it first, or add to N what it may hold of any one sequence"
+            "a server runs ({admin}{}): until it notices, which may take two seconds, it hands out what it holds ready; stop it \
+             first, or add to N what it may hold of any one sequence",
+            trouble.unwrap_or_default()
         )
-    }));
-    Ok(plan)
+    };
+    Ok(live.map(caution).collect())
 }
 
 /// What would be done, and that it was not.

@@ -1,20 +1,25 @@
 //! A ledger that was emptied, or replaced by an empty one, beside stores that bear stamps: whoever looks says so, and nothing
 //! tells a person to begin anew.
 
-use std::fs;
+use std::{
+    fs,
+    time::{Duration, Instant},
+};
 
 use crate::{
     doctor::{by_hand, found},
     place::Place,
+    running::{FREE, Running},
 };
 
 /// Takes everything out of the ledger, as if a fresh one were in its place.
 fn empty(place: &Place) {
-    for table in ["layout", "counters", "history", "definitions", "servers", "slots"] {
-        by_hand(place, "ledger.db", &format!("DELETE FROM {table}"));
-    }
     let fresh = "UPDATE meta SET id = '000000000000000000000000000000ab', version = 0, accepted = NULL";
     by_hand(place, "ledger.db", fresh);
+    // First that by which a server at work notices: it writes nothing more then.
+    for table in ["servers", "layout", "counters", "history", "definitions", "slots"] {
+        by_hand(place, "ledger.db", &format!("DELETE FROM {table}"));
+    }
 }
 
 fn copy_ledger(place: &Place, from: &str, to: &str) {
@@ -129,4 +134,33 @@ fn another_clusters_ledger_is_an_error_of_the_ledger() {
     place.run(&["show", "invoice"]).refused(3, &["RECOVERY_REQUIRED", "another ledger"]);
     assert_eq!(place.run(&["shards"]).code, Some(3));
     place.run(&["recover", "--moved"]).refused(3, &["another ledger is in the place"]);
+}
+
+/// Looks until a server at work says so; a minute at most.
+fn warned(place: &Place, words: &str) {
+    let until = Instant::now() + Duration::from_secs(60);
+    loop {
+        let report = place.run(&["doctor", "--json"]).as_json();
+        let warnings = found(&report, "warning");
+        if warnings.iter().any(|found| found.starts_with("ring server: ") && found.contains(words)) {
+            return;
+        }
+        assert!(Instant::now() < until, "{words}: {report}");
+    }
+}
+
+#[test]
+fn a_server_that_runs_through_the_loss_and_the_recovery_of_its_ledger_says_what_to_do_each_time() {
+    let place = Place::with_cluster();
+    let server = Running::start(&place, &[&["serve", "--set", "limits.drain_delay_s=0"], &FREE[..]].concat());
+    let given = server.next()["number"].as_u64().unwrap_or_default();
+    empty(&place);
+    warned(&place, "another ledger is in the place of this cluster's");
+    place.run(&["recover", "--bump", "1000"]).refused(3, &["a server runs (", "nothing was done", "--yes"]);
+    place.run(&["show", "order"]).refused(3, &["the ledger holds nothing"]);
+    place.text(&["recover", "--bump", "1000", "--yes"]);
+    warned(&place, "the cluster was recovered while this server ran");
+    assert_eq!(server.end().0, Some(0));
+    let next = place.numbers(&["next", "order"])[0];
+    assert!(next > 4000 && next > given, "{next}");
 }

@@ -38,7 +38,9 @@ pub struct NamedLoss {
     pub bump: u64,
     /// Slots whose stores can't be had. What they gave, the bump alone keeps from coming again.
     pub without: BTreeSet<SlotIndex>,
-    /// Whether the person has read what no bump covers: cells beyond every bump, cells of a layout before.
+    /// What speaks against it besides, as far as the caller knows: servers that run.
+    pub cautions: Vec<String>,
+    /// Whether the person has read all of that, and what no bump covers: cells beyond every bump, cells of a layout before.
     pub is_confirmed: bool,
 }
 
@@ -162,10 +164,11 @@ async fn check_extent(
     let stores = seen.map(|(shard, _)| (shard.part.slot, Arc::clone(&shard.store)));
     let extent = extent_of(stores, limit * FIRST_CALL_FACTOR).await;
     let lines = extent.check(loss.bump, &loss.without)?;
-    let warnings = extent.warnings(epoch);
+    let warnings = [extent.warnings(epoch), loss.cautions.clone()].concat();
     if !warnings.is_empty() && !loss.is_confirmed {
         return Err(OpenError::Refused(format!(
-            "no bump alone keeps all that was given from coming again: {}; nothing was done: read this, and add --yes",
+            "the ledger holds nothing, and is to take up the cluster of its stores, which a person must confirm here: {}; nothing \
+             was done: read this, and add --yes",
             warnings.join("; ")
         )));
     }

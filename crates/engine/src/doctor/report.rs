@@ -62,7 +62,7 @@ pub struct Finding {
     pub severity: Severity,
     /// Where it was found.
     pub place: Site,
-    /// What was looked at: `reach`, `stamp`, `layout`, `mark`, `setting`, `privilege`, `counter`, `clock` or `ring`.
+    /// What was looked at: `reach`, `stamp`, `layout`, `mark`, `setting`, `privilege`, `counter`, `clock`, `ring` or `server`.
     pub check: &'static str,
     /// What was found, beside what is expected.
     pub found: String,
@@ -85,6 +85,19 @@ impl Finding {
     ) -> Self {
         let [causes, mend] = [(); 2].map(|()| String::new());
         Self { severity, place, check, found: found.into(), causes, mend, keys: Vec::new() }
+    }
+
+    /// A server at work that gives nothing new before a person has acted: where it is, and why, as it says.
+    pub fn of_server(address: &str, trouble: &str) -> Self {
+        let found = format!("the server at {address} answers RECOVERY_REQUIRED: {trouble}");
+        let finding = Self::new(Severity::Warning, Site::Ring, "server", found);
+        let finding = finding.causes(
+            "it opens no counter and gives no dense number; what it holds permits for goes on at most",
+        );
+        finding.mend(
+            "where the ledger is well as this looks at it, and was recovered while that server ran: restart that server, and name no \
+             loss once more; otherwise do what it says",
+        )
     }
 
     /// The same, with what it can cause.
@@ -154,5 +167,12 @@ impl Checkup {
             places,
             findings,
         }
+    }
+
+    /// The same, with more findings.
+    #[must_use]
+    pub fn with(self, more: impl IntoIterator<Item = Finding>) -> Self {
+        let findings = self.findings.into_iter().chain(more).collect();
+        Self::new(self.cluster, self.places, findings)
     }
 }
