@@ -70,7 +70,18 @@ pub enum Event {
         life: Life,
         /// Where it begins: its first id is above this.
         base: u64,
-        /// How many raw ids between the old value and the base nobody will get.
+        /// How many raw ids between the last that anybody is known to have got and the base nobody will get.
+        skipped: u64,
+    },
+    /// A counter was moved forward within its life, to where the ring's others are: after a rescue, mostly.
+    Lifted {
+        /// The slot.
+        slot: SlotIndex,
+        /// The key.
+        key: Key,
+        /// Its next id is above this.
+        to: u64,
+        /// How many raw ids nobody will get.
         skipped: u64,
     },
     /// A counter gave what it must not: lost its cell or its life, or went backwards.

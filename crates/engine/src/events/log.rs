@@ -27,6 +27,9 @@ pub(super) fn log(event: &Event) {
         Event::LifeOpened { slot, key, life, base, skipped } => {
             tracing::debug!(slot, %key, %life, base, skipped, "counter began a new life");
         }
+        Event::Lifted { slot, key, to, skipped } => {
+            tracing::debug!(slot, %key, to, skipped, "counter was moved to where the ring's others are");
+        }
         Event::Regressed { slot, key, detail } => tracing::error!(slot, %key, detail, "counter went back"),
         Event::StoreReborn { slot, was, is } => {
             let was = was.as_ref().map(ToString::to_string);

@@ -31,6 +31,9 @@ pub(super) fn count(event: &Event) {
             metrics::counter!(LIVES, "slot" => label(*slot)).increment(1);
             metrics::counter!(SKIPPED, "slot" => label(*slot)).increment(*skipped);
         }
+        Event::Lifted { slot, skipped, .. } => {
+            metrics::counter!(SKIPPED, "slot" => label(*slot)).increment(*skipped);
+        }
         Event::StoreReborn { slot, was: Some(_), .. } => {
             metrics::counter!(REBORN, "of" => "store", "slot" => label(*slot)).increment(1);
         }

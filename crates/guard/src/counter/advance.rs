@@ -59,6 +59,7 @@ impl Guarded {
         self.drop_permit();
         let value = self.shard.store().close(cell, life).await.map_err(|error| self.reborn(store, error))?;
         self.compare_with_taken(value);
+        let given = row.as_ref().map_or(0, |row| self.given(row));
         let (at, ceiling) = row.map_or((0, 0), |row| (row.base.max(row.seen), row.ceiling));
         let far = leap::left_ahead(at, ceiling).saturating_add(leap::leap_max(at, self.raw_max(), 1));
         let (found, bound) = (value.max(ceiling), at.saturating_add(far).max(floor));
@@ -66,7 +67,7 @@ impl Guarded {
             return Err(self.leapt(found, bound));
         }
         let opening = decreed(self.counter.clone(), life, store.clone(), value.max(floor));
-        self.begin(store, opening, value).await.map(drop)
+        self.begin(store, opening, (value, given)).await.map(drop)
     }
 }
 

@@ -13,6 +13,7 @@ mod reach;
 mod release;
 mod report;
 mod room;
+mod skipped;
 mod touch;
 
 use std::sync::{

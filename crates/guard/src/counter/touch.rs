@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use sequent_core::{
-    Cell, ErrorKind, Event, Incarnation, Life, Rule, SourceError,
+    Cell, ErrorKind, Incarnation, Life, Rule, SourceError,
     ledger::{Counter, Opened, Opening, Reading, Row},
 };
 
@@ -58,7 +58,7 @@ impl Guarded {
             // What the ledger has permitted above all that was reported.
             let permitted =
                 row.as_ref().map_or(0, |row| leap::left_ahead(row.base.max(row.seen), row.ceiling));
-            let is_known = row.is_some();
+            let (is_known, given) = (row.is_some(), row.as_ref().map_or(0, |row| self.given(row)));
             if let Some(row) = row.filter(|row| self.names(row, &store, &ledger)) {
                 let refused = self.state().refused == Some(row.life);
                 if !refused {
@@ -71,7 +71,7 @@ impl Guarded {
                     continue;
                 }
             }
-            match self.open(&store, want, permitted).await {
+            match self.open(&store, want, (permitted, given)).await {
                 Ok(permit) => return Ok(permit),
                 Err(error) if matches!(error.kind(), ErrorKind::Reborn | ErrorKind::Regressed) => {
                     last = Some(overtaken(&error));
@@ -153,8 +153,13 @@ impl Guarded {
         true
     }
 
-    /// Close, open, install.
-    async fn open(&self, store: &Incarnation, want: u64, permitted: u64) -> Result<Permit, SourceError> {
+    /// Close, open, install; of a counter that has permitted so much above what was reported, and given so many.
+    async fn open(
+        &self,
+        store: &Incarnation,
+        want: u64,
+        (permitted, given): (u64, u64),
+    ) -> Result<Permit, SourceError> {
         let (shared, rules) = (&self.shared, self.shared.rules);
         let life = Life::random(&*shared.env.entropy);
         let cell = Cell { key: &self.cell, under: store };
@@ -165,15 +170,15 @@ impl Guarded {
         self.compare_with_taken(value);
         let counts = if rules.keep(Rule::OpenCountsValue) { value } else { 0 };
         let opening = self.opening(life, store, counts, want, permitted);
-        self.begin(store, opening, value).await
+        self.begin(store, opening, (value, given)).await
     }
 
-    /// Open and install, of a cell that was closed for this life and found at `value`.
+    /// Open and install, of a cell that was closed for this life and found at `value`; its counter has `given` so many.
     pub(super) async fn begin(
         &self,
         store: &Incarnation,
         opening: Opening,
-        value: u64,
+        (value, given): (u64, u64),
     ) -> Result<Permit, SourceError> {
         let (shared, life) = (&self.shared, opening.life);
         let (cell, known) = (Cell { key: &self.cell, under: store }, opening.value.max(value));
@@ -188,9 +193,7 @@ impl Guarded {
             self.state().refused = Some(life);
         }
         installed.map_err(|error| self.reborn(store, error))?;
-        let Counter { slot, key } = self.counter.clone();
-        let skipped = row.base.saturating_sub(value);
-        shared.env.events.emit(Event::LifeOpened { slot, key, life, base: row.base, skipped });
+        self.tell_opened(life, row.base, value, given);
         Ok(self.take_up(row))
     }
 
@@ -257,9 +260,8 @@ impl Guarded {
             // It would burn what is left under the ceiling, and nothing could leave from above it.
             self.raisable()?;
         }
-        let cell = Cell { key: &self.cell, under: &permit.row.store };
-        match self.shard.store().lift(cell, permit.row.life, floor).await {
-            Ok(_) => Ok(()),
+        match self.lift_cell(&permit, floor).await {
+            Ok(()) => Ok(()),
             Err(error) => self.refused(&permit, error).map(drop),
         }
     }

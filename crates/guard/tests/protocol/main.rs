@@ -25,4 +25,5 @@ mod recover;
 mod refused;
 mod relaid;
 mod resize;
+mod skipped;
 mod twins;
