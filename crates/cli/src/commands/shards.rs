@@ -47,7 +47,7 @@ the others have reached; they are asked again once the others come up to them, a
 
 With --watch it goes on until ctrl-c: a server's states, evictions, causes and rate, from its admin listener; without a \
 server, a look at the stores each second. On a terminal the screen is drawn anew, elsewhere a line tells each change, and \
-every ten seconds at least how many can serve and the rate; with --json each look is one object a line.
+every ten seconds at least how many are live (of stores: can serve) and the rate; with --json each look is one object a line.
 
 Where nothing may be given before `sequent recover`, or the ledger can't be read, it says so and exits with 3 or 4.";
 

@@ -194,7 +194,7 @@ fn a_watch_tells_each_change_as_the_server_sees_it() {
     let server = serve(&place);
     let plain = Watch::start(&place, &[]);
     let whole = plain.line();
-    assert!(whole.contains("4 of 4 can serve") && whole.ends_with("numbers a second"), "{whole}");
+    assert!(whole.contains("4 of 4 live") && whole.ends_with("numbers a second"), "{whole}");
     for slot in 0..4 {
         let line = plain.line();
         assert!(line.contains(&format!("slot {slot}  live  sqlite  evictions 0")), "{line}");

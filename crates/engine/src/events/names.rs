@@ -115,7 +115,7 @@ pub static METRICS: &[Metric] = &[
     Metric::counter(
         EVICTIONS,
         &["slot", "kind"],
-        "Slots that left the rotation, by cause class; word where an operator wanted it",
+        "Slots evicted, by cause class; word where an operator wanted it",
     ),
     Metric::counter(RESCUES, &["slot"], "Slots that came back after one real take"),
     Metric::counter(PROBES, &["slot", "outcome"], "Rescues that were tried, by whether they succeeded"),

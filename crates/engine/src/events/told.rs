@@ -40,7 +40,7 @@ fn slots(event: &Event, of: Of<'_>) -> Option<EventReport> {
         Event::Evicted { slot, kind, detail, retry_after } => {
             // Not tried again by itself: an operator's word keeps it out.
             let cause = if retry_after.is_some() { kind.as_str() } else { WORD };
-            (slot, Some(cause), of(WARNING, "evicted", format!("left the rotation: {detail}")))
+            (slot, Some(cause), of(WARNING, "evicted", detail.clone()))
         }
         Event::Rescued { slot, out } => {
             (slot, None, of(NOTE, "rescued", format!("is back, after {}", span(*out))))

@@ -26,6 +26,9 @@ const HOME: &str = "\x1b[H";
 const NO_WRAP: &str = "\x1b[?7l";
 const WRAP: &str = "\x1b[?7h";
 
+/// Lines above the rows of a screen: about the whole, an empty one, and what the columns are.
+const SCREEN_HEAD: usize = 3;
+
 /// Clears what is left of a line, and of the screen below.
 const REST_OF_LINE: &str = "\x1b[K";
 const REST_OF_SCREEN: &str = "\x1b[J";
@@ -151,19 +154,37 @@ impl Shown {
     fn show(&mut self, look: &Value) -> Result<(), Failure> {
         match self {
             Self::Json => output::json(look),
-            Self::Screen => output::write(|out| draw(out, look)),
+            Self::Screen => output::write(|out| draw(out, look, lines_max())),
             Self::Lines(said) => output::lines(said.lines(look)),
         }
     }
 }
 
-fn draw(out: &mut dyn Write, look: &Value) -> io::Result<()> {
+/// How many lines the window has room for, where it has a size. The cursor stands on the last one: written on, it would scroll.
+fn lines_max() -> usize {
+    terminal_size::terminal_size().map_or(usize::MAX, |(_, height)| usize::from(height.0).saturating_sub(1))
+}
+
+/// As much as the window has room for: where that is not every slot, those that can't serve come first.
+fn draw(out: &mut dyn Write, look: &Value, lines_max: usize) -> io::Result<()> {
     write!(out, "{HOME}{NO_WRAP}")?;
-    let rows: Vec<Vec<String>> = slots(look).map(row).collect();
+    let mut shown: Vec<&Value> = slots(look).collect();
+    let all = shown.len();
+    if all.saturating_add(SCREEN_HEAD) > lines_max {
+        shown.sort_by_key(|slot| (serves(slot), slot["state"] == "empty"));
+        shown.truncate(lines_max.saturating_sub(SCREEN_HEAD + 1));
+    }
+    let rows: Vec<Vec<String>> = shown.iter().copied().map(row).collect();
     let mut lines = vec![head(look), String::new()];
-    if !rows.is_empty() {
+    if all > 0 {
         lines.extend(output::table(&["slot", "state", "store", "evictions", "rescues", "last cause"], &rows));
     }
+    let more = all - rows.len();
+    if more > 0 {
+        lines.push(format!("… and {more} more"));
+    }
+    // A window of a few lines has no room for what is above the rows.
+    lines.truncate(lines_max);
     for line in lines {
         writeln!(out, "{line}{REST_OF_LINE}")?;
     }
@@ -173,12 +194,13 @@ fn draw(out: &mut dyn Write, look: &Value) -> io::Result<()> {
 /// One line about the whole.
 fn head(look: &Value) -> String {
     let text = |field: &str| look[field].as_str().unwrap_or_default().to_owned();
-    let live =
-        slots(look).filter(|slot| matches!(slot["state"].as_str(), Some("live" | "open" | "new"))).count();
+    let live = slots(look).filter(|slot| serves(slot)).count();
     let stored = slots(look).filter(|slot| slot["state"] != "empty").count();
     let mut parts = vec![text("at"), format!("{} {}", text("cluster"), text("phase")).trim().to_owned()];
     if stored > 0 {
-        parts.push(format!("{live} of {stored} can serve"));
+        // A server knows its ring; a look at the stores finds what could be in it.
+        let word = if look["phase"].is_null() { "can serve" } else { "live" };
+        parts.push(format!("{live} of {stored} {word}"));
     }
     parts.extend(look["rate"].as_f64().map(|rate| format!("{rate:.0} numbers a second")));
     parts.extend(look["ledger_away_ms"].as_u64().map(|ms| format!("ledger away for {}", super::span(ms))));
@@ -186,6 +208,10 @@ fn head(look: &Value) -> String {
     parts.extend(look["error"].as_str().map(|error| format!("{}: {error}", text("of"))));
     parts.retain(|part| !part.is_empty());
     parts.join("  ")
+}
+
+fn serves(slot: &Value) -> bool {
+    matches!(slot["state"].as_str(), Some("live" | "open" | "new"))
 }
 
 fn slots(look: &Value) -> impl Iterator<Item = &Value> {
@@ -277,7 +303,7 @@ mod tests {
 
     #[test]
     fn a_line_about_the_whole_comes_with_each_change_and_now_and_then() {
-        let whole = "2026-04-01T09:00:00Z  x serving  2 of 2 can serve  12 numbers a second";
+        let whole = "2026-04-01T09:00:00Z  x serving  2 of 2 live  12 numbers a second";
         let mut said = Said::default();
         let first = said.lines(&look("live", 0));
         assert_eq!((first.len(), first[0].as_str()), (3, whole));
@@ -286,7 +312,7 @@ mod tests {
         }
         assert_eq!(said.lines(&look("live", 0)), [whole]);
         let changed = said.lines(&look("evicted", 1));
-        assert!(changed[0].contains("1 of 2 can serve  12 numbers a second"), "{changed:?}");
+        assert!(changed[0].contains("1 of 2 live  12 numbers a second"), "{changed:?}");
         assert!(changed[1].contains("slot 1  evicted"), "{changed:?}");
         assert_eq!(said.lines(&json!({ "at": "t", "error": "refused" })), ["t  refused"]);
     }
@@ -300,12 +326,33 @@ mod tests {
     #[test]
     fn a_screen_has_a_head_and_a_row_a_slot() {
         let mut out = Vec::new();
-        draw(&mut out, &look("evicted", 1)).unwrap();
+        draw(&mut out, &look("evicted", 1), usize::MAX).unwrap();
         let text = String::from_utf8(out).unwrap();
         let cut = text.strip_prefix(HOME).unwrap().strip_prefix(NO_WRAP).unwrap().strip_suffix(WRAP).unwrap();
         let plain = cut.replace(REST_OF_LINE, "").replace(REST_OF_SCREEN, "");
         let lines: Vec<&str> = plain.lines().collect();
-        assert_eq!(lines[0], "2026-04-01T09:00:00Z  x serving  1 of 2 can serve  12 numbers a second");
+        assert_eq!(lines[0], "2026-04-01T09:00:00Z  x serving  1 of 2 live  12 numbers a second");
         assert_eq!(lines[4], "1     evicted for 1m 1s  sqlite  1          0        timeout: no answer");
+    }
+
+    #[test]
+    fn a_screen_is_no_taller_than_its_window_and_shows_what_is_out_first() {
+        let slot = |slot: u16| {
+            let state = if slot == 77 { "evicted" } else { "live" };
+            json!({ "slot": slot, "state": state, "store": "sqlite", "evictions": 0, "rescues": 0 })
+        };
+        let look = json!({ "at": "t", "slots": (0..100).map(slot).collect::<Vec<_>>() });
+        let drawn = |lines_max: usize| -> Vec<String> {
+            let mut out = Vec::new();
+            draw(&mut out, &look, lines_max).unwrap();
+            let text = String::from_utf8(out).unwrap().replace(REST_OF_LINE, "").replace(REST_OF_SCREEN, "");
+            text.replace(HOME, "").replace(NO_WRAP, "").replace(WRAP, "").lines().map(str::to_owned).collect()
+        };
+        let lines = drawn(23);
+        assert_eq!((lines.len(), lines[0].as_str()), (23, "t  99 of 100 can serve"));
+        assert!(lines[3].starts_with("77    evicted") && lines[4].starts_with("0     live"), "{lines:?}");
+        assert_eq!(lines[22], "… and 81 more");
+        assert_eq!((drawn(103).len(), drawn(usize::MAX).len()), (103, 103), "every slot has room");
+        assert!((1..=5).all(|lines_max| drawn(lines_max).len() <= lines_max));
     }
 }
