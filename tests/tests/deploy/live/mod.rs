@@ -120,9 +120,11 @@ async fn a_killed_shard_is_seen_told_and_forgotten_once_it_is_back() {
         let over = watch.values("ALERTS{alertname=\"SequentSlotOut\"}").is_empty();
         (over && hook.heard("infos", "SequentSlotOut", "resolved")).then_some(())
     });
-    eventually("a page that the store forgot", || {
-        hook.heard("pages", "SequentStoreCameBackEmpty", "firing").then_some(())
+    eventually("a ticket that the store forgot", || {
+        hook.heard("tickets", "SequentVolatileStoreForgot", "firing").then_some(())
     });
+    assert!(!hook.heard("pages", "SequentStoreCameBackEmpty", "firing"), "a volatile store wakes nobody");
+    assert!(!hook.heard("pages", "SequentGuardViolation", "firing"), "nor does the sum of it");
     signs::are_seen(watch, &signs::BACK, restarted);
     eventually("all slots are live again", || (watch.value(&least) == Some(4.0)).then_some(()));
 
