@@ -1,6 +1,7 @@
 //! Databases with users who have what the README grants them, and no more; and the configuration of servers over them.
 
 use std::{
+    fmt::Write as _,
     net::SocketAddr,
     path::{Path, PathBuf},
 };
@@ -93,10 +94,9 @@ impl Plan {
 
     fn with(mut self, place: &str, address: SocketAddr, database: &str) -> Self {
         let secret = self.folder.path().join("password");
-        self.text += &format!(
-            "{place}\nurl = \"mysql://sequent@{address}/{database}\"\npassword_file = \"{}\"\n",
-            secret.display()
-        );
+        let url = format!("mysql://sequent@{address}/{database}");
+        let secret = secret.display();
+        writeln!(self.text, "{place}\nurl = \"{url}\"\npassword_file = \"{secret}\"").unwrap();
         self
     }
 }
