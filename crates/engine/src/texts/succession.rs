@@ -1,5 +1,8 @@
 //! Versions of one definition: which texts may follow which, and by whose template a text is read.
 
+#[cfg(test)]
+mod chains;
+
 use sequent_core::SequenceName;
 use sequent_format::{Format, Parsed, Reset};
 
