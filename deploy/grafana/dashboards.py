@@ -91,7 +91,12 @@ SHARDS = [
     graph(
         "Behind the ring's front",
         [(f"max by (slot) (sequent_slot_lag_ids{OF})", "slot {{slot}}")],
-        about="In raw ids, the most over all keys: how far numbers may be out of order.",
+        about="In raw ids, the most over all keys: how far numbers may be out of order. Who lags gives first; who gives nothing meanwhile rests.",
+    ),
+    graph(
+        "Counters that rest",
+        [(f"max by (slot) (sequent_resting_counters{OF})", "slot {{slot}}")],
+        about="Live, and asked for nothing until the other slots come up to them: after a loss, or a rescue. The work is done by the slots at 0.",
     ),
     table(
         "Durability",
@@ -151,7 +156,7 @@ GUARD = [
         "Raw ids skipped",
         [(events("sequent_raw_ids_skipped_total", "slot"), "slot {{slot}}")],
         stack=True,
-        about="The price of a loss: left out when a life was opened.",
+        about="The price of a loss: left out when a life was opened, and when a rescued counter was moved to the ring's front.",
     ),
     graph(
         "Raw ids above their ceiling",

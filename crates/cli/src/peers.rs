@@ -123,6 +123,12 @@ impl Said {
         let live = stored().filter(|slot| slot["state"] == "live").count();
         let phase = status["phase"].as_str().unwrap_or("serving");
         let mut head = vec![format!("  {}  {phase}  {live} of {} live", self.admin, stored().count())];
+        let resting =
+            stored().filter(|slot| slot["state"] == "live" && slot["resting"][0].is_object()).count();
+        head.extend(
+            (resting > 0)
+                .then(|| format!("{resting} of them {}", if resting == 1 { "rests" } else { "rest" })),
+        );
         let away = |ms: u64| format!("ledger away for {}", span(ms));
         head.extend(status["ledger_away_ms"].as_u64().map(away));
         head.extend(status["trouble"].as_str().map(ToOwned::to_owned));
@@ -188,7 +194,11 @@ mod tests {
 
     #[test]
     fn who_was_asked_and_who_did_not_answer_is_told() {
-        let slot = |slot: u8, state: &str, cause: Value| json!({ "slot": slot, "state": state, "cause": cause, "since_ms": 61_500 });
+        let slot = |slot: u8, state: &str, cause: Value| {
+            let resting =
+                if state == "live" { json!([{ "key": "order", "raw_ids": 9000 }]) } else { json!([]) };
+            json!({ "slot": slot, "state": state, "cause": cause, "since_ms": 61_500, "resting": resting })
+        };
         let cause = json!({ "kind": "word", "detail": "evict by ann: new disk" });
         let status = json!({
             "cluster": "shop", "phase": "serving", "ledger_away_ms": 3200, "trouble": null,
@@ -199,7 +209,7 @@ mod tests {
             peers().told(&said),
             [
                 "servers asked: 2, answered: 1",
-                "  127.0.0.1:7423  serving  1 of 2 live  ledger away for 3s",
+                "  127.0.0.1:7423  serving  1 of 2 live  1 of them rests  ledger away for 3s",
                 "    slot 1 evicted for 1m 1s: word: evict by ann: new disk",
                 "  127.0.0.1:7423  did not answer: connection refused",
             ]

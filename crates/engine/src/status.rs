@@ -28,7 +28,9 @@ const KEYS_SHOWN_MAX: usize = 1000;
 
 pub(crate) async fn status(engine: &Inner) -> Status {
     let (now, as_of) = (engine.env.clock.now(), engine.env.clock.wall());
-    let (mut shards, unfit) = tokio::join!(engine.desk.shards(), unfit(engine));
+    let ring = engine.ring.status();
+    let is_live = |slot| ring.iter().any(|held| held.slot == slot && held.state == SlotState::Live);
+    let (mut shards, unfit) = tokio::join!(engine.desk.shards_asked(is_live), unfit(engine));
     let record = &engine.desk.0.record;
     let keeper = engine.keeper.status();
     for (report, slot) in shards.iter_mut().zip(engine.ring.status()) {

@@ -151,6 +151,10 @@ fn overlay(shard: &mut Value, slot: SlotGlance) {
     if slot.state == "empty" {
         return;
     }
+    if slot.state == "live" && shard["state"] != slot.state {
+        // Since the look it has come back: what it was out for is over.
+        shard["cause"] = Value::Null;
+    }
     shard["state"] = slot.state.into();
     shard["slow_events"] = slot.slow_events.into();
     shard["evictions"] = slot.evictions.into();

@@ -24,6 +24,11 @@ impl Desk {
     /// `drained` where it could serve, and an operator has it drained.
     /// Words that can't be read are missing here: [`Desk::trouble`] says why.
     pub async fn shards(&self) -> Vec<ShardReport> {
+        self.shards_asked(|_| true).await
+    }
+
+    /// The same, where only some of the slots are asked for numbers: for no other one rests.
+    pub(crate) async fn shards_asked(&self, asked: impl Fn(SlotIndex) -> bool) -> Vec<ShardReport> {
         let words = within(self.limit(), "read the words", self.ledger().words()).await.unwrap_or_default();
         let mut looks = JoinSet::new();
         for shard in &self.0.shards {
@@ -44,7 +49,7 @@ impl Desk {
                 report.quarantined.push(counter);
             }
         }
-        self.note_resting(&mut reports).await;
+        self.note_resting(&mut reports, asked).await;
         reports
     }
 }

@@ -36,6 +36,7 @@ use crate::{
 };
 
 pub use plan::{PlannedKey, RecoveryPlan};
+pub(crate) use resting::resting_by_slot;
 pub use since::{BUMP_MAX, LossEstimate, Pace as CounterPace};
 pub use taking_up::NamedLoss;
 pub(crate) use taking_up::widest;

@@ -9,16 +9,17 @@ use std::{
 use sequent_core::{Key, SequenceName, SlotIndex};
 use sequent_format::Timestamp;
 use sequent_guard::{CounterStatus, KeeperStatus, Trouble};
+use sequent_ha::SlotState;
 
 use super::{
     listed::Listed,
     metric,
     names::{
         AT_RISK, CEILING_LEFT, CEILINGS, CLASSES, DURABILITY, EXHAUSTION_LEAST, HEADROOM_LEAST, KEYS, LAYOUT,
-        LEDGER_AGE, QUARANTINED, RESERVE, RESERVE_SECONDS, SLOT_LAG, WAITING,
+        LEDGER_AGE, QUARANTINED, RESERVE, RESERVE_SECONDS, RESTING, SLOT_LAG, WAITING,
     },
 };
-use crate::{Engine, engine::Inner, headroom::Headroom, live::Live};
+use crate::{Engine, desk::resting_by_slot, engine::Inner, headroom::Headroom, live::Live};
 
 /// A reserve that lasts longer is shown as lasting so long.
 const RESERVE_MAX_SECONDS: f64 = 3600.0;
@@ -89,6 +90,7 @@ impl Engine {
         sums.show(&inner.gauges);
         let keeper = inner.keeper.status();
         guard(&keeper);
+        rests(inner, &keeper);
         let quarantined = inner.memory.quarantined.by_slot();
         for (slot, ..) in &keeper.stores {
             let counters = quarantined.get(slot).copied().unwrap_or(0);
@@ -164,6 +166,17 @@ fn guard(keeper: &KeeperStatus) {
     for (slot, ..) in &keeper.stores {
         let lag = lags.get(slot).copied().unwrap_or(0);
         metrics::gauge!(SLOT_LAG, "slot" => slot.to_string()).set(whole(lag));
+    }
+}
+
+/// How many counters of each slot rest until the others come up to them.
+fn rests(inner: &Inner, keeper: &KeeperStatus) {
+    let ring = inner.ring.status();
+    let is_live = |slot| ring.iter().any(|held| held.slot == slot && held.state == SlotState::Live);
+    let resting = resting_by_slot(&keeper.counters, is_live);
+    for (slot, ..) in &keeper.stores {
+        let counters = resting.get(slot).copied().unwrap_or(0);
+        metrics::gauge!(RESTING, "slot" => slot.to_string()).set(whole(counters as u64));
     }
 }
 

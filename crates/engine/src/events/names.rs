@@ -90,6 +90,7 @@ pub(super) const DROPPED: &str = "sequent_numbers_burnt_total";
 pub(super) const TAKES: &str = "sequent_slot_takes_total";
 pub(super) const TAKE_SECONDS: &str = "sequent_slot_take_duration_seconds";
 pub(super) const SLOT_LAG: &str = "sequent_slot_lag_ids";
+pub(super) const RESTING: &str = "sequent_resting_counters";
 pub(super) const QUARANTINED: &str = "sequent_quarantined_counters";
 pub(super) const DURABILITY: &str = "sequent_slot_durability_info";
 pub(super) const LAYOUT: &str = "sequent_layout_info";
@@ -199,7 +200,12 @@ pub static METRICS: &[Metric] = &[
     Metric::gauge(
         SLOT_LAG,
         &["slot"],
-        "How far a slot's counters are behind the ring's front, in raw ids: the most over its keys here",
+        "How far a slot's counters are behind the ring's front, in raw ids: the most over its keys here. Who lags gives first",
+    ),
+    Metric::gauge(
+        RESTING,
+        &["slot"],
+        "Counters of a live slot that give nothing until the other slots have come up to them, as far as this process uses them",
     ),
     Metric::gauge(
         QUARANTINED,

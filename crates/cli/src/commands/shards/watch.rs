@@ -29,6 +29,9 @@ const WRAP: &str = "\x1b[?7h";
 /// Lines above the rows of a screen: about the whole, an empty one, and what the columns are.
 const SCREEN_HEAD: usize = 3;
 
+/// The most keys of a slot that are named as resting.
+const RESTING_NAMED_MAX: usize = 3;
+
 /// Clears what is left of a line, and of the screen below.
 const REST_OF_LINE: &str = "\x1b[K";
 const REST_OF_SCREEN: &str = "\x1b[J";
@@ -202,6 +205,10 @@ fn head(look: &Value) -> String {
         let word = if look["phase"].is_null() { "can serve" } else { "live" };
         parts.push(format!("{live} of {stored} {word}"));
     }
+    let resting = slots(look).filter(|slot| rests(slot).is_some()).count();
+    if resting > 0 {
+        parts.push(format!("{resting} of them {}", if resting == 1 { "rests" } else { "rest" }));
+    }
     parts.extend(look["rate"].as_f64().map(|rate| format!("{rate:.0} numbers a second")));
     parts.extend(look["ledger_away_ms"].as_u64().map(|ms| format!("ledger away for {}", super::span(ms))));
     parts.extend(look["trouble"].as_str().map(ToOwned::to_owned));
@@ -212,6 +219,16 @@ fn head(look: &Value) -> String {
 
 fn serves(slot: &Value) -> bool {
     matches!(slot["state"].as_str(), Some("live" | "open" | "new"))
+}
+
+/// Which keys a slot that could serve is not asked for, until the other slots have come up to it. How far ahead it is changes from
+/// second to second.
+fn rests(slot: &Value) -> Option<String> {
+    let resting = slot["resting"].as_array().filter(|resting| serves(slot) && !resting.is_empty())?;
+    let keys: Vec<&str> =
+        resting.iter().take(RESTING_NAMED_MAX).filter_map(|rest| rest["key"].as_str()).collect();
+    let more = if resting.len() > keys.len() { ", and more" } else { "" };
+    Some(format!("rests until the other slots come up to it: {}{more}", keys.join(", ")))
 }
 
 fn slots(look: &Value) -> impl Iterator<Item = &Value> {
@@ -232,11 +249,11 @@ fn row(slot: &Value) -> Vec<String> {
     ]
 }
 
-/// Why a slot does not serve, or why it did not when it left last.
+/// Why a slot does not serve, or is not asked.
 fn cause(slot: &Value) -> String {
     let (kind, detail) = (slot["cause"]["kind"].as_str(), slot["cause"]["detail"].as_str());
     let of = |kind: &str| format!("{kind}: {}", output::detail(kind, detail.unwrap_or_default()));
-    kind.map(of).unwrap_or_default()
+    kind.map(of).or_else(|| rests(slot)).unwrap_or_default()
 }
 
 /// A line for the whole where something could not be had, and one for each slot that is another than before.
@@ -299,6 +316,23 @@ mod tests {
         assert_eq!(news(&mut said, &away), ["t  refused"]);
         assert_eq!(news(&mut said, &away), Vec::<String>::new());
         assert_eq!(news(&mut said, &look("evicted", 1)), ["2026-04-01T09:00:00Z  answers again"]);
+    }
+
+    #[test]
+    fn a_slot_that_rests_is_told_once_and_counted() {
+        let resting = |raw_ids: u64| {
+            let mut look = look("live", 0);
+            look["slots"][0]["resting"] = json!([{ "key": "order", "raw_ids": raw_ids }]);
+            look
+        };
+        let mut said = BTreeMap::new();
+        let told = news(&mut said, &resting(110_146));
+        let line = "2026-04-01T09:00:00Z  slot 0  live  sqlite  evictions 0  rescues 0  rests until the other slots come up to it: \
+                    order";
+        assert_eq!(told[0], line);
+        assert_eq!(news(&mut said, &resting(90_000)), Vec::<String>::new(), "it goes on");
+        assert!(head(&resting(9)).contains("2 of 2 live  1 of them rests"), "{}", head(&resting(9)));
+        assert_eq!(news(&mut said, &look("live", 0)).len(), 1, "they came up");
     }
 
     #[test]
