@@ -82,6 +82,30 @@ fn sentence(report: &AdvanceReport) -> String {
     let next =
         next.map_or_else(|| "none is left".to_owned(), |next| format!("the next one is {next} or higher"));
     let was = if *already { "was advanced already" } else { "is advanced" };
-    let before = if *before == 0 { "nothing".to_owned() } else { before.to_string() };
-    format!("{key} {was}: no number up to {to} is given any more, {next}; it had given {before} at most")
+    let before = match before {
+        // Its rows may be gone: that nothing is known of is not that nothing was given.
+        0 => "the ledger knows of none that was given before".to_owned(),
+        before => format!("it had given {before} at most"),
+    };
+    format!("{key} {was}: no number up to {to} is given any more, {next}; {before}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_ledger_does_not_know_of_is_not_said_to_be_nothing() {
+        let report = |before| AdvanceReport {
+            sequence: "order".to_owned(),
+            key: "order".to_owned(),
+            to: 50,
+            before,
+            next: Some(51),
+            already: false,
+        };
+        let said = sentence(&report(0));
+        assert!(said.ends_with("; the ledger knows of none that was given before"), "{said}");
+        assert!(sentence(&report(7)).ends_with("; it had given 7 at most"));
+    }
 }

@@ -25,8 +25,10 @@ pub(super) struct Examined<'a> {
     config: &'a Config,
     places: Vec<PlaceReport>,
     findings: Vec<Finding>,
-    /// Whether there is no ledger yet: then nothing that is missing elsewhere is a fault.
+    /// Whether there is no ledger yet, or none with a layout: then nothing that is missing elsewhere is a fault.
     is_unmade: bool,
+    /// The highest epoch that stores are stamped with by this ledger.
+    stamped: u64,
 }
 
 /// What every place that was reached tells.
@@ -40,7 +42,7 @@ struct Told<'a> {
 
 impl<'a> Examined<'a> {
     pub(super) fn new(config: &'a Config) -> Self {
-        Self { config, places: Vec::new(), findings: Vec::new(), is_unmade: false }
+        Self { config, places: Vec::new(), findings: Vec::new(), is_unmade: false, stamped: 0 }
     }
 
     /// The ledger, with its version beside the highest mark, unless the stores are of another one.
@@ -90,14 +92,12 @@ impl<'a> Examined<'a> {
                 // Why it can't be read is among the facts.
                 return;
             }
-            let finding = Finding::new(
-                Severity::Info,
-                Site::Ledger,
-                "layout",
-                "this cluster has not been started yet: it has no layout",
+            self.is_unmade = true;
+            let found = format!("{}: it has no layout", ground::NOT_STARTED);
+            let finding = Finding::new(Severity::Info, Site::Ledger, "layout", found);
+            return self.findings.push(
+                finding.mend("run `sequent serve` with this configuration: its first start writes one"),
             );
-            let mend = "nothing: the first `sequent serve` writes one";
-            return self.findings.push(finding.mend(mend));
         };
         let checked =
             ground::check_layout(self.config, record).and_then(|()| ground::check_slots(self.config, record));
@@ -109,12 +109,21 @@ impl<'a> Examined<'a> {
                     .push(format!("the configuration is of its layout: n={n} m={m}, epoch {}", record.epoch));
             }
             Err(error) => {
-                let finding = Finding::new(Severity::Error, Site::Ledger, "layout", error.to_string());
-                let causes = "servers refuse to start; with another layout numbers would come twice";
-                let mend = "give the configuration the ledger's values, or `sequent resize`";
-                self.findings.push(finding.causes(causes).mend(mend));
+                self.findings.push(ring::layout(&error.to_string(), record.epoch, self.stamped));
             }
         }
+    }
+
+    /// The epochs that stores are stamped with by the ledger at hand.
+    pub(super) fn stamped(&mut self, epochs: impl Iterator<Item = u64>) {
+        self.stamped = epochs.max().unwrap_or(0);
+    }
+
+    /// Two slots whose stores are one.
+    pub(super) fn on_one(&mut self, seen: &[(SlotIndex, Looked<Examination>)]) {
+        let found = seen.iter().filter_map(|(slot, looked)| Some((*slot, looked.found.as_ref().ok()?)));
+        let speaks = found.map(|(slot, found)| (slot, &found.inspection.incarnation));
+        self.findings.extend(ring::on_one(speaks));
     }
 
     /// Whether ledger and stores are other files than those on record.
@@ -205,7 +214,10 @@ impl<'a> Examined<'a> {
     ) -> Checkup {
         let found = seen.iter().filter_map(|(_, looked)| looked.found.as_ref().ok());
         let classes: Vec<_> = found.map(|found| found.inspection.durability.class).collect();
-        self.findings.extend(ring::durability(self.config, ledger, &classes));
+        if !self.is_unmade {
+            // Of a cluster that nobody has started most stores can't be looked into yet.
+            self.findings.extend(ring::durability(self.config, ledger, &classes));
+        }
         let cluster =
             ledger.and_then(|ledger| ledger.layout.as_ref()).map(|record| record.cluster.to_string());
         let cluster = cluster.unwrap_or_else(|| self.config.cluster.to_string());
@@ -238,7 +250,8 @@ impl<'a> Examined<'a> {
         if is_unmade && self.is_unmade {
             let text = if place == Site::Ledger { ground::NOT_STARTED } else { "nobody has used it yet" };
             let finding = Finding::new(Severity::Info, place, "reach", format!("{text} ({error})"));
-            let mend = "the first `sequent serve` makes what is missing; if the cluster was in use, put back what is gone instead";
+            let mend = "run `sequent serve` with this configuration: its first start makes what is missing; if the cluster was in use, put \
+                        back what is gone instead";
             return self.findings.push(finding.mend(mend));
         }
         let finding = Finding::new(Severity::Warning, place, "reach", error.to_string());

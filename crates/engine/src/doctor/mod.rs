@@ -158,6 +158,10 @@ impl Doctor<'_> {
             None => Vec::new(),
         };
         let mut examined = Examined::new(self.config);
+        let stamps =
+            stamps_of(&seen).filter(|stamp| held.is_some_and(|held| held.inspection.id == stamp.ledger));
+        examined.stamped(stamps.map(|stamp| stamp.epoch));
+        examined.on_one(&seen);
         examined.moved(self.has_moved(held, &shards, &seen).await);
         let mark = self.mark(&mut examined, (held, &seen)).await;
         let version = self.version_beside(mark, held).await;

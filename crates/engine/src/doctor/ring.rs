@@ -1,6 +1,8 @@
 //! What the places mean to each other: whose stores they are, marks, and whether anything outlives a crash.
 
-use sequent_core::{DurabilityClass, Examination, LedgerExamination, Stamp};
+use std::collections::BTreeMap;
+
+use sequent_core::{DurabilityClass, Examination, Incarnation, LedgerExamination, SlotIndex, Stamp};
 
 use super::report::{Finding, Severity, Site};
 use crate::{
@@ -132,4 +134,72 @@ pub(super) fn durability(
         LossWord::Stop => "the ledger's marks are kept by stores that may forget them",
     };
     Some(finding.causes(causes).mend("have one durable store in the ring"))
+}
+
+/// A configuration of another layout than the ledger's, whose epoch this is; `stamped`: the highest that stores tell of.
+pub(super) fn layout(fault: &str, epoch: u64, stamped: u64) -> Finding {
+    // Each line of it is about a key of the configuration.
+    let found = fault.lines().collect::<Vec<_>>().join("; ");
+    let finding = Finding::new(Severity::Error, Site::Ledger, "layout", found);
+    if stamped > epoch {
+        let causes = "no server starts on it: it would give numbers of a layout that the ring has left";
+        return finding.causes(causes).mend(format!(
+            "the ledger (epoch {epoch}) is a copy from before a resize, which its stores have gone through (epoch {stamped}): leave the \
+             configuration as it is, and put the newest ledger back; or stop every process, and `sequent recover --bump N` with the \
+             configuration of the layout after it"
+        ));
+    }
+    let causes = "servers refuse to start; with another layout numbers would come twice";
+    finding.causes(causes).mend("give the configuration the ledger's values, or `sequent resize`")
+}
+
+/// Slots whose stores speak as one: their counters would be one counter. A run that nobody has spoken with yet says too little.
+pub(super) fn on_one<'a>(speaks: impl Iterator<Item = (SlotIndex, &'a Incarnation)>) -> Vec<Finding> {
+    let mut seen: BTreeMap<&str, SlotIndex> = BTreeMap::new();
+    let mut findings = Vec::new();
+    for (slot, incarnation) in speaks.filter(|(_, incarnation)| !incarnation.as_str().contains("nobody")) {
+        if let Some(other) = seen.insert(incarnation.as_str(), slot) {
+            let found = format!("slots {other} and {slot} are on one store, {incarnation}");
+            let finding = Finding::new(Severity::Error, Site::Slot(slot), "stamp", found);
+            let causes = "servers refuse to start: both slots would give the numbers of one counter";
+            findings.push(
+                finding
+                    .causes(causes)
+                    .mend("give each slot a store of its own: see where their paths, or links, lead"),
+            );
+        }
+    }
+    findings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_layout_that_differs_is_one_line_and_of_an_older_ledger_is_mended_by_the_newest() {
+        let fault = "ring.shard_bits is 2: the ledger's layout has 1\nwhere the ring has this layout: put the newest one back";
+        let own = layout(fault, 1, 1);
+        assert!(own.found.contains("has 1; where") && !own.found.contains('\n'), "{own:?}");
+        assert!(own.mend.contains("`sequent resize`"), "{own:?}");
+        let older = layout(fault, 1, 2);
+        assert!(
+            older.mend.contains("put the newest ledger back") && !older.mend.contains("`sequent resize`"),
+            "{older:?}"
+        );
+    }
+
+    #[test]
+    fn two_slots_on_one_store_are_an_error_unless_nobody_knows_who_speaks() {
+        let of = |speaks: &[&str]| {
+            let speaks: Vec<Incarnation> = speaks.iter().map(|text| Incarnation::new(*text)).collect();
+            on_one((0..).zip(&speaks)).len()
+        };
+        assert_eq!((of(&["a", "b", "c"]), of(&["a", "b", "a"])), (0, 1));
+        assert_eq!(of(&["mysql nobody made 1", "mysql nobody made 1"]), 0);
+        let one = Incarnation::new("sqlite a");
+        let found = on_one([(1, &one), (3, &one)].into_iter());
+        assert_eq!((found[0].severity, found[0].place), (Severity::Error, Site::Slot(3)));
+        assert!(found[0].found.starts_with("slots 1 and 3 are on one store"), "{found:?}");
+    }
 }
