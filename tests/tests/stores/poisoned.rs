@@ -1,6 +1,6 @@
 //! One counter set to 2^62 by hand under load, on its shard and then in the ledger: it stops alone, and nothing follows.
 
-use std::sync::{Arc, atomic::Ordering};
+use std::sync::Arc;
 
 use sequent_testkit::servers::MariaDb;
 use tempfile::TempDir;
@@ -17,17 +17,23 @@ const POISON: u64 = 1 << 62;
 /// More than any other counter of this test comes to.
 const FAR: u64 = 1 << 40;
 
-/// Little in memory and little room below the ceilings, so that stores and ledger are asked all the time.
+/// Little in memory and little room below the ceilings, so that stores and ledger are asked all the time; what a busy machine makes
+/// slow is no failure here.
 const SETTINGS: &str = "
 cluster = \"c\"
 [ring]
 shard_bits = 2
 memory_bits = 0
-rescue_after_max_s = 2
+attempt_timeout_ms = 4000
+slow_after_ms = 2000
+slow_limit = 1000
+rescue_after_max_s = 1
 [guard]
 ahead_s = 1
 [reservoir]
 at_risk_max = 512
+[limits]
+deadline_ms = 30000
 [[sequence]]
 name = \"order\"
 [[sequence]]
@@ -131,13 +137,13 @@ async fn a_cell_and_its_row_set_far_beyond_are_followed_by_nobody(site: &Site, l
     let told = "counter quarantined slot=1 key=\"invoice\"";
     until("the fresh server puts it aside", async || fresh[0].log().contains(told)).await;
     load.more(4_000).await;
-    assert_eq!(load.refused.load(Ordering::Relaxed), 0, "the others go on");
+    load.nobody_failed(0, "the others went on");
     load.end().await;
     assert_eq!(fresh[0].drain(), Some(0));
     assert_eq!(site.of_row("life", row).await, before, "no life began above it");
     for load in loads {
         load.more(4_000).await;
-        assert_eq!(load.refused.load(Ordering::Relaxed), 0, "the others go on");
+        load.nobody_failed(0, "the others went on");
     }
 }
 
@@ -167,7 +173,7 @@ async fn a_counter_set_far_beyond_stops_alone_on_its_shard_and_in_the_ledger() {
     site.invoices_go_on(1).await;
     for load in &loads {
         load.more(4_000).await;
-        assert_eq!(load.refused.load(Ordering::Relaxed), 0, "the others go on");
+        load.nobody_failed(0, "the others went on");
     }
     // All that is judged by, not the ceiling alone; nothing is restarted for it.
     let other = "k = 'invoice' AND slot = 2";
@@ -176,7 +182,7 @@ async fn a_counter_set_far_beyond_stops_alone_on_its_shard_and_in_the_ledger() {
     site.quarantined(2, "invoice").await;
     for load in &loads {
         load.more(4_000).await;
-        assert_eq!(load.refused.load(Ordering::Relaxed), 0, "the others go on");
+        load.nobody_failed(0, "the others went on");
     }
     let both = "k = 'invoice' AND slot = 1";
     a_cell_and_its_row_set_far_beyond_are_followed_by_nobody(&site, &loads, both).await;
