@@ -123,7 +123,9 @@ async fn take_up(
     let slots = record.layout.slots();
     let mut lines = check_seen(config, &record, &looks, without, WHY)?;
     lines.extend(check_extent(&looks, loss, (record.epoch, limit)).await?);
-    lines.iter().for_each(|line| (options.say)(line));
+    for line in &lines {
+        (options.say)(line);
+    }
     let mut to_stamp = Vec::new();
     for (shard, found) in looks.into_iter().filter(|(shard, _)| shard.part.slot < slots) {
         let slot = shard.part.slot;
