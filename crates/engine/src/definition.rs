@@ -118,6 +118,8 @@ impl Body {
             Some("spread") => Placement::Spread,
             Some("dense") => Placement::Dense,
             Some("book") => {
+                // What a book could never have is said first: rule S8.
+                body.texts.as_ref().map_or(Ok(()), Texts::check_book)?;
                 return refuse(
                     "\"book\"".to_owned(),
                     "book is not built into this version, spread and dense are",

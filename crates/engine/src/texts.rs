@@ -238,6 +238,17 @@ impl Texts {
         self.retain_periods
     }
 
+    /// Refuses a template that a book's numbers could not keep to: rule S8.
+    pub(crate) fn check_book(&self) -> Result<(), BodyFault> {
+        let Some(format) = self.format() else { return Ok(()) };
+        let book = Settings { placement: sequent_format::Placement::Book, ..format.settings().clone() };
+        format.template().prove(&book).map(drop).map_err(|error| BodyFault {
+            field: "template",
+            value: format!("{:?}", self.template),
+            bound: error.to_string().replace('\n', "; "),
+        })
+    }
+
     fn check_retained(&self, format: &Format) -> Result<(), BodyFault> {
         let Some(periods) = self.retain_periods else { return Ok(()) };
         let fault = |bound: String| BodyFault { field: "retain_periods", value: periods.to_string(), bound };

@@ -40,7 +40,8 @@ pub(crate) struct Preview {
     /// The number [default: the first one]
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     number: Option<String>,
-    /// Print how many numbers a key has, and how many of them may be skipped, instead of a text
+    /// Print how many numbers a key has, and how many of them one server may skip where it dies, instead of a text; where
+    /// several die at once, each skips so many
     #[arg(long)]
     capacity: bool,
 }

@@ -120,6 +120,13 @@ pub(crate) fn post(address: &str, path: &str, body: &Value) -> Value {
     serde_json::from_str(answer.split_once("\r\n\r\n").unwrap().1).unwrap()
 }
 
+/// The answer to a body that is put there.
+pub(crate) fn put(address: &str, path: &str, body: &Value) -> Value {
+    let body = body.to_string();
+    let answer = said(address, &format!("PUT {path} HTTP/1.1\r\ncontent-length: {}", body.len()), &body);
+    serde_json::from_str(answer.split_once("\r\n\r\n").unwrap().1).unwrap()
+}
+
 fn said(address: &str, line: &str, body: &str) -> String {
     let mut socket = TcpStream::connect(address).unwrap();
     write!(socket, "{line}\r\nhost: x\r\nconnection: close\r\n\r\n{body}").unwrap();

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::{
     place::Place,
-    running::{FREE, Running, post},
+    running::{FREE, Running, post, put},
 };
 
 const PAGE: &str = include_str!("../../../format/templates.md");
@@ -148,10 +148,26 @@ fn every_example_can_be_tried_on_a_dev_server_and_so_can_dense_ones() {
         let answer = post(&server.http, &path, &json!({"with": with, "at": example.at}));
         assert_eq!(answer["texts"], json!([example.text]), "row {}", example.row);
     }
+    every_rule_refuses_its_line(&server.http);
     assert_eq!(post(&server.http, "/v1/sequences/few/next", &json!({}))["texts"], json!(["F0001"]));
     assert_eq!(post(&server.http, "/v1/sequences/gapless/next", &json!({}))["numbers"], json!(["1"]));
     let (code, err) = server.end();
     assert_eq!(code, Some(0), "{err}");
+}
+
+/// What the page says is refused, by a server: but for S7, whose key stands in no configuration.
+fn every_rule_refuses_its_line(http: &str) {
+    put(http, "/v1/sequences/rule9", &json!({"template": "INV-@{seq,w=3}"}));
+    let lines: Vec<&str> = PAGE.lines().filter(|line| line.starts_with("| S")).collect();
+    assert_eq!(lines.len(), 9);
+    for (line, rule) in lines.into_iter().zip(1..).filter(|(_, rule)| *rule != 7) {
+        let code: Vec<&str> = line.split('`').skip(1).step_by(2).collect();
+        let placement = if rule == 8 { "book" } else { "spread" };
+        let body = json!({"template": code[0], "placement": if rule == 9 { None } else { Some(placement) }});
+        let answer = put(http, &format!("/v1/sequences/rule{rule}"), &body);
+        let said = answer.to_string().replace("\\\"", "\"").replace("\\\"", "\"");
+        assert!(said.contains(code[1]), "{line}: {said}");
+    }
 }
 
 #[test]
@@ -190,6 +206,20 @@ fn a_template_that_could_render_two_numbers_alike_is_refused_with_both() {
     let place = Place::new();
     let words = ["S1, column 1: ", "both give \"1111111111\"", "give store a len="];
     place.run(&["preview", "@{ctx,store}@{seq,w=8}"]).refused(2, &words);
+    let book = ["define", "book", "--placement", "book", "--template"];
+    let wraps = [&book[..], &["BK@{seq,w=3,over=wrap,reuse_after=1d}"]].concat();
+    place
+        .run(&wraps)
+        .refused(2, &["S8, column 3: a book keeps one entry for each number for ever", "over=error"]);
+    place
+        .run(&[&book[..], &["BK@{seq,w=3,over=error}"]].concat())
+        .refused(2, &["book is not built into this version"]);
+    let beyond = place.run(&["preview", "W@{seq,w=6}", "--number", "9007199254740992"]);
+    assert!(
+        beyond.out == "W9007199254740992\n" && beyond.err.contains("9007199254740991 is the last one"),
+        "{}",
+        beyond.err
+    );
     let ran = place.run(&["preview", "@{sqe,w=8}", "--json"]);
     assert_eq!((ran.code, ran.error()["errors"][0]["field"].as_str()), (Some(2), Some("template")));
     place.write("t.toml", "[[sequence]]\nname = \"a\"\ntemplate = \"@{date,yyyy}@{seq,reset=month}\"\n");

@@ -1,6 +1,6 @@
 //! The page for users: each row of its table is a test.
 
-use sequent_format::{ObfuscationKey, Settings, Unique, Values};
+use sequent_format::{ObfuscationKey, Placement, Settings, Template, Unique, Values};
 
 use crate::support::{SHANGHAI, with, zone};
 
@@ -49,6 +49,31 @@ fn every_row_is_true() {
         let issue = format.issue(at.parse().unwrap(), &values).unwrap();
         assert_eq!(issue.text(number).unwrap(), text, "{template}");
         assert_eq!(format.invert(text).unwrap().text, text, "{template}");
+    }
+}
+
+#[test]
+fn every_rule_refuses_its_line_and_accepts_what_is_mended() {
+    let lines: Vec<&str> = PAGE.lines().filter(|line| line.starts_with("| S")).collect();
+    assert_eq!(lines.len(), 9);
+    for (line, rule) in lines.into_iter().zip(1..) {
+        let code: Vec<&str> = line.split('`').skip(1).step_by(2).collect();
+        let [refused, since, mended] = code.try_into().unwrap();
+        let mut settings = zone(SHANGHAI);
+        settings.keys.insert("k1".to_owned(), nists_key());
+        if rule == 8 {
+            settings.placement = Placement::Book;
+        }
+        let mended = with(mended, settings.clone());
+        let template = Template::parse(refused).unwrap();
+        let error = if rule == 9 {
+            let before = with("INV-@{seq,w=3}", settings.clone());
+            mended.distinct_from(&before).unwrap();
+            with(refused, settings).distinct_from(&before).unwrap_err().to_string()
+        } else {
+            template.prove(&settings).unwrap_err().to_string()
+        };
+        assert!(error.starts_with(&format!("S{rule}, column ")) && error.contains(since), "{line}: {error}");
     }
 }
 
