@@ -94,6 +94,31 @@ fn a_counter_set_back_or_far_ahead_is_an_error_that_names_it() {
     assert!(!text.contains("slot 0") && !text.contains("  ok "), "quiet: {text}");
 }
 
+/// A ceiling and its cell, and all of a row and its cell: neither bears witness for the other.
+#[test]
+fn a_cell_and_its_row_set_far_ahead_are_an_error_that_names_both() {
+    let place = Place::with_cluster();
+    place.numbers(&["next", "order", "-n", "400"]);
+    by_hand(&place, "ledger.db", "UPDATE counters SET ceiling = 1 << 50 WHERE slot = 1");
+    by_hand(&place, "shard-1.db", "UPDATE cells SET v = 1 << 50");
+    let all = "base = 1 << 62, seen = 1 << 62, ceiling = 1 << 62";
+    by_hand(&place, "ledger.db", &format!("UPDATE counters SET {all} WHERE slot = 2"));
+    by_hand(&place, "shard-2.db", "UPDATE cells SET v = (1 << 62) + 40");
+    let ran = place.run(&["doctor", "--json"]);
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    let report = ran.as_json();
+    let errors = found(&report, "error");
+    assert_eq!(errors.len(), 2, "{errors:?}");
+    for (error, value) in errors.iter().zip(["1125899906842624", "4611686018427387944"]) {
+        assert!(
+            error.contains(&format!("its value {value} and the ledger's row of it (base ")),
+            "{errors:?}"
+        );
+    }
+    let mend = report["findings"][0]["mend"].as_str().unwrap();
+    assert!(mend.contains("delete its cell, and in the ledger's row"), "{mend}");
+}
+
 #[test]
 fn a_counter_that_is_gone_or_closed_repeats_nothing() {
     let place = Place::with_cluster();

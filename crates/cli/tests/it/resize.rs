@@ -58,3 +58,20 @@ fn doctor_finds_a_ledger_from_before_a_resize_by_the_marker_too() {
     };
     assert!(errors.iter().any(told), "{errors:?}");
 }
+
+/// Its version is below the ledger's by now, which a resize lifts, and above what that had when the layout was fenced.
+#[test]
+fn doctor_finds_a_mark_of_the_layout_before_that_is_above_its_end() {
+    let place = Place::with_cluster();
+    place.text(&["resize", "--shard-bits", "3", "--go"]);
+    let home = place.path("sequent-data/home");
+    let text = fs::read_to_string(&home).unwrap();
+    let (now, before) = ("epoch=2 shard_bits=3", "epoch=1 shard_bits=2");
+    assert!(text.contains(now), "{text}");
+    fs::write(&home, text.replace(now, before)).unwrap();
+    let ran = place.run(&["doctor", "--json"]);
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    let errors = found(&ran.as_json(), "error");
+    assert_eq!(errors.len(), 1, "{errors:?}");
+    assert!(errors[0].starts_with("ring mark: ") && errors[0].contains("epoch 1"), "{errors:?}");
+}
