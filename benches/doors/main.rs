@@ -26,13 +26,13 @@ The doors beside empty servers, loaded by h2load (Debian: nghttp2-client) and wr
   cargo bench -p sequent-benches --bench doors -- metrics          what counting costs
 
 Rows: S6, S7, S8 (64 callers of the SDK's next_fresh, beside 64 that make a unary call a number, over --connections),
-metrics (gRPC `Next`, beside the same server that counts nothing), S11 (many keys beside one, HTTP), S11-grpc (the same by gRPC, from callers of this process, --connections times
+metrics (gRPC `Next`, beside the same server that counts nothing; 61 rounds of a second unless told otherwise), S11 (many keys beside one, HTTP), S11-grpc (the same by gRPC, from callers of this process, --connections times
 --streams of them). Flags: --rounds N (1 to 1000, default 9), --seconds N a round and side (1 to 600, default 3),
 --connections N (1 to 10000, default 8), --streams N a connection (1 to 256, default 16),
 --keys N of S11 (2 to 1000000, default 1000000), --memory-max-gb N that S11's server may hold (1 to 1000, default 12;
 a live key takes about 8 KB with its rows and cells in the same process), --json, --help.
 
-Printed are rates, the median of the rounds' ratios with its quartiles, and the processor time of the servers for a
+Printed are rates, the median of the rounds' ratios with their quartiles and the interval it lies in by chance, and the processor time of the servers for a
 request, which says more than the rate where the load generator and the server share a machine of few cores.";
 
 fn main() -> ExitCode {
