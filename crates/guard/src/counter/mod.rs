@@ -64,7 +64,7 @@ pub(crate) struct State {
     pub(crate) permit: Option<Permit>,
     /// The row read when the key came alive, good for one first touch soon after.
     preread: Option<Preread>,
-    /// How far the key's other slots were when its rows were read.
+    /// How far each of the key's other slots was at least when its rows were read.
     beside: Option<u64>,
     /// What was heard of the row while there was neither permit nor row: one that is being read may not have it yet.
     told: Option<Told>,
@@ -122,7 +122,7 @@ impl Guarded {
         self.raw_max.store(raw_max, Ordering::Relaxed);
     }
 
-    /// The row as it was read with the others of its key, which are so far.
+    /// The row as it was read with the others of its key, each of which is so far.
     pub(crate) fn preread(&self, row: Option<Row>, beside: Option<u64>, clock_ms: u64) {
         let mut state = self.state();
         state.beside = state.beside.max(beside);
