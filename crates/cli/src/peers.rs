@@ -159,7 +159,7 @@ fn slots(status: &Value) -> impl Iterator<Item = &Value> {
 
 /// What of a slot is its server's own.
 fn glance(slot: &Value) -> Value {
-    let fields = ["slot", "state", "cause", "since_ms", "retry_in_ms", "word"];
+    let fields = ["slot", "state", "cause", "since_ms", "out_ms", "retry_in_ms", "word", "resting"];
     fields
         .iter()
         .map(|field| ((*field).to_owned(), slot[*field].clone()))
@@ -169,7 +169,8 @@ fn glance(slot: &Value) -> Value {
 
 /// A slot that does not serve, as its server sees it.
 fn slot_line(slot: &Value) -> String {
-    let since = slot["since_ms"].as_u64().map(|ms| format!(" for {}", span(ms))).unwrap_or_default();
+    let since = slot["out_ms"].as_u64().or_else(|| slot["since_ms"].as_u64());
+    let since = since.map(|ms| format!(" for {}", span(ms))).unwrap_or_default();
     let (kind, detail) = (slot["cause"]["kind"].as_str(), slot["cause"]["detail"].as_str());
     let of = |kind: &str| format!(": {kind}: {}", output::detail(kind, detail.unwrap_or_default()));
     let cause = kind.map(of).unwrap_or_default();
@@ -197,7 +198,7 @@ mod tests {
         let slot = |slot: u8, state: &str, cause: Value| {
             let resting =
                 if state == "live" { json!([{ "key": "order", "raw_ids": 9000 }]) } else { json!([]) };
-            json!({ "slot": slot, "state": state, "cause": cause, "since_ms": 61_500, "resting": resting })
+            json!({ "slot": slot, "state": state, "cause": cause, "since_ms": 1_500, "out_ms": 61_500, "resting": resting })
         };
         let cause = json!({ "kind": "word", "detail": "evict by ann: new disk" });
         let status = json!({

@@ -118,6 +118,8 @@ pub struct ShardReport {
     pub cause: Option<Cause>,
     /// How long it has been in this state, where a running engine knows.
     pub since_ms: Option<u64>,
+    /// How long it has been out of the rotation, through all tries that failed, where a running engine knows.
+    pub out_ms: Option<u64>,
     /// When it will be tried again, where a running engine knows.
     pub retry_in_ms: Option<u64>,
     /// The operator's word in force.

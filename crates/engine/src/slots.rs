@@ -22,6 +22,8 @@ pub struct SlotGlance {
     pub cause: Option<(&'static str, String)>,
     /// How long it has been in this state.
     pub since_ms: Option<u64>,
+    /// How long it has been out, through all tries that failed; not there while it is live.
+    pub out_ms: Option<u64>,
     /// When it will be tried again, where a time is set.
     pub retry_in_ms: Option<u64>,
     /// How often it was slow: answers after `slow_after_ms`, verbs without one, verbs that gave up against others.
@@ -42,6 +44,7 @@ impl Engine {
             state: slot.state.as_str(),
             cause: slot.cause.map(|(kind, detail)| (class_of(kind, slot.why), detail)),
             since_ms: slot.since.map(|since| ms(now.saturating_duration_since(since))),
+            out_ms: slot.out_since.map(|since| ms(now.saturating_duration_since(since))),
             retry_in_ms: slot.retry_at.map(|at| ms(at.saturating_duration_since(now))),
             slow_events: slot.counts.slow + slot.counts.timeouts + slot.counts.contended,
             evictions: slot.counts.evictions,

@@ -126,6 +126,7 @@ fn overlay(report: &mut ShardReport, slot: SlotStatus, now: Instant, in_trouble:
         });
     }
     report.since_ms = slot.since.map(|since| ms(now.saturating_duration_since(since)));
+    report.out_ms = slot.out_since.map(|since| ms(now.saturating_duration_since(since)));
     report.retry_in_ms = slot.retry_at.map(|at| ms(at.saturating_duration_since(now)));
     if let Some(word) = slot.word {
         report.word = Some(report_word(&word));
@@ -160,6 +161,7 @@ mod tests {
                 cause: Some((kind, "Connection refused".to_owned())),
                 why,
                 since: Some(now),
+                out_since: Some(now),
                 retry_at: None,
                 word: None,
                 counts: SlotCounts::default(),
@@ -189,6 +191,7 @@ mod tests {
             state: "open".to_owned(),
             cause,
             since_ms: None,
+            out_ms: None,
             retry_in_ms: None,
             word: None,
             found: None,

@@ -238,6 +238,7 @@ impl Roster {
                 cause: member.and_then(Member::cause).map(|cause| (cause.kind, cause.detail.clone())),
                 why: member.and_then(Member::cause).and_then(|cause| cause.why),
                 since: member.map(Member::since),
+                out_since: member.and_then(Member::out_since),
                 retry_at: member.and_then(Member::due),
                 word: member.and_then(Member::word).cloned(),
                 counts: counts.read(),

@@ -71,6 +71,8 @@ pub struct SlotStatus {
     pub why: Option<Why>,
     /// Since when it has stood there, by the ring's clock. `None` for an empty slot.
     pub since: Option<Instant>,
+    /// Since when it has been out, by the ring's clock: through all tries that failed. `None` where it is live or empty.
+    pub out_since: Option<Instant>,
     /// When it will be tried next, by the ring's clock; `None` where only a person can bring it back, or nothing is due.
     pub retry_at: Option<Instant>,
     /// The operator's word that is being obeyed.

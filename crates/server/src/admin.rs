@@ -160,6 +160,7 @@ fn overlay(shard: &mut Value, slot: SlotGlance) {
     shard["evictions"] = slot.evictions.into();
     shard["rescues"] = slot.rescues.into();
     shard["since_ms"] = slot.since_ms.into();
+    shard["out_ms"] = slot.out_ms.into();
     shard["retry_in_ms"] = slot.retry_in_ms.into();
     if let Some((kind, detail)) = slot.cause {
         shard["cause"] = serde_json::json!({ "kind": kind, "detail": detail });
@@ -178,5 +179,35 @@ fn as_text(value: &mut Value) {
             }
         }
         _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_slot_that_came_back_since_the_look_is_not_shown_with_what_it_was_out_for() {
+        let glance = |state| SlotGlance {
+            slot: 1,
+            state,
+            cause: None,
+            since_ms: Some(12),
+            out_ms: None,
+            retry_in_ms: None,
+            slow_events: 0,
+            evictions: 1,
+            rescues: 1,
+        };
+        let cause = json!({ "kind": "timeout", "detail": "no answer" });
+        let shown = |was: &str| {
+            let mut shard = json!({ "slot": 1, "state": was, "cause": cause, "out_ms": 9_000 });
+            overlay(&mut shard, glance("live"));
+            (shard["cause"].clone(), shard["out_ms"].clone())
+        };
+        assert_eq!(shown("evicted"), (Value::Null, Value::Null));
+        assert_eq!(shown("live").0, cause, "what a fresh look found, and the ring has not met yet");
     }
 }

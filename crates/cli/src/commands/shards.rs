@@ -170,7 +170,7 @@ fn obey(slot: &mut ShardReport) {
 
 fn row(slot: &ShardReport) -> Vec<String> {
     let out = [
-        slot.since_ms.map(|ms| format!(" since {}", span(ms))),
+        slot.out_ms.or(slot.since_ms).map(|ms| format!(" since {}", span(ms))),
         slot.retry_in_ms.map(|ms| format!(", next try in {}", span(ms))),
     ];
     let out: String = out.into_iter().flatten().collect();

@@ -41,6 +41,8 @@ pub struct Recent {
     pub at_ms: u64,
     /// What.
     pub event: Event,
+    /// How often it has been met in a row: each next time took the place of the last.
+    pub times: u32,
 }
 
 /// The last [`RECENT_MAX`] events, and what of them lasts.
@@ -57,14 +59,32 @@ impl Memory {
         self.recent.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
     }
 
-    fn add(&self, recent: Recent) {
+    fn add(&self, mut recent: Recent) {
         self.quarantined.hear(&recent.event);
         let mut events = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(at) = same_again(&events, &recent.event) {
+            recent.times += events.remove(at).map_or(0, |before| before.times);
+        }
         if events.len() == RECENT_MAX {
             events.pop_front();
         }
         events.push_back(recent);
     }
+}
+
+/// Where the last failed try of a slot is that is tried again in vain: a slot that is out for a day must not push all else out.
+fn same_again(events: &VecDeque<Recent>, new: &Event) -> Option<usize> {
+    let Event::ProbeFailed { slot: tried, .. } = new else { return None };
+    let moves = |event: &Event| match event {
+        Event::Evicted { slot, .. }
+        | Event::Rescued { slot, .. }
+        | Event::ProbeFailed { slot, .. }
+        | Event::Drained { slot, .. }
+        | Event::Quarantined { slot, key: None, .. } => slot == tried,
+        _ => false,
+    };
+    let at = events.iter().rposition(|recent| moves(&recent.event))?;
+    matches!(events.get(at)?.event, Event::ProbeFailed { .. }).then_some(at)
 }
 
 /// `env` with its events logged, counted, remembered and, where a person must act, noted before they go where they went.
@@ -85,7 +105,7 @@ pub(crate) fn watched(env: Env, memory: &Memory, notes: Option<Quarantine>, alar
         if let Some(notes) = &notes {
             notes.note(&event, at_ms);
         }
-        memory.add(Recent { at_ms, event: event.clone() });
+        memory.add(Recent { at_ms, event: event.clone(), times: 1 });
         onward.emit(event);
     });
     Env { events, ..env }
@@ -103,6 +123,8 @@ fn plainly(event: Event) -> Event {
 
 #[cfg(test)]
 mod tests {
+    use sequent_core::ErrorKind;
+
     use super::*;
 
     #[test]
@@ -122,6 +144,29 @@ mod tests {
             "{told:?}"
         );
         assert_eq!(told[0].text, "unavailable: connection refused");
+    }
+
+    #[test]
+    fn tries_that_failed_in_a_row_are_one_line_that_counts_them() {
+        let memory = Memory::default();
+        let env = watched(Env::default(), &memory, None, &Alarm::default());
+        let failed = |slot, seconds| {
+            let retry_after = std::time::Duration::from_secs(seconds);
+            env.events.emit(Event::ProbeFailed { slot, kind: ErrorKind::Timeout, retry_after });
+        };
+        let rescued = || env.events.emit(Event::Rescued { slot: 1, out: std::time::Duration::from_secs(9) });
+        (1..=3).for_each(|seconds| [1, 2].into_iter().for_each(|slot| failed(slot, seconds)));
+        let tried = |slot: u16, text: &str| (Some(slot), text.to_owned());
+        let lines = || -> Vec<(Option<u16>, String)> {
+            told(&memory.all()).into_iter().map(|line| (line.slot, line.text)).collect()
+        };
+        let often = "was tried 3 times and is not back; next try in 3s";
+        assert_eq!(lines(), [tried(2, often), tried(1, often)]);
+        rescued();
+        failed(1, 7);
+        let once = "was tried and is not back; next try in 7s";
+        let back = "is back, after 9s";
+        assert_eq!(lines(), [tried(1, once), tried(1, back), tried(2, often), tried(1, often)]);
     }
 
     #[test]

@@ -29,13 +29,13 @@ fn report(recent: &Recent) -> Option<EventReport> {
         cause: None,
         text,
     };
-    slots(&recent.event, &of).or_else(|| others(&recent.event, &of))
+    slots(&recent.event, recent.times, &of).or_else(|| others(&recent.event, &of))
 }
 
 /// A report from severity, word and sentence.
 type Of<'a> = &'a dyn Fn(&'static str, &'static str, String) -> EventReport;
 
-fn slots(event: &Event, of: Of<'_>) -> Option<EventReport> {
+fn slots(event: &Event, times: u32, of: Of<'_>) -> Option<EventReport> {
     let (slot, cause, report) = match event {
         Event::Evicted { slot, kind, detail, retry_after } => {
             // Not tried again by itself: an operator's word keeps it out.
@@ -46,7 +46,8 @@ fn slots(event: &Event, of: Of<'_>) -> Option<EventReport> {
             (slot, None, of(NOTE, "rescued", format!("is back, after {}", span(*out))))
         }
         Event::ProbeFailed { slot, kind, retry_after } => {
-            let text = format!("was tried and is not back; next try in {}", span(*retry_after));
+            let often = if times > 1 { format!(" {times} times") } else { String::new() };
+            let text = format!("was tried{often} and is not back; next try in {}", span(*retry_after));
             (slot, Some(kind.as_str()), of(NOTE, "probe failed", text))
         }
         Event::Drained { slot, .. } => {
@@ -151,8 +152,10 @@ mod tests {
         let by_itself = evicted(Some(Duration::from_secs(1)));
         let burnt = Event::Dropped { slot: None, count: 7, why: "aged" };
         let back = Event::Rescued { slot: 2, out: Duration::from_millis(61_250) };
-        let recent: Vec<Recent> =
-            (1..).zip([by_itself, burnt, back]).map(|(at_ms, event)| Recent { at_ms, event }).collect();
+        let recent: Vec<Recent> = (1..)
+            .zip([by_itself, burnt, back])
+            .map(|(at_ms, event)| Recent { at_ms, event, times: 1 })
+            .collect();
         let told = told(&recent);
         assert_eq!(
             told.iter().map(|event| (event.at_ms, event.kind)).collect::<Vec<_>>(),
@@ -160,7 +163,7 @@ mod tests {
         );
         assert_eq!((told[1].slot, told[1].cause, told[1].severity), (Some(2), Some("timeout"), "warning"));
         assert_eq!(told[0].text, "is back, after 1m 1s");
-        let by_hand = report(&Recent { at_ms: 4, event: evicted(None) }).unwrap();
+        let by_hand = report(&Recent { at_ms: 4, event: evicted(None), times: 1 }).unwrap();
         assert_eq!(by_hand.cause, Some(WORD), "an operator's word keeps it out");
         let many: Vec<Recent> = (0..200).map(|_| recent[0].clone()).collect();
         assert_eq!(super::told(&many).len(), EVENTS_SHOWN_MAX);

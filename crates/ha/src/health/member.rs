@@ -72,6 +72,8 @@ pub(crate) struct Member {
     generation: u64,
     pardon: u64,
     word: Option<Word>,
+    /// What it was out for when an operator put it out: beside the word it is still to be seen.
+    fault: Option<String>,
 }
 
 impl Member {
@@ -91,6 +93,7 @@ impl Member {
             generation: 0,
             pardon: 0,
             word: None,
+            fault: None,
         }
     }
 
@@ -100,6 +103,11 @@ impl Member {
 
     pub(crate) fn since(&self) -> Instant {
         self.since
+    }
+
+    /// Since when it has been out of the rotation, if it is: tries that failed change nothing of that.
+    pub(crate) fn out_since(&self) -> Option<Instant> {
+        (self.state != SlotState::Live).then_some(self.left_at)
     }
 
     pub(crate) fn cause(&self) -> Option<&Cause> {
@@ -231,6 +239,7 @@ impl Member {
             return self.back_off(now, fraction, Cause { kind: ErrorKind::Timeout, why: None, detail });
         }
         self.enter(SlotState::Live, now, None, None);
+        self.fault = None;
         self.window.clear();
         Some(Flip::Rescued { out: now.saturating_duration_since(self.left_at) })
     }
@@ -318,7 +327,11 @@ impl Member {
 
     fn put_out(&mut self, state: SlotState, now: Instant, word: &Word) -> Option<Flip> {
         let was_in = matches!(self.state, SlotState::Live | SlotState::Probation);
-        let detail = format!("{} by {}: {}", word.verb.as_str(), word.who, word.why);
+        let fault = self.cause.take().filter(|cause| !cause.why.is_some_and(Why::is_by_word));
+        self.fault = fault.map(|cause| cause.detail).or_else(|| self.fault.take());
+        let before =
+            self.fault.as_ref().map(|fault| format!("; it was out before, for: {fault}")).unwrap_or_default();
+        let detail = format!("{} by {}: {}{before}", word.verb.as_str(), word.who, word.why);
         let why = if state == SlotState::Draining { Why::Draining } else { Why::EvictedByHand };
         let cause = Cause { kind: ErrorKind::Unavailable, why: Some(why), detail };
         self.leave(now);

@@ -332,3 +332,30 @@ fn a_store_that_said_why_is_not_shown_as_silent() {
     old.fail(ErrorKind::Timeout);
     assert_eq!(shown(old.fail(ErrorKind::Timeout)), ErrorKind::Timeout, "what it said is long past");
 }
+
+#[test]
+fn it_is_out_since_it_left_however_often_it_was_tried() {
+    let mut bench = Bench::new();
+    assert_eq!(bench.member.out_since(), None);
+    let left = bench.after(7 * S).now;
+    let (mut bench, token) = bench.probing();
+    bench.flunk(token, ErrorKind::Timeout);
+    assert_eq!(bench.after(S).tick(), Some(Flip::Probation));
+    assert_eq!((bench.member.since(), bench.member.out_since()), (bench.now, Some(left)));
+    let token = bench.member.claim(Claim::Due).unwrap();
+    bench.pass(token);
+    assert_eq!(bench.member.out_since(), None);
+}
+
+#[test]
+fn beside_a_word_is_told_what_the_slot_was_out_for_before() {
+    let mut bench = Bench::new();
+    let told = |bench: &Bench| bench.member.cause().unwrap().detail.clone();
+    bench.obey(Some(&word(WordVerb::Drain, 1, None)));
+    assert_eq!(told(&bench), "drain by ann: disk", "there was nothing before");
+    let mut bench = Bench::new();
+    bench.fail(ErrorKind::Unavailable);
+    let fault = cause(ErrorKind::Unavailable).detail;
+    bench.obey(Some(&word(WordVerb::Drain, 1, None)));
+    assert_eq!(told(&bench), format!("drain by ann: disk; it was out before, for: {fault}"));
+}

@@ -238,7 +238,8 @@ fn slots(look: &Value) -> impl Iterator<Item = &Value> {
 fn row(slot: &Value) -> Vec<String> {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let count = |field: &str| slot[field].as_u64().map_or_else(|| "-".to_owned(), |count| count.to_string());
-    let since = slot["since_ms"].as_u64().map(|ms| format!(" for {}", super::span(ms / 1000 * 1000)));
+    let since = slot["out_ms"].as_u64().or_else(|| slot["since_ms"].as_u64());
+    let since = since.map(|ms| format!(" for {}", super::span(ms / 1000 * 1000)));
     vec![
         slot["slot"].to_string(),
         format!("{}{}", text(&slot["state"]), since.unwrap_or_default()),
@@ -298,7 +299,7 @@ mod tests {
             "slots": [
                 { "slot": 0, "state": "live", "store": "sqlite", "evictions": 0, "rescues": 0, "since_ms": 1234 },
                 { "slot": 1, "state": state, "store": "sqlite", "evictions": evictions, "rescues": 0,
-                  "since_ms": 61_500, "cause": { "kind": "timeout", "detail": "timeout: no answer" } },
+                  "since_ms": 1_500, "out_ms": 61_500, "cause": { "kind": "timeout", "detail": "timeout: no answer" } },
             ],
         })
     }
