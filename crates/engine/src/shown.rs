@@ -15,7 +15,8 @@ pub(crate) fn shown(key: &Key) -> String {
         }
         let is_plain = !part.is_empty() && !part.contains(|c: char| c.is_whitespace() || c == '"');
         text.push(' ');
-        text += &if is_plain { part.to_owned() } else { format!("{part:?}") };
+        let word = if is_plain { part.to_owned() } else { format!("{part:?}") };
+        text.push_str(&word);
     }
     text
 }
