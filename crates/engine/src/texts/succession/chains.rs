@@ -119,9 +119,9 @@ fn next(chance: &Chance, version: u32, held: &Body) -> Option<Body> {
         }
         let from: Timestamp = chance.of(&INSTANTS).parse().unwrap();
         let stages: Vec<(u32, &Body)> = held.earlier().chain([(version, held)]).collect();
-        let staged = after.beginning_at(from, &stages);
-        if staged.check_counters().is_ok() {
-            return Some(staged);
+        let later = after.beginning_at(from, &stages);
+        if later.check_counters().is_ok() {
+            return Some(later);
         }
     }
     None
@@ -138,22 +138,23 @@ fn no_text_of_a_chain_of_versions_is_of_two_numbers_and_each_is_read_back() {
     let (mut long, mut compared) = (0_u64, 0_usize);
     for chain in 0..chains {
         let Some(mut top) = body(&chance) else { continue };
-        let mut told = Vec::new();
-        let mut seen: HashMap<String, (Identity, u32)> = HashMap::new();
+        let mut written = Vec::new();
+        let mut given_before: HashMap<String, (Identity, u32)> = HashMap::new();
         for version in (1..).take(VERSIONS) {
-            told.push(top.to_text());
+            written.push(top.to_text());
             for (text, identity) in given(&top) {
                 compared += 1;
-                let (first, by) = seen.entry(text.clone()).or_insert_with(|| (identity.clone(), version));
+                let (first, by) =
+                    given_before.entry(text.clone()).or_insert_with(|| (identity.clone(), version));
                 let whose = format!("chain {chain} of seed {seed}: {text:?} by versions {by} and {version}");
-                assert_eq!(*first, identity, "{whose}: {told:#?}");
+                assert_eq!(*first, identity, "{whose}: {written:#?}");
             }
             // As the ledger gives it back.
             top = Body::from_text(&top.to_text()).unwrap();
-            for (text, ((number, ..), by)) in seen.iter().filter(|_| top.texts().is_some()) {
+            for (text, ((number, ..), by)) in given_before.iter().filter(|_| top.texts().is_some()) {
                 let read = top.read(text).map(|read| read.number);
                 let whose = format!("chain {chain} of seed {seed}: {text:?} of version {by}, by {version}");
-                assert_eq!(read, Ok(*number), "{whose}: {told:#?}");
+                assert_eq!(read, Ok(*number), "{whose}: {written:#?}");
             }
             let Some(next) = next(&chance, version, &top) else { break };
             top = next;
