@@ -14,7 +14,7 @@ use crate::{
 
 /// Why a connection is to end.
 enum End {
-    /// The server closes.
+    /// The server closes, or is about to.
     Closing,
     /// It is as old as a connection may be.
     Aged,
@@ -22,18 +22,18 @@ enum End {
     Unread,
 }
 
-/// Drives a connection until its peer leaves, it has aged, its peer leaves answers unread, or the server is at `closes` and its
+/// Drives a connection until its peer leaves, it has aged, its peer leaves answers unread, or the server is at `ends` and its
 /// requests are answered.
 pub(crate) async fn until_closed<C: GracefulConnection>(
     connection: C,
-    (phases, closes): (Phases, Phase),
+    (phases, ends): (Phases, Phase),
     unread: Unread,
 ) -> Result<(), C::Error> {
     let mut connection = pin!(connection);
     let watch = unread.clone();
     let mut ending = Aside::new(async move {
         tokio::select! {
-            () = phases.reach(closes) => End::Closing,
+            () = phases.reach(ends) => End::Closing,
             () = tokio::time::sleep(age()) => End::Aged,
             () = watch.overdue() => End::Unread,
         }

@@ -23,6 +23,7 @@ use crate::{
     closing::until_closed,
     counted::Counted,
     inline::Inline,
+    parting::{Parting, leaves},
     phase::{Phase, Phases},
     stream::Watched,
     unread::Unread,
@@ -63,7 +64,7 @@ async fn speak<I, S, B>(
     protocol: Protocol,
     socket: I,
     service: S,
-    (phases, unread): ((Phases, Phase), Unread),
+    ((phases, closes), unread): ((Phases, Phase), Unread),
 ) where
     I: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible> + Send,
@@ -75,8 +76,16 @@ async fn speak<I, S, B>(
     let io = TokioIo::new(socket);
     let service = Counted::new(service, unread.clone());
     let ended = match protocol {
-        Protocol::Http1(head) => until_closed(one(head).serve_connection(io, service), phases, unread).await,
-        Protocol::Http2 => until_closed(two().serve_connection(io, service), phases, unread).await,
+        Protocol::Http1(head) => {
+            let service = Parting::new(service, phases.clone(), leaves(closes));
+            until_closed(one(head).serve_connection(io, service), (phases, closes), unread).await
+        }
+        Protocol::Http2 => {
+            // Whoever comes although the server drains is served: sent away at once, it would only come again.
+            let is_late = phases.has_reached(leaves(closes));
+            let ends = if is_late { closes } else { leaves(closes) };
+            until_closed(two().serve_connection(io, service), (phases, ends), unread).await
+        }
     };
     if let Err(error) = ended {
         tracing::debug!(%error, "connection ended");

@@ -26,6 +26,7 @@ mod inline;
 mod meter;
 mod names;
 mod outage;
+mod parting;
 mod phase;
 mod places;
 mod recorder;

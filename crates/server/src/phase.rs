@@ -33,6 +33,11 @@ impl Phases {
         *self.0.borrow()
     }
 
+    /// Whether the server is at `phase`, or a later one. Asked at every answer: as long as nothing moved it looks at one number.
+    pub(crate) fn has_reached(&self, phase: Phase) -> bool {
+        phase == Phase::Serving || (!matches!(self.0.has_changed(), Ok(false)) && self.now() >= phase)
+    }
+
     /// Waits for `phase`, or a later one; also over if nobody is left to move it.
     pub(crate) async fn reach(mut self, phase: Phase) {
         // A sender that is gone has ended the server.

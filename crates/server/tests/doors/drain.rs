@@ -11,7 +11,7 @@ use std::{
 use sequent_server::Drained;
 use tokio::{io::AsyncReadExt, io::AsyncWriteExt, net::TcpStream};
 
-use crate::{Server, ask, wire};
+use crate::{Server, ask, frames, wire};
 
 #[tokio::test]
 async fn unready_at_once_still_serving_then_gone() {
@@ -88,4 +88,63 @@ async fn a_request_in_work_is_waited_for_but_not_for_ever() {
     slow.read_to_string(&mut answer).await.unwrap();
     assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
     assert_eq!(server.ended.await.unwrap(), Drained { dropped: 1 }, "the other never sent its body");
+}
+
+/// Reads one answer of a connection that goes on: its head.
+async fn one_answer(socket: &mut TcpStream) -> String {
+    let mut answer = Vec::new();
+    while !answer.ends_with(b"}") {
+        answer.push(socket.read_u8().await.unwrap_or_else(|error| {
+            panic!("{error} after {}", String::from_utf8_lossy(&answer));
+        }));
+    }
+    String::from_utf8(answer).unwrap().to_lowercase()
+}
+
+#[tokio::test]
+async fn a_draining_server_asks_kept_connections_to_leave_and_closes_none_under_a_request() {
+    // As long as no test lasts.
+    let mut server = Server::with(&[("limits.drain_delay_s", "300")]).await;
+    let ask_once = b"POST /v1/sequences/order/next HTTP/1.1\r\nhost: x\r\n\r\n";
+    let mut kept = TcpStream::connect(server.http).await.unwrap();
+    for _ in 0..2 {
+        kept.write_all(ask_once).await.unwrap();
+        let answer = one_answer(&mut kept).await;
+        assert!(answer.starts_with("http/1.1 200 ") && !answer.contains("connection: close"), "{answer}");
+    }
+    let mut frames_of = TcpStream::connect(server.grpc).await.unwrap();
+    frames_of.write_all(&[frames::PREFACE, &frames::settings(0)].concat()).await.unwrap();
+    let mut client = server.client().await;
+    client.next(ask("order", None)).await.unwrap();
+
+    server.stop();
+    while wire::get(server.admin, "/readyz").await.status == 200 {
+        tokio::task::yield_now().await;
+    }
+    kept.write_all(ask_once).await.unwrap();
+    let answer = one_answer(&mut kept).await;
+    assert!(answer.starts_with("http/1.1 200 ") && answer.contains("connection: close"), "{answer}");
+    assert_eq!(kept.read(&mut [0]).await.unwrap(), 0, "it is closed after that answer");
+    // The streams of HTTP/2 are told which of them were taken.
+    while frame_kind(&mut frames_of).await != GOAWAY {}
+    for _ in 0..3 {
+        client.next(ask("order", None)).await.unwrap();
+    }
+    // Who comes now is served.
+    let mut late = server.client().await;
+    late.next(ask("order", None)).await.unwrap();
+    late.next(ask("order", None)).await.unwrap();
+    assert_eq!(wire::post(server.http, "/v1/sequences/order/next", "").await.status, 200);
+}
+
+/// HTTP/2's word that no new stream is taken.
+const GOAWAY: u8 = 7;
+
+/// Reads one frame: its kind.
+async fn frame_kind(socket: &mut TcpStream) -> u8 {
+    let head = socket.read_u64().await.expect("a frame");
+    let _rest_of_the_stream = socket.read_u8().await.unwrap();
+    let mut payload = vec![0; usize::try_from(head >> 40).unwrap()];
+    socket.read_exact(&mut payload).await.unwrap();
+    head.to_be_bytes()[3]
 }

@@ -9,6 +9,8 @@ mod crowd;
 mod definitions;
 mod described;
 mod drain;
+#[allow(dead_code, reason = "shared with the unit tests of connections")]
+mod frames;
 mod given;
 mod named;
 #[allow(dead_code, reason = "shared with the test of metrics")]
