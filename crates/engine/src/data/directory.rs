@@ -9,7 +9,7 @@ use sequent_core::Layout;
 
 use super::{
     disk::{self, Asking},
-    home,
+    home, serving,
 };
 use crate::{
     OpenError,
@@ -56,6 +56,11 @@ fn judge(config: &Config, ledger: &Path, asking: &Asking) -> Result<Found, OpenE
     if is_there(asking.about(ledger))? {
         return Ok(Found::Cluster);
     }
+    // No shard either: whoever left the marker had neither here.
+    let is_bare = orphans.len() == 1 && orphans.first() == Some(&home);
+    if is_bare && config.embedded {
+        return Err(OpenError::Refused(of_another_place(config, ledger, asking)));
+    }
     if !orphans.is_empty() {
         let found: Vec<String> = orphans.iter().map(|path| path.display().to_string()).collect();
         return Err(OpenError::Refused(format!(
@@ -68,6 +73,23 @@ fn judge(config: &Config, ledger: &Path, asking: &Asking) -> Result<Found, OpenE
     }
     refuse_foreign(asking.about(&config.data))?;
     Ok(Found::Nothing)
+}
+
+/// Of a directory with a marker, and neither ledger nor shard, that is looked at without a configuration file.
+fn of_another_place(config: &Config, ledger: &Path, asking: &Asking) -> String {
+    let (data, ledger) = (config.data.display(), ledger.display());
+    let name_it = "name its configuration: `--config FILE`, or the environment's SEQUENT_CONFIG";
+    match serving::configured_cluster(asking.about(&config.data)) {
+        Some(cluster) => format!(
+            "data directory {data} belongs to cluster {cluster}, whose ledger is not {ledger}: {name_it}; nothing is lost by this"
+        ),
+        None => format!(
+            "found {data}/{}, but no ledger {ledger}, and no shard: where the directory belongs to a cluster that has them elsewhere, \
+             {name_it}; or name another data directory for a new cluster; only if the ledger was here and is lost, and no copy is \
+             left: `sequent recover --bump N`, N at least the highest raw id that any one counter has reached",
+            home::FILE,
+        ),
+    }
 }
 
 /// Makes the data directory.

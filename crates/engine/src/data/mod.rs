@@ -5,6 +5,7 @@ mod directory;
 mod disk;
 mod home;
 mod quarantine;
+mod serving;
 
 pub(crate) use birth::turn_to_make;
 pub(crate) use directory::{Found, look, prepare};

@@ -62,6 +62,34 @@ async fn a_deleted_ledger_is_refused() {
     }
     let error = place.refused().await;
     assert!(error.contains("home"), "the marker file alone is reason enough: {error}");
+    assert!(error.contains("`--config FILE`") && error.contains("`sequent recover --bump N`"), "{error}");
+}
+
+#[tokio::test]
+async fn a_directory_of_a_cluster_whose_ledger_is_elsewhere_asks_for_its_configuration() {
+    let place = Place::new();
+    place.take("order", 5).await;
+    for file in ["ledger.db", "shard-0.db", "shard-1.db", "shard-2.db", "shard-3.db"] {
+        fs::remove_file(place.file(file)).unwrap();
+    }
+    fs::create_dir(place.file("serving")).unwrap();
+    let announce = |name: &str, cluster: &str, embedded: bool| {
+        let of = format!(
+            "{{\"grpc\":\"127.0.0.1:1\",\"of\":{{\"cluster\":\"{cluster}\",\"embedded\":{embedded}}}}}"
+        );
+        fs::write(place.file("serving").join(name), of).unwrap();
+    };
+    fs::write(place.file("serving").join("identity"), "1f").unwrap();
+    announce("a.json", "shop", false);
+    let error = place.refused().await;
+    assert!(error.contains("belongs to cluster shop, whose ledger is not "), "{error}");
+    assert!(error.contains("`--config FILE`") && !error.contains("recover"), "{error}");
+    announce("b.json", "embedded", true);
+    let error = place.refused().await;
+    assert!(
+        !error.contains("shop") && error.contains("recover"),
+        "the embedded cluster was here, too: {error}"
+    );
 }
 
 #[tokio::test]
