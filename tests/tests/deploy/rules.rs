@@ -46,6 +46,11 @@ fn alerts() -> BTreeMap<String, Alert> {
     found
 }
 
+/// Who hears of an alert.
+pub(crate) fn severities() -> BTreeMap<String, String> {
+    alerts().into_iter().map(|(name, mut alert)| (name, alert.fields.remove("severity").unwrap())).collect()
+}
+
 #[test]
 fn promtool_and_amtool_find_no_fault() {
     run(&PROMTOOL, &["check", "rules", "--lint=all", "--lint-fatal"], &files("prometheus/rules", "yml"));
