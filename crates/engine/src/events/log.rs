@@ -14,7 +14,12 @@ pub(super) fn log(event: &Event) {
         }
         Event::Rescued { slot, out } => tracing::info!(slot, out_ms = millis(*out), "slot rescued"),
         Event::Drained { slot, after } => {
-            tracing::info!(slot, after_ms = millis(*after), "slot drained: its store can be taken away");
+            let after_ms = millis(*after);
+            tracing::info!(
+                slot,
+                after_ms,
+                "slot drained; once all servers say so its store can be taken away"
+            );
         }
         Event::ProbeFailed { slot, kind, retry_after } => {
             tracing::debug!(slot, %kind, retry_ms = millis(*retry_after), "rescue tried and failed");

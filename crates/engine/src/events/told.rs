@@ -51,7 +51,8 @@ fn slots(event: &Event, times: u32, of: Of<'_>) -> Option<EventReport> {
             (slot, Some(kind.as_str()), of(NOTE, "probe failed", text))
         }
         Event::Drained { slot, .. } => {
-            (slot, None, of(NOTE, "drained", "its store can be taken away".into()))
+            let done = "this server has nothing on its way there; once all servers say so its store can be taken away";
+            (slot, None, of(NOTE, "drained", done.into()))
         }
         Event::Quarantined { slot, key, kind, detail } => {
             let whom = key
