@@ -97,6 +97,19 @@ impl Failure {
         ExitCode::from(self.exit)
     }
 
+    /// Where the ledger can't be reached from here: these servers may still serve.
+    #[must_use]
+    pub(crate) fn beside_servers(mut self, urls: &[String]) -> Self {
+        if self.reason == Reason::LedgerUnavailable.as_str() && !urls.is_empty() {
+            let hint = format!(
+                "; servers run on this data directory, and may still serve: `--server {}`",
+                urls.join(",")
+            );
+            self.message.push_str(&hint);
+        }
+        self
+    }
+
     /// Whether it is a server's failure to answer, rather than its answer.
     pub(crate) fn is_of_a_server(&self) -> bool {
         let words =
@@ -192,5 +205,16 @@ mod tests {
     fn only_a_reader_that_went_away_is_met_in_silence() {
         assert!(Failure::output(&io::ErrorKind::BrokenPipe.into()).silent);
         assert!(!Failure::output(&io::ErrorKind::StorageFull.into()).silent);
+    }
+
+    #[test]
+    fn where_the_ledger_is_away_servers_that_run_here_are_named() {
+        let urls = ["http://127.0.0.1:7420".to_owned()];
+        let away = || Failure::reason(Reason::LedgerUnavailable, "away".to_owned());
+        let told = away().beside_servers(&urls).message;
+        assert!(told.starts_with("away; ") && told.ends_with("`--server http://127.0.0.1:7420`"), "{told}");
+        assert_eq!(away().beside_servers(&[]).message, "away");
+        let other = Failure::reason(Reason::InvalidArgument, "wrong".to_owned());
+        assert_eq!(other.beside_servers(&urls).message, "wrong");
     }
 }

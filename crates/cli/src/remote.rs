@@ -21,7 +21,7 @@ const PROTOCOL: &str = "PROTOCOL";
 /// What a caller says about servers.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Where {
-    /// Ask these servers: http://a:7420,http://b:7420 [default: those that run on the data directory]
+    /// Ask these servers: http://a:7420,http://b:7420 [default: those that run on the data directory, where no configuration is given]
     #[arg(long, value_name = "URLS", env = "SEQUENT_SERVER", hide_env_values = true)]
     server: Option<String>,
     /// Open the stores in this process, whatever servers there are
@@ -68,6 +68,19 @@ impl Where {
                 Servers::Found { urls: urls.join(","), identity }
             },
         ))
+    }
+}
+
+impl Where {
+    /// A failure to open the ledger here, with the servers that run on the data directory: they go on without it for a while.
+    pub(crate) fn beside(&self, failure: Failure, cluster: &Cluster) -> Failure {
+        if self.in_process {
+            return failure;
+        }
+        let Ok(config) = cluster.config() else { return failure };
+        let found = presence::servers(&config.data, &Of::config(&config)).map(|found| found.servers);
+        let urls: Vec<String> = found.iter().flatten().map(presence::Addresses::reach).collect();
+        failure.beside_servers(&urls)
     }
 }
 

@@ -27,7 +27,9 @@ Where the sequence has a template its texts are printed, and with --json both. \
 All the numbers that were asked for, or none and an error. A number that was given is never given again, \
 whatever happens to the process that asked.
 
-Without --server, servers that run on the data directory are asked; where none runs, its files are opened here.";
+Without --server and without a configuration (--config, SEQUENT_CONFIG, --set), servers that run on the data directory are \
+asked. Where none runs, or a configuration is given, ledger and stores are opened here: what it says may be another thing than what \
+a server has. Where the ledger is away then, servers that may still serve are named.";
 
 /// What is allowed where servers are asked.
 const SERVERS_BOUND: &str = "1 to the servers' limits.max_count (10000 by default) are allowed";
@@ -77,7 +79,9 @@ impl Next {
                 self.take(cluster, name).await?
             }
             (Err(failure), _) => return Err(failure),
-            (Ok(None), _) => self.take(cluster, name).await?,
+            (Ok(None), _) => {
+                self.take(cluster, name).await.map_err(|failure| self.servers.beside(failure, cluster))?
+            }
         };
         if cluster.json() {
             return output::json(&issued);

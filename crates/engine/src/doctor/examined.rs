@@ -114,6 +114,11 @@ impl<'a> Examined<'a> {
         }
     }
 
+    /// Operators' words in force.
+    pub(super) fn words(&mut self, words: Vec<Finding>) {
+        self.findings.extend(words);
+    }
+
     /// The epochs that stores are stamped with by the ledger at hand.
     pub(super) fn stamped(&mut self, epochs: impl Iterator<Item = u64>) {
         self.stamped = epochs.max().unwrap_or(0);

@@ -14,6 +14,7 @@ mod report;
 mod ring;
 #[cfg(test)]
 mod tests;
+mod words;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -185,6 +186,9 @@ impl Doctor<'_> {
             examined.memory(shard);
         }
         examined.rows(rows.len());
+        if let Some(held) = laid_out {
+            examined.words(words::findings(&*self.ledger, held.inspection.clock_ms, limit).await);
+        }
         Ok(examined.checkup(held, &seen))
     }
 

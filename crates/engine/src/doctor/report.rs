@@ -62,7 +62,7 @@ pub struct Finding {
     pub severity: Severity,
     /// Where it was found.
     pub place: Site,
-    /// What was looked at: `reach`, `stamp`, `layout`, `mark`, `setting`, `privilege`, `counter`, `clock`, `ring` or `server`.
+    /// What was looked at: `reach`, `stamp`, `layout`, `mark`, `setting`, `privilege`, `counter`, `clock`, `ring`, `word` or `server`.
     pub check: &'static str,
     /// What was found, beside what is expected.
     pub found: String,

@@ -68,8 +68,9 @@ Examples:
   sequent bench order --server http://a:7420,http://b:7420 --via lease
                                                        as a service that leases would
 
-The numbers are real: they are taken from the cluster, and nobody gets them again. Without --server, servers that \
-run on the data directory are asked; where none runs, or with --in-process, the stores are opened here.
+The numbers are real: they are taken from the cluster, and nobody gets them again. Without --server and \
+without a configuration (--config, SEQUENT_CONFIG, --set), servers that run on the data directory are asked; where none runs, or with \
+--in-process, the stores are opened here.
 
 Without --rate each task asks again as soon as it has its answer (closed loop). With --rate requests start by \
 a timetable, and latency counts from the start that was meant, so that a stall shows in each request that it \
