@@ -159,7 +159,9 @@ mod tests {
         let (low, high) = forty_one(1.0).interval();
         assert!((low - 1.03).abs() < 1e-9 && (high - 1.17).abs() < 1e-9, "{low} to {high}");
         let mut few = Row::new("S0", 1.0);
-        [1.0, 3.0, 2.0].into_iter().for_each(|rate| few.add_rates(rate, 1.0));
+        for rate in [1.0, 3.0, 2.0] {
+            few.add_rates(rate, 1.0);
+        }
         assert_eq!(few.interval(), (1.0, 3.0), "of three rounds all");
         assert!(Row::new("S0", 1.0).interval().0.is_nan());
     }
