@@ -33,9 +33,9 @@ fn line(begins: &str) -> Vec<String> {
     let mut words = Vec::new();
     for (at, part) in arguments.split('\'').enumerate() {
         if at % 2 == 1 {
-            words.push(part.to_owned())
+            words.push(part.to_owned());
         } else {
-            words.extend(part.split_whitespace().map(String::from))
+            words.extend(part.split_whitespace().map(String::from));
         }
     }
     words

@@ -106,7 +106,9 @@ impl Preview {
             PreviewError::Render(error) => Failure::argument("--number", number, error.to_string()),
         })?;
         let beyond = body.beyond(number).or_else(|| behind_default(number));
-        beyond.iter().for_each(|told| output::say(&format!("warning: {told}")));
+        if let Some(told) = &beyond {
+            output::say(&format!("warning: {told}"));
+        }
         if !cluster.json() {
             return output::lines([preview]);
         }
