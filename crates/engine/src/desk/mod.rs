@@ -3,6 +3,7 @@
 mod alone;
 mod explain;
 mod extent;
+mod floor;
 mod look;
 mod plan;
 mod recover;
@@ -35,6 +36,7 @@ use crate::{
     },
 };
 
+pub(crate) use floor::floor;
 pub use plan::{PlannedKey, RecoveryPlan};
 pub(crate) use resting::resting_by_slot;
 pub use since::{BUMP_MAX, LossEstimate, Pace as CounterPace};

@@ -7,6 +7,7 @@ use sequent_core::{MarkPlace, SlotIndex, SourceError, ledger::Loss};
 use super::{
     Desk,
     extent::{Extent, extent_of},
+    floor::note,
     unread::check_named,
 };
 use crate::{OpenError, data::Unjudged, ground::FIRST_CALL_FACTOR, limit::within};
@@ -46,6 +47,10 @@ impl Desk {
             None => None,
         };
         sequent_guard::recover(&*ground.ledger, &shards, home, loss, ground.limit).await.map_err(unusable)?;
+        if let Loss::Bump(bump) = loss {
+            // Without it doctor names cells that the loss covers, and nothing else is amiss.
+            drop(note(&*ground.ledger, bump, ground.limit).await);
+        }
         // After the ledger: where this breaks off, the marker still accuses, and the command is given once more.
         if let Some(home) = &ground.home {
             home.renew(Some(ground.record.era())).await.map_err(unusable)?;

@@ -116,13 +116,16 @@ async fn take_up(
     let rows = within(limit, "read the rows", ledger.list(None, 1)).await.map_err(unusable)?;
     let (_, definitions) =
         within(limit, "read the definitions", ledger.definitions()).await.map_err(unusable)?;
-    if held.is_some_and(|held| held != record) || !rows.is_empty() || !definitions.is_empty() {
+    let dense = within(limit, "read the dense counters", ledger.dense(None, 1)).await.map_err(unusable)?;
+    if held.is_some_and(|held| held != record) || !rows.is_empty() || !dense.is_empty() {
         // Somebody counts by it: it is not what became of a ledger that was lost.
         return Ok(());
     }
     let slots = record.layout.slots();
     let mut lines = check_seen(config, &record, &looks, without, WHY)?;
     lines.extend(check_extent(&looks, loss, (record.epoch, limit)).await?);
+    // A server that had not noticed yet wrote them back: nothing was ever counted by them here.
+    lines.extend((!definitions.is_empty()).then(|| found_defined(definitions.len())));
     for line in &lines {
         (options.say)(line);
     }
@@ -154,6 +157,14 @@ async fn take_up(
         within(limit, "stamp the shard", stamped).await.map_err(unusable)?;
     }
     Ok(())
+}
+
+/// What is said of definitions in a ledger that was emptied.
+fn found_defined(count: usize) -> String {
+    format!(
+        "the ledger has no row of any counter, but {count} definitions, which a server that ran on wrote back after it was emptied: \
+         look at each before anything is taken of it"
+    )
 }
 
 /// No cell at hand may be above the bump, and what no bump covers a person must have read. Returns what is to be said.

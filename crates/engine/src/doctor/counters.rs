@@ -99,6 +99,8 @@ pub(super) struct Reaches {
     by_key: BTreeMap<Key, Vec<(SlotIndex, u64)>>,
     /// Whether these are all rows that the ledger has.
     is_whole: bool,
+    /// Up to which raw id no counter without a row gives anything.
+    floor: u64,
 }
 
 impl Reaches {
@@ -108,7 +110,12 @@ impl Reaches {
         for (counter, row) in rows {
             by_key.entry(counter.key.clone()).or_default().push((counter.slot, row.base.max(row.seen)));
         }
-        Self { by_key, is_whole: rows.len() < ROWS_MAX }
+        Self { by_key, is_whole: rows.len() < ROWS_MAX, floor: 0 }
+    }
+
+    /// The same where counters without a row begin above a floor that a recovery left.
+    pub(super) fn above(self, floor: u64) -> Self {
+        Self { floor, ..self }
     }
 
     /// The furthest of the key's other slots.
@@ -236,15 +243,17 @@ fn judge_lasting(rows: Rows<'_>, sight: &Sight, speaks: Speaks<'_>) -> Option<(K
     (value > ceiling).then(|| (Kind::Above, format!("its value {value} is above its ceiling {ceiling}")))
 }
 
-/// Judges a cell that the ledger has no row of. One that is closed at zero a server has left that died before it opened it.
-fn judge_rowless(sight: &Sight) -> Option<(Kind, String)> {
+/// Judges a cell that the ledger has no row of. One that is closed at zero a server has left that died before it opened it; what is
+/// not above the floor never comes again, whatever its store forgets.
+fn judge_rowless(sight: &Sight, floor: u64) -> Option<(Kind, String)> {
     let Sight::Held { open, value, .. } = sight else { return None };
     let text = || {
         format!(
             "its cell is at {value}, and the ledger has no row of it: if the store forgets, raw ids up to {value} come again"
         )
     };
-    (*open || *value > 0).then(|| (Kind::Rowless, text()))
+    let is_covered = floor > 0 && *value <= floor;
+    ((*open || *value > 0) && !is_covered).then(|| (Kind::Rowless, text()))
 }
 
 /// How far the lives of some counters can have come, by what neither row nor cell says.
@@ -282,7 +291,7 @@ pub(super) fn judge_all<'a>(
         let rows = (before.get(counter), after.get(counter));
         let (kind, text) = match rows {
             (Some(before), Some(after)) => judge(Rows { before, after, others, reach }, sight, speaks)?,
-            (None, None) if reaches.lacks(counter) => judge_rowless(sight)?,
+            (None, None) if reaches.lacks(counter) => judge_rowless(sight, reaches.floor)?,
             // A row that came or went in between was not there to be judged by.
             _ => return None,
         };

@@ -32,6 +32,7 @@ use crate::{
     OpenError, Options,
     config::{Config, Place},
     data::{self, Found, Home},
+    desk::floor,
     ground::{is_gutted, is_unmade},
     limit::within,
     orphans::{self, Orphans},
@@ -135,6 +136,10 @@ impl Doctor<'_> {
         let rows = if change.is_some() { Rows::new() } else { rows_of(held) };
         let laid_out = record.as_ref().or(change.as_ref().map(|change| &change.next));
         let reaches = held.map(|held| Reaches::of(&held.rows)).unwrap_or_default();
+        let reaches = match &record {
+            Some(record) => reaches.above(floor(&*self.ledger, record.epoch, limit).await),
+            None => reaches,
+        };
         let named = match held.filter(|held| held.layout.is_some() && change.is_none() && orphans.is_none()) {
             Some(_) => self.named(&reaches).await,
             None => BTreeSet::new(),
@@ -277,7 +282,12 @@ impl Doctor<'_> {
                 let speaks = &after.inspection.incarnation;
                 // Of a ring that was changed meanwhile these are the cells of the layout before.
                 let is_same = after.layout.as_ref().is_some_and(|record| record.epoch == epoch);
-                let reaches = if is_same { Reaches::of(&after.rows) } else { Reaches::default() };
+                let limit = self.config.ring.health.attempt_timeout;
+                let reaches = if is_same {
+                    Reaches::of(&after.rows).above(floor(&*self.ledger, epoch, limit).await)
+                } else {
+                    Reaches::default()
+                };
                 let (before, after) = (rows_of(Some(&before)), rows_of(Some(&after)));
                 judged(&seen, keys, ((&before, &after), (&reaches, likely)), speaks)
             }

@@ -253,6 +253,13 @@ fn a_cell_that_the_ledger_has_no_row_of_is_an_error_where_it_has_given() {
         let found = super::counters::findings(2, &verdicts, DurabilityClass::Durable);
         assert_eq!(found[0].severity.as_str(), "error", "{found:?}");
     }
+    let covered = |value| {
+        let (cell, reaches) = (held(7, true, value), Reaches::of(&other).above(200));
+        let (rows, counter) = (other.iter().cloned().collect(), counter(2));
+        let cells = [(&counter, &cell)].into_iter();
+        super::counters::judge_all(cells, (&rows, &rows), (&reaches, &Likely::new()), speaks).len()
+    };
+    assert_eq!((covered(200), covered(201)), (0, 1), "a recovery left a floor of 200");
     for sight in [held(7, false, 0), Sight::Missing, Sight::Odd("x".to_owned())] {
         assert!(judged(&sight, &other, &other).is_empty(), "{sight:?}");
     }
