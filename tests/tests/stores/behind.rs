@@ -39,32 +39,45 @@ fn config(db: &MariaDb, password: &str) -> String {
     )
 }
 
+/// How often who can't be served now asks again, and after how long: a minute of it.
+const AGAIN_MAX: u64 = 3_000;
+const AGAIN: Duration = Duration::from_millis(20);
+
 /// So many numbers, none of them given before; who can't be served now is patient.
 async fn take(orders: &Sequence, count: u64, bits: &Bits) -> u64 {
-    let mut highest = 0;
-    for _ in 0..count {
-        let number = match orders.next().await {
-            Ok(number) => number.get(),
-            Err(error) if error.is_retryable() => continue,
+    let (mut highest, mut taken) = (0, 0);
+    for _ in 0..count + AGAIN_MAX {
+        if taken == count {
+            return highest;
+        }
+        match orders.next().await {
+            Ok(number) => {
+                let number = u64::try_from(number.get()).unwrap();
+                highest = highest.max(number);
+                bits.add("the sdk", [number]);
+                taken += 1;
+            }
+            Err(error) if error.is_retryable() => tokio::time::sleep(AGAIN).await,
             Err(error) => panic!("{error:?}"),
-        };
-        let number = u64::try_from(number).unwrap();
-        highest = highest.max(number);
-        bits.add("the sdk", [number]);
+        }
     }
-    highest
+    panic!("{taken} of {count} numbers");
 }
 
 /// Goes on until the lease in hand is used up, and the next is refused.
-async fn refusal(orders: &Sequence, bits: &Bits) -> Error {
+async fn refusal(orders: &Sequence, highest: u64, bits: &Bits) -> Error {
+    let mut last = 0;
     for _ in 0..2_000 {
         match orders.next().await {
-            Ok(number) => bits.add("from the lease in hand", [u64::try_from(number.get()).unwrap()]),
-            Err(error) if error.is_retryable() => tokio::time::sleep(Duration::from_millis(20)).await,
+            Ok(number) => {
+                last = u64::try_from(number.get()).unwrap();
+                bits.add("from the lease in hand", [last]);
+            }
+            Err(error) if error.is_retryable() => tokio::time::sleep(AGAIN).await,
             Err(error) => return error,
         }
     }
-    panic!("nobody noticed");
+    panic!("nobody noticed: {highest} was given before all went back, the last one after is {last}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -87,7 +100,7 @@ async fn a_ledger_and_all_shards_put_back_together_are_told_by_the_sdk_that_runs
     db.stop().await;
     db.restore_from(&old).await;
     server.restart();
-    let error = refusal(&orders, &bits).await;
+    let error = refusal(&orders, highest, &bits).await;
     assert_eq!((error.kind(), error.reason()), (ErrorKind::ClusterBehind, "CLUSTER_BEHIND"), "{error:?}");
     assert_eq!(orders.next_fresh().await.unwrap_err().kind(), ErrorKind::ClusterBehind);
     let mut http = Http::connect(server.http()).await.unwrap();
