@@ -57,8 +57,8 @@ fn a_ceiling_that_a_hand_set_is_set_right_as_the_quarantine_says() {
     rescue(&place);
     assert_eq!(of_slot_2(&place, &mut given), 0, "nothing was mended");
     let said = advice(&place);
-    let expected = "set `ceiling` in the ledger's row of that counter to the greatest of its `base`, its `seen` and its cell's value. Where \
-                    the cell is gone, nobody knows how far it was";
+    let expected = "set `ceiling` in the ledger's row of that counter to the greatest of its `base`, its `seen` and its cell's value. Else \
+                    nobody knows how far it was (a closed cell counts as gone)";
     assert!(said.contains(expected) && said.contains("then `sequent rescue 2 --why TEXT`"), "{said}");
     let doctor = place.run(&["doctor", "--json"]).as_json();
     assert!(doctor["findings"][0]["mend"].as_str().unwrap().contains(expected), "{doctor}");
@@ -88,7 +88,11 @@ fn a_row_that_claims_too_much_is_found_beside_the_other_slots_and_set_right_as_d
     let mend = report["findings"][0]["mend"].as_str().unwrap();
     assert!(mend.contains("and `base` and `seen` where they are higher, to its cell's value"), "{mend}");
     assert_eq!(of_slot_2(&place, &mut given), 0, "it is put aside");
-    assert!(advice(&place).contains("`sequent doctor` says how"), "{}", advice(&place));
+    assert!(
+        advice(&place).contains("and `base` and `seen` where they are higher, to its cell's value"),
+        "{}",
+        advice(&place)
+    );
     let right = format!("UPDATE counters SET ceiling = {value}, seen = {value} WHERE {ORDER}");
     by_hand(&place, "ledger.db", &right);
     place.text(&["rescue", "2", "--why", "the row is right"]);
