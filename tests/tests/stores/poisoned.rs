@@ -88,17 +88,51 @@ impl Site {
         self.ledger.sql(&sql).await.trim().parse().unwrap()
     }
 
+    /// Whether a server has put a counter of the slot aside.
+    async fn is_quarantined(&self, slot: usize) -> bool {
+        let series = format!("sequent_quarantines_total{{slot=\"{slot}\",kind=\"leapt\"}}");
+        let (one, other) = tokio::join!(self.servers[0].look(), self.servers[1].look());
+        one.at(&series) + other.at(&series) > 0
+    }
+
     /// Waits until a server that met the counter has put it aside, and says so.
     async fn quarantined(&self, slot: usize, key: &str) {
-        let series = format!("sequent_quarantines_total{{slot=\"{slot}\",kind=\"leapt\"}}");
-        until("the counter is put aside", async || {
-            let (one, other) = tokio::join!(self.servers[0].look(), self.servers[1].look());
-            one.at(&series) + other.at(&series) > 0
-        })
-        .await;
+        until("the counter is put aside", async || self.is_quarantined(slot).await).await;
         let told = format!("counter quarantined slot={slot} key=\"{key}\"");
         until("the log says so", async || self.servers.iter().any(|server| server.log().contains(&told)))
             .await;
+    }
+
+    /// A hand writes into a row. A call of the ledger that had read the row, and writes it back after, undoes that: who needs it to
+    /// stay looks, and writes once more.
+    async fn set(&self, what: &str, row: &str) {
+        self.ledger.sql(&format!("UPDATE ledger.sequent_counters SET {what} WHERE {row}")).await;
+    }
+
+    /// Sets a row's ceiling as far as that, or further, and lets the servers go on under it.
+    async fn set_ceiling(&self, ceiling: u64, row: &str, loads: &[Load]) {
+        until("the ceiling stays as it was set", async || {
+            if self.of_row("ceiling", row).await >= i64::try_from(ceiling).unwrap() {
+                return true;
+            }
+            self.set(&format!("ceiling = {ceiling}"), row).await;
+            for load in loads {
+                load.more(4_000).await;
+            }
+            false
+        })
+        .await;
+    }
+
+    /// Sets all that a row is judged by, until a server that met it has put the counter aside.
+    async fn set_until_quarantined(&self, row: &str, slot: usize, key: &str) {
+        let all = format!("base = {POISON}, seen = {POISON}, ceiling = {POISON}");
+        until("the counter is put aside", async || {
+            self.set(&all, row).await;
+            self.is_quarantined(slot).await
+        })
+        .await;
+        self.quarantined(slot, key).await;
     }
 
     /// One of a row's numbers, or its life.
@@ -117,19 +151,25 @@ impl Site {
 /// The ledger first and then the shard, each under load; and then all of the row, of which the store forgets the cell: neither
 /// bears witness for the other.
 async fn a_cell_and_its_row_set_far_beyond_are_followed_by_nobody(site: &Site, loads: &[Load], row: &str) {
-    let set = async |what: &str| {
-        site.ledger.sql(&format!("UPDATE ledger.sequent_counters SET {what} WHERE {row}")).await;
-    };
     let before = site.of_row("life", row).await;
-    set(&format!("ceiling = {}", POISON + FAR)).await;
-    for load in loads {
-        load.more(4_000).await;
-    }
+    site.set_ceiling(POISON + FAR, row, loads).await;
     site.shards[1].sql(&format!("UPDATE shard1.sequent_cells SET v = {POISON} WHERE k = 'invoice'")).await;
     site.quarantined(1, "invoice").await;
     let seen = site.of_row("seen", row).await;
     assert!(seen < i64::try_from(FAR).unwrap(), "the row does not follow: {seen}");
-    set(&format!("base = {POISON}, seen = {POISON}, ceiling = {POISON}")).await;
+    let all = format!("base = {POISON}, seen = {POISON}, ceiling = {POISON}");
+    until("all of the row stays as it was set", async || {
+        let far = i64::try_from(POISON).unwrap();
+        let stays = site.of_row("LEAST(base, seen, ceiling)", row).await >= far;
+        if !stays {
+            site.set(&all, row).await;
+            for load in loads {
+                load.more(4_000).await;
+            }
+        }
+        stays
+    })
+    .await;
     site.shards[1].sql("DELETE FROM shard1.sequent_cells WHERE k = 'invoice'").await;
     // One that knows nothing of it.
     let mut fresh = [Server::start(&site.config)];
@@ -162,10 +202,7 @@ async fn a_counter_set_far_beyond_stops_alone_on_its_shard_and_in_the_ledger() {
         load.more(4_000).await;
     }
     let row = "k = 'order' AND slot = 1";
-    site.ledger.sql(&format!("UPDATE ledger.sequent_counters SET ceiling = {POISON} WHERE {row}")).await;
-    for load in &loads {
-        load.more(4_000).await;
-    }
+    site.set_ceiling(POISON, row, &loads).await;
     // Another run of the store: what its counters begin with now is what the ledger says.
     site.shards[1].kill().await;
     site.shards[1].restart().await;
@@ -177,9 +214,7 @@ async fn a_counter_set_far_beyond_stops_alone_on_its_shard_and_in_the_ledger() {
     }
     // All that is judged by, not the ceiling alone; nothing is restarted for it.
     let other = "k = 'invoice' AND slot = 2";
-    let all = format!("base = {POISON}, seen = {POISON}, ceiling = {POISON}");
-    site.ledger.sql(&format!("UPDATE ledger.sequent_counters SET {all} WHERE {other}")).await;
-    site.quarantined(2, "invoice").await;
+    site.set_until_quarantined(other, 2, "invoice").await;
     for load in &loads {
         load.more(4_000).await;
         load.nobody_failed(0, "the others went on");
