@@ -28,6 +28,7 @@ use crate::{
 };
 
 mod closing;
+mod judging;
 
 use closing::Places;
 
@@ -63,13 +64,15 @@ impl CatchUp<'_> {
     /// # Errors
     ///
     /// `Refused` where the ledger is not of the layout just before, or a store is of neither; `Leapt` where a cell is far
-    /// above what the copy and the loss allow: then nothing was changed. Those of ledger, stores and `home`.
+    /// above what the copy and the loss allow, or a row claims more than anybody can have taken: then nothing was changed
+    /// in the ledger. Those of ledger, stores and `home`.
     pub async fn run(&self) -> Result<(), SourceError> {
         let page = patiently(self.limit, "read of the layout", || self.ledger.page()).await?;
         let page = page.ok_or_else(|| refused("the ledger has no layout".to_owned()))?;
         let change = self.change(&page)?;
         let seen = self.look(&change).await?;
         let rows = self.rows(&change).await?;
+        self.judge(&change, &rows).await?;
         let places = self.close(&change, &seen, &rows).await?;
         let page = self.fence(page).await?;
         let loss = Loss::Bump(self.loss(&change));

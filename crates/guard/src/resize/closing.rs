@@ -166,7 +166,7 @@ async fn value(
 }
 
 /// Nothing follows a leap: a counter that was set by hand, in the store or in the ledger, must not take the whole key with it.
-fn no_leap(counter: &Counter, row: &Row, value: u64) -> Result<(), SourceError> {
+pub(crate) fn no_leap(counter: &Counter, row: &Row, value: u64) -> Result<(), SourceError> {
     let at = row.base.max(row.seen);
     let far = leap::left_ahead(at, row.ceiling).saturating_add(leap::leap_max(at, Block::NUMBER_MAX, 1));
     let (found, bound) = (value.max(row.ceiling), at.saturating_add(far));
@@ -180,7 +180,7 @@ fn no_leap(counter: &Counter, row: &Row, value: u64) -> Result<(), SourceError> 
     )))
 }
 
-fn set_right(what: &str) -> SourceError {
+pub(crate) fn set_right(what: &str) -> SourceError {
     let context = format!("{what}; set the counter right there, by hand, and give the command once more");
     SourceError::new(ErrorKind::Leapt, context)
 }

@@ -26,6 +26,7 @@ use sequent_core::{
 };
 
 use crate::{eras::note_end, limit::patiently};
+pub(crate) use closing::{no_leap, set_right};
 use look::Sight;
 pub(crate) use rebasing::Rebasing;
 
@@ -293,6 +294,6 @@ fn lost_its_plan() -> SourceError {
 }
 
 /// A row's counter, for errors.
-fn shown(Counter { slot, key }: &Counter) -> String {
+pub(crate) fn shown(Counter { slot, key }: &Counter) -> String {
     format!("slot {slot} key {key}")
 }

@@ -9,7 +9,7 @@ use sequent_core::{
 use sequent_guard::CatchUp;
 
 use crate::{
-    harness::{Book, Kind, Server, Setup, Wired, Wires, World},
+    harness::{Book, Kind, Server, Setup, Wired, Wires, World, counter, key},
     resize::{Growth, many_keys, slow},
 };
 
@@ -189,6 +189,29 @@ async fn what_is_not_the_next_layout_or_a_leap_is_refused_and_changes_nothing() 
     let error = catch_up(&after, &after.after.ledger.clone()).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Refused, "{error}");
     assert_eq!(after.after.ledger.page().await.unwrap(), before);
+}
+
+/// What the next layout begins with is above every row of the key: none that a hand wrote may be among them.
+#[tokio::test(start_paused = true)]
+async fn a_row_of_the_copy_that_claims_too_much_takes_no_key_with_it() {
+    let growth = put_back(Copied::Before, &[]).await;
+    let (ledger, counter, row) = (&growth.after.ledger, counter(0), growth.after.row(0));
+    let before = (ledger.page().await.unwrap(), growth.after.stores[1].snapshot().cell(&key().in_epoch(2)));
+    for (base, seen) in [(row.base, row.seen), (row.base, 1 << 62), (1 << 62, 1 << 62), (1 << 62, row.seen)] {
+        let ceiling = if base == 1 << 62 && seen == row.seen { row.ceiling } else { 1 << 62 };
+        assert!(ledger.set_base(&counter, base) && ledger.set_seen(&counter, seen));
+        assert!(ledger.set_ceiling(&counter, ceiling));
+        let error = catch_up(&growth, ledger).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Leapt, "{error}");
+        assert!(error.to_string().contains("slot 0 key order"), "{error}");
+        let after =
+            (ledger.page().await.unwrap(), growth.after.stores[1].snapshot().cell(&key().in_epoch(2)));
+        assert_eq!(after, before, "nothing was changed");
+    }
+    assert!(ledger.set_base(&counter, row.base) && ledger.set_seen(&counter, row.seen));
+    assert!(ledger.set_ceiling(&counter, row.ceiling));
+    catch_up(&growth, ledger).await.unwrap();
+    goes_on(&growth).await;
 }
 
 #[tokio::test(start_paused = true)]
