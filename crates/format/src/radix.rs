@@ -81,6 +81,14 @@ impl Digits {
         self.letters == CROCKFORD.as_bytes()
     }
 
+    /// What a reader takes a character for, where these are its digits: of Crockford's, the digit that it stands for.
+    pub(crate) fn taken_for(&self, letter: u8) -> u8 {
+        if !self.is_crockford() {
+            return letter;
+        }
+        crockford_spelling(char::from(letter)).try_into().unwrap_or(letter)
+    }
+
     /// The letter of one digit.
     pub(crate) fn letter(&self, value: u64) -> u8 {
         usize::try_from(value).ok().and_then(|at| self.letters.get(at)).copied().unwrap_or(b'?')
@@ -137,6 +145,15 @@ impl Digits {
     pub(crate) fn highest(&self, width: usize) -> u64 {
         let width = u32::try_from(width).unwrap_or(u32::MAX);
         self.radix().checked_pow(width).map_or(u64::MAX, |all| all - 1)
+    }
+}
+
+/// A character as Crockford's digits are rendered: his readers write O for 0, I and L for 1, and small letters.
+pub(crate) fn crockford_spelling(c: char) -> char {
+    match c.to_ascii_uppercase() {
+        'O' => '0',
+        'I' | 'L' => '1',
+        other => other,
     }
 }
 

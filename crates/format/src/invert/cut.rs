@@ -2,7 +2,7 @@
 
 use crate::{
     Format, InvertError, InvertErrorKind, letters::Letters, limits::TEXT_BYTES_MAX, prove::Cut,
-    template::Kind,
+    radix::crockford_spelling, template::Kind,
 };
 
 /// The text of one part.
@@ -124,17 +124,12 @@ fn fits(format: &Format, at: usize, piece: &[char], begin: usize) -> Result<(), 
     }
 }
 
-/// Readers of Crockford's digits write O for 0, I and L for 1, and small letters: put as it is rendered.
+/// A part of Crockford's digits as it is rendered, however it was typed; rule S1 keeps padding out of what that changes.
 fn normal(format: &Format, at: usize, piece: &[char]) -> Vec<char> {
     let crockford = match &format.template().parts[at].kind {
         Kind::Seq(seq) => seq.digits.is_crockford(),
         Kind::Check(check) => check.algorithm.name() == "crockford",
         _ => false,
     };
-    let read = |c: &char| match c.to_ascii_uppercase() {
-        'O' => '0',
-        'I' | 'L' => '1',
-        other => other,
-    };
-    if crockford { piece.iter().map(read).collect() } else { piece.to_vec() }
+    if crockford { piece.iter().copied().map(crockford_spelling).collect() } else { piece.to_vec() }
 }

@@ -102,13 +102,24 @@ fn mend(left: &Part, right: &Part) -> String {
     format!("{either}, or put a separator between that re= keeps out of both")
 }
 
-/// A padding character that is also a digit could be either.
+/// A padding character that is also a digit, or is read as one, could be either; one that is read as another is not read.
 fn padding(claim: &Claim, faults: &mut Vec<Fault>) {
     let (part, seq) = claim.seq();
-    if seq.pad != seq.digits.zero() && seq.digits.value(seq.pad).is_some() {
-        let pad = char::from(seq.pad);
-        let what = format!("pad {pad:?} is also a digit: {pad}1 could be 1, padded, or a number of its own");
-        let mend = format!("leave pad out, which pads with {:?}", char::from(seq.digits.zero()));
-        faults.push(Fault::new(Rule::S1, part.column, what, mend));
-    }
+    let (digits, pad, read) = (&seq.digits, char::from(seq.pad), seq.digits.taken_for(seq.pad));
+    let what = match (digits.value(read), read == seq.pad) {
+        _ if seq.pad == digits.zero() => return,
+        (None, true) => return,
+        (Some(_), true) => {
+            format!("pad {pad:?} is also a digit: {pad}1 could be 1, padded, or a number of its own")
+        }
+        (Some(_), false) => format!(
+            "pad {pad:?} is read as the digit {:?}: a padded number would be read as another one",
+            char::from(read)
+        ),
+        (None, false) => {
+            format!("pad {pad:?} is read as {:?}: no padded number could be read back", char::from(read))
+        }
+    };
+    let mend = format!("leave pad out, which pads with {:?}", char::from(digits.zero()));
+    faults.push(Fault::new(Rule::S1, part.column, what, mend));
 }

@@ -68,6 +68,26 @@ fn s1_where_two_parts_vary_and_nothing_parts_them() {
 }
 
 #[test]
+fn s1_where_padding_is_read_as_another_character() {
+    let none = Settings::default();
+    for (pad, says) in [
+        ('x', "pad 'x' is read as the digit 'X'"),
+        ('L', "pad 'L' is read as the digit '1'"),
+        ('O', "pad 'O' is read as the digit '0'"),
+        ('o', "pad 'o' is read as the digit '0'"),
+        ('X', "pad 'X' is also a digit"),
+        ('u', "pad 'u' is read as 'U'"),
+    ] {
+        let template = format!("C@{{seq,w=5,radix=32c,pad={pad},over=error}}");
+        rule(Rule::S1, &template, &none, &[says, "leave pad out"], "C@{seq,w=5,radix=32c,pad=*,over=error}");
+    }
+    // Only Crockford's digits are read in more than one spelling.
+    for accepted in ["C@{seq,w=5,radix=16,pad=x}", "C@{seq,w=5,pad=L}", "C@{seq,w=5,radix=32c,pad=U}"] {
+        format(accepted);
+    }
+}
+
+#[test]
 fn s1_lets_neighbours_part_themselves_and_separators_stand_anywhere_between() {
     for (accepted, given, text) in [
         ("@{ctx,a,re=[A-Z]+}@{seq,w=3}", "a=XY", "XY1000"),
