@@ -66,6 +66,16 @@ fn names_once(drafts: &[Draft]) -> Result<(), TemplateError> {
                 let what = format!("ctx {:?} is given twice", one.name);
                 return Err(TemplateError::new(draft.part.column, what).hint("a value is shown once"));
             }
+            // A caller's date may be shown by several parts, but one name can't be a text and a date at once.
+            let mixed = matches!(
+                (&one.kind, &two.kind),
+                (Kind::Ctx(_), Kind::Date(_)) | (Kind::Date(_), Kind::Ctx(_))
+            );
+            if let Some(name) = one.value_name().filter(|name| mixed && two.value_name() == Some(*name)) {
+                let what =
+                    format!("{name:?} names a ctx and a date: the caller gives one value under a name");
+                return Err(TemplateError::new(one.column, what).hint("give one of them another name"));
+            }
         }
     }
     Ok(())
@@ -121,22 +131,30 @@ fn date_of(draft: &Draft) -> Option<String> {
     }
 }
 
-/// The places that `over=a+b` names.
+/// The places that `over=a+b` names, each once: what is read twice takes a check's promise away, since a slip in it counts
+/// twice and may undo itself.
 fn inputs(over: &Placed<String>, drafts: &[Draft]) -> Result<Inputs, TemplateError> {
-    let ids: Vec<&str> = drafts.iter().filter_map(|draft| draft.part.id.as_deref()).collect();
-    let places: Result<Vec<usize>, TemplateError> = over
-        .value
-        .split('+')
-        .map(|name| {
-            let at = drafts.iter().position(|draft| draft.part.id.as_deref() == Some(name.trim()));
-            at.ok_or_else(|| {
-                let known = if ids.is_empty() { "none has an id".to_owned() } else { ids.join(", ") };
-                over.fault("over", format!("no part is called {:?} (left, or of: {known})", name.trim()))
-                    .hint(nearest(name.trim(), &ids))
-            })
-        })
-        .collect();
-    places.map(Inputs::Parts)
+    let mut places = Vec::new();
+    for name in over.value.split('+').map(str::trim) {
+        let at = place(over, name, drafts)?;
+        if places.contains(&at) {
+            let twice = over.fault("over", format!("{name:?} is named twice, which hides slips in it"));
+            return Err(twice.hint("name each part once"));
+        }
+        places.push(at);
+    }
+    Ok(Inputs::Parts(places))
+}
+
+/// The place of the part that `over=` calls so.
+fn place(over: &Placed<String>, name: &str, drafts: &[Draft]) -> Result<usize, TemplateError> {
+    let at = drafts.iter().position(|draft| draft.part.id.as_deref() == Some(name));
+    at.ok_or_else(|| {
+        let ids: Vec<&str> = drafts.iter().filter_map(|draft| draft.part.id.as_deref()).collect();
+        let known = if ids.is_empty() { "none has an id".to_owned() } else { ids.join(", ") };
+        over.fault("over", format!("no part is called {name:?} (left, or of: {known})"))
+            .hint(nearest(name, &ids))
+    })
 }
 
 /// Derived parts, each after those it reads.
