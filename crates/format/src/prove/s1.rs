@@ -76,7 +76,7 @@ fn cut<'a>(part: &Shape, beyond: &Shape, places: impl Iterator<Item = &'a Letter
 fn ambiguous(claim: &Claim, left: usize, right: usize, between: &[Letters]) -> Fault {
     let parts = &claim.template.parts;
     let (a, b) = (parts[left].label(), parts[right].label());
-    let neighbours = Neighbours { claim, left, right, between };
+    let neighbours = Neighbours::new(claim, left, right, between);
     let said = |(left, right): &(String, String)| format!("{a} = {left:?} with {b} = {right:?}");
     let example = if let Some(Pair { one, other, text }) = neighbours.pair() {
         format!("nothing tells where the first ends: {} and {} both give {text:?}", said(&one), said(&other))

@@ -3,6 +3,8 @@
 //! `a m b = A M B`, where `A` is longer than `a` by a shift: then `m b` is also a piece of `A`, then `M B`. Each character
 //! of it must be allowed in both of its places.
 
+use std::cell::Cell;
+
 use crate::{
     date::Shown,
     letters::Letters,
@@ -18,6 +20,10 @@ const SHIFT_MAX: usize = 4;
 /// How much longer than their shortest the parts are tried.
 const LONGER_MAX: usize = 3;
 
+/// How many places are looked at, of all lengths and shifts together: an example is a kindness, and who looks at a preview
+/// waits for it. Where there is none by then, the fault is told without.
+const SEARCH_STEPS_MAX: usize = 20_000;
+
 /// Two readings of one text: what each part says in the one, and in the other.
 pub(super) struct Pair {
     pub(super) one: (String, String),
@@ -31,11 +37,20 @@ pub(super) struct Neighbours<'a> {
     pub(super) left: usize,
     pub(super) right: usize,
     pub(super) between: &'a [Letters],
+    /// How many places were looked at.
+    steps: Cell<usize>,
 }
 
-impl Neighbours<'_> {
+impl<'a> Neighbours<'a> {
+    pub(super) fn new(claim: &'a Claim, left: usize, right: usize, between: &'a [Letters]) -> Self {
+        Self { claim, left, right, between, steps: Cell::new(0) }
+    }
+
     /// Two readings of one text, if a bounded search finds some.
     pub(super) fn pair(&self) -> Option<Pair> {
+        if !self.may_be_shown() {
+            return None;
+        }
         let (one, two) = (self.shape(self.left), self.shape(self.right));
         for shift in 1..=self.between.len() + SHIFT_MAX {
             for (more_left, more_right) in
@@ -45,6 +60,9 @@ impl Neighbours<'_> {
                 if left + shift > one.max || right + shift > two.max {
                     continue;
                 }
+                if self.steps.get() >= SEARCH_STEPS_MAX {
+                    return None;
+                }
                 if let Some(pair) = self.laid(shift, left, right) {
                     return Some(pair);
                 }
@@ -53,8 +71,27 @@ impl Neighbours<'_> {
         None
     }
 
+    /// Whether any text can be an example: not where a part between is made from others, which this search does not make,
+    /// and not where even the shortest text is too long.
+    fn may_be_shown(&self) -> bool {
+        let shapes = &self.claim.shapes;
+        let parts = &self.claim.template.parts;
+        let made = (self.left + 1..self.right).any(|at| parts[at].inputs().is_some() && shapes[at].max > 0);
+        let least: usize = shapes.iter().map(|shape| shape.min).sum();
+        !made && least <= self.claim.settings.maxlen
+    }
+
+    /// One more place is looked at, if it may be.
+    fn step(&self) -> Option<()> {
+        let steps = self.steps.get() + 1;
+        (steps <= SEARCH_STEPS_MAX).then(|| self.steps.set(steps))
+    }
+
     /// A text in which what stands between comes twice, though it can be read in one way only.
     pub(super) fn twice(&self) -> Option<((String, String), String)> {
+        if !self.may_be_shown() {
+            return None;
+        }
         let between: String = self.between.iter().filter_map(Letters::example).collect();
         if !self.reads_between(&between) {
             return None;
@@ -81,6 +118,7 @@ impl Neighbours<'_> {
         let width = between.len();
         let begin = one.letters.example()?.to_string().repeat(left);
         let place = |at: usize| {
+            self.step()?;
             let first = between.get(at).unwrap_or(&two.letters);
             let second = match at.checked_sub(shift) {
                 None => &one.letters,
@@ -139,5 +177,41 @@ impl Neighbours<'_> {
         let (numbering, mut written) = (&self.claim.numbering, String::new());
         let number = numbering.read(piece.as_bytes(), &[]);
         number.is_some_and(|number| numbering.push(number, &[], &mut written).is_ok() && written == piece)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Settings, Template, prove::s1};
+
+    /// Whether a search between the first and the last value finds a pair, and how many places it looked at.
+    fn searched(template: &str) -> (bool, usize) {
+        let template = Template::parse(template).unwrap();
+        let claim = Claim::new(&template, &Settings { maxlen: 256, ..Settings::default() }).unwrap();
+        let varying: Vec<usize> = (0..claim.shapes.len()).filter(|at| claim.shapes[*at].varies()).collect();
+        let between = s1::between(&claim, varying[0], varying[1]);
+        let neighbours = Neighbours::new(&claim, varying[0], varying[1], &between);
+        (neighbours.pair().is_some(), neighbours.steps.get())
+    }
+
+    #[test]
+    fn a_search_for_an_example_ends_after_so_many_steps() {
+        let ends = "@{ctx,b,max=128}@{seq,id=s,w=4,over=error}";
+        // Each place has a character, but no row of them is a value: what no shift and no length can mend.
+        let (found, steps) = searched(&format!("@{{ctx,a,max=128}}@{{ctx,x,len=120,re=\"\\w+~\"}}{ends}"));
+        assert!(!found && (10_000..=20_000).contains(&steps), "{steps}");
+        let (found, steps) = searched(&format!("@{{ctx,a,max=128}}-X-{ends}"));
+        assert!(found && steps < 100, "{steps}");
+    }
+
+    #[test]
+    fn nothing_is_searched_where_no_text_can_be_an_example() {
+        let ends = "@{ctx,b,max=128}@{seq,id=s,w=4,over=error}";
+        let wide: String = (0..58).map(|at| format!("@{{ctx,c{at},len=128}}")).collect();
+        let made = format!("@{{ctx,a,max=128}}@{{check,damm,over=s}}{ends}");
+        for template in [made, format!("@{{ctx,a,max=128}}{wide}{ends}")] {
+            assert_eq!(searched(&template), (false, 0), "{template}");
+        }
     }
 }
