@@ -11,6 +11,9 @@ use crate::sqlite::{
     work::{Frame, Work},
 };
 
+/// How often a take is made that found its cell closed, and then open.
+const TAKE_TRIES_MAX: u32 = 3;
+
 pub(super) struct Take<'a> {
     pub(super) cell: Cell<'a>,
     pub(super) life: Life,
@@ -28,19 +31,35 @@ impl Work for Take<'_> {
         let sql = "UPDATE cells SET v = v + ?1 \
             WHERE k = ?2 AND life = ?3 AND open = 1 AND v <= 9223372036854775807 - ?1 RETURNING v";
         let added = stored("count", key, want)?;
-        let query = query_as(sql).bind(added).bind(key.as_str()).bind(self.life.to_stored());
-        let Some((value,)) = link.row::<(i64,)>(query).await? else {
-            let found = found(link, &self.cell).await?;
-            return Err(match found {
-                Some(state) if state.counts(self.life) => {
-                    let context = format!("{key}: {want} more than {} is above {}", state.value, i64::MAX);
-                    SourceError::new(ErrorKind::Exhausted, context)
-                }
-                found => regressed(&self.cell, self.life, found),
+        for _ in 0..TAKE_TRIES_MAX {
+            let query = query_as(sql).bind(added).bind(key.as_str()).bind(self.life.to_stored());
+            if let Some((value,)) = link.row::<(i64,)>(query).await? {
+                let block = Block::ending_at(value.unsigned_abs(), want);
+                return block.map_err(|error| SourceError::exhausted(error).into());
             }
-            .into());
-        };
-        Block::ending_at(value.unsigned_abs(), want).map_err(|error| SourceError::exhausted(error).into())
+            if let Some(error) = self.refused(found(link, &self.cell).await?, added) {
+                return Err(error.into());
+            }
+        }
+        let context =
+            format!("{key} in life {}: its cell was opened amid each of {TAKE_TRIES_MAX} takes", self.life);
+        Err(SourceError::new(ErrorKind::Contended, context).into())
+    }
+}
+
+impl Take<'_> {
+    /// What a take that gave nothing is told, by what was found after it: nothing where the cell could have given, for another
+    /// process has opened it meanwhile.
+    fn refused(&self, found: Option<State>, added: i64) -> Option<SourceError> {
+        let Self { cell, life, want } = self;
+        match found {
+            Some(state) if state.counts(*life) && state.value <= i64::MAX - added => None,
+            Some(state) if state.counts(*life) => {
+                let context = format!("{}: {want} more than {} is above {}", cell.key, state.value, i64::MAX);
+                Some(SourceError::new(ErrorKind::Exhausted, context))
+            }
+            found => Some(regressed(cell, *life, found)),
+        }
     }
 }
 
@@ -167,4 +186,26 @@ fn regressed(cell: &Cell<'_>, life: Life, found: Option<State>) -> SourceError {
         Some(state) => format!("a cell closed for life {}", state.life),
     };
     SourceError::new(ErrorKind::Regressed, format!("{} in life {life}: found {found}", cell.key))
+}
+
+#[cfg(test)]
+mod tests {
+    use sequent_core::{Incarnation, Key};
+
+    use super::*;
+
+    #[test]
+    fn a_cell_that_was_opened_after_a_take_is_not_at_its_end() {
+        let key = Key::of(&"order".parse().unwrap());
+        let (under, life) = (Incarnation::new("a file"), Life::from_stored(7));
+        let take = Take { cell: Cell { key: &key, under: &under }, life, want: 4 };
+        let told =
+            |life, open, value| take.refused(Some(State { life, open, value }), 4).map(|told| told.kind());
+        assert_eq!(told(life, true, 1000), None, "it gives when it is asked again");
+        assert_eq!(told(life, true, i64::MAX - 4), None);
+        assert_eq!(told(life, true, i64::MAX - 3), Some(ErrorKind::Exhausted));
+        assert_eq!(told(life, false, i64::MAX), Some(ErrorKind::Regressed));
+        assert_eq!(told(Life::from_stored(8), true, 1000), Some(ErrorKind::Regressed));
+        assert_eq!(take.refused(None, 4).map(|told| told.kind()), Some(ErrorKind::Regressed));
+    }
 }

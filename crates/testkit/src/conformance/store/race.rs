@@ -21,6 +21,9 @@ const PACE: u64 = 200;
 const REFUSALS: u64 = 5;
 /// How many of 100 takes name a dead life.
 const DEAD_PERCENT: u64 = 5;
+/// How many of 100 takes name the life that was closed last, which may be installed at that moment: refused or answered, it is not
+/// at its end.
+const EARLY_PERCENT: u64 = 20;
 /// How many of 100 closes are never installed.
 const FORGOTTEN_PERCENT: u64 = 15;
 /// How many of 100 closes are installed late.
@@ -78,6 +81,9 @@ impl Race {
         if entropy.chance(DEAD_PERCENT) && lives.dead > 0 {
             let at = usize::try_from(entropy.below(lives.dead as u64)).unwrap_or(0);
             return Some(lives.closed[at].0);
+        }
+        if entropy.chance(EARLY_PERCENT) {
+            return lives.closed.last().map(|(life, _)| *life);
         }
         lives.current
     }
