@@ -168,12 +168,13 @@ impl Look {
         found.unwrap_or(0)
     }
 
-    /// Requests that a door answered with an error, by reason. But for leases that were late: the SDK has asked another
-    /// server by then, and how long its callers waited is in the journal.
+    /// Requests that a door answered with an error, by reason. But for leases that were late, or that the SDK hung up on as they
+    /// were: it has asked another server by then, and how long its callers waited is in the journal.
     pub(crate) fn failed_requests(&self) -> Vec<String> {
         let failed = |line: &&str| {
             let is = |label: &str, value: &str| line.contains(&format!("{label}=\"{value}\""));
-            let is_late_lease = is("method", "lease") && is("reason", "DEADLINE_EXCEEDED");
+            let is_late = is("reason", "DEADLINE_EXCEEDED") || is("reason", "CANCELLED");
+            let is_late_lease = is("method", "lease") && is_late;
             line.starts_with("sequent_requests_total{")
                 && !is("reason", "OK")
                 && !is_late_lease
