@@ -18,9 +18,10 @@ pub struct Parsed {
     pub number: u64,
     /// The key of the period (empty where there is but one); `None` where the text does not tell it, as `unique=period` allows.
     pub period: Option<String>,
-    /// The names and values that partition the counter; hidden ones, which `unique=partition` allows, are missing.
+    /// The names and values that partition the counter; those that the text does not tell, hidden or of a `map` with
+    /// two values for one text, which `unique=partition` allows, are missing.
     pub partition: Vec<(String, String)>,
-    /// All values that the text shows, as a caller would give them; a date as the text has it.
+    /// All values that the text tells, as a caller would give them; a date as the text has it.
     pub values: Vec<(String, String)>,
     /// The text as the template renders it: in its own spelling, where readers may write O for 0.
     pub text: String,
@@ -37,15 +38,21 @@ pub(crate) fn text(format: &Format, given: &str) -> Result<Parsed, InvertError> 
         let fault = |kind, what: String| InvertError::new(piece.column, kind, what);
         match &part.kind {
             Kind::Ctx(ctx) if ctx.show => {
+                let text = piece.text.as_str();
                 let value = match &ctx.map {
                     Some(map) => {
-                        map.value(&piece.text).map(str::to_owned).ok_or("no value is shown so".to_owned())
+                        map.value(text).map(|_| map.only_value(text)).ok_or("no value is shown so".to_owned())
                     }
-                    None => shown_value(format, at, ctx, &piece.text).map(|()| piece.text.clone()),
+                    None => shown_value(format, at, ctx, text).map(|()| Some(text)),
                 };
                 let value = value.map_err(|bound| {
                     fault(InvertErrorKind::Value, format!("{} is {:?}: {bound}", ctx.name, piece.text))
                 })?;
+                // Which of two values with one text it was, the text does not tell: as if it were hidden.
+                let Some(value) = value.map(str::to_owned) else {
+                    known.texts.push(piece.text.clone());
+                    continue;
+                };
                 if ctx.by {
                     known.partition.push((ctx.name.clone(), value.clone()));
                 }

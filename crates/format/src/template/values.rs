@@ -38,6 +38,12 @@ impl Map {
         self.0.iter().find(|(_, known)| known == text).map(|(value, _)| value.as_str())
     }
 
+    /// The value behind a text, where the text is not of two.
+    pub(crate) fn only_value(&self, text: &str) -> Option<&str> {
+        let mut values = self.0.iter().filter(|(_, known)| known == text).map(|(value, _)| value.as_str());
+        values.next().filter(|_| values.next().is_none())
+    }
+
     /// All texts.
     pub(crate) fn texts(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(|(_, text)| text.as_str())

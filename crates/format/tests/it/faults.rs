@@ -182,3 +182,23 @@ fn hidden_values_are_not_read_back() {
     let parsed = format.invert(&issue.text(7).unwrap()).unwrap();
     assert_eq!((parsed.number, parsed.partition), (7, vec![]));
 }
+
+#[test]
+fn a_text_of_two_values_is_read_as_neither() {
+    let partition = unique(sequent_format::Unique::Partition);
+    for (template, settings) in [
+        ("A@{ctx,c,map=u:X;v:X;w:Y}@{seq,w=4}", partition),
+        ("A@{ctx,c,by=no,map=u:X;v:X;w:Y}@{seq,w=4}", Settings::default()),
+    ] {
+        let format = with(template, settings);
+        for (value, shown) in [("c=u", "AX0007"), ("c=v", "AX0007")] {
+            let issue = format.issue(at("2026-04-01T12:00:00Z"), &values(value)).unwrap();
+            assert_eq!(issue.text(7).unwrap(), shown);
+            let parsed = format.invert(shown).unwrap();
+            assert_eq!((parsed.number, parsed.partition, parsed.values), (7, vec![], vec![]), "{template}");
+        }
+        let told = format.invert("AY0007").unwrap().values;
+        assert_eq!(told, [("c".to_owned(), "w".to_owned())], "{template}: one value has that text");
+        assert!(format.invert("AZ0007").is_err(), "{template}");
+    }
+}

@@ -280,6 +280,14 @@ fn s7_where_there_is_nothing_to_hide_among() {
         &["no text could be read back"],
         "W@{ctx,c,len=2}@{seq,w=6,obf=ff1:k1}",
     );
+    // Two values with one text are as good as hidden.
+    rule(
+        Rule::S7,
+        "W@{ctx,c,map=u:X;v:X}@{seq,w=7,obf=ff1:k1}",
+        &hidden,
+        &["no text could be read back"],
+        "W@{ctx,c,map=u:X;v:Y}@{seq,w=7,obf=ff1:k1}",
+    );
     let error = refused("W@{seq,w=8,obf=ff1:k2}", &settings);
     assert!(error.contains("obf names the key \"k2\": there are k1"), "{error}");
     // Two periods hide the same number differently.

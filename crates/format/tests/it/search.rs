@@ -45,6 +45,7 @@ fn part() -> impl Strategy<Value = String> {
         "@{ctx,c{i},map=0:A;1:B;01:C}",
         "@{ctx,c{i},map=0:1;1:11;01:0}",
         "@{ctx,c{i},map=0:1;1:1;01:0,by=no}",
+        "@{ctx,c{i},map=0:1;1:1;01:0}",
         "@{check,damm}",
         "@{check,luhn}",
         "@{check,mod37-36}",
