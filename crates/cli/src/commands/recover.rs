@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use clap::Args;
 use sequent_core::{SlotIndex, ledger::Loss};
 use sequent_engine::{
-    BUMP_MAX, CounterPace, Desk, LossEstimate, MarksReport, NamedLoss, PlannedKey, RecoveryPlan, Timestamp,
-    report::SequenceSummary,
+    BUMP_MAX, BUMP_MIN, CounterPace, Desk, LossEstimate, LossProof, MarksReport, NamedLoss, PlannedKey,
+    RecoveryPlan, Timestamp, report::SequenceSummary,
 };
 
 use crate::{cluster::Cluster, failure::Failure, output, peers::Peers};
@@ -34,14 +34,14 @@ NUMBER` says, less the least `ceiling`.) How many numbers were given since the c
 database, or of the ledger, began new lives above the ceilings, guard.ahead_s of consumption further on each, and what was \
 left out counts. Where nobody knows the highest number, a safe N is the numbers given since the copy, and for each restart of a \
 database since then guard.ahead_s x the highest rate; add what an earlier --bump, or `advance`, skipped since. When in doubt \
-name ten times more. An N that is named in a message of an error is the least that is known there, and may not be enough.
+name ten times more. N less than a cell at hand is above its ceiling in the copy is refused, with the least that is not. An N that is named in a message of an error is the least that is known there, and may not be enough.
 
 With --since, name when the copy at hand was made, rather earlier than later. The bump is four times what the fastest \
 counter would have given in the time since then, at the highest rate that the copy has on record (what its life gave \
 until then, or what its ceiling was raised ahead for), and as much for 16 restarts of its databases, and one more for each \
 hour of that time, of guard.ahead_s each. 10000 at least. More restarts than that, of one shard's database and the ledger's \
 together, need a larger --bump. It knows nothing of a sequence that was begun, or became many times faster, of a recovery or \
-an `advance`, after the copy: then name --bump. Where nothing on record gives a rate it is refused.
+an `advance`, after the copy: then name --bump. (What the cells at hand prove it names all the same, and says so.) Where nothing on record gives a rate it is refused.
 
 Marks say how far the ledger has been: each store bears one, and each data directory. A store whose mark can't be read is \
 named before anything is done, and the command is refused, unless --without names its slot. Data directories of servers on \
@@ -268,10 +268,10 @@ fn foretell(cluster: &Cluster, marks: &MarksReport, loss: Loss) {
 /// How a bump came about.
 fn worked_out(estimate: &LossEstimate) -> Vec<String> {
     let LossEstimate { elapsed_s, fastest, counters, factor, given, .. } = estimate;
-    let LossEstimate { restarts, ahead_s, leaps, bump, .. } = estimate;
+    let LossEstimate { restarts, ahead_s, leaps, bump, proof, .. } = estimate;
     let CounterPace { key, slot, taken, over_s, per_s } = fastest;
     let place = slot.map_or_else(|| "dense".to_owned(), |slot| format!("slot {slot}"));
-    vec![
+    let mut lines = vec![
         format!("counters with a rate on record: {counters}; the fastest is {key} ({place})"),
         format!("it gave {taken} in {over_s} s; at its fastest {per_s:.3} a second"),
         format!("{per_s:.3} a second x {elapsed_s} s x {factor} = {given} raw ids of each counter"),
@@ -279,8 +279,15 @@ fn worked_out(estimate: &LossEstimate) -> Vec<String> {
             "and {restarts} restarts of {ahead_s} s ahead each, x {factor}: {leaps}; where databases were restarted more often, \
              name a larger --bump"
         ),
-        format!("together {bump}, 10000 at least"),
-    ]
+        format!("together {}, 10000 at least", given.saturating_add(*leaps).max(BUMP_MIN)),
+    ];
+    lines.extend(proof.as_ref().map(|LossProof { slot, key, value, ceiling }| {
+        format!(
+            "raised to {bump}: in slot {slot} the cell of key {key} is at raw id {value}, and the ledger at hand permits {ceiling}: \
+             the copy is of a quieter time, so a counter that can't be seen may have come further, too"
+        )
+    }));
+    lines
 }
 
 /// What the ledger knows now, for the operator to compare.

@@ -5,6 +5,7 @@ mod explain;
 mod extent;
 mod floor;
 mod look;
+mod permitted;
 mod plan;
 mod recover;
 mod relaid;
@@ -39,7 +40,7 @@ use crate::{
 pub(crate) use floor::floor;
 pub use plan::{PlannedKey, RecoveryPlan};
 pub(crate) use resting::resting_by_slot;
-pub use since::{BUMP_MAX, LossEstimate, Pace as CounterPace};
+pub use since::{BUMP_MAX, BUMP_MIN, LossEstimate, Pace as CounterPace, Proof as LossProof};
 pub use taking_up::NamedLoss;
 pub(crate) use taking_up::widest;
 pub use unread::{MarksReport, UnreadMark};

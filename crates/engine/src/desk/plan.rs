@@ -8,7 +8,12 @@ use sequent_core::{
 };
 use serde::Serialize;
 
-use super::Desk;
+use super::{
+    Desk,
+    extent::{Extent, Rowless},
+    floor::floor,
+    permitted::without_epoch,
+};
 use crate::{
     Body, OpenError,
     dense::number_of,
@@ -51,15 +56,16 @@ impl Desk {
     ///
     /// Those of the ledger.
     pub async fn recovery_plan(&self, loss: Loss) -> Result<RecoveryPlan, OpenError> {
-        let extent = self.bare_extent().await?;
-        let cautions = match extent {
-            Some(extent) => extent.warnings(self.0.record.epoch),
-            None if self.trouble().await.is_none() && !self.has_moved().await => vec![
-                "nothing shows that anything was lost: the ledger is behind no mark at hand, and was neither copied nor emptied"
-                    .to_owned(),
-            ],
-            None => Vec::new(),
+        let is_bare = self.is_bare().await?;
+        let extent = match loss {
+            Loss::Moved if !is_bare => Extent::default(),
+            Loss::Moved | Loss::Bump(_) => self.extent().await?,
         };
+        let mut cautions = extent.warnings(self.0.record.epoch);
+        if !is_bare && self.trouble().await.is_none() && !self.has_moved().await {
+            let nothing = "nothing shows that anything was lost: the ledger is behind no mark at hand, and was neither copied nor emptied";
+            cautions.insert(0, nothing.to_owned());
+        }
         let (limit, ledger) = (self.limit(), self.ledger());
         let unusable = |error| OpenError::of_source(&error);
         let rows = within(limit, "read the rows", ledger.list(None, COUNTERS_MAX)).await.map_err(unusable)?;
@@ -67,18 +73,24 @@ impl Desk {
         let dense = dense.map_err(unusable)?;
         let is_partial = rows.len() == COUNTERS_MAX || dense.len() == COUNTERS_MAX;
         let spans = self.spans().await?;
-        let mut by_key: BTreeMap<Key, BTreeMap<SlotIndex, Row>> = BTreeMap::new();
+        let mut by_key: BTreeMap<Key, BTreeMap<SlotIndex, Stand>> = BTreeMap::new();
         for (counter, row) in rows {
-            by_key.entry(counter.key).or_default().insert(counter.slot, row);
+            by_key.entry(counter.key).or_default().insert(counter.slot, Stand::of(&row));
         }
         let span = |key: &Key| spans.get(key.sequence()).copied();
         let spread = by_key
             .iter()
             .filter_map(|(key, rows)| Some(of_rows(key, span(key)?, self.layout(), (rows, loss))));
         let dense = dense.iter().filter_map(|row| Some(of_dense(row, span(&row.key)?, loss)));
-        let mut keys: Vec<PlannedKey> = spread.chain(dense).collect();
+        let floor = floor(ledger, self.0.record.epoch, limit).await;
+        // Of more rows than were read nobody knows which keys have none.
+        let rowless = stands(&extent.rowless, self.0.record.epoch, (floor, loss));
+        let rowless = rowless.iter().filter(|(key, _)| !is_partial && !by_key.contains_key(*key));
+        let rowless = rowless
+            .map(|(key, stands)| of_rows(key, span(key).unwrap_or_default(), self.layout(), (stands, loss)));
+        let mut keys: Vec<PlannedKey> = spread.chain(dense).chain(rowless).collect();
         keys.sort_by(|a, b| a.key.cmp(&b.key));
-        Ok(RecoveryPlan { cautions, keys, is_partial })
+        Ok(RecoveryPlan { cautions, keys, is_partial: is_partial || extent.is_partial })
     }
 
     /// The arithmetic of each sequence, as it is in effect.
@@ -123,21 +135,50 @@ fn raised(loss: Loss, ceiling: u64) -> u64 {
     }
 }
 
+/// Where a counter stands.
+#[derive(Debug, Clone, Copy)]
+struct Stand {
+    /// How far it is known to be …
+    at: u64,
+    /// … and permitted.
+    ceiling: u64,
+}
+
+impl Stand {
+    fn of(row: &Row) -> Self {
+        Self { at: row.base.max(row.seen), ceiling: row.ceiling }
+    }
+}
+
+/// Where counters stand that have cells of this epoch and no row: they begin above floor and loss, and never below their cells.
+fn stands(
+    rowless: &Rowless,
+    epoch: u64,
+    (floor, loss): (u64, Loss),
+) -> BTreeMap<Key, BTreeMap<SlotIndex, Stand>> {
+    let bump = raised(loss, 0);
+    let stand = |at: u64| Stand { at, ceiling: floor.max(at.saturating_sub(bump)) };
+    let own = rowless.iter().filter(|(cell, _)| cell.epoch() == epoch);
+    let slots =
+        |slots: &BTreeMap<SlotIndex, u64>| slots.iter().map(|(slot, at)| (*slot, stand(*at))).collect();
+    own.map(|(cell, at)| (without_epoch(cell), slots(at))).collect()
+}
+
 fn of_rows(
     key: &Key,
     span: Span,
     layout: Layout,
-    (rows, loss): (&BTreeMap<SlotIndex, Row>, Loss),
+    (rows, loss): (&BTreeMap<SlotIndex, Stand>, Loss),
 ) -> PlannedKey {
     let number = |place: u64| place.saturating_mul(span.step()).saturating_add(span.start());
-    let given = rows.iter().filter_map(|(slot, row)| layout.place_of(row.base.max(row.seen), *slot));
+    let given = rows.iter().filter_map(|(slot, row)| layout.place_of(row.at, *slot));
     let after = |slot: SlotIndex| raised(loss, rows.get(&slot).map_or(0, |row| row.ceiling));
     let first = |slot: SlotIndex| {
         let last = layout.place_of(after(slot).checked_add(1)?, slot)?;
         Some(last + 1 - layout.numbers_per_id())
     };
     let skipped = (0..layout.slots()).fold(0_u64, |all, slot| {
-        let from = rows.get(&slot).map_or(0, |row| row.base.max(row.seen));
+        let from = rows.get(&slot).map_or(0, |row| row.at);
         all.saturating_add(after(slot).saturating_sub(from).saturating_mul(layout.numbers_per_id()))
     });
     let first = (0..layout.slots()).filter_map(first).min().map(number);
@@ -168,9 +209,21 @@ mod tests {
     use super::*;
     use sequent_core::{Incarnation, Life};
 
-    fn row(base: u64, seen: u64, ceiling: u64) -> Row {
+    fn row(base: u64, seen: u64, ceiling: u64) -> Stand {
         let (store, ledger) = (Incarnation::new("s"), Incarnation::new("l"));
-        Row { life: Life::from_stored(9), store, ledger, base, ceiling, seen, opened_at_ms: 0 }
+        Stand::of(&Row { life: Life::from_stored(9), store, ledger, base, ceiling, seen, opened_at_ms: 0 })
+    }
+
+    #[test]
+    fn a_cell_without_a_row_begins_above_floor_and_loss_and_never_below_itself() {
+        let rowless = Rowless::from([
+            (Key::from_stored("order|~2"), BTreeMap::from([(0, 500), (1, 90)])),
+            (Key::from_stored("old"), BTreeMap::from([(0, 7)])),
+        ]);
+        let found = stands(&rowless, 2, (40, Loss::Bump(100)));
+        assert_eq!(found.keys().collect::<Vec<_>>(), [&Key::from_stored("order")]);
+        let after = |slot| raised(Loss::Bump(100), found[&Key::from_stored("order")][&slot].ceiling);
+        assert_eq!((after(0), after(1)), (500, 140));
     }
 
     #[test]

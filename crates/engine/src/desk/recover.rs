@@ -1,6 +1,6 @@
 //! The way back after a loss that an operator names.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, sync::Arc};
 
 use sequent_core::{MarkPlace, SlotIndex, SourceError, ledger::Loss};
 
@@ -8,6 +8,7 @@ use super::{
     Desk,
     extent::{Extent, extent_of},
     floor::note,
+    permitted::Permitted,
     unread::check_named,
 };
 use crate::{OpenError, data::Unjudged, ground::FIRST_CALL_FACTOR, limit::within};
@@ -90,21 +91,28 @@ impl Desk {
         self.check_named_enough(loss, without).await
     }
 
-    /// Where the ledger has no row of any counter, what is named is a distance from 0: no cell at hand may be above it.
+    /// No cell at hand may be further above what the ledger permits it than is named: without a row that is 0, or the floor that a
+    /// recovery before has left.
     async fn check_named_enough(&self, loss: Loss, without: &BTreeSet<SlotIndex>) -> Result<(), OpenError> {
         let Loss::Bump(bump) = loss else { return Ok(()) };
-        match self.bare_extent().await? {
-            Some(extent) => extent.check(bump, without).map(drop),
-            None => Ok(()),
-        }
+        self.extent().await?.check(bump, without).map(drop)
     }
 
-    /// How far the cells at hand are, where the ledger has no row; `None` where it has some.
-    pub(super) async fn bare_extent(&self) -> Result<Option<Extent>, OpenError> {
-        let rows = within(self.limit(), "read the rows", self.ledger().list(None, 1)).await;
-        if !rows.map_err(|error| OpenError::of_source(&error))?.is_empty() {
-            return Ok(None);
+    /// How far the cells at hand are above what the ledger permits them.
+    pub(super) async fn extent(&self) -> Result<Extent, OpenError> {
+        let unusable = |error: SourceError| OpenError::of_source(&error);
+        let limit = self.limit() * FIRST_CALL_FACTOR;
+        let stores = self.stores().into_iter();
+        if self.is_bare().await? {
+            return Ok(extent_of(stores, None, limit).await);
         }
-        Ok(Some(extent_of(self.stores().into_iter(), self.limit() * FIRST_CALL_FACTOR).await))
+        let permitted = Permitted::by(&self.0.ledger, self.0.record.epoch, limit).await.map_err(unusable)?;
+        Ok(extent_of(stores, Some(&Arc::new(permitted)), limit).await)
+    }
+
+    /// Whether the ledger has no row of any counter.
+    pub(super) async fn is_bare(&self) -> Result<bool, OpenError> {
+        let rows = within(self.limit(), "read the rows", self.ledger().list(None, 1)).await;
+        Ok(rows.map_err(|error| OpenError::of_source(&error))?.is_empty())
     }
 }

@@ -9,9 +9,9 @@ use sequent_core::{
 };
 use serde::Serialize;
 
-use super::Desk;
+use super::{Desk, extent::Reached};
 use crate::{
-    EngineError, Timestamp,
+    EngineError, Reason, Timestamp,
     limit::{of_ledger, within},
 };
 
@@ -28,7 +28,7 @@ const RESTARTS: u64 = 16;
 const RESTARTS_EACH: Duration = Duration::from_secs(3600);
 
 /// The least that is named: what a slow counter takes at once, many times over.
-const BUMP_MIN: u64 = 10_000;
+pub const BUMP_MIN: u64 = 10_000;
 
 /// What was taken last before a copy is reported a few seconds later.
 const REPORTED_WITHIN: Duration = Duration::from_secs(10);
@@ -57,8 +57,24 @@ pub struct LossEstimate {
     pub ahead_s: u64,
     /// What the restarts may have left out, all together, in raw ids.
     pub leaps: u64,
-    /// How far any counter may have come since the copy was made, in raw ids: what was given and what was left out.
+    /// How far any counter may have come since the copy was made, in raw ids: what was given and what was left out; and no less
+    /// than the cells at hand prove.
     pub bump: u64,
+    /// The cell that proves it, where less was worked out: the copy knew of a quieter time.
+    pub proof: Option<Proof>,
+}
+
+/// A cell that is further above what the ledger permits it than was worked out.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Proof {
+    /// The slot.
+    pub slot: SlotIndex,
+    /// The cell's key, as its store has it.
+    pub key: String,
+    /// Its raw id.
+    pub value: u64,
+    /// Its ceiling in the ledger; without a row, above what it would begin.
+    pub ceiling: u64,
 }
 
 /// How fast a counter went before a copy was made.
@@ -77,7 +93,8 @@ pub struct Pace {
 }
 
 impl Desk {
-    /// What may have been lost since the copy at hand was made. `ahead`: how much consumption ceilings are raised ahead.
+    /// What may have been lost since the copy at hand was made, and no less than the cells at hand prove. `ahead`: how much
+    /// consumption ceilings are raised ahead. Stores that tell nothing are told of by [`check_loss`](Self::check_loss).
     pub async fn loss_since(&self, since_ms: u64, ahead: Duration) -> Result<LossEstimate, EngineError> {
         let ledger = self.ledger();
         let rows = within(self.limit(), "read the rows", ledger.list(None, COUNTERS_MAX)).await;
@@ -86,7 +103,24 @@ impl Desk {
         let rows = rows.map_err(|error| of_ledger(&error))?;
         let dense = dense.map_err(|error| of_ledger(&error))?;
         let now_ms = now.map_err(|error| of_ledger(&error))?.clock_ms.max(self.0.env.clock.wall_ms());
-        estimate(&rows, &dense, (since_ms, now_ms), ahead)
+        let worked_out = estimate(&rows, &dense, (since_ms, now_ms), ahead)?;
+        let extent = self.extent().await.map_err(|error| {
+            EngineError::new(
+                Reason::LedgerUnavailable,
+                format!("the cells can't be held against the ledger: {error}"),
+            )
+        })?;
+        Ok(worked_out.proven(extent.furthest()))
+    }
+}
+
+impl LossEstimate {
+    /// The same, and at least what this cell proves.
+    fn proven(self, furthest: Option<&Reached>) -> Self {
+        let Some(cell) = furthest.filter(|cell| cell.least() > self.bump) else { return self };
+        let Reached { slot, key, value, ceiling, .. } = cell;
+        let proof = Proof { slot: *slot, key: key.to_string(), value: *value, ceiling: *ceiling };
+        Self { bump: cell.least(), proof: Some(proof), ..self }
     }
 }
 
@@ -135,7 +169,19 @@ fn estimate(
         return Err(refused(since_ms, bound));
     }
     let (elapsed_s, ahead_s, factor) = (elapsed.as_secs(), ahead.as_secs(), FACTOR);
-    Ok(LossEstimate { since_ms, elapsed_s, fastest, counters, factor, given, restarts, ahead_s, leaps, bump })
+    Ok(LossEstimate {
+        since_ms,
+        elapsed_s,
+        fastest,
+        counters,
+        factor,
+        given,
+        restarts,
+        ahead_s,
+        leaps,
+        bump,
+        proof: None,
+    })
 }
 
 /// What a counter may go in so many seconds, in raw ids.
@@ -236,6 +282,16 @@ mod tests {
         let found = of(&[row("order", 100, 0, 360_000, 366_000)], &[], 1).unwrap();
         assert!((found.fastest.per_s - 10.0).abs() < 1e-9, "6000 in ten minutes: {found:?}");
         assert_eq!(found.bump, 10 * 4 * (3600 + 17 * 600));
+    }
+
+    #[test]
+    fn it_is_no_less_than_a_cell_proves() {
+        let quiet = || of(&[row("order", 10, 0, 1, 2)], &[], 1).unwrap();
+        let cell =
+            |value| Reached { slot: 1, key: Key::from_stored("order"), value, ceiling: 900, has_row: true };
+        assert_eq!(quiet().proven(Some(&cell(900 + BUMP_MIN))), quiet());
+        let raised = quiet().proven(Some(&cell(901 + BUMP_MIN)));
+        assert_eq!((raised.bump, raised.proof.unwrap().value), (BUMP_MIN + 1, 901 + BUMP_MIN));
     }
 
     #[test]

@@ -37,6 +37,7 @@ pub(super) enum Kind {
     FarCeiling,
     StaysAbove,
     Above,
+    Overtaken,
     OtherLife,
     Odd,
     Fleeting,
@@ -145,7 +146,7 @@ impl Reaches {
 impl Kind {
     /// Whether servers at work pass through it: a second look may find it gone.
     pub(super) fn passes(self) -> bool {
-        matches!(self, Self::Above | Self::OtherLife | Self::Closed | Self::Rowless)
+        matches!(self, Self::Above | Self::Overtaken | Self::OtherLife | Self::Closed | Self::Rowless)
     }
 }
 
@@ -224,17 +225,25 @@ fn judge_lasting(rows: Rows<'_>, sight: &Sight, speaks: Speaks<'_>) -> Option<(K
         Sight::Held { life, open, value, .. } => (*life, *open, *value),
     };
     let ceiling = after.ceiling.max(before.ceiling);
+    let over = |kind, text: String| {
+        // What begins next is above the cell as long as that is there, and above the ceiling alone once it is not.
+        if value > ceiling.saturating_add(FEW_BLOCKS) {
+            let text = format!("{text}, and its value {value} is above its ceiling {ceiling}");
+            return Some((Kind::Overtaken, text));
+        }
+        Some((kind, text))
+    };
     for (of, who, now) in [(&after.store, "store", speaks.store), (&after.ledger, "ledger", speaks.ledger)] {
         if of != now {
-            return Some((Kind::Reborn, format!("its life was opened in an earlier run of the {who}")));
+            return over(Kind::Reborn, format!("its life was opened in an earlier run of the {who}"));
         }
     }
     if life != before.life && life != after.life {
         let text = format!("its cell is of life {life}, the ledger names life {}", after.life);
-        return Some((Kind::OtherLife, text));
+        return over(Kind::OtherLife, text);
     }
     if !open {
-        return Some((Kind::Closed, format!("its cell is closed for life {life}")));
+        return over(Kind::Closed, format!("its cell is closed for life {life}"));
     }
     let given = before.base.max(before.seen);
     if life == before.life && value < given {
@@ -384,6 +393,12 @@ fn meaning(kind: Kind, class: DurabilityClass) -> (Severity, &'static str, &'sta
             "ids above it left while the ledger was away, or were taken by a server that died; those that left could come \
              again if the store forgets them before a server tells the ledger",
             "let the servers that run reach the ledger; they tell it by themselves",
+        ),
+        Kind::Overtaken => (
+            if class == DurabilityClass::Durable { Severity::Warning } else { Severity::Error },
+            "numbers left that the ledger knows nothing of: once the store forgets this cell, what lies between comes again",
+            "take from the sequence until this is no longer found, or `sequent advance NAME TO`, TO above the highest number of it that any \
+             caller has: either writes the row anew. Where a loss was named, name at least as much as the difference",
         ),
         Kind::OtherLife => {
             (Severity::Warning, NEXT_USE, "find out whether the store or the ledger was put back from a copy")

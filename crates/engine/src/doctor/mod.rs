@@ -406,7 +406,7 @@ fn keys_of(slot: SlotIndex, rows: &Rows) -> Vec<Key> {
 }
 
 /// Whether a key is of a period behind a fence.
-fn is_over(key: &Key, fences: &BTreeMap<Key, u64>) -> bool {
+pub(crate) fn is_over(key: &Key, fences: &BTreeMap<Key, u64>) -> bool {
     Advanced::fence(key).is_some_and(|own| fences.get(&own.key).is_some_and(|to| *to >= own.to))
 }
 

@@ -200,6 +200,40 @@ fn of_an_earlier_run_of_the_store_only_a_leap_matters() {
 }
 
 #[test]
+fn a_life_that_is_over_hides_no_cell_that_came_further_than_the_ledger_knows() {
+    use sequent_core::DurabilityClass;
+    let row = row(7, 100, 150, 400);
+    for (sight, speaks) in
+        [(held(7, true, 4000), "another run"), (held(8, true, 4000), "run"), (held(7, false, 4000), "run")]
+    {
+        assert_eq!(kind(&row, &row, &sight, speaks), Some(Kind::Overtaken), "{sight:?}");
+        assert!(Kind::Overtaken.passes(), "servers may just be at it: it is looked at again");
+    }
+    let fleeting = Sight::Held { life: Life::from_stored(7), open: true, value: 4000, expires_ms: Some(5) };
+    assert_eq!(
+        kind(&row, &row, &fleeting, "another run"),
+        Some(Kind::Overtaken),
+        "what it causes comes soon"
+    );
+    // After a recovery that named enough.
+    let covered = Row { ceiling: 4000, seen: 3750, ..row.clone() };
+    assert_eq!(kind(&covered, &covered, &held(7, true, 4000), "another run"), Some(Kind::Reborn));
+    let counter = Counter { slot: 2, key: Key::from_stored("order") };
+    let rows = [(counter.clone(), row.clone())].into();
+    let speaks = Speaks { store: &Incarnation::new("another run"), ledger: &row.ledger };
+    let (cell, reaches) = (held(7, true, 4000), Reaches::default());
+    let cells = [(&counter, &cell)].into_iter();
+    let found = super::counters::judge_all(cells, (&rows, &rows), (&reaches, &Likely::new()), speaks);
+    for (class, expected) in [
+        (DurabilityClass::Volatile, "error"),
+        (DurabilityClass::Lossy, "error"),
+        (DurabilityClass::Durable, "warning"),
+    ] {
+        assert_eq!(super::counters::findings(2, &found, class)[0].severity.as_str(), expected);
+    }
+}
+
+#[test]
 fn what_servers_did_between_two_looks_is_no_trouble() {
     let (before, after) = (row(7, 100, 150, 400), row(7, 100, 390, 900));
     assert_eq!(kind(&before, &after, &held(7, true, 401), "run"), None, "raised meanwhile");

@@ -1,6 +1,6 @@
 //! Files that vanish, go back, or are copied: no number twice, or a refusal.
 
-use std::{collections::BTreeSet, fs, path::Path};
+use std::{collections::BTreeSet, fs, path::Path, time::Duration};
 
 use sequent_core::{SequenceName, ledger::Loss};
 use sequent_engine::{
@@ -181,8 +181,7 @@ async fn a_bump_below_what_the_cells_tell_is_refused_and_nothing_is_given_twice_
         "{refused}"
     );
     assert!(!place.file("ledger.db").exists(), "nothing was done: {refused}");
-    let (_, rest) = refused.split_once("`sequent recover --bump ").unwrap();
-    let least: u64 = rest.split_once('`').unwrap().0.parse().unwrap();
+    let least = least_of(&refused);
     assert!(open(least - 1).await.is_err());
     let desk = open(least).await.unwrap();
     // Taken up, and cut off: what is named is held against the cells still.
@@ -198,6 +197,52 @@ async fn a_bump_below_what_the_cells_tell_is_refused_and_nothing_is_given_twice_
     given.sort_unstable();
     given.dedup();
     assert_eq!((given.len(), total), (10_050, 10_050), "no number twice");
+}
+
+/// The least that a refusal names.
+fn least_of(refused: &str) -> u64 {
+    let (_, rest) = refused.split_once("`sequent recover --bump ").unwrap();
+    rest.split_once('`').unwrap().0.parse().unwrap()
+}
+
+#[tokio::test]
+async fn a_copy_with_rows_takes_no_bump_below_what_the_cells_prove_and_nothing_comes_again() {
+    let place = Place::new();
+    let mut given = place.take("order", 8).await;
+    fs::copy(place.file("ledger.db"), place.file("older")).unwrap();
+    let engine = place.open().await.unwrap();
+    for name in ["order", "later"] {
+        for _ in 0..8 {
+            let numbers = take(&engine, name, 5000).await.unwrap();
+            given.extend(numbers.into_iter().filter(|_| name == "order"));
+        }
+    }
+    engine.shutdown().await;
+    lose_the_ledger(&place);
+    fs::rename(place.file("older"), place.file("ledger.db")).unwrap();
+    let desk = Desk::open(&place.config(), &once()).await.unwrap();
+    let refused = desk.recover(Loss::Bump(5)).await.unwrap_err().to_string();
+    assert!(refused.contains("--bump is 5: at least ") && refused.contains("the cell of key "), "{refused}");
+    assert!(desk.trouble().await.is_some(), "nothing was done");
+    let least = least_of(&refused);
+    assert!(least > 5000, "{refused}");
+    assert!(desk.recover(Loss::Bump(least - 1)).await.is_err());
+    // Of a sequence that the copy knows nothing of the cells alone tell.
+    let plan = desk.recovery_plan(Loss::Bump(least)).await.unwrap();
+    let planned = plan.keys.iter().find(|planned| planned.key == "later").unwrap();
+    assert!(planned.last_before >= Some(40_000) && planned.first_after > Some(8), "{planned:?}");
+    let worked_out = desk.loss_since(once().env.clock.wall_ms(), Duration::from_secs(1)).await.unwrap();
+    assert!(worked_out.bump >= least, "{worked_out:?}");
+    desk.recover(Loss::Bump(least)).await.unwrap();
+    desk.close().await;
+    for slot in [1, 3] {
+        fs::remove_file(place.file(&format!("shard-{slot}.db"))).unwrap();
+    }
+    given.extend(place.take("order", 5000).await);
+    let total = given.len();
+    given.sort_unstable();
+    given.dedup();
+    assert_eq!(given.len(), total, "no number twice");
 }
 
 #[tokio::test]

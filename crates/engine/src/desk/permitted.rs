@@ -1,0 +1,88 @@
+//! Up to where nothing comes again by the ledger at hand, for cells as stores tell of them.
+
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
+
+use sequent_core::{
+    Incarnation, Key, SlotIndex, SourceError,
+    ledger::{Counter, Ledger},
+};
+
+use super::{extent::Reached, floor::floor};
+use crate::{doctor::is_over, limit::within};
+
+/// What a ledger that has rows permits its counters.
+pub(super) struct Permitted {
+    ledger: Arc<dyn Ledger>,
+    under: Incarnation,
+    /// The layout in force.
+    epoch: u64,
+    /// Up to which raw id no counter without a row gives anything.
+    floor: u64,
+    /// Nothing begins behind these any more.
+    fences: BTreeMap<Key, u64>,
+    limit: Duration,
+}
+
+impl Permitted {
+    /// Asks the ledger what all its counters share, each call within `limit`.
+    pub(super) async fn by(
+        ledger: &Arc<dyn Ledger>,
+        epoch: u64,
+        limit: Duration,
+    ) -> Result<Self, SourceError> {
+        let under = within(limit, "open the ledger", ledger.inspect()).await?.incarnation;
+        let fences = within(limit, "read fences", ledger.advanced()).await?;
+        let fences = fences.into_iter().map(|fence| (fence.key, fence.to)).collect();
+        let floor = floor(&**ledger, epoch, limit).await;
+        Ok(Self { ledger: Arc::clone(ledger), under, epoch, floor, fences, limit })
+    }
+
+    /// Those of a store's cells that count, each with its ceiling. Of a layout before, whatever has a row begins above what it was
+    /// there; of a period that is over nothing begins.
+    pub(super) async fn of(
+        &self,
+        slot: SlotIndex,
+        cells: Vec<(Key, u64)>,
+    ) -> Result<Vec<Reached>, SourceError> {
+        let mut counted = Vec::with_capacity(cells.len());
+        for some in cells.chunks(self.ledger.batch_max()) {
+            let counters: Vec<Counter> =
+                some.iter().map(|(key, _)| Counter { slot, key: without_epoch(key) }).collect();
+            let reading = self.ledger.read(&self.under, &counters);
+            let rows = within(self.limit, "read the rows", reading).await?.rows;
+            for (((cell, value), counter), row) in some.iter().zip(counters).zip(rows) {
+                let is_before = cell.epoch() != self.epoch;
+                if (is_before && row.is_some()) || is_over(&counter.key, &self.fences) {
+                    continue;
+                }
+                let (ceiling, has_row) = row.map_or((self.floor, false), |row| (row.ceiling, true));
+                // Raw ids of another layout are other numbers.
+                let ceiling = if is_before { 0 } else { ceiling };
+                counted.push(Reached { slot, key: cell.clone(), value: *value, ceiling, has_row });
+            }
+        }
+        Ok(counted)
+    }
+}
+
+/// The key whose cell is called so.
+pub(super) fn without_epoch(cell: &Key) -> Key {
+    match cell.epoch() {
+        0 | 1 => cell.clone(),
+        epoch => Key::from_stored(cell.as_str().strip_suffix(&format!("|~{epoch}")).unwrap_or(cell.as_str())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cells_name_without_its_epoch_is_its_counters() {
+        for key in ["order", "order|8:20170304"].map(Key::from_stored) {
+            for epoch in [1, 2, 70] {
+                assert_eq!(without_epoch(&key.in_epoch(epoch)), key);
+            }
+        }
+    }
+}
