@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use sequent_format::{Format, Timestamp};
+use sequent_format::{Format, Reset, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use super::{Body, BodyFault};
@@ -180,18 +180,24 @@ impl Body {
             }
             return Err(Effective::At(from).fault(format!(
                 "its last number is {is}, that of version {version} is {was}, and they would share a counter: now is \
-                 expected, or an instant at which a period of both ends"
+                 expected, or an instant from which on it counts no period that version {version} has counted"
             )));
         }
         Ok(())
     }
 
-    /// Whether a counter is of both: of `before` until an instant, and of this one from another instant on.
+    /// Whether a counter is of both: of `before` until an instant, and of this one from another instant on. That is so
+    /// where this one's first period is not behind the last of `before`: clocks further west show a period that has long
+    /// been counted.
     fn shares_counters(&self, from: Timestamp, before: &Self, until: Timestamp) -> bool {
         let last = until.checked_sub(Duration::from_millis(1)).unwrap_or(until);
         let period = |body: &Self, at| body.format().and_then(|format| format.period_back(at, 0));
+        let kind = |body: &Self| body.format().map_or(Reset::Never, Format::reset);
         let values = |body: &Self| body.format().map_or(0, |format| format.partitioned_by().len());
-        period(before, last) == period(self, from) && values(before) == values(self)
+        // Keys of one kind of period are in the order of time.
+        kind(before) == kind(self)
+            && period(self, from) <= period(before, last)
+            && values(before) == values(self)
     }
 
     /// When the period that is running at an instant ends: that of this version, or of the next one where this one's
@@ -274,5 +280,25 @@ mod tests {
         let west = Texts::new("B@{date,yyyyMMdd}@{seq,w=6,over=error}").zone("Pacific/Honolulu");
         let west = Body::check(None, 1, 1, None, None, Some(west)).unwrap();
         assert!(checked(&west, midnight).is_err(), "there it is still the day before");
+    }
+
+    #[test]
+    fn a_period_that_was_counted_before_the_last_one_has_one_end_too() {
+        let of = |template, zone: &str| {
+            Body::check(None, 1, 1, None, None, Some(Texts::new(template).zone(zone))).unwrap()
+        };
+        let (short, long) =
+            ("@{date,yyyyMMdd}@{seq,w=5,over=error}", "B@{date,yyyyMMdd}@{seq,w=6,over=error}");
+        let first = of(short, "Pacific/Kiritimati");
+        let checked =
+            |next: &Body, from| next.clone().beginning_at(at(from), &[(1, &first)]).check_counters();
+        // A day of Kiritimati is over when Honolulu begins it, or the one after it has begun.
+        for from in ["2027-01-01T09:59:00Z", "2027-01-01T10:00:00Z", "2027-01-01T12:00:00Z"] {
+            assert!(checked(&of(long, "Pacific/Honolulu"), from).is_err(), "{from}");
+        }
+        // Further east, and in periods of another kind, nothing is counted again.
+        assert!(checked(&of(long, "Pacific/Kiritimati"), "2027-01-01T10:00:00Z").is_ok());
+        let monthly = "B@{date,yyyyMM}@{seq,w=6,over=error}";
+        assert!(checked(&of(monthly, "Pacific/Honolulu"), "2027-01-01T10:00:00Z").is_ok());
     }
 }
