@@ -90,6 +90,7 @@ impl Texts {
             // One template is one way from numbers to texts, whatever the zone: its counters go on.
             if !self.renders_as(former) {
                 apart(format, former)?;
+                in_order(format, former)?;
             }
         }
         Ok(())
@@ -182,6 +183,28 @@ fn keys(format: &Format) -> Option<String> {
     }
 }
 
+/// That values which partition the counters of both are in one order: a key holds them without their names, and a number
+/// with its period and values would be given again where two of them change places.
+fn in_order(format: &Format, former: &Texts) -> Result<(), String> {
+    let before = former.clone().proven().ok();
+    let Some(before) = before.as_ref().and_then(Texts::format) else { return Ok(()) };
+    let (is, was) = (format.partitioned_by(), before.partitioned_by());
+    let sorted = |names: &[&str]| {
+        let mut names = names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+        names.sort_unstable();
+        names
+    };
+    if is == was || sorted(&is) != sorted(&was) {
+        return Ok(());
+    }
+    Err(format!(
+        "has {} in another order than a version before, {}, and would give numbers of its counters again: keep the order \
+         of first appearance, or define another sequence",
+        is.join(" and "),
+        was.join(" and ")
+    ))
+}
+
 /// That no text is one of both: rule S9.
 fn apart(format: &Format, former: &Texts) -> Result<(), String> {
     let other = former.clone().proven().map_err(|fault| {
@@ -262,6 +285,25 @@ mod tests {
         let three = after(&two, 2, "@{seq,w=6}");
         assert_eq!(three.read("A17").map(|read| read.number), Ok(17));
         assert_eq!(three.read("000017").map(|read| read.number), Ok(17));
+    }
+
+    #[test]
+    fn values_keep_their_order_in_the_key() {
+        let one = body("A@{ctx,a,len=1}@{ctx,b,len=1}@{seq,w=4}");
+        let swapped = "B@{ctx,b,len=1}@{ctx,a,len=1}@{seq,w=4}";
+        let why = body(swapped).follows(&one).unwrap_err();
+        assert!(why.contains("has b and a in another order than a version before, a and b"), "{why}");
+        // Not by way of a version between them, either.
+        let two = after(&one, 1, "C@{ctx,a,len=1}@{seq,w=4}");
+        let why = body(swapped).follows(&two).unwrap_err();
+        assert!(why.contains("in another order"), "{why}");
+        for template in [
+            "B@{ctx,a,len=1}-@{ctx,b,len=1}@{seq,w=4}",
+            "B@{ctx,b,len=1}@{ctx,c,len=1}@{seq,w=4}",
+            "B@{ctx,b,len=1,by=no}@{ctx,a,len=1}@{seq,w=4}",
+        ] {
+            body(template).follows(&one).unwrap_or_else(|why| panic!("{template}: {why}"));
+        }
     }
 
     fn of(texts: Texts) -> Body {
