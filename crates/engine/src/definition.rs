@@ -1,7 +1,7 @@
 //! What a sequence gives, in one canonical text.
 
 use sequent_core::{Fits, Key, KeyError, Layout, SequenceName, Span, SpanError, ledger::Definition};
-use sequent_format::{Counter, Format, Reset};
+use sequent_format::{Counter, Format, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use crate::{capacity::Capacity, texts::Texts};
@@ -198,11 +198,14 @@ impl Body {
         self.checked_span().map(drop).map_err(|error| error.to_string())
     }
 
-    /// A key that every key of `name` is like: whether it has a period, and how many values partition it.
+    /// A key that every key of `name` is like: whether it has a period, how many values partition it, and how long the
+    /// shortest of them are; an error where not even that one can be held.
     pub(crate) fn example_key(&self, name: &SequenceName) -> Result<Key, KeyError> {
         let Some(format) = self.format() else { return Ok(Key::of(name)) };
-        let period = if format.reset() == Reset::Never { "" } else { "0" };
-        Key::new(name, period, &vec!["0"; format.partitioned_by().len()])
+        // All keys of a kind of period have one length.
+        let period = format.period_back(Timestamp::UNIX_EPOCH, 0).unwrap_or_default();
+        let values: Vec<String> = format.shortest_values().map(|bytes| "0".repeat(bytes)).collect();
+        Key::new(name, &period, &values.iter().map(String::as_str).collect::<Vec<_>>())
     }
 
     /// The definition of `name` in this content and version.
@@ -370,5 +373,26 @@ mod tests {
             let body = body(template, start, step).unwrap_or_else(|fault| panic!("{template}: {fault:?}"));
             assert!(ends_are_read(&body), "{template} from {start} by {step}");
         }
+    }
+
+    #[test]
+    fn a_key_that_nothing_holds_is_told_by_its_shortest_values() {
+        let name: SequenceName = "k7".parse().unwrap();
+        let key = |template: &str| {
+            let texts = Texts::new(template).maxlen(Some(256));
+            Body::check(Some("spread"), 1, 1, None, None, Some(texts)).unwrap().example_key(&name)
+        };
+        let error = key("@{ctx,a,len=120}-@{ctx,b,len=112}-@{seq,w=5,over=error}").unwrap_err();
+        assert_eq!(error.length, "k7|0:|120:".len() + 120 + "|112:".len() + 112);
+        for template in [
+            "@{date,yyyyMMddHH}-@{ctx,a,len=112}-@{ctx,b,len=100}@{seq,w=5,over=error}",
+            "@{ctx,a,re=[é]+,len=115}-@{seq,w=5,over=error}",
+            "@{ctx,a,len=120,by=no}-@{ctx,b,map=a:x;b:y}-@{seq,w=5,over=error}",
+        ] {
+            let fits = template.contains("by=no");
+            assert_eq!(key(template).is_ok(), fits, "{template}");
+        }
+        // A value may be long; one that is short has a key.
+        assert!(key("@{ctx,a,max=120}-@{ctx,b,len=112,re=[^-]+}-@{seq,w=5,over=error}").is_ok());
     }
 }

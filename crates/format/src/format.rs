@@ -214,6 +214,23 @@ impl Format {
         names.collect()
     }
 
+    /// The fewest bytes that each value of the key has, in the order of [`partitioned_by`](Self::partitioned_by): no key is
+    /// shorter.
+    ///
+    /// ```
+    /// use sequent_format::{Settings, Template};
+    /// let format = Template::parse("@{ctx,a,len=3}@{ctx,b,map=ACME:AC;Bolt:B}-@{seq}")?.prove(&Settings::default())?;
+    /// assert_eq!(format.shortest_values().collect::<Vec<_>>(), [3, 4]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn shortest_values(&self) -> impl Iterator<Item = usize> {
+        self.template().parts.iter().filter_map(|part| match &part.kind {
+            Kind::Ctx(ctx) => ctx.by.then(|| ctx.bytes_min()),
+            Kind::Date(date) => date.at.as_ref().map(|_| date.pattern.width()),
+            _ => None,
+        })
+    }
+
     /// Whether there is one counter and its number is the text: in decimal digits, with zeros before it at most.
     pub fn shows_the_number_alone(&self) -> bool {
         self.reset() == Reset::Never && self.template().parts.len() == 1 && self.numbering().is_plain()

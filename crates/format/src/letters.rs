@@ -91,6 +91,11 @@ impl Letters {
         plain.or_else(|| self.0.ranges().first().map(ClassUnicodeRange::start))
     }
 
+    /// The fewest bytes that one of its characters takes.
+    pub(crate) fn bytes_min(&self) -> usize {
+        self.0.ranges().first().map_or(0, |range| range.start().len_utf8())
+    }
+
     /// The most bytes that one of its characters takes.
     pub(crate) fn bytes_max(&self) -> usize {
         self.0.ranges().last().map_or(0, |range| range.end().len_utf8())

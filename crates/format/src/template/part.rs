@@ -90,6 +90,16 @@ pub(crate) struct Ctx {
     pub(crate) letters: Letters,
 }
 
+impl Ctx {
+    /// The fewest bytes that a value has: where a list is closed, its shortest.
+    pub(crate) fn bytes_min(&self) -> usize {
+        match &self.map {
+            Some(map) => map.values().map(str::len).min().unwrap_or_default(),
+            None => self.chars_min * self.letters.bytes_min(),
+        }
+    }
+}
+
 /// A date as text.
 #[derive(Debug, Clone)]
 pub(crate) struct Date {
