@@ -114,7 +114,9 @@ impl Extent {
                 Some(permitted) => permitted.of(slot, page.cells).await?,
                 None => page.cells.into_iter().map(bare).collect(),
             };
-            cells.into_iter().for_each(|cell| self.meet(cell));
+            for cell in cells {
+                self.meet(cell);
+            }
             if page.is_partial {
                 break;
             }
