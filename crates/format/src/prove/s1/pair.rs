@@ -208,7 +208,8 @@ mod tests {
     #[test]
     fn nothing_is_searched_where_no_text_can_be_an_example() {
         let ends = "@{ctx,b,max=128}@{seq,id=s,w=4,over=error}";
-        let wide: String = (0..58).map(|at| format!("@{{ctx,c{at},len=128}}")).collect();
+        let wide: Vec<String> = (0..58).map(|at| format!("@{{ctx,c{at},len=128}}")).collect();
+        let wide = wide.concat();
         let made = format!("@{{ctx,a,max=128}}@{{check,damm,over=s}}{ends}");
         for template in [made, format!("@{{ctx,a,max=128}}{wide}{ends}")] {
             assert_eq!(searched(&template), (false, 0), "{template}");
