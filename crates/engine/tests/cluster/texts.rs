@@ -116,8 +116,9 @@ async fn no_number_that_is_ready_leaves_without_its_text() {
 
 #[tokio::test]
 async fn values_too_long_for_any_key_are_refused_by_length() {
-    let place =
-        Place::with(&part("long", "@{ctx,a,len=120}@{ctx,b,len=120}@{seq,w=8,over=error}", "maxlen = 256"));
+    // Short ones have a key, so the definition is good.
+    let template = "@{ctx,a,max=120,re=[a-z]+}-@{ctx,b,max=120,re=[a-z]+}-@{seq,w=8,over=error}";
+    let place = Place::with(&part("long", template, "maxlen = 256"));
     let engine = place.open().await.unwrap();
     let long = ask("long").with("a", "x".repeat(120)).with("b", "y".repeat(120));
     let error = engine.next(&long).await.unwrap_err();
