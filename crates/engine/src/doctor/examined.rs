@@ -7,9 +7,10 @@ use sequent_core::{
 use super::{
     changing,
     clocks::{self, Asked},
-    counters::{self, Kind, Verdict},
+    counters::{Kind, Verdict},
     facts,
     look::{COUNTERS_MAX, Looked, ROWS_MAX},
+    meaning,
     report::{Checkup, Finding, PlaceReport, Severity, Site},
     ring,
 };
@@ -166,7 +167,7 @@ impl<'a> Examined<'a> {
                 let own: Vec<Verdict> =
                     verdicts.iter().filter(|own| own.counter.slot == shard.part.slot).cloned().collect();
                 let class = found.inspection.durability.class;
-                self.findings.extend(counters::findings(shard.part.slot, &own, class));
+                self.findings.extend(meaning::findings(shard.part.slot, &own, class));
                 self.compared(&mut report, found, &own, counters);
             }
         }

@@ -5,7 +5,11 @@ use sequent_core::{
     ledger::{Counter, Row},
 };
 
-use super::counters::{Kind, Likely, Reaches, Rows, Speaks, judge};
+use super::{
+    counters::{Kind, Rows, Speaks, judge},
+    far::Likely,
+    reaches::Reaches,
+};
 
 fn row(life: i64, base: u64, seen: u64, ceiling: u64) -> Row {
     let (store, ledger) = (Incarnation::new("run"), Incarnation::new("ledger"));
@@ -129,7 +133,7 @@ fn of_counters_that_are_far_on_alone_more_is_asked() {
     let asked = |others: &[(Counter, Row)], sight: &Sight, most| {
         let rows: Vec<(Counter, Row)> = [&[(counter(2), far.clone())], others].concat();
         let (map, reaches) = (rows.iter().cloned().collect(), Reaches::of(&rows));
-        super::counters::doubted([(&counter(2), sight)].into_iter(), &map, &reaches, most).len()
+        super::far::doubted([(&counter(2), sight)].into_iter(), &map, &reaches, most).len()
     };
     assert_eq!(asked(&[], &Sight::Missing, 9), 1);
     assert_eq!(asked(&[], &Sight::Missing, 0), 0, "so many and no more");
@@ -152,7 +156,7 @@ fn what_stays_above_its_ceiling_where_the_store_may_forget_is_an_error() {
     let before = [looked(4000, 400)];
     assert!(before[0].is_far_above() && !looked(500, 400).is_far_above(), "a few blocks of one that died");
     let severity = |verdict: super::counters::Verdict, class| {
-        super::counters::findings(2, &[verdict], class)[0].severity.as_str()
+        super::meaning::findings(2, &[verdict], class)[0].severity.as_str()
     };
     for (class, expected) in [
         (DurabilityClass::Volatile, "error"),
@@ -229,7 +233,7 @@ fn a_life_that_is_over_hides_no_cell_that_came_further_than_the_ledger_knows() {
         (DurabilityClass::Lossy, "error"),
         (DurabilityClass::Durable, "warning"),
     ] {
-        assert_eq!(super::counters::findings(2, &found, class)[0].severity.as_str(), expected);
+        assert_eq!(super::meaning::findings(2, &found, class)[0].severity.as_str(), expected);
     }
 }
 
@@ -258,11 +262,11 @@ fn counters_are_grouped_and_a_few_of_them_named() {
         (&reaches, &Likely::new()),
         speaks,
     );
-    let found = super::counters::findings(2, &verdicts, DurabilityClass::Durable);
+    let found = super::meaning::findings(2, &verdicts, DurabilityClass::Durable);
     assert_eq!(found.len(), 1, "{found:?}");
     assert_eq!((found[0].severity.as_str(), found[0].keys.len()), ("warning", 5));
     assert!(found[0].found.starts_with("9 counters (k0, k1, k2, k3, k4, …)"), "{}", found[0].found);
-    let found = super::counters::findings(2, &verdicts, DurabilityClass::Volatile);
+    let found = super::meaning::findings(2, &verdicts, DurabilityClass::Volatile);
     assert_eq!(found[0].severity.as_str(), "info", "a volatile store forgets");
 }
 
@@ -284,7 +288,7 @@ fn a_cell_that_the_ledger_has_no_row_of_is_an_error_where_it_has_given() {
         let verdicts = judged(&sight, &other, &other);
         assert_eq!(verdicts.iter().map(|own| own.kind).collect::<Vec<_>>(), [Kind::Rowless], "{sight:?}");
         assert!(Kind::Rowless.passes(), "a server may just have begun it: it is looked at again");
-        let found = super::counters::findings(2, &verdicts, DurabilityClass::Durable);
+        let found = super::meaning::findings(2, &verdicts, DurabilityClass::Durable);
         assert_eq!(found[0].severity.as_str(), "error", "{found:?}");
     }
     let covered = |value| {

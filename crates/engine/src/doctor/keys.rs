@@ -1,0 +1,110 @@
+//! Which counters are looked at, and what their cells are called.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use sequent_core::{
+    Examination, Key, LedgerExamination, SlotIndex,
+    ledger::{Advanced, Counter, Row},
+};
+use sequent_guard::Outside;
+
+use super::{
+    Doctor,
+    far::{self, Likely},
+    look,
+    reaches::Reaches,
+};
+use crate::limit::within;
+
+/// How many counters that are doubted more is asked of.
+const DOUBTED_MAX: usize = 64;
+
+/// The ledger's rows by counter.
+pub(super) type Rows = BTreeMap<Counter, Row>;
+
+impl Doctor<'_> {
+    /// How far the lives of counters can have come that row or cell have far on: what the ledger says elsewhere.
+    pub(super) async fn likely(
+        &self,
+        held: &LedgerExamination,
+        (seen, asked): (&[(SlotIndex, look::Looked<Examination>)], &impl Fn(SlotIndex) -> Vec<Key>),
+        (rows, reaches): (&Rows, &Reaches),
+    ) -> Likely {
+        let mut likely = Likely::new();
+        let Some(record) = &held.layout else { return likely };
+        let mut doubted: Vec<Counter> = Vec::new();
+        for (slot, looked) in seen {
+            let Ok(found) = &looked.found else { continue };
+            let counters = counters_of(*slot, asked(*slot));
+            let room = DOUBTED_MAX - doubted.len();
+            doubted.extend(far::doubted(counters.iter().zip(&found.cells), rows, reaches, room));
+        }
+        let (limit, inspection) = (self.config.ring.health.attempt_timeout, &held.inspection);
+        for counter in doubted {
+            let Some(row) = rows.get(&counter) else { continue };
+            let beside = |other: &Counter| other.key == counter.key && other.slot != counter.slot;
+            let others = held.rows.iter().filter(|(other, _)| beside(other)).map(|(_, row)| row);
+            let read = Outside::read(&*self.ledger, &counter, record.layout, (inspection.version, others));
+            // Of one that can't be asked less is told.
+            if let Ok(outside) = within(limit, "read a counter's history", read).await {
+                likely.insert(counter.clone(), far::likely(row, &outside, inspection.clock_ms));
+            }
+        }
+        likely
+    }
+
+    /// The keys that rows or definitions name: a cell of theirs without a row is what a row that is gone has left. Not those
+    /// of periods that are over: their rows are forgotten, and nothing begins there again.
+    pub(super) async fn named(&self, reaches: &Reaches) -> BTreeSet<Key> {
+        let limit = self.config.ring.health.attempt_timeout;
+        let Ok(fences) = within(limit, "read fences", self.ledger.advanced()).await else {
+            return BTreeSet::new();
+        };
+        let fences: BTreeMap<Key, u64> = fences.into_iter().map(|fence| (fence.key, fence.to)).collect();
+        let mut named: BTreeSet<Key> = reaches.keys().filter(|key| !is_over(key, &fences)).cloned().collect();
+        // Without them fewer cells are looked at, and all else is as it was.
+        if let Ok((_, defined)) = within(limit, "read definitions", self.ledger.definitions()).await {
+            named.extend(defined.iter().take(look::COUNTERS_MAX).map(|definition| Key::of(&definition.name)));
+        }
+        named
+    }
+}
+
+pub(super) fn rows_of(held: Option<&LedgerExamination>) -> Rows {
+    // A life that an operator began no store has heard of yet.
+    let begun = |row: &&(Counter, Row)| !row.1.store.is_nobody();
+    held.map(|held| held.rows.iter().filter(begun).cloned().collect()).unwrap_or_default()
+}
+
+/// The keys whose cells of this slot are compared.
+pub(super) fn keys_of(slot: SlotIndex, rows: &Rows) -> Vec<Key> {
+    let of_slot = rows.keys().filter(|counter| counter.slot == slot);
+    of_slot.take(look::COUNTERS_MAX).map(|counter| counter.key.clone()).collect()
+}
+
+/// Whether a key is of a period behind a fence.
+pub(crate) fn is_over(key: &Key, fences: &BTreeMap<Key, u64>) -> bool {
+    Advanced::fence(key).is_some_and(|own| fences.get(&own.key).is_some_and(|to| *to >= own.to))
+}
+
+/// The keys whose cells of this slot are asked for: those with a row there, and then those named elsewhere alone.
+pub(super) fn asked_of(
+    slot: SlotIndex,
+    (rows, reaches): (&Rows, &Reaches),
+    named: &BTreeSet<Key>,
+) -> Vec<Key> {
+    let mut keys = keys_of(slot, rows);
+    let room = look::COUNTERS_MAX - keys.len();
+    let rowless = named.iter().filter(|key| reaches.lacks(&Counter { slot, key: (*key).clone() }));
+    keys.extend(rowless.take(room).cloned());
+    keys
+}
+
+pub(super) fn counters_of(slot: SlotIndex, keys: Vec<Key>) -> Vec<Counter> {
+    keys.into_iter().map(|key| Counter { slot, key }).collect()
+}
+
+/// What their cells are called under the layout in force.
+pub(super) fn cells_of(keys: &[Key], epoch: u64) -> Vec<Key> {
+    keys.iter().map(|key| key.in_epoch(epoch)).collect()
+}

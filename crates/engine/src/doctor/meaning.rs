@@ -1,0 +1,129 @@
+//! What a verdict means: how grave it is, what it can cause, and what to do.
+
+use std::collections::BTreeMap;
+
+use sequent_core::{DurabilityClass, SlotIndex};
+
+use super::{
+    advice,
+    counters::{Kind, Verdict},
+    report::{Finding, Severity, Site},
+};
+
+/// How many keys a finding names.
+const KEYS_NAMED_MAX: usize = 5;
+
+/// One finding for each kind of trouble in a slot.
+pub(super) fn findings(slot: SlotIndex, verdicts: &[Verdict], class: DurabilityClass) -> Vec<Finding> {
+    let mut groups: BTreeMap<Kind, Vec<&Verdict>> = BTreeMap::new();
+    for verdict in verdicts {
+        groups.entry(verdict.kind).or_default().push(verdict);
+    }
+    groups.into_iter().map(|(kind, verdicts)| finding(slot, kind, &verdicts, class)).collect()
+}
+
+fn finding(slot: SlotIndex, kind: Kind, verdicts: &[&Verdict], class: DurabilityClass) -> Finding {
+    let named = verdicts.iter().take(KEYS_NAMED_MAX);
+    let keys: Vec<String> = named.map(|verdict| verdict.counter.key.to_string()).collect();
+    let first = verdicts.first().map_or("", |verdict| verdict.text.as_str());
+    let found = match verdicts.len() {
+        1 => format!("counter {}: {first}", keys.concat()),
+        count => {
+            let more = if count > keys.len() { ", …" } else { "" };
+            format!("{count} counters ({}{more}); of the first: {first}", keys.join(", "))
+        }
+    };
+    let (severity, causes, mend) = meaning(kind, class);
+    let is_aside = matches!(kind, Kind::FarBoth | Kind::FarRow | Kind::FarCeiling | Kind::Leapt);
+    let mend = format!("{mend}{}", if is_aside { "; then `sequent rescue` the slot" } else { "" });
+    let finding = Finding::new(severity, Site::Slot(slot), "counter", found).causes(causes).mend(mend);
+    Finding { keys, ..finding }
+}
+
+/// What to do about a cell that the ledger has no row of.
+const ROWLESS: &str = "stop every server; put back the ledger's newest backup and `sequent recover`, or `sequent advance NAME TO`, TO above \
+    the highest number of it that any caller has: that writes the rows anew. As long as its store holds the cell, its next use does, too";
+
+const NEXT_USE: &str = "nothing repeats: at its next use it begins a new life above its ceiling";
+const NOTHING: &str = "nothing";
+
+fn meaning(kind: Kind, class: DurabilityClass) -> (Severity, &'static str, &'static str) {
+    match kind {
+        Kind::FarBoth => (
+            Severity::Error,
+            "neither bears witness for the other: a hand or a broken disk wrote them; servers that find it out put the counter aside; \
+             what they have not found out leaves out all below, for good",
+            advice::BOTH,
+        ),
+        Kind::FarRow => (
+            Severity::Error,
+            "nobody can have taken so much, so a hand or a broken disk wrote it: servers that find it out put the counter aside; a life \
+             that began above it would leave out all below, for good",
+            advice::ROW,
+        ),
+        Kind::Rowless => (
+            Severity::Error,
+            "a hand deleted the row, or the ledger was put back from a copy; nothing but its cell tells how far it is",
+            ROWLESS,
+        ),
+        Kind::SetBack => (
+            Severity::Error,
+            "numbers that were given may come again until the servers hear of it, within two seconds of its use",
+            "find out who wrote there, or copied an old file over the store while servers ran; then delete its cell, and it begins \
+             again above its ceiling: an older copy that is put back mends nothing",
+        ),
+        Kind::Leapt => (
+            Severity::Error,
+            "nothing follows it: this counter gives nothing more, and what lies between would be lost",
+            advice::CELL,
+        ),
+        Kind::FarCeiling => (
+            Severity::Error,
+            "no server asked for it, so a hand or a broken disk wrote it: no life begins above it, so this counter gives nothing \
+             more once its store forgets it; up to it the store alone is believed, and a leap of the value is not noticed",
+            advice::CEILING,
+        ),
+        Kind::StaysAbove if class != DurabilityClass::Durable => (
+            Severity::Error,
+            "no server has told the ledger in time, and the store may forget: what lies between comes again then, unless nobody was given it, \
+             as where a server died amid its takes",
+            "take from the sequence once: whoever takes from this counter raises its ceiling. Where the row was set lower by hand, or the ledger \
+             was put back, `sequent advance NAME TO` besides, TO above the highest number of it that any caller has",
+        ),
+        Kind::Above | Kind::StaysAbove => (
+            Severity::Warning,
+            "ids above it left while the ledger was away, or were taken by a server that died; those that left could come \
+             again if the store forgets them before a server tells the ledger",
+            "let the servers that run reach the ledger; they tell it by themselves",
+        ),
+        Kind::Overtaken => (
+            if class == DurabilityClass::Durable { Severity::Warning } else { Severity::Error },
+            "numbers left that the ledger knows nothing of: once the store forgets this cell, what lies between comes again",
+            "take from the sequence until this is no longer found, or `sequent advance NAME TO`, TO above the highest number of it that any \
+             caller has: either writes the row anew. Where a loss was named, name at least as much as the difference",
+        ),
+        Kind::OtherLife => {
+            (Severity::Warning, NEXT_USE, "find out whether the store or the ledger was put back from a copy")
+        }
+        Kind::Odd => (Severity::Warning, NEXT_USE, "find out who wrote there"),
+        Kind::Fleeting => (
+            Severity::Warning,
+            "it goes when its time is over; nothing repeats, for it begins again above its ceiling, and leaves numbers out",
+            "PERSIST the key, and find out who set it; no verb of ours does",
+        ),
+        Kind::Vanished if class == DurabilityClass::Volatile => {
+            (Severity::Info, NEXT_USE, "nothing: a volatile store forgets")
+        }
+        Kind::Vanished => (
+            Severity::Warning,
+            NEXT_USE,
+            "find out who deleted it, or whether the store was put back from a copy: it should not forget",
+        ),
+        Kind::Reborn => (Severity::Info, NEXT_USE, NOTHING),
+        Kind::Closed => (
+            Severity::Info,
+            "a server is at work on it, or died at it; at its next use it is opened again",
+            NOTHING,
+        ),
+    }
+}

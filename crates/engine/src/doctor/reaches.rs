@@ -1,0 +1,59 @@
+//! How far each key is in each slot, by the ledger's rows.
+
+use std::collections::BTreeMap;
+
+use sequent_core::{
+    Key, SlotIndex,
+    ledger::{Counter, Row},
+};
+
+use super::look::ROWS_MAX;
+
+/// How far each counter is, by its row.
+#[derive(Debug, Default)]
+pub(super) struct Reaches {
+    by_key: BTreeMap<Key, Vec<(SlotIndex, u64)>>,
+    /// Whether these are all rows that the ledger has.
+    is_whole: bool,
+    /// Up to which raw id no counter without a row gives anything.
+    pub(super) floor: u64,
+}
+
+impl Reaches {
+    /// Of all rows, those of lives that nobody has begun among them.
+    pub(super) fn of(rows: &[(Counter, Row)]) -> Self {
+        let mut by_key: BTreeMap<Key, Vec<(SlotIndex, u64)>> = BTreeMap::new();
+        for (counter, row) in rows {
+            by_key.entry(counter.key.clone()).or_default().push((counter.slot, row.base.max(row.seen)));
+        }
+        Self { by_key, is_whole: rows.len() < ROWS_MAX, floor: 0 }
+    }
+
+    /// The same where counters without a row begin above a floor that a recovery left.
+    pub(super) fn above(self, floor: u64) -> Self {
+        Self { floor, ..self }
+    }
+
+    /// The furthest of the key's other slots.
+    pub(super) fn beside(&self, counter: &Counter) -> Option<u64> {
+        let others = self.by_key.get(&counter.key)?.iter().filter(|(slot, _)| *slot != counter.slot);
+        others.map(|(_, reach)| *reach).max()
+    }
+
+    /// How far each of the key's other slots is at least.
+    pub(super) fn least_beside(&self, counter: &Counter) -> Option<u64> {
+        let others = self.by_key.get(&counter.key)?.iter().filter(|(slot, _)| *slot != counter.slot);
+        others.map(|(_, reach)| *reach).min()
+    }
+
+    /// Whether the ledger has no row of it; of more rows than were read nobody knows.
+    pub(super) fn lacks(&self, counter: &Counter) -> bool {
+        let slots = self.by_key.get(&counter.key);
+        self.is_whole && !slots.is_some_and(|slots| slots.iter().any(|(slot, _)| *slot == counter.slot))
+    }
+
+    /// Every key that has a row in any slot.
+    pub(super) fn keys(&self) -> impl Iterator<Item = &Key> {
+        self.by_key.keys()
+    }
+}
