@@ -3,6 +3,7 @@
 
 mod clocks;
 mod given;
+mod zones;
 
 use std::{
     sync::{
