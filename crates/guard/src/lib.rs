@@ -8,6 +8,7 @@
 //! | step | where |
 //! |---|---|
 //! | join, or close, open, install | `counter/touch.rs` |
+//! | who begins a counter that is new, and how far the key's other slots are | `counter/begin.rs` |
 //! | take, and begin again when a life or an incarnation ended | `counter/mod.rs` |
 //! | did the counter go backwards? | `counter/order.rs` |
 //! | may a block leave? raise first; the ledger away | `counter/release.rs` |

@@ -16,6 +16,64 @@ pub(crate) fn claim(row: &Row) -> u64 {
     row.base.max(row.seen)
 }
 
+/// So long after its life was opened a row's ceiling may lie ahead of nothing that was given yet, and says nothing.
+const YOUNG_MS: u64 = 10_000;
+
+/// What the rows of a key's other slots say to one of them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Beside {
+    /// How far each of them is at least, as it claims; `None` where no other has a row.
+    pub(crate) least: Option<u64>,
+    /// How far the furthest may be: a counter of which nothing is known begins no lower.
+    pub(crate) most: u64,
+}
+
+impl Beside {
+    pub(crate) fn of<'a>(others: impl Iterator<Item = &'a Row>, clock_ms: u64) -> Self {
+        others.fold(Self::default(), |beside, row| beside.with(Self::told_by(row, clock_ms)))
+    }
+
+    fn with(self, other: Self) -> Self {
+        let least = self.least.into_iter().chain(other.least).min();
+        Self { least, most: self.most.max(other.most) }
+    }
+
+    fn told_by(row: &Row, clock_ms: u64) -> Self {
+        Self { least: Some(claim(row)), most: may_be_at(row, clock_ms) }
+    }
+}
+
+/// What it is for each of a key's slots.
+pub(crate) fn beside_each(rows: &[Option<Row>], clock_ms: u64) -> Vec<Beside> {
+    let told = |row: &Option<Row>| row.as_ref().map(|row| Beside::told_by(row, clock_ms)).unwrap_or_default();
+    // Of the slots before each, and of those after it: a wide ring has a thousand.
+    let (mut all, mut before, mut after) =
+        (Vec::with_capacity(rows.len()), Beside::default(), Beside::default());
+    for row in rows {
+        all.push(before);
+        before = before.with(told(row));
+    }
+    for (beside, row) in all.iter_mut().zip(rows).rev() {
+        *beside = beside.with(after);
+        after = after.with(told(row));
+    }
+    all
+}
+
+/// How far a counter may be, as its row says: what nobody has reported yet is below its ceiling. Of a life that was opened just now
+/// the ceiling lies ahead of what nobody has been given: a key's slots that begin one after the other begin at the same. A ceiling
+/// that was never asked for by a server says nothing at all.
+fn may_be_at(row: &Row, clock_ms: u64) -> u64 {
+    let claim = claim(row);
+    match row.ceiling.saturating_sub(claim) {
+        ahead if ahead > LEAP_CAP => 0,
+        // It has not begun: a claim, or a word, which moved this row as well.
+        _ if row.store.is_nobody() => 0,
+        _ if clock_ms.saturating_sub(row.opened_at_ms) < YOUNG_MS => claim,
+        ahead => claim + ahead,
+    }
+}
+
 /// Where a counter has been, as all but its own row says. What is not known counts for nothing.
 ///
 /// ```
@@ -111,7 +169,26 @@ fn loss_named(version: u64, others: &[u64]) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use sequent_core::{Incarnation, Life};
+
     use super::*;
+
+    #[test]
+    fn each_slot_hears_of_all_the_others() {
+        let row = |base, seen, ceiling, opened_at_ms| {
+            let (store, ledger) = (Incarnation::new("s"), Incarnation::new("l"));
+            Some(Row { life: Life::from_stored(1), store, ledger, base, ceiling, seen, opened_at_ms })
+        };
+        let told = |rows: &[Option<Row>]| -> Vec<(Option<u64>, u64)> {
+            beside_each(rows, 20_000).iter().map(|beside| (beside.least, beside.most)).collect()
+        };
+        let (old, young) = (row(0, 7, 9, 10_000), row(20, 20, 90, 10_001));
+        assert_eq!(told(&[old.clone(), young, None]), [(Some(20), 20), (Some(7), 9), (Some(7), 20)]);
+        let (absurd, back) = (row(5, 5, 6 + LEAP_CAP, 0), row(1, 3, 4, 30_000));
+        assert_eq!(told(&[old.clone(), absurd]), [(Some(5), 0), (Some(7), 9)], "no server asked for it");
+        assert_eq!(told(&[old, back]), [(Some(3), 3), (Some(7), 9)], "a clock that was set back");
+        assert_eq!(told(&[]), []);
+    }
 
     #[test]
     fn a_named_loss_is_at_most_what_each_row_has() {

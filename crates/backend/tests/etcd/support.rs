@@ -115,6 +115,7 @@ impl Caller {
             life: Life::from_stored(bits),
             store: Incarnation::new("store"),
             value: 0,
+            beside: 0,
             ahead: 100,
             leap_max: 1 << 40,
         };

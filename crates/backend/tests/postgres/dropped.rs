@@ -86,6 +86,7 @@ async fn a_ledgers_call_dropped_midway_is_done_whole_or_not_at_all() {
             life: Life::from_stored(next.cast_signed()),
             store: under.clone(),
             value: 0,
+            beside: 0,
             ahead: 10,
             leap_max: 1 << 40,
         };

@@ -115,6 +115,7 @@ pub(crate) async fn every_call(ledger: &dyn Ledger) {
         life: Life::from_stored(bits),
         store: under.clone(),
         value: 0,
+        beside: 0,
         ahead: 100,
         leap_max: 1000,
     };

@@ -1,9 +1,57 @@
 //! What becomes of an opening and of a raise: the guard's two rules of the ledger, the same for every engine.
 
-use super::{Opened, Opening, Raise, Raised, Row};
-use crate::{Block, Incarnation};
+use super::{Counter, Opened, Opening, PastLife, Raise, Raised, Row};
+use crate::{Block, Incarnation, Life};
+
+/// What the row of a counter that was claimed names in place of a store.
+const CLAIMED: &str = "claimed";
+
+impl Row {
+    /// Whether somebody is about to begin this counter, and has not yet: nothing was ever given under it.
+    pub fn is_claim(&self) -> bool {
+        is_claimed(&self.store)
+    }
+
+    /// What it leaves in the history. A claim leaves nothing.
+    pub fn ended(&self) -> Option<PastLife> {
+        let Self { life, base, ceiling, .. } = *self;
+        (!self.is_claim()).then_some(PastLife { life, base, ceiling })
+    }
+}
+
+fn is_claimed(store: &Incarnation) -> bool {
+    *store == Incarnation::nobody(CLAIMED)
+}
 
 impl Opening {
+    /// A claim on a counter that has no row: of many servers that meet at it one shall begin it. No cell is closed for it, and it
+    /// permits nothing: it tells the others that somebody is about to open a life that does.
+    ///
+    /// ```
+    /// use sequent_core::{Incarnation, Key, Life, ledger::{Counter, Opened, Opening}};
+    /// let counter = Counter { slot: 0, key: Key::from_stored("order") };
+    /// let (claim, ledger) = (Opening::claim(counter, Life::from_stored(7)), Incarnation::new("ledger"));
+    /// let Opened::Row(row) = claim.of(None, 30, &ledger, 0) else { panic!() };
+    /// assert_eq!((row.is_claim(), row.base, row.ceiling, row.ended()), (true, 30, 30, None));
+    /// assert_eq!(claim.of(Some(&row), 30, &ledger, 0), Opened::Known(row));
+    /// ```
+    pub fn claim(counter: Counter, life: Life) -> Self {
+        Self {
+            counter,
+            life,
+            store: Incarnation::nobody(CLAIMED),
+            value: 0,
+            beside: 0,
+            ahead: 0,
+            leap_max: 0,
+        }
+    }
+
+    /// Whether it is one.
+    pub fn is_claim(&self) -> bool {
+        is_claimed(&self.store)
+    }
+
     /// What it makes of a counter whose row is `old`; without one, whose ceiling is `floor`, as a recovery left it. The row
     /// is to be written in the statement's own transaction, and `old` goes into the history.
     ///
@@ -11,29 +59,40 @@ impl Opening {
     /// use sequent_core::{Incarnation, Key, Life, ledger::{Counter, Opened, Opening}};
     /// let counter = Counter { slot: 0, key: Key::from_stored("order") };
     /// let (life, store) = (Life::from_stored(7), Incarnation::new("store"));
-    /// let opening = Opening { counter, life, store, value: 40, ahead: 10, leap_max: 100 };
+    /// let opening = Opening { counter, life, store, value: 40, beside: 0, ahead: 10, leap_max: 100 };
     /// let Opened::Row(row) = opening.of(None, 30, &Incarnation::new("ledger"), 0) else { panic!() };
     /// assert_eq!((row.base, row.ceiling, row.seen), (40, 50, 40));
     /// assert_eq!(opening.of(Some(&row), 0, &row.ledger, 0), Opened::Row(sequent_core::ledger::Row { base: 50, ceiling: 60, seen: 50, ..row.clone() }));
+    /// let beside = |beside| Opening { beside, ..opening.clone() }.abreast(50, 40);
+    /// assert_eq!((beside(45), beside(70), beside(1 << 62)), (50, 70, 90), "the last is half of a leap");
     /// let far = Opening { value: 1 << 62, ..opening };
     /// assert_eq!(far.of(Some(&row), 0, &row.ledger, 0), Opened::Leapt { found: 1 << 62, bound: 150 });
     /// ```
     pub fn of(&self, old: Option<&Row>, floor: u64, ledger: &Incarnation, clock_ms: u64) -> Opened {
+        if let Some(row) = old.filter(|_| self.is_claim()) {
+            return Opened::Known(row.clone());
+        }
         let known = old.map_or(floor, |row| row.base.max(row.seen));
         let found = old.map_or(floor, |row| row.ceiling).max(self.value);
         let bound = within(known.saturating_add(self.ahead), self.leap_max);
         if found > bound {
             return Opened::Leapt { found, bound };
         }
+        let base = self.abreast(found, known);
         Opened::Row(Row {
             life: self.life,
             store: self.store.clone(),
             ledger: ledger.clone(),
-            base: found,
-            ceiling: within(found, self.ahead),
-            seen: found,
+            base,
+            ceiling: within(base, self.ahead),
+            seen: base,
             opened_at_ms: clock_ms,
         })
+    }
+
+    /// Not behind the key's other slots: but whatever their rows say, no further above `known` than half of a leap.
+    pub fn abreast(&self, found: u64, known: u64) -> u64 {
+        found.max(self.beside.min(within(known, self.leap_max / 2)))
     }
 }
 

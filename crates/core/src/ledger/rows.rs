@@ -60,7 +60,7 @@ pub struct Answer<T> {
     pub version: u64,
 }
 
-/// A new life for a counter whose cell was closed for it.
+/// A new life for a counter whose cell was closed for it; or a claim on one that has no row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Opening {
     /// The counter.
@@ -71,6 +71,9 @@ pub struct Opening {
     pub store: Incarnation,
     /// The value found at the close.
     pub value: u64,
+    /// How far the key's other slots are, where the cell says nothing: the base is not below that, as far as half of
+    /// `leap_max` goes.
+    pub beside: u64,
     /// How far above the base the first ceiling shall be.
     pub ahead: u64,
     /// How far `max(value, ceiling)` may exceed the row's `max(base, seen)`, beyond `ahead`.
@@ -80,8 +83,10 @@ pub struct Opening {
 /// What became of an [`Opening`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Opened {
-    /// The row as it is now: base = max(old ceiling, value), ceiling = base + ahead, seen = base.
+    /// The row as it is now: base = max(old ceiling, value, beside), ceiling = base + ahead, seen = base.
     Row(Row),
+    /// There was a row, and this is a [claim](Opening::claim). Nothing was written.
+    Known(Row),
     /// Refused: the value, or the ceiling, is a leap. Nothing was written.
     Leapt {
         /// `max(value, ceiling)`.

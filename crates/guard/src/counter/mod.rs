@@ -1,6 +1,7 @@
 //! One counter: a key in a slot, guarded. Takes from the store, and lets go only what the ledger has witnessed.
 
 mod advance;
+mod begin;
 mod claim;
 mod debt;
 mod far;
@@ -26,9 +27,14 @@ use sequent_core::{
     ledger::{Counter, Row},
 };
 
-use crate::{keeper::Shared, outside::claim, shard::Shard};
+use crate::{
+    keeper::Shared,
+    outside::{Beside, claim},
+    shard::Shard,
+};
 pub(crate) use advance::{decreed, is_past};
 pub use claim::{CELL_AS_FAR, DOUBTED_ROW, Evidence};
+use begin::ReadAhead;
 use debt::Debt;
 pub(crate) use debt::Debts;
 pub use far::FAR_BOTH;
@@ -64,6 +70,8 @@ pub(crate) struct State {
     pub(crate) permit: Option<Permit>,
     /// The row read when the key came alive, good for one first touch soon after.
     preread: Option<Preread>,
+    /// What was read with it, for as long.
+    read_ahead: Option<ReadAhead>,
     /// How far each of the key's other slots was at least when its rows were read.
     beside: Option<u64>,
     /// What was heard of the row while there was neither permit nor row: one that is being read may not have it yet.
@@ -123,10 +131,12 @@ impl Guarded {
     }
 
     /// The row as it was read with the others of its key, each of which is so far.
-    pub(crate) fn preread(&self, row: Option<Row>, beside: Option<u64>, clock_ms: u64) {
-        let mut state = self.state();
-        state.beside = state.beside.max(beside);
+    pub(crate) fn preread(&self, row: Option<Row>, beside: Beside, clock_ms: u64) {
+        let (mut state, now) = (self.state(), self.shared.env.clock.now());
+        state.beside = state.beside.max(beside.least);
         let told = state.told.take();
+        let is_absent = row.is_none() && told.is_none();
+        state.read_ahead = Some(ReadAhead { is_absent, beside: beside.most, at: now });
         if let Some(mut row) = row {
             if told.is_some_and(|told| told.adds_to(&mut row) == Adds::Doubt) {
                 return;
@@ -140,7 +150,7 @@ impl Guarded {
                 }
                 state.reported = state.reported.max(row.seen);
             }
-            state.preread = Some(Preread { row, clock_ms, at: self.shared.env.clock.now() });
+            state.preread = Some(Preread { row, clock_ms, at: now });
         }
     }
 

@@ -7,7 +7,7 @@ use sequent_core::{
     ledger::{Counter, Opened, Opening, Reading, Row},
 };
 
-use super::{Guarded, permit::Permit, report::Adds};
+use super::{Guarded, begin::Begins, permit::Permit, report::Adds};
 use crate::{keeper::Ask, leap};
 
 /// A first touch begins again at most so often, when others open, restore or restart meanwhile.
@@ -25,10 +25,11 @@ const DUELS_MAX: u32 = 3;
 
 /// A row read when the key came alive is good for so long: at a first touch hours later it says little about how far the
 /// counter is.
-const PREREAD_MAX: Duration = Duration::from_secs(5);
+pub(super) const PREREAD_MAX: Duration = Duration::from_secs(5);
 
-/// How it is said that a counter far on has no row: a ledger that was lost, or a hand that set the cell.
-pub const UNKNOWN_COUNTER: &str = "the ledger has no row of this counter";
+/// How it is said that a counter far on has no row, or one that was never given from: a ledger that was lost, or a hand that set
+/// the cell.
+pub const UNKNOWN_COUNTER: &str = "the ledger knows of no number of this counter";
 
 /// How it is said that the ledger's row permits far more than its counter can have come to.
 pub const FAR_CEILING: &str = "the ledger's row has a ceiling of";
@@ -51,23 +52,32 @@ impl Guarded {
             if let Some(mark) = mark {
                 self.shared.desk.meet_mark(mark).await?;
             }
-            let (ledger, row, clock_ms) = self.row().await?;
+            let (ledger, row, clock_ms) =
+                if self.is_absent() { (under, None, 0) } else { self.row().await? };
             if let Some(row) = &row {
                 self.believe(row, &store, clock_ms).await?;
+            } else if self.claim().await? == Begins::Other {
+                continue;
+            }
+            if let Some(claim) = row.as_ref().filter(|row| row.is_claim())
+                && self.waits_for_another(claim, clock_ms).await
+            {
+                continue;
             }
             // What the ledger has permitted above all that was reported.
             let permitted =
                 row.as_ref().map_or(0, |row| leap::left_ahead(row.base.max(row.seen), row.ceiling));
-            let (is_known, given) = (row.is_some(), row.as_ref().map_or(0, |row| self.given(row)));
+            let (is_known, given) = (
+                row.as_ref().is_some_and(|row| !row.is_claim()),
+                row.as_ref().map_or(0, |row| self.given(row)),
+            );
             if let Some(row) = row.filter(|row| self.names(row, &store, &ledger)) {
                 let refused = self.state().refused == Some(row.life);
                 if !refused {
                     // Under the incarnations in force: equal to the row's own, unless a mutation has waived that.
                     return Ok(self.take_up(Row { store, ledger, ..row }));
                 }
-                if let Some(rest) = self.youth(&row, clock_ms)
-                    && self.waits_for_the_opener(row.life, rest).await
-                {
+                if self.waits_for_another(&row, clock_ms).await {
                     continue;
                 }
             }
@@ -130,6 +140,12 @@ impl Guarded {
             && (row.ledger == *ledger || !rules.keep(Rule::RowNamesLedger))
     }
 
+    /// Waits for who has opened, or claimed, if that was just now; false when it is time to close the cell.
+    async fn waits_for_another(&self, row: &Row, clock_ms: u64) -> bool {
+        let Some(rest) = self.youth(row, clock_ms) else { return false };
+        self.waits_for_the_opener(row.life, rest).await
+    }
+
     /// For how long the life's opener may still be about to install it.
     fn youth(&self, row: &Row, clock_ms: u64) -> Option<Duration> {
         let age = Duration::from_millis(clock_ms.saturating_sub(row.opened_at_ms));
@@ -153,6 +169,11 @@ impl Guarded {
         true
     }
 
+    /// Nobody else opens this life.
+    pub(super) fn waits_no_more(&self, life: Life) {
+        self.state().duel = Some((life, DUELS_MAX + 1));
+    }
+
     /// Close, open, install; of a counter that has permitted so much above what was reported, and given so many.
     async fn open(
         &self,
@@ -169,7 +190,9 @@ impl Guarded {
         let value = self.shard.store().close(cell, life).await.map_err(|error| self.reborn(store, error))?;
         self.compare_with_taken(value);
         let counts = if rules.keep(Rule::OpenCountsValue) { value } else { 0 };
-        let opening = self.opening(life, store, counts, want, permitted);
+        // Of a cell that says nothing, the key's other slots say how far it may have been.
+        let beside = if value == 0 { self.beside().await?.min(self.raw_max().saturating_sub(1)) } else { 0 };
+        let opening = Opening { beside, ..self.opening(life, store, counts, want, permitted) };
         self.begin(store, opening, (value, given)).await
     }
 
@@ -184,6 +207,10 @@ impl Guarded {
         let (cell, known) = (Cell { key: &self.cell, under: store }, opening.value.max(value));
         let row = match shared.ask(Ask::Open(opening)).await?.opened()? {
             Opened::Row(row) => row,
+            Opened::Known(_) => {
+                let context = "the counter was begun by another";
+                return Err(SourceError::new(ErrorKind::Reborn, context));
+            }
             Opened::Leapt { found, bound } if found > known => return Err(self.far_ceiling(found, bound)),
             Opened::Leapt { found, bound } => return Err(self.leapt(found, bound)),
         };
@@ -216,7 +243,8 @@ impl Guarded {
         // A life that ended by a crash leaves its ceiling ahead of what was seen: that much is no leap.
         let permitted = permitted.max(leap::ahead_max(0, self.raw_max()));
         let leap_max = leap::leap_max(value, self.raw_max(), want).saturating_add(permitted);
-        Opening { counter: self.counter.clone(), life, store: store.clone(), value, ahead, leap_max }
+        let (counter, store) = (self.counter.clone(), store.clone());
+        Opening { counter, life, store, value, beside: 0, ahead, leap_max }
     }
 
     pub(super) fn drop_permit(&self) {

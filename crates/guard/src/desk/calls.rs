@@ -43,13 +43,18 @@ impl Desk {
 
     /// What lies outside a counter's row, as the ledger has it: four calls that read.
     pub(crate) async fn outside(&self, counter: &Counter) -> Result<Outside, SourceError> {
-        let others = (0..self.slots()).filter(|other| *other != counter.slot);
+        let others = self.other_slots(counter.slot);
         let others: Vec<Counter> = others.map(|slot| Counter { slot, key: counter.key.clone() }).collect();
         let (_, Reading { rows, .. }) = self.read_anyway(&others).await?;
         let beside = (self.version(), rows.iter().flatten());
         let outside = Outside::read(&*self.ledger, counter, self.layout.layout, beside);
         let outside = self.limited("read of a counter's history", outside).await;
         self.outcome(outside)
+    }
+
+    /// The slots of the ring but this one.
+    pub(crate) fn other_slots(&self, own: SlotIndex) -> impl Iterator<Item = SlotIndex> {
+        (0..self.slots()).filter(move |slot| *slot != own)
     }
 
     /// Notes that lives of a key begin up to this raw id at an operator's word, before any of them does.

@@ -121,7 +121,9 @@ async fn open(desk: &Desk, openings: &[Opening]) -> Result<Vec<Opened>, SourceEr
     let under = desk.incarnation();
     desk.in_reach()?;
     let slots = slots_of(openings.iter().map(|opening| &opening.counter));
-    desk.write("open", &under, (&slots, true), openings, |ledger, pass, asks| ledger.open(pass, asks)).await
+    // No id rests on a claim.
+    let mark = openings.iter().any(|opening| !opening.is_claim());
+    desk.write("open", &under, (&slots, mark), openings, |ledger, pass, asks| ledger.open(pass, asks)).await
 }
 
 /// Raises; and before that, in the same call, whatever left without the ledger and has not been witnessed yet.

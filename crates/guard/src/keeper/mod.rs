@@ -28,7 +28,7 @@ use tokio::sync::watch;
 use crate::{
     Trouble,
     counter::{Guarded, Handle},
-    outside::claim,
+    outside::beside_each,
     shard::Shard,
     status::{CounterStatus, KeeperStatus},
 };
@@ -137,13 +137,8 @@ impl Keeper {
     async fn read_ahead(&self, asked: &[Counter], counters: &[Arc<Guarded>]) -> Result<(), SourceError> {
         let (_, Reading { rows, clock_ms }) = self.shared.desk.read(asked).await?;
         self.shared.desk.trusted()?;
-        let claims: Vec<Option<u64>> = rows.iter().map(|row| row.as_ref().map(claim)).collect();
-        let mut lowest: Vec<u64> = claims.iter().copied().flatten().collect();
-        lowest.sort_unstable();
-        for ((guarded, row), own) in counters.iter().zip(rows).zip(claims) {
-            // The lowest of the others: it is the second where the lowest is its own.
-            let is_lowest = own.is_some() && own == lowest.first().copied();
-            let beside = lowest.get(usize::from(is_lowest)).copied();
+        let beside = beside_each(&rows, clock_ms);
+        for ((guarded, row), beside) in counters.iter().zip(rows).zip(beside) {
             guarded.preread(row, beside, clock_ms);
         }
         Ok(())

@@ -24,8 +24,8 @@ impl Marks {
     pub(super) fn candidates(&self, version: u64, slots: &BTreeSet<SlotIndex>) -> Vec<Arc<Shard>> {
         let mut candidates: Vec<Arc<Shard>> =
             self.shards.iter().filter(|shard| shard.is_admitted()).map(Arc::clone).collect();
-        // The rotation follows the version, so that every shard comes to bear recent marks.
-        let turn = usize::try_from(version).unwrap_or(0) % candidates.len().max(1);
+        // The rotation counts marks, so that every shard comes to bear recent ones: of versions some need none.
+        let turn = self.marked.fetch_add(1, Ordering::Relaxed) % candidates.len().max(1);
         candidates.rotate_left(turn);
         let list = locked(&self.shunned);
         let shunned =

@@ -43,6 +43,8 @@ pub(crate) struct Marks {
     met: Arc<AtomicU64>,
     /// Which shard is looked at next.
     turn: AtomicUsize,
+    /// How many versions were to be left: whose turn it is to bear one.
+    marked: AtomicUsize,
 }
 
 /// A bearer that is tried last for a while.
@@ -70,8 +72,8 @@ impl Marks {
         let (left, shunned, unmarked) = (Mutex::default(), Arc::default(), AtomicU64::new(0));
         let given_up = AtomicU64::new(0);
         let borne = Borne { elsewhere: AtomicBool::new(true), home: AtomicBool::new(true) };
-        let (met, turn) = (Arc::default(), AtomicUsize::new(0));
-        Self { shards, home, era, limit, events, left, shunned, unmarked, given_up, borne, met, turn }
+        let (met, turn, marked) = (Arc::default(), AtomicUsize::new(0), AtomicUsize::new(0));
+        Self { shards, home, era, limit, events, left, shunned, unmarked, given_up, borne, met, turn, marked }
     }
 
     /// The highest mark that a shard was found to bear.

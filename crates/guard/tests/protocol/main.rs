@@ -1,7 +1,9 @@
 //! The protocol, one file a theme: real keepers over stores and a ledger in memory, on paused time.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on has failed")]
 
+mod abreast;
 mod away;
+mod claimed;
 mod claims;
 mod dense;
 mod eras;

@@ -1,7 +1,7 @@
 //! Rows: for each counter its life, its base and its ceiling.
 
 use sequent_core::{
-    Incarnation, Rule, SourceError,
+    Incarnation, Key, Rule, SourceError,
     ledger::{Answer, Counter, Moved, Opened, Opening, Pass, PastLife, Presence, Raise, Raised, Row},
 };
 
@@ -30,6 +30,12 @@ impl Book {
         self.rows.get_mut(counter).map(|row| row.seen = seen).is_some()
     }
 
+    /// Deletes a row as a hand in the data would. Whether there was one.
+    pub fn delete_row(&mut self, counter: &Counter) -> bool {
+        self.forget_move(counter);
+        self.rows.remove(counter).is_some()
+    }
+
     /// Sets a row's `base` as a hand in the data would, so that no call has moved it. Whether there is such a row.
     pub fn set_base(&mut self, counter: &Counter, base: u64) -> bool {
         self.rows.get_mut(counter).map(|row| row.base = base).is_some()
@@ -38,7 +44,9 @@ impl Book {
     /// The rows that calls have moved since the version `since`, by version, at most `most`.
     pub fn moved(&self, under: &Incarnation, since: u64, most: usize) -> Result<Vec<Moved>, SourceError> {
         reborn_unless(&self.incarnation, under)?;
-        let later = self.moves.iter().skip_while(|(version, _)| *version <= since).take(most);
+        // From the first that any counter of the next version could have: not past all that ever moved.
+        let first = Counter { slot: 0, key: Key::from_stored("") };
+        let later = self.moves.range((since.saturating_add(1), first)..).take(most);
         let moved = later.filter_map(|(version, counter)| {
             let Row { life, seen, .. } = *self.rows.get(counter)?;
             Some(Moved { counter: counter.clone(), life, seen, version: *version })
@@ -90,6 +98,9 @@ impl Book {
 
     fn open_one(&mut self, opening: &Opening, read: Option<u64>, now_ms: u64) -> Opened {
         let old = self.rows.get(&opening.counter);
+        if let Some(row) = old.filter(|_| opening.is_claim()) {
+            return Opened::Known(row.clone());
+        }
         let ceiling = read.unwrap_or_else(|| old.map_or(self.floor, |row| row.ceiling));
         let found = if self.rules.keep(Rule::OpenCountsValue) { ceiling.max(opening.value) } else { ceiling };
         let known = old.map_or(self.floor, |row| row.base.max(row.seen));
@@ -97,20 +108,20 @@ impl Book {
         if found > bound {
             return Opened::Leapt { found, bound };
         }
+        let base = opening.abreast(found, known);
         let raced = if read.is_some() { old.map_or(0, |row| row.ceiling) } else { 0 };
         let row = Row {
             life: opening.life,
             store: opening.store.clone(),
             ledger: self.incarnation.clone(),
-            base: found,
-            ceiling: capped(found, opening.ahead).max(raced),
-            seen: found,
+            base,
+            ceiling: capped(base, opening.ahead).max(raced),
+            seen: base,
             opened_at_ms: now_ms,
         };
         self.note_move(&opening.counter);
         if let Some(old) = self.rows.insert(opening.counter.clone(), row.clone()) {
-            let ended = PastLife { life: old.life, base: old.base, ceiling: old.ceiling };
-            self.history.entry(opening.counter.clone()).or_default().push(ended);
+            self.history.entry(opening.counter.clone()).or_default().extend(old.ended());
         }
         Opened::Row(row)
     }

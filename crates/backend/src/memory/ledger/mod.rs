@@ -92,6 +92,11 @@ impl MemoryLedger {
         self.held().book.set_seen(counter, seen)
     }
 
+    /// Deletes a row by hand, under the incarnation that speaks. Whether there was one.
+    pub fn delete_row(&self, counter: &sequent_core::ledger::Counter) -> bool {
+        self.held().book.delete_row(counter)
+    }
+
     /// Sets a row's `base` as a hand in the data would. Whether there is such a row.
     pub fn set_base(&self, counter: &sequent_core::ledger::Counter, base: u64) -> bool {
         self.held().book.set_base(counter, base)

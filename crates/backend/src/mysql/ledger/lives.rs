@@ -1,6 +1,6 @@
 //! Lives begun, and ceilings raised.
 
-use sequent_core::ledger::{Answer, Opened, Opening, Pass, PastLife, Raise, Raised, Row};
+use sequent_core::ledger::{Answer, Opened, Opening, Pass, Raise, Raised, Row};
 
 use super::{
     batch::{self, Sheet},
@@ -31,10 +31,7 @@ impl Work for Open<'_> {
             let old = sheet.get(&opening.counter);
             let opened = opening.of(old, meta.floor, self.pass.under, meta.clock_ms);
             if let Opened::Row(row) = &opened {
-                if let Some(Row { life, base, ceiling, .. }) = old {
-                    let past = PastLife { life: *life, base: *base, ceiling: *ceiling };
-                    ended.push((opening.counter.clone(), past));
-                }
+                ended.extend(old.and_then(Row::ended).map(|past| (opening.counter.clone(), past)));
                 sheet.insert(opening.counter.clone(), row.clone());
                 changed.insert(opening.counter.clone(), row.clone());
             }

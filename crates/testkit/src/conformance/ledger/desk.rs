@@ -125,7 +125,8 @@ pub(super) fn life(bits: i64) -> Life {
 /// An opening under a store's first incarnation, whose leap bound is no matter.
 pub(super) fn opening(counter: &Counter, bits: i64, value: u64) -> Opening {
     let store = Incarnation::new("store 1");
-    Opening { counter: counter.clone(), life: life(bits), store, value, ahead: AHEAD, leap_max: 1 << 40 }
+    let (counter, life) = (counter.clone(), life(bits));
+    Opening { counter, life, store, value, beside: 0, ahead: AHEAD, leap_max: 1 << 40 }
 }
 
 /// A raise that reports nothing taken.

@@ -2,7 +2,7 @@
 
 use sequent_core::{
     ErrorKind, Incarnation, SourceError,
-    ledger::{Moved, Opened, PastLife, Raise, Raised, Row},
+    ledger::{Counter, Moved, Opened, Opening, PastLife, Raise, Raised, Row},
 };
 
 use super::{
@@ -59,6 +59,54 @@ pub async fn a_value_above_the_ceiling_is_the_base(fixture: &dyn LedgerFixture) 
     assert_eq!((row.base, row.ceiling), (AHEAD + 1, 2 * AHEAD + 1));
     let row = desk.open_one(opening(&order, 3, 2 * AHEAD + 1)).await?;
     assert_eq!(row.base, 2 * AHEAD + 1, "value and ceiling are equal");
+    Ok(())
+}
+
+/// A claim begins a counter that has no row, and permits nothing. Where there is a row it writes nothing, and gives that back.
+pub async fn a_claim_writes_where_there_is_no_row(fixture: &dyn LedgerFixture) -> Checked {
+    let (mut desk, mut other) = (Desk::of(fixture, 1).await?, Desk::of(fixture, 2).await?);
+    let (order, bill) = (counter(0, "order"), counter(0, "bill"));
+    let claim = |counter: &Counter, bits| Opening::claim(counter.clone(), life(bits));
+    let row = desk.open_one(claim(&order, 1)).await?;
+    assert_eq!((row.is_claim(), row.base, row.ceiling, row.seen), (true, 0, 0, 0));
+    desk.unchanged(&order, &row).await?;
+    let version = desk.version().await?;
+    // Twice in one call, beside one that is new and one that is opened.
+    let asks = [claim(&order, 2), claim(&bill, 3), claim(&bill, 4), opening(&counter(1, "bill"), 5, 0)];
+    let answer = other.open(&asks).await?;
+    let [known, Opened::Row(new), again, Opened::Row(_)] = answer.value.as_slice() else {
+        panic!("found {answer:?}")
+    };
+    assert_eq!((known, new.life), (&Opened::Known(row.clone()), life(3)));
+    assert_eq!(again, &Opened::Known(new.clone()));
+    assert_eq!(answer.version, version + 1);
+    other.unchanged(&order, &row).await?;
+    assert_eq!(
+        other.open(&[claim(&order, 2), claim(&bill, 3)]).await?.version,
+        version + 1,
+        "nothing was written"
+    );
+    // A life that began, and a ceiling: they are given back as they are; and the claim is not in the history.
+    desk.open_one(opening(&order, 6, 0)).await?;
+    desk.raise_one(raise(&order, 6, 500)).await?;
+    let row = desk.row(&order).await?.unwrap_or_else(|| panic!("the row is gone"));
+    assert_eq!(other.open(&[claim(&order, 7)]).await?.value, [Opened::Known(row.clone())]);
+    other.unchanged(&order, &row).await?;
+    assert_eq!(desk.ledger.history(&order).await?, []);
+    Ok(())
+}
+
+/// The base is not below how far the key's other slots are, as far as half of a leap goes.
+pub async fn an_open_is_not_behind_the_other_slots(fixture: &dyn LedgerFixture) -> Checked {
+    let mut desk = Desk::of(fixture, 1).await?;
+    for (number, beside, base) in
+        [(0, 0, 7), (1, 6, 7), (2, 300, 300), (3, 500, 500), (4, 501, 500), (5, u64::MAX, 500)]
+    {
+        let ask = Opening { beside, leap_max: 1000, ..opening(&counter(number, "order"), 1, 7) };
+        let row = desk.open_one(ask).await?;
+        assert_eq!((row.base, row.ceiling, row.seen), (base, base + AHEAD, base), "{beside}");
+        desk.unchanged(&counter(number, "order"), &row).await?;
+    }
     Ok(())
 }
 

@@ -1,0 +1,116 @@
+//! A counter of which neither cell nor row says how far it was begins no lower than the key's other slots are.
+
+use std::{sync::Arc, time::Duration};
+
+use crate::harness::{Server, Setup, World, counter, key};
+
+/// So far both slots are.
+const FAR: u64 = 5000;
+
+/// What a hand has written into a row.
+const POISON: u64 = 1 << 62;
+
+/// A range in which a row can be set far.
+fn wide() -> Setup {
+    Setup { raw_max: 1 << 62, ..Setup::default() }
+}
+
+/// Two slots that are as far as each other, and nobody who runs.
+async fn level() -> World {
+    let world = World::new(2);
+    let server = world.open_as("before", wide()).await;
+    for slot in 0..2 {
+        while world.highest(slot) < FAR {
+            server.take(slot, 100).await.unwrap();
+        }
+    }
+    server.stop().await;
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    world
+}
+
+async fn next(server: &Arc<Server>, slot: u16) -> u64 {
+    server.take(slot, 1).await.unwrap()[0]
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_counter_whose_row_and_cell_were_deleted_goes_on_beside_the_others() {
+    let world = level().await;
+    assert!(world.stores[0].delete(&key()) && world.ledger.delete_row(&counter(0)));
+    let server = world.open_as("after", wide()).await;
+    assert!(next(&server, 0).await > FAR);
+    assert!(next(&server, 1).await > FAR);
+}
+
+#[tokio::test(start_paused = true)]
+async fn so_does_one_whose_row_was_lowered() {
+    let world = level().await;
+    assert!(world.stores[0].delete(&key()));
+    let counter = counter(0);
+    assert!(world.ledger.set_base(&counter, 0) && world.ledger.set_ceiling(&counter, 10));
+    assert!(world.ledger.set_seen(&counter, 10));
+    let server = world.open_as("after", wide()).await;
+    assert!(next(&server, 0).await > FAR);
+}
+
+#[tokio::test(start_paused = true)]
+async fn and_long_after_its_key_came_alive() {
+    let world = level().await;
+    let server = world.open_as("after", wide()).await;
+    next(&server, 1).await;
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    assert!(world.stores[0].delete(&key()) && world.ledger.delete_row(&counter(0)));
+    assert!(next(&server, 0).await > FAR);
+}
+
+#[tokio::test(start_paused = true)]
+async fn slots_that_begin_one_after_the_other_all_begin_at_one() {
+    let world = World::new(4);
+    for (slot, server) in (0..4).zip([world.open("a").await, world.open("b").await].iter().cycle()) {
+        assert_eq!(server.take(slot, 500).await.unwrap()[0], 1, "slot {slot}");
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+}
+
+/// Their ceilings must not climb upon one another.
+#[tokio::test(start_paused = true)]
+async fn slots_that_forget_together_go_on_together() {
+    let world = World::new(4);
+    let server = world.open("server").await;
+    for slot in 0..4 {
+        server.take_to(slot, 300).await;
+    }
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    world.stores.iter().for_each(|store| store.empty());
+    let highest = (0..4).map(|slot| world.row(slot).ceiling).max().unwrap();
+    for slot in 0..4 {
+        assert_eq!(next(&server, slot).await, highest + 1, "slot {slot}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_row_set_far_ahead_is_followed_by_half_a_leap_at_most() {
+    for has_row in [false, true] {
+        let world = level().await;
+        let poisoned = counter(1);
+        let set = [
+            world.ledger.set_base(&poisoned, POISON),
+            world.ledger.set_ceiling(&poisoned, POISON),
+            world.ledger.set_seen(&poisoned, POISON),
+        ];
+        assert_eq!(set, [true; 3]);
+        assert!(world.stores[0].delete(&key()) && (has_row || world.ledger.delete_row(&counter(0))));
+        let server = world.open_as("after", wide()).await;
+        let first = next(&server, 0).await;
+        assert!(first > if has_row { FAR } else { 0 } && first < 1 << 37, "{first}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_ceiling_that_no_server_asked_for_is_not_followed() {
+    let world = level().await;
+    assert!(world.ledger.set_ceiling(&counter(1), POISON));
+    assert!(world.stores[0].delete(&key()));
+    let (before, server) = (world.row(0).ceiling, world.open_as("after", wide()).await);
+    assert_eq!(next(&server, 0).await, before + 1);
+}
