@@ -16,7 +16,7 @@
 //! | a row, or a take, that claims too much | `counter/claim.rs`, `counter/far.rs`, `outside.rs` |
 //! | how far ahead a ceiling is raised | `counter/pace.rs`, `leap.rs` |
 //! | one ledger call for many counters | `keeper/asks.rs` |
-//! | show up | `keeper/showing_up.rs` |
+//! | show up | `keeper/showing_up.rs`, which counters have something to say `counter/listed.rs` |
 //! | nonces, incarnations of the ledger, its loss noticed once | `desk/` |
 //! | marks on other shards and in the data directory | `marks/`, `eras.rs` |
 //! | stamps, layout, a directory that moved | `keeper/opening.rs`, `admission.rs`, `shard.rs`, `stamps.rs` |

@@ -23,6 +23,10 @@ pub struct KeeperStatus {
     pub dense_behind: Vec<(Key, u64, u64)>,
     /// Each slot's store: its incarnation while it is admitted, and the durability class found last.
     pub stores: Vec<(SlotIndex, Option<Incarnation>, DurabilityClass)>,
+    /// Counters with something to report, which the next show up asks.
+    pub unsaid: usize,
+    /// How many counters show ups and raises have looked at so far: what has changed, and not what is alive.
+    pub looks: u64,
     /// The live counters, at most a thousand.
     pub counters: Vec<CounterStatus>,
 }

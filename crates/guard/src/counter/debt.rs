@@ -1,10 +1,5 @@
 //! Ids that left without the ledger: owed to it until it has witnessed them, with or without a permit.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicUsize, Ordering},
-};
-
 use sequent_core::{
     Incarnation, Life, Rule,
     ledger::{Counter, Raise},
@@ -12,38 +7,9 @@ use sequent_core::{
 
 use super::{Guarded, State, permit::Permit};
 
-/// How many counters owe the ledger something: where it is none, nobody has to look through all of them.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Debts(Arc<AtomicUsize>);
-
-impl Debts {
-    /// Whether nobody owes anything.
-    pub(crate) fn is_none(&self) -> bool {
-        self.0.load(Ordering::Acquire) == 0
-    }
-}
-
-/// One debt, counted while it is there.
-#[derive(Debug)]
-struct Counted(Debts);
-
-impl Counted {
-    fn new(debts: &Debts) -> Self {
-        debts.0.fetch_add(1, Ordering::AcqRel);
-        Self(debts.clone())
-    }
-}
-
-impl Drop for Counted {
-    fn drop(&mut self) {
-        self.0.0.fetch_sub(1, Ordering::AcqRel);
-    }
-}
-
 /// What a counter let go while the ledger was away.
 #[derive(Debug)]
 pub(super) struct Debt {
-    _counted: Counted,
     life: Life,
     ledger: Incarnation,
     /// The highest id that left.
@@ -60,10 +26,15 @@ impl Debt {
 
 impl State {
     /// Ids up to `high` left under `permit`, and the ledger does not know.
-    pub(super) fn owe(&mut self, permit: &Permit, high: u64, debts: &Debts) {
+    pub(super) fn owe(&mut self, permit: &Permit, high: u64) {
         let high = self.debt.as_ref().map_or(0, |debt| debt.high).max(high);
         let (life, ledger) = (permit.row.life, permit.row.ledger.clone());
-        self.debt = Some(Debt { _counted: Counted::new(debts), life, ledger, high });
+        self.debt = Some(Debt { life, ledger, high });
+    }
+
+    /// Whether anything left that is not known to be witnessed, by whatever ledger speaks.
+    pub(super) fn owes(&self) -> bool {
+        self.debt.is_some()
     }
 
     /// The row of `life` has this ceiling; of an ended life nothing is owed, since what was found at its end counts.

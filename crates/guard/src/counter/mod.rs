@@ -6,6 +6,7 @@ mod claim;
 mod debt;
 mod far;
 mod flight;
+mod listed;
 mod look_back;
 mod order;
 mod pace;
@@ -18,7 +19,7 @@ mod skipped;
 mod touch;
 
 use std::sync::{
-    Arc, Mutex, MutexGuard, PoisonError,
+    Arc, Mutex, Weak,
     atomic::{AtomicBool, AtomicU64, Ordering},
 };
 
@@ -33,12 +34,13 @@ use crate::{
     shard::Shard,
 };
 pub(crate) use advance::{decreed, is_past};
-pub use claim::{CELL_AS_FAR, DOUBTED_ROW, Evidence};
 use begin::ReadAhead;
+pub use claim::{CELL_AS_FAR, DOUBTED_ROW, Evidence};
 use debt::Debt;
-pub(crate) use debt::Debts;
 pub use far::FAR_BOTH;
 use flight::Flight;
+use listed::Places;
+pub(crate) use listed::{Lists, PAGE, Walk};
 use order::Order;
 use pace::Pace;
 use permit::Permit;
@@ -52,6 +54,8 @@ const ROUNDS_MAX: usize = 12;
 
 /// What a process knows of one counter. Lives as long as its key, and until its `seen` is reported.
 pub(crate) struct Guarded {
+    /// What lists hold of it.
+    me: Weak<Self>,
     pub(crate) counter: Counter,
     /// What its cells are called, under the layout in force.
     cell: Key,
@@ -91,6 +95,9 @@ pub(crate) struct State {
     reported: u64,
     /// The life last held, until a report has told what left in it: whoever takes up its row must know.
     former: Option<Former>,
+    /// How many keys hold it.
+    handles: usize,
+    places: Places,
 }
 
 impl State {
@@ -113,12 +120,23 @@ impl State {
 }
 
 impl Guarded {
+    /// Nobody holds it yet, and so it is listed to be forgotten.
     #[allow(clippy::similar_names, reason = "`shared` and `shard` are the words of this crate")]
-    pub(crate) fn new(counter: Counter, shared: Arc<Shared>, shard: Arc<Shard>, raw_max: u64) -> Self {
-        let (state, touch, closed) =
-            (Mutex::default(), tokio::sync::Mutex::default(), AtomicBool::new(false));
+    pub(crate) fn new(counter: Counter, shared: Arc<Shared>, shard: Arc<Shard>, raw_max: u64) -> Arc<Self> {
         let cell = counter.key.in_epoch(shared.desk.epoch());
-        Self { counter, cell, shared, shard, raw_max: AtomicU64::new(raw_max), state, touch, closed }
+        let guarded = Arc::new_cyclic(|me| Self {
+            me: Weak::clone(me),
+            counter,
+            cell,
+            shared,
+            shard,
+            raw_max: AtomicU64::new(raw_max),
+            state: Mutex::default(),
+            touch: tokio::sync::Mutex::default(),
+            closed: AtomicBool::new(false),
+        });
+        guarded.list();
+        guarded
     }
 
     fn raw_max(&self) -> u64 {
@@ -161,10 +179,6 @@ impl Guarded {
 
     fn is_shut(&self) -> bool {
         self.closed.load(Ordering::Relaxed)
-    }
-
-    pub(crate) fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     async fn take_block(&self, want: u64) -> Result<Block, SourceError> {
@@ -236,7 +250,21 @@ impl Guarded {
 }
 
 /// The guarded counter as a source of raw ids. Dropping the last handle lets the keeper forget it once it is reported.
-pub(crate) struct Handle(pub(crate) Arc<Guarded>);
+pub(crate) struct Handle(Arc<Guarded>);
+
+impl Handle {
+    pub(crate) fn of(guarded: Arc<Guarded>) -> Self {
+        // With this its places are put right, also where the definition reaches further now.
+        guarded.state().handles += 1;
+        Self(guarded)
+    }
+}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        self.0.state().handles -= 1;
+    }
+}
 
 impl Source for Handle {
     fn take(&self, want: u64) -> BoxFuture<'_, Result<Blocks, SourceError>> {

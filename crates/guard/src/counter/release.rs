@@ -180,7 +180,7 @@ impl Guarded {
             drop(state);
             return Ok(self.went_back(held, block, &backwards));
         }
-        state.owe(held, block.last(), &self.shared.desk.debts);
+        state.owe(held, block.last());
         state.saw(block.last(), 0);
         drop(state);
         let (slot, count) = (self.counter.slot, block.count());

@@ -59,9 +59,7 @@ impl Guarded {
         let Some(permit) = state.permit.as_ref().filter(|permit| desk.speaks_as(&permit.row.ledger)) else {
             return self.last_report(&state);
         };
-        let wanted = self.ahead(&state, ahead);
-        let raise = state.seen > permit.row.base && permit.ceiling.saturating_sub(state.seen) < wanted / 2;
-        let ceiling = if raise { state.seen.saturating_add(wanted).min(self.raw_max()) } else { 0 };
+        let ceiling = self.raised(&state, permit, ahead);
         let reassert = owed.map_or(0, |debt| debt.high);
         let ceiling = ceiling.max(reassert);
         if ceiling == 0 && state.seen == state.reported {
@@ -72,6 +70,26 @@ impl Guarded {
         let leap_max = leap_max.max(reassert.saturating_sub(permit.ceiling));
         let (counter, life, seen) = (self.counter.clone(), permit.row.life, state.seen);
         Some(Raise { counter, life, ceiling, seen, leap_max })
+    }
+
+    /// Whether there is anything to report, by whatever ledger speaks. No less than [`Self::report`] says: what is not listed is
+    /// not asked.
+    pub(super) fn has_to_say(&self, state: &State) -> bool {
+        let is_news = match &state.permit {
+            Some(permit) => {
+                state.seen != state.reported || self.raised(state, permit, self.shared.config.ahead) > 0
+            }
+            None => state.former.is_some() && state.seen > state.reported,
+        };
+        is_news || state.owes()
+    }
+
+    /// The ceiling that is due under this permit; 0 where the one that is held will do, or can't be raised within the range.
+    fn raised(&self, state: &State, permit: &Permit, ahead: Duration) -> u64 {
+        let wanted = self.ahead(state, ahead);
+        let is_due = state.seen > permit.row.base && permit.ceiling.saturating_sub(state.seen) < wanted / 2;
+        let ceiling = state.seen.saturating_add(wanted).min(self.raw_max());
+        if is_due && ceiling > permit.ceiling { ceiling } else { 0 }
     }
 
     /// What is left to say of a life whose permit is gone: without it, the next to take up its row could not know that

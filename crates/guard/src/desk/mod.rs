@@ -14,7 +14,6 @@ use tokio::sync::Notify;
 
 use crate::{
     GuardConfig,
-    counter::Debts,
     keeper::{Given, RAISES_MAX},
     marks::Marks,
     shard::Shard,
@@ -76,8 +75,6 @@ pub(crate) struct Desk {
     rules: Rules,
     env: Env,
     pub(crate) marks: Marks,
-    /// Of all counters.
-    pub(crate) debts: Debts,
     /// What this server has given of dense counters.
     pub(crate) given: Given,
     shards: Vec<Arc<Shard>>,
@@ -147,7 +144,6 @@ impl Desk {
             rules,
             env,
             marks,
-            debts: Debts::default(),
             given: Given::default(),
             shards,
             state,

@@ -7,8 +7,12 @@ use sequent_core::{
     ledger::{Counter, Opened, Opening, Raise, Raised},
 };
 
-use super::{Latest, Registry, locked, retiring::bar_what_is_over};
-use crate::{GuardConfig, counter::Guarded, desk::Desk};
+use super::{Latest, retiring::bar_what_is_over};
+use crate::{
+    GuardConfig,
+    counter::{Guarded, Lists, Walk},
+    desk::Desk,
+};
 
 /// What a counter asks of the ledger.
 pub(crate) enum Ask {
@@ -51,6 +55,7 @@ pub(crate) struct Shared {
     pub(crate) rules: Rules,
     pub(crate) env: Env,
     pub(crate) latest: Arc<Latest>,
+    pub(crate) lists: Arc<Lists>,
     pub(super) asks: Merge<Ask, Result<Answered, SourceError>>,
 }
 
@@ -69,7 +74,7 @@ pub(super) fn slots_of<'a>(counters: impl Iterator<Item = &'a Counter>) -> BTree
 /// Answers a batch of asks: one call for its openings, one for its raises.
 pub(super) async fn answer(
     desk: &Desk,
-    registry: &Registry,
+    lists: &Lists,
     rules: Rules,
     asks: Vec<Ask>,
 ) -> Vec<Result<Answered, SourceError>> {
@@ -100,7 +105,7 @@ pub(super) async fn answer(
     if !claims.is_empty() {
         let places: Vec<usize> = claims.iter().map(|(at, ..)| *at).collect();
         let claims: Vec<Raise> = claims.into_iter().map(|(.., raise)| raise).collect();
-        let outcome = raise(desk, registry, (&in_force, rules), claims).await;
+        let outcome = raise(desk, lists, (&in_force, rules), claims).await;
         deal(&mut answers, &places, outcome.map(|all| all.into_iter().map(Answered::Raised).collect()));
     }
     answers.into_iter().map(|answer| answer.unwrap_or_else(|| Err(mixed_up()))).collect()
@@ -129,13 +134,13 @@ async fn open(desk: &Desk, openings: &[Opening]) -> Result<Vec<Opened>, SourceEr
 /// Raises; and before that, in the same call, whatever left without the ledger and has not been witnessed yet.
 async fn raise(
     desk: &Desk,
-    registry: &Registry,
+    lists: &Lists,
     (under, rules): (&Incarnation, Rules),
     claims: Vec<Raise>,
 ) -> Result<Vec<Raised>, SourceError> {
     desk.in_reach()?;
     let room = desk.batch_max().saturating_sub(claims.len());
-    let owed = owed(desk, registry, room);
+    let owed = owed(lists, room).await;
     let raises: Vec<Raise> = owed.iter().map(|(_, raise)| raise.clone()).chain(claims).collect();
     let slots = slots_of(raises.iter().map(|raise| &raise.counter));
     let mark = rules.keep(Rule::MarkRaises);
@@ -149,13 +154,30 @@ async fn raise(
     Ok(claimed)
 }
 
+/// A counter, and what it has to report.
+pub(super) type Report = (Arc<Guarded>, Raise);
+
 /// The counters from which ids left that the ledger has not witnessed, at most `most`, with the raise of each.
-pub(super) fn owed(desk: &Desk, registry: &Registry, most: usize) -> Vec<(Arc<Guarded>, Raise)> {
-    // A raise must not cost a look at each of a million counters.
-    if desk.debts.is_none() {
-        return Vec::new();
+pub(super) async fn owed(lists: &Lists, most: usize) -> Vec<Report> {
+    gather(lists, &mut lists.owing.walk(), (Duration::ZERO, most), Guarded::owes).await
+}
+
+/// What the wanted ones of the next counters of a walk have to report, at most `most`: in the order in which every server asks, so that no two
+/// wait for each other's rows.
+pub(super) async fn gather(
+    lists: &Lists,
+    walk: &mut Walk<'_>,
+    (ahead, most): (Duration, usize),
+    wanted: impl Fn(&Guarded) -> bool,
+) -> Vec<Report> {
+    let mut reports: Vec<Report> = Vec::new();
+    while let Some(room) = most.checked_sub(reports.len()).filter(|room| *room > 0) {
+        let Some(page) = lists.next(walk, room).await else { break };
+        reports.extend(page.into_iter().filter(|guarded| wanted(guarded)).filter_map(|guarded| {
+            let report = guarded.report(ahead)?;
+            Some((guarded, report))
+        }));
     }
-    let registry = locked(registry);
-    let owing = registry.values().filter(|guarded| guarded.owes()).take(most);
-    owing.filter_map(|guarded| Some((Arc::clone(guarded), guarded.report(Duration::ZERO)?))).collect()
+    reports.sort_by(|(_, one), (_, other)| one.counter.cmp(&other.counter));
+    reports
 }

@@ -27,7 +27,7 @@ use tokio::sync::watch;
 
 use crate::{
     Trouble,
-    counter::{Guarded, Handle},
+    counter::{Guarded, Handle, PAGE},
     outside::beside_each,
     shard::Shard,
     status::{CounterStatus, KeeperStatus},
@@ -59,7 +59,7 @@ pub struct Keeper {
     shared: Arc<Shared>,
     shards: Vec<Arc<Shard>>,
     layout: LayoutRecord,
-    counters: Arc<Registry>,
+    counters: Registry,
     words: watch::Sender<Vec<Word>>,
     catalog_version: watch::Sender<u64>,
     driver: Mutex<Option<BoxFuture<'static, ()>>>,
@@ -127,7 +127,7 @@ impl Keeper {
         let mut sources: Vec<Option<Arc<dyn Source>>> = vec![None; usize::from(self.layout.layout.slots())];
         for guarded in counters {
             if let Some(place) = sources.get_mut(usize::from(guarded.counter.slot)) {
-                *place = Some(Arc::new(Handle(guarded)));
+                *place = Some(Arc::new(Handle::of(guarded)));
             }
         }
         Ok(sources)
@@ -148,15 +148,14 @@ impl Keeper {
     fn forget_unused(&self, counters: &[Counter]) {
         let mut registry = self.registry();
         for counter in counters {
-            if registry.get(counter).is_some_and(is_done_with) {
+            if registry.get(counter).is_some_and(|guarded| is_done_with(guarded, 1)) {
                 registry.remove(counter);
             }
         }
     }
 
     fn guarded(&self, shard: &Arc<Shard>, counter: &Counter, raw_max: u64) -> Arc<Guarded> {
-        let new =
-            || Arc::new(Guarded::new(counter.clone(), Arc::clone(&self.shared), Arc::clone(shard), raw_max));
+        let new = || Guarded::new(counter.clone(), Arc::clone(&self.shared), Arc::clone(shard), raw_max);
         let guarded = Arc::clone(self.registry().entry(counter.clone()).or_insert_with(new));
         // It may be older than the definition that it is asked for by.
         guarded.reach_to(raw_max);
@@ -168,7 +167,7 @@ impl Keeper {
     }
 
     fn registry(&self) -> MutexGuard<'_, BTreeMap<Counter, Arc<Guarded>>> {
-        locked(&self.counters)
+        self.counters.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Shows up for the last time, so that every `seen` is exact; nothing leaves afterwards.
@@ -181,20 +180,24 @@ impl Keeper {
         for _ in 0..LAST_REPORTS_MAX {
             self.show_up(Duration::ZERO).await;
             self.shared.desk.marks.spread().await;
-            if self.trouble().is_some() || self.unreported() == 0 {
+            if self.trouble().is_some() || self.unreported().await == 0 {
                 return;
             }
             tokio::time::sleep(AWAY_RETRY).await;
         }
-        let counters = self.unreported();
+        let counters = self.unreported().await;
         if counters > 0 {
             self.shared.env.events.emit(Event::Unreported { counters });
         }
     }
 
     /// Counters with something left to report.
-    fn unreported(&self) -> usize {
-        self.registry().values().filter(|guarded| guarded.report(Duration::ZERO).is_some()).count()
+    async fn unreported(&self) -> usize {
+        let (lists, mut walk, mut count) = (&self.shared.lists, self.shared.lists.unsaid.walk(), 0);
+        while let Some(page) = lists.next(&mut walk, PAGE).await {
+            count += page.iter().filter(|guarded| guarded.report(Duration::ZERO).is_some()).count();
+        }
+        count
     }
 
     /// What the guard knows, for people.
@@ -216,6 +219,8 @@ impl Keeper {
                 .iter()
                 .map(|shard| (shard.slot(), shard.incarnation(), shard.found_class()))
                 .collect(),
+            unsaid: self.shared.lists.unsaid.len(),
+            looks: self.shared.lists.looks(),
             counters: self
                 .registry()
                 .values()
@@ -226,11 +231,7 @@ impl Keeper {
     }
 }
 
-/// Whether its key is gone here, and it has nothing left to report.
-fn is_done_with(guarded: &Arc<Guarded>) -> bool {
-    Arc::strong_count(guarded) == 1 && guarded.report(Duration::ZERO).is_none()
-}
-
-fn locked(registry: &Registry) -> MutexGuard<'_, BTreeMap<Counter, Arc<Guarded>>> {
-    registry.lock().unwrap_or_else(PoisonError::into_inner)
+/// Whether nobody holds it but those `holders`, and it has nothing left to report.
+fn is_done_with(guarded: &Arc<Guarded>, holders: usize) -> bool {
+    Arc::strong_count(guarded) == holders && guarded.report(Duration::ZERO).is_none()
 }

@@ -22,6 +22,7 @@ use super::{
 use crate::{
     GuardConfig, Opening, Trouble,
     admission::{self, Move},
+    counter::Lists,
     desk::{Desk, DeskParts},
     limit::patiently,
     marks::Marks,
@@ -131,20 +132,20 @@ impl Keeper {
         rules: Rules,
         env: Env,
     ) -> Arc<Self> {
-        let counters: Arc<Registry> = Arc::default();
-        let (clerk, registry) = (Arc::clone(&desk), Arc::clone(&counters));
+        let lists: Arc<Lists> = Arc::default();
+        let (clerk, listed) = (Arc::clone(&desk), Arc::clone(&lists));
         let (asks, driver) = Merge::new(ASKS_QUEUED_MAX, desk.batch_max(), move |asks: Vec<Ask>| {
-            let (clerk, registry) = (Arc::clone(&clerk), Arc::clone(&registry));
-            Box::pin(async move { answer(&clerk, &registry, rules, asks).await })
+            let (clerk, listed) = (Arc::clone(&clerk), Arc::clone(&listed));
+            Box::pin(async move { answer(&clerk, &listed, rules, asks).await })
         });
         let (dense, dense_driver) = Dense::new(Arc::clone(&desk), env.clone());
         let latest = Arc::new(Latest::of(layout.layout.slots()));
-        let shared = Arc::new(Shared { desk, config, rules, env, latest, asks });
+        let shared = Arc::new(Shared { desk, config, rules, env, latest, lists, asks });
         Arc::new(Self {
             shared,
             shards,
             layout,
-            counters,
+            counters: Registry::default(),
             words: watch::Sender::new(Vec::new()),
             catalog_version: watch::Sender::new(0),
             driver: Mutex::new(Some(Box::pin(driver))),

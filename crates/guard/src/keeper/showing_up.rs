@@ -13,10 +13,10 @@ use tokio::sync::watch;
 
 use super::{
     AWAY_RETRY, Keeper,
-    asks::{owed, slots_of},
+    asks::{Report, gather, owed, slots_of},
     is_done_with,
 };
-use crate::{counter::Guarded, desk::Call};
+use crate::{counter::PAGE, desk::Call};
 
 /// Pages of moved rows that one show up reads: what is left is for the next.
 const PAGES_MAX: usize = 8;
@@ -69,41 +69,34 @@ impl Keeper {
     /// One call for all permits: raises ahead, reports, and what others said meanwhile.
     pub(super) async fn show_up(&self, ahead: Duration) {
         let under = self.shared.desk.incarnation();
-        let mut reports: Vec<(Arc<Guarded>, Raise)> = Vec::new();
-        for guarded in self.registry().values() {
-            if let Some(report) = guarded.report(ahead) {
-                reports.push((Arc::clone(guarded), report));
-            }
-        }
-        if self.trouble().is_some() {
-            // Nothing may be raised; but who does not call never hears that an operator has named the loss.
-            reports.clear();
-        }
-        let (mut rest, most) = (&reports[..], self.shared.desk.batch_max());
+        let (lists, most) = (&self.shared.lists, self.shared.desk.batch_max());
+        let mut walk = lists.unsaid.walk();
         loop {
-            let (batch, after) = rest.split_at(rest.len().min(most));
-            if !self.report(&under, batch).await {
+            // In trouble nothing may be raised; but who does not call never hears that an operator has named the loss.
+            let is_mute = self.trouble().is_some();
+            let batch =
+                if is_mute { Vec::new() } else { gather(lists, &mut walk, (ahead, most), |_| true).await };
+            if !self.report(&under, &batch).await {
                 return;
             }
-            rest = after;
-            if rest.is_empty() {
+            if batch.len() < most || walk.is_over() {
                 break;
             }
         }
         self.listen(&under).await;
-        self.forget_the_dropped();
+        self.forget_the_dropped().await;
         for shard in &self.shards {
             shard.record_again(&under).await;
         }
         // Ids that left between the gathering of the first call and its answer: the next raise of each counter would
         // carry them, but a counter may rest.
-        let owed = owed(&self.shared.desk, &self.counters, most);
+        let owed = owed(lists, most).await;
         if !owed.is_empty() && self.trouble().is_none() {
             self.report(&self.shared.desk.incarnation(), &owed).await;
         }
     }
 
-    async fn report(&self, under: &Incarnation, batch: &[(Arc<Guarded>, Raise)]) -> bool {
+    async fn report(&self, under: &Incarnation, batch: &[Report]) -> bool {
         let raises: Vec<Raise> = batch.iter().map(|(_, raise)| raise.clone()).collect();
         // Not the raised ones alone: a permit may rest on what another server raised, and died before it could mark it.
         let slots = slots_of(raises.iter().map(|raise| &raise.counter));
@@ -116,8 +109,11 @@ impl Keeper {
         let call: Call<Raise, Presence> = |ledger, pass, asks| ledger.show_up(pass, asks);
         let shown = desk.write_and_tell("show up", under, (&slots, mark), &raises, call, hear);
         let Ok(presence) = shown.await else { return false };
-        for ((guarded, raise), raised) in batch.iter().zip(&presence.raised) {
-            guarded.learn(raise, raised);
+        for (reports, raised) in batch.chunks(PAGE).zip(presence.raised.chunks(PAGE)) {
+            reports.iter().zip(raised).for_each(|((guarded, raise), raised)| guarded.learn(raise, raised));
+            if batch.len() > PAGE {
+                tokio::task::yield_now().await;
+            }
         }
         true
     }
@@ -140,8 +136,18 @@ impl Keeper {
     }
 
     /// Counters whose key is gone, and which have nothing left to report, are forgotten.
-    fn forget_the_dropped(&self) {
-        self.registry().retain(|_, guarded| !is_done_with(guarded));
+    async fn forget_the_dropped(&self) {
+        let (lists, mut walk) = (&self.shared.lists, self.shared.lists.let_go.walk());
+        while let Some(page) = lists.next(&mut walk, PAGE).await {
+            let mut registry = self.registry();
+            for guarded in page {
+                let is_it = registry.get(&guarded.counter).is_some_and(|held| Arc::ptr_eq(held, &guarded));
+                // Held by the registry, and by this page.
+                if is_it && is_done_with(&guarded, 2) {
+                    registry.remove(&guarded.counter);
+                }
+            }
+        }
     }
 }
 

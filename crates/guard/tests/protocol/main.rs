@@ -27,5 +27,6 @@ mod recover;
 mod refused;
 mod relaid;
 mod resize;
+mod showing_up;
 mod skipped;
 mod twins;
