@@ -88,13 +88,5 @@ pub(crate) fn decreed(
     store: Incarnation,
     base: u64,
 ) -> Opening {
-    Opening {
-        counter,
-        life,
-        store,
-        value: base,
-        beside: 0,
-        ahead: 0,
-        leap_max: Block::NUMBER_MAX,
-    }
+    Opening { counter, life, store, value: base, beside: 0, ahead: 0, leap_max: Block::NUMBER_MAX }
 }

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use crate::harness::{Server, Setup, World, counter, key};
+use crate::harness::{MemoryStore, Server, Setup, World, counter, key};
 
 /// So far both slots are.
 const FAR: u64 = 5000;
@@ -81,7 +81,7 @@ async fn slots_that_forget_together_go_on_together() {
         server.take_to(slot, 300).await;
     }
     tokio::time::sleep(Duration::from_secs(60)).await;
-    world.stores.iter().for_each(|store| store.empty());
+    world.stores.iter().for_each(MemoryStore::empty);
     let highest = (0..4).map(|slot| world.row(slot).ceiling).max().unwrap();
     for slot in 0..4 {
         assert_eq!(next(&server, slot).await, highest + 1, "slot {slot}");
