@@ -88,6 +88,17 @@ impl Advanced {
         Self { key: Key::from_stored(&format!("{FENCE}dropped")), to: version }
     }
 
+    /// The note that counters without a row begin above this raw id of an epoch's layout, at least. A resize counts it anew.
+    ///
+    /// ```
+    /// use sequent_core::ledger::Advanced;
+    /// let note = Advanced::floor(3, 9);
+    /// assert_eq!((note.key.as_str(), note.to, note.is_fence()), ("|~floor3", 9, true));
+    /// ```
+    pub fn floor(epoch: u64, raw: u64) -> Self {
+        Self { key: Key::from_stored(&format!("{FENCE}floor{epoch}")), to: raw }
+    }
+
     /// The note that dense counters were forgotten: where there is none now, there were some.
     pub fn dense_forgotten() -> Self {
         Self { key: Key::from_stored(&format!("{FENCE}dense")), to: 1 }
