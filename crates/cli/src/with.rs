@@ -24,18 +24,22 @@ impl With {
             let bound = "an instant such as 2026-04-01T09:00:00+08:00 is expected; without it now counts";
             return Err(Failure::argument("--at", "", bound));
         }
-        let mut values = Values::new();
-        for pair in &self.with {
-            let expected = || Failure::argument("--with", pair, "NAME=VALUE is expected");
-            let (name, value) =
-                pair.split_once('=').filter(|(name, _)| !name.is_empty()).ok_or_else(expected)?;
-            if values.get(name).is_some() {
-                return Err(Failure::argument("--with", pair, "it was said before: say it once"));
-            }
-            values = values.with(name, value);
-        }
-        Ok(values)
+        values_of(&self.with)
     }
+}
+
+/// The values of such pairs, each name once.
+pub(crate) fn values_of(pairs: &[String]) -> Result<Values, Failure> {
+    let mut values = Values::new();
+    for pair in pairs {
+        let expected = || Failure::argument("--with", pair, "NAME=VALUE is expected");
+        let (name, value) = pair.split_once('=').filter(|(name, _)| !name.is_empty()).ok_or_else(expected)?;
+        if values.get(name).is_some() {
+            return Err(Failure::argument("--with", pair, "it was said before: say it once"));
+        }
+        values = values.with(name, value);
+    }
+    Ok(values)
 }
 
 /// What stands around a template in a definition.

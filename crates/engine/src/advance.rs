@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use crate::{
     Engine, EngineError, NextRequest, Placement, Reason,
+    desk::Doubted,
     limit::{of_ledger, patiently, within},
 };
 
@@ -39,6 +40,17 @@ pub struct AdvanceReport {
     pub next: Option<u64>,
     /// Whether the key had been advanced so far already.
     pub already: bool,
+    /// Counters whose rows are not believed, so that `before` leaves them out: which, why, and what to do.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub aside: Vec<String>,
+}
+
+/// What moving a key came to.
+#[derive(Default)]
+struct Moved {
+    before: u64,
+    next: Option<u64>,
+    aside: Vec<String>,
 }
 
 /// Where a key is to be moved, checked.
@@ -76,14 +88,14 @@ impl Engine {
                 format!("at least {held} is allowed: the key was advanced so far, and goes forward only");
             return Err(EngineError::invalid("to", to, bound));
         }
-        let (before, next) = match body.placement() {
+        let Moved { before, next, aside } = match body.placement() {
             Placement::Spread => self.advance_spread(&aimed, held == to).await?,
             Placement::Dense => self.advance_dense(&aimed, held == to).await?,
         };
         self.note_advance(&aimed, held).await?;
         let Aimed { key, .. } = aimed;
         let (sequence, key) = (name.to_string(), key.to_string());
-        Ok(AdvanceReport { sequence, key, to, before, next, already: held == to })
+        Ok(AdvanceReport { sequence, key, to, before, next, already: held == to, aside })
     }
 
     /// What the first use of a name does: defines it, where `auto_create` allows that.
@@ -101,28 +113,34 @@ impl Engine {
         Ok(self.0.floors.of(key))
     }
 
-    async fn advance_spread(
-        &self,
-        aimed: &Aimed<'_>,
-        again: bool,
-    ) -> Result<(u64, Option<u64>), EngineError> {
+    async fn advance_spread(&self, aimed: &Aimed<'_>, again: bool) -> Result<Moved, EngineError> {
         let (keeper, layout, Aimed { name, key, span, .. }) = (&self.0.keeper, self.0.desk.layout(), aimed);
         let raw_max = span.raw_max(layout);
         let of_guard = |error| EngineError::of_source(name, error);
         let headroom = keeper.headroom(key, raw_max).await.map_err(of_guard)?;
         let floors = aimed.floors(layout);
-        let before = aimed.highest(layout, &headroom);
+        let doubted = self.doubted(key).await?;
+        let is_believed = |slot: &&Headroom| !doubted.iter().any(|row| row.counter.slot == slot.slot);
+        let before = aimed.highest(layout, headroom.iter().filter(is_believed));
         if !again {
             aimed.check_forward(before)?;
             aimed.check_leap(layout, &headroom, &floors)?;
         }
         keeper.advance(key, raw_max, &floors).await.map_err(of_guard)?;
         let after = keeper.headroom(key, raw_max).await.map_err(of_guard)?;
-        Ok((before, aimed.lowest(layout, &after)))
+        let aside = doubted.iter().map(Doubted::line).collect();
+        Ok(Moved { before, next: aimed.lowest(layout, &after), aside })
+    }
+
+    /// The rows of a key that claim more than anybody can have taken: servers put these counters aside.
+    async fn doubted(&self, key: &Key) -> Result<Vec<Doubted>, EngineError> {
+        let desk = &self.0.desk;
+        let rows = desk.rows_of(key).await.map_err(|error| of_ledger(&error))?;
+        desk.doubted(&rows).await.map_err(|error| of_ledger(&error))
     }
 
     /// A dense counter is moved by a take of all that lies between, which nobody gets.
-    async fn advance_dense(&self, aimed: &Aimed<'_>, again: bool) -> Result<(u64, Option<u64>), EngineError> {
+    async fn advance_dense(&self, aimed: &Aimed<'_>, again: bool) -> Result<Moved, EngineError> {
         let (span, limit) = (aimed.span, aimed.span.capacity());
         let target = aimed.place() + 1;
         let number = |ordinal: u64| match ordinal {
@@ -137,7 +155,8 @@ impl Engine {
                 if !again && at > target {
                     aimed.check_forward(before)?;
                 }
-                return Ok((before, (at < limit).then(|| number(at + 1))));
+                let next = (at < limit).then(|| number(at + 1));
+                return Ok(Moved { before, next, aside: Vec::new() });
             }
             let (leap, decided_by) = dense_leap(limit - at);
             if !aimed.leap && !again && target - at > leap {
@@ -214,8 +233,8 @@ impl Aimed<'_> {
     }
 
     /// The highest number at or below which the counters give nothing any more.
-    fn highest(&self, layout: Layout, headroom: &[Headroom]) -> u64 {
-        let place = headroom.iter().filter_map(|slot| layout.place_of(slot.at, slot.slot)).max();
+    fn highest<'h>(&self, layout: Layout, headroom: impl Iterator<Item = &'h Headroom>) -> u64 {
+        let place = headroom.filter_map(|slot| layout.place_of(slot.at, slot.slot)).max();
         place.map_or(0, |place| self.number(place))
     }
 
@@ -223,7 +242,7 @@ impl Aimed<'_> {
     fn lowest(&self, layout: Layout, headroom: &[Headroom]) -> Option<u64> {
         let first = |slot: &Headroom| {
             let last = layout.place_of(slot.at.saturating_add(1), slot.slot)?;
-            Some((last + 1 - layout.numbers_per_id()).max(self.place() + 1))
+            Some((last - (layout.numbers_per_id() - 1)).max(self.place() + 1))
         };
         let number = self.number(headroom.iter().filter_map(first).min()?);
         (number <= self.span.limit()).then_some(number)

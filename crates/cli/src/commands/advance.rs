@@ -73,7 +73,8 @@ impl Advance {
         if cluster.json() {
             return output::report(&advanced);
         }
-        output::lines([sentence(&advanced)])
+        let aside = advanced.aside.iter().map(|aside| format!("not believed, and left out of that: {aside}"));
+        output::lines(std::iter::once(sentence(&advanced)).chain(aside))
     }
 }
 
@@ -103,6 +104,7 @@ mod tests {
             before,
             next: Some(51),
             already: false,
+            aside: Vec::new(),
         };
         let said = sentence(&report(0));
         assert!(said.ends_with("; the ledger knows of none that was given before"), "{said}");

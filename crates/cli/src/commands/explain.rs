@@ -7,6 +7,7 @@ use crate::{
     cluster::{Cluster, sequence_name},
     failure::Failure,
     output,
+    with::values_of,
 };
 
 const EXAMPLES: &str = "\
@@ -14,6 +15,7 @@ Examples:
   sequent explain order 4711
   sequent explain order 4711 --json
   sequent explain repair 20261122-010-00001    by its text, where the sequence has a template
+  sequent explain parcel 00001 --with area=010    where the text does not tell a value that has a counter of its own
 
 Says which slot, raw id and life gave the number, or that none can have given it. It takes no number.";
 
@@ -26,12 +28,16 @@ pub(crate) struct Explain {
     /// The number, or its text where the sequence has a template
     #[arg(allow_hyphen_values = true)]
     number: String,
+    /// A value that the text does not tell, of those that have counters of their own: --with area=010
+    #[arg(long = "with", value_name = "NAME=VALUE")]
+    with: Vec<String>,
 }
 
 impl Explain {
     pub(crate) async fn run(self, cluster: &Cluster) -> Result<(), Failure> {
         let name = sequence_name(&self.name)?;
-        let explained = cluster.desk().await?.explain_text(&name, &self.number).await?;
+        let with = values_of(&self.with)?;
+        let explained = cluster.desk().await?.explain_text(&name, &self.number, &with).await?;
         if cluster.json() {
             return output::report(&explained);
         }

@@ -14,6 +14,7 @@ mod hung;
 mod keys;
 mod listening;
 mod logs;
+mod lowered;
 mod numbers;
 mod operators;
 mod peers;

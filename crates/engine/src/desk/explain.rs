@@ -5,7 +5,7 @@ use sequent_core::{
     ledger::{Counter, PastLife, Row},
 };
 
-use sequent_format::Parsed;
+use sequent_format::{Format, Parsed, Values};
 
 use super::Desk;
 use crate::{
@@ -25,17 +25,32 @@ impl Desk {
         self.explain_of(Key::of(name), body.span(), name, number).await
     }
 
-    /// The same of a text; without a template, of the digits of a number.
-    pub async fn explain_text(&self, name: &SequenceName, text: &str) -> Result<Explained, EngineError> {
+    /// The same of a text; without a template, of the digits of a number. `with`: values that partition the counter and that the
+    /// text does not tell.
+    pub async fn explain_text(
+        &self,
+        name: &SequenceName,
+        text: &str,
+        with: &Values,
+    ) -> Result<Explained, EngineError> {
         let body = self.body(name).await?;
         let Some(texts) = body.texts() else {
             let number = text.parse().ok().filter(|number| *number > 0);
             let bound = || format!("1 to {} are numbers", i64::MAX);
             let number = number.ok_or_else(|| EngineError::invalid_text("number", text, bound()))?;
+            if let Some((value, _)) = with.iter().next() {
+                let bound = format!("{name} has no template: its numbers need no values");
+                return Err(EngineError::invalid("with", value, bound));
+            }
             return self.explain(name, number).await;
         };
         let parsed = texts.read(text).map_err(|said| EngineError::invalid_text("text", text, said))?;
-        self.explain_of(key_of(name, &parsed)?, body.span(), name, parsed.number).await
+        let writer = texts.readers().find(|format| format.invert(text).is_ok_and(|read| read == parsed));
+        let partition = match writer {
+            Some(format) => partition_of(&format, &parsed, with)?,
+            None => parsed.partition.clone(),
+        };
+        self.explain_of(key_of(name, &parsed, &partition)?, body.span(), name, parsed.number).await
     }
 
     async fn body(&self, name: &SequenceName) -> Result<Body, EngineError> {
@@ -79,14 +94,54 @@ impl Desk {
     }
 }
 
+/// The names and values that partition the counter of a text, in the order of the key: what it tells, and what else was given.
+fn partition_of(
+    format: &Format,
+    parsed: &Parsed,
+    with: &Values,
+) -> Result<Vec<(String, String)>, EngineError> {
+    let told = |name: &str| parsed.partition.iter().find(|(told, _)| told == name);
+    let names = format.partitioned_by();
+    for (name, value) in with.iter() {
+        let bound = match told(name) {
+            Some((_, told)) if told == value => continue,
+            Some((_, told)) => format!("the text tells {told:?}"),
+            None if names.contains(&name) => continue,
+            None => format!("it does not partition the counter: {} are allowed", names.join(", ")),
+        };
+        return Err(EngineError::invalid_text(name.to_owned(), value, bound));
+    }
+    let untold: Vec<&str> = names.iter().copied().filter(|name| told(name).is_none()).collect();
+    if let Some(name) = untold.iter().find(|name| with.get(name).is_none()) {
+        let bound = format!(
+            "the text does not tell {name}, and each value of it has a counter of its own: name the one that the text was issued \
+             with, by `--with {name}=VALUE`"
+        );
+        return Err(EngineError::invalid_text("text", &parsed.text, bound));
+    }
+    if untold.is_empty() {
+        return Ok(parsed.partition.clone());
+    }
+    // As the template takes values: in its case, and none that it refuses.
+    let all = parsed
+        .values
+        .iter()
+        .cloned()
+        .chain(with.iter().map(|(name, value)| (name.to_owned(), value.to_owned())));
+    let begins = parsed.period.as_deref().and_then(|period| format.period_begins(period));
+    let issued = format.issue(begins.unwrap_or_default(), &all.collect());
+    let issued = issued.map_err(|error| EngineError::invalid_text(error.field, &error.value, error.bound))?;
+    Ok(issued.partition().map(|(name, value)| (name.to_owned(), value.to_owned())).collect())
+}
+
 /// The key that a text tells.
-fn key_of(name: &SequenceName, parsed: &Parsed) -> Result<Key, EngineError> {
+fn key_of(name: &SequenceName, parsed: &Parsed, partition: &[(String, String)]) -> Result<Key, EngineError> {
     let untold = || {
         let bound = "a text that tells its period is needed: this one is like another period's";
         EngineError::invalid_text("text", &parsed.text, bound)
     };
     let period = parsed.period.as_deref().ok_or_else(untold)?;
-    let values: Vec<&str> = parsed.partition.iter().map(|(_, value)| value.as_str()).collect();
+    let values: Vec<&str> = partition.iter().map(|(_, value)| value.as_str()).collect();
     Key::new(name, period, &values)
         .map_err(|error| EngineError::invalid_text("text", &parsed.text, error.to_string()))
 }

@@ -13,8 +13,27 @@ use tokio::task::JoinSet;
 use super::{permitted::Permitted, since::BUMP_MAX, unread::without_words};
 use crate::{OpenError, limit::within};
 
-/// The most pages of one store that are read: some hundred million cells.
+/// The most pages of one store that a recovery reads: some hundred million cells.
 const PAGES_MAX: usize = 1 << 16;
+
+/// How much of each store is read.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Pages {
+    /// So many pages of some thousand cells …
+    pub(crate) most: usize,
+    /// … each within this time.
+    pub(crate) limit: Duration,
+}
+
+impl Pages {
+    /// As much as there is.
+    pub(super) fn all(limit: Duration) -> Self {
+        Self { most: PAGES_MAX, limit }
+    }
+}
+
+/// Why some stores' cells are not seen.
+pub(super) const CANT_LIST: &str = "their kinds of store can't list cells";
 
 /// How many cells beyond every bump are named.
 const FAR_NAMED_MAX: usize = 8;
@@ -35,6 +54,8 @@ pub(super) struct Reached {
     pub(super) ceiling: u64,
     /// Whether the ledger has a row of it.
     pub(super) has_row: bool,
+    /// How far it can have come at most, as all says that is outside of row and cell; `None` where nobody has asked.
+    pub(super) reach: Option<u64>,
 }
 
 impl Reached {
@@ -42,14 +63,42 @@ impl Reached {
     pub(super) fn least(&self) -> u64 {
         self.value.saturating_sub(self.ceiling)
     }
+
+    /// What is to be said of it where no bump covers it.
+    fn warning(&self) -> String {
+        let Self { slot, key, value, ceiling, reach, .. } = self;
+        let above = match ceiling {
+            0 => format!("above {BUMP_MAX}"),
+            ceiling => format!("more than {BUMP_MAX} above its ceiling {ceiling}"),
+        };
+        let what = match reach {
+            Some(reach) if reach.saturating_add(BUMP_MAX) < *value => format!(
+                "and since its life was opened it can't have come beyond {reach}, so a hand or a broken disk set it: delete it, and the \
+                 counter begins above its ceiling and the bump"
+            ),
+            Some(_) => format!(
+                "and it can have come so far in its life, so its row may have been set lower by hand, or be older: it must stay until \
+                 `sequent advance {} TO --leap`, TO at least the highest number that was given",
+                key.sequence()
+            ),
+            None => format!(
+                "nothing follows it, and it must stay until `sequent advance {} TO --leap`, TO at least the highest number that was \
+                 given; where a hand set it, delete it",
+                key.sequence()
+            ),
+        };
+        format!(
+            "slot {slot}: the cell of key {key} is at raw id {value}, {above}, which no bump names: {what}"
+        )
+    }
 }
 
 /// How far each cell is that the ledger has no row of, by its name and slot.
-pub(super) type Rowless = BTreeMap<Key, BTreeMap<SlotIndex, u64>>;
+pub(crate) type Rowless = BTreeMap<Key, BTreeMap<SlotIndex, u64>>;
 
 /// How far the cells of some stores are.
 #[derive(Debug, Default)]
-pub(super) struct Extent {
+pub(crate) struct Extent {
     /// Whether the ledger has rows.
     pub(super) has_rows: bool,
     /// Of each epoch the one that needs the highest bump that can be named.
@@ -59,28 +108,30 @@ pub(super) struct Extent {
     /// How many more there are.
     far_more: usize,
     /// Cells without a row.
-    pub(super) rowless: Rowless,
+    pub(crate) rowless: Rowless,
     /// Whether there are more of them.
-    pub(super) is_partial: bool,
+    pub(crate) is_partial: bool,
     /// Slots whose stores can't tell, by their kind.
-    untold: Vec<SlotIndex>,
+    pub(crate) untold: Vec<SlotIndex>,
+    /// Slots whose stores have more cells than were read.
+    pub(crate) cut: Vec<SlotIndex>,
     /// Slots whose stores did not tell all, each with the cause.
-    unread: Vec<(SlotIndex, SourceError)>,
+    pub(crate) unread: Vec<(SlotIndex, SourceError)>,
 }
 
-/// Reads every cell of these stores, all stores at once, each page within `limit`, and holds it against what a ledger that has
-/// rows permits it; `None`: it has none. Changes nothing.
-pub(super) async fn extent_of(
+/// Reads the cells of these stores, all stores at once, and holds them against what a ledger that has rows permits them; `None`:
+/// it has none. Changes nothing.
+pub(crate) async fn extent_of(
     stores: impl Iterator<Item = (SlotIndex, Arc<dyn Store>)>,
     permitted: Option<&Arc<Permitted>>,
-    limit: Duration,
+    pages: Pages,
 ) -> Extent {
     let mut looks = JoinSet::new();
     for (slot, store) in stores {
         let permitted = permitted.cloned();
         looks.spawn(async move {
             let mut own = Extent::default();
-            if let Err(error) = own.read(slot, &*store, permitted.as_deref(), limit).await {
+            if let Err(error) = own.read(slot, &*store, permitted.as_deref(), pages).await {
                 own.unread.push((slot, error));
             }
             own
@@ -92,6 +143,7 @@ pub(super) async fn extent_of(
     }
     all.far.sort_by_key(|cell| (cell.slot, cell.key.clone()));
     all.untold.sort_unstable();
+    all.cut.sort_unstable();
     all.unread.sort_by_key(|(slot, _)| *slot);
     all
 }
@@ -102,13 +154,16 @@ impl Extent {
         slot: SlotIndex,
         store: &dyn Store,
         permitted: Option<&Permitted>,
-        limit: Duration,
+        Pages { most, limit }: Pages,
     ) -> Result<(), SourceError> {
+        let Some(examiner) = store.examiner() else {
+            self.untold.push(slot);
+            return Ok(());
+        };
         let mut from: Option<String> = None;
-        for _ in 0..PAGES_MAX {
-            let Some(examiner) = store.examiner() else { break };
+        for _ in 0..most {
             let page = within(limit, "read the cells", examiner.cells(from.as_deref())).await?;
-            let bare = |(key, value)| Reached { slot, key, value, ceiling: 0, has_row: false };
+            let bare = |(key, value)| Reached { slot, key, value, ceiling: 0, has_row: false, reach: None };
             // Rows after their cells: a ceiling that is raised in between is no loss.
             let cells = match permitted {
                 Some(permitted) => permitted.of(slot, page.cells).await?,
@@ -118,14 +173,15 @@ impl Extent {
                 self.meet(cell);
             }
             if page.is_partial {
-                break;
+                self.untold.push(slot);
+                return Ok(());
             }
             from = page.next;
             if from.is_none() {
                 return Ok(());
             }
         }
-        self.untold.push(slot);
+        self.cut.push(slot);
         Ok(())
     }
 
@@ -158,12 +214,20 @@ impl Extent {
         cells.for_each(|cell| self.meet(cell));
         for (key, slots) in other.rowless {
             for (slot, value) in slots {
-                self.list(&Reached { slot, key: key.clone(), value, ceiling: 0, has_row: false });
+                self.list(&Reached {
+                    slot,
+                    key: key.clone(),
+                    value,
+                    ceiling: 0,
+                    has_row: false,
+                    reach: None,
+                });
             }
         }
         self.far_more += other.far_more;
         self.is_partial |= other.is_partial;
         self.untold.extend(other.untold);
+        self.cut.extend(other.cut);
         self.unread.extend(other.unread);
     }
 
@@ -199,6 +263,11 @@ impl Extent {
         Ok(self.untold_lines())
     }
 
+    /// The cells beyond every bump that have rows, as many as are named.
+    pub(super) fn far(&mut self) -> impl Iterator<Item = &mut Reached> {
+        self.far.iter_mut().filter(|cell| cell.has_row).take(FAR_NAMED_MAX)
+    }
+
     /// The cell that needs the highest bump of all that a bump can name.
     pub(super) fn furthest(&self) -> Option<&Reached> {
         self.highest.values().max_by_key(|cell| cell.least())
@@ -206,7 +275,7 @@ impl Extent {
 
     /// Where a cell is, and above what.
     fn above(&self, cell: &Reached) -> String {
-        let Reached { slot, key, value, ceiling, has_row } = cell;
+        let Reached { slot, key, value, ceiling, has_row, .. } = cell;
         let at = format!("in slot {slot} the cell of key {key} is at raw id {value}");
         match (self.has_rows, has_row) {
             (false, _) => format!("the ledger has no row of any counter, and {at}"),
@@ -219,31 +288,16 @@ impl Extent {
         }
     }
 
-    fn untold_lines(&self) -> Vec<String> {
-        if self.untold.is_empty() {
-            return Vec::new();
-        }
-        let slots = super::unread::listed(self.untold.iter().copied());
-        vec![format!(
-            "their kinds of store can't list cells, so that N alone keeps what they gave from coming again where they forget: \
-             slots {slots}"
-        )]
+    /// What is to be said of stores whose cells were not all seen.
+    pub(super) fn untold_lines(&self) -> Vec<String> {
+        let causes = [(&self.untold, CANT_LIST), (&self.cut, "they hold more cells than are read")];
+        let some = causes.into_iter().filter(|(slots, _)| !slots.is_empty());
+        some.map(|(slots, cause)| untold_line(slots, cause)).collect()
     }
 
     /// What a person must have read before it is done, in a ring of this epoch.
     pub(super) fn warnings(&self, epoch: u64) -> Vec<String> {
-        let far = self.far.iter().take(FAR_NAMED_MAX).map(|Reached { slot, key, value, ceiling, .. }| {
-            let above = match ceiling {
-                0 => format!("above {BUMP_MAX}"),
-                ceiling => format!("more than {BUMP_MAX} above its ceiling {ceiling}"),
-            };
-            format!(
-                "slot {slot}: the cell of key {key} is at raw id {value}, {above}, which no bump names: nothing follows \
-                 it, and it must stay until `sequent advance {} TO --leap`, TO at least the highest number that was given; \
-                 where a hand set it, delete it",
-                key.sequence()
-            )
-        });
+        let far = self.far.iter().take(FAR_NAMED_MAX).map(Reached::warning);
         let more = self.far.len().saturating_sub(FAR_NAMED_MAX) + self.far_more;
         let more = (more > 0).then(|| format!("and {more} more cells above {BUMP_MAX}"));
         let earlier = self.highest.range(..epoch).filter(|(_, cell)| cell.least() > 0).map(|(epoch, cell)| {
@@ -258,6 +312,14 @@ impl Extent {
     }
 }
 
+/// What it means that cells of these slots are not seen.
+pub(super) fn untold_line(slots: &[SlotIndex], cause: &str) -> String {
+    let slots = super::unread::listed(slots.iter().copied());
+    format!(
+        "{cause}, so that N alone keeps what they gave from coming again where they forget: slots {slots}"
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -267,7 +329,7 @@ mod tests {
         let mut extent = Extent::default();
         for (slot, key, value) in cells {
             let key = Key::from_stored(key);
-            extent.meet(Reached { slot: *slot, key, value: *value, ceiling: 0, has_row: false });
+            extent.meet(Reached { slot: *slot, key, value: *value, ceiling: 0, has_row: false, reach: None });
         }
         extent
     }
@@ -294,6 +356,7 @@ mod tests {
             value,
             ceiling,
             has_row,
+            reach: None,
         };
         let mut extent = Extent { has_rows: true, ..Extent::default() };
         for cell in [cell("far", 1 << 40, 1 << 40, true), cell("order", 25_000, 900, true)] {

@@ -1,6 +1,7 @@
 //! What an operator does with a cluster, from its ledger: lists, words, histories, a look at each store.
 
 mod alone;
+mod doubted;
 mod explain;
 mod extent;
 mod floor;
@@ -37,9 +38,13 @@ use crate::{
     },
 };
 
+pub(crate) use doubted::Doubted;
+pub(crate) use extent::{Extent, Pages, extent_of};
 pub(crate) use floor::floor;
+pub(crate) use look::OBEYED_WITHIN;
+pub(crate) use permitted::{Permitted, without_epoch};
 pub use plan::{PlannedKey, RecoveryPlan};
-pub(crate) use resting::resting_by_slot;
+pub(crate) use resting::{APART_MAX, resting_by_slot};
 pub use since::{BUMP_MAX, BUMP_MIN, LossEstimate, Pace as CounterPace, Proof as LossProof};
 pub use taking_up::NamedLoss;
 pub(crate) use taking_up::widest;

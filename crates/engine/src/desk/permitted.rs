@@ -11,16 +11,43 @@ use super::{extent::Reached, floor::floor};
 use crate::{doctor::is_over, limit::within};
 
 /// What a ledger that has rows permits its counters.
-pub(super) struct Permitted {
-    ledger: Arc<dyn Ledger>,
-    under: Incarnation,
+pub(crate) struct Permitted {
+    rows: Rows,
     /// The layout in force.
     epoch: u64,
     /// Up to which raw id no counter without a row gives anything.
     floor: u64,
     /// Nothing begins behind these any more.
     fences: BTreeMap<Key, u64>,
-    limit: Duration,
+}
+
+/// Where the rows are.
+enum Rows {
+    /// In the ledger, which is asked for those of each page.
+    Asked { ledger: Arc<dyn Ledger>, under: Incarnation, limit: Duration },
+    /// All of them are here, as ceilings.
+    Held(BTreeMap<Counter, u64>),
+}
+
+impl Rows {
+    /// The ceilings of these counters, `None` of those without a row.
+    async fn ceilings(&self, counters: &[Counter]) -> Result<Vec<Option<u64>>, SourceError> {
+        match self {
+            Self::Asked { ledger, under, limit } => {
+                let rows = within(*limit, "read the rows", ledger.read(under, counters)).await?.rows;
+                Ok(rows.into_iter().map(|row| row.map(|row| row.ceiling)).collect())
+            }
+            Self::Held(rows) => Ok(counters.iter().map(|counter| rows.get(counter).copied()).collect()),
+        }
+    }
+
+    /// How many may be asked for at once.
+    fn batch_max(&self) -> usize {
+        match self {
+            Self::Asked { ledger, .. } => ledger.batch_max(),
+            Self::Held(_) => usize::MAX,
+        }
+    }
 }
 
 impl Permitted {
@@ -34,7 +61,17 @@ impl Permitted {
         let fences = within(limit, "read fences", ledger.advanced()).await?;
         let fences = fences.into_iter().map(|fence| (fence.key, fence.to)).collect();
         let floor = floor(&**ledger, epoch, limit).await;
-        Ok(Self { ledger: Arc::clone(ledger), under, epoch, floor, fences, limit })
+        let rows = Rows::Asked { ledger: Arc::clone(ledger), under, limit };
+        Ok(Self { rows, epoch, floor, fences })
+    }
+
+    /// By the ceilings of all rows that the ledger has: it is not asked.
+    pub(crate) fn held(
+        rows: BTreeMap<Counter, u64>,
+        (epoch, floor): (u64, u64),
+        fences: BTreeMap<Key, u64>,
+    ) -> Self {
+        Self { rows: Rows::Held(rows), epoch, floor, fences }
     }
 
     /// Those of a store's cells that count, each with its ceiling. Of a layout before, whatever has a row begins above what it was
@@ -45,20 +82,26 @@ impl Permitted {
         cells: Vec<(Key, u64)>,
     ) -> Result<Vec<Reached>, SourceError> {
         let mut counted = Vec::with_capacity(cells.len());
-        for some in cells.chunks(self.ledger.batch_max()) {
+        for some in cells.chunks(self.rows.batch_max()) {
             let counters: Vec<Counter> =
                 some.iter().map(|(key, _)| Counter { slot, key: without_epoch(key) }).collect();
-            let reading = self.ledger.read(&self.under, &counters);
-            let rows = within(self.limit, "read the rows", reading).await?.rows;
-            for (((cell, value), counter), row) in some.iter().zip(counters).zip(rows) {
+            let ceilings = self.rows.ceilings(&counters).await?;
+            for (((cell, value), counter), row) in some.iter().zip(counters).zip(ceilings) {
                 let is_before = cell.epoch() != self.epoch;
                 if (is_before && row.is_some()) || is_over(&counter.key, &self.fences) {
                     continue;
                 }
-                let (ceiling, has_row) = row.map_or((self.floor, false), |row| (row.ceiling, true));
+                let (ceiling, has_row) = row.map_or((self.floor, false), |ceiling| (ceiling, true));
                 // Raw ids of another layout are other numbers.
                 let ceiling = if is_before { 0 } else { ceiling };
-                counted.push(Reached { slot, key: cell.clone(), value: *value, ceiling, has_row });
+                counted.push(Reached {
+                    slot,
+                    key: cell.clone(),
+                    value: *value,
+                    ceiling,
+                    has_row,
+                    reach: None,
+                });
             }
         }
         Ok(counted)
@@ -66,7 +109,7 @@ impl Permitted {
 }
 
 /// The key whose cell is called so.
-pub(super) fn without_epoch(cell: &Key) -> Key {
+pub(crate) fn without_epoch(cell: &Key) -> Key {
     match cell.epoch() {
         0 | 1 => cell.clone(),
         epoch => Key::from_stored(cell.as_str().strip_suffix(&format!("|~{epoch}")).unwrap_or(cell.as_str())),

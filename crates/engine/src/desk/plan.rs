@@ -69,6 +69,11 @@ impl Desk {
         let (limit, ledger) = (self.limit(), self.ledger());
         let unusable = |error| OpenError::of_source(&error);
         let rows = within(limit, "read the rows", ledger.list(None, COUNTERS_MAX)).await.map_err(unusable)?;
+        let doubted = self.doubted(&rows).await.map_err(unusable)?;
+        cautions.extend(doubted.iter().map(|row| {
+            let line = row.line();
+            format!("a row that nobody believes would be raised as it is, and its counter gives nothing before it is set right: {line}")
+        }));
         let dense = within(limit, "read the dense counters", ledger.dense(None, COUNTERS_MAX)).await;
         let dense = dense.map_err(unusable)?;
         let is_partial = rows.len() == COUNTERS_MAX || dense.len() == COUNTERS_MAX;
@@ -175,7 +180,7 @@ fn of_rows(
     let after = |slot: SlotIndex| raised(loss, rows.get(&slot).map_or(0, |row| row.ceiling));
     let first = |slot: SlotIndex| {
         let last = layout.place_of(after(slot).checked_add(1)?, slot)?;
-        Some(last + 1 - layout.numbers_per_id())
+        Some(last - (layout.numbers_per_id() - 1))
     };
     let skipped = (0..layout.slots()).fold(0_u64, |all, slot| {
         let from = rows.get(&slot).map_or(0, |row| row.at);

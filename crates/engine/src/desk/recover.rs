@@ -2,16 +2,20 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use sequent_core::{MarkPlace, SlotIndex, SourceError, ledger::Loss};
+use sequent_core::{
+    MarkPlace, SlotIndex, SourceError,
+    ledger::{Counter, Loss},
+};
+use sequent_guard::Outside;
 
 use super::{
     Desk,
-    extent::{Extent, extent_of},
+    extent::{Extent, Pages, Reached, extent_of},
     floor::note,
-    permitted::Permitted,
+    permitted::{Permitted, without_epoch},
     unread::check_named,
 };
-use crate::{OpenError, data::Unjudged, ground::FIRST_CALL_FACTOR, limit::within};
+use crate::{OpenError, data::Unjudged, doctor::PER_SECOND_MAX, ground::FIRST_CALL_FACTOR, limit::within};
 
 impl Desk {
     /// Names the loss after which this cluster may go on: every counter then opens a new life above its ceiling.
@@ -104,10 +108,30 @@ impl Desk {
         let limit = self.limit() * FIRST_CALL_FACTOR;
         let stores = self.stores().into_iter();
         if self.is_bare().await? {
-            return Ok(extent_of(stores, None, limit).await);
+            return Ok(extent_of(stores, None, Pages::all(limit)).await);
         }
         let permitted = Permitted::by(&self.0.ledger, self.0.record.epoch, limit).await.map_err(unusable)?;
-        Ok(extent_of(stores, Some(&Arc::new(permitted)), limit).await)
+        let mut extent = extent_of(stores, Some(&Arc::new(permitted)), Pages::all(limit)).await;
+        for cell in extent.far() {
+            // Of one that can't be asked less is told.
+            cell.reach = self.reach_of(cell).await.unwrap_or_default();
+        }
+        Ok(extent)
+    }
+
+    /// How far the life of a cell can have come, by what lies outside of row and cell; raw ids of another layout are other numbers.
+    async fn reach_of(&self, cell: &Reached) -> Result<Option<u64>, SourceError> {
+        if cell.key.epoch() != self.0.record.epoch {
+            return Ok(None);
+        }
+        let counter = Counter { slot: cell.slot, key: without_epoch(&cell.key) };
+        let rows = self.rows_of(&counter.key).await?;
+        let Some((_, row)) = rows.iter().find(|(held, _)| *held == counter) else { return Ok(None) };
+        let inspection = within(self.limit(), "open the ledger", self.ledger().inspect()).await?;
+        let others = rows.iter().filter(|(held, _)| *held != counter).map(|(_, row)| row);
+        let read = Outside::read(self.ledger(), &counter, self.layout(), (inspection.version, others));
+        let outside = within(self.limit(), "read a counter's history", read).await?;
+        Ok(Some(outside.reach(row, inspection.clock_ms, PER_SECOND_MAX)))
     }
 
     /// Whether the ledger has no row of any counter.

@@ -17,7 +17,7 @@ use crate::{
 
 /// Slots that take turns are apart by no more than this, in raw ids, or by a part of what their ceilings are ahead: refills on
 /// their way, and what other servers took and have not told yet.
-const APART_MAX: u64 = 1 << 12;
+pub(crate) const APART_MAX: u64 = 1 << 12;
 
 /// That part. A ceiling is ahead by 300 s to 600 s of consumption, and each server tells every two.
 const AHEAD_PARTS: u64 = 100;

@@ -287,8 +287,14 @@ mod tests {
     #[test]
     fn it_is_no_less_than_a_cell_proves() {
         let quiet = || of(&[row("order", 10, 0, 1, 2)], &[], 1).unwrap();
-        let cell =
-            |value| Reached { slot: 1, key: Key::from_stored("order"), value, ceiling: 900, has_row: true };
+        let cell = |value| Reached {
+            slot: 1,
+            key: Key::from_stored("order"),
+            value,
+            ceiling: 900,
+            has_row: true,
+            reach: None,
+        };
         assert_eq!(quiet().proven(Some(&cell(900 + BUMP_MIN))), quiet());
         let raised = quiet().proven(Some(&cell(901 + BUMP_MIN)));
         assert_eq!((raised.bump, raised.proof.unwrap().value), (BUMP_MIN + 1, 901 + BUMP_MIN));

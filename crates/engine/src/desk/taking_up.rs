@@ -14,7 +14,7 @@ use tokio::task::JoinSet;
 
 use super::{
     Desk,
-    extent::extent_of,
+    extent::{Pages, extent_of},
     unread::{listed, without_words},
 };
 use crate::{
@@ -175,7 +175,7 @@ async fn check_extent(
 ) -> Result<Vec<String>, OpenError> {
     let seen = looks.iter().filter(|(_, found)| found.is_ok());
     let stores = seen.map(|(shard, _)| (shard.part.slot, Arc::clone(&shard.store)));
-    let extent = extent_of(stores, None, limit * FIRST_CALL_FACTOR).await;
+    let extent = extent_of(stores, None, Pages::all(limit * FIRST_CALL_FACTOR)).await;
     let lines = extent.check(loss.bump, &loss.without)?;
     let warnings = [extent.warnings(epoch), loss.cautions.clone()].concat();
     if !warnings.is_empty() && !loss.is_confirmed {

@@ -6,7 +6,11 @@ use sequent_core::{SlotIndex, SourceError, Store, ledger::Loss};
 use sequent_guard::MarksRead;
 use serde::Serialize;
 
-use super::{Desk, taking_up::Look};
+use super::{
+    Desk,
+    extent::{CANT_LIST, Pages, extent_of, untold_line},
+    taking_up::Look,
+};
 use crate::{
     OpenError,
     config::{Config, Place},
@@ -23,6 +27,9 @@ pub struct MarksReport {
     pub unread: Vec<UnreadMark>,
     /// Slots of the ring for which the configuration names no store.
     pub absent: Vec<SlotIndex>,
+    /// Slots whose kinds of store list no cells: how far their counters are is not seen.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unlisted: Vec<SlotIndex>,
 }
 
 /// A store that does not tell its mark.
@@ -45,7 +52,14 @@ impl Desk {
             others: ground.is_shared,
             unread: unread(read),
             absent: (0..ground.record.layout.slots()).filter(is_absent).collect(),
+            unlisted: self.unlisted().await,
         }
+    }
+
+    /// The slots whose stores can't list their cells.
+    async fn unlisted(&self) -> Vec<SlotIndex> {
+        let one = Pages { most: 1, limit: self.limit() };
+        extent_of(self.stores().into_iter(), None, one).await.untold
     }
 
     pub(super) fn stores(&self) -> Vec<(SlotIndex, Arc<dyn Store>)> {
@@ -71,6 +85,8 @@ impl MarksReport {
             others: matches!(config.ledger.place, Place::Server(_)),
             unread: unread(read).into_iter().chain(failed).collect(),
             absent: (0..slots).filter(is_absent).collect(),
+            // A ledger from before a resize closes each cell that it has a row of, and is told its value.
+            unlisted: Vec::new(),
         }
     }
 
@@ -95,6 +111,9 @@ impl MarksReport {
         }
         if !lines.is_empty() {
             lines.push(meaning(loss).to_owned());
+        }
+        if matches!(loss, Loss::Bump(_)) && !self.unlisted.is_empty() {
+            lines.push(untold_line(&self.unlisted, CANT_LIST));
         }
         lines
     }

@@ -12,7 +12,7 @@ use super::{
     look,
     reaches::Reaches,
 };
-use crate::{desk::floor, stores::Shard};
+use crate::{desk::OBEYED_WITHIN, stores::Shard};
 
 /// Between two looks at what servers at work may just be changing.
 const PAUSE: Duration = Duration::from_millis(200);
@@ -32,7 +32,8 @@ impl Doctor<'_> {
         let (above, passed): (Vec<Verdict>, Vec<Verdict>) =
             again.into_iter().partition(Verdict::is_far_above);
         verdicts.extend(passed);
-        let patience = self.config.ring.health.attempt_timeout;
+        // Whoever was without the ledger for a while raises at its next show up.
+        let patience = OBEYED_WITHIN + self.config.ring.health.attempt_timeout;
         let stay = self.look_again((shards, epoch), above.clone(), likely, patience).await;
         verdicts.extend(stay.into_iter().map(|verdict| verdict.staying(&above)));
         verdicts
@@ -65,12 +66,7 @@ impl Doctor<'_> {
                 let speaks = &after.inspection.incarnation;
                 // Of a ring that was changed meanwhile these are the cells of the layout before.
                 let is_same = after.layout.as_ref().is_some_and(|record| record.epoch == epoch);
-                let limit = self.config.ring.health.attempt_timeout;
-                let reaches = if is_same {
-                    Reaches::of(&after.rows).above(floor(&*self.ledger, epoch, limit).await)
-                } else {
-                    Reaches::default()
-                };
+                let reaches = if is_same { self.reaches(&after).await } else { Reaches::default() };
                 let (before, after) = (rows_of(Some(&before)), rows_of(Some(&after)));
                 judged(&seen, keys, ((&before, &after), (&reaches, likely)), speaks)
             }

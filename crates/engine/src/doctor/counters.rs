@@ -9,11 +9,12 @@ use sequent_core::{
 
 use super::{
     far::{Likely, judge_far},
+    missing::{judge_missing, judge_unbegun},
     reaches::Reaches,
 };
 
 /// So far above its ceiling, in raw ids, a few blocks may be that a server left which died amid its takes.
-const FEW_BLOCKS: u64 = 256;
+pub(super) const FEW_BLOCKS: u64 = 256;
 
 /// What is to be said of a counter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -21,15 +22,20 @@ pub(super) enum Kind {
     FarBoth,
     FarRow,
     Rowless,
+    Lowered,
+    FarBehind,
+    FarUnbegun,
     SetBack,
     Leapt,
     FarCeiling,
     StaysAbove,
-    Above,
     Overtaken,
+    Above,
     OtherLife,
     Odd,
     Fleeting,
+    Behind,
+    Unbegun,
     Vanished,
     Reborn,
     Closed,
@@ -50,7 +56,7 @@ impl Verdict {
     /// Whether a value above its ceiling is more than a few blocks.
     pub(super) fn is_far_above(&self) -> bool {
         let (value, ceiling) = self.at;
-        self.kind == Kind::Above && value > ceiling.saturating_add(FEW_BLOCKS)
+        matches!(self.kind, Kind::Above | Kind::Overtaken) && value > ceiling.saturating_add(FEW_BLOCKS)
     }
 
     /// What was taken above the ceiling by the look before is above it still, though a raise would have had the time: it will
@@ -58,7 +64,10 @@ impl Verdict {
     pub(super) fn staying(mut self, before: &[Self]) -> Self {
         let (_, ceiling) = self.at;
         let was = before.iter().find(|before| before.counter == self.counter);
-        if self.is_far_above() && was.is_some_and(|was| was.at.0 > ceiling.saturating_add(FEW_BLOCKS)) {
+        if self.kind == Kind::Above
+            && self.is_far_above()
+            && was.is_some_and(|was| was.at.0 > ceiling.saturating_add(FEW_BLOCKS))
+        {
             self.kind = Kind::StaysAbove;
         }
         self
@@ -79,6 +88,10 @@ pub(super) struct Rows<'a> {
     pub(super) after: &'a Row,
     /// How far the key is in other slots, by their rows; `None` where no other has one.
     pub(super) others: Option<u64>,
+    /// How far each of these is at least.
+    pub(super) least: Option<u64>,
+    /// How far above its row a life may begin that has nothing else to go by than these.
+    pub(super) followed: u64,
     /// How far its life can have come, by what neither row nor cell says; `None` where nobody has asked.
     pub(super) reach: Option<u64>,
 }
@@ -86,7 +99,14 @@ pub(super) struct Rows<'a> {
 impl Kind {
     /// Whether servers at work pass through it: a second look may find it gone.
     pub(super) fn passes(self) -> bool {
-        matches!(self, Self::Above | Self::Overtaken | Self::OtherLife | Self::Closed | Self::Rowless)
+        match self {
+            Self::Above | Self::Overtaken | Self::OtherLife | Self::Closed | Self::Rowless => true,
+            // A life is in the ledger before its cell is there, and a cell may be closed first.
+            Self::Vanished | Self::Lowered | Self::Behind | Self::FarBehind => true,
+            Self::Unbegun | Self::FarUnbegun => true,
+            Self::FarBoth | Self::FarRow | Self::FarCeiling | Self::Leapt | Self::SetBack => false,
+            Self::StaysAbove | Self::Odd | Self::Fleeting | Self::Reborn => false,
+        }
     }
 }
 
@@ -111,7 +131,7 @@ fn judge_lasting(rows: Rows<'_>, sight: &Sight, speaks: Speaks<'_>) -> Option<(K
         return Some(far);
     }
     let (life, open, value) = match sight {
-        Sight::Missing => return Some((Kind::Vanished, "there is no cell of it".to_owned())),
+        Sight::Missing => return judge_missing(rows),
         Sight::Odd(what) => return Some((Kind::Odd, format!("what stands there no verb has left: {what}"))),
         Sight::Held { life, open, value, .. } => (*life, *open, *value),
     };
@@ -143,9 +163,19 @@ fn judge_lasting(rows: Rows<'_>, sight: &Sight, speaks: Speaks<'_>) -> Option<(K
     (value > ceiling).then(|| (Kind::Above, format!("its value {value} is above its ceiling {ceiling}")))
 }
 
+/// Judges a counter that the ledger has no row of. A cell that is closed at zero is as good as none.
+fn judge_rowless(sight: &Sight, floor: u64, (least, followed): (Option<u64>, u64)) -> Option<(Kind, String)> {
+    match sight {
+        Sight::Missing | Sight::Held { open: false, value: 0, .. } => {
+            judge_unbegun(floor, (least?, followed))
+        }
+        Sight::Odd(_) | Sight::Held { .. } => judge_stray(sight, floor),
+    }
+}
+
 /// Judges a cell that the ledger has no row of. One that is closed at zero a server has left that died before it opened it; what is
 /// not above the floor never comes again, whatever its store forgets.
-fn judge_rowless(sight: &Sight, floor: u64) -> Option<(Kind, String)> {
+fn judge_stray(sight: &Sight, floor: u64) -> Option<(Kind, String)> {
     let Sight::Held { open, value, .. } = sight else { return None };
     let text = || {
         format!(
@@ -165,10 +195,13 @@ pub(super) fn judge_all<'a>(
 ) -> Vec<Verdict> {
     let verdict = |(counter, sight): (&'a Counter, &'a Sight)| {
         let (others, reach) = (reaches.beside(counter), likely.get(counter).copied());
+        let (least, followed) = (reaches.least_beside(counter), reaches.followed(&counter.key));
         let rows = (before.get(counter), after.get(counter));
         let (kind, text) = match rows {
-            (Some(before), Some(after)) => judge(Rows { before, after, others, reach }, sight, speaks)?,
-            (None, None) if reaches.lacks(counter) => judge_rowless(sight, reaches.floor)?,
+            (Some(before), Some(after)) => {
+                judge(Rows { before, after, others, least, followed, reach }, sight, speaks)?
+            }
+            (None, None) if reaches.lacks(counter) => judge_rowless(sight, reaches.floor, (least, followed))?,
             // A row that came or went in between was not there to be judged by.
             _ => return None,
         };

@@ -115,9 +115,9 @@ impl<'a> Examined<'a> {
         }
     }
 
-    /// Operators' words in force.
-    pub(super) fn words(&mut self, words: Vec<Finding>) {
-        self.findings.extend(words);
+    /// What was found elsewhere.
+    pub(super) fn found(&mut self, findings: impl IntoIterator<Item = Finding>) {
+        self.findings.extend(findings);
     }
 
     /// The epochs that stores are stamped with by the ledger at hand.
@@ -200,7 +200,9 @@ impl<'a> Examined<'a> {
     /// How many rows were there to be looked at.
     pub(super) fn rows(&mut self, count: usize) {
         if count >= ROWS_MAX {
-            let text = format!("only the first {ROWS_MAX} of its rows were looked at");
+            let text = format!(
+                "only the first {ROWS_MAX} of its rows were looked at, and no cells were looked for that have none"
+            );
             self.findings.push(Finding::new(Severity::Info, Site::Ledger, "counter", text));
         }
     }

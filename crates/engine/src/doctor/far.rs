@@ -14,16 +14,16 @@ use super::{
 };
 
 /// No leap above a ceiling is ever wider: a value beyond was set by hand.
-const LEAP_MAX: u64 = 1 << 36;
+pub(super) const LEAP_MAX: u64 = 1 << 36;
 
 /// More raw ids a second than anybody takes from one counter for long. Servers bear more, for nothing is lost by a finding.
-const PER_SECOND_MAX: u64 = 1 << 24;
+pub(crate) const PER_SECOND_MAX: u64 = 1 << 24;
 
 /// What a hand has set far ahead: the row, its ceiling alone, the cell, or the cell and one of these. Neither row nor cell bears
 /// witness for the other, and no ceiling for either: the key's other slots do, since the ring keeps them together, and an
 /// operator's word moves all of them; and what else lies [outside](Outside).
 pub(super) fn judge_far(rows: Rows<'_>, value: u64) -> Option<(Kind, String)> {
-    let Rows { before, after, others, reach } = rows;
+    let Rows { before, after, others, reach, .. } = rows;
     let Row { base, seen, ceiling, .. } = *after;
     let claim = base.max(seen);
     let is_far = |at: u64, known: u64| at > known.saturating_add(LEAP_MAX);

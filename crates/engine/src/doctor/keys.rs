@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use sequent_core::{
-    Examination, Key, LedgerExamination, SlotIndex,
-    ledger::{Advanced, Counter, Row},
+    Examination, Key, Layout, LedgerExamination, SlotIndex,
+    ledger::{Advanced, Counter, Definition, Row},
 };
 use sequent_guard::Outside;
 
@@ -12,9 +12,11 @@ use super::{
     Doctor,
     far::{self, Likely},
     look,
+    missing::followed_in,
     reaches::Reaches,
+    strays::Strays,
 };
-use crate::limit::within;
+use crate::{Body, Timestamp, desk::floor, limit::within};
 
 /// How many counters that are doubted more is asked of.
 const DOUBTED_MAX: usize = 64;
@@ -53,15 +55,41 @@ impl Doctor<'_> {
         likely
     }
 
+    /// How far counters are by these rows, and where those without a row begin.
+    pub(super) async fn reaches(&self, held: &LedgerExamination) -> Reaches {
+        let reaches = Reaches::of(&held.rows);
+        let Some(record) = &held.layout else { return reaches };
+        let limit = self.config.ring.health.attempt_timeout;
+        let floor = floor(&*self.ledger, record.epoch, limit).await;
+        reaches.above(floor).following(self.followed(record.layout).await)
+    }
+
+    /// How far lives follow other slots, by sequence; of those whose definition can't be read as far as of the widest.
+    async fn followed(&self, layout: Layout) -> BTreeMap<String, u64> {
+        let limit = self.config.ring.health.attempt_timeout;
+        let read = within(limit, "read definitions", self.ledger.definitions()).await;
+        let now = i64::try_from(self.options.env.clock.wall_ms()).ok();
+        let now = now.and_then(|now| Timestamp::from_millisecond(now).ok()).unwrap_or_default();
+        let of = |held: &Definition| {
+            let body = Body::from_text(&held.body).ok()?;
+            let span = body.in_effect(held.version, now).1.span();
+            Some((held.name.to_string(), followed_in(span.raw_max(layout))))
+        };
+        read.map(|(_, defined)| defined.iter().filter_map(of).collect()).unwrap_or_default()
+    }
+
+    /// Up to where periods are over; `None` where the ledger does not tell.
+    pub(super) async fn fences(&self) -> Option<BTreeMap<Key, u64>> {
+        let limit = self.config.ring.health.attempt_timeout;
+        let fences = within(limit, "read fences", self.ledger.advanced()).await.ok()?;
+        Some(fences.into_iter().map(|fence| (fence.key, fence.to)).collect())
+    }
+
     /// The keys that rows or definitions name: a cell of theirs without a row is what a row that is gone has left. Not those
     /// of periods that are over: their rows are forgotten, and nothing begins there again.
-    pub(super) async fn named(&self, reaches: &Reaches) -> BTreeSet<Key> {
+    pub(super) async fn named(&self, reaches: &Reaches, fences: &BTreeMap<Key, u64>) -> BTreeSet<Key> {
         let limit = self.config.ring.health.attempt_timeout;
-        let Ok(fences) = within(limit, "read fences", self.ledger.advanced()).await else {
-            return BTreeSet::new();
-        };
-        let fences: BTreeMap<Key, u64> = fences.into_iter().map(|fence| (fence.key, fence.to)).collect();
-        let mut named: BTreeSet<Key> = reaches.keys().filter(|key| !is_over(key, &fences)).cloned().collect();
+        let mut named: BTreeSet<Key> = reaches.keys().filter(|key| !is_over(key, fences)).cloned().collect();
         // Without them fewer cells are looked at, and all else is as it was.
         if let Ok((_, defined)) = within(limit, "read definitions", self.ledger.definitions()).await {
             named.extend(defined.iter().take(look::COUNTERS_MAX).map(|definition| Key::of(&definition.name)));
@@ -87,15 +115,19 @@ pub(crate) fn is_over(key: &Key, fences: &BTreeMap<Key, u64>) -> bool {
     Advanced::fence(key).is_some_and(|own| fences.get(&own.key).is_some_and(|to| *to >= own.to))
 }
 
-/// The keys whose cells of this slot are asked for: those with a row there, and then those named elsewhere alone.
+/// The keys whose cells of this slot are asked for: those with a row there, those of which its store alone told, and then those
+/// named elsewhere alone.
 pub(super) fn asked_of(
     slot: SlotIndex,
     (rows, reaches): (&Rows, &Reaches),
-    named: &BTreeSet<Key>,
+    (strays, named): (&Strays, &BTreeSet<Key>),
 ) -> Vec<Key> {
     let mut keys = keys_of(slot, rows);
     let room = look::COUNTERS_MAX - keys.len();
-    let rowless = named.iter().filter(|key| reaches.lacks(&Counter { slot, key: (*key).clone() }));
+    let is_known: BTreeSet<&Key> = strays.keys(slot).collect();
+    let named = named.iter().filter(|key| !is_known.contains(key));
+    let rowless = strays.keys(slot).chain(named);
+    let rowless = rowless.filter(|key| reaches.lacks(&Counter { slot, key: (*key).clone() }));
     keys.extend(rowless.take(room).cloned());
     keys
 }

@@ -47,6 +47,42 @@ const ROWLESS: &str = "stop every server; put back the ledger's newest backup an
 const NEXT_USE: &str = "nothing repeats: at its next use it begins a new life above its ceiling";
 const NOTHING: &str = "nothing";
 
+/// Why a value far above its ceiling is no small thing, however durable its store is.
+fn unknown(class: DurabilityClass) -> &'static str {
+    match class {
+        DurabilityClass::Durable => {
+            "the ledger does not know of numbers that were given: where the store is put back from a copy, or loses this cell, they come \
+             again, unless nobody was given them, as where a server died amid its takes"
+        }
+        _ => {
+            "the ledger does not know of numbers that were given, and the store may forget: they come again then, unless nobody was given \
+             them, as where a server died amid its takes"
+        }
+    }
+}
+
+/// What to do about a value far above its ceiling.
+const RAISED: &str = "take from the sequence until this is no longer found: whoever takes from this counter raises its ceiling. Where the row \
+    was set lower by hand, or the ledger was put back, `sequent advance NAME TO` besides, TO a thousand or more above the highest number of it \
+    that any caller has";
+
+/// What to do about a row that a hand has set lower, and whose cell is gone.
+const LOWERED: &str = "before anything is given, `sequent advance NAME TO`, TO a thousand or more above the highest number of it that any caller has \
+    (where more is asked for, that); and find out who wrote to the ledger, and deleted the cell";
+
+const LOWERED_PERHAPS: &str = "find out who deleted the cell, and whether the row was set lower by hand; where this slot may have given more \
+    than the others, `sequent advance NAME TO`, TO above the highest number of it that any caller has";
+
+const UNBEGUN: &str = "nothing, where this slot never gave numbers of it; otherwise row and cell were deleted: find out by whom, and `sequent \
+    advance NAME TO`, TO above the highest number of it that any caller has";
+
+/// Where a counter begins that is behind the key's other slots.
+const FOLLOWED: &str = "at its next use it begins no lower than the key's other slots";
+
+/// The same where they are too far on.
+const NOT_FOLLOWED: &str =
+    "no life follows the key's other slots so far: where this one had come as far, its numbers come again";
+
 fn meaning(kind: Kind, class: DurabilityClass) -> (Severity, &'static str, &'static str) {
     match kind {
         Kind::FarBoth => (
@@ -83,25 +119,27 @@ fn meaning(kind: Kind, class: DurabilityClass) -> (Severity, &'static str, &'sta
              more once its store forgets it; up to it the store alone is believed, and a leap of the value is not noticed",
             advice::CEILING,
         ),
-        Kind::StaysAbove if class != DurabilityClass::Durable => (
+        Kind::Lowered => (
             Severity::Error,
-            "no server has told the ledger in time, and the store may forget: what lies between comes again then, unless nobody was given it, \
-             as where a server died amid its takes",
-            "take from the sequence once: whoever takes from this counter raises its ceiling. Where the row was set lower by hand, or the ledger \
-             was put back, `sequent advance NAME TO` besides, TO above the highest number of it that any caller has",
+            "a hand lowered it: the next life begins above the ceiling, and numbers that were given above that come again",
+            LOWERED,
         ),
-        Kind::Above | Kind::StaysAbove => (
+        Kind::FarBehind | Kind::FarUnbegun => (Severity::Error, NOT_FOLLOWED, LOWERED),
+        Kind::StaysAbove => (Severity::Error, unknown(class), RAISED),
+        Kind::Overtaken => (
+            Severity::Error,
+            unknown(class),
+            "take from the sequence until this is no longer found, or `sequent advance NAME TO`, TO above the highest number of it that any \
+             caller has: either writes the row anew. Where a loss was named, name at least as much as the difference",
+        ),
+        Kind::Above => (
             Severity::Warning,
             "ids above it left while the ledger was away, or were taken by a server that died; those that left could come \
              again if the store forgets them before a server tells the ledger",
             "let the servers that run reach the ledger; they tell it by themselves",
         ),
-        Kind::Overtaken => (
-            if class == DurabilityClass::Durable { Severity::Warning } else { Severity::Error },
-            "numbers left that the ledger knows nothing of: once the store forgets this cell, what lies between comes again",
-            "take from the sequence until this is no longer found, or `sequent advance NAME TO`, TO above the highest number of it that any \
-             caller has: either writes the row anew. Where a loss was named, name at least as much as the difference",
-        ),
+        Kind::Behind => (Severity::Warning, FOLLOWED, LOWERED_PERHAPS),
+        Kind::Unbegun => (Severity::Warning, FOLLOWED, UNBEGUN),
         Kind::OtherLife => {
             (Severity::Warning, NEXT_USE, "find out whether the store or the ledger was put back from a copy")
         }

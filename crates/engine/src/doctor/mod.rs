@@ -1,7 +1,7 @@
 //! `sequent doctor`: every store and the ledger looked into, beside servers that run, and nothing changed by it.
 //!
 //! Reading order: `report` (what is told), `look` (how places are looked into), `facts`, `clocks` and `ring` (what it means);
-//! of counters `keys` (which of them), `reaches`, `far` and `counters` (what is found), `again` (whether it stays) and `meaning`;
+//! of counters `keys` (which of them), `reaches`, `far`, `missing` and `counters` (what is found), `again` (whether it stays) and `meaning`;
 //! then [`examine`], which puts it together.
 
 mod advice;
@@ -15,9 +15,11 @@ mod far;
 mod keys;
 mod look;
 mod meaning;
+mod missing;
 mod reaches;
 mod report;
 mod ring;
+mod strays;
 #[cfg(test)]
 mod tests;
 mod version;
@@ -26,7 +28,7 @@ mod words;
 use std::{collections::BTreeSet, sync::Arc};
 
 use sequent_core::{
-    Examination, Layout, LedgerExamination, SlotIndex, SourceError, Stamp,
+    Examination, Key, Layout, LedgerExamination, SlotIndex, SourceError, Stamp,
     ledger::{LayoutRecord, Ledger},
 };
 
@@ -34,7 +36,6 @@ use crate::{
     OpenError, Options,
     config::{Config, Place},
     data::{self, Found},
-    desk::floor,
     ground::{is_gutted, is_unmade},
     orphans::{self, Orphans},
     stores::{self, Files, Shard},
@@ -43,10 +44,12 @@ use crate::{
 pub(crate) use advice::of_leap;
 use again::judged;
 use examined::Examined;
+pub(crate) use far::PER_SECOND_MAX;
 pub(crate) use keys::is_over;
 use keys::{Rows, asked_of, cells_of, keys_of, rows_of};
 use reaches::Reaches;
 pub use report::{Checkup, Finding, PlaceReport, Severity, Site};
+use strays::Strays;
 
 /// Looks into the ledger and every store of a cluster that exists, each within ten seconds, all at once. It takes no
 /// number, and changes nothing: no stamp is written, no table made.
@@ -130,20 +133,17 @@ impl Doctor<'_> {
         // Of a ring that is being changed some cells are closed, some begun anew: none can be held against its row.
         let rows = if change.is_some() { Rows::new() } else { rows_of(held) };
         let laid_out = record.as_ref().or(change.as_ref().map(|change| &change.next));
-        let reaches = held.map(|held| Reaches::of(&held.rows)).unwrap_or_default();
-        let reaches = match &record {
-            Some(record) => reaches.above(floor(&*self.ledger, record.epoch, limit).await),
-            None => reaches,
+        let reaches = match held {
+            Some(held) => self.reaches(held).await,
+            None => Reaches::default(),
         };
-        let named = match held.filter(|held| held.layout.is_some() && change.is_none() && orphans.is_none()) {
-            Some(_) => self.named(&reaches).await,
-            None => BTreeSet::new(),
-        };
-        let asked = |slot| asked_of(slot, (&rows, &reaches), &named);
         let shards = self.shards(laid_out, files)?;
         let (own, shards): (Vec<Shard>, Vec<Shard>) =
             shards.into_iter().partition(|shard| shard.part.place == Place::Memory);
         let epoch = record.as_ref().map_or(1, |record| record.epoch);
+        let known = held.filter(|held| held.layout.is_some() && change.is_none() && orphans.is_none());
+        let (named, strays) = self.unheld(known, (&reaches, epoch), &shards).await;
+        let asked = |slot| asked_of(slot, (&rows, &reaches), (&strays, &named));
         let asks = shards.iter().map(|shard| (shard.clone(), cells_of(&asked(shard.part.slot), epoch)));
         let asks = asks.collect();
         let seen = look::into_shards(asks, env).await;
@@ -181,15 +181,33 @@ impl Doctor<'_> {
                 Some(ring::stamp(site, found, &stamp_of(record.clone()?, held, *slot), counters > 0))
             };
             examined.shard(shard, looked, stamp, &verdicts, counters);
+            if looked.found.is_ok() {
+                examined.found(strays.findings(*slot));
+            }
         }
         for shard in &own {
             examined.memory(shard);
         }
         examined.rows(rows.len());
         if let Some(held) = laid_out {
-            examined.words(words::findings(&*self.ledger, held.inspection.clock_ms, limit).await);
+            examined.found(words::findings(&*self.ledger, held.inspection.clock_ms, limit).await);
         }
         Ok(examined.checkup(held, &seen))
+    }
+
+    /// The keys that may have cells without a row: as rows and definitions name them, and as their stores do.
+    async fn unheld(
+        &self,
+        held: Option<&LedgerExamination>,
+        (reaches, epoch): (&Reaches, u64),
+        shards: &[Shard],
+    ) -> (BTreeSet<Key>, Strays) {
+        let Some(held) = held else { return Default::default() };
+        // What is over can't be told from what is lost then.
+        let Some(fences) = self.fences().await else { return Default::default() };
+        let named = self.named(reaches, &fences).await;
+        let strays = self.strays(held, (epoch, reaches.floor), (shards, fences)).await;
+        (named, strays)
     }
 
     /// The stores that the configuration names, by the layout in force, or what it will be.

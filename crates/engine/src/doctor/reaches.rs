@@ -7,7 +7,7 @@ use sequent_core::{
     ledger::{Counter, Row},
 };
 
-use super::look::ROWS_MAX;
+use super::{far::LEAP_MAX, look::ROWS_MAX};
 
 /// How far each counter is, by its row.
 #[derive(Debug, Default)]
@@ -17,6 +17,8 @@ pub(super) struct Reaches {
     is_whole: bool,
     /// Up to which raw id no counter without a row gives anything.
     pub(super) floor: u64,
+    /// How far lives follow other slots, by sequence.
+    followed: BTreeMap<String, u64>,
 }
 
 impl Reaches {
@@ -26,12 +28,22 @@ impl Reaches {
         for (counter, row) in rows {
             by_key.entry(counter.key.clone()).or_default().push((counter.slot, row.base.max(row.seen)));
         }
-        Self { by_key, is_whole: rows.len() < ROWS_MAX, floor: 0 }
+        Self { by_key, is_whole: rows.len() < ROWS_MAX, ..Self::default() }
     }
 
     /// The same where counters without a row begin above a floor that a recovery left.
     pub(super) fn above(self, floor: u64) -> Self {
         Self { floor, ..self }
+    }
+
+    /// The same where lives of these sequences follow the key's other slots so far.
+    pub(super) fn following(self, followed: BTreeMap<String, u64>) -> Self {
+        Self { followed, ..self }
+    }
+
+    /// How far above its row a life of this key may begin that has nothing but other slots to go by.
+    pub(super) fn followed(&self, key: &Key) -> u64 {
+        self.followed.get(key.sequence()).copied().unwrap_or(LEAP_MAX)
     }
 
     /// The furthest of the key's other slots.

@@ -23,7 +23,8 @@ fn held(life: i64, open: bool, value: u64) -> Sight {
 fn kind(before: &Row, after: &Row, sight: &Sight, speaks: &str) -> Option<Kind> {
     let (store, ledger) = (Incarnation::new(speaks), Incarnation::new("ledger"));
     let speaks = Speaks { store: &store, ledger: &ledger };
-    judge(Rows { before, after, others: None, reach: None }, sight, speaks).map(|(kind, _)| kind)
+    judge(Rows { before, after, others: None, least: None, followed: 0, reach: None }, sight, speaks)
+        .map(|(kind, _)| kind)
 }
 
 #[test]
@@ -69,7 +70,8 @@ fn a_row_that_claims_more_than_anybody_can_have_taken_is_held_against_the_other_
     let far = Row { ceiling: 1 << 62, seen: 1 << 62, ..row(7, 100, 0, 0) };
     let judged = |row: &Row, sight: &Sight, others| {
         let speaks = Speaks { store: &row.store, ledger: &row.ledger };
-        judge(Rows { before: row, after: row, others, reach: None }, sight, speaks).map(|(kind, _)| kind)
+        judge(Rows { before: row, after: row, others, least: None, followed: 0, reach: None }, sight, speaks)
+            .map(|(kind, _)| kind)
     };
     for sight in [held(7, true, 200), held(7, false, 200), Sight::Missing] {
         assert_eq!(judged(&far, &sight, Some(180)), Some(Kind::FarRow), "{sight:?}");
@@ -90,7 +92,8 @@ fn neither_row_nor_cell_bears_witness_for_the_other() {
     const FAR: u64 = 1 << 62;
     let judged = |row: &Row, sight: &Sight, others, reach| {
         let speaks = Speaks { store: &row.store, ledger: &row.ledger };
-        judge(Rows { before: row, after: row, others, reach }, sight, speaks).map(|(kind, _)| kind)
+        judge(Rows { before: row, after: row, others, least: None, followed: 0, reach }, sight, speaks)
+            .map(|(kind, _)| kind)
     };
     let at = |base, seen, ceiling| row(7, base, seen, ceiling);
     for (others, reach) in [(Some(180), Some(1 << 30)), (None, Some(1 << 30))] {
@@ -142,7 +145,7 @@ fn of_counters_that_are_far_on_alone_more_is_asked() {
 }
 
 #[test]
-fn what_stays_above_its_ceiling_where_the_store_may_forget_is_an_error() {
+fn what_stays_above_its_ceiling_is_an_error_whatever_the_store_is() {
     use sequent_core::DurabilityClass;
     let counter = Counter { slot: 2, key: Key::from_stored("order") };
     let looked = |value, ceiling| {
@@ -161,7 +164,7 @@ fn what_stays_above_its_ceiling_where_the_store_may_forget_is_an_error() {
     for (class, expected) in [
         (DurabilityClass::Volatile, "error"),
         (DurabilityClass::Lossy, "error"),
-        (DurabilityClass::Durable, "warning"),
+        (DurabilityClass::Durable, "error"),
     ] {
         assert_eq!(severity(looked(4000, 400).staying(&before), class), expected);
         assert_eq!(
@@ -231,7 +234,7 @@ fn a_life_that_is_over_hides_no_cell_that_came_further_than_the_ledger_knows() {
     for (class, expected) in [
         (DurabilityClass::Volatile, "error"),
         (DurabilityClass::Lossy, "error"),
-        (DurabilityClass::Durable, "warning"),
+        (DurabilityClass::Durable, "error"),
     ] {
         assert_eq!(super::meaning::findings(2, &found, class)[0].severity.as_str(), expected);
     }
@@ -313,7 +316,7 @@ fn of_each_key_that_any_row_names_every_slot_is_asked() {
     let (rows, reaches) = (all.iter().cloned().collect(), Reaches::of(&all));
     let named = reaches.keys().cloned().collect();
     let asked = |slot, reaches: &Reaches| {
-        let keys = super::asked_of(slot, (&rows, reaches), &named);
+        let keys = super::asked_of(slot, (&rows, reaches), (&super::Strays::default(), &named));
         keys.iter().map(ToString::to_string).collect::<Vec<_>>()
     };
     assert_eq!(asked(0, &reaches), ["bill", "order"]);
