@@ -2,6 +2,7 @@
 //!
 //! A two-digit year stands for 2000 to 2099: a template that shows one has no text for other years.
 
+mod days;
 mod facts;
 pub(crate) mod instant;
 mod moment;

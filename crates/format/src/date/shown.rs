@@ -2,7 +2,7 @@
 
 use jiff::civil::{Date, DateTime, ISOWeekDate, Weekday};
 
-use crate::date::{MonthDay, Reset, TWO_DIGIT_YEARS, Token, moment::quarter_of};
+use crate::date::{MonthDay, Reset, TWO_DIGIT_YEARS, Token, days, moment::quarter_of};
 
 /// What texts have shown of one date. Each is set once; a second word must say the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -53,6 +53,7 @@ impl Shown {
 
     /// Adds what follows, by the rules of [`Facts::closed`](crate::date::Facts::closed); a date that does not exist is an error.
     pub(crate) fn closed(mut self, fiscal: MonthDay) -> Result<Self, String> {
+        self.of_one_day(fiscal)?;
         self.year_of_fiscal(fiscal)?;
         if let Some(date) = self.date()? {
             let week = date.iso_week_date();
@@ -69,8 +70,44 @@ impl Shown {
         if let Some(start) = self.fiscal_of_year(fiscal) {
             put(&mut self.fiscal_start, start)?;
         }
-        self.exists()?;
         Ok(self)
+    }
+
+    /// Whether a day has all that is shown; an error names what can't be told of one day.
+    fn of_one_day(&self, fiscal: MonthDay) -> Result<(), String> {
+        self.date()?;
+        self.exists()?;
+        let all = self.of_a_day();
+        let shown: Vec<_> = all.into_iter().filter(|word| word.1.is_some()).collect();
+        if shown.len() < 2 || days::one_has(&all.map(|word| word.1), fiscal) {
+            return Ok(());
+        }
+        let two = |one: usize, two: usize| {
+            let pair = [shown[one].0, shown[two].0];
+            all.map(|(name, value)| value.filter(|_| pair.contains(&name)))
+        };
+        let pairs = (0..shown.len()).flat_map(|one| (one + 1..shown.len()).map(move |two| (one, two)));
+        let told = |words: &[(&str, Option<i16>)]| {
+            let words = words.iter().map(|(name, value)| format!("{name} {}", value.unwrap_or_default()));
+            words.collect::<Vec<_>>().join(" and ")
+        };
+        let apart = pairs.into_iter().find(|(one, other)| !days::one_has(&two(*one, *other), fiscal));
+        let words = apart.map_or_else(|| told(&shown), |(one, other)| told(&[shown[one], shown[other]]));
+        Err(format!("{words} contradict each other: no day has both"))
+    }
+
+    /// What is shown of a day, with its name, in the order of [`days::Words`].
+    fn of_a_day(&self) -> [(&'static str, Option<i16>); 8] {
+        [
+            ("year", self.year),
+            ("ISO year", self.iso_year),
+            ("fiscal year from", self.fiscal_start),
+            ("quarter", self.quarter),
+            ("month", self.month),
+            ("day", self.day),
+            ("day of the year", self.day_of_year),
+            ("ISO week", self.iso_week),
+        ]
     }
 
     /// The key of the period; `None` where the text does not tell it.

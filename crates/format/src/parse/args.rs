@@ -131,6 +131,9 @@ impl<T: Display> Placed<T> {
 /// How alike two words must be for one to be meant by the other, of 1.
 const ALIKE: f64 = 0.75;
 
+/// A word that ends in what was given is meant by it, from so many bytes on: `week` is `isoweek`.
+const ENDING_MIN: usize = 3;
+
 /// The word that was probably meant, as a hint; empty where none is near.
 ///
 /// ```
@@ -138,7 +141,11 @@ const ALIKE: f64 = 0.75;
 /// assert_eq!(sequent_format::nearest("zebra", &["order", "invoice"]), "");
 /// ```
 pub fn nearest(given: &str, words: &[&str]) -> String {
-    let rated = words.iter().map(|word| (strsim::jaro_winkler(given, word), *word));
+    let rate = |word: &str| match word.strip_suffix(given) {
+        Some(_) if given.len() >= ENDING_MIN => 1.0,
+        _ => strsim::jaro_winkler(given, word),
+    };
+    let rated = words.iter().map(|word| (rate(word), *word));
     let best = rated.filter(|(rate, _)| *rate >= ALIKE).max_by(|a, b| a.0.total_cmp(&b.0));
     best.map_or_else(String::new, |(_, word)| format!("did you mean {word}?"))
 }

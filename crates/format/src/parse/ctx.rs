@@ -4,7 +4,7 @@ use crate::{
     TemplateError,
     letters::{Case, Letters},
     limits::{VALUE_CHARS_DEFAULT, VALUE_CHARS_MAX},
-    parse::{Args, Draft},
+    parse::{Args, Draft, Placed},
     template::{Ctx, Kind, Map, Re},
 };
 
@@ -29,7 +29,7 @@ pub(super) fn draft(args: &mut Args) -> Result<Draft, TemplateError> {
             TemplateError::new(args.column, "len and max are both given").hint("len is exact: keep one")
         );
     }
-    let re = args.take("re").map(|re| Re::new(&re.value).map_err(|what| TemplateError::new(re.column, what)));
+    let re = args.take("re").map(|re| Re::new(&re.value).map_err(|what| unread(&re, what)));
     let map =
         args.take("map").map(|map| Map::new(&map.value).map_err(|what| TemplateError::new(map.column, what)));
     let mut ctx = Ctx {
@@ -49,6 +49,13 @@ pub(super) fn draft(args: &mut Args) -> Result<Draft, TemplateError> {
         matched(&mut ctx, len, max);
     }
     Ok(Draft::plain(args.column, Some(name.value), Kind::Ctx(Box::new(ctx))))
+}
+
+/// A bare value ends at a brace or a comma, which counted repetitions have.
+fn unread(re: &Placed<String>, what: String) -> TemplateError {
+    let error = TemplateError::new(re.column, what);
+    let is_cut = re.value.rfind('{').is_some_and(|at| !re.value[at..].contains('}'));
+    if is_cut { error.hint("put it in double quotes: re=\"[0-9]{3}\"") } else { error }
 }
 
 /// Names that callers write in `with`.

@@ -1,13 +1,39 @@
 //! S9: two templates in one namespace never render alike: a walk through both at once that finds a text of both, if there is one.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use crate::{Fault, Format, Rule, letters::Letters};
 
-/// One place of a text: what can stand there, and whether it may be missing.
+/// One place of a text: which of its [`Places::sets`] can stand there, and whether it may be missing.
 struct Place {
-    letters: Letters,
+    set: usize,
     optional: bool,
+}
+
+/// The places of a template's longest text. Those of a part that varies have one set of letters between them.
+#[derive(Default)]
+struct Places {
+    sets: Vec<Letters>,
+    all: Vec<Place>,
+}
+
+impl Places {
+    fn add(&mut self, letters: Letters, optional: impl Iterator<Item = bool>) {
+        let set = self.sets.len();
+        self.sets.push(letters);
+        self.all.extend(optional.map(|optional| Place { set, optional }));
+    }
+}
+
+/// A character of both for two sets, each two looked at once: sets of letters are long, and places many.
+#[derive(Default)]
+struct Shared(BTreeMap<(usize, usize), Option<char>>);
+
+impl Shared {
+    fn of(&mut self, (one, a): (&Places, &Place), (two, b): (&Places, &Place)) -> Option<char> {
+        let looked = || one.sets.get(a.set)?.shared(two.sets.get(b.set)?).example();
+        *self.0.entry((a.set, b.set)).or_insert_with(looked)
+    }
 }
 
 /// Both walks so far: the places reached, and from where by which character.
@@ -25,25 +51,23 @@ pub(crate) fn distinct(one: &Format, two: &Format) -> Result<(), Fault> {
     Err(Fault::new(Rule::S9, 1, what, mend))
 }
 
-fn places(format: &Format) -> Vec<Place> {
-    let parts = format.template().parts.iter().zip(format.shapes());
-    parts
-        .flat_map(|(part, shape)| {
-            if shape.varies() {
-                let place = |at: usize| Place { letters: shape.letters.clone(), optional: at >= shape.min };
-                (0..shape.max).map(place).collect::<Vec<_>>()
-            } else {
-                let fixed = shape.places(part).into_iter();
-                fixed.map(|letters| Place { letters, optional: false }).collect()
-            }
-        })
-        .collect()
+fn places(format: &Format) -> Places {
+    let mut places = Places::default();
+    for (part, shape) in format.template().parts.iter().zip(format.shapes()) {
+        if shape.varies() {
+            places.add(shape.letters.clone(), (0..shape.max).map(|at| at >= shape.min));
+        } else {
+            shape.places(part).into_iter().for_each(|letters| places.add(letters, [false].into_iter()));
+        }
+    }
+    places
 }
 
 /// A shortest text of both, by a breadth-first walk: at most (256 + 1)^2 places, since no text is longer than 256.
-fn common(one: &[Place], two: &[Place]) -> Option<String> {
+fn common(first: &Places, second: &Places) -> Option<String> {
+    let (one, two) = (&first.all, &second.all);
     let width = two.len() + 1;
-    let mut seen = vec![false; (one.len() + 1) * width];
+    let (mut seen, mut shared) = (vec![false; (one.len() + 1) * width], Shared::default());
     let mut steps = vec![Step { at: (0, 0), from: 0, by: None }];
     let mut queue = VecDeque::from([0]);
     while let Some(step) = queue.pop_front() {
@@ -55,9 +79,9 @@ fn common(one: &[Place], two: &[Place]) -> Option<String> {
             return Some(text(&steps, step));
         }
         let both = one.get(i).zip(two.get(j));
-        let shared = both.and_then(|(a, b)| a.letters.shared(&b.letters).example());
+        let by = both.and_then(|(a, b)| shared.of((first, a), (second, b)));
         let next = [
-            shared.map(|c| ((i + 1, j + 1), Some(c))),
+            by.map(|c| ((i + 1, j + 1), Some(c))),
             one.get(i).filter(|place| place.optional).map(|_| ((i + 1, j), None)),
             two.get(j).filter(|place| place.optional).map(|_| ((i, j + 1), None)),
         ];

@@ -1,6 +1,6 @@
 //! One instant, one zone: what clocks on the wall show gives both the text and the period.
 
-use sequent_format::{Settings, Template, Unique};
+use sequent_format::{InvertErrorKind, Settings, Template, Unique};
 
 use crate::support::{at, format, issue, refused, values, with, zone};
 
@@ -373,4 +373,49 @@ fn hours_before_are_those_that_clocks_showed() {
     assert_eq!(back("2026-11-01T05:30:00Z", 1), "2026110100", "01 for the first time");
     assert_eq!(back("2026-11-01T06:30:00Z", 1), "2026110100", "and for the second");
     assert_eq!(back("2026-11-01T07:30:00Z", 1), "2026110101");
+}
+
+/// Two parts of a date, as patterns that begin with a separator: what a text shows of both must be of one day.
+#[test]
+fn what_a_text_shows_of_a_date_belongs_to_one_day() {
+    for (pattern, text, says) in [
+        ("yyyy-GGGG-'W'WW", "2026-2030-W05", "year 2026 and ISO year 2030 contradict each other"),
+        ("yyyy-GGGG-'W'WW", "2026-2025-W52", "year 2026 and ISO year 2025 contradict each other"),
+        ("yyyy-FFFF", "2026-2030", "year 2026 and fiscal year from 2029 contradict each other"),
+        ("FS-FE", "26-28", "26 and 2027 contradict each other"),
+        ("MM-DDD", "02-300", "month 2 and day of the year 300 contradict each other"),
+        ("yyyy-Q-GGGG-WW", "2026-1-2026-30", "quarter 1 and ISO week 30 contradict each other"),
+        ("MM-WW", "07-02", "month 7 and ISO week 2 contradict each other"),
+    ] {
+        let template = format!("@{{date,{pattern},fy=04-01}}-@{{seq,w=2,reset=never}}");
+        let error = format(&template).invert(&format!("{text}-01")).expect_err(text);
+        assert_eq!(error.kind, InvertErrorKind::Date, "{text}");
+        assert!(error.to_string().contains(says), "{text}: {error}");
+    }
+}
+
+/// All that a day shows is read, and nothing that none does: every text of a small pattern against every day of 28 years.
+#[test]
+fn a_text_of_a_date_is_read_where_some_day_shows_it() {
+    let days: Vec<_> = std::iter::successors(Some(jiff::civil::date(2000, 1, 1)), |day| day.tomorrow().ok())
+        .take_while(|day| day.year() < 2028)
+        .collect();
+    for (pattern, low, high) in
+        [("MMDDD", 12, 366), ("MMWW", 12, 53), ("QWW", 4, 53), ("QDDD", 4, 366), ("MMdd", 12, 31)]
+    {
+        let template = format(&format!("@{{date,{pattern}}}-@{{seq,w=2,reset=never}}"));
+        let shown: std::collections::BTreeSet<String> = days
+            .iter()
+            .map(|day| {
+                let instant = template.instant(&day.to_string()).unwrap();
+                template.issue(instant, &values("")).unwrap().text(1).unwrap()
+            })
+            .collect();
+        let widths = if pattern.ends_with("DDD") { 3 } else { 2 };
+        let first = if pattern.starts_with('Q') { 1 } else { 2 };
+        for (one, two) in (1..=low).flat_map(|one| (1..=high).map(move |two| (one, two))) {
+            let text = format!("{one:0first$}{two:0widths$}-01");
+            assert_eq!(template.invert(&text).is_ok(), shown.contains(&text), "{pattern}: {text}");
+        }
+    }
 }

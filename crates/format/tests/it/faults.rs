@@ -31,6 +31,9 @@ fn a_template_that_cannot_be_read_says_where_and_what_instead() {
         ("@{seq,radix=1}", 7, "alphabet has 1 characters"),
         ("@{seq,radix=62,case=upper}", 16, "two digits of this alphabet one"),
         ("@{seq,reset=weekly}", 7, "isoweek"),
+        ("@{seq,reset=week}", 7, "did you mean isoweek?"),
+        ("@{seq,over=eror}", 7, "did you mean error?"),
+        ("@{ctx,a,re=[0-9]{3}}@{seq}", 9, "put it in double quotes: re=\"[0-9]{3}\""),
         ("@{seq,warn=90}", 7, "1% to 100% are allowed"),
         ("@{seq,obf=xor}", 7, "ff1:KEYNAME"),
         ("@{seq,end=5,maxn=5}", 1, "end and maxn are both given"),
@@ -86,6 +89,17 @@ fn a_definition_that_names_what_is_not_there_is_refused_with_all_its_faults() {
         ("@{seq,w=8}@{check,s10}", "here there are 8 to 19"),
         ("@{seq,start=100,w=2,over=error}", "start is 100: the last number that has a text is 99"),
         ("@{ctx,b,re=\"[a-z]{4,}\",max=3}@{seq,over=error}", "contradict each other"),
+        (
+            "@{ctx,b,re=\"([a-z]{2})+\",len=3}@{seq,over=error}",
+            "ctx b can have no value: nothing that re matches",
+        ),
+        (
+            "@{ctx,b,re=[a-z]X,case=lower}@{seq,over=error}",
+            "ctx b can have no value: nothing that re matches",
+        ),
+        ("@{ctx,b,re=\"a|bbb|[c-f]{5,9}\",len=4}@{seq,over=error}", "keeps to len, max, case and charset"),
+        ("@{seq,w=4,pad=\" \"}", "pad is \" \": a blank is not allowed first or last"),
+        ("@{ctx,b,re=[A-Z]?,by=no}@{seq,w=4,over=error,pad=\" \"}", "a blank is not allowed first or last"),
         ("@{fn,mod,by=1}@{seq}", "by is \"1\": 2 to"),
         ("@{fn,mod,by=7,x=1}@{seq}", "it takes no x"),
     ] {
