@@ -162,8 +162,8 @@ pub(super) async fn owed(lists: &Lists, most: usize) -> Vec<Report> {
     gather(lists, &mut lists.owing.walk(), (Duration::ZERO, most), Guarded::owes).await
 }
 
-/// What the wanted ones of the next counters of a walk have to report, at most `most`: in the order in which every server asks, so that no two
-/// wait for each other's rows.
+/// What the wanted ones of the next counters of a walk have to report, at most `most`: in the order in which every server
+/// asks, so that no two wait for each other's rows.
 pub(super) async fn gather(
     lists: &Lists,
     walk: &mut Walk<'_>,
