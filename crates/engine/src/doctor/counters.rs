@@ -99,14 +99,11 @@ pub(super) struct Rows<'a> {
 impl Kind {
     /// Whether servers at work pass through it: a second look may find it gone.
     pub(super) fn passes(self) -> bool {
-        match self {
-            Self::Above | Self::Overtaken | Self::OtherLife | Self::Closed | Self::Rowless => true,
-            // A life is in the ledger before its cell is there, and a cell may be closed first.
-            Self::Vanished | Self::Lowered | Self::Behind | Self::FarBehind => true,
-            Self::Unbegun | Self::FarUnbegun => true,
-            Self::FarBoth | Self::FarRow | Self::FarCeiling | Self::Leapt | Self::SetBack => false,
-            Self::StaysAbove | Self::Odd | Self::Fleeting | Self::Reborn => false,
-        }
+        // A life is in the ledger before its cell is there, and a cell may be closed first.
+        let is_begun = matches!(self, Self::Vanished | Self::Lowered | Self::Behind | Self::FarBehind);
+        let is_unbegun = matches!(self, Self::Unbegun | Self::FarUnbegun | Self::Rowless);
+        let is_moved = matches!(self, Self::Above | Self::Overtaken | Self::OtherLife | Self::Closed);
+        is_begun || is_unbegun || is_moved
     }
 }
 

@@ -44,12 +44,13 @@ impl Doctor<'_> {
         let permitted = Arc::new(Permitted::held(rows, (epoch, floor), fences));
         let stores = shards.iter().map(|shard| (shard.part.slot, Arc::clone(&shard.store)));
         let limit = self.config.ring.health.attempt_timeout * FIRST_CALL_FACTOR;
-        Strays::of(extent_of(stores, Some(&permitted), Pages { most: PAGES_MAX, limit }).await, epoch)
+        let extent = extent_of(stores, Some(&permitted), Pages { most: PAGES_MAX, limit }).await;
+        Strays::of(&extent, epoch)
     }
 }
 
 impl Strays {
-    fn of(extent: Extent, epoch: u64) -> Self {
+    fn of(extent: &Extent, epoch: u64) -> Self {
         let mut keys: BTreeMap<SlotIndex, BTreeSet<Key>> = BTreeMap::new();
         // Raw ids of another layout are other numbers.
         for (cell, slots) in extent.rowless.iter().filter(|(cell, _)| cell.epoch() == epoch) {
