@@ -57,6 +57,12 @@ impl Engine {
     pub fn live_keys(&self) -> usize {
         self.0.keys.len()
     }
+
+    /// How many counters have something to report to the ledger, and at how many show ups have looked so far.
+    pub fn reporting(&self) -> (usize, u64) {
+        let keeper = self.0.keeper.status();
+        (keeper.unsaid, keeper.looks)
+    }
 }
 
 /// The class that is shown of what keeps a slot from serving: an operator's word is none of the store's.
