@@ -39,7 +39,7 @@ impl Beside {
     }
 
     fn told_by(row: &Row, clock_ms: u64) -> Self {
-        Self { least: Some(claim(row)), most: may_be_at(row, clock_ms) }
+        Self { least: (!row.is_unbegun()).then(|| claim(row)), most: may_be_at(row, clock_ms) }
     }
 }
 
@@ -111,7 +111,8 @@ impl Outside {
         layout: Layout,
         (version, others): (u64, impl Iterator<Item = &'a Row>),
     ) -> Result<Self, SourceError> {
-        let claims: Vec<u64> = others.map(claim).collect();
+        // One that never began says nothing.
+        let claims: Vec<u64> = others.filter(|row| !row.is_unbegun()).map(claim).collect();
         let past = ledger.history(counter).await?;
         let advanced = ledger.fence(&Advanced { key: counter.key.clone(), to: 0 }).await?;
         let begun = ledger.fence(&Advanced::begun_at(&counter.key, 0)).await?;

@@ -6,16 +6,30 @@ use crate::{Block, Incarnation, Life};
 /// What the row of a counter that was claimed names in place of a store.
 const CLAIMED: &str = "claimed";
 
+/// The same of one that was announced with its key.
+const ANNOUNCED: &str = "announced";
+
 impl Row {
     /// Whether somebody is about to begin this counter, and has not yet: nothing was ever given under it.
     pub fn is_claim(&self) -> bool {
         is_claimed(&self.store)
     }
 
-    /// What it leaves in the history. A claim leaves nothing.
+    /// Whether its key began in another slot, and nobody was about to begin it here: nothing was ever given under it. A counter
+    /// *without* a row beside others of its key has lost it.
+    pub fn is_announced(&self) -> bool {
+        is_announced(&self.store)
+    }
+
+    /// Whether nothing was ever given by this row, nor can have been.
+    pub fn is_unbegun(&self) -> bool {
+        self.is_claim() || self.is_announced()
+    }
+
+    /// What it leaves in the history. What never began leaves nothing.
     pub fn ended(&self) -> Option<PastLife> {
         let Self { life, base, ceiling, .. } = *self;
-        (!self.is_claim()).then_some(PastLife { life, base, ceiling })
+        (!self.is_unbegun()).then_some(PastLife { life, base, ceiling })
     }
 }
 
@@ -23,8 +37,12 @@ fn is_claimed(store: &Incarnation) -> bool {
     *store == Incarnation::nobody(CLAIMED)
 }
 
+fn is_announced(store: &Incarnation) -> bool {
+    *store == Incarnation::nobody(ANNOUNCED)
+}
+
 impl Opening {
-    /// A claim on a counter that has no row: of many servers that meet at it one shall begin it. No cell is closed for it, and it
+    /// A claim on a counter that has no row, or was announced alone: of many servers that meet at it one shall begin it. No cell is closed for it, and it
     /// permits nothing: it tells the others that somebody is about to open a life that does.
     ///
     /// ```
@@ -52,6 +70,33 @@ impl Opening {
         is_claimed(&self.store)
     }
 
+    /// The word that a key has begun in another slot, and not in this one yet. It permits nothing, and whoever claims the counter goes
+    /// over it.
+    ///
+    /// ```
+    /// use sequent_core::{Incarnation, Key, Life, ledger::{Counter, Opened, Opening}};
+    /// let (counter, ledger) = (Counter { slot: 1, key: Key::from_stored("order") }, Incarnation::new("ledger"));
+    /// let word = Opening::announcement(counter.clone(), Life::from_stored(7));
+    /// let Opened::Row(row) = word.of(None, 0, &ledger, 0) else { panic!() };
+    /// assert_eq!((row.is_announced(), row.ceiling, row.ended()), (true, 0, None));
+    /// assert_eq!(word.of(Some(&row), 0, &ledger, 0), Opened::Known(row.clone()));
+    /// let claim = Opening::claim(counter, Life::from_stored(8));
+    /// assert!(matches!(claim.of(Some(&row), 0, &ledger, 0), Opened::Row(row) if row.is_claim()));
+    /// ```
+    pub fn announcement(counter: Counter, life: Life) -> Self {
+        Self { store: Incarnation::nobody(ANNOUNCED), ..Self::claim(counter, life) }
+    }
+
+    /// Whether it permits nothing, so that no id rests on it.
+    pub fn is_word(&self) -> bool {
+        self.is_claim() || is_announced(&self.store)
+    }
+
+    /// Whether it writes nothing where a counter has this row.
+    pub fn yields_to(&self, row: &Row) -> bool {
+        is_announced(&self.store) || self.is_claim() && !row.is_announced()
+    }
+
     /// What it makes of a counter whose row is `old`; without one, whose ceiling is `floor`, as a recovery left it. The row
     /// is to be written in the statement's own transaction, and `old` goes into the history.
     ///
@@ -69,7 +114,7 @@ impl Opening {
     /// assert_eq!(far.of(Some(&row), 0, &row.ledger, 0), Opened::Leapt { found: 1 << 62, bound: 150 });
     /// ```
     pub fn of(&self, old: Option<&Row>, floor: u64, ledger: &Incarnation, clock_ms: u64) -> Opened {
-        if let Some(row) = old.filter(|_| self.is_claim()) {
+        if let Some(row) = old.filter(|row| self.yields_to(row)) {
             return Opened::Known(row.clone());
         }
         let known = old.map_or(floor, |row| row.base.max(row.seen));

@@ -85,7 +85,7 @@ pub struct Opening {
 pub enum Opened {
     /// The row as it is now: base = max(old ceiling, value, beside), ceiling = base + ahead, seen = base.
     Row(Row),
-    /// There was a row, and this is a [claim](Opening::claim). Nothing was written.
+    /// There was a row to which it [yields](Opening::yields_to). Nothing was written.
     Known(Row),
     /// Refused: the value, or the ceiling, is a leap. Nothing was written.
     Leapt {

@@ -1,6 +1,12 @@
 //! A counter that nobody knows, or of which neither row nor cell says how far it was.
 
-use std::time::Instant;
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Instant,
+};
 
 use sequent_core::{
     Life, SourceError,
@@ -8,15 +14,40 @@ use sequent_core::{
 };
 
 use super::{Guarded, touch::PREREAD_MAX};
-use crate::{keeper::Ask, outside::Beside};
+use crate::{keeper::Ask, leap, outside::Beside};
+
+/// A key that has no row in any slot: whoever begins it in one announces it in the others, so that a row that is missing later was
+/// lost.
+#[derive(Debug)]
+pub(crate) struct Newborn {
+    counters: Vec<Counter>,
+    is_announced: AtomicBool,
+}
+
+impl Newborn {
+    pub(crate) fn of(counters: &[Counter]) -> Self {
+        Self { counters: counters.to_vec(), is_announced: AtomicBool::new(false) }
+    }
+
+    /// The words that are still to be said beside a claim on one of them.
+    fn words(&self, claimed: &Counter, life: Life) -> Vec<Opening> {
+        if self.is_announced.swap(true, Ordering::Relaxed) {
+            return Vec::new();
+        }
+        let others = self.counters.iter().filter(|counter| *counter != claimed);
+        others.map(|counter| Opening::announcement(counter.clone(), life)).collect()
+    }
+}
 
 /// What was read with the rows of its key, when that came alive.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(super) struct ReadAhead {
     /// There was no row of it.
     pub(super) is_absent: bool,
     /// How far the key's other slots were at most.
     pub(super) beside: u64,
+    /// None of its slots had a row.
+    pub(super) newborn: Option<Arc<Newborn>>,
     pub(super) at: Instant,
 }
 
@@ -42,7 +73,7 @@ impl Guarded {
 
     fn fresh_read_ahead(&self) -> Option<ReadAhead> {
         let now = self.shared.env.clock.now();
-        self.state().read_ahead.filter(|read| now.saturating_duration_since(read.at) <= PREREAD_MAX)
+        self.state().read_ahead.clone().filter(|read| now.saturating_duration_since(read.at) <= PREREAD_MAX)
     }
 
     /// Servers that meet at a counter without a row ask the ledger who begins it, before any of them closes the cell: each close
@@ -50,10 +81,19 @@ impl Guarded {
     ///
     /// The claim permits nothing, and no cell is ever of its life: whoever has it closes, opens and installs as ever, and so does
     /// whoever has waited for that in vain.
-    pub(super) async fn claim(&self) -> Result<Begins, SourceError> {
+    pub(super) async fn claim(&self, is_announced: bool) -> Result<Begins, SourceError> {
         let life = Life::random(&*self.shared.env.entropy);
-        let claim = Opening::claim(self.counter.clone(), life);
-        match self.shared.ask(Ask::Open(claim)).await?.opened()? {
+        // Of a counter that was announced it is known that it never began.
+        let beside = if is_announced { 0 } else { self.beside().await? };
+        let leap_max = leap::leap_max(0, self.raw_max(), 1);
+        let claim = Opening { beside, leap_max, ..Opening::claim(self.counter.clone(), life) };
+        let newborn = self.fresh_read_ahead().and_then(|read| read.newborn);
+        let words = newborn.as_ref().map(|newborn| newborn.words(&self.counter, life)).unwrap_or_default();
+        let claimed = self.shared.ask(Ask::Claim(claim, words)).await;
+        if let (Err(_), Some(newborn)) = (&claimed, newborn) {
+            newborn.is_announced.store(false, Ordering::Relaxed);
+        }
+        match claimed?.opened()? {
             Opened::Row(_) => {
                 self.waits_no_more(life);
                 Ok(Begins::Own)
@@ -66,8 +106,9 @@ impl Guarded {
     /// How far the key's other slots may be: a counter whose cell says nothing begins no lower. Where a hand has deleted its row as
     /// well, or lowered it, that is all that tells; and the ring would lift it as far anyway.
     pub(super) async fn beside(&self) -> Result<u64, SourceError> {
+        let last = self.raw_max().saturating_sub(1);
         if let Some(read) = self.fresh_read_ahead() {
-            return Ok(read.beside);
+            return Ok(read.beside.min(last));
         }
         let Counter { slot, key } = &self.counter;
         let others = self.shared.desk.other_slots(*slot).map(|slot| Counter { slot, key: key.clone() });
@@ -76,6 +117,6 @@ impl Guarded {
             return Ok(0);
         }
         let (_, Reading { rows, clock_ms }) = self.shared.desk.read(&others).await?;
-        Ok(Beside::of(rows.iter().flatten(), clock_ms).most)
+        Ok(Beside::of(rows.iter().flatten(), clock_ms).most.min(last))
     }
 }

@@ -34,6 +34,7 @@ use crate::{
     shard::Shard,
 };
 pub(crate) use advance::{decreed, is_past};
+pub(crate) use begin::Newborn;
 use begin::ReadAhead;
 pub use claim::{CELL_AS_FAR, DOUBTED_ROW, Evidence};
 use debt::Debt;
@@ -149,12 +150,17 @@ impl Guarded {
     }
 
     /// The row as it was read with the others of its key, each of which is so far.
-    pub(crate) fn preread(&self, row: Option<Row>, beside: Beside, clock_ms: u64) {
+    pub(crate) fn preread(
+        &self,
+        row: Option<Row>,
+        (beside, newborn): (Beside, Option<Arc<Newborn>>),
+        clock_ms: u64,
+    ) {
         let (mut state, now) = (self.state(), self.shared.env.clock.now());
         state.beside = state.beside.max(beside.least);
         let told = state.told.take();
         let is_absent = row.is_none() && told.is_none();
-        state.read_ahead = Some(ReadAhead { is_absent, beside: beside.most, at: now });
+        state.read_ahead = Some(ReadAhead { is_absent, beside: beside.most, newborn, at: now });
         if let Some(mut row) = row {
             if told.is_some_and(|told| told.adds_to(&mut row) == Adds::Doubt) {
                 return;

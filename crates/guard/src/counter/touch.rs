@@ -56,7 +56,9 @@ impl Guarded {
                 if self.is_absent() { (under, None, 0) } else { self.row().await? };
             if let Some(row) = &row {
                 self.believe(row, &store, clock_ms).await?;
-            } else if self.claim().await? == Begins::Other {
+            }
+            let is_announced = row.as_ref().is_some_and(Row::is_announced);
+            if (row.is_none() || is_announced) && self.claim(is_announced).await? == Begins::Other {
                 continue;
             }
             if let Some(claim) = row.as_ref().filter(|row| row.is_claim())
@@ -68,7 +70,7 @@ impl Guarded {
             let permitted =
                 row.as_ref().map_or(0, |row| leap::left_ahead(row.base.max(row.seen), row.ceiling));
             let (is_known, given) = (
-                row.as_ref().is_some_and(|row| !row.is_claim()),
+                row.as_ref().is_some_and(|row| !row.is_unbegun()),
                 row.as_ref().map_or(0, |row| self.given(row)),
             );
             if let Some(row) = row.filter(|row| self.names(row, &store, &ledger)) {
@@ -81,7 +83,7 @@ impl Guarded {
                     continue;
                 }
             }
-            match self.open(&store, want, (permitted, given)).await {
+            match self.open(&store, want, (permitted, given), is_known).await {
                 Ok(permit) => return Ok(permit),
                 Err(error) if matches!(error.kind(), ErrorKind::Reborn | ErrorKind::Regressed) => {
                     last = Some(overtaken(&error));
@@ -180,6 +182,7 @@ impl Guarded {
         store: &Incarnation,
         want: u64,
         (permitted, given): (u64, u64),
+        is_known: bool,
     ) -> Result<Permit, SourceError> {
         let (shared, rules) = (&self.shared, self.shared.rules);
         let life = Life::random(&*shared.env.entropy);
@@ -190,8 +193,8 @@ impl Guarded {
         let value = self.shard.store().close(cell, life).await.map_err(|error| self.reborn(store, error))?;
         self.compare_with_taken(value);
         let counts = if rules.keep(Rule::OpenCountsValue) { value } else { 0 };
-        // Of a cell that says nothing, the key's other slots say how far it may have been.
-        let beside = if value == 0 { self.beside().await?.min(self.raw_max().saturating_sub(1)) } else { 0 };
+        // Of a cell that says nothing, the key's other slots say how far it may have been; of a counter that never began, its claim has.
+        let beside = if value == 0 && is_known { self.beside().await? } else { 0 };
         let opening = Opening { beside, ..self.opening(life, store, counts, want, permitted) };
         self.begin(store, opening, (value, given)).await
     }

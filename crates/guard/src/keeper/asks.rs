@@ -18,6 +18,9 @@ use crate::{
 pub(crate) enum Ask {
     /// A new life.
     Open(Opening),
+    /// A claim, with the words that are said beside it as far as there is room in the call: what is not announced begins no lower than
+    /// the key's other slots, and that is all. Their outcome is nobody's.
+    Claim(Opening, Vec<Opening>),
     /// A higher ceiling, under the incarnation of the ledger that granted the permit.
     Raise(Incarnation, Raise),
 }
@@ -79,15 +82,21 @@ pub(super) async fn answer(
     asks: Vec<Ask>,
 ) -> Vec<Result<Answered, SourceError>> {
     let mut answers: Vec<Option<Result<Answered, SourceError>>> = asks.iter().map(|_| None).collect();
-    let (mut openings, mut claims) = (Vec::new(), Vec::new());
+    let (mut openings, mut claims, mut words) = (Vec::new(), Vec::new(), Vec::new());
     for (at, ask) in asks.into_iter().enumerate() {
         match ask {
             Ask::Open(opening) => openings.push((at, opening)),
+            Ask::Claim(claim, beside) => {
+                openings.push((at, claim));
+                words.extend(beside);
+            }
             Ask::Raise(under, raise) => claims.push((at, under, raise)),
         }
     }
     if !openings.is_empty() {
-        let (places, openings): (Vec<usize>, Vec<Opening>) = openings.into_iter().unzip();
+        let (places, mut openings): (Vec<usize>, Vec<Opening>) = openings.into_iter().unzip();
+        let room = desk.batch_max().saturating_sub(openings.len());
+        openings.extend(words.into_iter().take(room));
         let opened = open(desk, &openings).await.map(|all| all.into_iter().map(Answered::Opened).collect());
         deal(&mut answers, &places, opened);
         if rules.keep(Rule::OverStaysOver) {
@@ -127,7 +136,7 @@ async fn open(desk: &Desk, openings: &[Opening]) -> Result<Vec<Opened>, SourceEr
     desk.in_reach()?;
     let slots = slots_of(openings.iter().map(|opening| &opening.counter));
     // No id rests on a claim.
-    let mark = openings.iter().any(|opening| !opening.is_claim());
+    let mark = openings.iter().any(|opening| !opening.is_word());
     desk.write("open", &under, (&slots, mark), openings, |ledger, pass, asks| ledger.open(pass, asks)).await
 }
 

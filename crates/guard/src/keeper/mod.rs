@@ -27,7 +27,7 @@ use tokio::sync::watch;
 
 use crate::{
     Trouble,
-    counter::{Guarded, Handle, PAGE},
+    counter::{Guarded, Handle, Newborn, PAGE},
     outside::beside_each,
     shard::Shard,
     status::{CounterStatus, KeeperStatus},
@@ -138,8 +138,10 @@ impl Keeper {
         let (_, Reading { rows, clock_ms }) = self.shared.desk.read(asked).await?;
         self.shared.desk.trusted()?;
         let beside = beside_each(&rows, clock_ms);
+        let is_new = rows.iter().all(Option::is_none);
+        let newborn = is_new.then(|| Arc::new(Newborn::of(asked)));
         for ((guarded, row), beside) in counters.iter().zip(rows).zip(beside) {
-            guarded.preread(row, beside, clock_ms);
+            guarded.preread(row, (beside, newborn.clone()), clock_ms);
         }
         Ok(())
     }

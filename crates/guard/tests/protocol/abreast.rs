@@ -72,6 +72,28 @@ async fn slots_that_begin_one_after_the_other_all_begin_at_one() {
     }
 }
 
+#[tokio::test(start_paused = true)]
+async fn however_long_after_the_first_the_others_begin() {
+    let world = World::new(4);
+    for slot in 0..4 {
+        let server = world.open("a day's").await;
+        assert_eq!(server.take(slot, 500).await.unwrap()[0], 1, "slot {slot}");
+        server.stop().await;
+        tokio::time::sleep(Duration::from_secs(86_400)).await;
+    }
+    assert_eq!(world.history(3), [], "what was announced is no life");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_announced_and_is_gone_goes_on_beside_the_others() {
+    let world = World::new(2);
+    world.open("before").await.take_to(1, FAR).await;
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    assert!(world.row_of(&counter(0)).unwrap().is_announced());
+    assert!(world.ledger.delete_row(&counter(0)));
+    assert!(next(&world.open("after").await, 0).await > FAR);
+}
+
 /// Their ceilings must not climb upon one another.
 #[tokio::test(start_paused = true)]
 async fn slots_that_forget_together_go_on_together() {

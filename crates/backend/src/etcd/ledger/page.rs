@@ -73,7 +73,7 @@ impl Page {
 
     /// The counter's life in force has ended.
     pub(super) fn end(&mut self, counter: &Counter) {
-        if let Some(row) = self.row(counter).filter(|row| !row.is_claim()) {
+        if let Some(row) = self.row(counter).filter(|row| !row.is_unbegun()) {
             self.ended.push((counter.clone(), KeptPast::of(row)));
         }
     }

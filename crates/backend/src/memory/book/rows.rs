@@ -98,7 +98,7 @@ impl Book {
 
     fn open_one(&mut self, opening: &Opening, read: Option<u64>, now_ms: u64) -> Opened {
         let old = self.rows.get(&opening.counter);
-        if let Some(row) = old.filter(|_| opening.is_claim()) {
+        if let Some(row) = old.filter(|row| opening.yields_to(row)) {
             return Opened::Known(row.clone());
         }
         let ceiling = read.unwrap_or_else(|| old.map_or(self.floor, |row| row.ceiling));

@@ -39,7 +39,7 @@ impl Work for Open<'_> {
             let old = held.remove(&opening.counter).flatten();
             let outcome = opening.of(old.as_ref(), kept(floor), self.pass.under, now_ms);
             let row = if let Opened::Row(row) = &outcome {
-                ended.extend(old.filter(|old| !old.is_claim()).map(|old| (&opening.counter, old)));
+                ended.extend(old.filter(|old| !old.is_unbegun()).map(|old| (&opening.counter, old)));
                 opened.push(&opening.counter);
                 Some(row.clone())
             } else {

@@ -44,7 +44,7 @@ async fn open_one(link: &mut Link, opening: &Opening, ledger: &Incarnation) -> R
     let floor = if old.is_none() { floor(link).await? } else { 0 };
     let opened = opening.of(old.as_ref(), floor, ledger, link.wall_ms());
     let Opened::Row(row) = &opened else { return Ok(opened) };
-    if let Some(old) = old.filter(|old| !old.is_claim()) {
+    if let Some(old) = old.filter(|old| !old.is_unbegun()) {
         remember(link, &opening.counter, &old).await?;
     }
     write_one(link, &opening.counter, row).await?;

@@ -96,6 +96,28 @@ pub async fn a_claim_writes_where_there_is_no_row(fixture: &dyn LedgerFixture) -
     Ok(())
 }
 
+/// An announcement writes where there is no row, yields to every row, and is gone over by claim and life; neither leaves it in the history.
+pub async fn an_announcement_yields_to_whoever_begins(fixture: &dyn LedgerFixture) -> Checked {
+    let mut desk = Desk::of(fixture, 1).await?;
+    let (order, bill) = (counter(0, "order"), counter(0, "bill"));
+    let word = |counter: &Counter, bits| Opening::announcement(counter.clone(), life(bits));
+    let row = desk.open_one(word(&order, 1)).await?;
+    assert_eq!((row.is_announced(), row.base, row.ceiling, row.seen), (true, 0, 0, 0));
+    desk.unchanged(&order, &row).await?;
+    assert_eq!(desk.open(&[word(&order, 2)]).await?.value, [Opened::Known(row)]);
+    let claim = desk.open_one(Opening::claim(order.clone(), life(3))).await?;
+    assert!(claim.is_claim() && !claim.is_announced());
+    assert_eq!(desk.open(&[word(&order, 4)]).await?.value, [Opened::Known(claim)]);
+    desk.open_one(word(&bill, 5)).await?;
+    let row = desk.open_one(opening(&bill, 6, 0)).await?;
+    assert_eq!(desk.open(&[word(&bill, 7)]).await?.value, [Opened::Known(row.clone())]);
+    desk.unchanged(&bill, &row).await?;
+    for counter in [&order, &bill] {
+        assert_eq!(desk.ledger.history(counter).await?, []);
+    }
+    Ok(())
+}
+
 /// The base is not below how far the key's other slots are, as far as half of a leap goes.
 pub async fn an_open_is_not_behind_the_other_slots(fixture: &dyn LedgerFixture) -> Checked {
     let mut desk = Desk::of(fixture, 1).await?;
