@@ -85,6 +85,49 @@ fn a_row_below_what_it_says_itself_is_an_error_once_its_cell_is_gone() {
     given.more(&place, "order");
 }
 
+/// What a finding says that is needed at least: `TO is at least 4712 for counter order`.
+fn needed(report: &serde_json::Value) -> u64 {
+    let mend = report["findings"][0]["mend"].as_str().unwrap();
+    let (_, rest) = mend
+        .split_once("so that the row is written anew, TO is at least ")
+        .unwrap_or_else(|| panic!("{mend}"));
+    rest.split(' ').next().unwrap().parse().unwrap()
+}
+
+#[test]
+fn the_number_that_an_advice_names_is_the_least_that_writes_the_row_anew() {
+    let place = place();
+    place.text(&["define", "wide", "--start", "1000", "--step", "10"]);
+    let mut given = Given::by(&place, "wide", 1);
+    by_hand(&place, "ledger.db", "UPDATE counters SET ceiling = 100 WHERE slot = 1 AND k = 'wide'");
+    by_hand(&place, "shard-1.db", "DELETE FROM cells WHERE k = 'wide'");
+    let report = doctor(&place, 1);
+    let to = needed(&report);
+    // The slots turn: what is before it in the same slot leaves the row as it is.
+    place.text(&["advance", "wide", &given.highest().max(to - 40).to_string()]);
+    assert_eq!(needed(&doctor(&place, 1)), to, "it is the least");
+    place.text(&["advance", "wide", &to.to_string()]);
+    doctor(&place, 0);
+    given.more(&place, "wide");
+}
+
+#[test]
+fn a_closed_cell_at_zero_hides_no_row_that_was_lowered() {
+    let place = place();
+    let mut given = Given::by(&place, "order", 1);
+    by_hand(&place, "ledger.db", "UPDATE counters SET ceiling = 100 WHERE slot = 1");
+    by_hand(&place, "shard-1.db", "UPDATE cells SET v = 0, open = 0");
+    let report = doctor(&place, 1);
+    let errors = found(&report, "error");
+    assert!(
+        errors.len() == 1 && errors[0].contains("its cell is closed at 0, and the ledger's row"),
+        "{errors:?}"
+    );
+    place.text(&["advance", "order", &needed(&report).max(given.highest() + 1).to_string()]);
+    doctor(&place, 0);
+    given.more(&place, "order");
+}
+
 #[test]
 fn a_row_lowered_below_the_other_slots_whose_cell_is_gone_is_told_and_repeats_nothing() {
     let place = place();

@@ -9,7 +9,7 @@ use sequent_core::{
 
 use super::{
     far::{Likely, judge_far},
-    missing::{judge_missing, judge_unbegun},
+    missing::{judge_lowered, judge_missing, judge_unbegun},
     reaches::Reaches,
 };
 
@@ -50,6 +50,10 @@ pub(super) struct Verdict {
     pub(super) text: String,
     /// Its cell's value, and its ceiling.
     at: (u64, u64),
+    /// How far it is, as its row says itself; 0 where it has none.
+    pub(super) claim: u64,
+    /// The number that it is to be advanced to at least, so that its row is written anew; `None` where nobody has worked it out.
+    pub(super) to: Option<u64>,
 }
 
 impl Verdict {
@@ -127,6 +131,12 @@ fn judge_lasting(rows: Rows<'_>, sight: &Sight, speaks: Speaks<'_>) -> Option<(K
     if let Some(far) = judge_far(rows, value) {
         return Some(far);
     }
+    // A cell that is closed at zero says no more than one that is not there.
+    if let Sight::Held { open: false, value: 0, .. } = sight
+        && let Some(lowered) = judge_lowered(rows, "its cell is closed at 0")
+    {
+        return Some(lowered);
+    }
     let (life, open, value) = match sight {
         Sight::Missing => return judge_missing(rows),
         Sight::Odd(what) => return Some((Kind::Odd, format!("what stands there no verb has left: {what}"))),
@@ -198,13 +208,16 @@ pub(super) fn judge_all<'a>(
             (Some(before), Some(after)) => {
                 judge(Rows { before, after, others, least, followed, reach }, sight, speaks)?
             }
-            (None, None) if reaches.lacks(counter) => judge_rowless(sight, reaches.floor, (least, followed))?,
+            (None, None) if reaches.lacks(counter) => {
+                judge_rowless(sight, reaches.floor, (reaches.least_beside_lost(counter), followed))?
+            }
             // A row that came or went in between was not there to be judged by.
             _ => return None,
         };
         let value = if let Sight::Held { value, .. } = sight { *value } else { 0 };
         let ceiling = [rows.0, rows.1].into_iter().flatten().map(|row| row.ceiling).max().unwrap_or(0);
-        Some(Verdict { counter: counter.clone(), kind, text, at: (value, ceiling) })
+        let claim = rows.1.map_or(0, |row| row.base.max(row.seen));
+        Some(Verdict { counter: counter.clone(), kind, text, at: (value, ceiling), claim, to: None })
     };
     cells.filter_map(verdict).collect()
 }

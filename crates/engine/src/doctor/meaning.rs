@@ -11,7 +11,7 @@ use super::{
 };
 
 /// How many keys a finding names.
-const KEYS_NAMED_MAX: usize = 5;
+pub(super) const KEYS_NAMED_MAX: usize = 5;
 
 /// One finding for each kind of trouble in a slot.
 pub(super) fn findings(slot: SlotIndex, verdicts: &[Verdict], class: DurabilityClass) -> Vec<Finding> {
@@ -35,9 +35,21 @@ fn finding(slot: SlotIndex, kind: Kind, verdicts: &[&Verdict], class: Durability
     };
     let (severity, causes, mend) = meaning(kind, class);
     let is_aside = matches!(kind, Kind::FarBoth | Kind::FarRow | Kind::FarCeiling | Kind::Leapt);
-    let mend = format!("{mend}{}", if is_aside { "; then `sequent rescue` the slot" } else { "" });
+    let rescue = if is_aside { "; then `sequent rescue` the slot" } else { "" };
+    let mend = format!("{mend}{rescue}{}", least(verdicts));
     let finding = Finding::new(severity, Site::Slot(slot), "counter", found).causes(causes).mend(mend);
     Finding { keys, ..finding }
+}
+
+/// From which number on an advance writes these rows anew: below, it leaves them as they are.
+fn least(verdicts: &[&Verdict]) -> String {
+    let aimed = verdicts.iter().filter_map(|verdict| Some((&verdict.counter.key, verdict.to?)));
+    let aims: Vec<String> =
+        aimed.take(KEYS_NAMED_MAX).map(|(key, to)| format!("at least {to} for counter {key}")).collect();
+    match aims.len() {
+        0 => String::new(),
+        _ => format!("; so that the row is written anew, TO is {}", aims.join(", ")),
+    }
 }
 
 /// What to do about a cell that the ledger has no row of.
@@ -63,11 +75,11 @@ fn unknown(class: DurabilityClass) -> &'static str {
 
 /// What to do about a value far above its ceiling.
 const RAISED: &str = "take from the sequence until this is no longer found: whoever takes from this counter raises its ceiling. Where the row \
-    was set lower by hand, or the ledger was put back, `sequent advance NAME TO` besides, TO a thousand or more above the highest number of it \
-    that any caller has";
+    was set lower by hand, or the ledger was put back, `sequent advance NAME TO` besides, TO above the highest number of it that any \
+    caller has";
 
 /// What to do about a row that a hand has set lower, and whose cell is gone.
-const LOWERED: &str = "before anything is given, `sequent advance NAME TO`, TO a thousand or more above the highest number of it that any caller has \
+const LOWERED: &str = "before anything is given, `sequent advance NAME TO`, TO above the highest number of it that any caller has \
     (where more is asked for, that); and find out who wrote to the ledger, and deleted the cell";
 
 const LOWERED_PERHAPS: &str = "find out who deleted the cell, and whether the row was set lower by hand; where this slot may have given more \

@@ -24,24 +24,29 @@ fn apart_max(followed: u64) -> u64 {
 
 /// Judges a counter that has a row, and no cell.
 pub(super) fn judge_missing(rows: Rows<'_>) -> Option<(Kind, String)> {
+    let gone = || has_given(rows.after).then(|| (Kind::Vanished, "there is no cell of it".to_owned()));
+    judge_lowered(rows, "there is no cell of it").or_else(gone)
+}
+
+/// Judges a counter whose cell says nothing, for `why`: its next life begins by its row, which may have been set lower.
+pub(super) fn judge_lowered(rows: Rows<'_>, why: &str) -> Option<(Kind, String)> {
     let Rows { before, after, least, followed, .. } = rows;
     let given = before.base.max(before.seen);
     let ceiling = after.ceiling.max(before.ceiling);
     if given > ceiling.saturating_add(FEW_BLOCKS) {
         let text = format!(
-            "there is no cell of it, and the ledger's row has a ceiling of {ceiling}, below {given}, which it says was given"
+            "{why}, and the ledger's row has a ceiling of {ceiling}, below {given}, which it says was given"
         );
         return Some((Kind::Lowered, text));
     }
     let least = least.unwrap_or(0);
     if least <= ceiling.saturating_add(apart_max(followed)) {
-        let gone = || (Kind::Vanished, "there is no cell of it".to_owned());
-        return has_given(after).then(gone);
+        return None;
     }
     let is_followed = least <= given.saturating_add(followed);
     let kind = if is_followed { Kind::Behind } else { Kind::FarBehind };
     let text = format!(
-        "there is no cell of it, and its ceiling {ceiling} in the ledger is far below the key's other slots, at {least} at least"
+        "{why}, and its ceiling {ceiling} in the ledger is far below the key's other slots, at {least} at least"
     );
     Some((kind, text))
 }

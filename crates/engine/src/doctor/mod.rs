@@ -1,11 +1,12 @@
 //! `sequent doctor`: every store and the ledger looked into, beside servers that run, and nothing changed by it.
 //!
 //! Reading order: `report` (what is told), `look` (how places are looked into), `facts`, `clocks` and `ring` (what it means);
-//! of counters `keys` (which of them), `reaches`, `far`, `missing` and `counters` (what is found), `again` (whether it stays) and `meaning`;
+//! of counters `keys` (which of them), `reaches`, `far`, `missing` and `counters` (what is found), `again` (whether it stays), `aims` and `meaning`;
 //! then [`examine`], which puts it together.
 
 mod advice;
 mod again;
+mod aims;
 mod changing;
 mod clocks;
 mod counters;
@@ -154,7 +155,11 @@ impl Doctor<'_> {
                 let speaks = &held.inspection.incarnation;
                 let likely = self.likely(held, (&seen, &asked), (&rows, &reaches)).await;
                 let first = judged(&seen, asked, ((&rows, &rows), (&reaches, &likely)), speaks);
-                self.judge((&shards, epoch), first, &likely).await
+                let verdicts = self.judge((&shards, epoch), first, &likely).await;
+                match &held.layout {
+                    Some(record) => self.aimed(verdicts, record.layout).await,
+                    None => verdicts,
+                }
             }
             None => Vec::new(),
         };

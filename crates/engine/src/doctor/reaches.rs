@@ -1,6 +1,6 @@
 //! How far each key is in each slot, by the ledger's rows.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use sequent_core::{
     Key, SlotIndex,
@@ -13,6 +13,8 @@ use super::{far::LEAP_MAX, look::ROWS_MAX};
 #[derive(Debug, Default)]
 pub(super) struct Reaches {
     by_key: BTreeMap<Key, Vec<(SlotIndex, u64)>>,
+    /// Those that were claimed or announced alone: they say nothing of how far a key is, and a cell of theirs has lost its row.
+    unbegun: BTreeSet<Counter>,
     /// Whether these are all rows that the ledger has.
     is_whole: bool,
     /// Up to which raw id no counter without a row gives anything.
@@ -25,10 +27,11 @@ impl Reaches {
     /// Of all rows, those of lives that nobody has begun among them.
     pub(super) fn of(rows: &[(Counter, Row)]) -> Self {
         let mut by_key: BTreeMap<Key, Vec<(SlotIndex, u64)>> = BTreeMap::new();
-        for (counter, row) in rows {
+        for (counter, row) in rows.iter().filter(|(_, row)| !row.is_unbegun()) {
             by_key.entry(counter.key.clone()).or_default().push((counter.slot, row.base.max(row.seen)));
         }
-        Self { by_key, is_whole: rows.len() < ROWS_MAX, ..Self::default() }
+        let unbegun = rows.iter().filter(|(_, row)| row.is_unbegun()).map(|(counter, _)| counter.clone());
+        Self { by_key, unbegun: unbegun.collect(), is_whole: rows.len() < ROWS_MAX, ..Self::default() }
     }
 
     /// The same where counters without a row begin above a floor that a recovery left.
@@ -58,7 +61,12 @@ impl Reaches {
         others.map(|(_, reach)| *reach).min()
     }
 
-    /// Whether the ledger has no row of it; of more rows than were read nobody knows.
+    /// How far each of the key's other slots is at least, where its row was lost: one that never began is behind nothing.
+    pub(super) fn least_beside_lost(&self, counter: &Counter) -> Option<u64> {
+        self.least_beside(counter).filter(|_| !self.unbegun.contains(counter))
+    }
+
+    /// Whether the ledger has no row of it under which anything was given; of more rows than were read nobody knows.
     pub(super) fn lacks(&self, counter: &Counter) -> bool {
         let slots = self.by_key.get(&counter.key);
         self.is_whole && !slots.is_some_and(|slots| slots.iter().any(|(slot, _)| *slot == counter.slot))

@@ -54,6 +54,25 @@ fn each_trouble_is_known() {
 }
 
 #[test]
+fn a_cell_that_is_closed_at_zero_is_as_good_as_none() {
+    let judged = |row: &Row, sight: &Sight, least| {
+        let speaks = Speaks { store: &row.store, ledger: &row.ledger };
+        let rows =
+            Rows { before: row, after: row, others: Some(9000), least, followed: 1 << 20, reach: None };
+        judge(rows, sight, speaks).map(|(kind, _)| kind)
+    };
+    let (lowered, behind) = (row(7, 0, 4000, 100), row(7, 0, 0, 100));
+    for sight in [Sight::Missing, held(7, false, 0), held(9, false, 0)] {
+        assert_eq!(judged(&lowered, &sight, None), Some(Kind::Lowered), "{sight:?}");
+        assert_eq!(judged(&behind, &sight, Some(9000)), Some(Kind::Behind), "{sight:?}");
+    }
+    let sound = row(7, 0, 50, 100);
+    assert_eq!(judged(&sound, &held(7, false, 0), Some(60)), Some(Kind::Closed));
+    let told = judged(&lowered, &held(7, false, 4000), None);
+    assert_eq!(told, Some(Kind::Overtaken), "the next life begins above its value");
+}
+
+#[test]
 fn a_ceiling_that_nobody_asked_for_is_known_whatever_became_of_the_cell() {
     let far = Row { ceiling: 1 << 62, ..row(7, 100, 150, 0) };
     for (sight, speaks) in
