@@ -19,6 +19,7 @@ mod kinds;
 mod load;
 mod logins;
 mod lossy;
+mod lowered;
 mod mixed;
 #[allow(dead_code, reason = "shared with the tests of processes, which use all of it")]
 #[path = "../processes/place.rs"]
