@@ -32,6 +32,7 @@ mod restored;
 #[path = "../failover/server.rs"]
 mod server;
 mod site;
+mod steady;
 mod tale;
 mod twins;
 mod volatile;
