@@ -17,6 +17,7 @@ mod report;
 mod room;
 mod skipped;
 mod touch;
+mod waits;
 
 use std::sync::{
     Arc, Mutex, Weak,

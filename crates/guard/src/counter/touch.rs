@@ -10,18 +10,11 @@ use sequent_core::{
 use super::{Guarded, begin::Begins, permit::Permit, report::Adds};
 use crate::{keeper::Ask, leap};
 
-/// A first touch begins again at most so often, when others open, restore or restart meanwhile.
-pub(super) const TOUCHES_MAX: usize = 8;
+/// A first touch begins again at most so often, when others open, restore or restart meanwhile. More often than it waits for a claim.
+pub(super) const TOUCHES_MAX: usize = 12;
 
 /// A row is read at most so often, when others move it meanwhile.
 const READS_MAX: usize = 4;
-
-/// The longest of the first random waits before a refused join of a young life is tried again; four times as long with
-/// each further try, so that many servers that meet at one counter part.
-const DUEL_WAIT: Duration = Duration::from_millis(50);
-
-/// So often a refused join is tried again while its life is young; then once more when it no longer is.
-const DUELS_MAX: u32 = 3;
 
 /// A row read when the key came alive is good for so long: at a first touch hours later it says little about how far the
 /// counter is.
@@ -140,40 +133,6 @@ impl Guarded {
         let rules = self.shared.rules;
         (row.store == *store || !rules.keep(Rule::RowNamesStore))
             && (row.ledger == *ledger || !rules.keep(Rule::RowNamesLedger))
-    }
-
-    /// Waits for who has opened, or claimed, if that was just now; false when it is time to close the cell.
-    async fn waits_for_another(&self, row: &Row, clock_ms: u64) -> bool {
-        let Some(rest) = self.youth(row, clock_ms) else { return false };
-        self.waits_for_the_opener(row.life, rest).await
-    }
-
-    /// For how long the life's opener may still be about to install it.
-    fn youth(&self, row: &Row, clock_ms: u64) -> Option<Duration> {
-        let age = Duration::from_millis(clock_ms.saturating_sub(row.opened_at_ms));
-        let rest = self.shared.config.attempt_timeout.saturating_sub(age);
-        (!rest.is_zero()).then_some(rest)
-    }
-
-    /// Waits, so that the join is tried again with a real take; false when it has been tried often enough.
-    async fn waits_for_the_opener(&self, life: Life, rest: Duration) -> bool {
-        let waited =
-            self.state().duel.map_or(0, |(waited_for, often)| if waited_for == life { often } else { 0 });
-        if waited > DUELS_MAX {
-            return false;
-        }
-        let longest = (DUEL_WAIT * 4_u32.pow(waited)).min(self.shared.config.attempt_timeout / 2);
-        let jitter = longest.mul_f64(self.shared.env.entropy.fraction()).max(Duration::from_millis(1));
-        tokio::time::sleep(if waited < DUELS_MAX { jitter.min(rest) } else { rest + jitter }).await;
-        let mut state = self.state();
-        state.duel = Some((life, waited + 1));
-        state.refused = None;
-        true
-    }
-
-    /// Nobody else opens this life.
-    pub(super) fn waits_no_more(&self, life: Life) {
-        self.state().duel = Some((life, DUELS_MAX + 1));
     }
 
     /// Close, open, install; of a counter that has permitted so much above what was reported, and given so many.

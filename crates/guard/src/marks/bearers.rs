@@ -11,25 +11,25 @@ use tokio::{task::JoinSet, time::timeout};
 use super::{Marks, SLOW_BEARER, Shunned, locked};
 use crate::shard::Shard;
 
-/// A bearer that failed, or was slow, is tried last for so many versions: a shard that is dead, or hangs, costs time now and
+/// A bearer that failed, or was slow, is tried last for so many marks: a shard that is dead, or hangs, costs time now and
 /// then, not each time.
-const SHUNNED_VERSIONS: u64 = 32;
+const SHUNNED_MARKS: usize = 32;
 
 /// With nobody left to try, those that never answered yet are waited for until this part of the time limit has passed, in
 /// percent: whoever takes an id waits for a mark, and for one that was under way before it, within one attempt.
 const PATIENCE_PERCENT: u32 = 60;
 
 impl Marks {
-    /// Who may bear `version` for `slots`, in the order in which they are tried.
-    pub(super) fn candidates(&self, version: u64, slots: &BTreeSet<SlotIndex>) -> Vec<Arc<Shard>> {
+    /// Who may bear the next mark for `slots`, in the order in which they are tried.
+    pub(super) fn candidates(&self, slots: &BTreeSet<SlotIndex>) -> Vec<Arc<Shard>> {
         let mut candidates: Vec<Arc<Shard>> =
             self.shards.iter().filter(|shard| shard.is_admitted()).map(Arc::clone).collect();
         // The rotation counts marks, so that every shard comes to bear recent ones: of versions some need none.
-        let turn = self.marked.fetch_add(1, Ordering::Relaxed) % candidates.len().max(1);
+        let mark = self.marked.fetch_add(1, Ordering::Relaxed) + 1;
+        let turn = mark % candidates.len().max(1);
         candidates.rotate_left(turn);
         let list = locked(&self.shunned);
-        let shunned =
-            |slot| list.get(&slot).is_some_and(|it| version < it.at.saturating_add(SHUNNED_VERSIONS));
+        let shunned = |slot| list.get(&slot).is_some_and(|it| mark < it.at.saturating_add(SHUNNED_MARKS));
         candidates.sort_by_key(|shard| (shunned(shard.slot()), shard.class(), slots.contains(&shard.slot())));
         candidates
     }
@@ -64,7 +64,7 @@ impl Marks {
                 }
                 Ok(_) => {}
                 Err(_) => {
-                    self.shun(&awaited, version);
+                    self.shun(&awaited);
                     patience = patience.saturating_sub(SLOW_BEARER);
                     if rest.len() == 0 && (patience.is_zero() || awaited.is_subset(&dead)) {
                         break;
@@ -83,8 +83,8 @@ impl Marks {
 
     /// Asks one shard to bear a version, in a task that notes what became of it, waited for or not.
     pub(super) fn ask(&self, asked: &mut JoinSet<(SlotIndex, bool)>, shard: Arc<Shard>, version: u64) {
-        let (shunned, met, at) =
-            (Arc::clone(&self.shunned), Arc::clone(&self.met), version.max(self.left().0));
+        let (shunned, met) = (Arc::clone(&self.shunned), Arc::clone(&self.met));
+        let at = self.marked.load(Ordering::Relaxed);
         asked.spawn(async move {
             let bearing = async {
                 if shard.is_admitted() {
@@ -113,9 +113,9 @@ impl Marks {
         });
     }
 
-    /// Whoever hangs would otherwise cost every version of its turn as much again, and all raises wait for each.
-    pub(super) fn shun(&self, slow: &BTreeSet<SlotIndex>, version: u64) {
-        let it = Shunned { at: version, silent: true };
+    /// Whoever hangs would otherwise cost every mark of its turn as much again, and all raises wait for each.
+    pub(super) fn shun(&self, slow: &BTreeSet<SlotIndex>) {
+        let it = Shunned { at: self.marked.load(Ordering::Relaxed), silent: true };
         locked(&self.shunned).extend(slow.iter().map(|slot| (*slot, it)));
     }
 }

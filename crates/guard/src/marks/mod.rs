@@ -43,15 +43,15 @@ pub(crate) struct Marks {
     met: Arc<AtomicU64>,
     /// Which shard is looked at next.
     turn: AtomicUsize,
-    /// How many versions were to be left: whose turn it is to bear one.
+    /// How many marks were to be left: whose turn it is to bear one, and for how long one is tried last.
     marked: AtomicUsize,
 }
 
 /// A bearer that is tried last for a while.
 #[derive(Clone, Copy)]
 struct Shunned {
-    /// The version that it failed to bear, or to bear in time.
-    at: u64,
+    /// How many marks had been to be left when it failed to bear one, or to bear it in time.
+    at: usize,
     /// It gave no answer, as far as is known: where nobody else is left, nobody waits long for it.
     silent: bool,
 }
@@ -100,7 +100,7 @@ impl Marks {
             if self.has_left(version, slots) {
                 return true;
             }
-            let borne = self.leave_on(version, slots, self.candidates(version, slots)).await;
+            let borne = self.leave_on(version, slots, self.candidates(slots)).await;
             let covered = covers(&borne, slots);
             if covered {
                 *self.left() = (version, borne);
@@ -221,7 +221,7 @@ impl Marks {
         };
         let _in_time = timeout(SLOW_BEARER, answers).await;
         asked.detach_all();
-        self.shun(&awaited, self.left().0);
+        self.shun(&awaited);
     }
 
     /// The highest mark found at home and on all shards that can be reached and bear no other ledger's stamp; and that at home.

@@ -43,7 +43,7 @@ async fn a_dead_shard_is_not_tried_for_every_mark() {
     server.take_to(0, 5).await;
     server.wires.stores[2].cut();
     let before = marked(&server, 2);
-    open(&server, 0, 12).await;
+    open(&server, 0, 20).await;
     assert!(marked(&server, 2) <= before + 1, "{} times", marked(&server, 2) - before);
     assert_eq!(server.count(|event| matches!(event, Event::Unmarked { .. })), 0);
     server.wires.stores[2].mend();
@@ -61,7 +61,7 @@ async fn shards_that_hang_are_not_waited_for_at_every_mark() {
         server.wires.stores[slot].hang();
     }
     let begun = world.clock.now();
-    open(&server, 0, 12).await;
+    open(&server, 0, 20).await;
     let took = world.clock.now() - begun;
     assert!(took <= Duration::from_millis(450), "each cost its patience once: {took:?}");
     for (slot, before) in [2, 3].into_iter().zip(before) {
