@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use http_body_util::{BodyExt, Empty};
+use http_body_util::{BodyExt, Full};
 use hyper::{Method, Request, body::Bytes, client::conn::http1::SendRequest};
 use hyper_util::rt::TokioIo;
 use serde_json::Value;
@@ -10,7 +10,7 @@ use tokio::net::TcpStream;
 
 /// A connection to one door.
 pub(crate) struct Http {
-    sender: SendRequest<Empty<Bytes>>,
+    sender: SendRequest<Full<Bytes>>,
 }
 
 /// What a door answered.
@@ -32,8 +32,15 @@ impl Http {
 
     /// One request, and its answer whole.
     pub(crate) async fn ask(&mut self, method: Method, path: &str) -> Result<Answer, String> {
+        self.say(method, path, String::new()).await
+    }
+
+    /// The same with a body, which is JSON.
+    pub(crate) async fn say(&mut self, method: Method, path: &str, body: String) -> Result<Answer, String> {
         let request = Request::builder().method(method).uri(path).header("host", "sequent");
-        let request = request.body(Empty::new()).unwrap();
+        let request =
+            if body.is_empty() { request } else { request.header("content-type", "application/json") };
+        let request = request.body(Full::from(body)).unwrap();
         // The answer before may have been read a moment ago.
         self.sender.ready().await.map_err(|error| error.to_string())?;
         let response = self.sender.send_request(request).await.map_err(|error| error.to_string())?;

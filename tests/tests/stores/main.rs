@@ -6,6 +6,7 @@
 mod behind;
 #[path = "../sdk/everybody/bits.rs"]
 mod bits;
+mod burst;
 mod config;
 mod dense;
 mod doctor;

@@ -138,7 +138,7 @@ async fn restarts_in_turn_skip_fewer_numbers_than_as_many_refills() {
         server.drain_delay_s = 1;
         restart(server, &mut taken).await;
     }
-    // One after the other: servers that begin a counter at the same moment may end each other's first lives.
+    // Each holds what it took before the callers come.
     for server in &servers {
         let mut http = Http::connect(server.http()).await.unwrap();
         for _ in 0..5 {
