@@ -13,6 +13,7 @@ mod s7;
 mod s8;
 mod s9;
 mod shapes;
+mod unfit;
 
 pub(crate) use claim::Claim;
 pub(crate) use s1::{Cut, Decoding};
@@ -39,6 +40,6 @@ pub(crate) fn template(template: &Template, settings: &Settings) -> Result<Forma
         return Err(ProofError { faults });
     };
     let warnings = s4::warnings(&claim).into_iter().chain(s6::warnings(&claim)).chain(s8::warnings(&claim));
-    let warnings = warnings.chain(checked::warnings(&claim)).collect();
+    let warnings = warnings.chain(checked::warnings(&claim)).chain(unfit::warnings(&claim)).collect();
     Ok(Format::proven(claim, decoding, warnings))
 }

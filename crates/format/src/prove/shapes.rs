@@ -8,7 +8,7 @@ use crate::{
     parse::nearest,
     prove::claim::missing,
     shape::Shape,
-    template::{Call, Check, Ctx, Kind, Part, Re, Seq},
+    template::{Call, Check, Ctx, Kind, Part, Seq},
 };
 
 /// The functions that parts name.
@@ -67,7 +67,6 @@ pub(super) fn of(
             Kind::Check(_) | Kind::Call(_) => Shape::hidden(),
         })
         .collect();
-    blank_first(template, &shapes, faults);
     let straight = straight(template);
     for &at in &template.derived {
         let part = &template.parts[at];
@@ -95,18 +94,6 @@ fn charset(written: &str, faults: &mut Vec<Fault>) -> Option<Letters> {
     class
 }
 
-/// As in values, a blank that begins a text is seen by nobody.
-fn blank_first(template: &Template, shapes: &[Shape], faults: &mut Vec<Fault>) {
-    let (part, seq) = template.seq();
-    // A check or a function has no shape yet, but is never empty where it stands.
-    let before = template.parts.iter().zip(shapes).take(template.seq);
-    let mut before = before.map(|(part, shape)| shape.min > 0 || part.inputs().is_some());
-    if seq.pad == b' ' && seq.width > 1 && !before.any(|is_seen| is_seen) {
-        let what = "pad is \" \": a blank is not allowed first or last";
-        faults.push(missing(part.column, what, "put text before the number, or leave pad out"));
-    }
-}
-
 fn number(seq: &Seq, numbering: &Numbering) -> Shape {
     let mut letters = Letters::of(seq.digits.as_str());
     let padding = [seq.pad];
@@ -126,14 +113,6 @@ fn value(part: &Part, ctx: &Ctx, allowed: Option<&Letters>, faults: &mut Vec<Fau
     if ctx.chars_min > ctx.chars_max || (letters.is_empty() && ctx.chars_max > 0) {
         let what =
             format!("ctx {} can have no value: re, len, max and charset contradict each other", ctx.name);
-        faults.push(missing(part.column, what, "widen one of them"));
-    }
-    let is_matched = |re: &Re| re.has_value(&letters, ctx.chars_min, ctx.chars_max);
-    if faults.is_empty() && ctx.re.as_ref().is_some_and(|re| !is_matched(re)) {
-        let what = format!(
-            "ctx {} can have no value: nothing that re matches keeps to len, max, case and charset",
-            ctx.name
-        );
         faults.push(missing(part.column, what, "widen one of them"));
     }
     Shape::new(ctx.chars_min, ctx.chars_max, letters)

@@ -1,5 +1,6 @@
 //! What a template says, once it is read: parts and their options. Nothing here is proven yet.
 
+mod lengths;
 mod part;
 mod re;
 mod values;

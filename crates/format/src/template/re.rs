@@ -1,7 +1,5 @@
 //! `re=`: a regular expression that takes linear time, with what its matches can hold and how long they can be.
 
-use std::collections::BTreeSet;
-
 use regex::{Regex, RegexBuilder};
 use regex_syntax::{
     ParserBuilder,
@@ -10,7 +8,8 @@ use regex_syntax::{
 
 use crate::{
     letters::Letters,
-    limits::{RE_BYTES_MAX, RE_COMPILED_BYTES_MAX, RE_NEST_MAX, VALUE_CHARS_MAX},
+    limits::{RE_BYTES_MAX, RE_COMPILED_BYTES_MAX, RE_NEST_MAX},
+    template::lengths::Lengths,
 };
 
 /// A pattern for whole values.
@@ -64,7 +63,7 @@ impl Re {
 
     /// Whether a value of these letters, between so many and so many characters, may match.
     pub(crate) fn has_value(&self, letters: &Letters, low: usize, high: usize) -> bool {
-        lengths(&self.hir, letters).range(low..=high.max(low)).next().is_some()
+        Lengths::of(&self.hir, letters).all().any(|length| (low..=high).contains(&length))
     }
 
     /// Whether a whole value matches.
@@ -72,60 +71,6 @@ impl Re {
         // `$` would let a line end pass in other engines; in this one it is the very end.
         self.whole.is_match(value)
     }
-}
-
-/// How long matches of these letters are, up to the longest value; what looks around is taken to be content.
-fn lengths(hir: &Hir, letters: &Letters) -> BTreeSet<usize> {
-    let nothing = || BTreeSet::from([0]);
-    let holds = |own: &Letters| own.without(letters).is_empty();
-    match hir.kind() {
-        HirKind::Empty | HirKind::Look(_) => nothing(),
-        HirKind::Literal(literal) => {
-            let text = std::str::from_utf8(&literal.0).unwrap_or_default();
-            let count = text.chars().count();
-            if holds(&Letters::of(text)) && count <= VALUE_CHARS_MAX {
-                [count].into()
-            } else {
-                BTreeSet::new()
-            }
-        }
-        HirKind::Class(_) => {
-            if reach(hir).letters.shared(letters).is_empty() {
-                BTreeSet::new()
-            } else {
-                [1].into()
-            }
-        }
-        HirKind::Capture(capture) => lengths(&capture.sub, letters),
-        HirKind::Repetition(repeated) => {
-            let one = lengths(&repeated.sub, letters);
-            let longest = u32::try_from(VALUE_CHARS_MAX).unwrap_or(u32::MAX);
-            let least = (0..repeated.min).try_fold(nothing(), |all, _| {
-                let next = joined(&all, &one);
-                if next == all { Err(all) } else { Ok(next) }
-            });
-            let (Ok(mut all) | Err(mut all)) = least;
-            for _ in repeated.min..repeated.max.unwrap_or(u32::MAX).min(repeated.min.saturating_add(longest))
-            {
-                let more: BTreeSet<usize> = all.union(&joined(&all, &one)).copied().collect();
-                if more == all {
-                    break;
-                }
-                all = more;
-            }
-            all
-        }
-        HirKind::Concat(parts) => {
-            parts.iter().fold(nothing(), |all, part| joined(&all, &lengths(part, letters)))
-        }
-        HirKind::Alternation(parts) => parts.iter().flat_map(|part| lengths(part, letters)).collect(),
-    }
-}
-
-/// One after the other, up to the longest value.
-fn joined(one: &BTreeSet<usize>, two: &BTreeSet<usize>) -> BTreeSet<usize> {
-    let sums = one.iter().flat_map(|one| two.iter().map(move |two| one + two));
-    sums.filter(|sum| *sum <= VALUE_CHARS_MAX).collect()
 }
 
 fn weight(hir: &Hir) -> usize {
@@ -146,7 +91,7 @@ fn weight(hir: &Hir) -> usize {
 }
 
 /// An upper bound of what an expression matches. The parser has bounded its depth.
-fn reach(hir: &Hir) -> Reach {
+pub(super) fn reach(hir: &Hir) -> Reach {
     let nothing = Reach { letters: Letters::none(), min: 0, max: 0 };
     match hir.kind() {
         HirKind::Empty | HirKind::Look(_) => nothing,

@@ -89,17 +89,6 @@ fn a_definition_that_names_what_is_not_there_is_refused_with_all_its_faults() {
         ("@{seq,w=8}@{check,s10}", "here there are 8 to 19"),
         ("@{seq,start=100,w=2,over=error}", "start is 100: the last number that has a text is 99"),
         ("@{ctx,b,re=\"[a-z]{4,}\",max=3}@{seq,over=error}", "contradict each other"),
-        (
-            "@{ctx,b,re=\"([a-z]{2})+\",len=3}@{seq,over=error}",
-            "ctx b can have no value: nothing that re matches",
-        ),
-        (
-            "@{ctx,b,re=[a-z]X,case=lower}@{seq,over=error}",
-            "ctx b can have no value: nothing that re matches",
-        ),
-        ("@{ctx,b,re=\"a|bbb|[c-f]{5,9}\",len=4}@{seq,over=error}", "keeps to len, max, case and charset"),
-        ("@{seq,w=4,pad=\" \"}", "pad is \" \": a blank is not allowed first or last"),
-        ("@{ctx,b,re=[A-Z]?,by=no}@{seq,w=4,over=error,pad=\" \"}", "a blank is not allowed first or last"),
         ("@{fn,mod,by=1}@{seq}", "by is \"1\": 2 to"),
         ("@{fn,mod,by=7,x=1}@{seq}", "it takes no x"),
     ] {
@@ -214,5 +203,31 @@ fn a_text_of_two_values_is_read_as_neither() {
         let told = format.invert("AY0007").unwrap().values;
         assert_eq!(told, [("c".to_owned(), "w".to_owned())], "{template}: one value has that text");
         assert!(format.invert("AZ0007").is_err(), "{template}");
+    }
+}
+
+#[test]
+fn what_is_hardly_meant_is_told_and_not_refused() {
+    let no_value = "ctx b can have no value: nothing that re matches keeps to len, max, case and charset";
+    let (first, last) = ("texts may begin with a blank", "texts may end with a blank");
+    for (template, says) in [
+        ("@{ctx,b,re=\"([a-z]{2})+\",len=3}@{seq,over=error}", Some(no_value)),
+        ("@{ctx,b,re=[a-z]X,case=lower}@{seq,over=error}", Some(no_value)),
+        ("@{ctx,b,re=\"a|bbb|[c-f]{5,9}\",len=4}@{seq,over=error}", Some(no_value)),
+        ("@{ctx,b,show=no,by=no,re=\"[a-z]{4}\",len=3}@{seq}", Some(no_value)),
+        ("@{ctx,b,re=\"([a-z]{2})+\",len=4}@{seq,over=error}", None),
+        ("@{ctx,b,re=\"x{2,3}(y|zz)*\",len=128,by=no,show=no}@{seq}", None),
+        ("@{seq,w=4,pad=\" \"}", Some(first)),
+        ("@{ctx,b,re=[A-Z]?,by=no}@{seq,w=4,over=error,pad=\" \"}", Some(first)),
+        (" A@{seq}", Some(first)),
+        ("A@{seq} ", Some(last)),
+        ("@{seq,w=3,over=error} @{ctx,a,re=[A-Z]?}", Some(last)),
+        ("@{date,\"' 'yyyy\"}-@{seq}", Some(first)),
+        ("A@{seq,w=4,pad=\" \"}", None),
+        ("A @{seq}", None),
+    ] {
+        let told: Vec<String> = format(template).warnings().iter().map(ToString::to_string).collect();
+        assert_eq!(told.len(), usize::from(says.is_some()), "{template}: {told:?}");
+        assert!(says.is_none_or(|says| told[0].contains(says)), "{template}: {told:?}");
     }
 }
