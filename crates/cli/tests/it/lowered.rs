@@ -165,6 +165,19 @@ fn a_young_key_and_a_slot_that_was_never_used_are_no_fault() {
 }
 
 #[test]
+fn a_slot_that_never_served_a_key_is_behind_nothing_however_far_the_others_are() {
+    let place = place();
+    place.text(&["drain", "1", "--why", "new disk"]);
+    place.text(&["define", "few", "--end", "80000", "--placement", "spread"]);
+    let mut given = Given::by(&place, "few", 1);
+    let report = doctor(&place, 0);
+    assert_eq!(found(&report, "warning"), [""; 0], "{report}");
+    place.text(&["rescue", "1", "--why", "it is in"]);
+    given.more(&place, "few");
+    assert_eq!(found(&doctor(&place, 0), "warning"), [""; 0]);
+}
+
+#[test]
 fn beyond_what_a_life_follows_it_is_an_error_until_it_is_advanced() {
     for lower in ["UPDATE counters SET base = 0, seen = 0, ceiling = 1", "DELETE FROM counters"] {
         let place = place();
