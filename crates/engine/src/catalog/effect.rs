@@ -5,7 +5,7 @@ use std::sync::Arc;
 use sequent_format::Timestamp;
 
 use super::{Catalog, Entry};
-use crate::{Body, BodyFault, EFFECTIVE_AHEAD_MIN, Effective, config::SequencePart};
+use crate::{Body, BodyFault, EARLIER_MAX, EFFECTIVE_AHEAD_MIN, Effective, config::SequencePart};
 
 impl Catalog {
     /// Now, as this process's clock shows it.
@@ -21,9 +21,23 @@ impl Catalog {
         let body = part.body.after(held.version, before);
         let Some(from) = self.begins(part, held)? else { return Ok(body) };
         let stages: Vec<(u32, &Body)> = before.earlier().chain([(held.version, before)]).collect();
+        self.check_room(&stages, from)?;
         let body = body.beginning_at(from, &stages);
         body.check_counters()?;
         Ok(body)
+    }
+
+    /// What is in effect now must be among the versions that are kept, or one that waits would be at once.
+    fn check_room(&self, stages: &[(u32, &Body)], from: Timestamp) -> Result<(), BodyFault> {
+        let now = self.now();
+        let waits = |begins: Timestamp| now < begins && begins < from;
+        let waiting = stages.iter().filter(|(_, body)| body.begins().is_some_and(waits)).count();
+        if waiting < EARLIER_MAX {
+            return Ok(());
+        }
+        Err(Effective::At(from).fault(format!(
+            "{waiting} versions wait already, and at most {EARLIER_MAX} before it are kept, of which one is in effect: now, or an              instant before one of theirs, which takes its place, is expected"
+        )))
     }
 
     /// The instant from which a version is in effect; `None`: at once.

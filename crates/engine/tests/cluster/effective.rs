@@ -11,7 +11,8 @@ use std::{
 
 use sequent_core::{Clock, Env, SystemClock};
 use sequent_engine::{
-    Body, By, Effective, Engine, Issued, NextRequest, Options, PreviewAsk, Texts, Timestamp, Values,
+    Body, By, EARLIER_MAX, Effective, Engine, Issued, NextRequest, Options, PreviewAsk, Texts, Timestamp,
+    Values,
 };
 
 use super::Place;
@@ -245,5 +246,25 @@ async fn a_first_version_is_in_effect_at_once() {
     assert_eq!(server.define("A@{seq,w=6}", Some("next-period")).await.unwrap(), (1, None));
     let none = server.define("B@{seq,w=6}", Some("next-period")).await.unwrap_err();
     assert!(none.contains("effective is \"next-period\": neither version has periods"), "{none}");
+    server.engine.shutdown().await;
+}
+
+#[tokio::test]
+async fn versions_that_wait_never_push_out_the_one_that_is_in_effect() {
+    let place = place("A@{seq,w=6}");
+    let server = Server::open(&place, -3_600_000).await;
+    let most = u32::try_from(EARLIER_MAX).unwrap();
+    assert_eq!(server.text(&order()).await, (1, "A000001".to_owned()));
+    for year in 1..=most {
+        let defined =
+            server.define(&format!("W{year}-@{{seq,w=6}}"), Some(&format!("20{}-01-01", 30 + year))).await;
+        assert_eq!(defined.unwrap().0, 1 + year);
+    }
+    let ninth = server.define("X-@{seq,w=6}", Some("2050-01-01")).await.unwrap_err();
+    assert!(ninth.contains("8 versions wait already, and at most 8 before it are kept"), "{ninth}");
+    assert_eq!(server.text(&order()).await, (1, "A000002".to_owned()));
+    // An earlier instant than theirs takes their place.
+    assert_eq!(server.define("X-@{seq,w=6}", Some("2031-06-01")).await.unwrap().0, 2 + most);
+    assert_eq!(server.text(&order()).await, (1, "A000003".to_owned()));
     server.engine.shutdown().await;
 }
