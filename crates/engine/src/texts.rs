@@ -3,11 +3,12 @@
 use std::sync::{Arc, OnceLock};
 
 use sequent_core::SequenceName;
-use sequent_format::{Format, Reset, Settings, Template, Unique};
+use sequent_format::{Format, ProofError, Reset, Settings, Template, Unique};
 use serde::{Deserialize, Serialize};
 
 use crate::{BodyFault, keys};
 
+mod quoted;
 mod succession;
 
 pub use succession::FORMER_TEMPLATES_MAX;
@@ -191,25 +192,23 @@ impl Texts {
 
     /// The same, read and proven; the fault is the template's, or that of a field around it, and says how to mend it.
     pub fn proven(mut self) -> Result<Self, BodyFault> {
-        let fault = |bound: String| BodyFault {
-            field: "template",
-            value: format!("{:?}", self.template),
-            bound: bound.replace('\n', "; "),
-        };
-        let read = Template::parse(&self.template).map_err(|error| fault(error.to_string()))?;
+        let read = Template::parse(&self.template);
+        let read = read.map_err(|error| self.fault(error.column, &error.to_string()))?;
         let settings = self.settings();
-        let format = read.prove(&settings).map_err(|error| fault(error.to_string()))?;
+        let proof = read.prove(&settings);
+        let format = proof.map_err(|error| self.fault(column(&error), &error.to_string()))?;
         if read.key_name().is_none() {
             self.tweak = None;
         }
         let key = read.key_name().and_then(|name| Some((name, settings.keys.get(name)?)));
         if let Some((name, key)) = key {
-            let check = key.check().map_err(&fault)?;
+            let check = key.check().map_err(|bound| self.fault(1, &bound))?;
             if self.key_check.as_ref().is_some_and(|held| *held != check) {
-                return Err(fault(format!(
+                let bound = format!(
                     "obf names the key {name:?}, and this process holds another one of that name than the one that hid \
                      the texts that are out: configure that one"
-                )));
+                );
+                return Err(self.fault(1, &bound));
             }
             self.key_check = Some(check);
         }
@@ -242,11 +241,14 @@ impl Texts {
     pub(crate) fn check_book(&self) -> Result<(), BodyFault> {
         let Some(format) = self.format() else { return Ok(()) };
         let book = Settings { placement: sequent_format::Placement::Book, ..format.settings().clone() };
-        format.template().prove(&book).map(drop).map_err(|error| BodyFault {
-            field: "template",
-            value: format!("{:?}", self.template),
-            bound: error.to_string().replace('\n', "; "),
-        })
+        let proof = format.template().prove(&book).map(drop);
+        proof.map_err(|error| self.fault(column(&error), &error.to_string()))
+    }
+
+    /// What is wrong with the template, and where.
+    fn fault(&self, column: usize, bound: &str) -> BodyFault {
+        let value = quoted::quoted(&self.template, column);
+        BodyFault { field: "template", value, bound: bound.replace('\n', "; ") }
     }
 
     fn check_retained(&self, format: &Format) -> Result<(), BodyFault> {
@@ -306,4 +308,9 @@ impl Texts {
             ..default
         }
     }
+}
+
+/// Where the first rule is broken.
+fn column(error: &ProofError) -> usize {
+    error.faults.first().map_or(1, |fault| fault.column)
 }
