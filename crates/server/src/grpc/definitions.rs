@@ -203,6 +203,10 @@ fn sum(capacity: &Capacity) -> v1::Capacity {
         numbers: narrowed(capacity.numbers),
         skipped: narrowed(capacity.skipped()),
         may_be_spread: capacity.may_be_spread(),
+        reserve: narrowed(capacity.reserve),
+        ceilings: narrowed(capacity.ceilings),
+        lease: narrowed(capacity.lease),
+        is_bounded: capacity.is_bounded,
     }
 }
 

@@ -254,7 +254,10 @@ async fn grpc_defines_lists_shows_and_tries_out() {
     };
     let leave = Definition { start: Some(5), ..template("QJ@{seq,w=6}") };
     let said = client.define(define("leave", None, leave.clone())).await.unwrap().into_inner();
-    assert_eq!((said.version, said.already, said.capacity.unwrap().may_be_spread), (1, false, true));
+    let sum = said.capacity.unwrap();
+    assert_eq!((said.version, said.already, sum.may_be_spread), (1, false, true));
+    assert_eq!(sum.skipped, sum.reserve + sum.ceilings + sum.lease, "{sum:?}");
+    assert!(sum.reserve > 0 && sum.ceilings > 0 && sum.lease > 0, "{sum:?}");
     assert!(said.warnings.is_empty(), "{said:?}");
     let undated = define("undated", None, template("@{date,yyyy}@{seq,w=6,reset=never}"));
     let warnings = client.define(undated).await.unwrap().into_inner().warnings;
