@@ -98,6 +98,25 @@ pub(crate) enum Command {
     Man(man::Man),
 }
 
+impl Command {
+    /// What a command is called that opens ledger or stores itself, and that no server answers.
+    pub(crate) fn opens_stores(&self) -> Option<&'static str> {
+        match self {
+            Self::Shards(shards) if !shards.asks_a_server() => Some("shards"),
+            Self::Doctor(_) => Some("doctor"),
+            Self::Evict(_) => Some("evict"),
+            Self::Drain(_) => Some("drain"),
+            Self::Rescue(_) => Some("rescue"),
+            Self::Recover(_) => Some("recover"),
+            Self::Advance(_) => Some("advance"),
+            Self::Resize(_) => Some("resize"),
+            Self::Explain(_) => Some("explain"),
+            Self::Preview(preview) if preview.sums() => Some("preview --capacity"),
+            _ => None,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -16,6 +16,9 @@ const DATA_DEFAULT: &str = "./sequent-data";
 /// Whether a command may make an embedded cluster: `never` refuses it.
 const EMBEDDED: &str = "SEQUENT_EMBEDDED";
 
+/// The servers that commands ask where they can.
+const SERVER: &str = "SEQUENT_SERVER";
+
 /// What the global flags say, before anything is read or opened.
 pub(crate) struct Cluster {
     globals: Globals,
@@ -39,6 +42,19 @@ impl Cluster {
     /// Whether the caller configured anything: a file, or keys.
     pub(crate) fn is_configured(&self) -> bool {
         self.globals.config.is_some() || !self.globals.set.is_empty()
+    }
+
+    /// Refuses where servers are named and no stores are: a command that no server answers is not to open others instead.
+    pub(crate) fn means_stores(&self, command: &str) -> Result<(), Failure> {
+        let servers = std::env::var(SERVER).unwrap_or_default();
+        if servers.is_empty() || self.globals.data.is_some() || self.is_configured() {
+            return Ok(());
+        }
+        let bound = format!(
+            "no server answers `{command}`, which opens ledger and stores itself: name them with --data or --config, or \
+             leave {SERVER} out"
+        );
+        Err(Failure::argument(SERVER, servers, bound))
     }
 
     /// The configuration, read from `file` or from wherever the flags say. Touches nothing.

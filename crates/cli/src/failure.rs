@@ -48,7 +48,7 @@ impl Failure {
 
     /// An argument out of bounds; nothing was touched.
     pub(crate) fn argument(field: &str, value: impl Display, bound: impl Into<String>) -> Self {
-        let (value, bound) = (value.to_string(), bound.into());
+        let (value, bound) = (shown(&value.to_string()), bound.into());
         let message = format!("{field} is {value:?}: {bound}");
         let errors = vec![Field { field: field.to_owned(), value, bound }];
         Self { errors, ..Self::reason(Reason::InvalidArgument, message) }
@@ -189,9 +189,28 @@ impl From<Faults> for Failure {
     }
 }
 
+/// The most characters of what was typed that an error repeats: more than the engine quotes of a template.
+const SHOWN_CHARS_MAX: usize = 200;
+
+/// What was typed, cut where it is long.
+fn shown(text: &str) -> String {
+    match text.char_indices().nth(SHOWN_CHARS_MAX) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        None => text.to_owned(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_long_does_not_come_back_whole() {
+        let long = "é".repeat(65_536);
+        let failure = Failure::argument("name", &long, "shorter");
+        assert!(failure.message.chars().count() < 300, "{}", failure.message.len());
+        assert_eq!(failure.errors[0].value.chars().count(), SHOWN_CHARS_MAX + 1);
+    }
 
     #[test]
     fn an_argument_names_field_value_and_bound() {

@@ -16,6 +16,7 @@ mod peers;
 mod presence;
 mod remote;
 mod runtime;
+mod served;
 mod traces;
 mod with;
 
@@ -66,6 +67,9 @@ fn run(cli: Cli) -> Result<(), Failure> {
     };
     let (verbose, format) = (cli.globals.verbose, cli.globals.log_format);
     let cluster = Cluster::new(cli.globals);
+    if let Some(command) = cli.command.opens_stores() {
+        cluster.means_stores(command)?;
+    }
     // A server's alone: what is soon done has no requests.
     let traces = match cli.command {
         Command::Serve(_) => Traces::of(&cluster.config()?.traces)?,

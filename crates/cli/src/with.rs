@@ -1,6 +1,7 @@
 //! Values for a template, and the settings around one, as they are typed.
 
 use clap::Args;
+use sequent_client::v1;
 use sequent_engine::{BodyFault, Texts, Values};
 
 use crate::{cluster::sequence_name, failure::Failure, output};
@@ -69,6 +70,18 @@ impl Around {
             None => texts,
         };
         texts.unique(self.unique.as_deref()).map_err(|fault| refused(&fault))
+    }
+
+    /// The same, for a server, with a template that it goes around.
+    pub(crate) fn wire(&self, template: &str) -> v1::Definition {
+        v1::Definition {
+            template: template.to_owned(),
+            zone: self.zone.clone().unwrap_or_default(),
+            maxlen: self.maxlen.map(|length| length as u64),
+            charset: self.charset.clone().unwrap_or_default(),
+            unique: self.unique.clone().unwrap_or_default(),
+            ..v1::Definition::default()
+        }
     }
 
     /// Whether nothing is said.

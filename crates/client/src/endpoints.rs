@@ -9,6 +9,7 @@ use sequent_core::{BoxFuture, Clock, Env, ErrorKind, Event, Events, SlotFailure,
 use sequent_ha::{Failover, RingConfig, Said, SlotState};
 
 use crate::{
+    definitions::{Inquiry, Told},
     error::{DEADLINE_EXCEEDED, Error, SERVER_UNAVAILABLE},
     highest::Highest,
     metric,
@@ -52,6 +53,21 @@ impl Endpoints {
         let answer = self.failover.call(|member| self.one(member, ask.clone())).await;
         let answer = answer.unwrap_or_else(|failures| Err(self.gone(&failures)));
         answer.inspect(|parcel| highest.note(parcel))
+    }
+
+    /// Asks endpoints about definitions until one has answered: what is asked once more changes nothing more.
+    pub(crate) async fn inquire(&self, inquiry: &Inquiry) -> Result<Told, Error> {
+        let answer = self.failover.call(|member| {
+            let (transport, strangers) = (self.transport(member), Arc::clone(&self.strangers));
+            let (inquiry, within) = (inquiry.clone(), self.attempt);
+            Box::pin(async move {
+                let Some(transport) = transport else { return std::future::pending().await };
+                let outcome = transport.inquire(inquiry, within).await;
+                strangers.heard(member, fault(&outcome));
+                said(outcome)
+            })
+        });
+        answer.await.unwrap_or_else(|failures| Err(self.gone(&failures)))
     }
 
     /// Whether any endpoint would serve.
@@ -107,12 +123,7 @@ impl Endpoints {
                 granted.and_then(|granted| Parcel::checked(&ask, granted).map_err(Refusal::foreign));
             request.ended(word(&outcome));
             strangers.heard(member, fault(&outcome));
-            match outcome {
-                Ok(parcel) => Said::Answer(Ok(parcel)),
-                Err(Refusal::Final(error)) => Said::Answer(Err(error)),
-                Err(Refusal::Elsewhere(error)) => Said::Pass(Err(error)),
-                Err(Refusal::Fault(error)) => Said::Fault(error),
-            }
+            said(outcome)
         })
     }
 
@@ -168,6 +179,16 @@ impl Drop for Request {
         if self.is_open {
             self.count(metric::fault(ErrorKind::Timeout));
         }
+    }
+}
+
+/// Whom an outcome concerns.
+fn said<T>(outcome: Result<T, Refusal>) -> Said<Result<T, Error>> {
+    match outcome {
+        Ok(answer) => Said::Answer(Ok(answer)),
+        Err(Refusal::Final(error)) => Said::Answer(Err(error)),
+        Err(Refusal::Elsewhere(error)) => Said::Pass(Err(error)),
+        Err(Refusal::Fault(error)) => Said::Fault(error),
     }
 }
 

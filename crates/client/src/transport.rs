@@ -5,7 +5,11 @@ use std::{sync::Arc, time::Duration};
 use sequent_core::{Block, BoxFuture, ErrorKind, SourceError};
 use sequent_format::Timestamp;
 
-use crate::{error::Error, scope::Scope};
+use crate::{
+    definitions::{Inquiry, Told, none_here},
+    error::Error,
+    scope::Scope,
+};
 
 /// What an endpoint is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -105,6 +109,11 @@ pub(crate) trait Transport: Send + Sync {
 
     /// One request, without retry and without a limit of its own in time.
     fn ask(self: Arc<Self>, ask: Ask) -> BoxFuture<'static, Result<Granted, Refusal>>;
+
+    /// One call about definitions, which may take so long.
+    fn inquire(self: Arc<Self>, _: Inquiry, _: Duration) -> BoxFuture<'static, Result<Told, Refusal>> {
+        Box::pin(std::future::ready(Err(none_here())))
+    }
 
     /// Whether it would serve; consumes nothing.
     fn check(self: Arc<Self>) -> BoxFuture<'static, Result<(), SourceError>>;

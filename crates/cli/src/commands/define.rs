@@ -1,12 +1,14 @@
 //! `sequent define`: what a sequence gives.
 
 use clap::Args;
+use sequent_client::v1;
 use sequent_engine::{Body, DefineReport, Effective, Pace};
 
 use crate::{
     cluster::{Cluster, sequence_name},
     failure::Failure,
     output,
+    served::{self, Named},
     with::{Around, refused},
 };
 
@@ -16,6 +18,7 @@ Examples:
   sequent define invoice --end 999999 --placement dense
   sequent define order --template 'B@{seq,w=6}'      another template: the next version
   sequent define order --template 'C@{seq,w=6}' --effective 2027-01-01
+  sequent define order --template 'B@{seq,w=6}' --server http://a:7420    by a server with limits.define = true
 
 It is in the ledger at once, and in force on every server within two seconds. A version never changes once it is \
 there: the same content again changes nothing, another one becomes the next version, and what would give numbers or texts \
@@ -65,11 +68,18 @@ pub(crate) struct Define {
     /// 2027-01-01T00:00:00+08:00, or a date or time of the zone [default: now]
     #[arg(long, value_name = "WHEN")]
     effective: Option<String>,
+    #[command(flatten)]
+    servers: Named,
 }
 
 impl Define {
     pub(crate) async fn run(self, cluster: &Cluster) -> Result<(), Failure> {
         let name = sequence_name(&self.name)?;
+        if let Some(definitions) = self.servers.definitions().await? {
+            // The template is the servers' to prove: they have its keys, and know the versions before.
+            self.belongs()?;
+            return served::defined(cluster, definitions.define(self.wire()).await?);
+        }
         if let Some(template) = &self.template {
             cluster.keys_for(template)?;
         }
@@ -89,16 +99,43 @@ impl Define {
         output::lines(lines(&report))
     }
 
+    /// The same for a server.
+    fn wire(&self) -> v1::DefineRequest {
+        let whole = |number: Option<u64>| number.map(|number| i64::try_from(number).unwrap_or(i64::MAX));
+        let definition = v1::Definition {
+            placement: self.placement.clone().unwrap_or_default(),
+            start: whole(self.start),
+            step: whole(self.step),
+            end: whole(self.end),
+            fits: self.fits.clone().unwrap_or_default(),
+            window_s: self.window_s,
+            retain_periods: self.retain_periods.map(u64::from),
+            ..self.around.wire(self.template.as_deref().unwrap_or_default())
+        };
+        v1::DefineRequest {
+            sequence: self.name.clone(),
+            version: self.version.map(u64::from),
+            definition: Some(definition),
+            effective: self.effective.clone().unwrap_or_default(),
+        }
+    }
+
+    /// Refuses what belongs to a template where there is none.
+    fn belongs(&self) -> Result<(), Failure> {
+        let is_plain = self.around.is_empty() && self.window_s.is_none() && self.retain_periods.is_none();
+        if self.template.is_some() || is_plain {
+            return Ok(());
+        }
+        let bound = "--zone, --maxlen, --charset, --unique, --window-s and --retain-periods belong to one";
+        Err(Failure::argument("--template", "missing", bound))
+    }
+
     fn body(&self) -> Result<Body, Failure> {
+        self.belongs()?;
         let texts = match &self.template {
             Some(template) => {
                 let texts = self.around.texts(template)?.window_s(self.window_s);
                 Some(texts.retain_periods(self.retain_periods))
-            }
-            None if !self.around.is_empty() || self.window_s.is_some() || self.retain_periods.is_some() => {
-                let bound =
-                    "--zone, --maxlen, --charset, --unique, --window-s and --retain-periods belong to one";
-                return Err(Failure::argument("--template", "missing", bound));
             }
             None => None,
         };
@@ -109,15 +146,20 @@ impl Define {
 }
 
 fn lines(report: &DefineReport) -> Vec<String> {
-    let was = match (&report.effective, report.already) {
-        (Some(effective), _) => format!("waits, and is in effect from {effective} on"),
-        (None, true) => "was in force".to_owned(),
-        (None, false) => "is in force, everywhere within two seconds".to_owned(),
-    };
+    let was = was(report.effective.as_deref(), report.already);
     let mut lines = vec![
         format!("{} version {} {was}", report.sequence, report.version),
         format!("definition {}", report.definition),
     ];
     lines.extend(report.capacity.lines());
     lines
+}
+
+/// From when on a definition counts, in words.
+pub(crate) fn was(effective: Option<&str>, already: bool) -> String {
+    match (effective, already) {
+        (Some(effective), _) => format!("waits, and is in effect from {effective} on"),
+        (None, true) => "was in force".to_owned(),
+        (None, false) => "is in force, everywhere within two seconds".to_owned(),
+    }
 }

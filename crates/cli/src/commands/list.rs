@@ -3,21 +3,33 @@
 use clap::Args;
 use sequent_engine::report::SequenceSummary;
 
-use crate::{cluster::Cluster, failure::Failure, output};
+use crate::{
+    cluster::Cluster,
+    failure::Failure,
+    output,
+    served::{self, Named},
+};
 
 const EXAMPLES: &str = "\
 Examples:
   sequent list
-  sequent list --json";
+  sequent list --json
+  sequent list --server http://a:7420    of the cluster that this server is of";
 
 /// List the sequences
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-pub(crate) struct List {}
+pub(crate) struct List {
+    #[command(flatten)]
+    servers: Named,
+}
 
 impl List {
     pub(crate) async fn run(self, cluster: &Cluster) -> Result<(), Failure> {
-        let sequences = cluster.desk().await?.list().await?;
+        let sequences = match self.servers.definitions().await? {
+            Some(definitions) => served::list(&definitions).await?,
+            None => cluster.desk().await?.list().await?,
+        };
         if cluster.json() {
             return output::report(&serde_json::json!({ "sequences": sequences }));
         }

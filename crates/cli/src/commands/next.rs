@@ -1,5 +1,7 @@
 //! `sequent next`: numbers, one a line.
 
+mod first;
+
 use clap::Args;
 use sequent_core::SequenceName;
 use sequent_engine::{NextRequest, Pace};
@@ -99,6 +101,7 @@ impl Next {
             at: self.with.at.clone(),
             ..NextRequest::of(name).count(count)
         };
+        first::check(&config, &request)?;
         let engine = cluster.engine(config, Pace::Once, None).await?;
         let issued = engine.next(&request).await;
         // Whether it went well or not, the ledger hears exactly what was taken, so that nothing is skipped later.

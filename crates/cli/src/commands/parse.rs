@@ -1,6 +1,7 @@
 //! `sequent parse`: what a text says, and whether it is one that the template renders.
 
 use clap::Args;
+use sequent_client::Definitions;
 use sequent_core::SequenceName;
 use sequent_engine::{Body, Reason, Texts};
 use sequent_format::Parsed;
@@ -10,6 +11,7 @@ use crate::{
     cluster::{Cluster, sequence_name},
     failure::Failure,
     output,
+    served::{self, Named},
     with::{Around, Whose, refused},
 };
 
@@ -19,8 +21,9 @@ Examples:
   sequent parse order 2017030400001               by a defined sequence, also a text of an older version
   sequent parse 'SN-@{seq,w=8,id=s}-@{check,damm,over=s}' SN-00000527-4   refused: a check digit does not fit
 
-Prints number, period and values, and exits with 1 where the text is none of the template's. It does not say whether \
-the number was given: `sequent explain` does.";
+Prints number, period and values, and exits with 2 where the text is none of the template's. It does not say whether \
+the number was given: `sequent explain` does. A template is read here, without any cluster; for the name of a sequence \
+servers are asked where they are named, and its cluster's ledger elsewhere.";
 
 /// Take a text apart, and verify it
 #[derive(Debug, Args)]
@@ -36,6 +39,8 @@ pub(crate) struct Parse {
     around: Around,
     #[command(flatten)]
     whose: Whose,
+    #[command(flatten)]
+    servers: Named,
 }
 
 /// What `--json` prints.
@@ -63,30 +68,43 @@ impl Parse {
             self.whose.warn(&texts);
             self.by_any(&texts)?
         } else {
-            let body = self.defined(cluster, &sequence_name(&self.by)?).await?;
+            let name = sequence_name(&self.by)?;
+            self.nothing_around()?;
+            if let Some(definitions) = self.servers.definitions().await? {
+                return self.told(cluster, &definitions).await;
+            }
+            let body = self.defined(cluster, &name).await?;
             let Some(texts) = body.texts() else {
                 let bound = "a sequence with a template is expected: this one's texts are its numbers";
                 return Err(Failure::argument("name", &self.by, bound));
             };
             self.by_any(texts)?
         };
-        if !cluster.json() {
-            return output::lines(lines(&parsed));
+        print(cluster, &parsed)
+    }
+
+    /// What a server says of it.
+    async fn told(&self, cluster: &Cluster, definitions: &Definitions) -> Result<(), Failure> {
+        let told = served::parse(definitions, (&self.by, &self.text)).await?;
+        let parsed = Parsed {
+            number: told.number.unsigned_abs(),
+            period: told.period,
+            partition: Vec::new(),
+            values: told.values.into_iter().map(|it| (it.name, it.value)).collect(),
+            text: told.text,
+        };
+        print(cluster, &parsed)
+    }
+
+    fn nothing_around(&self) -> Result<(), Failure> {
+        if self.around.is_empty() {
+            return Ok(());
         }
-        let values = parsed.values.iter().map(|(name, value)| Value { name, value });
-        output::json(&Answer {
-            number: parsed.number.to_string(),
-            period: parsed.period.as_deref(),
-            values: values.collect(),
-            text: &parsed.text,
-        })
+        let bound = "they belong to a template, and the definition has its own";
+        Err(Failure::argument("--zone, --maxlen, --charset, --unique", &self.by, bound))
     }
 
     async fn defined(&self, cluster: &Cluster, name: &SequenceName) -> Result<Body, Failure> {
-        if !self.around.is_empty() {
-            let bound = "they belong to a template, and the definition has its own";
-            return Err(Failure::argument("--zone, --maxlen, --charset, --unique", &self.by, bound));
-        }
         let report = cluster.desk().await?.show(name).await?;
         Body::from_text(&report.definition).map_err(|error| {
             let text = format!("the definition of {name} can't be read: {error}");
@@ -96,8 +114,21 @@ impl Parse {
 
     /// By the template that writes it so, also one of a version before.
     fn by_any(&self, texts: &Texts) -> Result<Parsed, Failure> {
-        texts.read(&self.text).map_err(|said| Failure::failed(format!("text is {:?}: {said}", self.text)))
+        texts.read(&self.text).map_err(|said| Failure::argument("text", &self.text, said))
     }
+}
+
+fn print(cluster: &Cluster, parsed: &Parsed) -> Result<(), Failure> {
+    if !cluster.json() {
+        return output::lines(lines(parsed));
+    }
+    let values = parsed.values.iter().map(|(name, value)| Value { name, value });
+    output::json(&Answer {
+        number: parsed.number.to_string(),
+        period: parsed.period.as_deref(),
+        values: values.collect(),
+        text: &parsed.text,
+    })
 }
 
 fn lines(parsed: &Parsed) -> Vec<String> {

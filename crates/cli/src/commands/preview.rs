@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use sequent_core::{Clock, Fits, SystemClock};
-use sequent_engine::{Body, Timestamp};
+use sequent_engine::{Body, Capacity, Timestamp};
 use sequent_format::{Format, PreviewError, ValueError, tzdb_version};
 use serde::Serialize;
 
@@ -58,6 +58,7 @@ struct Answer<'a> {
     tzdb: &'static str,
     max_len: usize,
     preview: bool,
+    capacity: Capacity,
     warnings: Vec<String>,
 }
 
@@ -68,6 +69,11 @@ struct Value<'a> {
 }
 
 impl Preview {
+    /// Whether the sum is asked for, which depends on the cluster's layout.
+    pub(crate) fn sums(&self) -> bool {
+        self.capacity
+    }
+
     pub(crate) fn run(self, cluster: &Cluster) -> Result<(), Failure> {
         cluster.keys_for(&self.template)?;
         let texts = self.whose.texts(self.around.texts(&self.template)?)?;
@@ -112,6 +118,8 @@ impl Preview {
         if !cluster.json() {
             return output::lines([preview]);
         }
+        let bounded = Body::check(Some("spread"), 1, 1, None, None, body.texts().cloned());
+        let sum = sum(cluster, &bounded.map_err(|fault| refused(&fault))?)?;
         let partition = preview.partition.iter().map(|(name, value)| Value { name, value });
         output::json(&Answer {
             text: &preview.text,
@@ -123,6 +131,7 @@ impl Preview {
             tzdb: tzdb_version(),
             max_len: format.max_len(),
             preview: true,
+            capacity: sum,
             warnings: format.warnings().iter().map(ToString::to_string).chain(beyond).collect(),
         })
     }
@@ -147,12 +156,15 @@ fn of_value(error: &ValueError, before: &str) -> Failure {
 
 /// How many numbers a key has, and what may be skipped of them, in the layout that is configured.
 fn capacity(cluster: &Cluster, body: &Body) -> Result<(), Failure> {
-    let config = cluster.config()?;
-    let layout = config.first_layout().map_err(|error| Failure::failed(error.to_string()))?;
-    let sum =
-        body.capacity(layout, config.reservoir.at_risk_max).with_leases_of(config.limits.lease_max_count);
+    let sum = sum(cluster, body)?;
     if cluster.json() {
         return output::json(&sum);
     }
     output::lines(sum.lines())
+}
+
+fn sum(cluster: &Cluster, body: &Body) -> Result<Capacity, Failure> {
+    let config = cluster.config()?;
+    let layout = config.first_layout().map_err(|error| Failure::failed(error.to_string()))?;
+    Ok(body.capacity(layout, config.reservoir.at_risk_max).with_leases_of(config.limits.lease_max_count))
 }

@@ -64,6 +64,11 @@ pub(crate) struct Shards {
 }
 
 impl Shards {
+    /// Whether a server is asked, and no store.
+    pub(crate) fn asks_a_server(&self) -> bool {
+        self.watch && self.admin.is_some()
+    }
+
     pub(crate) async fn run(self, cluster: &Cluster) -> Result<(), Failure> {
         let peers = Peers::of(cluster, self.admin.as_deref())?;
         if self.watch {

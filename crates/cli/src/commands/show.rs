@@ -1,18 +1,21 @@
 //! `sequent show`: one sequence with its counters.
 
 use clap::Args;
-use sequent_engine::report::{CounterReport, DenseReport, SequenceReport};
+use sequent_engine::report::{CounterReport, DenseReport, SequenceReport, SequenceSummary};
+use serde::Serialize;
 
 use crate::{
     cluster::{Cluster, sequence_name},
     failure::Failure,
     output,
+    served::{self, Named},
 };
 
 const EXAMPLES: &str = "\
 Examples:
   sequent show order
   sequent show order --json
+  sequent show order --server http://a:7420    its definition; a server tells no counters
 
 Each counter is a key in a slot. Its life is one unbroken stretch of history; raw ids of that life are above \
 the base, none above the ceiling may leave a process, and `seen` is the highest that was reported as taken. A \
@@ -24,11 +27,28 @@ dense sequence counts in the ledger: a key, and how many numbers it has given.";
 pub(crate) struct Show {
     /// The sequence
     name: String,
+    #[command(flatten)]
+    servers: Named,
+}
+
+/// What `--json` prints of a server's answer: the same without counters.
+#[derive(Serialize)]
+struct Told<'a> {
+    #[serde(flatten)]
+    summary: &'a SequenceSummary,
+    definition: &'a str,
 }
 
 impl Show {
     pub(crate) async fn run(self, cluster: &Cluster) -> Result<(), Failure> {
         let name = sequence_name(&self.name)?;
+        if let Some(definitions) = self.servers.definitions().await? {
+            let (summary, definition) = served::show(&definitions, name.as_str()).await?;
+            if cluster.json() {
+                return output::report(&Told { summary: &summary, definition: &definition });
+            }
+            return output::lines(head(&summary, &definition));
+        }
         let report = cluster.desk().await?.show(&name).await?;
         if cluster.json() {
             return output::report(&report);
@@ -37,14 +57,13 @@ impl Show {
     }
 }
 
-fn lines(report: &SequenceReport) -> Vec<String> {
-    let summary = &report.summary;
+fn head(summary: &SequenceSummary, definition: &str) -> Vec<String> {
     let mut lines = vec![
         format!("sequence    {}", summary.sequence),
         format!("version     {}", summary.version),
         format!("placement   {}", summary.placement),
         format!("numbers     {} to {}, {} apart", summary.start, summary.end, summary.step),
-        format!("definition  {}", report.definition),
+        format!("definition  {}", definition),
     ];
     lines.extend(summary.template.iter().map(|template| format!("template    {template}")));
     lines.extend(summary.waiting.iter().map(|next| {
@@ -52,6 +71,11 @@ fn lines(report: &SequenceReport) -> Vec<String> {
         format!("waiting     version {} from {} on: {template}", next.version, next.effective)
     }));
     lines.extend(summary.fault.iter().map(|fault| format!("fault       {fault}")));
+    lines
+}
+
+fn lines(report: &SequenceReport) -> Vec<String> {
+    let mut lines = head(&report.summary, &report.definition);
     lines.push(String::new());
     if report.summary.placement == "dense" {
         let rows: Vec<_> = report.dense.iter().map(dense).collect();

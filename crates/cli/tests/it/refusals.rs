@@ -79,6 +79,24 @@ fn only_next_and_bench_make_a_cluster() {
 }
 
 #[test]
+fn a_request_that_is_wrong_makes_no_cluster() {
+    let place = Place::new();
+    place.write(
+        "t.toml",
+        "[[sequence]]\nname = \"a\"\ntemplate = \"@{date,yyyy}-@{ctx,area,len=3}-@{seq,w=5}\"\n",
+    );
+    let next = |more: &[&str]| place.run(&[&["next", "a", "--config", "t.toml"], more].concat());
+    next(&[]).refused(2, &["with.area is \"\": a value is needed"]);
+    next(&["--with", "area=01"]).refused(2, &["with.area is \"01\""]);
+    next(&["--with", "area=010", "--with", "b=1"]).refused(2, &["with.b is \"1\""]);
+    next(&["--with", "area=010", "--at", "soon"]).refused(2, &["at is \"soon\""]);
+    place.run(&["next", "order", "--with", "area=010"]).refused(2, &["with.area is \"010\"", "leave it out"]);
+    place.run(&["next", "order", "--at", "2026-01-01"]).refused(2, &["at is \"2026-01-01\"", "leave it out"]);
+    assert!(!place.path("sequent-data").exists(), "a cluster was made");
+    assert!(next(&["--with", "area=010"]).out.ends_with("-010-00001\n"), "nothing was consumed");
+}
+
+#[test]
 fn another_layout_under_existing_data_is_refused_and_touches_nothing() {
     let place = Place::with_cluster();
     let before = place.content("sequent-data");

@@ -94,3 +94,40 @@ fn a_bench_of_a_server_checks_every_number() {
     let args = ["bench", "order", "--server", &url, "--batch", "7", "--count", "10", "--json"];
     assert_eq!(place.run(&args).as_json()["numbers"], 70);
 }
+
+#[test]
+fn every_command_that_a_server_can_answer_asks_the_one_of_the_environment() {
+    let (place, far) = (Place::new(), Place::new());
+    let server = Running::start(&far, &["dev", "--json", "--set", "limits.define=true"]);
+    let url = format!("http://{}", server.grpc);
+    let asked = |args: &[&str]| -> crate::place::Ran {
+        place.command(args).env("SEQUENT_SERVER", &url).output().unwrap().into()
+    };
+    let text = |args: &[&str]| {
+        let ran = asked(args);
+        assert_eq!(ran.code, Some(0), "{args:?}: {ran:?}");
+        ran.out
+    };
+    let template = "SN-@{seq,w=4,id=s}-@{check,damm,over=s}";
+    let said = text(&["define", "part", "--template", template]);
+    assert!(said.starts_with("part version 1 is in force") && said.contains("\nspread     "), "{said}");
+    assert_eq!(text(&["next", "part"]), "SN-0001-3\n");
+    assert!(text(&["list"]).contains(template));
+    assert!(text(&["show", "part"]).contains("definition  "));
+    assert!(text(&["parse", "part", "SN-0001-3"]).starts_with("number  1\n"));
+    asked(&["parse", "part", "SN-0001-4"]).refused(2, &["check damm is '4'"]);
+    asked(&["show", "other"]).refused(1, &["SEQUENCE_NOT_FOUND"]);
+    for args in [
+        &["explain", "part", "SN-0001-3"][..],
+        &["advance", "part", "9"],
+        &["doctor"],
+        &["shards"],
+        &["evict", "1", "--why", "x"],
+        &["recover", "--moved"],
+        &["resize", "--shard-bits", "3"],
+        &["preview", template, "--capacity"],
+    ] {
+        asked(args).refused(2, &["SEQUENT_SERVER is ", args[0], "--data or --config"]);
+    }
+    assert!(!place.path("sequent-data").exists(), "a cluster was made though a server was named");
+}

@@ -198,7 +198,12 @@ fn next_prints_one_text_a_line_or_all_as_json() {
     );
     assert!(place.text(&["explain", "repair", "2026-012-00003"]).contains("has not begun: not given"));
     place.run(&["explain", "repair", "3"]).refused(2, &["text is \"3\": column 1"]);
-    place.run(&["parse", "repair", "2026-01-00003"]).refused(1, &["text is \"2026-01-00003\": column "]);
+    place.run(&["parse", "repair", "2026-01-00003"]).refused(2, &["text is \"2026-01-00003\": column "]);
+    let wrong = place.run(&["parse", "repair", "2026-01-00003", "--json"]);
+    assert!(
+        wrong.err.contains(r#""reason":"INVALID_ARGUMENT""#) && wrong.err.contains(r#""field":"text""#),
+        "{wrong:?}"
+    );
 }
 
 #[test]
@@ -225,6 +230,9 @@ fn a_template_that_could_render_two_numbers_alike_is_refused_with_both() {
     place.write("t.toml", "[[sequence]]\nname = \"a\"\ntemplate = \"@{date,yyyy}@{seq,reset=month}\"\n");
     let words = ["sequence[0].template is ", "S3, column "];
     place.run(&["next", "a", "--config", "t.toml"]).refused(3, &words);
+    let long =
+        place.run(&["preview", &format!("{}@{{sqe}}", "A".repeat(65_000))]).refused(2, &["template is"]);
+    assert!(long.err.chars().count() < 600, "{}", long.err);
     assert!(!place.path("sequent-data").exists(), "nothing was touched");
 }
 
@@ -236,6 +244,7 @@ fn capacity_prints_the_sum() {
                "is_bounded": true, "may_be_spread": true});
     assert_eq!(sum("S@{seq,w=6,over=error}"), expected);
     let free = sum("S@{seq,w=6}");
+    assert_eq!(place.json(&["preview", "S@{seq,w=6}", "--json"])["capacity"], free, "beside a text, too");
     let expected = (json!(false), json!("9007199254740991"), json!("100000"));
     assert_eq!((free["is_bounded"].clone(), free["numbers"].clone(), free["lease"].clone()), expected);
     let defined = place.json(&["define", "free", "--template", "S@{seq,w=6}", "--json"]);

@@ -7,7 +7,7 @@ use std::{sync::Arc, time::Duration};
 
 use http::Uri;
 use sequent_core::{Block, BoxFuture, Clock, ErrorKind, SourceError, SystemClock};
-use sequent_proto::v1::{self, sequences_client::SequencesClient};
+use sequent_proto::v1::{self, definitions_client::DefinitionsClient, sequences_client::SequencesClient};
 use tonic::{Code, Request};
 use tonic_health::pb::{
     HealthCheckRequest, health_check_response::ServingStatus, health_client::HealthClient,
@@ -19,6 +19,7 @@ use self::{
 };
 use crate::{
     address::Address,
+    definitions::{Inquiry, Told},
     error::{Error, PROTOCOL},
     transport::{Ask, Dated, Granted, Refusal, Rendering, Transport, Verb, foreign},
 };
@@ -106,6 +107,36 @@ impl Wire {
         Ok(Granted { blocks, max_age, version, dated })
     }
 
+    async fn told(&self, channel: Channel, inquiry: Inquiry, within: Duration) -> Result<Told, Refusal> {
+        let using = channel.using();
+        let mut client = DefinitionsClient::with_origin(channel.clone(), self.door.origin())
+            .max_decoding_message_size(ANSWER_MAX);
+        let outcome = match inquiry {
+            Inquiry::Define(asked) => client
+                .define(timed(*asked, within))
+                .await
+                .map(|told| Told::Define(Box::new(told.into_inner()))),
+            Inquiry::List(asked) => {
+                client.list(timed(asked, within)).await.map(|told| Told::List(told.into_inner()))
+            }
+            Inquiry::Show(asked) => {
+                client.show(timed(asked, within)).await.map(|told| Told::Show(Box::new(told.into_inner())))
+            }
+            Inquiry::Preview(asked) => client
+                .preview(timed(*asked, within))
+                .await
+                .map(|told| Told::Preview(Box::new(told.into_inner()))),
+            Inquiry::Parse(asked) => {
+                client.parse(timed(*asked, within)).await.map(|told| Told::Parse(told.into_inner()))
+            }
+        };
+        using.done(outcome.is_ok());
+        if outcome.as_ref().is_err_and(is_goodbye) {
+            channel.end();
+        }
+        outcome.map_err(|status| refusal(&status))
+    }
+
     async fn look(&self) -> Result<(), SourceError> {
         let found = self.over(|channel| async {
             let served = serves(channel, self.door.origin(), SERVICE.to_owned());
@@ -143,6 +174,14 @@ impl Transport for Wire {
 
     fn ask(self: Arc<Self>, ask: Ask) -> BoxFuture<'static, Result<Granted, Refusal>> {
         Box::pin(async move { self.over(|channel| self.once(channel, &ask)).await })
+    }
+
+    fn inquire(
+        self: Arc<Self>,
+        inquiry: Inquiry,
+        within: Duration,
+    ) -> BoxFuture<'static, Result<Told, Refusal>> {
+        Box::pin(async move { self.over(|channel| self.told(channel, inquiry.clone(), within)).await })
     }
 
     fn check(self: Arc<Self>) -> BoxFuture<'static, Result<(), SourceError>> {

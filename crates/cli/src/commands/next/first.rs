@@ -1,0 +1,50 @@
+//! What a first request would be refused for, told before a cluster is made for it.
+
+use sequent_core::{Clock, SystemClock};
+use sequent_engine::{
+    NextRequest, Timestamp,
+    config::{Config, Place},
+};
+use sequent_format::{Format, ValueError};
+
+use crate::failure::Failure;
+
+/// Checks a request by the configuration's own definition, where there is no ledger yet that could hold another.
+pub(super) fn check(config: &Config, request: &NextRequest) -> Result<(), Failure> {
+    match &config.ledger.place {
+        Place::Sqlite(path) if matches!(path.try_exists(), Ok(false)) => {}
+        _ => return Ok(()),
+    }
+    let defined = config.sequences.iter().find(|part| part.name == request.name);
+    match defined.and_then(|part| part.body.format()) {
+        Some(format) => dated(format, request),
+        None => plain(request),
+    }
+}
+
+fn dated(format: &Format, request: &NextRequest) -> Result<(), Failure> {
+    let refused = |error: &ValueError| {
+        let is_value = error.field != "at" || format.template().values().contains(&"at");
+        let field = if is_value { format!("with.{}", error.field) } else { error.field.clone() };
+        Failure::argument(&field, &error.value, error.bound.clone())
+    };
+    let at = match &request.at {
+        Some(text) => format.instant(text).map_err(|error| refused(&error))?,
+        None => now(),
+    };
+    format.issue(at, &request.with).map(drop).map_err(|error| refused(&error))
+}
+
+fn plain(request: &NextRequest) -> Result<(), Failure> {
+    if let Some((name, value)) = request.with.iter().next() {
+        let bound = "no template asks for a value: leave it out";
+        return Err(Failure::argument(&format!("with.{name}"), value, bound));
+    }
+    let bound = "no period and no template asks for an instant: leave it out";
+    request.at.as_ref().map_or(Ok(()), |at| Err(Failure::argument("at", at, bound)))
+}
+
+fn now() -> Timestamp {
+    let now = i64::try_from(SystemClock.wall_ms()).ok();
+    now.and_then(|now| Timestamp::from_millisecond(now).ok()).unwrap_or_default()
+}

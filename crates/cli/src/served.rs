@@ -1,0 +1,149 @@
+//! Definitions from servers that the caller named, in place of the ledger.
+
+use std::time::Duration;
+
+use clap::Args;
+use sequent_client::{Client, Definitions, v1};
+use sequent_engine::report::{SequenceSummary, WaitingReport};
+use serde::Serialize;
+
+use crate::{cluster::Cluster, commands::define, failure::Failure, output};
+
+/// How long one server is waited for: a template's proof may take its time.
+const ATTEMPT: Duration = Duration::from_secs(20);
+
+/// The most pages of a list.
+const PAGES_MAX: usize = 1000;
+
+/// Servers in place of the ledger.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Named {
+    /// Ask these servers, and open no ledger: http://a:7420,http://b:7420 [default: the ledger is opened here]
+    #[arg(long, value_name = "URLS", env = "SEQUENT_SERVER", hide_env_values = true)]
+    server: Option<String>,
+}
+
+impl Named {
+    /// The definitions of the servers that are named, one of which must answer; `None` where none is.
+    pub(crate) async fn definitions(&self) -> Result<Option<Definitions>, Failure> {
+        let Some(urls) = self.server.as_ref().filter(|urls| !urls.is_empty()) else { return Ok(None) };
+        let client = Client::builder().attempt_timeout(ATTEMPT).slow_after(ATTEMPT).connect(urls).await?;
+        Ok(Some(client.definitions()))
+    }
+}
+
+/// All sequences, page by page.
+pub(crate) async fn list(definitions: &Definitions) -> Result<Vec<SequenceSummary>, Failure> {
+    let mut all: Vec<SequenceSummary> = Vec::new();
+    for _ in 0..PAGES_MAX {
+        let after = all.last().map(|last| last.sequence.clone()).unwrap_or_default();
+        let page = definitions.list(v1::ListRequest { after }).await?;
+        let is_last = !page.more || page.sequences.is_empty();
+        all.extend(page.sequences.into_iter().map(summary));
+        if is_last {
+            return Ok(all);
+        }
+    }
+    Err(Failure::failed(format!("the list has more than {PAGES_MAX} pages")))
+}
+
+/// One sequence, and its definition as the ledger keeps it.
+pub(crate) async fn show(
+    definitions: &Definitions,
+    name: &str,
+) -> Result<(SequenceSummary, String), Failure> {
+    let told = definitions.show(v1::ShowRequest { sequence: name.to_owned() }).await?;
+    Ok((summary(told.sequence.unwrap_or_default()), told.definition))
+}
+
+/// What a text of a sequence says.
+pub(crate) async fn parse(
+    definitions: &Definitions,
+    (name, text): (&str, &str),
+) -> Result<v1::ParseResponse, Failure> {
+    let by = Some(v1::parse_request::By::Sequence(name.to_owned()));
+    Ok(definitions.parse(v1::ParseRequest { by, text: text.to_owned() }).await?)
+}
+
+/// What `--json` prints of a definition that a server took.
+#[derive(Serialize)]
+struct Defined<'a> {
+    sequence: &'a str,
+    version: u32,
+    already: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    effective: Option<&'a str>,
+    definition: &'a str,
+    capacity: Sum,
+}
+
+/// The sum as servers tell it.
+#[derive(Serialize)]
+struct Sum {
+    numbers: String,
+    skipped: String,
+    reserve: String,
+    ceilings: String,
+    lease: String,
+    is_bounded: bool,
+    may_be_spread: bool,
+}
+
+/// Prints what became of a definition.
+pub(crate) fn defined(cluster: &Cluster, told: v1::DefineResponse) -> Result<(), Failure> {
+    for warning in &told.warnings {
+        output::say(&format!("warning: {warning}"));
+    }
+    let sum = told.capacity.unwrap_or_default();
+    let effective = Some(&*told.effective).filter(|effective| !effective.is_empty());
+    if cluster.json() {
+        return output::json(&Defined {
+            sequence: &told.sequence,
+            version: told.version,
+            already: told.already,
+            effective,
+            definition: &told.definition,
+            capacity: Sum {
+                numbers: sum.numbers.to_string(),
+                skipped: sum.skipped.to_string(),
+                reserve: sum.reserve.to_string(),
+                ceilings: sum.ceilings.to_string(),
+                lease: sum.lease.to_string(),
+                is_bounded: sum.is_bounded,
+                may_be_spread: sum.may_be_spread,
+            },
+        });
+    }
+    let was = define::was(effective, told.already);
+    output::lines([
+        format!("{} version {} {was}", told.sequence, told.version),
+        format!("definition {}", told.definition),
+        format!("numbers    {} a key", sum.numbers),
+        format!("skipped    at most {} a server", sum.skipped),
+        format!("spread     {}", if sum.may_be_spread { "allowed" } else { "refused" }),
+    ])
+}
+
+fn summary(told: v1::Sequence) -> SequenceSummary {
+    let said = |text: String| Some(text).filter(|text| !text.is_empty());
+    let waiting = |next: v1::Waiting| WaitingReport {
+        version: next.version,
+        effective: next.effective,
+        template: said(next.template),
+    };
+    SequenceSummary {
+        sequence: told.sequence,
+        version: told.version,
+        placement: match &*told.placement {
+            "dense" => "dense",
+            "book" => "book",
+            _ => "spread",
+        },
+        start: told.start.unsigned_abs(),
+        step: told.step.unsigned_abs(),
+        end: told.end.unsigned_abs(),
+        template: said(told.template),
+        fault: said(told.fault),
+        waiting: told.waiting.into_iter().map(waiting).collect(),
+    }
+}
