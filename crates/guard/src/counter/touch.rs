@@ -10,7 +10,8 @@ use sequent_core::{
 use super::{Guarded, begin::Begins, permit::Permit, report::Adds};
 use crate::{keeper::Ask, leap};
 
-/// A first touch begins again at most so often, when others open, restore or restart meanwhile. More often than it waits for a claim.
+/// A first touch begins again at most so often, when others open, restore or restart meanwhile.
+/// More often than it waits for a claim.
 pub(super) const TOUCHES_MAX: usize = 12;
 
 /// A row is read at most so often, when others move it meanwhile.

@@ -13,8 +13,8 @@ const DUEL_WAIT: Duration = Duration::from_millis(50);
 /// So often a refused join is tried again while its life is young; then once more when it no longer is.
 const DUELS_MAX: u32 = 3;
 
-/// For so many attempt limits a claim is waited for: whoever has made it closes the cell, waits for the ledger's call that is under
-/// way, and opens.
+/// For so many attempt limits a claim is waited for: whoever has made it closes the cell, waits for the ledger's call
+/// that is under way, and opens.
 const CLAIM_ATTEMPTS: u32 = 3;
 
 /// So often it is looked meanwhile whether the life is there; the last of it is half an attempt limit apart, or more.
