@@ -54,16 +54,16 @@ const REST: Duration = Duration::from_millis(20);
 struct Callers {
     stopped: Arc<AtomicBool>,
     served: Arc<AtomicU64>,
-    callers: JoinSet<()>,
+    tasks: JoinSet<()>,
 }
 
 impl Callers {
     fn on(servers: &[Server]) -> Self {
         let (stopped, served) = (Arc::<AtomicBool>::default(), Arc::<AtomicU64>::default());
-        let mut callers = JoinSet::new();
+        let mut tasks = JoinSet::new();
         for door in servers.iter().map(Server::http) {
             let (stopped, served) = (Arc::clone(&stopped), Arc::clone(&served));
-            callers.spawn(async move {
+            tasks.spawn(async move {
                 let (mut line, mut turn) = (None, 0);
                 while !stopped.load(Ordering::Relaxed) {
                     // Without the ledger none is begun: whoever is refused goes on to the next.
@@ -86,7 +86,7 @@ impl Callers {
                 }
             });
         }
-        Self { stopped, served, callers }
+        Self { stopped, served, tasks }
     }
 
     /// So many more requests were served.
@@ -97,7 +97,7 @@ impl Callers {
 
     async fn end(self) {
         self.stopped.store(true, Ordering::Relaxed);
-        self.callers.join_all().await;
+        self.tasks.join_all().await;
         println!("{} requests served", self.served.load(Ordering::Relaxed));
     }
 }
