@@ -74,9 +74,9 @@ fn unknown(class: DurabilityClass) -> &'static str {
 }
 
 /// What to do about a value far above its ceiling.
-const RAISED: &str = "take from the sequence until this is no longer found: whoever takes from this counter raises its ceiling. Where the row \
-    was set lower by hand, or the ledger was put back, `sequent advance NAME TO` besides, TO above the highest number of it that any \
-    caller has";
+const RAISED: &str = "where the row may have been set lower by hand, or the ledger was put back, first of all `sequent advance NAME TO`, TO \
+    above the highest number of it that any caller has; then take from the sequence until this is no longer found: whoever takes from \
+    this counter raises its ceiling";
 
 /// What to do about a row that a hand has set lower, and whose cell is gone.
 const LOWERED: &str = "before anything is given, `sequent advance NAME TO`, TO above the highest number of it that any caller has \

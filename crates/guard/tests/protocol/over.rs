@@ -22,6 +22,7 @@ fn counters(key: &Key) -> Vec<Counter> {
 }
 
 /// The first day is over and forgotten by one server; another, which knows of nothing, is asked for it.
+#[cfg(feature = "mutation")]
 pub(crate) async fn whoever_comes_late(world: &World) {
     let (a, b) = (world.open("a").await, world.open("b").await);
     a.take_of(&day(1), 0, 5).await.unwrap();
