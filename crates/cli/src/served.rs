@@ -90,7 +90,7 @@ struct Sum {
 }
 
 /// Prints what became of a definition.
-pub(crate) fn defined(cluster: &Cluster, told: v1::DefineResponse) -> Result<(), Failure> {
+pub(crate) fn defined(cluster: &Cluster, told: &v1::DefineResponse) -> Result<(), Failure> {
     for warning in &told.warnings {
         output::say(&format!("warning: {warning}"));
     }

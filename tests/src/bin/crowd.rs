@@ -39,7 +39,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     while let Some(answer) = asked.join_next().await {
         match answer? {
             Ok(issued) => {
-                println!("{}", issued.dated.map(|dated| dated.texts.join("\n")).unwrap_or_default())
+                println!("{}", issued.dated.map(|dated| dated.texts.join("\n")).unwrap_or_default());
             }
             Err(error) => eprintln!("error: {} {error}", error.reason()),
         }

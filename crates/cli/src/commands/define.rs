@@ -78,7 +78,7 @@ impl Define {
         if let Some(definitions) = self.servers.definitions().await? {
             // The template is the servers' to prove: they have its keys, and know the versions before.
             self.belongs()?;
-            return served::defined(cluster, definitions.define(self.wire()).await?);
+            return served::defined(cluster, &definitions.define(self.wire()).await?);
         }
         if let Some(template) = &self.template {
             cluster.keys_for(template)?;
