@@ -293,3 +293,14 @@ fn a_text_that_does_not_tell_all_of_its_counter_is_explained_with_what_it_lacks(
     let never = of(&["--with", "area=030"]).as_json();
     assert!(never["verdict"].as_str().unwrap().contains("has not begun"), "{never}");
 }
+
+#[test]
+fn a_cell_closed_at_zero_whose_row_is_gone_is_an_error_where_nothing_else_tells_how_far_it_was() {
+    let place = Place::new();
+    assert_eq!(place.numbers_patiently(&["next", "order"]), [1]);
+    doctor(&place, 0);
+    by_hand(&place, "shard-0.db", "UPDATE cells SET v = 0, open = 0");
+    by_hand(&place, "ledger.db", "DELETE FROM counters WHERE slot = 0");
+    let errors = found(&doctor(&place, 1), "error");
+    assert!(errors.len() == 1 && errors[0].contains("the ledger has lost its row"), "{errors:?}");
+}

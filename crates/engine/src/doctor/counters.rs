@@ -170,18 +170,27 @@ fn judge_lasting(rows: Rows<'_>, sight: &Sight, speaks: Speaks<'_>) -> Option<(K
     (value > ceiling).then(|| (Kind::Above, format!("its value {value} is above its ceiling {ceiling}")))
 }
 
-/// Judges a counter that the ledger has no row of. A cell that is closed at zero is as good as none.
-fn judge_rowless(sight: &Sight, floor: u64, (least, followed): (Option<u64>, u64)) -> Option<(Kind, String)> {
-    match sight {
-        Sight::Missing | Sight::Held { open: false, value: 0, .. } => {
-            judge_unbegun(floor, (least?, followed))
+/// Judges a counter that the ledger has no row of, or one that permits nothing. A cell that is closed at zero is as good as none.
+fn judge_rowless(
+    sight: &Sight,
+    (floor, has_lost_row): (u64, bool),
+    (least, followed): (Option<u64>, u64),
+) -> Option<(Kind, String)> {
+    match (sight, least) {
+        (Sight::Missing | Sight::Held { open: false, value: 0, .. }, Some(least)) => {
+            judge_unbegun(floor, (least, followed))
         }
-        Sight::Odd(_) | Sight::Held { .. } => judge_stray(sight, floor),
+        // Nobody closes a cell before the ledger has a row of it.
+        (Sight::Held { open: false, value: 0, .. }, None) if has_lost_row && floor == 0 => {
+            let text = "its cell is closed at 0, and the ledger has lost its row: how far it was nothing tells any more";
+            Some((Kind::Rowless, text.to_owned()))
+        }
+        (Sight::Missing | Sight::Held { open: false, value: 0, .. }, None) => None,
+        (Sight::Odd(_) | Sight::Held { .. }, _) => judge_stray(sight, floor),
     }
 }
 
-/// Judges a cell that the ledger has no row of. One that is closed at zero a server has left that died before it opened it; what is
-/// not above the floor never comes again, whatever its store forgets.
+/// Judges a cell that the ledger has no row of. What is not above the floor never comes again, whatever its store forgets.
 fn judge_stray(sight: &Sight, floor: u64) -> Option<(Kind, String)> {
     let Sight::Held { open, value, .. } = sight else { return None };
     let text = || {
@@ -209,7 +218,8 @@ pub(super) fn judge_all<'a>(
                 judge(Rows { before, after, others, least, followed, reach }, sight, speaks)?
             }
             (None, None) if reaches.lacks(counter) => {
-                judge_rowless(sight, reaches.floor, (reaches.least_beside_lost(counter), followed))?
+                let lost = (reaches.floor, reaches.has_lost(counter));
+                judge_rowless(sight, lost, (reaches.least_beside_lost(counter), followed))?
             }
             // A row that came or went in between was not there to be judged by.
             _ => return None,

@@ -61,6 +61,11 @@ impl Reaches {
         others.map(|(_, reach)| *reach).min()
     }
 
+    /// Whether the ledger has no row of it at all.
+    pub(super) fn has_lost(&self, counter: &Counter) -> bool {
+        self.lacks(counter) && !self.unbegun.contains(counter)
+    }
+
     /// How far each of the key's other slots is at least, where its row was lost: one that never began is behind nothing.
     pub(super) fn least_beside_lost(&self, counter: &Counter) -> Option<u64> {
         self.least_beside(counter).filter(|_| !self.unbegun.contains(counter))
@@ -74,6 +79,6 @@ impl Reaches {
 
     /// Every key that has a row in any slot.
     pub(super) fn keys(&self) -> impl Iterator<Item = &Key> {
-        self.by_key.keys()
+        self.by_key.keys().chain(self.unbegun.iter().map(|counter| &counter.key))
     }
 }

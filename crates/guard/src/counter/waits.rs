@@ -13,11 +13,7 @@ const DUEL_WAIT: Duration = Duration::from_millis(50);
 /// So often a refused join is tried again while its life is young; then once more when it no longer is.
 const DUELS_MAX: u32 = 3;
 
-/// For so many attempt limits a claim is waited for: whoever has made it closes the cell, waits for the ledger's call
-/// that is under way, and opens.
-const CLAIM_ATTEMPTS: u32 = 3;
-
-/// So often it is looked meanwhile whether the life is there; the last of it is half an attempt limit apart, or more.
+/// So often it is looked, while a claim is young, whether its life is there.
 const CLAIM_LOOKS_MAX: u32 = 10;
 
 impl Guarded {
@@ -35,11 +31,11 @@ impl Guarded {
         true
     }
 
-    /// For how long the life's opener may still be about to install it, and who claimed about to open one.
+    /// For how long the life's opener may still be about to install it, and who claimed about to open one: whoever asks has a deadline
+    /// of its own, and a dead claimer's counter is one of several slots that it may have claimed.
     fn youth(&self, row: &Row, clock_ms: u64) -> Option<Duration> {
         let age = Duration::from_millis(clock_ms.saturating_sub(row.opened_at_ms));
-        let limits = if row.is_claim() { CLAIM_ATTEMPTS } else { 1 };
-        let rest = (self.shared.config.attempt_timeout * limits).saturating_sub(age);
+        let rest = self.shared.config.attempt_timeout.saturating_sub(age);
         (!rest.is_zero()).then_some(rest)
     }
 
@@ -56,9 +52,7 @@ impl Guarded {
 
     /// After how long the row is read again, which is a claim as yet: soon, then seldom, and at last when it is no longer young.
     fn look_again(&self, waited: u32, rest: Duration) -> Option<Duration> {
-        let longest =
-            if waited > DUELS_MAX { self.shared.config.attempt_timeout } else { self.longest(waited) };
-        let half = longest / 2;
+        let half = self.longest(waited) / 2;
         let pause = half + half.mul_f64(self.shared.env.entropy.fraction());
         (waited < CLAIM_LOOKS_MAX).then(|| pause.min(rest))
     }

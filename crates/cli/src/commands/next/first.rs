@@ -1,5 +1,7 @@
 //! What a first request would be refused for, told before a cluster is made for it.
 
+use std::{path::Path, sync::mpsc, thread, time::Duration};
+
 use sequent_core::{Clock, SystemClock};
 use sequent_engine::{
     NextRequest, Timestamp,
@@ -9,10 +11,13 @@ use sequent_format::{Format, ValueError};
 
 use crate::failure::Failure;
 
+/// How long it is asked whether there is a file: a disk that does not answer is named by who needs it.
+const LOOK_LIMIT: Duration = Duration::from_secs(1);
+
 /// Checks a request by the configuration's own definition, where there is no ledger yet that could hold another.
 pub(super) fn check(config: &Config, request: &NextRequest) -> Result<(), Failure> {
     match &config.ledger.place {
-        Place::Sqlite(path) if matches!(path.try_exists(), Ok(false)) => {}
+        Place::Sqlite(path) if is_missing(path) => {}
         _ => return Ok(()),
     }
     let defined = config.sequences.iter().find(|part| part.name == request.name);
@@ -20,6 +25,14 @@ pub(super) fn check(config: &Config, request: &NextRequest) -> Result<(), Failur
         Some(format) => dated(format, request),
         None => plain(request),
     }
+}
+
+/// Asked from a thread of its own, which may be left to a disk that hangs.
+fn is_missing(path: &Path) -> bool {
+    let (tell, told) = mpsc::channel();
+    let path = path.to_owned();
+    thread::spawn(move || tell.send(path.try_exists()));
+    matches!(told.recv_timeout(LOOK_LIMIT), Ok(Ok(false)))
 }
 
 fn dated(format: &Format, request: &NextRequest) -> Result<(), Failure> {
