@@ -39,6 +39,11 @@ async fn unready_at_once_still_serving_then_gone() {
     assert!(TcpStream::connect(server.admin).await.is_err());
 }
 
+/// A call that set out while the server said GOAWAY: HTTP/2 has it made again elsewhere, since nobody took it.
+fn was_never_taken(error: &tonic::Status) -> bool {
+    format!("{error:?}").contains("GoAway(b\"\", NO_ERROR, Remote)")
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_request_that_was_taken_goes_unanswered() {
     let mut server = Server::with(&[("limits.drain_delay_s", "1")]).await;
@@ -50,7 +55,8 @@ async fn no_request_that_was_taken_goes_unanswered() {
             let mut calls = 0;
             while !leaving.load(Ordering::Relaxed) {
                 if caller % 2 == 0 {
-                    client.next(ask("order", None)).await.unwrap();
+                    let answer = client.next(ask("order", None)).await;
+                    assert!(answer.as_ref().err().is_none_or(was_never_taken), "{answer:?}");
                 } else {
                     assert_eq!(wire::post(http, "/v1/sequences/order/next", "").await.status, 200);
                 }
