@@ -40,8 +40,17 @@ async fn unready_at_once_still_serving_then_gone() {
 }
 
 /// A call that set out while the server said GOAWAY: HTTP/2 has it made again elsewhere, since nobody took it.
-fn was_never_taken(error: &tonic::Status) -> bool {
+fn was_turned_away(error: &tonic::Status) -> bool {
     format!("{error:?}").contains("GoAway(b\"\", NO_ERROR, Remote)")
+}
+
+/// How many calls of `Next` the gRPC door has taken, whatever became of them.
+async fn taken_by_grpc(server: &Server) -> usize {
+    let shown = wire::get(server.admin, "/metrics").await.body;
+    let ours = shown.lines().filter(|line| {
+        line.starts_with("sequent_requests_total{") && line.contains(r#"door="grpc",method="next""#)
+    });
+    ours.map(|line| line.rsplit(' ').next().unwrap().parse::<usize>().unwrap()).sum()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -52,17 +61,19 @@ async fn no_request_that_was_taken_goes_unanswered() {
     for caller in 0..8 {
         let (leaving, mut client, http) = (Arc::clone(&leaving), server.client().await, server.http);
         callers.spawn(async move {
-            let mut calls = 0;
+            let (mut by_grpc, mut by_http) = (0, 0);
             while !leaving.load(Ordering::Relaxed) {
                 if caller % 2 == 0 {
-                    let answer = client.next(ask("order", None)).await;
-                    assert!(answer.as_ref().err().is_none_or(was_never_taken), "{answer:?}");
+                    match client.next(ask("order", None)).await {
+                        Ok(_) => by_grpc += 1,
+                        Err(error) => assert!(was_turned_away(&error), "{error:?}"),
+                    }
                 } else {
                     assert_eq!(wire::post(http, "/v1/sequences/order/next", "").await.status, 200);
+                    by_http += 1;
                 }
-                calls += 1;
             }
-            calls
+            (by_grpc, by_http)
         });
     }
     server.stop();
@@ -71,8 +82,10 @@ async fn no_request_that_was_taken_goes_unanswered() {
     }
     // What a balancer does once it sees that the server is not ready.
     leaving.store(true, Ordering::Relaxed);
-    let calls: usize = callers.join_all().await.into_iter().sum();
-    assert!(calls > 0);
+    let calls = callers.join_all().await;
+    let (by_grpc, by_http): (Vec<usize>, Vec<usize>) = calls.into_iter().unzip();
+    assert!(by_http.iter().sum::<usize>() > 0);
+    assert_eq!(taken_by_grpc(&server).await, by_grpc.iter().sum::<usize>(), "taken, and answered");
     assert_eq!(server.ended.await.unwrap(), Drained { dropped: 0 });
 }
 
