@@ -4,10 +4,12 @@ use std::time::Duration;
 
 use clap::Args;
 use sequent_client::{Client, Definitions, v1};
-use sequent_engine::report::{SequenceSummary, WaitingReport};
-use serde::Serialize;
+use sequent_engine::{
+    Capacity, DefineReport,
+    report::{SequenceSummary, WaitingReport},
+};
 
-use crate::{cluster::Cluster, commands::define, failure::Failure, output};
+use crate::failure::Failure;
 
 /// How long one server is waited for: a template's proof may take its time.
 const ATTEMPT: Duration = Duration::from_secs(20);
@@ -65,63 +67,28 @@ pub(crate) async fn parse(
     Ok(definitions.parse(v1::ParseRequest { by, text: text.to_owned() }).await?)
 }
 
-/// What `--json` prints of a definition that a server took.
-#[derive(Serialize)]
-struct Defined<'a> {
-    sequence: &'a str,
-    version: u32,
-    already: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    effective: Option<&'a str>,
-    definition: &'a str,
-    capacity: Sum,
-}
-
-/// The sum as servers tell it.
-#[derive(Serialize)]
-struct Sum {
-    numbers: String,
-    skipped: String,
-    reserve: String,
-    ceilings: String,
-    lease: String,
-    is_bounded: bool,
-    may_be_spread: bool,
-}
-
-/// Prints what became of a definition.
-pub(crate) fn defined(cluster: &Cluster, told: &v1::DefineResponse) -> Result<(), Failure> {
-    for warning in &told.warnings {
-        output::say(&format!("warning: {warning}"));
-    }
+/// What became of a definition, as it is told where no server is asked.
+pub(crate) async fn define(
+    definitions: &Definitions,
+    wanted: v1::DefineRequest,
+) -> Result<DefineReport, Failure> {
+    let told = definitions.define(wanted).await?;
     let sum = told.capacity.unwrap_or_default();
-    let effective = Some(&*told.effective).filter(|effective| !effective.is_empty());
-    if cluster.json() {
-        return output::json(&Defined {
-            sequence: &told.sequence,
-            version: told.version,
-            already: told.already,
-            effective,
-            definition: &told.definition,
-            capacity: Sum {
-                numbers: sum.numbers.to_string(),
-                skipped: sum.skipped.to_string(),
-                reserve: sum.reserve.to_string(),
-                ceilings: sum.ceilings.to_string(),
-                lease: sum.lease.to_string(),
-                is_bounded: sum.is_bounded,
-                may_be_spread: sum.may_be_spread,
-            },
-        });
-    }
-    let was = define::was(effective, told.already);
-    output::lines([
-        format!("{} version {} {was}", told.sequence, told.version),
-        format!("definition {}", told.definition),
-        format!("numbers    {} a key", sum.numbers),
-        format!("skipped    at most {} a server", sum.skipped),
-        format!("spread     {}", if sum.may_be_spread { "allowed" } else { "refused" }),
-    ])
+    Ok(DefineReport {
+        sequence: told.sequence,
+        version: told.version,
+        already: told.already,
+        effective: Some(told.effective).filter(|effective| !effective.is_empty()),
+        definition: told.definition,
+        capacity: Capacity {
+            numbers: sum.numbers.unsigned_abs(),
+            is_bounded: sum.is_bounded,
+            reserve: sum.reserve.unsigned_abs(),
+            ceilings: sum.ceilings.unsigned_abs(),
+            lease: sum.lease.unsigned_abs(),
+        },
+        warnings: told.warnings,
+    })
 }
 
 fn summary(told: v1::Sequence) -> SequenceSummary {

@@ -78,7 +78,7 @@ impl Define {
         if let Some(definitions) = self.servers.definitions().await? {
             // The template is the servers' to prove: they have its keys, and know the versions before.
             self.belongs()?;
-            return served::defined(cluster, &definitions.define(self.wire()).await?);
+            return told(cluster, &served::define(&definitions, self.wire()).await?);
         }
         if let Some(template) = &self.template {
             cluster.keys_for(template)?;
@@ -89,14 +89,7 @@ impl Define {
         let engine = cluster.engine(cluster.config()?, Pace::Once, None).await?;
         let defined = engine.define_from(&name, (self.version, effective), body).await;
         engine.shutdown().await;
-        let report = defined?;
-        for warning in &report.warnings {
-            output::say(&format!("warning: {warning}"));
-        }
-        if cluster.json() {
-            return output::report(&report);
-        }
-        output::lines(lines(&report))
+        told(cluster, &defined?)
     }
 
     /// The same for a server.
@@ -145,6 +138,13 @@ impl Define {
     }
 }
 
+fn told(cluster: &Cluster, report: &DefineReport) -> Result<(), Failure> {
+    for warning in &report.warnings {
+        output::say(&format!("warning: {warning}"));
+    }
+    if cluster.json() { output::report(report) } else { output::lines(lines(report)) }
+}
+
 fn lines(report: &DefineReport) -> Vec<String> {
     let was = was(report.effective.as_deref(), report.already);
     let mut lines = vec![
@@ -156,7 +156,7 @@ fn lines(report: &DefineReport) -> Vec<String> {
 }
 
 /// From when on a definition counts, in words.
-pub(crate) fn was(effective: Option<&str>, already: bool) -> String {
+fn was(effective: Option<&str>, already: bool) -> String {
     match (effective, already) {
         (Some(effective), _) => format!("waits, and is in effect from {effective} on"),
         (None, true) => "was in force".to_owned(),

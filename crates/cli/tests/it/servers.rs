@@ -111,6 +111,11 @@ fn every_command_that_a_server_can_answer_asks_the_one_of_the_environment() {
     let template = "SN-@{seq,w=4,id=s}-@{check,damm,over=s}";
     let said = text(&["define", "part", "--template", template]);
     assert!(said.starts_with("part version 1 is in force") && said.contains("\nspread     "), "{said}");
+    assert_eq!(
+        said,
+        far.text(&["define", "there", "--template", template]).replace("there", "part"),
+        "word for word"
+    );
     assert_eq!(text(&["next", "part"]), "SN-0001-3\n");
     assert!(text(&["list"]).contains(template));
     assert!(text(&["show", "part"]).contains("definition  "));

@@ -42,8 +42,8 @@ fn is_announced(store: &Incarnation) -> bool {
 }
 
 impl Opening {
-    /// A claim on a counter that has no row, or was announced alone: of many servers that meet at it one shall begin it. No cell is closed for it, and it
-    /// permits nothing: it tells the others that somebody is about to open a life that does.
+    /// A claim on a counter that has no row, or was announced alone: of many servers that meet at it one shall begin it. No cell is
+    /// closed for it, and it permits nothing: it tells the others that somebody is about to open a life that does.
     ///
     /// ```
     /// use sequent_core::{Incarnation, Key, Life, ledger::{Counter, Opened, Opening}};
