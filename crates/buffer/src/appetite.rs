@@ -111,7 +111,7 @@ impl Appetite {
         }
         self.learn(now, config);
         let target = self.target(now, needs.remaining, config);
-        let room = cap(needs.remaining, config).saturating_sub(needs.lent);
+        let room = config.most_of(needs.remaining).saturating_sub(needs.lent);
         needed.saturating_add(target.min(room).saturating_sub(spare))
     }
 
@@ -133,7 +133,7 @@ impl Appetite {
             reason = "`as` saturates, and it is not negative"
         )]
         let demand = demand.ceil() as u64;
-        demand.max(self.boost_at(now, config)).max(config.floor).min(cap(remaining, config))
+        demand.max(self.boost_at(now, config)).max(config.floor).min(config.most_of(remaining))
     }
 
     /// Numbers a second, over the short and over the long window.
@@ -178,10 +178,13 @@ impl Appetite {
     }
 }
 
-/// The most that may be at risk; one number at least, which a source rounds up to one raw id.
-fn cap(remaining: Option<u64>, config: &ReservoirConfig) -> u64 {
-    let part = remaining.map_or(u64::MAX, |remaining| remaining / PARTS_AT_RISK);
-    config.at_risk_max.min(part).max(1)
+impl ReservoirConfig {
+    /// The most that may be at risk where so much is left of the key; one number at least, which a source rounds up to
+    /// one raw id.
+    pub fn most_of(&self, remaining: Option<u64>) -> u64 {
+        let part = remaining.map_or(u64::MAX, |remaining| remaining / PARTS_AT_RISK);
+        self.at_risk_max.min(part).max(1)
+    }
 }
 
 #[cfg(test)]

@@ -111,7 +111,6 @@ impl Command {
             Self::Advance(_) => Some("advance"),
             Self::Resize(_) => Some("resize"),
             Self::Explain(_) => Some("explain"),
-            Self::Preview(preview) if preview.sums() => Some("preview --capacity"),
             _ => None,
         }
     }

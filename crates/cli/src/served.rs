@@ -73,22 +73,38 @@ pub(crate) async fn define(
     wanted: v1::DefineRequest,
 ) -> Result<DefineReport, Failure> {
     let told = definitions.define(wanted).await?;
-    let sum = told.capacity.unwrap_or_default();
     Ok(DefineReport {
         sequence: told.sequence,
         version: told.version,
         already: told.already,
         effective: Some(told.effective).filter(|effective| !effective.is_empty()),
         definition: told.definition,
-        capacity: Capacity {
-            numbers: sum.numbers.unsigned_abs(),
-            is_bounded: sum.is_bounded,
-            reserve: sum.reserve.unsigned_abs(),
-            ceilings: sum.ceilings.unsigned_abs(),
-            lease: sum.lease.unsigned_abs(),
-        },
+        capacity: sum(&told.capacity.unwrap_or_default()),
         warnings: told.warnings,
     })
+}
+
+/// How many numbers a key of a template has in the servers' cluster, and what is worth a word.
+pub(crate) async fn capacity(
+    definitions: &Definitions,
+    definition: v1::Definition,
+) -> Result<(Capacity, Vec<String>), Failure> {
+    let by = Some(v1::preview_request::By::Definition(definition));
+    let asked = v1::PreviewRequest { by, capacity_only: true, ..v1::PreviewRequest::default() };
+    let told = definitions.preview(asked).await?;
+    Ok((sum(&told.capacity.unwrap_or_default()), told.warnings))
+}
+
+fn sum(told: &v1::Capacity) -> Capacity {
+    Capacity {
+        numbers: told.numbers.unsigned_abs(),
+        is_bounded: told.is_bounded,
+        reserve: told.reserve.unsigned_abs(),
+        ceilings: told.ceilings.unsigned_abs(),
+        lease: told.lease.unsigned_abs(),
+        // A server from before they were counted counted one.
+        servers: told.servers.max(1),
+    }
 }
 
 fn summary(told: v1::Sequence) -> SequenceSummary {

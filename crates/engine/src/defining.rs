@@ -90,7 +90,10 @@ impl Engine {
                 (Some(Effective::At(instant)), Some(begins)) => instant == begins,
                 _ => true,
             };
-        let warnings = body.warnings(held.as_ref().and_then(|held| held.known().ok()));
+        let mut warnings = body.warnings(held.as_ref().and_then(|held| held.known().ok()));
+        if already && let Err(fault) = body.check_layout(self.0.desk.layout(), inner.catalog.at_risk()) {
+            warnings.push(format!("it stays in force, though today {}", fault.bound));
+        }
         let in_force = held.map_or(0, |held| held.version);
         let version = match version {
             Some(version) if version < in_force => {

@@ -4,7 +4,7 @@ use sequent_core::{Fits, Key, KeyError, Layout, SequenceName, Span, SpanError, l
 use sequent_format::{Counter, Format, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use crate::{capacity::Capacity, texts::Texts};
+use crate::{capacity::AtRisk, texts::Texts};
 
 mod effect;
 
@@ -265,22 +265,25 @@ impl Body {
         alone(self) == alone(other)
     }
 
-    /// Refuses `spread` over a bound where what may be skipped is more than 1 % of it, with the sum.
-    pub fn check_layout(&self, layout: Layout, at_risk_max: u64) -> Result<(), BodyFault> {
+    /// Refuses `spread` over a bound where all servers together could skip more than 1 % of it, with the sum. It is a rule
+    /// for what is being defined: what is in force stays, however many servers there are later.
+    pub fn check_layout(&self, layout: Layout, at_risk: AtRisk) -> Result<(), BodyFault> {
         let Some((field, end)) = self.bound().filter(|_| self.placement == Placement::Spread) else {
             return Ok(());
         };
-        let capacity = self.capacity(layout, at_risk_max);
+        let capacity = self.capacity(layout, at_risk);
         if capacity.may_be_spread() {
             return Ok(());
         }
-        let Capacity { numbers, reserve, ceilings, lease, .. } = capacity;
+        let (numbers, is_end) = (capacity.numbers, field == "end");
+        let room = if is_end { "a higher end" } else { "more digits" };
         let bound = format!(
-            "spread could skip {} of {numbers} numbers (reserve {reserve}, ceilings {ceilings}, lease {lease}, \
-             for each server), and at most 1 % is allowed",
-            capacity.skipped()
+            "spread could skip {} of {numbers} numbers ({}), and at most 1 % is allowed: placement dense, {room}, fewer \
+             servers, or a lower reservoir.at_risk_max and limits.lease_max_count",
+            capacity.skipped(),
+            capacity.parts(),
         );
-        let value = if field == "end" { end.to_string() } else { format!("one of {numbers} numbers") };
+        let value = if is_end { end.to_string() } else { format!("one of {numbers} numbers") };
         Err(BodyFault { field, value, bound })
     }
 }

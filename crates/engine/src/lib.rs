@@ -67,7 +67,7 @@ mod wall;
 
 pub use advance::AdvanceReport;
 pub use ask::{Dated, Issued, NextRequest, Way};
-pub use capacity::Capacity;
+pub use capacity::{AtRisk, Capacity};
 pub use defining::DefineReport;
 pub use definition::{
     Body, BodyFault, EARLIER_MAX, EFFECTIVE_AHEAD_MIN, Effective, Placement, SPREAD_CAPACITY_MIN,

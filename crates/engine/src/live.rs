@@ -37,7 +37,7 @@ pub(crate) struct Live {
 }
 
 /// Into how many leases what is left of a key would have to be cut at least.
-pub(crate) const LEASE_PARTS: u64 = 1000;
+const LEASE_PARTS: u64 = 1000;
 
 /// A key whose period ends soon is kept idle for so long, so that the next one is made ahead for it.
 const ENDING_IDLE_AFTER: Duration = Duration::from_secs(3600);
@@ -141,10 +141,9 @@ impl Live {
         Some(Ready { number, version: self.version() })
     }
 
-    /// The most numbers that one lease may hold, whatever is configured: a thousandth of what is left of the key, so
-    /// that leases skip little of a bounded sequence, and one number at least.
+    /// The most numbers that one lease may hold, whatever is configured.
     pub(crate) fn lease_max(&self) -> u64 {
-        self.spanned.left().div_ceil(LEASE_PARTS).max(1)
+        lease_max_of(self.spanned.left())
     }
 
     /// How many numbers are left of its range, and how many there were.
@@ -157,6 +156,12 @@ impl Live {
     pub(crate) fn is_idle(&self, after: Duration) -> bool {
         self.reservoir.trim() >= after
     }
+}
+
+/// The most numbers of one lease where so many are left of a key: a thousandth of them, so that leases skip little of a
+/// bounded sequence, and one number at least.
+pub(crate) fn lease_max_of(left: u64) -> u64 {
+    (left / LEASE_PARTS).max(1)
 }
 
 /// A live key's reservoir. While it is held, the key is not given up as idle. It is closed when the ledger went back or was

@@ -117,6 +117,20 @@ impl Engine {
         })
     }
 
+    /// How many numbers a key has, and what is worth a word about it; nothing is rendered.
+    ///
+    /// # Errors
+    ///
+    /// `INVALID_ARGUMENT` for an instant that is none; `SEQUENCE_NOT_FOUND`.
+    pub async fn capacity_of(
+        &self,
+        by: &By,
+        at: Option<&str>,
+    ) -> Result<(Capacity, Vec<String>), EngineError> {
+        let body = self.body_at(by, at).await?;
+        Ok((self.capacity(&body), warnings(&body, by)))
+    }
+
     /// What a text says, and whether it is one that the template renders; by a defined sequence also texts of its older
     /// versions.
     ///
@@ -184,8 +198,7 @@ impl Engine {
     }
 
     pub(crate) fn capacity(&self, body: &Body) -> Capacity {
-        let capacity = body.capacity(self.0.desk.layout(), self.0.setting.config.at_risk_max);
-        capacity.with_leases_of(self.0.limits.lease_max_count)
+        body.capacity(self.0.desk.layout(), self.0.catalog.at_risk())
     }
 }
 

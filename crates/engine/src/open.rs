@@ -11,7 +11,7 @@ use sequent_guard::{GuardConfig, Keeper, LossPolicy, Opening};
 use sequent_ha::Ring;
 
 use crate::{
-    CreatePolicy, Desk, Engine, OpenError, Options, Pace,
+    AtRisk, CreatePolicy, Desk, Engine, OpenError, Options, Pace,
     accused::Accused,
     background::begin,
     catalog::{self, Catalog},
@@ -115,7 +115,7 @@ async fn assemble(
             limit: ground.limit,
             clock: Arc::clone(&env.clock),
             layout,
-            at_risk_max: config.reservoir.at_risk_max,
+            at_risk: AtRisk::of(config),
             auto_create: config.auto_create.clone(),
             shards: ground.shards.clone(),
         },

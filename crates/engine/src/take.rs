@@ -9,7 +9,7 @@ use sequent_buffer::TakeError;
 use sequent_core::{Blocks, Event, Key, SequenceName};
 
 use crate::{
-    Engine, EngineError, Issued, NextRequest, OpenError, Way,
+    AtRisk, Engine, EngineError, Issued, NextRequest, OpenError, Way,
     aim::{Aim, refuse_what_is_not_plain},
     catalog::Entry,
     config::Config,
@@ -213,7 +213,14 @@ impl Engine {
         if let Some(trouble) = self.0.keeper.trouble() {
             return Err(OpenError::of_source(&trouble.error()));
         }
-        let brought = self.0.catalog.reload(&config.sequences, &config.auto_create).await;
+        let catalog = &self.0.catalog;
+        // How much is held ready was settled at the start.
+        let at_risk = AtRisk { held_max: catalog.at_risk().held_max, ..AtRisk::of(config) };
+        let was = catalog.count_with(at_risk);
+        let brought = catalog.reload(&config.sequences, &config.auto_create).await;
+        if brought.is_err() {
+            catalog.count_with(was);
+        }
         if brought.is_ok() {
             self.0.gauges.relist(config.sequences.iter().map(|part| part.name.clone()));
         }

@@ -65,7 +65,7 @@ fn three_faults_are_three_lines() {
 }
 
 /// Key, a value that is just allowed, and one just beyond; of both ends.
-const BOUNDS: [(&str, &str, i64, i64); 32] = [
+const BOUNDS: [(&str, &str, i64, i64); 34] = [
     ("ring", "shard_bits", 0, -1),
     ("ring", "shard_bits", 10, 11),
     ("ring", "memory_bits", 16, 17),
@@ -84,6 +84,8 @@ const BOUNDS: [(&str, &str, i64, i64); 32] = [
     ("reservoir", "reserve_ms", 600_000, 600_001),
     ("reservoir", "at_risk_max", 1, 0),
     ("reservoir", "at_risk_max", 1_000_000_000, 1_000_000_001),
+    ("reservoir", "servers", 1, 0),
+    ("reservoir", "servers", 1000, 1001),
     ("limits", "deadline_ms", 1, 0),
     ("limits", "deadline_ms", 600_000, 600_001),
     ("limits", "max_count", 1, 0),

@@ -46,8 +46,9 @@ pub(crate) fn left_ahead(at: u64, ceiling: u64) -> u64 {
     ceiling.saturating_sub(at).min(LEAP_CAP)
 }
 
-/// The most that a ceiling may be ahead of a counter at `at`: 0.1 % of what is left, one raw id at least.
-pub(crate) fn ahead_max(at: u64, raw_max: u64) -> u64 {
+/// The most that a ceiling may be ahead of a counter at `at`: 0.1 % of what is left, one raw id at least. A ceiling is its
+/// row's, and no server's: so much it is of all of them together.
+pub fn ahead_max(at: u64, raw_max: u64) -> u64 {
     (raw_max.saturating_sub(at) / SHARE).clamp(1, LEAP_CAP)
 }
 

@@ -52,7 +52,7 @@ pub use counter::{CELL_AS_FAR, DOUBTED_ROW, Evidence, FAR_BOTH, FAR_CEILING, UNK
 pub use desk::{LAYOUT_CHANGED, Trouble, all_forget, forgets, lossy};
 pub use eras::other_era;
 pub use keeper::{Headroom, Keeper};
-pub use leap::LeapBound;
+pub use leap::{LeapBound, ahead_max as ceiling_ahead_max};
 pub use outside::Outside;
 pub use pages::all_rows;
 pub use recover::{MarksRead, VERSION_LEAP, read_marks, recover};

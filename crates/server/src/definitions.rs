@@ -2,8 +2,8 @@
 
 use sequent_core::SequenceName;
 use sequent_engine::{
-    Body, BodyFault, By, DefineReport, Effective, OpenError, ParseReport, PreviewAsk, PreviewReport, Reason,
-    Texts, Values,
+    Body, BodyFault, By, Capacity, DefineReport, Effective, OpenError, ParseReport, PreviewAsk,
+    PreviewReport, Reason, Texts, Values,
     report::{SequenceReport, SequenceSummary},
 };
 use serde::Deserialize;
@@ -131,6 +131,21 @@ pub(crate) async fn preview(teller: &Teller, trial: Trial) -> Result<PreviewRepo
     beside(Box::pin(async move {
         let (by, at) = (trial.by.checked()?, Some(trial.at).filter(|at| !at.is_empty()));
         Ok(engine.preview(&PreviewAsk { by, number, at, with: trial.with }).await?)
+    }))
+    .await
+}
+
+/// How many numbers a key has, and what is worth a word.
+pub(crate) async fn capacity(
+    teller: &Teller,
+    by: Named,
+    at: String,
+) -> Result<(Capacity, Vec<String>), Fault> {
+    let _flying = begin(teller)?;
+    let engine = teller.engine().clone();
+    beside(Box::pin(async move {
+        let at = Some(at).filter(|at| !at.is_empty());
+        Ok(engine.capacity_of(&by.checked()?, at.as_deref()).await?)
     }))
     .await
 }

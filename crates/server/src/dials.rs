@@ -12,7 +12,7 @@ use sequent_engine::config::{Config, LimitsPart};
 use crate::bounds::ADMIN_CONNECTIONS_MAX;
 
 /// What a reload may change: limits here, the others by the engine. Everything else needs a restart, which is said.
-const RELOADED: [&str; 3] = ["limits.", "sequence[", "auto_create"];
+const RELOADED: [&str; 4] = ["limits.", "sequence[", "auto_create", "reservoir.servers"];
 
 /// Limits in force, read without a lock. Cheap to clone; all clones share one set.
 #[derive(Debug, Clone)]
@@ -138,12 +138,15 @@ mod tests {
     fn deadlines_change_and_the_ring_does_not() {
         let load = |sources: Sources| Config::load(&sources).unwrap();
         let was = load(Sources::embedded("nowhere"));
-        let is =
-            load(Sources::embedded("nowhere").flag("limits.deadline_ms", "70").flag("ring.slow_limit", "9"));
+        let flags = [("limits.deadline_ms", "70"), ("ring.slow_limit", "9"), ("reservoir.servers", "2")];
+        let flagged = |sources: Sources, (key, value): (&str, &str)| sources.flag(key, value);
+        let is = load(flags.into_iter().fold(Sources::embedded("nowhere"), flagged));
         let dials = Dials::new(&was.limits);
         let found = dials.reload(&was, &is);
         let found: Vec<_> = found.iter().map(|change| (change.key.as_str(), change.in_force)).collect();
-        assert_eq!(found, [("limits.deadline_ms", true), ("ring.slow_limit", false)]);
+        let expected =
+            [("limits.deadline_ms", true), ("reservoir.servers", true), ("ring.slow_limit", false)];
+        assert_eq!(found, expected);
         assert_eq!(dials.deadline(), Duration::from_millis(70));
     }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use sequent_core::{Clock, Fits, SystemClock};
-use sequent_engine::{Body, Capacity, Timestamp};
+use sequent_engine::{AtRisk, Body, Capacity, Timestamp, config::SERVERS_MAX};
 use sequent_format::{Format, PreviewError, ValueError, tzdb_version};
 use serde::Serialize;
 
@@ -12,6 +12,7 @@ use crate::{
     cluster::Cluster,
     failure::Failure,
     output,
+    served::{self, Named},
     with::{Around, Whose, With, refused},
 };
 
@@ -23,7 +24,11 @@ Examples:
   sequent preview 'S@{seq,w=6,over=error}' --capacity               how many numbers, and what may be skipped
 
 The template is proven as for a definition: one that could render two numbers alike is refused, with an example \
-and how to mend it. The text is marked as nobody's: no number is taken, and no cluster is needed.";
+and how to mend it. The text is marked as nobody's: no number is taken, and no cluster is needed.
+
+The sum of --capacity is the one by which `define` refuses placement spread: what is skipped where all servers \
+(reservoir.servers) die at once, a lease of each with it, and all stores forget. It is of the cluster whose servers are \
+named by --server or SEQUENT_SERVER, or else of what the configuration here says.";
 
 /// Show what a template makes of a number
 #[derive(Debug, Args)]
@@ -40,10 +45,15 @@ pub(crate) struct Preview {
     /// The number [default: the first one]
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     number: Option<String>,
-    /// Print how many numbers a key has, and how many of them one server may skip where it dies, instead of a text; where
-    /// several die at once, each skips so many
+    /// Print how many numbers a key has, and how many of them all servers may skip, instead of a text
     #[arg(long)]
     capacity: bool,
+    /// Count so many servers, where they are more than the configuration says
+    #[arg(long, value_name = "N", requires = "capacity")]
+    #[arg(value_parser = clap::value_parser!(u64).range(1..=SERVERS_MAX))]
+    servers: Option<u64>,
+    #[command(flatten)]
+    server: Named,
 }
 
 /// What `--json` prints.
@@ -69,30 +79,41 @@ struct Value<'a> {
 }
 
 impl Preview {
-    /// Whether the sum is asked for, which depends on the cluster's layout.
-    pub(crate) fn sums(&self) -> bool {
-        self.capacity
+    pub(crate) async fn run(self, cluster: &Cluster) -> Result<(), Failure> {
+        if self.capacity {
+            let sum = self.sum(cluster).await?.for_servers(self.servers.unwrap_or(1));
+            return if cluster.json() { output::json(&sum) } else { output::lines(sum.lines()) };
+        }
+        // The placement is said, since a preview asks for none; numbers behind the default's last are rendered, too.
+        let body = self.body(cluster, Some("int64"))?;
+        let format = body.format().ok_or_else(|| Failure::failed("the template was not proven"))?;
+        self.show(cluster, (&body, format)).await
     }
 
-    pub(crate) fn run(self, cluster: &Cluster) -> Result<(), Failure> {
+    /// The template as a definition, and what is worth a word.
+    fn body(&self, cluster: &Cluster, fits: Option<&str>) -> Result<Body, Failure> {
         cluster.keys_for(&self.template)?;
         let texts = self.whose.texts(self.around.texts(&self.template)?)?;
-        // The placement is said, since a preview asks for none. A sum is the one that `define` would print.
-        let fits = if self.capacity { None } else { Some("int64") };
         let body = Body::check(Some("spread"), 1, 1, None, fits, Some(texts));
         let body = body.map_err(|fault| refused(&fault))?;
-        let format = body.format().ok_or_else(|| Failure::failed("the template was not proven"))?;
         body.texts().into_iter().for_each(|texts| self.whose.warn(texts));
-        for warning in format.warnings() {
+        for warning in body.format().into_iter().flat_map(Format::warnings) {
             output::say(&format!("warning: {warning}"));
         }
-        if self.capacity {
-            return capacity(cluster, &body);
-        }
-        self.show(cluster, (&body, format))
+        Ok(body)
     }
 
-    fn show(&self, cluster: &Cluster, (body, format): (&Body, &Format)) -> Result<(), Failure> {
+    /// What `define` would print: in the cluster of the servers that are named, or else in the layout that is configured.
+    async fn sum(&self, cluster: &Cluster) -> Result<Capacity, Failure> {
+        if let Some(definitions) = self.server.definitions().await? {
+            let (sum, warnings) = served::capacity(&definitions, self.around.wire(&self.template)).await?;
+            warnings.iter().for_each(|warning| output::say(&format!("warning: {warning}")));
+            return Ok(sum);
+        }
+        configured(cluster, &self.body(cluster, None)?)
+    }
+
+    async fn show(&self, cluster: &Cluster, (body, format): (&Body, &Format)) -> Result<(), Failure> {
         let number = match &self.number {
             None => format.counter().start,
             Some(text) => {
@@ -118,8 +139,13 @@ impl Preview {
         if !cluster.json() {
             return output::lines([preview]);
         }
-        let bounded = Body::check(Some("spread"), 1, 1, None, None, body.texts().cloned());
-        let sum = sum(cluster, &bounded.map_err(|fault| refused(&fault))?)?;
+        let sum = match self.server.definitions().await? {
+            Some(definitions) => served::capacity(&definitions, self.around.wire(&self.template)).await?.0,
+            None => {
+                let bounded = Body::check(Some("spread"), 1, 1, None, None, body.texts().cloned());
+                configured(cluster, &bounded.map_err(|fault| refused(&fault))?)?
+            }
+        };
         let partition = preview.partition.iter().map(|(name, value)| Value { name, value });
         output::json(&Answer {
             text: &preview.text,
@@ -154,17 +180,9 @@ fn of_value(error: &ValueError, before: &str) -> Failure {
     Failure::argument(&format!("{before}{}", error.field), &error.value, error.bound.clone())
 }
 
-/// How many numbers a key has, and what may be skipped of them, in the layout that is configured.
-fn capacity(cluster: &Cluster, body: &Body) -> Result<(), Failure> {
-    let sum = sum(cluster, body)?;
-    if cluster.json() {
-        return output::json(&sum);
-    }
-    output::lines(sum.lines())
-}
-
-fn sum(cluster: &Cluster, body: &Body) -> Result<Capacity, Failure> {
+/// How many numbers a key has, and what may be skipped of them, as is configured here.
+fn configured(cluster: &Cluster, body: &Body) -> Result<Capacity, Failure> {
     let config = cluster.config()?;
     let layout = config.first_layout().map_err(|error| Failure::failed(error.to_string()))?;
-    Ok(body.capacity(layout, config.reservoir.at_risk_max).with_leases_of(config.limits.lease_max_count))
+    Ok(body.capacity(layout, AtRisk::of(&config)))
 }

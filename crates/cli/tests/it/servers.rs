@@ -98,7 +98,9 @@ fn a_bench_of_a_server_checks_every_number() {
 #[test]
 fn every_command_that_a_server_can_answer_asks_the_one_of_the_environment() {
     let (place, far) = (Place::new(), Place::new());
-    let server = Running::start(&far, &["dev", "--json", "--set", "limits.define=true"]);
+    let servers = ["--set", "reservoir.servers=3"];
+    let server =
+        Running::start(&far, &[&["dev", "--json", "--set", "limits.define=true"], &servers[..]].concat());
     let url = format!("http://{}", server.grpc);
     let asked = |args: &[&str]| -> crate::place::Ran {
         place.command(args).env("SEQUENT_SERVER", &url).output().unwrap().into()
@@ -113,9 +115,29 @@ fn every_command_that_a_server_can_answer_asks_the_one_of_the_environment() {
     assert!(said.starts_with("part version 1 is in force") && said.contains("\nspread     "), "{said}");
     assert_eq!(
         said,
-        far.text(&["define", "there", "--template", template]).replace("there", "part"),
+        far.text(&[&["define", "there", "--template", template], &servers[..]].concat())
+            .replace("there", "part"),
         "word for word"
     );
+    let bounded = "@{ctx,area,len=3}S@{seq,w=6,over=error}";
+    let sum = |said: String| said.lines().skip(2).map(|line| format!("{line}\n")).collect::<String>();
+    assert_eq!(text(&["preview", template, "--capacity"]), sum(said), "an unbounded one");
+    for (name, more) in [("few", &[][..]), ("some", &["--placement", "spread"])] {
+        let defined = text(&[&["define", name, "--template", bounded], more].concat());
+        let told = text(&["preview", bounded, "--capacity"]);
+        assert_eq!(told, sum(defined), "no value is needed");
+        assert!(told.contains(" for each of 3 servers, "), "{told}");
+        assert_eq!(
+            told,
+            place.text(&[&["preview", bounded, "--capacity"], &servers[..]].concat()),
+            "no server"
+        );
+    }
+    let json = asked(&["preview", bounded, "--with", "area=010", "--json"]).as_json();
+    assert_eq!((&json["text"], &json["capacity"]["servers"]), (&"010S000001".into(), &3.into()), "{json}");
+    assert_eq!(json["capacity"], asked(&["preview", bounded, "--capacity", "--json"]).as_json());
+    assert!(text(&["preview", bounded, "--capacity", "--servers", "9"]).contains("for each of 9 servers"));
+    asked(&["preview", "@{sqe}", "--capacity"]).refused(2, &["template", "seq"]);
     assert_eq!(text(&["next", "part"]), "SN-0001-3\n");
     assert!(text(&["list"]).contains(template));
     assert!(text(&["show", "part"]).contains("definition  "));
@@ -130,7 +152,6 @@ fn every_command_that_a_server_can_answer_asks_the_one_of_the_environment() {
         &["evict", "1", "--why", "x"],
         &["recover", "--moved"],
         &["resize", "--shard-bits", "3"],
-        &["preview", template, "--capacity"],
     ] {
         asked(args).refused(2, &["SEQUENT_SERVER is ", args[0], "--data or --config"]);
     }

@@ -240,9 +240,22 @@ fn a_template_that_could_render_two_numbers_alike_is_refused_with_both() {
 fn capacity_prints_the_sum() {
     let place = Place::new();
     let sum = |template: &str| place.json(&["preview", template, "--capacity", "--json"]);
-    let expected = json!({"numbers": "999999", "skipped": "2997", "reserve": "999", "ceilings": "999", "lease": "999",
-               "is_bounded": true, "may_be_spread": true});
+    let expected = json!({"numbers": "999999", "skipped": "2998", "reserve": "999", "ceilings": "1000", "lease": "999",
+               "servers": 1, "is_bounded": true, "may_be_spread": true});
     assert_eq!(sum("S@{seq,w=6,over=error}"), expected);
+    let of =
+        |more: &[&str]| place.text(&[&["preview", "S@{seq,w=6,over=error}", "--capacity"], more].concat());
+    let told = "numbers    999999 a key\n\
+                skipped    at most 10990: reserve 999 and lease 999 for each of 5 servers, ceilings 1000\n\
+                spread     refused: more than 1 %\nplacement  dense unless the definition names one\n";
+    assert_eq!(of(&["--servers", "5"]), told);
+    assert_eq!(of(&["--set", "reservoir.servers=5", "--servers", "2"]), told, "no fewer than there are");
+    place.run(&["preview", "S@{seq}", "--capacity", "--servers", "0"]).refused(2, &["1..=1000"]);
+    place.run(&["preview", "S@{seq}", "--servers", "2"]).refused(2, &["--capacity"]);
+    let refused = ["define", "few", "--template", "S@{seq,w=6,over=error}", "--placement", "spread"];
+    place
+        .run(&[&refused[..], &["--set", "reservoir.servers=5"]].concat())
+        .refused(3, &["for each of 5 servers", "more digits, fewer servers"]);
     let free = sum("S@{seq,w=6}");
     assert_eq!(place.json(&["preview", "S@{seq,w=6}", "--json"])["capacity"], free, "beside a text, too");
     let expected = (json!(false), json!("9007199254740991"), json!("100000"));

@@ -73,7 +73,7 @@ impl Catalog {
             Err(fault) => return Some(of_fault(fault)),
         };
         let part = &*part;
-        if let Err(fault) = part.body.check_layout(self.ground.layout, self.ground.at_risk_max) {
+        if let Err(fault) = self.check_risk(part) {
             return Some(of_fault(fault));
         }
         let key = part.body.example_key(name).map_err(|error| error.to_string());
@@ -115,6 +115,24 @@ impl Catalog {
         follows.or_else(|| self.succeeding(part, &held).err().map(of_fault))
     }
 
+    /// Refuses what all servers could skip too much of, where it is new. What is in force stays so where they have become more
+    /// since.
+    fn check_risk(&self, part: &SequencePart) -> Result<(), BodyFault> {
+        let mut held = self.find(&part.name).into_iter().chain(self.lost.get(&part.name));
+        if held.any(|held| part.version <= held.version) {
+            return Ok(());
+        }
+        part.body.check_layout(self.ground.layout, self.at_risk())
+    }
+
+    /// Tells of what is in force and could not be defined today.
+    fn tell_risk(&self, part: &SequencePart) {
+        if let Err(fault) = part.body.check_layout(self.ground.layout, self.at_risk()) {
+            let (name, version, bound) = (&part.name, part.version, fault.bound);
+            tracing::warn!(%name, version, "a definition stays in force that is refused to a new one: {bound}");
+        }
+    }
+
     /// The definition as it is written: what versions before had of texts is in it, and from when on it is in effect.
     fn written(&self, part: &SequencePart) -> Result<Definition, BodyFault> {
         let part = &*self.named(part)?;
@@ -142,7 +160,10 @@ impl Catalog {
             let Ok(definition) = self.written(part) else { continue };
             let define = || within(self.ground.limit, &step, self.ground.ledger.define(&definition, judged));
             match patiently(define).await? {
-                Defined::Created | Defined::Same => return Ok(None),
+                Defined::Created | Defined::Same => {
+                    self.tell_risk(part);
+                    return Ok(None);
+                }
                 Defined::Older { held } => {
                     let (name, version, in_force) = (&part.name, part.version, held.version);
                     tracing::warn!(%name, version, in_force, "definition ignored: a higher version is in force");

@@ -26,7 +26,7 @@ use sequent_core::{
 };
 
 use crate::{
-    Body, EngineError, OpenError, Reason,
+    AtRisk, Body, EngineError, OpenError, Reason,
     config::SequencePart,
     limit::{not_found, of_ledger, patiently, within},
     stores::{self, Shard},
@@ -54,7 +54,7 @@ pub(crate) struct Ground {
     /// What shows from when on a version is in effect.
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) layout: Layout,
-    pub(crate) at_risk_max: u64,
+    pub(crate) at_risk: AtRisk,
     pub(crate) auto_create: GlobSet,
     /// The stores that must be able to hold what is defined.
     pub(crate) shards: Vec<Shard>,
@@ -64,6 +64,8 @@ pub(crate) struct Ground {
 pub(crate) struct Catalog {
     ground: Ground,
     auto_create: ArcSwap<GlobSet>,
+    /// What the rule for bounded sequences counts with.
+    at_risk: ArcSwap<AtRisk>,
     snapshot: ArcSwap<Snapshot>,
     /// Defined by first uses, and not read back from the ledger yet: a snapshot of a million is not copied for each.
     fresh: RwLock<HashMap<SequenceName, Arc<Entry>>>,
@@ -83,6 +85,7 @@ impl Catalog {
     ) -> Result<Self, OpenError> {
         let catalog = Self {
             auto_create: ArcSwap::from_pointee(ground.auto_create.clone()),
+            at_risk: ArcSwap::from_pointee(ground.at_risk),
             ground,
             snapshot: ArcSwap::default(),
             fresh: RwLock::default(),
@@ -110,6 +113,16 @@ impl Catalog {
         self.pending.clear();
         self.auto_create.store(Arc::new(auto_create.clone()));
         Ok(())
+    }
+
+    /// What the rule for bounded sequences counts with.
+    pub(crate) fn at_risk(&self) -> AtRisk {
+        **self.at_risk.load()
+    }
+
+    /// Counts with something else from now on; returns what it was. What is in force stays.
+    pub(crate) fn count_with(&self, at_risk: AtRisk) -> AtRisk {
+        *self.at_risk.swap(Arc::new(at_risk))
     }
 
     /// A definition in force.

@@ -22,7 +22,7 @@ async fn catalog_with(ledger: &Arc<MemoryLedger>, shards: Vec<Shard>, auto_creat
         limit: Duration::from_secs(1),
         clock: Arc::new(PausedClock::new()),
         layout: Layout::new(2, 0).unwrap(),
-        at_risk_max: 1000,
+        at_risk: AtRisk { held_max: 1000, lease_max: 100_000, servers: 1 },
         auto_create,
         shards,
     };
@@ -131,6 +131,31 @@ async fn a_reload_brings_all_or_nothing() {
     catalog.reload(&[higher], &GlobSet::empty()).await.unwrap();
     assert_eq!(catalog.changed().into_iter().collect::<Vec<_>>(), std::slice::from_ref(&name));
     assert_eq!(catalog.find(&name).unwrap().version, 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_in_force_is_brought_again_however_many_servers_there_are() {
+    let (ledger, name) = (ledger(), "order".parse::<SequenceName>().unwrap());
+    let catalog = catalog_over(&ledger).await;
+    let bounded = |version| SequencePart {
+        body: Body::check(Some("spread"), 1, 1, Some(1_000_000), None, None).unwrap(),
+        ..part(version, 1)
+    };
+    catalog.reload(&[bounded(2)], &GlobSet::empty()).await.unwrap();
+    let was = catalog.count_with(AtRisk { servers: 10, ..catalog.at_risk() });
+    assert_eq!((was.servers, catalog.at_risk().servers), (1, 10));
+    for version in [2, 1] {
+        catalog.reload(&[bounded(version)], &GlobSet::empty()).await.unwrap();
+        assert_eq!(catalog.find(&name).unwrap().version, 2, "it stays");
+    }
+    let refusal = catalog.reload(&[bounded(3)], &GlobSet::empty()).await.unwrap_err();
+    assert!(refusal.to_string().contains("for each of 10 servers"), "{refusal}");
+    // A ledger that went back gets it again, as it was.
+    let other = Arc::new(MemoryLedger::new(Arc::new(PausedClock::new()), &SeededEntropy::new(2)));
+    let catalog = loses(catalog, &other).await;
+    assert!(catalog.find(&name).is_none() && catalog.lost.has(&name));
+    catalog.reload(&[bounded(2)], &GlobSet::empty()).await.unwrap();
+    assert_eq!(catalog.find(&name).unwrap().version, 2, "it comes back");
 }
 
 /// As if the ledger had gone back to where it knew nothing: another ledger behind the same catalog.

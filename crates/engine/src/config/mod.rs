@@ -45,7 +45,7 @@ pub use ledger::{LedgerPart, LossWord};
 pub use limits::LimitsPart;
 pub use listen::ListenPart;
 pub use place::Place;
-pub use reservoir::ReservoirPart;
+pub use reservoir::{ReservoirPart, SERVERS_MAX};
 pub use ring::RingPart;
 pub use secret::Secret;
 pub use sequence::SequencePart;

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::Resizing;
 use crate::{
-    Body, OpenError,
+    AtRisk, Body, OpenError,
     limit::{patiently, within},
 };
 
@@ -114,7 +114,10 @@ impl Resizing {
         let spent =
             || (next.is_none() && last < span.limit()).then(|| format!("{}: no number is left", key.key));
         let refused = || {
-            let fault = body.check_layout(self.next, self.config.reservoir.at_risk_max).err()?;
+            let at_risk = AtRisk::of(&self.config);
+            // Where servers have become more since it was defined, that is no fault of the next layout.
+            body.check_layout(self.page.layout, at_risk).ok()?;
+            let fault = body.check_layout(self.next, at_risk).err()?;
             Some(format!("{sequence}: {} is {}: {}", fault.field, fault.value, fault.bound))
         };
         let held = || unheld(&key.key, plan.change.next.epoch, stores);

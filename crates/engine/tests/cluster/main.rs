@@ -4,6 +4,7 @@
 
 mod above;
 mod advance;
+mod at_risk;
 mod definitions;
 mod dense;
 mod effective;

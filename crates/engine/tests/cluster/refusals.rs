@@ -63,7 +63,8 @@ async fn spread_over_a_small_bound_is_refused_with_the_sum() {
     let place = Place::with("[[sequence]]\nname = \"a\"\nend = 300\nplacement = \"spread\"\n");
     let error = place.open().await.err().unwrap();
     assert_eq!(error.exit_code(), 3);
-    let sum = "spread could skip 6 of 300 numbers (reserve 1, ceilings 4, lease 1, for each server)";
+    let sum = "spread could skip 6 of 300 numbers (reserve 1 and lease 1 for 1 server, ceilings 4), and at most 1 % is \
+               allowed: placement dense, a higher end, ";
     assert!(error.to_string().contains(sum), "{error}");
 }
 

@@ -114,6 +114,11 @@ impl v1::definitions_server::Definitions for Definitions {
                 Some(preview_request::By::Definition(given)) => Named::one_of(None, Some(wanted(given)?)),
                 None => Named::one_of(None, None),
             };
+            if message.capacity_only {
+                let (capacity, warnings) = definitions::capacity(&self.teller, by?, message.at).await?;
+                let capacity = Some(sum(&capacity));
+                return Ok(v1::PreviewResponse { capacity, warnings, ..v1::PreviewResponse::default() });
+            }
             let number = number("number", message.number)?;
             let trial = Trial { by: by?, number, with, at: message.at };
             let preview = definitions::preview(&self.teller, trial).await?;
@@ -206,6 +211,7 @@ fn sum(capacity: &Capacity) -> v1::Capacity {
         reserve: narrowed(capacity.reserve),
         ceilings: narrowed(capacity.ceilings),
         lease: narrowed(capacity.lease),
+        servers: capacity.servers,
         is_bounded: capacity.is_bounded,
     }
 }

@@ -194,7 +194,11 @@ async fn what_is_tried_out_by_http_consumes_nothing() {
         assert_eq!((status, &read["number"], &read["text"]), (200, &said["number"], &said["text"]), "{read}");
     }
     let (_, said) = send("/v1/preview", json!({"definition": {"template": "S@{seq,w=6,over=error}"}})).await;
-    assert_eq!(said["capacity"]["numbers"], "999999", "{said}");
+    assert_eq!(
+        (&said["capacity"]["numbers"], &said["capacity"]["servers"]),
+        (&json!("999999"), &json!(1)),
+        "{said}"
+    );
     for (path, body, status, field, bound) in [
         (
             "preview",
@@ -244,7 +248,7 @@ fn template(template: &str) -> Definition {
 
 #[tokio::test]
 async fn grpc_defines_lists_shows_and_tries_out() {
-    let server = Server::with(&[("limits.define", "true")]).await;
+    let server = Server::with(&[("limits.define", "true"), ("reservoir.servers", "4")]).await;
     let mut client = client(&server).await;
     let define = |sequence: &str, version, definition| DefineRequest {
         sequence: sequence.to_owned(),
@@ -256,7 +260,7 @@ async fn grpc_defines_lists_shows_and_tries_out() {
     let said = client.define(define("leave", None, leave.clone())).await.unwrap().into_inner();
     let sum = said.capacity.unwrap();
     assert_eq!((said.version, said.already, sum.may_be_spread), (1, false, true));
-    assert_eq!(sum.skipped, sum.reserve + sum.ceilings + sum.lease, "{sum:?}");
+    assert_eq!((sum.skipped, sum.servers), (4 * (sum.reserve + sum.lease) + sum.ceilings, 4), "{sum:?}");
     assert!(sum.reserve > 0 && sum.ceilings > 0 && sum.lease > 0, "{sum:?}");
     assert!(said.warnings.is_empty(), "{said:?}");
     let undated = define("undated", None, template("@{date,yyyy}@{seq,w=6,reset=never}"));
@@ -275,6 +279,17 @@ async fn grpc_defines_lists_shows_and_tries_out() {
     let preview = preview.unwrap().into_inner();
     assert_eq!((&*preview.text, &*preview.period), ("20260401010\"0001", "20260401"));
     assert_eq!(preview.partition, [Value { name: "area".to_owned(), value: "010".to_owned() }]);
+    for by in [
+        preview_request::By::Definition(template("@{ctx,area,len=3}@{seq,w=6}")),
+        preview_request::By::Sequence("leave".to_owned()),
+    ] {
+        let asked = PreviewRequest { by: Some(by), capacity_only: true, ..PreviewRequest::default() };
+        let told = client.preview(asked).await.unwrap().into_inner();
+        assert_eq!(
+            (told.capacity.map(|sum| (sum.lease, sum.servers)), &*told.text),
+            (Some((100_000, 4)), "")
+        );
+    }
     let by = Some(parse_request::By::Sequence("dated".to_owned()));
     let parsed = client.parse(ParseRequest { by, text: preview.text }).await.unwrap().into_inner();
     assert_eq!((parsed.number, parsed.period.as_deref()), (1, Some("20260401")));
