@@ -97,14 +97,16 @@ impl Capacity {
 
     /// For people, one a line.
     pub fn lines(&self) -> Vec<String> {
-        let (bound, verdict) = match (self.is_bounded, self.may_be_spread()) {
-            (false, _) => (": nothing bounds them but what fits", "allowed"),
-            (true, true) => ("", "allowed: at most 1 %"),
-            (true, false) => ("", "refused: more than 1 %"),
+        let (bound, less, verdict) = match (self.is_bounded, self.may_be_spread()) {
+            (false, _) => {
+                (": nothing bounds them but what fits", "; far less where few are asked for", "allowed")
+            }
+            (true, true) => ("", "", "allowed: at most 1 %"),
+            (true, false) => ("", "", "refused: more than 1 %"),
         };
         vec![
             format!("numbers    {} a key{bound}", self.numbers),
-            format!("skipped    at most {}: {}", self.skipped(), self.parts()),
+            format!("skipped    at most {}: {}{less}", self.skipped(), self.parts()),
             format!("spread     {verdict}"),
             format!("placement  {} unless the definition names one", self.placement()),
         ]

@@ -107,7 +107,9 @@ impl Preview {
     async fn sum(&self, cluster: &Cluster) -> Result<Capacity, Failure> {
         if let Some(definitions) = self.server.definitions().await? {
             let (sum, warnings) = served::capacity(&definitions, self.around.wire(&self.template)).await?;
-            warnings.iter().for_each(|warning| output::say(&format!("warning: {warning}")));
+            for warning in warnings {
+                output::say(&format!("warning: {warning}"));
+            }
             return Ok(sum);
         }
         configured(cluster, &self.body(cluster, None)?)
@@ -139,12 +141,11 @@ impl Preview {
         if !cluster.json() {
             return output::lines([preview]);
         }
-        let sum = match self.server.definitions().await? {
-            Some(definitions) => served::capacity(&definitions, self.around.wire(&self.template)).await?.0,
-            None => {
-                let bounded = Body::check(Some("spread"), 1, 1, None, None, body.texts().cloned());
-                configured(cluster, &bounded.map_err(|fault| refused(&fault))?)?
-            }
+        let sum = if let Some(definitions) = self.server.definitions().await? {
+            served::capacity(&definitions, self.around.wire(&self.template)).await?.0
+        } else {
+            let bounded = Body::check(Some("spread"), 1, 1, None, None, body.texts().cloned());
+            configured(cluster, &bounded.map_err(|fault| refused(&fault))?)?
         };
         let partition = preview.partition.iter().map(|(name, value)| Value { name, value });
         output::json(&Answer {
@@ -177,7 +178,7 @@ fn now(clock: &Arc<dyn Clock>) -> Timestamp {
 }
 
 fn of_value(error: &ValueError, before: &str) -> Failure {
-    Failure::argument(&format!("{before}{}", error.field), &error.value, error.bound.clone())
+    Failure::value(&format!("{before}{}", error.field), error)
 }
 
 /// How many numbers a key has, and what may be skipped of them, as is configured here.

@@ -120,7 +120,7 @@ fn every_command_that_a_server_can_answer_asks_the_one_of_the_environment() {
         "word for word"
     );
     let bounded = "@{ctx,area,len=3}S@{seq,w=6,over=error}";
-    let sum = |said: String| said.lines().skip(2).map(|line| format!("{line}\n")).collect::<String>();
+    let sum = |said: String| said.lines().skip(2).flat_map(|line| [line, "\n"]).collect::<String>();
     assert_eq!(text(&["preview", template, "--capacity"]), sum(said), "an unbounded one");
     for (name, more) in [("few", &[][..]), ("some", &["--placement", "spread"])] {
         let defined = text(&[&["define", name, "--template", bounded], more].concat());
