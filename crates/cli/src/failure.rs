@@ -7,6 +7,7 @@ use sequent_engine::{
     EngineError, OpenError, Reason,
     config::{Fault, Faults},
 };
+use sequent_format::ValueError;
 use serde::Serialize;
 
 /// The word for what a start refuses; the table of reasons has none, since no door is open yet.
@@ -52,6 +53,20 @@ impl Failure {
         let message = format!("{field} is {value:?}: {bound}");
         let errors = vec![Field { field: field.to_owned(), value, bound }];
         Self { errors, ..Self::reason(Reason::InvalidArgument, message) }
+    }
+
+    /// An argument that was not given.
+    pub(crate) fn missing(field: &str, bound: impl Into<String>) -> Self {
+        let bound = bound.into();
+        let message = format!("{field} is missing: {bound}");
+        let errors = vec![Field { field: field.to_owned(), value: "missing".to_owned(), bound }];
+        Self { errors, ..Self::reason(Reason::InvalidArgument, message) }
+    }
+
+    /// A value that a template does not take, or misses; `field` is what the command calls it.
+    pub(crate) fn value(field: &str, error: &ValueError) -> Self {
+        let bound = error.bound.clone();
+        if error.is_missing { Self::missing(field, bound) } else { Self::argument(field, &error.value, bound) }
     }
 
     /// A reason of the common table.

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use sequent_client::v1;
-use sequent_engine::{BodyFault, Texts, Values};
+use sequent_engine::{BodyFault, INSTANT_EXPECTED, Texts, Values};
 
 use crate::{cluster::sequence_name, failure::Failure, output};
 
@@ -22,7 +22,7 @@ impl With {
     /// it would be none, and so now.
     pub(crate) fn values(&self) -> Result<Values, Failure> {
         if self.at.as_deref() == Some("") {
-            let bound = "an instant such as 2026-04-01T09:00:00+08:00 is expected; without it now counts";
+            let bound = format!("{INSTANT_EXPECTED}; without it now counts");
             return Err(Failure::argument("--at", "", bound));
         }
         values_of(&self.with)

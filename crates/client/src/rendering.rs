@@ -163,7 +163,8 @@ pub(crate) fn now(clock: &dyn Clock) -> Timestamp {
 /// A value that the template does not take, as a server would say it.
 pub(crate) fn of_value(error: &ValueError) -> Error {
     let field = if error.field == "at" { "at".to_owned() } else { format!("with.{}", error.field) };
-    Error::field(&field, format!("{:?}", error.value), &error.bound)
+    let value = if error.is_missing { "missing".to_owned() } else { format!("{:?}", error.value) };
+    Error::field(&field, value, &error.bound)
 }
 
 pub(crate) fn settings(said: &Rendering) -> Settings {

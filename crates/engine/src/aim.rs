@@ -229,6 +229,9 @@ fn key(name: &SequenceName, issue: &Issue) -> Result<Key, EngineError> {
 pub(crate) fn of_value(format: &Format, error: &ValueError) -> EngineError {
     let is_value = error.field != "at" || format.template().values().contains(&"at");
     let field = if is_value { format!("with.{}", error.field) } else { error.field.clone() };
+    if error.is_missing {
+        return EngineError::invalid(field, "missing", error.bound.clone());
+    }
     EngineError::invalid_text(field, &error.value, error.bound.clone())
 }
 

@@ -51,7 +51,11 @@ impl EngineError {
         value: impl fmt::Display,
         bound: impl Into<String>,
     ) -> Self {
-        let fault = FieldFault { field: field.into(), value: value.to_string(), bound: bound.into() };
+        let field = match field.into() {
+            Cow::Owned(field) => Cow::Owned(shown(field)),
+            known => known,
+        };
+        let fault = FieldFault { field, value: shown(value.to_string()), bound: bound.into() };
         let text = format!("{} is {}: {}", fault.field, fault.value, fault.bound);
         Self { fields: vec![fault], ..Self::new(Reason::InvalidArgument, text) }
     }
@@ -63,8 +67,8 @@ impl EngineError {
         bound: impl Into<String>,
     ) -> Self {
         let invalid = Self::invalid(field, value, bound);
-        let text =
-            invalid.fields.first().map(|fault| format!("{} is {value:?}: {}", fault.field, fault.bound));
+        let text = invalid.fields.first();
+        let text = text.map(|fault| format!("{} is {:?}: {}", fault.field, fault.value, fault.bound));
         Self { text: text.unwrap_or_default(), ..invalid }
     }
 
@@ -76,7 +80,7 @@ impl EngineError {
         value: impl fmt::Display,
         bound: impl Into<String>,
     ) -> Self {
-        let fault = FieldFault { field: field.into(), value: value.to_string(), bound: bound.into() };
+        let fault = FieldFault { field: field.into(), value: shown(value.to_string()), bound: bound.into() };
         Self { fields: vec![fault], ..self }
     }
 
@@ -184,6 +188,19 @@ impl std::error::Error for EngineError {
     }
 }
 
+/// The most characters of a caller's own text that an error repeats: errors travel into logs, and through every door.
+const SHOWN_CHARS_MAX: usize = 128;
+
+/// A caller's text, cut where it is long.
+fn shown(mut text: String) -> String {
+    if let Some((end, _)) = text.char_indices().nth(SHOWN_CHARS_MAX) {
+        let count = text.chars().count();
+        text.truncate(end);
+        text += &format!("… ({count} characters)");
+    }
+    text
+}
+
 /// The word that goes before the detail: that of an operator's word, which the store has nothing to do with, or the class.
 fn said_of(failure: &SlotFailure) -> &'static str {
     failure.why.filter(|why| why.is_by_word()).map_or(failure.kind.as_str(), Why::as_str)
@@ -276,6 +293,24 @@ mod tests {
                       slot 2: refused: the store bears stamp slot=3";
         assert_eq!(error.detail().unwrap(), detail);
     }
+
+    #[test]
+    fn no_long_text_of_a_caller_comes_back_whole() {
+        let long = "京".repeat(100_000);
+        for error in [
+            EngineError::invalid_text("text", &long, "column 1: text has 300000 bytes"),
+            EngineError::invalid_text(format!("with.{long}"), "1", "no template asks for a value"),
+            EngineError::invalid("number", &long, "numbers begin at 1"),
+            EngineError::new(Reason::SequenceNotFound, "no sequence").of_field("sequence", &long, "a name"),
+        ] {
+            let fault = &error.fields()[0];
+            let longest = error.to_string().len().max(fault.field.len()).max(fault.value.len());
+            assert!(longest < 600, "{longest}: {error}");
+        }
+        let short = EngineError::invalid_text("text", &"a".repeat(SHOWN_CHARS_MAX), "none").to_string();
+        assert!(!short.contains('…'), "{short}");
+    }
+
     #[test]
     fn callers_are_told_the_cause_and_operators_what_was_found() {
         let refused = "unavailable: take: 10.0.0.7:3306: Connection refused (os error 111)";

@@ -84,8 +84,8 @@ pub use looking::{By, NamedValue, ParseReport, PreviewAsk, PreviewReport};
 pub use options::{CreatePolicy, Options, Pace};
 pub use reason::{Reason, Retry};
 pub use resize::{LayoutReport, ResizeReport, ResizedKey, Resizing, Wish};
-/// Values by name, and instants: of the room that renders texts.
-pub use sequent_format::{Timestamp, Values};
+/// Values by name, and instants with the words for what is none: of the room that renders texts.
+pub use sequent_format::{INSTANT_EXPECTED, Timestamp, Values};
 /// How far a resize has come: of the room that does it.
 pub use sequent_guard::Progress;
 pub use slots::SlotGlance;

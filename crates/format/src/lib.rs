@@ -47,7 +47,7 @@ mod shape;
 mod template;
 mod values;
 
-pub use date::{Reset, tzdb_version};
+pub use date::{INSTANT_EXPECTED, Reset, tzdb_version};
 pub use error::{
     Fault, InvertError, InvertErrorKind, ProofError, RenderError, Rule, TemplateError, ValueError,
 };

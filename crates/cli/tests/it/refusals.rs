@@ -86,7 +86,7 @@ fn a_request_that_is_wrong_makes_no_cluster() {
         "[[sequence]]\nname = \"a\"\ntemplate = \"@{date,yyyy}-@{ctx,area,len=3}-@{seq,w=5}\"\n",
     );
     let next = |more: &[&str]| place.run(&[&["next", "a", "--config", "t.toml"], more].concat());
-    next(&[]).refused(2, &["with.area is \"\": a value is needed"]);
+    next(&[]).refused(2, &["with.area is missing: the template needs it"]);
     next(&["--with", "area=01"]).refused(2, &["with.area is \"01\""]);
     next(&["--with", "area=010", "--with", "b=1"]).refused(2, &["with.b is \"1\""]);
     next(&["--with", "area=010", "--at", "soon"]).refused(2, &["at is \"soon\""]);

@@ -73,7 +73,7 @@ async fn what_a_template_does_not_take_consumes_nothing() {
     };
     let long = "1".repeat(33);
     for (ask, field, bound) in [
-        (ask("order"), "with.area", "a value is needed"),
+        (ask("order"), "with.area", "the template needs it"),
         (
             good.clone().with("office", "1"),
             "with.office",

@@ -12,6 +12,7 @@ mod shown;
 mod zone;
 
 pub(crate) use facts::Facts;
+pub use instant::EXPECTED as INSTANT_EXPECTED;
 pub(crate) use moment::{Moment, MonthDay};
 pub(crate) use pattern::{Pattern, Token};
 pub use period::Reset;

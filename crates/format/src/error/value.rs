@@ -4,7 +4,7 @@ use crate::limits::NUMBER_MAX;
 
 /// A value that a template cannot take. Nothing has been consumed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{field} is {value:?}: {bound}")]
+#[error("{field} is {}: {bound}", if *.is_missing { "missing".to_owned() } else { format!("{value:?}") })]
 pub struct ValueError {
     /// The name of the value.
     pub field: String,
@@ -12,11 +12,18 @@ pub struct ValueError {
     pub value: String,
     /// What is allowed.
     pub bound: String,
+    /// Whether nothing was given, which is another thing than an empty value.
+    pub is_missing: bool,
 }
 
 impl ValueError {
     pub(crate) fn new(field: &str, value: &str, bound: impl Into<String>) -> Self {
-        Self { field: shown(field), value: shown(value), bound: bound.into() }
+        Self { field: shown(field), value: shown(value), bound: bound.into(), is_missing: false }
+    }
+
+    /// A value that the template asks for, and that was not given.
+    pub(crate) fn missing(field: &str) -> Self {
+        Self { is_missing: true, ..Self::new(field, "", "the template needs it") }
     }
 }
 

@@ -37,7 +37,7 @@ pub(super) fn texts(format: &Format, values: &Values) -> Result<Known, ValueErro
 }
 
 fn given<'a>(values: &'a Values, name: &str) -> Result<&'a str, ValueError> {
-    values.get(name).ok_or_else(|| ValueError::new(name, "", "a value is needed"))
+    values.get(name).ok_or_else(|| ValueError::missing(name))
 }
 
 /// What the counter's key holds, and what the text shows.

@@ -19,7 +19,7 @@ pub(super) fn warnings(claim: &Claim) -> Vec<Fault> {
     values.chain(first).chain(last).collect()
 }
 
-/// A value that re lets through must have its length, its case, and letters of the charset.
+/// A value that re lets through as a whole must have its length, its case, and letters of the charset, and no blank at an end.
 fn without_value(part: &Part, ctx: &Ctx, shape: &Shape) -> Option<Fault> {
     let re = ctx.re.as_ref().filter(|_| ctx.map.is_none())?;
     let letters = if ctx.show { &shape.letters } else { &ctx.letters };
@@ -27,7 +27,8 @@ fn without_value(part: &Part, ctx: &Ctx, shape: &Shape) -> Option<Fault> {
         return None;
     }
     let what = format!(
-        "ctx {} can have no value: nothing that re matches keeps to len, max, case and charset",
+        "ctx {} can have no value: nothing that re matches as a whole, without a blank first or last, keeps to len, max, case \
+         and charset",
         ctx.name
     );
     Some(missing(part.column, what, "widen one of them"))

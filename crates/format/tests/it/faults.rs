@@ -126,7 +126,7 @@ fn a_value_is_refused_by_field_value_and_bound_before_any_number() {
     let parsed = format.invert("010-7-AC-X-1").unwrap();
     assert_eq!(parsed.partition[2], ("co".into(), "ACME Ltd".into()));
     for (name, value, says) in [
-        ("area", None, "area is \"\": a value is needed"),
+        ("area", None, "area is missing: the template needs it"),
         ("area", Some("10"), "area is \"10\": 3 characters are allowed"),
         ("area", Some("01é"), "'é' (U+00E9) is not allowed there"),
         ("area", Some("01a"), "'a' is not allowed there"),
@@ -208,7 +208,7 @@ fn a_text_of_two_values_is_read_as_neither() {
 
 #[test]
 fn what_is_hardly_meant_is_told_and_not_refused() {
-    let no_value = "ctx b can have no value: nothing that re matches keeps to len, max, case and charset";
+    let no_value = "ctx b can have no value: nothing that re matches as a whole";
     let (first, last) = ("texts may begin with a blank", "texts may end with a blank");
     for (template, says) in [
         ("@{ctx,b,re=\"([a-z]{2})+\",len=3}@{seq,over=error}", Some(no_value)),

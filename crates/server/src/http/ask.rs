@@ -1,13 +1,10 @@
 //! What a request wants: from its query, its JSON body, or both as long as they don't contradict each other.
 
-use sequent_engine::Values;
+use sequent_engine::{INSTANT_EXPECTED, Values};
 use serde_json::Value;
 
 use super::{fields::Fields, path::decoded};
 use crate::{fault::Fault, teller::Ask};
-
-/// What a field `at` is told that is none.
-pub(super) const INSTANT: &str = "an instant of RFC 3339 is expected";
 
 /// What an unknown field of a body is told.
 const FIELDS: &str = "no such field: count, with, at and above are known";
@@ -100,10 +97,8 @@ impl Wanted {
                 }
                 "with" => self.with = with(value)?,
                 "at" => {
-                    // Empty would be none at all further in, and so now.
                     let text = value.as_str().filter(|text| !text.is_empty());
-                    let expected = || Fault::field("at", &plain(value), INSTANT);
-                    text.ok_or_else(expected)?.clone_into(&mut self.at);
+                    text.ok_or_else(|| no_instant(&plain(value)))?.clone_into(&mut self.at);
                 }
                 // A business number, and so a string: JSON's readers round it above 2^53.
                 "above" => {
@@ -140,6 +135,11 @@ impl Wanted {
 
 fn not_whole(value: &str, bound: Bound<'_>) -> Fault {
     Fault::field("count", value, format!("a whole number is expected: {}", bound()))
+}
+
+/// A field `at` that is no instant, by its form alone. An empty one would be none at all further in, and so now.
+pub(super) fn no_instant(value: &str) -> Fault {
+    Fault::field("at", value, format!("{INSTANT_EXPECTED}; without it now counts"))
 }
 
 /// The values for a template.

@@ -98,7 +98,7 @@ pub(super) async fn preview(teller: &Teller, body: &[u8]) -> Result<Response<Ful
     let with = asked.with.as_ref().map_or_else(|| Ok(Values::new()), ask::with)?;
     let by = Named::one_of(asked.sequence, asked.definition.map(|Object(wanted)| wanted))?;
     if asked.at.as_deref() == Some("") {
-        return Err(Fault::field("at", "", ask::INSTANT));
+        return Err(ask::no_instant(""));
     }
     let trial = Trial { by, number: asked.number, with, at: asked.at.unwrap_or_default() };
     let preview = definitions::preview(teller, trial).await?;

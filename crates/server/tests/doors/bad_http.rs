@@ -7,6 +7,8 @@ type Row<'a> = (&'a str, &'a str, &'a [u8], u16, &'a str, &'a str, &'a str, &'a 
 
 const NEXT: &str = "/v1/sequences/order/next";
 const BAD: &str = "INVALID_ARGUMENT";
+const INSTANT: &str = "an instant such as 2026-04-01T09:00:00+08:00 is expected, or a date or time of the zone such as 2026-04-01; \
+                       without it now counts";
 
 #[tokio::test]
 async fn each_is_refused_by_name_and_consumes_nothing() {
@@ -58,7 +60,7 @@ async fn each_is_refused_by_name_and_consumes_nothing() {
         ("POST", NEXT, br#"{"count":2,"at":"x","count":2}"#, 400, BAD, "count", "2", "say it once"),
         ("POST", NEXT, br#"{"count":18446744073709551616}"#, 400, BAD, "count", "1.8", "1 to 10000"),
         ("POST", NEXT, br#"{"with":{"area":"010"}}"#, 400, BAD, "with.area", "010", "template"),
-        ("POST", NEXT, br#"{"at":""}"#, 400, BAD, "at", "", "an instant"),
+        ("POST", NEXT, br#"{"at":""}"#, 400, BAD, "at", "", INSTANT),
         ("POST", NEXT, br#"{"at":"2026-04-01T09:00:00+08:00"}"#, 400, BAD, "at", "2026", "leave it out"),
         (
             "POST",

@@ -209,8 +209,8 @@ async fn what_is_tried_out_by_http_consumes_nothing() {
         ),
         ("preview", json!({"definition": order, "number": "0"}), 400, "number", "1 to 9223372036854775807"),
         ("preview", json!({"definition": order, "at": "soon"}), 400, "at", "an instant such as"),
-        ("preview", json!({"definition": order, "at": ""}), 400, "at", "an instant"),
-        ("preview", json!({"sequence": "dated"}), 400, "with.area", "a value is needed"),
+        ("preview", json!({"definition": order, "at": ""}), 400, "at", "a date or time of the zone such as 2026-04-01; without it now"),
+        ("preview", json!({"sequence": "dated"}), 400, "with.area", "the template needs it"),
         (
             "preview",
             json!({"sequence": "dated", "with": {"area": 10}}),

@@ -39,7 +39,7 @@ fn dated(format: &Format, request: &NextRequest) -> Result<(), Failure> {
     let refused = |error: &ValueError| {
         let is_value = error.field != "at" || format.template().values().contains(&"at");
         let field = if is_value { format!("with.{}", error.field) } else { error.field.clone() };
-        Failure::argument(&field, &error.value, error.bound.clone())
+        Failure::value(&field, error)
     };
     let at = match &request.at {
         Some(text) => format.instant(text).map_err(|error| refused(&error))?,
