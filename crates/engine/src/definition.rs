@@ -185,10 +185,15 @@ impl Body {
 
     /// The content of a text that this version can read.
     pub fn from_text(text: &str) -> Result<Self, String> {
-        let mut body: Self = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        let mut body = Self::unproven(text)?;
         body.prove()?;
         body.prove_earlier()?;
         Ok(body)
+    }
+
+    /// The same as it is written, not proven: to be shown, where the key of `obf` is not at hand. It renders and reads nothing.
+    pub(crate) fn unproven(text: &str) -> Result<Self, String> {
+        serde_json::from_str(text).map_err(|error| error.to_string())
     }
 
     fn prove(&mut self) -> Result<(), String> {
@@ -220,23 +225,29 @@ impl Body {
         self.follows(held).is_ok()
     }
 
-    /// The same, with what it does that it may not.
+    /// The same, with what it does that it may not, and how to mend it.
     pub(crate) fn follows(&self, held: &Self) -> Result<(), String> {
         if (self.start, self.step) != (held.start, held.step) {
-            return Err(
-                "changes start or step, which would give numbers of the version before again".to_owned()
-            );
+            return Err(format!(
+                "changes start or step, which would give numbers of the version before again: keep start {} and step \
+                 {}, or define another sequence",
+                held.start, held.step
+            ));
         }
         if self.placement != held.placement {
             let (was, is) = (held.placement.as_str(), self.placement.as_str());
             return Err(format!(
-                "changes placement from {was} to {is}, another counter, which would give numbers of the version before again"
+                "changes placement from {was} to {is}, another counter, which would give numbers of the version before \
+                 again: say --placement {was} (placement = {was:?} in a file), or define another sequence"
             ));
         }
         match (&self.texts, &held.texts) {
             (None, None) => Ok(()),
             (Some(texts), None) => texts.follows_numbers(),
-            (None, Some(_)) => Err("has no template any more, and its texts were unique by it".to_owned()),
+            (None, Some(held)) => Err(format!(
+                "has no template any more, and its texts were unique by it: keep {}, or define another sequence",
+                held.template()
+            )),
             (Some(texts), Some(held)) => texts.follows(held),
         }
     }

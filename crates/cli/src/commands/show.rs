@@ -58,11 +58,13 @@ impl Show {
 }
 
 fn head(summary: &SequenceSummary, definition: &str) -> Vec<String> {
+    // Where a template is not proven, nothing tells how far its numbers go.
+    let end = if summary.fault.is_none() { summary.end.to_string() } else { "(not known)".to_owned() };
     let mut lines = vec![
         format!("sequence    {}", summary.sequence),
         format!("version     {}", summary.version),
         format!("placement   {}", summary.placement),
-        format!("numbers     {} to {}, {} apart", summary.start, summary.end, summary.step),
+        format!("numbers     {} to {end}, {} apart", summary.start, summary.step),
         format!("definition  {}", definition),
     ];
     lines.extend(summary.template.iter().map(|template| format!("template    {template}")));

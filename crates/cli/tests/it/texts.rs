@@ -185,7 +185,7 @@ fn next_prints_one_text_a_line_or_all_as_json() {
     let expected = "{\"sequence\":\"repair\",\"numbers\":[\"1\"],\"texts\":[\"2026-011-00001\"],\"period\":\"2026\",\
                     \"at\":\"2026-04-01T00:00:00+00:00\",\"version\":1}\n";
     assert_eq!(ran.out, expected);
-    next(&[]).refused(2, &["with.area is \"\": a value is needed"]);
+    next(&[]).refused(2, &["with.area is missing: the template needs it"]);
     next(&["--with", "area"]).refused(2, &["--with is \"area\": NAME=VALUE is expected"]);
     next(&["--with", "area=1", "--with", "area=2"]).refused(2, &["say it once"]);
     assert_eq!(next(&["--with", "area=010"]).out, "2026-010-00003\n", "nothing was consumed");
@@ -277,8 +277,17 @@ fn define_makes_versions_that_servers_and_processes_take_up() {
     let server = Running::start(&place, &[&["serve"], &FREE[..]].concat());
     let at = ["next", "order", "--at", "2026-04-01"];
     assert_eq!(place.text(&at), "2026A00001\n");
-    let words = ["would give texts of a version before again", "give it another name"];
-    define(&["--template", "@{date,yyyy}@{ctx,x,len=1}@{seq,w=5}"]).refused(3, &words);
+    let words = [
+        "would give texts of a version before again",
+        "; give the new one a prefix that the one before never shows, or another fixed length (version 1 is in force",
+    ];
+    let met = define(&["--template", "@{date,yyyy}@{ctx,x,len=1}@{seq,w=5}"]);
+    assert!(!met.err.contains("another name") && !met.err.contains("another sequence"), "one mend: {met:?}");
+    met.refused(3, &words);
+    let moved = ["changes placement from spread to dense", ": say --placement spread (placement = \"spread\" in a file), or"];
+    define(&["--template", "@{date,yyyy}B@{seq,w=5}", "--placement", "dense"]).refused(3, &moved);
+    let from = ["changes start or step", ": keep start 1 and step 1, or define another sequence (version 1 is in force"];
+    define(&["--template", "@{date,yyyy}B@{seq,w=5}", "--start", "7"]).refused(3, &from);
     define(&["--template", "@{date,yyyy}B@{seq,w=5}", "--version", "1"]).refused(3, &["higher version"]);
     define(&["--template", "@{sqe}"]).refused(2, &["template is \"@{sqe}\""]);
     define(&["--zone", "UTC"]).refused(2, &["--template is \"missing\""]);
@@ -370,7 +379,7 @@ fn the_counter_of_one_period_and_area_is_advanced_and_no_other() {
     assert_eq!(next("010", "2026-04-01"), "2026040101000000401\n");
     assert_eq!(next("010", "2026-04-02"), "2026040201000000001\n", "another day");
     assert_eq!(next("020", "2026-04-01"), "2026040102000000001\n", "another area");
-    advance(&["--at", "2026-04-01"]).refused(2, &["INVALID_ARGUMENT", "with.area", "a value is needed"]);
+    advance(&["--at", "2026-04-01"]).refused(2, &["INVALID_ARGUMENT", "with.area", "the template needs it"]);
     advance(&["--with", "area=010", "--at", "soon"])
         .refused(2, &["INVALID_ARGUMENT", "at", "an instant such as"]);
     // Nothing is no instant, and not now either: no server is asked.

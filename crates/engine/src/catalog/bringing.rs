@@ -103,10 +103,10 @@ impl Catalog {
                 ));
             }
         };
+        // How to mend it is said by what is wrong, and once.
         let follows = part.body.follows(before).err().map(|why| {
             format!(
-                "sequence {name}: version {version} {why} (version {} is in force): found {}, refused {}; \
-                 give it another name",
+                "sequence {name}: version {version} {why} (version {} is in force: found {}, refused {})",
                 held.version,
                 held.text(),
                 part.body.to_text(),

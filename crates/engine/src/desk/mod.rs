@@ -237,15 +237,19 @@ impl Desk {
 
 /// A definition as a list shows it: the version in effect, and those that wait.
 fn summary(definition: &Definition, now: Timestamp) -> SequenceSummary {
-    let top = Body::from_text(&definition.body);
-    let waiting = top.as_ref().map_or_else(|_| Vec::new(), |top| top.waiting(definition.version, now));
+    let (top, fault) = match Body::from_text(&definition.body) {
+        Ok(top) => (Some(top), None),
+        // What is not proven here, for want of a key, still says what it is.
+        Err(fault) => (Body::unproven(&definition.body).ok(), Some(fault)),
+    };
+    let waiting = top.as_ref().map_or_else(Vec::new, |top| top.waiting(definition.version, now));
     let template = |body: &Body| Some(body.texts()?.template().to_owned());
     let waiting = waiting.into_iter().filter_map(|(version, body)| {
         let effective = body.shown(body.begins()?);
         Some(WaitingReport { version, effective, template: template(body) })
     });
     let waiting = waiting.collect();
-    let in_effect = top.as_ref().ok().map(|top| top.in_effect(definition.version, now));
+    let in_effect = top.as_ref().map(|top| top.in_effect(definition.version, now));
     let (version, body) =
         in_effect.map_or((definition.version, None), |(version, body)| (version, Some(body)));
     let span = body.map(Body::span).unwrap_or_default();
@@ -257,7 +261,7 @@ fn summary(definition: &Definition, now: Timestamp) -> SequenceSummary {
         step: span.step(),
         end: span.limit(),
         template: body.and_then(template),
-        fault: top.err(),
+        fault,
         waiting,
     }
 }

@@ -81,7 +81,8 @@ impl Texts {
     pub(crate) fn follows(&self, held: &Self) -> Result<(), String> {
         if held.before.len() >= FORMER_TEMPLATES_MAX && !self.is_known(held, &held.before) {
             return Err(format!(
-                "had {FORMER_TEMPLATES_MAX} templates before, and at most {FORMER_TEMPLATES_MAX} are allowed"
+                "had {FORMER_TEMPLATES_MAX} templates before, and at most {FORMER_TEMPLATES_MAX} are allowed: define \
+                 another sequence"
             ));
         }
         let format = self.ready()?;
@@ -214,8 +215,13 @@ fn apart(format: &Format, former: &Texts) -> Result<(), String> {
     if former.template == PLAIN && format.shows_the_number_alone() {
         return Ok(());
     }
+    // What is out can't be mended: only the new one can.
     format.distinct_from(other).map_err(|fault| {
-        format!("would give texts of a version before again: {}; {}", fault.what, fault.mend)
+        format!(
+            "would give texts of a version before again: {}; give the new one a prefix that the one before never shows, \
+             or another fixed length",
+            fault.what
+        )
     })
 }
 
