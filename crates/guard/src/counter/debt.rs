@@ -1,7 +1,7 @@
 //! Ids that left without the ledger: owed to it until it has witnessed them, with or without a permit.
 
 use sequent_core::{
-    Incarnation, Life, Rule,
+    Life, Rule,
     ledger::{Counter, Raise},
 };
 
@@ -11,7 +11,6 @@ use super::{Guarded, State, permit::Permit};
 #[derive(Debug)]
 pub(super) struct Debt {
     life: Life,
-    ledger: Incarnation,
     /// The highest id that left.
     pub(super) high: u64,
 }
@@ -28,8 +27,7 @@ impl State {
     /// Ids up to `high` left under `permit`, and the ledger does not know.
     pub(super) fn owe(&mut self, permit: &Permit, high: u64) {
         let high = self.debt.as_ref().map_or(0, |debt| debt.high).max(high);
-        let (life, ledger) = (permit.row.life, permit.row.ledger.clone());
-        self.debt = Some(Debt { life, ledger, high });
+        self.debt = Some(Debt { life: permit.row.life, high });
     }
 
     /// Whether anything left that is not known to be witnessed, by whatever ledger speaks.
@@ -51,11 +49,11 @@ impl State {
 }
 
 impl Guarded {
-    /// What the ledger in force does not know yet. One that came back as another incarnation learns it from the value
-    /// found at the close.
+    /// What the ledger in force does not know yet, also where it came back as another incarnation: the value found at the next
+    /// close covers it only if the store has not forgotten by then, and a counter may rest for weeks. The row of that life
+    /// is told, and no other; nothing is given for it, so that it is no permit of a lost history.
     pub(super) fn owed<'a>(&self, state: &'a State) -> Option<&'a Debt> {
-        let speaks = |debt: &&Debt| self.shared.desk.speaks_as(&debt.ledger);
-        state.debt.as_ref().filter(speaks).filter(|_| self.shared.rules.keep(Rule::Reassert))
+        state.debt.as_ref().filter(|_| self.shared.rules.keep(Rule::Reassert))
     }
 
     /// Whether ids left without the ledger that it has not witnessed yet.

@@ -121,7 +121,10 @@ impl Guarded {
             state.former = None;
             state.reported = state.reported.max(asked.seen);
         }
-        if state.permit.as_ref().is_none_or(|permit| permit.row.life != asked.life) {
+        // What is owed is told to whatever ledger speaks: only the one that granted the permit can add to it.
+        let is_asked =
+            |permit: &Permit| permit.row.life == asked.life && self.shared.desk.speaks_as(&permit.row.ledger);
+        if !state.permit.as_ref().is_some_and(is_asked) {
             return;
         }
         let Raised::Held { ceiling, seen } = answer else {

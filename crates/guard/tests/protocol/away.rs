@@ -255,6 +255,29 @@ async fn what_left_without_the_ledger_is_reported_though_the_permit_is_gone() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_ledger_that_was_restarted_is_told_what_left_though_nobody_asks_for_more() {
+    for ends in [false, true] {
+        let world = World::new(2);
+        let server = world.open("server").await;
+        server.take_to(0, 5).await;
+        let copy = world.stores[0].snapshot();
+        server.wires.ledger.cut();
+        let highest = goes_on(&server, 50).await;
+        world.ledger.restart();
+        server.wires.ledger.mend();
+        server.shows_up().await;
+        server.shows_up().await;
+        assert!(world.row(0).ceiling >= highest, "{:?}", world.row(0));
+        if ends {
+            drop(server);
+        }
+        // Long after its return, and nothing was asked of the counter since.
+        world.stores[0].restore(copy);
+        world.open("other").await.take(0, 100).await.unwrap();
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_key_dropped_while_the_ledger_is_away_still_reports_what_left() {
     let world = World::new(2);
     let server = world.open("server").await;
