@@ -66,7 +66,11 @@ impl Failure {
     /// A value that a template does not take, or misses; `field` is what the command calls it.
     pub(crate) fn value(field: &str, error: &ValueError) -> Self {
         let bound = error.bound.clone();
-        if error.is_missing { Self::missing(field, bound) } else { Self::argument(field, &error.value, bound) }
+        if error.is_missing {
+            Self::missing(field, bound)
+        } else {
+            Self::argument(field, &error.value, bound)
+        }
     }
 
     /// A reason of the common table.

@@ -226,7 +226,7 @@ impl Body {
     }
 
     /// The same, with what it does that it may not, and how to mend it.
-    pub(crate) fn follows(&self, held: &Self) -> Result<(), String> {
+    pub fn follows(&self, held: &Self) -> Result<(), String> {
         if (self.start, self.step) != (held.start, held.step) {
             return Err(format!(
                 "changes start or step, which would give numbers of the version before again: keep start {} and step \

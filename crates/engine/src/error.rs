@@ -188,13 +188,18 @@ impl std::error::Error for EngineError {
     }
 }
 
-/// The most characters of a caller's own text that an error repeats: errors travel into logs, and through every door.
-const SHOWN_CHARS_MAX: usize = 128;
+/// The most bytes of a caller's own text that an error repeats: errors travel into logs, and through every door. Doors cut at no
+/// fewer.
+const SHOWN_BYTES_MAX: usize = 128;
+
+/// How many of them are left where it is longer: the rest is for how long it was.
+const KEPT_BYTES_MAX: usize = 88;
 
 /// A caller's text, cut where it is long.
 fn shown(mut text: String) -> String {
-    if let Some((end, _)) = text.char_indices().nth(SHOWN_CHARS_MAX) {
+    if text.len() > SHOWN_BYTES_MAX {
         let count = text.chars().count();
+        let end = (0..=KEPT_BYTES_MAX).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
         text.truncate(end);
         text += &format!("… ({count} characters)");
     }
@@ -306,8 +311,12 @@ mod tests {
             let fault = &error.fields()[0];
             let longest = error.to_string().len().max(fault.field.len()).max(fault.value.len());
             assert!(longest < 600, "{longest}: {error}");
+            assert!(
+                fault.field.len().max(fault.value.len()) <= SHOWN_BYTES_MAX,
+                "no door cuts it again: {fault:?}"
+            );
         }
-        let short = EngineError::invalid_text("text", &"a".repeat(SHOWN_CHARS_MAX), "none").to_string();
+        let short = EngineError::invalid_text("text", &"a".repeat(SHOWN_BYTES_MAX), "none").to_string();
         assert!(!short.contains('…'), "{short}");
     }
 

@@ -21,6 +21,7 @@ Examples:
   sequent preview '@{date,yyyyMMdd}@{seq,w=5}' --at 2017-03-04      2017030400001
   sequent preview 'QJ@{seq,w=6}' --number 42                        QJ000042
   sequent preview '@{ctx,area,len=3}-@{seq,w=5}' --with area=010    010-00001
+  sequent preview 'INV-@{seq,w=4}' --after 'INV-@{seq,w=3}'         refused: both can render INV-1111
   sequent preview 'S@{seq,w=6,over=error}' --capacity               how many numbers, and what may be skipped
 
 The template is proven as for a definition: one that could render two numbers alike is refused, with an example \
@@ -45,6 +46,9 @@ pub(crate) struct Preview {
     /// The number [default: the first one]
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     number: Option<String>,
+    /// The template of the version before: refused where that one may have given a text of this one, or its numbers
+    #[arg(long, value_name = "TEMPLATE", conflicts_with = "capacity")]
+    after: Option<String>,
     /// Print how many numbers a key has, and how many of them all servers may skip, instead of a text
     #[arg(long)]
     capacity: bool,
@@ -92,15 +96,25 @@ impl Preview {
 
     /// The template as a definition, and what is worth a word.
     fn body(&self, cluster: &Cluster, fits: Option<&str>) -> Result<Body, Failure> {
-        cluster.keys_for(&self.template)?;
-        let texts = self.whose.texts(self.around.texts(&self.template)?)?;
-        let body = Body::check(Some("spread"), 1, 1, None, fits, Some(texts));
-        let body = body.map_err(|fault| refused(&fault))?;
+        let body = self.body_of(cluster, (&self.template, fits))?;
+        if let Some(before) = &self.after {
+            let before = self.body_of(cluster, (before, fits))?;
+            let told =
+                |why| Failure::argument("template", &self.template, format!("as the next version, it {why}"));
+            body.follows(&before).map_err(told)?;
+        }
         body.texts().into_iter().for_each(|texts| self.whose.warn(texts));
         for warning in body.format().into_iter().flat_map(Format::warnings) {
             output::say(&format!("warning: {warning}"));
         }
         Ok(body)
+    }
+
+    /// A template with all that is said around it.
+    fn body_of(&self, cluster: &Cluster, (template, fits): (&str, Option<&str>)) -> Result<Body, Failure> {
+        cluster.keys_for(template)?;
+        let texts = self.whose.texts(self.around.texts(template)?)?;
+        Body::check(Some("spread"), 1, 1, None, fits, Some(texts)).map_err(|fault| refused(&fault))
     }
 
     /// What `define` would print: in the cluster of the servers that are named, or else in the layout that is configured.

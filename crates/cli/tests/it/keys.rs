@@ -59,7 +59,9 @@ fn waybills_hide_how_many_there_are_and_read_back_with_the_key_alone() {
     }
     // What the definition says by itself is shown without the key, too.
     let shown = place.text(&[&without[..], &["show", "waybill"]].concat());
-    for line in ["placement   spread", "to (not known), 1 apart", "fault       template is", "names the key \"k1\""] {
+    for line in
+        ["placement   spread", "to (not known), 1 apart", "fault       template is", "names the key \"k1\""]
+    {
         assert!(shown.contains(line), "{line}: {shown}");
     }
     place.write("k1.key", OTHER);

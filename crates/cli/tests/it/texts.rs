@@ -284,9 +284,15 @@ fn define_makes_versions_that_servers_and_processes_take_up() {
     let met = define(&["--template", "@{date,yyyy}@{ctx,x,len=1}@{seq,w=5}"]);
     assert!(!met.err.contains("another name") && !met.err.contains("another sequence"), "one mend: {met:?}");
     met.refused(3, &words);
-    let moved = ["changes placement from spread to dense", ": say --placement spread (placement = \"spread\" in a file), or"];
+    let moved = [
+        "changes placement from spread to dense",
+        ": say --placement spread (placement = \"spread\" in a file), or",
+    ];
     define(&["--template", "@{date,yyyy}B@{seq,w=5}", "--placement", "dense"]).refused(3, &moved);
-    let from = ["changes start or step", ": keep start 1 and step 1, or define another sequence (version 1 is in force"];
+    let from = [
+        "changes start or step",
+        ": keep start 1 and step 1, or define another sequence (version 1 is in force",
+    ];
     define(&["--template", "@{date,yyyy}B@{seq,w=5}", "--start", "7"]).refused(3, &from);
     define(&["--template", "@{date,yyyy}B@{seq,w=5}", "--version", "1"]).refused(3, &["higher version"]);
     define(&["--template", "@{sqe}"]).refused(2, &["template is \"@{sqe}\""]);
@@ -303,6 +309,21 @@ fn define_makes_versions_that_servers_and_processes_take_up() {
     assert!(place.text(&["list"]).contains("@{date,yyyy}B@{seq,w=5}"));
     let (code, err) = server.end();
     assert_eq!(code, Some(0), "{err}");
+}
+
+#[test]
+fn preview_holds_a_next_version_against_the_one_before() {
+    let place = Place::new();
+    let after = |template: &str, before: &str| place.run(&["preview", template, "--after", before]);
+    let met = [
+        "as the next version, it would give texts of a version before again",
+        "can both render \"INV-1111\"",
+    ];
+    after("INV-@{seq,w=4}", "INV-@{seq,w=3}").refused(2, &met);
+    let start = ["as the next version, it changes start or step", "keep start 7 and step 1"];
+    after("A@{seq,w=4}", "B@{seq,w=4,start=7}").refused(2, &start);
+    after("A@{seq}", "B@{ctx,a}@{seq}").refused(2, &["template is \"B@{ctx,a}@{seq}\"", "S1, column 2"]);
+    assert_eq!(after("INV4-@{seq,w=4}", "INV-@{seq,w=3}").out, "INV4-0001\n");
 }
 
 #[test]

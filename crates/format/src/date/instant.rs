@@ -5,8 +5,7 @@ use jiff::{Timestamp, civil::DateTime};
 use crate::date::Zone;
 
 /// What is told who writes no instant at all: in the same words at every door.
-pub const EXPECTED: &str =
-    "an instant such as 2026-04-01T09:00:00+08:00 is expected, or a date or time of the zone such as 2026-04-01";
+pub const EXPECTED: &str = "an instant such as 2026-04-01T09:00:00+08:00 is expected, or a date or time of the zone such as 2026-04-01";
 
 /// What is told who writes no date of his own.
 const DATE_EXPECTED: &str =

@@ -209,7 +209,13 @@ async fn what_is_tried_out_by_http_consumes_nothing() {
         ),
         ("preview", json!({"definition": order, "number": "0"}), 400, "number", "1 to 9223372036854775807"),
         ("preview", json!({"definition": order, "at": "soon"}), 400, "at", "an instant such as"),
-        ("preview", json!({"definition": order, "at": ""}), 400, "at", "a date or time of the zone such as 2026-04-01; without it now"),
+        (
+            "preview",
+            json!({"definition": order, "at": ""}),
+            400,
+            "at",
+            "a date or time of the zone such as 2026-04-01; without it now",
+        ),
         ("preview", json!({"sequence": "dated"}), 400, "with.area", "the template needs it"),
         (
             "preview",
@@ -262,6 +268,19 @@ async fn grpc_defines_lists_shows_and_tries_out() {
     assert_eq!((said.version, said.already, sum.may_be_spread), (1, false, true));
     assert_eq!((sum.skipped, sum.servers), (4 * (sum.reserve + sum.lease) + sum.ceilings, 4), "{sum:?}");
     assert!(sum.reserve > 0 && sum.ceilings > 0 && sum.lease > 0, "{sum:?}");
+    // Each field is the one of that name: what HTTP tells of the same, in its own words.
+    let asked = json!({"sequence": "leave"}).to_string();
+    let told = wire::post(server.http, "/v1/preview", &asked).await.json();
+    for (field, number) in [
+        ("numbers", sum.numbers),
+        ("skipped", sum.skipped),
+        ("reserve", sum.reserve),
+        ("ceilings", sum.ceilings),
+        ("lease", sum.lease),
+    ] {
+        assert_eq!(told["capacity"][field], json!(number.to_string()), "{field}: {told}");
+    }
+    assert_eq!((&told["capacity"]["is_bounded"], sum.is_bounded), (&json!(false), false), "{told}");
     assert!(said.warnings.is_empty(), "{said:?}");
     let undated = define("undated", None, template("@{date,yyyy}@{seq,w=6,reset=never}"));
     let warnings = client.define(undated).await.unwrap().into_inner().warnings;
