@@ -7,10 +7,12 @@
 //! from the right, and one part may be left in the middle.
 
 mod pair;
+mod several;
 
 use crate::{Fault, Rule, letters::Letters, prove::Claim, shape::Shape, template::Part};
 
 use pair::{Neighbours, Pair};
+use several::Several;
 
 /// How to find the ends of the parts that vary.
 #[derive(Debug, Clone, Default)]
@@ -42,7 +44,8 @@ pub(super) fn check(claim: &Claim, faults: &mut Vec<Fault>) -> Option<Decoding> 
             (Some(cut), _) if decoding.backward.is_empty() => decoding.forward.push(cut),
             (_, Some(cut)) => decoding.backward.push(cut),
             _ => {
-                faults.push(ambiguous(claim, left, right, &between));
+                let whole = (varying[0], varying[varying.len() - 1]);
+                faults.push(ambiguous(claim, (left, right), &between, whole));
                 return None;
             }
         }
@@ -73,7 +76,13 @@ fn cut<'a>(part: &Shape, beyond: &Shape, places: impl Iterator<Item = &'a Letter
     parted.then(|| Cut { at: beyond.letters.clone(), distance })
 }
 
-fn ambiguous(claim: &Claim, left: usize, right: usize, between: &[Letters]) -> Fault {
+/// The fault of two neighbours; where by themselves they are parted, an example is one of all parts that vary, `whole`.
+fn ambiguous(
+    claim: &Claim,
+    (left, right): (usize, usize),
+    between: &[Letters],
+    whole: (usize, usize),
+) -> Fault {
     let parts = &claim.template.parts;
     let (a, b) = (parts[left].label(), parts[right].label());
     let neighbours = Neighbours::new(claim, left, right, between);
@@ -81,8 +90,16 @@ fn ambiguous(claim: &Claim, left: usize, right: usize, between: &[Letters]) -> F
     let example = if let Some(Pair { one, other, text }) = neighbours.pair() {
         format!("nothing tells where the first ends: {} and {} both give {text:?}", said(&one), said(&other))
     } else if let Some((both, text)) = neighbours.twice() {
-        let whole = "what stands between them may also be part of one of them";
-        format!("{whole}: {} give {text:?}, which has it twice", said(&both))
+        let shared = "what stands between them may also be part of one of them";
+        format!("{shared}: {} give {text:?}, which has it twice", said(&both))
+    } else if let Some(Several { one, other, text }) = Neighbours::new(claim, whole.0, whole.1, &[]).several()
+    {
+        let said = |said: &[(usize, String)]| {
+            let said = said.iter().map(|(at, piece)| format!("{} = {piece:?}", parts[*at].label()));
+            said.collect::<Vec<_>>().join(" with ")
+        };
+        let (one, other) = (said(&one), said(&other));
+        format!("with what else varies nothing tells where each ends: {one} and {other} both give {text:?}")
     } else {
         let text: String = between.iter().filter_map(Letters::example).collect();
         format!("what stands between them, such as {text:?}, may also be part of one of them")

@@ -64,6 +64,18 @@ fn s1_where_two_parts_vary_and_nothing_parts_them() {
         ],
         "@{ctx,a,len=2}@{date,MM,at=d}@{ctx,b,re=([0-9][0-9])+}@{seq,w=3,over=error}",
     );
+    // Three that vary: the first two are parted from the right only, the last two from the left only.
+    rule(
+        Rule::S1,
+        "@{ctx,a,re=[0-9]+}@{ctx,x,len=1}-@{ctx,b,re=[0-9]*}-@{ctx,y,len=1}@{seq}",
+        &none,
+        &[
+            "ctx x = \"1\"",
+            "ctx y = \"-\" with seq = \"11\" and ctx a = \"11\" with ctx x = \"-\"",
+            "both give \"11---11\"",
+        ],
+        "@{ctx,a,re=[0-9]+}@{ctx,x,len=1,re=[A-Z]}-@{ctx,b,re=[0-9]*}-@{ctx,y,len=1}@{seq}",
+    );
     rule(Rule::S1, "@{seq,w=3,pad=1}", &none, &["pad '1' is also a digit"], "@{seq,w=3,pad=*}");
 }
 

@@ -18,7 +18,7 @@ use crate::{
 const SHIFT_MAX: usize = 4;
 
 /// How much longer than their shortest the parts are tried.
-const LONGER_MAX: usize = 3;
+pub(super) const LONGER_MAX: usize = 3;
 
 /// How many places are looked at, of all lengths and shifts together: an example is a kindness, and who looks at a preview
 /// waits for it. Where there is none by then, the fault is told without.
@@ -60,7 +60,7 @@ impl<'a> Neighbours<'a> {
                 if left + shift > one.max || right + shift > two.max {
                     continue;
                 }
-                if self.steps.get() >= SEARCH_STEPS_MAX {
+                if self.is_over() {
                     return None;
                 }
                 if let Some(pair) = self.laid(shift, left, right) {
@@ -73,7 +73,7 @@ impl<'a> Neighbours<'a> {
 
     /// Whether any text can be an example: not where a part between is made from others, which this search does not make,
     /// and not where even the shortest text is too long.
-    fn may_be_shown(&self) -> bool {
+    pub(super) fn may_be_shown(&self) -> bool {
         let shapes = &self.claim.shapes;
         let parts = &self.claim.template.parts;
         let made = (self.left + 1..self.right).any(|at| parts[at].inputs().is_some() && shapes[at].max > 0);
@@ -82,9 +82,14 @@ impl<'a> Neighbours<'a> {
     }
 
     /// One more place is looked at, if it may be.
-    fn step(&self) -> Option<()> {
+    pub(super) fn step(&self) -> Option<()> {
         let steps = self.steps.get() + 1;
         (steps <= SEARCH_STEPS_MAX).then(|| self.steps.set(steps))
+    }
+
+    /// Whether no more places may be looked at.
+    pub(super) fn is_over(&self) -> bool {
+        self.steps.get() >= SEARCH_STEPS_MAX
     }
 
     /// A text in which what stands between comes twice, though it can be read in one way only.
@@ -108,7 +113,7 @@ impl<'a> Neighbours<'a> {
         Some(((left, right), text))
     }
 
-    fn shape(&self, at: usize) -> &Shape {
+    pub(super) fn shape(&self, at: usize) -> &Shape {
         &self.claim.shapes[at]
     }
 
@@ -153,7 +158,7 @@ impl<'a> Neighbours<'a> {
         })
     }
 
-    fn takes(&self, at: usize, piece: &str) -> bool {
+    pub(super) fn takes(&self, at: usize, piece: &str) -> bool {
         let Part { kind, .. } = &self.claim.template.parts[at];
         match kind {
             Kind::Text(text) => text == piece,
