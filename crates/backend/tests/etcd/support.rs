@@ -6,8 +6,8 @@ use sequent_backend::etcd::{EtcdLedger, EtcdOptions};
 use sequent_core::{
     ErrorKind, Incarnation, Key, Layout, Life, SourceError,
     ledger::{
-        Answer, Counter, Identity, LayoutBook, LayoutRecord, Ledger, Opened, Opening, Pass, Raise, Raised,
-        Rows, ServerId,
+        Answer, Counter, Identity, LayoutBook, LayoutRecord, Ledger, Opened, Opening, Over, Pass, Raise,
+        Raised, Rows, ServerId,
     },
 };
 use sequent_testkit::servers::{Etcd, Port};
@@ -113,6 +113,7 @@ impl Caller {
         let opening = Opening {
             counter: counter(),
             life: Life::from_stored(bits),
+            over: Over::Any,
             store: Incarnation::new("store"),
             value: 0,
             beside: 0,

@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, future::poll_fn, task::Poll, time::Duration};
 use sequent_backend::postgres::{PostgresOptions, PostgresStore};
 use sequent_core::{
     ErrorKind, Key, Layout, Life, Store,
-    ledger::{Counter, Identity, LayoutBook, LayoutRecord, Opening, Pass, Rows, ServerId, Words},
+    ledger::{Counter, Identity, LayoutBook, LayoutRecord, Opening, Over, Pass, Rows, ServerId, Words},
 };
 use sequent_testkit::cut_short;
 use tokio::time::timeout;
@@ -84,6 +84,7 @@ async fn a_ledgers_call_dropped_midway_is_done_whole_or_not_at_all() {
         let opening = Opening {
             counter: counter.clone(),
             life: Life::from_stored(next.cast_signed()),
+            over: Over::Any,
             store: under.clone(),
             value: 0,
             beside: 0,

@@ -8,8 +8,8 @@ use std::{
 use sequent_core::{
     BoxFuture, Key, Layout, Life,
     ledger::{
-        Counter, Definition, Identity, LayoutRecord, Ledger, Loss, Opening, Pass, Raise, ServerId, Word,
-        WordVerb,
+        Counter, Definition, Identity, LayoutRecord, Ledger, Loss, Opening, Over, Pass, Raise, ServerId,
+        Word, WordVerb,
     },
 };
 use sequent_testkit::conformance::ledger::LedgerFixture;
@@ -113,6 +113,7 @@ pub(crate) async fn every_call(ledger: &dyn Ledger) {
     let opening = |bits| Opening {
         counter: counter.clone(),
         life: Life::from_stored(bits),
+        over: Over::Any,
         store: under.clone(),
         value: 0,
         beside: 0,

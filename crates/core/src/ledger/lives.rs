@@ -1,6 +1,6 @@
 //! What becomes of an opening and of a raise: the guard's two rules of the ledger, the same for every engine.
 
-use super::{Counter, Opened, Opening, PastLife, Raise, Raised, Row};
+use super::{Counter, Opened, Opening, Over, PastLife, Raise, Raised, Row};
 use crate::{Block, Incarnation, Life};
 
 /// What the row of a counter that was claimed names in place of a store.
@@ -57,6 +57,7 @@ impl Opening {
         Self {
             counter,
             life,
+            over: Over::Any,
             store: Incarnation::nobody(CLAIMED),
             value: 0,
             beside: 0,
@@ -101,21 +102,27 @@ impl Opening {
     /// is to be written in the statement's own transaction, and `old` goes into the history.
     ///
     /// ```
-    /// use sequent_core::{Incarnation, Key, Life, ledger::{Counter, Opened, Opening}};
+    /// use sequent_core::{Incarnation, Key, Life, ledger::{Counter, Opened, Opening, Over}};
     /// let counter = Counter { slot: 0, key: Key::from_stored("order") };
     /// let (life, store) = (Life::from_stored(7), Incarnation::new("store"));
-    /// let opening = Opening { counter, life, store, value: 40, beside: 0, ahead: 10, leap_max: 100 };
+    /// let opening = Opening { counter, life, over: Over::Any, store, value: 40, beside: 0, ahead: 10, leap_max: 100 };
     /// let Opened::Row(row) = opening.of(None, 30, &Incarnation::new("ledger"), 0) else { panic!() };
     /// assert_eq!((row.base, row.ceiling, row.seen), (40, 50, 40));
     /// assert_eq!(opening.of(Some(&row), 0, &row.ledger, 0), Opened::Row(sequent_core::ledger::Row { base: 50, ceiling: 60, seen: 50, ..row.clone() }));
     /// let beside = |beside| Opening { beside, ..opening.clone() }.abreast(50, 40);
     /// assert_eq!((beside(45), beside(70), beside(1 << 62)), (50, 70, 90), "the last is half of a leap");
+    /// let overtaken = |over, old| Opening { over, ..opening.clone() }.of(old, 0, &row.ledger, 0) == Opened::Overtaken;
+    /// assert!(overtaken(Over::Life(Life::from_stored(6)), Some(&row)) && !overtaken(Over::Life(life), Some(&row)));
+    /// assert!(overtaken(Over::Nothing, Some(&row)) && overtaken(Over::Life(life), None) && !overtaken(Over::Nothing, None));
     /// let far = Opening { value: 1 << 62, ..opening };
     /// assert_eq!(far.of(Some(&row), 0, &row.ledger, 0), Opened::Leapt { found: 1 << 62, bound: 150 });
     /// ```
     pub fn of(&self, old: Option<&Row>, floor: u64, ledger: &Incarnation, clock_ms: u64) -> Opened {
         if let Some(row) = old.filter(|row| self.yields_to(row)) {
             return Opened::Known(row.clone());
+        }
+        if !self.over.is(old) {
+            return Opened::Overtaken;
         }
         let known = old.map_or(floor, |row| row.base.max(row.seen));
         let found = old.map_or(floor, |row| row.ceiling).max(self.value);

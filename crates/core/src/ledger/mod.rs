@@ -29,7 +29,8 @@ pub use layout_book::{LayoutBook, LayoutChange, LayoutPage, LayoutRecord, Rebase
 pub use recovery::{Loss, Recovery};
 pub use retention::Retention;
 pub use rows::{
-    Answer, Counter, Moved, Opened, Opening, PastLife, Presence, Raise, Raised, Reading, Row, Rows, ShowUp,
+    Answer, Counter, Moved, Opened, Opening, Over, PastLife, Presence, Raise, Raised, Reading, Row, Rows,
+    ShowUp,
 };
 pub use words::{Word, WordVerb, Words};
 

@@ -67,6 +67,8 @@ pub struct Opening {
     pub counter: Counter,
     /// The life that the cell was closed for.
     pub life: Life,
+    /// The row that it replaces: the one that was read before the cell was closed.
+    pub over: Over,
     /// The incarnation of the store that closed it.
     pub store: Incarnation,
     /// The value found at the close.
@@ -80,6 +82,30 @@ pub struct Opening {
     pub leap_max: u64,
 }
 
+/// What an [`Opening`] may replace. A life that goes over one that was begun since the row was read would end it in the ledger, and
+/// not in the cell, which that one has been installed in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Over {
+    /// Whatever is there.
+    Any,
+    /// No row.
+    Nothing,
+    /// A row of this life.
+    Life(Life),
+}
+
+impl Over {
+    /// What may be replaced where this was read.
+    pub fn read(row: Option<&Row>) -> Self {
+        row.map_or(Self::Nothing, |row| Self::Life(row.life))
+    }
+
+    /// Whether it is what is there.
+    pub fn is(self, row: Option<&Row>) -> bool {
+        self == Self::Any || self == Self::read(row)
+    }
+}
+
 /// What became of an [`Opening`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Opened {
@@ -87,6 +113,8 @@ pub enum Opened {
     Row(Row),
     /// There was a row to which it [yields](Opening::yields_to). Nothing was written.
     Known(Row),
+    /// The row is not the one that was to be [replaced](Over): others were faster. Nothing was written.
+    Overtaken,
     /// Refused: the value, or the ceiling, is a leap. Nothing was written.
     Leapt {
         /// `max(value, ceiling)`.
@@ -158,8 +186,8 @@ pub trait Rows: Send + Sync {
         counters: &'a [Counter],
     ) -> BoxFuture<'a, Result<Reading, SourceError>>;
 
-    /// Opens new lives: for each counter one atomic step that reads the old ceiling (without a row: the floor that a
-    /// recovery left, 0 by default) as base and switches the life.
+    /// Opens new lives, each over the row that it names: for each counter one atomic step that reads the old ceiling (without a
+    /// row: the floor that a recovery left, 0 by default) as base and switches the life.
     /// The ended `(life, base, ceiling)` goes into the history.
     fn open<'a>(
         &'a self,

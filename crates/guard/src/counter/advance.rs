@@ -2,7 +2,7 @@
 
 use sequent_core::{
     Block, Cell, ErrorKind, Incarnation, Life, SourceError,
-    ledger::{Opening, Row},
+    ledger::{Opening, Over, Row},
 };
 
 use super::{
@@ -59,6 +59,7 @@ impl Guarded {
         self.drop_permit();
         let value = self.shard.store().close(cell, life).await.map_err(|error| self.reborn(store, error))?;
         self.compare_with_taken(value);
+        let over = self.over(Over::read(row.as_ref()));
         let given = row.as_ref().map_or(0, |row| self.given(row));
         let (at, ceiling) = row.map_or((0, 0), |row| (row.base.max(row.seen), row.ceiling));
         let far = leap::left_ahead(at, ceiling).saturating_add(leap::leap_max(at, self.raw_max(), 1));
@@ -66,7 +67,8 @@ impl Guarded {
         if found > bound {
             return Err(self.leapt(found, bound));
         }
-        let opening = decreed(self.counter.clone(), life, store.clone(), value.max(floor));
+        let opening =
+            Opening { over, ..decreed(self.counter.clone(), life, store.clone(), value.max(floor)) };
         self.begin(store, opening, (value, given)).await.map(drop)
     }
 }
@@ -88,5 +90,14 @@ pub(crate) fn decreed(
     store: Incarnation,
     base: u64,
 ) -> Opening {
-    Opening { counter, life, store, value: base, beside: 0, ahead: 0, leap_max: Block::NUMBER_MAX }
+    Opening {
+        counter,
+        life,
+        over: Over::Any,
+        store,
+        value: base,
+        beside: 0,
+        ahead: 0,
+        leap_max: Block::NUMBER_MAX,
+    }
 }

@@ -54,8 +54,8 @@ pub(super) struct ReadAhead {
 /// Who begins a counter without a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Begins {
-    /// This server: its claim is in the ledger.
-    Own,
+    /// This server: its claim is in the ledger, under this life.
+    Own(Life),
     /// Another one, which may be about to install its life.
     Other,
 }
@@ -96,9 +96,9 @@ impl Guarded {
         match claimed?.opened()? {
             Opened::Row(_) => {
                 self.waits_no_more(life);
-                Ok(Begins::Own)
+                Ok(Begins::Own(life))
             }
-            Opened::Known(_) => Ok(Begins::Other),
+            Opened::Known(_) | Opened::Overtaken => Ok(Begins::Other),
             Opened::Leapt { found, bound } => Err(self.leapt(found, bound)),
         }
     }

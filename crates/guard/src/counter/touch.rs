@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use sequent_core::{
     Cell, ErrorKind, Incarnation, Life, Rule, SourceError,
-    ledger::{Counter, Opened, Opening, Reading, Row},
+    ledger::{Counter, Opened, Opening, Over, Reading, Row},
 };
 
 use super::{Guarded, begin::Begins, permit::Permit, report::Adds};
@@ -52,8 +52,12 @@ impl Guarded {
                 self.believe(row, &store, clock_ms).await?;
             }
             let is_announced = row.as_ref().is_some_and(Row::is_announced);
-            if (row.is_none() || is_announced) && self.claim(is_announced).await? == Begins::Other {
-                continue;
+            let mut over = Over::read(row.as_ref());
+            if row.is_none() || is_announced {
+                match self.claim(is_announced).await? {
+                    Begins::Own(claim) => over = Over::Life(claim),
+                    Begins::Other => continue,
+                }
             }
             if let Some(claim) = row.as_ref().filter(|row| row.is_claim())
                 && self.waits_for_another(claim, clock_ms).await
@@ -77,7 +81,7 @@ impl Guarded {
                     continue;
                 }
             }
-            match self.open(&store, want, (permitted, given), is_known).await {
+            match self.open((&store, over), want, (permitted, given), is_known).await {
                 Ok(permit) => return Ok(permit),
                 Err(error) if matches!(error.kind(), ErrorKind::Reborn | ErrorKind::Regressed) => {
                     last = Some(overtaken(&error));
@@ -139,7 +143,7 @@ impl Guarded {
     /// Close, open, install; of a counter that has permitted so much above what was reported, and given so many.
     async fn open(
         &self,
-        store: &Incarnation,
+        (store, over): (&Incarnation, Over),
         want: u64,
         (permitted, given): (u64, u64),
         is_known: bool,
@@ -155,7 +159,8 @@ impl Guarded {
         let counts = if rules.keep(Rule::OpenCountsValue) { value } else { 0 };
         // Of a cell that says nothing, the key's other slots say how far it may have been; of a counter that never began, its claim has.
         let beside = if value == 0 && is_known { self.beside().await? } else { 0 };
-        let opening = Opening { beside, ..self.opening(life, store, counts, want, permitted) };
+        let opening =
+            Opening { beside, over: self.over(over), ..self.opening(life, store, counts, want, permitted) };
         self.begin(store, opening, (value, given)).await
     }
 
@@ -170,16 +175,19 @@ impl Guarded {
         let (cell, known) = (Cell { key: &self.cell, under: store }, opening.value.max(value));
         let row = match shared.ask(Ask::Open(opening)).await?.opened()? {
             Opened::Row(row) => row,
-            Opened::Known(_) => {
+            // Nothing is installed: the cell may be of the life that is there by now, and that is joined.
+            Opened::Known(_) | Opened::Overtaken => {
                 let context = "the counter was begun by another";
                 return Err(SourceError::new(ErrorKind::Reborn, context));
             }
             Opened::Leapt { found, bound } if found > known => return Err(self.far_ceiling(found, bound)),
             Opened::Leapt { found, bound } => return Err(self.leapt(found, bound)),
         };
+        // Who opened a life knows best when it is dead; the others wait for this server as long as it is young.
+        self.waits_no_more(life);
         let installed = self.shard.store().install(cell, life, row.base).await;
         if installed.as_ref().is_err_and(|error| error.kind() == ErrorKind::Regressed) {
-            // Somebody closed the cell after us: whose life it will be shows in a while.
+            // Somebody closed the cell after us, and can't open over this life, which it has not read.
             self.state().refused = Some(life);
         }
         installed.map_err(|error| self.reborn(store, error))?;
@@ -207,7 +215,12 @@ impl Guarded {
         let permitted = permitted.max(leap::ahead_max(0, self.raw_max()));
         let leap_max = leap::leap_max(value, self.raw_max(), want).saturating_add(permitted);
         let (counter, store) = (self.counter.clone(), store.clone());
-        Opening { counter, life, store, value, beside: 0, ahead, leap_max }
+        Opening { counter, life, over: Over::Any, store, value, beside: 0, ahead, leap_max }
+    }
+
+    /// What a life may be opened over, unless a mutation waives it.
+    pub(super) fn over(&self, read: Over) -> Over {
+        if self.shared.rules.keep(Rule::OpenOverRead) { read } else { Over::Any }
     }
 
     pub(super) fn drop_permit(&self) {
@@ -241,8 +254,7 @@ impl Guarded {
         let permit = self.permit(1).await?;
         let seen = self.state().seen;
         let at = seen.saturating_add(leap::left_ahead(seen, permit.ceiling));
-        // Half of a leap: what is taken from there on must not look like one.
-        let bound = at.saturating_add(leap::leap_max(at, self.raw_max(), self.state().pace.block()) / 2);
+        let bound = at.saturating_add(leap::lift_max(at, self.raw_max(), self.state().pace.block()));
         let floor = floor.min(bound).min(self.raw_max().saturating_sub(1));
         if floor <= self.state().seen {
             return Ok(());

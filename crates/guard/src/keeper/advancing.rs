@@ -44,8 +44,8 @@ impl Keeper {
             let row: Option<&sequent_core::ledger::Row> = row.as_ref();
             let at = row.map_or(0, |row| row.base.max(row.seen));
             let from = row.map_or(0, |row| row.ceiling).max(at);
-            let bound = from.saturating_add(leap::leap_max(at, raw_max, 1)).min(Block::NUMBER_MAX);
-            Headroom { slot: counter.slot, at, bound, decided_by: leap::bound(at, raw_max, 1) }
+            let bound = from.saturating_add(leap::advance_max(at, raw_max)).min(Block::NUMBER_MAX);
+            Headroom { slot: counter.slot, at, bound, decided_by: leap::advance_bound(at, raw_max) }
         };
         Ok(counters.iter().zip(&reading.rows).map(headroom).collect())
     }
@@ -108,6 +108,7 @@ async fn advance_one(
     let opening = decreed(counter, life, Incarnation::nobody(ADVANCED), floor);
     match shared.ask(Ask::Open(opening)).await?.opened()? {
         Opened::Row(_) | Opened::Known(_) => Ok(()),
+        Opened::Overtaken => Err(SourceError::new(ErrorKind::Contended, "others were faster")),
         Opened::Leapt { found, bound } => {
             let context = format!("raw id {found} is a leap: at most {bound} is followed");
             Err(SourceError::new(ErrorKind::Leapt, context))

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use sequent_core::{Cell, Clock, ErrorKind, Event, Key, Life, Store, ledger::Loss};
 use sequent_guard::UNKNOWN_COUNTER;
 
-use crate::harness::{Gate, Kind, Server, Setup, When, World, counter, key};
+use crate::harness::{Gate, Kind, MemoryStore, Server, Setup, When, World, counter, key};
 
 const SERVERS: usize = 8;
 
@@ -205,4 +205,59 @@ async fn a_claim_on_a_counter_whose_row_was_lost_says_nothing_of_it() {
         assert!(error.to_string().contains(UNKNOWN_COUNTER), "{error}");
     }
     assert!(world.row_of(&counter(0)).unwrap().is_claim());
+}
+
+/// What befalls a store under many servers that count in it.
+const LOSSES: [fn(&MemoryStore); 3] =
+    [MemoryStore::restart, MemoryStore::empty, |store| assert!(store.delete(&key()))];
+
+/// The ledger elects one of those that find no life, and the others join it, in whatever order they come.
+#[tokio::test(start_paused = true)]
+async fn of_servers_that_meet_at_a_store_that_forgot_one_begins_the_next_life() {
+    for (loss, seed) in LOSSES.into_iter().flat_map(|loss| (0..64).map(move |seed| (loss, seed))) {
+        let world = World::of(Kind { yields: true, seed, ..Kind::default() });
+        let mut servers = Vec::new();
+        for _ in 0..SERVERS {
+            let server = world.open("server").await;
+            server.take(0, 1).await.unwrap();
+            servers.push(server);
+        }
+        loss(&world.stores[0]);
+        let (before, begin) = (world.history(0).len(), world.clock.now());
+        let take = |server: &Arc<Server>| {
+            let server = Arc::clone(server);
+            tokio::spawn(async move { server.take(0, 10).await.unwrap() })
+        };
+        for taker in servers.iter().map(take).collect::<Vec<_>>() {
+            taker.await.unwrap();
+        }
+        let (begun, waited) = (world.history(0).len() - before, world.clock.now() - begin);
+        assert!(begun <= 2, "seed {seed}: {begun} lives");
+        assert!(waited < Duration::from_millis(500), "seed {seed}: {waited:?}");
+    }
+}
+
+/// A server that read the row, and whose close comes when another has begun the next life and counts in it.
+#[tokio::test(start_paused = true)]
+async fn whoever_closes_a_cell_too_late_joins_the_life_that_its_opener_begins_again() {
+    for opener_takes in [true, false] {
+        let world = World::new(2);
+        world.open("before").await.take_to(0, 5).await;
+        world.stores[0].restart();
+        let (late, gate) = stands_at(&world, "store", "close", When::Before).await;
+        let opener = world.open("opener").await;
+        opener.take(0, 1).await.unwrap();
+        let (killed, begin) = (world.row(0).life, world.clock.now());
+        gate.open();
+        tokio::time::sleep(Duration::from_millis(1)).await;
+        assert_eq!(world.row(0).life, killed, "the ledger holds what the opener has");
+        let most = if opener_takes { 300 } else { 1600 };
+        if opener_takes {
+            opener.take(0, 1).await.unwrap();
+        }
+        late.take(0, 1).await.unwrap();
+        let waited = world.clock.now() - begin;
+        assert!(waited < Duration::from_millis(most), "the opener takes: {opener_takes}, {waited:?}");
+        opener.take_to(0, 200).await;
+    }
 }

@@ -101,6 +101,9 @@ impl Book {
         if let Some(row) = old.filter(|row| opening.yields_to(row)) {
             return Opened::Known(row.clone());
         }
+        if !opening.over.is(old) {
+            return Opened::Overtaken;
+        }
         let ceiling = read.unwrap_or_else(|| old.map_or(self.floor, |row| row.ceiling));
         let found = if self.rules.keep(Rule::OpenCountsValue) { ceiling.max(opening.value) } else { ceiling };
         let known = old.map_or(self.floor, |row| row.base.max(row.seen));

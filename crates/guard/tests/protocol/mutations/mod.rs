@@ -29,7 +29,7 @@ macro_rules! scenario {
     };
 }
 
-const TABLE: [(Rule, Scenario); 28] = [
+const TABLE: [(Rule, Scenario); 29] = [
     (Rule::SameConnection, scenario!(lives::a_permit_from_before_the_restore)),
     (Rule::RowNamesStore, scenario!(lives::a_row_from_before_the_restore)),
     (Rule::RowNamesLedger, scenario!(history::an_old_window_is_joined)),
@@ -39,6 +39,7 @@ const TABLE: [(Rule, Scenario); 28] = [
     (Rule::LiftNeverCreates, scenario!(lives::a_lift_finds_no_cell)),
     (Rule::InstallOnOwnClose, scenario!(lives::an_install_comes_late)),
     (Rule::OpenCountsValue, scenario!(history::the_store_knows_more_than_the_ledger)),
+    (Rule::OpenOverRead, scenario!(away::a_life_is_opened_over_one_in_use)),
     (Rule::OpenAtomic, lives::a_raise_in_the_middle_of_an_open),
     (Rule::RaiseNeedsLife, scenario!(lives::a_raise_after_the_life_ended)),
     (Rule::BlockKeepsLife, scenario!(lives::a_block_outlives_its_life)),

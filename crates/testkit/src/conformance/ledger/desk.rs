@@ -5,7 +5,8 @@ use std::sync::Arc;
 use sequent_core::{
     ErrorKind, Incarnation, Key, Life, SlotIndex, SourceError,
     ledger::{
-        Answer, Counter, LayoutRecord, Ledger, Opened, Opening, Pass, Presence, Raise, Raised, Row, ServerId,
+        Answer, Counter, LayoutRecord, Ledger, Opened, Opening, Over, Pass, Presence, Raise, Raised, Row,
+        ServerId,
     },
 };
 
@@ -126,7 +127,7 @@ pub(super) fn life(bits: i64) -> Life {
 pub(super) fn opening(counter: &Counter, bits: i64, value: u64) -> Opening {
     let store = Incarnation::new("store 1");
     let (counter, life) = (counter.clone(), life(bits));
-    Opening { counter, life, store, value, beside: 0, ahead: AHEAD, leap_max: 1 << 40 }
+    Opening { counter, life, over: Over::Any, store, value, beside: 0, ahead: AHEAD, leap_max: 1 << 40 }
 }
 
 /// A raise that reports nothing taken.

@@ -2,7 +2,7 @@
 
 use sequent_core::{
     ErrorKind, Incarnation, SourceError,
-    ledger::{Counter, Moved, Opened, Opening, PastLife, Raise, Raised, Row},
+    ledger::{Counter, Moved, Opened, Opening, Over, PastLife, Raise, Raised, Row},
 };
 
 use super::{
@@ -129,6 +129,32 @@ pub async fn an_open_is_not_behind_the_other_slots(fixture: &dyn LedgerFixture) 
         assert_eq!((row.base, row.ceiling, row.seen), (base, base + AHEAD, base), "{beside}");
         desk.unchanged(&counter(number, "order"), &row).await?;
     }
+    Ok(())
+}
+
+/// A life replaces the row that was read before its cell was closed, and no other: not one that was begun since, and not one that is
+/// gone.
+pub async fn a_life_is_opened_over_the_row_that_was_read(fixture: &dyn LedgerFixture) -> Checked {
+    let (mut desk, order, bill) = (Desk::of(fixture, 1).await?, counter(0, "order"), counter(0, "bill"));
+    let ask = |counter: &Counter, over, bits| Opening { over, ..opening(counter, bits, 0) };
+    let first = desk.open_one(ask(&order, Over::Nothing, 1)).await?;
+    let version = desk.version().await?;
+    let late = [
+        ask(&order, Over::Nothing, 2),
+        ask(&order, Over::Life(life(9)), 3),
+        ask(&bill, Over::Life(life(1)), 4),
+    ];
+    assert_eq!(desk.open(&late).await?.value, [Opened::Overtaken, Opened::Overtaken, Opened::Overtaken]);
+    assert_eq!(desk.version().await?, version, "nothing was written");
+    desk.unchanged(&order, &first).await?;
+    assert_eq!(desk.row(&bill).await?, None);
+    // Two that read the same, in one call.
+    let asks = [ask(&order, Over::Life(life(1)), 5), ask(&order, Over::Life(life(1)), 6)];
+    let answer = desk.open(&asks).await?;
+    let [Opened::Row(row), Opened::Overtaken] = answer.value.as_slice() else { panic!("found {answer:?}") };
+    assert_eq!((row.life, row.base), (life(5), first.ceiling));
+    desk.unchanged(&order, row).await?;
+    assert_eq!(desk.ledger.history(&order).await?.len(), 1, "one life has ended");
     Ok(())
 }
 
