@@ -188,7 +188,7 @@ mod tests {
 
     #[test]
     fn anchors_are_ends_and_no_blank_is_at_one() {
-        for nothing in ["a^b", "a$b", "(a|b)(^c)", "(a$)+b", "^ a", "a $", " +", "[ ]a|b ", "(?m)a^b"] {
+        for nothing in ["a^b", "a$b", "(a|b)(^c)", "(a$)+b", "^ a", "a $", " +", "[ ~]a|b[ ~]", "(?m)a^b"] {
             let hir = regex_syntax::parse(nothing).unwrap();
             assert_eq!(Lengths::of(&hir, &Letters::of("abc ")).all().count(), 0, "{nothing}");
         }
