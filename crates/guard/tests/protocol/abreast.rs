@@ -2,7 +2,9 @@
 
 use std::{sync::Arc, time::Duration};
 
-use crate::harness::{MemoryStore, Server, Setup, World, counter, key};
+use sequent_core::{ErrorKind, Key};
+
+use crate::harness::{Kind, MemoryStore, Server, Setup, World, counter, key};
 
 /// So far both slots are.
 const FAR: u64 = 5000;
@@ -135,4 +137,29 @@ async fn a_ceiling_that_no_server_asked_for_is_not_followed() {
     assert!(world.stores[0].delete(&key()));
     let (before, server) = (world.row(0).ceiling, world.open_as("after", wide()).await);
     assert_eq!(next(&server, 0).await, before + 1);
+}
+
+/// Row and cell of one slot say 2^62: those that were announced beside it begin at 1, one whose word is gone too begins half a leap on
+/// at most, also when it forgets again and again, and another key hears of nothing.
+#[tokio::test(start_paused = true)]
+async fn slots_that_begin_beside_a_counter_set_far_ahead_are_not_dragged_along() {
+    let world = World::of(Kind { slots: 4, ..Kind::default() });
+    world.open_as("before", wide()).await.take(3, 1).await.unwrap();
+    let far = counter(3);
+    assert!(world.ledger.set_base(&far, POISON) && world.ledger.set_ceiling(&far, POISON));
+    assert!(world.ledger.set_seen(&far, POISON) && world.stores[3].set_value(&key(), POISON));
+    assert!(world.row(0).is_announced() && world.ledger.delete_row(&counter(2)));
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    let (a, b) = (world.open_as("a", wide()).await, world.open_as("b", wide()).await);
+    assert_eq!(a.take(3, 1).await.unwrap_err().kind(), ErrorKind::Leapt);
+    assert_eq!((next(&a, 0).await, next(&b, 1).await), (1, 1));
+    assert_eq!((next(&b, 0).await, next(&a, 1).await), (2, 2));
+    for forgot in 1..=4 {
+        assert!(next(&a, 2).await < forgot << 36, "{forgot}");
+        assert!(world.stores[2].delete(&key()));
+        tokio::time::sleep(Duration::from_secs(60)).await;
+    }
+    assert_eq!(a.take_of(&Key::from_stored("other"), 3, 1).await.unwrap(), [1]);
+    assert!(world.row(0).ceiling < 1 << 20 && world.row(1).ceiling < 1 << 20);
+    assert_eq!(b.take(3, 1).await.unwrap_err().kind(), ErrorKind::Leapt);
 }
