@@ -3,25 +3,51 @@
 /// The widest leap ever followed, in raw ids.
 pub(crate) const LEAP_CAP: u64 = 1 << 36;
 
-/// The share of what is left that a ceiling may be ahead, and that a leap may cover.
+/// The share of what is left that a ceiling may be ahead, that a lift moves at most, and that an operator may advance a key
+/// without naming it a leap.
 const SHARE: u64 = 1000;
 
-/// The leap allowed to a counter at `at` of `raw_max`, when blocks of `block` ids are taken: the greater of four blocks
-/// and the least of 2^36 and 1/1000 of what is left.
+/// The share of what is left that a leap may cover: twice what all servers together may have in hand of a bounded key
+/// that is spread.
+const FOLLOWED_SHARE: u64 = 50;
+
+/// What a leap may cover of a short range, in raw ids: what six of the greatest requests (10,000 numbers) take where one
+/// slot serves them all.
+const FOLLOWED_MIN: u64 = 1 << 16;
+
+/// The leap allowed to a counter at `at` of `raw_max`, when blocks of `block` ids are taken: the least of 2^36 and 1/50 of
+/// what is left, but four blocks at least, and 2^16 ids where so many are left.
 ///
-/// On a range of a few thousand ids the four blocks decide, and may be most of it, or more than is left. That is meant:
-/// less would take for a leap what processes that died had taken and never let go, a block each, and quarantine a sound
-/// counter. What is followed too far there is followed to the end of the range at most, where the counter itself
-/// alone stops; a value beyond the range by more than four blocks is a leap however small the range.
+/// What other servers have taken a moment ago, and not told yet, must not look like a leap to one that takes little: it
+/// would quarantine a sound counter. All of them hold 1 % of a bounded key at most, and a few thousand ids however short
+/// it is; so must what processes that died had taken and never let go. What is followed too far there is followed to the
+/// end of the range at most, where the counter itself alone stops; a value beyond the range by more than four blocks is a
+/// leap however small the range.
 pub(crate) fn leap_max(at: u64, raw_max: u64, block: u64) -> u64 {
-    let share = raw_max.saturating_sub(at) / SHARE;
-    share.min(LEAP_CAP).max(block.saturating_mul(4))
+    let left = raw_max.saturating_sub(at);
+    let share = (left / FOLLOWED_SHARE).min(LEAP_CAP);
+    share.max(left.min(FOLLOWED_MIN)).max(block.saturating_mul(4))
 }
 
-/// Which of its three bounds decides how far a leap goes.
+/// How far a counter is moved forward for order's sake, at once: half of the least of 2^36 and 1/1000 of what is left, or of
+/// four blocks. It is far below a leap, so that what is taken from there on does not look like one.
+pub(crate) fn lift_max(at: u64, raw_max: u64, block: u64) -> u64 {
+    (raw_max.saturating_sub(at) / SHARE).min(LEAP_CAP).max(block.saturating_mul(4)) / 2
+}
+
+/// How far an operator may advance a counter at `at` of `raw_max` without saying that it is a leap: the least of 2^36 and
+/// 1/1000 of what is left, but four ids at least. A mistyped digit is to be told, and no server takes part in it.
+pub(crate) fn advance_max(at: u64, raw_max: u64) -> u64 {
+    (raw_max.saturating_sub(at) / SHARE).min(LEAP_CAP).max(ADVANCE_MIN)
+}
+
+/// See [`advance_max`].
+const ADVANCE_MIN: u64 = 4;
+
+/// Which of its three bounds decides how far an operator may advance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LeapBound {
-    /// Four blocks, however little is left.
+    /// Four raw ids, however little is left.
     Blocks,
     /// A thousandth of what is left.
     Share,
@@ -29,11 +55,10 @@ pub enum LeapBound {
     Cap,
 }
 
-/// Which of them it is for [`leap_max`].
-pub(crate) fn bound(at: u64, raw_max: u64, block: u64) -> LeapBound {
-    let most = leap_max(at, raw_max, block);
+/// Which of them it is for [`advance_max`].
+pub(crate) fn advance_bound(at: u64, raw_max: u64) -> LeapBound {
     match raw_max.saturating_sub(at) / SHARE {
-        share if share.min(LEAP_CAP) < most => LeapBound::Blocks,
+        share if share < ADVANCE_MIN => LeapBound::Blocks,
         share if share > LEAP_CAP => LeapBound::Cap,
         _ => LeapBound::Share,
     }
@@ -57,22 +82,42 @@ mod tests {
     use super::*;
 
     #[test]
-    fn small_counters_get_four_blocks_large_ones_a_share() {
-        assert_eq!(leap_max(0, 100, 5), 20);
-        assert_eq!(leap_max(0, 1_000_000_000, 5), 1_000_000);
+    fn a_short_range_is_followed_to_its_end_and_a_long_one_by_a_share() {
+        assert_eq!(leap_max(0, 2500, 5), 2500);
+        assert_eq!(leap_max(2400, 2500, 5), 100);
+        assert_eq!(leap_max(0, 1_000_000, 5), 1 << 16);
+        assert_eq!(leap_max(0, 1_000_000_000, 5), 20_000_000);
         assert_eq!(leap_max(0, u64::MAX >> 1, 5), LEAP_CAP);
         assert_eq!(leap_max(200, 100, 1), 4, "past the end nothing is left");
         assert_eq!(leap_max(0, 3, 1), 4, "a block of each of four processes that died");
+        assert_eq!(leap_max(0, 100_000, 50_000), 200_000, "four blocks");
     }
 
     #[test]
-    fn the_bound_that_decides_is_named() {
-        assert_eq!(bound(0, 100, 5), LeapBound::Blocks);
-        assert_eq!(bound(0, 4000, 1), LeapBound::Share, "both are four");
-        assert_eq!(bound(0, 1_000_000_000, 5), LeapBound::Share);
-        assert_eq!(bound(0, LEAP_CAP * SHARE, 5), LeapBound::Share, "both are 2^36");
-        assert_eq!(bound(0, u64::MAX >> 1, 5), LeapBound::Cap);
-        assert_eq!(bound(0, u64::MAX >> 1, LEAP_CAP), LeapBound::Blocks);
+    fn what_servers_hold_of_a_bounded_key_is_no_leap_to_one_that_takes_little() {
+        for raw_max in [1000, 62_500, 6_250_000, 1 << 40] {
+            // Each of four servers a reserve and a lease, all asked of one slot, under a ceiling that nobody has raised yet.
+            let in_hand = 4 * 2 * (raw_max / 1000);
+            assert!(in_hand <= leap_max(raw_max / 2, raw_max, 1), "{raw_max}");
+        }
+    }
+
+    #[test]
+    fn a_lift_moves_half_of_a_leap_at_most() {
+        for (raw_max, block) in [(100, 1), (100, 1000), (1_000_000, 5), (1 << 40, 5), (1 << 53, 1 << 40)] {
+            assert!(lift_max(0, raw_max, block) <= leap_max(0, raw_max, block) / 2, "{raw_max}");
+        }
+        assert_eq!(lift_max(0, 1_000_000_000, 5), 500_000);
+    }
+
+    #[test]
+    fn the_bound_that_decides_how_far_one_may_advance_is_named() {
+        let of = |raw_max| (advance_max(0, raw_max), advance_bound(0, raw_max));
+        assert_eq!(of(100), (4, LeapBound::Blocks));
+        assert_eq!(of(4000), (4, LeapBound::Share), "both are four");
+        assert_eq!(of(1_000_000_000), (1_000_000, LeapBound::Share));
+        assert_eq!(of(LEAP_CAP * SHARE), (LEAP_CAP, LeapBound::Share), "both are 2^36");
+        assert_eq!(of(u64::MAX >> 1), (LEAP_CAP, LeapBound::Cap));
     }
 
     #[test]
