@@ -100,3 +100,36 @@ fn where_nothing_was_lost_the_plan_is_printed_and_nothing_is_done_without_a_word
     let first = done["plan"]["keys"][0]["first_after"].as_u64().unwrap();
     assert!(done["done"].is_string() && place.numbers(&["next", "order"])[0] >= first, "{done}");
 }
+
+/// A cluster whose ledger and shard lie beside the data directory, as those of servers do.
+fn elsewhere(place: &Place) -> String {
+    let file = |name: &str| place.path(name).display().to_string();
+    let text = format!(
+        "auto_create = [\"*\"]\n[ring]\nshard_bits = 0\n[ledger]\npath = \"{}\"\n[[shard]]\nslot = 0\nstore = \"sqlite\"\npath = \"{}\"\n",
+        file("ledger.db"),
+        file("shard.db")
+    );
+    place.write("c.toml", &text).display().to_string()
+}
+
+fn ceiling(place: &Place, config: &str) -> u64 {
+    let shown = place.json(&["show", "order", "--config", config, "--data", "data", "--json"]);
+    shown["counters"][0]["ceiling"].as_str().unwrap().parse().unwrap()
+}
+
+#[test]
+fn a_data_directory_that_is_not_there_is_made_before_any_ceiling_is_raised() {
+    let place = Place::new();
+    let config = elsewhere(&place);
+    place.numbers(&["next", "order", "-n", "5", "--config", &config, "--data", "data"]);
+    let before = ceiling(&place, &config);
+    let bump =
+        |data: &str| place.run(&["recover", "--bump", "1000", "--yes", "--config", &config, "--data", data]);
+    std::fs::write(place.path("file"), "").unwrap();
+    let refused = bump("file/data");
+    assert!(refused.code != Some(0) && refused.err.contains("mark in "), "{refused:?}");
+    assert_eq!(ceiling(&place, &config), before, "the ledger was not touched");
+    let done = bump("new/data");
+    assert!(done.code == Some(0) && place.path("new/data/home").exists(), "{done:?}");
+    assert_eq!(ceiling(&place, &config), before + 1000, "once");
+}

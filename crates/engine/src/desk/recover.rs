@@ -33,7 +33,7 @@ impl Desk {
     /// # Errors
     ///
     /// `Refused`, with nothing done, where another slot's mark can't be read; `Recovery` where the shards are another
-    /// ledger's; those of the ledger and the data directory.
+    /// ledger's; those of the data directory, which is made where it is missing, with nothing done either; those of the ledger.
     ///
     /// [`MarksReport`]: crate::MarksReport
     pub async fn recover_without(
@@ -51,6 +51,10 @@ impl Desk {
             Some(home) => home.unreadable().await.map_err(unusable)?.map(|found| (home.path(), found)),
             None => None,
         };
+        if let Some(home) = &ground.home {
+            // Before the ledger: a loss that was added and not reported is added once more by whoever tries again.
+            home.prepare().await.map_err(unusable)?;
+        }
         sequent_guard::recover(&*ground.ledger, &shards, home, loss, ground.limit).await.map_err(unusable)?;
         if let Loss::Bump(bump) = loss {
             // Without it doctor names cells that the loss covers, and nothing else is amiss.

@@ -161,6 +161,7 @@ impl Sight {
         MarksReport::of(config, read, &self.looks, self.page.layout.slots()).check(loss, without)?;
         let home = home(config, options);
         let unusable = |error: SourceError| OpenError::of_source(&error);
+        home.prepare().await.map_err(unusable)?;
         sequent_guard::recover(&*self.ledger, &shards, Some(&Unjudged(&home)), loss, limit)
             .await
             .map_err(unusable)?;
@@ -202,6 +203,7 @@ impl Sight {
             env: options.env.clone(),
         };
         let unusable = |error: SourceError| OpenError::of_source(&error);
+        home.prepare().await.map_err(unusable)?;
         catch_up.run().await.map_err(unusable)?;
         home.renew(Some(era)).await.map_err(unusable)?;
         Ok(format!(

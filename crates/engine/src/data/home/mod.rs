@@ -27,6 +27,9 @@ pub(super) const LOCK_FILE: &str = "home.lock";
 /// Where the next content is written before it takes the file's place.
 const NEXT_FILE: &str = "home.next";
 
+/// What is written, and removed, to see whether a marker can be left: so it begins, and goes on at random.
+const PROOF_PREFIX: &str = "home.proof.";
+
 /// The longest pause between two tries of the lock; each is drawn between half of it and all of it.
 const LOCK_PAUSE_MAX: Duration = Duration::from_millis(10);
 
@@ -72,6 +75,24 @@ impl Home {
     /// Makes the marker name itself, whatever it named before, and the layout in force: an operator has named the loss.
     pub(crate) async fn renew(&self, era: Option<Era>) -> Result<(), SourceError> {
         self.leave(Mark { version: 0, era }, true).await.map(drop)
+    }
+
+    /// Makes the data directory where it is not there, and proves that a marker can be written into it; changes none.
+    /// Whoever leaves one after a step that can't be taken back asks before that step.
+    pub(crate) async fn prepare(&self) -> Result<(), SourceError> {
+        let home = self.clone();
+        self.on_thread(move || Ok(home.try_directory()?)).await
+    }
+
+    fn try_directory(&self) -> io::Result<()> {
+        fs::create_dir_all(&self.data)?;
+        OpenOptions::new().create(true).append(true).open(self.data.join(LOCK_FILE))?;
+        // A name of its own: another process may be writing the next marker.
+        let proof = self.data.join(format!("{PROOF_PREFIX}{:016x}", self.entropy.bits()));
+        let mut file = OpenOptions::new().write(true).create_new(true).open(&proof)?;
+        let written = file.write_all(PROOF_PREFIX.as_bytes()).and_then(|()| file.sync_all());
+        fs::remove_file(&proof)?;
+        written
     }
 
     /// The mark held, also by a marker that was copied; as far as it can be made out in one that can't be read.

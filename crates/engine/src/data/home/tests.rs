@@ -34,6 +34,22 @@ async fn the_greatest_stays() {
     assert_eq!(mark(&self::home(data.path()), 0).await.unwrap(), 7);
 }
 
+#[tokio::test]
+async fn who_must_leave_a_mark_later_makes_the_directory_and_leaves_nothing_of_the_proof() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("new/data");
+    home(&data).prepare().await.unwrap();
+    mark(&home(&data), 7).await.unwrap();
+    let before = fs::read_to_string(data.join(FILE)).unwrap();
+    home(&data).prepare().await.unwrap();
+    assert_eq!(fs::read_to_string(data.join(FILE)).unwrap(), before, "no marker is changed");
+    let mut held: Vec<_> = fs::read_dir(&data).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    held.sort();
+    assert_eq!(held, [FILE, LOCK_FILE]);
+    let error = home(&data.join(FILE)).prepare().await.unwrap_err();
+    assert!(error.to_string().contains("mark in ") && error.to_string().contains("new/data/home"), "{error}");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn of_many_at_once_the_greatest_stays() {
     let data = tempfile::tempdir().unwrap();
