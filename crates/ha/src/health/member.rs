@@ -1,54 +1,19 @@
 //! One member: live, evicted, on probation or quarantined, with an operator's word on top.
 
+mod told;
+mod tries;
+mod words;
+
 use std::time::{Duration, Instant};
 
-use sequent_core::{
-    Action, ErrorKind, Scope, SourceError, Why,
-    ledger::{Word, WordVerb},
-};
+use sequent_core::{Action, ErrorKind, Scope, SourceError, Why, ledger::Word, ledger::WordVerb};
 
+pub(crate) use self::told::{Cause, Claim, Flip};
 use super::{backoff::Backoff, window::Window};
 use crate::{RingConfig, SlotState};
 
 /// How long a member on probation waits for somebody's take before it takes one id itself.
 pub(crate) const PROBE_IDLE: Duration = Duration::from_secs(1);
-
-/// A take that looked at the slots just before one of them began to drain has asked it by then.
-const DRAIN_SETTLES: Duration = Duration::from_millis(100);
-
-/// Why a member is out.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Cause {
-    pub(crate) kind: ErrorKind,
-    pub(crate) why: Option<Why>,
-    pub(crate) detail: String,
-}
-
-impl From<&SourceError> for Cause {
-    fn from(error: &SourceError) -> Self {
-        Self { kind: error.kind(), why: error.why(), detail: error.to_string() }
-    }
-}
-
-/// On what ground a member is tried.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Claim {
-    /// Its time has come.
-    Due,
-    /// No other is left.
-    LastResort,
-}
-
-/// What changed, returned on the change only.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Flip {
-    Evicted { cause: Cause, retry_after: Option<Duration> },
-    Probation,
-    Rescued { out: Duration },
-    ProbeFailed { kind: ErrorKind, retry_after: Duration },
-    Quarantined { cause: Cause },
-    Drained { after: Duration },
-}
 
 /// A member's health. Every method is told the time, and the fraction of the jitter where it needs one.
 #[derive(Debug, Clone)]
@@ -124,20 +89,6 @@ impl Member {
         }
     }
 
-    pub(crate) fn word(&self) -> Option<&Word> {
-        self.word.as_ref()
-    }
-
-    /// How many rescues have begun: what was asked before one began says nothing about what comes after it.
-    pub(crate) fn generation(&self) -> u64 {
-        self.generation
-    }
-
-    /// How often an operator has cleared what was quarantined here.
-    pub(crate) fn pardon(&self) -> u64 {
-        self.pardon
-    }
-
     /// Whether it is out, but would serve whoever has nobody else.
     pub(crate) fn answers(&self) -> bool {
         let out = matches!(self.state, SlotState::Evicted | SlotState::Probation);
@@ -151,11 +102,6 @@ impl Member {
             SlotState::Evicted | SlotState::Probation if self.probing.is_none() => self.due,
             _ => None,
         }
-    }
-
-    /// Until when the operator's word counts, in wall milliseconds.
-    pub(crate) fn word_ends(&self) -> Option<u64> {
-        self.word.as_ref().and_then(|word| word.until_ms)
     }
 
     /// It answered, but slowly. The last member that answers at all is kept: slow service is service.
@@ -212,142 +158,11 @@ impl Member {
         (self.state == SlotState::Evicted && due).then(|| self.begin_probation(now, now + PROBE_IDLE))
     }
 
-    /// A token to try it with now, if it may be tried; whoever has it must report how that went.
-    pub(crate) fn claim(&mut self, claim: Claim) -> Option<u64> {
-        let allowed = match self.state {
-            SlotState::Probation => true,
-            SlotState::Evicted => claim == Claim::LastResort && !self.is_held(),
-            _ => false,
-        };
-        if !allowed || self.probing.is_some() {
-            return None;
-        }
-        if self.state == SlotState::Evicted {
-            self.generation += 1;
-        }
-        self.probing = Some(self.generation);
-        self.slow_probe = false;
-        Some(self.generation)
-    }
-
-    /// The try gave numbers. Slowly is not enough where others serve, or two slow members would take turns for ever.
-    pub(crate) fn pass(&mut self, token: u64, now: Instant, fraction: f64, last: bool) -> Option<Flip> {
-        self.probing.take_if(|probing| *probing == token)?;
-        self.answers = self.slow_probe;
-        if self.slow_probe && !last {
-            let detail = "answered the probe, but slowly".to_owned();
-            return self.back_off(now, fraction, Cause { kind: ErrorKind::Timeout, why: None, detail });
-        }
-        self.enter(SlotState::Live, now, None, None);
-        self.fault = None;
-        self.window.clear();
-        Some(Flip::Rescued { out: now.saturating_duration_since(self.left_at) })
-    }
-
-    /// The try failed by the slot's own fault.
-    pub(crate) fn flunk(
-        &mut self,
-        token: u64,
-        now: Instant,
-        fraction: f64,
-        error: &SourceError,
-    ) -> Option<Flip> {
-        self.probing.take_if(|probing| *probing == token)?;
-        self.answers = false;
-        if error.kind().verdict().action == Action::Quarantine {
-            return self.quarantine(now, error.into());
-        }
-        let cause = self.own_word(now, error);
-        self.back_off(now, fraction, cause)
-    }
-
-    /// The try said nothing about the slot: another one must.
-    pub(crate) fn undecided(&mut self, token: u64, now: Instant) {
-        if self.probing.take_if(|probing| *probing == token).is_some() {
-            self.wait_for_probe(now);
-        }
-    }
-
-    /// On probation, with nobody there who could try it: asks again in a while.
-    pub(crate) fn wait_for_probe(&mut self, now: Instant) {
-        if self.state == SlotState::Probation {
-            self.due = Some(now + PROBE_IDLE);
-        }
-    }
-
-    /// The word about this member, if there is one: obeyed once, undone by nobody but another one, or its end.
-    pub(crate) fn obey(&mut self, now: Instant, wall_ms: u64, word: Option<&Word>) -> Option<Flip> {
-        let word = word.filter(|word| word.until_ms.is_none_or(|until| until > wall_ms));
-        if word.map(|word| word.at_ms) == self.word.as_ref().map(|word| word.at_ms) {
-            return None;
-        }
-        let was_held = self.is_held();
-        self.word = word.cloned();
-        match word.map(|word| word.verb) {
-            Some(WordVerb::Evict) => word.and_then(|word| self.hold(now, word)),
-            Some(WordVerb::Drain) => word.and_then(|word| self.drain(now, word)),
-            Some(WordVerb::Rescue) => {
-                self.pardon += 1;
-                (self.state != SlotState::Live).then(|| self.begin_probation(now, now))
-            }
-            None => (was_held && self.state != SlotState::Quarantined)
-                .then(|| self.begin_probation(now, now + PROBE_IDLE)),
-        }
-    }
-
     /// The cause to show: a store that was silent this time has perhaps said why, within the window that evicts it.
     fn own_word(&self, now: Instant, error: &SourceError) -> Cause {
         let lately = |said: &&(Instant, Cause)| self.window.reaches(now, said.0);
         let said = self.said.as_ref().filter(lately).filter(|_| error.kind() == ErrorKind::Timeout);
         said.map_or_else(|| error.into(), |(_, cause)| cause.clone())
-    }
-
-    fn is_held(&self) -> bool {
-        self.word.as_ref().is_some_and(|word| word.verb != WordVerb::Rescue)
-    }
-
-    fn hold(&mut self, now: Instant, word: &Word) -> Option<Flip> {
-        self.probing = None;
-        if matches!(self.state, SlotState::Quarantined | SlotState::Evicted) {
-            return None;
-        }
-        self.put_out(SlotState::Evicted, now, word)
-    }
-
-    /// Out as well, but for what it owes; a slot that is out already may owe something too. No eviction: nothing is wrong
-    /// with it, and that the word was obeyed is told.
-    fn drain(&mut self, now: Instant, word: &Word) -> Option<Flip> {
-        self.probing = None;
-        if matches!(self.state, SlotState::Quarantined | SlotState::Draining | SlotState::Drained) {
-            return None;
-        }
-        self.put_out(SlotState::Draining, now, word);
-        None
-    }
-
-    fn put_out(&mut self, state: SlotState, now: Instant, word: &Word) -> Option<Flip> {
-        let was_in = matches!(self.state, SlotState::Live | SlotState::Probation);
-        let fault = self.cause.take().filter(|cause| !cause.why.is_some_and(Why::is_by_word));
-        self.fault = fault.map(|cause| cause.detail).or_else(|| self.fault.take());
-        let before =
-            self.fault.as_ref().map(|fault| format!("; it was out before, for: {fault}")).unwrap_or_default();
-        let detail = format!("{} by {}: {}{before}", word.verb.as_str(), word.who, word.why);
-        let why = if state == SlotState::Draining { Why::Draining } else { Why::EvictedByHand };
-        let cause = Cause { kind: ErrorKind::Unavailable, why: Some(why), detail };
-        self.leave(now);
-        self.enter(state, now, Some(cause.clone()), None);
-        was_in.then_some(Flip::Evicted { cause, retry_after: None })
-    }
-
-    /// Nothing that was asked of it is still on its way, as far as its keys know.
-    pub(crate) fn drained(&mut self, now: Instant) -> Option<Flip> {
-        let after = now.saturating_duration_since(self.since);
-        if self.state != SlotState::Draining || after < DRAIN_SETTLES {
-            return None;
-        }
-        let cause = self.cause.take();
-        self.enter(SlotState::Drained, now, cause, None);
-        Some(Flip::Drained { after })
     }
 
     /// Its window is full: people are told of how many, and how close to each other.
@@ -361,17 +176,6 @@ impl Member {
         let wait = self.backoff.next(fraction);
         self.enter(SlotState::Evicted, now, Some(cause.clone()), Some(now + wait));
         Flip::Evicted { cause, retry_after: Some(wait) }
-    }
-
-    fn back_off(&mut self, now: Instant, fraction: f64, cause: Cause) -> Option<Flip> {
-        if self.state != SlotState::Probation {
-            // Tried ahead of its time, as a last resort: that must not push its time away.
-            self.cause = Some(cause);
-            return None;
-        }
-        let (kind, retry_after) = (cause.kind, self.backoff.next(fraction));
-        self.enter(SlotState::Evicted, now, Some(cause), Some(now + retry_after));
-        Some(Flip::ProbeFailed { kind, retry_after })
     }
 
     fn quarantine(&mut self, now: Instant, cause: Cause) -> Option<Flip> {
