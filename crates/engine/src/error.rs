@@ -53,7 +53,7 @@ impl EngineError {
     ) -> Self {
         let field = match field.into() {
             Cow::Owned(field) => Cow::Owned(shown(field)),
-            known => known,
+            known @ Cow::Borrowed(_) => known,
         };
         let fault = FieldFault { field, value: shown(value.to_string()), bound: bound.into() };
         let text = format!("{} is {}: {}", fault.field, fault.value, fault.bound);
@@ -196,14 +196,12 @@ const SHOWN_BYTES_MAX: usize = 128;
 const KEPT_BYTES_MAX: usize = 88;
 
 /// A caller's text, cut where it is long.
-fn shown(mut text: String) -> String {
-    if text.len() > SHOWN_BYTES_MAX {
-        let count = text.chars().count();
-        let end = (0..=KEPT_BYTES_MAX).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
-        text.truncate(end);
-        text += &format!("… ({count} characters)");
+fn shown(text: String) -> String {
+    if text.len() <= SHOWN_BYTES_MAX {
+        return text;
     }
-    text
+    let end = (0..=KEPT_BYTES_MAX).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    format!("{}… ({} characters)", &text[..end], text.chars().count())
 }
 
 /// The word that goes before the detail: that of an operator's word, which the store has nothing to do with, or the class.

@@ -3,8 +3,9 @@
 use sequent_core::{Clock, SystemClock};
 use sequent_engine::Timestamp;
 use sequent_proto::v1::{
-    DefineRequest, Definition, LeaseRequest, ListRequest, ParseRequest, PreviewRequest, ShowRequest, Value,
-    definitions_client::DefinitionsClient, parse_request, preview_request, sequences_client::SequencesClient,
+    Capacity, DefineRequest, Definition, LeaseRequest, ListRequest, ParseRequest, PreviewRequest,
+    ShowRequest, Value, definitions_client::DefinitionsClient, parse_request, preview_request,
+    sequences_client::SequencesClient,
 };
 use serde_json::json;
 use tonic::{Code, Request, transport::Channel};
@@ -252,6 +253,22 @@ fn template(template: &str) -> Definition {
     Definition { template: template.to_owned(), ..Definition::default() }
 }
 
+/// That each field of a sum is the one of that name: what HTTP tells of the same, in its own words.
+async fn told_by_http_too(server: &Server, sum: &Capacity) {
+    let asked = json!({"sequence": "leave"}).to_string();
+    let told = wire::post(server.http, "/v1/preview", &asked).await.json();
+    for (field, number) in [
+        ("numbers", sum.numbers),
+        ("skipped", sum.skipped),
+        ("reserve", sum.reserve),
+        ("ceilings", sum.ceilings),
+        ("lease", sum.lease),
+    ] {
+        assert_eq!(told["capacity"][field], json!(number.to_string()), "{field}: {told}");
+    }
+    assert_eq!(told["capacity"]["is_bounded"], json!(sum.is_bounded), "{told}");
+}
+
 #[tokio::test]
 async fn grpc_defines_lists_shows_and_tries_out() {
     let server = Server::with(&[("limits.define", "true"), ("reservoir.servers", "4")]).await;
@@ -268,19 +285,7 @@ async fn grpc_defines_lists_shows_and_tries_out() {
     assert_eq!((said.version, said.already, sum.may_be_spread), (1, false, true));
     assert_eq!((sum.skipped, sum.servers), (4 * (sum.reserve + sum.lease) + sum.ceilings, 4), "{sum:?}");
     assert!(sum.reserve > 0 && sum.ceilings > 0 && sum.lease > 0, "{sum:?}");
-    // Each field is the one of that name: what HTTP tells of the same, in its own words.
-    let asked = json!({"sequence": "leave"}).to_string();
-    let told = wire::post(server.http, "/v1/preview", &asked).await.json();
-    for (field, number) in [
-        ("numbers", sum.numbers),
-        ("skipped", sum.skipped),
-        ("reserve", sum.reserve),
-        ("ceilings", sum.ceilings),
-        ("lease", sum.lease),
-    ] {
-        assert_eq!(told["capacity"][field], json!(number.to_string()), "{field}: {told}");
-    }
-    assert_eq!((&told["capacity"]["is_bounded"], sum.is_bounded), (&json!(false), false), "{told}");
+    told_by_http_too(&server, &sum).await;
     assert!(said.warnings.is_empty(), "{said:?}");
     let undated = define("undated", None, template("@{date,yyyy}@{seq,w=6,reset=never}"));
     let warnings = client.define(undated).await.unwrap().into_inner().warnings;
