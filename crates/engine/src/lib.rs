@@ -73,8 +73,8 @@ pub use definition::{
     Body, BodyFault, EARLIER_MAX, EFFECTIVE_AHEAD_MIN, Effective, Placement, SPREAD_CAPACITY_MIN,
 };
 pub use desk::{
-    BUMP_MAX, BUMP_MIN, CounterPace, Desk, LossEstimate, LossProof, MarksReport, NamedLoss, PlannedKey,
-    RecoveryPlan, Saying, UnreadMark,
+    AssumedBy, AssumedRate, BUMP_MAX, BUMP_MIN, CopyMade, CounterPace, Desk, LossEstimate, LossProof,
+    LossShare, MarksReport, NamedLoss, PlannedKey, RecoveryPlan, Saying, UnreadMark,
 };
 pub use engine::Engine;
 pub use error::{EngineError, FieldFault, OpenError, SlotCause};

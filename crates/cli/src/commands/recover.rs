@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use clap::Args;
 use sequent_core::{SlotIndex, ledger::Loss};
 use sequent_engine::{
-    BUMP_MAX, BUMP_MIN, CounterPace, Desk, LossEstimate, LossProof, MarksReport, NamedLoss, PlannedKey,
-    RecoveryPlan, Timestamp, report::SequenceSummary,
+    BUMP_MAX, CopyMade, Desk, LossEstimate, MarksReport, NamedLoss, PlannedKey, RecoveryPlan, Timestamp,
+    report::SequenceSummary,
 };
 
 use crate::{cluster::Cluster, failure::Failure, output, peers::Peers};
@@ -17,6 +17,7 @@ Examples:
   sequent recover --bump 100000  it is older: no counter has come more than 100000 raw ids further
   sequent recover --since 2026-11-20T03:00:00Z        it is a copy of then: works out a bump, prints it, does nothing
   sequent recover --since 2026-11-20T03:00:00Z --yes  and does it
+  sequent recover --since 2026-11-20T03:00:00Z --at-most-per-second 500   no sequence was asked for more than that since
   sequent recover --bump 100000 --without 2           the store of slot 2 can't be read, and it is done all the same
 
 What it does: adds the bump to the ceiling of each counter, raises the ledger's version above every mark that \
@@ -36,12 +37,17 @@ left out counts. Where nobody knows the highest number, a safe N is the numbers 
 database since then guard.ahead_s x the highest rate; add what an earlier --bump, or `advance`, skipped since. When in doubt \
 name ten times more. N less than a cell at hand is above its ceiling in the copy is refused, with the least that is not. An N that is named in a message of an error is the least that is known there, and may not be enough.
 
-With --since, name when the copy at hand was made, rather earlier than later. The bump is four times what the fastest \
-counter would have given in the time since then, at the highest rate that the copy has on record (what its life gave \
-until then, or what its ceiling was raised ahead for), and as much for 16 restarts of its databases, and one more for each \
-hour of that time, of guard.ahead_s each. 10000 at least. More restarts than that, of one shard's database and the ledger's \
-together, need a larger --bump. It knows nothing of a sequence that was begun, or became many times faster, of a recovery or \
-an `advance`, after the copy: then name --bump. (What the cells at hand prove it names all the same, and says so.) Where nothing on record gives a rate it is refused.
+With --since, name when the copy at hand was made, rather earlier than later. How fast a sequence was asked after that no copy \
+knows, for one that was quiet before may have been busy ever since: so it assumes a rate, and prints it first. Say it, if you \
+know it: --at-most-per-second N, N at least the numbers a second that the busiest sequence was asked for at any time since, by \
+all callers together (the fastest rate, not a mean; leases count in full). Without it, it assumes 200000 numbers a second for \
+each server (reservoir.servers), and never less than four times the highest rate that the copy has on record (the mean of a \
+counter's life, or what its ceiling was raised ahead for), whatever N says. That rate x the time since then, and as much for 16 \
+restarts of its databases, and one more for each hour of that time, of guard.ahead_s each, is the bump; 10000 at least. It prints \
+what that uses up of the sequences that the ledger knows; where it would be more than 1 % of one and no rate was said, it is \
+refused. A sequence that was asked faster than what is assumed repeats numbers. So do more restarts than that, of one \
+shard's database and the ledger's together, and a recovery or an `advance` after the copy: then name --bump. (What the cells at \
+hand prove it names all the same, and says so.) Where nothing on record gives a rate, one must be said.
 
 Marks say how far the ledger has been: each store bears one, and each data directory. A store whose mark can't be read is \
 named before anything is done, and the command is refused, unless --without names its slot. Data directories of servers on \
@@ -99,6 +105,10 @@ pub(crate) struct Recover {
     /// The state at hand is a copy of this instant (RFC 3339): works the bump out, prints it, and does nothing without --yes
     #[arg(long, group = "loss", value_name = "INSTANT")]
     since: Option<String>,
+    /// With --since: the most numbers a second that the busiest sequence may have been asked for since the copy, by all callers
+    /// together; without it 200000 for each server of reservoir.servers are assumed
+    #[arg(long, value_name = "N", conflicts_with_all = ["moved", "bump"], value_parser = clap::value_parser!(u64).range(1..=BUMP_MAX))]
+    at_most_per_second: Option<u64>,
     /// Do what was worked out by --since, or printed as a plan: where nothing shows a loss, or servers run
     #[arg(long, requires = "loss")]
     yes: bool,
@@ -137,9 +147,11 @@ impl Recover {
         let since_ms = u64::try_from(instant.as_millisecond())
             .map_err(|_| Failure::argument("since", since, "an instant after 1970 is expected"))?;
         cluster.check_caught_up().await?;
-        let ahead = cluster.config()?.guard.ahead;
+        let config = cluster.config()?;
+        let (ahead, servers) = (config.guard.ahead, config.reservoir.servers);
         let desk = cluster.desk().await?;
-        let estimate = desk.loss_since(since_ms, ahead).await?;
+        let copy = CopyMade { since_ms, ahead, servers, at_most_per_s: self.at_most_per_second };
+        let estimate = desk.loss_since(copy).await?;
         if self.yes {
             return self.go_on(cluster, &desk, Loss::Bump(estimate.bump), Some(&estimate)).await;
         }
@@ -148,7 +160,7 @@ impl Recover {
             let said = serde_json::json!({ "estimate": estimate, "marks": marks, "done": null });
             return output::json(&said);
         }
-        let mut lines = worked_out(&estimate);
+        let mut lines = estimate.lines();
         lines.extend(marks.lines(Loss::Bump(estimate.bump)));
         lines.push(format!(
             "nothing was done: `sequent recover --bump {}` does it, or the same command with --yes",
@@ -167,7 +179,7 @@ impl Recover {
     ) -> Result<(), Failure> {
         if let Some(estimate) = estimate.filter(|_| !cluster.json()) {
             // Before it is done: who reads it may want to know even if it breaks off.
-            output::lines(worked_out(estimate))?;
+            output::lines(estimate.lines())?;
         }
         let marks = desk.marks().await;
         foretell(cluster, &marks, loss);
@@ -263,31 +275,6 @@ fn foretell(cluster: &Cluster, marks: &MarksReport, loss: Loss) {
     if !cluster.json() {
         marks.lines(loss).iter().for_each(|line| output::say(line));
     }
-}
-
-/// How a bump came about.
-fn worked_out(estimate: &LossEstimate) -> Vec<String> {
-    let LossEstimate { elapsed_s, fastest, counters, factor, given, .. } = estimate;
-    let LossEstimate { restarts, ahead_s, leaps, bump, proof, .. } = estimate;
-    let CounterPace { key, slot, taken, over_s, per_s } = fastest;
-    let place = slot.map_or_else(|| "dense".to_owned(), |slot| format!("slot {slot}"));
-    let mut lines = vec![
-        format!("counters with a rate on record: {counters}; the fastest is {key} ({place})"),
-        format!("it gave {taken} in {over_s} s; at its fastest {per_s:.3} a second"),
-        format!("{per_s:.3} a second x {elapsed_s} s x {factor} = {given} raw ids of each counter"),
-        format!(
-            "and {restarts} restarts of {ahead_s} s ahead each, x {factor}: {leaps}; where databases were restarted more often, \
-             name a larger --bump"
-        ),
-        format!("together {}, 10000 at least", given.saturating_add(*leaps).max(BUMP_MIN)),
-    ];
-    lines.extend(proof.as_ref().map(|LossProof { slot, key, value, ceiling }| {
-        format!(
-            "raised to {bump}: in slot {slot} the cell of key {key} is at raw id {value}, and the ledger at hand permits {ceiling}: \
-             the copy is of a quieter time, so a counter that can't be seen may have come further, too"
-        )
-    }));
-    lines
 }
 
 /// What the ledger knows now, for the operator to compare.

@@ -19,13 +19,16 @@ fn a_loss_is_worked_out_printed_and_done_only_when_told() {
     for words in [
         "the fastest is order (slot ",
         "a second x ",
-        " x 4 = ",
+        " s = ",
+        "a mean of ",
         " restarts of ",
         "nothing was done: ",
         "--yes",
     ] {
         assert!(said.contains(words), "{words}: {said}");
     }
+    let first = said.lines().next().unwrap();
+    assert!(first.starts_with("assumed: ") && first.contains(" 200000 numbers a second"), "{first}");
     let estimate = &place.json(&["recover", "--since", &since, "--json"]);
     assert!(estimate["done"].is_null(), "{estimate}");
     let bump = estimate["estimate"]["bump"].as_u64().unwrap();
@@ -50,6 +53,7 @@ fn what_nothing_on_record_can_tell_is_refused() {
         .refused(2, &["since", "2999", "later instant"]);
     place.run(&["recover", "--since", "2020-01-01T00:00:00Z"]).refused(2, &["no copy of before"]);
     place.run(&["recover", "--yes"]).refused(2, &["--since"]);
+    place.run(&["recover", "--bump", "5", "--at-most-per-second", "5"]).refused(2, &["--at-most-per-second"]);
     place.run(&["recover", "--since", &now(), "--bump", "5"]).refused(2, &["--bump"]);
 }
 
@@ -132,4 +136,30 @@ fn a_data_directory_that_is_not_there_is_made_before_any_ceiling_is_raised() {
     let done = bump("new/data");
     assert!(done.code == Some(0) && place.path("new/data/home").exists(), "{done:?}");
     assert_eq!(ceiling(&place, &config), before + 1000, "once");
+}
+
+#[test]
+fn what_a_recovery_or_an_advance_skipped_is_no_rate_of_a_dense_sequence() {
+    let place = Place::new();
+    place.text(&["define", "inv", "--placement", "dense"]);
+    let since = |more: &[&str]| place.json(&[&["recover", "--since", &now(), "--json"], more].concat());
+    place.numbers(&["next", "inv", "-n", "10"]);
+    place.text(&["recover", "--bump", "700000", "--yes"]);
+    assert_eq!(place.numbers(&["next", "inv"]), [700_011]);
+    let taken = |found: &serde_json::Value| found["estimate"]["fastest"]["taken"].clone();
+    assert_eq!(taken(&since(&[])), 11);
+    let said = since(&["--at-most-per-second", "1000"]);
+    assert_eq!(
+        (&said["estimate"]["assumed"]["by"], &said["estimate"]["assumed"]["said"]),
+        (&"word".into(), &1000.into())
+    );
+    place.text(&["advance", "inv", "2000000", "--leap"]);
+    place.numbers(&["next", "inv", "-n", "3"]);
+    assert_eq!(taken(&since(&[])), 3);
+    // Nine digits last a few minutes at what is assumed.
+    place.text(&["define", "short", "--placement", "dense", "--end", "999999999"]);
+    place
+        .run(&["recover", "--since", &now(), "--yes"])
+        .refused(2, &["no rate was said", "of short", "--at-most-per-second N", "--bump N"]);
+    place.text(&["recover", "--since", &now(), "--at-most-per-second", "50", "--yes"]);
 }

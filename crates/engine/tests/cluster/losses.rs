@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, fs, path::Path, time::Duration};
 
 use sequent_core::{SequenceName, ledger::Loss};
 use sequent_engine::{
-    Desk, Engine, NamedLoss, NextRequest, Options, Reason, Resizing, Wish, report::ShardReport,
+    CopyMade, Desk, Engine, NamedLoss, NextRequest, Options, Reason, Resizing, Wish, report::ShardReport,
 };
 
 use super::{Place, listening, once, take};
@@ -231,7 +231,13 @@ async fn a_copy_with_rows_takes_no_bump_below_what_the_cells_prove_and_nothing_c
     let plan = desk.recovery_plan(Loss::Bump(least)).await.unwrap();
     let planned = plan.keys.iter().find(|planned| planned.key == "later").unwrap();
     assert!(planned.last_before >= Some(40_000) && planned.first_after > Some(8), "{planned:?}");
-    let worked_out = desk.loss_since(once().env.clock.wall_ms(), Duration::from_secs(1)).await.unwrap();
+    let copy = CopyMade {
+        since_ms: once().env.clock.wall_ms(),
+        ahead: Duration::from_secs(1),
+        servers: 1,
+        at_most_per_s: Some(1),
+    };
+    let worked_out = desk.loss_since(copy).await.unwrap();
     assert!(worked_out.bump >= least, "{worked_out:?}");
     desk.recover(Loss::Bump(least)).await.unwrap();
     desk.close().await;
