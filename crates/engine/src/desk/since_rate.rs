@@ -7,7 +7,7 @@ use super::since::{FACTOR, Pace};
 
 /// The numbers a second that are assumed of each server where nobody says a rate: about as many as the quickest door gave one at
 /// a time, and twice what the one row of a dense counter bore (S8 and S13 of `benches/RESULTS.md`).
-pub const SERVER_PER_S: u64 = 200_000;
+pub(super) const SERVER_PER_S: u64 = 200_000;
 
 /// The rate that a loss is worked out with.
 #[derive(Debug, Clone, PartialEq, Serialize)]
