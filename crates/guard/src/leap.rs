@@ -38,7 +38,7 @@ pub(crate) fn lift_max(at: u64, raw_max: u64, block: u64) -> u64 {
 /// How far an operator may advance a counter at `at` of `raw_max` without saying that it is a leap: the least of 2^36 and
 /// 1/1000 of what is left, but four ids at least. A mistyped digit is to be told, and no server takes part in it.
 pub(crate) fn advance_max(at: u64, raw_max: u64) -> u64 {
-    (raw_max.saturating_sub(at) / SHARE).min(LEAP_CAP).max(ADVANCE_MIN)
+    (raw_max.saturating_sub(at) / SHARE).clamp(ADVANCE_MIN, LEAP_CAP)
 }
 
 /// See [`advance_max`].

@@ -60,3 +60,6 @@ pub use relaid::CatchUp;
 pub use resize::{COUNTERS_MAX, KeyPlan, Placed, Plan, Progress, Resize};
 pub use stamps::{belongs, misfit};
 pub use status::{CounterStatus, KeeperStatus};
+
+/// No leap above a ceiling is ever wider, in raw ids: a value beyond was set by a hand.
+pub const LEAP_MAX: u64 = leap::LEAP_CAP;

@@ -11,11 +11,6 @@ use crate::{VERSION_LEAP, leap::LEAP_CAP};
 /// permitted and never reported, what it asks for ahead, and a leap.
 const OPENED_ABOVE_MAX: u64 = 4 * LEAP_CAP;
 
-/// How far its counter is, as a row says.
-pub(crate) fn claim(row: &Row) -> u64 {
-    row.base.max(row.seen)
-}
-
 /// So long after its life was opened a row's ceiling may lie ahead of nothing that was given yet, and says nothing.
 const YOUNG_MS: u64 = 10_000;
 
@@ -24,13 +19,15 @@ const YOUNG_MS: u64 = 10_000;
 pub(crate) struct Beside {
     /// How far each of them is at least, as it claims; `None` where no other has a row.
     pub(crate) least: Option<u64>,
-    /// How far the furthest may be: a counter of which nothing is known begins no lower.
+    /// How far the furthest may be: a counter of which nothing is known begins no lower. One that claims 2^36 more than
+    /// another is not counted: a hand set it there.
     pub(crate) most: u64,
 }
 
 impl Beside {
-    pub(crate) fn of<'a>(others: impl Iterator<Item = &'a Row>, clock_ms: u64) -> Self {
-        others.fold(Self::default(), |beside, row| beside.with(Self::told_by(row, clock_ms)))
+    pub(crate) fn of<'a>(others: impl Iterator<Item = &'a Row> + Clone, clock_ms: u64) -> Self {
+        let furthest = furthest_of(others.clone());
+        others.fold(Self::default(), |beside, row| beside.with(Self::told_by(row, furthest, clock_ms)))
     }
 
     fn with(self, other: Self) -> Self {
@@ -38,14 +35,24 @@ impl Beside {
         Self { least, most: self.most.max(other.most) }
     }
 
-    fn told_by(row: &Row, clock_ms: u64) -> Self {
-        Self { least: (!row.is_unbegun()).then(|| claim(row)), most: may_be_at(row, clock_ms) }
+    fn told_by(row: &Row, furthest: u64, clock_ms: u64) -> Self {
+        let most = if row.reached() > furthest { 0 } else { may_be_at(row, clock_ms) };
+        Self { least: (!row.is_unbegun()).then(|| row.reached()), most }
     }
+}
+
+/// How far a key's slots are at most beside the one that claims least: a row that says more drags no other along.
+fn furthest_of<'a>(rows: impl Iterator<Item = &'a Row>) -> u64 {
+    let begun = rows.filter(|row| !row.is_unbegun()).map(Row::reached);
+    begun.min().map_or(u64::MAX, |least| least.saturating_add(LEAP_CAP))
 }
 
 /// What it is for each of a key's slots.
 pub(crate) fn beside_each(rows: &[Option<Row>], clock_ms: u64) -> Vec<Beside> {
-    let told = |row: &Option<Row>| row.as_ref().map(|row| Beside::told_by(row, clock_ms)).unwrap_or_default();
+    let furthest = furthest_of(rows.iter().flatten());
+    let told = |row: &Option<Row>| {
+        row.as_ref().map(|row| Beside::told_by(row, furthest, clock_ms)).unwrap_or_default()
+    };
     // Of the slots before each, and of those after it: a wide ring has a thousand.
     let (mut all, mut before, mut after) =
         (Vec::with_capacity(rows.len()), Beside::default(), Beside::default());
@@ -64,7 +71,7 @@ pub(crate) fn beside_each(rows: &[Option<Row>], clock_ms: u64) -> Vec<Beside> {
 /// the ceiling lies ahead of what nobody has been given: a key's slots that begin one after the other begin at the same. A ceiling
 /// that was never asked for by a server says nothing at all.
 fn may_be_at(row: &Row, clock_ms: u64) -> u64 {
-    let claim = claim(row);
+    let claim = row.reached();
     match row.ceiling.saturating_sub(claim) {
         ahead if ahead > LEAP_CAP => 0,
         // It has not begun: a claim, or a word, which moved this row as well.
@@ -112,7 +119,7 @@ impl Outside {
         (version, others): (u64, impl Iterator<Item = &'a Row>),
     ) -> Result<Self, SourceError> {
         // One that never began says nothing.
-        let claims: Vec<u64> = others.filter(|row| !row.is_unbegun()).map(claim).collect();
+        let claims: Vec<u64> = others.filter(|row| !row.is_unbegun()).map(Row::reached).collect();
         let past = ledger.history(counter).await?;
         let advanced = ledger.fence(&Advanced { key: counter.key.clone(), to: 0 }).await?;
         let begun = ledger.fence(&Advanced::begun_at(&counter.key, 0)).await?;
@@ -187,8 +194,12 @@ mod tests {
         assert_eq!(told(&[old.clone(), young, None]), [(Some(20), 20), (Some(7), 9), (Some(7), 20)]);
         let (absurd, back) = (row(5, 5, 6 + LEAP_CAP, 0), row(1, 3, 4, 30_000));
         assert_eq!(told(&[old.clone(), absurd]), [(Some(5), 0), (Some(7), 9)], "no server asked for it");
-        assert_eq!(told(&[old, back]), [(Some(3), 3), (Some(7), 9)], "a clock that was set back");
+        assert_eq!(told(&[old.clone(), back]), [(Some(3), 3), (Some(7), 9)], "a clock that was set back");
         assert_eq!(told(&[]), []);
+        let (near, far) = (row(7 + LEAP_CAP, 0, 7 + LEAP_CAP, 0), row(1 << 62, 0, 1 << 62, 0));
+        let beside_far = told(&[old.clone(), near.clone(), far]);
+        assert_eq!(beside_far, [(Some(7 + LEAP_CAP), 7 + LEAP_CAP), (Some(7), 9), (Some(7), 7 + LEAP_CAP)]);
+        assert_eq!(told(&[old, near])[0].1, 7 + LEAP_CAP, "as far as a leap");
     }
 
     #[test]

@@ -26,6 +26,11 @@ impl Row {
         self.is_claim() || self.is_announced()
     }
 
+    /// How far its counter has come, as it says: where its life began, or what was reported of it.
+    pub fn reached(&self) -> u64 {
+        self.base.max(self.seen)
+    }
+
     /// What it leaves in the history. What never began leaves nothing.
     pub fn ended(&self) -> Option<PastLife> {
         let Self { life, base, ceiling, .. } = *self;
@@ -109,8 +114,9 @@ impl Opening {
     /// let Opened::Row(row) = opening.of(None, 30, &Incarnation::new("ledger"), 0) else { panic!() };
     /// assert_eq!((row.base, row.ceiling, row.seen), (40, 50, 40));
     /// assert_eq!(opening.of(Some(&row), 0, &row.ledger, 0), Opened::Row(sequent_core::ledger::Row { base: 50, ceiling: 60, seen: 50, ..row.clone() }));
-    /// let beside = |beside| Opening { beside, ..opening.clone() }.abreast(50, 40);
-    /// assert_eq!((beside(45), beside(70), beside(1 << 62)), (50, 70, 90), "the last is half of a leap");
+    /// let beside = |beside, old| Opening { beside, ..opening.clone() }.abreast(50, 40, old);
+    /// assert_eq!([45, 70, 140, 1 << 62].map(|far| beside(far, Some(&row))), [50, 70, 140, 50], "the last is more than a leap");
+    /// assert_eq!([45, 70, 140, 1 << 62].map(|far| beside(far, None)), [50, 70, 90, 90], "nobody knows: half of a leap");
     /// let overtaken = |over, old| Opening { over, ..opening.clone() }.of(old, 0, &row.ledger, 0) == Opened::Overtaken;
     /// assert!(overtaken(Over::Life(Life::from_stored(6)), Some(&row)) && !overtaken(Over::Life(life), Some(&row)));
     /// assert!(overtaken(Over::Nothing, Some(&row)) && overtaken(Over::Life(life), None) && !overtaken(Over::Nothing, None));
@@ -124,13 +130,13 @@ impl Opening {
         if !self.over.is(old) {
             return Opened::Overtaken;
         }
-        let known = old.map_or(floor, |row| row.base.max(row.seen));
+        let known = old.map_or(floor, Row::reached);
         let found = old.map_or(floor, |row| row.ceiling).max(self.value);
         let bound = within(known.saturating_add(self.ahead), self.leap_max);
         if found > bound {
             return Opened::Leapt { found, bound };
         }
-        let base = self.abreast(found, known);
+        let base = self.abreast(found, known, old);
         Opened::Row(Row {
             life: self.life,
             store: self.store.clone(),
@@ -142,9 +148,16 @@ impl Opening {
         })
     }
 
-    /// Not behind the key's other slots: but whatever their rows say, no further above `known` than half of a leap.
-    pub fn abreast(&self, found: u64, known: u64) -> u64 {
-        found.max(self.beside.min(within(known, self.leap_max / 2)))
+    /// Not behind the key's other slots, of a counter whose row is `old`. A row of theirs that says more than a leap above `known` is not
+    /// followed at all, since as much would be added each time that the store forgets. Where there is no row, nobody knows:
+    /// such a one is followed by half of a leap, once.
+    pub fn abreast(&self, found: u64, known: u64, old: Option<&Row>) -> u64 {
+        let beside = match old {
+            None => self.beside.min(within(known, self.leap_max / 2)),
+            Some(_) if self.beside > within(known, self.leap_max) => 0,
+            Some(_) => self.beside,
+        };
+        found.max(beside)
     }
 }
 

@@ -6,13 +6,10 @@ use sequent_core::{
     Key, Layout, SlotIndex, SourceError,
     ledger::{Counter, Ledger, Row},
 };
-use sequent_guard::{Evidence, FAR_CEILING, Outside};
+use sequent_guard::{Evidence, FAR_CEILING, LEAP_MAX, Outside};
 
 use super::Desk;
 use crate::{doctor::of_leap, limit::within};
-
-/// No life leaves more ahead of what was taken, and no counter is further from its key's other slots without a word.
-const LEAP_MAX: u64 = 1 << 36;
 
 /// Of how many rows more is asked.
 const ASKED_MAX: usize = 64;
@@ -71,8 +68,8 @@ async fn doubted(
         slots.filter(move |(slot, _)| *slot != own).map(|(_, row)| *row)
     };
     let is_far = |(counter, row): &&(Counter, Row)| {
-        let least = beside(counter).map(claim).min().unwrap_or(0);
-        claim(row).max(row.ceiling) > least.saturating_add(LEAP_MAX)
+        let least = beside(counter).map(Row::reached).min().unwrap_or(0);
+        row.reached().max(row.ceiling) > least.saturating_add(LEAP_MAX)
     };
     let far: Vec<&(Counter, Row)> = rows.iter().filter(is_far).take(ASKED_MAX).collect();
     if far.is_empty() {
@@ -90,13 +87,8 @@ async fn doubted(
     Ok(doubted)
 }
 
-/// How far a counter is, as its row says.
-fn claim(row: &Row) -> u64 {
-    row.base.max(row.seen)
-}
-
 fn far_ceiling(row: &Row) -> Option<String> {
-    let (ceiling, at) = (row.ceiling, claim(row));
+    let (ceiling, at) = (row.ceiling, row.reached());
     let text = || {
         format!("{FAR_CEILING} {ceiling}, far above all that is known of it, {at}: no life begins above it")
     };

@@ -13,8 +13,7 @@ use super::{
     reaches::Reaches,
 };
 
-/// No leap above a ceiling is ever wider: a value beyond was set by hand.
-pub(super) const LEAP_MAX: u64 = 1 << 36;
+pub(super) use sequent_guard::LEAP_MAX;
 
 /// More raw ids a second than anybody takes from one counter for long. Servers bear more, for nothing is lost by a finding.
 pub(crate) const PER_SECOND_MAX: u64 = 1 << 24;

@@ -9,7 +9,7 @@ use super::{
     Guarded,
     touch::{TOUCHES_MAX, overtaken},
 };
-use crate::{leap, outside::claim};
+use crate::leap;
 
 impl Guarded {
     /// Begins a life above `floor`, unless the counter is there already. A life of before is dead, for every server: what
@@ -61,7 +61,7 @@ impl Guarded {
         self.compare_with_taken(value);
         let over = self.over(Over::read(row.as_ref()));
         let given = row.as_ref().map_or(0, |row| self.given(row));
-        let (at, ceiling) = row.map_or((0, 0), |row| (row.base.max(row.seen), row.ceiling));
+        let (at, ceiling) = row.map_or((0, 0), |row| (row.reached(), row.ceiling));
         let far = leap::left_ahead(at, ceiling).saturating_add(leap::leap_max(at, self.raw_max(), 1));
         let (found, bound) = (value.max(ceiling), at.saturating_add(far).max(floor));
         if found > bound {
@@ -75,12 +75,12 @@ impl Guarded {
 
 /// Whether the counter of this row gives nothing at or below `floor` any more.
 pub(crate) fn is_past(row: &Row, floor: u64) -> bool {
-    claim(row) >= floor
+    row.reached() >= floor
 }
 
 /// Whether a row claims far more than `floor`: who names that has not named the row's.
 fn far_below(row: &Row, floor: u64) -> bool {
-    claim(row) > floor.saturating_add(leap::LEAP_CAP)
+    row.reached() > floor.saturating_add(leap::LEAP_CAP)
 }
 
 /// A life that begins at `base` because a person says so, whatever the ledger has seen.

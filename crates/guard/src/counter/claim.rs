@@ -12,10 +12,7 @@ use sequent_core::{
 };
 
 use super::{Guarded, State};
-use crate::{
-    leap::LEAP_CAP,
-    outside::{Outside, claim},
-};
+use crate::{leap::LEAP_CAP, outside::Outside};
 
 /// How it is said that a row is not believed.
 pub const DOUBTED_ROW: &str = "the ledger's row says that it is at";
@@ -71,7 +68,7 @@ impl Evidence<'_> {
 
     fn against_seen(&self, row: &Row) -> Option<String> {
         let reach = self.reach(row);
-        if claim(row) <= reach.saturating_add(LEAP_CAP) {
+        if row.reached() <= reach.saturating_add(LEAP_CAP) {
             return None;
         }
         let against = match self.by_cell(row) {
@@ -84,7 +81,7 @@ impl Evidence<'_> {
     }
 
     fn doubted(&self, row: &Row, against: &str) -> String {
-        let claim = claim(row);
+        let claim = row.reached();
         let is_as_far = self.value.is_some_and(|value| value.saturating_add(LEAP_CAP) >= claim);
         let cell = if is_as_far { format!(", {CELL_AS_FAR}") } else { String::new() };
         format!(
@@ -114,7 +111,7 @@ impl Guarded {
         store: &Incarnation,
         clock_ms: u64,
     ) -> Result<(), SourceError> {
-        if !self.state().doubts(claim(row)) {
+        if !self.state().doubts(row.reached()) {
             return Ok(());
         }
         let cell = Cell { key: &self.cell, under: store };

@@ -10,10 +10,7 @@ use super::{
     permit::Permit,
     release::{Judgement, LIFE_ENDED, NOTHING_FOLLOWS},
 };
-use crate::{
-    leap::{self, LEAP_CAP},
-    outside::claim,
-};
+use crate::leap::{self, LEAP_CAP};
 
 /// How it is said that the ledger's row permits what nobody can have been given, beside a cell that is there.
 pub const FAR_BOTH: &str = "though the ledger's row permits it, by a ceiling of";
@@ -87,7 +84,7 @@ impl Guarded {
     /// What others have told of the life that is held, and is believed.
     fn catch_up(&self, row: &Row) {
         let mut state = self.state();
-        state.saw(claim(row), row.base);
+        state.saw(row.reached(), row.base);
         state.order.saw(row.seen);
     }
 

@@ -29,11 +29,7 @@ use sequent_core::{
     ledger::{Counter, Row},
 };
 
-use crate::{
-    keeper::Shared,
-    outside::{Beside, claim},
-    shard::Shard,
-};
+use crate::{keeper::Shared, outside::Beside, shard::Shard};
 pub(crate) use advance::{decreed, is_past};
 pub(crate) use begin::Newborn;
 use begin::ReadAhead;
@@ -167,7 +163,7 @@ impl Guarded {
                 return;
             }
             // What is far beyond what is known here is looked into before it is believed, at the first touch.
-            if !state.doubts(claim(&row)) {
+            if !state.doubts(row.reached()) {
                 if self.shared.desk.speaks_as(&row.ledger) {
                     state.saw(row.seen, row.base);
                 } else {

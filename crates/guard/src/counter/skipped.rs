@@ -6,13 +6,12 @@ use sequent_core::{
 };
 
 use super::{Guarded, permit::Permit};
-use crate::outside::claim;
 
 impl Guarded {
     /// How far the counter of this row has been given. A recovery may have added a loss to what a row of an earlier run of the ledger
     /// calls seen, and that was given to nobody: of such a row, where its life began.
     pub(super) fn given(&self, row: &Row) -> u64 {
-        if self.shared.desk.speaks_as(&row.ledger) { claim(row) } else { row.base }
+        if self.shared.desk.speaks_as(&row.ledger) { row.reached() } else { row.base }
     }
 
     /// Tells of a life that begins at `base`, of a counter that was found at `value` and had `given` so many.

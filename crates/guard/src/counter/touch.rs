@@ -65,8 +65,7 @@ impl Guarded {
                 continue;
             }
             // What the ledger has permitted above all that was reported.
-            let permitted =
-                row.as_ref().map_or(0, |row| leap::left_ahead(row.base.max(row.seen), row.ceiling));
+            let permitted = row.as_ref().map_or(0, |row| leap::left_ahead(row.reached(), row.ceiling));
             let (is_known, given) = (
                 row.as_ref().is_some_and(|row| !row.is_unbegun()),
                 row.as_ref().map_or(0, |row| self.given(row)),

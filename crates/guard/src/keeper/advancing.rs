@@ -42,7 +42,7 @@ impl Keeper {
         let (_, reading) = self.shared.desk.read(&counters).await?;
         let headroom = |(counter, row): (&Counter, &Option<_>)| {
             let row: Option<&sequent_core::ledger::Row> = row.as_ref();
-            let at = row.map_or(0, |row| row.base.max(row.seen));
+            let at = row.map_or(0, sequent_core::ledger::Row::reached);
             let from = row.map_or(0, |row| row.ceiling).max(at);
             let bound = from.saturating_add(leap::advance_max(at, raw_max)).min(Block::NUMBER_MAX);
             Headroom { slot: counter.slot, at, bound, decided_by: leap::advance_bound(at, raw_max) }

@@ -12,7 +12,7 @@ use crate::{
     counter::Evidence,
     leap,
     limit::patiently,
-    outside::{Outside, claim},
+    outside::Outside,
     resize::{no_leap, set_right, shown},
 };
 
@@ -44,7 +44,7 @@ impl CatchUp<'_> {
         row: &Row,
         rows: &[(SlotIndex, Row)],
     ) -> Result<(), SourceError> {
-        if claim(row) <= leap::LEAP_CAP {
+        if row.reached() <= leap::LEAP_CAP {
             return Ok(());
         }
         let LedgerInspection { clock_ms, version, .. } =

@@ -14,12 +14,7 @@ use super::{
     look::{Seen, Sight},
     shown,
 };
-use crate::{
-    counter::Evidence,
-    leap,
-    limit::patiently,
-    outside::{Outside, claim},
-};
+use crate::{counter::Evidence, leap, limit::patiently, outside::Outside};
 
 /// Cells that are closed at once.
 const CLOSES_MAX: usize = 32;
@@ -126,7 +121,7 @@ impl Resize {
         value: u64,
         sight: &Sight,
     ) -> Result<(), SourceError> {
-        if claim(row) <= leap::LEAP_CAP {
+        if row.reached() <= leap::LEAP_CAP {
             return Ok(());
         }
         let LedgerInspection { clock_ms, version, .. } =
@@ -167,7 +162,7 @@ async fn value(
 
 /// Nothing follows a leap: a counter that was set by hand, in the store or in the ledger, must not take the whole key with it.
 pub(crate) fn no_leap(counter: &Counter, row: &Row, value: u64) -> Result<(), SourceError> {
-    let at = row.base.max(row.seen);
+    let at = row.reached();
     let far = leap::left_ahead(at, row.ceiling).saturating_add(leap::leap_max(at, Block::NUMBER_MAX, 1));
     let (found, bound) = (value.max(row.ceiling), at.saturating_add(far));
     if found <= bound {

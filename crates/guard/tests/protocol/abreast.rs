@@ -113,7 +113,7 @@ async fn slots_that_forget_together_go_on_together() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_row_set_far_ahead_is_followed_by_half_a_leap_at_most() {
+async fn a_row_set_far_ahead_is_not_followed() {
     for has_row in [false, true] {
         let world = level().await;
         let poisoned = counter(1);
@@ -126,7 +126,9 @@ async fn a_row_set_far_ahead_is_followed_by_half_a_leap_at_most() {
         assert!(world.stores[0].delete(&key()) && (has_row || world.ledger.delete_row(&counter(0))));
         let server = world.open_as("after", wide()).await;
         let first = next(&server, 0).await;
-        assert!(first > if has_row { FAR } else { 0 } && first < 1 << 37, "{first}");
+        // Nobody knows how far it was where its row is gone, too.
+        let most = if has_row { FAR + (1 << 20) } else { 1 << 37 };
+        assert!(first > FAR && first < most, "{first}");
     }
 }
 
@@ -139,8 +141,8 @@ async fn a_ceiling_that_no_server_asked_for_is_not_followed() {
     assert_eq!(next(&server, 0).await, before + 1);
 }
 
-/// Row and cell of one slot say 2^62: those that were announced beside it begin at 1, one whose word is gone too begins half a leap on
-/// at most, also when it forgets again and again, and another key hears of nothing.
+/// Row and cell of one slot say 2^62: those that were announced beside it begin at 1, one whose word is gone too begins half a leap on,
+/// and no further when it forgets again and again, and another key hears of nothing.
 #[tokio::test(start_paused = true)]
 async fn slots_that_begin_beside_a_counter_set_far_ahead_are_not_dragged_along() {
     let world = World::of(Kind { slots: 4, ..Kind::default() });
@@ -154,10 +156,13 @@ async fn slots_that_begin_beside_a_counter_set_far_ahead_are_not_dragged_along()
     assert_eq!(a.take(3, 1).await.unwrap_err().kind(), ErrorKind::Leapt);
     assert_eq!((next(&a, 0).await, next(&b, 1).await), (1, 1));
     assert_eq!((next(&b, 0).await, next(&a, 1).await), (2, 2));
+    let first = next(&a, 2).await;
+    assert!(first < 1 << 36, "{first}");
     for forgot in 1..=4 {
-        assert!(next(&a, 2).await < forgot << 36, "{forgot}");
         assert!(world.stores[2].delete(&key()));
         tokio::time::sleep(Duration::from_secs(60)).await;
+        let next = next(&a, 2).await;
+        assert!(next < first + (1 << 20), "{next}: forgot {forgot} times");
     }
     assert_eq!(a.take_of(&Key::from_stored("other"), 3, 1).await.unwrap(), [1]);
     assert!(world.row(0).ceiling < 1 << 20 && world.row(1).ceiling < 1 << 20);

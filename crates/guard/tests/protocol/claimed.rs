@@ -231,8 +231,8 @@ async fn of_servers_that_meet_at_a_store_that_forgot_one_begins_the_next_life() 
         for taker in servers.iter().map(take).collect::<Vec<_>>() {
             taker.await.unwrap();
         }
-        let (begun, waited) = (world.history(0).len() - before, world.clock.now() - begin);
-        assert!(begun <= 2, "seed {seed}: {begun} lives");
+        let (lives, waited) = (world.history(0).len() - before, world.clock.now() - begin);
+        assert!(lives <= 2, "seed {seed}: {lives} lives");
         assert!(waited < Duration::from_millis(500), "seed {seed}: {waited:?}");
     }
 }

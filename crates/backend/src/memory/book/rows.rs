@@ -111,7 +111,7 @@ impl Book {
         if found > bound {
             return Opened::Leapt { found, bound };
         }
-        let base = opening.abreast(found, known);
+        let base = opening.abreast(found, known, old);
         let raced = if read.is_some() { old.map_or(0, |row| row.ceiling) } else { 0 };
         let row = Row {
             life: opening.life,

@@ -118,7 +118,7 @@ pub async fn an_announcement_yields_to_whoever_begins(fixture: &dyn LedgerFixtur
     Ok(())
 }
 
-/// The base is not below how far the key's other slots are, as far as half of a leap goes.
+/// The base is not below how far the key's other slots are, as far as a leap goes.
 pub async fn an_open_is_not_behind_the_other_slots(fixture: &dyn LedgerFixture) -> Checked {
     let mut desk = Desk::of(fixture, 1).await?;
     for (number, beside, base) in
@@ -128,6 +128,13 @@ pub async fn an_open_is_not_behind_the_other_slots(fixture: &dyn LedgerFixture) 
         let row = desk.open_one(ask).await?;
         assert_eq!((row.base, row.ceiling, row.seen), (base, base + AHEAD, base), "{beside}");
         desk.unchanged(&counter(number, "order"), &row).await?;
+    }
+    // Above what a row says not at all, if it is more than a leap.
+    let known = 7;
+    for (number, beside, base) in [(0, known + 1000, known + 1000), (1, known + 1001, known + AHEAD)] {
+        let over = Over::Life(life(1));
+        let ask = Opening { beside, leap_max: 1000, over, ..opening(&counter(number, "order"), 2, 0) };
+        assert_eq!(desk.open_one(ask).await?.base, base, "{beside}");
     }
     Ok(())
 }
