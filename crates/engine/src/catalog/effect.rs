@@ -36,7 +36,8 @@ impl Catalog {
             return Ok(());
         }
         Err(Effective::At(from).fault(format!(
-            "{waiting} versions wait already, and at most {EARLIER_MAX} before it are kept, of which one is in effect: now, or an              instant before one of theirs, which takes its place, is expected"
+            "{waiting} versions wait already, and at most {EARLIER_MAX} before it are kept, of which one is in effect: now, \
+             or an instant before one of theirs, which takes its place, is expected"
         )))
     }
 

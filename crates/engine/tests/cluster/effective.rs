@@ -262,6 +262,7 @@ async fn versions_that_wait_never_push_out_the_one_that_is_in_effect() {
     }
     let ninth = server.define("X-@{seq,w=6}", Some("2050-01-01")).await.unwrap_err();
     assert!(ninth.contains("8 versions wait already, and at most 8 before it are kept"), "{ninth}");
+    assert!(ninth.contains("now, or an instant before one of theirs"), "{ninth}");
     assert_eq!(server.text(&order()).await, (1, "A000002".to_owned()));
     // An earlier instant than theirs takes their place.
     assert_eq!(server.define("X-@{seq,w=6}", Some("2031-06-01")).await.unwrap().0, 2 + most);
