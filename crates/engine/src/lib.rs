@@ -89,4 +89,4 @@ pub use sequent_format::{INSTANT_EXPECTED, Timestamp, Values};
 /// How far a resize has come: of the room that does it.
 pub use sequent_guard::Progress;
 pub use slots::SlotGlance;
-pub use texts::{FORMER_TEMPLATES_MAX, Former, RETAINED_MAX, Texts};
+pub use texts::{FORMER_TEMPLATES_MAX, Former, RETAINED_MAX, ReadFault, Texts};

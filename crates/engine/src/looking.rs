@@ -4,7 +4,7 @@ use sequent_core::SequenceName;
 use sequent_format::{Format, Parsed, PreviewError, Values, tzdb_version};
 use serde::{Serialize, Serializer};
 
-use crate::{Body, Capacity, Engine, EngineError, Texts, aim::of_value, limit::not_found};
+use crate::{Body, Capacity, Engine, EngineError, ReadFault, Texts, aim::of_value, limit::not_found};
 
 /// What is told who previews a template by itself whose numbers a key hides.
 const NOBODYS: &str =
@@ -136,11 +136,12 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// `INVALID_ARGUMENT` for a text that none of them renders; `SEQUENCE_NOT_FOUND`.
+    /// `INVALID_ARGUMENT` for a text that none of them renders; `DEFINITION_CONFLICT` for one that may be of a version whose
+    /// key of `obf` is not at hand; `SEQUENCE_NOT_FOUND`.
     pub async fn parse(&self, by: &By, text: &str) -> Result<ParseReport, EngineError> {
         let body = self.body(by).await?;
         format(&body, by)?;
-        let read = body.read(text).map_err(|bound| EngineError::invalid_text("text", text, bound))?;
+        let read = body.read(text).map_err(|fault| EngineError::of_read(text, fault))?;
         let Parsed { number, period, values, text, .. } = read;
         Ok(ParseReport { number, period, values: named(values), text })
     }
@@ -212,9 +213,11 @@ impl Body {
     /// assert!(body.read("QJ42").is_err());
     /// # Ok::<(), sequent_engine::BodyFault>(())
     /// ```
-    pub fn read(&self, text: &str) -> Result<Parsed, String> {
-        let read = self.texts().ok_or_else(|| "no template reads it".to_owned())?.read(text)?;
-        self.check_number(read.number).map_err(|bound| format!("it stands for {}: {bound}", read.number))?;
+    pub fn read(&self, text: &str) -> Result<Parsed, ReadFault> {
+        let none = || ReadFault::Text("no template reads it".to_owned());
+        let read = self.texts().ok_or_else(none)?.read(text)?;
+        let wrong = |bound| ReadFault::Text(format!("it stands for {}: {bound}", read.number));
+        self.check_number(read.number).map_err(wrong)?;
         Ok(read)
     }
 

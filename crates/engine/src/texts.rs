@@ -9,8 +9,10 @@ use serde::{Deserialize, Serialize};
 use crate::{BodyFault, keys};
 
 mod quoted;
+mod reading;
 mod succession;
 
+pub use reading::ReadFault;
 pub use succession::FORMER_TEMPLATES_MAX;
 
 /// The most periods that may be kept: eleven years of hours. One at least: servers' clocks differ.

@@ -3,7 +3,7 @@
 use clap::Args;
 use sequent_client::Definitions;
 use sequent_core::SequenceName;
-use sequent_engine::{Body, Reason, Texts};
+use sequent_engine::{Body, ReadFault, Reason, Texts};
 use sequent_format::Parsed;
 use serde::Serialize;
 
@@ -114,7 +114,12 @@ impl Parse {
 
     /// By the template that writes it so, also one of a version before.
     fn by_any(&self, texts: &Texts) -> Result<Parsed, Failure> {
-        texts.read(&self.text).map_err(|said| Failure::argument("text", &self.text, said))
+        texts.read(&self.text).map_err(|fault| match fault {
+            ReadFault::Text(bound) => Failure::argument("text", &self.text, bound),
+            ReadFault::Key(_) => {
+                Failure::reason(Reason::DefinitionConflict, format!("text can't be read: {fault}"))
+            }
+        })
     }
 }
 

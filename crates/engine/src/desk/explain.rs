@@ -44,7 +44,7 @@ impl Desk {
             }
             return self.explain(name, number).await;
         };
-        let parsed = texts.read(text).map_err(|said| EngineError::invalid_text("text", text, said))?;
+        let parsed = texts.read(text).map_err(|fault| EngineError::of_read(text, fault))?;
         let writer = texts.readers().find(|format| format.invert(text).is_ok_and(|read| read == parsed));
         let partition = match writer {
             Some(format) => partition_of(&format, &parsed, with)?,

@@ -1,10 +1,10 @@
-//! Versions of one definition: which texts may follow which, and by whose template a text is read.
+//! Versions of one definition: which texts may follow which.
 
 #[cfg(test)]
 mod chains;
 
 use sequent_core::SequenceName;
-use sequent_format::{Format, Parsed, Reset};
+use sequent_format::{Format, Reset};
 
 use super::{Former, Texts};
 use crate::{Body, BodyFault};
@@ -16,50 +16,6 @@ pub const FORMER_TEMPLATES_MAX: usize = 32;
 const PLAIN: &str = "@{seq}";
 
 impl Texts {
-    /// The formats that texts of this definition may be of: the one in force, then those of versions before, the
-    /// latest first.
-    pub fn readers(&self) -> impl Iterator<Item = Format> + '_ {
-        let before = self.before.iter().rev();
-        let before = before.filter_map(|former| former.proven().ok()?.format().cloned());
-        self.format().cloned().into_iter().chain(before)
-    }
-
-    /// What a text says: by the template that writes it just so, the one in force first. Only a text that none writes is
-    /// read as people type it (Crockford's O for 0), and only where all that read it mean the same number; the error is
-    /// what the one in force says.
-    ///
-    /// ```
-    /// use sequent_engine::Texts;
-    /// let coupon = Texts::new("C@{seq,w=4,radix=32c,over=error}").proven()?;
-    /// assert_eq!(coupon.read("Co01a").map(|read| (read.number, read.text)), Ok((42, "C001A".to_owned())));
-    /// assert!(coupon.read("D001A").is_err());
-    /// # Ok::<(), sequent_engine::BodyFault>(())
-    /// ```
-    pub fn read(&self, text: &str) -> Result<Parsed, String> {
-        let mut said = None;
-        let mut typed: Option<Parsed> = None;
-        let mut other = None;
-        for format in self.readers() {
-            match format.invert(text) {
-                Ok(read) if read.text == text => return Ok(read),
-                Ok(read) => match &typed {
-                    Some(first) if *first != read => drop(other.get_or_insert(read)),
-                    _ => typed = Some(read),
-                },
-                Err(error) => drop(said.get_or_insert_with(|| error.to_string())),
-            }
-        }
-        match (typed, other) {
-            (Some(read), None) => Ok(read),
-            (Some(one), Some(other)) => Err(format!(
-                "no template writes it so, and it may stand for {:?} or, by another version, for {:?}: type it as it was \
-                 printed",
-                one.text, other.text
-            )),
-            (None, _) => Err(said.unwrap_or_else(|| "no template reads it".to_owned())),
-        }
-    }
-
     /// The same without what versions before had.
     #[must_use]
     pub(crate) fn alone(&self) -> Self {
@@ -377,7 +333,7 @@ mod tests {
         let two = "C@{ctx,a,len=1,by=no,re=[a-z]}@{seq,w=2,radix=32c,over=error}";
         let two = after(&body(one), 1, two);
         assert_eq!(two.read("C1o1").map(|read| read.text), Ok("C101".to_owned()), "by the first alone");
-        let why = two.read("Col1").map(|read| read.text).unwrap_err();
+        let why = two.read("Col1").map(|read| read.text).unwrap_err().to_string();
         assert!(why.contains("it may stand for"), "{why}");
     }
 }
