@@ -10,11 +10,11 @@ use std::{
     time::Duration,
 };
 
-use sequent_core::{Event, Incarnation, SequenceName, SourceError};
+use sequent_core::{Event, Incarnation, Key, SequenceName, SourceError};
 use sequent_guard::Trouble;
 use tokio::sync::{Notify, watch};
 
-use crate::{engine::Inner, events::ledger_in_trouble, ground::is_gone};
+use crate::{engine::Inner, events::ledger_in_trouble, ground::is_gone, live::Live};
 
 /// How often it is looked at without an alarm: not each trouble is an event.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
@@ -110,13 +110,23 @@ impl Inner {
         }
         let names: BTreeSet<&str> = changed.iter().map(SequenceName::as_str).collect();
         for live in self.keys.remove(|key| names.contains(key.sequence())) {
-            let name = live.entry().name();
-            let Some(entry) = self.catalog.find(name) else { continue };
-            if entry.known().is_err() {
-                live.reservoir().close_because("the ledger holds another definition of its sequence");
-            } else if entry.is_staged() && !live.entry().is_staged() {
-                live.reservoir().close_because("another version of its sequence takes effect at an instant");
-            }
+            self.end_where_it_must(&live);
+        }
+    }
+
+    /// The same of one live key that does not serve what is in force, before all that changed is let go.
+    pub(crate) fn let_go_of(&self, key: &Key, live: &Arc<Live>) {
+        if self.keys.remove_one(key, live) {
+            self.end_where_it_must(live);
+        }
+    }
+
+    fn end_where_it_must(&self, live: &Live) {
+        let Some(entry) = self.catalog.find(live.entry().name()) else { return };
+        if entry.known().is_err() {
+            live.reservoir().close_because("the ledger holds another definition of its sequence");
+        } else if entry.is_staged() && !live.entry().is_staged() {
+            live.reservoir().close_because("another version of its sequence takes effect at an instant");
         }
     }
 }

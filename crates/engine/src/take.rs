@@ -104,6 +104,9 @@ impl Engine {
                 if tries >= TRIES_MAX {
                     return Err(self.failed(name, TakeError::Closed));
                 }
+                // Not all that follows a new definition is done yet: the key that was made from another one goes now.
+                let key = aim.as_ref().map_or_else(|| Key::of(name), |aim| aim.key.clone());
+                self.0.let_go_of(&key, &live);
                 tokio::task::yield_now().await;
                 continue;
             }
@@ -264,6 +267,24 @@ mod tests {
         }
         engine.shutdown().await;
         assert_eq!(engine.try_next("order"), None, "it has stopped");
+    }
+
+    #[tokio::test]
+    async fn a_key_of_a_version_before_serves_nobody_once_another_is_known() {
+        let data = tempfile::tempdir().unwrap();
+        let config = Config::load(&Sources::embedded(data.path().join("data"))).unwrap();
+        let engine = Engine::open(config, Options::default()).await.unwrap();
+        let ask = NextRequest::new("order").unwrap();
+        assert_eq!(engine.next(&ask).await.unwrap().version, 1);
+        // Known, and nobody has let go yet of the key that was made from version 1.
+        let texts = Some(crate::Texts::new("A@{seq,w=6}"));
+        let next = crate::Body::check(Some("spread"), 1, 1, None, None, texts).unwrap();
+        let next = next.after(1, &crate::Body::default()).defining(&ask.name, 2);
+        engine.0.desk.0.ledger.define(&next, Some(1)).await.unwrap();
+        engine.0.catalog.follow(None).await.unwrap();
+        let issued = engine.next(&ask.at("2026-04-01")).await.unwrap();
+        assert_eq!((issued.version, issued.dated.unwrap().texts.len()), (2, 1));
+        engine.shutdown().await;
     }
 
     #[tokio::test]

@@ -136,6 +136,16 @@ impl<T> Registry<T> {
         lives(gone)
     }
 
+    /// Takes out a live key, where it is still this one.
+    pub(crate) fn remove_one(&self, key: &Key, live: &Arc<T>) -> bool {
+        let mut part = self.part(key.as_str()).write().unwrap_or_else(PoisonError::into_inner);
+        let is_it = matches!(part.get(key.as_str()), Some(Entry::Live(held)) if Arc::ptr_eq(held, live));
+        if is_it {
+            self.forget(&mut part, key);
+        }
+        is_it
+    }
+
     /// Takes out the live keys of which `matching` is true, used or not: those who hold them go on with the old ones,
     /// unless the caller ends them.
     pub(crate) fn remove(&self, matching: impl Fn(&Key) -> bool) -> Vec<Arc<T>> {
