@@ -24,6 +24,8 @@ pub enum Why {
     DiskFull,
     /// The store takes no writes.
     ReadOnly,
+    /// The counter holds what no statement of ours has left there.
+    SetByHand,
     /// An operator's word keeps the slot out.
     EvictedByHand,
     /// An operator has it drained; what it was asked before is awaited.
@@ -43,6 +45,7 @@ impl Why {
             Self::TimedOut => "timed out",
             Self::DiskFull => "disk full",
             Self::ReadOnly => "takes no writes",
+            Self::SetByHand => "set by hand",
             Self::EvictedByHand => "evicted by an operator",
             Self::Draining => "draining",
             Self::Drained => "drained",

@@ -1,6 +1,6 @@
 //! What somebody does to the data by hand: it is noticed, concerns one counter, and only a new life brings numbers back.
 
-use sequent_core::{Block, Cell, ErrorKind, Layout, LedgerId, Stamp, Store};
+use sequent_core::{Block, Cell, ErrorKind, Layout, LedgerId, Stamp, Store, Why};
 use sequent_testkit::seeded;
 
 use crate::support::{Counting, SHARD, Site, cell_name, failed, key, life, owner};
@@ -117,7 +117,9 @@ async fn a_value_that_a_hand_set_gives_nothing_and_a_close_finds_the_higher_one(
     // Be it lower by one: the number after it was given.
     for lower in ["10", "1004"] {
         site.server.ask(&["HSET", &name, "v", lower]).await;
-        failed(counting.take(1).await, ErrorKind::Regressed, &["order in life", lower]);
+        let refusal = counting.take(1).await;
+        assert_eq!(refusal.as_ref().unwrap_err().why(), Some(Why::SetByHand));
+        failed(refusal, ErrorKind::Regressed, &["order in life", lower]);
         failed(counting.store.lift(counting.cell(), life(1), 2000).await, ErrorKind::Regressed, &[lower]);
         assert_eq!(counting.reopen(1, 0).await.unwrap(), 1005);
     }

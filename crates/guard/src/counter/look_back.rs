@@ -29,10 +29,13 @@ impl Guarded {
         let cell = Cell { key: &self.cell, under: &permit.row.store };
         match self.shard.store().lift(cell, permit.row.life, 0).await {
             Ok(value) if value < floor && self.shared.rules.keep(Rule::Order) => {
-                self.regressed(format!("the counter was at {floor}, and was found at {value}"));
+                let detail = format!("the counter was at {floor}, and was found at {value}");
+                self.regressed(Some(permit.row.life), detail);
             }
             // Another server's new life, or a store that forgot this one: the first touch finds out which.
-            Err(error) if error.kind() == ErrorKind::Regressed => {}
+            Err(error) if error.kind() == ErrorKind::Regressed => {
+                self.tell_tampered(permit.row.life, &error);
+            }
             Err(error) => {
                 // A store that was restarted is inspected before it is touched again.
                 let _ = self.refused(permit, error);

@@ -25,7 +25,7 @@ use std::sync::{
 };
 
 use sequent_core::{
-    Block, Blocks, BoxFuture, Cell, ErrorKind, Event, Key, Life, Source, SourceError,
+    Block, Blocks, BoxFuture, Cell, ErrorKind, Event, Key, Life, Source, SourceError, Why,
     ledger::{Counter, Row},
 };
 
@@ -78,6 +78,8 @@ pub(crate) struct State {
     beside: Option<u64>,
     /// What was heard of the row while there was neither permit nor row: one that is being read may not have it yet.
     told: Option<Told>,
+    /// The life whose setback this process told last.
+    setback: Option<Life>,
     /// The life that the store refused last, and how often its opener has been waited for.
     refused: Option<Life>,
     duel: Option<(Life, u32)>,
@@ -228,6 +230,7 @@ impl Guarded {
                 Ok(error)
             }
             ErrorKind::Regressed => {
+                self.tell_tampered(permit.row.life, &error);
                 self.give_up(permit.row.life, true);
                 Ok(touch::overtaken(&error))
             }
@@ -246,7 +249,18 @@ impl Guarded {
         }
     }
 
-    fn regressed(&self, detail: String) {
+    /// Another server's new life is refused just so, and is nobody's fault: only a store that tells a hand's work has more to say.
+    fn tell_tampered(&self, life: Life, error: &SourceError) {
+        if error.why() == Some(Why::SetByHand) {
+            self.regressed(Some(life), error.context().to_owned());
+        }
+    }
+
+    /// A setback of a life is told once, whoever of this process finds it.
+    fn regressed(&self, life: Option<Life>, detail: String) {
+        if life.is_some() && std::mem::replace(&mut self.state().setback, life) == life {
+            return;
+        }
         let Counter { slot, key } = self.counter.clone();
         self.shared.env.events.emit(Event::Regressed { slot, key, detail });
     }

@@ -61,7 +61,7 @@ impl Guarded {
     }
 
     fn went_back(&self, permit: &Permit, block: Block, backwards: &Backwards) -> Judgement {
-        self.regressed(format!("took {block}: {backwards}"));
+        self.regressed(Some(permit.row.life), format!("took {block}: {backwards}"));
         self.give_up(permit.row.life, true);
         self.again(block, "taken from a counter that went backwards", ErrorKind::Regressed)
     }

@@ -196,9 +196,12 @@ impl Guarded {
 
     /// A value below what was taken means that the store forgot: the ceiling makes up for it, and a person should know.
     pub(super) fn compare_with_taken(&self, value: u64) {
-        let taken = self.state().taken;
+        let (taken, refused) = {
+            let state = self.state();
+            (state.taken, state.refused)
+        };
         if value < taken {
-            self.regressed(format!("the counter was at {taken}, and was found at {value}"));
+            self.regressed(refused, format!("the counter was at {taken}, and was found at {value}"));
         }
     }
 

@@ -1,6 +1,6 @@
 //! The four verbs on cells, each one script.
 
-use sequent_core::{Block, Cell, ErrorKind, Incarnation, Life};
+use sequent_core::{Block, Cell, ErrorKind, Incarnation, Life, SourceError, Why};
 
 use super::{cell_name, stored};
 use crate::{
@@ -161,7 +161,7 @@ fn other(words: &[String]) -> String {
 /// Somebody has written there by hand; a new life begins above the ceiling.
 fn tampered(cell: &Cell<'_>, life: Life, found: &str) -> Fault {
     let context = format!("{} in life {life}: found value {found:?}, which no verb has left", cell.key);
-    Fault::answer(ErrorKind::Regressed, context)
+    Fault::Answer(SourceError::new(ErrorKind::Regressed, context).told(Why::SetByHand))
 }
 
 /// The server does not say which counter is at its end, or no hash.
