@@ -199,6 +199,24 @@ pub(crate) fn check_slots(config: &Config, record: &LayoutRecord) -> Result<(), 
 
 /// What the configuration says about the layout must be what the ledger holds.
 pub(crate) fn check_layout(config: &Config, held: &LayoutRecord) -> Result<(), OpenError> {
+    let mut lines = other_layout(config, held);
+    if lines.is_empty() {
+        return Ok(());
+    }
+    if lines.iter().any(|line| line.starts_with("ring.")) {
+        lines.push(OTHER_RING.to_owned());
+    }
+    Err(OpenError::Refused(lines.join("\n")))
+}
+
+/// What to do where the configured ring is another than the ledger's.
+const OTHER_RING: &str = "to change the ring's layout: `sequent resize`, with every process on the configuration of the layout in force \
+    until then; where it was changed already: start with the newer configuration file; only where the ring has this layout, \
+    and the ledger was put back from a copy of before its resize: put the newest one back, or stop every process, and \
+    `sequent recover --bump N`";
+
+/// Where the configuration says another layout than this one, a line each.
+pub(crate) fn other_layout(config: &Config, held: &LayoutRecord) -> Vec<String> {
     let (n, m) = (held.layout.shard_bits(), held.layout.memory_bits());
     let mut found = Vec::new();
     if config.cluster != held.cluster {
@@ -214,24 +232,8 @@ pub(crate) fn check_layout(config: &Config, held: &LayoutRecord) -> Result<(), O
     if let Some(bits) = config.ring.memory_bits.filter(|bits| *bits != m) {
         found.push(("ring.memory_bits", bits.to_string(), m.to_string()));
     }
-    if found.is_empty() {
-        return Ok(());
-    }
-    let is_resized = found.iter().any(|(key, ..)| key.starts_with("ring."));
-    let mut lines: Vec<String> = found
-        .into_iter()
-        .map(|(key, configured, expected)| {
-            format!(
-                "{key} is {configured}: the ledger's layout has {expected}, and another would repeat numbers"
-            )
-        })
-        .collect();
-    if is_resized {
-        lines.push(
-            "where the ring has this layout, and the ledger was put back from a copy of before its resize: put the newest one \
-             back, or stop every process, and `sequent recover --bump N`"
-                .to_owned(),
-        );
-    }
-    Err(OpenError::Refused(lines.join("\n")))
+    let line = |(key, configured, expected): (&str, String, String)| {
+        format!("{key} is {configured}: the ledger's layout has {expected}, and another would repeat numbers")
+    };
+    found.into_iter().map(line).collect()
 }

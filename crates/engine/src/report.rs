@@ -145,6 +145,13 @@ pub struct RestReport {
     pub raw_ids: u64,
 }
 
+impl RestReport {
+    /// Whether the others can hardly come up to it: a hand, or a broken disk, has set its row so far ahead.
+    pub fn is_leap(&self) -> bool {
+        self.raw_ids > sequent_guard::LEAP_MAX
+    }
+}
+
 /// A counter in quarantine, as a process of this data directory found it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QuarantineReport {

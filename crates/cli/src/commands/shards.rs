@@ -5,10 +5,10 @@ mod watch;
 use std::time::{Duration, UNIX_EPOCH};
 
 use clap::Args;
-use sequent_core::{Layout, ledger::WordVerb};
+use sequent_core::{Layout, SlotIndex, ledger::WordVerb};
 use sequent_engine::{
     Desk, OpenError,
-    report::{Cause, QuarantineReport, ShardReport},
+    report::{Cause, QuarantineReport, RestReport, ShardReport},
 };
 
 use super::word;
@@ -130,20 +130,30 @@ fn show(cluster: &Cluster, looked: &Looked, peers: &Peers, said: &[Said]) -> Res
         lines.extend([String::new(), format!("ledger  {fault}")]);
     }
     lines.extend(quarantined(slots.iter().flat_map(|slot| &slot.quarantined)));
-    lines.extend(slots.iter().filter_map(resting));
+    lines.extend(slots.iter().flat_map(resting));
     lines.push(String::new());
     lines.extend(peers.told(said));
     output::lines(lines)
 }
 
-/// Which counters of a slot that could serve give nothing for now.
-fn resting(slot: &ShardReport) -> Option<String> {
-    let keys: Vec<String> =
-        slot.resting.iter().map(|rest| format!("{} ({} raw ids ahead)", rest.key, rest.raw_ids)).collect();
-    (!keys.is_empty() && slot.cause.is_none()).then(|| {
-        let shown = keys.join(", ");
-        format!("slot {} rests until the other slots come up to it: {shown}", slot.slot)
-    })
+/// Which counters of a slot that could serve give nothing for now, and which may never again by themselves.
+fn resting(slot: &ShardReport) -> Vec<String> {
+    if slot.cause.is_some() { Vec::new() } else { resting_lines(slot.slot, &slot.resting) }
+}
+
+fn resting_lines(slot: SlotIndex, resting: &[RestReport]) -> Vec<String> {
+    let named = |is_leap: bool, says: &str| {
+        let of = resting.iter().filter(|rest| rest.is_leap() == is_leap);
+        let keys: Vec<String> =
+            of.map(|rest| format!("{} ({} raw ids ahead)", rest.key, rest.raw_ids)).collect();
+        (!keys.is_empty()).then(|| format!("slot {slot} {says}: {}", keys.join(", ")))
+    };
+    let rests = named(false, "rests until the other slots come up to it");
+    let leaps = named(
+        true,
+        "gives nothing, its row is further ahead than anybody takes (`sequent doctor` says what to do)",
+    );
+    rests.into_iter().chain(leaps).collect()
 }
 
 /// Counters in quarantine, below whatever they belong to: what was found, and what to do.
@@ -195,4 +205,17 @@ fn row(slot: &ShardReport) -> Vec<String> {
 
 fn span(ms: u64) -> String {
     humantime::format_duration(Duration::from_millis(ms)).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_hand_set_far_ahead_does_not_rest() {
+        let rest = |key: &str, raw_ids| RestReport { key: key.to_owned(), raw_ids };
+        let told = resting_lines(0, &[rest("order", 110_146), rest("bill", 1 << 62)]);
+        assert_eq!(told[0], "slot 0 rests until the other slots come up to it: order (110146 raw ids ahead)");
+        assert!(told[1].contains("doctor") && told[1].contains("bill (4611686018427387904"), "{told:?}");
+    }
 }

@@ -17,7 +17,7 @@ use crate::{
     OpenError, Options,
     config::{Config, Place},
     data::{self, Found, Home, Unjudged},
-    ground::{FIRST_CALL_FACTOR, check_layout, check_slots},
+    ground::{FIRST_CALL_FACTOR, check_slots, other_layout},
     limit::within,
     stores::{self, Files},
 };
@@ -181,7 +181,9 @@ impl Sight {
         let next = self.newest.clone();
         let (layout, epoch) = (next.layout, next.epoch);
         let before = self.page.epoch - u64::from(self.page.is_fenced);
-        check_layout(config, &next).and_then(|()| check_slots(config, &next)).map_err(|error| {
+        let other = other_layout(config, &next);
+        let same = if other.is_empty() { Ok(()) } else { Err(OpenError::Refused(other.join("\n"))) };
+        same.and_then(|()| check_slots(config, &next)).map_err(|error| {
             OpenError::Refused(format!(
                 "the ledger is of epoch {before}, and its stores have gone through a resize to {layout} (epoch {epoch}): give \
                  the configuration of that layout; with this one: {error}"

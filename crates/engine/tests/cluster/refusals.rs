@@ -16,8 +16,14 @@ async fn a_changed_layout_is_refused() {
     let error = place.refused().await;
     assert!(error.contains("ring.shard_bits is 2: the ledger's layout has 1"), "{error}");
     assert!(error.contains("ring.memory_bits is 0: the ledger's layout has 3"), "{error}");
+    let at = |word: &str| error.find(word).unwrap();
+    assert!(
+        at("`sequent resize`") < at("newer configuration") && at("newer configuration") < at("recover"),
+        "{error}"
+    );
     place.say("cluster = \"other\"\n");
     let error = place.refused().await;
+    assert!(!error.contains("recover"), "{error}");
     assert!(error.contains("cluster is \"other\": the ledger's layout has \"embedded\""), "{error}");
     place.say("auto_create = [\"*\"]\n");
     let next = place.take("order", 1).await;

@@ -155,8 +155,8 @@ impl Trouble {
                 .to_owned(),
             Self::Another { found, expected } => {
                 format!(
-                    "another ledger is in the place of this cluster's: found {found}, expected {expected}; put that one \
-                     back, from its newest copy if need be; or, if it was lost and the cluster recovered meanwhile: restart this \
+                    "another ledger is in the place of this cluster's: found {found}, expected {expected}; name the right one in \
+                     the configuration, or put that one back, from its newest copy if need be; or, if it was lost and the cluster recovered meanwhile: restart this \
                      server; if it is lost, and no copy is left: stop every process, and \
                      `sequent recover --bump N`, N at least the highest raw id that any one counter has reached"
                 )
