@@ -12,17 +12,17 @@ use crate::{
 const MANY: &str = "8000";
 
 /// The numbers of a cluster, each once.
-struct Given(BTreeSet<u64>);
+pub(crate) struct Given(BTreeSet<u64>);
 
 impl Given {
     /// So many requests of `name`: with three, each slot comes further than slots that take turns are apart.
-    fn by(place: &Place, name: &str, requests: usize) -> Self {
+    pub(crate) fn by(place: &Place, name: &str, requests: usize) -> Self {
         let mut given = Self(BTreeSet::new());
         (0..requests).for_each(|_| given.more(place, name));
         given
     }
 
-    fn more(&mut self, place: &Place, name: &str) {
+    pub(crate) fn more(&mut self, place: &Place, name: &str) {
         for number in place.numbers_patiently(&["next", name, "-n", MANY]) {
             assert!(self.0.insert(number), "{number} came twice");
         }
@@ -33,19 +33,19 @@ impl Given {
         (self.highest() + 100).to_string()
     }
 
-    fn highest(&self) -> u64 {
+    pub(crate) fn highest(&self) -> u64 {
         *self.0.last().unwrap()
     }
 }
 
-fn place() -> Place {
+pub(crate) fn place() -> Place {
     let place = Place::with_cluster();
     by_hand(&place, "shard-0.db", "PRAGMA wal_checkpoint(TRUNCATE)");
     place
 }
 
 /// What doctor says, with this exit code; the same as JSON.
-fn doctor(place: &Place, code: i32) -> serde_json::Value {
+pub(crate) fn doctor(place: &Place, code: i32) -> serde_json::Value {
     let ran = place.run(&["doctor", "--json"]);
     assert_eq!(ran.code, Some(code), "{ran:?}");
     assert_eq!(place.run(&["doctor"]).code, Some(code), "for people, too");
@@ -86,7 +86,7 @@ fn a_row_below_what_it_says_itself_is_an_error_once_its_cell_is_gone() {
 }
 
 /// What a finding says that is needed at least: `TO is at least 4712 for counter order`.
-fn needed(report: &serde_json::Value) -> u64 {
+pub(crate) fn needed(report: &serde_json::Value) -> u64 {
     let mend = report["findings"][0]["mend"].as_str().unwrap();
     let (_, rest) = mend
         .split_once("so that the row is written anew, TO is at least ")

@@ -15,6 +15,7 @@ mod keys;
 mod listening;
 mod logs;
 mod lowered;
+mod lowered_alike;
 mod numbers;
 mod operators;
 mod peers;

@@ -13,7 +13,8 @@ use crate::{Body, Timestamp, limit::within};
 impl Kind {
     /// Whether an advance writes the row anew that it was found by.
     fn is_advanced(self) -> bool {
-        matches!(self, Self::Lowered | Self::FarBehind | Self::Behind | Self::StaysAbove | Self::Overtaken)
+        let is_behind = matches!(self, Self::FarBehind | Self::Behind | Self::Lagging);
+        is_behind || matches!(self, Self::Lowered | Self::StaysAbove | Self::Overtaken)
     }
 }
 

@@ -9,7 +9,7 @@ use sequent_core::{
 
 use super::{
     far::{Likely, judge_far},
-    missing::{judge_lowered, judge_missing, judge_unbegun},
+    missing::{judge_lagging, judge_lowered, judge_missing, judge_unbegun},
     reaches::Reaches,
 };
 
@@ -36,6 +36,7 @@ pub(super) enum Kind {
     Fleeting,
     Behind,
     Unbegun,
+    Lagging,
     Vanished,
     Reborn,
     Closed,
@@ -94,6 +95,8 @@ pub(super) struct Rows<'a> {
     pub(super) others: Option<u64>,
     /// How far each of these is at least.
     pub(super) least: Option<u64>,
+    /// Above what the life of the one that began lowest of these did.
+    pub(super) begun: u64,
     /// How far above its row a life may begin that has nothing else to go by than these.
     pub(super) followed: u64,
     /// How far its life can have come, by what neither row nor cell says; `None` where nobody has asked.
@@ -105,7 +108,7 @@ impl Kind {
     pub(super) fn passes(self) -> bool {
         // A life is in the ledger before its cell is there, and a cell may be closed first.
         let is_begun = matches!(self, Self::Vanished | Self::Lowered | Self::Behind | Self::FarBehind);
-        let is_unbegun = matches!(self, Self::Unbegun | Self::FarUnbegun | Self::Rowless);
+        let is_unbegun = matches!(self, Self::Unbegun | Self::FarUnbegun | Self::Rowless | Self::Lagging);
         let is_moved = matches!(self, Self::Above | Self::Overtaken | Self::OtherLife | Self::Closed);
         is_begun || is_unbegun || is_moved
     }
@@ -114,6 +117,7 @@ impl Kind {
 /// Judges one cell; `None` where it is as it should be.
 pub(super) fn judge(rows: Rows<'_>, sight: &Sight, speaks: Speaks<'_>) -> Option<(Kind, String)> {
     let found = judge_lasting(rows, sight, speaks);
+    let found = lagging_or(found, rows, sight);
     match (&found, sight) {
         // What a time to live causes says less than what can repeat, and more than what the next use mends.
         (
@@ -122,6 +126,17 @@ pub(super) fn judge(rows: Rows<'_>, sight: &Sight, speaks: Speaks<'_>) -> Option
         ) => Some((Kind::Fleeting, format!("it has a time to live: {ms} ms are left"))),
         _ => found,
     }
+}
+
+/// What its next use mends says less than what may repeat: where row and cell agree they are held against the key's other slots.
+fn lagging_or(found: Option<(Kind, String)>, rows: Rows<'_>, sight: &Sight) -> Option<(Kind, String)> {
+    let Sight::Held { value, .. } = sight else { return found };
+    let at = match found {
+        None => *value,
+        Some((Kind::Reborn | Kind::OtherLife | Kind::Closed, _)) => rows.after.ceiling.max(*value),
+        _ => return found,
+    };
+    judge_lagging(rows, at).or(found)
 }
 
 /// The same of a cell whose time to live does not matter.
@@ -212,10 +227,11 @@ pub(super) fn judge_all<'a>(
     let verdict = |(counter, sight): (&'a Counter, &'a Sight)| {
         let (others, reach) = (reaches.beside(counter), likely.get(counter).copied());
         let (least, followed) = (reaches.least_beside(counter), reaches.followed(&counter.key));
+        let begun = reaches.begun_beside(counter);
         let rows = (before.get(counter), after.get(counter));
         let (kind, text) = match rows {
             (Some(before), Some(after)) => {
-                judge(Rows { before, after, others, least, followed, reach }, sight, speaks)?
+                judge(Rows { before, after, others, least, begun, followed, reach }, sight, speaks)?
             }
             (None, None) if reaches.lacks(counter) => {
                 let lost = (reaches.floor, reaches.has_lost(counter));

@@ -88,6 +88,11 @@ const LOWERED_PERHAPS: &str = "find out who deleted the cell, and whether the ro
 const UNBEGUN: &str = "nothing, where this slot never gave numbers of it; otherwise row and cell were deleted: find out by whom, and `sequent \
     advance NAME TO`, TO above the highest number of it that any caller has";
 
+/// What a counter far below the key's other slots may mean, whose row and cell agree.
+const LAGGING: &str = "nothing, where this slot was drained, out, or added later, and was not used since; otherwise a hand set its row and     its cell lower, and its numbers come again";
+
+const LAGGED: &str = "if nobody drained or added this slot, and it was not out: before anything is given, `sequent advance NAME TO`, TO above     the highest number of it that any caller has (where more is asked for, that); and find out who wrote to the ledger and the store";
+
 /// Where a counter begins that is behind the key's other slots.
 const FOLLOWED: &str = "at its next use it begins no lower than the key's other slots";
 
@@ -152,6 +157,7 @@ fn meaning(kind: Kind, class: DurabilityClass) -> (Severity, &'static str, &'sta
         ),
         Kind::Behind => (Severity::Warning, FOLLOWED, LOWERED_PERHAPS),
         Kind::Unbegun => (Severity::Warning, FOLLOWED, UNBEGUN),
+        Kind::Lagging => (Severity::Warning, LAGGING, LAGGED),
         Kind::OtherLife => {
             (Severity::Warning, NEXT_USE, "find out whether the store or the ledger was put back from a copy")
         }

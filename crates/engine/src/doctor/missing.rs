@@ -1,5 +1,6 @@
 //! Counters without a cell: their next life begins by what the ledger's rows say, which a hand may have set lower, or deleted. Where
-//! the cell says nothing servers begin it no lower than the key's other slots, as far as half of a leap goes.
+//! the cell says nothing servers begin it no lower than the key's other slots, as far as half of a leap goes. Where it says
+//! something they believe it: a hand that lowered row and cell alike is told by the other slots alone.
 
 use sequent_core::ledger::Row;
 
@@ -11,6 +12,9 @@ use crate::desk::APART_MAX;
 
 /// The share of its range that a counter's life follows other slots at least: so much, and at most 2^36.
 const SHARE: u64 = 1000;
+
+/// Slots that take turns may be apart by this part of what a ceiling is ahead.
+const AHEAD_PARTS: u64 = 100;
 
 /// How far above its row a life follows the key's other slots at least, in a range of so many raw ids.
 pub(super) fn followed_in(raw_max: u64) -> u64 {
@@ -49,6 +53,22 @@ pub(super) fn judge_lowered(rows: Rows<'_>, why: &str) -> Option<(Kind, String)>
         "{why}, and its ceiling {ceiling} in the ledger is far below the key's other slots, at {least} at least"
     );
     Some((kind, text))
+}
+
+/// Judges a counter whose row and cell agree, and that goes on above `at`: beside the key's other slots both may have been set lower.
+/// Slots take turns, so that none has given less than half of what each other has, but for a few blocks. Others that began their
+/// lives above it have skipped what it has not given yet: they wait for it, and say nothing.
+pub(super) fn judge_lagging(rows: Rows<'_>, at: u64) -> Option<(Kind, String)> {
+    let Rows { after, least, begun, .. } = rows;
+    let least = least.filter(|_| begun <= at)?;
+    let ahead = after.ceiling.saturating_sub(at) / AHEAD_PARTS;
+    let apart = at.clamp(FEW_BLOCKS, APART_MAX.max(ahead));
+    (least > at.saturating_add(apart)).then(|| {
+        let text = format!(
+            "by its row and its cell it goes on above {at}, far below the key's other slots, at {least} at least, each of them"
+        );
+        (Kind::Lagging, text)
+    })
 }
 
 /// Whether anything can have been given by this row: whoever is about to begin a counter writes one that permits nothing.

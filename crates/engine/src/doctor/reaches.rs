@@ -13,6 +13,8 @@ use super::{far::LEAP_MAX, look::ROWS_MAX};
 #[derive(Debug, Default)]
 pub(super) struct Reaches {
     by_key: BTreeMap<Key, Vec<(SlotIndex, u64)>>,
+    /// Above what its life began.
+    begun: BTreeMap<Key, Vec<(SlotIndex, u64)>>,
     /// Those that were claimed or announced alone: they say nothing of how far a key is, and a cell of theirs has lost its row.
     unbegun: BTreeSet<Counter>,
     /// Whether these are all rows that the ledger has.
@@ -30,8 +32,12 @@ impl Reaches {
         for (counter, row) in rows.iter().filter(|(_, row)| !row.is_unbegun()) {
             by_key.entry(counter.key.clone()).or_default().push((counter.slot, row.base.max(row.seen)));
         }
+        let mut begun: BTreeMap<Key, Vec<(SlotIndex, u64)>> = BTreeMap::new();
+        for (counter, row) in rows.iter().filter(|(_, row)| !row.is_unbegun()) {
+            begun.entry(counter.key.clone()).or_default().push((counter.slot, row.base));
+        }
         let unbegun = rows.iter().filter(|(_, row)| row.is_unbegun()).map(|(counter, _)| counter.clone());
-        Self { by_key, unbegun: unbegun.collect(), is_whole: rows.len() < ROWS_MAX, ..Self::default() }
+        Self { by_key, begun, unbegun: unbegun.collect(), is_whole: rows.len() < ROWS_MAX, ..Self::default() }
     }
 
     /// The same where counters without a row begin above a floor that a recovery left.
@@ -59,6 +65,12 @@ impl Reaches {
     pub(super) fn least_beside(&self, counter: &Counter) -> Option<u64> {
         let others = self.by_key.get(&counter.key)?.iter().filter(|(slot, _)| *slot != counter.slot);
         others.map(|(_, reach)| *reach).min()
+    }
+
+    /// Above what the life of the one of the key's other slots did that began lowest.
+    pub(super) fn begun_beside(&self, counter: &Counter) -> u64 {
+        let others = self.begun.get(&counter.key).into_iter().flatten();
+        others.filter(|(slot, _)| *slot != counter.slot).map(|(_, base)| *base).min().unwrap_or(0)
     }
 
     /// Whether the ledger has no row of it at all.

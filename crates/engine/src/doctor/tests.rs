@@ -23,8 +23,12 @@ fn held(life: i64, open: bool, value: u64) -> Sight {
 fn kind(before: &Row, after: &Row, sight: &Sight, speaks: &str) -> Option<Kind> {
     let (store, ledger) = (Incarnation::new(speaks), Incarnation::new("ledger"));
     let speaks = Speaks { store: &store, ledger: &ledger };
-    judge(Rows { before, after, others: None, least: None, followed: 0, reach: None }, sight, speaks)
-        .map(|(kind, _)| kind)
+    judge(
+        Rows { before, after, others: None, least: None, begun: 0, followed: 0, reach: None },
+        sight,
+        speaks,
+    )
+    .map(|(kind, _)| kind)
 }
 
 #[test]
@@ -57,8 +61,15 @@ fn each_trouble_is_known() {
 fn a_cell_that_is_closed_at_zero_is_as_good_as_none() {
     let judged = |row: &Row, sight: &Sight, least| {
         let speaks = Speaks { store: &row.store, ledger: &row.ledger };
-        let rows =
-            Rows { before: row, after: row, others: Some(9000), least, followed: 1 << 20, reach: None };
+        let rows = Rows {
+            before: row,
+            after: row,
+            others: Some(9000),
+            least,
+            begun: 0,
+            followed: 1 << 20,
+            reach: None,
+        };
         judge(rows, sight, speaks).map(|(kind, _)| kind)
     };
     let (lowered, behind) = (row(7, 0, 4000, 100), row(7, 0, 0, 100));
@@ -89,8 +100,12 @@ fn a_row_that_claims_more_than_anybody_can_have_taken_is_held_against_the_other_
     let far = Row { ceiling: 1 << 62, seen: 1 << 62, ..row(7, 100, 0, 0) };
     let judged = |row: &Row, sight: &Sight, others| {
         let speaks = Speaks { store: &row.store, ledger: &row.ledger };
-        judge(Rows { before: row, after: row, others, least: None, followed: 0, reach: None }, sight, speaks)
-            .map(|(kind, _)| kind)
+        judge(
+            Rows { before: row, after: row, others, least: None, begun: 0, followed: 0, reach: None },
+            sight,
+            speaks,
+        )
+        .map(|(kind, _)| kind)
     };
     for sight in [held(7, true, 200), held(7, false, 200), Sight::Missing] {
         assert_eq!(judged(&far, &sight, Some(180)), Some(Kind::FarRow), "{sight:?}");
@@ -111,8 +126,12 @@ fn neither_row_nor_cell_bears_witness_for_the_other() {
     const FAR: u64 = 1 << 62;
     let judged = |row: &Row, sight: &Sight, others, reach| {
         let speaks = Speaks { store: &row.store, ledger: &row.ledger };
-        judge(Rows { before: row, after: row, others, least: None, followed: 0, reach }, sight, speaks)
-            .map(|(kind, _)| kind)
+        judge(
+            Rows { before: row, after: row, others, least: None, begun: 0, followed: 0, reach },
+            sight,
+            speaks,
+        )
+        .map(|(kind, _)| kind)
     };
     let at = |base, seen, ceiling| row(7, base, seen, ceiling);
     for (others, reach) in [(Some(180), Some(1 << 30)), (None, Some(1 << 30))] {
@@ -351,4 +370,40 @@ fn a_key_behind_a_fence_is_over() {
     let is_over = |key: &str| super::is_over(&Key::from_stored(key), &fences);
     assert!(is_over("order|8:20170303") && is_over("order|8:20170304|3:010"));
     assert!(!is_over("order|8:20170305") && !is_over("bill|8:20170303") && !is_over("order"));
+}
+
+#[test]
+fn a_row_and_a_cell_that_agree_are_held_against_the_other_slots() {
+    let judged = |row: &Row, sight: &Sight, least, begun| {
+        let speaks = Speaks { store: &row.store, ledger: &row.ledger };
+        let rows =
+            Rows { before: row, after: row, others: least, least, begun, followed: 1 << 20, reach: None };
+        judge(rows, sight, speaks).map(|(kind, _)| kind)
+    };
+    let at = |reach, ceiling| row(7, 0, reach, ceiling);
+    for (row, sight) in [
+        (at(0, 0), held(7, true, 0)),
+        (at(0, 760), held(7, true, 0)),
+        (at(100, 100), held(7, true, 100)),
+        (at(0, 0), held(7, false, 1)),
+        (at(0, 0), held(9, true, 0)),
+    ] {
+        assert_eq!(judged(&row, &sight, Some(760), 0), Some(Kind::Lagging), "{row:?} {sight:?}");
+    }
+    assert!(Kind::Lagging.passes(), "the others may just have gone ahead: it is looked at again");
+    let (young, busy) = (at(0, 0), at(50_000, 945_000));
+    assert_eq!(judged(&young, &held(7, true, 0), Some(256), 0), None, "a few blocks");
+    assert_eq!(judged(&at(400, 400), &held(7, true, 400), Some(800), 0), None, "half of what they gave");
+    assert_eq!(
+        judged(&busy, &held(7, true, 50_000), Some(58_900), 0),
+        None,
+        "they take turns in great blocks"
+    );
+    assert_eq!(judged(&busy, &held(7, true, 50_000), Some(59_000), 0), Some(Kind::Lagging));
+    assert_eq!(
+        judged(&at(10, 10), &held(7, true, 10), Some(9000), 8000),
+        None,
+        "they rest until it comes up"
+    );
+    assert_eq!(judged(&young, &held(7, true, 0), None, 0), None, "it is alone");
 }
