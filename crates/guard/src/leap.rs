@@ -16,17 +16,15 @@ const FOLLOWED_SHARE: u64 = 50;
 const FOLLOWED_MIN: u64 = 1 << 16;
 
 /// The leap allowed to a counter at `at` of `raw_max`, when blocks of `block` ids are taken: the least of 2^36 and 1/50 of
-/// what is left, but four blocks at least, and 2^16 ids where so many are left.
+/// what is left, but four blocks and 2^16 ids at least.
 ///
 /// What other servers have taken a moment ago, and not told yet, must not look like a leap to one that takes little: it
 /// would quarantine a sound counter. All of them hold 1 % of a bounded key at most, and a few thousand ids however short
-/// it is; so must what processes that died had taken and never let go. What is followed too far there is followed to the
-/// end of the range at most, where the counter itself alone stops; a value beyond the range by more than four blocks is a
-/// leap however small the range.
+/// it is; so must what processes that died had taken and never let go. They go past the end of the range when it is used
+/// up, where a counter is exhausted, and has not leapt. What is followed too far in a short range ends that counter alone.
 pub(crate) fn leap_max(at: u64, raw_max: u64, block: u64) -> u64 {
-    let left = raw_max.saturating_sub(at);
-    let share = (left / FOLLOWED_SHARE).min(LEAP_CAP);
-    share.max(left.min(FOLLOWED_MIN)).max(block.saturating_mul(4))
+    let share = (raw_max.saturating_sub(at) / FOLLOWED_SHARE).min(LEAP_CAP);
+    share.max(FOLLOWED_MIN).max(block.saturating_mul(4))
 }
 
 /// How far a counter is moved forward for order's sake, at once: half of the least of 2^36 and 1/1000 of what is left, or of
@@ -82,14 +80,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_short_range_is_followed_to_its_end_and_a_long_one_by_a_share() {
-        assert_eq!(leap_max(0, 2500, 5), 2500);
-        assert_eq!(leap_max(2400, 2500, 5), 100);
+    fn a_short_range_is_followed_past_its_end_and_a_long_one_by_a_share() {
+        assert_eq!(leap_max(2400, 2500, 5), 1 << 16);
         assert_eq!(leap_max(0, 1_000_000, 5), 1 << 16);
         assert_eq!(leap_max(0, 1_000_000_000, 5), 20_000_000);
         assert_eq!(leap_max(0, u64::MAX >> 1, 5), LEAP_CAP);
-        assert_eq!(leap_max(200, 100, 1), 4, "past the end nothing is left");
-        assert_eq!(leap_max(0, 3, 1), 4, "a block of each of four processes that died");
+        assert_eq!(leap_max(200, 100, 1), 1 << 16, "past the end nothing is left");
         assert_eq!(leap_max(0, 100_000, 50_000), 200_000, "four blocks");
     }
 
