@@ -137,7 +137,7 @@ async fn a_redis_that_forgets_repeats_nothing_fails_nobody_and_is_told() {
     // Only a little: nobody has seen more than what stands there but for the last take. The other value tells that a hand was there.
     scene
         .redis(REDIS_B, "a value set lower", &[WENT_BACK], async |b| {
-            drop(b.ask(&["HINCRBY", &name, "v", "-1"]).await)
+            drop(b.ask(&["HINCRBY", &name, "v", "-1"]).await);
         })
         .await;
     promoted(&scene).await;
