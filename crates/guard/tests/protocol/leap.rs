@@ -1,11 +1,11 @@
 //! A value that nothing follows: it stops one counter, and neither ring nor ledger goes after it.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use sequent_core::{ErrorKind, Key};
 use sequent_guard::FAR_BOTH;
 
-use crate::harness::{Server, Setup, World, counter, key};
+use crate::harness::{Server, Setup, When, World, counter, key};
 
 /// What a person, or a broken disk, has set a counter to.
 const FAR: u64 = 1 << 62;
@@ -68,6 +68,28 @@ async fn a_lift_is_followed_half_a_leap_at_a_time() {
         let next = server.take(0, 1).await.unwrap()[0];
         assert!(next > last && next - last < 1 << 30, "{last}, then {next}");
         last = next;
+    }
+}
+
+/// A burst of one server is no leap to another that takes little, nor what they take past the end of the range.
+#[tokio::test(start_paused = true)]
+async fn what_others_have_in_hand_of_a_short_range_is_no_leap() {
+    let world = World::new(2);
+    let short = || Setup { raw_max: 2500, ..Setup::default() };
+    let (burst, little) = (world.open_as("burst", short()).await, world.open_as("little", short()).await);
+    for server in [&burst, &little] {
+        server.take(0, 1).await.unwrap();
+    }
+    let gate = burst.wires.ledger.hold("raise", When::Before);
+    let taker = Arc::clone(&burst);
+    let taken = tokio::spawn(async move { taker.take(0, 500).await });
+    gate.reached().await;
+    assert!(little.take(0, 1).await.unwrap()[0] > 500, "the ledger knows nothing of these yet");
+    gate.open();
+    taken.await.unwrap().unwrap();
+    while burst.take(0, 500).await.is_ok() {}
+    for server in [&burst, &little] {
+        assert_eq!(server.take(0, 1).await.unwrap_err().kind(), ErrorKind::Exhausted);
     }
 }
 
