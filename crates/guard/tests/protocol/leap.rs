@@ -82,11 +82,11 @@ async fn what_others_have_in_hand_of_a_short_range_is_no_leap() {
     }
     let gate = burst.wires.ledger.hold("raise", When::Before);
     let taker = Arc::clone(&burst);
-    let taken = tokio::spawn(async move { taker.take(0, 500).await });
+    let in_hand = tokio::spawn(async move { taker.take(0, 500).await });
     gate.reached().await;
     assert!(little.take(0, 1).await.unwrap()[0] > 500, "the ledger knows nothing of these yet");
     gate.open();
-    taken.await.unwrap().unwrap();
+    in_hand.await.unwrap().unwrap();
     while burst.take(0, 500).await.is_ok() {}
     for server in [&burst, &little] {
         assert_eq!(server.take(0, 1).await.unwrap_err().kind(), ErrorKind::Exhausted);
