@@ -151,7 +151,7 @@ struct Stand {
 
 impl Stand {
     fn of(row: &Row) -> Self {
-        Self { at: row.base.max(row.seen), ceiling: row.ceiling }
+        Self { at: row.reached(), ceiling: row.ceiling }
     }
 }
 

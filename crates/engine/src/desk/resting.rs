@@ -64,7 +64,7 @@ struct Stand<'a> {
 
 impl<'a> Stand<'a> {
     fn of((counter, row): &'a (Counter, Row)) -> Self {
-        let reached = row.base.max(row.seen);
+        let reached = row.reached();
         Self { counter, base: row.base, reached, ahead: row.ceiling.saturating_sub(reached) }
     }
 

@@ -178,7 +178,7 @@ fn judge_lasting(rows: Rows<'_>, sight: &Sight, speaks: Speaks<'_>) -> Option<(K
     if !open {
         return over(Kind::Closed, format!("its cell is closed for life {life}"));
     }
-    let given = before.base.max(before.seen);
+    let given = before.reached();
     if life == before.life && value < given {
         return Some((Kind::SetBack, format!("its value is {value}, and {given} was given already")));
     }
@@ -242,7 +242,7 @@ pub(super) fn judge_all<'a>(
         };
         let value = if let Sight::Held { value, .. } = sight { *value } else { 0 };
         let ceiling = [rows.0, rows.1].into_iter().flatten().map(|row| row.ceiling).max().unwrap_or(0);
-        let claim = rows.1.map_or(0, |row| row.base.max(row.seen));
+        let claim = rows.1.map_or(0, sequent_core::ledger::Row::reached);
         Some(Verdict { counter: counter.clone(), kind, text, at: (value, ceiling), claim, to: None })
     };
     cells.filter_map(verdict).collect()

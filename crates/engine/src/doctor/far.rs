@@ -80,7 +80,7 @@ pub(super) fn doubted<'a>(
     let is_doubted = |(counter, sight): &(&'a Counter, &'a Sight)| {
         let value = if let Sight::Held { value, .. } = sight { *value } else { 0 };
         let beside = reaches.least_beside(counter).unwrap_or(0).saturating_add(LEAP_MAX);
-        rows.get(counter).is_some_and(|row| row.base.max(row.seen).max(value) > beside)
+        rows.get(counter).is_some_and(|row| row.reached().max(value) > beside)
     };
     cells.filter(is_doubted).take(most).map(|(counter, _)| counter.clone()).collect()
 }

@@ -35,7 +35,7 @@ pub(super) fn judge_missing(rows: Rows<'_>) -> Option<(Kind, String)> {
 /// Judges a counter whose cell says nothing, for `why`: its next life begins by its row, which may have been set lower.
 pub(super) fn judge_lowered(rows: Rows<'_>, why: &str) -> Option<(Kind, String)> {
     let Rows { before, after, least, followed, .. } = rows;
-    let given = before.base.max(before.seen);
+    let given = before.reached();
     let ceiling = after.ceiling.max(before.ceiling);
     if given > ceiling.saturating_add(FEW_BLOCKS) {
         let text = format!(

@@ -30,7 +30,7 @@ impl Reaches {
     pub(super) fn of(rows: &[(Counter, Row)]) -> Self {
         let mut by_key: BTreeMap<Key, Vec<(SlotIndex, u64)>> = BTreeMap::new();
         for (counter, row) in rows.iter().filter(|(_, row)| !row.is_unbegun()) {
-            by_key.entry(counter.key.clone()).or_default().push((counter.slot, row.base.max(row.seen)));
+            by_key.entry(counter.key.clone()).or_default().push((counter.slot, row.reached()));
         }
         let mut begun: BTreeMap<Key, Vec<(SlotIndex, u64)>> = BTreeMap::new();
         for (counter, row) in rows.iter().filter(|(_, row)| !row.is_unbegun()) {

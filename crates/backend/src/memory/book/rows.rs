@@ -106,7 +106,7 @@ impl Book {
         }
         let ceiling = read.unwrap_or_else(|| old.map_or(self.floor, |row| row.ceiling));
         let found = if self.rules.keep(Rule::OpenCountsValue) { ceiling.max(opening.value) } else { ceiling };
-        let known = old.map_or(self.floor, |row| row.base.max(row.seen));
+        let known = old.map_or(self.floor, Row::reached);
         let bound = capped(capped(known, opening.ahead), opening.leap_max);
         if found > bound {
             return Opened::Leapt { found, bound };
