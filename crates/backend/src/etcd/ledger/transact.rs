@@ -16,12 +16,17 @@ use crate::{
 /// How long a call tries against others: below an attempt's limit of 1 s, so that it is said to be contended.
 const BUSY_WAIT_MAX: Duration = Duration::from_millis(800);
 
-/// How many tries a call has in all. At each that fails another call has succeeded.
-const TRIES_MAX: u32 = 64;
+/// How many tries a call has in all. At each that fails another call has succeeded; as a rule the time is over first.
+const TRIES_MAX: u32 = 256;
 
-/// The longest pause before a second try; before later ones it doubles, up to sixteen times as much. The real one is
-/// random up to this.
-const BUSY_PAUSE_MAX: Duration = Duration::from_micros(500);
+/// So many tries come at once, resting on what the one before read as it failed.
+const HASTY_TRIES: u32 = 2;
+
+/// The longest pause before a try that is not hasty; before later ones it doubles, up to sixteen times as much. The real
+/// one is random up to this.
+const BUSY_PAUSE_MAX: Duration = Duration::from_millis(1);
+
+const DOUBLINGS_MAX: u32 = 4;
 
 /// So many reads are sent with a write, to be done where it is not: whoever comes late then sees at once what was written
 /// before it. Of more, each write would be sent twice as long for nothing.
@@ -57,7 +62,9 @@ pub(super) async fn transact<T>(
             Step::Done(value) => return Ok((value, revision)),
             Step::Write(change, value) => (change, value),
         };
-        let is_sent = reads.len() <= READS_SENT_MAX;
+        // Whoever pauses reads after it: what was read before is what the others have written over meanwhile, and a call
+        // that once fell behind them would lose to them for ever.
+        let is_sent = reads.len() <= READS_SENT_MAX && tried <= HASTY_TRIES;
         let otherwise = if is_sent { reads.to_vec() } else { Vec::new() };
         answers =
             Answers::of(link.txn(&Txn { unchanged: change.unchanged, then: change.ops, otherwise }).await?);
@@ -67,16 +74,19 @@ pub(super) async fn transact<T>(
         if link.clock().now() >= until {
             break;
         }
+        if tried > HASTY_TRIES {
+            tokio::time::sleep(pause_before(tried, link)).await;
+        }
         if !is_sent {
             answers = look(link, reads.to_vec()).await?;
         }
-        let longest = BUSY_PAUSE_MAX * (1 << tried.min(4));
-        let pause = longest.mul_f64(link.entropy().fraction());
-        if tried > 1 {
-            tokio::time::sleep(pause).await;
-        }
     }
     Err(Fault::answer(ErrorKind::Contended, format!("others wrote before it, {TRIES_MAX} times at most")))
+}
+
+fn pause_before(tried: u32, link: &Link) -> Duration {
+    let doublings = tried.saturating_sub(HASTY_TRIES + 1).min(DOUBLINGS_MAX);
+    (BUSY_PAUSE_MAX * (1 << doublings)).mul_f64(link.entropy().fraction())
 }
 
 /// One transaction that reads.
