@@ -65,14 +65,19 @@ impl Catalog {
         let read = self.ground.ledger.definitions();
         let (version, definitions) = within(self.ground.limit, "read the definitions", read).await?;
         let before = self.snapshot.load();
-        let entries: BTreeMap<SequenceName, Arc<Entry>> =
-            definitions.into_iter().map(|found| (found.name.clone(), self.take_up(&before, found))).collect();
+        let mut changed = BTreeSet::new();
+        let entries: BTreeMap<SequenceName, Arc<Entry>> = definitions
+            .into_iter()
+            .map(|found| (found.name.clone(), self.take_up(&before, found, &mut changed)))
+            .collect();
         let missing =
             before.entries.values().chain(&fresh).filter(|entry| !entries.contains_key(entry.name()));
         missing.for_each(|entry| self.lost.miss(entry));
         self.contents.forget_unused();
         let now = Arc::new(Snapshot { version, entries });
         self.snapshot.store(Arc::clone(&now));
+        // Only now: whoever lets a key go for it makes the next one from what is here.
+        self.readings.changed().append(&mut changed);
         let mut fresh = self.fresh.write().unwrap_or_else(PoisonError::into_inner);
         fresh.retain(|name, _| !now.entries.contains_key(name) && !self.lost.has(name));
         fresh.shrink_to_fit();
@@ -80,8 +85,14 @@ impl Catalog {
         Ok(())
     }
 
-    /// What a definition of the ledger is here: the one known, one that follows it, or one that must not.
-    fn take_up(&self, before: &Snapshot, found: Definition) -> Arc<Entry> {
+    /// What a definition of the ledger is here: the one known, one that follows it, or one that must not. Its name is
+    /// added to those `changed` where it is no longer what it was.
+    fn take_up(
+        &self,
+        before: &Snapshot,
+        found: Definition,
+        changed: &mut BTreeSet<SequenceName>,
+    ) -> Arc<Entry> {
         let name = &found.name;
         let fresh = || self.fresh.read().unwrap_or_else(PoisonError::into_inner).get(name).map(Arc::clone);
         let held = before.entries.get(name).map(Arc::clone).or_else(fresh);
@@ -94,7 +105,7 @@ impl Catalog {
         let name = name.clone();
         let entry = self.lost.judge(&self.contents, &before, found);
         if held.is_some() || !entry.same(&before) {
-            self.readings.changed().insert(name);
+            changed.insert(name);
         }
         entry
     }
