@@ -8,7 +8,7 @@ use super::{
     options::Target,
     scripts::Text,
     settings::{self, field},
-    store::shard_name,
+    store::{CellNames, shard_name},
 };
 use crate::wire::{Fault, Line};
 
@@ -33,6 +33,8 @@ pub(super) enum Answer {
     None,
     /// Something else is there.
     Other(Vec<String>),
+    /// A cell whose witness is gone, and its value.
+    Alone(Vec<String>),
     /// No number of ours is there.
     Odd(Vec<String>),
 }
@@ -115,6 +117,14 @@ impl Link {
         }
     }
 
+    /// Runs commands in one round trip; one that is refused takes nothing from the others.
+    pub(super) async fn ask_each<T: FromRedisValue>(
+        &mut self,
+        commands: &mut redis::Pipeline,
+    ) -> Result<Vec<redis::RedisResult<T>>, Fault> {
+        Ok(commands.ignore_errors().query_async(&mut self.connection).await?)
+    }
+
     /// Runs a command that this user, or this server, may not know: `None` where it is refused.
     pub(super) async fn ask_if_allowed<T: FromRedisValue>(
         &mut self,
@@ -127,11 +137,11 @@ impl Link {
         }
     }
 
-    /// Runs a script on the shard's own key and on a cell, if who speaks is still who did at the opening.
+    /// Runs a script on the shard's own key and on a cell's two, if who speaks is still who did at the opening.
     pub(super) async fn run(
         &mut self,
         text: &Text,
-        cell: Option<&[u8]>,
+        cell: Option<&CellNames>,
         args: &[&str],
     ) -> Result<Answer, Fault> {
         let said = match self.evaluate(cmd("EVALSHA").arg(text.digest()), cell, args).await {
@@ -146,6 +156,7 @@ impl Link {
             Some("ok") => Ok(Answer::Done(words.collect())),
             Some("none") => Ok(Answer::None),
             Some("other") => Ok(Answer::Other(words.collect())),
+            Some("alone") => Ok(Answer::Alone(words.collect())),
             Some("odd") => Ok(Answer::Odd(words.collect())),
             Some("stale") => {
                 Err(Fault::Stale("the server's data has another history now, or lost its token".to_owned()))
@@ -157,10 +168,11 @@ impl Link {
     async fn evaluate(
         &mut self,
         command: &mut Cmd,
-        cell: Option<&[u8]>,
+        cell: Option<&CellNames>,
         args: &[&str],
     ) -> redis::RedisResult<Vec<String>> {
-        command.arg(1 + usize::from(cell.is_some())).arg(&self.shard).arg(cell);
+        let names: Vec<&[u8]> = cell.map(|names| names.each().to_vec()).unwrap_or_default();
+        command.arg(1 + names.len()).arg(&self.shard).arg(names);
         command.arg(self.replid.as_str()).arg(self.born.as_str()).arg(args);
         command.query_async(&mut self.connection).await
     }

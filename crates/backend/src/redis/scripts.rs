@@ -34,8 +34,9 @@ impl Text {
 /// - `ARGV[2]` is the token in `KEYS[1]`, the shard's own key: gone when everything was flushed, or the key evicted. It is
 ///   in use whenever a cell is, so a server that evicts what was used longest ago keeps it as long as any.
 ///
-/// A cell holds its value twice, in `v` and in `w`: whoever sets `v` by hand, be it only a little lower, where every number
-/// after it was given already, is told from the verbs by it.
+/// A cell's value stands twice: in the cell, and in its witness, a key of its own. So a hand that sets the cell back is
+/// told from the verbs, be it by one number, or whole (every field of it, or a copy put in its place). A server may evict
+/// one of the two: what is left counts for nothing until a close, which finds the higher.
 const HEAD: &str = "\
 local info = redis.call('INFO', 'replication')
 if not string.find(info, 'role:master', 1, true)
@@ -45,47 +46,63 @@ local function less(a, b) return #a < #b or (#a == #b and a < b) end
 local function is_number(v)
   return v and (v == '0' or string.find(v, '^[1-9]%d*$')) and not less('9223372036854775807', v)
 end
-local function is_ours(v, w) return is_number(v) and v == w end
+local function witnessed()
+  local w = redis.pcall('HGET', KEYS[3], 'v')
+  return type(w) == 'string' and w
+end
+local function witness(v)
+  redis.call('DEL', KEYS[3])
+  redis.call('HSET', KEYS[3], 'v', v)
+end
+local function other_than(cell)
+  if not cell[1] then return {'none'} end
+  if cell[1] ~= ARGV[3] or cell[2] ~= '1' then return {'other', cell[1], cell[2] or ''} end
+  local w = witnessed()
+  if not w and is_number(cell[3]) then return {'alone', cell[3]} end
+  if cell[3] ~= w or not is_number(w) then return {'odd', cell[3] or ''} end
+end
 ";
 
-/// `KEYS[2]` the cell, `ARGV[3]` the life, `ARGV[4]` how many. HINCRBY refuses what would pass 2^63-1; its own answer is
-/// rounded, HGET's is not.
+/// `KEYS[2]` the cell, `KEYS[3]` its witness, `ARGV[3]` the life, `ARGV[4]` how many. HINCRBY refuses what would pass
+/// 2^63-1; its own answer is rounded, HGET's is not.
 pub(super) static TAKE: LazyLock<Text> = LazyLock::new(|| {
     Text::new(
         "take",
         "\
-local c = redis.call('HMGET', KEYS[2], 'life', 'open', 'v', 'w')
-if not c[1] then return {'none'} end
-if c[1] ~= ARGV[3] or c[2] ~= '1' then return {'other', c[1], c[2] or ''} end
-if not is_ours(c[3], c[4]) then return {'odd', c[3] or ''} end
+local refusal = other_than(redis.call('HMGET', KEYS[2], 'life', 'open', 'v'))
+if refusal then return refusal end
 redis.call('HINCRBY', KEYS[2], 'v', ARGV[4])
 local v = redis.call('HGET', KEYS[2], 'v')
-redis.call('HSET', KEYS[2], 'w', v)
+redis.call('HSET', KEYS[3], 'v', v)
 return {'ok', v}
 ",
     )
 });
 
-/// `KEYS[2]` the cell, `ARGV[3]` the next life. The higher of its two values counts, so that what was given stays covered
-/// where one was set by hand. What is no cell, or no number, counts as nothing: no id of ours came from it that the
-/// ledger's ceiling does not cover.
+/// `KEYS[2]` the cell, `KEYS[3]` its witness, `ARGV[3]` the next life. The higher of the two counts, so that what was given
+/// stays covered where one was set by hand or is gone. What is no cell, or no number, counts as nothing: no id of ours came
+/// from it that the ledger's ceiling does not cover. `w` is where a cell of earlier versions held its value again.
+///
+/// The shard's own key is written first: a full server refuses that, but would let everything by that follows a DEL.
 pub(super) static CLOSE: LazyLock<Text> = LazyLock::new(|| {
     Text::new(
         "close",
         "\
 local c = redis.pcall('HMGET', KEYS[2], 'v', 'w')
-if c.err then redis.call('DEL', KEYS[2]) c = {} end
 local v = '0'
-for i = 1, 2 do if is_number(c[i]) and less(v, c[i]) then v = c[i] end end
-redis.call('HSET', KEYS[2], 'life', ARGV[3], 'open', '0', 'v', v, 'w', v)
-redis.call('PERSIST', KEYS[2])
+for _, found in ipairs({c[1] or '', c[2] or '', witnessed() or ''}) do
+  if is_number(found) and less(v, found) then v = found end
+end
 redis.call('HSET', KEYS[1], 'cell', KEYS[2])
+redis.call('DEL', KEYS[2])
+redis.call('HSET', KEYS[2], 'life', ARGV[3], 'open', '0', 'v', v)
+witness(v)
 return {'ok', v}
 ",
     )
 });
 
-/// `KEYS[2]` the cell, `ARGV[3]` the life, `ARGV[4]` the base.
+/// `KEYS[2]` the cell, `KEYS[3]` its witness, `ARGV[3]` the life, `ARGV[4]` the base.
 pub(super) static INSTALL: LazyLock<Text> = LazyLock::new(|| {
     Text::new(
         "install",
@@ -96,37 +113,39 @@ if c[1] ~= ARGV[3] then return {'other', c[1], c[2] or ''} end
 if c[2] ~= '1' then
   local v = c[3]
   if not is_number(v) or less(v, ARGV[4]) then v = ARGV[4] end
-  redis.call('HSET', KEYS[2], 'open', '1', 'v', v, 'w', v)
+  redis.call('HSET', KEYS[2], 'open', '1', 'v', v)
+  witness(v)
 end
 return {'ok', '0'}
 ",
     )
 });
 
-/// `KEYS[2]` the cell, `ARGV[3]` the life, `ARGV[4]` the floor; 0 writes nothing.
+/// `KEYS[2]` the cell, `KEYS[3]` its witness, `ARGV[3]` the life, `ARGV[4]` the floor; 0 writes nothing.
 pub(super) static LIFT: LazyLock<Text> = LazyLock::new(|| {
     Text::new(
         "lift",
         "\
-local c = redis.call('HMGET', KEYS[2], 'life', 'open', 'v', 'w')
-if not c[1] then return {'none'} end
-if c[1] ~= ARGV[3] or c[2] ~= '1' then return {'other', c[1], c[2] or ''} end
+local c = redis.call('HMGET', KEYS[2], 'life', 'open', 'v')
+local refusal = other_than(c)
+if refusal then return refusal end
 local v = c[3]
-if not is_ours(v, c[4]) then return {'odd', v or ''} end
 if less(v, ARGV[4]) then
   v = ARGV[4]
-  redis.call('HSET', KEYS[2], 'v', v, 'w', v)
+  redis.call('HSET', KEYS[2], 'v', v)
+  redis.call('HSET', KEYS[3], 'v', v)
 end
 return {'ok', v}
 ",
     )
 });
 
-/// `KEYS[2]` the cell.
+/// `KEYS[2]` the cell, `KEYS[3]` its witness.
 pub(super) static REMOVE: LazyLock<Text> = LazyLock::new(|| {
     Text::new(
         "remove",
         "\
+redis.call('DEL', KEYS[3])
 return {'ok', tostring(redis.call('DEL', KEYS[2]))}
 ",
     )

@@ -11,3 +11,4 @@ mod store;
 mod support;
 mod tampering;
 mod tls;
+mod witness;

@@ -9,7 +9,7 @@ use sequent_testkit::{
     servers::{RedisServer, SpeaksRedis, ValkeyServer},
 };
 
-use crate::support::{DURABLE, FORGETFUL, Site, USER, cell_name, options, owner};
+use crate::support::{DURABLE, FORGETFUL, Site, USER, cell_name, options, owner, witness_name};
 
 struct Fixture<P: SpeaksRedis> {
     site: Site<P>,
@@ -34,7 +34,8 @@ impl<P: SpeaksRedis> StoreFixture for Fixture<P> {
     }
 
     fn delete<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, bool> {
-        Box::pin(async move { self.site.server.ask(&["DEL", &cell_name(key.as_str())]).await == "1" })
+        let names = [cell_name(key.as_str()), witness_name(key.as_str())];
+        Box::pin(async move { self.site.server.ask(&["DEL", &names[0], &names[1]]).await == "2" })
     }
 
     fn befall<'a>(&'a self, mishap: Mishap<'a>) -> BoxFuture<'a, bool> {

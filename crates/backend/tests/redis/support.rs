@@ -87,6 +87,11 @@ pub(crate) fn cell_name(key: &str) -> String {
     format!("sequent/shop-eu/1/cell/{key}")
 }
 
+/// Where its witness is.
+pub(crate) fn witness_name(key: &str) -> String {
+    format!("sequent/shop-eu/1/witness/{key}")
+}
+
 /// Where the owner's stamp and mark are.
 pub(crate) const SHARD: &str = "sequent/shop-eu/1/shard";
 

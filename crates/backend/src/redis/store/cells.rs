@@ -2,7 +2,7 @@
 
 use sequent_core::{Block, Cell, ErrorKind, Incarnation, Life, SourceError, Why};
 
-use super::{cell_name, stored};
+use super::{CellNames, stored};
 use crate::{
     redis::{
         link::{Answer, Link},
@@ -50,8 +50,8 @@ impl Work<Link> for Close<'_> {
     }
 
     async fn run(&self, link: &mut Link) -> Result<u64, Fault> {
-        let name = cell_name(self.owner, self.cell.key);
-        let answer = link.run(&CLOSE, Some(&name), &[&self.next.to_stored().to_string()]).await?;
+        let names = CellNames::of(self.owner, self.cell.key);
+        let answer = link.run(&CLOSE, Some(&names), &[&self.next.to_stored().to_string()]).await?;
         held(answer, &self.cell, self.next)
     }
 }
@@ -112,8 +112,8 @@ impl Work<Link> for Remove<'_> {
     }
 
     async fn run(&self, link: &mut Link) -> Result<bool, Fault> {
-        let name = cell_name(self.owner, self.cell.key);
-        let Answer::Done(words) = link.run(&REMOVE, Some(&name), &[]).await? else { return Ok(false) };
+        let names = CellNames::of(self.owner, self.cell.key);
+        let Answer::Done(words) = link.run(&REMOVE, Some(&names), &[]).await? else { return Ok(false) };
         Ok(words.first().is_some_and(|gone| gone == "1"))
     }
 }
@@ -127,9 +127,9 @@ async fn settle(
     text: &Text,
     value: &str,
 ) -> Result<u64, Fault> {
-    let (name, token) = (cell_name(owner, cell.key), life.to_stored().to_string());
+    let (names, token) = (CellNames::of(owner, cell.key), life.to_stored().to_string());
     let answer =
-        link.run(text, Some(&name), &[&token, value]).await.map_err(|fault| named(fault, cell, life))?;
+        link.run(text, Some(&names), &[&token, value]).await.map_err(|fault| named(fault, cell, life))?;
     held(answer, cell, life)
 }
 
@@ -142,6 +142,7 @@ fn held(answer: Answer, cell: &Cell<'_>, life: Life) -> Result<u64, Fault> {
         }
         Answer::None => "no cell".to_owned(),
         Answer::Other(words) => other(&words),
+        Answer::Alone(words) => format!("value {} without its witness", words.concat()),
         Answer::Odd(words) => return Err(tampered(cell, life, &words.concat())),
     };
     let context = format!("{} in life {life}: found {found}", cell.key);

@@ -7,8 +7,9 @@ use sequent_core::{
 };
 
 use super::{
-    RedisStore, cell_name,
+    CellNames, RedisStore,
     identity::{Beside, has_others, is_there},
+    leaf::Leaf,
 };
 use crate::{
     redis::{link::Link, settings},
@@ -22,42 +23,6 @@ impl Examine for RedisStore {
 
     fn cells<'a>(&'a self, from: Option<&'a str>) -> BoxFuture<'a, Result<CellPage, SourceError>> {
         Box::pin(self.pool.look(Leaf { owner: self.owner(), from }))
-    }
-}
-
-/// How many keys the server looks through at a time.
-const SCAN_COUNT: u32 = 4096;
-
-struct Leaf<'a> {
-    owner: &'a Owner,
-    from: Option<&'a str>,
-}
-
-impl Work<Link> for Leaf<'_> {
-    type Out = CellPage;
-    const VERB: &'static str = "read the cells of";
-
-    async fn run(&self, link: &mut Link) -> Result<CellPage, Fault> {
-        let ours = cell_name(self.owner, &Key::from_stored(""));
-        let mut scan = cmd("SCAN");
-        scan.arg(self.from.unwrap_or("0")).arg("MATCH").arg([&ours[..], b"*"].concat());
-        let (next, names): (String, Vec<Vec<u8>>) = link.ask(scan.arg("COUNT").arg(SCAN_COUNT)).await?;
-        let mut cells = Vec::with_capacity(names.len());
-        for name in names {
-            let values: Result<[Option<String>; 2], Fault> =
-                link.ask(cmd("HMGET").arg(&name).arg(&["v", "w"])).await;
-            let values = match values {
-                // Something of another type stands there.
-                Err(Fault::Answer(_)) => continue,
-                values => values?,
-            };
-            // The higher of the two, as a close has it.
-            let numbers = values.iter().flatten().filter_map(|text| text.parse::<u64>().ok());
-            let value = numbers.filter(|value| *value <= Block::NUMBER_MAX).max();
-            let key = String::from_utf8_lossy(name.get(ours.len()..).unwrap_or_default()).into_owned();
-            cells.extend(value.map(|value| (Key::from_stored(&key), value)));
-        }
-        Ok(CellPage { cells, next: (next != "0").then_some(next), is_partial: false })
     }
 }
 
@@ -104,7 +69,7 @@ impl Work<Link> for Look<'_> {
         }
         let mut cells = Vec::with_capacity(self.keys.len());
         for key in self.keys {
-            cells.push(sight(link, &cell_name(self.owner, key), &mut lifetimes).await?);
+            cells.push(sight(link, &CellNames::of(self.owner, key).cell, &mut lifetimes).await?);
         }
         facts.extend(lifetimes.untold());
         let mark = mark.and_then(|held| held.parse().ok()).unwrap_or(0);

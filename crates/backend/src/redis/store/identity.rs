@@ -1,9 +1,9 @@
 //! What a store says of itself, its stamp and its mark.
 
 use redis::cmd;
-use sequent_core::{Block, ErrorKind, Incarnation, Inspection, SlotIndex, SourceError, Stamp};
+use sequent_core::{Block, ErrorKind, Incarnation, Inspection, Key, SlotIndex, SourceError, Stamp};
 
-use super::{cell_name, shard_name};
+use super::{CellNames, shard_name};
 use crate::{
     redis::{
         link::{Answer, Link},
@@ -58,7 +58,7 @@ pub(super) async fn is_there(link: &mut Link, cell: &str) -> Result<bool, Fault>
 /// Whether any is. In a database that others fill as well the looks may come to their end before; then none was seen: the
 /// names are this owner's alone, and what bears them was written by this cluster.
 pub(super) async fn has_others(link: &mut Link, owner: &Owner) -> Result<bool, Fault> {
-    let pattern = [cell_name(owner, &sequent_core::Key::from_stored("")), b"*".to_vec()].concat();
+    let pattern = [&CellNames::of(owner, &Key::from_stored("")).cell[..], b"*"].concat();
     let mut cursor = "0".to_owned();
     for _ in 0..SCANS_MAX {
         let mut scan = cmd("SCAN");

@@ -1,8 +1,9 @@
-//! A shard: a hash a key, and one for the shard itself.
+//! A shard: two hashes a key, the cell and its witness, and one for the shard itself.
 
 mod cells;
 mod examine;
 mod identity;
+mod leaf;
 
 use std::fmt;
 
@@ -132,9 +133,23 @@ impl Store for RedisStore {
     }
 }
 
-/// Where a key's cell is. A cluster's name holds no `/`, and what follows the last one is the key, byte for byte.
-fn cell_name(owner: &Owner, key: &Key) -> Vec<u8> {
-    format!("sequent/{owner}/cell/{}", key.as_str()).into_bytes()
+/// Where a key's cell is, and its witness. A cluster's name holds no `/`, and what follows `cell/` or `witness/` is the
+/// key, byte for byte.
+pub(super) struct CellNames {
+    cell: Vec<u8>,
+    witness: Vec<u8>,
+}
+
+impl CellNames {
+    fn of(owner: &Owner, key: &Key) -> Self {
+        let name = |what: &str| format!("sequent/{owner}/{what}/{}", key.as_str()).into_bytes();
+        Self { cell: name("cell"), witness: name("witness") }
+    }
+
+    /// Both, as the scripts have them.
+    pub(super) fn each(&self) -> [&[u8]; 2] {
+        [&self.cell, &self.witness]
+    }
 }
 
 /// Where the shard's own stamp and mark are: in one key, so that no eviction parts them.
