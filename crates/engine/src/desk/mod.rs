@@ -12,8 +12,6 @@ mod recover;
 mod relaid;
 mod resting;
 mod since;
-mod since_rate;
-mod since_uses;
 mod taking_up;
 mod trouble;
 mod unread;
@@ -47,9 +45,10 @@ pub(crate) use look::OBEYED_WITHIN;
 pub(crate) use permitted::{Permitted, without_epoch};
 pub use plan::{PlannedKey, RecoveryPlan};
 pub(crate) use resting::{APART_MAX, resting_by_slot};
-pub use since::{BUMP_MAX, BUMP_MIN, CopyMade, LossEstimate, Pace as CounterPace, Proof as LossProof};
-pub use since_rate::{Assumed as AssumedRate, AssumedBy};
-pub use since_uses::LossShare;
+pub use since::{
+    Assumed as AssumedRate, AssumedBy, BUMP_MAX, BUMP_MIN, CopyMade, LossEstimate, LossShare,
+    Pace as CounterPace, Proof as LossProof,
+};
 pub use taking_up::NamedLoss;
 pub(crate) use taking_up::widest;
 pub use unread::{MarksReport, UnreadMark};

@@ -7,7 +7,7 @@ use crate::{Body, Placement};
 
 /// The share of a sequence, in percent, that is used up on an assumption at most; more needs the operator's rate. As much as a
 /// spread sequence may skip.
-pub(super) const PERCENT_MAX: f64 = 1.0;
+const PERCENT_MAX: f64 = 1.0;
 
 /// The most sequences that are told of in text.
 const TOLD_MAX: usize = 20;
@@ -31,7 +31,7 @@ pub struct LossShare {
 impl LossShare {
     /// A loss of so many raw ids, which each slot's counter skips.
     #[allow(clippy::cast_precision_loss, reason = "a share, for people")]
-    pub(super) fn of((sequence, body): &(String, Body), layout: Layout, bump: u64) -> Self {
+    fn of((sequence, body): &(String, Body), layout: Layout, bump: u64) -> Self {
         let numbers = body.span().capacity();
         let used = match body.placement() {
             Placement::Dense => bump,
@@ -42,6 +42,28 @@ impl LossShare {
         let percent = used as f64 / numbers.max(1) as f64 * 100.0;
         Self { sequence: sequence.clone(), numbers, used, percent }
     }
+}
+
+/// Of each of these sequences, the shortest first.
+pub(super) fn all(bodies: &[(String, Body)], layout: Layout, bump: u64) -> Vec<LossShare> {
+    let mut uses: Vec<_> = bodies.iter().map(|body| LossShare::of(body, layout, bump)).collect();
+    uses.sort_by(|a, b| b.percent.total_cmp(&a.percent));
+    uses
+}
+
+/// Whether a rate that nobody has said uses up little enough of the shortest, the first of them.
+///
+/// # Errors
+///
+/// What it would use up, and what to say.
+pub(super) fn check(uses: &[LossShare], per_s: f64) -> Result<(), String> {
+    let Some(share) = uses.first().filter(|share| share.percent > PERCENT_MAX) else { return Ok(()) };
+    let LossShare { sequence, numbers, used, percent } = share;
+    Err(format!(
+        "no rate was said, and with an assumed {per_s:.0} numbers a second it would use up {percent:.1} % of {sequence}, {used} of the \
+         {numbers} numbers of a key, where {PERCENT_MAX} % is used up at most: say how fast the busiest sequence may have been \
+         asked, --at-most-per-second N, or name the loss, --bump N"
+    ))
 }
 
 /// For people: those of which much is used up, the shortest first.
