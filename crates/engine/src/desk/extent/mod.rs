@@ -1,0 +1,117 @@
+//! How far the cells at hand have come above what the ledger at hand permits them: a loss that is named below that would let
+//! numbers come again, once a store forgets, or from a slot whose store was not seen.
+
+mod check;
+mod reached;
+mod read;
+mod told;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+
+use sequent_core::{Key, SlotIndex, SourceError};
+
+use super::since::BUMP_MAX;
+
+pub(in crate::desk) use reached::Reached;
+pub(crate) use read::{Pages, extent_of};
+pub(in crate::desk) use told::{CANT_LIST, untold_line};
+
+/// How many cells beyond every bump are named.
+const FAR_NAMED_MAX: usize = 8;
+
+/// How many of them are kept; the others are counted.
+const FAR_KEPT_MAX: usize = 1 << 10;
+
+/// How many keys without a row are kept for the plan.
+const ROWLESS_MAX: usize = 1 << 12;
+
+/// How far each cell is that the ledger has no row of, by its name and slot.
+pub(crate) type Rowless = BTreeMap<Key, BTreeMap<SlotIndex, u64>>;
+
+/// How far the cells of some stores are.
+#[derive(Debug, Default)]
+pub(crate) struct Extent {
+    /// Whether the ledger has rows.
+    pub(super) has_rows: bool,
+    /// Of each epoch the one that needs the highest bump that can be named.
+    highest: BTreeMap<u64, Reached>,
+    /// Those that need more.
+    far: Vec<Reached>,
+    /// How many more there are.
+    far_more: usize,
+    /// Cells without a row.
+    pub(crate) rowless: Rowless,
+    /// Whether there are more of them.
+    pub(crate) is_partial: bool,
+    /// Slots whose stores can't tell, by their kind.
+    pub(crate) untold: Vec<SlotIndex>,
+    /// Slots whose stores have more cells than were read.
+    pub(crate) cut: Vec<SlotIndex>,
+    /// Slots whose stores did not tell all, each with the cause.
+    pub(crate) unread: Vec<(SlotIndex, SourceError)>,
+}
+
+impl Extent {
+    /// The cell that needs the highest bump of all that a bump can name.
+    pub(super) fn furthest(&self) -> Option<&Reached> {
+        self.highest.values().max_by_key(|cell| cell.least())
+    }
+
+    /// The cells beyond every bump that have rows, as many as are named.
+    pub(super) fn far(&mut self) -> impl Iterator<Item = &mut Reached> {
+        self.far.iter_mut().filter(|cell| cell.has_row).take(FAR_NAMED_MAX)
+    }
+
+    /// Takes a cell in.
+    fn meet(&mut self, cell: Reached) {
+        if !cell.has_row && cell.value > 0 {
+            self.list(cell.key.clone(), cell.slot, cell.value);
+        }
+        if cell.least() > BUMP_MAX {
+            return match self.far.len() {
+                FAR_KEPT_MAX.. => self.far_more += 1,
+                _ => self.far.push(cell),
+            };
+        }
+        let epoch = cell.key.epoch();
+        if self.highest.get(&epoch).is_none_or(|highest| highest.least() < cell.least()) {
+            self.highest.insert(epoch, cell);
+        }
+    }
+
+    /// Keeps a cell without a row.
+    fn list(&mut self, key: Key, slot: SlotIndex, value: u64) {
+        if self.rowless.len() < ROWLESS_MAX || self.rowless.contains_key(&key) {
+            self.rowless.entry(key).or_default().insert(slot, value);
+        } else {
+            self.is_partial = true;
+        }
+    }
+
+    /// Takes in what another one has.
+    fn add(&mut self, other: Self) {
+        let cells = other.highest.into_values().chain(other.far);
+        cells.for_each(|cell| self.meet(cell));
+        for (key, slots) in other.rowless {
+            for (slot, value) in slots {
+                self.list(key.clone(), slot, value);
+            }
+        }
+        self.far_more += other.far_more;
+        self.is_partial |= other.is_partial;
+        self.untold.extend(other.untold);
+        self.cut.extend(other.cut);
+        self.unread.extend(other.unread);
+    }
+
+    /// By slot, whichever store answered first.
+    fn sort(&mut self) {
+        self.far.sort_by_key(|cell| (cell.slot, cell.key.clone()));
+        self.untold.sort_unstable();
+        self.cut.sort_unstable();
+        self.unread.sort_by_key(|(slot, _)| *slot);
+    }
+}
