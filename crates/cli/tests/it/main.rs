@@ -9,6 +9,7 @@ mod console;
 mod doctor;
 mod drain;
 mod emptied;
+mod explain;
 mod frames;
 mod hung;
 mod keys;

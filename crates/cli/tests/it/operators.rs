@@ -1,4 +1,4 @@
-//! What operators see and say: `list`, `show`, `shards`, `evict`, `rescue`, `explain`, `recover`.
+//! What operators see and say: `list`, `show`, `shards`, `evict`, `rescue`, `recover`.
 
 use std::fs;
 
@@ -179,18 +179,6 @@ fn a_word_that_makes_no_sense_is_refused() {
     place.run(&["evict", "1"]).refused(2, &["--why"]);
     place.run(&["evict", "1", "--why", ""]).refused(2, &["INVALID_ARGUMENT", "why"]);
     place.run(&["evict", "1", "--why", "x", "--for", "soon"]).refused(2, &["for", "soon"]);
-}
-
-#[test]
-fn explain_says_where_a_number_came_from() {
-    let place = Place::with_cluster();
-    let found = place.json(&["explain", "order", "3", "--json"]);
-    // Number 3 is encoded 6 of a ring of four: raw id 1 of slot 2.
-    assert_eq!((&found["slot"], &found["raw"]), (&2.into(), &"1".into()), "{found}");
-    let text = place.text(&["explain", "order", "3"]);
-    assert!(text.contains("slot") && text.contains("life"), "{text}");
-    place.run(&["explain", "order", "0"]).refused(2, &["INVALID_ARGUMENT", "number", "0"]);
-    place.run(&["explain", "nothing", "3"]).refused(1, &["SEQUENCE_NOT_FOUND"]);
 }
 
 #[test]
