@@ -1,0 +1,142 @@
+//! A sequence, as a service uses it.
+
+mod child;
+mod lent;
+mod shared;
+mod taking;
+
+use std::{
+    fmt,
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
+
+use sequent_buffer::Reservoir;
+
+use crate::{
+    client::Client, error::Error, fork::Process, local::Local, metric, next::Next, number::Number,
+    scope::Scope, waiting::call,
+};
+
+pub(crate) use shared::Shared;
+
+/// Numbers of one sequence. Cheap to clone, to be shared by all tasks of a service; all handles share one lease.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), sequent_client::Error> {
+/// # use sequent_client::Client;
+/// let orders = Client::in_memory().sequence("order")?;
+/// orders.ready().await?;
+/// let number = orders.try_next().expect("a lease is held");
+/// let batch = orders.next_many(3).await?;
+/// assert!(batch.iter().all(|other| *other > number));
+/// # Ok(()) }
+/// ```
+#[derive(Clone)]
+pub struct Sequence {
+    reservoir: Reservoir,
+    process: Process,
+    deadline: Duration,
+    shared: Arc<Shared>,
+    client: Client,
+    /// The same handle, in a child of the process that made this one.
+    child: OnceLock<Box<Sequence>>,
+}
+
+impl Sequence {
+    pub(crate) fn new(client: Client, shared: Arc<Shared>) -> Self {
+        let ground = client.ground();
+        let (process, deadline) = (ground.process.clone(), ground.options.deadline);
+        let reservoir = shared.reservoir.clone();
+        Self { reservoir, process, deadline, shared, client, child: OnceLock::new() }
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        self.shared.scope.name().as_str()
+    }
+
+    /// The same sequence, each of whose takes may wait this long. With none at all, [`next`](Self::next) gives what is
+    /// leased, and everything else is too late.
+    #[must_use]
+    pub fn deadline(mut self, deadline: Duration) -> Self {
+        self.deadline = deadline;
+        self.child = OnceLock::new();
+        self
+    }
+
+    /// The same sequence with a value for its template: a partition of it, which has a lease of its own.
+    ///
+    /// A name or value that the template does not take is told by the first take, and consumes nothing.
+    #[must_use]
+    pub fn with(&self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.scoped(&self.scope().with(name.into(), value.into()))
+    }
+
+    /// The same sequence at another instant than now: RFC 3339, or a local date or time of the definition's zone. An empty
+    /// text is none, and is refused by the first take.
+    #[must_use]
+    pub fn at(&self, instant: impl Into<String>) -> Self {
+        self.scoped(&self.scope().at(instant.into()))
+    }
+
+    /// The same client and deadline for another scope. A client that holds too many gets one whose lease is its own.
+    pub(crate) fn scoped(&self, scope: &Scope) -> Self {
+        let client = self.client.here().clone();
+        let shared = client.ground().shared_or_own(scope);
+        Self { deadline: self.deadline, ..Self::new(client, shared) }
+    }
+
+    /// A number: from the lease in memory at once, and only where that is dry, from a server.
+    ///
+    /// Servers that fail are passed over, and asked again, until the deadline.
+    #[inline]
+    pub fn next(&self) -> Next<'_> {
+        Next::new(self)
+    }
+
+    /// A number that is ready, or `None`: never waits. Finding nothing, it sends for more; only a forked child does not
+    /// before its first call that waits.
+    #[inline]
+    pub fn try_next(&self) -> Option<Number> {
+        self.begun()?.reservoir.try_next().and_then(Number::of)
+    }
+
+    /// So many numbers, ascending, or none; at most 1,000,000.
+    pub async fn next_many(&self, count: usize) -> Result<Vec<Number>, Error> {
+        let outcome = call(self, |here| Box::pin(here.many(count))).await;
+        outcome.inspect_err(metric::failed)
+    }
+
+    /// A number that no lease has held: younger than every number that a server had given before this call.
+    ///
+    /// Callers that wait at the same time are answered by one request.
+    pub async fn next_fresh(&self) -> Result<Number, Error> {
+        let outcome = call(self, |here| Box::pin(here.fresh())).await;
+        match &outcome {
+            Ok(_) => metric::issued("fresh", 1),
+            Err(error) => metric::failed(error),
+        }
+        outcome
+    }
+
+    /// Waits until a first lease is held, so that a service that is up answers its first callers at once.
+    pub async fn ready(&self) -> Result<(), Error> {
+        let outcome = call(self, |here| Box::pin(here.first())).await;
+        outcome.inspect_err(metric::failed)
+    }
+
+    /// A handle for one thread, a few times faster than a shared one: it holds some numbers of its own.
+    pub fn local(&self) -> Local {
+        Local::new(self.begun().unwrap_or(self).clone())
+    }
+}
+
+impl fmt::Debug for Sequence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sequence")
+            .field("name", &self.name())
+            .field("deadline", &self.deadline)
+            .finish_non_exhaustive()
+    }
+}
