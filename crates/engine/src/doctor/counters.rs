@@ -104,6 +104,32 @@ pub(super) struct Rows<'a> {
 }
 
 impl Kind {
+    /// All of them.
+    #[cfg(test)]
+    pub(super) const ALL: [Self; 21] = [
+        Self::FarBoth,
+        Self::FarRow,
+        Self::Rowless,
+        Self::Lowered,
+        Self::FarBehind,
+        Self::FarUnbegun,
+        Self::SetBack,
+        Self::Leapt,
+        Self::FarCeiling,
+        Self::StaysAbove,
+        Self::Overtaken,
+        Self::Above,
+        Self::OtherLife,
+        Self::Odd,
+        Self::Fleeting,
+        Self::Behind,
+        Self::Unbegun,
+        Self::Lagging,
+        Self::Vanished,
+        Self::Reborn,
+        Self::Closed,
+    ];
+
     /// Whether servers at work pass through it: a second look may find it gone.
     pub(super) fn passes(self) -> bool {
         // A life is in the ledger before its cell is there, and a cell may be closed first.

@@ -89,9 +89,11 @@ const UNBEGUN: &str = "nothing, where this slot never gave numbers of it; otherw
     advance NAME TO`, TO above the highest number of it that any caller has";
 
 /// What a counter far below the key's other slots may mean, whose row and cell agree.
-const LAGGING: &str = "nothing, where this slot was drained, out, or added later, and was not used since; otherwise a hand set its row and     its cell lower, and its numbers come again";
+const LAGGING: &str = "nothing, where this slot was drained, out, or added later, and was not used since; otherwise a hand set its row and \
+    its cell lower, and its numbers come again";
 
-const LAGGED: &str = "if nobody drained or added this slot, and it was not out: before anything is given, `sequent advance NAME TO`, TO above     the highest number of it that any caller has (where more is asked for, that); and find out who wrote to the ledger and the store";
+const LAGGED: &str = "if nobody drained or added this slot, and it was not out: before anything is given, `sequent advance NAME TO`, TO above \
+    the highest number of it that any caller has (where more is asked for, that); and find out who wrote to the ledger and the store";
 
 /// Where a counter begins that is behind the key's other slots.
 const FOLLOWED: &str = "at its next use it begins no lower than the key's other slots";
@@ -181,5 +183,20 @@ fn meaning(kind: Kind, class: DurabilityClass) -> (Severity, &'static str, &'sta
             "a server is at work on it, or died at it; at its next use it is opened again",
             NOTHING,
         ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_said_has_no_runs_of_blanks() {
+        for kind in Kind::ALL {
+            let (_, causes, mend) = meaning(kind, DurabilityClass::Durable);
+            for text in [causes, mend, unknown(DurabilityClass::Lossy)] {
+                assert!(!text.contains("  ") && !text.is_empty(), "{kind:?}: {text}");
+            }
+        }
     }
 }
