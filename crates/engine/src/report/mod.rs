@@ -1,0 +1,13 @@
+//! What an operator is shown: plain data, the same for text and JSON.
+
+mod explained;
+mod sequence;
+mod shard;
+mod status;
+
+pub use explained::{Explained, LifeReport};
+pub use sequence::{
+    COUNTERS_SHOWN_MAX, CounterReport, DenseReport, SequenceReport, SequenceSummary, WaitingReport,
+};
+pub use shard::{Cause, Found, QuarantineReport, RESTING_SHOWN_MAX, RestReport, ShardReport, WordReport};
+pub use status::{BehindReport, DenseBehindReport, EventReport, KeyReport, Status};
