@@ -26,6 +26,8 @@ pub enum Why {
     ReadOnly,
     /// The counter holds what no statement of ours has left there.
     SetByHand,
+    /// The store lost one of the two places in which it held the counter.
+    LostInPart,
     /// An operator's word keeps the slot out.
     EvictedByHand,
     /// An operator has it drained; what it was asked before is awaited.
@@ -46,6 +48,7 @@ impl Why {
             Self::DiskFull => "disk full",
             Self::ReadOnly => "takes no writes",
             Self::SetByHand => "set by hand",
+            Self::LostInPart => "lost in part",
             Self::EvictedByHand => "evicted by an operator",
             Self::Draining => "draining",
             Self::Drained => "drained",

@@ -33,8 +33,8 @@ pub(super) enum Answer {
     None,
     /// Something else is there.
     Other(Vec<String>),
-    /// A cell whose witness is gone, and its value.
-    Alone(Vec<String>),
+    /// A cell without its witness, or the other way round: the value, and which of the two is there.
+    Half(Vec<String>),
     /// No number of ours is there.
     Odd(Vec<String>),
 }
@@ -156,7 +156,7 @@ impl Link {
             Some("ok") => Ok(Answer::Done(words.collect())),
             Some("none") => Ok(Answer::None),
             Some("other") => Ok(Answer::Other(words.collect())),
-            Some("alone") => Ok(Answer::Alone(words.collect())),
+            Some("half") => Ok(Answer::Half(words.collect())),
             Some("odd") => Ok(Answer::Odd(words.collect())),
             Some("stale") => {
                 Err(Fault::Stale("the server's data has another history now, or lost its token".to_owned()))

@@ -55,10 +55,10 @@ local function witness(v)
   redis.call('HSET', KEYS[3], 'v', v)
 end
 local function other_than(cell)
-  if not cell[1] then return {'none'} end
-  if cell[1] ~= ARGV[3] or cell[2] ~= '1' then return {'other', cell[1], cell[2] or ''} end
   local w = witnessed()
-  if not w and is_number(cell[3]) then return {'alone', cell[3]} end
+  if not cell[1] then return w and {'half', w, 'witness'} or {'none'} end
+  if cell[1] ~= ARGV[3] or cell[2] ~= '1' then return {'other', cell[1], cell[2] or ''} end
+  if not w and is_number(cell[3]) then return {'half', cell[3], 'cell'} end
   if cell[3] ~= w or not is_number(w) then return {'odd', cell[3] or ''} end
 end
 ";

@@ -52,15 +52,15 @@ async fn a_cell_without_its_witness_gives_nothing_and_a_witness_without_its_cell
     let counting = Counting::begin(site.store(), 1000).await;
     let (cell, witness) = (cell_name("order"), witness_name("order"));
     let given = counting.take(5).await.unwrap().last();
-    // As a server that evicts it: nobody's hand is told of.
+    // As a server that evicts it does: nobody's hand is told of.
     site.server.ask(&["DEL", &witness]).await;
     let refusal = counting.take(1).await;
-    assert_eq!(refusal.as_ref().unwrap_err().why(), None);
-    failed(refusal, ErrorKind::Regressed, &["found value 1005 without its witness"]);
+    assert_eq!(refusal.as_ref().unwrap_err().why(), Some(Why::LostInPart));
+    failed(refusal, ErrorKind::Regressed, &["found 1005 in its cell, and no witness"]);
     failed(counting.store.lift(counting.cell(), life(1), 2000).await, ErrorKind::Regressed, &["witness"]);
     assert_eq!(counting.reopen(1, 0).await.unwrap(), given);
     site.server.ask(&["DEL", &cell]).await;
-    failed(counting.take(1).await, ErrorKind::Regressed, &["found no cell"]);
+    failed(counting.take(1).await, ErrorKind::Regressed, &["found 1005 in its witness, and no cell"]);
     let page = counting.store.examiner().unwrap().cells(None).await.unwrap();
     assert_eq!(page.cells, [(key("order"), given)], "who has no rows is told by the witness");
     assert_eq!(counting.reopen(1, 0).await.unwrap(), given);

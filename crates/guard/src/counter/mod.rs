@@ -249,9 +249,10 @@ impl Guarded {
         }
     }
 
-    /// Another server's new life is refused just so, and is nobody's fault: only a store that tells a hand's work has more to say.
+    /// Another server's new life is refused just so, and is nobody's fault: only a store that tells a hand's work, or
+    /// that a part of the counter is gone, has more to say.
     fn tell_tampered(&self, life: Life, error: &SourceError) {
-        if error.why() == Some(Why::SetByHand) {
+        if matches!(error.why(), Some(Why::SetByHand | Why::LostInPart)) {
             self.regressed(Some(life), error.context().to_owned());
         }
     }

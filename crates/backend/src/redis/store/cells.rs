@@ -142,7 +142,7 @@ fn held(answer: Answer, cell: &Cell<'_>, life: Life) -> Result<u64, Fault> {
         }
         Answer::None => "no cell".to_owned(),
         Answer::Other(words) => other(&words),
-        Answer::Alone(words) => format!("value {} without its witness", words.concat()),
+        Answer::Half(words) => return Err(halved(cell, life, &words)),
         Answer::Odd(words) => return Err(tampered(cell, life, &words.concat())),
     };
     let context = format!("{} in life {life}: found {found}", cell.key);
@@ -163,6 +163,14 @@ fn other(words: &[String]) -> String {
 fn tampered(cell: &Cell<'_>, life: Life, found: &str) -> Fault {
     let context = format!("{} in life {life}: found value {found:?}, which no verb has left", cell.key);
     Fault::Answer(SourceError::new(ErrorKind::Regressed, context).told(Why::SetByHand))
+}
+
+/// The server itself lost it: evicted, expired or deleted.
+fn halved(cell: &Cell<'_>, life: Life, words: &[String]) -> Fault {
+    let [value, held_by] = [0, 1].map(|at| words.get(at).map_or("", String::as_str));
+    let gone = if held_by == "cell" { "witness" } else { "cell" };
+    let context = format!("{} in life {life}: found {value} in its {held_by}, and no {gone}", cell.key);
+    Fault::Answer(SourceError::new(ErrorKind::Regressed, context).told(Why::LostInPart))
 }
 
 /// The server does not say which counter is at its end, or no hash.
