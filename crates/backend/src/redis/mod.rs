@@ -1,4 +1,4 @@
-//! Redis and Valkey: a hash a key, in one database of a server of its own.
+//! Redis and Valkey: two hashes a key, in one database of a server of its own.
 //!
 //! Reading order: `options` (where, and a secret), `fault` (what the server says, and who must react), `settings` (what an
 //! answer is worth), `scripts` (each verb, in Lua), `link` (a connection, and who speaks on it), then `store`. The
@@ -16,8 +16,9 @@
 //!   are others all the same. Some 8 µs of the server's time a verb. A server gets another replication id, too, with its
 //!   first replica, and an hour after its last: each of its counters then begins a new life.
 //! - What somebody writes over a cell by hand (another type, a text, a number below zero, another number be it by one) is
-//!   `Regressed`: its counter alone begins a new life. Verbs write the value twice, and a hand that knows of `v` alone is
-//!   told by it.
+//!   `Regressed`: its counter alone begins a new life. The value stands a second time in the cell's witness, a key of its
+//!   own, so that a cell set back whole, or deleted and made again, is told by it; and a close finds in it what a cell that
+//!   was evicted had given. Some 1.3 µs of the server's time a take, and 140 bytes a key.
 //! - A connection whose verb was dropped, or that failed with more than an answer, is closed.
 //! - Everything is under `sequent/<cluster>/<slot>/`. Stamp, mark and token are one key, so that no eviction parts
 //!   them, and which is in use whenever a cell is. Where it is gone the store is taken for an empty one, and stamped again.
