@@ -135,6 +135,13 @@ pub(crate) const RETRY_AFTER: Duration = Duration::from_secs(1);
 /// The most bytes of a caller's value that an error shows.
 pub(crate) const VALUE_SHOWN_MAX: usize = 128;
 
+/// The most bytes of an error's text, and of what it says of a field, that leave the gRPC door: a status travels in headers, once
+/// percent-encoded and once in base64, and clients end a *connection* whose headers are longer than 8 KiB.
+pub(crate) const STATUS_SHOWN_MAX: usize = 1024;
+
+/// The most fields that a status names.
+pub(crate) const STATUS_FIELDS_MAX: usize = 8;
+
 /// How often histograms are drained, scraped or not: each sample is kept until then.
 pub(crate) const UPKEEP_EVERY: Duration = Duration::from_secs(1);
 

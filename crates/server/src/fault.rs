@@ -11,7 +11,7 @@ use serde::Serialize;
 use tonic::{Code, Status};
 use tonic_types::{ErrorDetails, StatusExt};
 
-use crate::bounds::{RETRY_AFTER, SLOTS_SHOWN_MAX, VALUE_SHOWN_MAX};
+use crate::bounds::{RETRY_AFTER, SLOTS_SHOWN_MAX, STATUS_FIELDS_MAX, STATUS_SHOWN_MAX, VALUE_SHOWN_MAX};
 
 /// Whose words the reasons are.
 const DOMAIN: &str = "sequent";
@@ -103,13 +103,16 @@ impl Fault {
         let mut slots: HashMap<String, String> = listed.iter().flat_map(of_slot).collect();
         slots.extend(more.map(|more| ("slots.more".to_owned(), more.to_string())));
         details.set_error_info(self.reason.as_str(), DOMAIN, slots);
-        for field in self.fields {
-            details.add_bad_request_violation(field.field, format!("is {:?}: {}", field.value, field.bound));
+        // All fields share what a status holds.
+        let each = STATUS_SHOWN_MAX / self.fields.len().clamp(1, STATUS_FIELDS_MAX);
+        for field in self.fields.into_iter().take(STATUS_FIELDS_MAX) {
+            let said = format!("is {:?}: {}", field.value, field.bound);
+            details.add_bad_request_violation(field.field, cut(&said, each));
         }
         if self.reason.retry().is_retryable() {
             details.set_retry_info(Some(RETRY_AFTER));
         }
-        Status::with_error_details(code, self.text, details)
+        Status::with_error_details(code, cut(&self.text, STATUS_SHOWN_MAX), details)
     }
 
     /// For the HTTP door: the table's status, with a problem document.
@@ -199,11 +202,16 @@ fn code(reason: Reason) -> Code {
 
 /// A caller's value, no longer than an error should be.
 fn shown(value: &str) -> String {
-    if value.len() <= VALUE_SHOWN_MAX {
-        return value.to_owned();
+    cut(value, VALUE_SHOWN_MAX)
+}
+
+/// At most so many bytes of a text, and how many it has.
+fn cut(text: &str, most: usize) -> String {
+    if text.len() <= most {
+        return text.to_owned();
     }
-    let end = (0..=VALUE_SHOWN_MAX).rev().find(|at| value.is_char_boundary(*at)).unwrap_or(0);
-    format!("{}… ({} bytes)", &value[..end], value.len())
+    let end = text.floor_char_boundary(most);
+    format!("{}… ({} bytes)", &text[..end], text.len())
 }
 
 fn shortened(text: Cow<'static, str>) -> Cow<'static, str> {
@@ -277,6 +285,20 @@ mod tests {
         assert!(bytes < 5000, "{bytes} bytes: base64 makes a third more of it, and 8 KiB must hold it");
         let problem = problem(no_slot(1024)).await;
         assert_eq!((problem["slots"].as_array().unwrap().len(), &problem["slots_more"]), (32, &992.into()));
+    }
+
+    #[test]
+    fn a_status_fits_into_the_headers_of_every_client() {
+        let long = "号".repeat(40_000);
+        let mut fault = Fault::field("template", "x", long.clone());
+        fault.fields = vec![fault.fields[0].clone(); 40];
+        fault.text = long;
+        let headers = fault.into_status().into_http::<()>().headers().clone();
+        let bytes: usize = headers.iter().map(|(name, value)| name.as_str().len() + value.len() + 32).sum();
+        assert!(bytes < 8 * 1024, "{bytes} bytes of headers");
+        let info = Fault::new(Reason::DefinitionConflict, "x".repeat(100_000)).into_status();
+        assert_eq!(info.get_details_error_info().unwrap().reason, "DEFINITION_CONFLICT");
+        assert!(info.message().ends_with("x… (100000 bytes)"), "{}", info.message());
     }
 
     async fn problem(fault: Fault) -> serde_json::Value {

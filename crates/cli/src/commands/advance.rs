@@ -84,8 +84,8 @@ fn sentence(report: &AdvanceReport) -> String {
         next.map_or_else(|| "none is left".to_owned(), |next| format!("the next one is {next} or higher"));
     let was = if *already { "was advanced already" } else { "is advanced" };
     let before = match before {
-        // Its rows may be gone: that nothing is known of is not that nothing was given.
-        0 => "the ledger knows of none that was given before".to_owned(),
+        // Its rows may be gone, or its first report not be there yet: that nothing is known of is not that nothing was given.
+        0 => "no server has reported any that was given before".to_owned(),
         before => format!("it had given {before} at most"),
     };
     format!("{key} {was}: no number up to {to} is given any more, {next}; {before}")
@@ -107,7 +107,7 @@ mod tests {
             aside: Vec::new(),
         };
         let said = sentence(&report(0));
-        assert!(said.ends_with("; the ledger knows of none that was given before"), "{said}");
+        assert!(said.ends_with("; no server has reported any that was given before"), "{said}");
         assert!(sentence(&report(7)).ends_with("; it had given 7 at most"));
     }
 }

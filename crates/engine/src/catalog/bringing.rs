@@ -108,8 +108,8 @@ impl Catalog {
             format!(
                 "sequence {name}: version {version} {why} (version {} is in force: found {}, refused {})",
                 held.version,
-                held.text(),
-                part.body.to_text(),
+                shown(held.text()),
+                shown(&part.body.to_text()),
             )
         });
         follows.or_else(|| self.succeeding(part, &held).err().map(of_fault))
@@ -187,8 +187,33 @@ fn of_fault(name: &SequenceName, fault: &BodyFault) -> String {
 
 fn conflict(held: &Definition, body: &str) -> String {
     format!(
-        "sequence {}: version {} is in the ledger with another content: found {}, expected {body}; \
+        "sequence {}: version {} is in the ledger with another content: found {}, expected {}; \
          a changed definition needs a higher version",
-        held.name, held.version, held.body,
+        held.name,
+        held.version,
+        shown(&held.body),
+        shown(body),
     )
+}
+
+/// A content as a refusal shows it: without all that was before it, which may be a hundred times as long.
+fn shown(body: &str) -> String {
+    Body::unproven(body).map_or_else(|_| body.to_owned(), |body| body.alone().to_text())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refusal_shows_what_is_in_force_and_not_its_past() {
+        let body = |before: &str| {
+            let texts = format!(r#"{{"template":"B@{{seq,w=5}}","zone":"UTC"{before}}}"#);
+            format!(r#"{{"placement":"spread","start":1,"step":1,"fits":"js","texts":{texts}}}"#)
+        };
+        let past = body(r#","before":[{"version":1,"texts":{"template":"A@{seq}","zone":"UTC"}}]"#);
+        assert_eq!(shown(&past), shown(&body("")), "{past}");
+        assert!(!shown(&past).contains("before"), "{past}");
+        assert_eq!(shown("no content"), "no content");
+    }
 }

@@ -149,6 +149,11 @@ impl Body {
         serde_json::to_string(self).unwrap_or_default()
     }
 
+    /// The same without what was before it.
+    pub(crate) fn alone(self) -> Self {
+        Self { texts: self.texts.map(|texts| texts.alone()), from: None, earlier: Vec::new(), ..self }
+    }
+
     /// The content of a text that this version can read.
     pub fn from_text(text: &str) -> Result<Self, String> {
         let mut body = Self::unproven(text)?;
