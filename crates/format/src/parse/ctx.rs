@@ -55,7 +55,7 @@ pub(super) fn draft(args: &mut Args) -> Result<Draft, TemplateError> {
 fn unread(re: &Placed<String>, what: String) -> TemplateError {
     let error = TemplateError::new(re.column, what);
     let is_cut = re.value.rfind('{').is_some_and(|at| !re.value[at..].contains('}'));
-    if is_cut { error.hint("put it in double quotes: re=\"[0-9]{3}\"") } else { error }
+    if is_cut { error.hint(format!("put it in double quotes: re=\"{}}}\"", re.value)) } else { error }
 }
 
 /// Names that callers write in `with`.

@@ -6,6 +6,7 @@
 //! it begins the part after it, reading from the right. So a text is decoded from the left as far as that reaches, then
 //! from the right, and one part may be left in the middle.
 
+mod closed;
 mod pair;
 mod several;
 
@@ -87,7 +88,7 @@ fn ambiguous(
     let (a, b) = (parts[left].label(), parts[right].label());
     let neighbours = Neighbours::new(claim, left, right, between);
     let said = |(left, right): &(String, String)| format!("{a} = {left:?} with {b} = {right:?}");
-    let example = if let Some(Pair { one, other, text }) = neighbours.pair() {
+    let example = if let Some(Pair { one, other, text }) = neighbours.closed().or_else(|| neighbours.pair()) {
         format!("nothing tells where the first ends: {} and {} both give {text:?}", said(&one), said(&other))
     } else if let Some((both, text)) = neighbours.twice() {
         let shared = "what stands between them may also be part of one of them";
@@ -100,6 +101,8 @@ fn ambiguous(
         };
         let (one, other) = (said(&one), said(&other));
         format!("with what else varies nothing tells where each ends: {one} and {other} both give {text:?}")
+    } else if between.is_empty() {
+        "nothing stands between them".to_owned()
     } else {
         let text: String = between.iter().filter_map(Letters::example).collect();
         format!("what stands between them, such as {text:?}, may also be part of one of them")

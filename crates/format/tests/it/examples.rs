@@ -1,4 +1,4 @@
-//! The twenty-two expressions of the page for users, each rendered and read back.
+//! Expressions of the page for users, each rendered and read back.
 
 use sequent_format::{ObfuscationKey, Settings, Unique};
 

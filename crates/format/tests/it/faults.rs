@@ -34,6 +34,8 @@ fn a_template_that_cannot_be_read_says_where_and_what_instead() {
         ("@{seq,reset=week}", 7, "did you mean isoweek?"),
         ("@{seq,over=eror}", 7, "did you mean error?"),
         ("@{ctx,a,re=[0-9]{3}}@{seq}", 9, "put it in double quotes: re=\"[0-9]{3}\""),
+        ("@{ctx,a,re=[A-Z]{4}}@{seq}", 9, "put it in double quotes: re=\"[A-Z]{4}\""),
+        ("@{seq,w=4}@{check,iban}", 19, "an IBAN's digits are mod97-10"),
         ("@{seq,warn=90}", 7, "1% to 100% are allowed"),
         ("@{seq,obf=xor}", 7, "ff1:KEYNAME"),
         ("@{seq,end=5,maxn=5}", 1, "end and maxn are both given"),

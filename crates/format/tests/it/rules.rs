@@ -80,6 +80,17 @@ fn s1_where_two_parts_vary_and_nothing_parts_them() {
 }
 
 #[test]
+fn s1_shows_what_two_closed_lists_say_alike() {
+    rule(
+        Rule::S1,
+        "@{ctx,l,map=a:A;b:AB}@{ctx,m,map=a:C;b:BC}@{seq,w=3}",
+        &Settings::default(),
+        &["ctx l = \"A\" with ctx m = \"BC\" and ctx l = \"AB\" with ctx m = \"C\" both give \"ABC\""],
+        "@{ctx,l,map=a:AA;b:AB}@{ctx,m,map=a:CC;b:BC}@{seq,w=3}",
+    );
+}
+
+#[test]
 fn s1_where_padding_is_read_as_another_character() {
     let none = Settings::default();
     for (pad, says) in [

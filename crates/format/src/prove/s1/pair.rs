@@ -147,7 +147,7 @@ impl<'a> Neighbours<'a> {
     }
 
     /// Whether the parts between can say this; what is made from other parts is said by them.
-    fn reads_between(&self, text: &str) -> bool {
+    pub(super) fn reads_between(&self, text: &str) -> bool {
         let mut rest = text;
         (self.left + 1..self.right).all(|at| {
             let count = self.shape(at).max;
