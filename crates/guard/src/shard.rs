@@ -225,6 +225,7 @@ impl Shard {
         let slot = self.slot();
         let is = found.incarnation.clone();
         if found.stamp.is_none() {
+            self.is_in_force().await?;
             self.stamp(&is).await?;
             if self.known().last.is_some() {
                 self.events.emit(Event::StampedAgain { slot });
@@ -265,6 +266,22 @@ impl Shard {
         if let Some(is) = self.incarnation() {
             self.record(under, &is).await;
         }
+    }
+
+    /// Refuses to stamp for a layout that is over. A server that slept through a resize would give an emptied store back to the
+    /// layout before, and those of the present one would refuse it until a person acts.
+    async fn is_in_force(&self) -> Result<(), SourceError> {
+        let held = limited(self.limit, "read of the layout", self.ledger.layout()).await;
+        let why = match held {
+            Ok(Some(held)) if held.epoch != self.expected.epoch => format!("it is of epoch {}", held.epoch),
+            Ok(_) => return Ok(()),
+            Err(error) => error.to_string(),
+        };
+        let (slot, epoch) = (self.slot(), self.expected.epoch);
+        let context = format!(
+            "slot {slot}: an empty store is stamped for epoch {epoch} only where the ledger says so: {why}"
+        );
+        Err(SourceError::new(ErrorKind::NoWitness, context))
     }
 
     /// Writes the stamp. Another server may have found none either, and been faster.

@@ -29,4 +29,5 @@ mod relaid;
 mod resize;
 mod showing_up;
 mod skipped;
+mod stale;
 mod twins;
