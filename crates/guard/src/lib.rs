@@ -53,7 +53,7 @@ pub use desk::{LAYOUT_CHANGED, Trouble, all_forget, forgets, lossy};
 pub use eras::other_era;
 pub use keeper::{Headroom, Keeper};
 pub use leap::{LeapBound, ahead_max as ceiling_ahead_max};
-pub use outside::Outside;
+pub use outside::{Outside, ended_in};
 pub use pages::all_rows;
 pub use recover::{MarksRead, VERSION_LEAP, read_marks, recover};
 pub use relaid::CatchUp;

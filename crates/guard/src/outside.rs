@@ -1,8 +1,8 @@
 //! What lies outside a counter's row and tells where its life can have begun: the row itself may be a hand's work.
 
 use sequent_core::{
-    Layout, SourceError,
-    ledger::{Advanced, Counter, Ledger, Row},
+    Layout, Life, SourceError,
+    ledger::{Advanced, Counter, Ledger, PastLife, Row},
 };
 
 use crate::{VERSION_LEAP, leap::LEAP_CAP};
@@ -165,6 +165,22 @@ impl Outside {
     }
 }
 
+/// What the lives of a counter that have ended were permitted at most, in the layout of `epoch`: the lives since that began alone, for
+/// raw ids of another layout are other numbers. No life that follows begins lower, since whoever opens one reads the ceiling of the
+/// one before in the same step; so a row that does was set by a hand.
+///
+/// ```
+/// use sequent_core::{Life, ledger::PastLife};
+/// let past = |life, base, ceiling| PastLife { life, base, ceiling };
+/// let all = [past(Life::from_stored(1), 0, 900), past(Life::of_epoch(2), 450, 450), past(Life::from_stored(2), 450, 500)];
+/// assert_eq!([1, 2].map(|epoch| sequent_guard::ended_in(epoch, &all)), [900, 500]);
+/// assert_eq!(sequent_guard::ended_in(2, &[past(Life::from_stored(3), 0, 70)]), 70, "its key began in this layout");
+/// ```
+pub fn ended_in(epoch: u64, past: &[PastLife]) -> u64 {
+    let began = past.iter().rposition(|past| past.life == Life::of_epoch(epoch));
+    past.iter().skip(began.unwrap_or(0)).map(|past| past.ceiling).max().unwrap_or(0)
+}
+
 /// The most that operators can have added to a row when they named a loss: each row had as much added to it, and those that came
 /// later begin above it. A ledger whose version is below that of a named loss was never told of one.
 fn loss_named(version: u64, others: &[u64]) -> u64 {
@@ -177,7 +193,7 @@ fn loss_named(version: u64, others: &[u64]) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use sequent_core::{Incarnation, Life};
+    use sequent_core::Incarnation;
 
     use super::*;
 

@@ -192,7 +192,10 @@ impl Site {
 
     async fn forget_cell(&self, slot: usize, name: &str) {
         match slot {
-            0 => assert_eq!(self.redis.ask(&["DEL", &format!("sequent/c/0/cell/{name}")]).await, "1"),
+            0 => {
+                let [cell, witness] = ["cell", "witness"].map(|what| format!("sequent/c/0/{what}/{name}"));
+                assert_eq!(self.redis.ask(&["DEL", &cell, &witness]).await, "2");
+            }
             1 => drop(self.maria.sql(&format!("DELETE FROM shard1.sequent_cells WHERE k = '{name}'")).await),
             _ => {
                 let delete = format!("\\c seq\nDELETE FROM sequent_store.cells WHERE k = '{name}'");

@@ -7,7 +7,7 @@ use sequent_core::{Examination, Incarnation, Key, SlotIndex};
 use super::{
     Doctor,
     counters::{self, Speaks, Verdict},
-    far::Likely,
+    elsewhere::Elsewhere,
     keys::{Rows, cells_of, counters_of, rows_of},
     look,
     reaches::Reaches,
@@ -24,17 +24,17 @@ impl Doctor<'_> {
         &self,
         (shards, epoch): (&[Shard], u64),
         first: Vec<Verdict>,
-        likely: &Likely,
+        elsewhere: &Elsewhere,
     ) -> Vec<Verdict> {
         let (passing, mut verdicts): (Vec<Verdict>, Vec<Verdict>) =
             first.into_iter().partition(|verdict| verdict.kind.passes());
-        let again = self.look_again((shards, epoch), passing, likely, PAUSE).await;
+        let again = self.look_again((shards, epoch), passing, elsewhere, PAUSE).await;
         let (above, passed): (Vec<Verdict>, Vec<Verdict>) =
             again.into_iter().partition(Verdict::is_far_above);
         verdicts.extend(passed);
         // Whoever was without the ledger for a while raises at its next show up.
         let patience = OBEYED_WITHIN + self.config.ring.health.attempt_timeout;
-        let stay = self.look_again((shards, epoch), above.clone(), likely, patience).await;
+        let stay = self.look_again((shards, epoch), above.clone(), elsewhere, patience).await;
         verdicts.extend(stay.into_iter().map(|verdict| verdict.staying(&above)));
         verdicts
     }
@@ -44,7 +44,7 @@ impl Doctor<'_> {
         &self,
         (shards, epoch): (&[Shard], u64),
         passing: Vec<Verdict>,
-        likely: &Likely,
+        elsewhere: &Elsewhere,
         pause: Duration,
     ) -> Vec<Verdict> {
         if passing.is_empty() {
@@ -64,11 +64,13 @@ impl Doctor<'_> {
         match (before.found, after.found) {
             (Ok(before), Ok(after)) => {
                 let speaks = &after.inspection.incarnation;
-                // Of a ring that was changed meanwhile these are the cells of the layout before.
+                // Of a ring that was changed meanwhile these are the cells of the layout before, and other raw ids.
                 let is_same = after.layout.as_ref().is_some_and(|record| record.epoch == epoch);
                 let reaches = if is_same { self.reaches(&after).await } else { Reaches::default() };
+                let nothing = Elsewhere::default();
+                let elsewhere = if is_same { elsewhere } else { &nothing };
                 let (before, after) = (rows_of(Some(&before)), rows_of(Some(&after)));
-                judged(&seen, keys, ((&before, &after), (&reaches, likely)), speaks)
+                judged(&seen, keys, ((&before, &after), (&reaches, elsewhere)), speaks)
             }
             // Then the look before has to do.
             _ => passing,
@@ -79,7 +81,7 @@ impl Doctor<'_> {
 pub(super) fn judged(
     seen: &[(SlotIndex, look::Looked<Examination>)],
     keys: impl Fn(SlotIndex) -> Vec<Key>,
-    (rows, reaches): ((&Rows, &Rows), (&Reaches, &Likely)),
+    (rows, reaches): ((&Rows, &Rows), (&Reaches, &Elsewhere)),
     ledger: &Incarnation,
 ) -> Vec<Verdict> {
     let mut verdicts = Vec::new();

@@ -14,7 +14,7 @@ impl Kind {
     /// Whether an advance writes the row anew that it was found by.
     fn is_advanced(self) -> bool {
         let is_behind = matches!(self, Self::FarBehind | Self::Behind | Self::Lagging);
-        is_behind || matches!(self, Self::Lowered | Self::StaysAbove | Self::Overtaken)
+        is_behind || matches!(self, Self::Lowered | Self::BelowPast | Self::StaysAbove | Self::Overtaken)
     }
 }
 

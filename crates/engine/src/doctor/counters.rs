@@ -8,7 +8,8 @@ use sequent_core::{
 };
 
 use super::{
-    far::{Likely, judge_far},
+    elsewhere::{Elsewhere, judge_past},
+    far::judge_far,
     missing::{judge_lagging, judge_lowered, judge_missing, judge_unbegun},
     reaches::Reaches,
 };
@@ -23,6 +24,7 @@ pub(super) enum Kind {
     FarRow,
     Rowless,
     Lowered,
+    BelowPast,
     FarBehind,
     FarUnbegun,
     SetBack,
@@ -101,16 +103,19 @@ pub(super) struct Rows<'a> {
     pub(super) followed: u64,
     /// How far its life can have come, by what neither row nor cell says; `None` where nobody has asked.
     pub(super) reach: Option<u64>,
+    /// What its lives that have ended were permitted at most.
+    pub(super) ended: u64,
 }
 
 impl Kind {
     /// All of them.
     #[cfg(test)]
-    pub(super) const ALL: [Self; 21] = [
+    pub(super) const ALL: [Self; 22] = [
         Self::FarBoth,
         Self::FarRow,
         Self::Rowless,
         Self::Lowered,
+        Self::BelowPast,
         Self::FarBehind,
         Self::FarUnbegun,
         Self::SetBack,
@@ -130,20 +135,25 @@ impl Kind {
         Self::Closed,
     ];
 
+    /// Whether a hand has set something far ahead.
+    pub(super) fn is_far(self) -> bool {
+        matches!(self, Self::FarBoth | Self::FarRow | Self::FarCeiling | Self::Leapt)
+    }
+
     /// Whether servers at work pass through it: a second look may find it gone.
     pub(super) fn passes(self) -> bool {
         // A life is in the ledger before its cell is there, and a cell may be closed first.
         let is_begun = matches!(self, Self::Vanished | Self::Lowered | Self::Behind | Self::FarBehind);
         let is_unbegun = matches!(self, Self::Unbegun | Self::FarUnbegun | Self::Rowless | Self::Lagging);
         let is_moved = matches!(self, Self::Above | Self::Overtaken | Self::OtherLife | Self::Closed);
-        is_begun || is_unbegun || is_moved
+        is_begun || is_unbegun || is_moved || self == Self::BelowPast
     }
 }
 
 /// Judges one cell; `None` where it is as it should be.
 pub(super) fn judge(rows: Rows<'_>, sight: &Sight, speaks: Speaks<'_>) -> Option<(Kind, String)> {
     let found = judge_lasting(rows, sight, speaks);
-    let found = lagging_or(found, rows, sight);
+    let found = past_or(lagging_or(found, rows, sight), rows, (sight, speaks));
     match (&found, sight) {
         // What a time to live causes says less than what can repeat, and more than what the next use mends.
         (
@@ -152,6 +162,16 @@ pub(super) fn judge(rows: Rows<'_>, sight: &Sight, speaks: Speaks<'_>) -> Option
         ) => Some((Kind::Fleeting, format!("it has a time to live: {ms} ms are left"))),
         _ => found,
     }
+}
+
+/// What its history proves says more than what a hand has left of row and cell, and than what they say of each other.
+fn past_or(
+    found: Option<(Kind, String)>,
+    rows: Rows<'_>,
+    (sight, speaks): (&Sight, Speaks<'_>),
+) -> Option<(Kind, String)> {
+    let is_far = found.as_ref().is_some_and(|(kind, _)| kind.is_far());
+    if is_far { found } else { judge_past(rows, sight, speaks).or(found) }
 }
 
 /// What its next use mends says less than what may repeat: where row and cell agree they are held against the key's other slots.
@@ -247,17 +267,18 @@ fn judge_stray(sight: &Sight, floor: u64) -> Option<(Kind, String)> {
 pub(super) fn judge_all<'a>(
     cells: impl Iterator<Item = (&'a Counter, &'a Sight)>,
     (before, after): (&BTreeMap<Counter, Row>, &BTreeMap<Counter, Row>),
-    (reaches, likely): (&Reaches, &Likely),
+    (reaches, elsewhere): (&Reaches, &Elsewhere),
     speaks: Speaks<'_>,
 ) -> Vec<Verdict> {
     let verdict = |(counter, sight): (&'a Counter, &'a Sight)| {
-        let (others, reach) = (reaches.beside(counter), likely.get(counter).copied());
+        let (others, reach) = (reaches.beside(counter), elsewhere.likely.get(counter).copied());
+        let ended = elsewhere.ended.get(counter).copied().unwrap_or(0);
         let (least, followed) = (reaches.least_beside(counter), reaches.followed(&counter.key));
         let begun = reaches.begun_beside(counter);
         let rows = (before.get(counter), after.get(counter));
         let (kind, text) = match rows {
             (Some(before), Some(after)) => {
-                judge(Rows { before, after, others, least, begun, followed, reach }, sight, speaks)?
+                judge(Rows { before, after, others, least, begun, followed, reach, ended }, sight, speaks)?
             }
             (None, None) if reaches.lacks(counter) => {
                 let lost = (reaches.floor, reaches.has_lost(counter));
@@ -268,7 +289,9 @@ pub(super) fn judge_all<'a>(
         };
         let value = if let Sight::Held { value, .. } = sight { *value } else { 0 };
         let ceiling = [rows.0, rows.1].into_iter().flatten().map(|row| row.ceiling).max().unwrap_or(0);
-        let claim = rows.1.map_or(0, sequent_core::ledger::Row::reached);
+        let claim = rows.1.map_or(0, Row::reached);
+        // Its row is to be written anew above what its history proves, too.
+        let claim = if kind == Kind::BelowPast { claim.max(ended.saturating_sub(1)) } else { claim };
         Some(Verdict { counter: counter.clone(), kind, text, at: (value, ceiling), claim, to: None })
     };
     cells.filter_map(verdict).collect()

@@ -34,8 +34,7 @@ fn finding(slot: SlotIndex, kind: Kind, verdicts: &[&Verdict], class: Durability
         }
     };
     let (severity, causes, mend) = meaning(kind, class);
-    let is_aside = matches!(kind, Kind::FarBoth | Kind::FarRow | Kind::FarCeiling | Kind::Leapt);
-    let rescue = if is_aside { "; then `sequent rescue` the slot" } else { "" };
+    let rescue = if kind.is_far() { "; then `sequent rescue` the slot" } else { "" };
     let mend = format!("{mend}{rescue}{}", least(verdicts));
     let finding = Finding::new(severity, Site::Slot(slot), "counter", found).causes(causes).mend(mend);
     Finding { keys, ..finding }
@@ -81,6 +80,10 @@ const RAISED: &str = "where the row may have been set lower by hand, or the ledg
 /// What to do about a row that a hand has set lower, and whose cell is gone.
 const LOWERED: &str = "before anything is given, `sequent advance NAME TO`, TO above the highest number of it that any caller has \
     (where more is asked for, that); and find out who wrote to the ledger, and deleted the cell";
+
+/// What to do about a row that its own history shows to be too low.
+const BELOW_PAST: &str = "before anything is given, `sequent advance NAME TO`, TO above the highest number of it that any caller has \
+    (where more is asked for, that); and find out who wrote to the ledger and the store";
 
 const LOWERED_PERHAPS: &str = "find out who deleted the cell, and whether the row was set lower by hand; where this slot may have given more \
     than the others, `sequent advance NAME TO`, TO above the highest number of it that any caller has";
@@ -142,6 +145,12 @@ fn meaning(kind: Kind, class: DurabilityClass) -> (Severity, &'static str, &'sta
             Severity::Error,
             "a hand lowered it: the next life begins above the ceiling, and numbers that were given above that come again",
             LOWERED,
+        ),
+        Kind::BelowPast => (
+            Severity::Error,
+            "no life begins below the ceiling of the one before, so a hand set the row lower, or put it back alone: numbers that were \
+             given come again",
+            BELOW_PAST,
         ),
         Kind::FarBehind | Kind::FarUnbegun => (Severity::Error, NOT_FOLLOWED, LOWERED),
         Kind::StaysAbove => (Severity::Error, unknown(class), RAISED),

@@ -1,7 +1,7 @@
 //! `sequent doctor`: every store and the ledger looked into, beside servers that run, and nothing changed by it.
 //!
 //! Reading order: `report` (what is told), `look` (how places are looked into), `facts`, `clocks` and `ring` (what it means);
-//! of counters `keys` (which of them), `reaches`, `far`, `missing` and `counters` (what is found), `again` (whether it stays), `aims` and `meaning`;
+//! of counters `keys` (which of them), `reaches`, `far`, `missing`, `elsewhere` and `counters` (what is found), `again` (whether it stays), `aims` and `meaning`;
 //! then [`examine`], which puts it together.
 
 mod advice;
@@ -10,6 +10,7 @@ mod aims;
 mod changing;
 mod clocks;
 mod counters;
+mod elsewhere;
 mod examined;
 mod facts;
 mod far;
@@ -150,12 +151,15 @@ impl Doctor<'_> {
         let seen = look::into_shards(asks, env).await;
         let laid_out = held.filter(|held| held.layout.is_some());
         let orphans = orphans.or_else(|| Orphans::of_another(stamps_of(&seen), laid_out?.inspection.id));
+        let mut unread = None;
         let verdicts = match held {
             Some(held) => {
                 let speaks = &held.inspection.incarnation;
                 let likely = self.likely(held, (&seen, &asked), (&rows, &reaches)).await;
-                let first = judged(&seen, asked, ((&rows, &rows), (&reaches, &likely)), speaks);
-                let verdicts = self.judge((&shards, epoch), first, &likely).await;
+                let elsewhere = self.ended(held, &rows, likely).await;
+                unread = elsewhere.findings();
+                let first = judged(&seen, asked, ((&rows, &rows), (&reaches, &elsewhere)), speaks);
+                let verdicts = self.judge((&shards, epoch), first, &elsewhere).await;
                 match &held.layout {
                     Some(record) => self.aimed(verdicts, record.layout).await,
                     None => verdicts,
@@ -194,6 +198,7 @@ impl Doctor<'_> {
             examined.memory(shard);
         }
         examined.rows(rows.len());
+        examined.found(unread);
         if let Some(held) = laid_out {
             examined.found(words::findings(&*self.ledger, held.inspection.clock_ms, limit).await);
         }

@@ -7,7 +7,7 @@ use sequent_core::{
 
 use super::{
     counters::{Kind, Rows, Speaks, judge},
-    far::Likely,
+    elsewhere::Elsewhere,
     reaches::Reaches,
 };
 
@@ -24,7 +24,7 @@ fn kind(before: &Row, after: &Row, sight: &Sight, speaks: &str) -> Option<Kind> 
     let (store, ledger) = (Incarnation::new(speaks), Incarnation::new("ledger"));
     let speaks = Speaks { store: &store, ledger: &ledger };
     judge(
-        Rows { before, after, others: None, least: None, begun: 0, followed: 0, reach: None },
+        Rows { before, after, others: None, least: None, begun: 0, followed: 0, reach: None, ended: 0 },
         sight,
         speaks,
     )
@@ -69,6 +69,7 @@ fn a_cell_that_is_closed_at_zero_is_as_good_as_none() {
             begun: 0,
             followed: 1 << 20,
             reach: None,
+            ended: 0,
         };
         judge(rows, sight, speaks).map(|(kind, _)| kind)
     };
@@ -101,7 +102,16 @@ fn a_row_that_claims_more_than_anybody_can_have_taken_is_held_against_the_other_
     let judged = |row: &Row, sight: &Sight, others| {
         let speaks = Speaks { store: &row.store, ledger: &row.ledger };
         judge(
-            Rows { before: row, after: row, others, least: None, begun: 0, followed: 0, reach: None },
+            Rows {
+                before: row,
+                after: row,
+                others,
+                least: None,
+                begun: 0,
+                followed: 0,
+                reach: None,
+                ended: 0,
+            },
             sight,
             speaks,
         )
@@ -127,7 +137,7 @@ fn neither_row_nor_cell_bears_witness_for_the_other() {
     let judged = |row: &Row, sight: &Sight, others, reach| {
         let speaks = Speaks { store: &row.store, ledger: &row.ledger };
         judge(
-            Rows { before: row, after: row, others, least: None, begun: 0, followed: 0, reach },
+            Rows { before: row, after: row, others, least: None, begun: 0, followed: 0, reach, ended: 0 },
             sight,
             speaks,
         )
@@ -192,7 +202,7 @@ fn what_stays_above_its_ceiling_is_an_error_whatever_the_store_is() {
         let rows = [(counter.clone(), row.clone())].into();
         let (cell, reaches) = (held(7, true, value), Reaches::default());
         let cells = [(&counter, &cell)].into_iter();
-        super::counters::judge_all(cells, (&rows, &rows), (&reaches, &Likely::new()), speaks).remove(0)
+        super::counters::judge_all(cells, (&rows, &rows), (&reaches, &Elsewhere::default()), speaks).remove(0)
     };
     let before = [looked(4000, 400)];
     assert!(before[0].is_far_above() && !looked(500, 400).is_far_above(), "a few blocks of one that died");
@@ -268,7 +278,7 @@ fn a_life_that_is_over_hides_no_cell_that_came_further_than_the_ledger_knows() {
     let speaks = Speaks { store: &Incarnation::new("another run"), ledger: &row.ledger };
     let (cell, reaches) = (held(7, true, 4000), Reaches::default());
     let cells = [(&counter, &cell)].into_iter();
-    let found = super::counters::judge_all(cells, (&rows, &rows), (&reaches, &Likely::new()), speaks);
+    let found = super::counters::judge_all(cells, (&rows, &rows), (&reaches, &Elsewhere::default()), speaks);
     for (class, expected) in [
         (DurabilityClass::Volatile, "error"),
         (DurabilityClass::Lossy, "error"),
@@ -300,7 +310,7 @@ fn counters_are_grouped_and_a_few_of_them_named() {
     let verdicts = super::counters::judge_all(
         counters.iter().zip(&sights),
         (&rows, &rows),
-        (&reaches, &Likely::new()),
+        (&reaches, &Elsewhere::default()),
         speaks,
     );
     let found = super::meaning::findings(2, &verdicts, DurabilityClass::Durable);
@@ -323,7 +333,7 @@ fn a_cell_that_the_ledger_has_no_row_of_is_an_error_where_it_has_given() {
         let reaches = Reaches::of(after);
         let cell = [(&counter(2), sight)];
         let rows = (&map(before), &map(after));
-        super::counters::judge_all(cell.into_iter(), rows, (&reaches, &Likely::new()), speaks)
+        super::counters::judge_all(cell.into_iter(), rows, (&reaches, &Elsewhere::default()), speaks)
     };
     for sight in [held(7, true, 200), held(7, true, 0), held(7, false, 9)] {
         let verdicts = judged(&sight, &other, &other);
@@ -336,7 +346,7 @@ fn a_cell_that_the_ledger_has_no_row_of_is_an_error_where_it_has_given() {
         let (cell, reaches) = (held(7, true, value), Reaches::of(&other).above(200));
         let (rows, counter) = (other.iter().cloned().collect(), counter(2));
         let cells = [(&counter, &cell)].into_iter();
-        super::counters::judge_all(cells, (&rows, &rows), (&reaches, &Likely::new()), speaks).len()
+        super::counters::judge_all(cells, (&rows, &rows), (&reaches, &Elsewhere::default()), speaks).len()
     };
     assert_eq!((covered(200), covered(201)), (0, 1), "a recovery left a floor of 200");
     for sight in [held(7, false, 0), Sight::Missing, Sight::Odd("x".to_owned())] {
@@ -376,8 +386,16 @@ fn a_key_behind_a_fence_is_over() {
 fn a_row_and_a_cell_that_agree_are_held_against_the_other_slots() {
     let judged = |row: &Row, sight: &Sight, least, begun| {
         let speaks = Speaks { store: &row.store, ledger: &row.ledger };
-        let rows =
-            Rows { before: row, after: row, others: least, least, begun, followed: 1 << 20, reach: None };
+        let rows = Rows {
+            before: row,
+            after: row,
+            others: least,
+            least,
+            begun,
+            followed: 1 << 20,
+            reach: None,
+            ended: 0,
+        };
         judge(rows, sight, speaks).map(|(kind, _)| kind)
     };
     let at = |reach, ceiling| row(7, 0, reach, ceiling);

@@ -21,7 +21,10 @@ async fn who_slept_through_a_resize_makes_no_store_of_the_layout_before() {
         // It has not heard of the resize, and comes first.
         let refusal = growth.take(&old, 0).await.unwrap_err();
         assert_eq!(refusal.kind(), ErrorKind::NoWitness, "{refusal}");
-        assert!(refusal.to_string().contains("an empty store is stamped for epoch 1 only where"), "{refusal}");
+        assert!(
+            refusal.to_string().contains("an empty store is stamped for epoch 1 only where"),
+            "{refusal}"
+        );
         assert_eq!(store.inspect().await.unwrap().stamp, None);
         assert_eq!(growth.take_often(&new, 0, 20).await, 20, "no person must act");
         assert_eq!(store.inspect().await.unwrap().stamp.unwrap().epoch, 2);
