@@ -28,6 +28,8 @@ pub(super) struct Examined<'a> {
     findings: Vec<Finding>,
     /// Whether there is no ledger yet, or none with a layout: then nothing that is missing elsewhere is a fault.
     is_unmade: bool,
+    /// Whether the ledger went back: nothing can be advanced before it is recovered.
+    went_back: bool,
     /// The highest epoch that stores are stamped with by this ledger.
     stamped: u64,
 }
@@ -43,7 +45,14 @@ struct Told<'a> {
 
 impl<'a> Examined<'a> {
     pub(super) fn new(config: &'a Config) -> Self {
-        Self { config, places: Vec::new(), findings: Vec::new(), is_unmade: false, stamped: 0 }
+        Self {
+            config,
+            places: Vec::new(),
+            findings: Vec::new(),
+            is_unmade: false,
+            went_back: false,
+            stamped: 0,
+        }
     }
 
     /// The ledger, with its version beside the highest mark, unless the stores are of another one.
@@ -75,7 +84,10 @@ impl<'a> Examined<'a> {
                 }
                 match marked.map(|marked| marked.map(|(version, mark)| ring::behind(version, mark))) {
                     Some(Err(error)) => self.unreachable(Site::Ledger, &error),
-                    Some(Ok(Some(finding))) => self.findings.push(finding),
+                    Some(Ok(Some(finding))) => {
+                        self.went_back = true;
+                        self.findings.push(finding);
+                    }
                     Some(Ok(None)) | None => report.fine.push(no_mark(place)),
                 }
                 match change {
@@ -225,6 +237,10 @@ impl<'a> Examined<'a> {
         if !self.is_unmade {
             // Of a cluster that nobody has started most stores can't be looked into yet.
             self.findings.extend(ring::durability(self.config, ledger, &classes));
+        }
+        if self.went_back {
+            let counters = self.findings.iter_mut().filter(|finding| finding.check == "counter");
+            counters.for_each(|finding| finding.mend.insert_str(0, ring::RECOVER_FIRST));
         }
         let cluster =
             ledger.and_then(|ledger| ledger.layout.as_ref()).map(|record| record.cluster.to_string());

@@ -96,6 +96,10 @@ pub(super) fn moved() -> Finding {
     Finding::new(Severity::Error, Site::Ring, "ring", found).causes(causes).mend(mend)
 }
 
+/// What comes before any advice about counters where the ledger went back: it refuses to advance them.
+pub(super) const RECOVER_FIRST: &str =
+    "first what is said of the ledger, which may mend this as well; if it is told afterwards: ";
+
 /// A ledger older than what was left of it elsewhere.
 pub(super) fn behind(version: u64, mark: u64) -> Option<Finding> {
     let found = format!("it is at version {version}, and a mark names {mark}: it went back");
