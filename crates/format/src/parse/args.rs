@@ -29,8 +29,10 @@ impl Args {
             match &arg.name {
                 None if at == 0 => bare = Some(arg),
                 None => {
+                    let cut = named.last().and_then(|arg| cut_short(arg.name.as_deref()?, &arg.value));
+                    let alone = || "only the first value may stand alone; write name=value".to_owned();
                     return Err(TemplateError::new(arg.column, format!("{:?} has no name", arg.value))
-                        .hint("only the first value may stand alone; write name=value"));
+                        .hint(cut.unwrap_or_else(alone)));
                 }
                 Some(name) if named.iter().any(|other| other.name.as_ref() == Some(name)) => {
                     return Err(TemplateError::new(arg.column, format!("{name} is given twice")));
@@ -126,6 +128,13 @@ impl<T: Display> Placed<T> {
     pub(crate) fn fault(&self, name: &str, bound: impl Display) -> TemplateError {
         TemplateError::new(self.column, format!("{name} is {}: {bound}", self.value))
     }
+}
+
+/// A bare value ends at a brace or a comma, which counted repetitions have: what to write instead, where one was cut short.
+/// What of it comes behind the cut is read as something else, and not shown.
+pub(crate) fn cut_short(name: &str, value: &str) -> Option<String> {
+    let is_cut = value.rfind('{').is_some_and(|at| !value[at..].contains('}'));
+    is_cut.then(|| format!("put all of it in double quotes: {name}=\"{value}…\""))
 }
 
 /// How alike two words must be for one to be meant by the other, of 1.

@@ -4,7 +4,7 @@ use crate::{
     TemplateError,
     letters::{Case, Letters},
     limits::{VALUE_CHARS_DEFAULT, VALUE_CHARS_MAX},
-    parse::{Args, Draft, Placed},
+    parse::{Args, Draft, Placed, cut_short},
     template::{Ctx, Kind, Map, Re},
 };
 
@@ -51,11 +51,8 @@ pub(super) fn draft(args: &mut Args) -> Result<Draft, TemplateError> {
     Ok(Draft::plain(args.column, Some(name.value), Kind::Ctx(Box::new(ctx))))
 }
 
-/// A bare value ends at a brace or a comma, which counted repetitions have.
 fn unread(re: &Placed<String>, what: String) -> TemplateError {
-    let error = TemplateError::new(re.column, what);
-    let is_cut = re.value.rfind('{').is_some_and(|at| !re.value[at..].contains('}'));
-    if is_cut { error.hint(format!("put it in double quotes: re=\"{}}}\"", re.value)) } else { error }
+    TemplateError::new(re.column, what).hint(cut_short("re", &re.value).unwrap_or_default())
 }
 
 /// Names that callers write in `with`.

@@ -38,7 +38,7 @@ fn meant(word: &str, names: &[&str]) -> String {
     match word.to_ascii_lowercase().as_str() {
         "iban" => {
             "an IBAN's digits are mod97-10 over its bank, its account and then its country, each named: \
-                   @{key,DE,id=c}@{check,mod97-10,over=b+n+c}@{ctx,b,len=8}@{seq,n,w=10,over=error}"
+                   @{key,DE,id=c}@{check,mod97-10,over=b+n+c}@{ctx,b,len=8,re=[0-9]+}@{seq,n,w=10,over=error}"
                 .to_owned()
         }
         _ => nearest(word, names),

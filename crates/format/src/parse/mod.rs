@@ -11,7 +11,7 @@ mod resolve;
 mod seq;
 
 pub use args::nearest;
-pub(crate) use args::{Args, Placed};
+pub(crate) use args::{Args, Placed, cut_short};
 
 use crate::{
     TemplateError,
