@@ -60,13 +60,18 @@ impl Stalls {
         });
     }
 
-    /// For how long the machine stood still between two moments, as far as was seen.
+    /// For how long the machine stood still between two moments, as far as was seen: what both watchers saw at once counts once.
     pub(crate) fn within(&self, from: Instant, to: Instant) -> Duration {
-        let seen = self.seen.lock().unwrap();
-        let shared = |(begun, ended): &(Instant, Instant)| {
-            (*ended).min(to).saturating_duration_since((*begun).max(from))
-        };
-        seen.iter().map(shared).sum()
+        let mut seen = self.seen.lock().unwrap().clone();
+        seen.sort_unstable();
+        let mut counted = from;
+        let mut stood = Duration::ZERO;
+        for (begun, ended) in seen {
+            let ended = ended.min(to);
+            stood += ended.saturating_duration_since(begun.max(counted));
+            counted = counted.max(ended);
+        }
+        stood
     }
 }
 
@@ -84,4 +89,8 @@ fn what_overlaps_counts_and_nothing_else() {
     stalls.seen.lock().unwrap().extend([(ms(100), ms(200)), (ms(500), ms(600))]);
     assert_eq!(stalls.within(ms(150), ms(550)), Duration::from_millis(100));
     assert_eq!(stalls.within(ms(200), ms(500)), Duration::ZERO);
+    // The other watcher's, one that reaches beyond and one that lies inside.
+    stalls.seen.lock().unwrap().extend([(ms(150), ms(250)), (ms(520), ms(540))]);
+    assert_eq!(stalls.within(ms(0), ms(400)), Duration::from_millis(150));
+    assert_eq!(stalls.within(ms(0), ms(1000)), Duration::from_millis(250));
 }

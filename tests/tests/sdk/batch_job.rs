@@ -1,6 +1,7 @@
 //! The example of a batch job does what it says: it waits for servers that are away, and numbers its lines.
 
 use std::{
+    env,
     io::Write,
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
@@ -13,11 +14,15 @@ use crate::{place::Place, server::Server};
 /// For longer than a client waits who sets nothing.
 const AWAY: Duration = Duration::from_millis(2500);
 
-/// The example, as its own page builds it.
+/// What `tests/run` builds, where it runs this: of the same packages and features, or every dependency would be built again.
+const SELECTION: &str = "SEQUENT_SELECTION";
+
+/// The example; where nothing else is selected, as its own page builds it.
 fn example() -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let selection = env::var(SELECTION).unwrap_or_else(|_| "--package sequent-client".to_owned());
     let mut cargo = Command::new(env!("CARGO"));
-    cargo.args(["build", "--quiet", "--locked", "--package", "sequent-client", "--example", "batch_job"]);
+    cargo.args(["build", "--quiet", "--locked", "--example", "batch_job"]).args(selection.split(' '));
     cargo.args(["--message-format", "json-render-diagnostics"]).current_dir(root);
     let built = cargo.stderr(Stdio::inherit()).output().unwrap();
     assert!(built.status.success(), "the example does not compile");

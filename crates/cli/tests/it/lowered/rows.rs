@@ -1,6 +1,6 @@
 //! Rows that a hand set lower, with their cells or without.
 
-use super::{Given, doctor, needed, place};
+use super::{Given, aged, doctor, needed, place};
 use crate::doctor::{by_hand, found};
 
 #[test]
@@ -16,6 +16,7 @@ fn rows_that_a_hand_lowered_are_errors_on_durable_stores_until_they_are_advanced
     assert!(causes.starts_with("the ledger does not know of numbers that were given"), "{causes}");
     place.text(&["advance", "order", &given.beyond()]);
     doctor(&place, 0);
+    aged(&place);
     for slot in 0..4 {
         by_hand(&place, &format!("shard-{slot}.db"), "DELETE FROM cells");
     }
@@ -79,6 +80,7 @@ fn a_row_lowered_below_the_other_slots_whose_cell_is_gone_is_told_and_repeats_no
     let warnings = found(&doctor(&place, 0), "warning");
     let start = "slot 1 counter: counter order: there is no cell of it, and its ceiling 100 in the ledger is far below";
     assert!(warnings.len() == 1 && warnings[0].starts_with(start), "{warnings:?}");
+    aged(&place);
     given.more(&place, "order");
     given.more(&place, "order");
 }
