@@ -100,7 +100,7 @@ impl Engine {
         body.check_number(number).map_err(|bound| EngineError::invalid("number", number, bound))?;
         let preview = format.preview(number, at, &ask.with).map_err(|error| match error {
             PreviewError::Value(error) => of_value(format, &error),
-            PreviewError::Render(error) => EngineError::invalid("number", number, error.to_string()),
+            PreviewError::Render(error) => EngineError::invalid("number", number, error.bound()),
         })?;
         Ok(PreviewReport {
             text: preview.text,

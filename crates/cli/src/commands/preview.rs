@@ -146,7 +146,7 @@ impl Preview {
         let preview = format.preview(number, at, &self.with.values()?).map_err(|error| match error {
             PreviewError::Value(error) if error.field == "at" => of_value(&error, "--"),
             PreviewError::Value(error) => of_value(&error, "--with "),
-            PreviewError::Render(error) => Failure::argument("--number", number, error.to_string()),
+            PreviewError::Render(error) => Failure::argument("--number", number, error.bound()),
         })?;
         let beyond = body.beyond(number).or_else(|| behind_default(number));
         if let Some(told) = &beyond {

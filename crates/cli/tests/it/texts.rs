@@ -225,6 +225,8 @@ fn a_template_that_could_render_two_numbers_alike_is_refused_with_both() {
         "{}",
         beyond.err
     );
+    let ended = place.run(&["preview", "W@{seq,w=3,over=error}", "--number", "1000"]);
+    ended.refused(2, &["--number is \"1000\": the template has texts up to 999"]);
     let ran = place.run(&["preview", "@{sqe,w=8}", "--json"]);
     assert_eq!((ran.code, ran.error()["errors"][0]["field"].as_str()), (Some(2), Some("template")));
     place.write("t.toml", "[[sequence]]\nname = \"a\"\ntemplate = \"@{date,yyyy}@{seq,reset=month}\"\n");

@@ -42,7 +42,7 @@ fn shown(text: &str) -> String {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RenderError {
     /// Above the last number: `over=error`, `end`, or `wmax` digits.
-    #[error("number is {number}: the template has texts up to {end}")]
+    #[error("number is {number}: {}", self.bound())]
     Exhausted {
         /// The number.
         number: u64,
@@ -50,7 +50,7 @@ pub enum RenderError {
         end: u64,
     },
     /// Below `start` where numbers wrap, or above what any counter gives.
-    #[error("number is {number}: {start} to {NUMBER_MAX} are allowed")]
+    #[error("number is {number}: {}", self.bound())]
     Number {
         /// The number.
         number: u64,
@@ -58,7 +58,7 @@ pub enum RenderError {
         start: u64,
     },
     /// A function gave what it had not promised.
-    #[error("function {name} gave {given:?}: {promised}")]
+    #[error("{}", self.bound())]
     Function {
         /// Its name.
         name: String,
@@ -67,4 +67,22 @@ pub enum RenderError {
         /// What it had promised.
         promised: String,
     },
+}
+
+impl RenderError {
+    /// What is allowed, for who names the number and its field as his callers do; of a function all that is to be said.
+    ///
+    /// ```
+    /// use sequent_format::RenderError;
+    /// let error = RenderError::Exhausted { number: 1000, end: 999 };
+    /// assert_eq!(error.bound(), "the template has texts up to 999");
+    /// assert_eq!(error.to_string(), "number is 1000: the template has texts up to 999");
+    /// ```
+    pub fn bound(&self) -> String {
+        match self {
+            Self::Exhausted { end, .. } => format!("the template has texts up to {end}"),
+            Self::Number { start, .. } => format!("{start} to {NUMBER_MAX} are allowed"),
+            Self::Function { name, given, promised } => format!("function {name} gave {given:?}: {promised}"),
+        }
+    }
 }

@@ -72,6 +72,10 @@ async fn they_are_listed_and_shown_and_made_where_that_is_allowed() {
     assert_eq!(preview(15).await.json()["text"], "W000015");
     let said = preview(12).await;
     assert_eq!((said.status, &said.json()["errors"][0]["field"]), (400, &json!("number")), "{said:?}");
+    put("few", json!({"template": "F@{seq,w=6,over=error}"})).await;
+    let beyond = json!({"sequence": "few", "number": 1_000_000}).to_string();
+    let said = wire::post(server.http, "/v1/preview", &beyond).await.json();
+    assert_eq!(said["detail"], "number is 1000000: the template has texts up to 999999");
 }
 
 #[tokio::test]
