@@ -9,8 +9,9 @@ use std::{
 };
 
 use sequent_core::{
-    DurabilityClass, ErrorKind, Event, Events, Incarnation, Inspection, SlotIndex, SourceError, Stamp, Store,
-    ledger::Ledger,
+    DurabilityClass, ErrorKind, Event, Events, Incarnation, Inspection, LedgerId, SlotIndex, SourceError,
+    Stamp, Store,
+    ledger::{LayoutRecord, Ledger},
 };
 
 use crate::{
@@ -268,20 +269,29 @@ impl Shard {
         }
     }
 
-    /// Refuses to stamp for a layout that is over. A server that slept through a resize would give an emptied store back to the
-    /// layout before, and those of the present one would refuse it until a person acts.
+    /// Refuses to stamp for a layout that is over, or for a ledger that is no longer the one in use. A server that slept through a
+    /// resize, or through a recovery onto another ledger, would give an emptied store back to what was before, and those of the
+    /// present would refuse it until a person acts.
     async fn is_in_force(&self) -> Result<(), SourceError> {
-        let held = limited(self.limit, "read of the layout", self.ledger.layout()).await;
-        let why = match held {
-            Ok(Some(held)) if held.epoch != self.expected.epoch => format!("it is of epoch {}", held.epoch),
+        let expected = &self.expected;
+        let why = match self.held().await {
+            Ok((id, _)) if id != expected.ledger => "the ledger is another one".to_owned(),
+            Ok((_, Some(held))) if held.epoch != expected.epoch => format!("it is of epoch {}", held.epoch),
             Ok(_) => return Ok(()),
             Err(error) => error.to_string(),
         };
-        let (slot, epoch) = (self.slot(), self.expected.epoch);
         let context = format!(
-            "slot {slot}: an empty store is stamped for epoch {epoch} only where the ledger says so: {why}"
+            "slot {}: an empty store is stamped for epoch {} only where the ledger says so: {why}",
+            expected.slot, expected.epoch
         );
         Err(SourceError::new(ErrorKind::NoWitness, context))
+    }
+
+    /// Which ledger is in use, and the layout in force.
+    async fn held(&self) -> Result<(LedgerId, Option<LayoutRecord>), SourceError> {
+        let layout = limited(self.limit, "read of the layout", self.ledger.layout()).await?;
+        let found = limited(self.limit, "inspect", self.ledger.inspect()).await?;
+        Ok((found.id, layout))
     }
 
     /// Writes the stamp. Another server may have found none either, and been faster.

@@ -2,7 +2,10 @@
 
 use sequent_core::{ErrorKind, Rules, Store};
 
-use crate::resize::Growth;
+use crate::{
+    harness::{Kind, World},
+    resize::Growth,
+};
 
 #[tokio::test(start_paused = true)]
 async fn who_slept_through_a_resize_makes_no_store_of_the_layout_before() {
@@ -30,4 +33,21 @@ async fn who_slept_through_a_resize_makes_no_store_of_the_layout_before() {
         assert_eq!(store.inspect().await.unwrap().stamp.unwrap().epoch, 2);
         assert_eq!(*growth.repeats.lock().unwrap(), [""; 0]);
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_slept_while_another_ledger_came_makes_no_store_of_the_one_before() {
+    let world = World::new(1);
+    let old = world.open("old").await;
+    old.take_to(0, 20).await;
+    // The same layout and epoch, as after a recovery onto an empty ledger.
+    let another = World::of(Kind { slots: 1, seed: 2, ..Kind::default() });
+    another.open("another").await.take(0, 1).await.unwrap();
+    world.ledger.restore(another.ledger.snapshot());
+    world.stores[0].empty();
+    // It has not heard of it, and comes first.
+    let refusal = old.take(0, 1).await.unwrap_err();
+    assert_eq!(world.stores[0].inspect().await.unwrap().stamp, None);
+    assert_eq!(refusal.kind(), ErrorKind::NoWitness, "{refusal}");
+    assert!(refusal.to_string().contains("the ledger is another one"), "{refusal}");
 }
