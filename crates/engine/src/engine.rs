@@ -132,6 +132,12 @@ impl Engine {
         self.0.setting.ebb();
     }
 
+    /// How many numbers are ready in memory, over all keys: what would be burnt if it ended now.
+    pub fn ready(&self) -> u64 {
+        let keys = self.0.keys.all().into_iter();
+        keys.map(|(_, live)| live.reservoir().stats().reserve).fold(0, u64::saturating_add)
+    }
+
     /// Ends it, in this order: reservoirs (what is ready is burnt, waiting callers get `DRAINING`), keeper (its last
     /// show up makes `seen` exact), stores. Doors have been shut before. The second call does nothing.
     pub async fn shutdown(&self) {

@@ -12,7 +12,7 @@ use crate::{
     bounds::{ADMIN_HEAD_TIMEOUT, HEAD_TIMEOUT},
     connection::Protocol,
     dials::Dials,
-    drain::Drain,
+    drain::{Drain, used_up},
     grpc::{GrpcDoor, SEQUENCES},
     http::HttpDoor,
     meter,
@@ -43,8 +43,9 @@ pub struct Drained {
 }
 
 /// Serves until `shutdown`, then drains: unready at once; still serving for `limits.drain_delay_s`, so that balancers
-/// notice; then no new connection, and requests in work have `limits.drain_timeout_s`; then the engine is shut down. The admin
-/// listener answers until that is done: a server that can't end is seen.
+/// notice, and for up to half of `limits.drain_timeout_s` more while callers who stay use up what is ready; then no new connection,
+/// and requests in work have the rest of it; then the engine is shut down. The admin listener answers until that is done: a server
+/// that can't end is seen.
 ///
 /// Both ends come from the caller, so that tests need no special mode.
 pub async fn run(
@@ -102,10 +103,13 @@ pub async fn run(
         health.set_service_status(service, ServingStatus::NotServing).await;
     }
     engine.ebb();
-    sleep(dials.drain_delay()).await;
+    let (held, delay, limit) = (engine.ready(), dials.drain_delay(), dials.drain_timeout());
+    sleep(delay).await;
+    // Who gives balancers no time wants the end at once.
+    let limit = if delay.is_zero() { limit } else { used_up(|| engine.ready(), held, limit).await };
     phase.send_replace(Phase::Closing);
     let mut doors = Box::pin(async { (grpc.await, http.await) });
-    let waited = timeout(dials.drain_timeout(), doors.as_mut()).await;
+    let waited = timeout(limit, doors.as_mut()).await;
     phase.send_replace(Phase::Ending);
     let left = match waited {
         Ok(left) => left,

@@ -1,5 +1,5 @@
 //! Rolling restarts under load with stores untouched: they skip less than as many refills, for a server that drains uses up
-//! what it holds. Between them the ledger is asked by the clock, and never for a number.
+//! what it holds, also where callers are in no hurry. Between them the ledger is asked by the clock, and never for a number.
 
 use std::{
     net::SocketAddr,
@@ -24,8 +24,21 @@ use crate::{
 /// Numbers of each request, and a caller's rest where its server is not there.
 const COUNT: usize = 40;
 const REST: Duration = Duration::from_millis(5);
-/// Numbers between two restarts.
-const MORE: u64 = 20_000;
+
+/// How callers take, and what servers hold for them.
+struct Pace {
+    /// Of a caller, after each answer.
+    rest: Duration,
+    /// Numbers between two restarts.
+    more: u64,
+    reservoir: &'static str,
+}
+
+/// Without a pause: what a server holds is gone at once.
+const HURRIED: Pace = Pace { rest: Duration::ZERO, more: 20_000, reservoir: "at_risk_max = 4096" };
+
+/// A reserve of twice the time that balancers are given, as by default: callers who stay use it up all the same.
+const CALM: Pace = Pace { rest: Duration::from_millis(40), more: 6_000, reservoir: "reserve_ms = 2000" };
 
 const SETTINGS: &str = "
 cluster = \"c\"
@@ -37,8 +50,6 @@ slow_after_ms = 4000
 attempt_timeout_ms = 8000
 [limits]
 deadline_ms = 30000
-[reservoir]
-at_risk_max = 4096
 [[sequence]]
 name = \"order\"
 ";
@@ -50,7 +61,7 @@ fn restarts() -> usize {
 }
 
 /// A caller who stays with one address, whoever is there.
-async fn call(door: SocketAddr, bits: Arc<Bits>, stop: Arc<AtomicBool>) {
+async fn call(door: SocketAddr, rest: Duration, bits: Arc<Bits>, stop: Arc<AtomicBool>) {
     while !stop.load(Ordering::Relaxed) {
         if let Ok(mut http) = Http::connect(door).await {
             while let Ok(numbers) = http.next(COUNT).await {
@@ -58,6 +69,7 @@ async fn call(door: SocketAddr, bits: Arc<Bits>, stop: Arc<AtomicBool>) {
                 if stop.load(Ordering::Relaxed) {
                     return;
                 }
+                tokio::time::sleep(rest).await;
             }
         }
         tokio::time::sleep(REST).await;
@@ -120,6 +132,15 @@ async fn restart(server: &mut Server, taken: &mut Taken) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn restarts_in_turn_skip_fewer_numbers_than_as_many_refills() {
+    restarts_skip_little(HURRIED).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn so_they_do_where_callers_are_in_no_hurry() {
+    restarts_skip_little(CALM).await;
+}
+
+async fn restarts_skip_little(pace: Pace) {
     let ledger = MariaDb::start().await;
     maria(&ledger, "ledger", "ledger").await;
     let folder = tempfile::tempdir().unwrap();
@@ -130,7 +151,8 @@ async fn restarts_in_turn_skip_fewer_numbers_than_as_many_refills() {
     };
     let url = format!("mysql://sequent@{}/ledger", ledger.address());
     let own = format!("[ledger]\nstore = \"mysql\"\nurl = \"{url}\"\npassword_file = \"{secret}\"\n");
-    let config = [SETTINGS, &slot(0), &slot(1), &own].concat();
+    let reservoir = format!("[reservoir]\n{}\n", pace.reservoir);
+    let config = [SETTINGS, &slot(0), &slot(1), &own, &reservoir].concat();
     let (begun, asked) = (Instant::now(), statements(&ledger).await);
     let mut servers = [(); 3].map(|()| Server::start(&config));
     let (mut taken, bits, stop) = (Taken::default(), Arc::<Bits>::default(), Arc::<AtomicBool>::default());
@@ -147,10 +169,10 @@ async fn restarts_in_turn_skip_fewer_numbers_than_as_many_refills() {
     }
     let mut callers = JoinSet::new();
     for server in &servers {
-        callers.spawn(call(server.http(), Arc::clone(&bits), Arc::clone(&stop)));
+        callers.spawn(call(server.http(), pace.rest, Arc::clone(&bits), Arc::clone(&stop)));
     }
     let more = async || {
-        let goal = bits.count() + MORE;
+        let goal = bits.count() + pace.more;
         until("more numbers", async || bits.count() >= goal).await;
     };
     for turn in 0..restarts() {

@@ -36,7 +36,8 @@ Examples:
   curl -X POST localhost:7421/v1/sequences/order/next
 
 Prints its addresses once it serves. SIGTERM and SIGINT drain: unready at once, still serving for \
-limits.drain_delay_s, then requests in work have limits.drain_timeout_s; exit code 0, or 1 where a file could not be \
+limits.drain_delay_s (and up to half of limits.drain_timeout_s more while callers use up what is ready), then requests in \
+work have the rest of limits.drain_timeout_s; exit code 0, or 1 where a file could not be \
 left cleanly because its disk does not answer. SIGHUP, or a changed configuration file, puts in force what can change \
 (limits, sequences, auto_create) after checking the whole file, and says what needs a restart.";
 
