@@ -231,9 +231,9 @@ impl Dense for SimLedger {
         send!(self, ledger => ledger.count(pass.show(), &asks, renew))
     }
 
-    fn dense<'a>(&'a self, sequence: Option<&'a str>, most: usize) -> Reply<'a, Vec<DenseRow>> {
-        let sequence = sequence.map(str::to_owned);
-        send!(self, ledger => ledger.dense(sequence.as_deref(), most))
+    fn dense<'a>(&'a self, under: Option<&'a str>, most: usize) -> Reply<'a, Vec<DenseRow>> {
+        let under = under.map(str::to_owned);
+        send!(self, ledger => ledger.dense(under.as_deref(), most))
     }
 }
 

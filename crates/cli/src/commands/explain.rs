@@ -1,7 +1,7 @@
 //! `sequent explain`: where a number came from.
 
 use clap::Args;
-use sequent_engine::report::{Explained, LifeReport};
+use sequent_engine::report::{DenseOrigin, Explained, LifeReport, Origin, SpreadOrigin};
 
 use crate::{
     cluster::{Cluster, sequence_name},
@@ -17,7 +17,8 @@ Examples:
   sequent explain repair 20261122-010-00001    by its text, where the sequence has a template
   sequent explain parcel 00001 --with area=010    where the text does not tell a value that has a counter of its own
 
-Says which slot, raw id and life gave the number, or that none can have given it. It takes no number.";
+Says which slot, raw id and life gave the number, or that none can have given it; of a dense sequence, whether its counter in \
+the ledger has passed the number. It takes no number.";
 
 /// Say where a number came from
 #[derive(Debug, Args)]
@@ -46,16 +47,25 @@ impl Explain {
 }
 
 fn lines(explained: &Explained) -> Vec<String> {
-    let Explained { sequence, number, encoded, slot, raw, low, life, verdict } = explained;
-    let mut lines = vec![
-        format!("sequence  {sequence}"),
-        format!("number    {number}"),
-        format!("encoded   {encoded}"),
-        format!("slot      {slot}"),
-        format!("raw id    {raw}"),
-        format!("low bits  {low}"),
-        format!("life      {}", life.as_ref().map_or_else(|| "none".to_owned(), life_text)),
-    ];
+    let Explained { sequence, number, origin, verdict } = explained;
+    let mut lines = vec![format!("sequence  {sequence}"), format!("number    {number}")];
+    match origin {
+        Origin::Spread(SpreadOrigin { encoded, slot, raw, low, life }) => lines.extend([
+            format!("encoded   {encoded}"),
+            format!("slot      {slot}"),
+            format!("raw id    {raw}"),
+            format!("low bits  {low}"),
+            format!("life      {}", life.as_ref().map_or_else(|| "none".to_owned(), life_text)),
+        ]),
+        Origin::Dense(DenseOrigin { ordinal, given }) => lines.extend([
+            "placement dense".to_owned(),
+            format!("ordinal   {ordinal}"),
+            format!(
+                "given     {}",
+                given.map_or_else(|| "no such counter".to_owned(), |given| given.to_string())
+            ),
+        ]),
+    }
     lines.push(verdict.clone());
     lines
 }

@@ -84,10 +84,11 @@ pub trait Dense: Send + Sync {
         renew: bool,
     ) -> BoxFuture<'a, Result<Answer<Vec<DenseTaken>>, SourceError>>;
 
-    /// The counters of a sequence's keys, or of all sequences where `sequence` is `None`; at most `most`, ascending by key.
+    /// The counters whose key is `under`, or `under` and more parts: of a sequence's name, those of its keys; of a whole key, that
+    /// key's first of all. Those of all sequences where it is `None`; at most `most`, ascending by key.
     fn dense<'a>(
         &'a self,
-        sequence: Option<&'a str>,
+        under: Option<&'a str>,
         most: usize,
     ) -> BoxFuture<'a, Result<Vec<DenseRow>, SourceError>>;
 }

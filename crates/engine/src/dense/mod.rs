@@ -139,7 +139,7 @@ pub(crate) fn number_of(span: Span, ordinal: u64) -> u64 {
 }
 
 /// How many numbers a counter must have given at least, so that one as high as `number` can be among them; 0 for none.
-fn ordinal_of(span: Span, number: u64) -> u64 {
+pub(crate) fn ordinal_of(span: Span, number: u64) -> u64 {
     match number.checked_sub(span.start()) {
         None => 0,
         Some(offset) => offset.div_ceil(span.step()).saturating_add(1),

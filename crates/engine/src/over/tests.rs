@@ -59,6 +59,11 @@ async fn refused(engine: &Engine, request: &NextRequest, bound: &str) {
     assert!(fault.field == "at" && fault.bound.contains(bound), "{error}");
 }
 
+async fn explained(engine: &Engine, text: &str) -> String {
+    let name = "order".parse().unwrap();
+    engine.desk().explain_text(&name, text, &sequent_format::Values::new()).await.unwrap().verdict
+}
+
 async fn periods(engine: &Engine) -> Vec<String> {
     let held = engine.desk().show(&"order".parse().unwrap()).await.unwrap().counters;
     let mut periods: Vec<String> =
@@ -88,6 +93,10 @@ async fn what_is_over_is_refused_forgotten_and_stays_over_whatever_a_clock_says(
     let gone = engine.forget_what_is_over(&mut 0).await;
     assert!((2..=8).contains(&gone), "{gone}: two areas, in four slots at most");
     assert_eq!(periods(&engine).await, ["20260403"]);
+    let given = explained(&engine, "2026040101000001").await;
+    assert!(given.contains("over for good, whose counters are forgotten: given, if at all"), "{given}");
+    let never = explained(&engine, "2026040302000001").await;
+    assert!(never.ends_with("has not begun: not given"), "{never}");
     assert_eq!(engine.forget_what_is_over(&mut 0).await, 0, "once");
     assert_eq!(text(&engine, &of("010").at("2026-04-03")).await, "2026040301000002");
     engine.shutdown().await;
@@ -132,6 +141,15 @@ async fn dense_counters_of_periods_that_are_over_are_forgotten_and_begin_no_more
     assert_eq!(dense(&engine).await, ["20260401", "20260401", "20260403"]);
     assert_eq!(engine.forget_what_is_over(&mut 0).await, 2);
     assert_eq!(dense(&engine).await, ["20260403"]);
+    for (text, verdict) in [
+        ("2026040101000001", "over for good, whose counters are forgotten: given, if at all, before that"),
+        ("2026040301000001", "come to 1: given"),
+        ("2026040301000002", "above the last one given, 1: not given"),
+        ("2026040302000001", "has not begun: not given"),
+    ] {
+        let said = explained(&engine, text).await;
+        assert!(said.contains(verdict), "{said}");
+    }
     assert_eq!(engine.forget_what_is_over(&mut 0).await, 0, "once");
     assert_eq!(text(&engine, &of("010").at("2026-04-03")).await, "2026040301000002");
     engine.shutdown().await;

@@ -11,6 +11,36 @@ pub struct Explained {
     pub sequence: SequenceName,
     /// The number.
     pub number: u64,
+    /// Where it counts.
+    #[serde(flatten)]
+    pub origin: Origin,
+    /// The whole as one sentence.
+    pub verdict: String,
+}
+
+/// Where a number counts, by the placement of its sequence.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub enum Origin {
+    /// Over the ring.
+    Spread(SpreadOrigin),
+    /// In one counter of the ledger.
+    Dense(DenseOrigin),
+}
+
+impl Origin {
+    /// Of a number over the ring.
+    pub fn spread(&self) -> Option<&SpreadOrigin> {
+        match self {
+            Self::Spread(origin) => Some(origin),
+            Self::Dense(_) => None,
+        }
+    }
+}
+
+/// The place of a number over the ring.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct SpreadOrigin {
     /// The encoded number.
     pub encoded: u64,
     /// The slot that it names.
@@ -21,8 +51,15 @@ pub struct Explained {
     pub low: u64,
     /// The life that gave it, as far as the ledger has witnessed; absent: no life can have given it.
     pub life: Option<LifeReport>,
-    /// The whole as one sentence.
-    pub verdict: String,
+}
+
+/// The place of a number of a dense sequence.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct DenseOrigin {
+    /// Which of the counter's numbers it is, from 1 on.
+    pub ordinal: u64,
+    /// How many of them are given; absent: the ledger has no such counter.
+    pub given: Option<u64>,
 }
 
 /// A stretch of a counter's history.

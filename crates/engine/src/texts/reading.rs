@@ -29,9 +29,15 @@ impl Texts {
     /// The formats that texts of this definition may be of: the one in force, then those of versions before, the
     /// latest first.
     pub fn readers(&self) -> impl Iterator<Item = Format> + '_ {
+        self.formats().map(|(_, format)| format)
+    }
+
+    /// The same, each with the version that it was, and `None` for the one in force.
+    pub(crate) fn formats(&self) -> impl Iterator<Item = (Option<u32>, Format)> + '_ {
         let before = self.before.iter().rev();
-        let before = before.filter_map(|former| former.proven().ok()?.format().cloned());
-        self.format().cloned().into_iter().chain(before)
+        let before = before
+            .filter_map(|former| Some((Some(former.version), former.proven().ok()?.format().cloned()?)));
+        self.format().map(|format| (None, format.clone())).into_iter().chain(before)
     }
 
     /// What a text says: by the template that writes it just so, the one in force first. Only a text that none writes is

@@ -422,7 +422,8 @@ async fn a_copied_directory_is_refused_until_its_loss_is_named() {
     assert!(numbers.iter().all(|number| !given.contains(number)), "{numbers:?}");
     let name: SequenceName = "order".parse().unwrap();
     let explained = engine.desk().explain(&name, 1).await.unwrap();
-    assert!(explained.life.is_some_and(|life| !life.in_force), "number 1 is of the life before");
+    let life = explained.origin.spread().unwrap().life.clone();
+    assert!(life.is_some_and(|life| !life.in_force), "number 1 is of the life before");
     engine.shutdown().await;
 }
 

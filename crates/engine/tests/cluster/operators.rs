@@ -4,7 +4,10 @@ use std::{fs, time::Duration};
 
 use sequent_backend::sqlite::{SqliteOptions, SqliteStore};
 use sequent_core::{Cell, Env, Event, Key, Life, SequenceName, SlotIndex, Store, ledger::WordVerb};
-use sequent_engine::{Desk, Engine, NextRequest, Options, Reason, Saying, report::ShardReport};
+use sequent_engine::{
+    Desk, Engine, NextRequest, Options, Reason, Saying,
+    report::{ShardReport, SpreadOrigin},
+};
 use sequent_testkit::Oracle;
 
 use super::{Place, take};
@@ -46,7 +49,9 @@ async fn a_word_reaches_every_engine_and_outlives_them() {
     let third = place.open().await.unwrap();
     assert_eq!(third.status().await.shards[2].state, "evicted", "words hold from the first moment");
     let numbers = take(&third, "order", 30).await.unwrap();
-    let explain = async |number| third.desk().explain(&"order".parse().unwrap(), number).await.unwrap().slot;
+    let explain = async |number| {
+        third.desk().explain(&"order".parse().unwrap(), number).await.unwrap().origin.spread().unwrap().slot
+    };
     for number in numbers {
         assert_ne!(explain(number).await, 2);
     }
@@ -78,15 +83,20 @@ async fn a_number_is_explained() {
     let desk = Desk::open(&place.config(), &Options::default()).await.unwrap();
     let name: SequenceName = "order".parse().unwrap();
     let explained = desk.explain(&name, 6).await.unwrap();
-    assert_eq!((explained.encoded, explained.slot, explained.raw, explained.low), (9, 1, 2, 0));
-    let life = explained.life.unwrap();
+    let SpreadOrigin { encoded, slot, raw, low, life } = explained.origin.spread().unwrap().clone();
+    assert_eq!((encoded, slot, raw, low), (9, 1, 2, 0));
+    let life = life.unwrap();
     assert!(life.in_force && life.seen == Some(true), "{}", explained.verdict);
     let shown = desk.show(&name).await.unwrap();
     let counter = shown.counters.iter().find(|counter| counter.slot == 1).unwrap();
     assert_eq!((counter.life.as_str(), counter.seen), (life.life.as_str(), 2));
     assert_eq!(shown.definition, r#"{"placement":"spread","start":1,"step":1,"fits":"js"}"#);
     let beyond = desk.explain(&name, 1 << 40).await.unwrap();
-    assert!(beyond.life.is_none() && beyond.verdict.contains("not given"), "{}", beyond.verdict);
+    assert!(
+        beyond.origin.spread().unwrap().life.is_none() && beyond.verdict.contains("not given"),
+        "{}",
+        beyond.verdict
+    );
     let error = desk.explain(&name, 1 << 60).await.unwrap_err();
     assert_eq!(error.reason(), Reason::InvalidArgument, "{error}");
     let error = desk.explain(&"nothing".parse().unwrap(), 1).await.unwrap_err();

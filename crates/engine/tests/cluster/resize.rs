@@ -73,7 +73,11 @@ async fn a_ring_grows_under_an_engine_that_runs_and_is_then_refused() {
     let (early, late) =
         (desk.explain(&ask.name, 3).await.unwrap(), desk.explain(&ask.name, lowest).await.unwrap());
     assert!(early.verdict.contains("before the ring was resized"), "{}", early.verdict);
-    assert!(late.life.is_some() && late.verdict.contains("life"), "{}", late.verdict);
+    assert!(
+        late.origin.spread().unwrap().life.is_some() && late.verdict.contains("life"),
+        "{}",
+        late.verdict
+    );
     old.shutdown().await;
     new.shutdown().await;
 

@@ -41,10 +41,10 @@ impl Dense for EtcdLedger {
 
     fn dense<'a>(
         &'a self,
-        sequence: Option<&'a str>,
+        under: Option<&'a str>,
         most: usize,
     ) -> BoxFuture<'a, Result<Vec<DenseRow>, SourceError>> {
-        Box::pin(self.pool.perform(List { sequence, most }))
+        Box::pin(self.pool.perform(List { under, most }))
     }
 }
 
@@ -207,7 +207,7 @@ impl<'a> Held<'a> {
 }
 
 struct List<'a> {
-    sequence: Option<&'a str>,
+    under: Option<&'a str>,
     most: usize,
 }
 
@@ -220,7 +220,7 @@ impl Work<Link> for List<'_> {
         let mut answers = look(link, vec![Op::Read(Span::one(names.only("losses")))]).await?;
         let (losses, _) = or_default("losses", answers.one().as_ref())?;
         let all = names.all_dense();
-        let spans = match self.sequence {
+        let spans = match self.under {
             None => vec![Span::under(all.clone())],
             Some(name) => vec![Span::one(format!("{all}{name}")), Span::under(format!("{all}{name}|"))],
         };

@@ -40,9 +40,12 @@ impl Book {
         self.dense.get_mut(key).map(|held| held.0 = value).is_some()
     }
 
-    /// The dense counters of a sequence's keys, or of all, at most `most`, ascending.
-    pub fn dense(&self, sequence: Option<&str>, most: usize) -> Vec<DenseRow> {
-        let asked = self.dense.iter().filter(|(key, _)| sequence.is_none_or(|name| key.sequence() == name));
+    /// The dense counters whose key is `under`, or `under` and more parts, or all of them; at most `most`, ascending.
+    pub fn dense(&self, under: Option<&str>, most: usize) -> Vec<DenseRow> {
+        let is_under = |key: &sequent_core::Key, under: &str| {
+            key.as_str().strip_prefix(under).is_some_and(|rest| rest.is_empty() || rest.starts_with('|'))
+        };
+        let asked = self.dense.iter().filter(|(key, _)| under.is_none_or(|under| is_under(key, under)));
         let row = |(key, (value, begun_at_ms)): (&sequent_core::Key, &(u64, u64))| DenseRow {
             key: key.clone(),
             value: *value,

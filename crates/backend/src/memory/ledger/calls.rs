@@ -196,10 +196,10 @@ impl Dense for MemoryLedger {
 
     fn dense<'a>(
         &'a self,
-        sequence: Option<&'a str>,
+        under: Option<&'a str>,
         most: usize,
     ) -> BoxFuture<'a, Result<Vec<DenseRow>, SourceError>> {
-        self.call(move |held, _| Ok(held.book.dense(sequence, most)))
+        self.call(move |held, _| Ok(held.book.dense(under, most)))
     }
 }
 

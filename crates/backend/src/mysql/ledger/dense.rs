@@ -42,10 +42,10 @@ impl Dense for MysqlLedger {
 
     fn dense<'a>(
         &'a self,
-        sequence: Option<&'a str>,
+        under: Option<&'a str>,
         most: usize,
     ) -> BoxFuture<'a, Result<Vec<DenseRow>, SourceError>> {
-        Box::pin(self.pool.perform(List { sequence, most }))
+        Box::pin(self.pool.perform(List { under, most }))
     }
 }
 
@@ -175,7 +175,7 @@ async fn read_one(link: &mut Link, key: &Key, meta: &Meta) -> Result<Option<u64>
 }
 
 struct List<'a> {
-    sequence: Option<&'a str>,
+    under: Option<&'a str>,
     most: usize,
 }
 
@@ -186,10 +186,10 @@ impl Work for List<'_> {
 
     async fn run(&self, link: &mut Link) -> Result<Vec<DenseRow>, Fault> {
         let most = i64::try_from(self.most).unwrap_or(i64::MAX);
-        let rows: Vec<(Vec<u8>, i64, i64)> = match self.sequence {
+        let rows: Vec<(Vec<u8>, i64, i64)> = match self.under {
             None => link.rows("SELECT k, v, begun_at FROM sequent_dense ORDER BY k LIMIT ?", (most,)).await?,
             Some(name) => {
-                // A key of the sequence is its name, or begins with its name and `|`, after which comes `}`.
+                // A key with more parts begins with these and `|`, after which comes `}`.
                 let sql = "SELECT k, v, begun_at FROM sequent_dense \
                     WHERE k = ? OR (k >= ? AND k < ?) ORDER BY k LIMIT ?";
                 link.rows(sql, (name, format!("{name}|"), format!("{name}}}"), most)).await?

@@ -32,10 +32,10 @@ impl Dense for PostgresLedger {
 
     fn dense<'a>(
         &'a self,
-        sequence: Option<&'a str>,
+        under: Option<&'a str>,
         most: usize,
     ) -> BoxFuture<'a, Result<Vec<DenseRow>, SourceError>> {
-        Box::pin(self.database.perform(List { sequence, most }))
+        Box::pin(self.database.perform(List { under, most }))
     }
 }
 
@@ -106,7 +106,7 @@ async fn write(link: &mut Link, values: &Values<'_>, now_ms: u64) -> Result<(), 
 }
 
 struct List<'a> {
-    sequence: Option<&'a str>,
+    under: Option<&'a str>,
     most: usize,
 }
 
@@ -116,12 +116,12 @@ impl Work for List<'_> {
     const FRAME: Frame = Frame::Bare;
 
     async fn run(&self, link: &mut Link) -> Result<Vec<DenseRow>, Fault> {
-        // A key of the sequence is its name, or begins with its name and `|`, after which comes `}`. Bytes compare as
+        // A key with more parts begins with these and `|`, after which comes `}`. Bytes compare as
         // bytes.
         let sql = "SELECT k, v, begun_at FROM dense \
             WHERE $1::bytea IS NULL OR k = $1 OR (k >= $1 || '|'::bytea AND k < $1 || '}'::bytea) ORDER BY k LIMIT $2";
         let most = i64::try_from(self.most).unwrap_or(i64::MAX);
-        let query = query_as(sql).bind(self.sequence.map(str::as_bytes)).bind(most);
+        let query = query_as(sql).bind(self.under.map(str::as_bytes)).bind(most);
         let rows: Vec<(Vec<u8>, i64, i64)> = link.session().rows(query).await?;
         let row = |(key, value, begun_at)| {
             let key = Key::from_stored(&text("key", key)?);

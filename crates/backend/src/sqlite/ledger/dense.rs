@@ -32,10 +32,10 @@ impl Dense for SqliteLedger {
 
     fn dense<'a>(
         &'a self,
-        sequence: Option<&'a str>,
+        under: Option<&'a str>,
         most: usize,
     ) -> BoxFuture<'a, Result<Vec<DenseRow>, SourceError>> {
-        Box::pin(self.database.perform(List { sequence, most }))
+        Box::pin(self.database.perform(List { under, most }))
     }
 }
 
@@ -99,7 +99,7 @@ async fn write_one(link: &mut Link, key: &Key, value: u64) -> Result<(), Fault> 
 }
 
 struct List<'a> {
-    sequence: Option<&'a str>,
+    under: Option<&'a str>,
     most: usize,
 }
 
@@ -109,11 +109,11 @@ impl Work for List<'_> {
     const FRAME: Frame = Frame::Bare;
 
     async fn run(&self, link: &mut Link) -> Result<Vec<DenseRow>, Fault> {
-        // A key of the sequence is its name, or begins with its name and `|`, after which comes `}`.
+        // A key with more parts begins with these and `|`, after which comes `}`.
         let sql = "SELECT k, v, begun_at FROM dense \
             WHERE ?1 IS NULL OR k = ?1 OR (k >= ?1 || '|' AND k < ?1 || '}') ORDER BY k LIMIT ?2";
         let most = i64::try_from(self.most).unwrap_or(i64::MAX);
-        let rows: Vec<(String, i64, i64)> = link.rows(query_as(sql).bind(self.sequence).bind(most)).await?;
+        let rows: Vec<(String, i64, i64)> = link.rows(query_as(sql).bind(self.under).bind(most)).await?;
         let row = |(key, value, begun_at): (String, i64, i64)| DenseRow {
             key: Key::from_stored(&key),
             value: kept(value),

@@ -176,8 +176,8 @@ impl Dense for Metered {
         Box::pin(self.count.of(self.ledger.count(pass, asks, renew)))
     }
 
-    fn dense<'a>(&'a self, sequence: Option<&'a str>, most: usize) -> Told<'a, Vec<DenseRow>> {
-        Box::pin(self.other.of(self.ledger.dense(sequence, most)))
+    fn dense<'a>(&'a self, under: Option<&'a str>, most: usize) -> Told<'a, Vec<DenseRow>> {
+        Box::pin(self.other.of(self.ledger.dense(under, most)))
     }
 }
 

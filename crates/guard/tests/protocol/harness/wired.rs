@@ -189,8 +189,8 @@ impl Dense for Wired<MemoryLedger> {
         Box::pin(self.wire.carry("count", self.inner.count(pass, asks, renew)))
     }
 
-    fn dense<'a>(&'a self, sequence: Option<&'a str>, most: usize) -> Answered<'a, Vec<DenseRow>> {
-        Box::pin(self.wire.carry("dense", self.inner.dense(sequence, most)))
+    fn dense<'a>(&'a self, under: Option<&'a str>, most: usize) -> Answered<'a, Vec<DenseRow>> {
+        Box::pin(self.wire.carry("dense", self.inner.dense(under, most)))
     }
 }
 

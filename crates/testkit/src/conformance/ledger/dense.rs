@@ -324,6 +324,9 @@ pub async fn dense_counters_of_odd_keys_are_kept_apart(fixture: &dyn LedgerFixtu
     let own = ["order", "order|8:20170304", "order|8:20170304|1:0|2:10", "order|8:20170304|3:010"];
     assert_eq!(names(desk.ledger.dense(Some("order"), 1000).await?), own.map(Key::from_stored));
     assert_eq!(names(desk.ledger.dense(Some("none"), 1000).await?), []);
+    for key in &own {
+        assert_eq!(names(desk.ledger.dense(Some(key), 1).await?), [Key::from_stored(key)], "a whole key");
+    }
     Ok(())
 }
 
