@@ -49,7 +49,7 @@ impl Engine {
         self.define_from(name, (version, None), body).await
     }
 
-    /// The same, in effect from when on the caller says; `None`: now, unless it waits already.
+    /// The same, in effect from when on the caller says; `None`: now, unless the caller names the version, and it waits already.
     ///
     /// # Errors
     ///
@@ -87,6 +87,7 @@ impl Engine {
         let already = already
             && match (effective, waiting) {
                 (Some(Effective::Now), Some(_)) => false,
+                (None, Some(_)) => version.is_some(),
                 (Some(Effective::At(instant)), Some(begins)) => instant == begins,
                 _ => true,
             };

@@ -9,6 +9,9 @@ use regex_syntax::{
     hir::{Class, ClassUnicode, ClassUnicodeRange, HirKind},
 };
 
+/// Characters that read well in a message, the best first.
+const PLAIN: &str = "123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ0abcdefghijklmnopqrstuvwxyz";
+
 /// A set of characters.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Letters(ClassUnicode);
@@ -87,8 +90,17 @@ impl Letters {
 
     /// A character that it holds: one that reads well in a message, if there is one.
     pub(crate) fn example(&self) -> Option<char> {
-        let plain = ('1'..='9').chain('A'..='Z').chain(['0']).chain('a'..='z').find(|&c| self.contains(c));
-        plain.or_else(|| self.0.ranges().first().map(ClassUnicodeRange::start))
+        PLAIN
+            .chars()
+            .find(|&c| self.contains(c))
+            .or_else(|| self.0.ranges().first().map(ClassUnicodeRange::start))
+    }
+
+    /// Any of those that read well, by chance; where it holds none of them, the one that [`example`](Self::example) shows.
+    pub(crate) fn plain(&self, chance: u64) -> Option<char> {
+        let plain: Vec<char> = PLAIN.chars().filter(|&c| self.contains(c)).collect();
+        let at = usize::try_from(chance % (plain.len().max(1) as u64)).unwrap_or(0);
+        plain.get(at).copied().or_else(|| self.example())
     }
 
     /// The fewest bytes that one of its characters takes.

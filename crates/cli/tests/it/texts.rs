@@ -280,7 +280,7 @@ fn define_makes_versions_that_servers_and_processes_take_up() {
     let at = ["next", "order", "--at", "2026-04-01"];
     assert_eq!(place.text(&at), "2026A00001\n");
     let words = [
-        "would give texts of a version before again",
+        "could give texts of a version before again",
         "; give the new one a prefix that the one before never shows, or another fixed length (version 1 is in force",
     ];
     let met = define(&["--template", "@{date,yyyy}@{ctx,x,len=1}@{seq,w=5}"]);
@@ -318,7 +318,7 @@ fn preview_holds_a_next_version_against_the_one_before() {
     let place = Place::new();
     let after = |template: &str, before: &str| place.run(&["preview", template, "--after", before]);
     let met = [
-        "as the next version, it would give texts of a version before again",
+        "as the next version, it could give texts of a version before again",
         "can both render \"INV-1111\"",
     ];
     after("INV-@{seq,w=4}", "INV-@{seq,w=3}").refused(2, &met);
@@ -350,6 +350,17 @@ fn define_says_from_when_on_a_version_is_in_effect() {
     define("@{date,yyyy}C@{seq,w=5}", &["--effective", "soon"]).refused(2, &words);
     let words = ["an instant at least 10 s from now"];
     define("@{date,yyyy}C@{seq,w=5}", &["--effective", "2020-01-01"]).refused(3, &words);
+    let waits = define("@{date,yyyy}B@{seq,w=5}", &["--version", "2", "--json"]).as_json();
+    assert_eq!(
+        (&waits["version"], &waits["effective"]),
+        (&json!(2), &json!(midnight)),
+        "a version stays as it is"
+    );
+    let now = define("@{date,yyyy}B@{seq,w=5}", &["--json"]).as_json();
+    assert_eq!((&now["version"], &now["effective"]), (&json!(3), &json!(null)), "the default is now: {now}");
+    assert_eq!(next("2026-04-01")["texts"], json!(["2026B00001"]));
+    let again = define("@{date,yyyy}B@{seq,w=5}", &["--json"]).as_json();
+    assert_eq!((&again["version"], &again["already"]), (&json!(3), &json!(true)), "{again}");
 }
 
 #[test]

@@ -174,7 +174,7 @@ fn apart(format: &Format, former: &Texts) -> Result<(), String> {
     // What is out can't be mended: only the new one can.
     format.distinct_from(other).map_err(|fault| {
         format!(
-            "would give texts of a version before again: {}; give the new one a prefix that the one before never shows, \
+            "could give texts of a version before again: {}; give the new one a prefix that the one before never shows, \
              or another fixed length",
             fault.what
         )
@@ -204,8 +204,8 @@ mod tests {
             ("@{date,yyyy}@{seq,w=4}", "begins a counter for each year, and the version before"),
             ("B@{ctx,area,len=3}-@{seq}", "begins a counter for each area"),
             ("@{date,yyyyMMdd}/@{ctx,area,len=3}/@{seq}", "for each day and area"),
-            ("@{date,yyyy}@{seq,w=4,reset=never}", "would give texts of a version before again"),
-            ("@{seq,id=n}@{check,damm}", "would give texts of a version before again"),
+            ("@{date,yyyy}@{seq,w=4,reset=never}", "could give texts of a version before again"),
+            ("@{seq,id=n}@{check,damm}", "could give texts of a version before again"),
             ("1@{seq}", "can both render \"11\""),
         ] {
             let why = body(template).follows(&plain()).unwrap_err();
@@ -225,7 +225,7 @@ mod tests {
     #[test]
     fn more_digits_take_a_literal_of_their_own_or_an_old_end() {
         let why = body("INV-@{seq,w=6}").follows(&body("INV-@{seq,w=4}")).unwrap_err();
-        assert!(why.contains("would give texts of a version before again"), "{why}");
+        assert!(why.contains("could give texts of a version before again"), "{why}");
         for (template, held) in [
             ("INV6-@{seq,w=6}", "INV-@{seq,w=4}"),
             ("INV-A@{seq,w=6}", "INV-@{seq,w=4}"),
@@ -243,7 +243,7 @@ mod tests {
         assert_eq!(two.read("17").map(|read| read.number), Ok(17));
         let two = Body::from_text(&two.to_text()).unwrap();
         let why = body("1@{seq}").follows(&two).unwrap_err();
-        assert!(why.contains("would give texts of a version before again"), "{why}");
+        assert!(why.contains("could give texts of a version before again"), "{why}");
         let three = after(&two, 2, "@{seq,w=6}");
         assert_eq!(three.read("A17").map(|read| read.number), Ok(17));
         assert_eq!(three.read("000017").map(|read| read.number), Ok(17));
@@ -280,7 +280,7 @@ mod tests {
         narrow.follows(&one).unwrap();
         let two = narrow.after(1, &one);
         let why = body("X-@{seq,w=5,over=error}").follows(&two).unwrap_err();
-        assert!(why.contains("would give texts of a version before again"), "{why}");
+        assert!(why.contains("could give texts of a version before again"), "{why}");
         assert_eq!(two.read("X-00001").map(|read| read.number), Ok(1), "it is out, and is read");
         // Back to all characters: its counters go on, and nothing is told twice.
         body(template).follows(&two).unwrap();

@@ -1,6 +1,11 @@
-//! S9: two templates in one namespace never render alike: a walk through both at once that finds a text of both, if there is one.
+//! S9: two templates in one namespace never render alike: a walk through both at once, by the letters and lengths of their parts.
+//! What checks, dates and expressions forbid beyond that is not walked: such templates are taken to meet, and only a text that both
+//! read is called one of both.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::{
+    collections::{BTreeMap, VecDeque},
+    hash::{DefaultHasher, Hash, Hasher},
+};
 
 use crate::{Fault, Format, Rule, letters::Letters};
 
@@ -25,28 +30,45 @@ impl Places {
     }
 }
 
-/// A character of both for two sets, each two looked at once: sets of letters are long, and places many.
+/// How many texts of the shape that was found are tried, for one that both templates read: enough for two check digits.
+const TRIED_MAX: u64 = 1024;
+
+/// What two sets share, each two looked at once: sets of letters are long, and places many.
 #[derive(Default)]
-struct Shared(BTreeMap<(usize, usize), Option<char>>);
+struct Shared(BTreeMap<(usize, usize), Letters>);
 
 impl Shared {
-    fn of(&mut self, (one, a): (&Places, &Place), (two, b): (&Places, &Place)) -> Option<char> {
-        let looked = || one.sets.get(a.set)?.shared(two.sets.get(b.set)?).example();
-        *self.0.entry((a.set, b.set)).or_insert_with(looked)
+    fn of(&mut self, (one, a): (&Places, &Place), (two, b): (&Places, &Place)) -> Option<(usize, usize)> {
+        let sets = (a.set, b.set);
+        if !self.0.contains_key(&sets) {
+            self.0.insert(sets, one.sets.get(a.set)?.shared(two.sets.get(b.set)?));
+        }
+        self.0.get(&sets).filter(|letters| !letters.is_empty()).map(|_| sets)
     }
 }
 
-/// Both walks so far: the places reached, and from where by which character.
+/// Both walks so far: the places reached, and from where by one of which letters.
 struct Step {
     at: (usize, usize),
     from: usize,
-    by: Option<char>,
+    by: Option<(usize, usize)>,
 }
 
-/// A fault with a text that both can render, if there is one.
+/// A fault with a text that both can render, if there is one, or that could be of both as far as is known.
 pub(crate) fn distinct(one: &Format, two: &Format) -> Result<(), Fault> {
-    let Some(text) = common(&places(one), &places(two)) else { return Ok(()) };
-    let what = format!("{} and {} can both render {text:?}", one.template(), two.template());
+    let Some(shape) = common(&places(one), &places(two)) else { return Ok(()) };
+    let is_of_both = |text: &String| {
+        [one, two].iter().all(|format| format.invert(text).is_ok_and(|read| read.text == *text))
+    };
+    let (first, second) = (one.template(), two.template());
+    let what = match (0..TRIED_MAX).map(|at| text(&shape, at)).find(is_of_both) {
+        Some(text) => format!("{first} and {second} can both render {text:?}"),
+        None => format!(
+            "{first} and {second} are taken to meet: by letters and lengths alone, whatever checks, dates and re forbid, both \
+             could render {:?}",
+            text(&shape, 0)
+        ),
+    };
     let mend = "give one of them a prefix of its own, or another fixed length";
     Err(Fault::new(Rule::S9, 1, what, mend))
 }
@@ -63,8 +85,8 @@ fn places(format: &Format) -> Places {
     places
 }
 
-/// A shortest text of both, by a breadth-first walk: at most (256 + 1)^2 places, since no text is longer than 256.
-fn common(first: &Places, second: &Places) -> Option<String> {
+/// The letters of a shortest text of both, by a breadth-first walk: at most (256 + 1)^2 places, since no text is longer than 256.
+fn common(first: &Places, second: &Places) -> Option<Vec<Letters>> {
     let (one, two) = (&first.all, &second.all);
     let width = two.len() + 1;
     let (mut seen, mut shared) = (vec![false; (one.len() + 1) * width], Shared::default());
@@ -76,12 +98,12 @@ fn common(first: &Places, second: &Places) -> Option<String> {
             continue;
         }
         if (i, j) == (one.len(), two.len()) {
-            return Some(text(&steps, step));
+            return Some(walked(&steps, step, &shared));
         }
         let both = one.get(i).zip(two.get(j));
         let by = both.and_then(|(a, b)| shared.of((first, a), (second, b)));
         let next = [
-            by.map(|c| ((i + 1, j + 1), Some(c))),
+            by.map(|sets| ((i + 1, j + 1), Some(sets))),
             one.get(i).filter(|place| place.optional).map(|_| ((i + 1, j), None)),
             two.get(j).filter(|place| place.optional).map(|_| ((i, j + 1), None)),
         ];
@@ -98,11 +120,22 @@ fn common(first: &Places, second: &Places) -> Option<String> {
     None
 }
 
-fn text(steps: &[Step], mut last: usize) -> String {
-    let mut chars = Vec::new();
+fn walked(steps: &[Step], mut last: usize, shared: &Shared) -> Vec<Letters> {
+    let mut letters = Vec::new();
     while last != 0 {
-        chars.extend(steps[last].by);
+        letters.extend(steps[last].by.and_then(|sets| shared.0.get(&sets)).cloned());
         last = steps[last].from;
     }
-    chars.iter().rev().collect()
+    letters.reverse();
+    letters
+}
+
+/// One of the texts of these letters: the first of all reads well, the others are picked by chance, the same each time.
+fn text(shape: &[Letters], at: u64) -> String {
+    let pick = |(place, letters): (usize, &Letters)| {
+        let mut hasher = DefaultHasher::new();
+        (at, place).hash(&mut hasher);
+        if at == 0 { letters.example() } else { letters.plain(hasher.finish()) }
+    };
+    shape.iter().enumerate().filter_map(pick).collect()
 }
