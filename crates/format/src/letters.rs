@@ -103,6 +103,11 @@ impl Letters {
         plain.get(at).copied().or_else(|| self.example())
     }
 
+    /// All that it holds, ascending.
+    fn chars(&self) -> impl Iterator<Item = char> + '_ {
+        self.0.ranges().iter().flat_map(|range| range.start()..=range.end())
+    }
+
     /// The fewest bytes that one of its characters takes.
     pub(crate) fn bytes_min(&self) -> usize {
         self.0.ranges().first().map_or(0, |range| range.start().len_utf8())

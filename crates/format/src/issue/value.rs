@@ -70,6 +70,10 @@ pub(crate) fn shown(format: &Format, at: usize, ctx: &Ctx, text: &str) -> Result
     if text.starts_with(' ') || text.ends_with(' ') {
         return Err("a blank is not allowed first or last".to_owned());
     }
+    // Most of what shows a text shows two of them as one.
+    if text.contains("  ") {
+        return Err("one blank after another is not allowed".to_owned());
+    }
     // A hidden value is in no text, but it is in the counter's key, and in logs.
     let letters = if ctx.show { &format.shapes()[at].letters } else { &ctx.letters };
     if let Some(c) = text.chars().find(|c| !letters.contains(*c)) {

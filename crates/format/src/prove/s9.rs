@@ -3,7 +3,7 @@
 //! read is called one of both.
 
 use std::{
-    collections::{BTreeMap, VecDeque},
+    collections::{BTreeMap, VecDeque, btree_map::Entry},
     hash::{DefaultHasher, Hash, Hasher},
 };
 
@@ -40,10 +40,11 @@ struct Shared(BTreeMap<(usize, usize), Letters>);
 impl Shared {
     fn of(&mut self, (one, a): (&Places, &Place), (two, b): (&Places, &Place)) -> Option<(usize, usize)> {
         let sets = (a.set, b.set);
-        if !self.0.contains_key(&sets) {
-            self.0.insert(sets, one.sets.get(a.set)?.shared(two.sets.get(b.set)?));
-        }
-        self.0.get(&sets).filter(|letters| !letters.is_empty()).map(|_| sets)
+        let looked = match self.0.entry(sets) {
+            Entry::Occupied(held) => held.into_mut(),
+            Entry::Vacant(place) => place.insert(one.sets.get(a.set)?.shared(two.sets.get(b.set)?)),
+        };
+        (!looked.is_empty()).then_some(sets)
     }
 }
 

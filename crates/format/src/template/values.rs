@@ -16,6 +16,9 @@ impl Map {
                 .map(|(value, text)| (value.trim(), text.trim()))
                 .filter(|(value, text)| !value.is_empty() && !text.is_empty())
                 .ok_or_else(|| format!("map has {pair:?}: value:text;value:text is allowed"))?;
+            if [value, text].iter().any(|side| side.contains("  ")) {
+                return Err(format!("map has {pair:?}: one blank after another is not allowed"));
+            }
             if pairs.iter().any(|(known, _)| known == value) {
                 return Err(format!("map has the value {value:?} twice"));
             }
@@ -74,6 +77,9 @@ mod tests {
         assert_eq!(Map::new("a:1;b:1").unwrap().collision(), Some(("a", "b", "1")));
         assert!(Map::new("a").unwrap_err().contains("value:text"));
         assert!(Map::new("a:1;a:2").unwrap_err().contains("twice"));
+        for beside in ["a  b:1", "a:1  2"] {
+            assert!(Map::new(beside).unwrap_err().contains("one blank after another"), "{beside}");
+        }
         assert!(Map::new(" ; ").unwrap_err().contains("empty"));
         let many: Vec<String> = (0..=MAP_ENTRIES_MAX).map(|at| format!("{at}:{at}")).collect();
         assert!(Map::new(&many.join(";")).unwrap_err().contains("at most 256"));

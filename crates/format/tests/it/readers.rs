@@ -60,6 +60,8 @@ fn a_blank_is_let_in_by_an_expression_but_never_first_or_last() {
         ("10 ", "a", "site is \"10 \": a blank is not allowed first or last"),
         (" ", "a", "site is \" \": a blank is not allowed"),
         ("10", "a ", "who is \"a \": a blank is not allowed first or last"),
+        ("New  York", "a", "site is \"New  York\": one blank after another is not allowed"),
+        ("10", "a  b", "who is \"a  b\": one blank after another is not allowed"),
         ("1\t0", "a", "site is \"1\\t0\": '\\t' is not allowed there"),
         ("1\u{a0}0", "a", "(U+00A0) is not allowed there"),
         ("1\u{7f}0", "a", "'\\u{7f}' is not allowed there"),
@@ -68,9 +70,11 @@ fn a_blank_is_let_in_by_an_expression_but_never_first_or_last() {
         let error = given(value, who).expect_err(value);
         assert!(error.contains(said), "{error}\nlacks: {said}");
     }
-    for text in [" 10-007", "10 -007"] {
+    for (text, said) in
+        [(" 10-007", "first or last"), ("10 -007", "first or last"), ("1  0-007", "one blank after another")]
+    {
         let error = site.invert(text).unwrap_err().to_string();
-        assert!(error.contains("a blank is not allowed first or last"), "{error}");
+        assert!(error.contains(said), "{error}");
     }
 }
 
@@ -87,4 +91,30 @@ fn letters_of_other_alphabets_are_their_own_however_they_look() {
     assert_ne!(given(open, latin).unwrap(), given(open, cyrillic).unwrap());
     let error = given("@{ctx,site,re=[A-Z]}-@{seq,w=3,over=error}", cyrillic).unwrap_err().to_string();
     assert!(error.contains("U+0410"), "{error}");
+}
+
+/// As the page says: letters of ASCII alone, what a caller gives and nothing else.
+#[test]
+fn case_changes_letters_of_ascii_in_what_a_caller_gives() {
+    let at = "2026-04-01T12:00:00Z".parse().unwrap();
+    let given = |template: &str, value: &str| {
+        let values = [("area", value)].into_iter().collect();
+        let issue = format(template).issue(at, &values).map_err(|error| error.to_string())?;
+        let key = issue.partition().next().map(|(_, key)| key.to_owned()).unwrap_or_default();
+        Ok::<_, String>((key, issue.text(7).unwrap()))
+    };
+    let upper = "@{ctx,area,case=upper,max=4}-@{seq,w=3,over=error}";
+    for (value, key) in [("ab1", "AB1"), ("AB1", "AB1"), ("é", "é"), ("É", "É"), ("ßx", "ßX")] {
+        assert_eq!(given(upper, value), Ok((key.to_owned(), format!("{key}-007"))), "{value}");
+    }
+    assert_eq!(given("@{ctx,area,case=lower,max=4}-@{seq,w=3,over=error}", "ABÉ").unwrap().0, "abÉ");
+    let kept_out = given("@{ctx,area,case=upper,max=4,re=[A-Z]+}-@{seq,w=3,over=error}", "é").unwrap_err();
+    assert!(kept_out.contains("is not allowed there"), "{kept_out}");
+    assert_eq!(
+        given("@{ctx,area,case=upper,re=[A-Z]+}-@{seq,w=3,over=error}", "ab").unwrap().0,
+        "AB",
+        "before the expression"
+    );
+    let mapped = "@{ctx,area,case=upper,map=\"NORTH:n1;SOUTH:s2\"}-@{seq,w=3,over=error}";
+    assert_eq!(given(mapped, "north"), Ok(("NORTH".to_owned(), "n1-007".to_owned())), "as the map has it");
 }
