@@ -196,7 +196,10 @@ impl Format {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn instant(&self, text: &str) -> Result<Timestamp, ValueError> {
-        date::instant::read(text, self.zone()).map_err(|bound| ValueError::new("at", text, bound))
+        let fault = |bound: String| ValueError::new("at", text, bound);
+        let instant = date::instant::read(text, self.zone()).map_err(fault)?;
+        let is_shown = Moment::new(self.zone().local(instant)).is_some();
+        is_shown.then_some(instant).ok_or_else(|| fault("years 1 to 9998 are allowed".to_owned()))
     }
 
     /// An instant as the definition's zone shows it, in RFC 3339 with its offset.

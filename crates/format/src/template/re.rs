@@ -8,7 +8,7 @@ use regex_syntax::{
 
 use crate::{
     letters::Letters,
-    limits::{RE_BYTES_MAX, RE_COMPILED_BYTES_MAX, RE_NEST_MAX},
+    limits::{RE_BYTES_MAX, RE_COMPILED_BYTES_MAX, RE_NEST_MAX, VALUE_CHARS_MAX},
     template::lengths::Lengths,
 };
 
@@ -66,11 +66,67 @@ impl Re {
         Lengths::of(&self.hir, letters).all().any(|length| (low..=high).contains(&length))
     }
 
+    /// All values that match, where they are at most so many.
+    pub(crate) fn list(&self, most: usize) -> Option<Vec<String>> {
+        let mut texts = texts(&self.hir, most)?;
+        texts.sort();
+        texts.dedup();
+        Some(texts)
+    }
+
     /// Whether a whole value matches.
     pub(crate) fn matches(&self, value: &str) -> bool {
         // `$` would let a line end pass in other engines; in this one it is the very end.
         self.whole.is_match(value)
     }
+}
+
+/// What an expression matches, at most so many texts; `None` where there are more, or where it looks at what stands around.
+fn texts(hir: &Hir, most: usize) -> Option<Vec<String>> {
+    let of_one = |text: &str| Some(vec![text.to_owned()]);
+    let texts = match hir.kind() {
+        HirKind::Empty => of_one(""),
+        HirKind::Look(_) | HirKind::Class(Class::Bytes(_)) => None,
+        HirKind::Literal(literal) => of_one(std::str::from_utf8(&literal.0).ok()?),
+        HirKind::Class(Class::Unicode(class)) => {
+            let chars = class.iter().flat_map(|range| range.start()..=range.end());
+            Some(chars.take(most + 1).map(String::from).collect())
+        }
+        HirKind::Capture(capture) => texts(&capture.sub, most),
+        HirKind::Repetition(repeated) => {
+            let one = texts(&repeated.sub, most)?;
+            let (mut row, mut all) = (vec![String::new()], Vec::new());
+            let times =
+                repeated.max.filter(|max| usize::try_from(*max).is_ok_and(|max| max <= VALUE_CHARS_MAX))?;
+            for count in 0..=times {
+                if count > 0 {
+                    row = joined(&row, &one, most)?;
+                }
+                if count >= repeated.min {
+                    all.extend(row.iter().cloned());
+                }
+                if all.len() > most {
+                    return None;
+                }
+            }
+            Some(all)
+        }
+        HirKind::Concat(parts) => {
+            parts.iter().try_fold(vec![String::new()], |all, part| joined(&all, &texts(part, most)?, most))
+        }
+        HirKind::Alternation(parts) => {
+            let each: Option<Vec<_>> = parts.iter().map(|part| texts(part, most)).collect();
+            Some(each?.concat())
+        }
+    };
+    texts.filter(|texts| texts.len() <= most)
+}
+
+/// Each of the one with each of the other.
+fn joined(one: &[String], other: &[String], most: usize) -> Option<Vec<String>> {
+    let is_few = one.len().saturating_mul(other.len()) <= most;
+    is_few
+        .then(|| one.iter().flat_map(|one| other.iter().map(move |other| format!("{one}{other}"))).collect())
 }
 
 fn weight(hir: &Hir) -> usize {
@@ -144,6 +200,18 @@ mod tests {
         assert_eq!(of("(ab|京)+-?").letters, Letters::of("ab京-"));
         assert_eq!(of("(?i)x|").letters, Letters::of("xX"));
         assert_eq!((of("(){9}").min, of("()*").max), (0, 0));
+    }
+
+    #[test]
+    fn what_few_words_match_is_a_list() {
+        let of = |re: &str| Re::new(re).unwrap().list(256);
+        let words = |words: &[&str]| Some(words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>());
+        assert_eq!(of("BC|C"), words(&["BC", "C"]));
+        assert_eq!(of("(?i)a[xy]?|ax"), words(&["A", "AX", "AY", "Ax", "Ay", "a", "aX", "aY", "ax", "ay"]));
+        assert_eq!(of("a{2,3}|"), words(&["", "aa", "aaa"]));
+        for many in ["[0-9]{3}", "a*", "(a?){300}", "^a", ".", "((a|b){0,9}){0,9}", "(|a){130}"] {
+            assert_eq!(of(many), None, "{many}");
+        }
     }
 
     #[test]

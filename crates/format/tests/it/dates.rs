@@ -313,6 +313,9 @@ fn what_is_no_instant_is_refused_and_never_bent_to_one() {
         ("UTC", "2026-03-08T02:30:00+08:00[Asia/Tokyo", "an instant such as"),
         ("UTC", "2026-02-30", "an instant such as"),
         ("UTC", "soon", "an instant such as"),
+        ("UTC", "0000-12-31", "years 1 to 9998 are allowed"),
+        ("Asia/Tokyo", "0000-01-01", "years 1 to 9998 are allowed"),
+        ("Asia/Tokyo", "9998-12-31T23:00:00Z", "years 1 to 9998 are allowed"),
     ] {
         let error = of(name).instant(text).unwrap_err();
         assert_eq!((error.field.as_str(), error.value.as_str()), ("at", text));

@@ -88,6 +88,14 @@ fn s1_shows_what_two_closed_lists_say_alike() {
         &["ctx l = \"A\" with ctx m = \"BC\" and ctx l = \"AB\" with ctx m = \"C\" both give \"ABC\""],
         "@{ctx,l,map=a:AA;b:AB}@{ctx,m,map=a:CC;b:BC}@{seq,w=3}",
     );
+    // An expression that few words match is a list, too.
+    for right in ["@{ctx,m,re=\"BC|C\"}", "@{ctx,m,map=a:C;b:BC}"] {
+        let template = format!("@{{ctx,l,re=\"A|AB\"}}{right}-@{{seq,w=4}}");
+        let both =
+            "ctx l = \"A\" with ctx m = \"BC\" and ctx l = \"AB\" with ctx m = \"C\" both give \"ABC\"";
+        let mended = template.replace("A|AB", "A|B");
+        rule(Rule::S1, &template, &Settings::default(), &[both], &mended.replace("@{ctx,l", "@{ctx,l,len=1"));
+    }
 }
 
 #[test]

@@ -166,6 +166,7 @@ impl<'a> Neighbours<'a> {
                 ctx.re.as_ref().is_none_or(|re| re.matches(piece))
                     && ctx.map.as_ref().is_none_or(|map| map.value(piece).is_some())
                     && piece.trim() == piece
+                    && !piece.contains("  ")
             }
             Kind::Seq(_) => self.numbers(piece),
             Kind::Date(date) => {
