@@ -49,7 +49,8 @@ impl Engine {
         self.define_from(name, (version, None), body).await
     }
 
-    /// The same, in effect from when on the caller says; `None`: now, unless the caller names the version, and it waits already.
+    /// The same, in effect from when on the caller says; `None`: now, unless the caller names the version, and it waits already. What
+    /// is in effect already stays so, and what waits after it waits.
     ///
     /// # Errors
     ///
@@ -71,6 +72,11 @@ impl Engine {
         inner.catalog.bring_pending().await?;
         inner.catalog.follow(None).await.map_err(|error| OpenError::of_source(&error))?;
         let held = inner.catalog.find(name);
+        if let (None, None, Some(held)) = (version, effective, &held)
+            && let Some(report) = self.in_effect_already(held, &body)
+        {
+            return Ok(report);
+        }
         let already = held.as_ref().is_some_and(|held| {
             version.is_none_or(|version| version == held.version)
                 && held.known().is_ok_and(|known| known.says_as(&body))
@@ -122,6 +128,32 @@ impl Engine {
             definition,
             capacity,
             warnings,
+        })
+    }
+}
+
+impl Engine {
+    /// Of a content that is in effect while another version waits: whoever says it once more calls nothing off.
+    fn in_effect_already(&self, held: &Arc<Entry>, body: &Body) -> Option<DefineReport> {
+        let running = held.in_effect(self.0.catalog.now());
+        let says = |entry: &Entry| entry.known().is_ok_and(|known| known.says_as(body));
+        if running.version == held.version || !says(&running) || says(held) {
+            return None;
+        }
+        let begins = held.known().ok()?.begins()?;
+        let waits = format!(
+            "version {} waits, and takes its place from {} on: `--effective now` (effective = \"now\") calls that off",
+            held.version,
+            body.shown(begins)
+        );
+        Some(DefineReport {
+            sequence: held.name().to_string(),
+            version: running.version,
+            already: true,
+            effective: None,
+            definition: running.text().to_owned(),
+            capacity: self.capacity(body),
+            warnings: body.warnings(running.known().ok()).into_iter().chain([waits]).collect(),
         })
     }
 }

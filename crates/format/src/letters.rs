@@ -1,5 +1,6 @@
 //! Which characters a field can hold: what proofs of unique decoding reason with.
 
+mod signs;
 mod visible;
 
 use std::fmt;
@@ -101,11 +102,6 @@ impl Letters {
         let plain: Vec<char> = PLAIN.chars().filter(|&c| self.contains(c)).collect();
         let at = usize::try_from(chance % (plain.len().max(1) as u64)).unwrap_or(0);
         plain.get(at).copied().or_else(|| self.example())
-    }
-
-    /// All that it holds, ascending.
-    fn chars(&self) -> impl Iterator<Item = char> + '_ {
-        self.0.ranges().iter().flat_map(|range| range.start()..=range.end())
     }
 
     /// The fewest bytes that one of its characters takes.

@@ -350,6 +350,13 @@ fn define_says_from_when_on_a_version_is_in_effect() {
     define("@{date,yyyy}C@{seq,w=5}", &["--effective", "soon"]).refused(2, &words);
     let words = ["an instant at least 10 s from now"];
     define("@{date,yyyy}C@{seq,w=5}", &["--effective", "2020-01-01"]).refused(3, &words);
+    let again = define("@{date,yyyy}A@{seq,w=5}", &["--json"]).as_json();
+    assert_eq!((&again["version"], &again["already"]), (&json!(1), &json!(true)), "{again}");
+    let warned = again["warnings"][0].as_str().unwrap();
+    assert!(
+        warned.contains("version 2 waits") && warned.contains(midnight),
+        "nothing is called off: {warned}"
+    );
     let waits = define("@{date,yyyy}B@{seq,w=5}", &["--version", "2", "--json"]).as_json();
     assert_eq!(
         (&waits["version"], &waits["effective"]),
@@ -358,6 +365,7 @@ fn define_says_from_when_on_a_version_is_in_effect() {
     );
     let now = define("@{date,yyyy}B@{seq,w=5}", &["--json"]).as_json();
     assert_eq!((&now["version"], &now["effective"]), (&json!(3), &json!(null)), "the default is now: {now}");
+    assert!(!place.text(&["show", "order"]).contains(midnight), "nothing waits any more");
     assert_eq!(next("2026-04-01")["texts"], json!(["2026B00001"]));
     let again = define("@{date,yyyy}B@{seq,w=5}", &["--json"]).as_json();
     assert_eq!((&again["version"], &again["already"]), (&json!(3), &json!(true)), "{again}");

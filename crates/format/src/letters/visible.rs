@@ -3,9 +3,8 @@
 use std::{iter, sync::LazyLock};
 
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
-use unicode_security::confusable_detection::skeleton;
 
-use super::Letters;
+use super::{Letters, signs};
 
 /// No controls, no marks that join what is before them, no blanks.
 static PRINTED: LazyLock<Letters> =
@@ -20,23 +19,8 @@ static READ: LazyLock<Letters> = LazyLock::new(|| {
 /// What is left of them where two ways to write one text, which normalization makes one, are one too many.
 pub(super) static VISIBLE: LazyLock<Letters> = LazyLock::new(|| {
     let doubles = SCANNED.iter().flat_map(|&(from, to)| from..=to).filter(|&c| twin(c).is_some());
-    let signs = SIGNS.chars().filter(|&c| sign(c).is_some());
-    let doubles: String = doubles.chain(signs).collect();
+    let doubles: String = doubles.chain(signs::alike()).collect();
     PRINTED.without(&Letters::of(&doubles)).without(&JOINED).without(&Letters::of(BLANK))
-});
-
-/// Signs beyond ASCII.
-static SIGNS: LazyLock<Letters> =
-    LazyLock::new(|| Letters::class(r"[[\p{P}\p{S}]--[\x00-\x7f]]").unwrap_or_else(Letters::none));
-
-/// Signs of Chinese and Japanese text, which its names and document numbers have, and which are seen to be wider.
-const WIDE: &str = "（），；！？〔〕〜";
-
-/// Signs of ASCII that have no other spelling, each with what Unicode's list of confusable characters brings all that look alike
-/// to. Quotation marks are left out: curved ones are written as such.
-static PLAIN_SIGNS: LazyLock<Vec<(String, char)>> = LazyLock::new(|| {
-    let signs = ('!'..='~').filter(|c| c.is_ascii_punctuation() && !matches!(c, '"' | '\'' | '`'));
-    signs.map(|sign| (skeleton(sign.encode_utf8(&mut [0; 4])).collect(), sign)).collect()
 });
 
 /// Letters of Hangul, and one of Kirat Rai, that join their neighbours to what has a character of its own.
@@ -78,7 +62,7 @@ pub(super) fn twin(c: char) -> Option<String> {
             return Some(composed);
         }
     }
-    if let Some(plain) = sign(c) {
+    if let Some(plain) = signs::plain(c) {
         return Some(plain.to_string());
     }
     if KEYBOARD.contains(&c) || !(READ.contains(c) || RADICALS.contains(&c)) {
@@ -87,16 +71,6 @@ pub(super) fn twin(c: char) -> Option<String> {
     let plain: String = iter::once(c).nfkc().collect();
     let is_other = !plain.chars().eq([c]) && plain.chars().all(|c| READ.contains(c));
     is_other.then_some(plain)
-}
-
-/// The sign of ASCII that a sign beyond it is printed as (`‐` and `－` as `-`).
-fn sign(c: char) -> Option<char> {
-    if !SIGNS.contains(c) || WIDE.contains(c) {
-        return None;
-    }
-    let alike: String = skeleton(c.encode_utf8(&mut [0; 4])).collect();
-    let plain = iter::once(c).nfkc().next().filter(|_| iter::once(c).nfkc().count() == 1);
-    PLAIN_SIGNS.iter().find(|(kept, sign)| *kept == alike || Some(*sign) == plain).map(|(_, sign)| *sign)
 }
 
 #[cfg(test)]
