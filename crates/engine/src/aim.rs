@@ -59,7 +59,8 @@ impl Aim {
         request: &NextRequest,
         at: Timestamp,
     ) -> Result<Self, EngineError> {
-        let issue = format.issue(at, &request.with).map_err(|error| of_value(format, &error))?;
+        let issue = format.issue(at, &request.with);
+        let issue = issue.map_err(|error| of_issue(format, &error, request.at.as_deref()))?;
         let key = key(&request.name, &issue)?;
         Ok(Self { entry: Arc::clone(entry), key, dated: Some((issue, at)), version_end: None })
     }
@@ -226,9 +227,22 @@ fn key(name: &SequenceName, issue: &Issue) -> Result<Key, EngineError> {
     })
 }
 
+/// Whether the instant is at fault, and no value that is called as it is.
+fn is_instant(format: &Format, error: &ValueError) -> bool {
+    error.field == "at" && !format.template().values().contains(&"at")
+}
+
+/// The fault of a value, or of an instant, which is named as it was written.
+pub(crate) fn of_issue(format: &Format, error: &ValueError, at: Option<&str>) -> EngineError {
+    match at.filter(|_| is_instant(format, error)) {
+        Some(text) => EngineError::invalid_text("at", text, error.bound.clone()),
+        None => of_value(format, error),
+    }
+}
+
 pub(crate) fn of_value(format: &Format, error: &ValueError) -> EngineError {
-    let is_value = error.field != "at" || format.template().values().contains(&"at");
-    let field = if is_value { format!("with.{}", error.field) } else { error.field.clone() };
+    let field =
+        if !is_instant(format, error) { format!("with.{}", error.field) } else { error.field.clone() };
     if error.is_missing {
         return EngineError::invalid(field, "missing", error.bound.clone());
     }

@@ -72,10 +72,10 @@ impl Capacity {
         Self { servers: self.servers.max(servers), ..self }
     }
 
-    /// What all servers together may skip.
+    /// What all servers together may skip: no more than there are.
     pub fn skipped(&self) -> u64 {
         let each = self.reserve.saturating_add(self.lease);
-        each.saturating_mul(self.servers).saturating_add(self.ceilings)
+        each.saturating_mul(self.servers).saturating_add(self.ceilings).min(self.numbers)
     }
 
     /// Whether it may be spread: unbounded, or at most 1 % of it can be skipped.

@@ -38,8 +38,8 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// `Refused` where it would give numbers or texts of the version in force again, or a lower version is named; what the
-    /// ledger says.
+    /// `Refused` where it would give numbers or texts of the version in force again; what the ledger says. A lower version is
+    /// ignored, as a file's is: the answer tells the one that is there.
     pub async fn define(
         &self,
         name: &SequenceName,
@@ -72,9 +72,12 @@ impl Engine {
         inner.catalog.bring_pending().await?;
         inner.catalog.follow(None).await.map_err(|error| OpenError::of_source(&error))?;
         let held = inner.catalog.find(name);
-        if let (None, None, Some(held)) = (version, effective, &held)
-            && let Some(report) = self.in_effect_already(held, &body)
-        {
+        let unchanged = held.as_ref().and_then(|held| match version {
+            Some(version) => self.ignored(held, version),
+            None if effective.is_none() => self.in_effect_already(held, &body),
+            None => None,
+        });
+        if let Some(report) = unchanged {
             return Ok(report);
         }
         let already = held.as_ref().is_some_and(|held| {
@@ -103,12 +106,6 @@ impl Engine {
         }
         let in_force = held.map_or(0, |held| held.version);
         let version = match version {
-            Some(version) if version < in_force => {
-                let text = format!(
-                    "sequence {name}: version is {version}: {in_force} is in force, a higher one is needed"
-                );
-                return Err(OpenError::Refused(text));
-            }
             Some(version) => version,
             None if already => in_force,
             None => in_force.saturating_add(1),
@@ -146,15 +143,36 @@ impl Engine {
             held.version,
             body.shown(begins)
         );
-        Some(DefineReport {
-            sequence: held.name().to_string(),
-            version: running.version,
+        Some(self.unchanged(&running, None, waits))
+    }
+
+    /// Of a version below the one that is there: a rollback changes no texts.
+    fn ignored(&self, held: &Arc<Entry>, version: u32) -> Option<DefineReport> {
+        if version >= held.version {
+            return None;
+        }
+        let (name, in_force) = (held.name(), held.version);
+        tracing::warn!(%name, version, in_force, "definition ignored: a higher version is in force");
+        let told = format!(
+            "version {version} is ignored: version {in_force} is there, and a higher one than that is needed to change it"
+        );
+        let begins = held.known().ok().and_then(Body::begins).filter(|begins| *begins > self.0.catalog.now());
+        let effective = begins.and_then(|begins| Some(held.known().ok()?.shown(begins)));
+        Some(self.unchanged(held, effective, told))
+    }
+
+    /// What is told of a definition that changes nothing.
+    fn unchanged(&self, entry: &Entry, effective: Option<String>, told: String) -> DefineReport {
+        let body = entry.known().cloned().unwrap_or_default();
+        DefineReport {
+            sequence: entry.name().to_string(),
+            version: entry.version,
             already: true,
-            effective: None,
-            definition: running.text().to_owned(),
-            capacity: self.capacity(body),
-            warnings: body.warnings(running.known().ok()).into_iter().chain([waits]).collect(),
-        })
+            effective,
+            definition: entry.text().to_owned(),
+            capacity: self.capacity(&body),
+            warnings: body.warnings(Some(&body)).into_iter().chain([told]).collect(),
+        }
     }
 }
 

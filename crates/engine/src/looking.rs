@@ -4,7 +4,11 @@ use sequent_core::SequenceName;
 use sequent_format::{Format, Parsed, PreviewError, Values, tzdb_version};
 use serde::{Serialize, Serializer};
 
-use crate::{Body, Capacity, Engine, EngineError, ReadFault, Texts, aim::of_value, limit::not_found};
+use crate::{
+    Body, Capacity, Engine, EngineError, ReadFault, Texts,
+    aim::{of_issue, of_value},
+    limit::not_found,
+};
 
 /// What is told who previews a template by itself whose numbers a key hides.
 const NOBODYS: &str =
@@ -99,7 +103,7 @@ impl Engine {
         let number = ask.number.unwrap_or_else(|| body.span().start());
         body.check_number(number).map_err(|bound| EngineError::invalid("number", number, bound))?;
         let preview = format.preview(number, at, &ask.with).map_err(|error| match error {
-            PreviewError::Value(error) => of_value(format, &error),
+            PreviewError::Value(error) => of_issue(format, &error, ask.at.as_deref()),
             PreviewError::Render(error) => EngineError::invalid("number", number, error.bound()),
         })?;
         Ok(PreviewReport {

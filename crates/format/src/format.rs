@@ -199,7 +199,7 @@ impl Format {
         let fault = |bound: String| ValueError::new("at", text, bound);
         let instant = date::instant::read(text, self.zone()).map_err(fault)?;
         let is_shown = Moment::new(self.zone().local(instant)).is_some();
-        is_shown.then_some(instant).ok_or_else(|| fault("years 1 to 9998 are allowed".to_owned()))
+        is_shown.then_some(instant).ok_or_else(|| fault(date::instant::YEARS_EXPECTED.to_owned()))
     }
 
     /// An instant as the definition's zone shows it, in RFC 3339 with its offset.

@@ -144,7 +144,11 @@ impl Preview {
             None => now(&(Arc::new(SystemClock) as Arc<dyn Clock>)),
         };
         let preview = format.preview(number, at, &self.with.values()?).map_err(|error| match error {
-            PreviewError::Value(error) if error.field == "at" => of_value(&error, "--"),
+            PreviewError::Value(error) if error.field == "at" => match &self.with.at {
+                // As it was written.
+                Some(text) => Failure::argument("--at", text, error.bound),
+                None => of_value(&error, "--"),
+            },
             PreviewError::Value(error) => of_value(&error, "--with "),
             PreviewError::Render(error) => Failure::argument("--number", number, error.bound()),
         })?;

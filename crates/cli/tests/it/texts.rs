@@ -225,6 +225,8 @@ fn a_template_that_could_render_two_numbers_alike_is_refused_with_both() {
         "{}",
         beyond.err
     );
+    let year = ["preview", "@{date,yyMM}@{seq,w=3}", "--zone", "Asia/Tokyo", "--at", "1999-12-31"];
+    place.run(&year).refused(2, &["--at is \"1999-12-31\": year 1999 has no two digits of its own"]);
     let ended = place.run(&["preview", "W@{seq,w=3,over=error}", "--number", "1000"]);
     ended.refused(2, &["--number is \"1000\": the template has texts up to 999"]);
     let ran = place.run(&["preview", "@{sqe,w=8}", "--json"]);
@@ -366,6 +368,10 @@ fn define_says_from_when_on_a_version_is_in_effect() {
     let now = define("@{date,yyyy}B@{seq,w=5}", &["--json"]).as_json();
     assert_eq!((&now["version"], &now["effective"]), (&json!(3), &json!(null)), "the default is now: {now}");
     assert!(!place.text(&["show", "order"]).contains(midnight), "nothing waits any more");
+    let lower = place.run(&["define", "order", "--template", "D@{seq,w=5}", "--version", "1", "--json"]);
+    assert!(lower.err.contains("version 1 is ignored: version 3 is there"), "{}", lower.err);
+    let lower = lower.as_json();
+    assert_eq!((&lower["version"], &lower["already"]), (&json!(3), &json!(true)), "{lower}");
     assert_eq!(next("2026-04-01")["texts"], json!(["2026B00001"]));
     let again = define("@{date,yyyy}B@{seq,w=5}", &["--json"]).as_json();
     assert_eq!((&again["version"], &again["already"]), (&json!(3), &json!(true)), "{again}");

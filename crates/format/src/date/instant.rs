@@ -7,6 +7,9 @@ use crate::date::Zone;
 /// What is told who writes no instant at all: in the same words at every door.
 pub const EXPECTED: &str = "an instant such as 2026-04-01T09:00:00+08:00 is expected, or a date or time of the zone such as 2026-04-01";
 
+/// What is told where an instant's year has not four digits, or those of its week or fiscal year.
+pub(crate) const YEARS_EXPECTED: &str = "years 1 to 9998 are allowed";
+
 /// What is told who writes no date of his own.
 const DATE_EXPECTED: &str =
     "a date such as 2026-04-01 is allowed, or an instant such as 2026-04-01T09:00:00+08:00";
@@ -64,7 +67,7 @@ fn check_seconds(text: &str) -> Result<(), String> {
 }
 
 fn of_local((text, local): (&str, DateTime), zone: &Zone) -> Result<Timestamp, String> {
-    let instant = zone.instant(local).ok_or(EXPECTED)?;
+    let instant = zone.instant(local).ok_or(YEARS_EXPECTED)?;
     // A day that begins late begins when it does.
     let is_date = !text.contains(['T', 't', ' ']);
     let shown = zone.local(instant);

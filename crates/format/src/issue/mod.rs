@@ -8,7 +8,7 @@ use jiff::{Timestamp, ToSpan, civil::DateTime};
 
 use crate::{
     Format, ValueError, Values,
-    date::{Facts, Moment, Reset},
+    date::{Facts, Moment, Reset, instant::YEARS_EXPECTED},
     template::Kind,
 };
 
@@ -55,7 +55,7 @@ impl Issue {
         }
         let mut known = value::texts(format, values)?;
         let local = format.zone().local(instant);
-        let out_of_years = || ValueError::new("at", &instant.to_string(), "years 1 to 9998 are allowed");
+        let out_of_years = || ValueError::new("at", &instant.to_string(), YEARS_EXPECTED);
         let moment = Moment::new(local).ok_or_else(out_of_years)?;
         for (at, part) in format.template().parts.iter().enumerate() {
             if let Kind::Date(date) = &part.kind

@@ -2,7 +2,10 @@
 
 use crate::{
     Format, ValueError, Values,
-    date::{Moment, instant},
+    date::{
+        Moment,
+        instant::{self, YEARS_EXPECTED},
+    },
     issue::Known,
     letters::named,
     template::{Ctx, Date, Kind},
@@ -89,5 +92,5 @@ pub(crate) fn shown(format: &Format, at: usize, ctx: &Ctx, text: &str) -> Result
 fn moment(format: &Format, name: &str, given: &str) -> Result<Moment, ValueError> {
     let fault = |bound| ValueError::new(name, given, bound);
     let local = instant::read_local(given, format.zone()).map_err(fault)?;
-    Moment::new(local).ok_or_else(|| fault("years 1 to 9998 are allowed".to_owned()))
+    Moment::new(local).ok_or_else(|| fault(YEARS_EXPECTED.to_owned()))
 }

@@ -1,4 +1,5 @@
-//! What renders no number twice, and is hardly meant: a value that nothing fits, a blank that nobody sees. Told, and not refused: a
+//! What renders no number twice, and is hardly meant: a value that nothing fits, a blank that nobody sees, an end that no text
+//! reaches. Told, and not refused: a
 //! definition that is in use must not be lost by it.
 
 use crate::{
@@ -16,7 +17,15 @@ pub(super) fn warnings(claim: &Claim) -> Vec<Fault> {
         _ => None,
     });
     let (first, last) = (blank(shaped(), End::First), blank(shaped().rev(), End::Last));
-    values.chain(first).chain(last).collect()
+    values.chain(first).chain(last).chain(unreached(claim)).collect()
+}
+
+/// An end beyond the last number that has a text.
+fn unreached(claim: &Claim) -> Option<Fault> {
+    let ((part, seq), top) = (claim.seq(), claim.numbering.top);
+    let end = seq.end.filter(|end| *end > top)?;
+    let what = format!("end is {end}, and {top} is the last number that has a text");
+    Some(missing(part.column, what, "widen w, say over=widen, or leave end out"))
 }
 
 /// A value that re lets through as a whole must have its length, its case, and letters of the charset, and no blank at an end.

@@ -35,6 +35,11 @@ fn error_refuses_the_number_and_tells_the_allocator_where_to_stop() {
     assert_eq!(format("@{seq,w=5,over=error}").counter().end, 99999);
     assert_eq!(format("@{seq,w=5,wmax=6}").counter().end, 999_999);
     assert_eq!(format("@{seq,w=5,end=40}").counter().end, 40);
+    let beyond = format("@{seq,w=3,over=error,end=5000}");
+    assert_eq!((beyond.counter().end, beyond.warnings().len()), (999, 1));
+    let told = beyond.warnings()[0].to_string();
+    assert!(told.contains("end is 5000, and 999 is the last number that has a text"), "{told}");
+    assert!(format("@{seq,w=3,over=error,end=999}").warnings().is_empty());
     assert_eq!(format("@{seq,w=5,maxn=40,start=10,step=10}").counter().capacity, 4);
 }
 

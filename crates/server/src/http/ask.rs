@@ -3,7 +3,10 @@
 use sequent_engine::{INSTANT_EXPECTED, Values};
 use serde_json::Value;
 
-use super::{fields::Fields, path::decoded};
+use super::{
+    fields::{Fields, Written},
+    path::decoded,
+};
 use crate::{fault::Fault, teller::Ask};
 
 /// What an unknown field of a body is told.
@@ -85,7 +88,8 @@ impl Wanted {
         let bad =
             |error: serde_json::Error| Fault::field("body", &error.to_string(), "a JSON object is expected");
         let Fields(fields) = serde_json::from_slice(body).map_err(bad)?;
-        for (at, (field, value)) in fields.iter().enumerate() {
+        for (at, (field, written)) in fields.iter().enumerate() {
+            let value = &written.value;
             match field.as_str() {
                 // Which of them is meant is not for a reader to guess. Few fields are known: this looks at few.
                 _ if fields[..at].iter().any(|(before, _)| before == field) => {
@@ -95,7 +99,7 @@ impl Wanted {
                     let count = value.as_u64().ok_or_else(|| not_whole(&plain(value), bound))?;
                     self.set_count(count, &plain(value))?;
                 }
-                "with" => self.with = with(value)?,
+                "with" => self.with = with(written)?,
                 "at" => {
                     let text = value.as_str().filter(|text| !text.is_empty());
                     text.ok_or_else(|| no_instant(&plain(value)))?.clone_into(&mut self.at);
@@ -143,10 +147,13 @@ pub(super) fn no_instant(value: &str) -> Fault {
 }
 
 /// The values for a template.
-pub(super) fn with(value: &Value) -> Result<Values, Fault> {
-    let Value::Object(fields) = value else {
-        return Err(Fault::field("with", kind(value), "an object of texts is expected"));
+pub(super) fn with(written: &Written) -> Result<Values, Fault> {
+    let Value::Object(fields) = &written.value else {
+        return Err(Fault::field("with", kind(&written.value), "an object of texts is expected"));
     };
+    if let Some((name, value)) = written.twice.as_ref().and_then(|name| fields.get_key_value(name)) {
+        return Err(Fault::field(format!("with.{name}"), &plain(value), ONCE));
+    }
     let text = |(key, value): (&String, &Value)| match value.as_str() {
         Some(text) => Ok((key.clone(), text.to_owned())),
         None => Err(Fault::field(format!("with.{key}"), &plain(value), "a text is expected")),
@@ -194,6 +201,24 @@ mod tests {
         ] {
             let fault = Wanted::read(query, b"", &|| "a bound".to_owned()).unwrap_err();
             assert_eq!(fault.text(), said, "{query}");
+        }
+    }
+
+    #[test]
+    fn a_value_said_twice_is_refused_with_field_value_and_bound() {
+        let read = |body: &str| Wanted::read("", body.as_bytes(), &|| "a bound".to_owned());
+        let fault = read(r#"{"with": {"area": "010", "b": "1", "area": "011"}}"#).unwrap_err();
+        assert_eq!(fault.text(), r#"with.area is "011": it was said before: say it once"#);
+        let wanted = read(r#"{"with": {"area": "010", "b": "1"}}"#).unwrap();
+        assert_eq!(wanted.with.iter().collect::<Vec<_>>(), [("area", "010"), ("b", "1")]);
+        for (body, said) in [
+            (r#"{"with": ["a"]}"#, r#"with is "a list""#),
+            (r#"{"with": null}"#, r#"with is "null""#),
+            (r#"{"with": {"a": {"b": 1, "b": 2}}}"#, r#"with.a is "an object""#),
+            (r#"{"with": {"a": 1.5}}"#, r#"with.a is "1.5""#),
+        ] {
+            let fault = read(body).unwrap_err();
+            assert!(fault.text().starts_with(said), "{}", fault.text());
         }
     }
 

@@ -8,9 +8,12 @@ use sequent_engine::{
     report::{SequenceSummary, WaitingReport},
 };
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
-use super::{answer, ask, fields::Object, path::decoded};
+use super::{
+    answer, ask,
+    fields::{Object, Written},
+    path::decoded,
+};
 use crate::{
     definitions::{self, Named, Number, Trial, Wanted},
     fault::Fault,
@@ -56,7 +59,7 @@ struct Previewed {
     sequence: Option<String>,
     definition: Option<Object<Wanted>>,
     number: Option<Number>,
-    with: Option<Value>,
+    with: Option<Written>,
     at: Option<String>,
 }
 
