@@ -241,8 +241,7 @@ pub(crate) fn of_issue(format: &Format, error: &ValueError, at: Option<&str>) ->
 }
 
 pub(crate) fn of_value(format: &Format, error: &ValueError) -> EngineError {
-    let field =
-        if !is_instant(format, error) { format!("with.{}", error.field) } else { error.field.clone() };
+    let field = if is_instant(format, error) { error.field.clone() } else { format!("with.{}", error.field) };
     if error.is_missing {
         return EngineError::invalid(field, "missing", error.bound.clone());
     }
