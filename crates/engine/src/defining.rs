@@ -132,15 +132,16 @@ impl Engine {
 impl Engine {
     /// Of a content that is in effect while another version waits: whoever says it once more calls nothing off.
     fn in_effect_already(&self, held: &Arc<Entry>, body: &Body) -> Option<DefineReport> {
-        let running = held.in_effect(self.0.catalog.now());
-        let says = |entry: &Entry| entry.known().is_ok_and(|known| known.says_as(body));
-        if running.version == held.version || !says(&running) || says(held) {
+        let now = self.0.catalog.now();
+        let running = held.in_effect(now);
+        let says = running.known().is_ok_and(|known| known.says_as(body));
+        if running.version == held.version || !says {
             return None;
         }
-        let begins = held.known().ok()?.begins()?;
+        let waiting = held.stages().filter_map(|(entry, begins)| Some((entry.version, begins?)));
+        let (version, begins) = waiting.filter(|(_, begins)| *begins > now).last()?;
         let waits = format!(
-            "version {} waits, and takes its place from {} on: `--effective now` (effective = \"now\") calls that off",
-            held.version,
+            "version {version} waits, and takes its place from {} on: `--effective now` (effective = \"now\") calls that off",
             body.shown(begins)
         );
         Some(self.unchanged(&running, None, waits))

@@ -378,6 +378,25 @@ fn define_says_from_when_on_a_version_is_in_effect() {
 }
 
 #[test]
+fn what_is_in_effect_defined_once_more_calls_nothing_off() {
+    let place = Place::new();
+    let define = |template: &str, more: &[&str]| {
+        place.run(&[&["define", "order", "--template", template, "--json"], more].concat()).as_json()
+    };
+    let (first, second) = ("2199-01-01T00:00:00+00:00", "2199-02-01T00:00:00+00:00");
+    define("A@{seq,w=5}", &[]);
+    define("B@{seq,w=5}", &["--effective", "2199-01-01"]);
+    // The last that waits says the same as the first.
+    assert_eq!(define("A@{seq,w=5}", &["--effective", "2199-02-01"])["version"], 3);
+    let again = define("A@{seq,w=5}", &[]);
+    assert_eq!((&again["version"], &again["already"]), (&json!(1), &json!(true)), "{again}");
+    let told = again["warnings"][0].as_str().unwrap();
+    assert!(told.contains("version 2 waits") && told.contains(first), "what comes first: {told}");
+    let shown = place.text(&["show", "order"]);
+    assert!(shown.contains(first) && shown.contains(second), "{shown}");
+}
+
+#[test]
 fn the_sdk_renders_what_the_server_would_and_repeats_nothing() {
     let place = Place::new();
     place.write(

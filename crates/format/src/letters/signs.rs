@@ -4,14 +4,17 @@
 //! normalization brings to a plain sign. A test holds the table against both; the list itself is six thousand pairs, which no
 //! client needs.
 
-/// Signs of ASCII, each with the others that are printed so. Its quotation marks are left out: curved ones are written as such.
+/// Signs of ASCII, each with the others that are printed so. Of its quotation marks the wide ones alone: curved ones
+/// are written as such.
 #[rustfmt::skip]
-const ALIKE: [(char, &str); 29] = [
+const ALIKE: [(char, &str); 32] = [
     ('!', "\u{fe15}\u{fe57}"),
+    ('"', "\u{ff02}"),
     ('#', "\u{fe5f}\u{ff03}"),
     ('$', "\u{fe69}\u{ff04}"),
     ('%', "\u{66a}\u{2052}\u{fe6a}\u{ff05}"),
     ('&', "\u{fe60}\u{ff06}\u{1f672}\u{1f674}\u{1f675}"),
+    ('\'', "\u{ff07}"),
     ('(', "\u{2768}\u{2772}\u{fd3e}\u{fe35}\u{fe59}\u{fe5d}"),
     (')', "\u{2769}\u{2773}\u{fd3f}\u{fe36}\u{fe5a}\u{fe5e}"),
     ('*', "\u{66d}\u{204e}\u{2217}\u{fe61}\u{ff0a}"),
@@ -32,6 +35,7 @@ const ALIKE: [(char, &str); 29] = [
     (']', "\u{fe48}\u{ff3d}"),
     ('^', "\u{2c4}\u{fe3f}\u{ff3e}"),
     ('_', "\u{fe33}\u{fe34}\u{fe4d}\u{fe4e}\u{fe4f}\u{ff3f}"),
+    ('`', "\u{1fef}\u{ff40}"),
     ('{', "\u{2774}\u{fe37}\u{fe5b}\u{ff5b}\u{1d114}"),
     ('|', "\u{5c0}\u{964}\u{104a}\u{21bf}\u{2223}\u{23fd}\u{2502}\u{2503}\u{a8ce}\u{aa5d}\u{fe31}\u{ff5c}\u{ffe8}\u{11047}\u{110c0}\u{11141}\u{111c5}\u{113d4}\u{1144b}\u{115c5}\u{11641}\u{11c41}\u{1ccde}\u{1d100}"),
     ('}', "\u{2775}\u{fe38}\u{fe5c}\u{ff5d}"),
@@ -69,14 +73,15 @@ mod tests {
     #[test]
     fn all_that_unicode_lists_as_alike_is_in_the_table_and_nothing_else() {
         let one = |c: char| skeleton(c.encode_utf8(&mut [0; 4])).collect::<String>();
-        let ascii = ('!'..='~').filter(|c| c.is_ascii_punctuation() && !matches!(c, '"' | '\'' | '`'));
+        let is_quote = |c: char| matches!(c, '"' | '\'' | '`');
+        let ascii = ('!'..='~').filter(char::is_ascii_punctuation);
         let ascii: Vec<(String, char)> = ascii.map(|c| (one(c), c)).collect();
         let listed = |c: char| {
             let own = one(c);
             let normal: String = iter::once(c).nfkc().collect();
             ascii
                 .iter()
-                .find(|(alike, sign)| *alike == own || normal.chars().eq([*sign]))
+                .find(|(alike, sign)| !is_quote(*sign) && *alike == own || normal.chars().eq([*sign]))
                 .map(|(_, sign)| *sign)
         };
         let signs = Letters::class(r"[\p{P}\p{S}]").unwrap();

@@ -42,7 +42,7 @@ impl Desk {
             }
             Some(row) if row.value < ordinal => {
                 let last = number_of(span, row.value);
-                (Some(row.value), format!("{place}, above the last one given, {last}: not given"))
+                (Some(row.value), format!("{place}, which has come to {last}: not given"))
             }
             Some(row) => {
                 let skips = Skips { advanced: self.advanced(&key).await?, loss: self.named_loss().await };

@@ -83,8 +83,8 @@ fn verdict(
 ) -> String {
     let place = format!("{number} is raw id {raw} of slot {slot}");
     match (row, life) {
-        (None, _) => format!("{place}, {}", without.unbegun()),
-        (Some(_), Some(life)) if life.seen == Some(true) => {
+        (None, None) => format!("{place}, {}", without.unbegun()),
+        (_, Some(life)) if life.seen == Some(true) => {
             format!("{place}, taken in life {}, which is in force", life.life)
         }
         (Some(row), Some(life)) if life.in_force => {
@@ -94,7 +94,7 @@ fn verdict(
                 life.life
             )
         }
-        (Some(_), Some(life)) => format!("{place}, permitted in life {}, which has ended", life.life),
+        (_, Some(life)) => format!("{place}, permitted in life {}, which has ended", life.life),
         (Some(row), None) if raw > row.ceiling => {
             format!("{place}, above the ceiling {}: not given, unless the ledger was away", row.ceiling)
         }
