@@ -170,12 +170,17 @@ pub enum Event {
         /// The last one.
         last: u64,
     },
-    /// Numbers left above their ceiling while the ledger was away.
-    Unwitnessed {
+    /// This server gave raw ids above the point where the next life of their counter began, as a ledger that lost what it
+    /// acknowledged would let it: they may have been given twice. The next life is opened above them.
+    GivenAbove {
         /// The slot.
         slot: SlotIndex,
-        /// How many raw ids.
-        count: u64,
+        /// The key.
+        key: Key,
+        /// The highest raw id that this server gave under the life that has ended.
+        given: u64,
+        /// Where the life in force began.
+        begun_at: u64,
     },
     /// A process ended, and could not tell the ledger how far its counters are: should a shard be set back in place
     /// now, its numbers may come twice.

@@ -22,10 +22,6 @@ pub enum Rule {
     BlockKeepsLife,
     WitnessFirst,
     LedgerForward,
-    ContinueDurable,
-    ContinueLease,
-    ContinueLateTake,
-    Reassert,
     Marks,
     MarkRaises,
     Order,
@@ -40,7 +36,7 @@ pub enum Rule {
 
 impl Rule {
     /// Every rule, in the order of `guard.md`.
-    pub const ALL: [Self; 29] = [
+    pub const ALL: [Self; 25] = [
         Self::SameConnection,
         Self::RowNamesStore,
         Self::RowNamesLedger,
@@ -56,10 +52,6 @@ impl Rule {
         Self::BlockKeepsLife,
         Self::WitnessFirst,
         Self::LedgerForward,
-        Self::ContinueDurable,
-        Self::ContinueLease,
-        Self::ContinueLateTake,
-        Self::Reassert,
         Self::Marks,
         Self::MarkRaises,
         Self::Order,
@@ -98,16 +90,6 @@ impl Rule {
             Self::BlockKeepsLife => "a block leaves under the life it was taken in, or is dropped",
             Self::WitnessFirst => "an id leaves after the ledger acknowledged a ceiling at or above it",
             Self::LedgerForward => "a ceiling is never lowered",
-            Self::ContinueDurable => "ledger away: a volatile shard stays within its ceiling",
-            Self::ContinueLease => {
-                "ledger away: only a permit held before is used, under its own life and incarnation"
-            }
-            Self::ContinueLateTake => {
-                "ledger away: above the ceiling leave only blocks whose take began after the loss was noticed"
-            }
-            Self::Reassert => {
-                "the first call after the return raises to the highest id released without the ledger"
-            }
             Self::Marks => {
                 "a life is opened only if no other shard bears a higher mark than the ledger's version"
             }

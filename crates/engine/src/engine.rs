@@ -35,6 +35,8 @@ pub struct Engine(pub(crate) Arc<Inner>);
 /// What all clones of an engine share.
 pub(crate) struct Inner {
     pub(crate) limits: LimitsPart,
+    /// For how long numbers shall go on without the ledger.
+    pub(crate) outage: std::time::Duration,
     pub(crate) env: Env,
     pub(crate) wall: Wall,
     /// Whether any key with a period has been live: else nobody looks for those that end.

@@ -7,7 +7,7 @@ use std::{
 
 use sequent_buffer::{ReservoirConfig, Setting};
 use sequent_core::{Env, Event, Events, MarkPlace, Rules, SlotIndex, SourceError, Store};
-use sequent_guard::{GuardConfig, Keeper, LossPolicy, Opening};
+use sequent_guard::{GuardConfig, Keeper, Opening};
 use sequent_ha::Ring;
 
 use crate::{
@@ -15,7 +15,7 @@ use crate::{
     accused::Accused,
     background::begin,
     catalog::{self, Catalog},
-    config::{Config, LossWord, Place},
+    config::{Config, Place},
     data::{self, Found, Quarantine},
     engine::Inner,
     events::{Gauges, Memory, MeteredStore, Refills, Seldom, Waits, watched},
@@ -129,6 +129,7 @@ async fn assemble(
     let (refills, waits) = (Refills::new(&env.clock), Waits::new(&env.clock));
     let inner = Arc::new(Inner {
         limits: config.limits.clone(),
+        outage: config.ledger.outage,
         setting: Arc::new(setting(config, pace, env.clone(), &tasks)),
         env,
         wall: Wall::default(),
@@ -177,10 +178,6 @@ fn metered(ground: &Ground, slots: SlotIndex) -> Vec<Option<Arc<dyn Store>>> {
 fn opening(config: &Config, ground: &Ground, ring: &Ring) -> Opening {
     let timed = |shard: &stores::Shard| Some((shard.part.slot, ring.store(shard.part.slot)?));
     let shards: Vec<(SlotIndex, Arc<dyn Store>)> = ground.shards.iter().filter_map(timed).collect();
-    let loss = match config.ledger.loss {
-        LossWord::Continue => LossPolicy::Continue,
-        LossWord::Stop => LossPolicy::Stop,
-    };
     Opening {
         ledger: Arc::clone(&ground.ledger),
         shards,
@@ -188,8 +185,7 @@ fn opening(config: &Config, ground: &Ground, ring: &Ring) -> Opening {
         home: ground.home.clone().map(|home| home as Arc<dyn MarkPlace>),
         embedded: ground.is_embedded(config),
         config: GuardConfig {
-            ahead: config.guard.ahead,
-            loss,
+            outage: config.ledger.outage,
             attempt_timeout: ground.limit,
             show_up_every: SHOW_UP_EVERY,
             lossy_dense: config.ledger.allow_lossy,

@@ -37,6 +37,9 @@ pub(crate) async fn status(engine: &Inner) -> Status {
         overlay(report, slot, now, keeper.trouble.is_some());
     }
     let (behind, behind_more) = engine.accused.all();
+    let mut outage_left: Option<Duration> = None;
+    let least = |_: &Key, left| outage_left = Some(outage_left.map_or(left, |held| held.min(left)));
+    engine.keeper.each_outage_left(least).await;
     let at = engine.wall.now(&*engine.env.clock);
     let key = |(key, live): (Key, Arc<Live>)| {
         let (stats, room) = (live.reservoir().stats(), live.headroom(at));
@@ -49,6 +52,7 @@ pub(crate) async fn status(engine: &Inner) -> Status {
             rate: stats.rate_short,
             left: room.left,
             headroom: room.ratio,
+            outage_left_s: engine.keeper.outage_left(&key).map(|left| left.as_secs()),
             ends_in_s: room.ends_in_s(),
         }
     };
@@ -68,6 +72,7 @@ pub(crate) async fn status(engine: &Inner) -> Status {
             .or(unfit),
         ledger_version: keeper.version,
         ledger_away_ms: keeper.away.map(ms),
+        outage_left_s: outage_left.map(|left| left.as_secs()),
         unmarked: keeper.unmarked,
         behind,
         behind_more,

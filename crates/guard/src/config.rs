@@ -7,23 +7,13 @@ use sequent_core::{
     ledger::{LayoutRecord, Ledger},
 };
 
-/// What durable shards do while the ledger is away. Volatile ones always stay within their ceilings.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum LossPolicy {
-    /// Go on under the permits held; what leaves above a ceiling is counted as unwitnessed.
-    #[default]
-    Continue,
-    /// Stay within the ceilings.
-    Stop,
-}
-
 /// Settings of the guard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct GuardConfig {
-    /// The consumption that a ceiling is raised ahead. Default 600 s.
-    pub ahead: Duration,
-    /// What durable shards do while the ledger is away. Default: continue.
-    pub loss: LossPolicy,
+    /// For how long numbers go on while the ledger is away, at the rate of the last two minutes. Ceilings are ahead
+    /// by twice as much; what it costs: a store or ledger that fails over skips up to
+    /// twice as much. Default 600 s.
+    pub outage: Duration,
     /// The time limit of one ledger call. Default 1 s.
     pub attempt_timeout: Duration,
     /// How often a server shows up at the ledger. Default 2 s.
@@ -38,13 +28,19 @@ pub struct GuardConfig {
 impl Default for GuardConfig {
     fn default() -> Self {
         Self {
-            ahead: Duration::from_secs(600),
-            loss: LossPolicy::Continue,
+            outage: Duration::from_secs(600),
             attempt_timeout: Duration::from_secs(1),
             show_up_every: Duration::from_secs(2),
             lossy_dense: false,
             volatile_alone: true,
         }
+    }
+}
+
+impl GuardConfig {
+    /// How long it may take until a raise that is due has been acknowledged: a heartbeat, and the call.
+    pub(crate) fn raise_within(&self) -> Duration {
+        self.show_up_every + self.attempt_timeout
     }
 }
 

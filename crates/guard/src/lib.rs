@@ -11,8 +11,7 @@
 //! | who begins a counter that is new, and how far the key's other slots are | `counter/begin.rs` |
 //! | take, and begin again when a life or an incarnation ended | `counter/mod.rs` |
 //! | did the counter go backwards? | `counter/order.rs` |
-//! | may a block leave? raise first; the ledger away | `counter/release.rs` |
-//! | what left without the ledger | `counter/debt.rs` |
+//! | may a block leave? only at or under a ceiling that the ledger acknowledged | `counter/release.rs` |
 //! | a row, or a take, that claims too much | `counter/claim.rs`, `counter/far.rs`, `outside.rs` |
 //! | how far ahead a ceiling is raised | `counter/pace.rs`, `leap.rs` |
 //! | one ledger call for many counters | `keeper/asks.rs` |
@@ -47,7 +46,7 @@ mod stamps;
 mod status;
 
 pub use admission::all_moved;
-pub use config::{GuardConfig, LossPolicy, Opening};
+pub use config::{GuardConfig, Opening};
 pub use counter::{CELL_AS_FAR, DOUBTED_ROW, Evidence, FAR_BOTH, FAR_CEILING, UNKNOWN_COUNTER};
 pub use desk::{LAYOUT_CHANGED, Trouble, all_forget, forgets, lossy};
 pub use eras::other_era;

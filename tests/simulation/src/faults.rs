@@ -2,49 +2,28 @@
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
+use sequent_backend::memory::Cells;
 use sequent_core::{
-    Cell, DurabilityClass, Key, Life, Store,
+    Cell, Key, Life, SlotIndex, Store,
     ledger::{Counter, Loss},
     mark_of,
 };
 use sequent_testkit::SeededEntropy;
 
-use crate::{
-    dice::index,
-    scenario::{Fault, Scenario},
-    server::Server,
-    world::World,
-};
-
-/// After a server has found the ledger again, it is in doubt for so long: it may still owe a call.
-const DOUBT: Duration = Duration::from_secs(4);
+use crate::{dice::index, scenario::Fault, server::Server, world::World};
 
 /// Does faults to a world, and remembers what the model's conditions ask for.
 pub(crate) struct Nature {
     world: Arc<World>,
-    scenario: Scenario,
     dice: SeededEntropy,
-    /// When a server was last cut off, by the world's clock.
-    cut_until: Option<std::time::Instant>,
     /// The highest ceiling that any ledger ever acknowledged, by counter.
     ceilings: BTreeMap<Counter, u64>,
 }
 
 impl Nature {
     /// The nature of a world.
-    pub(crate) fn new(world: Arc<World>, scenario: Scenario, dice: SeededEntropy) -> Self {
-        Self { world, scenario, dice, cut_until: None, ceilings: BTreeMap::new() }
-    }
-
-    /// A store may forget where the ledger covers all that left, and everybody has called it since it came back.
-    fn store_may_fail(&self, slot: usize, servers: &[Option<Server>]) -> bool {
-        if self.scenario.class == DurabilityClass::Volatile {
-            return true;
-        }
-        let now = sequent_core::Clock::now(&*self.world.clock);
-        let in_doubt = self.cut_until.is_some_and(|until| now < until + DOUBT);
-        let away = |server: &Server| server.switches.is_cut() || server.keeper.status().away.is_some();
-        !in_doubt && !servers.iter().flatten().any(away) && self.world.ledger_covers(slot)
+    pub(crate) fn new(world: Arc<World>, dice: SeededEntropy) -> Self {
+        Self { world, dice, ceilings: BTreeMap::new() }
     }
 
     /// Whether no store stands behind what left from it: what one forgot has been met, and lifted.
@@ -83,13 +62,14 @@ impl Nature {
         match fault {
             Fault::Restart => store.restart(),
             Fault::Backup => self.world.copies()[slot] = Some(store.snapshot()),
-            Fault::Restore if self.store_may_fail(slot, servers) => store.restore(copied?),
-            Fault::Empty if self.store_may_fail(slot, servers) => store.empty(),
-            Fault::Delete if self.store_may_fail(slot, servers) => drop(store.delete(&key)),
+            Fault::Restore if self.world.ledger_covers(slot) => store.restore(copied?),
+            Fault::Empty if self.world.ledger_covers(slot) => store.empty(),
+            Fault::Delete if self.world.ledger_covers(slot) => drop(store.delete(&key)),
             Fault::Hot => store.restore_in_place(copied?),
             // Cells without a stamp would be somebody else's store, which is refused: another story.
             Fault::StrayClose if store.snapshot().stamped().is_some() => self.stray_close(&store, &key).await,
             Fault::Cut => return self.cut(servers),
+            Fault::Partition if self.world.ledger_covers(slot) => return self.part(slot, copied, servers),
             Fault::Step => {
                 self.world.clock.step_wall(i64::try_from(self.dice.below(20_000)).unwrap_or(0) - 10_000);
             }
@@ -119,6 +99,7 @@ impl Nature {
             | Fault::Delete
             | Fault::LedgerInPlace
             | Fault::Both
+            | Fault::Partition
             | Fault::StrayClose => return None,
         }
         Some(format!("{fault:?} slot {slot} key {key}"))
@@ -133,16 +114,20 @@ impl Nature {
     fn cut(&mut self, servers: &[Option<Server>]) -> Option<String> {
         let server = servers[index(&self.dice, servers.len())].as_ref()?;
         let seconds = 1 + self.dice.below(6);
-        server.switches.cut(true);
-        let now = sequent_core::Clock::now(&*self.world.clock);
-        let until = now + Duration::from_secs(seconds);
-        self.cut_until = Some(self.cut_until.map_or(until, |before| before.max(until)));
-        let switches = Arc::clone(&server.switches);
-        tokio::spawn(async move {
-            tokio::time::sleep(Duration::from_secs(seconds)).await;
-            switches.cut(false);
-        });
+        away_for(server, seconds);
         Some(format!("server {} loses the ledger for {seconds} s", server.name))
+    }
+
+    /// One server goes on with the store as it is, without the ledger; for all others a copy of it is promoted, which may be older.
+    fn part(&mut self, slot: usize, copied: Option<Cells>, servers: &[Option<Server>]) -> Option<String> {
+        let server = servers[index(&self.dice, servers.len())].as_ref()?;
+        let seconds = 1 + self.dice.below(12);
+        let store = &self.world.stores[slot];
+        server.switches.part(SlotIndex::try_from(slot).ok()?, store.parted());
+        let promoted = copied.filter(|_| self.dice.chance(50)).unwrap_or_else(|| store.snapshot());
+        store.restore(promoted);
+        away_for(server, seconds);
+        Some(format!("server {} and the old store of slot {slot} are cut off for {seconds} s", server.name))
     }
 
     fn ledger_back(&mut self, in_place: bool) -> Option<()> {
@@ -182,4 +167,15 @@ impl Nature {
         let done = sequent_guard::recover(&self.world.ledger, &shards, None, Loss::Bump(loss), limit).await;
         self.world.note(format_args!("the operator recovers with a bump of {loss}: {done:?}"));
     }
+}
+
+/// The server does not reach the ledger for so long; then all is as it was.
+fn away_for(server: &Server, seconds: u64) {
+    server.switches.cut(true);
+    let switches = Arc::clone(&server.switches);
+    tokio::spawn(async move {
+        tokio::time::sleep(Duration::from_secs(seconds)).await;
+        switches.cut(false);
+        switches.reunite();
+    });
 }

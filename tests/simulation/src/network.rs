@@ -1,15 +1,17 @@
 //! What lies between a server and what it calls: delays, lost answers, calls that arrive after their caller gave up.
 
 use std::{
+    collections::BTreeMap,
     future::Future,
     sync::{
-        Arc,
+        Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
     time::Duration,
 };
 
-use sequent_core::{ErrorKind, SourceError};
+use sequent_backend::memory::MemoryStore;
+use sequent_core::{ErrorKind, SlotIndex, SourceError};
 use sequent_testkit::SeededEntropy;
 use tokio::sync::watch;
 
@@ -18,6 +20,8 @@ use tokio::sync::watch;
 pub(crate) struct Switches {
     dead: AtomicBool,
     cut: AtomicBool,
+    /// Stores of the other side of a partition, by slot: this server reaches these in their place.
+    apart: Mutex<BTreeMap<SlotIndex, MemoryStore>>,
     asleep: watch::Sender<bool>,
 }
 
@@ -35,6 +39,25 @@ impl Switches {
     /// Takes the ledger away from this server, or gives it back.
     pub(crate) fn cut(&self, cut: bool) {
         self.cut.store(cut, Ordering::Relaxed);
+    }
+
+    /// This server reaches `old` in the place of the store of a slot, until it is [together](Self::reunite).
+    pub(crate) fn part(&self, slot: SlotIndex, old: MemoryStore) {
+        self.parted().insert(slot, old);
+    }
+
+    /// The partition is over.
+    pub(crate) fn reunite(&self) {
+        self.parted().clear();
+    }
+
+    /// The store that this server reaches in the place of another one.
+    pub(crate) fn apart(&self, slot: SlotIndex) -> Option<MemoryStore> {
+        self.parted().get(&slot).cloned()
+    }
+
+    fn parted(&self) -> MutexGuard<'_, BTreeMap<SlotIndex, MemoryStore>> {
+        self.apart.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Stops the process where it is, or lets it go on: what it has sent is carried out meanwhile, and no answer heard.

@@ -4,7 +4,7 @@
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use sequent_core::{Clock, DurabilityClass, Env, Events, Layout, Rules, SlotIndex, Store};
-use sequent_guard::{LossPolicy, Placed, Resize};
+use sequent_guard::{Placed, Resize};
 use sequent_testkit::SeededEntropy;
 
 use crate::{
@@ -61,9 +61,9 @@ impl Changing {
     fn new(seed: u64, rules: Rules) -> Self {
         let dice = SeededEntropy::new(seed);
         let class = if dice.chance(50) { DurabilityClass::Durable } else { DurabilityClass::Volatile };
-        // Servers without the ledger are soon above their ceilings.
-        let (loss, ahead) = (LossPolicy::Continue, Duration::from_secs(1));
-        let scenario = Scenario { class, loss, ahead, rules, ..Scenario::plain("resizing", 10) };
+        // Servers without the ledger soon come to their ceilings.
+        let outage = Duration::from_secs(1);
+        let scenario = Scenario { class, outage, rules, ..Scenario::plain("resizing", 10) };
         let world = Arc::new(World::new(STORES, class, rules, &dice));
         let layout = drawn(&dice);
         Self { scenario, world, dice, servers: Vec::new(), layout, wish: None, named: 0 }
@@ -268,8 +268,13 @@ fn of(
     network: &Network,
     (world, scenario, dice): (&World, &Scenario, &SeededEntropy),
 ) -> Resize {
-    let sim =
-        |at: usize| Arc::new(SimStore::new(world.stores[at].clone(), network.clone())) as Arc<dyn Store>;
+    let sim = |at: usize| {
+        Arc::new(SimStore::new(
+            SlotIndex::try_from(at).unwrap_or(0),
+            world.stores[at].clone(),
+            network.clone(),
+        )) as Arc<dyn Store>
+    };
     let slots = usize::from(wish.layout.slots());
     let named =
         (0..).zip(&wish.order[..slots]).map(|(slot, at)| Placed { slot: Some(slot), store: sim(*at) });

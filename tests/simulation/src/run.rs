@@ -82,7 +82,7 @@ impl Run {
         let dice = SeededEntropy::new(seed);
         let slots = 1 << scenario.shard_bits;
         let world = Arc::new(World::new(slots, scenario.class, scenario.rules, &dice));
-        let nature = Nature::new(Arc::clone(&world), scenario, dice.fork());
+        let nature = Nature::new(Arc::clone(&world), dice.fork());
         let homes = (0..scenario.servers).map(|_| Home::default()).collect();
         let servers = (0..scenario.servers).map(|_| None).collect();
         Self { scenario, world, nature, dice, servers, homes, named: 0 }

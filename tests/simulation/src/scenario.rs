@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use sequent_core::{DurabilityClass, Rules};
-use sequent_guard::LossPolicy;
 
 /// A fault, as the model names them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,6 +27,8 @@ pub enum Fault {
     Hot,
     /// A server loses the ledger for a while.
     Cut,
+    /// One server and a store on one side for a while; the ledger, the others, and a promoted copy of the store on the other.
+    Partition,
     /// The ledger is copied.
     LedgerBackup,
     /// The ledger restarts from its copy.
@@ -55,10 +56,8 @@ pub struct Scenario {
     pub memory_bits: u8,
     /// What the stores are classed as.
     pub class: DurabilityClass,
-    /// What servers do while the ledger is away.
-    pub loss: LossPolicy,
-    /// The consumption that ceilings are raised ahead.
-    pub ahead: Duration,
+    /// For how long servers go on without the ledger.
+    pub outage: Duration,
     /// Of 1000 messages, how many are lost or very late.
     pub trouble: u64,
     /// The faults, each as likely as it stands here often.
@@ -80,8 +79,7 @@ const CALM: Scenario = Scenario {
     shard_bits: 1,
     memory_bits: 0,
     class: DurabilityClass::Durable,
-    loss: LossPolicy::Continue,
-    ahead: Duration::from_secs(600),
+    outage: Duration::from_secs(600),
     trouble: 10,
     faults: &[],
     rules: Rules::ALL,
@@ -89,11 +87,11 @@ const CALM: Scenario = Scenario {
 
 use Fault::{
     Backup, Both, Crash, Cut, Delete, Empty, Hot, LedgerBackup, LedgerInPlace, LedgerRestart, LedgerRestore,
-    Restart, Restore, Step, Stop, StrayClose,
+    Partition, Restart, Restore, Step, Stop, StrayClose,
 };
 
 /// Every scenario. A seed runs one of them.
-pub const SCENARIOS: [Scenario; 8] = [
+pub const SCENARIOS: [Scenario; 9] = [
     Scenario {
         name: "stores-forget",
         faults: &[
@@ -139,7 +137,13 @@ pub const SCENARIOS: [Scenario; 8] = [
         ..CALM
     },
     Scenario {
-        name: "continue",
+        name: "partition",
+        outage: Duration::from_secs(5),
+        faults: &[Crash, Partition, Partition, Partition, Backup, Backup, Restart, Delete],
+        ..CALM
+    },
+    Scenario {
+        name: "cut-off",
         faults: &[Crash, Cut, Cut, Cut, Backup, Restore, Delete, Empty, Restart],
         ..CALM
     },

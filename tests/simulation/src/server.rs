@@ -88,19 +88,19 @@ impl Server {
         let env = Env { clock, entropy, events };
         let layout = Layout::new(scenario.shard_bits, scenario.memory_bits).map_err(refused)?;
 
-        let sim = |store: &MemoryStore| {
-            Some(Arc::new(SimStore::new(store.clone(), network.clone())) as Arc<dyn Store>)
+        let sim = |(slot, store): (SlotIndex, &MemoryStore)| {
+            Some(Arc::new(SimStore::new(slot, store.clone(), network.clone())) as Arc<dyn Store>)
         };
         let ring_config = RingConfig { rescue_after_max: Duration::from_secs(2), ..RingConfig::default() };
         let stores = world.ring(layout.slots());
-        let ring = Ring::new(layout, stores.iter().map(sim).collect(), ring_config, env.clone());
+        let ring = Ring::new(layout, (0..).zip(&stores).map(sim).collect(), ring_config, env.clone());
         let opening = Opening {
             ledger: Arc::new(SimLedger::new(world.ledger.clone(), network.clone())) as Arc<dyn Ledger>,
             shards: (0..layout.slots()).filter_map(|slot| Some((slot, ring.store(slot)?))).collect(),
             first: LayoutRecord { cluster: "sim".parse().map_err(refused)?, layout, epoch: 1 },
             home: Some(Arc::new(home) as Arc<dyn MarkPlace>),
             embedded: false,
-            config: GuardConfig { loss: scenario.loss, ahead: scenario.ahead, ..GuardConfig::default() },
+            config: GuardConfig { outage: scenario.outage, ..GuardConfig::default() },
             env: env.clone(),
             rules: scenario.rules,
         };

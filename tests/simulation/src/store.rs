@@ -1,27 +1,35 @@
 //! A store at the other end of a simulated wire.
 
 use sequent_backend::memory::MemoryStore;
-use sequent_core::{Block, BoxFuture, Cell, Incarnation, Inspection, Life, SourceError, Stamp, Store};
+use sequent_core::{
+    Block, BoxFuture, Cell, Incarnation, Inspection, Life, SlotIndex, SourceError, Stamp, Store,
+};
 
 use super::network::Network;
 
 /// One server's handle to a shared [`MemoryStore`].
 #[derive(Debug, Clone)]
 pub(crate) struct SimStore {
+    slot: SlotIndex,
     store: MemoryStore,
     network: Network,
 }
 
 impl SimStore {
     /// A handle over these lines.
-    pub(crate) fn new(store: MemoryStore, network: Network) -> Self {
-        Self { store, network }
+    pub(crate) fn new(slot: SlotIndex, store: MemoryStore, network: Network) -> Self {
+        Self { slot, store, network }
+    }
+
+    /// The store that answers at the other end now.
+    fn store(&self) -> MemoryStore {
+        self.network.switches.apart(self.slot).unwrap_or_else(|| self.store.clone())
     }
 }
 
 impl Store for SimStore {
     fn inspect(&self) -> BoxFuture<'_, Result<Inspection, SourceError>> {
-        let store = self.store.clone();
+        let store = self.store();
         Box::pin(self.network.call(false, async move { store.inspect().await }))
     }
 
@@ -31,13 +39,12 @@ impl Store for SimStore {
         expected: Option<&'a Stamp>,
         new: &'a Stamp,
     ) -> BoxFuture<'a, Result<(), SourceError>> {
-        let (store, under, expected, new) =
-            (self.store.clone(), under.clone(), expected.cloned(), new.clone());
+        let (store, under, expected, new) = (self.store(), under.clone(), expected.cloned(), new.clone());
         Box::pin(self.network.call(false, async move { store.stamp(&under, expected.as_ref(), &new).await }))
     }
 
     fn mark<'a>(&'a self, under: &'a Incarnation, version: u64) -> BoxFuture<'a, Result<u64, SourceError>> {
-        let (store, under) = (self.store.clone(), under.clone());
+        let (store, under) = (self.store(), under.clone());
         Box::pin(self.network.call(false, async move { store.mark(&under, version).await }))
     }
 
@@ -47,7 +54,7 @@ impl Store for SimStore {
         life: Life,
         want: u64,
     ) -> BoxFuture<'a, Result<Block, SourceError>> {
-        let (store, key, under) = (self.store.clone(), cell.key.clone(), cell.under.clone());
+        let (store, key, under) = (self.store(), cell.key.clone(), cell.under.clone());
         Box::pin(
             self.network
                 .call(false, async move { store.take(Cell { key: &key, under: &under }, life, want).await }),
@@ -55,7 +62,7 @@ impl Store for SimStore {
     }
 
     fn close<'a>(&'a self, cell: Cell<'a>, next: Life) -> BoxFuture<'a, Result<u64, SourceError>> {
-        let (store, key, under) = (self.store.clone(), cell.key.clone(), cell.under.clone());
+        let (store, key, under) = (self.store(), cell.key.clone(), cell.under.clone());
         Box::pin(
             self.network
                 .call(false, async move { store.close(Cell { key: &key, under: &under }, next).await }),
@@ -68,7 +75,7 @@ impl Store for SimStore {
         life: Life,
         base: u64,
     ) -> BoxFuture<'a, Result<(), SourceError>> {
-        let (store, key, under) = (self.store.clone(), cell.key.clone(), cell.under.clone());
+        let (store, key, under) = (self.store(), cell.key.clone(), cell.under.clone());
         Box::pin(
             self.network.call(false, async move {
                 store.install(Cell { key: &key, under: &under }, life, base).await
@@ -77,7 +84,7 @@ impl Store for SimStore {
     }
 
     fn lift<'a>(&'a self, cell: Cell<'a>, life: Life, floor: u64) -> BoxFuture<'a, Result<u64, SourceError>> {
-        let (store, key, under) = (self.store.clone(), cell.key.clone(), cell.under.clone());
+        let (store, key, under) = (self.store(), cell.key.clone(), cell.under.clone());
         Box::pin(
             self.network
                 .call(false, async move { store.lift(Cell { key: &key, under: &under }, life, floor).await }),

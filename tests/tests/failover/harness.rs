@@ -28,8 +28,6 @@ pub(crate) const SETTINGS: &str = "
 shard_bits = 2
 memory_bits = 0
 rescue_after_max_s = 2
-[guard]
-ahead_s = 1
 [reservoir]
 at_risk_max = 512
 [limits]
@@ -51,14 +49,14 @@ pub(crate) struct Harness {
 impl Harness {
     /// Everything started, every slot live; `settings` come before the shards in the configuration.
     pub(crate) async fn start(settings: &str) -> Self {
-        Self::start_under(settings, "continue").await
+        Self::start_under(settings, 1).await
     }
 
-    /// The same, with what a server does while the ledger is away: `continue` or `stop`.
-    pub(crate) async fn start_under(settings: &str, loss: &str) -> Self {
+    /// The same, with for how long numbers go on while the ledger is away, in seconds.
+    pub(crate) async fn start_under(settings: &str, outage_s: u32) -> Self {
         let ring = Ring::start().await;
         let folder = tempfile::tempdir().unwrap();
-        let config = ring.config(folder.path(), settings, loss);
+        let config = ring.config(folder.path(), settings, outage_s);
         let servers = [Server::start(&config), Server::start(&config)];
         let harness = Self { servers, ring, journal: Arc::default(), _folder: folder };
         harness.warm().await;

@@ -62,9 +62,9 @@ impl Ring {
         vec![a, b, c, d]
     }
 
-    /// The configuration that names them all; `more` is put before the shards, `loss` says what a server does without
-    /// the ledger. Passwords lie in `folder`.
-    pub(crate) fn config(&self, folder: &Path, more: &str, loss: &str) -> String {
+    /// The configuration that names them all; `more` is put before the shards, `outage_s` for how long numbers go on
+    /// without the ledger. Passwords lie in `folder`.
+    pub(crate) fn config(&self, folder: &Path, more: &str, outage_s: u32) -> String {
         let password = password_file(folder, "password");
         let url = |store: &Store| {
             let (address, file) = (store.address(), password.display());
@@ -74,7 +74,7 @@ impl Ring {
         for (slot, store) in self.slots.iter().enumerate() {
             writeln!(text, "[[shard]]\nslot = {slot}\nstore = \"{}\"\n{}", store.kind, url(store)).unwrap();
         }
-        write!(text, "[ledger]\nstore = \"mysql\"\nloss = \"{loss}\"\n{}", url(&self.ledger)).unwrap();
+        write!(text, "[ledger]\nstore = \"mysql\"\noutage_s = {outage_s}\n{}", url(&self.ledger)).unwrap();
         text
     }
 }

@@ -29,10 +29,10 @@ fn config(db: &MariaDb, password: &str) -> String {
         format!("url = \"mysql://sequent@{address}/{name}\"\npassword_file = \"{password}\"\n")
     };
     format!(
-        "cluster = \"c\"\n[ring]\nshard_bits = 1\nmemory_bits = 0\nrescue_after_max_s = 1\n[guard]\nahead_s = 1\n\
+        "cluster = \"c\"\n[ring]\nshard_bits = 1\nmemory_bits = 0\nrescue_after_max_s = 1\n\
          [reservoir]\nat_risk_max = 512\n[limits]\nlease_max_count = 200\n[[sequence]]\nname = \"order\"\n\
          [[shard]]\nslot = 0\nstore = \"mysql-row\"\n{}[[shard]]\nslot = 1\nstore = \"mysql-row\"\n{}\
-         [ledger]\nstore = \"mysql\"\n{}",
+         [ledger]\noutage_s = 1\nstore = \"mysql\"\n{}",
         at("shard0"),
         at("shard1"),
         at("ledger"),

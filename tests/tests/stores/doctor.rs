@@ -31,7 +31,7 @@ fn config(folder: &Path, bits: u8, shards: &[String], ledger: &str) -> Config {
         ("ring.rescue_after_max_s", "1"),
         ("limits.deadline_ms", "30000"),
         ("reservoir.at_risk_max", "512"),
-        ("guard.ahead_s", "1"),
+        ("ledger.outage_s", "1"),
     ];
     let sources = Sources::embedded(folder.join("data")).file(file);
     Config::load(&set.iter().fold(sources, |sources, (key, value)| sources.flag(key, value))).unwrap()

@@ -24,8 +24,6 @@ cluster = \"c\"
 shard_bits = 1
 memory_bits = 0
 rescue_after_max_s = 2
-[guard]
-ahead_s = 1
 [reservoir]
 at_risk_max = 512
 [[sequence]]
@@ -59,7 +57,9 @@ impl Site {
             )
         };
         let url = etcd.url().replace("http://", "http://sequent@");
-        let ledger = format!("[ledger]\nstore = \"etcd\"\nurl = \"{url}\"\npassword_file = \"{password}\"\n");
+        let ledger = format!(
+            "[ledger]\noutage_s = 1\nstore = \"etcd\"\nurl = \"{url}\"\npassword_file = \"{password}\"\n"
+        );
         let config = [SETTINGS, &slot(0, &a), &slot(1, &b), &ledger].concat();
         let servers = [Server::start(&config), Server::start(&config)];
         Self { servers, etcd, redis: [a, b], bits: Arc::default(), _folder: folder }

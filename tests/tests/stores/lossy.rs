@@ -17,8 +17,6 @@ memory_bits = 0
 attempt_timeout_ms = 8000
 slow_after_ms = 4000
 rescue_after_max_s = 1
-[guard]
-ahead_s = 1
 [reservoir]
 at_risk_max = 512
 [limits]

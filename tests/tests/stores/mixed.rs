@@ -67,7 +67,7 @@ impl Ring {
             ("reservoir.at_risk_max", "512"),
             // A slot that was killed begins again above its ceiling, and the others come up to that first: ten minutes of
             // whatever this machine is able to give would be a long way.
-            ("guard.ahead_s", "1"),
+            ("ledger.outage_s", "1"),
         ];
         patient.iter().fold(sources, |sources, (key, value)| sources.flag(key, value)).load()
     }

@@ -28,8 +28,6 @@ attempt_timeout_ms = 4000
 slow_after_ms = 2000
 slow_limit = 1000
 rescue_after_max_s = 1
-[guard]
-ahead_s = 1
 [reservoir]
 at_risk_max = 512
 [limits]
@@ -68,7 +66,7 @@ impl Site {
             format!("[[shard]]\nslot = 0\n{}", place("mysql-row", &a, "shard0")),
             format!("[[shard]]\nslot = 1\n{}", place("mysql-row", &b, "shard1")),
             format!("[[shard]]\nslot = 2\nstore = \"sqlite\"\npath = \"{}\"\n", file.display()),
-            format!("[ledger]\n{}", place("mysql", &ledger, "ledger")),
+            format!("[ledger]\noutage_s = 1\n{}", place("mysql", &ledger, "ledger")),
         ]
         .concat();
         let servers = [Server::start(&config), Server::start(&config)];

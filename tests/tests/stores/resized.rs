@@ -20,8 +20,6 @@ use crate::{
 const SETTINGS: &str = "
 cluster = \"c\"
 [ring]
-[guard]
-ahead_s = 1
 [reservoir]
 at_risk_max = 512
 [[sequence]]
@@ -77,7 +75,7 @@ impl Stores {
         for (slot, shard) in shards.iter().take(1 << n).enumerate() {
             writeln!(text, "[[shard]]\nslot = {slot}\n{shard}").unwrap();
         }
-        text + &format!("[ledger]\nstore = \"mysql\"\n{}", maria("ledger"))
+        text + &format!("[ledger]\noutage_s = 1\nstore = \"mysql\"\n{}", maria("ledger"))
     }
 
     /// While somebody holds the row of slot 0's cell, so that nothing goes on that writes it.

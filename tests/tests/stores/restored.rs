@@ -34,8 +34,6 @@ memory_bits = 0
 attempt_timeout_ms = 8000
 slow_after_ms = 4000
 rescue_after_max_s = 2
-[guard]
-ahead_s = 1
 [limits]
 deadline_ms = 30000
 [reservoir]
@@ -78,7 +76,7 @@ impl Site {
             format!("[[shard]]\nslot = 0\nstore = \"mysql-row\"\nurl = \"{maria_url}\"\n{secret}\n"),
             format!("[[shard]]\nslot = 1\nstore = \"postgres-row\"\nurl = \"{postgres_url}\"\n{secret}\n"),
             format!("[[shard]]\nslot = 2\nstore = \"sqlite\"\npath = \"{}\"\n", file.display()),
-            format!("[ledger]\nstore = \"etcd\"\nurl = \"{}\"\n", etcd.url()),
+            format!("[ledger]\noutage_s = 1\nstore = \"etcd\"\nurl = \"{}\"\n", etcd.url()),
         ]
         .concat();
         let servers = [Server::start(&config), Server::start(&config)];

@@ -86,10 +86,10 @@ impl Plan {
         self.with(&format!("[[shard]]\nslot = {slot}\nstore = \"mysql-row\""), address, database)
     }
 
-    /// With the ledger on this database, which is made.
+    /// With the ledger on this database, which is made. Ceilings are as little ahead as can be set.
     pub(crate) async fn ledger(self, server: &MariaDb, database: &str) -> Self {
         maria(server, database, "ledger").await;
-        self.with("[ledger]\nstore = \"mysql\"", server.address(), database)
+        self.with("[ledger]\noutage_s = 1\nstore = \"mysql\"", server.address(), database)
     }
 
     fn with(mut self, place: &str, address: SocketAddr, database: &str) -> Self {

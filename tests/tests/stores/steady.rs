@@ -31,8 +31,6 @@ memory_bits = 0
 attempt_timeout_ms = 4000
 slow_after_ms = 2000
 rescue_after_max_s = 1
-[guard]
-ahead_s = 1
 [reservoir]
 at_risk_max = 512
 [limits]
@@ -135,7 +133,7 @@ impl Site {
             "[[shard]]\nslot = 2\nstore = \"postgres-row\"",
             format!("postgres://seq@{}/seq", other.address()),
         );
-        place("[ledger]\nloss = \"continue\"\nstore = \"mysql\"", mysql(&ledger, "ledger"));
+        place("[ledger]\noutage_s = 1\nstore = \"mysql\"", mysql(&ledger, "ledger"));
         let servers = [Server::start(&text), Server::start(&text), Server::start(&text)];
         Self { servers, maria: one, _redis: redis, _postgres: other, ledger, _folder: folder }
     }

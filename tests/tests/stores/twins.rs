@@ -25,8 +25,6 @@ cluster = \"c\"
 shard_bits = 1
 memory_bits = 0
 rescue_after_max_s = 1
-[guard]
-ahead_s = 1
 [reservoir]
 at_risk_max = 512
 [limits]
@@ -68,7 +66,7 @@ impl Shards {
 
     /// A server over them, by this ledger.
     fn server(&self, ledger: &Etcd) -> Server {
-        let own = format!("[ledger]\nstore = \"etcd\"\nurl = \"{}\"\n", ledger.url());
+        let own = format!("[ledger]\noutage_s = 1\nstore = \"etcd\"\nurl = \"{}\"\n", ledger.url());
         Server::start(&[&self.plan.text[..], &own].concat())
     }
 

@@ -50,8 +50,6 @@ attempt_timeout_ms = 4000
 slow_after_ms = 2000
 slow_limit = 1000
 rescue_after_max_s = 1
-[guard]
-ahead_s = 1
 [reservoir]
 at_risk_max = 512
 [limits]
@@ -99,7 +97,7 @@ impl Ring {
                 .unwrap();
         }
         let ledger = format!("mysql://sequent@{}/ledger", self.ledger.address());
-        writeln!(text, "[ledger]\nstore = \"mysql\"\nurl = \"{ledger}\"\n{secret}").unwrap();
+        writeln!(text, "[ledger]\noutage_s = 1\nstore = \"mysql\"\nurl = \"{ledger}\"\n{secret}").unwrap();
         text
     }
 
@@ -206,7 +204,7 @@ async fn a_ledger_that_forgets_over_shards_that_all_do_is_allowed_by_name_alone(
     let text = format!(
         "cluster = \"c\"\nauto_create = [\"*\"]\n[ring]\nshard_bits = 0\n\
          [[shard]]\nslot = 0\nstore = \"redis\"\nurl = \"redis://sequent@{}/0\"\n{secret}\n\
-         [ledger]\nstore = \"postgres\"\nurl = \"postgres://seq@{}/seq\"\n{secret}\n",
+         [ledger]\noutage_s = 1\nstore = \"postgres\"\nurl = \"postgres://seq@{}/seq\"\n{secret}\n",
         store.address(),
         ledger.address(),
     );
@@ -235,7 +233,7 @@ async fn a_ledger_in_a_file_under_network_stores_is_allowed_for_one_server_by_na
         store.address()
     );
     let text = format!(
-        "cluster = \"c\"\nauto_create = [\"*\"]\n[ring]\nshard_bits = 0\n{shard}[ledger]\nstore = \"sqlite\"\n"
+        "cluster = \"c\"\nauto_create = [\"*\"]\n[ring]\nshard_bits = 0\n{shard}[ledger]\noutage_s = 1\nstore = \"sqlite\"\n"
     );
     std::fs::write(place.path("sequent.toml"), text).unwrap();
     let next = |more: &[&str]| {

@@ -105,6 +105,19 @@ impl MemoryStore {
         self.held().away = away;
     }
 
+    /// A second store with the same data, which speaks as the same run: an old primary, once another copy has been promoted.
+    #[must_use]
+    pub fn parted(&self) -> Self {
+        let Held { cells, speaker, away, class } = &*self.held();
+        let held = Held { cells: cells.clone(), speaker: speaker.clone(), away: *away, class: *class };
+        Self {
+            held: Arc::new(Mutex::new(held)),
+            clock: Arc::clone(&self.clock),
+            rules: self.rules,
+            yields: self.yields,
+        }
+    }
+
     /// The incarnation in force.
     pub fn incarnation(&self) -> Incarnation {
         self.held().speaker.incarnation().clone()

@@ -32,9 +32,9 @@ N of --bump is a distance, not a count: at least the highest number of any seque
 number that the copy permits. `sequent show NAME` prints what it permits, slot by slot; where slots differ take the least \
 of `highest number` (of a dense sequence, `last number`), and 0 for a slot, or a key, that is not listed. (As raw ids: the one that `sequent explain NAME \
 NUMBER` says, less the least `ceiling`.) How many numbers were given since the copy is not enough: each restart of a shard's \
-database, or of the ledger, began new lives above the ceilings, guard.ahead_s of consumption further on each, and what was \
+database, or of the ledger, began new lives above the ceilings, up to twice ledger.outage_s of consumption further on each, and what was \
 left out counts. Where nobody knows the highest number, a safe N is the numbers given since the copy, and for each restart of a \
-database since then guard.ahead_s x the highest rate; add what an earlier --bump, or `advance`, skipped since. When in doubt \
+database since then twice ledger.outage_s x the highest rate; add what an earlier --bump, or `advance`, skipped since. When in doubt \
 name ten times more. N less than a cell at hand is above its ceiling in the copy is refused, with the least that is not. An N that is named in a message of an error is the least that is known there, and may not be enough.
 
 With --since, name when the copy at hand was made, rather earlier than later. How fast a sequence was asked after that no copy \
@@ -43,7 +43,7 @@ know it: --at-most-per-second N, N at least the numbers a second that the busies
 all callers together (the fastest rate, not a mean; leases count in full). Without it, it assumes 200000 numbers a second for \
 each server (reservoir.servers), and never less than four times the highest rate that the copy has on record (the mean of a \
 counter's life, or what its ceiling was raised ahead for), whatever N says. That rate x the time since then, and as much for 16 \
-restarts of its databases, and one more for each hour of that time, of guard.ahead_s each, is the bump; 10000 at least. It prints \
+restarts of its databases, and one more for each hour of that time, of twice ledger.outage_s each, is the bump; 10000 at least. It prints \
 what that uses up of the sequences that the ledger knows; where it would be more than 1 % of one and no rate was said, it is \
 refused. A sequence that was asked faster than what is assumed repeats numbers. So do more restarts than that, of one \
 shard's database and the ledger's together, and a recovery or an `advance` after the copy: then name --bump. (What the cells at \
@@ -148,7 +148,7 @@ impl Recover {
             .map_err(|_| Failure::argument("since", since, "an instant after 1970 is expected"))?;
         cluster.check_caught_up().await?;
         let config = cluster.config()?;
-        let (ahead, servers) = (config.guard.ahead, config.reservoir.servers);
+        let (ahead, servers) = (config.ledger.outage * 2, config.reservoir.servers);
         let desk = cluster.desk().await?;
         let copy = CopyMade { since_ms, ahead, servers, at_most_per_s: self.at_most_per_second };
         let estimate = desk.loss_since(copy).await?;

@@ -175,16 +175,18 @@ impl Raise {
     /// let raise = Raise { counter, life, ceiling: 0, seen: 45, leap_max: 8 };
     /// assert_eq!(raise.of(&row), Raised::Held { ceiling: 50, seen: 45 }, "a ceiling is never lowered");
     /// assert_eq!(Raise { seen: 59, ..raise.clone() }.of(&row), Raised::Leapt { ceiling: 50 });
-    /// assert_eq!(Raise { life: Life::from_stored(8), ..raise }.of(&row), Raised::Ended);
+    /// assert_eq!(Raise { life: Life::from_stored(8), ..raise }.of(&row), Raised::Ended { begun_at: Some(0) });
     /// ```
     pub fn of(&self, row: &Row) -> Raised {
         if row.life != self.life {
-            return Raised::Ended;
+            return Raised::Ended { begun_at: Some(row.base) };
         }
         if self.seen > within(row.ceiling, self.leap_max) {
             return Raised::Leapt { ceiling: row.ceiling };
         }
-        Raised::Held { ceiling: row.ceiling.max(within(self.ceiling, 0)), seen: row.seen.max(self.seen) }
+        let seen = row.seen.max(self.seen);
+        // What was given is below the ceiling, also where the ledger has lost the raise that permitted it.
+        Raised::Held { ceiling: row.ceiling.max(within(self.ceiling, 0)).max(seen), seen }
     }
 }
 

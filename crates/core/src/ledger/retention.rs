@@ -11,6 +11,9 @@ use crate::{BoxFuture, ErrorKind, Key, SlotIndex, SourceError};
 /// What stands between a sequence's name and the kind of a fence; no counter's key has it there.
 const FENCE: &str = "|~";
 
+/// What follows in the note of numbers that may have been given twice.
+const ABOVE: &str = "above";
+
 impl Advanced {
     /// The fence right behind a key's period: the key is over where the ledger holds as much, or more, for it. `None` for a
     /// key without a period.
@@ -58,6 +61,27 @@ impl Advanced {
     /// ```
     pub fn layout_ended(epoch: u64, version: u64) -> Self {
         Self { key: Key::from_stored(&format!("{FENCE}epoch{epoch}")), to: version }
+    }
+
+    /// The note of up to which raw id a server gave numbers of a key under a life that had ended, above where the next one began: they
+    /// may have been given twice.
+    ///
+    /// ```
+    /// use sequent_core::{Key, ledger::Advanced};
+    /// let note = Advanced::given_above(&Key::from_stored("order|8:20170304"), 7);
+    /// assert_eq!((note.key.as_str(), note.given_above_of()), ("order|~above|8:20170304", Some(Key::from_stored("order|8:20170304"))));
+    /// assert_eq!(Advanced::floor(1, 7).given_above_of(), None);
+    /// ```
+    pub fn given_above(key: &Key, raw: u64) -> Self {
+        let (sequence, rest) = key.as_str().split_at(key.sequence().len());
+        Self { key: Key::from_stored(&format!("{sequence}{FENCE}{ABOVE}{rest}")), to: raw }
+    }
+
+    /// The key of such a note; `None` of any other.
+    pub fn given_above_of(&self) -> Option<Key> {
+        let sequence = self.key.sequence();
+        let rest = self.key.as_str()[sequence.len()..].strip_prefix(FENCE)?.strip_prefix(ABOVE)?;
+        (rest.is_empty() || rest.starts_with('|')).then(|| Key::from_stored(&format!("{sequence}{rest}")))
     }
 
     /// The note of up to which raw id lives of a key begin at an operator's word: it is there before any of them, and tells that

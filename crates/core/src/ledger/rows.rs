@@ -150,7 +150,11 @@ pub enum Raised {
         seen: u64,
     },
     /// The row holds another life, or there is none: the permit and its blocks are gone.
-    Ended,
+    Ended {
+        /// Where the life of the row began: what was given above that by the one that has ended may come again. `None`
+        /// without a row.
+        begun_at: Option<u64>,
+    },
     /// Refused: `seen` is a leap above the row's own ceiling. Nothing was written for this counter.
     Leapt {
         /// The row's own ceiling.

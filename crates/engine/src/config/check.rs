@@ -129,7 +129,7 @@ impl<'a> Checker<'a> {
     /// Everything that nobody asked for is unknown; then all faults, or what is in force.
     pub(crate) fn finish(mut self) -> Result<Vec<Shown>, Faults> {
         for name in std::mem::take(&mut self.root).keys() {
-            let known = "cluster, auto_create, ring, guard, shard, ledger, reservoir, limits, obf_key, sequence, listen and traces";
+            let known = "cluster, auto_create, ring, shard, ledger, reservoir, limits, obf_key, sequence, listen and traces";
             self.fault(Fault::new(name, "unknown", format!("{known} are known")));
         }
         let flags: Vec<String> = self.sources.flags.keys().cloned().collect();

@@ -11,8 +11,8 @@ use sequent_core::{Layout, LayoutError, NameError, SequenceName};
 use toml::Table;
 
 use super::{
-    Fault, Faults, GuardPart, LedgerPart, LimitsPart, ListenPart, Place, ReservoirPart, RingPart, Section,
-    SequencePart, ShardPart, Shown, Sources, TracesPart,
+    Fault, Faults, LedgerPart, LimitsPart, ListenPart, Place, ReservoirPart, RingPart, Section, SequencePart,
+    ShardPart, Shown, Sources, TracesPart,
     check::Checker,
     obf_key,
     places::{self, put_under},
@@ -41,8 +41,6 @@ pub struct Config {
     pub embedded: bool,
     /// `[ring]`.
     pub ring: RingPart,
-    /// `[guard]`.
-    pub guard: GuardPart,
     /// `[[shard]]`; `None`: an SQLite file for each slot in the data directory.
     pub shards: Option<Vec<ShardPart>>,
     /// `[ledger]`.
@@ -83,7 +81,6 @@ impl Config {
         let mut checker = Checker::new(sources, root);
         let (cluster, auto_create) = top(checker.top(&["cluster", "auto_create"]), embedded);
         let ring = RingPart::read(checker.section("ring"), embedded);
-        let guard = GuardPart::read(checker.section("guard"));
         let (mut shards, networked) = shards(&mut checker, ring.health.attempt_timeout);
         let mut ledger = LedgerPart::read(checker.section("ledger"), ring.health.attempt_timeout);
         let reservoir = ReservoirPart::read(checker.section("reservoir"));
@@ -113,7 +110,6 @@ impl Config {
             data: sources.data.clone(),
             embedded,
             ring,
-            guard,
             shards: shards.map(|parts| parts.into_iter().map(|(_, part)| part).collect()),
             ledger,
             reservoir,

@@ -7,22 +7,14 @@ use super::{
     kind::{Kind, LEDGERS},
 };
 
-/// What a server does while the ledger is away.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LossWord {
-    /// Goes on with durable shards, within its ceilings on volatile ones.
-    Continue,
-    /// Gives nothing above a witnessed ceiling.
-    Stop,
-}
-
 /// `[ledger]`.
 #[derive(Debug, Clone)]
 pub struct LedgerPart {
     /// Where it is.
     pub place: Place,
-    /// What a server does while it is away.
-    pub loss: LossWord,
+    /// For how long numbers of `spread` sequences go on while it is away, at the rate of the last two minutes. Ceilings are up to twice as
+    /// far ahead, since the rate may double; so many numbers are skipped at most when a store or the ledger fails over.
+    pub outage: Duration,
     /// A person's word that one server alone uses this cluster, so that a ledger in its data directory will do.
     pub single_server: bool,
     /// A person's word that a ledger which may lose what it acknowledged counts dense numbers all the same.
@@ -56,8 +48,7 @@ impl LedgerPart {
                 None
             }
         };
-        let loss = [("continue", LossWord::Continue), ("stop", LossWord::Stop)];
-        let loss = section.choice("loss", &loss, 0);
+        let outage = section.duration("outage_s", 1..=86_400, 600);
         let single_server = section.switch("single_server", false);
         let allow_lossy = section.switch("allow_lossy", false);
         section.finish();
@@ -67,6 +58,6 @@ impl LedgerPart {
         let place = place.unwrap_or_else(|| Place::Sqlite(FILE.into()));
         // Of one that is lost with its process another word has been demanded.
         let allow_lossy = allow_lossy || place == Place::Memory;
-        Self { place, loss, single_server, allow_lossy }
+        Self { place, outage, single_server, allow_lossy }
     }
 }

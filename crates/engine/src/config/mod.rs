@@ -13,7 +13,6 @@
 mod check;
 mod cluster;
 mod fault;
-mod guard;
 mod kind;
 mod ledger;
 mod limits;
@@ -39,9 +38,8 @@ pub(crate) use kind::Family;
 
 pub use cluster::Config;
 pub use fault::{Fault, Faults};
-pub use guard::GuardPart;
 pub use kind::ServerKind;
-pub use ledger::{LedgerPart, LossWord};
+pub use ledger::LedgerPart;
 pub use limits::LimitsPart;
 pub use listen::ListenPart;
 pub use place::Place;

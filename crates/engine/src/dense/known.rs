@@ -116,6 +116,8 @@ impl Counter {
             rate: self.appetite.rates().0,
             left: room.left,
             headroom: room.ratio,
+            // It is counted in the ledger.
+            outage_left_s: Some(0),
             ends_in_s: room.ends_in_s(),
         }
     }

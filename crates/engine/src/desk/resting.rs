@@ -19,8 +19,8 @@ use crate::{
 /// their way, and what other servers took and have not told yet.
 pub(crate) const APART_MAX: u64 = 1 << 12;
 
-/// That part. A ceiling is ahead by 300 s to 600 s of consumption, and each server tells every two.
-const AHEAD_PARTS: u64 = 100;
+/// That part. A ceiling is ahead by about twenty minutes of consumption, and each server tells every two seconds.
+const AHEAD_PARTS: u64 = 200;
 
 impl Desk {
     /// Notes in each slot's report which of its counters rest, the longest first; as far as the ledger's rows can be read. Nobody

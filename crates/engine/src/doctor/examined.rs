@@ -236,7 +236,7 @@ impl<'a> Examined<'a> {
         let classes: Vec<_> = found.map(|found| found.inspection.durability.class).collect();
         if !self.is_unmade {
             // Of a cluster that nobody has started most stores can't be looked into yet.
-            self.findings.extend(ring::durability(self.config, ledger, &classes));
+            self.findings.extend(ring::durability(ledger, &classes));
         }
         if self.went_back {
             let counters = self.findings.iter_mut().filter(|finding| finding.check == "counter");

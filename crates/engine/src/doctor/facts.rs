@@ -6,7 +6,7 @@ use super::report::{Finding, Severity, Site};
 
 /// What a store that forgets costs.
 const SHARD_FORGETS: &str = "nothing repeats, for its counters go on above their ceilings; what they leave out is at most \
-    guard.ahead_s of consumption each time";
+    twice ledger.outage_s of consumption each time";
 
 /// What a ledger that forgets costs.
 const LEDGER_FORGETS: &str = "ceilings that it acknowledged are gone then: where a shard's mark tells, nothing is given \

@@ -5,10 +5,7 @@ use std::collections::BTreeMap;
 use sequent_core::{DurabilityClass, Examination, Incarnation, LedgerExamination, SlotIndex, Stamp};
 
 use super::report::{Finding, Severity, Site};
-use crate::{
-    config::{Config, LossWord},
-    orphans::{CAUSES, Orphans},
-};
+use crate::orphans::{CAUSES, Orphans};
 
 /// What backends call another slot's stamp that lies in the same database, where the slot's own is missing.
 pub(super) const BESIDE: &str = "beside";
@@ -112,11 +109,7 @@ pub(super) fn behind(version: u64, mark: u64) -> Option<Finding> {
 }
 
 /// What crashes leave of the cluster as a whole.
-pub(super) fn durability(
-    config: &Config,
-    ledger: Option<&LedgerExamination>,
-    shards: &[DurabilityClass],
-) -> Option<Finding> {
+pub(super) fn durability(ledger: Option<&LedgerExamination>, shards: &[DurabilityClass]) -> Option<Finding> {
     let is_durable = |class: DurabilityClass| class == DurabilityClass::Durable;
     if shards.is_empty() || shards.iter().copied().any(is_durable) {
         return None;
@@ -130,13 +123,7 @@ pub(super) fn durability(
     }
     let found = "no shard that was reached is durable";
     let finding = Finding::new(Severity::Info, Site::Ring, "ring", found);
-    let causes = match config.ledger.loss {
-        LossWord::Continue => {
-            "with ledger.loss = \"continue\", too, numbers flow without the ledger only up to the ceilings, which are some \
-             guard.ahead_s ahead; and its marks are kept by stores that may forget them"
-        }
-        LossWord::Stop => "the ledger's marks are kept by stores that may forget them",
-    };
+    let causes = "the ledger's marks are kept by stores that may forget them";
     Some(finding.causes(causes).mend("have one durable store in the ring"))
 }
 

@@ -3,7 +3,7 @@
 use std::{
     collections::BTreeMap,
     sync::{Mutex, MutexGuard, PoisonError},
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 use sequent_core::{Key, SequenceName, SlotIndex};
@@ -15,8 +15,8 @@ use super::{
     listed::Listed,
     metric,
     names::{
-        AT_RISK, CEILING_LEFT, CEILINGS, CLASSES, DURABILITY, EXHAUSTION_LEAST, HEADROOM_LEAST, KEYS, LAYOUT,
-        LEDGER_AGE, QUARANTINED, RESERVE, RESERVE_SECONDS, RESTING, SLOT_LAG, WAITING,
+        AT_RISK, CEILINGS, CLASSES, DURABILITY, EXHAUSTION_LEAST, HEADROOM_LEAST, KEYS, LAYOUT, LEDGER_AGE,
+        OUTAGE, OUTAGE_LEFT, QUARANTINED, RESERVE, RESERVE_SECONDS, RESTING, SLOT_LAG, WAITING,
     },
 };
 use crate::{Engine, desk::resting_by_slot, engine::Inner, headroom::Headroom, live::Live};
@@ -86,6 +86,8 @@ impl Engine {
         for (_, counter) in inner.dense.in_use(inner.env.clock.now()) {
             sums.room(counter.name(), counter.headroom(now), &listed);
         }
+        inner.keeper.each_outage_left(|key, left| sums.outage(key, left, &listed)).await;
+        set(OUTAGE, inner.outage.as_secs_f64());
         set(KEYS, whole(inner.keys.len() as u64));
         sums.show(&inner.gauges);
         let keeper = inner.keeper.status();
@@ -117,6 +119,9 @@ struct Sums {
     seconds: Option<f64>,
     least: Option<Headroom>,
     listed: BTreeMap<SequenceName, Headroom>,
+    /// For how long counters in demand go on without the ledger: the least of all, and of each sequence.
+    outage: Option<Duration>,
+    outages: BTreeMap<SequenceName, Duration>,
 }
 
 impl Sums {
@@ -131,6 +136,16 @@ impl Sums {
             self.seconds = Some(self.seconds.map_or(lasts, |least| least.min(lasts)));
         }
         self.room(live.entry().name(), live.headroom(now), listed);
+    }
+
+    /// For how long a counter goes on without the ledger.
+    fn outage(&mut self, key: &Key, left: Duration, listed: &[SequenceName]) {
+        let least = |held: Option<Duration>| held.map_or(left, |held| held.min(left));
+        self.outage = Some(least(self.outage));
+        if let Some(name) = listed.iter().find(|name| name.as_str() == key.sequence()) {
+            let held = self.outages.get(name).copied();
+            self.outages.insert(name.clone(), least(held));
+        }
     }
 
     /// What is left of a counter more, a dense one perhaps.
@@ -150,18 +165,18 @@ impl Sums {
         // Nobody is in demand: whatever is ready lasts.
         let idle = if self.ready == 0 { 0.0 } else { RESERVE_MAX_SECONDS };
         set(RESERVE_SECONDS, self.seconds.unwrap_or(idle).min(RESERVE_MAX_SECONDS));
+        set(OUTAGE_LEFT, self.outage.map_or(f64::INFINITY, |left| left.as_secs_f64()));
         let least = self.least.unwrap_or(Headroom::of(1, 1, 0.0));
         set(HEADROOM_LEAST, least.ratio);
         set(EXHAUSTION_LEAST, least.lasts_s);
-        gauges.listed().show(&self.listed);
+        gauges.listed().show(&self.listed, &self.outages);
     }
 }
 
-/// Ceilings held, what is left under them, and how far slots lag behind the front of each key.
+/// Ceilings held, and how far slots lag behind the front of each key.
 fn guard(keeper: &KeeperStatus) {
     let held: Vec<&CounterStatus> = keeper.counters.iter().filter(|held| held.permit.is_some()).collect();
     set(CEILINGS, whole(held.len() as u64));
-    set(CEILING_LEFT, ceiling_left(&held));
     let lags = lags(&held);
     for (slot, ..) in &keeper.stores {
         let lag = lags.get(slot).copied().unwrap_or(0);
@@ -178,15 +193,6 @@ fn rests(inner: &Inner, keeper: &KeeperStatus) {
         let counters = resting.get(slot).copied().unwrap_or(0);
         metrics::gauge!(RESTING, "slot" => slot.to_string()).set(whole(counters as u64));
     }
-}
-
-/// The least of what is left under a ceiling, of what should be ahead; 1 where nothing has to be.
-fn ceiling_left(held: &[&CounterStatus]) -> f64 {
-    let ratio = |counter: &&CounterStatus| {
-        let (_, ceiling) = counter.permit.filter(|_| counter.ahead > 0)?;
-        Some(whole(ceiling.saturating_sub(counter.seen)) / whole(counter.ahead))
-    };
-    held.iter().filter_map(ratio).fold(1.0, f64::min)
 }
 
 /// How far each slot is behind the front of a key, in raw ids: the most over all keys.
@@ -241,33 +247,25 @@ mod tests {
     use super::*;
     use sequent_core::{Life, ledger::Counter};
 
-    fn counter(key: &str, slot: SlotIndex, seen: u64, ceiling: u64, ahead: u64) -> CounterStatus {
+    fn counter(key: &str, slot: SlotIndex, seen: u64, ceiling: u64) -> CounterStatus {
         let counter = Counter { key: Key::from_stored(key), slot };
         CounterStatus {
             counter,
             permit: Some((Life::random(&sequent_core::OsEntropy), ceiling)),
             seen,
-            ahead,
+            ahead: 0,
         }
     }
 
     #[test]
     fn a_slot_lags_by_the_most_that_one_of_its_keys_is_behind() {
         let held = [
-            counter("a", 0, 100, 200, 0),
-            counter("a", 1, 40, 200, 0),
-            counter("b", 0, 5, 200, 0),
-            counter("b", 1, 7, 200, 0),
+            counter("a", 0, 100, 200),
+            counter("a", 1, 40, 200),
+            counter("b", 0, 5, 200),
+            counter("b", 1, 7, 200),
         ];
         let held: Vec<&CounterStatus> = held.iter().collect();
         assert_eq!(lags(&held), BTreeMap::from([(0, 2), (1, 60)]));
-    }
-
-    #[test]
-    fn what_is_left_under_ceilings_is_that_of_the_counter_which_needs_it_most() {
-        let idle = counter("idle", 0, 100, 100, 0);
-        let (busy, low) = (counter("busy", 0, 100, 900, 1000), counter("low", 1, 100, 200, 400));
-        assert!((ceiling_left(&[&idle]) - 1.0).abs() < 1e-9);
-        assert!((ceiling_left(&[&idle, &busy, &low]) - 0.25).abs() < 1e-9);
     }
 }

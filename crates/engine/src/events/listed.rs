@@ -4,11 +4,12 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     sync::Arc,
+    time::Duration,
 };
 
 use sequent_core::SequenceName;
 
-use super::names::{EXHAUSTION, HEADROOM, SEQUENCES_MAX, UNLISTED};
+use super::names::{EXHAUSTION, HEADROOM, OUTAGE_LEFT_OF, SEQUENCES_MAX, UNLISTED};
 use crate::headroom::Headroom;
 
 /// The value of a series that has ended: a recorder can't take one back, so whoever renders leaves it out.
@@ -61,11 +62,17 @@ impl Listed {
 
     /// What is left of those in use. The series of one that is no longer in use ends as well: what others take of it is
     /// not known here, and nothing is consumed at the rate that it had.
-    pub(super) fn show(&mut self, in_use: &BTreeMap<SequenceName, Headroom>) {
+    pub(super) fn show(
+        &mut self,
+        in_use: &BTreeMap<SequenceName, Headroom>,
+        outages: &BTreeMap<SequenceName, Duration>,
+    ) {
         self.end(|name| !in_use.contains_key(name));
         // A reload between the look and this has ended some.
         for (name, room) in in_use.iter().filter(|(name, _)| self.names.contains(name)) {
-            set(name, room.ratio, room.lasts_s);
+            // A dense sequence has nothing ahead, and one that nobody asks for uses up nothing.
+            let outage = outages.get(name).map_or(GONE, Duration::as_secs_f64);
+            set(name, room.ratio, room.lasts_s, outage);
             if !self.shown.contains(name) {
                 self.shown.insert(name.clone());
             }
@@ -76,14 +83,15 @@ impl Listed {
         self.shown.retain(|name| {
             let over = is_over(name);
             if over {
-                set(name, GONE, GONE);
+                set(name, GONE, GONE, GONE);
             }
             !over
         });
     }
 }
 
-fn set(name: &SequenceName, ratio: f64, lasts_s: f64) {
+fn set(name: &SequenceName, ratio: f64, lasts_s: f64, outage_left_s: f64) {
+    metrics::gauge!(OUTAGE_LEFT_OF, "sequence" => name.to_string()).set(outage_left_s);
     metrics::gauge!(HEADROOM, "sequence" => name.to_string()).set(ratio);
     metrics::gauge!(EXHAUSTION, "sequence" => name.to_string()).set(lasts_s);
 }

@@ -74,11 +74,13 @@ pub(super) fn log(event: &Event) {
         Event::NearEnd { key, number, last } => {
             tracing::warn!(%key, number, last, "numbers run out: give the definition room, or a new period");
         }
-        Event::Unwitnessed { slot, count } => {
-            tracing::warn!(
+        Event::GivenAbove { slot, key, given, begun_at } => {
+            tracing::error!(
                 slot,
-                count,
-                "raw ids leave above their ceilings while the ledger is away: counted, and told once it is back"
+                %key,
+                given,
+                begun_at,
+                "raw ids were given above where the counter's next life began: numbers may have been given twice; it goes on above them"
             );
         }
         Event::Unreported { counters } => {

@@ -7,7 +7,7 @@ use super::{
     names::{
         CLUSTER_BEHIND, DROPPED, EVICTIONS, FAILED, FORGOTTEN, LEDGER_AWAY, LEDGER_BEHIND, LEDGER_UP, LIVES,
         METRICS, NEAR_END, OK, PROBES, PROBES_FAILED, QUARANTINES, REBORN, REGRESSIONS, RESCUES, RETIRED,
-        SKIPPED, STAMPED_AGAIN, UNMARKED, UNREPORTED, UNWITNESSED, VIOLATION_KINDS, VIOLATIONS, WORD,
+        SKIPPED, STAMPED_AGAIN, UNMARKED, UNREPORTED, VIOLATION_KINDS, VIOLATIONS, WORD,
     },
 };
 
@@ -42,9 +42,6 @@ pub(super) fn count(event: &Event) {
         }
         Event::LedgerLost { .. } => ledger_up(false),
         Event::LedgerBack { .. } => ledger_up(true),
-        Event::Unwitnessed { slot, count } => {
-            metrics::counter!(UNWITNESSED, "slot" => label(*slot)).increment(*count);
-        }
         Event::NearEnd { .. } => metrics::counter!(NEAR_END).increment(1),
         Event::Unreported { counters } => metrics::counter!(UNREPORTED).increment(*counters as u64),
         Event::Unmarked { elsewhere: false, .. } => metrics::counter!(UNMARKED).increment(1),
@@ -72,6 +69,7 @@ fn violation(event: &Event) {
         }
         Event::LedgerBehind { .. } => "ledger_back",
         Event::DenseBehind { .. } => "dense_back",
+        Event::GivenAbove { .. } => "given_above",
         _ => return,
     };
     metrics::counter!(VIOLATIONS, "kind" => kind).increment(1);
@@ -127,7 +125,7 @@ pub(super) fn begin(slots: impl Iterator<Item = SlotIndex>, ledger_answers: bool
 
 fn begin_slot(slot: SlotIndex) {
     let zero = |counter: metrics::Counter| counter.increment(0);
-    for name in [RESCUES, RETIRED, LIVES, SKIPPED, REGRESSIONS, STAMPED_AGAIN, UNWITNESSED] {
+    for name in [RESCUES, RETIRED, LIVES, SKIPPED, REGRESSIONS, STAMPED_AGAIN] {
         zero(metrics::counter!(name, "slot" => label(slot)));
     }
     for outcome in [OK, FAILED] {

@@ -10,7 +10,6 @@ use sequent_core::{Clock, Env, Event, Events};
 use crate::{data::Quarantine, footing::Alarm, ground::is_gone, orphans::emptied};
 
 mod burnt;
-mod exposed;
 mod gauges;
 mod listed;
 mod log;
@@ -21,7 +20,6 @@ mod quarantined;
 mod seldom;
 mod told;
 
-use exposed::Exposed;
 pub(crate) use gauges::Gauges;
 pub(crate) use measured::{MeteredLedger, MeteredSource, MeteredStore, Refills, Waits};
 pub use metric::describe_metrics;
@@ -91,15 +89,11 @@ fn same_again(events: &VecDeque<Recent>, new: &Event) -> Option<usize> {
 /// What happened to the ledger raises `alarm`.
 pub(crate) fn watched(env: Env, memory: &Memory, notes: Option<Quarantine>, alarm: &Alarm) -> Env {
     let (memory, clock, onward) = (memory.clone(), Arc::clone(&env.clock), env.events.clone());
-    let (alarm, exposed) = (alarm.clone(), Exposed::default());
+    let alarm = alarm.clone();
     let events = Events::to(move |event| {
         let event = plainly(event);
         alarm.hear(&event);
         metric::count(&event);
-        if !exposed.is_news(&event) {
-            onward.emit(event);
-            return;
-        }
         log::log(&event);
         let at_ms = Clock::wall_ms(&*clock);
         if let Some(notes) = &notes {

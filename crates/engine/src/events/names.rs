@@ -83,7 +83,6 @@ pub(super) const LEDGER_CALLS: &str = "sequent_ledger_calls_total";
 pub(super) const LEDGER_SECONDS: &str = "sequent_ledger_call_duration_seconds";
 pub(super) const CLUSTER_BEHIND: &str = "sequent_cluster_behind_total";
 pub(super) const NEAR_END: &str = "sequent_near_end_total";
-pub(super) const UNWITNESSED: &str = "sequent_unwitnessed_raw_ids_total";
 pub(super) const UNREPORTED: &str = "sequent_unreported_counters_total";
 pub(super) const UNMARKED: &str = "sequent_ledger_marks_lost_total";
 pub(super) const DROPPED: &str = "sequent_numbers_burnt_total";
@@ -95,7 +94,9 @@ pub(super) const QUARANTINED: &str = "sequent_quarantined_counters";
 pub(super) const DURABILITY: &str = "sequent_slot_durability_info";
 pub(super) const LAYOUT: &str = "sequent_layout_info";
 pub(super) const CEILINGS: &str = "sequent_ceilings";
-pub(super) const CEILING_LEFT: &str = "sequent_ceiling_remaining_ratio";
+pub(super) const OUTAGE: &str = "sequent_outage_seconds";
+pub(super) const OUTAGE_LEFT: &str = "sequent_outage_left_seconds";
+pub(super) const OUTAGE_LEFT_OF: &str = "sequent_sequence_outage_left_seconds";
 pub(super) const REFILLS: &str = "sequent_refills_total";
 pub(super) const REFILL_SECONDS: &str = "sequent_refill_duration_seconds";
 pub(super) const WAITS: &str = "sequent_refill_waits_total";
@@ -157,11 +158,6 @@ pub static METRICS: &[Metric] = &[
     ),
     Metric::counter(NEAR_END, &[], "Keys that reached the number from which on their template warns"),
     Metric::counter(
-        UNWITNESSED,
-        &["slot"],
-        "Raw ids that left above their ceiling while the ledger was away",
-    ),
-    Metric::counter(
         UNREPORTED,
         &[],
         "Counters whose last report the ledger did not take when a process ended",
@@ -219,10 +215,16 @@ pub static METRICS: &[Metric] = &[
     ),
     Metric::gauge(LAYOUT, &["shard_bits", "memory_bits", "epoch"], "The layout in force, as labels"),
     Metric::gauge(CEILINGS, &[], "Ceilings held: counters from which this process may take"),
+    Metric::gauge(OUTAGE, &[], "How long numbers shall go on without the ledger: ledger.outage_s"),
     Metric::gauge(
-        CEILING_LEFT,
+        OUTAGE_LEFT,
         &[],
-        "What is left under ceilings, as a part of what is raised ahead: the least over all counters in demand",
+        "Seconds that numbers go on if the ledger is away from now on, at the rate of the last two minutes: the least over all counters in demand; +Inf without any",
+    ),
+    Metric::gauge(
+        OUTAGE_LEFT_OF,
+        &["sequence"],
+        "The same of a sequence: the least over its keys in demand; only of sequences in use that the configuration names",
     ),
     Metric::gauge(KEYS, &[], "Keys in use"),
     Metric::gauge(RESERVE, &[], "Numbers ready in memory, over all keys"),
@@ -275,8 +277,8 @@ pub(super) const OTHER: &str = "other";
 pub(super) const WORD: &str = "word";
 
 /// What `sequent_guard_violations_total` tells apart.
-pub(super) const VIOLATION_KINDS: [&str; 6] =
-    ["counter_back", "store_back", "ledger_back", "dense_back", "cluster_back", "quarantine"];
+pub(super) const VIOLATION_KINDS: [&str; 7] =
+    ["counter_back", "store_back", "ledger_back", "dense_back", "cluster_back", "quarantine", "given_above"];
 
 /// The durability classes, for one gauge each.
 pub(super) const CLASSES: [&str; 3] = ["durable", "lossy", "volatile"];

@@ -84,9 +84,13 @@ fn slots(event: &Event, times: u32, of: Of<'_>) -> Option<EventReport> {
             let text = "its store came back empty; numbers go on above its ceilings";
             (slot, None, of(ERROR, "stamped again", text.into()))
         }
-        Event::Unwitnessed { slot, .. } => {
-            let text = "raw ids leave above their ceilings while the ledger is away";
-            (slot, None, of(WARNING, "unwitnessed", text.into()))
+        Event::GivenAbove { slot, key, given, begun_at } => {
+            let text = format!(
+                "its counter of {}: raw ids up to {given} were given here, and its next life began at {begun_at}: numbers may have been given \
+                 twice",
+                shown(key)
+            );
+            (slot, None, of(ERROR, "given above its ceiling", text))
         }
         Event::Obeyed { slot, verb, who, why } => {
             (slot, None, of(NOTE, "word obeyed", format!("{verb}, said {who}: {why}")))

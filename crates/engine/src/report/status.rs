@@ -26,6 +26,9 @@ pub struct Status {
     pub ledger_version: u64,
     /// For how long the ledger has been away, if it is.
     pub ledger_away_ms: Option<u64>,
+    /// For how long numbers go on if the ledger is away from now on, in seconds: the least over all keys in demand; absent
+    /// without any.
+    pub outage_left_s: Option<u64>,
     /// How often a version of the ledger could be marked on no other shard.
     pub unmarked: u64,
     /// Callers that were given what this cluster can't have given: one a key, with the highest number, in the order in
@@ -63,6 +66,9 @@ pub struct KeyReport {
     pub left: u64,
     /// What part of its range that is.
     pub headroom: f64,
+    /// For how long it goes on if the ledger is away from now on, at the rate of the last two minutes, in seconds; 0 of a dense one;
+    /// absent where nobody asked for it lately.
+    pub outage_left_s: Option<u64>,
     /// When its range ends at the last minute's consumption, in seconds from now; absent: not within a hundred years.
     pub ends_in_s: Option<u64>,
 }

@@ -24,8 +24,6 @@ pub(crate) const PAGE: usize = 512;
 pub(crate) struct Lists {
     /// Something is to be reported or raised.
     pub(crate) unsaid: List,
-    /// Ids left without the ledger, and are not known to be witnessed.
-    pub(crate) owing: List,
     /// No key holds them: to be forgotten once they have nothing to say.
     pub(crate) let_go: List,
     /// How many counters were looked at for their place in a list.
@@ -66,7 +64,6 @@ struct Held {
 #[derive(Default)]
 pub(super) struct Places {
     unsaid: u64,
-    owing: u64,
     let_go: u64,
 }
 
@@ -164,10 +161,9 @@ impl Guarded {
     }
 
     fn put_right(&self, state: &mut State) {
-        let (unsaid, owing, let_go) = (self.has_to_say(state), state.owes(), state.handles == 0);
+        let (unsaid, let_go) = (self.has_to_say(state), state.handles == 0);
         let (lists, places) = (&self.shared.lists, &mut state.places);
         lists.unsaid.place(&mut places.unsaid, unsaid, &self.me);
-        lists.owing.place(&mut places.owing, owing, &self.me);
         lists.let_go.place(&mut places.let_go, let_go, &self.me);
     }
 }
@@ -177,7 +173,6 @@ impl Drop for Guarded {
         let places = &mut self.state.get_mut().unwrap_or_else(PoisonError::into_inner).places;
         let lists = &self.shared.lists;
         lists.unsaid.place(&mut places.unsaid, false, &self.me);
-        lists.owing.place(&mut places.owing, false, &self.me);
         lists.let_go.place(&mut places.let_go, false, &self.me);
     }
 }

@@ -3,7 +3,6 @@
 mod advance;
 mod begin;
 mod claim;
-mod debt;
 mod far;
 mod flight;
 mod listed;
@@ -34,7 +33,6 @@ pub(crate) use advance::{decreed, is_past};
 pub(crate) use begin::Newborn;
 use begin::ReadAhead;
 pub use claim::{CELL_AS_FAR, DOUBTED_ROW, Evidence};
-use debt::Debt;
 pub use far::FAR_BOTH;
 use flight::Flight;
 use listed::Places;
@@ -89,8 +87,6 @@ pub(crate) struct State {
     pub(crate) seen: u64,
     /// The same, but for what is seen only because a life begins there: really taken by somebody.
     taken: u64,
-    /// What left without the ledger, and has not been witnessed since.
-    debt: Option<Debt>,
     /// What was reported last.
     reported: u64,
     /// The life last held, until a report has told what left in it: whoever takes up its row must know.
@@ -195,12 +191,11 @@ impl Guarded {
             let want = self.affordable(want)?;
             let permit = self.permit(want).await?;
             let want = self.room(&permit, want).await?;
-            let loss = self.shared.desk.loss();
             let flight = Flight::begin(self);
             let cell = Cell { key: &self.cell, under: &permit.row.store };
             let taken = self.shard.store().take(cell, permit.row.life, want).await;
             match taken {
-                Ok(block) => match self.judge(&permit, flight, block, loss).await? {
+                Ok(block) => match self.judge(&permit, flight, block).await? {
                     Judgement::Leaves(block) => return Ok(block),
                     Judgement::Again(why) => last = Some(why),
                 },

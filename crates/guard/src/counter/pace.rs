@@ -2,11 +2,23 @@
 
 use std::time::{Duration, Instant};
 
-/// The window over which consumption is measured; the last full one and the current one count.
+/// The window over which consumption is measured.
 const WINDOW: Duration = Duration::from_secs(10);
+
+/// The busiest window counts for so long.
+const KEPT: Duration = Duration::from_secs(120);
 
 /// A ceiling is ahead by this many blocks at least, once a second take has shown that there is demand.
 const BLOCKS_MIN: u64 = 4;
+
+/// How many ids should be left under a ceiling.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Headroom {
+    /// What a raise goes for.
+    pub(crate) full: u64,
+    /// A raise is due where fewer are left.
+    pub(crate) least: u64,
+}
 
 /// Consumption of one counter by this process.
 #[derive(Debug, Default)]
@@ -15,7 +27,8 @@ pub(crate) struct Pace {
     block: u64,
     since: Option<Instant>,
     current: u64,
-    previous: u64,
+    /// The busiest window that has ended lately, and when it did.
+    busiest: Option<(u64, Instant)>,
 }
 
 impl Pace {
@@ -26,7 +39,10 @@ impl Pace {
         let since = *self.since.get_or_insert(now);
         let passed = now.saturating_duration_since(since);
         if passed >= WINDOW {
-            self.previous = if passed < WINDOW * 2 { self.current } else { 0 };
+            let is_over = |at: Instant| now.saturating_duration_since(at) >= KEPT;
+            let held = self.busiest.filter(|(_, at)| !is_over(*at));
+            let ended = Some((self.current, now)).filter(|_| passed < KEPT);
+            self.busiest = held.into_iter().chain(ended).max_by_key(|(count, _)| *count);
             self.current = 0;
             self.since = Some(now);
         }
@@ -38,15 +54,45 @@ impl Pace {
         self.block.max(1)
     }
 
-    /// How many ids ahead a ceiling should be: none before a second take, so that a process that takes once wastes
-    /// nothing, and none for `ahead` of nothing; otherwise `ahead` of consumption, a few blocks at least.
-    pub(crate) fn ahead(&self, ahead: Duration) -> u64 {
-        if self.takes < 2 || ahead.is_zero() {
-            return 0;
+    /// Ids a window, by the busiest of the last two minutes.
+    fn busiest(&self) -> u64 {
+        self.current.max(self.busiest.map_or(0, |(count, _)| count))
+    }
+
+    /// Ids a second, by the busiest window of the last two minutes; 0 where nothing was taken in that time.
+    pub(crate) fn rate(&self, now: Instant) -> f64 {
+        let idle = self.since.is_none_or(|since| now.saturating_duration_since(since) >= KEPT);
+        #[allow(clippy::cast_precision_loss, reason = "a rate is a double")]
+        let rate = self.busiest() as f64 / WINDOW.as_secs_f64();
+        if idle { 0.0 } else { rate }
+    }
+
+    /// How many ids should be left under the ceiling, so that numbers go on for `outage` without the ledger.
+    ///
+    /// A raise is due below 80 % of `outage` at *twice* the rate: the rate may double at the very moment when the ledger goes away,
+    /// since one partition may take half of the shards, too. It comes `margin` earlier, which is how long a raise may
+    /// take. Nothing is ahead before a second take, so that a process that takes once wastes nothing, and none for an outage of no time.
+    pub(crate) fn headroom(&self, outage: Duration, margin: Duration) -> Headroom {
+        if self.takes < 2 || outage.is_zero() {
+            return Headroom::default();
         }
-        let busiest = u128::from(self.current.max(self.previous));
-        let wanted = busiest.saturating_mul(ahead.as_millis()).div_ceil(WINDOW.as_millis());
-        u64::try_from(wanted).unwrap_or(u64::MAX).max(self.block().saturating_mul(BLOCKS_MIN))
+        let blocks = self.block().saturating_mul(BLOCKS_MIN);
+        let (full, least) = (outage * 2 + margin * 2, outage * 8 / 5 + margin);
+        Headroom { full: self.lasting(full).max(blocks), least: self.lasting(least).max(blocks / 2) }
+    }
+
+    /// So many ids last for `time`.
+    fn lasting(&self, time: Duration) -> u64 {
+        let ids = u128::from(self.busiest()).saturating_mul(time.as_millis()).div_ceil(WINDOW.as_millis());
+        u64::try_from(ids).unwrap_or(u64::MAX)
+    }
+}
+
+impl Headroom {
+    /// The same, of a ceiling that may be ahead by `most` ids.
+    pub(crate) fn at_most(self, most: u64) -> Self {
+        let Self { full, least } = self;
+        if full <= most { self } else { Self { full: most, least: least.min(most - most / 5) } }
     }
 }
 
@@ -55,34 +101,68 @@ impl Pace {
 mod tests {
     use super::*;
 
+    const SECOND: Duration = Duration::from_secs(1);
+
+    fn headroom(pace: &Pace, seconds: u32) -> (u64, u64) {
+        let Headroom { full, least } = pace.headroom(SECOND * seconds, Duration::ZERO);
+        (full, least)
+    }
+
     #[test]
     fn a_process_that_takes_once_is_not_ahead() {
         let (mut pace, now) = (Pace::default(), Instant::now());
         pace.took(5, now);
-        assert_eq!(pace.ahead(Duration::from_secs(600)), 0);
+        assert_eq!(headroom(&pace, 600), (0, 0));
         pace.took(5, now);
-        assert_eq!(pace.ahead(Duration::from_secs(600)), 600, "ten ids in a window of ten seconds");
+        assert_eq!(
+            headroom(&pace, 600),
+            (1200, 960),
+            "ten ids in a window of ten seconds, and twice as many"
+        );
+        assert_eq!(headroom(&pace, 0), (0, 0));
     }
 
     #[test]
-    fn less_than_a_window_is_a_part_of_what_it_consumed() {
+    fn at_twice_the_rate_four_fifths_of_the_outage_are_left_when_a_raise_is_due() {
         let (mut pace, now) = (Pace::default(), Instant::now());
-        for _ in 0..1000 {
-            pace.took(10, now);
+        for second in 0..600 {
+            pace.took(100, now + SECOND * second);
         }
-        let ahead = |pace: &Pace, ms| pace.ahead(Duration::from_millis(ms));
-        assert_eq!([1, 1000, 2500, 25_000].map(|ms| ahead(&pace, ms)), [40, 1000, 2500, 25_000]);
-        pace.took(u64::MAX, now);
-        assert_eq!(ahead(&pace, 86_400_000), u64::MAX);
+        let Headroom { full, least } = pace.headroom(SECOND * 600, SECOND * 3);
+        assert!(least >= 200 * 480 + 100 * 3, "{least}");
+        assert_eq!(full, 100 * (1200 + 6));
     }
 
     #[test]
-    fn idleness_is_forgotten_after_two_windows() {
+    fn a_bounded_ceiling_is_raised_when_a_fifth_of_what_it_may_hold_is_gone() {
+        let wanted = Headroom { full: 1000, least: 800 };
+        assert_eq!(wanted.at_most(1000), wanted);
+        assert_eq!(wanted.at_most(100), Headroom { full: 100, least: 80 });
+        assert_eq!(wanted.at_most(1), Headroom { full: 1, least: 1 });
+    }
+
+    #[test]
+    fn no_amount_overflows() {
+        let (mut pace, now) = (Pace::default(), Instant::now());
+        pace.took(u64::MAX, now);
+        pace.took(u64::MAX, now);
+        assert_eq!(headroom(&pace, 86_400), (u64::MAX, u64::MAX));
+    }
+
+    #[test]
+    fn the_busiest_ten_seconds_of_two_minutes_count() {
         let (mut pace, now) = (Pace::default(), Instant::now());
         pace.took(1000, now);
-        pace.took(1000, now + Duration::from_secs(12));
-        assert_eq!(pace.ahead(Duration::from_secs(10)), 4000, "four blocks");
-        pace.took(1, now + Duration::from_secs(60));
-        assert_eq!(pace.ahead(Duration::from_secs(10)), 4);
+        pace.took(10, now + SECOND * 12);
+        for tens in 2..11 {
+            pace.took(10, now + SECOND * 12 * tens);
+            assert!((pace.rate(now + SECOND * 12 * tens) - 100.0).abs() < 1e-9, "{tens}");
+        }
+        for tens in 11..14 {
+            pace.took(10, now + SECOND * 12 * tens);
+        }
+        let later = now + SECOND * 12 * 13;
+        assert!((pace.rate(later) - 1.0).abs() < 1e-9, "{pace:?}");
+        assert!(pace.rate(later + KEPT) < 1e-9, "idle");
     }
 }

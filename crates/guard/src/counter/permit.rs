@@ -55,7 +55,6 @@ impl Guarded {
         let floor = if self.shared.rules.keep(Rule::OrderAtFirstTouch) { seen } else { state.order.floor() };
         state.saw(permit.row.seen, permit.row.base);
         state.order.restart(floor);
-        state.settle_other_lives(permit.row.life);
         state.former = None;
         state.permit = Some(permit.clone());
         permit

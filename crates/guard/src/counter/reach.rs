@@ -1,10 +1,20 @@
 //! How far a counter may have been taken: what a caller's highest number is held against. Nothing is moved.
 
+use std::time::Instant;
+
 use sequent_core::Cell;
 
 use super::Guarded;
 
 impl Guarded {
+    /// How many ids may be given without the ledger, and how many a second are taken; none where nothing was taken lately.
+    pub(crate) fn under_ceiling(&self, now: Instant) -> (u64, f64) {
+        let permit = self.good_permit();
+        let state = self.state();
+        let left = permit.map_or(0, |permit| permit.ceiling.saturating_sub(state.seen));
+        (left, state.pace.rate(now))
+    }
+
     /// As far as this process knows without asking: what its permit allows, and what it has seen.
     pub(crate) fn reach(&self) -> u64 {
         let state = self.state();

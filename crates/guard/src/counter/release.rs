@@ -36,13 +36,11 @@ enum Standing {
 }
 
 impl Guarded {
-    /// `loss`: which loss of the ledger was going on when the take began.
     pub(super) async fn judge(
         &self,
         permit: &Permit,
         mut flight: Flight<'_>,
         block: Block,
-        loss: Option<u64>,
     ) -> Result<Judgement, SourceError> {
         self.drew(permit, block);
         if let Some(judgement) = self.look_into(permit, block).await? {
@@ -56,7 +54,7 @@ impl Guarded {
             Standing::Witnessed => self.within_range(block),
             Standing::Stays(kind, why) => Ok(self.again(block, why, kind)),
             Standing::Backwards(backwards) => Ok(self.went_back(permit, block, &backwards)),
-            Standing::AboveCeiling(held) => self.raise_and_release(&held, &mut flight, block, loss).await,
+            Standing::AboveCeiling(held) => self.raise_and_release(&held, &mut flight, block).await,
         }
     }
 
@@ -95,7 +93,6 @@ impl Guarded {
         held: &Permit,
         flight: &mut Flight<'_>,
         block: Block,
-        loss: Option<u64>,
     ) -> Result<Judgement, SourceError> {
         let raise = self.raise_for(held, block);
         let under = held.row.ledger.clone();
@@ -118,7 +115,9 @@ impl Guarded {
                 }
             }
             Err(error) if error.kind() == ErrorKind::NoWitness => {
-                self.unwitnessed(held, flight, block, (loss, error))
+                self.dropped(block, "above its ceiling while the ledger is away");
+                self.bar(held, true);
+                Err(error)
             }
             Err(error) if error.kind() == ErrorKind::Reborn => {
                 Ok(self.again(block, "the ledger is another incarnation", ErrorKind::Reborn))
@@ -133,59 +132,10 @@ impl Guarded {
 
     fn raise_for(&self, held: &Permit, block: Block) -> Raise {
         let state = self.state();
-        let ahead = self.ahead(&state, self.shared.config.ahead);
+        let ahead = self.headroom(&state, self.shared.config.outage).full;
         let ceiling = block.last().saturating_add(ahead).min(self.raw_max().max(block.last()));
         let leap_max = leap::leap_max(held.ceiling, self.raw_max(), state.pace.block());
         Raise { counter: self.counter.clone(), life: held.row.life, ceiling, seen: block.last(), leap_max }
-    }
-
-    /// The ledger is away: a durable shard goes on with blocks whose take began after the loss was noticed.
-    fn unwitnessed(
-        &self,
-        held: &Permit,
-        flight: &mut Flight<'_>,
-        block: Block,
-        (loss, error): (Option<u64>, SourceError),
-    ) -> Result<Judgement, SourceError> {
-        let (shared, rules) = (&self.shared, self.shared.rules);
-        if !self.goes_on() {
-            self.dropped(block, "above its ceiling while the ledger is away");
-            self.bar(held, true);
-            return Err(error);
-        }
-        let mut state = self.state();
-        if self.is_shut() {
-            drop(state);
-            return Ok(self.again(block, SHUT, ErrorKind::NoWitness));
-        }
-        let going_on = shared.desk.loss();
-        let late = loss.is_some() && loss == going_on || !rules.keep(Rule::ContinueLateTake);
-        let held_still = state.permit.as_ref().is_some_and(|permit| permit.row.life == held.row.life)
-            && shared.desk.speaks_as(&held.row.ledger)
-            && self.shard.incarnation().as_ref() == Some(&held.row.store);
-        if going_on.is_none() || !late || !held_still && rules.keep(Rule::ContinueLease) {
-            drop(state);
-            return Ok(self.again(
-                block,
-                "taken before the loss of the ledger was noticed",
-                ErrorKind::NoWitness,
-            ));
-        }
-        if let Some(beyond) = self.beyond_leap(&state, held, block) {
-            drop(state);
-            self.dropped(block, NOTHING_FOLLOWS);
-            return Err(self.leapt(block.last(), beyond));
-        }
-        if let Err(backwards) = flight.place(&mut state, block) {
-            drop(state);
-            return Ok(self.went_back(held, block, &backwards));
-        }
-        state.owe(held, block.last());
-        state.saw(block.last(), 0);
-        drop(state);
-        let (slot, count) = (self.counter.slot, block.count());
-        shared.env.events.emit(Event::Unwitnessed { slot, count });
-        self.within_range(block)
     }
 
     /// How far a value may be before it counts as a leap, where it is one: against what was seen, and the copy of

@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use sequent_core::{
-    Incarnation, Life,
-    ledger::{Moved, Raise, Raised, Row},
+    Event, Incarnation, Life,
+    ledger::{Counter, Moved, Raise, Raised, Row},
 };
 
-use super::{Guarded, State, permit::Permit};
+use super::{Guarded, State, pace::Headroom, permit::Permit};
 use crate::leap;
 
 /// A life that this process takes from no more, and the ledger that holds its row.
@@ -52,22 +52,18 @@ impl State {
 }
 
 impl Guarded {
-    /// What this counter reports when its server shows up; `None` where nothing has changed.
-    pub(crate) fn report(&self, ahead: Duration) -> Option<Raise> {
+    /// What this counter reports in a heartbeat; `None` where nothing has changed.
+    pub(crate) fn report(&self, outage: Duration) -> Option<Raise> {
         let state = self.state();
-        let (desk, owed) = (&self.shared.desk, self.owed(&state));
+        let desk = &self.shared.desk;
         let Some(permit) = state.permit.as_ref().filter(|permit| desk.speaks_as(&permit.row.ledger)) else {
             return self.last_report(&state);
         };
-        let ceiling = self.raised(&state, permit, ahead);
-        let reassert = owed.map_or(0, |debt| debt.high);
-        let ceiling = ceiling.max(reassert);
+        let ceiling = self.raised(&state, permit, outage);
         if ceiling == 0 && state.seen == state.reported {
             return None;
         }
         let leap_max = leap::leap_max(permit.ceiling, self.raw_max(), state.pace.block());
-        // What left without the ledger has left: it is no leap, however far it went.
-        let leap_max = leap_max.max(reassert.saturating_sub(permit.ceiling));
         let (counter, life, seen) = (self.counter.clone(), permit.row.life, state.seen);
         Some(Raise { counter, life, ceiling, seen, leap_max })
     }
@@ -75,20 +71,19 @@ impl Guarded {
     /// Whether there is anything to report, by whatever ledger speaks. No less than [`Self::report`] says: what is not listed is
     /// not asked.
     pub(super) fn has_to_say(&self, state: &State) -> bool {
-        let is_news = match &state.permit {
+        match &state.permit {
             Some(permit) => {
-                state.seen != state.reported || self.raised(state, permit, self.shared.config.ahead) > 0
+                state.seen != state.reported || self.raised(state, permit, self.shared.config.outage) > 0
             }
             None => state.former.is_some() && state.seen > state.reported,
-        };
-        is_news || state.owes()
+        }
     }
 
     /// The ceiling that is due under this permit; 0 where the one that is held will do, or can't be raised within the range.
-    fn raised(&self, state: &State, permit: &Permit, ahead: Duration) -> u64 {
-        let wanted = self.ahead(state, ahead);
-        let is_due = state.seen > permit.row.base && permit.ceiling.saturating_sub(state.seen) < wanted / 2;
-        let ceiling = state.seen.saturating_add(wanted).min(self.raw_max());
+    fn raised(&self, state: &State, permit: &Permit, outage: Duration) -> u64 {
+        let wanted = self.headroom(state, outage);
+        let is_due = state.seen > permit.row.base && permit.ceiling.saturating_sub(state.seen) < wanted.least;
+        let ceiling = state.seen.saturating_add(wanted.full).min(self.raw_max());
         if is_due && ceiling > permit.ceiling { ceiling } else { 0 }
     }
 
@@ -96,32 +91,41 @@ impl Guarded {
     /// the store has forgotten.
     fn last_report(&self, state: &State) -> Option<Raise> {
         let speaks = |former: &&Former| self.shared.desk.speaks_as(&former.ledger);
-        let former = state.former.as_ref().filter(speaks).filter(|_| state.seen > state.reported);
-        let Some(debt) = self.owed(state) else {
-            let (counter, seen) = (self.counter.clone(), state.seen);
-            return former.map(|former| Raise { counter, life: former.life, ceiling: 0, seen, leap_max: 0 });
-        };
-        let mut raise = debt.raise(&self.counter);
-        if former.is_some_and(|former| former.life == raise.life) {
-            raise.seen = raise.seen.max(state.seen);
+        let former = state.former.as_ref().filter(speaks).filter(|_| state.seen > state.reported)?;
+        let (counter, seen) = (self.counter.clone(), state.seen);
+        Some(Raise { counter, life: former.life, ceiling: 0, seen, leap_max: 0 })
+    }
+
+    /// Where the life that followed the reported one began, if that is below what this server gave: no ceiling of the ledger in
+    /// force permitted it, so that it may be given again.
+    pub(crate) fn given_above(reported: &Raise, answer: &Raised) -> Option<u64> {
+        match answer {
+            Raised::Ended { begun_at } => begun_at.filter(|begun_at| reported.seen > *begun_at),
+            Raised::Held { .. } | Raised::Leapt { .. } => None,
         }
-        Some(raise)
+    }
+
+    /// Tells of it, and begins the next life above what was given.
+    pub(crate) async fn begin_above_given(&self, given: u64, begun_at: u64) {
+        let Counter { slot, key } = self.counter.clone();
+        self.shared.env.events.emit(Event::GivenAbove { slot, key: key.clone(), given, begun_at });
+        let noted = self.shared.desk.note_given_above(&key, given).await;
+        if let Err(error) = noted.and(self.advance_to(given).await) {
+            self.regressed(
+                None,
+                format!("nothing could be begun above raw id {given}, which was given: {error}"),
+            );
+        }
     }
 
     /// What became of a raise or a report.
     pub(crate) fn learn(&self, asked: &Raise, answer: &Raised) {
         let mut state = self.state();
-        match answer {
-            Raised::Held { ceiling, .. } => state.settle(asked.life, *ceiling),
-            Raised::Ended => state.settle(asked.life, u64::MAX),
-            Raised::Leapt { .. } => {}
-        }
         if state.former.as_ref().is_some_and(|former| former.life == asked.life) {
             // Also where the ledger's own ceiling went back, so that it refuses: nothing more can be said.
             state.former = None;
             state.reported = state.reported.max(asked.seen);
         }
-        // What is owed is told to whatever ledger speaks: only the one that granted the permit can add to it.
         let is_asked =
             |permit: &Permit| permit.row.life == asked.life && self.shared.desk.speaks_as(&permit.row.ledger);
         if !state.permit.as_ref().is_some_and(is_asked) {
@@ -177,11 +181,10 @@ impl Guarded {
         is_news
     }
 
-    pub(crate) fn ahead(&self, state: &State, ahead: Duration) -> u64 {
+    /// How many ids should be left under the ceiling: fewer where the end of the range is near.
+    pub(crate) fn headroom(&self, state: &State, outage: Duration) -> Headroom {
         let at = state.permit.as_ref().map_or(0, |permit| permit.ceiling);
-        match state.pace.ahead(ahead) {
-            0 => 0,
-            wanted => wanted.min(leap::ahead_max(at, self.raw_max())),
-        }
+        let wanted = state.pace.headroom(outage, self.shared.config.raise_within());
+        if wanted.full == 0 { wanted } else { wanted.at_most(leap::ahead_max(at, self.raw_max())) }
     }
 }

@@ -1,9 +1,9 @@
 //! Before a take: is there a ceiling that what it gives could leave under? What is refused uses up no number.
 
-use sequent_core::{Block, DurabilityClass, ErrorKind, Rule, SourceError, ledger::Raise};
+use sequent_core::{Block, ErrorKind, Rule, SourceError, ledger::Raise};
 
 use super::{Guarded, permit::Permit};
-use crate::{LossPolicy, keeper::Ask, leap};
+use crate::{keeper::Ask, leap};
 
 impl Guarded {
     /// How many ids a take may ask for. Where nothing is left under the ceiling and no higher one is to be had, it fails
@@ -16,27 +16,12 @@ impl Guarded {
             return Ok(want);
         }
         let (left, barred) = self.left(permit);
-        match self.raisable() {
+        match self.shared.desk.in_reach() {
             Ok(()) if left == 0 && barred => self.raise_first(permit, want).await.map(|()| want),
             Ok(()) => Ok(want),
             Err(_) if left > 0 => Ok(want.min(left)),
             Err(error) => Err(error),
         }
-    }
-
-    /// Whether what is taken above the ceiling could leave: by a raise, or without the ledger.
-    pub(super) fn raisable(&self) -> Result<(), SourceError> {
-        match self.shared.desk.in_reach() {
-            Err(error) if error.kind() == ErrorKind::NoWitness && self.goes_on() => Ok(()),
-            reach => reach,
-        }
-    }
-
-    /// Whether ids may leave above their ceiling while the ledger is away.
-    pub(super) fn goes_on(&self) -> bool {
-        let durable =
-            self.shard.class() == DurabilityClass::Durable || !self.shared.rules.keep(Rule::ContinueDurable);
-        self.shared.config.loss == LossPolicy::Continue && durable
     }
 
     /// The store gave this block, whether it leaves or not.
@@ -81,7 +66,6 @@ impl Guarded {
             }
             // Lost just now, or another one: what that means for a block is judged with the block.
             Err(error) if error.kind() == ErrorKind::Reborn => Ok(()),
-            Err(error) if error.kind() == ErrorKind::NoWitness && self.goes_on() => Ok(()),
             Err(error) => Err(error),
         }
     }

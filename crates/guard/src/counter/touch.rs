@@ -208,9 +208,8 @@ impl Guarded {
     fn opening(&self, life: Life, store: &Incarnation, value: u64, want: u64, permitted: u64) -> Opening {
         let mut state = self.state();
         state.refused = None;
-        // A store that forgot what left without the ledger: this process has not.
-        let value = value.max(self.owed(&state).map_or(0, |debt| debt.high));
-        let ahead = state.pace.ahead(self.shared.config.ahead);
+        let config = self.shared.config;
+        let ahead = state.pace.headroom(config.outage, config.raise_within()).full;
         let cap = leap::ahead_max(value, self.raw_max());
         let ahead = ahead.min(cap).max(want.min(self.raw_max().saturating_sub(value)));
         // A life that ended by a crash leaves its ceiling ahead of what was seen: that much is no leap.
@@ -263,7 +262,7 @@ impl Guarded {
         }
         if floor >= permit.ceiling {
             // It would burn what is left under the ceiling, and nothing could leave from above it.
-            self.raisable()?;
+            self.shared.desk.in_reach()?;
         }
         match self.lift_cell(&permit, floor).await {
             Ok(()) => Ok(()),

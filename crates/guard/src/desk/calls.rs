@@ -59,8 +59,17 @@ impl Desk {
 
     /// Notes that lives of a key begin up to this raw id at an operator's word, before any of them does.
     pub(crate) async fn note_begun(&self, key: &Key, raw: u64) -> Result<(), SourceError> {
-        let note = Advanced::begun_at(key, raw);
-        let noted = self.limited("note of where lives begin", self.ledger.advance(&note)).await;
+        self.note(Advanced::begun_at(key, raw)).await
+    }
+
+    /// Notes that raw ids of a key up to this one may have been given twice, and that its next life begins above them.
+    pub(crate) async fn note_given_above(&self, key: &Key, raw: u64) -> Result<(), SourceError> {
+        self.note(Advanced::given_above(key, raw)).await?;
+        self.note_begun(key, raw).await
+    }
+
+    async fn note(&self, note: Advanced) -> Result<(), SourceError> {
+        let noted = self.limited("note of a key", self.ledger.advance(&note)).await;
         self.outcome(noted).map(drop)
     }
 

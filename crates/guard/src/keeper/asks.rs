@@ -75,12 +75,7 @@ pub(super) fn slots_of<'a>(counters: impl Iterator<Item = &'a Counter>) -> BTree
 }
 
 /// Answers a batch of asks: one call for its openings, one for its raises.
-pub(super) async fn answer(
-    desk: &Desk,
-    lists: &Lists,
-    rules: Rules,
-    asks: Vec<Ask>,
-) -> Vec<Result<Answered, SourceError>> {
+pub(super) async fn answer(desk: &Desk, rules: Rules, asks: Vec<Ask>) -> Vec<Result<Answered, SourceError>> {
     let mut answers: Vec<Option<Result<Answered, SourceError>>> = asks.iter().map(|_| None).collect();
     let (mut openings, mut claims, mut words) = (Vec::new(), Vec::new(), Vec::new());
     for (at, ask) in asks.into_iter().enumerate() {
@@ -107,14 +102,14 @@ pub(super) async fn answer(
     claims.retain(|(at, under, _)| {
         let current = in_force == *under || !rules.keep(Rule::SameLedger);
         if !current {
-            answers[*at] = Some(Ok(Answered::Raised(Raised::Ended)));
+            answers[*at] = Some(Ok(Answered::Raised(Raised::Ended { begun_at: None })));
         }
         current
     });
     if !claims.is_empty() {
         let places: Vec<usize> = claims.iter().map(|(at, ..)| *at).collect();
         let claims: Vec<Raise> = claims.into_iter().map(|(.., raise)| raise).collect();
-        let outcome = raise(desk, lists, (&in_force, rules), claims).await;
+        let outcome = raise(desk, (&in_force, rules), &claims).await;
         deal(&mut answers, &places, outcome.map(|all| all.into_iter().map(Answered::Raised).collect()));
     }
     answers.into_iter().map(|answer| answer.unwrap_or_else(|| Err(mixed_up()))).collect()
@@ -140,50 +135,32 @@ async fn open(desk: &Desk, openings: &[Opening]) -> Result<Vec<Opened>, SourceEr
     desk.write("open", &under, (&slots, mark), openings, |ledger, pass, asks| ledger.open(pass, asks)).await
 }
 
-/// Raises; and before that, in the same call, whatever left without the ledger and has not been witnessed yet.
 async fn raise(
     desk: &Desk,
-    lists: &Lists,
     (under, rules): (&Incarnation, Rules),
-    claims: Vec<Raise>,
+    raises: &[Raise],
 ) -> Result<Vec<Raised>, SourceError> {
     desk.in_reach()?;
-    let room = desk.batch_max().saturating_sub(claims.len());
-    let owed = owed(lists, room).await;
-    let raises: Vec<Raise> = owed.iter().map(|(_, raise)| raise.clone()).chain(claims).collect();
     let slots = slots_of(raises.iter().map(|raise| &raise.counter));
     let mark = rules.keep(Rule::MarkRaises);
-    let mut outcome = desk
-        .write("raise", under, (&slots, mark), &raises, |ledger, pass, asks| ledger.raise(pass, asks))
-        .await?;
-    let claimed = outcome.split_off(owed.len().min(outcome.len()));
-    for ((guarded, raise), raised) in owed.iter().zip(&outcome) {
-        guarded.learn(raise, raised);
-    }
-    Ok(claimed)
+    desk.write("raise", under, (&slots, mark), raises, |ledger, pass, asks| ledger.raise(pass, asks)).await
 }
 
 /// A counter, and what it has to report.
 pub(super) type Report = (Arc<Guarded>, Raise);
 
-/// The counters from which ids left that the ledger has not witnessed, at most `most`, with the raise of each.
-pub(super) async fn owed(lists: &Lists, most: usize) -> Vec<Report> {
-    gather(lists, &mut lists.owing.walk(), (Duration::ZERO, most), Guarded::owes).await
-}
-
-/// What the wanted ones of the next counters of a walk have to report, at most `most`: in the order in which every server
+/// What the next counters of a walk have to report, at most `most`: in the order in which every server
 /// asks, so that no two wait for each other's rows.
 pub(super) async fn gather(
     lists: &Lists,
     walk: &mut Walk<'_>,
-    (ahead, most): (Duration, usize),
-    wanted: impl Fn(&Guarded) -> bool,
+    (outage, most): (Duration, usize),
 ) -> Vec<Report> {
     let mut reports: Vec<Report> = Vec::new();
     while let Some(room) = most.checked_sub(reports.len()).filter(|room| *room > 0) {
         let Some(page) = lists.next(walk, room).await else { break };
-        reports.extend(page.into_iter().filter(|guarded| wanted(guarded)).filter_map(|guarded| {
-            let report = guarded.report(ahead)?;
+        reports.extend(page.into_iter().filter_map(|guarded| {
+            let report = guarded.report(outage)?;
             Some((guarded, report))
         }));
     }

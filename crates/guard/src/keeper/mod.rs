@@ -5,6 +5,7 @@ mod asks;
 mod dense;
 mod given;
 mod opening;
+mod outage;
 mod reach;
 mod retiring;
 mod showing_up;

@@ -133,10 +133,10 @@ impl Keeper {
         env: Env,
     ) -> Arc<Self> {
         let lists: Arc<Lists> = Arc::default();
-        let (clerk, listed) = (Arc::clone(&desk), Arc::clone(&lists));
+        let clerk = Arc::clone(&desk);
         let (asks, driver) = Merge::new(ASKS_QUEUED_MAX, desk.batch_max(), move |asks: Vec<Ask>| {
-            let (clerk, listed) = (Arc::clone(&clerk), Arc::clone(&listed));
-            Box::pin(async move { answer(&clerk, &listed, rules, asks).await })
+            let clerk = Arc::clone(&clerk);
+            Box::pin(async move { answer(&clerk, rules, asks).await })
         });
         let (dense, dense_driver) = Dense::new(Arc::clone(&desk), env.clone());
         let latest = Arc::new(Latest::of(layout.layout.slots()));

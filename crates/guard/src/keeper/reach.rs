@@ -49,7 +49,7 @@ impl Keeper {
         reach
     }
 
-    fn alive(&self, key: &Key) -> Vec<Arc<Guarded>> {
+    pub(super) fn alive(&self, key: &Key) -> Vec<Arc<Guarded>> {
         let registry = self.registry();
         let counter = |slot| Counter { slot, key: key.clone() };
         self.shards.iter().filter_map(|shard| registry.get(&counter(shard.slot())).cloned()).collect()

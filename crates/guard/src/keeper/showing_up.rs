@@ -13,10 +13,13 @@ use tokio::sync::watch;
 
 use super::{
     AWAY_RETRY, Keeper,
-    asks::{Report, gather, owed, slots_of},
+    asks::{Report, gather, slots_of},
     is_done_with,
 };
-use crate::{counter::PAGE, desk::Call};
+use crate::{
+    counter::{Guarded, PAGE},
+    desk::Call,
+};
 
 /// Pages of moved rows that one show up reads: what is left is for the next.
 const PAGES_MAX: usize = 8;
@@ -31,7 +34,7 @@ impl Keeper {
         let showing_up = async {
             loop {
                 self.rest().await;
-                self.show_up(self.shared.config.ahead).await;
+                self.show_up(self.shared.config.outage).await;
                 // Where it can't be settled now, whoever asks for a number tries again, and so does the next show up.
                 drop(self.shared.desk.settle().await);
                 self.look_elsewhere().await;
@@ -67,15 +70,14 @@ impl Keeper {
     }
 
     /// One call for all permits: raises ahead, reports, and what others said meanwhile.
-    pub(super) async fn show_up(&self, ahead: Duration) {
+    pub(super) async fn show_up(&self, outage: Duration) {
         let under = self.shared.desk.incarnation();
         let (lists, most) = (&self.shared.lists, self.shared.desk.batch_max());
         let mut walk = lists.unsaid.walk();
         loop {
             // In trouble nothing may be raised; but who does not call never hears that an operator has named the loss.
             let is_mute = self.trouble().is_some();
-            let batch =
-                if is_mute { Vec::new() } else { gather(lists, &mut walk, (ahead, most), |_| true).await };
+            let batch = if is_mute { Vec::new() } else { gather(lists, &mut walk, (outage, most)).await };
             if !self.report(&under, &batch).await {
                 return;
             }
@@ -87,12 +89,6 @@ impl Keeper {
         self.forget_the_dropped().await;
         for shard in &self.shards {
             shard.record_again(&under).await;
-        }
-        // Ids that left between the gathering of the first call and its answer: the next raise of each counter would
-        // carry them, but a counter may rest.
-        let owed = owed(lists, most).await;
-        if !owed.is_empty() && self.trouble().is_none() {
-            self.report(&self.shared.desk.incarnation(), &owed).await;
         }
     }
 
@@ -109,11 +105,19 @@ impl Keeper {
         let call: Call<Raise, Presence> = |ledger, pass, asks| ledger.show_up(pass, asks);
         let shown = desk.write_and_tell("show up", under, (&slots, mark), &raises, call, hear);
         let Ok(presence) = shown.await else { return false };
+        let mut above = Vec::new();
         for (reports, raised) in batch.chunks(PAGE).zip(presence.raised.chunks(PAGE)) {
-            reports.iter().zip(raised).for_each(|((guarded, raise), raised)| guarded.learn(raise, raised));
+            for ((guarded, raise), raised) in reports.iter().zip(raised) {
+                let begun_at = Guarded::given_above(raise, raised);
+                above.extend(begun_at.map(|begun_at| (Arc::clone(guarded), raise.seen, begun_at)));
+                guarded.learn(raise, raised);
+            }
             if batch.len() > PAGE {
                 tokio::task::yield_now().await;
             }
+        }
+        for (guarded, given, begun_at) in above {
+            guarded.begin_above_given(given, begun_at).await;
         }
         true
     }

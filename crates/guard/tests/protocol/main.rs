@@ -1,6 +1,7 @@
 //! The protocol, one file a theme: real keepers over stores and a ledger in memory, on paused time.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on has failed")]
 
+mod above;
 mod abreast;
 mod away;
 mod claimed;

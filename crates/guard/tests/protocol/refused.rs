@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use sequent_core::{DurabilityClass, ErrorKind, Stamp, Store, ledger::Identity};
-use sequent_guard::{GuardConfig, LossPolicy, Trouble};
+use sequent_guard::{GuardConfig, Trouble};
 
 use crate::harness::{Book, Kind, Server, Setup, World};
 
@@ -23,9 +23,8 @@ const BURNT_MAX: u64 = WANT * CALLERS as u64;
 /// A range so small that a thousand blocks are a leap many times over.
 const RAW_MAX: u64 = 100_000;
 
-fn stopping() -> Setup {
-    let config = GuardConfig { loss: LossPolicy::Stop, ..GuardConfig::default() };
-    Setup { config, raw_max: RAW_MAX, ..Setup::default() }
+fn short() -> Setup {
+    Setup { raw_max: RAW_MAX, ..Setup::default() }
 }
 
 /// Callers that try again and again: all that is left under the ceiling leaves, and the rest is refused.
@@ -59,11 +58,8 @@ async fn goes_on(world: &World, server: &Server, ceiling: u64) {
 
 #[tokio::test(start_paused = true)]
 async fn while_the_ledger_is_away_refused_takes_move_no_counter() {
-    let durable_that_stops = (DurabilityClass::Durable, stopping());
-    let volatile = |class| (class, Setup { raw_max: RAW_MAX, ..Setup::default() });
-    for (class, setup) in
-        [durable_that_stops, volatile(DurabilityClass::Volatile), volatile(DurabilityClass::Lossy)]
-    {
+    for class in [DurabilityClass::Durable, DurabilityClass::Lossy, DurabilityClass::Volatile] {
+        let setup = short();
         let world = World::of(Kind { class, ..Kind::default() });
         let server = world.open_as("server", setup).await;
         for _ in 0..3 {
@@ -81,7 +77,7 @@ async fn while_the_ledger_is_away_refused_takes_move_no_counter() {
 #[tokio::test(start_paused = true)]
 async fn once_the_loss_was_noticed_all_below_the_ceiling_leaves_and_nothing_is_burnt() {
     let world = World::new(2);
-    let server = world.open_as("server", stopping()).await;
+    let server = world.open_as("server", short()).await;
     server.take_to(0, 5).await;
     let source = server.source(&crate::harness::key(), 0).await.unwrap();
     let ceiling = world.row(0).ceiling;
@@ -100,8 +96,7 @@ async fn once_the_loss_was_noticed_all_below_the_ceiling_leaves_and_nothing_is_b
 #[tokio::test(start_paused = true)]
 async fn a_server_that_has_rested_moves_no_counter_either() {
     let world = World::new(2);
-    let (server, other) =
-        (world.open_as("server", stopping()).await, world.open_as("other", stopping()).await);
+    let (server, other) = (world.open_as("server", short()).await, world.open_as("other", short()).await);
     server.take_to(0, 5).await;
     server.shows_up().await;
     other.take_to(0, 5000).await;
@@ -117,8 +112,8 @@ async fn a_server_that_has_rested_moves_no_counter_either() {
 #[tokio::test(start_paused = true)]
 async fn a_ledger_that_is_lost_again_at_each_raise_costs_a_block_once() {
     let world = World::new(2);
-    let setup = stopping();
-    let config = GuardConfig { ahead: Duration::ZERO, ..setup.config };
+    let setup = short();
+    let config = GuardConfig { outage: Duration::ZERO, ..setup.config };
     let server = world.open_as("server", Setup { config, ..setup }).await;
     server.take(0, WANT).await.unwrap();
     for _ in 0..100 {

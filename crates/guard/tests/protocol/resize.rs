@@ -104,16 +104,19 @@ impl Growth {
         *self.places.lock().unwrap().last().unwrap()
     }
 
-    /// A server of the layout before goes on without the ledger; the ring grows; servers of the next layout come, and the
-    /// one of before takes what it can get.
+    /// The ledger goes back, a person says that nothing is lost, and a server of the layout before has not heard of it; the ring grows;
+    /// servers of the next layout come, and the one of before takes what it can get.
     #[cfg(feature = "mutation")]
     pub(crate) async fn story(&self) {
         let old = self.before.open("old").await;
         self.take_often(&old, 0, 20).await;
-        old.wires.ledger.cut();
-        old.shows_up().await;
+        let copy = self.before.ledger.snapshot();
         let ceiling = self.before.row(0).ceiling;
         while self.take(&old, 0).await.unwrap() < ceiling + 20 {}
+        old.wires.ledger.cut();
+        old.shows_up().await;
+        self.before.ledger.restore(copy);
+        self.before.recover(Loss::Bump(0)).await;
         self.resize().run(&|_| {}).await.unwrap();
         self.take_often(&old, 0, 20).await;
         let new = self.after.open("new").await;

@@ -61,7 +61,7 @@ pub(super) async fn raise_all(
 }
 
 fn raise(page: &mut Page, raise: &Raise) -> Raised {
-    let Some(row) = page.row(&raise.counter) else { return Raised::Ended };
+    let Some(row) = page.row(&raise.counter) else { return Raised::Ended { begun_at: None } };
     let outcome = raise.of(row);
     if let Raised::Held { ceiling, seen } = outcome
         && (ceiling, seen) != (row.ceiling, row.seen)

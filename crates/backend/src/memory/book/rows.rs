@@ -145,17 +145,19 @@ impl Book {
 
     fn raise_one(&mut self, raise: &Raise, moved_any: &mut bool) -> Raised {
         let rules = self.rules;
-        let Some(row) = self.rows.get_mut(&raise.counter) else { return Raised::Ended };
+        let Some(row) = self.rows.get_mut(&raise.counter) else {
+            return Raised::Ended { begun_at: None };
+        };
         if row.life != raise.life && rules.keep(Rule::RaiseNeedsLife) {
-            return Raised::Ended;
+            return Raised::Ended { begun_at: Some(row.base) };
         }
         if raise.seen > capped(row.ceiling, raise.leap_max) {
             return Raised::Leapt { ceiling: row.ceiling };
         }
         let asked = capped(raise.ceiling, 0);
         let lowered = !rules.keep(Rule::LedgerForward) && asked > 0;
-        let ceiling = if lowered { asked } else { row.ceiling.max(asked) };
         let seen = row.seen.max(raise.seen);
+        let ceiling = if lowered { asked } else { row.ceiling.max(asked).max(seen) };
         let moved = (ceiling, seen) != (row.ceiling, row.seen);
         (row.ceiling, row.seen) = (ceiling, seen);
         if moved {

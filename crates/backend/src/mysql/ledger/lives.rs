@@ -71,7 +71,7 @@ pub(super) async fn raise_all(
     let mut value = Vec::with_capacity(raises.len());
     for raise in raises {
         let Some(row) = sheet.get_mut(&raise.counter) else {
-            value.push(Raised::Ended);
+            value.push(Raised::Ended { begun_at: None });
             continue;
         };
         let outcome = raise.of(row);

@@ -83,7 +83,7 @@ pub(super) async fn raise_all(link: &mut Link, raises: &[Raise]) -> Result<Answe
     let (mut value, mut moved) = (Vec::with_capacity(raises.len()), Vec::new());
     for raise in raises {
         let Some(row) = held.get_mut(&raise.counter).and_then(Option::as_mut) else {
-            value.push(Raised::Ended);
+            value.push(Raised::Ended { begun_at: None });
             continue;
         };
         let outcome = raise.of(row);

@@ -107,7 +107,9 @@ pub(super) async fn raise_all(
 }
 
 async fn raise_one(link: &mut Link, raise: &Raise, moved_any: &mut bool) -> Result<Raised, Fault> {
-    let Some(row) = read_one(link, &raise.counter).await? else { return Ok(Raised::Ended) };
+    let Some(row) = read_one(link, &raise.counter).await? else {
+        return Ok(Raised::Ended { begun_at: None });
+    };
     let outcome = raise.of(&row);
     if let Raised::Held { ceiling, seen } = outcome
         && (ceiling, seen) != (row.ceiling, row.seen)

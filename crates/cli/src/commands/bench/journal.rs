@@ -134,9 +134,12 @@ fn describe_ledger(event: &Event) -> Option<Description> {
         Event::DenseBehind { key, given, found } => {
             ("dense behind", None, None, format!("key {key}: {given} given, {found} found"))
         }
-        Event::Unwitnessed { slot, count } => {
-            ("unwitnessed", Some(*slot), None, format!("{count} raw ids above the ceiling"))
-        }
+        Event::GivenAbove { slot, key, given, begun_at } => (
+            "given above",
+            Some(*slot),
+            None,
+            format!("key {key}: {given} given, the next life began at {begun_at}"),
+        ),
         Event::Unmarked { version, .. } => ("unmarked", None, None, format!("version {version}")),
         Event::Dropped { slot, count, why } => ("dropped", *slot, None, format!("{count} burnt: {why}")),
         _ => return None,

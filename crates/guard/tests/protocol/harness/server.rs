@@ -139,15 +139,6 @@ impl Server {
         self.events().iter().filter(|event| kind(event)).count()
     }
 
-    /// How many ids left unwitnessed.
-    pub(crate) fn unwitnessed(&self) -> u64 {
-        let count = |event| match event {
-            Event::Unwitnessed { count, .. } => count,
-            _ => 0,
-        };
-        self.events().into_iter().map(count).sum()
-    }
-
     /// Long enough for one show up.
     pub(crate) async fn shows_up(&self) {
         tokio::time::sleep(Duration::from_millis(2050)).await;

@@ -29,7 +29,7 @@ macro_rules! scenario {
     };
 }
 
-const TABLE: [(Rule, Scenario); 29] = [
+const TABLE: [(Rule, Scenario); 25] = [
     (Rule::SameConnection, scenario!(lives::a_permit_from_before_the_restore)),
     (Rule::RowNamesStore, scenario!(lives::a_row_from_before_the_restore)),
     (Rule::RowNamesLedger, scenario!(history::an_old_window_is_joined)),
@@ -45,10 +45,6 @@ const TABLE: [(Rule, Scenario); 29] = [
     (Rule::BlockKeepsLife, scenario!(lives::a_block_outlives_its_life)),
     (Rule::WitnessFirst, scenario!(lives::an_id_above_the_ceiling)),
     (Rule::LedgerForward, scenario!(history::a_slow_server_raises_less)),
-    (Rule::ContinueDurable, away::a_volatile_store_goes_on),
-    (Rule::ContinueLease, scenario!(away::a_permit_is_lost_in_between)),
-    (Rule::ContinueLateTake, scenario!(away::a_block_from_before_the_loss)),
-    (Rule::Reassert, scenario!(away::nobody_tells_the_ledger)),
     (Rule::Marks, scenario!(history::ledger_and_cell_go_back_together)),
     (Rule::MarkRaises, scenario!(history::ledger_and_cell_go_back_together)),
     (Rule::Order, scenario!(order::set_back_in_use)),

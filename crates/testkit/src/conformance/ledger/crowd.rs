@@ -67,7 +67,7 @@ async fn serve(
             let answer = desk.raise(&[raise(&order, bits, to + 1 + entropy.below(50))]).await?;
             match answer.value.as_slice() {
                 [Raised::Held { ceiling, .. }] => told.ceiling(bits, *ceiling),
-                [Raised::Ended] => {}
+                [Raised::Ended { .. }] => {}
                 found => panic!("found {found:?}"),
             }
         }

@@ -149,7 +149,7 @@ pub async fn a_show_up_brings_the_news(fixture: &dyn LedgerFixture) -> Checked {
     let answer = desk.show_up(&[ask, raise(&order, 2, 0)]).await?;
     let presence = answer.value;
     let held = sequent_core::ledger::Raised::Held { ceiling: 600, seen: 40 };
-    assert_eq!(presence.raised, [held, sequent_core::ledger::Raised::Ended]);
+    assert_eq!(presence.raised, [held, sequent_core::ledger::Raised::Ended { begun_at: Some(0) }]);
     assert_eq!(presence.words, [said]);
     assert_eq!(presence.catalog_version, quiet.catalog_version + 1);
     assert_eq!(presence.catalog_version, other.definitions().await?.0);

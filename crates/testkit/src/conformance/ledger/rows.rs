@@ -244,7 +244,8 @@ pub async fn a_raise_needs_the_life(fixture: &dyn LedgerFixture) -> Checked {
     let dead = Raise { seen: row.seen + 1, leap_max: 1 << 40, ..raise(&order, 1, 9000) };
     let asks = [dead, raise(&counter(1, "order"), 2, 9000), raise(&counter(0, "other"), 2, 9000)];
     let answer = desk.raise(&asks).await?;
-    assert_eq!((answer.value, answer.version), (vec![Raised::Ended; 3], version));
+    let ended = [Some(row.base), None, None].map(|begun_at| Raised::Ended { begun_at });
+    assert_eq!((answer.value, answer.version), (ended.to_vec(), version));
     desk.unchanged(&order, &row).await?;
     assert_eq!(desk.row(&asks[1].counter).await?, None, "a raise created a row");
     Ok(())

@@ -1,0 +1,45 @@
+//! What a server gave above where the next life began: told, and the next life begins above it.
+
+use sequent_core::{
+    Event,
+    ledger::{Advanced, Catalog},
+};
+
+use crate::harness::{World, counter, key};
+
+/// A ledger that has lost a raise which it acknowledged, unnoticed: its row is of another life, which begins below what was given.
+#[tokio::test(start_paused = true)]
+async fn a_report_above_where_the_next_life_began_is_told_and_the_next_begins_above_it() {
+    let world = World::new(2).tolerant();
+    let (server, other) = (world.open("server").await, world.open("other").await);
+    server.take_to(0, 5).await;
+    server.shows_up().await;
+    let given = server.take_to(0, 40).await;
+    // As replication would that broke: no version tells, no run of the ledger ended.
+    assert!(world.ledger.set_ceiling(&counter(0), 20) && world.ledger.set_seen(&counter(0), 5));
+    assert!(world.stores[0].delete(&key()));
+    let base = other.take(0, 1).await.unwrap()[0];
+    assert!(base <= given, "{base} was given twice, which nothing could prevent any more");
+    server.shows_up().await;
+    let told = |event: &Event| matches!(event, Event::GivenAbove { slot: 0, given: highest, .. } if *highest == given);
+    assert_eq!(server.count(told), 1, "{:?}", server.events());
+    assert!(world.row(0).base >= given, "{:?}", world.row(0));
+    assert!(other.take(0, 1).await.unwrap()[0] > given);
+    let notes = world.ledger.advanced().await.unwrap();
+    assert!(notes.contains(&Advanced::given_above(&key(), given)), "for `doctor`: {notes:?}");
+    server.shows_up().await;
+    assert_eq!(server.count(told), 1, "once");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_life_that_ended_in_order_accuses_nobody() {
+    let world = World::new(2);
+    let (server, other) = (world.open("server").await, world.open("other").await);
+    for _ in 0..5 {
+        server.take_to(0, world.highest(0) + 20).await;
+        world.stores[0].empty();
+        other.take(0, 3).await.unwrap();
+        server.shows_up().await;
+    }
+    assert_eq!(server.count(|event| matches!(event, Event::GivenAbove { .. })), 0);
+}
