@@ -110,6 +110,7 @@ impl Said {
             "phase": status["phase"],
             "trouble": status["trouble"],
             "ledger_away_ms": status["ledger_away_ms"],
+            "outage_left_s": status["outage_left_s"],
             "slots": slots,
         })
     }
@@ -131,11 +132,19 @@ impl Said {
         );
         let away = |ms: u64| format!("ledger away for {}", span(ms));
         head.extend(status["ledger_away_ms"].as_u64().map(away));
+        head.extend(goes_on(status));
         head.extend(status["trouble"].as_str().map(ToOwned::to_owned));
         let mut lines = vec![head.join("  ")];
         lines.extend(stored().filter(|slot| slot["state"] != "live").map(slot_line));
         lines
     }
+}
+
+/// For how long numbers go on, while the ledger is away.
+fn goes_on(status: &Value) -> Option<String> {
+    status["ledger_away_ms"].as_u64()?;
+    let seconds = status["outage_left_s"].as_u64()?;
+    Some(format!("numbers go on for {}", span(seconds.saturating_mul(1000))))
 }
 
 fn found(config: &Config) -> Result<Vec<Admin>, Failure> {
@@ -202,7 +211,7 @@ mod tests {
         };
         let cause = json!({ "kind": "word", "detail": "evict by ann: new disk" });
         let status = json!({
-            "cluster": "shop", "phase": "serving", "ledger_away_ms": 3200, "trouble": null,
+            "cluster": "shop", "phase": "serving", "ledger_away_ms": 3200, "outage_left_s": 540, "trouble": null,
             "shards": [slot(0, "live", Value::Null), slot(1, "evicted", cause), slot(2, "empty", Value::Null)],
         });
         let said = [said(Ok(status)), said(Err("connection refused"))];

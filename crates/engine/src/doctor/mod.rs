@@ -14,6 +14,7 @@ mod elsewhere;
 mod examined;
 mod facts;
 mod far;
+mod given_above;
 mod keys;
 mod look;
 mod meaning;
@@ -201,6 +202,7 @@ impl Doctor<'_> {
         examined.found(unread);
         if let Some(held) = laid_out {
             examined.found(words::findings(&*self.ledger, held.inspection.clock_ms, limit).await);
+            examined.found(given_above::findings(&*self.ledger, limit).await);
         }
         Ok(examined.checkup(held, &seen))
     }
