@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use sequent_core::ErrorKind;
 use tokio::{
     task::JoinSet,
     time::{sleep, timeout},
@@ -31,22 +32,23 @@ pub(super) async fn any(target: &Arc<Target>, purpose: Purpose) -> Result<Link, 
         if let Some(at) = next {
             tries.spawn(one(Arc::clone(target), at, purpose));
         }
-        let tried = match next {
+        let ended = match next {
             Some(_) => timeout(target.head_start(), tries.join_next()).await,
             None => Ok(tries.join_next().await),
         };
-        match tried {
-            Err(_) => {}
-            Ok(None) => return Err(last),
-            Ok(Some(Err(ended))) => last = Fault::away(ended.to_string()),
-            Ok(Some(Ok(Err(unreached)))) => last = unreached,
-            Ok(Some(Ok(Ok(Err(fault))))) if fault.is_away() => last = fault,
-            // What the cluster says, each of its members would say.
-            Ok(Some(Ok(Ok(Err(fault))))) => return Err(fault),
-            Ok(Some(Ok(Ok(Ok(link))))) => {
+        let Ok(ended) = ended else { continue };
+        match ended {
+            None => return Err(last),
+            Some(Ok(Ok(Ok(link)))) => {
                 target.note_answer(link.at());
                 return Ok(link);
             }
+            // What the cluster says, each of its members would say.
+            Some(Ok(Ok(Err(fault)))) if !matches!(fault, Fault::Broken(ErrorKind::Unavailable, _)) => {
+                return Err(fault);
+            }
+            Some(Ok(Ok(Err(fault)) | Err(fault))) => last = fault,
+            Some(Err(error)) => last = Fault::away(error.to_string()),
         }
     }
 }
@@ -65,10 +67,10 @@ pub(super) async fn another(target: &Arc<Target>, at: usize) -> Fault {
 /// One member: the outer fault is that it was not reached, the inner one what came after.
 async fn one(target: Arc<Target>, at: usize, purpose: Purpose) -> Result<Result<Link, Fault>, Fault> {
     let link = Link::connect(&target, at).await?;
-    Ok(ready(link, &target, purpose).await)
+    Ok(prepared(link, &target, purpose).await)
 }
 
-async fn ready(mut link: Link, target: &Target, purpose: Purpose) -> Result<Link, Fault> {
+async fn prepared(mut link: Link, target: &Target, purpose: Purpose) -> Result<Link, Fault> {
     link.log_in().await?;
     let token = match purpose {
         Purpose::Use => {

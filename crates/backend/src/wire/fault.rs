@@ -23,11 +23,6 @@ impl Fault {
         Self::Broken(ErrorKind::Unavailable, cause.into())
     }
 
-    /// Whether it comes and goes with the server.
-    pub(crate) fn is_away(&self) -> bool {
-        matches!(self, Self::Broken(ErrorKind::Unavailable, _))
-    }
-
     /// What a person has to mend.
     pub(crate) fn refused(cause: impl Into<String>) -> Self {
         Self::Broken(ErrorKind::Refused, cause.into())
