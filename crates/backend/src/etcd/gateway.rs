@@ -118,6 +118,11 @@ pub(super) struct Txn {
 }
 
 impl Txn {
+    /// Whether it changes nothing, whatever it finds.
+    pub(super) fn only_reads(&self) -> bool {
+        self.then.iter().chain(&self.otherwise).all(|op| matches!(op, Op::Read(_)))
+    }
+
     /// One that reads.
     pub(super) fn read(ops: Vec<Op>) -> Self {
         Self { then: ops, ..Self::default() }

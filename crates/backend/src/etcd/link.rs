@@ -5,17 +5,16 @@ use std::{
     time::{Duration, UNIX_EPOCH},
 };
 
-use sequent_core::{Clock, Entropy, Incarnation};
+use sequent_core::{Clock, Entropy, ErrorKind, Incarnation};
 use serde::de::DeserializeOwned;
-use tokio::time::timeout;
 
 use super::{
     fault,
     gateway::{Answer, Header, Status, Ticket, Txn},
     http::{Ask, Http, Reply},
     names::Names,
-    opening,
-    options::{EtcdOptions, Target},
+    options::Target,
+    reach::{self, Purpose},
     run::{Sight, metric},
     tls,
 };
@@ -23,6 +22,9 @@ use crate::wire::{Fault, Line};
 
 /// An open connection, logged in.
 pub(super) struct Link {
+    target: Arc<Target>,
+    /// Which of its members this is.
+    at: usize,
     http: Http,
     token: Option<String>,
     names: Arc<Names>,
@@ -30,8 +32,8 @@ pub(super) struct Link {
     member: u64,
     version: String,
     incarnation: Incarnation,
-    clock: Arc<dyn Clock>,
-    entropy: Arc<dyn Entropy>,
+    /// The verb under way has asked for nothing yet that writes.
+    only_read: bool,
 }
 
 /// How a cluster's runs are called.
@@ -54,69 +56,62 @@ pub(super) struct Told {
 }
 
 impl Line for Link {
-    type Target = Target;
+    type Target = Arc<Target>;
 
-    async fn open(target: &Target) -> Result<Self, Fault> {
-        let mut link = Self::reach(target).await?;
-        let token = opening::settle(&mut link, target).await?;
-        target.note_use();
-        link.incarnation = link.voice().as_token(&token);
-        Ok(link)
+    async fn open(target: &Arc<Target>) -> Result<Self, Fault> {
+        reach::any(target, Purpose::Use).await
     }
 
-    async fn look(target: &Target) -> Result<Self, Fault> {
-        let mut link = Self::reach(target).await?;
-        let token = opening::found(&mut link, target).await?;
-        link.incarnation = link.voice().as_token(&token);
-        Ok(link)
+    async fn look(target: &Arc<Target>) -> Result<Self, Fault> {
+        reach::any(target, Purpose::Look).await
     }
 
     fn incarnation(&self) -> &Incarnation {
         &self.incarnation
     }
 
+    fn begin(&mut self) {
+        self.only_read = true;
+    }
+
+    /// Whether a quorum answers, the first request of a verb finds out.
     async fn ping(&mut self) -> Result<(), Fault> {
-        if !self.http.is_open() {
-            return Err(Fault::away("the connection has ended"));
-        }
-        self.http.ask(Ask { path: "/version", token: None, body: None }).await.map(drop)
+        if self.http.is_open() { Ok(()) } else { Err(Fault::away("the connection has ended")) }
     }
 }
 
 impl Link {
-    /// Connects to the first member that answers, and logs in.
-    async fn reach(target: &Target) -> Result<Self, Fault> {
-        let EtcdOptions { endpoints, tls: papers, connect_limit, clock, entropy, .. } = &target.options;
-        let secure = endpoints.iter().any(|endpoint| endpoint.is_secure);
-        let tls = if secure { Some(tls::connector(papers).await?) } else { None };
-        // One that hangs leaves the others their share of the time.
-        let share = *connect_limit / u32::try_from(endpoints.len()).unwrap_or(1).max(1);
-        let mut last = Fault::refused("no member is named");
-        for member in target.members() {
-            let late = |_| Fault::away(format!("{} does not answer within {share:?}", member.authority()));
-            match timeout(share, Http::connect(member, tls.as_ref())).await.map_err(late).flatten() {
-                Err(fault) => last = fault,
-                Ok(http) => {
-                    let mut link = Self {
-                        http,
-                        token: None,
-                        names: Arc::new(Names::under(&target.options.prefix)),
-                        cluster: 0,
-                        member: 0,
-                        version: String::new(),
-                        incarnation: Incarnation::new(""),
-                        clock: Arc::clone(clock),
-                        entropy: Arc::clone(entropy),
-                    };
-                    link.log_in(&target.options).await?;
-                    return Ok(link);
-                }
-            }
-        }
-        Err(last)
+    /// Connects to the member at this place.
+    pub(super) async fn connect(target: &Arc<Target>, at: usize) -> Result<Self, Fault> {
+        let options = &target.options;
+        let member = options.endpoints.get(at).ok_or_else(|| Fault::refused("no member is named"))?;
+        let tls = if member.is_secure { Some(tls::connector(&options.tls).await?) } else { None };
+        Ok(Self {
+            target: Arc::clone(target),
+            at,
+            http: Http::connect(member, tls.as_ref()).await?,
+            token: None,
+            names: Arc::new(Names::under(&options.prefix)),
+            cluster: 0,
+            member: 0,
+            version: String::new(),
+            incarnation: Incarnation::new(""),
+            only_read: false,
+        })
     }
 
-    async fn log_in(&mut self, options: &EtcdOptions) -> Result<(), Fault> {
+    /// The run whose token this is goes on.
+    pub(super) fn speaks_by(&mut self, token: &str) {
+        self.incarnation = self.voice().as_token(token);
+    }
+
+    /// The place of its member.
+    pub(super) fn at(&self) -> usize {
+        self.at
+    }
+
+    pub(super) async fn log_in(&mut self) -> Result<(), Fault> {
+        let options = &self.target.options;
         let (Some(user), Some(password)) = (&options.user, options.password.read().await?) else {
             return Ok(());
         };
@@ -136,11 +131,11 @@ impl Link {
     }
 
     pub(super) fn clock(&self) -> &dyn Clock {
-        &*self.clock
+        &*self.target.options.clock
     }
 
     pub(super) fn entropy(&self) -> &dyn Entropy {
-        &*self.entropy
+        &*self.target.options.entropy
     }
 
     /// The engine's name and version, for people.
@@ -178,8 +173,25 @@ impl Link {
         Ok(reply.status.is_success().then(|| String::from_utf8_lossy(&reply.body).into_owned()))
     }
 
-    /// One transaction, of what a quorum has.
+    /// One transaction of a verb. It is given up where this member is late with it, and another one is reached.
     pub(super) async fn txn(&mut self, txn: &Txn) -> Result<Told, Fault> {
+        self.only_read &= txn.only_reads();
+        let (target, at) = (Arc::clone(&self.target), self.at);
+        let done = tokio::select! {
+            // What has come counts, however late this is looked at.
+            biased;
+            done = self.carry_out(txn) => done,
+            fault = reach::another(&target, at) => Err(fault),
+        };
+        done.map_err(|fault| match fault {
+            // Nothing was done, so it can be done elsewhere.
+            Fault::Broken(ErrorKind::Unavailable, cause) if self.only_read => Fault::Stale(cause),
+            fault => fault,
+        })
+    }
+
+    /// One transaction, of what a quorum has.
+    pub(super) async fn carry_out(&mut self, txn: &Txn) -> Result<Told, Fault> {
         let (answer, clock_ms): (Answer, _) = self.post("/v3/kv/txn", txn.json().to_string()).await?;
         let Header { cluster_id, member_id, .. } = answer.header;
         self.known(cluster_id, member_id)?;
@@ -210,7 +222,7 @@ impl Link {
         let told = serde_json::from_slice(&reply.body);
         let told =
             told.map_err(|error| Fault::refused(format!("{path}: the answer can't be read: {error}")))?;
-        Ok((told, wall_ms(&reply, self.clock.wall_ms())))
+        Ok((told, wall_ms(&reply, self.clock().wall_ms())))
     }
 }
 

@@ -3,7 +3,7 @@
 //!
 //! Reading order: `options` (where, and a secret), `tls`, `http` (one connection), `gateway` (transactions, as they are asked
 //! and answered), `fault` (what etcd says, and who must react), `names` (what each thing is called), `run` and `opening`
-//! (who speaks), `link`, then `ledger`. The pool is `wire`'s.
+//! (who speaks), `link`, `reach` (which member is asked), then `ledger`. The pool is `wire`'s.
 //!
 //! What it rests on:
 //!
@@ -16,8 +16,11 @@
 //!   election, with the start of a member that left it, and with a cluster made of a snapshot; not with the member that is
 //!   asked. Data that was put back within one run is found by the nonces.
 //! - etcd has no clock to ask. Its gateway dates each answer to the second; the part of the second is this machine's.
-//! - A connection whose call was dropped, or that failed with more than an answer, is closed; the next one begins with
-//!   another member. A token of a login that has expired is replaced by logging in again.
+//! - That a member accepts a connection says nothing: it may hang, or have lost the others. It counts as reached once it
+//!   has answered what it has to ask a quorum for; until then the others are asked beside it, each a moment after the one
+//!   before (`reach`). One that is late with an answer, while another one is reached, is left.
+//! - A connection whose call was dropped, or that failed with more than an answer, is closed. A call that has only read
+//!   by then is done again on another one. A token of a login that has expired is replaced by logging in again.
 //! - etcd fsyncs what it agrees on; a member that was told not to is `Lossy`, where its metrics tell.
 //!
 //! Every write leaves the state before it until etcd compacts: run it with `--auto-compaction-retention=5m`, or less; out of
@@ -42,6 +45,7 @@ mod link;
 mod names;
 mod opening;
 mod options;
+mod reach;
 mod run;
 mod tls;
 mod value;

@@ -43,7 +43,7 @@ pub(super) async fn settle(link: &mut Link, target: &Target) -> Result<String, F
             Some((_, revision)) => another(link, token.clone(), seen, revision),
             None => first(link, token.clone(), seen),
         };
-        if link.txn(&txn).await?.answer.succeeded {
+        if link.carry_out(&txn).await?.answer.succeeded {
             return Ok(token);
         }
     }
@@ -61,7 +61,7 @@ pub(super) async fn found(link: &mut Link, target: &Target) -> Result<String, Fa
 async fn read(link: &mut Link, target: &Target) -> Result<Option<(Run, u64)>, Fault> {
     let names = link.names();
     let reads = ["about", "run"].map(|what| Op::Read(Span::one(names.only(what))));
-    let mut answers = Answers::of(link.txn(&Txn::read(reads.into())).await?);
+    let mut answers = Answers::of(link.carry_out(&Txn::read(reads.into())).await?);
     let Some(about) = answers.one() else {
         return if target.may_create() { Ok(None) } else { Err(missing(target)) };
     };

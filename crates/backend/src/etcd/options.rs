@@ -25,6 +25,9 @@ const PREFIX_LENGTH_MAX: usize = 64;
 /// The most members that are named: a cluster of more is slower, and no safer.
 const ENDPOINTS_MAX: usize = 9;
 
+/// The longest time for which one member is waited for alone: many times what one that is well needs.
+const HEAD_START_MAX: Duration = Duration::from_millis(150);
+
 /// A member's address.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Endpoint {
@@ -53,7 +56,7 @@ impl Endpoint {
 pub struct EtcdOptions {
     /// Whether a new ledger may be made where none is: once, and not where this one has been used before.
     pub create: bool,
-    /// The members, at least one. Each new connection begins with another.
+    /// The members, at least one. Who answered last is asked first; at first, who is named first.
     pub endpoints: Vec<Endpoint>,
     /// What every name begins with.
     pub prefix: String,
@@ -168,21 +171,32 @@ fn refused(cause: &str) -> SourceError {
 #[derive(Debug)]
 pub(super) struct Target {
     pub(super) options: EtcdOptions,
-    /// With which member the next connection begins.
-    turn: AtomicUsize,
+    /// Which member answered last.
+    first: AtomicUsize,
     /// A ledger has been found there before.
     used: AtomicBool,
 }
 
 impl Target {
     pub(super) fn new(options: EtcdOptions) -> Self {
-        Self { options, turn: AtomicUsize::new(0), used: AtomicBool::new(false) }
+        Self { options, first: AtomicUsize::new(0), used: AtomicBool::new(false) }
     }
 
-    /// The members in the order in which they are tried now.
-    pub(super) fn members(&self) -> impl Iterator<Item = &Endpoint> {
-        let (all, turn) = (&self.options.endpoints, self.turn.fetch_add(1, Ordering::Relaxed));
-        (0..all.len()).filter_map(move |at| all.get((turn + at) % all.len()))
+    /// The members in the order in which they are asked now, by their places.
+    pub(super) fn members(&self) -> impl Iterator<Item = usize> + use<> {
+        let (count, first) = (self.options.endpoints.len(), self.first.load(Ordering::Relaxed));
+        (0..count).map(move |step| (first + step) % count)
+    }
+
+    /// A quorum has answered through this member.
+    pub(super) fn note_answer(&self, at: usize) {
+        self.first.store(at, Ordering::Relaxed);
+    }
+
+    /// How long a member is waited for before the next one is asked as well: the last one has half of the time.
+    pub(super) fn head_start(&self) -> Duration {
+        let count = u32::try_from(self.options.endpoints.len()).unwrap_or(1).max(1);
+        HEAD_START_MAX.min(self.options.connect_limit / (2 * count))
     }
 
     pub(super) fn may_create(&self) -> bool {
@@ -225,9 +239,14 @@ mod tests {
     }
 
     #[test]
-    fn each_connection_begins_with_another_member() {
-        let target = Target::new(EtcdOptions::from_url("http://a,http://b,http://c").unwrap());
-        let order = || target.members().map(|member| member.host.as_str()).collect::<String>();
-        assert_eq!([order(), order(), order(), order()], ["abc", "bca", "cab", "abc"]);
+    fn who_answered_last_is_asked_first_and_each_has_its_time() {
+        let target = |members: &str| Target::new(EtcdOptions::from_url(members).unwrap());
+        let three = target("http://a,http://b,http://c");
+        let order = || three.members().collect::<Vec<_>>();
+        assert_eq!([order(), order()], [[0, 1, 2], [0, 1, 2]]);
+        three.note_answer(1);
+        assert_eq!(order(), [1, 2, 0]);
+        let nine = target(&["http://a"; ENDPOINTS_MAX].join(","));
+        assert_eq!([&three, &nine].map(|target| target.head_start().as_millis()), [133, 44]);
     }
 }

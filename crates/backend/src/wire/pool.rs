@@ -42,6 +42,9 @@ pub(crate) trait Line: Sized + Send {
     /// Who speaks, as learned at the opening.
     fn incarnation(&self) -> &Incarnation;
 
+    /// Another verb is to be run on it.
+    fn begin(&mut self) {}
+
     /// Whether anybody answers.
     fn ping(&mut self) -> impl Future<Output = Result<(), Fault>> + Send;
 }
@@ -144,6 +147,7 @@ impl<L: Line> Pool<L> {
     async fn once<W: Work<L>>(&self, work: &W) -> Result<W::Out, Fault> {
         let mut loan = self.lend().await?;
         let line = loan.line()?;
+        line.begin();
         let done = match work.under() {
             Some(under) if under != line.incarnation() => Err(Fault::reborn(under, line.incarnation())),
             _ => work.run(line).await,

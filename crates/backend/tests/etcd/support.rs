@@ -61,6 +61,13 @@ impl Three {
         self.members.iter().map(Etcd::url).collect::<Vec<_>>().join(",")
     }
 
+    /// A member that leads nobody, and a URL that names it first.
+    pub(crate) async fn a_follower_first(&self) -> (usize, String) {
+        let first = (self.leader().await + 1) % 3;
+        let url = [0, 1, 2].map(|step| self.members[(first + step) % 3].url()).join(",");
+        (first, url)
+    }
+
     /// Which of those that run leads.
     pub(crate) async fn leader(&self) -> usize {
         for _ in 0..LOOKS_MAX {
@@ -94,8 +101,16 @@ impl Caller {
         let under = ledger.inspect().await.unwrap().incarnation;
         let layout = Layout::new(2, 0).unwrap();
         ledger.found(&LayoutRecord { cluster: "shop".parse().unwrap(), layout, epoch: 1 }).await.unwrap();
-        ledger.enlist(&under, ServerId(7), 0).await.unwrap();
-        Self { ledger: Arc::new(ledger), under, nonces: vec![0], drawn: 0 }
+        let mut caller = Self { ledger: Arc::new(ledger), under, nonces: Vec::new(), drawn: 0 };
+        caller.enlist().await;
+        caller
+    }
+
+    /// Its nonces count from now on.
+    pub(crate) async fn enlist(&mut self) {
+        let nonce = self.next();
+        self.ledger.enlist(&self.under, ServerId(7), nonce).await.unwrap();
+        self.nonces = vec![nonce];
     }
 
     fn next(&mut self) -> u64 {

@@ -35,7 +35,7 @@ mod words;
 
 use std::{
     fmt,
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use sequent_core::ledger::ServerId;
@@ -82,7 +82,7 @@ impl EtcdLedger {
             clock: options.clock.clone(),
         };
         let shown = options.address();
-        let pool = Pool::new(Target::new(options), limits, shown);
+        let pool = Pool::new(Arc::new(Target::new(options)), limits, shown);
         Self { pool, enlisted: Mutex::default() }
     }
 
