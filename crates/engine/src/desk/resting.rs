@@ -158,7 +158,7 @@ mod tests {
         assert_eq!(resting(&far(58_700 + APART_MAX)), [], "as far apart as slots that take turns");
         assert_eq!(resting(&far(58_701 + APART_MAX)), [rest(APART_MAX + 1)]);
         // Where many are taken each second, slots that take turns are further apart.
-        let busy = far(168_846).map(|(counter, row)| (counter, Row { ceiling: 20_000_000, ..row }));
+        let busy = far(168_846).map(|(counter, row)| (counter, Row { ceiling: 40_000_000, ..row }));
         assert_eq!(resting(&busy), []);
     }
 

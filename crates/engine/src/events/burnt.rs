@@ -5,7 +5,7 @@ use sequent_buffer::WHY_BURNT;
 use super::names::OTHER;
 
 /// Beside the reservoir's own. What was burnt for another reason than these counts under [`OTHER`].
-const WHY: [&str; 21] = [
+const WHY: [&str; 20] = [
     "its key was advanced meanwhile",
     "at or below the number that the key was advanced to",
     "an operator has advanced its key",
@@ -25,7 +25,6 @@ const WHY: [&str; 21] = [
     "the ledger is another incarnation",
     "store or ledger is another incarnation",
     "the ledger refused its ceiling",
-    "taken before the loss of the ledger was noticed",
     OTHER,
 ];
 

@@ -5,7 +5,7 @@ use sequent_core::{
     ledger::{Advanced, Catalog},
 };
 
-use crate::harness::{World, counter, key};
+use crate::harness::{When, World, counter, key};
 
 /// A ledger that has lost a raise which it acknowledged, unnoticed: its row is of another life, which begins below what was given.
 #[tokio::test(start_paused = true)]
@@ -18,6 +18,8 @@ async fn a_report_above_where_the_next_life_began_is_told_and_the_next_begins_ab
     // As replication would that broke: no version tells, no run of the ledger ended.
     assert!(world.ledger.set_ceiling(&counter(0), 20) && world.ledger.set_seen(&counter(0), 5));
     assert!(world.stores[0].delete(&key()));
+    // It must not find out by looking back.
+    let _blind = server.wires.stores[0].hold("lift", When::Before);
     let base = other.take(0, 1).await.unwrap()[0];
     assert!(base <= given, "{base} was given twice, which nothing could prevent any more");
     server.shows_up().await;
