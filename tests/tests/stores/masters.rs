@@ -74,7 +74,7 @@ impl Pair {
             db.sql("INSERT INTO ledger.contradiction VALUES (1); START SLAVE").await;
         }
         for db in both {
-            let stopped = async || db.replication().await.contains("Last_SQL_Errno: 1062");
+            let stopped = async || db.replication().await.contains("Duplicate entry");
             until("replication stops at a contradiction", stopped).await;
         }
     }
@@ -141,12 +141,13 @@ async fn apart(what: &str, shards: Shards<'_>, contradicting: bool) -> Vec<Strin
     };
     let mut servers = [first, second];
     let load = load(&servers);
+    let since = Instant::now();
     both_give(&load).await;
     if contradicting {
         pair.contradict().await;
     }
     sleep(STRETCH).await;
-    judged(what, load, &mut servers, Instant::now()).await
+    judged(what, load, &mut servers, since).await
 }
 
 /// Two servers on one master, of which one is moved to the other: both masters take writes then.

@@ -117,7 +117,7 @@ impl Server<Maria> {
         assert_eq!(waited, "0\n", "{} was not applied: {}", position.trim(), self.replication().await);
     }
 
-    /// What it says of its replication: a line a field.
+    /// What it says of its replication: a line a field, without the fields' names.
     pub async fn replication(&self) -> String {
         self.sql("SHOW SLAVE STATUS\\G").await
     }
