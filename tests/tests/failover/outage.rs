@@ -107,6 +107,8 @@ async fn for_four_fifths_of_the_time_that_the_ledger_may_be_away_nobody_notices(
     assert!(site.all_give(&load.notes, Instant::now()).await, "not all sequences are served");
     sleep(scale.before_outage()).await;
 
+    let first = load.notes.refused(|_| true);
+    println!("{} refusals before the ledger goes, the latest: {:?}", first.len(), first.last());
     site.ring.ledger.wire.set(Mode::BlackHole).await;
     let (struck, ceilings) = (Instant::now(), site.ceilings().await);
     load.ask_for(scale.doubling(KEYS), 2 * COUNT);

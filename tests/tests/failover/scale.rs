@@ -48,7 +48,7 @@ impl Scale {
 
     /// For how long the pace is steady before that.
     pub(crate) fn before_outage(&self) -> Duration {
-        Duration::from_secs(if self.full { 60 } else { 10 })
+        Duration::from_secs(if self.full { 120 } else { 25 })
     }
 
     /// Sequences of which twice as many numbers are asked for meanwhile.

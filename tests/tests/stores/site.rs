@@ -13,7 +13,7 @@ use tempfile::TempDir;
 
 /// The head of the ledger's section, in which it is yet to be named: for how long numbers go on while it is away.
 pub(crate) fn ledger_away(outage: Duration) -> String {
-    format!("[guard]\nahead_s = {}\n[ledger]\n", outage.as_secs())
+    format!("[ledger]\noutage_s = {}\n", outage.as_secs())
 }
 
 /// What no listing and no error may show.

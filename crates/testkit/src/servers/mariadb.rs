@@ -111,6 +111,10 @@ impl Server<Maria> {
     }
 
     /// Waits until it has applied what `source` has committed so far.
+    ///
+    /// # Panics
+    ///
+    /// If that takes a minute.
     pub async fn has_applied(&self, source: &Self) {
         let position = source.sql("SELECT @@global.gtid_binlog_pos").await;
         let waited = self.sql(&format!("SELECT MASTER_GTID_WAIT('{}', 60)", position.trim())).await;

@@ -101,6 +101,10 @@ impl Sql for PostgreSql {
 impl Server<PostgreSql> {
     /// A standby of the server that is found at `primary`, from which it streams from now on, and which does not wait for it;
     /// the address may be a wire's that is cut later.
+    ///
+    /// # Panics
+    ///
+    /// If no copy of its data can be made; with what was said of it.
     pub async fn standby(primary: SocketAddr) -> Self {
         let standby = Self::without_data(&[]).await;
         let settings = BTreeMap::new();
@@ -118,6 +122,10 @@ impl Server<PostgreSql> {
     }
 
     /// Makes a standby a primary, whatever the one that it had thinks of it; it takes writes when this returns.
+    ///
+    /// # Panics
+    ///
+    /// If that takes a minute.
     pub async fn promote(&self) {
         let done = self.sql("SELECT pg_promote(true, 60)").await;
         assert_eq!(done, "t\n", "it is no primary after a minute");

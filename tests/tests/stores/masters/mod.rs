@@ -1,10 +1,11 @@
 //! Dense numbers where the ledger is one of two MariaDB servers that replicate without waiting for each other: with a server
 //! on each of the two, and with one server moved to the other. No number is given twice, or it is refused by name.
 
-use std::{net::SocketAddr, path::Path, time::Duration, time::Instant};
+mod pair;
 
-use sequent_testkit::{proxy::Proxy, servers::MariaDb};
-use tempfile::TempDir;
+use std::time::{Duration, Instant};
+
+use sequent_testkit::servers::MariaDb;
 use tokio::time::sleep;
 
 use crate::{
@@ -12,8 +13,8 @@ use crate::{
     paced::{Notes, Paced},
     place::Ran,
     server::Server,
-    site::{maria, password_file},
 };
+use pair::{Pair, Shards};
 
 /// For how long numbers are asked for where something may repeat, and before it.
 const STRETCH: Duration = Duration::from_secs(20);
@@ -22,97 +23,8 @@ const WARM: Duration = Duration::from_secs(4);
 /// Of each server's caller: 80 a second in all.
 const EVERY: Duration = Duration::from_millis(25);
 
-const SETTINGS: &str = "
-cluster = \"c\"
-[ring]
-shard_bits = 1
-memory_bits = 0
-[[sequence]]
-name = \"invoice\"
-placement = \"dense\"
-";
-
 /// What is refused: the reasons that a server may have to give no dense number.
 const REASONS: [&str; 2] = ["RECOVERY_REQUIRED", "LEDGER_UNAVAILABLE"];
-
-/// Two MariaDB servers, of which the second follows the first; each server of numbers has a switch to them.
-struct Pair {
-    one: MariaDb,
-    two: MariaDb,
-    switches: [Proxy; 2],
-    folder: TempDir,
-}
-
-impl Pair {
-    /// Where `goes_on`, neither stops for what contradicts.
-    async fn start(goes_on: bool) -> Self {
-        let settings: &[(&str, &str)] = if goes_on { &[("slave-skip-errors", "all")] } else { &[] };
-        let (one, two) =
-            tokio::join!(MariaDb::start_in_group(1, settings), MariaDb::start_in_group(2, settings));
-        two.follow(one.address()).await;
-        maria(&one, "ledger", "ledger").await;
-        two.has_applied(&one).await;
-        let switches = [Proxy::to(one.address()).await, Proxy::to(one.address()).await];
-        Self { one, two, switches, folder: tempfile::tempdir().unwrap() }
-    }
-
-    /// The first follows the second as well.
-    async fn close_the_circle(&self) {
-        self.one.follow(self.two.address()).await;
-        self.one.has_applied(&self.two).await;
-    }
-
-    /// Each has a row that the other has, too: neither applies anything any more.
-    async fn contradict(&self) {
-        let both = [&self.one, &self.two];
-        self.one.sql("CREATE TABLE ledger.contradiction (id INT PRIMARY KEY)").await;
-        self.two.has_applied(&self.one).await;
-        for db in both {
-            db.sql("STOP SLAVE").await;
-        }
-        for db in both {
-            db.sql("INSERT INTO ledger.contradiction VALUES (1); START SLAVE").await;
-        }
-        for db in both {
-            let stopped = async || db.replication().await.contains("Duplicate entry");
-            until("replication stops at a contradiction", stopped).await;
-        }
-    }
-
-    /// A server of numbers over two slots of `shards` that belong to this pair alone; or how it refused to be.
-    fn server(&self, switch: usize, shards: &Shards<'_>) -> Result<Server, Ran> {
-        Server::try_start(&shards.config(self.folder.path(), self.switches[switch].address()))
-    }
-}
-
-/// Two databases of a MariaDB for the slots.
-struct Shards<'a> {
-    db: &'a MariaDb,
-    names: [String; 2],
-}
-
-impl<'a> Shards<'a> {
-    async fn on(db: &'a MariaDb, of: &str) -> Self {
-        let names = [0, 1].map(|slot| format!("{of}{slot}"));
-        for name in &names {
-            maria(db, name, "mysql-row").await;
-        }
-        Self { db, names }
-    }
-
-    fn config(&self, folder: &Path, ledger: SocketAddr) -> String {
-        let secret = password_file(folder, "password").display().to_string();
-        let place = |address: SocketAddr, database: &str| {
-            format!("url = \"mysql://sequent@{address}/{database}\"\npassword_file = \"{secret}\"\n")
-        };
-        let slot = |slot: usize| {
-            let place = place(self.db.address(), &self.names[slot]);
-            format!("[[shard]]\nslot = {slot}\nstore = \"mysql-row\"\n{place}")
-        };
-        let ledger = format!("[ledger]\nstore = \"mysql\"\n{}", place(ledger, "ledger"));
-        [SETTINGS, &slot(0), &slot(1), &ledger].concat()
-    }
-}
 
 fn load(servers: &[Server; 2]) -> Paced {
     Paced::start(&servers.each_ref().map(Server::http), &["invoice".to_owned()], 1, EVERY)
