@@ -1,6 +1,6 @@
 //! How much: a tenth in the test command, all of it in the long one.
 
-use std::time::Duration;
+use std::{ops::Range, time::Duration};
 
 use crate::fault::Fault;
 
@@ -39,6 +39,21 @@ impl Scale {
     /// For how long the ledger is away.
     pub(crate) fn without_ledger(&self) -> Duration {
         Duration::from_secs(if self.full { 60 } else { 8 })
+    }
+
+    /// For how long it is away at most, as the servers are configured.
+    pub(crate) fn ledger_outage(&self) -> Duration {
+        Duration::from_secs(if self.full { 600 } else { 30 })
+    }
+
+    /// For how long the pace is steady before that.
+    pub(crate) fn before_outage(&self) -> Duration {
+        Duration::from_secs(if self.full { 120 } else { 25 })
+    }
+
+    /// Sequences of which twice as many numbers are asked for meanwhile.
+    pub(crate) fn doubling(&self, keys: usize) -> Range<usize> {
+        if self.full { 0..0 } else { 0..keys / 2 }
     }
 
     /// How often servers are killed.

@@ -7,7 +7,7 @@ use sequent_testkit::servers::Port;
 
 use crate::{
     http::Http,
-    place::{Place, Ran, Running},
+    place::{Place, Ran, Running, eventually},
 };
 
 /// `sequent serve` over the ring, with a data directory and ports of its own.
@@ -33,17 +33,47 @@ pub(crate) struct Look {
 impl Server {
     /// Started, and ready.
     pub(crate) fn start(config: &str) -> Self {
-        let place = Place::new();
-        let file = place.path("sequent.toml");
-        std::fs::write(&file, config).unwrap();
-        let ports = [Port::reserve(), Port::reserve(), Port::reserve()];
-        let mut server = Self { place, config: file, ports, process: None, drain_delay_s: 0 };
+        let mut server = Self::placed(config);
         server.restart();
         server
     }
 
+    /// The same, unless it refuses to serve: then how it ended.
+    #[allow(dead_code, reason = "the tests of stores do")]
+    pub(crate) fn try_start(config: &str) -> Result<Self, Ran> {
+        let mut server = Self::placed(config);
+        let process = server.launch();
+        let lives = tokio::task::block_in_place(|| {
+            eventually("a server serves or ends", || {
+                let says_where = process.out().contains('\n');
+                (says_where || !process.runs()).then_some(says_where)
+            })
+        });
+        if !lives {
+            return Err(tokio::task::block_in_place(|| process.wait()));
+        }
+        server.process = Some(process);
+        Ok(server)
+    }
+
+    fn placed(config: &str) -> Self {
+        let place = Place::new();
+        let file = place.path("sequent.toml");
+        std::fs::write(&file, config).unwrap();
+        let ports = [Port::reserve(), Port::reserve(), Port::reserve()];
+        Self { place, config: file, ports, process: None, drain_delay_s: 0 }
+    }
+
     /// Started at the same addresses, and ready.
     pub(crate) fn restart(&mut self) {
+        let process = self.launch();
+        tokio::task::block_in_place(|| {
+            process.until("a server says where it is", |process| process.out().contains('\n').then_some(()));
+        });
+        self.process = Some(process);
+    }
+
+    fn launch(&self) -> Running {
         let [grpc, http, admin] = [self.grpc(), self.http(), self.admin()];
         let config = self.config.display().to_string();
         let data = self.place.data().display().to_string();
@@ -57,11 +87,7 @@ impl Server {
         for setting in &settings {
             args.extend(["--set", setting]);
         }
-        let process = self.place.start(&args);
-        tokio::task::block_in_place(|| {
-            process.until("a server says where it is", |process| process.out().contains('\n').then_some(()));
-        });
-        self.process = Some(process);
+        self.place.start(&args)
     }
 
     /// `kill -9`.

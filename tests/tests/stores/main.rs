@@ -21,7 +21,12 @@ mod load;
 mod logins;
 mod lossy;
 mod lowered;
+mod masters;
 mod mixed;
+#[allow(dead_code, reason = "shared with the tests of failover, which use all of it")]
+mod paced;
+mod pair;
+mod partition;
 #[allow(dead_code, reason = "shared with the tests of processes, which use all of it")]
 #[path = "../processes/place.rs"]
 mod place;

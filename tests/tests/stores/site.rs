@@ -4,11 +4,17 @@ use std::{
     fmt::Write as _,
     net::SocketAddr,
     path::{Path, PathBuf},
+    time::Duration,
 };
 
 use sequent_engine::{Engine, NextRequest, Options, config::Config};
 use sequent_testkit::servers::{MariaDb, Postgres, Redis};
 use tempfile::TempDir;
+
+/// The head of the ledger's section, in which it is yet to be named: for how long numbers go on while it is away.
+pub(crate) fn ledger_away(outage: Duration) -> String {
+    format!("[ledger]\noutage_s = {}\n", outage.as_secs())
+}
 
 /// What no listing and no error may show.
 pub(crate) const PASSWORD: &str = "geheim-of-a-test";

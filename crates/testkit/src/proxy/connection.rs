@@ -1,10 +1,12 @@
 //! One connection: bytes flow, until the mode says what else becomes of it.
 
+use std::net::SocketAddr;
+
 use tokio::{io::AsyncReadExt, net::TcpStream};
 
 use super::{
     listener::Wire,
-    mode::{Direction, Fate},
+    mode::{Direction, Fate, Order},
     pump::{self, End},
 };
 
@@ -22,13 +24,13 @@ enum Then {
 pub(crate) async fn serve(mut client: TcpStream, wire: &mut Wire) {
     let counters = std::sync::Arc::clone(&wire.counters);
     let _open = counters.opened();
-    let fate = wire.orders.borrow_and_update().mode.fate();
-    let (then, mut server) = match fate {
+    let Order { mode, target, .. } = *wire.orders.borrow_and_update();
+    let (then, mut server) = match mode.fate() {
         Fate::Reset => (Then::Reset, None),
         // A server that never saw this client has nothing to believe.
         Fate::Silence { .. } => (Then::Silence { server_too: false }, None),
-        Fate::Flow | Fate::Wait => match TcpStream::connect(wire.target).await {
-            Ok(mut server) => (flow(&mut client, &mut server, wire).await, Some(server)),
+        Fate::Flow | Fate::Wait => match TcpStream::connect(target).await {
+            Ok(mut server) => (flow(&mut client, &mut server, target, wire).await, Some(server)),
             Err(_) => (Then::Reset, None),
         },
     };
@@ -46,23 +48,27 @@ pub(crate) async fn serve(mut client: TcpStream, wire: &mut Wire) {
     }
 }
 
-/// Passes bytes both ways for as long as the mode lets them.
-async fn flow(client: &mut TcpStream, server: &mut TcpStream, wire: &mut Wire) -> Then {
+/// Passes bytes both ways for as long as the mode lets them, and the server is the one to have.
+async fn flow(client: &mut TcpStream, server: &mut TcpStream, target: SocketAddr, wire: &mut Wire) -> Then {
     // Small packets at once: the proxy adds no delay of its own.
     drop((client.set_nodelay(true), server.set_nodelay(true)));
     let ((from_client, to_client), (from_server, to_server)) = (client.split(), server.split());
-    let there = pump::run(from_client, to_server, Direction::There, wire.clone());
-    let back = pump::run(from_server, to_client, Direction::Back, wire.clone());
+    let there = pump::run(from_client, to_server, Direction::There, target, wire.clone());
+    let back = pump::run(from_server, to_client, Direction::Back, target, wire.clone());
     tokio::pin!(there, back);
     let (mut there_ended, mut back_ended) = (false, false);
     while !(there_ended && back_ended) {
         let end = tokio::select! {
             biased;
-            changed = wire.orders.changed() => match (changed, wire.orders.borrow().mode.fate()) {
-                (Ok(()), Fate::Flow | Fate::Wait) => continue,
-                (Err(_), _) | (_, Fate::Reset) => return Then::Reset,
-                (_, Fate::Silence { server_too }) => return Then::Silence { server_too },
-            },
+            changed = wire.orders.changed() => {
+                let order = *wire.orders.borrow();
+                match (changed, order.mode.fate()) {
+                    (Err(_), _) | (_, Fate::Reset) => return Then::Reset,
+                    _ if order.target != target => return Then::Reset,
+                    (_, Fate::Flow | Fate::Wait) => continue,
+                    (_, Fate::Silence { server_too }) => return Then::Silence { server_too },
+                }
+            }
             end = &mut there, if !there_ended => { there_ended = true; end }
             end = &mut back, if !back_ended => { back_ended = true; end }
         };

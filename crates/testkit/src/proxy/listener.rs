@@ -18,9 +18,7 @@ const TRY_EVERY: Duration = Duration::from_millis(10);
 /// What listener and connections share.
 #[derive(Clone, Debug)]
 pub(crate) struct Wire {
-    /// Where bytes go.
-    pub(crate) target: SocketAddr,
-    /// How.
+    /// Where bytes go, and how.
     pub(crate) orders: watch::Receiver<Order>,
     /// What has gone.
     pub(crate) counters: Arc<Counters>,
@@ -43,7 +41,7 @@ pub(crate) async fn run(first: TcpListener, mut wire: Wire, obeys: watch::Sender
     let mut listener = Some(first);
     let mut connections = JoinSet::new();
     loop {
-        let Order { number, mode } = *wire.orders.borrow_and_update();
+        let Order { number, mode, .. } = *wire.orders.borrow_and_update();
         if mode == Mode::Refuse {
             listener = None;
         } else if listener.is_none() {

@@ -48,9 +48,9 @@ impl Proxy {
     pub async fn to(target: SocketAddr) -> Self {
         let port = Arc::new(Port::reserve());
         let counters = Arc::<Counters>::default();
-        let (orders, heard) = watch::channel(Order::default());
+        let (orders, heard) = watch::channel(Order { number: 0, mode: Mode::default(), target });
         let (obeys, obeyed) = watch::channel(0);
-        let wire = listener::Wire { target, orders: heard, counters: Arc::clone(&counters) };
+        let wire = listener::Wire { orders: heard, counters: Arc::clone(&counters) };
         let listening = listener::listen(port.address()).await;
         let listener = tokio::spawn(listener::run(listening, wire, obeys)).abort_handle();
         Self { port, orders, obeyed: Mutex::new(obeyed), counters, listener }
@@ -68,12 +68,24 @@ impl Proxy {
 
     /// From when this returns on, no byte is passed on that the mode forbids, and who connects meets the mode.
     pub async fn set(&self, mode: Mode) {
+        self.order(|order| order.mode = mode).await;
+    }
+
+    /// From when this returns on, who connects gets to this server, and connections to another one are reset: a switch, as
+    /// high availability has it.
+    pub async fn turn_to(&self, target: SocketAddr) {
+        self.order(|order| order.target = target).await;
+    }
+
+    async fn order(&self, change: impl FnOnce(&mut Order)) {
         // One order at a time, so that each waits for its own.
         let mut obeyed = self.obeyed.lock().await;
-        let number = self.orders.borrow().number + 1;
-        self.orders.send_replace(Order { number, mode });
+        let mut order = *self.orders.borrow();
+        order.number += 1;
+        change(&mut order);
+        self.orders.send_replace(order);
         // The listener ends with this value alone, so there is somebody to obey.
-        drop(obeyed.wait_for(|done| *done >= number).await);
+        drop(obeyed.wait_for(|done| *done >= order.number).await);
     }
 
     /// What has gone through.

@@ -1,6 +1,6 @@
 //! How the wire behaves.
 
-use std::time::Duration;
+use std::{net::SocketAddr, time::Duration};
 
 /// Which way bytes go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,11 +91,13 @@ pub(crate) enum Fate {
     },
 }
 
-/// A mode, with a number by which it can be told whether it is obeyed.
-#[derive(Clone, Copy, Debug, Default)]
+/// A mode and a server, with a number by which it can be told whether they are obeyed.
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Order {
     /// Counts the orders.
     pub(crate) number: u64,
-    /// What is ordered.
+    /// How bytes go.
     pub(crate) mode: Mode,
+    /// Where they go.
+    pub(crate) target: SocketAddr,
 }

@@ -1,6 +1,6 @@
 //! One way of a connection: reads, keeps each piece for as long as it is under way, writes.
 
-use std::{pin::Pin, time::Duration};
+use std::{net::SocketAddr, pin::Pin, time::Duration};
 
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
@@ -32,7 +32,13 @@ pub(crate) enum End {
 type Piece = (Pin<Box<Sleep>>, Vec<u8>);
 
 /// Passes bytes on until the sender closes, somebody resets, or it is cut.
-pub(crate) async fn run(from: ReadHalf<'_>, to: WriteHalf<'_>, way: Direction, wire: Wire) -> End {
+pub(crate) async fn run(
+    from: ReadHalf<'_>,
+    to: WriteHalf<'_>,
+    way: Direction,
+    target: SocketAddr,
+    wire: Wire,
+) -> End {
     let (sender, pieces) = mpsc::channel(UNDER_WAY_MAX);
     let orders = wire.orders.clone();
     let fed = async {
@@ -41,7 +47,7 @@ pub(crate) async fn run(from: ReadHalf<'_>, to: WriteHalf<'_>, way: Direction, w
         std::future::pending::<()>().await;
     };
     tokio::select! {
-        closed = write(to, pieces, way, wire) => if closed { End::Closed } else { End::Broken },
+        closed = write(to, pieces, way, target, wire) => if closed { End::Closed } else { End::Broken },
         () = fed => End::Broken,
     }
 }
@@ -60,13 +66,22 @@ async fn feed(mut from: ReadHalf<'_>, pieces: Sender<Piece>, delay: impl Fn() ->
 }
 
 /// Whether all was written, and the end; where it was not, the pieces that are left are dropped.
-async fn write(mut to: WriteHalf<'_>, mut pieces: Receiver<Piece>, way: Direction, mut wire: Wire) -> bool {
+async fn write(
+    mut to: WriteHalf<'_>,
+    mut pieces: Receiver<Piece>,
+    way: Direction,
+    own: SocketAddr,
+    mut wire: Wire,
+) -> bool {
     let (mut under, mut passed) = (0, 0);
     while let Some((arrival, piece)) = pieces.recv().await {
         arrival.await;
         // Under any other fate nothing may pass; the connection sees the order, too, and ends this.
         let order = wire.orders.wait_for(|order| order.mode.fate() == Fate::Flow).await;
-        let Ok(Order { number, mode }) = order.map(|order| *order) else { return false };
+        let Ok(Order { number, mode, target }) = order.map(|order| *order) else { return false };
+        if target != own {
+            return false;
+        }
         if number != under {
             (under, passed) = (number, 0);
         }

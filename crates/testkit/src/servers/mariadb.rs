@@ -1,6 +1,6 @@
 //! MariaDB: InnoDB with its defaults of durability and small buffers.
 
-use std::{path::Path, process::Command};
+use std::{net::SocketAddr, path::Path, process::Command};
 
 use tokio::{io::AsyncReadExt, net::TcpStream};
 
@@ -88,6 +88,42 @@ impl Sql for Maria {
         client.args(["--no-defaults", "--user", Self::ADMIN.0, "--batch", "--skip-column-names"]);
         client.arg(path("socket", &folder.join(SOCKET))).arg(Self::DATABASE);
         client
+    }
+}
+
+impl Server<Maria> {
+    /// One of several that replicate from one another, with a number of its own among them, and settings of the test's.
+    pub async fn start_in_group(number: u32, settings: &[(&str, &str)]) -> Self {
+        let number = number.to_string();
+        let own = [("server-id", &*number), ("gtid-domain-id", &*number), ("log-bin", "binlog")];
+        let kept = [("sync-binlog", "1"), ("log-slave-updates", "1")];
+        Self::start_with(&[&own[..], &kept[..], settings].concat()).await
+    }
+
+    /// Begins to apply what the server at `source` commits, by global transaction identifiers, after it has committed it.
+    pub async fn follow(&self, source: SocketAddr) {
+        let (host, port, user) = (source.ip(), source.port(), Maria::ADMIN.0);
+        self.sql(&format!(
+            "CHANGE MASTER TO MASTER_HOST = '{host}', MASTER_PORT = {port}, MASTER_USER = '{user}', MASTER_PASSWORD = '', \
+             MASTER_USE_GTID = slave_pos, MASTER_CONNECT_RETRY = 1; START SLAVE"
+        ))
+        .await;
+    }
+
+    /// Waits until it has applied what `source` has committed so far.
+    ///
+    /// # Panics
+    ///
+    /// If that takes a minute.
+    pub async fn has_applied(&self, source: &Self) {
+        let position = source.sql("SELECT @@global.gtid_binlog_pos").await;
+        let waited = self.sql(&format!("SELECT MASTER_GTID_WAIT('{}', 60)", position.trim())).await;
+        assert_eq!(waited, "0\n", "{} was not applied: {}", position.trim(), self.replication().await);
+    }
+
+    /// What it says of its replication: a line a field, without the fields' names.
+    pub async fn replication(&self) -> String {
+        self.sql("SHOW SLAVE STATUS\\G").await
     }
 }
 

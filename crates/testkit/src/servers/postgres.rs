@@ -1,6 +1,6 @@
 //! PostgreSQL: its defaults of durability and small buffers.
 
-use std::{fs, path::Path, process::Command};
+use std::{collections::BTreeMap, fs, net::SocketAddr, path::Path, process::Command};
 
 use super::{
     engine::{Engine, Place, Signal, says},
@@ -20,6 +20,7 @@ pub struct PostgreSql;
 const FOLDERS: &[&str] = &["/usr/lib/postgresql/*/bin"];
 const INITDB: Program = Program { name: "initdb", package: "postgresql", folders: FOLDERS };
 const CLIENT: Program = Program { name: "psql", package: "postgresql-client", folders: FOLDERS };
+const BACKUP: Program = Program { name: "pg_basebackup", package: "postgresql-client", folders: FOLDERS };
 /// A third of a fresh database is a spare template that nobody here needs, and every server is a copy of it all.
 const FEWER_FILES: &str =
     "UPDATE pg_database SET datistemplate = false WHERE datname = 'template0'\nDROP DATABASE template0\n";
@@ -98,6 +99,38 @@ impl Sql for PostgreSql {
 }
 
 impl Server<PostgreSql> {
+    /// A standby of the server that is found at `primary`, from which it streams from now on, and which does not wait for it;
+    /// the address may be a wire's that is cut later.
+    ///
+    /// # Panics
+    ///
+    /// If no copy of its data can be made; with what was said of it.
+    pub async fn standby(primary: SocketAddr) -> Self {
+        let standby = Self::without_data(&[]).await;
+        let settings = BTreeMap::new();
+        let place = standby.place(&settings);
+        let mut backup = place.command(&BACKUP.path());
+        backup.env("PGPASSWORD", PostgreSql::ADMIN.1).arg("--pgdata").arg(place.data());
+        backup.args(["--write-recovery-conf", "--checkpoint=fast", "--wal-method=stream", "--no-sync"]);
+        backup.args(["--username", PostgreSql::ADMIN.0, "--host", "127.0.0.1", "--port"]);
+        backup.arg(primary.port().to_string());
+        if let Err(why) = tool::run(backup, "").await {
+            panic!("{why}");
+        }
+        standby.restart().await;
+        standby
+    }
+
+    /// Makes a standby a primary, whatever the one that it had thinks of it; it takes writes when this returns.
+    ///
+    /// # Panics
+    ///
+    /// If that takes a minute.
+    pub async fn promote(&self) {
+        let done = self.sql("SELECT pg_promote(true, 60)").await;
+        assert_eq!(done, "t\n", "it is no primary after a minute");
+    }
+
     /// Kills the process behind one connection (`pg_backend_pid()`): the server ends all others and recovers, with
     /// the start time that it had.
     pub fn kill_backend(&self, pid: i32) {

@@ -50,6 +50,14 @@ impl<E: Engine> Server<E> {
     /// The same, with settings of the server's own (`innodb_autoinc_lock_mode`, `synchronous_commit`), which also hold
     /// for its later starts.
     pub async fn start_with(settings: &[(&str, &str)]) -> Self {
+        let server = Self::without_data(settings).await;
+        template::unpack::<E>(&server.home).await;
+        server.restart().await;
+        server
+    }
+
+    /// One that has no data yet, and is not started.
+    pub(crate) async fn without_data(settings: &[(&str, &str)]) -> Self {
         let server = Self {
             process: Mutex::default(),
             settings: Mutex::default(),
@@ -60,8 +68,6 @@ impl<E: Engine> Server<E> {
         for (name, value) in settings {
             server.set(name, value).await;
         }
-        template::unpack::<E>(&server.home).await;
-        server.restart().await;
         server
     }
 
@@ -189,7 +195,8 @@ impl<E: Engine> Server<E> {
         self.restart().await;
     }
 
-    fn place<'a>(&'a self, settings: &'a BTreeMap<String, String>) -> Place<'a> {
+    /// Where it lives.
+    pub(crate) fn place<'a>(&'a self, settings: &'a BTreeMap<String, String>) -> Place<'a> {
         Place { home: &self.home, port: self.port(), settings }
     }
 }

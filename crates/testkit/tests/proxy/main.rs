@@ -101,6 +101,17 @@ async fn reset_ends_old_and_new_connections() {
 }
 
 #[tokio::test]
+async fn turned_it_ends_connections_to_the_other_server() {
+    let ((first, proxy), second) = (wire().await, Echo::start().await);
+    let mut old = client(&proxy).await;
+    proxy.turn_to(second.address).await;
+    was_reset(&mut old).await;
+    assert!(first.when(|heard| heard[0].ended).await.len() == 1);
+    client(&proxy).await;
+    assert_eq!((first.now().len(), second.now().len()), (1, 1));
+}
+
+#[tokio::test]
 async fn refuse_has_nobody_listen_until_told_otherwise() {
     let (_echo, proxy) = wire().await;
     let mut old = client(&proxy).await;

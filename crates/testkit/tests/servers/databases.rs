@@ -2,7 +2,10 @@
 
 use std::{path::Path, time::Duration};
 
-use sequent_testkit::servers::{Maria, MariaDb, PostgreSql, Postgres, Server, Sql};
+use sequent_testkit::{
+    proxy::{Mode, Proxy},
+    servers::{Maria, MariaDb, PostgreSql, Postgres, Server, Sql},
+};
 use tokio::{io::AsyncReadExt, net::TcpStream, time::timeout};
 
 /// How often is asked at most; each time starts a client, so this is a minute and more.
@@ -153,4 +156,37 @@ async fn the_port_says_what_the_server_says() {
     let server = MariaDb::start().await;
     let mut stream = TcpStream::connect(server.address()).await.unwrap();
     assert!(stream.read_u8().await.is_ok());
+}
+
+#[tokio::test]
+async fn a_promoted_standby_goes_on_without_what_it_was_not_told() {
+    let primary = Postgres::start().await;
+    let wire = Proxy::to(primary.address()).await;
+    let standby = Postgres::standby(wire.address()).await;
+    primary.sql("CREATE TABLE t (id BIGINT PRIMARY KEY); INSERT INTO t VALUES (1)").await;
+    first(async || standby.try_sql("SELECT id FROM t").await.ok().filter(|rows| rows == "1\n")).await;
+    wire.set(Mode::Refuse).await;
+    primary.sql("INSERT INTO t VALUES (2)").await;
+    standby.promote().await;
+    standby.sql("INSERT INTO t VALUES (3)").await;
+    assert_eq!(standby.sql("SELECT id FROM t ORDER BY id").await, "1\n3\n");
+}
+
+#[tokio::test]
+async fn mariadbs_follow_one_another_and_stop_at_what_contradicts() {
+    let [one, two] = [1, 2].map(|number| MariaDb::start_in_group(number, &[]));
+    let (one, two) = tokio::join!(one, two);
+    one.sql("CREATE TABLE t (id BIGINT PRIMARY KEY); INSERT INTO t VALUES (1)").await;
+    two.follow(one.address()).await;
+    one.follow(two.address()).await;
+    two.has_applied(&one).await;
+    two.sql("INSERT INTO t VALUES (2)").await;
+    one.has_applied(&two).await;
+    assert_eq!(one.sql("SELECT id FROM t ORDER BY id").await, "1\n2\n");
+    two.sql("STOP SLAVE; INSERT INTO t VALUES (3)").await;
+    one.has_applied(&two).await;
+    one.sql("SET sql_log_bin = 0; DELETE FROM t WHERE id = 3; SET sql_log_bin = 1; INSERT INTO t VALUES (3)")
+        .await;
+    two.sql("START SLAVE").await;
+    first(async || two.replication().await.contains("Duplicate entry").then_some(())).await;
 }
