@@ -26,7 +26,8 @@ fn is_advanced(key: &Key, raw: u64, notes: &[Advanced]) -> bool {
 
 fn finding(key: &Key, raw: u64) -> Finding {
     let key = shown(key);
-    let found = format!("{key}: a server gave raw ids up to {raw} above where the next life of their counter began");
+    let found =
+        format!("{key}: a server gave raw ids up to {raw} above where the next life of their counter began");
     let causes = "numbers up to there may have been given twice: the ledger lost a ceiling that it had acknowledged, as one does that \
                   fails over without its last commits; the counters go on above them";
     let mend = "compare what its callers hold; put the ledger on an engine that keeps what it acknowledges; then `sequent advance` the \

@@ -15,8 +15,6 @@ mod given;
 mod named;
 #[allow(dead_code, reason = "shared with the test of metrics")]
 mod server;
-#[cfg(feature = "otel")]
-mod traces;
 mod unfinished;
 mod wire;
 

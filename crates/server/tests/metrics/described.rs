@@ -84,7 +84,8 @@ fn check_shown(metric: &Metric, families: &BTreeMap<String, Family>) {
 const ALREADY: [&str; 2] = ["sequent_ledger_calls_total", "sequent_runtime_parks_total"];
 
 /// Shown once there is something to show: a sequence's room, once it is in use.
-const LATER: [&str; 2] = ["sequent_headroom_ratio", "sequent_exhaustion_seconds"];
+const LATER: [&str; 3] =
+    ["sequent_headroom_ratio", "sequent_exhaustion_seconds", "sequent_sequence_outage_left_seconds"];
 
 fn check_named(metric: &Metric) {
     let name = metric.name;

@@ -46,6 +46,7 @@ fn holds(body: &[u8], part: &[u8]) -> bool {
 /// On one thread, so that the subscriber of this test hears the server and nobody else does.
 #[tokio::test]
 async fn a_request_is_a_span_with_its_id_in_its_callers_trace() {
+    let _alone = crate::ALONE.lock().await;
     let (endpoint, mut kept) = collector().await;
     let traces = Arc::new(Traces::to(&endpoint, 1).unwrap());
     let _heard = tracing::subscriber::set_default(tracing_subscriber::registry().with(traces.layer()));
