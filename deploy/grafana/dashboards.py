@@ -128,10 +128,19 @@ GUARD = [
     ),
     graph("What must never happen", [(events("sequent_guard_violations_total", "kind"), "{{kind}}")], stack=True, about="All that pages for uniqueness."),
     graph(
-        "Left under ceilings, least",
-        [(f"sequent_ceiling_remaining_ratio{OF}", "{{instance}}")],
-        unit="percentunit",
-        about="Of what is raised ahead. Near 0, numbers wait for the ledger.",
+        "Time without the ledger, least",
+        [
+            (f"sequent_outage_left_seconds{OF} < Inf", "{{instance}}"),
+            (f"max(sequent_outage_seconds{OF})", "ledger.outage_s"),
+        ],
+        unit="s",
+        about="For how long numbers go on if the ledger is away from now on: of the counter in demand that has the least. At 0, its requests fail.",
+    ),
+    graph(
+        "Time without the ledger, by sequence",
+        [(f"min by (sequence) (sequent_sequence_outage_left_seconds{OF})", "{{sequence}}")],
+        unit="s",
+        about="Of sequences in demand that the configuration names. A sequence whose end is near has less than ledger.outage_s.",
     ),
     graph("Ceilings held", [(f"sequent_ceilings{OF}", "{{instance}}")]),
     graph("Calls of the ledger", [(per_second("sequent_ledger_calls_total", "call, outcome"), "{{call}} {{outcome}}")], stack=True),
@@ -157,12 +166,6 @@ GUARD = [
         [(events("sequent_raw_ids_skipped_total", "slot"), "slot {{slot}}")],
         stack=True,
         about="The price of a loss: left out when a life was opened, and when a rescued counter was moved to the ring's front.",
-    ),
-    graph(
-        "Raw ids above their ceiling",
-        [(events("sequent_unwitnessed_raw_ids_total", "slot"), "slot {{slot}}")],
-        stack=True,
-        about="While the ledger was away. No store that gave them may be put back before it has answered.",
     ),
     graph("Marks that no other shard took", [(events("sequent_ledger_marks_lost_total", "instance"), "{{instance}}")], stack=True),
     graph(

@@ -10,7 +10,8 @@ use crate::{
 };
 
 /// Shown once a sequence that the configuration names is in use; this server's has none.
-const LATER: [&str; 2] = ["sequent_headroom_ratio", "sequent_exhaustion_seconds"];
+const LATER: [&str; 3] =
+    ["sequent_headroom_ratio", "sequent_exhaustion_seconds", "sequent_sequence_outage_left_seconds"];
 
 /// What a histogram's series are called besides.
 const PARTS: [&str; 3] = ["_bucket", "_sum", "_count"];

@@ -93,6 +93,7 @@ async fn what_somebody_on_call_needs_first() {
             r#"sequent_numbers_issued_total{door="grpc",method="lease",path="lease"} 0"#,
             r#"sequent_headroom_ratio{sequence="order"} 0.9999"#,
             r#"sequent_exhaustion_seconds{sequence="order"} 3153600000"#,
+            "sequent_outage_seconds 600",
             "sequent_outage_left_seconds ",
             r#"sequent_layout_info{shard_bits="1",memory_bits="0",epoch="1"} 1"#,
             r#"sequent_slot_durability_info{slot="0",store="memory",class="volatile"} 1"#,
