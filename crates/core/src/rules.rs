@@ -36,11 +36,13 @@ pub enum Rule {
     ResizeNumbers,
     ResizeCut,
     OverStaysOver,
+    RecordCompared,
+    DenseWitnessed,
 }
 
 impl Rule {
     /// Every rule, in the order of `guard.md`.
-    pub const ALL: [Self; 29] = [
+    pub const ALL: [Self; 31] = [
         Self::SameConnection,
         Self::RowNamesStore,
         Self::RowNamesLedger,
@@ -70,6 +72,8 @@ impl Rule {
         Self::ResizeNumbers,
         Self::ResizeCut,
         Self::OverStaysOver,
+        Self::RecordCompared,
+        Self::DenseWitnessed,
     ];
 
     /// The rule as one sentence.
@@ -129,6 +133,12 @@ impl Rule {
             }
             Self::OverStaysOver => {
                 "the fence of a period is read after a life of it is in the ledger, and before its cell counts"
+            }
+            Self::RecordCompared => {
+                "a call that writes to the ledger is refused where another run is on record than its caller has seen there"
+            }
+            Self::DenseWitnessed => {
+                "a dense number leaves after the version of the write that gave it was left on another store"
             }
         }
     }

@@ -171,9 +171,8 @@ impl Dense for Metered {
         &'a self,
         pass: Pass<'a>,
         asks: &'a [DenseAsk],
-        renew: bool,
     ) -> Told<'a, Answer<Vec<DenseTaken>>> {
-        Box::pin(self.count.of(self.ledger.count(pass, asks, renew)))
+        Box::pin(self.count.of(self.ledger.count(pass, asks)))
     }
 
     fn dense<'a>(&'a self, under: Option<&'a str>, most: usize) -> Told<'a, Vec<DenseRow>> {

@@ -184,9 +184,8 @@ impl Dense for Wired<MemoryLedger> {
         &'a self,
         pass: Pass<'a>,
         asks: &'a [DenseAsk],
-        renew: bool,
     ) -> Answered<'a, Answer<Vec<DenseTaken>>> {
-        Box::pin(self.wire.carry("count", self.inner.count(pass, asks, renew)))
+        Box::pin(self.wire.carry("count", self.inner.count(pass, asks)))
     }
 
     fn dense<'a>(&'a self, under: Option<&'a str>, most: usize) -> Answered<'a, Vec<DenseRow>> {
