@@ -51,7 +51,9 @@ pub struct Fact {
 pub fn other_master(found: &str) -> Fact {
     Fact::new(FactClass::Unusable, "writable masters", found)
         .expected("one")
-        .causes("numbers are given twice where each of several masters counts, and commits that meet are lost")
+        .causes(
+            "numbers are given twice where each of several masters counts, and commits that meet are lost",
+        )
         .mend("end the replication into it (STOP REPLICA; DROP SUBSCRIPTION), or name the one writable node")
 }
 

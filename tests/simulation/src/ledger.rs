@@ -223,11 +223,7 @@ impl Words for SimLedger {
 }
 
 impl Dense for SimLedger {
-    fn count<'a>(
-        &'a self,
-        pass: Pass<'a>,
-        asks: &'a [DenseAsk],
-    ) -> Reply<'a, Answer<Vec<DenseTaken>>> {
+    fn count<'a>(&'a self, pass: Pass<'a>, asks: &'a [DenseAsk]) -> Reply<'a, Answer<Vec<DenseTaken>>> {
         let (pass, asks) = (OwnedPass::of(pass), asks.to_vec());
         send!(self, ledger => ledger.count(pass.show(), &asks))
     }

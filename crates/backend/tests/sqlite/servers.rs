@@ -49,7 +49,8 @@ async fn a_process_that_was_suspended_for_days_is_still_known() {
     for server in 0..9 {
         site.ledger().enlist(&under, ServerId(server), 1).await.unwrap();
     }
-    let pass = Pass { under: &under, record: None, server: ServerId(u64::MAX), nonces: &[1], next: 2, epoch: 1 };
+    let pass =
+        Pass { under: &under, record: None, server: ServerId(u64::MAX), nonces: &[1], next: 2, epoch: 1 };
     ledger.raise(pass, &[]).await.expect("the ledger did not go back, and nobody says so");
 }
 

@@ -106,6 +106,7 @@ impl Desk {
                 self.acknowledged(next, answer.version);
                 told(&answer.value);
                 self.own_again(&under).await?;
+                self.goes_on(&under).await;
                 if mark && self.marks.leave(answer.version, slots).await.is_err() {
                     self.set_trouble(Some(Trouble::Moved));
                     self.trusted()?;

@@ -42,38 +42,49 @@ impl Desk {
         }
     }
 
-    /// The run `is` of the ledger is in force and trusted. Callers hold `writing`.
+    /// The run `is` of the ledger is in force and trusted. That it can't be recorded now says nothing of the ledger to those who take
+    /// ids. Callers hold `writing`.
     pub(super) async fn put_on_record(&self, is: &Incarnation) -> Result<(), SourceError> {
         let recorded = self.limited("record", self.ledger.record(is, None, is)).await;
-        self.outcome(recorded)?;
+        recorded.map_err(|error| {
+            let context = "the ledger's run could not be put on record";
+            SourceError::new(ErrorKind::NoWitness, context).because(error)
+        })?;
         self.recorded(is).await
     }
 
-    /// The run `is` was put on record just now: its version is left on all shards, where another run was there before.
+    /// The run `is` is on record by now: its version is left on all shards, where another run was there before.
     pub(crate) async fn recorded(&self, is: &Incarnation) -> Result<(), SourceError> {
-        let known = self.state().record.replace(is.clone());
-        self.lay_claim(known.as_ref()).await
+        let known = self.state().record.clone();
+        self.lay_claim(known.as_ref()).await?;
+        self.state().record = Some(is.clone());
+        Ok(())
     }
 
     /// The ledger refuses this server's passes: because another run is on record by now? Whether it is one that this server may
     /// go on with. Callers hold `writing`.
     pub(super) async fn look_at_the_record(&self) -> bool {
-        let Ok(Some(found)) = self.on_record_there().await else { return false };
-        let is = self.incarnation();
-        if found != is && self.is_on_record() {
+        let Ok(found) = self.on_record_there().await else { return false };
+        let (is, was_own) = (self.incarnation(), self.is_on_record());
+        if found.as_ref() == Some(&is) && !was_own {
+            return self.recorded(&is).await.is_ok();
+        }
+        let Some(found) = found.filter(|found| *found != is) else { return false };
+        if was_own {
             self.set_trouble(Some(Trouble::Superseded { found, speaks: is }));
             return false;
         }
-        let superseded = matches!(self.trouble(), Some(Trouble::Superseded { .. }));
-        // Another server has put it back.
-        let trouble = if superseded {
-            let Ok((_, trouble)) = self.appraise(&is).await else { return false };
-            trouble
-        } else {
-            self.trouble()
-        };
-        let mut state = self.state();
-        state.trouble = trouble;
-        state.record.replace(found) != Some(is.clone()) || superseded
+        self.state().record.replace(found.clone()) != Some(found)
+    }
+
+    /// The run in force was put back on record: what stopped this server is over, unless marks say otherwise. Callers hold `writing`.
+    pub(super) async fn goes_on(&self, is: &Incarnation) -> bool {
+        if !matches!(self.trouble(), Some(Trouble::Superseded { .. })) {
+            return true;
+        }
+        let Ok((_, trouble)) = self.appraise(is).await else { return false };
+        let goes_on = trouble.is_none();
+        self.set_trouble(trouble);
+        goes_on
     }
 }

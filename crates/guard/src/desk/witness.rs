@@ -56,6 +56,7 @@ fn restarted(error: SourceError) -> SourceError {
     if error.kind() != ErrorKind::Reborn {
         return error;
     }
-    let context = "the ledger was restarted before these dense numbers were witnessed: they are given to nobody";
+    let context =
+        "the ledger was restarted before these dense numbers were witnessed: they are given to nobody";
     SourceError::new(ErrorKind::NoWitness, context).because(error)
 }

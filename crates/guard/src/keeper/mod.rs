@@ -206,7 +206,10 @@ impl Keeper {
         let desk = &self.shared.desk;
         let trouble = desk.trouble();
         // A ledger that says which layout it has is not away: this server is the one that is out of it.
-        let is_relaid = matches!(trouble, Some(Trouble::Relaid { .. } | Trouble::Outrun { .. } | Trouble::Superseded { .. }));
+        let is_relaid = matches!(
+            trouble,
+            Some(Trouble::Relaid { .. } | Trouble::Outrun { .. } | Trouble::Superseded { .. })
+        );
         let away_since = desk.away_since().filter(|_| !is_relaid);
         KeeperStatus {
             ledger: desk.incarnation(),

@@ -230,7 +230,8 @@ fn behinds(server: &Server) -> usize {
 #[tokio::test(start_paused = true)]
 async fn a_ledger_that_lost_what_no_mark_at_hand_tells_is_found_by_whoever_gave_it_and_stops_everybody() {
     let world = World::new(2);
-    let (server, other) = (world.open("server").await, world.open("other").await);
+    let elsewhere = Setup { home: false, ..Setup::default() };
+    let (server, other) = (world.open("server").await, world.open_as("other", elsewhere).await);
     assert_eq!(count(&other, 2).await.unwrap(), 2);
     assert_eq!(count(&server, 1).await.unwrap(), 3);
     let copy = world.ledger.snapshot();
@@ -240,11 +241,7 @@ async fn a_ledger_that_lost_what_no_mark_at_hand_tells_is_found_by_whoever_gave_
     other.wires.stores.iter().for_each(|wire| wire.cut());
     world.ledger.restore(copy);
     refuses(&other).await;
-    assert!(
-        matches!(other.keeper.trouble(), Some(Trouble::Accused { .. })),
-        "{:?}",
-        other.keeper.trouble()
-    );
+    assert!(matches!(other.keeper.trouble(), Some(Trouble::Accused { .. })), "{:?}", other.keeper.trouble());
     let is_told = |event: &Event| matches!(event, Event::LedgerBehind { detail } if detail.contains("it lacks what this server"));
     assert_eq!(
         (other.count(is_told), other.count(|event| matches!(event, Event::LedgerBehind { .. }))),

@@ -64,7 +64,11 @@ async fn a_server_that_was_stopped_goes_on_with_the_run_on_record() {
     assert!(count(&server, 1).await.is_err());
     replicates(&world, &own).await;
     server.shows_up().await;
-    assert_eq!((server.keeper.trouble(), count(&server, 1).await.unwrap()), (None, 4), "it is on record again");
+    assert_eq!(
+        (server.keeper.trouble(), count(&server, 1).await.unwrap()),
+        (None, 4),
+        "it is on record again"
+    );
     replicates(&world, &Incarnation::new("run 3")).await;
     assert!(count(&server, 1).await.is_err());
     // Its connection leads to the next run of the ledger, which it puts on record.

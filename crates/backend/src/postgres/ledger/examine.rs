@@ -1,6 +1,6 @@
 //! A look into a ledger that changes nothing.
 
-use sequent_core::{BoxFuture, ExamineLedger, Fact, LedgerExamination, other_master, SourceError};
+use sequent_core::{BoxFuture, ExamineLedger, Fact, LedgerExamination, SourceError, other_master};
 
 use super::{PostgresLedger, identity::Inspect, layout_book::Read, rows::List};
 use crate::postgres::{

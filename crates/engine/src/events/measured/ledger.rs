@@ -167,11 +167,7 @@ impl Catalog for Metered {
 
 #[deny(clippy::missing_trait_methods)]
 impl Dense for Metered {
-    fn count<'a>(
-        &'a self,
-        pass: Pass<'a>,
-        asks: &'a [DenseAsk],
-    ) -> Told<'a, Answer<Vec<DenseTaken>>> {
+    fn count<'a>(&'a self, pass: Pass<'a>, asks: &'a [DenseAsk]) -> Told<'a, Answer<Vec<DenseTaken>>> {
         Box::pin(self.count.of(self.ledger.count(pass, asks)))
     }
 

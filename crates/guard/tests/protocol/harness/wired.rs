@@ -180,11 +180,7 @@ impl Words for Wired<MemoryLedger> {
 }
 
 impl Dense for Wired<MemoryLedger> {
-    fn count<'a>(
-        &'a self,
-        pass: Pass<'a>,
-        asks: &'a [DenseAsk],
-    ) -> Answered<'a, Answer<Vec<DenseTaken>>> {
+    fn count<'a>(&'a self, pass: Pass<'a>, asks: &'a [DenseAsk]) -> Answered<'a, Answer<Vec<DenseTaken>>> {
         Box::pin(self.wire.carry("count", self.inner.count(pass, asks)))
     }
 

@@ -180,7 +180,9 @@ pub async fn dense_counters_move_the_version(fixture: &dyn LedgerFixture) -> Che
             version += 1;
             assert_eq!(desk.count_and_move(&asks).await?.1, version, "{asks:?} in round {round}");
         }
-        for asks in [vec![], vec![spent.clone()], vec![ask("a", 0)], vec![DenseAsk { above: 99, ..ask("a", 1) }]] {
+        for asks in
+            [vec![], vec![spent.clone()], vec![ask("a", 0)], vec![DenseAsk { above: 99, ..ask("a", 1) }]]
+        {
             assert_eq!(desk.count_and_move(&asks).await?.1, version, "{asks:?} in round {round}");
         }
         assert_eq!(desk.version().await?, version);
