@@ -196,12 +196,12 @@ pub async fn another_run_on_record_is_refused(fixture: &dyn LedgerFixture) -> Ch
     }
     desk.unchanged(&order, &row).await?;
     assert_eq!(desk.raise_one(raise(&order, 1, 500)).await?.0, 500, "the nonce was not used up");
-    let row = desk.row(&order).await?.expect("a row");
+    let raised = desk.row(&order).await?;
     // Another server has met another run, and the record comes by replication.
     desk.ledger.record(&desk.under, None, &other).await?;
     let next = desk.draw();
     refuses(&desk, next).await;
-    desk.unchanged(&order, &row).await?;
+    assert_eq!(desk.row(&order).await?, raised, "the row was changed");
     desk.put_on_record().await?;
     assert_eq!(desk.raise_one(raise(&order, 1, 600)).await?.0, 600, "its own run again");
     Ok(())
