@@ -47,6 +47,16 @@ pub struct Fact {
     pub mend: String,
 }
 
+/// A ledger that takes writes from another master, as this tells.
+pub fn other_master(found: &str) -> Fact {
+    Fact::new(FactClass::Unusable, "writable masters", found)
+        .expected("one")
+        .causes(
+            "numbers are given twice where each of several masters counts, and commits that meet are lost",
+        )
+        .mend("end the replication into it (STOP REPLICA; DROP SUBSCRIPTION), or name the one writable node")
+}
+
 impl Fact {
     /// A fact about `name`, found to be `found`.
     ///

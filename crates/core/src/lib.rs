@@ -33,7 +33,9 @@ pub use entropy::{Entropy, OsEntropy};
 pub use env::Env;
 pub use error::{Action, ErrorKind, Scope, SourceError, Verdict};
 pub use event::{Event, Events};
-pub use examine::{CellPage, Examination, Examine, ExamineLedger, Fact, FactClass, LedgerExamination, Sight};
+pub use examine::{
+    CellPage, Examination, Examine, ExamineLedger, Fact, FactClass, LedgerExamination, Sight, other_master,
+};
 pub use key::{Key, KeyError};
 pub use layout::{Layout, LayoutError, MEMORY_BITS_MAX, SHARD_BITS_MAX};
 pub use life::{Incarnation, Life};

@@ -32,11 +32,13 @@ pub enum Rule {
     ResizeNumbers,
     ResizeCut,
     OverStaysOver,
+    RecordCompared,
+    DenseWitnessed,
 }
 
 impl Rule {
     /// Every rule, in the order of `guard.md`.
-    pub const ALL: [Self; 25] = [
+    pub const ALL: [Self; 27] = [
         Self::SameConnection,
         Self::RowNamesStore,
         Self::RowNamesLedger,
@@ -62,6 +64,8 @@ impl Rule {
         Self::ResizeNumbers,
         Self::ResizeCut,
         Self::OverStaysOver,
+        Self::RecordCompared,
+        Self::DenseWitnessed,
     ];
 
     /// The rule as one sentence.
@@ -111,6 +115,12 @@ impl Rule {
             }
             Self::OverStaysOver => {
                 "the fence of a period is read after a life of it is in the ledger, and before its cell counts"
+            }
+            Self::RecordCompared => {
+                "a call that writes to the ledger is refused where another run is on record than its caller has seen there"
+            }
+            Self::DenseWitnessed => {
+                "a dense number leaves after the version of the write that gave it was left on another store"
             }
         }
     }

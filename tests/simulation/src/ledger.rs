@@ -57,6 +57,7 @@ impl SimLedger {
 /// A [`Pass`] that owns what it shows, to travel in a task of its own.
 struct OwnedPass {
     under: Incarnation,
+    record: Option<Incarnation>,
     server: ServerId,
     nonces: Vec<u64>,
     next: u64,
@@ -65,13 +66,14 @@ struct OwnedPass {
 
 impl OwnedPass {
     fn of(pass: Pass<'_>) -> Self {
-        let Pass { under, server, nonces, next, epoch } = pass;
-        Self { under: under.clone(), server, nonces: nonces.to_vec(), next, epoch }
+        let Pass { under, record, server, nonces, next, epoch } = pass;
+        Self { under: under.clone(), record: record.cloned(), server, nonces: nonces.to_vec(), next, epoch }
     }
 
     fn show(&self) -> Pass<'_> {
-        let Self { under, server, nonces, next, epoch } = self;
-        Pass { under, server: *server, nonces, next: *next, epoch: *epoch }
+        let Self { under, record, server, nonces, next, epoch } = self;
+        let record = record.as_ref();
+        Pass { under, record, server: *server, nonces, next: *next, epoch: *epoch }
     }
 }
 
@@ -221,14 +223,9 @@ impl Words for SimLedger {
 }
 
 impl Dense for SimLedger {
-    fn count<'a>(
-        &'a self,
-        pass: Pass<'a>,
-        asks: &'a [DenseAsk],
-        renew: bool,
-    ) -> Reply<'a, Answer<Vec<DenseTaken>>> {
+    fn count<'a>(&'a self, pass: Pass<'a>, asks: &'a [DenseAsk]) -> Reply<'a, Answer<Vec<DenseTaken>>> {
         let (pass, asks) = (OwnedPass::of(pass), asks.to_vec());
-        send!(self, ledger => ledger.count(pass.show(), &asks, renew))
+        send!(self, ledger => ledger.count(pass.show(), &asks))
     }
 
     fn dense<'a>(&'a self, under: Option<&'a str>, most: usize) -> Reply<'a, Vec<DenseRow>> {

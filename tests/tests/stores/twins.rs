@@ -1,5 +1,5 @@
-//! What no mark tells of a ledger, on real processes: a copy of it at work beside it over the same shards, and dense numbers
-//! that only one who is gone was given. Whoever runs finds either, nothing comes twice, and a person's word mends it.
+//! Ledgers that are not the newest, or not the only one, on real processes: a copy at work beside it over the same shards, and dense
+//! numbers that only one who is gone was given. Whoever runs finds either, nothing comes twice, and a person's word mends it.
 
 use std::{
     slice::from_ref,
@@ -18,7 +18,6 @@ use crate::{
     site::Plan,
 };
 
-/// Nobody waits longer for objections than the copy's marks stay those of the original, which are ten seconds old at most.
 const SETTINGS: &str = "
 cluster = \"c\"
 [ring]
@@ -39,7 +38,7 @@ placement = \"dense\"
 /// More than anything here can have given.
 const LOSS: &str = "10000000";
 
-/// How often a copy is made, until one is started before the original has left another mark.
+/// How often a copy is made, until one is at work before the original has written anything.
 const COPIES_MAX: usize = 5;
 
 /// Half of how far apart two runs of a ledger are at least: a mark that is so far above a version was left by others.
@@ -105,7 +104,7 @@ async fn refusals(first: &Load, second: &Load) {
     until("callers are refused", async || more()).await;
 }
 
-/// A copy of the ledger, taken while it is at work, and a server that was started on it and has nothing against it.
+/// A copy of the ledger, taken while nobody writes to it, and a server that was started on it and has nothing against it.
 async fn beside(shards: &Shards, ledger: &Etcd, original: &Server) -> (Etcd, Server) {
     let copy = Etcd::start().await;
     for at in 0..COPIES_MAX {
@@ -128,8 +127,11 @@ async fn a_ledger_and_its_copy_at_work_over_the_same_shards_stop_each_other_and_
     let mut original = shards.server(&ledger);
     let first = Load::of("invoice", from_ref(&original), &invoices);
     first.more(STRETCH).await;
+    // Each write is marked: a copy from before one would be found behind as it starts.
+    first.end().await;
 
     let (copy, mut twin) = beside(&shards, &ledger, &original).await;
+    let first = Load::of("invoice", from_ref(&original), &invoices);
     let begun = Instant::now();
     let second = Load::on(from_ref(&twin), &orders);
     until("the original stops", async || is_behind(&original).await).await;
@@ -173,7 +175,7 @@ async fn a_server_that_gave_nothing_itself_doubts_a_ledger_that_lost_what_anothe
     asks(&mut http, 3, &mut last).await;
     let (marked, old) = (version(&ledger).await, ledger.snapshot("old").await);
     asks(&mut http, 20, &mut last).await;
-    // No mark tells of those; who gave them is gone. The other has shown up since the copy was made: that is all.
+    // Who gave them is gone, and their marks stay. The other has shown up since the copy was made, too.
     let calls = async || bystander.look().await.sum("sequent_ledger_calls_total");
     let before = calls().await;
     until("the other has shown up", async || calls().await > before + 1).await;

@@ -120,7 +120,7 @@ impl Caller {
     }
 
     fn pass<'a>(&'a self, nonces: &'a [u64], next: u64) -> Pass<'a> {
-        Pass { under: &self.under, server: ServerId(7), nonces, next, epoch: 1 }
+        Pass { under: &self.under, record: None, server: ServerId(7), nonces, next, epoch: 1 }
     }
 
     pub(crate) async fn open(&mut self, bits: i64) -> Result<u64, SourceError> {

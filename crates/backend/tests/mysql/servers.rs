@@ -46,7 +46,7 @@ async fn a_server_that_leaves_takes_its_row_with_it() {
     ledger.enlist(&under, ServerId(8), 1).await.unwrap();
     ledger.disconnect().await;
     assert_eq!(servers(&site).await, "7");
-    let pass = Pass { under: &under, server: ServerId(8), nonces: &[1], next: 2, epoch: 1 };
+    let pass = Pass { under: &under, record: None, server: ServerId(8), nonces: &[1], next: 2, epoch: 1 };
     assert_eq!(ledger.raise(pass, &[]).await.unwrap_err().kind(), ErrorKind::Reborn);
     // Whoever never connected has nothing to take along, and connects to nothing for it.
     MysqlLedger::new(MysqlOptions { port: 1, ..site.options() }).disconnect().await;

@@ -91,7 +91,7 @@ async fn a_ledgers_call_dropped_midway_is_done_whole_or_not_at_all() {
             ahead: 10,
             leap_max: 1 << 40,
         };
-        let pass = Pass { under: &under, server, nonces: &nonces, next, epoch: 1 };
+        let pass = Pass { under: &under, record: None, server, nonces: &nonces, next, epoch: 1 };
         let done = cut_short(polls, ledger.open(pass, std::slice::from_ref(&opening))).await;
         nonces.push(next);
         // On whatever connection comes next.

@@ -120,7 +120,14 @@ pub(crate) async fn every_call(ledger: &dyn Ledger) {
         ahead: 100,
         leap_max: 1000,
     };
-    let pass = |nonce: &'static [u64; 1], next| Pass { under: &under, server, nonces: nonce, next, epoch: 1 };
+    let pass = |nonce: &'static [u64; 1], next| Pass {
+        under: &under,
+        record: None,
+        server,
+        nonces: nonce,
+        next,
+        epoch: 1,
+    };
     ledger.open(pass(&[1], 2), &[opening(1), opening(2)]).await.unwrap();
     let raise = Raise {
         counter: counter.clone(),

@@ -49,7 +49,8 @@ async fn a_process_that_was_suspended_for_days_is_still_known() {
     for server in 0..9 {
         site.ledger().enlist(&under, ServerId(server), 1).await.unwrap();
     }
-    let pass = Pass { under: &under, server: ServerId(u64::MAX), nonces: &[1], next: 2, epoch: 1 };
+    let pass =
+        Pass { under: &under, record: None, server: ServerId(u64::MAX), nonces: &[1], next: 2, epoch: 1 };
     ledger.raise(pass, &[]).await.expect("the ledger did not go back, and nobody says so");
 }
 
@@ -99,7 +100,7 @@ async fn a_server_that_leaves_takes_its_row_with_it() {
     ledger.disconnect().await;
     assert_eq!(servers(&site).await, [7]);
     // A call after that is a stranger's, until it enlists again.
-    let pass = Pass { under: &under, server: ServerId(8), nonces: &[1], next: 2, epoch: 1 };
+    let pass = Pass { under: &under, record: None, server: ServerId(8), nonces: &[1], next: 2, epoch: 1 };
     assert_eq!(ledger.raise(pass, &[]).await.unwrap_err().kind(), ErrorKind::Reborn);
     ledger.enlist(&under, ServerId(8), 3).await.unwrap();
     assert_eq!(servers(&site).await, [7, 8]);

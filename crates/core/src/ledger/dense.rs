@@ -75,13 +75,12 @@ pub trait Dense: Send + Sync {
     /// is looked at in that transaction, so that one that was [forgotten](super::Retention::forget_dense) gives nothing
     /// again, whoever asks. What it answers is durable.
     ///
-    /// The version goes up by one where `renew` says so, and otherwise stays: numbers of a few seconds share one. Where it
-    /// stays, the answer may have 0 for it: not looked at. At most 4096 asks; none with `renew` is a new version alone.
+    /// The version goes up by one where anything was given, so that it can be left on a store before the numbers leave. At
+    /// most 4096 asks; none are a look whether the ledger knows the caller.
     fn count<'a>(
         &'a self,
         pass: Pass<'a>,
         asks: &'a [DenseAsk],
-        renew: bool,
     ) -> BoxFuture<'a, Result<Answer<Vec<DenseTaken>>, SourceError>>;
 
     /// The counters whose key is `under`, or `under` and more parts: of a sequence's name, those of its keys; of a whole key, that

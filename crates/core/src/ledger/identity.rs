@@ -5,7 +5,9 @@ use std::{
     hash::{DefaultHasher, Hash, Hasher},
 };
 
-use crate::{BoxFuture, Durability, Entropy, ExamineLedger, Incarnation, LedgerId, SlotIndex, SourceError};
+use crate::{
+    BoxFuture, Durability, Entropy, ErrorKind, ExamineLedger, Incarnation, LedgerId, SlotIndex, SourceError,
+};
 
 /// How far apart, at least, the versions of two runs of one ledger's data begin: more calls than either makes before its
 /// servers look at a mark.
@@ -41,6 +43,8 @@ impl fmt::Debug for ServerId {
 pub struct Pass<'a> {
     /// The incarnation of the ledger under which the caller's permits were granted.
     pub under: &'a Incarnation,
+    /// The run of the ledger that the caller has seen on record; `None` while there is none.
+    pub record: Option<&'a Incarnation>,
     /// Who calls.
     pub server: ServerId,
     /// The nonces that the caller's row may hold: the last acknowledged, and those of calls whose outcome is unknown.
@@ -51,6 +55,23 @@ pub struct Pass<'a> {
     pub epoch: u64,
 }
 
+impl Pass<'_> {
+    /// Compares the run on record with the one that the caller has seen there.
+    ///
+    /// # Errors
+    ///
+    /// `Refused` where they differ: another server has met another run of this ledger.
+    pub fn check_record(&self, found: Option<&str>) -> Result<(), SourceError> {
+        let expected = self.record.map(Incarnation::as_str);
+        if found == expected {
+            return Ok(());
+        }
+        let said = |run: Option<&str>| run.unwrap_or("none").to_owned();
+        let context = format!("run on record: found {}, expected {}", said(found), said(expected));
+        Err(SourceError::new(ErrorKind::Refused, context))
+    }
+}
+
 /// What a ledger says of itself on a fresh look.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LedgerInspection {
@@ -58,8 +79,8 @@ pub struct LedgerInspection {
     pub incarnation: Incarnation,
     /// The identity it made for itself once.
     pub id: LedgerId,
-    /// One more with each call that opens a life, or moves a ceiling or a `seen`: two states of the rows never share a
-    /// version, so a copy from before any of these is behind the marks.
+    /// One more with each call that opens a life, moves a ceiling or a `seen`, or gives dense numbers: two states of the rows
+    /// never share a version, so a copy from before any of these is behind the marks.
     pub version: u64,
     /// How much outlives a crash.
     pub durability: Durability,
@@ -67,6 +88,8 @@ pub struct LedgerInspection {
     pub clock_ms: u64,
     /// The engine's name and version, for people.
     pub engine: String,
+    /// What tells that it takes writes from another master, too, which makes it no ledger; `None` also where it can't be seen.
+    pub other_master: Option<String>,
 }
 
 /// The incarnations that the ledger has on record: its own, and each slot's store.

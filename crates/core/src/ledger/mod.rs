@@ -8,7 +8,8 @@
 //!
 //! 1. the connection speaks as `pass.under`, or the call fails with `Reborn` and has written nothing;
 //! 2. the caller's row holds one of `pass.nonces`, which becomes `pass.next`; or `Reborn`: the ledger went back while it ran;
-//! 3. the layout's epoch is `pass.epoch`, or `Refused`.
+//! 3. the layout's epoch is `pass.epoch`, or `Refused`;
+//! 4. the run on record is `pass.record`, or `Refused`: another server has met another run of this ledger.
 //!
 //! A ledger that is away fails with `Unavailable`, `Timeout` or `Contended`; its callers make `NoWitness` of that.
 

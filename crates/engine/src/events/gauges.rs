@@ -105,7 +105,10 @@ impl Engine {
 
 /// Whether the ledger answers, and lets this server work by its layout.
 fn answers(keeper: &KeeperStatus) -> bool {
-    let is_out = matches!(keeper.trouble, Some(Trouble::Relaid { .. } | Trouble::Outrun { .. }));
+    let is_out = matches!(
+        keeper.trouble,
+        Some(Trouble::Relaid { .. } | Trouble::Outrun { .. } | Trouble::Superseded { .. })
+    );
     keeper.away.is_none() && !is_out
 }
 

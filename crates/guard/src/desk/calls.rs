@@ -108,14 +108,14 @@ impl Desk {
             self.still_rests_on(under)?;
         }
         let next = self.env.entropy.bits();
-        let (under, nonces) = self.offer(next);
-        let pass =
-            Pass { under: &under, server: self.server, nonces: &nonces, next, epoch: self.layout.epoch };
-        match self.limited(step, call(&*self.ledger, pass, asks)).await {
+        let shown = self.offer(next);
+        let under = shown.under.clone();
+        match self.limited(step, call(&*self.ledger, self.pass(&shown, next), asks)).await {
             Ok(answer) => {
                 self.acknowledged(next, answer.version);
                 told(&answer.value);
                 self.own_again(&under).await?;
+                self.goes_on(&under).await;
                 if mark && self.marks.leave(answer.version, slots).await.is_err() {
                     self.set_trouble(Some(Trouble::Moved));
                     self.trusted()?;
@@ -134,6 +134,10 @@ impl Desk {
                 if is_refused {
                     // First: what is told of the loss is why.
                     self.look_at_the_layout().await;
+                    if self.look_at_the_record().await {
+                        let context = "the run on record is another one by now";
+                        return Err(SourceError::new(ErrorKind::Reborn, context).because(error));
+                    }
                 }
                 let outcome = self.outcome(Err(error));
                 if is_refused {

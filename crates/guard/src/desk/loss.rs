@@ -85,8 +85,10 @@ impl Desk {
     /// What is told of a ledger that can't be used: one that answers is not away, and may have said why it refuses.
     pub(super) fn loss_of(&self, error: &SourceError) -> Event {
         let refused = error.kind() == ErrorKind::Refused;
-        let relaid = self.trouble().filter(|trouble| refused && matches!(trouble, Trouble::Relaid { .. }));
-        let why = relaid.map(|trouble| trouble.error());
+        let says_why =
+            |trouble: &Trouble| matches!(trouble, Trouble::Relaid { .. } | Trouble::Superseded { .. });
+        let said = self.trouble().filter(|trouble| refused && says_why(trouble));
+        let why = said.map(|trouble| trouble.error());
         let detail = why.as_ref().map_or_else(|| error.to_string(), |why| why.context().to_owned());
         Event::LedgerLost { refused, detail }
     }

@@ -19,22 +19,27 @@ use crate::{
     shard::Shard,
 };
 
+mod accusing;
 mod alone;
 mod calls;
-mod doubt;
 mod hearing;
 mod loss;
 mod nonces;
 mod over;
+mod record;
 mod renewal;
 mod settings;
 mod trouble;
+mod witness;
 
 pub(crate) use calls::Call;
+pub(crate) use trouble::other_master;
 pub use trouble::{LAYOUT_CHANGED, Trouble, all_forget, forgets, lossy};
 
 struct State {
     incarnation: Incarnation,
+    /// The run that this server has seen on record.
+    record: Option<Incarnation>,
     /// What it said of its settings at the latest inspection.
     durability: Durability,
     /// When that was, or when dense numbers wanted to know it since.
@@ -52,16 +57,10 @@ struct State {
     /// One more with each loss and each return; odd while the ledger is away.
     losses: u64,
     trouble: Option<Trouble>,
-    /// When this server laid claim to the shards for a run of the ledger that was not on record, and has not looked since
-    /// whether anybody objects.
-    claimed: Option<Instant>,
-    /// When a shard was looked at last for the mark of another ledger at work.
-    looked_elsewhere: Option<Instant>,
+    /// Nobody took the mark of the latest dense numbers: none are taken before somebody does.
+    unwitnessed: bool,
     /// Another ledger in the place of this one, until this one answers again: what troubled it before troubles it then.
     another: Option<Trouble>,
-    /// Until when others may object to this run of the ledger, before dense numbers are given under it, and which run is on record;
-    /// `None`: they had the time.
-    doubted: Option<(Instant, Option<Incarnation>)>,
 }
 
 /// The ledger as one server sees it.
@@ -91,6 +90,8 @@ pub(crate) struct DeskParts {
     pub(crate) server: ServerId,
     pub(crate) nonce: u64,
     pub(crate) inspection: LedgerInspection,
+    /// The run on record.
+    pub(crate) record: Option<Incarnation>,
     pub(crate) layout: LayoutRecord,
     pub(crate) embedded: bool,
     pub(crate) config: GuardConfig,
@@ -107,6 +108,7 @@ impl Desk {
             server,
             nonce,
             inspection,
+            record,
             layout,
             embedded,
             config,
@@ -118,6 +120,7 @@ impl Desk {
         let id = inspection.id;
         let state = State {
             incarnation: inspection.incarnation,
+            record,
             durability: inspection.durability,
             looked: env.clock.now(),
             nonces: VecDeque::from([nonce]),
@@ -128,10 +131,8 @@ impl Desk {
             refused: false,
             losses: 0,
             trouble: None,
-            claimed: None,
-            looked_elsewhere: None,
+            unwitnessed: false,
             another: None,
-            doubted: None,
         };
         let (state, writing) = (Mutex::new(state), tokio::sync::Mutex::default());
         Self {

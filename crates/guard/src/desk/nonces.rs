@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use sequent_core::Incarnation;
+use sequent_core::{Incarnation, ledger::Pass};
 
 use super::Desk;
 
@@ -11,23 +11,35 @@ use super::Desk;
 /// next if it was lost after that, or one of the last if answers alone are lost.
 const NONCES_MAX: usize = 16;
 
+/// What a pass is made of.
+pub(super) struct Shown {
+    pub(super) under: Incarnation,
+    pub(super) record: Option<Incarnation>,
+    pub(super) nonces: Vec<u64>,
+}
+
 impl Desk {
-    pub(super) fn offer(&self, next: u64) -> (Incarnation, Vec<u64>) {
+    /// What the next call shows, which leaves the nonce `next`.
+    pub(super) fn offer(&self, next: u64) -> Shown {
         let mut state = self.state();
-        let held: Vec<u64> = state.nonces.iter().copied().collect();
+        let nonces: Vec<u64> = state.nonces.iter().copied().collect();
         if state.nonces.len() == NONCES_MAX {
             state.nonces.remove(NONCES_MAX / 2);
             state.some_dropped = true;
         }
         state.nonces.push_back(next);
-        (state.incarnation.clone(), held)
+        Shown { under: state.incarnation.clone(), record: state.record.clone(), nonces }
+    }
+
+    pub(super) fn pass<'a>(&self, shown: &'a Shown, next: u64) -> Pass<'a> {
+        let Shown { under, record, nonces } = shown;
+        Pass { under, record: record.as_ref(), server: self.server, nonces, next, epoch: self.layout.epoch }
     }
 
     pub(super) fn acknowledged(&self, nonce: u64, version: u64) {
         let mut state = self.state();
         state.nonces = VecDeque::from([nonce]);
         state.some_dropped = false;
-        // Of dense numbers the ledger need not say it.
         state.version = state.version.max(version);
         self.is_back(state);
     }

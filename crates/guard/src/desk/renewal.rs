@@ -7,7 +7,7 @@ use sequent_core::{
     ledger::{LayoutRecord, LedgerInspection},
 };
 
-use super::{Desk, Trouble, doubt::Verdict, trouble::LAYOUT_CHANGED};
+use super::{Desk, Trouble, trouble::LAYOUT_CHANGED};
 use crate::{
     admission::{self, Move},
     eras, stamps,
@@ -35,11 +35,11 @@ impl Desk {
         }
         let is = inspection.incarnation.clone();
         // Before this server's nonce is laid anew: the one that it wrote last tells whether all that it wrote is there.
-        let (mut nonce, held) = self.look_for_own(&is).await?;
-        let enlisted = self.limited("enlist", self.ledger.enlist(&is, self.server, nonce)).await;
-        self.outcome(enlisted)?;
         let known = self.limited("read of the incarnations on record", self.ledger.known()).await;
         let known = self.outcome(known)?;
+        let (nonce, held) = self.look_for_own(&is, known.ledger.as_ref()).await?;
+        let enlisted = self.limited("enlist", self.ledger.enlist(&is, self.server, nonce)).await;
+        self.outcome(enlisted)?;
         let moved = if self.embedded {
             Move::of(&known, &is, &admission::look(&self.shards).await).told()?
         } else {
@@ -52,38 +52,19 @@ impl Desk {
             trouble => trouble,
         };
         let trouble = trouble.or_else(|| self.forgets_with_all(&inspection));
-        let verdict = match &trouble {
-            None => Some(self.weigh_dense(&is, &known, held, &mut nonce).await?),
-            Some(_) => None,
-        };
-        self.accept(inspection, nonce, trouble);
+        let (is_trusted, is_lost) =
+            (trouble.is_none(), trouble.is_none() && self.lacks_own(&is, &known, held).await?);
+        self.accept(inspection, (nonce, known.ledger), trouble);
         self.env.events.emit(Event::LedgerReborn { was: was.clone(), is: is.clone() });
-        match verdict {
-            None => Ok(()),
-            Some(Verdict::Settled) => {
-                let recorded = self.put_on_record(&is, known.ledger.as_ref()).await;
-                if recorded.is_err() {
-                    self.settle_next(known.ledger);
-                }
-                recorded
+        match (is_trusted, is_lost) {
+            (_, true) => self.accuse_as(&is).await,
+            (true, false) => {
+                // Otherwise the next show up tries it again, and whoever asks for a dense number.
+                drop(self.put_on_record(&is).await);
+                self.trusted()
             }
-            Some(Verdict::Doubted) => {
-                self.doubt(known.ledger);
-                Ok(())
-            }
-            Some(Verdict::Lost) => self.accuse_as(&is).await,
+            (false, false) => Ok(()),
         }
-    }
-
-    /// The run `is` of the ledger is trusted. Callers hold `writing`.
-    pub(super) async fn put_on_record(
-        &self,
-        is: &Incarnation,
-        known: Option<&Incarnation>,
-    ) -> Result<(), SourceError> {
-        let recorded = self.limited("record", self.ledger.record(is, None, is)).await;
-        self.outcome(recorded)?;
-        self.lay_claim(known).await
     }
 
     /// The ledger answers as `is`, the incarnation in force. Where another one was in its place, it was put back: that
@@ -165,7 +146,8 @@ impl Desk {
             return Err(SourceError::new(ErrorKind::Reborn, context));
         }
         self.take_up_settings(found);
-        self.compare_with_marks(found).await
+        let other = found.other_master.clone().map(|found| Trouble::OtherMaster { found });
+        if other.is_some() { Ok(other) } else { self.compare_with_marks(found).await }
     }
 
     /// Whether this incarnation of the ledger went back, as far as marks can tell, and what this server heard itself: marks
@@ -234,9 +216,15 @@ impl Desk {
         }
     }
 
-    pub(super) fn accept(&self, found: LedgerInspection, nonce: u64, trouble: Option<Trouble>) {
+    pub(super) fn accept(
+        &self,
+        found: LedgerInspection,
+        (nonce, record): (u64, Option<Incarnation>),
+        trouble: Option<Trouble>,
+    ) {
         let mut state = self.state();
         state.incarnation = found.incarnation;
+        state.record = record;
         // Whoever restarts a ledger may have changed its settings.
         state.durability = found.durability;
         // Of one that went back it is still known how far it was, until an operator has named the loss: that puts it above.
@@ -247,7 +235,6 @@ impl Desk {
         state.some_dropped = false;
         state.trouble = trouble;
         state.another = None;
-        state.doubted = None;
         // Now, not at the next call: no permit of before counts any more, so nobody goes on without the ledger.
         self.is_back(state);
     }

@@ -38,7 +38,7 @@ impl Desk {
     /// Looks at them, where [`LOOK_EVERY`] has passed.
     pub(crate) async fn look_at_the_settings(&self) {
         let since = self.env.clock.now().saturating_duration_since(self.state().looked);
-        if since < LOOK_EVERY || self.in_reach().is_err() {
+        if since < LOOK_EVERY || self.loss().is_some() {
             return;
         }
         self.state().looked = self.env.clock.now();
@@ -54,6 +54,10 @@ impl Desk {
         let mut state = self.state();
         if found.id == self.id && found.incarnation == state.incarnation {
             state.durability = found.durability.clone();
+            let other = found.other_master.clone().map(|found| Trouble::OtherMaster { found });
+            if other.is_some() || matches!(state.trouble, Some(Trouble::OtherMaster { .. })) {
+                state.trouble = other;
+            }
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Why a ledger is not to be trusted.
 
-use sequent_core::{Durability, Era, ErrorKind, Layout, LedgerId, SourceError};
+use sequent_core::{Durability, Era, ErrorKind, Incarnation, Layout, LedgerId, SourceError};
 
 /// How the reason begins where the ring is another one by now, or is about to be.
 pub const LAYOUT_CHANGED: &str = "layout changed: ";
@@ -31,6 +31,14 @@ pub fn all_forget(durability: &Durability) -> String {
         "{}, and so is every shard: nothing would tell which numbers were given; ring.allow_volatile = true is demanded for \
          what is lost with its process",
         forgets(durability)
+    )
+}
+
+/// Why a ledger that takes writes from another master is none, and what to do.
+pub(crate) fn other_master(found: &str) -> String {
+    format!(
+        "the ledger takes writes from another master ({found}): several writable masters can't be a ledger, since each would \
+         give the same numbers; end the replication into it, or name the one writable node"
     )
 }
 
@@ -89,6 +97,18 @@ pub enum Trouble {
         /// Whose shards these were.
         expected: LedgerId,
     },
+    /// It takes writes from another master, too.
+    OtherMaster {
+        /// What tells so.
+        found: String,
+    },
+    /// Another run of it is on record than the one that this server speaks with, and has put there: another server reaches other data.
+    Superseded {
+        /// The run on record.
+        found: Incarnation,
+        /// The run that this server speaks with.
+        speaks: Incarnation,
+    },
     /// The ledger holds another layout than the one this server counts by.
     Relaid {
         /// Which field differs, what was found, and what to do.
@@ -117,6 +137,8 @@ impl Trouble {
             | Self::Forgets { .. }
             | Self::Another { .. }
             | Self::TakenUp { .. }
+            | Self::OtherMaster { .. }
+            | Self::Superseded { .. }
             | Self::Relaid { .. } => None,
         }
     }
@@ -167,6 +189,13 @@ impl Trouble {
                  loss is to be named once more"
             ),
             Self::Forgets { durability } => all_forget(durability),
+            Self::OtherMaster { found } => other_master(found),
+            Self::Superseded { found, speaks } => format!(
+                "another server reaches another run of this ledger: found {found} on record, and this server is connected to {speaks}: \
+                 the ledger failed over and this server did not follow, or it is one of several writable masters; let every \
+                 server reach the one writable node: this server goes on once it is connected to the run on record; several \
+                 writable masters can't be a ledger"
+            ),
             Self::Relaid { reason } => reason.clone(),
         };
         SourceError::new(ErrorKind::LedgerBehind, context)

@@ -1,32 +1,27 @@
-//! Dense counters: the asks of many callers in one write, and the marks that tell of a ledger which went back.
+//! Dense counters: the asks of many callers in one write, which another store witnesses before its numbers leave.
 //!
-//! Such numbers are in the ledger alone. While they are given, its version goes up every ten seconds and is marked, as for
-//! a raise, before they leave; so a ledger that is restored from a copy older than that gives none before `recover`.
-//! One that may lose what it acknowledged gives them where somebody allowed it by name, and each is marked. What marks can't tell,
-//! whoever gave the numbers remembers (`given.rs`), and says so before others count in a new run of the ledger (`desk/doubt.rs`).
+//! Such numbers are in the ledger alone. Each write of them makes its version one higher, and that is left on a shard: a ledger that is
+//! restored from an older copy is behind it, and gives none before `recover`. What whoever gave them remembers (`given.rs`), each ask
+//! demands besides.
 
 use std::{
     collections::BTreeSet,
-    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak, atomic::Ordering},
-    time::{Duration, Instant},
+    sync::{Arc, Weak, atomic::Ordering},
 };
 
 use sequent_core::{
-    BoxFuture, DurabilityClass, Env, ErrorKind, Incarnation, Merge, SourceError,
-    ledger::{DenseAsk, DenseTaken},
+    BoxFuture, ErrorKind, Incarnation, Merge, SourceError,
+    ledger::{Answer, DenseAsk, DenseTaken},
 };
 
 use super::{Keeper, given::Back, retiring::begins_no_more};
-use crate::desk::Desk;
+use crate::desk::{Call, Desk};
 
 /// Callers waiting for the next write; further ones wait to get in.
 const CALLERS_QUEUED_MAX: usize = 8192;
 
 /// Callers whom one write answers.
 const CALLERS_MAX: usize = 4096;
-
-/// How old the last mark may be while numbers are given.
-const MARK_EVERY: Duration = Duration::from_secs(10);
 
 /// A write is tried so often where the ledger turns out to be another incarnation, which has written nothing.
 const TRIES_MAX: u32 = 3;
@@ -40,54 +35,16 @@ pub(super) struct Caller {
 /// The queue of the callers.
 pub(super) struct Dense {
     callers: Merge<Caller, Result<DenseTaken, SourceError>>,
-    pub(super) renewal: Arc<Renewal>,
-}
-
-/// When the version was marked last for dense numbers.
-#[derive(Default)]
-pub(super) struct Renewal(Mutex<Marked>);
-
-#[derive(Default)]
-struct Marked {
-    /// When, and under which incarnation of the ledger.
-    last: Option<(Instant, Incarnation)>,
-    /// Whether numbers were given since.
-    given: bool,
-}
-
-impl Renewal {
-    /// Whether the next numbers need another mark.
-    fn is_due(&self, under: &Incarnation, now: Instant) -> bool {
-        let marked = self.marked();
-        let fresh = |(at, by): &(Instant, Incarnation)| {
-            by == under && now.saturating_duration_since(*at) < MARK_EVERY
-        };
-        !marked.last.as_ref().is_some_and(fresh)
-    }
-
-    fn gave(&self) {
-        self.marked().given = true;
-    }
-
-    fn renewed(&self, under: Incarnation, now: Instant) {
-        *self.marked() = Marked { last: Some((now, under)), given: false };
-    }
-
-    fn marked(&self) -> MutexGuard<'_, Marked> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl Dense {
     /// The queue, and what drives it.
-    pub(super) fn new(desk: Arc<Desk>, env: Env) -> (Self, BoxFuture<'static, ()>) {
-        let renewal: Arc<Renewal> = Arc::default();
-        let counting = (desk, env, Arc::clone(&renewal));
+    pub(super) fn new(desk: Arc<Desk>) -> (Self, BoxFuture<'static, ()>) {
         let (callers, driver) = Merge::new(CALLERS_QUEUED_MAX, CALLERS_MAX, move |callers: Vec<Caller>| {
-            let (desk, env, renewal) = counting.clone();
-            Box::pin(async move { Counting { desk, env, renewal }.answer(callers).await })
+            let desk = Arc::clone(&desk);
+            Box::pin(async move { Counting { desk }.answer(callers).await })
         });
-        (Self { callers, renewal }, Box::pin(driver))
+        (Self { callers }, Box::pin(driver))
     }
 }
 
@@ -120,45 +77,11 @@ impl Keeper {
         self.shared.desk.look_at_the_settings().await;
         self.shared.desk.may_count()
     }
-
-    /// Marks what was given since the last mark, where that is `old` enough, so that what nobody takes after is not unmarked
-    /// for ever.
-    pub(super) async fn mark_dense(&self, old: Duration) {
-        let (desk, now) = (&self.shared.desk, self.shared.env.clock.now());
-        let is_owed = {
-            let marked = self.dense.renewal.marked();
-            let old = |(at, _): &(Instant, Incarnation)| now.saturating_duration_since(*at) >= old;
-            marked.given && marked.last.as_ref().is_none_or(old)
-        };
-        if !is_owed || desk.in_reach().is_err() {
-            return;
-        }
-        // What can't be marked now is at the next show up, or with the next numbers.
-        if write(desk, &[], true).await.is_ok() {
-            self.dense.renewal.renewed(desk.incarnation(), now);
-        }
-    }
-
-    /// Looks whether another ledger is at work over these shards, where numbers were given that no mark tells of.
-    pub(super) async fn look_elsewhere(&self) {
-        if self.dense.renewal.marked().given {
-            self.shared.desk.look_elsewhere().await;
-            // What it found troubles the desk.
-            drop(self.shared.desk.is_alone().await);
-        }
-    }
-
-    /// Marks them where [`MARK_EVERY`] has passed.
-    pub(super) async fn mark_dense_in_time(&self) {
-        self.mark_dense(MARK_EVERY).await;
-    }
 }
 
 /// What one write of many callers needs.
 struct Counting {
     desk: Arc<Desk>,
-    env: Env,
-    renewal: Arc<Renewal>,
 }
 
 impl Counting {
@@ -180,23 +103,13 @@ impl Counting {
     async fn count(&self, asks: &[DenseAsk]) -> Result<Vec<Result<DenseTaken, SourceError>>, SourceError> {
         let mut tries = 0;
         loop {
-            self.desk.look_at_the_settings().await;
-            self.desk.in_reach()?;
-            self.desk.undoubted().await?;
-            self.desk.may_count()?;
-            let (under, now) = (self.desk.incarnation(), self.env.clock.now());
-            let loses = self.desk.durability() != DurabilityClass::Durable;
-            let renew = loses || self.renewal.is_due(&under, now);
             tries += 1;
-            self.desk.unopposed().await?;
-            let (written, ()) = tokio::join!(write(&self.desk, asks, renew), self.desk.look_elsewhere());
-            match written {
-                Ok(taken) => {
-                    self.desk.is_alone().await?;
-                    if renew {
-                        self.renewal.renewed(under.clone(), now);
-                    } else {
-                        self.renewal.gave();
+            self.may_give().await?;
+            let under = self.desk.incarnation();
+            match write(&self.desk, &under, asks).await {
+                Ok((taken, version)) => {
+                    if taken.iter().any(|taken| matches!(taken, DenseTaken::Last(_))) {
+                        self.desk.witness(&under, version).await?;
                     }
                     return self.judge(asks, taken, &under).await;
                 }
@@ -209,6 +122,15 @@ impl Counting {
                 Err(error) => return Err(error),
             }
         }
+    }
+
+    /// Whatever refuses a number here uses up none.
+    async fn may_give(&self) -> Result<(), SourceError> {
+        self.desk.look_at_the_settings().await;
+        self.desk.in_reach()?;
+        self.desk.may_count()?;
+        self.desk.see_to_the_record().await?;
+        self.desk.has_a_witness().await
     }
 
     /// Holds what the ledger answered against what was given. A row that a hand set back stops its counter; a ledger that
@@ -238,22 +160,17 @@ impl Counting {
     }
 }
 
-/// One write; where it renews the version, that is marked before this returns.
-async fn write(desk: &Desk, asks: &[DenseAsk], renew: bool) -> Result<Vec<DenseTaken>, SourceError> {
-    let (under, nowhere) = (desk.incarnation(), BTreeSet::new());
-    if renew {
-        desk.given.marks();
-        let counted = desk
-            .write("count", &under, (&nowhere, true), asks, |ledger, pass, asks| {
-                ledger.count(pass, asks, true)
-            })
-            .await?;
-        desk.given.marked();
-        Ok(counted)
-    } else {
-        desk.write("count", &under, (&nowhere, false), asks, |ledger, pass, asks| {
-            ledger.count(pass, asks, false)
+/// One write, and the version that it left.
+async fn write(
+    desk: &Desk,
+    under: &Incarnation,
+    asks: &[DenseAsk],
+) -> Result<(Vec<DenseTaken>, u64), SourceError> {
+    let call: Call<DenseAsk, (Vec<DenseTaken>, u64)> = |ledger, pass, asks| {
+        Box::pin(async move {
+            let Answer { value, version } = ledger.count(pass, asks).await?;
+            Ok(Answer { value: (value, version), version })
         })
-        .await
-    }
+    };
+    desk.write("count", under, (&BTreeSet::new(), false), asks, call).await
 }

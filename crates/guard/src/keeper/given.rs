@@ -1,27 +1,23 @@
 //! What this process has given of dense counters: a ledger that knows of less went back, whatever marks say.
 //!
-//! Marks tell of a ledger as old as ten seconds; whoever has given the numbers since remembers them. Each ask demands a counter
-//! at or above that, in the statement that counts, so that what is behind gives nothing, and no number of it is used up. Where the
-//! ledger speaks as another run, those given since the last mark are compared before anybody counts (`desk/doubt.rs`).
+//! Each write is marked on a store, which may be out of reach when the ledger is judged; and a hand may set a row back, which moves no
+//! version. So whoever has given numbers remembers them, and each ask demands a counter at or above that, in the statement that counts:
+//! what is behind gives nothing, and no number of it is used up.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::BTreeMap,
     mem,
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
 use sequent_core::{
-    Block, ErrorKind, Incarnation, Key, SourceError,
+    ErrorKind, Incarnation, Key, SourceError,
     ledger::{DenseAsk, DenseTaken},
 };
 
 /// Keys in each of two generations: where the young one is full, the old one is forgotten. Of what is forgotten the marks tell,
 /// and callers (`above`).
 const KEYS_MAX: usize = 32_768;
-
-/// The most keys that are looked at where the ledger speaks as another run: whoever gave more numbers since the last mark has
-/// a nonce that tells.
-const UNMARKED_MAX: usize = 256;
 
 /// What was given, by key.
 #[derive(Default)]
@@ -31,9 +27,6 @@ pub(crate) struct Given(Mutex<Generations>);
 struct Generations {
     young: BTreeMap<Key, Highest>,
     old: BTreeMap<Key, Highest>,
-    /// Keys that were given of since the last mark was begun, and before it.
-    unmarked: BTreeSet<Key>,
-    marking: BTreeSet<Key>,
 }
 
 /// The highest of a key, and which run of the ledger counted it.
@@ -85,12 +78,6 @@ impl Given {
             DenseTaken::Over => (given, 0),
         };
         let Some(highest) = highest.filter(|_| found < given).cloned() else {
-            if ask.count > 0
-                && matches!(taken, DenseTaken::Last(_))
-                && generations.unmarked.len() < UNMARKED_MAX
-            {
-                generations.unmarked.insert(ask.key.clone());
-            }
             if last > 0 {
                 generations.note(&ask.key, Highest { last, under: under.clone(), found: None });
             }
@@ -102,33 +89,6 @@ impl Given {
         // Under the run that counted last: another one stays another one, however often it is asked.
         generations.note(&key, Highest { found: Some((found, is_row)), ..highest });
         Err(Back { key, given, found, is_row, is_new })
-    }
-
-    /// A mark is about to be left: it tells of what was given until now, once it is [there](Self::marked).
-    pub(crate) fn marks(&self) {
-        let mut generations = self.generations();
-        let unmarked = mem::take(&mut generations.unmarked);
-        generations.marking.extend(unmarked);
-        while generations.marking.len() > UNMARKED_MAX {
-            generations.marking.pop_last();
-        }
-    }
-
-    /// The mark that was begun last is there.
-    pub(crate) fn marked(&self) {
-        self.generations().marking.clear();
-    }
-
-    /// Asks for nothing of the counters that were given of since the last mark: each is answered with
-    /// [`DenseTaken::Behind`] where it is below what was given.
-    pub(crate) fn unmarked(&self) -> Vec<DenseAsk> {
-        let generations = self.generations();
-        let keys = generations.unmarked.union(&generations.marking).take(UNMARKED_MAX);
-        let ask = |key: &Key| {
-            let above = generations.of(key)?.last;
-            Some(DenseAsk { key: key.clone(), count: 0, limit: Block::NUMBER_MAX, above })
-        };
-        keys.filter_map(ask).collect()
     }
 
     /// The counters that were found behind, and have not given since: key, what was given, what was found.

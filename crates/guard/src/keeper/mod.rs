@@ -179,7 +179,6 @@ impl Keeper {
             return;
         }
         self.registry().values().for_each(|guarded| guarded.shut());
-        self.mark_dense(Duration::ZERO).await;
         for _ in 0..LAST_REPORTS_MAX {
             self.show_up(Duration::ZERO).await;
             self.shared.desk.marks.spread().await;
@@ -208,7 +207,10 @@ impl Keeper {
         let desk = &self.shared.desk;
         let trouble = desk.trouble();
         // A ledger that says which layout it has is not away: this server is the one that is out of it.
-        let is_relaid = matches!(trouble, Some(Trouble::Relaid { .. } | Trouble::Outrun { .. }));
+        let is_relaid = matches!(
+            trouble,
+            Some(Trouble::Relaid { .. } | Trouble::Outrun { .. } | Trouble::Superseded { .. })
+        );
         let away_since = desk.away_since().filter(|_| !is_relaid);
         KeeperStatus {
             ledger: desk.incarnation(),

@@ -23,7 +23,7 @@ use crate::{
     GuardConfig, Opening, Trouble,
     admission::{self, Move},
     counter::Lists,
-    desk::{Desk, DeskParts},
+    desk::{Desk, DeskParts, other_master},
     limit::patiently,
     marks::Marks,
     shard::Shard,
@@ -67,6 +67,7 @@ impl Keeper {
             server: ServerId::random(&*env.entropy),
             nonce: env.entropy.bits(),
             inspection: inspection.clone(),
+            record: known,
             layout: LayoutRecord { epoch, ..first.clone() },
             embedded,
             config,
@@ -101,7 +102,7 @@ impl Keeper {
         let found = patiently(limit, "inspect", || ledger.inspect()).await?;
         let trouble = desk.judge(under, &found).await?;
         desk.set_trouble(trouble.clone());
-        let is_on_record = trouble.is_none() && desk.wait_for_objections(known.as_ref(), under).await?;
+        let is_on_record = trouble.is_none();
         if is_on_record {
             patiently(limit, "record", || ledger.record(under, None, under)).await?;
         }
@@ -111,7 +112,7 @@ impl Keeper {
             }
         }
         if is_on_record {
-            desk.lay_claim(known.as_ref()).await?;
+            desk.recorded(under).await?;
         }
         Ok((Self::assemble(desk, shards, layout, config, rules, env), outside))
     }
@@ -138,7 +139,7 @@ impl Keeper {
             let clerk = Arc::clone(&clerk);
             Box::pin(async move { answer(&clerk, rules, asks).await })
         });
-        let (dense, dense_driver) = Dense::new(Arc::clone(&desk), env.clone());
+        let (dense, dense_driver) = Dense::new(Arc::clone(&desk));
         let latest = Arc::new(Latest::of(layout.layout.slots()));
         let shared = Arc::new(Shared { desk, config, rules, env, latest, lists, asks });
         Arc::new(Self {
@@ -164,6 +165,9 @@ impl Ground {
     ) -> Result<Self, SourceError> {
         let limit = config.attempt_timeout;
         let inspection = patiently(limit, "inspect", || ledger.inspect()).await?;
+        if let Some(found) = &inspection.other_master {
+            return Err(SourceError::new(ErrorKind::Refused, other_master(found)));
+        }
         let held = patiently(limit, "read of the layout", || admission::layout(ledger, first)).await?;
         let epoch = held.as_ref().map_or(first.epoch, |held| held.epoch);
         Ok(Self { inspection, held, epoch })

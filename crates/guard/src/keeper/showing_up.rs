@@ -35,10 +35,9 @@ impl Keeper {
             loop {
                 self.rest().await;
                 self.show_up(self.shared.config.outage).await;
-                // Where it can't be settled now, whoever asks for a number tries again, and so does the next show up.
-                drop(self.shared.desk.settle().await);
-                self.look_elsewhere().await;
-                self.mark_dense_in_time().await;
+                self.shared.desk.look_at_the_settings().await;
+                // Where it can't be done now, whoever asks for a dense number tries again, and so does the next show up.
+                drop(self.shared.desk.see_to_the_record().await);
                 self.shared.desk.marks.spread().await;
             }
         };

@@ -2,7 +2,10 @@
 
 use std::{
     collections::BTreeSet,
-    sync::{Arc, atomic::Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
 use sequent_core::SlotIndex;
@@ -54,7 +57,7 @@ impl Marks {
                 let together = if dead.contains(&shard.slot()) { usize::MAX } else { 0 };
                 for shard in [shard].into_iter().chain(rest.by_ref().take(together)) {
                     awaited.insert(shard.slot());
-                    self.ask(&mut asked, shard, version);
+                    self.ask(&mut asked, shard, version, None);
                 }
             }
             match timeout(SLOW_BEARER, asked.join_next()).await {
@@ -71,7 +74,7 @@ impl Marks {
                     }
                     for shard in rest.by_ref().take(beside) {
                         awaited.insert(shard.slot());
-                        self.ask(&mut asked, shard, version);
+                        self.ask(&mut asked, shard, version, None);
                     }
                     beside *= 2;
                 }
@@ -81,12 +84,22 @@ impl Marks {
         borne
     }
 
-    /// Asks one shard to bear a version, in a task that notes what became of it, waited for or not.
-    pub(super) fn ask(&self, asked: &mut JoinSet<(SlotIndex, bool)>, shard: Arc<Shard>, version: u64) {
+    /// Asks one shard to bear a version, in a task that notes what became of it, waited for or not; and, where `before` is to
+    /// have it, what it bears before.
+    pub(super) fn ask(
+        &self,
+        asked: &mut JoinSet<(SlotIndex, bool)>,
+        shard: Arc<Shard>,
+        version: u64,
+        before: Option<Arc<AtomicU64>>,
+    ) {
         let (shunned, met) = (Arc::clone(&self.shunned), Arc::clone(&self.met));
         let at = self.marked.load(Ordering::Relaxed);
         asked.spawn(async move {
             let bearing = async {
+                if let Some(before) = before {
+                    before.fetch_max(shard.borne().await?, Ordering::Relaxed);
+                }
                 if shard.is_admitted() {
                     shard.bear(version).await
                 } else {
@@ -102,10 +115,7 @@ impl Marks {
             met.fetch_max(answer.unwrap_or(0), Ordering::Relaxed);
             let mut list = locked(&shunned);
             if bears && !is_slow {
-                // Who can be read need not be able to bear.
-                if version > 0 {
-                    list.remove(&slot);
-                }
+                list.remove(&slot);
             } else {
                 list.insert(slot, Shunned { at, silent: !bears });
             }

@@ -39,10 +39,8 @@ pub(crate) struct Marks {
     given_up: AtomicU64,
     /// Whether the version left last is borne where it belongs: that it is not is told once, until it is again.
     borne: Borne,
-    /// The highest mark that any shard was found to bear when it was asked to bear one, or looked at.
+    /// The highest mark that any shard was found to bear when it was asked to bear one.
     met: Arc<AtomicU64>,
-    /// Which shard is looked at next.
-    turn: AtomicUsize,
     /// How many marks were to be left: whose turn it is to bear one, and for how long one is tried last.
     marked: AtomicUsize,
 }
@@ -72,8 +70,8 @@ impl Marks {
         let (left, shunned, unmarked) = (Mutex::default(), Arc::default(), AtomicU64::new(0));
         let given_up = AtomicU64::new(0);
         let borne = Borne { elsewhere: AtomicBool::new(true), home: AtomicBool::new(true) };
-        let (met, turn, marked) = (Arc::default(), AtomicUsize::new(0), AtomicUsize::new(0));
-        Self { shards, home, era, limit, events, left, shunned, unmarked, given_up, borne, met, turn, marked }
+        let (met, marked) = (Arc::default(), AtomicUsize::new(0));
+        Self { shards, home, era, limit, events, left, shunned, unmarked, given_up, borne, met, marked }
     }
 
     /// The highest mark that a shard was found to bear.
@@ -86,16 +84,17 @@ impl Marks {
         self.unmarked.load(Ordering::Relaxed)
     }
 
-    /// Leaves `version` at home and, for each of `slots`, on a store of another slot.
+    /// Leaves `version` at home and, for each of `slots`, on a store of another slot; without `slots`, on any. Whether that many bear it;
+    /// of a ring without stores, whether home does.
     ///
     /// Home is written anew even where it has the version already: an older copy of it then always differs from it.
     /// What no place takes is told, and ids leave all the same: a mark matters only once the ledger itself has been
-    /// lost, and while it is there the shards that live shall serve.
+    /// lost, and while it is there the shards that live shall serve. Dense numbers do not: no cell knows of them.
     ///
     /// # Errors
     ///
     /// `LedgerBehind` where home finds that it was copied.
-    pub(crate) async fn leave(&self, version: u64, slots: &BTreeSet<SlotIndex>) -> Result<(), SourceError> {
+    pub(crate) async fn leave(&self, version: u64, slots: &BTreeSet<SlotIndex>) -> Result<bool, SourceError> {
         let elsewhere = async {
             if self.has_left(version, slots) {
                 return true;
@@ -108,8 +107,10 @@ impl Marks {
             covered
         };
         let (at_home, elsewhere) = tokio::join!(self.at_home(version), elsewhere);
-        self.tell(version, elsewhere, at_home?.is_some());
-        Ok(())
+        let at_home = at_home?.is_some();
+        self.tell(version, elsewhere, at_home);
+        let home_alone = self.shards.is_empty() && self.home.is_some();
+        Ok(elsewhere || home_alone && at_home)
     }
 
     /// Leaves `version` at home and on the stores, though it was left before: who bore it may have been put back since. Also on
@@ -119,7 +120,7 @@ impl Marks {
     /// # Errors
     ///
     /// `LedgerBehind` where home finds that it was copied.
-    pub(crate) async fn leave_anew(&self, version: u64) -> Result<(), SourceError> {
+    pub(crate) async fn leave_anew(&self, version: u64) -> Result<bool, SourceError> {
         *self.left() = <_>::default();
         let mut asked = JoinSet::new();
         for shard in self.shards.iter().filter(|shard| !shard.is_admitted()).map(Arc::clone) {
@@ -162,27 +163,34 @@ impl Marks {
         let (version, borne) = self.left().clone();
         let lacks = |shard: &&Arc<Shard>| shard.is_admitted() && !borne.contains(&shard.slot());
         if version > 0 {
-            self.leave_in_time(version, self.shards.iter().filter(lacks)).await;
+            self.leave_in_time(version, self.shards.iter().filter(lacks), None).await;
         }
     }
 
     /// Leaves `version` at home and on every shard at hand, whatever they bear: whoever counts by a copy of this ledger, or by the
     /// one that this is a copy of, finds it there. Those that are slow, or not admitted any more, bear it at a later
-    /// [`spread`](Self::spread).
+    /// [`spread`](Self::spread). The highest mark that a shard bore right before.
     ///
     /// # Errors
     ///
     /// `LedgerBehind` where home finds that it was copied.
-    pub(crate) async fn claim(&self, version: u64) -> Result<(), SourceError> {
+    pub(crate) async fn claim(&self, version: u64) -> Result<u64, SourceError> {
         *self.left() = (version, BTreeSet::new());
         self.at_home(version).await?;
-        self.leave_in_time(version, self.shards.iter()).await;
-        Ok(())
+        let before = Arc::new(AtomicU64::new(0));
+        self.leave_in_time(version, self.shards.iter(), Some(&before)).await;
+        Ok(before.load(Ordering::Relaxed))
     }
 
-    async fn leave_in_time(&self, version: u64, shards: impl Iterator<Item = &Arc<Shard>>) {
+    /// `before`: what each shard bears is read first, and the highest of it noted there.
+    async fn leave_in_time(
+        &self,
+        version: u64,
+        shards: impl Iterator<Item = &Arc<Shard>>,
+        before: Option<&Arc<AtomicU64>>,
+    ) {
         let mut asked = JoinSet::new();
-        shards.for_each(|shard| self.ask(&mut asked, Arc::clone(shard), version));
+        shards.for_each(|shard| self.ask(&mut asked, Arc::clone(shard), version, before.map(Arc::clone)));
         let answers = async {
             while let Some(answer) = asked.join_next().await {
                 let Ok((slot, true)) = answer else { continue };
@@ -195,33 +203,6 @@ impl Marks {
         // Out of time is no fault: they are asked again, or late ones have told by then.
         let _in_time = timeout(SLOW_BEARER, answers).await;
         asked.detach_all();
-    }
-
-    /// Reads what one shard bears, of those that answer, each in its turn; or what all do. [`met`](Self::met) has it then. One
-    /// that is slow is not waited for.
-    pub(crate) async fn look(&self, all: bool) {
-        let is_silent = |slot| locked(&self.shunned).get(&slot).is_some_and(|it| it.silent);
-        let mut at_hand: Vec<&Arc<Shard>> = self.shards.iter().filter(|shard| shard.is_admitted()).collect();
-        if !all {
-            at_hand.retain(|shard| !is_silent(shard.slot()));
-            let turn = self.turn.fetch_add(1, Ordering::Relaxed) % at_hand.len().max(1);
-            at_hand.rotate_left(turn);
-            at_hand.truncate(1);
-        }
-        let (mut asked, mut awaited) = (JoinSet::new(), BTreeSet::new());
-        for shard in at_hand {
-            awaited.insert(shard.slot());
-            self.ask(&mut asked, Arc::clone(shard), 0);
-        }
-        let answers = async {
-            while let Some(answer) = asked.join_next().await {
-                let Ok((slot, _)) = answer else { continue };
-                awaited.remove(&slot);
-            }
-        };
-        let _in_time = timeout(SLOW_BEARER, answers).await;
-        asked.detach_all();
-        self.shun(&awaited);
     }
 
     /// The highest mark found at home and on all shards that can be reached and bear no other ledger's stamp; and that at home.

@@ -13,9 +13,6 @@ use crate::{
     resize::{Growth, many_keys, slow},
 };
 
-/// A new run of the ledger is doubted for as long as a show up and the time limit of a call; this is just before.
-const SHORT_OF_DOUBT: Duration = Duration::from_millis(2990);
-
 /// A resize from a host without the servers' data directory, of stores and a ledger on servers.
 fn distant(growth: &Growth) -> Resize {
     Resize { embedded: false, ..growth.resize() }
@@ -112,31 +109,6 @@ async fn a_mark_of_the_layout_before_accuses_no_ledger_that_had_not_gone_back() 
         assert_eq!(growth.take_often(&new, slot, 60).await, 60);
     }
     assert_eq!(*growth.repeats.lock().unwrap(), [""; 0]);
-}
-
-/// A server that waits for objections to a new run of the ledger, while the ring is resized, writes nothing of that run any more.
-#[tokio::test(start_paused = true)]
-async fn a_doubt_that_outlasts_a_resize_accuses_no_ledger() {
-    let growth = Growth::of(Rules::ALL);
-    let old = growth.before.open("old").await;
-    growth.take_often(&old, 0, 60).await;
-    crate::dense::count(&old, 3).await.unwrap();
-    old.shows_up().await;
-    let ledger = &growth.before.ledger;
-    ledger.restart();
-    crate::dense::count(&old, 1).await.unwrap();
-    ledger.restart();
-    // It hears of the restart, and doubts; the ring is another one by the time that a caller waits for.
-    let waits = {
-        let old = Arc::clone(&old);
-        tokio::spawn(async move { crate::dense::count(&old, 1).await })
-    };
-    tokio::time::sleep(SHORT_OF_DOUBT).await;
-    distant(&growth).run(&|_| {}).await.unwrap();
-    assert!(waits.await.unwrap().is_err());
-    old.stop().await;
-    let new = growth.after.open("new").await;
-    assert_eq!(new.keeper.trouble(), None);
 }
 
 /// The ledger comes back from before the resize, and the volatile stores come back empty: the mark at home alone knows.

@@ -24,6 +24,7 @@ mod order;
 mod over;
 mod queued;
 mod reach;
+mod record;
 mod recover;
 mod refused;
 mod relaid;

@@ -48,12 +48,16 @@ async fn a_number_costs_no_ledger_call() {
     }
     server.shows_up().await;
     let (all, shown) = (server.wires.ledger.all_calls(), server.wires.ledger.calls("show_up"));
+    let looks = server.wires.ledger.calls("inspect");
     for _ in 0..10_000 {
         server.take(0, 1).await.unwrap();
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
     let shown = server.wires.ledger.calls("show_up") - shown;
-    assert_eq!(server.wires.ledger.all_calls() - all, 2 * shown, "nothing but showing up, and listening");
+    let looks = server.wires.ledger.calls("inspect") - looks;
+    let others = server.wires.ledger.all_calls() - all - looks;
+    assert_eq!(others, 2 * shown, "nothing but showing up, and listening");
+    assert!(looks <= 10, "{looks} looks at its settings in 100 seconds");
     assert_eq!(shown, 50, "once in two seconds");
 }
 
@@ -67,7 +71,9 @@ async fn an_idle_server_shows_up_once_in_two_seconds_and_writes_no_mark() {
     let marks = |server: &Server| server.wires.stores.iter().map(|wire| wire.calls("mark")).sum::<usize>();
     let before = (server.wires.ledger.all_calls(), marks(&server));
     tokio::time::sleep(Duration::from_secs(20)).await;
-    assert_eq!((server.wires.ledger.all_calls(), marks(&server)), (before.0 + 10, before.1));
+    let looks_at_the_settings = 2;
+    let calls = before.0 + 10 + looks_at_the_settings;
+    assert_eq!((server.wires.ledger.all_calls(), marks(&server)), (calls, before.1));
 }
 
 #[tokio::test(start_paused = true)]

@@ -34,6 +34,8 @@ pub(super) struct Head {
     speaks: Incarnation,
     epoch: Option<u64>,
     seat: Option<(Seat, u64)>,
+    /// The run on record.
+    record: Option<String>,
     /// What of it a transaction rests on.
     pub(super) unchanged: Vec<Unchanged>,
 }
@@ -41,7 +43,7 @@ pub(super) struct Head {
 impl Head {
     /// What is read first.
     pub(super) fn reads(names: &Names, server: ServerId) -> Vec<Op> {
-        let only = ["run", "layout", "version", "losses"].map(|what| names.only(what));
+        let only = ["run", "layout", "version", "losses", "accepted"].map(|what| names.only(what));
         only.into_iter().chain([names.server(server)]).map(Span::one).map(Op::Read).collect()
     }
 
@@ -52,7 +54,7 @@ impl Head {
         answers: &mut Answers,
     ) -> Result<Self, SourceError> {
         let (run, layout, version) = (answers.one(), answers.one(), answers.one());
-        let (losses, seat) = (answers.one(), answers.one());
+        let (losses, accepted, seat) = (answers.one(), answers.one(), answers.one());
         let epoch = layout.as_ref().map(|kv| value::of::<KeptPage>("layout", kv)).transpose()?;
         let held = seat.as_ref().map(|kv| Ok::<_, SourceError>((value::of("server", kv)?, kv.mod_revision)));
         let revision = |kv: &Option<Kv>| kv.as_ref().map_or(0, |kv| kv.mod_revision);
@@ -61,6 +63,7 @@ impl Head {
             (names.only("layout"), revision(&layout)),
             (names.only("version"), revision(&version)),
             (names.only("losses"), revision(&losses)),
+            (names.only("accepted"), revision(&accepted)),
             (names.server(server), revision(&seat)),
         ];
         Ok(Self {
@@ -70,6 +73,7 @@ impl Head {
             speaks: speaker(voice, run.as_ref())?,
             epoch: epoch.map(|layout| layout.epoch),
             seat: held.transpose()?,
+            record: or_default("incarnation", accepted.as_ref())?.0,
             unchanged,
         })
     }
@@ -92,7 +96,7 @@ impl Head {
             let context = format!("layout epoch: found {found}, expected {}", pass.epoch);
             return Err(SourceError::new(ErrorKind::Refused, context));
         }
-        Ok(())
+        pass.check_record(self.record.as_deref())
     }
 
     /// Leaves the caller's next nonce.

@@ -1,4 +1,4 @@
-//! Dense counters: a row each. What a call counts rests on these rows alone; where it renews the version, on that too.
+//! Dense counters: a row each. What a call counts rests on these rows, and on the version, which is one more where it gives.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -34,9 +34,8 @@ impl Dense for EtcdLedger {
         &'a self,
         pass: Pass<'a>,
         asks: &'a [DenseAsk],
-        renew: bool,
     ) -> BoxFuture<'a, Result<Answer<Vec<DenseTaken>>, SourceError>> {
-        Box::pin(self.pool.perform(Count { pass, asks, renew }))
+        Box::pin(self.pool.perform(Count { pass, asks }))
     }
 
     fn dense<'a>(
@@ -66,7 +65,6 @@ impl Kept {
 struct Count<'a> {
     pass: Pass<'a>,
     asks: &'a [DenseAsk],
-    renew: bool,
 }
 
 impl Work<Link> for Count<'_> {
@@ -78,9 +76,7 @@ impl Work<Link> for Count<'_> {
         let mut rest = self.asks;
         loop {
             let (now, after) = rest.split_at(fitting(rest));
-            // The last of the transactions has the version of all.
-            let renew = self.renew && after.is_empty();
-            let ((value, version), revision) = count(link, &self.pass, shown, now, renew).await?;
+            let ((value, version), revision) = count(link, &self.pass, shown, now).await?;
             all.extend(value);
             if after.is_empty() {
                 return Ok(Answer { value: all, version });
@@ -110,7 +106,6 @@ async fn count(
     pass: &Pass<'_>,
     shown: Shown<'_>,
     asks: &[DenseAsk],
-    renew: bool,
 ) -> Result<((Vec<DenseTaken>, u64), u64), Fault> {
     let (voice, names) = (link.voice(), link.names());
     let keys: BTreeSet<&Key> = asks.iter().map(|ask| &ask.key).collect();
@@ -123,16 +118,13 @@ async fn count(
         let mut head = Head::of(voice, &names, pass.server, &mut answers)?;
         head.admit(pass, shown)?;
         let mut ops = vec![head.sign(&names, pass)];
-        let version = head.version.saturating_add(u64::from(renew));
-        if renew {
-            ops.push(Op::Put(names.only("version"), version.to_string()));
-        } else {
-            // Who opens and raises meanwhile is in nobody's way here.
-            let version = names.only("version");
-            head.unchanged.retain(|(name, _)| *name != version);
-        }
         let mut counted = Held::read(&names, (&keys, &fences), &head, &mut answers)?;
         let value = asks.iter().map(|ask| counted.count(ask)).collect();
+        let gave = !counted.counted.is_empty();
+        let version = head.version.saturating_add(u64::from(gave));
+        if gave {
+            ops.push(Op::Put(names.only("version"), version.to_string()));
+        }
         counted.write(&names, &head, &mut ops);
         head.unchanged.append(&mut counted.unchanged);
         Ok(Step::Write(Change { unchanged: head.unchanged, ops }, (value, version)))

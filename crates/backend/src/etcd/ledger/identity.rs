@@ -93,7 +93,7 @@ impl Work<Link> for Inspect {
         let (version, _) = or_default("version", answers.one().as_ref())?;
         let durability = attest(link.metrics().await?.as_deref());
         let (clock_ms, engine) = (answers.clock_ms, link.engine());
-        Ok(LedgerInspection { incarnation, id, version, durability, clock_ms, engine })
+        Ok(LedgerInspection { incarnation, id, version, durability, clock_ms, engine, other_master: None })
     }
 }
 

@@ -47,7 +47,7 @@ use super::{
 use crate::wire::{Limits, Pool};
 use identity::Delist;
 
-/// How many versions back it is known what each moved: at two calls a second, two hours.
+/// How many versions back it is known what each moved: at two calls a second, two hours; a write of dense numbers is a version, too.
 const MOVES_KEPT: u64 = 16_384;
 
 /// A ledger under one prefix of an etcd cluster. Handles to one prefix, in this process or another, are one ledger.

@@ -8,17 +8,17 @@ use sequent_core::{
 use super::Book;
 
 impl Book {
-    /// Answers asks in their order; the version goes up where `renew` says so.
+    /// Answers asks in their order; the version goes up where anything was given.
     pub fn count(
         &mut self,
         pass: &Pass<'_>,
         asks: &[DenseAsk],
-        renew: bool,
         now_ms: u64,
     ) -> Result<Answer<Vec<DenseTaken>>, SourceError> {
         self.admit(pass, true, now_ms)?;
-        let value = asks.iter().map(|ask| self.count_one(ask, now_ms)).collect();
-        self.version += u64::from(renew);
+        let value: Vec<DenseTaken> = asks.iter().map(|ask| self.count_one(ask, now_ms)).collect();
+        let gave = value.iter().any(|taken| matches!(taken, DenseTaken::Last(_)));
+        self.version += u64::from(gave);
         Ok(Answer { value, version: self.version })
     }
 

@@ -1,7 +1,7 @@
 //! Who speaks, who calls, and what is on record.
 
 use sequent_core::{
-    ErrorKind, Incarnation, SlotIndex, SourceError,
+    ErrorKind, Incarnation, Rule, SlotIndex, SourceError,
     ledger::{Known, Pass, ServerId, apart},
 };
 
@@ -72,6 +72,9 @@ impl Book {
             let found = epoch.map_or("none".to_owned(), |epoch| epoch.to_string());
             let context = format!("layout epoch: found {found}, expected {}", pass.epoch);
             return Err(SourceError::new(ErrorKind::Refused, context));
+        }
+        if self.rules.keep(Rule::RecordCompared) {
+            pass.check_record(self.known.ledger.as_ref().map(Incarnation::as_str))?;
         }
         self.servers.insert(pass.server, Seat { nonce: pass.next, seen_ms: now_ms });
         Ok(())

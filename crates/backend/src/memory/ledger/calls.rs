@@ -22,6 +22,7 @@ impl Identity for MemoryLedger {
                 durability: Durability { class: held.class, settings: Vec::new() },
                 clock_ms: now_ms,
                 engine: crate::memory::VERSION.to_owned(),
+                other_master: held.other_master.clone(),
             })
         })
     }
@@ -189,9 +190,8 @@ impl Dense for MemoryLedger {
         &'a self,
         pass: Pass<'a>,
         asks: &'a [DenseAsk],
-        renew: bool,
     ) -> BoxFuture<'a, Result<Answer<Vec<DenseTaken>>, SourceError>> {
-        self.call(move |held, now_ms| held.book.count(&pass, asks, renew, now_ms))
+        self.call(move |held, now_ms| held.book.count(&pass, asks, now_ms))
     }
 
     fn dense<'a>(

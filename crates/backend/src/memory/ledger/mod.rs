@@ -27,6 +27,7 @@ struct Held {
     speaker: Speaker,
     away: bool,
     class: DurabilityClass,
+    other_master: Option<String>,
 }
 
 impl MemoryLedger {
@@ -39,8 +40,9 @@ impl MemoryLedger {
     pub fn with_rules(clock: Arc<dyn Clock>, entropy: &dyn Entropy, rules: Rules) -> Self {
         let speaker = Speaker::new("memory ledger", entropy);
         let book = Book::new(LedgerId::random(entropy), speaker.incarnation().clone(), rules);
-        let held =
-            Arc::new(Mutex::new(Held { book, speaker, away: false, class: DurabilityClass::Volatile }));
+        let class = DurabilityClass::Volatile;
+        let held = Held { book, speaker, away: false, class, other_master: None };
+        let held = Arc::new(Mutex::new(held));
         Self { held, clock, rules, yields: false }
     }
 
@@ -54,6 +56,11 @@ impl MemoryLedger {
     /// Another class from now on, under the same incarnation, as settings that are changed while a server runs.
     pub fn pose_as(&self, class: DurabilityClass) {
         self.held().class = class;
+    }
+
+    /// From now on it says that it takes writes from another master, or no longer.
+    pub fn has_another_master(&self, found: Option<&str>) {
+        self.held().other_master = found.map(str::to_owned);
     }
 
     /// The same ledger, letting other tasks run before and after each call acts.

@@ -1,14 +1,17 @@
 //! Dense counters: a row each.
 //!
-//! Asks of one key, as nearly all are, are one statement: it counts where the ledger speaks as the caller knows it, holds
-//! the caller's nonce and his layout, and has a row for the key. Whatever else is the matter, the transaction behind it
-//! finds out.
+//! Asks of one key, as nearly all are, are one statement: it counts where the ledger speaks as the caller knows it, has the run on
+//! record that he has seen there, holds his nonce and his layout, and has a row for the key. Whatever else is the matter, the
+//! transaction behind it finds out.
+//!
+//! A statement answers with one number, and the caller needs two: how far the counter is, and the version. So the version comes
+//! with the distance of the counter from the least that it had to be, as [`packed`](Quick::unpacked).
 
 use std::collections::BTreeMap;
 
 use mysql_async::Value;
 use sequent_core::{
-    Block, BoxFuture, Key, SourceError,
+    Block, BoxFuture, Incarnation, Key, SourceError,
     ledger::{Answer, Dense, DenseAsk, DenseRow, DenseTaken, Pass},
 };
 
@@ -28,15 +31,14 @@ impl Dense for MysqlLedger {
         &'a self,
         pass: Pass<'a>,
         asks: &'a [DenseAsk],
-        renew: bool,
     ) -> BoxFuture<'a, Result<Answer<Vec<DenseTaken>>, SourceError>> {
         Box::pin(async move {
-            if let Some(quick) = Quick::of(pass, asks).filter(|_| !renew)
-                && let Some(value) = self.pool.perform(quick).await?
+            if let Some(quick) = Quick::of(pass, asks)
+                && let Some(answer) = self.pool.perform(quick).await?
             {
-                return Ok(Answer { value, version: 0 });
+                return Ok(answer);
             }
-            self.pool.perform(Count { pass, asks, renew }).await
+            self.pool.perform(Count { pass, asks }).await
         })
     }
 
@@ -49,9 +51,16 @@ impl Dense for MysqlLedger {
     }
 }
 
+/// So many bits of the one number are the distance: a counter that is further takes the transaction.
+const DISTANCE_BITS: u32 = 20;
+
+/// A version from here on takes the transaction: packed, it must not reach the sign.
+const VERSION_END: u64 = 1 << 42;
+
 /// All asks of one key in one statement, each of which gets what it asked for.
 struct Quick<'a> {
     pass: Pass<'a>,
+    record: &'a Incarnation,
     asks: &'a [DenseAsk],
     /// The nonces that the row may hold: a caller rarely has more than the one acknowledged last, and one more.
     nonces: [u64; 2],
@@ -75,24 +84,38 @@ impl<'a> Quick<'a> {
         let sum = asks.iter().try_fold(0_u64, |sum, ask| sum.checked_add(ask.count))?;
         let lowest = asks.iter().map(|ask| ask.above).max()?;
         let limit = asks.iter().map(|ask| ask.limit).min()?.min(Block::NUMBER_MAX);
-        Some(Self { pass, asks, nonces, sum, within: (lowest, limit.checked_sub(sum)?) })
+        let highest = limit.checked_sub(sum)?.min(lowest + (1 << DISTANCE_BITS) - 1);
+        Some(Self { pass, record: pass.record?, asks, nonces, sum, within: (lowest, highest) })
+    }
+
+    /// What the statement's number says: what each ask took, and the version.
+    fn unpacked(&self, packed: u64) -> Answer<Vec<DenseTaken>> {
+        let mut last = self.within.0 + packed % (1 << DISTANCE_BITS);
+        let each = |ask: &DenseAsk| {
+            last += ask.count;
+            DenseTaken::Last(last)
+        };
+        Answer { value: self.asks.iter().map(each).collect(), version: packed >> DISTANCE_BITS }
     }
 }
 
 impl Work for Quick<'_> {
     /// `None`: nothing was written.
-    type Out = Option<Vec<DenseTaken>>;
+    type Out = Option<Answer<Vec<DenseTaken>>>;
     const VERB: &'static str = "count in";
     const FRAME: Frame = Frame::Bare;
 
     async fn run(&self, link: &mut Link) -> Result<Self::Out, Fault> {
         let Some(token) = token_of(link, self.pass.under) else { return Ok(None) };
-        // The sum is worked out before the condition is looked at: where it would overflow, it must not be an error.
+        // Sums are worked out before the condition is looked at: where one would overflow, it must not be an error. And the answer
+        // is packed in the condition, which sees the rows as they were.
         let sql = "UPDATE sequent_meta m JOIN sequent_layout l ON l.one = 1 JOIN sequent_servers s ON s.server = ? \
-            JOIN sequent_dense d ON d.k = ? SET d.v = LAST_INSERT_ID(d.v + LEAST(?, 9223372036854775807 - d.v)), \
-            s.nonce = ?, \
+            JOIN sequent_dense d ON d.k = ? SET d.v = d.v + LEAST(?, 9223372036854775807 - d.v), \
+            m.version = m.version + 1, s.nonce = ?, \
             s.seen_ms = CAST(UNIX_TIMESTAMP(NOW(3)) * 1000 AS UNSIGNED) \
-            WHERE m.one = 1 AND m.token = ? AND l.epoch = ? AND s.nonce IN (?, ?) AND d.v BETWEEN ? AND ?";
+            WHERE m.one = 1 AND m.token = ? AND m.accepted = ? AND m.version < ? AND l.epoch = ? AND s.nonce IN (?, ?) \
+            AND d.v BETWEEN ? AND ? \
+            AND LAST_INSERT_ID((LEAST(m.version, ?) + 1) * ? + GREATEST(LEAST(d.v - ?, ?), 0)) > 0";
         let key = self.asks.first().map_or("", |ask| ask.key.as_str());
         let [one, other] = self.nonces.map(u64::cast_signed);
         let params: Vec<Value> = vec![
@@ -101,22 +124,20 @@ impl Work for Quick<'_> {
             capped(self.sum).into(),
             self.pass.next.cast_signed().into(),
             token.into(),
+            self.record.as_str().into(),
+            VERSION_END.into(),
             capped(self.pass.epoch).into(),
             one.into(),
             other.into(),
             capped(self.within.0).into(),
             capped(self.within.1).into(),
+            VERSION_END.into(),
+            (1_u64 << DISTANCE_BITS).into(),
+            capped(self.within.0).into(),
+            ((1_u64 << DISTANCE_BITS) - 1).into(),
         ];
         let done = link.exec(sql, params).await?;
-        if done.found == 0 {
-            return Ok(None);
-        }
-        let mut last = done.id.saturating_sub(self.sum);
-        let each = |ask: &DenseAsk| {
-            last += ask.count;
-            DenseTaken::Last(last)
-        };
-        Ok(Some(self.asks.iter().map(each).collect()))
+        Ok((done.found > 0).then(|| self.unpacked(done.id)))
     }
 }
 
@@ -124,7 +145,6 @@ impl Work for Quick<'_> {
 struct Count<'a> {
     pass: Pass<'a>,
     asks: &'a [DenseAsk],
-    renew: bool,
 }
 
 impl Work for Count<'_> {
@@ -153,11 +173,13 @@ impl Work for Count<'_> {
             value.push(taken);
         }
         let values = values.into_iter().filter_map(|(key, value)| Some((key, value?)));
+        let mut gave = false;
         for (key, (_, now)) in values.filter(|(_, (held, now))| held != now) {
+            gave = true;
             let sql = "INSERT INTO sequent_dense (k, v, begun_at) VALUES (?, ?, ?) ON DUPLICATE KEY UPDATE v = VALUES(v)";
             link.exec(sql, (key.as_str(), capped(now), capped(meta.clock_ms))).await?;
         }
-        let version = meta.version(link, self.renew).await?;
+        let version = meta.version(link, gave).await?;
         Ok(Answer { value, version })
     }
 }

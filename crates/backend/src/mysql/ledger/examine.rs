@@ -1,6 +1,6 @@
 //! A look into a ledger that changes nothing.
 
-use sequent_core::{BoxFuture, ExamineLedger, Fact, LedgerExamination, SourceError};
+use sequent_core::{BoxFuture, ExamineLedger, Fact, LedgerExamination, SourceError, other_master};
 
 use super::{MysqlLedger, identity::Inspect, layout_book::Read, rows::List};
 use crate::mysql::{
@@ -38,6 +38,7 @@ impl Work for Look<'_> {
         let rows = List { sequence: None, most: self.most }.run(link).await?;
         let mut facts = link.settings().losses();
         facts.extend(refused);
+        facts.extend(inspection.other_master.as_deref().map(other_master));
         facts.extend(grants::facts(link, &self.ledger.pool.options().database, &NEEDED).await?);
         Ok(LedgerExamination { inspection, layout, rows, facts })
     }

@@ -7,6 +7,7 @@ use sequent_core::{
 
 use super::{
     MysqlLedger, capped, kept,
+    masters::other_master,
     pass::{Hold, as_token, hold, sign},
 };
 use crate::mysql::{
@@ -88,6 +89,7 @@ impl Work for Inspect {
             durability: link.settings().durability(),
             clock_ms,
             engine: link.settings().engine(),
+            other_master: other_master(link).await?,
         })
     }
 }

@@ -10,6 +10,7 @@ mod examine;
 mod identity;
 mod layout_book;
 mod lives;
+mod masters;
 mod pass;
 mod recovery;
 mod retention;

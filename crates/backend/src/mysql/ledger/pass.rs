@@ -76,9 +76,10 @@ impl Meta {
 pub(super) async fn admit(link: &mut Link, pass: &Pass<'_>) -> Result<Meta, Fault> {
     let meta = hold(link, Hold::Write).await?;
     meta.check(pass.under)?;
-    let sql =
-        "SELECT (SELECT nonce FROM sequent_servers WHERE server = ?), (SELECT epoch FROM sequent_layout)";
-    let (nonce, epoch): (Option<i64>, Option<i64>) = link.only(sql, (pass.server.0.cast_signed(),)).await?;
+    let sql = "SELECT (SELECT nonce FROM sequent_servers WHERE server = ?), (SELECT epoch FROM sequent_layout), \
+        (SELECT accepted FROM sequent_meta WHERE one = 1)";
+    let (nonce, epoch, record): (Option<i64>, Option<i64>, Option<String>) =
+        link.only(sql, (pass.server.0.cast_signed(),)).await?;
     let nonce = nonce.map(i64::cast_unsigned);
     if !nonce.is_some_and(|nonce| pass.nonces.contains(&nonce)) {
         let found = if nonce.is_some() { "an older nonce" } else { "no row" };
@@ -90,6 +91,9 @@ pub(super) async fn admit(link: &mut Link, pass: &Pass<'_>) -> Result<Meta, Faul
         let context = format!("layout epoch: found {found}, expected {}", pass.epoch);
         return Err(SourceError::new(ErrorKind::Refused, context).into());
     }
+    // The next connection may lead to the server that has the run on record.
+    pass.check_record(record.as_deref())
+        .map_err(|error| Fault::broken(ErrorKind::Refused, error.context().to_owned()))?;
     sign(link, pass.server, pass.next, meta.clock_ms).await?;
     Ok(meta)
 }

@@ -25,9 +25,8 @@ impl Dense for PostgresLedger {
         &'a self,
         pass: Pass<'a>,
         asks: &'a [DenseAsk],
-        renew: bool,
     ) -> BoxFuture<'a, Result<Answer<Vec<DenseTaken>>, SourceError>> {
-        Box::pin(self.database.perform(Count { pass, asks, renew }))
+        Box::pin(self.database.perform(Count { pass, asks }))
     }
 
     fn dense<'a>(
@@ -42,7 +41,6 @@ impl Dense for PostgresLedger {
 struct Count<'a> {
     pass: Pass<'a>,
     asks: &'a [DenseAsk],
-    renew: bool,
 }
 
 impl Work for Count<'_> {
@@ -67,7 +65,7 @@ impl Work for Count<'_> {
         }
         values.retain(|_, (held, now)| held != now);
         write(link, &values, now_ms).await?;
-        let version = version(link, self.renew).await?;
+        let version = version(link, !values.is_empty()).await?;
         Ok(Answer { value, version })
     }
 }

@@ -1,6 +1,6 @@
 //! A look into a ledger that changes nothing.
 
-use sequent_core::{BoxFuture, ExamineLedger, Fact, LedgerExamination, SourceError};
+use sequent_core::{BoxFuture, ExamineLedger, Fact, LedgerExamination, SourceError, other_master};
 
 use super::{PostgresLedger, identity::Inspect, layout_book::Read, rows::List};
 use crate::postgres::{
@@ -50,6 +50,7 @@ impl Work for Look {
         let rows = List { sequence: None, most: self.most }.run(link).await?;
         let mut facts = losses(&inspection.durability.settings);
         facts.extend(refused);
+        facts.extend(inspection.other_master.as_deref().map(other_master));
         facts.extend(rights::facts(link, NEEDED).await?);
         Ok(LedgerExamination { inspection, layout, rows, facts })
     }

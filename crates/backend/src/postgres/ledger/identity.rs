@@ -78,8 +78,12 @@ impl Work for Inspect {
 
     async fn run(&self, link: &mut Link) -> Result<LedgerInspection, Fault> {
         let speaker = look(link).await?;
-        let sql = "SELECT id, version, current_setting('server_version') FROM meta";
-        let (id, version, engine): (String, i64, String) = link.session().only(query_as(sql)).await?;
+        // Everybody may read which tables a subscription of this database writes to.
+        let sql = "SELECT id, version, current_setting('server_version'), \
+            (SELECT string_agg(srrelid::regclass::text, ', ') FROM pg_subscription_rel \
+            WHERE srrelid IN ('meta'::regclass, 'dense'::regclass, 'counters'::regclass)) FROM meta";
+        let (id, version, engine, subscribed): (String, i64, String, Option<String>) =
+            link.session().only(query_as(sql)).await?;
         let id: LedgerId = id.parse().map_err(|error: std::num::ParseIntError| {
             SourceError::new(ErrorKind::Refused, format!("ledger id is {id:?}")).because(error)
         })?;
@@ -90,6 +94,7 @@ impl Work for Inspect {
             durability: link.attest(&KIND).await?,
             clock_ms: speaker.now_ms,
             engine: format!("PostgreSQL {engine}"),
+            other_master: subscribed.map(|tables| format!("tables of a logical subscription: {tables}")),
         })
     }
 }

@@ -57,8 +57,9 @@ impl Speaker {
 /// Locks the ledger, checks a pass, and leaves its next nonce. Returns the server's clock.
 pub(super) async fn admit(link: &mut Link, pass: &Pass<'_>) -> Result<u64, Fault> {
     let Speaker { now_ms, .. } = lock(link).await?.check(pass.under)?;
-    let sql = "SELECT (SELECT nonce FROM servers WHERE server = $1), (SELECT epoch FROM layout)";
-    let (nonce, epoch): (Option<i64>, Option<i64>) =
+    let sql = "SELECT (SELECT nonce FROM servers WHERE server = $1), (SELECT epoch FROM layout), \
+        (SELECT accepted FROM meta)";
+    let (nonce, epoch, record): (Option<i64>, Option<i64>, Option<String>) =
         link.session().only(query_as(sql).bind(pass.server.0.cast_signed())).await?;
     let nonce = nonce.map(i64::cast_unsigned);
     if !nonce.is_some_and(|nonce| pass.nonces.contains(&nonce)) {
@@ -71,6 +72,9 @@ pub(super) async fn admit(link: &mut Link, pass: &Pass<'_>) -> Result<u64, Fault
         let context = format!("layout epoch: found {found}, expected {}", pass.epoch);
         return Err(SourceError::new(ErrorKind::Refused, context).into());
     }
+    // The next connection may lead to the server that has the run on record.
+    pass.check_record(record.as_deref())
+        .map_err(|error| Fault::broken(ErrorKind::Refused, error.context().to_owned()))?;
     sign(link, pass.server, pass.next, now_ms).await?;
     Ok(now_ms)
 }

@@ -25,9 +25,8 @@ impl Dense for SqliteLedger {
         &'a self,
         pass: Pass<'a>,
         asks: &'a [DenseAsk],
-        renew: bool,
     ) -> BoxFuture<'a, Result<Answer<Vec<DenseTaken>>, SourceError>> {
-        Box::pin(self.database.perform(Count { pass, asks, renew }))
+        Box::pin(self.database.perform(Count { pass, asks }))
     }
 
     fn dense<'a>(
@@ -42,7 +41,6 @@ impl Dense for SqliteLedger {
 struct Count<'a> {
     pass: Pass<'a>,
     asks: &'a [DenseAsk],
-    renew: bool,
 }
 
 impl Work for Count<'_> {
@@ -70,12 +68,13 @@ impl Work for Count<'_> {
             }
             value.push(taken);
         }
-        for (key, (held, now)) in values.into_iter().filter_map(|(key, value)| Some((key, value?))) {
-            if held != now {
-                write_one(link, key, now).await?;
-            }
+        let values = values.into_iter().filter_map(|(key, value)| Some((key, value?)));
+        let mut gave = false;
+        for (key, (_, now)) in values.filter(|(_, (held, now))| held != now) {
+            write_one(link, key, now).await?;
+            gave = true;
         }
-        let version = version(link, self.renew).await?;
+        let version = version(link, gave).await?;
         Ok(Answer { value, version })
     }
 }

@@ -92,6 +92,7 @@ impl Work for Inspect {
             durability: link.durability().clone(),
             clock_ms: link.wall_ms(),
             engine: format!("SQLite {engine}"),
+            other_master: None,
         })
     }
 }

@@ -28,8 +28,9 @@ pub(super) async fn check(link: &mut Link, under: &Incarnation) -> Result<(), Fa
 /// Checks a pass, and leaves its next nonce.
 pub(super) async fn admit(link: &mut Link, pass: &Pass<'_>) -> Result<(), Fault> {
     check(link, pass.under).await?;
-    let sql = "SELECT (SELECT nonce FROM servers WHERE server = ?1), (SELECT epoch FROM layout)";
-    let (nonce, epoch): (Option<i64>, Option<i64>) =
+    let sql = "SELECT (SELECT nonce FROM servers WHERE server = ?1), (SELECT epoch FROM layout), \
+        (SELECT accepted FROM meta)";
+    let (nonce, epoch, record): (Option<i64>, Option<i64>, Option<String>) =
         link.only(query_as(sql).bind(pass.server.0.cast_signed())).await?;
     let nonce = nonce.map(i64::cast_unsigned);
     if !nonce.is_some_and(|nonce| pass.nonces.contains(&nonce)) {
@@ -42,6 +43,7 @@ pub(super) async fn admit(link: &mut Link, pass: &Pass<'_>) -> Result<(), Fault>
         let context = format!("layout epoch: found {found}, expected {}", pass.epoch);
         return Err(SourceError::new(ErrorKind::Refused, context).into());
     }
+    pass.check_record(record.as_deref())?;
     sign(link, pass.server, pass.next).await
 }
 

@@ -167,13 +167,8 @@ impl Catalog for Metered {
 
 #[deny(clippy::missing_trait_methods)]
 impl Dense for Metered {
-    fn count<'a>(
-        &'a self,
-        pass: Pass<'a>,
-        asks: &'a [DenseAsk],
-        renew: bool,
-    ) -> Told<'a, Answer<Vec<DenseTaken>>> {
-        Box::pin(self.count.of(self.ledger.count(pass, asks, renew)))
+    fn count<'a>(&'a self, pass: Pass<'a>, asks: &'a [DenseAsk]) -> Told<'a, Answer<Vec<DenseTaken>>> {
+        Box::pin(self.count.of(self.ledger.count(pass, asks)))
     }
 
     fn dense<'a>(&'a self, under: Option<&'a str>, most: usize) -> Told<'a, Vec<DenseRow>> {

@@ -180,13 +180,8 @@ impl Words for Wired<MemoryLedger> {
 }
 
 impl Dense for Wired<MemoryLedger> {
-    fn count<'a>(
-        &'a self,
-        pass: Pass<'a>,
-        asks: &'a [DenseAsk],
-        renew: bool,
-    ) -> Answered<'a, Answer<Vec<DenseTaken>>> {
-        Box::pin(self.wire.carry("count", self.inner.count(pass, asks, renew)))
+    fn count<'a>(&'a self, pass: Pass<'a>, asks: &'a [DenseAsk]) -> Answered<'a, Answer<Vec<DenseTaken>>> {
+        Box::pin(self.wire.carry("count", self.inner.count(pass, asks)))
     }
 
     fn dense<'a>(&'a self, under: Option<&'a str>, most: usize) -> Answered<'a, Vec<DenseRow>> {

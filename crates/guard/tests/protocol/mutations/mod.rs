@@ -4,6 +4,7 @@
 //! first, a second server, which has seen less, is the one that repeats.
 
 mod away;
+mod dense;
 mod history;
 mod lives;
 mod order;
@@ -29,7 +30,7 @@ macro_rules! scenario {
     };
 }
 
-const TABLE: [(Rule, Scenario); 25] = [
+const TABLE: [(Rule, Scenario); 27] = [
     (Rule::SameConnection, scenario!(lives::a_permit_from_before_the_restore)),
     (Rule::RowNamesStore, scenario!(lives::a_row_from_before_the_restore)),
     (Rule::RowNamesLedger, scenario!(history::an_old_window_is_joined)),
@@ -55,6 +56,8 @@ const TABLE: [(Rule, Scenario); 25] = [
     (Rule::ResizeNumbers, a_ring_that_grows),
     (Rule::ResizeCut, a_ring_that_grows_in_pieces),
     (Rule::OverStaysOver, scenario!(crate::over::whoever_comes_late)),
+    (Rule::RecordCompared, dense::two_writable_masters),
+    (Rule::DenseWitnessed, dense::an_older_ledger),
 ];
 
 /// A ring grows while a server of the layout before is cut off from the ledger, and goes on.

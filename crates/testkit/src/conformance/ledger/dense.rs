@@ -29,16 +29,13 @@ fn ask(key: &str, count: u64) -> DenseAsk {
 
 impl Desk {
     async fn count(&mut self, asks: &[DenseAsk]) -> Result<Vec<DenseTaken>, SourceError> {
-        self.count_anew(asks, false).await.map(|(taken, _)| taken)
+        self.count_and_move(asks).await.map(|(taken, _)| taken)
     }
 
-    async fn count_anew(
-        &mut self,
-        asks: &[DenseAsk],
-        renew: bool,
-    ) -> Result<(Vec<DenseTaken>, u64), SourceError> {
+    /// The same, with the version that it left.
+    async fn count_and_move(&mut self, asks: &[DenseAsk]) -> Result<(Vec<DenseTaken>, u64), SourceError> {
         let next = self.draw();
-        let answer = self.ledger.count(self.pass(next), asks, renew).await?;
+        let answer = self.ledger.count(self.pass(next), asks).await?;
         self.nonces = vec![next];
         Ok((answer.value, answer.version))
     }
@@ -106,19 +103,21 @@ pub async fn a_dense_counter_behind_its_caller_gives_nothing(fixture: &dyn Ledge
 pub async fn dense_counters_raced_have_no_gap_and_no_repeat(fixture: &dyn LedgerFixture) -> Checked {
     let (entropy, all) = (seeded(21), Arc::new(Mutex::new([Vec::new(), Vec::new()])));
     let mut tasks = JoinSet::new();
+    // As servers count, which some engines do in one statement.
+    Desk::of(fixture, SERVERS + 1).await?.put_on_record().await?;
     for server in 1..=SERVERS {
         let (mut desk, own, all) = (Desk::of(fixture, server).await?, entropy.fork(), Arc::clone(&all));
         let rounds = ROUNDS * fixture.effort();
         tasks.spawn(async move {
             let mut highest = [0, 0];
-            for round in 0..rounds {
+            for _ in 0..rounds {
                 let of = |key: usize, count| (key, ask(["a", "b"][key], count));
                 let mut asks = vec![of(0, 1 + own.below(3))];
                 if own.below(4) == 0 {
                     asks.extend([of(1, 1 + own.below(5)), of(0, 1)]);
                 }
                 let sent: Vec<DenseAsk> = asks.iter().map(|(_, ask)| ask.clone()).collect();
-                let (taken, _) = desk.count_anew(&sent, round % 10 == 0).await?;
+                let taken = desk.count(&sent).await?;
                 for ((key, ask), taken) in asks.iter().zip(taken) {
                     let DenseTaken::Last(last) = taken else { panic!("{taken:?}") };
                     assert!(last - ask.count >= highest[*key], "{last} after {}", highest[*key]);
@@ -155,9 +154,7 @@ pub async fn dense_counters_ask_for_a_pass(fixture: &dyn LedgerFixture) -> Check
         (Pass { server: ServerId(99), ..desk.pass(next) }, ErrorKind::Reborn),
         (Pass { epoch: desk.epoch + 1, ..desk.pass(next) }, ErrorKind::Refused),
     ] {
-        for renew in [false, true] {
-            refused(desk.ledger.count(pass, &[ask("a", 1)], renew).await, kind, &format!("{pass:?}"));
-        }
+        refused(desk.ledger.count(pass, &[ask("a", 1)]).await, kind, &format!("{pass:?}"));
     }
     assert_eq!(desk.given("a").await?, Some(1));
     assert_eq!(desk.count(&[ask("a", 1)]).await?, [DenseTaken::Last(2)], "the nonce was not used up");
@@ -166,23 +163,32 @@ pub async fn dense_counters_ask_for_a_pass(fixture: &dyn LedgerFixture) -> Check
     refused(before.clone().count(&[ask("a", 1)]).await, ErrorKind::Reborn, "the nonce of the call before");
     // Calls whose replies were lost: all their nonces are shown.
     let (done, never) = (desk.draw(), desk.draw());
-    desk.ledger.count(desk.pass(done), &[ask("a", 1)], false).await?;
+    desk.ledger.count(desk.pass(done), &[ask("a", 1)]).await?;
     desk.nonces.extend([done, never]);
     assert_eq!(desk.count(&[ask("a", 1)]).await?, [DenseTaken::Last(5)]);
     Ok(())
 }
 
-/// The version goes up where that is asked for, and is told then; numbers alone leave it.
-pub async fn dense_counters_renew_the_version_when_asked(fixture: &dyn LedgerFixture) -> Checked {
+/// Each call that gives makes the version one higher, and tells it; one that gives nothing leaves it. So it is whether the run is on
+/// record or not, and however many keys are asked for.
+pub async fn dense_counters_move_the_version(fixture: &dyn LedgerFixture) -> Checked {
     let mut desk = Desk::of(fixture, 1).await?;
-    let version = desk.version().await?;
-    desk.count(&[ask("a", 1)]).await?;
-    desk.count(&[ask("a", 1)]).await?;
-    assert_eq!(desk.version().await?, version);
-    let (taken, told) = desk.count_anew(&[ask("a", 1)], true).await?;
-    assert_eq!((taken, told), (vec![DenseTaken::Last(3)], version + 1));
-    assert_eq!(desk.count_anew(&[], true).await?, (vec![], version + 2));
-    assert_eq!(desk.version().await?, version + 2);
+    let spent = DenseAsk { limit: 1, ..ask("a", 1) };
+    for round in 0..2 {
+        let mut version = desk.version().await?;
+        for asks in [vec![ask("a", 1)], vec![ask("a", 2), ask("a", 1)], vec![ask("b", 1), ask("a", 1)]] {
+            version += 1;
+            assert_eq!(desk.count_and_move(&asks).await?.1, version, "{asks:?} in round {round}");
+        }
+        for asks in
+            [vec![], vec![spent.clone()], vec![ask("a", 0)], vec![DenseAsk { above: 99, ..ask("a", 1) }]]
+        {
+            assert_eq!(desk.count_and_move(&asks).await?.1, version, "{asks:?} in round {round}");
+        }
+        assert_eq!(desk.version().await?, version);
+        desk.put_on_record().await?;
+    }
+    assert_eq!((desk.given("a").await?, desk.given("b").await?), (Some(10), Some(2)));
     Ok(())
 }
 
@@ -216,7 +222,7 @@ pub async fn a_dropped_count_disturbs_nobody(fixture: &dyn LedgerFixture) -> Che
     let (mut last, mut own) = (0, 0);
     for polls in 1..POLLS_MAX {
         let (next, asks) = (desk.draw(), [ask("a", 1)]);
-        let outcome = cut_short(polls, desk.ledger.count(desk.pass(next), &asks, false)).await;
+        let outcome = cut_short(polls, desk.ledger.count(desk.pass(next), &asks)).await;
         desk.nonces.push(next);
         own += 100;
         assert_eq!(other.count(&[ask("own", 100)]).await?, [DenseTaken::Last(own)], "after {polls} polls");
@@ -272,12 +278,12 @@ pub async fn dense_counters_behind_a_fence_are_forgotten_and_begin_no_more(
     assert_eq!(ledger.advanced().await?, [fence(2)], "the fence stays, and nothing else of them");
     assert!(desk.row(&spread).await?.is_some(), "a counter of a slot is no dense one");
     let told = |above| DenseAsk { above, ..ask(&old[0], 1) };
-    for renew in [false, true] {
-        let (taken, _) = desk.count_anew(&[told(0), told(5), ask(&kept[0], 1)], renew).await?;
-        assert_eq!(taken[..2], [DenseTaken::Over, DenseTaken::Over]);
-        assert!(matches!(taken[2], DenseTaken::Last(7 | 8)), "{taken:?}");
-        assert_eq!(desk.count_anew(&[ask(&old[2], 1)], renew).await?.0, [DenseTaken::Over]);
-    }
+    let taken = desk.count(&[told(0), told(5), ask(&kept[0], 1)]).await?;
+    assert_eq!(taken, [DenseTaken::Over, DenseTaken::Over, DenseTaken::Last(7)]);
+    // As a server asks, which some engines answer in one statement.
+    desk.put_on_record().await?;
+    assert_eq!(desk.count(&[ask(&kept[0], 1)]).await?, [DenseTaken::Last(8)]);
+    assert_eq!(desk.count(&[ask(&old[2], 1)]).await?, [DenseTaken::Over]);
     for key in &kept[1..] {
         assert_eq!(desk.count(&[ask(key, 1)]).await?, [DenseTaken::Last(6)], "{key}");
     }

@@ -23,6 +23,7 @@ pub(super) const AHEAD: u64 = 100;
 pub(super) struct Desk {
     pub(super) ledger: Arc<dyn Ledger>,
     pub(super) under: Incarnation,
+    pub(super) record: Option<Incarnation>,
     pub(super) server: ServerId,
     pub(super) nonces: Vec<u64>,
     pub(super) epoch: u64,
@@ -37,7 +38,15 @@ impl Desk {
         ledger.found(&layout()).await?;
         let server = ServerId(server);
         ledger.enlist(&under, server, server.0 * 1_000_000).await?;
-        Ok(Self { ledger, under, server, nonces: vec![server.0 * 1_000_000], epoch: EPOCH, drawn: 0 })
+        let (record, nonces) = (ledger.known().await?.ledger, vec![server.0 * 1_000_000]);
+        Ok(Self { ledger, under, record, server, nonces, epoch: EPOCH, drawn: 0 })
+    }
+
+    /// Puts the run that speaks on record.
+    pub(super) async fn put_on_record(&mut self) -> Checked {
+        self.ledger.record(&self.under, None, &self.under).await?;
+        self.record = Some(self.under.clone());
+        Ok(())
     }
 
     /// A nonce that this server has not used.
@@ -47,7 +56,8 @@ impl Desk {
     }
 
     pub(super) fn pass(&self, next: u64) -> Pass<'_> {
-        Pass { under: &self.under, server: self.server, nonces: &self.nonces, next, epoch: self.epoch }
+        let Self { under, server, nonces, epoch, .. } = self;
+        Pass { under, record: self.record.as_ref(), server: *server, nonces, next, epoch: *epoch }
     }
 
     pub(super) async fn open(&mut self, openings: &[Opening]) -> Result<Answer<Vec<Opened>>, SourceError> {

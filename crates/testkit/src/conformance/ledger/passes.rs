@@ -157,7 +157,7 @@ pub async fn another_epoch_is_refused(fixture: &dyn LedgerFixture) -> Checked {
     let ledger = fixture.open().await;
     let (under, server) = (ledger.inspect().await?.incarnation, ServerId(9));
     ledger.enlist(&under, server, 1).await?;
-    let early = Pass { under: &under, server, nonces: &[1], next: 1, epoch: EPOCH };
+    let early = Pass { under: &under, record: None, server, nonces: &[1], next: 1, epoch: EPOCH };
     let order = counter(0, "order");
     refused(ledger.open(early, &[opening(&order, 1, 0)]).await, ErrorKind::Refused, "open without a layout");
     let mut desk = Desk::of(fixture, 1).await?;
@@ -174,6 +174,36 @@ pub async fn another_epoch_is_refused(fixture: &dyn LedgerFixture) -> Checked {
     refused(other.ledger.show_up(other.pass(next), &[]).await, ErrorKind::Refused, "show up");
     desk.unchanged(&order, &row).await?;
     assert_eq!(desk.raise_one(raise(&order, 1, 500)).await?.0, 500, "the nonce was not used up");
+    Ok(())
+}
+
+/// Where another run is on record than the caller has seen there, each call is `Refused`, and has written nothing.
+pub async fn another_run_on_record_is_refused(fixture: &dyn LedgerFixture) -> Checked {
+    let (mut desk, order) = (Desk::of(fixture, 1).await?, counter(0, "order"));
+    desk.put_on_record().await?;
+    let row = desk.open_one(opening(&order, 1, 0)).await?;
+    let other = Incarnation::new("run 2, on another master");
+    let refuses = async |desk: &Desk, next: u64| {
+        let (ledger, pass, kind) = (&desk.ledger, desk.pass(next), ErrorKind::Refused);
+        refused(ledger.open(pass, &[opening(&order, 2, 0)]).await, kind, "open");
+        refused(ledger.raise(pass, &[raise(&order, 1, 900)]).await, kind, "raise");
+        refused(ledger.show_up(pass, &[]).await, kind, "show up");
+        refused(ledger.count(pass, &[]).await, kind, "count");
+    };
+    let next = desk.draw();
+    for seen in [None, Some(other.clone())] {
+        refuses(&Desk { record: seen, ..desk.clone() }, next).await;
+    }
+    desk.unchanged(&order, &row).await?;
+    assert_eq!(desk.raise_one(raise(&order, 1, 500)).await?.0, 500, "the nonce was not used up");
+    let raised = desk.row(&order).await?;
+    // Another server has met another run, and the record comes by replication.
+    desk.ledger.record(&desk.under, None, &other).await?;
+    let next = desk.draw();
+    refuses(&desk, next).await;
+    assert_eq!(desk.row(&order).await?, raised, "the row was changed");
+    desk.put_on_record().await?;
+    assert_eq!(desk.raise_one(raise(&order, 1, 600)).await?.0, 600, "its own run again");
     Ok(())
 }
 
