@@ -13,16 +13,18 @@ use sequent_testkit::servers::MariaDb;
 use tokio::task::JoinSet;
 
 const HELP: &str = "\
-Dense numbers: one MariaDB server (Debian: mariadb-server) on a free port with data of its own, gone afterwards.
+Dense numbers: two MariaDB servers (Debian: mariadb-server) on free ports with data of their own, gone afterwards: one has the ledger,
+the other the ring's shard, on which each write is witnessed before its numbers leave.
 
   cargo bench -p sequent-benches --bench dense                          S13
+  cargo bench -p sequent-benches --bench dense -- --keys 64             S13, a sequence for each caller
   cargo bench -p sequent-benches --bench dense -- --rounds 3 --callers 16
 
-Each caller asks for one number after the other: on one side of an engine whose ledger is on that server, which answers those who
-ask at the same time by one write; on the other by a statement of its own, on a connection of its own, on one row of a
+Each caller asks for one number after the other: on one side of an engine whose ledger is on the first server, which answers those who
+ask at the same time by one write; on the other by a statement of its own, on a connection of its own, on a row of a
 table beside. Both are durable when they are answered.
 Flags: --rounds N (1 to 1000, default 7), --seconds N a round and side (1 to 600, default 3), --callers N (1 to 256,
-default 64), --json, --help.";
+default 64), --keys N\nsequences that they share (1 to 256, default 1), --json, --help.";
 
 /// MariaDB's own defaults, where those of the test servers are smaller.
 const SETTINGS: [(&str, &str); 3] =
@@ -35,6 +37,7 @@ struct Plan {
     rounds: u64,
     seconds: u64,
     callers: u64,
+    keys: u64,
     json: bool,
 }
 
@@ -59,7 +62,7 @@ fn main() -> ExitCode {
 
 impl Plan {
     fn parse(args: Vec<String>) -> Result<Self, String> {
-        let mut plan = Self { rounds: 7, seconds: 3, callers: 64, json: false };
+        let mut plan = Self { rounds: 7, seconds: 3, callers: 64, keys: 1, json: false };
         let mut args = args.into_iter();
         while let Some(arg) = args.next() {
             let mut whole = |high: u64| {
@@ -72,6 +75,7 @@ impl Plan {
                 "--rounds" => plan.rounds = whole(1000)?,
                 "--seconds" => plan.seconds = whole(600)?,
                 "--callers" => plan.callers = whole(256)?,
+                "--keys" => plan.keys = whole(256)?,
                 "S13" => {}
                 _ => return Err(format!("{arg:?} is unknown: --help says what there is")),
             }
@@ -84,9 +88,13 @@ impl Plan {
         let server = MariaDb::start_with(&SETTINGS).await;
         server.sql("CREATE DATABASE dense_ledger; CREATE DATABASE dense_bare").await;
         server.sql("CREATE TABLE dense_bare.cells (k VARCHAR(64) PRIMARY KEY, v BIGINT NOT NULL) ENGINE = InnoDB").await;
-        server.sql("INSERT INTO dense_bare.cells VALUES ('invoice', 0)").await;
+        for key in 0..self.keys {
+            server.sql(&format!("INSERT INTO dense_bare.cells VALUES ('invoice{key}', 0)")).await;
+        }
+        let shard = MariaDb::start_with(&SETTINGS).await;
+        shard.sql("CREATE DATABASE dense_shard").await;
         let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
-        let engine = engine(&server, folder.path()).await?;
+        let engine = self.engine(&server, &shard, folder.path()).await?;
         let mut bare = Vec::new();
         for _ in 0..self.callers {
             bare.push(connect(&server).await?);
@@ -100,9 +108,9 @@ impl Plan {
             let (subject, baseline);
             if round % 2 == 0 {
                 subject = self.merged(&engine, length).await?;
-                (baseline, bare) = alone(bare, length).await?;
+                (baseline, bare) = self.alone(bare, length).await?;
             } else {
-                (baseline, bare) = alone(bare, length).await?;
+                (baseline, bare) = self.alone(bare, length).await?;
                 subject = self.merged(&engine, length).await?;
             }
             row.add_rates(subject, baseline);
@@ -117,11 +125,11 @@ impl Plan {
 
     /// Numbers a second that the engine gives to all callers.
     async fn merged(&self, engine: &Engine, length: Duration) -> Result<f64, String> {
-        let ask = NextRequest::new("invoice").map_err(|error| error.to_string())?;
         let begun = SystemClock.now();
         let mut callers = JoinSet::new();
-        for _ in 0..self.callers {
-            let (engine, ask) = (engine.clone(), ask.clone());
+        for caller in 0..self.callers {
+            let ask = NextRequest::new(&self.key_of(caller)).map_err(|error| error.to_string())?;
+            let engine = engine.clone();
             callers.spawn(async move {
                 let mut given = 0_u64;
                 while SystemClock.now().saturating_duration_since(begun) < length {
@@ -137,30 +145,60 @@ impl Plan {
         }
         Ok(rate(given, SystemClock.now().saturating_duration_since(begun)))
     }
-}
 
-/// Numbers a second of one statement each.
-async fn alone(conns: Vec<Conn>, length: Duration) -> Result<(f64, Vec<Conn>), String> {
-    let begun = SystemClock.now();
-    let mut callers = JoinSet::new();
-    for mut conn in conns {
-        callers.spawn(async move {
-            let mut given = 0_u64;
-            while SystemClock.now().saturating_duration_since(begun) < length {
-                let sql = "UPDATE cells SET v = LAST_INSERT_ID(v + 1) WHERE k = ?";
-                conn.exec_drop(sql, ("invoice",)).await.map_err(|error| error.to_string())?;
-                given += u64::from(conn.last_insert_id().is_some());
-            }
-            Ok::<(u64, Conn), String>((given, conn))
-        });
+    /// Numbers a second of one statement each.
+    async fn alone(&self, conns: Vec<Conn>, length: Duration) -> Result<(f64, Vec<Conn>), String> {
+        let begun = SystemClock.now();
+        let mut callers = JoinSet::new();
+        for (caller, mut conn) in (0..).zip(conns) {
+            let key = self.key_of(caller);
+            callers.spawn(async move {
+                let mut given = 0_u64;
+                while SystemClock.now().saturating_duration_since(begun) < length {
+                    let sql = "UPDATE cells SET v = LAST_INSERT_ID(v + 1) WHERE k = ?";
+                    conn.exec_drop(sql, (&key,)).await.map_err(|error| error.to_string())?;
+                    given += u64::from(conn.last_insert_id().is_some());
+                }
+                Ok::<(u64, Conn), String>((given, conn))
+            });
+        }
+        let (mut given, mut conns) = (0, Vec::new());
+        while let Some(done) = callers.join_next().await {
+            let (own, conn) = done.map_err(|error| error.to_string())??;
+            given += own;
+            conns.push(conn);
+        }
+        Ok((rate(given, SystemClock.now().saturating_duration_since(begun)), conns))
     }
-    let (mut given, mut conns) = (0, Vec::new());
-    while let Some(done) = callers.join_next().await {
-        let (own, conn) = done.map_err(|error| error.to_string())??;
-        given += own;
-        conns.push(conn);
+
+    /// An engine with one server as its shard, and the other as its ledger.
+    async fn engine(
+        &self,
+        server: &MariaDb,
+        shard: &MariaDb,
+        folder: &std::path::Path,
+    ) -> Result<Engine, String> {
+        let mut text = format!(
+            "cluster = \"bench\"\n[ring]\nshard_bits = 0\nmemory_bits = 0\n[limits]\ndeadline_ms = 30000\n\
+             [[shard]]\nslot = 0\nstore = \"mysql-row\"\nurl = \"{}\"\n[ledger]\nstore = \"mysql\"\nurl = \"{}\"\n",
+            url(shard, "dense_shard"),
+            url(server, "dense_ledger"),
+        );
+        for key in 0..self.keys {
+            let name = self.key_of(key);
+            text.extend(["[[sequence]]\nname = \"", &name, "\"\nplacement = \"dense\"\n"]);
+        }
+        let file = folder.join("sequent.toml");
+        std::fs::write(&file, text).map_err(|error| error.to_string())?;
+        let config = Config::load(&Sources::embedded(folder.join("data")).file(file))
+            .map_err(|error| error.to_string())?;
+        Engine::open(config, Options::default()).await.map_err(|error| error.to_string())
     }
-    Ok((rate(given, SystemClock.now().saturating_duration_since(begun)), conns))
+
+    /// The sequence that a caller asks for.
+    fn key_of(&self, caller: u64) -> String {
+        format!("invoice{}", caller % self.keys)
+    }
 }
 
 /// Writes of the engine's kind so far.
@@ -183,21 +221,4 @@ async fn connect(server: &MariaDb) -> Result<Conn, String> {
 /// As administrator.
 fn url(server: &MariaDb, database: &str) -> String {
     format!("mysql://root@{}/{database}", server.address())
-}
-
-/// An engine over one file as its shard, and the server as its ledger.
-async fn engine(server: &MariaDb, folder: &std::path::Path) -> Result<Engine, String> {
-    let shard = folder.join("shard-0.db");
-    let text = format!(
-        "cluster = \"bench\"\n[ring]\nshard_bits = 0\nmemory_bits = 0\n[limits]\ndeadline_ms = 30000\n\
-         [[shard]]\nslot = 0\nstore = \"sqlite\"\npath = \"{}\"\n[ledger]\nstore = \"mysql\"\nurl = \"{}\"\n\
-         [[sequence]]\nname = \"invoice\"\nplacement = \"dense\"\n",
-        shard.display(),
-        url(server, "dense_ledger"),
-    );
-    let file = folder.join("sequent.toml");
-    std::fs::write(&file, text).map_err(|error| error.to_string())?;
-    let config = Config::load(&Sources::embedded(folder.join("data")).file(file))
-        .map_err(|error| error.to_string())?;
-    Engine::open(config, Options::default()).await.map_err(|error| error.to_string())
 }

@@ -16,7 +16,6 @@ pub enum Rule {
     LiftNeverCreates,
     InstallOnOwnClose,
     OpenCountsValue,
-    OpenOverRead,
     OpenAtomic,
     RaiseNeedsLife,
     BlockKeepsLife,
@@ -38,7 +37,7 @@ pub enum Rule {
 
 impl Rule {
     /// Every rule, in the order of `guard.md`.
-    pub const ALL: [Self; 27] = [
+    pub const ALL: [Self; 26] = [
         Self::SameConnection,
         Self::RowNamesStore,
         Self::RowNamesLedger,
@@ -48,7 +47,6 @@ impl Rule {
         Self::LiftNeverCreates,
         Self::InstallOnOwnClose,
         Self::OpenCountsValue,
-        Self::OpenOverRead,
         Self::OpenAtomic,
         Self::RaiseNeedsLife,
         Self::BlockKeepsLife,
@@ -86,9 +84,6 @@ impl Rule {
                 "an install replaces nothing but the closed cell that its own server left"
             }
             Self::OpenCountsValue => "the new base is not below the value found at the close",
-            Self::OpenOverRead => {
-                "a life is opened only over the row that was read before its cell was closed"
-            }
             Self::OpenAtomic => "one ledger statement reads the ceiling and switches the life",
             Self::RaiseNeedsLife => "a raise permits something only if the row still holds the permit's life",
             Self::BlockKeepsLife => "a block leaves under the life it was taken in, or is dropped",

@@ -59,7 +59,7 @@ impl Guarded {
         self.drop_permit();
         let value = self.shard.store().close(cell, life).await.map_err(|error| self.reborn(store, error))?;
         self.compare_with_taken(value);
-        let over = self.over(Over::read(row.as_ref()));
+        let over = Over::read(row.as_ref());
         let given = row.as_ref().map_or(0, |row| self.given(row));
         let (at, ceiling) = row.map_or((0, 0), |row| (row.reached(), row.ceiling));
         let far = leap::left_ahead(at, ceiling).saturating_add(leap::leap_max(at, self.raw_max(), 1));

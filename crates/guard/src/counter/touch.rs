@@ -158,8 +158,7 @@ impl Guarded {
         let counts = if rules.keep(Rule::OpenCountsValue) { value } else { 0 };
         // Of a cell that says nothing, the key's other slots say how far it may have been; of a counter that never began, its claim has.
         let beside = if value == 0 && is_known { self.beside().await? } else { 0 };
-        let opening =
-            Opening { beside, over: self.over(over), ..self.opening(life, store, counts, want, permitted) };
+        let opening = Opening { beside, over, ..self.opening(life, store, counts, want, permitted) };
         self.begin(store, opening, (value, given)).await
     }
 
@@ -217,11 +216,6 @@ impl Guarded {
         let leap_max = leap::leap_max(value, self.raw_max(), want).saturating_add(permitted);
         let (counter, store) = (self.counter.clone(), store.clone());
         Opening { counter, life, over: Over::Any, store, value, beside: 0, ahead, leap_max }
-    }
-
-    /// What a life may be opened over, unless a mutation waives it.
-    pub(super) fn over(&self, read: Over) -> Over {
-        if self.shared.rules.keep(Rule::OpenOverRead) { read } else { Over::Any }
     }
 
     pub(super) fn drop_permit(&self) {

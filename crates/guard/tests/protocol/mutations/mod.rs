@@ -3,7 +3,6 @@
 //! The scenarios follow the shortest counterexamples of `model/guard.py`. Where another rule would catch the repeat
 //! first, a second server, which has seen less, is the one that repeats.
 
-mod away;
 mod dense;
 mod history;
 mod lives;
@@ -30,7 +29,7 @@ macro_rules! scenario {
     };
 }
 
-const TABLE: [(Rule, Scenario); 27] = [
+const TABLE: [(Rule, Scenario); 26] = [
     (Rule::SameConnection, scenario!(lives::a_permit_from_before_the_restore)),
     (Rule::RowNamesStore, scenario!(lives::a_row_from_before_the_restore)),
     (Rule::RowNamesLedger, scenario!(history::an_old_window_is_joined)),
@@ -40,7 +39,6 @@ const TABLE: [(Rule, Scenario); 27] = [
     (Rule::LiftNeverCreates, scenario!(lives::a_lift_finds_no_cell)),
     (Rule::InstallOnOwnClose, scenario!(lives::an_install_comes_late)),
     (Rule::OpenCountsValue, scenario!(history::the_store_knows_more_than_the_ledger)),
-    (Rule::OpenOverRead, scenario!(away::a_life_is_opened_over_one_in_use)),
     (Rule::OpenAtomic, lives::a_raise_in_the_middle_of_an_open),
     (Rule::RaiseNeedsLife, scenario!(lives::a_raise_after_the_life_ended)),
     (Rule::BlockKeepsLife, scenario!(lives::a_block_outlives_its_life)),
