@@ -90,8 +90,7 @@ impl Inner {
         if ledger >= above {
             return Some(ledger);
         }
-        // What left while the ledger was away is above its ceiling until it was told; and after a restart, or a recovery,
-        // a counter's row is of before until somebody touches it.
+        // A ledger that went back, and whose loss was named, may permit less than was given: its stores know.
         let stores = highest(self.keeper.values(key).await);
         // Again: it may have been lost, and come back behind, since it was read.
         let again = highest(self.keeper.ceilings(key).await.ok()?);

@@ -175,7 +175,7 @@ impl Door<'_> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_ledger_put_back_to_an_older_copy_is_told_and_repeats_nothing() {
-    let mut harness = Harness::start_under(SETTINGS, 5).await;
+    let mut harness = Harness::start_under(SETTINGS, 60).await;
     let old = harness.ring.ledger.db.copy().await;
     let copied = version(&harness).await;
     let mut load = Load::start(&harness, false);
