@@ -37,9 +37,6 @@ pub(crate) async fn status(engine: &Inner) -> Status {
         overlay(report, slot, now, keeper.trouble.is_some());
     }
     let (behind, behind_more) = engine.accused.all();
-    let mut outage_left: Option<Duration> = None;
-    let least = |_: &Key, left| outage_left = Some(outage_left.map_or(left, |held| held.min(left)));
-    engine.keeper.each_outage_left(least).await;
     let at = engine.wall.now(&*engine.env.clock);
     let key = |(key, live): (Key, Arc<Live>)| {
         let (stats, room) = (live.reservoir().stats(), live.headroom(at));
@@ -56,7 +53,8 @@ pub(crate) async fn status(engine: &Inner) -> Status {
             ends_in_s: room.ends_in_s(),
         }
     };
-    let keys = engine.keys.all().into_iter().map(key);
+    let keys: Vec<KeyReport> = engine.keys.all().into_iter().map(key).collect();
+    let outage_left_s = keys.iter().filter_map(|key| key.outage_left_s).min();
     let dense = engine.dense.in_use(now).into_iter().map(|(key, counter)| counter.report(&key, at));
     Status {
         as_of: humantime::format_rfc3339_millis(as_of).to_string(),
@@ -72,13 +70,13 @@ pub(crate) async fn status(engine: &Inner) -> Status {
             .or(unfit),
         ledger_version: keeper.version,
         ledger_away_ms: keeper.away.map(ms),
-        outage_left_s: outage_left.map(|left| left.as_secs()),
+        outage_left_s,
         unmarked: keeper.unmarked,
         behind,
         behind_more,
         dense_behind: keeper.dense_behind.iter().take(BEHIND_SHOWN_MAX).map(dense_behind).collect(),
         shards,
-        keys: keys.chain(dense).take(KEYS_SHOWN_MAX).collect(),
+        keys: keys.into_iter().chain(dense).take(KEYS_SHOWN_MAX).collect(),
         events: told(&engine.memory.all()),
     }
 }

@@ -173,15 +173,17 @@ impl Link {
         Ok(reply.status.is_success().then(|| String::from_utf8_lossy(&reply.body).into_owned()))
     }
 
-    /// One transaction of a verb. It is given up where this member is late with it, and another one is reached.
+    /// One transaction of a verb. One that only reads is given up where this member is late with it, and another one is reached; a
+    /// write is waited for, since nobody knows what became of one that is given up. Each verb reads first.
     pub(super) async fn txn(&mut self, txn: &Txn) -> Result<Told, Fault> {
         self.only_read &= txn.only_reads();
         let (target, at) = (Arc::clone(&self.target), self.at);
+        let others = txn.only_reads() && target.options.endpoints.len() > 1;
         let done = tokio::select! {
             // What has come counts, however late this is looked at.
             biased;
             done = self.carry_out(txn) => done,
-            fault = reach::another(&target, at) => Err(fault),
+            fault = reach::another(&target, at), if others => Err(fault),
         };
         done.map_err(|fault| match fault {
             // Nothing was done, so it can be done elsewhere.

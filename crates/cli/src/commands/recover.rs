@@ -1,15 +1,18 @@
 //! `sequent recover`: an operator names what was lost, and the cluster goes on above it.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, time::Duration};
 
 use clap::Args;
 use sequent_core::{SlotIndex, ledger::Loss};
 use sequent_engine::{
     BUMP_MAX, CopyMade, Desk, LossEstimate, MarksReport, NamedLoss, PlannedKey, RecoveryPlan, Timestamp,
-    report::SequenceSummary,
+    config::Config, report::SequenceSummary,
 };
 
 use crate::{cluster::Cluster, failure::Failure, output, peers::Peers};
+
+/// Servers call the ledger every two seconds.
+const RAISED_WITHIN: Duration = Duration::from_secs(2);
 
 const EXAMPLES: &str = "\
 Examples:
@@ -148,7 +151,7 @@ impl Recover {
             .map_err(|_| Failure::argument("since", since, "an instant after 1970 is expected"))?;
         cluster.check_caught_up().await?;
         let config = cluster.config()?;
-        let (ahead, servers) = (config.ledger.outage * 2, config.reservoir.servers);
+        let (ahead, servers) = (ceilings_ahead(&config), config.reservoir.servers);
         let desk = cluster.desk().await?;
         let copy = CopyMade { since_ms, ahead, servers, at_most_per_s: self.at_most_per_second };
         let estimate = desk.loss_since(copy).await?;
@@ -207,6 +210,11 @@ impl Recover {
         }
         known.map(drop).map_err(Failure::from)
     }
+}
+
+/// How far ahead of what is given a ceiling is, at most, as a time: twice an outage, and what a raise may take.
+fn ceilings_ahead(config: &Config) -> Duration {
+    (config.ledger.outage + RAISED_WITHIN + config.ring.health.attempt_timeout) * 2
 }
 
 /// What was done to a ledger from before a resize. Where the resize is still to be finished, nobody can open it yet.

@@ -179,7 +179,8 @@ impl Raise {
     /// ```
     pub fn of(&self, row: &Row) -> Raised {
         if row.life != self.life {
-            return Raised::Ended { begun_at: Some(row.base) };
+            // By one that never began nothing is given.
+            return Raised::Ended { begun_at: (!row.is_unbegun()).then_some(row.base) };
         }
         if self.seen > within(row.ceiling, self.leap_max) {
             return Raised::Leapt { ceiling: row.ceiling };

@@ -281,7 +281,7 @@ impl<'a> Examined<'a> {
         let finding = Finding::new(Severity::Warning, place, "reach", error.to_string());
         let causes = match place {
             Site::Ledger => {
-                "no server starts; those that run go on as ledger.loss says. Its settings and the counters' ceilings could \
+                "no server starts; those that run go on up to their ceilings, for ledger.outage_s or so. Its settings and the counters' ceilings could \
                  not be looked at"
             }
             _ => {

@@ -24,6 +24,8 @@ pub(crate) const PAGE: usize = 512;
 pub(crate) struct Lists {
     /// Something is to be reported or raised.
     pub(crate) unsaid: List,
+    /// What left them is to be stepped over.
+    pub(crate) above: List,
     /// No key holds them: to be forgotten once they have nothing to say.
     pub(crate) let_go: List,
     /// How many counters were looked at for their place in a list.
@@ -64,6 +66,7 @@ struct Held {
 #[derive(Default)]
 pub(super) struct Places {
     unsaid: u64,
+    above: u64,
     let_go: u64,
 }
 
@@ -161,9 +164,10 @@ impl Guarded {
     }
 
     fn put_right(&self, state: &mut State) {
-        let (unsaid, let_go) = (self.has_to_say(state), state.handles == 0);
+        let (unsaid, above, let_go) = (self.has_to_say(state), state.above.is_some(), state.handles == 0);
         let (lists, places) = (&self.shared.lists, &mut state.places);
         lists.unsaid.place(&mut places.unsaid, unsaid, &self.me);
+        lists.above.place(&mut places.above, above, &self.me);
         lists.let_go.place(&mut places.let_go, let_go, &self.me);
     }
 }
@@ -173,6 +177,7 @@ impl Drop for Guarded {
         let places = &mut self.state.get_mut().unwrap_or_else(PoisonError::into_inner).places;
         let lists = &self.shared.lists;
         lists.unsaid.place(&mut places.unsaid, false, &self.me);
+        lists.above.place(&mut places.above, false, &self.me);
         lists.let_go.place(&mut places.let_go, false, &self.me);
     }
 }

@@ -41,6 +41,7 @@ use order::Order;
 use pace::Pace;
 use permit::Permit;
 use release::Judgement;
+pub(crate) use report::GivenAbove;
 use report::{Adds, Former, Told};
 use touch::Preread;
 pub use touch::{FAR_CEILING, UNKNOWN_COUNTER};
@@ -83,6 +84,8 @@ pub(crate) struct State {
     duel: Option<(Life, u32)>,
     order: Order,
     pace: Pace,
+    /// How far the counter is known to have come, by whoever took from it: what is beyond is consumption.
+    position: u64,
     /// The highest id that left this process, or that the row or another server has seen: what is reported.
     pub(crate) seen: u64,
     /// The same, but for what is seen only because a life begins there: really taken by somebody.
@@ -91,6 +94,8 @@ pub(crate) struct State {
     reported: u64,
     /// The life last held, until a report has told what left in it: whoever takes up its row must know.
     former: Option<Former>,
+    /// What this server gave above where the next life began, until that has been noted and stepped over.
+    pub(crate) above: Option<GivenAbove>,
     /// How many keys hold it.
     handles: usize,
     places: Places,
@@ -188,6 +193,7 @@ impl Guarded {
             if self.is_shut() {
                 return Err(SourceError::new(ErrorKind::NoWitness, "the guard is closed"));
             }
+            self.shared.desk.not_outdone()?;
             let want = self.affordable(want)?;
             let permit = self.permit(want).await?;
             let want = self.room(&permit, want).await?;

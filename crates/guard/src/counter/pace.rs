@@ -5,8 +5,11 @@ use std::time::{Duration, Instant};
 /// The window over which consumption is measured.
 const WINDOW: Duration = Duration::from_secs(10);
 
-/// The busiest window counts for so long.
-const KEPT: Duration = Duration::from_secs(120);
+/// So many of them count: two minutes.
+const WINDOWS: usize = 12;
+
+/// For so long they count.
+const WINDOWS_LAST: Duration = Duration::from_secs(120);
 
 /// A ceiling is ahead by this many blocks at least, once a second take has shown that there is demand.
 const BLOCKS_MIN: u64 = 4;
@@ -20,33 +23,36 @@ pub(crate) struct Headroom {
     pub(crate) least: u64,
 }
 
-/// Consumption of one counter by this process.
+/// How fast one counter advances, whoever takes.
 #[derive(Debug, Default)]
 pub(crate) struct Pace {
     takes: u64,
     block: u64,
+    /// When the latest window began.
     since: Option<Instant>,
-    current: u64,
-    /// The busiest window that has ended lately, and when it did.
-    busiest: Option<(u64, Instant)>,
+    /// How far the counter came in the latest window, and in those before it.
+    windows: [u64; WINDOWS],
 }
 
 impl Pace {
-    /// Notes a take of `count` ids.
-    pub(crate) fn took(&mut self, count: u64, now: Instant) {
+    /// Notes a take of `count` ids, at which the counter had come `advance` further than was known.
+    pub(crate) fn took(&mut self, count: u64, advance: u64, now: Instant) {
         self.takes += 1;
         self.block = count;
+        self.advanced(advance.max(count), now);
+    }
+
+    /// Others have taken so many.
+    pub(crate) fn advanced(&mut self, ids: u64, now: Instant) {
         let since = *self.since.get_or_insert(now);
-        let passed = now.saturating_duration_since(since);
-        if passed >= WINDOW {
-            let is_over = |at: Instant| now.saturating_duration_since(at) >= KEPT;
-            let held = self.busiest.filter(|(_, at)| !is_over(*at));
-            let ended = Some((self.current, now)).filter(|_| passed < KEPT);
-            self.busiest = held.into_iter().chain(ended).max_by_key(|(count, _)| *count);
-            self.current = 0;
+        let passed = now.saturating_duration_since(since).as_millis() / WINDOW.as_millis();
+        if passed > 0 {
+            let passed = usize::try_from(passed).unwrap_or(WINDOWS).min(WINDOWS);
+            self.windows.rotate_right(passed);
+            self.windows[..passed].fill(0);
             self.since = Some(now);
         }
-        self.current = self.current.saturating_add(count);
+        self.windows[0] = self.windows[0].saturating_add(ids);
     }
 
     /// The size of the latest block, at least 1.
@@ -56,15 +62,15 @@ impl Pace {
 
     /// Ids a window, by the busiest of the last two minutes.
     fn busiest(&self) -> u64 {
-        self.current.max(self.busiest.map_or(0, |(count, _)| count))
+        self.windows.iter().copied().max().unwrap_or(0)
     }
 
-    /// Ids a second, by the busiest window of the last two minutes; 0 where nothing was taken in that time.
+    /// Ids a second, by the busiest window of the last two minutes; 0 where nothing was taken in that time, and before a second take.
     pub(crate) fn rate(&self, now: Instant) -> f64 {
-        let idle = self.since.is_none_or(|since| now.saturating_duration_since(since) >= KEPT);
+        let is_over = |since: Instant| now.saturating_duration_since(since) >= WINDOWS_LAST;
         #[allow(clippy::cast_precision_loss, reason = "a rate is a double")]
         let rate = self.busiest() as f64 / WINDOW.as_secs_f64();
-        if idle { 0.0 } else { rate }
+        if self.takes < 2 || self.since.is_none_or(is_over) { 0.0 } else { rate }
     }
 
     /// How many ids should be left under the ceiling, so that numbers go on for `outage` without the ledger.
@@ -111,9 +117,9 @@ mod tests {
     #[test]
     fn a_process_that_takes_once_is_not_ahead() {
         let (mut pace, now) = (Pace::default(), Instant::now());
-        pace.took(5, now);
+        pace.took(5, 0, now);
         assert_eq!(headroom(&pace, 600), (0, 0));
-        pace.took(5, now);
+        pace.took(5, 0, now);
         assert_eq!(
             headroom(&pace, 600),
             (1200, 960),
@@ -126,7 +132,7 @@ mod tests {
     fn at_twice_the_rate_four_fifths_of_the_outage_are_left_when_a_raise_is_due() {
         let (mut pace, now) = (Pace::default(), Instant::now());
         for second in 0..600 {
-            pace.took(100, now + SECOND * second);
+            pace.took(100, 0, now + SECOND * second);
         }
         let Headroom { full, least } = pace.headroom(SECOND * 600, SECOND * 3);
         assert!(least >= 200 * 480 + 100 * 3, "{least}");
@@ -144,25 +150,34 @@ mod tests {
     #[test]
     fn no_amount_overflows() {
         let (mut pace, now) = (Pace::default(), Instant::now());
-        pace.took(u64::MAX, now);
-        pace.took(u64::MAX, now);
+        pace.took(u64::MAX, 0, now);
+        pace.took(u64::MAX, 0, now);
         assert_eq!(headroom(&pace, 86_400), (u64::MAX, u64::MAX));
     }
 
     #[test]
     fn the_busiest_ten_seconds_of_two_minutes_count() {
         let (mut pace, now) = (Pace::default(), Instant::now());
-        pace.took(1000, now);
-        pace.took(10, now + SECOND * 12);
-        for tens in 2..11 {
-            pace.took(10, now + SECOND * 12 * tens);
-            assert!((pace.rate(now + SECOND * 12 * tens) - 100.0).abs() < 1e-9, "{tens}");
+        let at = |tens: u32| now + SECOND * 10 * tens;
+        pace.took(1000, 0, now);
+        pace.took(500, 0, at(1));
+        for tens in 2..=11 {
+            pace.took(10, 0, at(tens));
+            assert!((pace.rate(at(tens)) - 100.0).abs() < 1e-9, "{tens}: {pace:?}");
         }
-        for tens in 11..14 {
-            pace.took(10, now + SECOND * 12 * tens);
-        }
-        let later = now + SECOND * 12 * 13;
-        assert!((pace.rate(later) - 1.0).abs() < 1e-9, "{pace:?}");
-        assert!(pace.rate(later + KEPT) < 1e-9, "idle");
+        pace.took(10, 0, at(12));
+        assert!((pace.rate(at(12)) - 50.0).abs() < 1e-9, "the next busiest: {pace:?}");
+        pace.took(10, 0, at(13));
+        assert!((pace.rate(at(13)) - 1.0).abs() < 1e-9, "{pace:?}");
+        assert!(pace.rate(at(13) + WINDOWS_LAST) < 1e-9, "idle");
+    }
+
+    #[test]
+    fn what_others_take_counts() {
+        let (mut pace, now) = (Pace::default(), Instant::now());
+        pace.took(10, 0, now);
+        pace.took(10, 70, now);
+        pace.advanced(20, now);
+        assert!((pace.rate(now) - 10.0).abs() < 1e-9, "{pace:?}");
     }
 }

@@ -55,7 +55,10 @@ impl Guarded {
         let floor = if self.shared.rules.keep(Rule::OrderAtFirstTouch) { seen } else { state.order.floor() };
         state.saw(permit.row.seen, permit.row.base);
         state.order.restart(floor);
-        state.former = None;
+        state.position = permit.row.reached();
+        if state.former.as_ref().is_some_and(|former| former.life == permit.row.life) {
+            state.former = None;
+        }
         state.permit = Some(permit.clone());
         permit
     }

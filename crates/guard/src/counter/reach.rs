@@ -11,8 +11,11 @@ impl Guarded {
     pub(crate) fn under_ceiling(&self, now: Instant) -> (u64, f64) {
         let permit = self.good_permit();
         let state = self.state();
+        // While the ledger is there, the next take of one without a permit gets one.
+        let rate =
+            if permit.is_some() || self.shared.desk.loss().is_some() { state.pace.rate(now) } else { 0.0 };
         let left = permit.map_or(0, |permit| permit.ceiling.saturating_sub(state.seen));
-        (left, state.pace.rate(now))
+        (left, rate)
     }
 
     /// As far as this process knows without asking: what its permit allows, and what it has seen.

@@ -1,19 +1,26 @@
 //! What the ledger is told of a counter, and what its answer changes.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use sequent_core::{
     Event, Incarnation, Life,
-    ledger::{Counter, Moved, Raise, Raised, Row},
+    ledger::{Moved, Raise, Raised, Row},
 };
 
 use super::{Guarded, State, pace::Headroom, permit::Permit};
 use crate::leap;
 
-/// A life that this process takes from no more, and the ledger that holds its row.
+/// A life that this process takes from no more, and the highest id that left in it, until that is reported.
 pub(super) struct Former {
-    life: Life,
-    ledger: Incarnation,
+    pub(super) life: Life,
+    seen: u64,
+}
+
+/// Ids up to `given` left this server, and the life that followed theirs began at `begun_at`, below.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct GivenAbove {
+    given: u64,
+    begun_at: u64,
 }
 
 /// What another server said of the row: it holds this life, and has seen so much.
@@ -43,10 +50,21 @@ impl Told {
 }
 
 impl State {
+    /// Others have taken up to here.
+    fn came_to(&mut self, seen: u64, now: Instant) {
+        let ids = seen.saturating_sub(self.position);
+        if ids > 0 {
+            self.pace.advanced(ids, now);
+            self.position = seen;
+        }
+    }
+
     /// Nothing leaves under the permit held any more.
     pub(super) fn lay_down(&mut self) {
-        if let Some(Permit { row, .. }) = self.permit.take() {
-            self.former = Some(Former { life: row.life, ledger: row.ledger });
+        if let Some(Permit { row, .. }) = self.permit.take()
+            && self.seen > self.reported
+        {
+            self.former = Some(Former { life: row.life, seen: self.seen });
         }
     }
 }
@@ -56,9 +74,10 @@ impl Guarded {
     pub(crate) fn report(&self, outage: Duration) -> Option<Raise> {
         let state = self.state();
         let desk = &self.shared.desk;
-        let Some(permit) = state.permit.as_ref().filter(|permit| desk.speaks_as(&permit.row.ledger)) else {
-            return self.last_report(&state);
-        };
+        if let Some(former) = &state.former {
+            return Some(self.last_report(former));
+        }
+        let permit = state.permit.as_ref().filter(|permit| desk.speaks_as(&permit.row.ledger))?;
         let ceiling = self.raised(&state, permit, outage);
         if ceiling == 0 && state.seen == state.reported {
             return None;
@@ -71,12 +90,10 @@ impl Guarded {
     /// Whether there is anything to report, by whatever ledger speaks. No less than [`Self::report`] says: what is not listed is
     /// not asked.
     pub(super) fn has_to_say(&self, state: &State) -> bool {
-        match &state.permit {
-            Some(permit) => {
-                state.seen != state.reported || self.raised(state, permit, self.shared.config.outage) > 0
-            }
-            None => state.former.is_some() && state.seen > state.reported,
-        }
+        let has_news = |permit: &Permit| {
+            state.seen != state.reported || self.raised(state, permit, self.shared.config.outage) > 0
+        };
+        state.former.is_some() || state.permit.as_ref().is_some_and(has_news)
     }
 
     /// The ceiling that is due under this permit; 0 where the one that is held will do, or can't be raised within the range.
@@ -88,43 +105,45 @@ impl Guarded {
     }
 
     /// What is left to say of a life whose permit is gone: without it, the next to take up its row could not know that
-    /// the store has forgotten.
-    fn last_report(&self, state: &State) -> Option<Raise> {
-        let speaks = |former: &&Former| self.shared.desk.speaks_as(&former.ledger);
-        let former = state.former.as_ref().filter(speaks).filter(|_| state.seen > state.reported)?;
-        let (counter, seen) = (self.counter.clone(), state.seen);
-        Some(Raise { counter, life: former.life, ceiling: 0, seen, leap_max: 0 })
+    /// the store has forgotten. It has left, so no leap is too wide; and it is told to whatever run of the ledger speaks, which may have
+    /// lost the ceiling that permitted it.
+    fn last_report(&self, former: &Former) -> Raise {
+        let Former { life, seen } = *former;
+        Raise { counter: self.counter.clone(), life, ceiling: 0, seen, leap_max: seen }
     }
 
-    /// Where the life that followed the reported one began, if that is below what this server gave: no ceiling of the ledger in
-    /// force permitted it, so that it may be given again.
-    pub(crate) fn given_above(reported: &Raise, answer: &Raised) -> Option<u64> {
-        match answer {
-            Raised::Ended { begun_at } => begun_at.filter(|begun_at| reported.seen > *begun_at),
-            Raised::Held { .. } | Raised::Leapt { .. } => None,
-        }
-    }
-
-    /// Tells of it, and begins the next life above what was given.
-    pub(crate) async fn begin_above_given(&self, given: u64, begun_at: u64) {
-        let Counter { slot, key } = self.counter.clone();
-        self.shared.env.events.emit(Event::GivenAbove { slot, key: key.clone(), given, begun_at });
-        let noted = self.shared.desk.note_given_above(&key, given).await;
-        if let Err(error) = noted.and(self.advance_to(given).await) {
-            self.regressed(
-                None,
-                format!("nothing could be begun above raw id {given}, which was given: {error}"),
-            );
+    /// Notes and tells what was given above where the next life began, and begins the next one above that. What fails is tried again
+    /// with the next heartbeat.
+    pub(crate) async fn step_over_given(&self) {
+        let Some(GivenAbove { given, begun_at }) = self.state().above else { return };
+        let key = &self.counter.key;
+        let stepped = match self.shared.desk.note_given_above(key, given).await {
+            Ok(()) => self.advance_to(given).await,
+            failed => failed,
+        };
+        if stepped.is_ok() {
+            self.state().above = None;
+            let (slot, key) = (self.counter.slot, key.clone());
+            self.shared.env.events.emit(Event::GivenAbove { slot, key, given, begun_at });
         }
     }
 
     /// What became of a raise or a report.
     pub(crate) fn learn(&self, asked: &Raise, answer: &Raised) {
+        let now = self.shared.env.clock.now();
         let mut state = self.state();
-        if state.former.as_ref().is_some_and(|former| former.life == asked.life) {
-            // Also where the ledger's own ceiling went back, so that it refuses: nothing more can be said.
-            state.former = None;
-            state.reported = state.reported.max(asked.seen);
+        if let Raised::Ended { begun_at: Some(begun_at) } = answer {
+            let held = state.permit.as_ref().filter(|permit| permit.row.life == asked.life);
+            let former = state.former.as_ref().filter(|former| former.life == asked.life);
+            // Not what was asked for: a block in hand has not left.
+            let given = former.map(|former| former.seen).or(held.map(|_| state.seen)).unwrap_or(0);
+            if given > *begun_at {
+                let given = state.above.map_or(given, |above| above.given.max(given));
+                state.above = Some(GivenAbove { given, begun_at: *begun_at });
+            }
+        }
+        if let Some(former) = state.former.take_if(|former| former.life == asked.life) {
+            state.reported = state.reported.max(former.seen);
         }
         let is_asked =
             |permit: &Permit| permit.row.life == asked.life && self.shared.desk.speaks_as(&permit.row.ledger);
@@ -145,6 +164,7 @@ impl Guarded {
         }
         let base = state.permit.as_ref().map_or(0, |permit| permit.row.base);
         state.reported = state.reported.max(asked.seen);
+        state.came_to(*seen, now);
         state.saw(*seen, base);
         state.order.saw(*seen);
     }
@@ -152,6 +172,7 @@ impl Guarded {
     /// What another server opened, raised or reported: what it has taken must not be given here, though the store may
     /// have forgotten. Whether it is news.
     pub(crate) fn hear(&self, under: &Incarnation, moved: &Moved) -> bool {
+        let now = self.shared.env.clock.now();
         let mut state = self.state();
         if let Some(preread) = state.preread.as_mut().filter(|preread| preread.row.ledger == *under) {
             if preread.row.life == moved.life {
@@ -175,6 +196,7 @@ impl Guarded {
             return false;
         }
         let is_news = moved.seen > state.seen;
+        state.came_to(moved.seen, now);
         state.saw(moved.seen, base);
         state.order.saw(moved.seen);
         state.reported = state.reported.max(moved.seen);

@@ -28,7 +28,13 @@ impl Guarded {
     pub(super) fn drew(&self, permit: &Permit, block: Block) {
         let now = self.shared.env.clock.now();
         let mut state = self.state();
-        state.pace.took(block.count(), now);
+        // A leap is nobody's consumption.
+        let is_near = self.beyond_leap(&state, permit, block).is_none();
+        let advance = if is_near { block.last().saturating_sub(state.position) } else { 0 };
+        state.pace.took(block.count(), advance, now);
+        if is_near {
+            state.position = state.position.max(block.last());
+        }
         if let Some(held) = state.permit.as_mut().filter(|held| held.row.life == permit.row.life) {
             held.drawn = held.drawn.max(block.last());
         }

@@ -31,6 +31,10 @@ impl Guarded {
             return Ok(());
         }
         store.lift(cell, life, floor).await?;
+        {
+            let mut state = self.state();
+            state.position = state.position.max(floor);
+        }
         let Counter { slot, key } = self.counter.clone();
         self.shared.env.events.emit(Event::Lifted { slot, key, to: floor, skipped: floor - found });
         Ok(())

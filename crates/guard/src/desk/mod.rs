@@ -57,6 +57,8 @@ struct State {
     /// One more with each loss and each return; odd while the ledger is away.
     losses: u64,
     trouble: Option<Trouble>,
+    /// It takes writes from another master, too, as far as can be seen; whatever else troubles it is kept beside.
+    other_master: Option<Trouble>,
     /// Nobody took the mark of the latest dense numbers: none are taken before somebody does.
     unwitnessed: bool,
     /// Another ledger in the place of this one, until this one answers again: what troubled it before troubles it then.
@@ -131,6 +133,7 @@ impl Desk {
             refused: false,
             losses: 0,
             trouble: None,
+            other_master: None,
             unwitnessed: false,
             another: None,
         };
@@ -186,12 +189,18 @@ impl Desk {
     /// Why nothing may be opened.
     pub(crate) fn trouble(&self) -> Option<Trouble> {
         let state = self.state();
-        state.another.as_ref().or(state.trouble.as_ref()).cloned()
+        state.another.as_ref().or(state.trouble.as_ref()).or(state.other_master.as_ref()).cloned()
     }
 
     /// Refuses what would rest on a ledger that is not to be trusted.
     pub(crate) fn trusted(&self) -> Result<(), SourceError> {
         self.trouble().map_or(Ok(()), |trouble| Err(trouble.error()))
+    }
+
+    /// Refuses what rests on a run of the ledger that another one has replaced, ceilings that were acknowledged before included.
+    pub(crate) fn not_outdone(&self) -> Result<(), SourceError> {
+        let outdone = self.trouble().filter(Trouble::is_outdone);
+        outdone.map_or(Ok(()), |trouble| Err(trouble.error()))
     }
 
     /// Notes what an appraisal found.

@@ -34,7 +34,12 @@ impl Desk {
         match self.appraise(&is).await {
             Err(error) if error.kind() == ErrorKind::Reborn => self.renew(&is).await,
             Err(error) => Err(error),
-            Ok((_, None)) => self.put_on_record(&is).await,
+            Ok((_, None)) => {
+                // A ring that was resized meanwhile is none of this server's: what it wrote would accuse the ledger.
+                self.look_at_the_layout().await;
+                self.trusted()?;
+                self.put_on_record(&is).await
+            }
             Ok((_, trouble)) => {
                 self.set_trouble(trouble);
                 self.trusted()

@@ -52,8 +52,9 @@ impl Desk {
             trouble => trouble,
         };
         let trouble = trouble.or_else(|| self.forgets_with_all(&inspection));
-        let (is_trusted, is_lost) =
-            (trouble.is_none(), trouble.is_none() && self.lacks_own(&is, &known, held).await?);
+        let is_lost = trouble.is_none() && self.lacks_own(&is, &known, held).await?;
+        // Of several masters none goes on record: the others would stop for it.
+        let is_trusted = trouble.is_none() && inspection.other_master.is_none();
         self.accept(inspection, (nonce, known.ledger), trouble);
         self.env.events.emit(Event::LedgerReborn { was: was.clone(), is: is.clone() });
         match (is_trusted, is_lost) {
@@ -146,8 +147,7 @@ impl Desk {
             return Err(SourceError::new(ErrorKind::Reborn, context));
         }
         self.take_up_settings(found);
-        let other = found.other_master.clone().map(|found| Trouble::OtherMaster { found });
-        if other.is_some() { Ok(other) } else { self.compare_with_marks(found).await }
+        self.compare_with_marks(found).await
     }
 
     /// Whether this incarnation of the ledger went back, as far as marks can tell, and what this server heard itself: marks
@@ -223,6 +223,7 @@ impl Desk {
         trouble: Option<Trouble>,
     ) {
         let mut state = self.state();
+        state.other_master = Trouble::of_masters(&found);
         state.incarnation = found.incarnation;
         state.record = record;
         // Whoever restarts a ledger may have changed its settings.

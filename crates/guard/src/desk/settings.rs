@@ -54,10 +54,7 @@ impl Desk {
         let mut state = self.state();
         if found.id == self.id && found.incarnation == state.incarnation {
             state.durability = found.durability.clone();
-            let other = found.other_master.clone().map(|found| Trouble::OtherMaster { found });
-            if other.is_some() || matches!(state.trouble, Some(Trouble::OtherMaster { .. })) {
-                state.trouble = other;
-            }
+            state.other_master = Trouble::of_masters(found);
         }
     }
 }

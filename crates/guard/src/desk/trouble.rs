@@ -1,6 +1,8 @@
 //! Why a ledger is not to be trusted.
 
-use sequent_core::{Durability, Era, ErrorKind, Incarnation, Layout, LedgerId, SourceError};
+use sequent_core::{
+    Durability, Era, ErrorKind, Incarnation, Layout, LedgerId, SourceError, ledger::LedgerInspection,
+};
 
 /// How the reason begins where the ring is another one by now, or is about to be.
 pub const LAYOUT_CHANGED: &str = "layout changed: ";
@@ -117,6 +119,17 @@ pub enum Trouble {
 }
 
 impl Trouble {
+    /// That of a ledger which takes writes from another master, too, where an inspection has seen that.
+    pub(super) fn of_masters(found: &LedgerInspection) -> Option<Self> {
+        found.other_master.clone().map(|found| Self::OtherMaster { found })
+    }
+
+    /// Whether another run of the ledger permits by now what this server's copies of it permit: nothing leaves, not under a ceiling
+    /// either.
+    pub(crate) fn is_outdone(&self) -> bool {
+        matches!(self, Self::Superseded { .. } | Self::OtherMaster { .. })
+    }
+
     /// What was found, of a ledger that went back: as much as is known, and what to do is said elsewhere. `None` for what is
     /// no such trouble.
     pub fn found_behind(&self) -> Option<String> {

@@ -36,7 +36,7 @@ impl Desk {
             return self.still_alone(under).await;
         }
         let context = format!(
-            "no store took the mark that tells of these dense numbers (the ledger's version {version}): they are given to nobody;              at least one shard has to be in reach"
+            "no store took the mark that tells of these dense numbers (the ledger's version {version}): they are given to nobody; at least one shard has to be in reach"
         );
         Err(SourceError::new(ErrorKind::NoWitness, context))
     }

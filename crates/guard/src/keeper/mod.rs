@@ -238,5 +238,7 @@ impl Keeper {
 
 /// Whether nobody holds it but those `holders`, and it has nothing left to report.
 fn is_done_with(guarded: &Arc<Guarded>, holders: usize) -> bool {
-    Arc::strong_count(guarded) == holders && guarded.report(Duration::ZERO).is_none()
+    Arc::strong_count(guarded) == holders
+        && guarded.report(Duration::ZERO).is_none()
+        && guarded.state().above.is_none()
 }

@@ -9,20 +9,20 @@ use sequent_core::{
     Incarnation, Rule,
     ledger::{Presence, Raise},
 };
-use tokio::sync::watch;
+use tokio::{sync::watch, task::JoinSet};
 
 use super::{
     AWAY_RETRY, Keeper,
     asks::{Report, gather, slots_of},
     is_done_with,
 };
-use crate::{
-    counter::{Guarded, PAGE},
-    desk::Call,
-};
+use crate::{counter::PAGE, desk::Call};
 
 /// Pages of moved rows that one show up reads: what is left is for the next.
 const PAGES_MAX: usize = 8;
+
+/// Counters that are stepped over what was given, in one show up.
+const STEPPED_OVER_MAX: usize = 32;
 
 impl Keeper {
     /// Answers asks, shows up and watches, until it is dropped. To be spawned once.
@@ -85,6 +85,7 @@ impl Keeper {
             }
         }
         self.listen(&under).await;
+        self.step_over_given().await;
         self.forget_the_dropped().await;
         for shard in &self.shards {
             shard.record_again(&under).await;
@@ -104,19 +105,11 @@ impl Keeper {
         let call: Call<Raise, Presence> = |ledger, pass, asks| ledger.show_up(pass, asks);
         let shown = desk.write_and_tell("show up", under, (&slots, mark), &raises, call, hear);
         let Ok(presence) = shown.await else { return false };
-        let mut above = Vec::new();
         for (reports, raised) in batch.chunks(PAGE).zip(presence.raised.chunks(PAGE)) {
-            for ((guarded, raise), raised) in reports.iter().zip(raised) {
-                let begun_at = Guarded::given_above(raise, raised);
-                above.extend(begun_at.map(|begun_at| (Arc::clone(guarded), raise.seen, begun_at)));
-                guarded.learn(raise, raised);
-            }
+            reports.iter().zip(raised).for_each(|((guarded, raise), raised)| guarded.learn(raise, raised));
             if batch.len() > PAGE {
                 tokio::task::yield_now().await;
             }
-        }
-        for (guarded, given, begun_at) in above {
-            guarded.begin_above_given(given, begun_at).await;
         }
         true
     }
@@ -136,6 +129,17 @@ impl Keeper {
                 return;
             }
         }
+    }
+
+    /// What was given above where the next life began, of a few counters at a time: raises and reports must not wait for long.
+    async fn step_over_given(&self) {
+        let mut walk = self.shared.lists.above.walk();
+        let Some(page) = self.shared.lists.next(&mut walk, STEPPED_OVER_MAX).await else { return };
+        let mut steps = JoinSet::new();
+        for guarded in page {
+            steps.spawn(async move { guarded.step_over_given().await });
+        }
+        steps.join_all().await;
     }
 
     /// Counters whose key is gone, and which have nothing left to report, are forgotten.

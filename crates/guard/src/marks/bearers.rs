@@ -25,15 +25,17 @@ const PATIENCE_PERCENT: u32 = 60;
 impl Marks {
     /// Who may bear the next mark for `slots`, in the order in which they are tried.
     pub(super) fn candidates(&self, slots: &BTreeSet<SlotIndex>) -> Vec<Arc<Shard>> {
-        let mut candidates: Vec<Arc<Shard>> =
-            self.shards.iter().filter(|shard| shard.is_admitted()).map(Arc::clone).collect();
+        // One that was restarted bears marks where it bears its stamp, though nobody has taken from it since.
+        let mut candidates: Vec<Arc<Shard>> = self.shards.iter().map(Arc::clone).collect();
         // The rotation counts marks, so that every shard comes to bear recent ones: of versions some need none.
         let mark = self.marked.fetch_add(1, Ordering::Relaxed) + 1;
         let turn = mark % candidates.len().max(1);
         candidates.rotate_left(turn);
         let list = locked(&self.shunned);
         let shunned = |slot| list.get(&slot).is_some_and(|it| mark < it.at.saturating_add(SHUNNED_MARKS));
-        candidates.sort_by_key(|shard| (shunned(shard.slot()), shard.class(), slots.contains(&shard.slot())));
+        candidates.sort_by_key(|shard| {
+            (shunned(shard.slot()), !shard.is_admitted(), shard.class(), slots.contains(&shard.slot()))
+        });
         candidates
     }
 

@@ -27,8 +27,8 @@ impl Resize {
         self.mark(sight, version).await.map_err(|error| error.during(state))
     }
 
-    /// Notes which slots have a volatile store. Without the ledger such a store gives nothing above its ceilings
-    /// (`ContinueDurable`), and the ledger knows those: should it come back empty, nobody has to have seen it closed.
+    /// Notes which slots have a volatile store. Without the ledger nothing leaves above its ceilings, and the ledger knows those:
+    /// should such a store come back empty, nobody has to have seen it closed.
     pub(super) async fn note_volatile(
         &self,
         sight: &Sight,

@@ -96,7 +96,7 @@ fn verdict(
         }
         (_, Some(life)) => format!("{place}, permitted in life {}, which has ended", life.life),
         (Some(row), None) if raw > row.ceiling => {
-            format!("{place}, above the ceiling {}: not given, unless the ledger was away", row.ceiling)
+            format!("{place}, above the ceiling {}: not given", row.ceiling)
         }
         (Some(_), None) => match without {
             Without::Lost(loss) => {
