@@ -204,3 +204,30 @@ async fn a_store_that_restarts_while_the_ledger_hangs_holds_nobody_up() {
     server.shows_up().await;
     server.take(0, 1).await.unwrap();
 }
+
+#[tokio::test(start_paused = true)]
+async fn an_outage_is_outlived_by_several_servers_of_one_counter_as_by_one() {
+    let (world, outage) = (World::new(2), Duration::from_secs(60));
+    let config = GuardConfig { outage, ..GuardConfig::default() };
+    let mut servers = Vec::new();
+    for name in ["one", "two", "three", "four"] {
+        servers.push(world.open_as(name, Setup { config, ..Setup::default() }).await);
+    }
+    for _ in 0..900 {
+        for server in &servers {
+            server.take(0, 5).await.unwrap();
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    servers.iter().for_each(|server| server.wires.ledger.cut());
+    let lost = world.clock.now();
+    let mut goes_on = true;
+    while goes_on {
+        for server in &servers {
+            goes_on &= server.take(0, 5).await.is_ok();
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    let lasted = world.clock.now() - lost;
+    assert!(lasted >= outage * 8 / 10, "{lasted:?} by four servers");
+}

@@ -3,9 +3,10 @@
 use std::{sync::Arc, time::Duration};
 
 use sequent_core::ledger::Loss;
+use sequent_guard::GuardConfig;
 
 use super::{burn, try_takes};
-use crate::harness::{When, World, key};
+use crate::harness::{Setup, When, World, key};
 
 /// Ids far above an old ceiling have left, and the ledger is the old one again: an operator says that nothing is lost.
 /// The store has everything.
@@ -54,7 +55,10 @@ pub(super) async fn a_raise_from_before_the_restore(world: &World) {
 }
 
 pub(super) async fn a_slow_server_raises_less(world: &World) {
-    let (fast, slow) = (world.open("fast").await, world.open("slow").await);
+    // It is told to go on for no time without the ledger, and asks for no more than it takes.
+    let config = GuardConfig { outage: Duration::ZERO, ..GuardConfig::default() };
+    let slow = world.open_as("slow", Setup { config, ..Setup::default() }).await;
+    let fast = world.open("fast").await;
     fast.take_to(0, 5).await;
     slow.take(0, 1).await.unwrap();
     fast.take_to(0, 400).await;
