@@ -8,11 +8,10 @@ use sequent_core::{Rule, Rules};
 use sequent_simulation::{SCENARIOS, run_named, run_resizing};
 
 /// A rule, the scenario in which its absence shows, and seeds after which it must have: about ten times the mean.
-const FOUND: [(Rule, &str, u64); 7] = [
+const FOUND: [(Rule, &str, u64); 6] = [
     (Rule::SameConnection, "one-store-forgets", 60),
     (Rule::RowNamesStore, "one-store-forgets", 80),
-    (Rule::WitnessFirst, "volatile", 50),
-    (Rule::WitnessFirst, "partition", 50),
+    (Rule::WitnessFirst, "partition", 200),
     (Rule::Marks, "both-at-once", 30),
     (Rule::Order, "same-incarnation", 10),
     (Rule::LiftNeverCreates, "lossy-wires", 400),

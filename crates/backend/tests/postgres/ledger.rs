@@ -122,7 +122,7 @@ pub(crate) async fn every_call(ledger: &dyn Ledger) {
     };
     let pass = |nonce: &'static [u64; 1], next| Pass {
         under: &under,
-        record: None,
+        record: Some(&under),
         server,
         nonces: nonce,
         next,
