@@ -41,6 +41,12 @@ const AT_ONCE: Duration = Duration::from_millis(500);
 /// More raw ids than any counter can have given after the copy.
 const LOSS: &str = "10000000";
 
+/// Ceilings are ahead by this much: the load has gone on for long enough that servers know how fast it is.
+async fn has_room(harness: &Harness, seconds: u64) {
+    let heard = harness.both(PATIENCE, |look| look.sum("sequent_outage_left_seconds") >= seconds).await;
+    assert!(heard.is_some(), "sequent_outage_left_seconds is {seconds} or more on both servers");
+}
+
 async fn ledger_is_away(harness: &Harness, away: u64) {
     let heard = harness.both(PATIENCE, |look| look.sum("sequent_ledger_away") == away).await;
     assert!(heard.is_some(), "sequent_ledger_away is {away} on both servers");
@@ -55,6 +61,7 @@ async fn without_the_ledger_numbers_go_on_below_the_ceilings_that_it_knew() {
     load.more(CALM).await;
     let calm = load.journal.turn();
     println!("calm: {}", calm.shown());
+    has_room(&harness, 600).await;
     let struck = Instant::now();
     Fault::Killed.strike(&harness.ring.ledger).await;
     ledger_is_away(&harness, 1).await;
@@ -182,6 +189,7 @@ async fn a_ledger_put_back_to_an_older_copy_is_told_and_repeats_nothing() {
     load.more(CALM).await;
     // Otherwise the copy would lack nothing.
     assert!(until(PATIENCE, async || version(&harness).await > copied).await, "the ledger was written to");
+    has_room(&harness, 60).await;
     Fault::Restored.strike(&harness.ring.ledger).await;
     load.more(CALM / 4).await;
     Fault::Restored.end(&harness.ring.ledger, Some(&old)).await;
