@@ -219,7 +219,9 @@ async fn an_outage_is_outlived_by_several_servers_of_one_counter_as_by_one() {
         }
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
-    servers.iter().for_each(|server| server.wires.ledger.cut());
+    for server in &servers {
+        server.wires.ledger.cut();
+    }
     let lost = world.clock.now();
     let mut goes_on = true;
     while goes_on {
