@@ -39,10 +39,8 @@ struct Known {
     admitted: Option<Incarnation>,
     /// The incarnation on record, or admitted last.
     last: Option<Incarnation>,
-    /// The worst class found since it was admitted: what was acknowledged under it may still be lost.
+    /// The durability class found last.
     class: Option<DurabilityClass>,
-    /// The class found last.
-    found: Option<DurabilityClass>,
     /// Whether it bore another ledger's stamp when it was looked at last: its marks speak of that ledger.
     foreign: bool,
 }
@@ -82,19 +80,12 @@ impl Shard {
         self.known().admitted.clone()
     }
 
-    /// The durability class to reckon with, the worst since it was admitted; volatile before any was found.
+    /// The durability class found last; volatile before any was.
     pub(crate) fn class(&self) -> DurabilityClass {
         self.known().class.unwrap_or(DurabilityClass::Volatile)
     }
 
-    /// The durability class found last, for people; volatile before any was.
-    pub(crate) fn found_class(&self) -> DurabilityClass {
-        self.known().found.unwrap_or(DurabilityClass::Volatile)
-    }
-
-    /// Reads the settings of the store admitted again: whoever changes them under a running store tells nobody. A class
-    /// that fell counts at once. One that rose counts at the next admission: what was acknowledged before may lie where the
-    /// new settings do not reach, as under a log that is only being written now.
+    /// Reads the settings of the store admitted again: whoever changes them under a running store tells nobody.
     ///
     /// Another store in its place, or none that answers, is for takes to judge.
     pub(crate) async fn look_at_the_settings(&self, limit: Duration) {
@@ -108,8 +99,7 @@ impl Shard {
                 return;
             }
             let is = looked.durability.class;
-            known.class = known.class.max(Some(is));
-            known.found.replace(is)
+            known.class.replace(is)
         };
         if let Some(was) = was.filter(|was| *was != looked.durability.class) {
             let (slot, is) = (self.slot(), looked.durability);
@@ -246,7 +236,6 @@ impl Shard {
             admitted: Some(is.clone()),
             last: Some(is.clone()),
             class: Some(found.durability.class),
-            found: Some(found.durability.class),
             foreign: false,
         };
         Ok(is)

@@ -48,7 +48,7 @@ impl CounterStatus {
     pub(crate) fn of(guarded: &Guarded) -> Self {
         let state = guarded.state();
         let permit = state.permit.as_ref().map(|permit| (permit.row.life, permit.ceiling));
-        let ahead = guarded.headroom(&state, guarded.shared.config.outage).full;
+        let ahead = guarded.wanted_room(&state, guarded.shared.config.outage).full;
         Self { counter: guarded.counter.clone(), permit, seen: state.seen, ahead }
     }
 }

@@ -16,7 +16,7 @@ const BLOCKS_MIN: u64 = 4;
 
 /// How many ids should be left under a ceiling.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Headroom {
+pub(crate) struct Room {
     /// What a raise goes for.
     pub(crate) full: u64,
     /// A raise is due where fewer are left.
@@ -78,13 +78,13 @@ impl Pace {
     /// A raise is due below 80 % of `outage` at *twice* the rate: the rate may double at the very moment when the ledger goes away,
     /// since one partition may take half of the shards, too. It comes `margin` earlier, which is how long a raise may
     /// take. Nothing is ahead before a second take, so that a process that takes once wastes nothing, and none for an outage of no time.
-    pub(crate) fn headroom(&self, outage: Duration, margin: Duration) -> Headroom {
+    pub(crate) fn wanted_room(&self, outage: Duration, margin: Duration) -> Room {
         if self.takes < 2 || outage.is_zero() {
-            return Headroom::default();
+            return Room::default();
         }
         let blocks = self.block().saturating_mul(BLOCKS_MIN);
         let (full, least) = (outage * 2 + margin * 2, outage * 8 / 5 + margin);
-        Headroom { full: self.lasting(full).max(blocks), least: self.lasting(least).max(blocks / 2) }
+        Room { full: self.lasting(full).max(blocks), least: self.lasting(least).max(blocks / 2) }
     }
 
     /// So many ids last for `time`.
@@ -94,7 +94,7 @@ impl Pace {
     }
 }
 
-impl Headroom {
+impl Room {
     /// The same, of a ceiling that may be ahead by `most` ids.
     pub(crate) fn at_most(self, most: u64) -> Self {
         let Self { full, least } = self;
@@ -109,8 +109,8 @@ mod tests {
 
     const SECOND: Duration = Duration::from_secs(1);
 
-    fn headroom(pace: &Pace, seconds: u32) -> (u64, u64) {
-        let Headroom { full, least } = pace.headroom(SECOND * seconds, Duration::ZERO);
+    fn wanted_room(pace: &Pace, seconds: u32) -> (u64, u64) {
+        let Room { full, least } = pace.wanted_room(SECOND * seconds, Duration::ZERO);
         (full, least)
     }
 
@@ -118,14 +118,14 @@ mod tests {
     fn a_process_that_takes_once_is_not_ahead() {
         let (mut pace, now) = (Pace::default(), Instant::now());
         pace.took(5, 0, now);
-        assert_eq!(headroom(&pace, 600), (0, 0));
+        assert_eq!(wanted_room(&pace, 600), (0, 0));
         pace.took(5, 0, now);
         assert_eq!(
-            headroom(&pace, 600),
+            wanted_room(&pace, 600),
             (1200, 960),
             "ten ids in a window of ten seconds, and twice as many"
         );
-        assert_eq!(headroom(&pace, 0), (0, 0));
+        assert_eq!(wanted_room(&pace, 0), (0, 0));
     }
 
     #[test]
@@ -134,17 +134,17 @@ mod tests {
         for second in 0..600 {
             pace.took(100, 0, now + SECOND * second);
         }
-        let Headroom { full, least } = pace.headroom(SECOND * 600, SECOND * 3);
+        let Room { full, least } = pace.wanted_room(SECOND * 600, SECOND * 3);
         assert!(least >= 200 * 480 + 100 * 3, "{least}");
         assert_eq!(full, 100 * (1200 + 6));
     }
 
     #[test]
     fn a_bounded_ceiling_is_raised_when_a_fifth_of_what_it_may_hold_is_gone() {
-        let wanted = Headroom { full: 1000, least: 800 };
+        let wanted = Room { full: 1000, least: 800 };
         assert_eq!(wanted.at_most(1000), wanted);
-        assert_eq!(wanted.at_most(100), Headroom { full: 100, least: 80 });
-        assert_eq!(wanted.at_most(1), Headroom { full: 1, least: 1 });
+        assert_eq!(wanted.at_most(100), Room { full: 100, least: 80 });
+        assert_eq!(wanted.at_most(1), Room { full: 1, least: 1 });
     }
 
     #[test]
@@ -152,7 +152,7 @@ mod tests {
         let (mut pace, now) = (Pace::default(), Instant::now());
         pace.took(u64::MAX, 0, now);
         pace.took(u64::MAX, 0, now);
-        assert_eq!(headroom(&pace, 86_400), (u64::MAX, u64::MAX));
+        assert_eq!(wanted_room(&pace, 86_400), (u64::MAX, u64::MAX));
     }
 
     #[test]

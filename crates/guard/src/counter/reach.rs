@@ -24,7 +24,8 @@ impl Guarded {
         state.permit.as_ref().map_or(0, |permit| permit.ceiling).max(state.seen)
     }
 
-    /// The same, and what the store's counter is at, which a ledger that went back knows nothing of. Without a permit the counter is touched as a take would; `None` where it can't be asked.
+    /// The same, and what the store's counter is at, which a ledger that went back knows nothing of. Without a permit the
+    /// counter is touched as a take would; `None` where it can't be asked.
     pub(crate) async fn value(&self) -> Option<u64> {
         let permit = self.permit(1).await.ok()?;
         let cell = Cell { key: &self.cell, under: &permit.row.store };

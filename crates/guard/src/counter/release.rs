@@ -132,7 +132,7 @@ impl Guarded {
 
     fn raise_for(&self, held: &Permit, block: Block) -> Raise {
         let state = self.state();
-        let ahead = self.headroom(&state, self.shared.config.outage).full;
+        let ahead = self.wanted_room(&state, self.shared.config.outage).full;
         let ceiling = block.last().saturating_add(ahead).min(self.raw_max().max(block.last()));
         let leap_max = leap::leap_max(held.ceiling, self.raw_max(), state.pace.block());
         Raise { counter: self.counter.clone(), life: held.row.life, ceiling, seen: block.last(), leap_max }

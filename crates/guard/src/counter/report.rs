@@ -7,7 +7,7 @@ use sequent_core::{
     ledger::{Moved, Raise, Raised, Row},
 };
 
-use super::{Guarded, State, pace::Headroom, permit::Permit};
+use super::{Guarded, State, pace::Room, permit::Permit};
 use crate::leap;
 
 /// A life that this process takes from no more, and the highest id that left in it, until that is reported.
@@ -21,6 +21,7 @@ pub(super) struct Former {
 pub(crate) struct GivenAbove {
     given: u64,
     begun_at: u64,
+    is_told: bool,
 }
 
 /// What another server said of the row: it holds this life, and has seen so much.
@@ -98,7 +99,7 @@ impl Guarded {
 
     /// The ceiling that is due under this permit; 0 where the one that is held will do, or can't be raised within the range.
     fn raised(&self, state: &State, permit: &Permit, outage: Duration) -> u64 {
-        let wanted = self.headroom(state, outage);
+        let wanted = self.wanted_room(state, outage);
         let is_due = state.seen > permit.row.base && permit.ceiling.saturating_sub(state.seen) < wanted.least;
         let ceiling = state.seen.saturating_add(wanted.full).min(self.raw_max());
         if is_due && ceiling > permit.ceiling { ceiling } else { 0 }
@@ -112,19 +113,23 @@ impl Guarded {
         Raise { counter: self.counter.clone(), life, ceiling: 0, seen, leap_max: seen }
     }
 
-    /// Notes and tells what was given above where the next life began, and begins the next one above that. What fails is tried again
-    /// with the next heartbeat.
+    /// Tells of what was given above where the next life began, notes it, and begins the next one above that. What fails is tried
+    /// again with the next heartbeat, and is told once.
     pub(crate) async fn step_over_given(&self) {
-        let Some(GivenAbove { given, begun_at }) = self.state().above else { return };
+        let Some(above) = self.state().above else { return };
+        let GivenAbove { given, begun_at, is_told } = above;
         let key = &self.counter.key;
+        if !is_told {
+            let (slot, key) = (self.counter.slot, key.clone());
+            self.shared.env.events.emit(Event::GivenAbove { slot, key, given, begun_at });
+        }
         let stepped = match self.shared.desk.note_given_above(key, given).await {
             Ok(()) => self.advance_to(given).await,
             failed => failed,
         };
-        if stepped.is_ok() {
-            self.state().above = None;
-            let (slot, key) = (self.counter.slot, key.clone());
-            self.shared.env.events.emit(Event::GivenAbove { slot, key, given, begun_at });
+        let mut state = self.state();
+        if state.above == Some(above) {
+            state.above = stepped.is_err().then_some(GivenAbove { is_told: true, ..above });
         }
     }
 
@@ -139,8 +144,10 @@ impl Guarded {
             let given = former.map(|former| former.seen).or(held.map(|_| state.seen)).unwrap_or(0);
             if given > *begun_at {
                 let given = state.above.map_or(given, |above| above.given.max(given));
-                state.above = Some(GivenAbove { given, begun_at: *begun_at });
+                state.above = Some(GivenAbove { given, begun_at: *begun_at, is_told: false });
             }
+            // So there is no more to say of that life.
+            state.reported = state.reported.max(given);
         }
         if let Some(former) = state.former.take_if(|former| former.life == asked.life) {
             state.reported = state.reported.max(former.seen);
@@ -204,9 +211,9 @@ impl Guarded {
     }
 
     /// How many ids should be left under the ceiling: fewer where the end of the range is near.
-    pub(crate) fn headroom(&self, state: &State, outage: Duration) -> Headroom {
+    pub(crate) fn wanted_room(&self, state: &State, outage: Duration) -> Room {
         let at = state.permit.as_ref().map_or(0, |permit| permit.ceiling);
-        let wanted = state.pace.headroom(outage, self.shared.config.raise_within());
+        let wanted = state.pace.wanted_room(outage, self.shared.config.raise_within());
         if wanted.full == 0 { wanted } else { wanted.at_most(leap::ahead_max(at, self.raw_max())) }
     }
 }

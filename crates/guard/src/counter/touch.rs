@@ -208,7 +208,7 @@ impl Guarded {
         let mut state = self.state();
         state.refused = None;
         let config = self.shared.config;
-        let ahead = state.pace.headroom(config.outage, config.raise_within()).full;
+        let ahead = state.pace.wanted_room(config.outage, config.raise_within()).full;
         let cap = leap::ahead_max(value, self.raw_max());
         let ahead = ahead.min(cap).max(want.min(self.raw_max().saturating_sub(value)));
         // A life that ended by a crash leaves its ceiling ahead of what was seen: that much is no leap.

@@ -222,7 +222,7 @@ impl Keeper {
             stores: self
                 .shards
                 .iter()
-                .map(|shard| (shard.slot(), shard.incarnation(), shard.found_class()))
+                .map(|shard| (shard.slot(), shard.incarnation(), shard.class()))
                 .collect(),
             unsaid: self.shared.lists.unsaid.len(),
             looks: self.shared.lists.looks(),

@@ -33,6 +33,29 @@ async fn a_report_above_where_the_next_life_began_is_told_and_the_next_begins_ab
     assert_eq!(server.count(told), 1, "once");
 }
 
+/// What can't be stepped over now, with a store that is away, is told at once, and stepped over once it is back.
+#[tokio::test(start_paused = true)]
+async fn it_is_told_though_nothing_can_be_begun_above_it_yet() {
+    let world = World::new(2).tolerant();
+    let (server, other) = (world.open("server").await, world.open("other").await);
+    server.take_to(0, 5).await;
+    server.shows_up().await;
+    let given = server.take_to(0, 40).await;
+    assert!(world.ledger.set_ceiling(&counter(0), 20) && world.ledger.set_seen(&counter(0), 5));
+    assert!(world.stores[0].delete(&key()));
+    server.wires.stores[0].cut();
+    other.take(0, 1).await.unwrap();
+    server.shows_up().await;
+    server.shows_up().await;
+    let told = || server.count(|event| matches!(event, Event::GivenAbove { .. }));
+    assert_eq!(told(), 1, "{:?}", server.events());
+    assert!(world.row(0).base < given, "nothing was begun above it yet");
+    server.wires.stores[0].mend();
+    server.shows_up().await;
+    assert!(world.row(0).base >= given, "{:?}", world.row(0));
+    assert_eq!(told(), 1, "once");
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_life_that_ended_in_order_accuses_nobody() {
     let world = World::new(2);

@@ -3,6 +3,7 @@
 mod batches;
 mod crowd;
 mod dense;
+mod dense_over;
 mod desk;
 mod examine;
 mod identity;
@@ -21,6 +22,7 @@ use sequent_core::{BoxFuture, ledger::Ledger};
 pub use batches::*;
 pub use crowd::*;
 pub use dense::*;
+pub use dense_over::*;
 pub use examine::*;
 pub use identity::*;
 pub use layouts::*;
