@@ -12,8 +12,14 @@ use super::{Desk, Trouble};
 impl Desk {
     /// Where nobody took the mark of the numbers before: whether somebody takes one now. What is refused then uses up no number.
     pub(crate) async fn has_a_witness(&self) -> Result<(), SourceError> {
-        let is_owed = self.state().unwitnessed;
-        if is_owed { self.witness(&self.incarnation(), self.version()).await } else { Ok(()) }
+        if !self.state().unwitnessed {
+            return Ok(());
+        }
+        let under = self.incarnation();
+        // Stores that came back empty bear nothing before they are stamped, and no take of ids may ever touch them here.
+        let mark = self.marks.admit(&under).await;
+        self.meet_mark(mark).await?;
+        self.witness(&under, self.version()).await
     }
 
     /// Leaves the version of a write that gave dense numbers, under the run `under`, on a store, or, of a ring that has none, at home.

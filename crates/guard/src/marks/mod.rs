@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use sequent_core::{Era, ErrorKind, Event, Events, Mark, MarkPlace, SlotIndex, SourceError};
+use sequent_core::{Era, ErrorKind, Event, Events, Incarnation, Mark, MarkPlace, SlotIndex, SourceError};
 use tokio::{task::JoinSet, time::timeout};
 
 use crate::shard::Shard;
@@ -203,6 +203,17 @@ impl Marks {
         // Out of time is no fault: they are asked again, or late ones have told by then.
         let _in_time = timeout(SLOW_BEARER, answers).await;
         asked.detach_all();
+    }
+
+    /// Admits the stores that are not in use, as far as they can be now: the highest mark that they bear.
+    pub(crate) async fn admit(&self, under: &Incarnation) -> u64 {
+        let (mut asked, limit) = (JoinSet::new(), self.limit);
+        for shard in self.shards.iter().filter(|shard| !shard.is_admitted()).map(Arc::clone) {
+            let under = under.clone();
+            asked.spawn(async move { timeout(limit, shard.admit(&under)).await });
+        }
+        let admitted = asked.join_all().await.into_iter().flatten().flatten();
+        admitted.filter_map(|(_, mark)| mark).max().unwrap_or(0)
     }
 
     /// The highest mark found at home and on all shards that can be reached and bear no other ledger's stamp; and that at home.

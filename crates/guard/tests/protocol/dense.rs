@@ -2,6 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
+use sequent_backend::memory::MemoryStore;
 use sequent_core::{
     Clock, DurabilityClass, ErrorKind, Event, Key, SourceError,
     ledger::{DenseAsk, DenseTaken, Loss},
@@ -96,6 +97,24 @@ async fn numbers_whose_mark_no_store_takes_are_given_to_nobody_and_use_up_no_mor
     server.wires.stores[1].mend();
     server.shows_up().await;
     assert_eq!(count(&server, 1).await.unwrap(), 3, "one store suffices");
+}
+
+/// Nothing but dense numbers is asked for: no take finds out that a store is another run.
+#[tokio::test(start_paused = true)]
+async fn stores_that_were_restarted_are_witnesses_again_though_nobody_takes_from_them() {
+    for comes_back in [MemoryStore::restart, MemoryStore::empty] {
+        let world = World::new(2);
+        let server = world.open("server").await;
+        assert_eq!(count(&server, 1).await.unwrap(), 1);
+        for round in 1..=3 {
+            world.stores.iter().for_each(comes_back);
+            // The write during which that is found out may be a gap.
+            drop(count(&server, 1).await);
+            let given = count(&server, 1).await.unwrap();
+            assert!(given <= 1 + 2 * round, "{given}");
+            server.shows_up().await;
+        }
+    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use sequent_core::{ErrorKind, Event, Incarnation, ledger::Identity};
+use sequent_core::{ErrorKind, Event, Incarnation, Store, ledger::Identity};
 use sequent_guard::Trouble;
 
 use crate::{
@@ -93,6 +93,56 @@ async fn a_ledger_that_takes_writes_from_another_master_is_refused_at_the_start_
     world.ledger.has_another_master(None);
     tokio::time::sleep(Duration::from_secs(13)).await;
     assert_eq!((server.keeper.trouble(), count(&server, 1).await.unwrap()), (None, 2), "it was mended");
+}
+
+/// A promoted replica lacks what was given, and still follows its master for a while.
+#[tokio::test(start_paused = true)]
+async fn what_another_master_hides_is_there_once_it_is_gone() {
+    let world = World::new(2);
+    let server = world.open("server").await;
+    assert_eq!(count(&server, 5).await.unwrap(), 5);
+    let copy = world.ledger.snapshot();
+    assert_eq!(count(&server, 5).await.unwrap(), 10);
+    world.ledger.restore(copy);
+    world.ledger.has_another_master(Some("Slaves_running is 1, and read_only is OFF"));
+    server.shows_up().await;
+    world.ledger.has_another_master(None);
+    tokio::time::sleep(Duration::from_secs(13)).await;
+    let error = count(&server, 1).await.unwrap_err();
+    assert!(matches!(server.keeper.trouble(), Some(Trouble::Behind { .. })), "{error}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn another_trouble_is_not_over_with_that_of_another_master() {
+    let world = World::new(2);
+    let server = world.open("server").await;
+    assert_eq!(count(&server, 5).await.unwrap(), 5);
+    // A store comes back that bears a mark of later than this ledger is.
+    let (store, version) = (&world.stores[1], world.ledger.snapshot().version());
+    store.mark(&store.incarnation(), version + 100).await.unwrap();
+    store.restart();
+    server.take(1, 1).await.unwrap_err();
+    let is_behind = || matches!(server.keeper.trouble(), Some(Trouble::Behind { .. }));
+    assert!(is_behind());
+    for found in [Some("Slaves_running is 1, and read_only is OFF"), None] {
+        world.ledger.has_another_master(found);
+        tokio::time::sleep(Duration::from_secs(13)).await;
+        assert!(is_behind(), "{found:?}: {:?}", server.keeper.trouble());
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn below_its_ceilings_a_server_gives_nothing_either_once_another_run_is_on_record() {
+    let world = World::new(2);
+    let server = world.open("server").await;
+    for _ in 0..5 {
+        server.take(0, 5).await.unwrap();
+    }
+    replicates(&world, &Incarnation::new("run 2, on another master")).await;
+    server.shows_up().await;
+    assert!(is_superseded(&server) && world.row(0).ceiling > world.highest(0));
+    let error = server.take(0, 1).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::LedgerBehind, "{error}");
 }
 
 #[tokio::test(start_paused = true)]
