@@ -47,7 +47,9 @@ impl Scale {
                 assert_eq!(word, "full", "SEQUENT_PARTITION: only \"full\" is known");
                 (600, 540, 1800)
             }
-            Err(_) => (12, 30, 60),
+            // Twice the outage at the busiest ten seconds, which filled the reserves too: up to a minute, and more where a
+            // machine is slow.
+            Err(_) => (12, 30, 180),
         };
         let [outage, parted, given_up] = [outage, parted, given_up].map(Duration::from_secs);
         Self { outage, parted, given_up }
