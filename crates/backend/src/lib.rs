@@ -15,7 +15,7 @@
 //!
 //! A backend counts in cells, with lives, and knows nothing of slots, `<< n`, eviction, prefetch, templates or retry.
 //! What it owes stands on [`Store`](sequent_core::Store) and in [`ledger`](sequent_core::ledger); how each verb behaves
-//! in every case is `memory::Cells` and `memory::Book`, to be read before any other engine.
+//! in every case is `memory::Cells` and `memory::LedgerState`, to be read before any other engine.
 //!
 //! # Adding a store in six steps
 //!
@@ -39,6 +39,14 @@
 mod cas;
 #[cfg(feature = "etcd")]
 pub mod etcd;
+#[cfg(any(
+    feature = "etcd",
+    feature = "memory",
+    feature = "mysql",
+    feature = "postgres",
+    feature = "sqlite"
+))]
+pub mod ledger;
 #[cfg(any(feature = "mongodb", feature = "postgres"))]
 mod login;
 #[cfg(feature = "memcached")]
@@ -65,6 +73,8 @@ mod papers;
 pub mod postgres;
 #[cfg(feature = "redis")]
 pub mod redis;
+#[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
+mod sql;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;
 #[cfg(any(

@@ -3,13 +3,13 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use sequent_backend::memory::{Book, MemoryLedger};
+use sequent_backend::memory::{LedgerState, MemoryLedger};
 use sequent_core::{BoxFuture, DurabilityClass, ledger::Ledger};
 use sequent_testkit::{PausedClock, SeededEntropy, conformance::ledger::LedgerFixture};
 
 struct MemoryFixture {
     ledger: MemoryLedger,
-    copy: Mutex<Option<Book>>,
+    copy: Mutex<Option<LedgerState>>,
 }
 
 impl MemoryFixture {
@@ -22,12 +22,12 @@ impl MemoryFixture {
         Self { ledger, copy: Mutex::new(None) }
     }
 
-    fn put_back(&self, how: impl FnOnce(&MemoryLedger, Book)) -> BoxFuture<'_, bool> {
+    fn put_back(&self, how: impl FnOnce(&MemoryLedger, LedgerState)) -> BoxFuture<'_, bool> {
         let copy = self.kept().clone();
         done(copy.map(|copy| how(&self.ledger, copy)).is_some())
     }
 
-    fn kept(&self) -> MutexGuard<'_, Option<Book>> {
+    fn kept(&self) -> MutexGuard<'_, Option<LedgerState>> {
         self.copy.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError, atomic::AtomicBool},
 };
 
-use sequent_backend::memory::{Book, Cells, MemoryLedger, MemoryStore};
+use sequent_backend::memory::{Cells, LedgerState, MemoryLedger, MemoryStore};
 use sequent_core::{Block, Clock, DurabilityClass, Key, Rules, SlotIndex, ledger::Counter};
 use sequent_testkit::{PausedClock, SeededEntropy};
 
@@ -88,7 +88,7 @@ pub(crate) struct World {
     /// What has been copied of each store.
     copies: Mutex<Vec<Option<Cells>>>,
     /// What has been copied of the ledger.
-    ledger_copy: Mutex<Option<Book>>,
+    ledger_copy: Mutex<Option<LedgerState>>,
     truth: Mutex<Truth>,
 }
 
@@ -139,7 +139,7 @@ impl World {
     }
 
     /// What has been copied of the ledger.
-    pub(crate) fn ledger_copy(&self) -> MutexGuard<'_, Option<Book>> {
+    pub(crate) fn ledger_copy(&self) -> MutexGuard<'_, Option<LedgerState>> {
         self.ledger_copy.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -1,20 +1,18 @@
 //! Store and ledger in memory: the reference for what every backend does, and the ground floor of simulations.
 //!
-//! [`Cells`] and [`Book`] are the verbs as pure state machines, without async, clocks or randomness;
-//! [`MemoryStore`] and [`MemoryLedger`] put them behind a mutex and give them an incarnation.
+//! [`Cells`] is the store's verbs as a pure state machine, without async, clocks or randomness, and [`LedgerState`] what a ledger
+//! holds; [`MemoryStore`] and [`MemoryLedger`] put them behind a mutex and give them an incarnation.
 
-mod book;
 mod cells;
 mod ledger;
 mod speaker;
 mod store;
 
-pub use book::Book;
 pub use cells::{CellState, Cells};
-pub use ledger::MemoryLedger;
+pub use ledger::{LedgerState, MemoryLedger, MemoryLedgerEngine};
 pub use store::MemoryStore;
 
-use speaker::{Speaker, reborn_unless};
+use speaker::Speaker;
 
 /// What store and ledger say of their engine.
 const VERSION: &str = concat!("memory ", env!("CARGO_PKG_VERSION"));

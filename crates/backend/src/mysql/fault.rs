@@ -9,7 +9,7 @@ use crate::why;
 
 /// Why a verb did not come to its end.
 #[derive(Debug)]
-pub(super) enum Fault {
+pub(crate) enum Fault {
     /// Lost to another connection, and undone as a whole: it may be tried again.
     Busy(Cause),
     /// The connection failed, or can't be used for this: it is given up.
@@ -24,7 +24,7 @@ pub(super) enum Fault {
 
 /// What was said, for people.
 #[derive(Debug)]
-pub(super) struct Cause(String);
+pub(crate) struct Cause(String);
 
 impl fmt::Display for Cause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

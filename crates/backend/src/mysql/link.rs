@@ -29,7 +29,7 @@ const SESSION: &str = "SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_AUTO_VALUE_O
 const MAKE_LIMIT: Duration = Duration::from_secs(10);
 
 /// An open connection, and what was learned when it was opened.
-pub(super) struct Link {
+pub(crate) struct Link {
     conn: Conn,
     settings: Settings,
     incarnation: Incarnation,

@@ -61,8 +61,9 @@ impl Pool {
 
     /// Runs a verb, on a connection of the incarnation that it names.
     pub(super) async fn perform<W: Work>(&self, work: W) -> Result<W::Out, SourceError> {
+        let verb = work.verb();
         let done = self.attempts(&work).await;
-        let place = || format!("{} {} {}", W::VERB, self.schema.word, self.options.address());
+        let place = || format!("{} {} {}", verb, self.schema.word, self.options.address());
         done.map_err(|fault| {
             let fault = if self.is_known() { fault.of_one_known() } else { fault };
             fault.into_error(&place())
@@ -71,13 +72,14 @@ impl Pool {
 
     /// Runs what only reads on a connection of its own, on which nothing can be changed.
     pub(super) async fn look<W: Work>(&self, work: W) -> Result<W::Out, SourceError> {
+        let verb = work.verb();
         let looked = async {
             let mut link = Link::look(&self.options, self.schema).await?;
             let found = attempt(&mut link, &work).await?;
             link.close().await;
             Ok(found)
         };
-        let place = || format!("{} {} {}", W::VERB, self.schema.word, self.options.address());
+        let place = || format!("{} {} {}", verb, self.schema.word, self.options.address());
         looked.await.map_err(|fault: Fault| fault.into_error(&place()))
     }
 

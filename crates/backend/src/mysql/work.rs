@@ -19,8 +19,8 @@ pub(super) enum Frame {
 pub(super) trait Work: Sync {
     /// What it returns.
     type Out: Send;
-    /// Its name, for errors.
-    const VERB: &'static str;
+    /// Its name, for errors, where it has one.
+    const VERB: &'static str = "";
     /// How its statements are held together.
     const FRAME: Frame;
     /// Whether the connection looks again who speaks, before it runs.
@@ -29,6 +29,11 @@ pub(super) trait Work: Sync {
     /// The incarnation under which alone it may run; `None` where it finds that out itself.
     fn under(&self) -> Option<&Incarnation> {
         None
+    }
+
+    /// Its name, for errors.
+    fn verb(&self) -> &'static str {
+        Self::VERB
     }
 
     /// Runs it once.

@@ -38,6 +38,7 @@ impl Database {
 
     /// Runs a verb on a connection to the tables that are there now.
     pub(super) async fn perform<W: Work>(&self, work: W) -> Result<W::Out, SourceError> {
+        let verb = work.verb();
         let mut patience = Patience::new(self.options());
         let mut rounds = 1;
         let done = loop {
@@ -50,19 +51,20 @@ impl Database {
         done.map_err(|fault| {
             let Target { url, schema, .. } = &self.target;
             let fault = if self.pool.used() { fault.of_one_known() } else { fault };
-            fault.into_error(&format!("{} {} {url} {schema}", W::VERB, self.kind.word))
+            fault.into_error(&format!("{} {} {url} {schema}", verb, self.kind.word))
         })
     }
 
     /// Runs what only reads on a connection of its own, on which nothing can be changed.
     pub(super) async fn look<W: Work>(&self, work: W) -> Result<W::Out, SourceError> {
+        let verb = work.verb();
         let looked = async {
             let mut link = Link::look(&self.target, self.kind).await?;
             attempt(&mut link, &work).await
         };
         looked.await.map_err(|fault: Fault| {
             let Target { url, schema, .. } = &self.target;
-            fault.into_error(&format!("{} {} {url} {schema}", W::VERB, self.kind.word))
+            fault.into_error(&format!("{} {} {url} {schema}", verb, self.kind.word))
         })
     }
 

@@ -8,7 +8,7 @@ use crate::why;
 
 /// Why a verb did not come to its end.
 #[derive(Debug)]
-pub(super) enum Fault {
+pub(crate) enum Fault {
     /// Somebody else holds the lock, or two transactions met: nothing was done, it is tried again within a bound.
     Busy(Cause),
     /// The tables are not those that the connection was opened on. Nothing was touched: the connection is given up, and
@@ -24,7 +24,7 @@ pub(super) enum Fault {
 
 /// The server's code and text, or what else was found.
 #[derive(Debug)]
-pub(super) struct Cause(String);
+pub(crate) struct Cause(String);
 
 impl fmt::Display for Cause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

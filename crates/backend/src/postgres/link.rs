@@ -24,7 +24,7 @@ pub(super) struct Kind {
 
 /// An open connection, and what was learned when it was opened.
 #[derive(Debug)]
-pub(super) struct Link {
+pub(crate) struct Link {
     session: Session,
     speaks: String,
     file: Oid,

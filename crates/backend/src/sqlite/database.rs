@@ -49,6 +49,7 @@ impl Database {
 
     /// Runs a verb on a connection to the file that is at the path before and after.
     pub(super) async fn perform<W: Work>(&self, work: W) -> Result<W::Out, SourceError> {
+        let verb = work.verb();
         // From here: a verb that waits for others' verbs, which wait for a lock, must still have time to say so itself.
         let mut patience = Patience::new(&self.options);
         let mut seat = self.seat.lock().await;
@@ -56,7 +57,7 @@ impl Database {
             Ok(link) => self.attempts(Loan { link: Some(link), seat }, &work, &mut patience).await,
             Err(fault) => Err(self.judge(&mut seat, fault)),
         };
-        done.map_err(|fault| fault.into_error(&format!("{} {} {}", W::VERB, self.kind.word, self.place)))
+        done.map_err(|fault| fault.into_error(&format!("{} {} {}", verb, self.kind.word, self.place)))
     }
 
     /// Runs what only reads on a connection of its own, on which nothing can be changed. Only for a process that has no

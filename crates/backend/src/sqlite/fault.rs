@@ -9,7 +9,7 @@ use crate::why;
 
 /// Why a verb did not come to its end.
 #[derive(Debug)]
-pub(super) enum Fault {
+pub(crate) enum Fault {
     /// Somebody else holds the lock: nothing was done, it is tried again within a bound.
     Busy(Cause),
     /// The file or the connection failed: the connection is given up.
@@ -27,7 +27,7 @@ pub(super) enum Fault {
 
 /// SQLite's code and text, or what else was found.
 #[derive(Debug)]
-pub(super) struct Cause(String);
+pub(crate) struct Cause(String);
 
 impl fmt::Display for Cause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

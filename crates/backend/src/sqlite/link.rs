@@ -44,7 +44,7 @@ pub(super) fn options(path: &Path) -> SqliteConnectOptions {
 
 /// An open connection, and what was learned when it was opened.
 #[derive(Debug)]
-pub(super) struct Link {
+pub(crate) struct Link {
     tether: Tether,
     incarnation: Incarnation,
     durability: Durability,
@@ -129,6 +129,14 @@ impl Link {
             vec![("journal_mode".to_owned(), journal), ("synchronous".to_owned(), synchronous.to_owned())];
         self.durability = Durability { class, settings };
         Ok(())
+    }
+
+    /// Every row of a statement that has run to its end, whatever its columns hold.
+    pub(super) async fn all(
+        &mut self,
+        query: Query<'_, Sqlite, SqliteArguments>,
+    ) -> Result<Vec<SqliteRow>, Fault> {
+        Ok(query.fetch_all(self.tether.connection()?).await?)
     }
 
     /// Every row of a statement that has run to its end.

@@ -21,10 +21,15 @@ pub(super) enum Frame {
 pub(super) trait Work: Sync {
     /// What it returns.
     type Out: Send;
-    /// Its name, for errors.
-    const VERB: &'static str;
+    /// Its name, for errors, where it has one.
+    const VERB: &'static str = "";
     /// How its statements are held together.
     const FRAME: Frame;
+    /// Its name, for errors.
+    fn verb(&self) -> &'static str {
+        Self::VERB
+    }
+
     /// Runs it once.
     fn run(&self, link: &mut Link) -> impl Future<Output = Result<Self::Out, Fault>> + Send;
 }

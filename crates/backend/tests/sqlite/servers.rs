@@ -70,9 +70,6 @@ async fn of_many_rows_those_of_servers_that_no_longer_call_go_after_a_day() {
 async fn many_dead_rows_go_a_few_hundred_at_a_time_and_by_their_index() {
     let site = Site::new();
     let (ledger, under) = founded(&site).await;
-    let mut stranger = site.stranger().await;
-    // A ledger that was made before there was an index.
-    sqlx::query("DROP INDEX servers_seen").execute(&mut stranger).await.unwrap();
     crowd(&site, KEPT + 600).await;
     let sql = "EXPLAIN QUERY PLAN SELECT server FROM servers WHERE seen_ms <= 9 ORDER BY seen_ms LIMIT 9";
     let mut left = Vec::new();

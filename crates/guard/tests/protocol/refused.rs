@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use sequent_core::{DurabilityClass, ErrorKind, Stamp, Store, ledger::Identity};
 use sequent_guard::{GuardConfig, Trouble};
 
-use crate::harness::{Book, Kind, Server, Setup, World};
+use crate::harness::{Kind, LedgerState, Server, Setup, World};
 
 /// Takes that are refused.
 const REFUSED: usize = 1000;
@@ -127,7 +127,7 @@ async fn a_ledger_that_is_lost_again_at_each_raise_costs_a_block_once() {
 }
 
 /// Puts another cluster's ledger in the place of the world's; returns the world's own.
-async fn replace(world: &World, server: &Server) -> Book {
+async fn replace(world: &World, server: &Server) -> LedgerState {
     let foreign = World::of(Kind { seed: 7, ..Kind::default() }).ledger.snapshot();
     let own = world.ledger.snapshot();
     world.ledger.restore_in_place(foreign);

@@ -9,7 +9,7 @@ use sequent_core::{
 use sequent_guard::CatchUp;
 
 use crate::{
-    harness::{Book, Kind, Server, Setup, Wired, Wires, World, counter, key},
+    harness::{Kind, LedgerState, Server, Setup, Wired, Wires, World, counter, key},
     resize::{Growth, many_keys, slow},
 };
 
@@ -31,7 +31,7 @@ async fn put_back(copied: Copied, forgets: &[usize]) -> Growth {
     let old = growth.before.open("old").await;
     growth.take_often(&old, 0, 20).await;
     old.shows_up().await;
-    let mut copy: Option<Book> = (copied == Copied::Before).then(|| ledger.snapshot());
+    let mut copy: Option<LedgerState> = (copied == Copied::Before).then(|| ledger.snapshot());
     growth.take_often(&old, 0, 40).await;
     old.stop().await;
     if copied != Copied::Before {

@@ -1,34 +1,24 @@
-//! The ledger in one file; each file here is one of `sequent_core::ledger`'s books.
+//! The ledger in one file.
 
-mod catalog;
-mod dense;
-mod examine;
-mod identity;
-mod layout_book;
-mod lives;
-mod pass;
-mod recovery;
-mod retention;
-mod rows;
 mod schema;
-mod show_up;
-mod words;
+mod session;
+mod statements;
 
 pub(super) use schema::APPLICATION_ID;
 
-use std::{
-    path::PathBuf,
-    sync::{Mutex, MutexGuard, PoisonError},
+use std::path::PathBuf;
+
+use sequent_core::SourceError;
+
+use super::{SqliteOptions, create::token, database::Database, link::Link};
+use crate::{
+    ledger::{CoreLedger, sql::SqlLedger},
+    sql::SqlWork,
 };
+use session::OnFile;
 
-use sequent_core::{Entropy, ledger::ServerId};
-
-use super::{SqliteOptions, database::Database};
-use identity::Delist;
-
-/// A ledger in one SQLite file. Handles to one file, in this process or another, are one ledger.
-///
-/// Making one touches nothing; the first call connects.
+/// A ledger in one SQLite file. Handles to one file, in this process or another, are one ledger. The last process to leave a file
+/// takes `-wal` and `-shm` with it.
 ///
 /// ```
 /// use sequent_backend::sqlite::{SqliteLedger, SqliteOptions};
@@ -45,44 +35,40 @@ use identity::Delist;
 /// # })?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub struct SqliteLedger {
+pub type SqliteLedger = CoreLedger<SqliteLedgerEngine>;
+
+/// The engine of a [`SqliteLedger`].
+pub struct SqliteLedgerEngine {
     database: Database,
-    /// The server that calls through this handle.
-    enlisted: Mutex<Option<ServerId>>,
 }
 
 impl SqliteLedger {
     /// The ledger in the file at `path`.
     pub fn new(path: impl Into<PathBuf>, options: SqliteOptions) -> Self {
-        Self { database: Database::new(path.into(), &schema::KIND, options), enlisted: Mutex::default() }
+        Self::on(SqliteLedgerEngine { database: Database::new(path.into(), &schema::KIND, options) })
+    }
+}
+
+impl SqlLedger for SqliteLedgerEngine {
+    type Session = Link;
+
+    fn new_token(&self) -> String {
+        token(&*self.database.options().entropy)
     }
 
-    /// Removes the row of the server that enlisted through this handle, and closes the connection; who enlists again may
-    /// call again. The last process to leave a file takes `-wal` and `-shm` with it.
-    pub async fn disconnect(&self) {
-        let enlisted = self.enlisted().take();
-        if let Some(server) = enlisted {
-            // What can't be removed now goes with other old ones.
-            let _ = self.database.perform_if_connected(Delist { server }).await;
-        }
+    async fn perform<W: SqlWork<Link>>(&self, work: W) -> Result<W::Out, SourceError> {
+        self.database.perform(OnFile(work)).await
+    }
+
+    async fn look<W: SqlWork<Link>>(&self, work: W) -> Result<W::Out, SourceError> {
+        self.database.look(OnFile(work)).await
+    }
+
+    async fn perform_if_connected<W: SqlWork<Link, Out = ()>>(&self, work: W) -> Result<(), SourceError> {
+        self.database.perform_if_connected(OnFile(work)).await.map(drop)
+    }
+
+    async fn close(&self) {
         self.database.close().await;
     }
-
-    fn enlisted(&self) -> MutexGuard<'_, Option<ServerId>> {
-        self.enlisted.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn entropy(&self) -> &dyn Entropy {
-        &*self.database.options().entropy
-    }
-}
-
-/// A number as the file holds it: what is above 2^63 - 1 no counter can reach.
-fn capped(value: u64) -> i64 {
-    i64::try_from(value).unwrap_or(i64::MAX)
-}
-
-/// A number as it was kept; below zero only by hand.
-fn kept(value: i64) -> u64 {
-    u64::try_from(value).unwrap_or(0)
 }

@@ -5,9 +5,6 @@ use crate::sqlite::link::Kind;
 /// `sqnl`.
 pub(in crate::sqlite) const APPLICATION_ID: i64 = 0x7371_6e6c;
 
-/// The servers by when they called last. A ledger made before there was this index gets it at the next enlisting.
-pub(super) const SERVERS_SEEN: &str = "CREATE INDEX IF NOT EXISTS servers_seen ON servers (seen_ms)";
-
 pub(super) static KIND: Kind = Kind {
     word: "ledger",
     application_id: APPLICATION_ID,
@@ -38,7 +35,7 @@ pub(super) static KIND: Kind = Kind {
             nonce INTEGER NOT NULL,
             seen_ms INTEGER NOT NULL
         ) STRICT",
-        SERVERS_SEEN,
+        "CREATE INDEX servers_seen ON servers (seen_ms)",
         "CREATE TABLE slots (
             slot INTEGER PRIMARY KEY,
             incarnation TEXT NOT NULL

@@ -10,8 +10,8 @@ use std::sync::{
     atomic::{AtomicBool, Ordering},
 };
 
-pub(crate) use sequent_backend::memory::{Book, MemoryStore};
 use sequent_backend::memory::{CellState, MemoryLedger};
+pub(crate) use sequent_backend::memory::{LedgerState, MemoryStore};
 use sequent_core::{
     BoxFuture, Clock, DurabilityClass, Era, ErrorKind, Incarnation, Key, Layout, Mark, MarkPlace, Rules,
     SlotIndex, SourceError, Store,

@@ -1,0 +1,155 @@
+//! Definitions, notes and commands; and counters of periods that are over.
+
+use sequent_core::{
+    BoxFuture, Key, SlotIndex, SourceError,
+    ledger::{Advanced, Catalog, Counter, Defined, Definition, Retention, Word, Words},
+};
+
+use super::parts;
+use crate::ledger::{
+    CoreLedger, Keys, LedgerEngine, Records, Selection,
+    rules::{self, retention::Expired},
+};
+
+/// Of a counter that is deleted: its row, its history, its note.
+const RECORDS_OF_A_COUNTER: usize = 3;
+
+impl<E: LedgerEngine> Catalog for CoreLedger<E> {
+    fn definitions(&self) -> BoxFuture<'_, Result<(u64, Vec<Definition>), SourceError>> {
+        Box::pin(async move {
+            let selection = Selection { all_definitions: true, ..Selection::default() };
+            let records = self.engine.view("read definitions from", &selection).await?;
+            Ok((records.catalog, records.definitions))
+        })
+    }
+
+    fn define<'a>(
+        &'a self,
+        definition: &'a Definition,
+        judged: Option<u32>,
+    ) -> BoxFuture<'a, Result<Defined, SourceError>> {
+        Box::pin(async move {
+            let selection = Selection { definition: Some(&definition.name), ..Selection::default() };
+            let define = |records: &mut _| Ok(rules::catalog::define(records, definition, judged));
+            self.engine.transact("define in", &selection, define).await
+        })
+    }
+
+    fn advanced(&self) -> BoxFuture<'_, Result<Vec<Advanced>, SourceError>> {
+        Box::pin(async move {
+            let selection = Selection { all_notes: true, ..Selection::default() };
+            let records = self.engine.view("read how far keys were advanced from", &selection).await?;
+            Ok(records.notes.into_iter().map(|(key, to)| Advanced { key, to }).collect())
+        })
+    }
+
+    fn advance<'a>(&'a self, advanced: &'a Advanced) -> BoxFuture<'a, Result<u64, SourceError>> {
+        Box::pin(async move {
+            let note = |records: &mut Records| Ok(records.note(&advanced.key, advanced.to));
+            self.engine.transact("note how far a key is advanced in", &of_note(advanced), note).await
+        })
+    }
+}
+
+impl<E: LedgerEngine> Words for CoreLedger<E> {
+    fn words(&self) -> BoxFuture<'_, Result<Vec<Word>, SourceError>> {
+        Box::pin(async move {
+            let selection = Selection { commands: true, ..Selection::default() };
+            let records = self.engine.view("read commands from", &selection).await?;
+            Ok(rules::catalog::commands_in_force(&records))
+        })
+    }
+
+    fn say<'a>(&'a self, word: &'a Word) -> BoxFuture<'a, Result<Word, SourceError>> {
+        Box::pin(async move {
+            let command = |records: &mut _| Ok(rules::catalog::command(records, word));
+            self.engine.transact("command in", &Selection::default(), command).await
+        })
+    }
+}
+
+impl<E: LedgerEngine> Retention for CoreLedger<E> {
+    fn keys_between<'a>(
+        &'a self,
+        slot: SlotIndex,
+        from: &'a str,
+        below: &'a str,
+        most: usize,
+    ) -> BoxFuture<'a, Result<Vec<Key>, SourceError>> {
+        Box::pin(async move {
+            let rows = self.engine.rows(Some(slot), Keys::Between(from, below), most).await?;
+            Ok(rows.into_iter().map(|(counter, _)| counter.key).collect())
+        })
+    }
+
+    fn forget<'a>(
+        &'a self,
+        fence: &'a Advanced,
+        counters: &'a [Counter],
+    ) -> BoxFuture<'a, Result<u64, SourceError>> {
+        Box::pin(async move {
+            let parts = parts(counters, E::RECORDS_MAX / RECORDS_OF_A_COUNTER);
+            self.delete(fence, parts.into_iter().map(Expired::Counters)).await
+        })
+    }
+
+    fn dense_between<'a>(
+        &'a self,
+        from: &'a str,
+        below: &'a str,
+        most: usize,
+    ) -> BoxFuture<'a, Result<Vec<Key>, SourceError>> {
+        Box::pin(async move {
+            let rows = self.engine.dense_rows(Keys::Between(from, below), most).await?;
+            Ok(rows.into_iter().map(|row| row.key).collect())
+        })
+    }
+
+    fn forget_dense<'a>(
+        &'a self,
+        fence: &'a Advanced,
+        keys: &'a [Key],
+    ) -> BoxFuture<'a, Result<u64, SourceError>> {
+        Box::pin(async move {
+            let parts = parts(keys, E::RECORDS_MAX / RECORDS_OF_A_COUNTER);
+            self.delete(fence, parts.into_iter().map(Expired::Dense)).await
+        })
+    }
+
+    fn fence<'a>(&'a self, fence: &'a Advanced) -> BoxFuture<'a, Result<u64, SourceError>> {
+        Box::pin(async move {
+            let records = self.engine.view("read a fence of", &of_note(fence)).await?;
+            Ok(records.notes.get(&fence.key).copied().unwrap_or(0))
+        })
+    }
+}
+
+impl<E: LedgerEngine> CoreLedger<E> {
+    /// Notes the fence with the first part; each part after it rests on the fence being there.
+    async fn delete<'a>(
+        &self,
+        fence: &Advanced,
+        parts: impl Iterator<Item = Expired<'a>> + Send,
+    ) -> Result<u64, SourceError> {
+        let mut noted = 0;
+        for (at, part) in parts.enumerate() {
+            let selection = match part {
+                Expired::Counters(counters) => {
+                    Selection { counters: counters.iter().collect(), ..of_note(fence) }
+                }
+                Expired::Dense(keys) => Selection { dense: keys.iter().collect(), ..of_note(fence) },
+            };
+            let delete = |records: &mut Records| {
+                let held = if at == 0 { records.note(&fence.key, fence.to) } else { noted };
+                rules::retention::delete(records, fence, part)?;
+                Ok(held)
+            };
+            noted = self.engine.transact("delete counters of", &selection, delete).await?;
+        }
+        Ok(noted)
+    }
+}
+
+fn of_note(note: &Advanced) -> Selection<'_> {
+    Selection { notes: [note.key.clone()].into(), ..Selection::default() }
+}

@@ -1,0 +1,152 @@
+//! Rows: lives begun, ceilings raised, and the periodic call.
+
+use sequent_core::{
+    BoxFuture, ErrorKind, Incarnation, Rule, SourceError,
+    ledger::{
+        Answer, Counter, Moved, Opened, Opening, Pass, PastLife, Presence, Raise, Raised, Reading, Row, Rows,
+        ShowUp,
+    },
+};
+
+use super::parts;
+use crate::ledger::{CoreLedger, Keys, LedgerEngine, Records, Selection, rules};
+
+/// An opening may end a life, which goes into the history.
+const RECORDS_OF_AN_OPENING: usize = 2;
+
+impl<E: LedgerEngine> Rows for CoreLedger<E> {
+    fn batch_max(&self) -> usize {
+        E::BATCH_MAX
+    }
+
+    fn read<'a>(
+        &'a self,
+        under: &'a Incarnation,
+        counters: &'a [Counter],
+    ) -> BoxFuture<'a, Result<Reading, SourceError>> {
+        Box::pin(async move {
+            let mut reading = Reading { rows: Vec::with_capacity(counters.len()), clock_ms: 0 };
+            for part in parts(counters, E::RECORDS_MAX) {
+                let selection = Selection { counters: part.iter().collect(), ..Selection::default() };
+                let records = self.engine.view("read rows from", &selection).await?;
+                rules::session::check_speaker(&records, under)?;
+                reading.rows.extend(part.iter().map(|counter| records.rows.get(counter).cloned()));
+                reading.clock_ms = records.clock_ms;
+            }
+            Ok(reading)
+        })
+    }
+
+    fn open<'a>(
+        &'a self,
+        pass: Pass<'a>,
+        openings: &'a [Opening],
+    ) -> BoxFuture<'a, Result<Answer<Vec<Opened>>, SourceError>> {
+        Box::pin(async move {
+            if !self.keeps(Rule::OpenAtomic) {
+                return self.open_in_two_steps(pass, openings).await;
+            }
+            let parts = parts(openings, E::RECORDS_MAX / RECORDS_OF_AN_OPENING);
+            let judge =
+                |records: &mut Records, part: &[Opening]| rules::epochs::open(records, part, self.rules);
+            let (value, version) =
+                self.in_parts("open lives in", (pass, true), parts, of_openings, judge).await?;
+            Ok(Answer { value: value.concat(), version })
+        })
+    }
+
+    fn raise<'a>(
+        &'a self,
+        pass: Pass<'a>,
+        raises: &'a [Raise],
+    ) -> BoxFuture<'a, Result<Answer<Vec<Raised>>, SourceError>> {
+        Box::pin(async move {
+            let shown = (pass, self.keeps(Rule::SameLedger));
+            let judge =
+                |records: &mut Records, part: &[Raise]| rules::epochs::raise(records, part, self.rules);
+            let parts = parts(raises, E::RECORDS_MAX);
+            let (value, version) = self.in_parts("raise ceilings in", shown, parts, of_raises, judge).await?;
+            Ok(Answer { value: value.concat(), version })
+        })
+    }
+
+    fn moved<'a>(
+        &'a self,
+        under: &'a Incarnation,
+        since: u64,
+        most: usize,
+    ) -> BoxFuture<'a, Result<Vec<Moved>, SourceError>> {
+        Box::pin(async move {
+            let (speaks, moved) = self.engine.moved(since, most).await?;
+            rules::session::check_speaker(&Records::of(speaks, 0), under)?;
+            Ok(moved)
+        })
+    }
+
+    fn list<'a>(
+        &'a self,
+        sequence: Option<&'a str>,
+        most: usize,
+    ) -> BoxFuture<'a, Result<Vec<(Counter, Row)>, SourceError>> {
+        Box::pin(self.engine.rows(None, sequence.map_or(Keys::All, Keys::Of), most))
+    }
+
+    fn history<'a>(&'a self, counter: &'a Counter) -> BoxFuture<'a, Result<Vec<PastLife>, SourceError>> {
+        Box::pin(self.engine.history(counter))
+    }
+}
+
+impl<E: LedgerEngine> ShowUp for CoreLedger<E> {
+    fn show_up<'a>(
+        &'a self,
+        pass: Pass<'a>,
+        raises: &'a [Raise],
+    ) -> BoxFuture<'a, Result<Answer<Presence>, SourceError>> {
+        Box::pin(async move {
+            let shown = (pass, self.keeps(Rule::SameLedger));
+            let select = |part| Selection { commands: true, ..of_raises(part) };
+            let judge = |records: &mut Records, part: &[Raise]| Presence {
+                raised: rules::epochs::raise(records, part, self.rules),
+                words: rules::catalog::commands_in_force(records),
+                catalog_version: records.catalog,
+                clock_ms: records.clock_ms,
+            };
+            let parts = parts(raises, E::RECORDS_MAX);
+            let (all, version) = self.in_parts("show up at", shown, parts, select, judge).await?;
+            // There is one part at least; what others said counts as it was last.
+            let value = all.into_iter().reduce(|mut before, after| {
+                before.raised.extend(after.raised);
+                Presence { raised: before.raised, ..after }
+            });
+            let none = || SourceError::new(ErrorKind::Refused, "a call without a part");
+            Ok(Answer { value: value.ok_or_else(none)?, version })
+        })
+    }
+}
+
+impl<E: LedgerEngine> CoreLedger<E> {
+    /// Opens over ceilings that were read before: what a mutation makes of it.
+    async fn open_in_two_steps(
+        &self,
+        pass: Pass<'_>,
+        openings: &[Opening],
+    ) -> Result<Answer<Vec<Opened>>, SourceError> {
+        let records = self.engine.view("read rows from", &of_openings(openings)).await?;
+        let read = rules::epochs::ceilings(&records, openings);
+        tokio::task::yield_now().await;
+        let judge = |records: &mut Records, part: &[Opening]| {
+            rules::epochs::open_over(records, part, &read, self.rules)
+        };
+        let (value, version) =
+            self.in_parts("open lives in", (pass, true), vec![openings], of_openings, judge).await?;
+        Ok(Answer { value: value.concat(), version })
+    }
+}
+
+fn of_openings(openings: &[Opening]) -> Selection<'_> {
+    Selection { counters: openings.iter().map(|opening| &opening.counter).collect(), ..Selection::default() }
+}
+
+fn of_raises(raises: &[Raise]) -> Selection<'_> {
+    Selection { counters: raises.iter().map(|raise| &raise.counter).collect(), ..Selection::default() }
+}

@@ -1,0 +1,58 @@
+//! The traits of `sequent_core::ledger`: each call is a selection of records and a rule.
+
+mod catalog;
+mod dense;
+mod epochs;
+mod layout;
+mod session;
+
+use sequent_core::{Rule, SourceError, ledger::Pass};
+
+use super::{
+    CoreLedger, LedgerEngine, Records, Selection,
+    rules::session::{admit, admit_unfenced},
+};
+
+impl<E: LedgerEngine> CoreLedger<E> {
+    /// Judges the parts of a call in their order, each in a transaction that shows the pass; returns what each part came to, and
+    /// the version.
+    ///
+    /// Each part is a call by itself, done whole or not at all: it shows the nonce that the part before has left. Data that was put
+    /// back in between lacks that.
+    async fn in_parts<'a, P: Copy + Send + Sync, T: Send>(
+        &self,
+        verb: &'static str,
+        (pass, is_fenced): (Pass<'a>, bool),
+        parts: Vec<P>,
+        select: impl Fn(P) -> Selection<'a> + Send + Sync,
+        judge: impl Fn(&mut Records, P) -> T + Send + Sync,
+    ) -> Result<(Vec<T>, u64), SourceError> {
+        let left = [pass.next];
+        let (mut all, mut version) = (Vec::with_capacity(parts.len()), 0);
+        for (at, part) in parts.into_iter().enumerate() {
+            let shown = if at == 0 { pass } else { Pass { nonces: &left, ..pass } };
+            let selection = Selection { server: Some(pass.server), ..select(part) };
+            let (value, after) = self
+                .engine
+                .transact(verb, &selection, |records| {
+                    let admit = if is_fenced { admit } else { admit_unfenced };
+                    admit(records, &shown, self.rules)?;
+                    let value = judge(records, part);
+                    Ok((value, records.next_version()))
+                })
+                .await?;
+            all.push(value);
+            version = after;
+        }
+        Ok((all, version))
+    }
+
+    fn keeps(&self, rule: Rule) -> bool {
+        self.rules.keep(rule)
+    }
+}
+
+/// Splits into parts of at most `most`; nothing is one part, too.
+fn parts<T>(all: &[T], most: usize) -> Vec<&[T]> {
+    if all.is_empty() { vec![all] } else { all.chunks(most.max(1)).collect() }
+}

@@ -1,0 +1,93 @@
+//! Who speaks, who calls, and what is on record; and the way back after a loss.
+
+use sequent_core::{
+    BoxFuture, ExamineLedger, Fact, Incarnation, LedgerExamination, SlotIndex, SourceError,
+    ledger::{Identity, Known, LayoutPage, LedgerInspection, Loss, Recovery, ServerId},
+};
+
+use crate::ledger::{CoreLedger, Examined, LedgerEngine, Selection, rules};
+
+impl<E: LedgerEngine> Identity for CoreLedger<E> {
+    fn examiner(&self) -> Option<&dyn ExamineLedger> {
+        Some(self)
+    }
+
+    fn inspect(&self) -> BoxFuture<'_, Result<LedgerInspection, SourceError>> {
+        Box::pin(self.engine.inspect())
+    }
+
+    fn enlist<'a>(
+        &'a self,
+        under: &'a Incarnation,
+        server: ServerId,
+        nonce: u64,
+    ) -> BoxFuture<'a, Result<(), SourceError>> {
+        Box::pin(async move {
+            self.engine
+                .transact("enlist with", &Selection::default(), |records| {
+                    Ok(rules::session::enlist(records, under, server, nonce)?)
+                })
+                .await?;
+            *self.enlisted() = Some(server);
+            Ok(())
+        })
+    }
+
+    fn rebear<'a>(&'a self, was: &'a Incarnation) -> BoxFuture<'a, Result<Incarnation, SourceError>> {
+        Box::pin(async move {
+            let selection = Selection { token: true, ..Selection::default() };
+            let rotate = |records: &mut _| Ok(rules::session::rotate(records, was));
+            self.engine.transact("speak anew in", &selection, rotate).await
+        })
+    }
+
+    fn known(&self) -> BoxFuture<'_, Result<Known, SourceError>> {
+        Box::pin(async move {
+            let selection = Selection { stores: true, ..Selection::default() };
+            let records = self.engine.view("read what is known from", &selection).await?;
+            Ok(Known { ledger: records.accepted, stores: records.stores })
+        })
+    }
+
+    fn record<'a>(
+        &'a self,
+        under: &'a Incarnation,
+        slot: Option<SlotIndex>,
+        incarnation: &'a Incarnation,
+    ) -> BoxFuture<'a, Result<(), SourceError>> {
+        Box::pin(async move {
+            self.engine
+                .transact("record in", &Selection::default(), |records| {
+                    Ok(rules::session::record(records, under, slot, incarnation)?)
+                })
+                .await
+        })
+    }
+}
+
+impl<E: LedgerEngine> Recovery for CoreLedger<E> {
+    fn recover(&self, loss: Loss, version_floor: u64) -> BoxFuture<'_, Result<Incarnation, SourceError>> {
+        Box::pin(async move {
+            let selection = Selection { token: true, ..Selection::default() };
+            let recover = |records: &mut _| Ok(rules::recovery::recover(records, loss, version_floor));
+            self.engine.transact("recover", &selection, recover).await
+        })
+    }
+}
+
+impl<E: LedgerEngine> ExamineLedger for CoreLedger<E> {
+    fn examine(&self, most: usize) -> BoxFuture<'_, Result<LedgerExamination, SourceError>> {
+        Box::pin(async move {
+            let Examined { inspection, layout, rows, mut facts } = self.engine.examine(most).await?;
+            let layout = match layout.as_ref().map(LayoutPage::record).transpose() {
+                Ok(layout) => layout,
+                // As while the ring is being resized.
+                Err(error) => {
+                    facts.push(Fact::refused("layout", &error));
+                    None
+                }
+            };
+            Ok(LedgerExamination { inspection, layout, rows, facts })
+        })
+    }
+}

@@ -1,0 +1,227 @@
+//! What a call reads, and what it writes.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use sequent_core::{
+    Block, Incarnation, Key, SequenceName, SlotIndex,
+    ledger::{Counter, Definition, LayoutPage, PastLife, Row, ServerId, Word},
+};
+
+/// The records that a call rests on. Who speaks, versions, floor, run on record and layout are always among them.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Selection<'a> {
+    /// The row of the server that calls.
+    pub(crate) server: Option<ServerId>,
+    /// Rows of counters, ascending, once each.
+    pub(crate) counters: BTreeSet<&'a Counter>,
+    /// Dense counters.
+    pub(crate) dense: BTreeSet<&'a Key>,
+    /// How far keys are advanced, and other notes.
+    pub(crate) notes: BTreeSet<Key>,
+    /// Every note.
+    pub(crate) all_notes: bool,
+    /// The definition in force of a sequence.
+    pub(crate) definition: Option<&'a SequenceName>,
+    /// Every definition in force.
+    pub(crate) all_definitions: bool,
+    /// The stores on record.
+    pub(crate) stores: bool,
+    /// The operators' commands.
+    pub(crate) commands: bool,
+    /// A token that nobody has had, to speak by.
+    pub(crate) token: bool,
+}
+
+/// The records of a [`Selection`] as a transaction has found them, and what the call makes of them.
+#[derive(Debug, Clone)]
+pub(crate) struct Records {
+    /// The ledger's wall clock, in milliseconds since 1970.
+    pub(crate) clock_ms: u64,
+    /// Who speaks.
+    pub(crate) speaks: Incarnation,
+    /// The version as it was read.
+    pub(crate) version: u64,
+    /// The catalog's version as it was read.
+    pub(crate) catalog: u64,
+    /// The ceiling of counters without a row.
+    pub(crate) floor: u64,
+    /// The run on record.
+    pub(crate) accepted: Option<Incarnation>,
+    /// The layout's page.
+    pub(crate) layout: Option<LayoutPage>,
+    /// The nonce in the server's row.
+    pub(crate) nonce: Option<u64>,
+    /// The rows that there are.
+    pub(crate) rows: BTreeMap<Counter, Row>,
+    /// The dense counters that there are.
+    pub(crate) dense: BTreeMap<Key, DenseCount>,
+    /// The notes that there are.
+    pub(crate) notes: BTreeMap<Key, u64>,
+    /// The definition in force.
+    pub(crate) definition: Option<Definition>,
+    /// Every definition in force, ascending by name.
+    pub(crate) definitions: Vec<Definition>,
+    /// The stores on record, ascending by slot.
+    pub(crate) stores: Vec<(SlotIndex, Incarnation)>,
+    /// The operators' commands, ascending by slot.
+    pub(crate) commands: Vec<Word>,
+    /// The token asked for.
+    pub(crate) token: Option<Token>,
+    /// What is to be written.
+    pub(crate) changes: Changes,
+}
+
+/// A dense counter as it is held.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct DenseCount {
+    /// What it has given.
+    pub(crate) value: u64,
+    /// When it gave its first, in milliseconds since 1970.
+    pub(crate) begun_at_ms: u64,
+}
+
+/// What a ledger may speak by from now on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Token {
+    /// As it is kept.
+    pub(crate) text: String,
+    /// Who speaks by it.
+    pub(crate) speaks: Incarnation,
+}
+
+/// What a call writes.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Changes {
+    /// A server's row.
+    pub(crate) nonce: Option<(ServerId, u64)>,
+    /// Of many servers' rows, those go that have been silent since before this time.
+    pub(crate) servers_silent_since_ms: Option<u64>,
+    /// The token to speak by.
+    pub(crate) token: Option<Token>,
+    /// The run on record.
+    pub(crate) accepted: Option<Incarnation>,
+    /// A store on record.
+    pub(crate) store: Option<(SlotIndex, Incarnation)>,
+    /// No store is on record any more.
+    pub(crate) forgets_stores: bool,
+    /// The layout's page.
+    pub(crate) layout: Option<LayoutPage>,
+    /// The caller shows that it may delete rows: a resize would find out too late that it may not.
+    pub(crate) tries_deleting: bool,
+    /// The ceiling of counters without a row.
+    pub(crate) floor: Option<u64>,
+    /// The version.
+    pub(crate) version: Option<u64>,
+    /// The catalog's version.
+    pub(crate) catalog: Option<u64>,
+    /// Every ceiling, every `seen`, every dense counter and the floor are this much higher.
+    pub(crate) lost: u64,
+    /// Counters whose rows are as the records have them: moved by the version that is written, or gone.
+    pub(crate) rows: BTreeSet<Counter>,
+    /// Rows of which ceiling and `seen` alone have moved.
+    pub(crate) raised: BTreeSet<Counter>,
+    /// Lives that have ended, in this order.
+    pub(crate) ended: Vec<(Counter, PastLife)>,
+    /// Counters of which nothing is kept: no row, no history, no note.
+    pub(crate) expired: Vec<Counter>,
+    /// Dense counters that are as the records have them.
+    pub(crate) dense: BTreeSet<Key>,
+    /// Dense counters of which nothing is kept.
+    pub(crate) expired_dense: Vec<Key>,
+    /// Notes.
+    pub(crate) notes: BTreeMap<Key, u64>,
+    /// A definition.
+    pub(crate) definition: Option<Definition>,
+    /// An operator's command.
+    pub(crate) command: Option<Word>,
+}
+
+impl Records {
+    /// The records that every transaction reads.
+    pub(crate) fn of(speaks: Incarnation, clock_ms: u64) -> Self {
+        Self {
+            clock_ms,
+            speaks,
+            version: 0,
+            catalog: 0,
+            floor: 0,
+            accepted: None,
+            layout: None,
+            nonce: None,
+            rows: BTreeMap::new(),
+            dense: BTreeMap::new(),
+            notes: BTreeMap::new(),
+            definition: None,
+            definitions: Vec::new(),
+            stores: Vec::new(),
+            commands: Vec::new(),
+            token: None,
+            changes: Changes::default(),
+        }
+    }
+
+    /// The version once the changes are written.
+    pub(crate) fn next_version(&self) -> u64 {
+        self.changes.version.unwrap_or(self.version)
+    }
+
+    /// The version is one more, however often a call says so.
+    pub(crate) fn raise_version(&mut self) {
+        self.changes.version = Some(self.version.saturating_add(1));
+    }
+
+    /// A counter's row is this one from now on; the life before goes into the history if anything was given in it.
+    pub(crate) fn begin(&mut self, counter: &Counter, row: Row) {
+        let old = self.rows.insert(counter.clone(), row);
+        self.changes.ended.extend(old.and_then(|old| Some((counter.clone(), old.ended()?))));
+        self.changes.rows.insert(counter.clone());
+        self.raise_version();
+    }
+
+    /// A counter has no row any more; its life goes into the history.
+    pub(crate) fn end(&mut self, counter: &Counter) {
+        if let Some(Row { life, base, ceiling, .. }) = self.rows.remove(counter) {
+            self.changes.ended.push((counter.clone(), PastLife { life, base, ceiling }));
+            self.changes.rows.insert(counter.clone());
+        }
+    }
+
+    /// A counter's row holds these from now on.
+    pub(crate) fn raise(&mut self, counter: &Counter, ceiling: u64, seen: u64) {
+        let Some(row) = self.rows.get_mut(counter) else { return };
+        if (row.ceiling, row.seen) != (ceiling, seen) {
+            (row.ceiling, row.seen) = (ceiling, seen);
+            self.changes.raised.insert(counter.clone());
+            self.raise_version();
+        }
+    }
+
+    /// A note is at least this from now on; returns what it is. The catalog's version tells of it where it moved.
+    pub(crate) fn note(&mut self, key: &Key, to: u64) -> u64 {
+        let held = self.notes.entry(key.clone()).or_default();
+        if to > *held {
+            *held = to;
+            self.changes.notes.insert(key.clone(), to);
+            self.raise_catalog();
+        }
+        self.notes.get(key).copied().unwrap_or_default()
+    }
+
+    /// The catalog's version is one more.
+    pub(crate) fn raise_catalog(&mut self) {
+        self.changes.catalog = Some(self.catalog.saturating_add(1));
+    }
+
+    /// The rows that are to be written, with their counters.
+    pub(crate) fn rows_of<'a>(
+        &'a self,
+        counters: &'a BTreeSet<Counter>,
+    ) -> impl Iterator<Item = (&'a Counter, &'a Row)> {
+        counters.iter().filter_map(|counter| Some((counter, self.rows.get(counter)?)))
+    }
+}
+
+/// A sum that stays within what a counter can hold.
+pub(crate) fn bounded_sum(value: u64, more: u64) -> u64 {
+    value.saturating_add(more).min(Block::NUMBER_MAX)
+}

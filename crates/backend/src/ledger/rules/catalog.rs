@@ -1,0 +1,39 @@
+//! Definitions: the highest version of each counts. And the operators' commands.
+
+use std::cmp::Ordering;
+
+use sequent_core::ledger::{Defined, Definition, Word};
+
+use crate::ledger::Records;
+
+/// Adds a definition, or says why not.
+pub(crate) fn define(records: &mut Records, definition: &Definition, judged: Option<u32>) -> Defined {
+    let held = records.definition.clone();
+    if let Some(held) = &held {
+        match definition.version.cmp(&held.version) {
+            Ordering::Less => return Defined::Older { held: held.clone() },
+            Ordering::Equal if definition.body == held.body => return Defined::Same,
+            Ordering::Equal => return Defined::Conflict { held: held.clone() },
+            Ordering::Greater => {}
+        }
+    }
+    if held.as_ref().map(|held| held.version) != judged {
+        return Defined::Moved { held };
+    }
+    records.changes.definition = Some(definition.clone());
+    records.raise_catalog();
+    Defined::Created
+}
+
+/// The commands in force, expired ones left out.
+pub(crate) fn commands_in_force(records: &Records) -> Vec<Word> {
+    let lasts = |word: &&Word| word.until_ms.is_none_or(|until_ms| records.clock_ms < until_ms);
+    records.commands.iter().filter(lasts).cloned().collect()
+}
+
+/// Replaces the command about a slot; returns it as written.
+pub(crate) fn command(records: &mut Records, word: &Word) -> Word {
+    let said = Word { at_ms: records.clock_ms, ..word.clone() };
+    records.changes.command = Some(said.clone());
+    said
+}

@@ -1,0 +1,56 @@
+//! Dense counters: what each has given.
+
+use std::collections::BTreeSet;
+
+use sequent_core::{
+    Key,
+    ledger::{Advanced, DenseAsk, DenseTaken},
+};
+
+use crate::ledger::{DenseCount, Records};
+
+/// The fences that speak about these asks.
+pub(crate) fn fences(asks: &[DenseAsk]) -> BTreeSet<Key> {
+    asks.iter().filter_map(|ask| Advanced::fence(&ask.key)).map(|fence| fence.key).collect()
+}
+
+/// How many asks have no more counters and fences than `most`, however often each is asked; at least one.
+pub(crate) fn fitting(asks: &[DenseAsk], most: usize) -> usize {
+    let (mut keys, mut fences) = (BTreeSet::new(), BTreeSet::new());
+    for (at, ask) in asks.iter().enumerate() {
+        if keys.insert(&ask.key) {
+            fences.extend(Advanced::fence(&ask.key).map(|fence| fence.key));
+        }
+        if keys.len() + fences.len() > most {
+            return at.max(1);
+        }
+    }
+    asks.len()
+}
+
+/// Answers asks in their order; the version goes up where anything was given.
+pub(crate) fn count(records: &mut Records, asks: &[DenseAsk]) -> Vec<DenseTaken> {
+    asks.iter().map(|ask| count_one(records, ask)).collect()
+}
+
+fn count_one(records: &mut Records, ask: &DenseAsk) -> DenseTaken {
+    let held = records.dense.get(&ask.key).copied();
+    if held.is_none() && is_over(records, &ask.key) {
+        return DenseTaken::Over;
+    }
+    let begins = DenseCount { value: records.floor, begun_at_ms: records.clock_ms };
+    let held = held.unwrap_or(begins);
+    let taken = ask.of(held.value);
+    if let DenseTaken::Last(last) = taken {
+        records.dense.insert(ask.key.clone(), DenseCount { value: last, ..held });
+        records.changes.dense.insert(ask.key.clone());
+        records.raise_version();
+    }
+    taken
+}
+
+/// Whether a key's period is over for good.
+fn is_over(records: &Records, key: &Key) -> bool {
+    let held = |fence: &Advanced| records.notes.get(&fence.key).copied().unwrap_or(0);
+    Advanced::fence(key).is_some_and(|own| held(&own) >= own.to)
+}

@@ -1,0 +1,63 @@
+//! Lives begun, and ceilings raised.
+
+use sequent_core::{
+    Rule, Rules,
+    ledger::{Counter, Opened, Opening, Raise, Raised, Row},
+};
+
+use crate::ledger::Records;
+
+/// Opens lives in their order, over the rows of this transaction.
+pub(crate) fn open(records: &mut Records, openings: &[Opening], rules: Rules) -> Vec<Opened> {
+    openings.iter().map(|opening| open_one(records, opening, None, rules)).collect()
+}
+
+/// The same over ceilings that were read in a transaction before: what a mutation makes of it.
+pub(crate) fn open_over(
+    records: &mut Records,
+    openings: &[Opening],
+    read: &[u64],
+    rules: Rules,
+) -> Vec<Opened> {
+    let each = openings.iter().zip(read);
+    each.map(|(opening, read)| open_one(records, opening, Some(*read), rules)).collect()
+}
+
+/// The ceilings that openings would find.
+pub(crate) fn ceilings(records: &Records, openings: &[Opening]) -> Vec<u64> {
+    let ceiling = |counter: &Counter| records.rows.get(counter).map_or(records.floor, |row| row.ceiling);
+    openings.iter().map(|opening| ceiling(&opening.counter)).collect()
+}
+
+fn open_one(records: &mut Records, opening: &Opening, read: Option<u64>, rules: Rules) -> Opened {
+    let old = records.rows.get(&opening.counter);
+    let raced = if read.is_some() { old.map_or(0, |row| row.ceiling) } else { 0 };
+    let stale = read.and_then(|ceiling| old.map(|row| Row { ceiling, ..row.clone() }));
+    let value = if rules.keep(Rule::OpenCountsValue) { opening.value } else { 0 };
+    let counted = Opening { value, ..opening.clone() };
+    let floor = read.filter(|_| old.is_none()).unwrap_or(records.floor);
+    let mut opened = counted.of(stale.as_ref().or(old), floor, &records.speaks, records.clock_ms);
+    if let Opened::Row(row) = &mut opened {
+        row.ceiling = row.ceiling.max(raced);
+        records.begin(&opening.counter, row.clone());
+    }
+    opened
+}
+
+/// Raises ceilings in their order, each only where the row still holds the life.
+pub(crate) fn raise(records: &mut Records, raises: &[Raise], rules: Rules) -> Vec<Raised> {
+    raises.iter().map(|raise| raise_one(records, raise, rules)).collect()
+}
+
+fn raise_one(records: &mut Records, raise: &Raise, rules: Rules) -> Raised {
+    let Some(row) = records.rows.get(&raise.counter) else { return Raised::Ended { begun_at: None } };
+    let life = if rules.keep(Rule::RaiseNeedsLife) { raise.life } else { row.life };
+    let mut outcome = Raise { life, ..raise.clone() }.of(row);
+    if let Raised::Held { ceiling, seen } = &mut outcome {
+        if !rules.keep(Rule::LedgerForward) && raise.ceiling > 0 {
+            *ceiling = raise.ceiling;
+        }
+        records.raise(&raise.counter, *ceiling, *seen);
+    }
+    outcome
+}

@@ -1,0 +1,11 @@
+//! The rules of the ledger, as functions over the records of one transaction.
+//!
+//! `guard.md` says what each is for. A mutation switches one off, over whatever engine.
+
+pub(super) mod catalog;
+pub(super) mod dense;
+pub(super) mod epochs;
+pub(super) mod layout;
+pub(super) mod recovery;
+pub(super) mod retention;
+pub(super) mod session;

@@ -1,0 +1,19 @@
+//! The way back after a loss that an operator named.
+
+use sequent_core::{Incarnation, ledger::Loss};
+
+use crate::ledger::Records;
+
+/// Adds the loss to every counter, sets the version above `version_floor`, and speaks by the new token, whose run is on record.
+pub(crate) fn recover(records: &mut Records, loss: Loss, version_floor: u64) -> Incarnation {
+    let Some(token) = records.token.take() else { return records.speaks.clone() };
+    let speaks = token.speaks.clone();
+    if let Loss::Bump(most) = loss {
+        records.changes.lost = most;
+    }
+    records.changes.version = Some(records.version.max(version_floor).saturating_add(1));
+    records.changes.accepted = Some(speaks.clone());
+    records.changes.token = Some(token);
+    records.changes.forgets_stores = true;
+    speaks
+}

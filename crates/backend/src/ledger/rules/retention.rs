@@ -1,0 +1,43 @@
+//! Periods that are over: counters that are deleted behind a fence.
+
+use sequent_core::{
+    ErrorKind, Key, SourceError,
+    ledger::{Advanced, Counter},
+};
+
+use crate::ledger::Records;
+
+/// What a part of a call deletes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Expired<'a> {
+    /// Counters, with their history and notes.
+    Counters(&'a [Counter]),
+    /// Dense counters, with their notes.
+    Dense(&'a [Key]),
+}
+
+/// Deletes counters while the fence is there.
+pub(crate) fn delete(
+    records: &mut Records,
+    fence: &Advanced,
+    expired: Expired<'_>,
+) -> Result<(), SourceError> {
+    if records.notes.get(&fence.key).is_none_or(|held| *held < fence.to) {
+        let context = "the ledger went back while it deleted counters: their fence is gone";
+        return Err(SourceError::new(ErrorKind::Refused, context));
+    }
+    let any = match expired {
+        Expired::Counters(counters) => {
+            records.changes.expired.extend_from_slice(counters);
+            !records.rows.is_empty()
+        }
+        Expired::Dense(keys) => {
+            records.changes.expired_dense.extend_from_slice(keys);
+            !records.dense.is_empty()
+        }
+    };
+    if any {
+        records.raise_version();
+    }
+    Ok(())
+}

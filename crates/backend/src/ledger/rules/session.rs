@@ -1,0 +1,95 @@
+//! Who speaks, who calls, and what is on record.
+
+use sequent_core::{
+    ErrorKind, Incarnation, Rule, Rules, SlotIndex, SourceError,
+    ledger::{Pass, ServerId, apart},
+};
+
+use crate::ledger::{Records, Refusal};
+
+/// How long the row of a server that no longer calls is kept in any case: a day.
+const SERVER_KEPT_MS: u64 = 24 * 60 * 60 * 1000;
+
+/// `Reborn` unless the ledger speaks as `under`.
+pub(crate) fn check_speaker(records: &Records, under: &Incarnation) -> Result<(), SourceError> {
+    if records.speaks == *under {
+        return Ok(());
+    }
+    Err(SourceError::new(ErrorKind::Reborn, format!("expected {under}, found {}", records.speaks)))
+}
+
+/// Checks a pass as `sequent_core::ledger` says, and leaves its next nonce.
+pub(crate) fn admit(records: &mut Records, pass: &Pass<'_>, rules: Rules) -> Result<(), Refusal> {
+    check_speaker(records, pass.under)?;
+    check_nonce(records, pass)?;
+    admit_unfenced(records, pass, rules)
+}
+
+/// The same without a look at who speaks, and whether the ledger went back: what a mutation leaves of it.
+pub(crate) fn admit_unfenced(records: &mut Records, pass: &Pass<'_>, rules: Rules) -> Result<(), Refusal> {
+    let epoch = records.layout.as_ref().map(|page| page.epoch);
+    if epoch != Some(pass.epoch) {
+        let found = epoch.map_or("none".to_owned(), |epoch| epoch.to_string());
+        let context = format!("layout epoch: found {found}, expected {}", pass.epoch);
+        return Err(SourceError::new(ErrorKind::Refused, context).into());
+    }
+    if rules.keep(Rule::RecordCompared) {
+        let record = records.accepted.as_ref().map(Incarnation::as_str);
+        pass.check_record(record).map_err(Refusal::OtherRun)?;
+    }
+    records.changes.nonce = Some((pass.server, pass.next));
+    Ok(())
+}
+
+fn check_nonce(records: &Records, pass: &Pass<'_>) -> Result<(), SourceError> {
+    if records.nonce.is_some_and(|nonce| pass.nonces.contains(&nonce)) {
+        return Ok(());
+    }
+    let found = if records.nonce.is_some() { "an older nonce" } else { "no row" };
+    let context = format!("server {:?}: found {found}, so the ledger went back", pass.server);
+    Err(SourceError::new(ErrorKind::Reborn, context))
+}
+
+/// Writes a server's row with its first nonce.
+pub(crate) fn enlist(
+    records: &mut Records,
+    under: &Incarnation,
+    server: ServerId,
+    nonce: u64,
+) -> Result<(), SourceError> {
+    check_speaker(records, under)?;
+    records.changes.servers_silent_since_ms = Some(records.clock_ms.saturating_sub(SERVER_KEPT_MS));
+    records.changes.nonce = Some((server, nonce));
+    Ok(())
+}
+
+/// Speaks by the new token, if it still speaks as `was`; returns who speaks.
+pub(crate) fn rotate(records: &mut Records, was: &Incarnation) -> Incarnation {
+    match records.token.take() {
+        Some(token) if records.speaks == *was => {
+            let speaks = token.speaks.clone();
+            records.changes.token = Some(token);
+            speaks
+        }
+        _ => records.speaks.clone(),
+    }
+}
+
+/// Records the ledger's own incarnation, or a store's, as accepted.
+pub(crate) fn record(
+    records: &mut Records,
+    under: &Incarnation,
+    slot: Option<SlotIndex>,
+    incarnation: &Incarnation,
+) -> Result<(), SourceError> {
+    check_speaker(records, under)?;
+    if let Some(slot) = slot {
+        records.changes.store = Some((slot, incarnation.clone()));
+        return Ok(());
+    }
+    if records.accepted.as_ref().is_some_and(|accepted| accepted != incarnation) {
+        records.changes.version = Some(records.version.saturating_add(apart(incarnation)));
+    }
+    records.changes.accepted = Some(incarnation.clone());
+    Ok(())
+}

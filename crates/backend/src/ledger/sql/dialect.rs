@@ -1,0 +1,198 @@
+//! What an SQL engine brings.
+
+use std::future::Future;
+
+use sequent_core::{
+    Durability, Fact, Incarnation, SourceError,
+    ledger::{Answer, DenseAsk, DenseTaken, Pass},
+};
+
+use crate::sql::{Many, SqlSession, SqlWork, TxMode, Value};
+
+/// How the ledger is held until a transaction has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Hold {
+    /// Against all others: they follow one after the other.
+    Write,
+    /// So that all that is read is of one moment.
+    Read,
+    /// Not at all, on a connection that can change nothing.
+    Look,
+}
+
+/// What an engine says of itself.
+#[derive(Debug)]
+pub(crate) struct SqlFacts {
+    /// How much outlives a crash.
+    pub(crate) durability: Durability,
+    /// Its name and version, for people.
+    pub(crate) engine: String,
+    /// What tells that it takes writes from another master, too.
+    pub(crate) other_master: Option<String>,
+}
+
+/// A connection to a ledger's tables.
+pub(crate) trait LedgerSession: SqlSession + 'static {
+    /// How a look at what the ledger says of itself is held together.
+    const INSPECTS_BY: TxMode = TxMode::Read;
+
+    /// The engine's statements.
+    const STATEMENTS: &'static Statements;
+
+    /// A key, or what people wrote, as the tables hold it.
+    fn text(text: &str) -> Value;
+
+    /// Who speaks here if the ledger's token is `token`.
+    fn speaks_by(&self, token: &str) -> Incarnation;
+
+    /// Holds the ledger; returns its token, and its clock in milliseconds since 1970.
+    fn hold(&mut self, hold: Hold) -> impl Future<Output = Result<(String, u64), Self::Fault>> + Send;
+
+    /// What the engine says of itself.
+    fn facts(&mut self) -> impl Future<Output = Result<SqlFacts, Self::Fault>> + Send;
+
+    /// What is worth knowing besides.
+    fn examine(&mut self, facts: &SqlFacts) -> impl Future<Output = Result<Vec<Fact>, Self::Fault>> + Send;
+}
+
+/// The connections to a ledger's tables.
+pub(crate) trait SqlLedger: Send + Sync + 'static {
+    /// One of them.
+    type Session: LedgerSession;
+
+    /// A token that nobody has had.
+    fn new_token(&self) -> String;
+
+    /// Runs work.
+    fn perform<W: SqlWork<Self::Session>>(
+        &self,
+        work: W,
+    ) -> impl Future<Output = Result<W::Out, SourceError>> + Send;
+
+    /// Runs work on a connection that has looked again who speaks.
+    fn perform_on_a_fresh_look<W: SqlWork<Self::Session>>(
+        &self,
+        work: W,
+    ) -> impl Future<Output = Result<W::Out, SourceError>> + Send {
+        self.perform(work)
+    }
+
+    /// Runs work on a connection that can change nothing.
+    fn look<W: SqlWork<Self::Session>>(
+        &self,
+        work: W,
+    ) -> impl Future<Output = Result<W::Out, SourceError>> + Send;
+
+    /// Runs work if there is a connection.
+    fn perform_if_connected<W: SqlWork<Self::Session, Out = ()>>(
+        &self,
+        work: W,
+    ) -> impl Future<Output = Result<(), SourceError>> + Send;
+
+    /// Counts in one statement, where the engine has one for these asks.
+    fn count_in_one_statement(
+        &self,
+        pass: &Pass<'_>,
+        asks: &[DenseAsk],
+    ) -> impl Future<Output = Result<Option<Answer<Vec<DenseTaken>>>, SourceError>> + Send {
+        let _ = (pass, asks);
+        std::future::ready(Ok(None))
+    }
+
+    /// Closes the connections.
+    fn close(&self) -> impl Future<Output = ()> + Send;
+}
+
+/// The statements of a dialect, each with what it is given.
+///
+/// Columns of a counter: slot, k, life, store, ledger, base, ceiling, seen, opened_at.
+#[derive(Debug)]
+pub(crate) struct Statements {
+    /// `(server)`: nonce, version, catalog, floor, accepted; cluster, shard_bits, memory_bits, epoch, next_shard_bits,
+    /// next_memory_bits, fenced of the layout.
+    pub(crate) head: &'static str,
+    /// id, version.
+    pub(crate) identity: &'static str,
+
+    /// `(slot, k)` each: columns of a counter.
+    pub(crate) read_counters: Many,
+    /// All counters: `(most)`.
+    pub(crate) all_counters: &'static str,
+    /// Those of a sequence: `(k, from, below, most)`.
+    pub(crate) counters_of: &'static str,
+    /// Those of a slot: `(slot, from, below, most)`.
+    pub(crate) counters_between: &'static str,
+    /// `(since, most)`: slot, k, life, seen, moved.
+    pub(crate) moved: &'static str,
+    /// `(k, slot)`: life, base, ceiling.
+    pub(crate) history: &'static str,
+    /// Columns of a counter and the version, each.
+    pub(crate) write_counters: Many,
+    /// `(slot, k, life, ceiling, seen, version)` each, where the row is there and of that life; `None` where the whole row is
+    /// written as well.
+    pub(crate) raise_counters: Option<Many>,
+    /// `(slot, k, life, base, ceiling)` each.
+    pub(crate) write_history: Many,
+    /// `(slot, k)` each.
+    pub(crate) delete_counters: Many,
+    /// `(slot, k)` each.
+    pub(crate) delete_history: Many,
+    /// Of nobody: whoever may do this may delete.
+    pub(crate) delete_none: &'static [&'static str],
+
+    /// `(k)` each, held until the transaction ends: k, v, begun_at.
+    pub(crate) hold_dense: Many,
+    /// `(most)`: k, v, begun_at.
+    pub(crate) all_dense: &'static str,
+    /// `(k, from, below, most)`.
+    pub(crate) dense_of: &'static str,
+    /// `(from, below, most)`.
+    pub(crate) dense_between: &'static str,
+    /// `(k, v, begun_at)` each.
+    pub(crate) write_dense: Many,
+    /// `(k)` each.
+    pub(crate) delete_dense: Many,
+
+    /// `(k)` each: k, number.
+    pub(crate) read_notes: Many,
+    /// k, number.
+    pub(crate) all_notes: &'static str,
+    /// `(k, number)` each.
+    pub(crate) write_notes: Many,
+    /// `(k)` each.
+    pub(crate) delete_notes: Many,
+
+    /// `(name)`: name, version, body of the highest version.
+    pub(crate) definition: &'static str,
+    /// The same of each.
+    pub(crate) all_definitions: &'static str,
+    /// `(name, version, body)`.
+    pub(crate) write_definition: &'static str,
+
+    /// slot, verb, who, why, at_ms, until_ms.
+    pub(crate) commands: &'static str,
+    /// The same.
+    pub(crate) write_command: &'static str,
+
+    /// slot, incarnation.
+    pub(crate) stores: &'static str,
+    /// `(slot, incarnation)`.
+    pub(crate) write_store: &'static str,
+    /// All of them.
+    pub(crate) delete_stores: &'static str,
+
+    /// `(version, catalog, floor, accepted or null, token or null)`.
+    pub(crate) write_meta: &'static str,
+    /// The columns of the layout.
+    pub(crate) write_layout: &'static str,
+    /// `(loss)` each: ceilings and `seen`, dense counters.
+    pub(crate) add_loss: &'static [&'static str],
+
+    /// `(server, nonce, seen_ms)`.
+    pub(crate) write_server: &'static str,
+    /// `(oldest, most, kept)`: of those silent since before `oldest`, the longest silent go, at most `most`, while there are
+    /// more than `kept`.
+    pub(crate) purge_servers: &'static str,
+    /// `(server)`.
+    pub(crate) delete_server: &'static str,
+}

@@ -1,0 +1,155 @@
+//! Records read from tables.
+
+use sequent_core::{
+    ErrorKind, Incarnation, Key, Layout, Life, SourceError,
+    ledger::{Counter, Definition, DenseRow, LayoutPage, Moved, PastLife, Row, Word, WordVerb},
+};
+
+use super::{Hold, LedgerSession, Records, Selection};
+use crate::{
+    ledger::DenseCount,
+    sql::{SqlRow, Value},
+};
+
+/// Reads the records of a selection; dense counters are held until the transaction ends.
+pub(super) async fn load<S: LedgerSession>(
+    session: &mut S,
+    hold: Hold,
+    selection: &Selection<'_>,
+) -> Result<Records, S::Fault> {
+    let sql = S::STATEMENTS;
+    let (token, clock_ms) = session.hold(hold).await?;
+    let mut records = Records::of(session.speaks_by(&token), clock_ms);
+    let server = selection.server.map(|server| server.0.cast_signed());
+    if let Some(row) = session.rows(sql.head, vec![server.into()]).await?.into_iter().next() {
+        head(row, &mut records)?;
+    }
+    let counters = selection.counters.iter().map(|counter| named::<S>(counter)).collect();
+    for row in sql.read_counters.rows(session, counters).await? {
+        let (counter, row) = counter_row(row)?;
+        records.rows.insert(counter, row);
+    }
+    let dense = selection.dense.iter().map(|key| vec![S::text(key.as_str())]).collect();
+    for row in sql.hold_dense.rows(session, dense).await? {
+        let DenseRow { key, value, begun_at_ms } = dense_row(row)?;
+        records.dense.insert(key, DenseCount { value, begun_at_ms });
+    }
+    let notes = selection.notes.iter().map(|key| vec![S::text(key.as_str())]).collect();
+    let mut notes = sql.read_notes.rows(session, notes).await?;
+    if selection.all_notes {
+        notes = session.rows(sql.all_notes, Vec::new()).await?;
+    }
+    for mut row in notes {
+        records.notes.insert(Key::from_stored(&row.text()?), row.count()?);
+    }
+    load_catalog::<S>(session, selection, &mut records).await?;
+    Ok(records)
+}
+
+async fn load_catalog<S: LedgerSession>(
+    session: &mut S,
+    selection: &Selection<'_>,
+    records: &mut Records,
+) -> Result<(), S::Fault> {
+    let sql = S::STATEMENTS;
+    if let Some(name) = selection.definition {
+        let found = session.rows(sql.definition, vec![name.as_str().into()]).await?;
+        records.definition = found.into_iter().next().map(definition).transpose()?;
+    }
+    if selection.all_definitions {
+        let found = session.rows(sql.all_definitions, Vec::new()).await?;
+        records.definitions = found.into_iter().map(definition).collect::<Result<_, _>>()?;
+    }
+    if selection.stores {
+        for mut row in session.rows(sql.stores, Vec::new()).await? {
+            records.stores.push((row.small("slot")?, Incarnation::new(row.text()?)));
+        }
+    }
+    if selection.commands {
+        let found = session.rows(sql.commands, Vec::new()).await?;
+        records.commands = found.into_iter().map(command).collect::<Result<_, _>>()?;
+    }
+    Ok(())
+}
+
+/// A counter as statements name it.
+pub(super) fn named<S: LedgerSession>(Counter { slot, key }: &Counter) -> Vec<Value> {
+    vec![(*slot).into(), S::text(key.as_str())]
+}
+
+fn head(mut row: SqlRow, records: &mut Records) -> Result<(), SourceError> {
+    records.nonce = row.maybe_int()?.map(i64::cast_unsigned);
+    records.version = row.count()?;
+    records.catalog = row.count()?;
+    records.floor = row.count()?;
+    records.accepted = row.maybe_text()?.map(Incarnation::new);
+    records.layout = layout(row)?;
+    Ok(())
+}
+
+fn layout(mut row: SqlRow) -> Result<Option<LayoutPage>, SourceError> {
+    let Some(cluster) = row.maybe_text()? else { return Ok(None) };
+    let unreadable = |error: Box<dyn std::error::Error + Send + Sync>| {
+        SourceError::new(ErrorKind::Refused, "layout in the ledger").because(error)
+    };
+    let cluster = cluster.parse().map_err(|error: sequent_core::NameError| unreadable(error.into()))?;
+    let bits = |n: i64, m: i64| {
+        let [n, m] = [n, m].map(|bits| u8::try_from(bits).unwrap_or(u8::MAX));
+        Layout::new(n, m).map_err(|error| unreadable(error.into()))
+    };
+    let layout = bits(row.int()?, row.int()?)?;
+    let epoch = row.count()?;
+    let next = row.maybe_int()?.zip(row.maybe_int()?);
+    let next = next.map(|(n, m)| bits(n, m)).transpose()?;
+    Ok(Some(LayoutPage { cluster, layout, epoch, next, is_fenced: row.int()? != 0 }))
+}
+
+/// A counter with its row.
+pub(super) fn counter_row(mut row: SqlRow) -> Result<(Counter, Row), SourceError> {
+    let counter = Counter { slot: row.small("slot")?, key: Key::from_stored(&row.text()?) };
+    let row = Row {
+        life: Life::from_stored(row.int()?),
+        store: Incarnation::new(row.text()?),
+        ledger: Incarnation::new(row.text()?),
+        base: row.count()?,
+        ceiling: row.count()?,
+        seen: row.count()?,
+        opened_at_ms: row.count()?,
+    };
+    Ok((counter, row))
+}
+
+/// A counter that was moved.
+pub(super) fn moved(mut row: SqlRow) -> Result<Moved, SourceError> {
+    Ok(Moved {
+        counter: Counter { slot: row.small("slot")?, key: Key::from_stored(&row.text()?) },
+        life: Life::from_stored(row.int()?),
+        seen: row.count()?,
+        version: row.count()?,
+    })
+}
+
+/// A life that has ended.
+pub(super) fn past_life(mut row: SqlRow) -> Result<PastLife, SourceError> {
+    Ok(PastLife { life: Life::from_stored(row.int()?), base: row.count()?, ceiling: row.count()? })
+}
+
+/// A dense counter.
+pub(super) fn dense_row(mut row: SqlRow) -> Result<DenseRow, SourceError> {
+    Ok(DenseRow { key: Key::from_stored(&row.text()?), value: row.count()?, begun_at_ms: row.count()? })
+}
+
+fn definition(mut row: SqlRow) -> Result<Definition, SourceError> {
+    let unreadable = |error| SourceError::new(ErrorKind::Refused, "definition in the ledger").because(error);
+    let name = row.text()?.parse().map_err(|error: sequent_core::NameError| unreadable(error))?;
+    Ok(Definition { name, version: row.small("a definition's version")?, body: row.text()? })
+}
+
+fn command(mut row: SqlRow) -> Result<Word, SourceError> {
+    let (slot, verb) = (row.small("slot")?, row.text()?);
+    let verb = WordVerb::from_word(&verb).ok_or_else(|| {
+        SourceError::new(ErrorKind::Refused, format!("command about slot {slot}: found verb {verb:?}"))
+    })?;
+    let (who, why) = (row.text()?, row.text()?);
+    Ok(Word { slot, verb, who, why, at_ms: row.count()?, until_ms: row.maybe_count()? })
+}

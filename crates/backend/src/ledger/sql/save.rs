@@ -1,0 +1,183 @@
+//! Changes written to tables.
+
+use sequent_core::{
+    Key, Layout,
+    ledger::{Counter, LayoutPage, Row, Word},
+};
+
+use super::{LedgerSession, Records, load::named};
+use crate::{ledger::Changes, sql::Value};
+
+/// So many servers' rows stay however old they are: whoever was suspended for days is still known when it wakes. Where there are more,
+/// the longest silent go; one of those that wakes all the same takes the ledger for one that went back, and every counter begins
+/// a new life: that repeats nothing, and costs what ceilings were ahead.
+const SERVERS_KEPT: i64 = 1024;
+
+/// How many such rows one enlisting removes at most: many more than the one that it adds, and a moment's work.
+const SERVERS_PURGED_MAX: i64 = 256;
+
+/// Writes the changes of records that were read in the same transaction.
+pub(super) async fn save<S: LedgerSession>(session: &mut S, records: &Records) -> Result<(), S::Fault> {
+    save_session::<S>(session, records).await?;
+    save_rows::<S>(session, records).await?;
+    save_catalog::<S>(session, records).await?;
+    save_meta::<S>(session, records).await
+}
+
+async fn save_session<S: LedgerSession>(session: &mut S, records: &Records) -> Result<(), S::Fault> {
+    let (sql, changes) = (S::STATEMENTS, &records.changes);
+    if let Some(oldest_ms) = changes.servers_silent_since_ms {
+        let params = vec![oldest_ms.into(), SERVERS_PURGED_MAX.into(), SERVERS_KEPT.into()];
+        session.execute(sql.purge_servers, params).await?;
+    }
+    if let Some((server, nonce)) = changes.nonce {
+        let params = vec![server.0.cast_signed().into(), nonce.cast_signed().into(), records.clock_ms.into()];
+        session.execute(sql.write_server, params).await?;
+    }
+    if changes.forgets_stores {
+        session.execute(sql.delete_stores, Vec::new()).await?;
+    }
+    if let Some((slot, store)) = &changes.store {
+        session.execute(sql.write_store, vec![(*slot).into(), store.as_str().into()]).await?;
+    }
+    Ok(())
+}
+
+async fn save_rows<S: LedgerSession>(session: &mut S, records: &Records) -> Result<(), S::Fault> {
+    let (sql, changes) = (S::STATEMENTS, &records.changes);
+    let past = changes.ended.iter().map(|(counter, past)| {
+        let mut values = named::<S>(counter);
+        values.extend([past.life.to_stored().into(), past.base.into(), past.ceiling.into()]);
+        values
+    });
+    sql.write_history.execute(session, past.collect()).await?;
+    let gone = changes.rows.iter().filter(|counter| !records.rows.contains_key(*counter));
+    sql.delete_counters.execute(session, gone.map(named::<S>).collect()).await?;
+    let version = records.next_version();
+    let mut written: Vec<_> =
+        records.rows_of(&changes.rows).map(|(counter, row)| written::<S>(counter, row, version)).collect();
+    match sql.raise_counters {
+        None => {
+            let raised = records.rows_of(&changes.raised);
+            written.extend(raised.map(|(counter, row)| self::written::<S>(counter, row, version)));
+        }
+        Some(raise) => {
+            let raised =
+                records.rows_of(&changes.raised).map(|(counter, row)| raised::<S>(counter, row, version));
+            let (raised, expected) = (raised.collect(), changes.raised.len());
+            let touched = raise.execute(session, raised).await?;
+            if touched != expected as u64 {
+                let cause =
+                    format!("{touched} of {expected} rows were there to be raised: somebody else writes");
+                return Err(S::broken(cause));
+            }
+        }
+    }
+    sql.write_counters.execute(session, written).await?;
+    save_dense::<S>(session, records).await
+}
+
+fn written<S: LedgerSession>(counter: &Counter, row: &Row, version: u64) -> Vec<Value> {
+    let mut values = named::<S>(counter);
+    values.extend([
+        row.life.to_stored().into(),
+        row.store.as_str().into(),
+        row.ledger.as_str().into(),
+        row.base.into(),
+        row.ceiling.into(),
+        row.seen.into(),
+        row.opened_at_ms.into(),
+        version.into(),
+    ]);
+    values
+}
+
+fn raised<S: LedgerSession>(counter: &Counter, row: &Row, version: u64) -> Vec<Value> {
+    let mut values = named::<S>(counter);
+    values.extend([row.life.to_stored().into(), row.ceiling.into(), row.seen.into(), version.into()]);
+    values
+}
+
+async fn save_dense<S: LedgerSession>(session: &mut S, records: &Records) -> Result<(), S::Fault> {
+    let (sql, changes) = (S::STATEMENTS, &records.changes);
+    let counted = changes.dense.iter().filter_map(|key| Some((key, records.dense.get(key)?)));
+    let counted =
+        counted.map(|(key, count)| vec![S::text(key.as_str()), count.value.into(), count.begun_at_ms.into()]);
+    sql.write_dense.execute(session, counted.collect()).await?;
+    let expired: Vec<Vec<Value>> = changes.expired.iter().map(named::<S>).collect();
+    sql.delete_counters.execute(session, expired.clone()).await?;
+    sql.delete_history.execute(session, expired).await?;
+    let keys = |keys: &mut dyn Iterator<Item = &Key>| keys.map(|key| vec![S::text(key.as_str())]).collect();
+    let dense: Vec<Vec<Value>> = keys(&mut changes.expired_dense.iter());
+    sql.delete_dense.execute(session, dense.clone()).await?;
+    let notes: Vec<Vec<Value>> = keys(&mut changes.expired.iter().map(|counter| &counter.key));
+    sql.delete_notes.execute(session, [notes, dense].concat()).await?;
+    Ok(())
+}
+
+async fn save_catalog<S: LedgerSession>(session: &mut S, records: &Records) -> Result<(), S::Fault> {
+    let (sql, changes) = (S::STATEMENTS, &records.changes);
+    let notes = changes.notes.iter().map(|(key, to)| vec![S::text(key.as_str()), (*to).into()]);
+    sql.write_notes.execute(session, notes.collect()).await?;
+    if let Some(definition) = &changes.definition {
+        let version = i64::from(definition.version);
+        let params = vec![definition.name.as_str().into(), version.into(), S::text(&definition.body)];
+        session.execute(sql.write_definition, params).await?;
+    }
+    if let Some(Word { slot, verb, who, why, at_ms, until_ms }) = &changes.command {
+        let mut params = vec![(*slot).into(), verb.as_str().into(), S::text(who), S::text(why)];
+        params.extend([(*at_ms).into(), (*until_ms).into()]);
+        session.execute(sql.write_command, params).await?;
+    }
+    Ok(())
+}
+
+async fn save_meta<S: LedgerSession>(session: &mut S, records: &Records) -> Result<(), S::Fault> {
+    let (sql, changes) = (S::STATEMENTS, &records.changes);
+    if changes.tries_deleting {
+        for of_nobody in sql.delete_none {
+            session.execute(of_nobody, Vec::new()).await?;
+        }
+    }
+    if let Some(page) = &changes.layout {
+        session.execute(sql.write_layout, layout(page)).await?;
+    }
+    if changes_meta(changes) {
+        let params = vec![
+            records.next_version().into(),
+            changes.catalog.unwrap_or(records.catalog).into(),
+            changes.floor.unwrap_or(records.floor).into(),
+            changes.accepted.as_ref().map(|accepted| accepted.as_str()).into(),
+            changes.token.as_ref().map(|token| token.text.as_str()).into(),
+        ];
+        session.execute(sql.write_meta, params).await?;
+    }
+    if changes.lost > 0 {
+        for add in sql.add_loss {
+            session.execute(add, vec![changes.lost.into()]).await?;
+        }
+    }
+    Ok(())
+}
+
+fn changes_meta(changes: &Changes) -> bool {
+    changes.version.is_some()
+        || changes.catalog.is_some()
+        || changes.floor.is_some()
+        || changes.accepted.is_some()
+        || changes.token.is_some()
+}
+
+fn layout(page: &LayoutPage) -> Vec<Value> {
+    let LayoutPage { cluster, layout, epoch, next, is_fenced } = page;
+    let bits = |bits: u8| Value::Int(bits.into());
+    vec![
+        cluster.as_str().into(),
+        bits(layout.shard_bits()),
+        bits(layout.memory_bits()),
+        (*epoch).into(),
+        next.map(Layout::shard_bits).map_or(Value::Null, bits),
+        next.map(Layout::memory_bits).map_or(Value::Null, bits),
+        Value::Int((*is_fenced).into()),
+    ]
+}

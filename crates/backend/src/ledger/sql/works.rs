@@ -1,0 +1,263 @@
+//! What is run on a connection: a transaction of the ledger's, a view of it, and its scans.
+
+use sequent_core::{
+    ErrorKind, Incarnation, LedgerId, SlotIndex, SourceError,
+    ledger::{Counter, DenseRow, LedgerInspection, Moved, PastLife, Row, ServerId},
+    other_master,
+};
+
+use super::{
+    Examined, Hold, Keys, LedgerSession, Records, Refusal, Selection, SqlFacts,
+    load::{counter_row, dense_row, load, moved, past_life},
+    save::save,
+};
+use crate::{
+    ledger::Token,
+    sql::{SqlRow, SqlWork, TxMode, Value},
+};
+
+/// Reads, decides, and writes.
+pub(super) struct Transaction<'a, F> {
+    pub(super) verb: &'static str,
+    pub(super) selection: &'a Selection<'a>,
+    pub(super) token: Option<String>,
+    pub(super) decide: F,
+}
+
+impl<S: LedgerSession, T: Send, F> SqlWork<S> for Transaction<'_, F>
+where
+    F: Fn(&mut Records) -> Result<T, Refusal> + Send + Sync,
+{
+    type Out = T;
+    const MODE: TxMode = TxMode::Write;
+
+    fn verb(&self) -> &'static str {
+        self.verb
+    }
+
+    async fn run(&self, session: &mut S) -> Result<T, S::Fault> {
+        let mut records = load::<S>(session, Hold::Write, self.selection).await?;
+        records.token =
+            self.token.as_ref().map(|text| Token { text: text.clone(), speaks: session.speaks_by(text) });
+        let value = match (self.decide)(&mut records) {
+            Ok(value) => value,
+            Err(Refusal::Answer(error)) => return Err(error.into()),
+            Err(Refusal::OtherRun(error)) => return Err(S::refused(error.context().to_owned())),
+        };
+        save::<S>(session, &records).await?;
+        Ok(value)
+    }
+}
+
+/// Reads.
+pub(super) struct View<'a> {
+    pub(super) verb: &'static str,
+    pub(super) selection: &'a Selection<'a>,
+}
+
+impl<S: LedgerSession> SqlWork<S> for View<'_> {
+    type Out = Records;
+    const MODE: TxMode = TxMode::Read;
+
+    fn verb(&self) -> &'static str {
+        self.verb
+    }
+
+    async fn run(&self, session: &mut S) -> Result<Records, S::Fault> {
+        load::<S>(session, Hold::Read, self.selection).await
+    }
+}
+
+/// Rows of counters.
+pub(super) struct Rows<'a> {
+    pub(super) slot: Option<SlotIndex>,
+    pub(super) keys: Keys<'a>,
+    pub(super) most: usize,
+}
+
+impl<S: LedgerSession> SqlWork<S> for Rows<'_> {
+    type Out = Vec<(Counter, Row)>;
+    const MODE: TxMode = TxMode::Single;
+
+    fn verb(&self) -> &'static str {
+        "list rows of"
+    }
+
+    async fn run(&self, session: &mut S) -> Result<Self::Out, S::Fault> {
+        let (sql, most) = (S::STATEMENTS, limit(self.most));
+        let rows = match (self.slot, self.keys) {
+            (_, Keys::All) => session.rows(sql.all_counters, vec![most]).await?,
+            (_, Keys::Of(name)) => session.rows(sql.counters_of, of::<S>(name, most)).await?,
+            (slot, Keys::Between(from, below)) => {
+                let params = vec![slot.into(), S::text(from), S::text(below), most];
+                session.rows(sql.counters_between, params).await?
+            }
+        };
+        each(rows, counter_row)
+    }
+}
+
+/// Dense counters.
+pub(super) struct DenseRows<'a> {
+    pub(super) keys: Keys<'a>,
+    pub(super) most: usize,
+}
+
+impl<S: LedgerSession> SqlWork<S> for DenseRows<'_> {
+    type Out = Vec<DenseRow>;
+    const MODE: TxMode = TxMode::Single;
+
+    fn verb(&self) -> &'static str {
+        "list dense counters of"
+    }
+
+    async fn run(&self, session: &mut S) -> Result<Self::Out, S::Fault> {
+        let (sql, most) = (S::STATEMENTS, limit(self.most));
+        let rows = match self.keys {
+            Keys::All => session.rows(sql.all_dense, vec![most]).await?,
+            Keys::Of(name) => session.rows(sql.dense_of, of::<S>(name, most)).await?,
+            Keys::Between(from, below) => {
+                session.rows(sql.dense_between, vec![S::text(from), S::text(below), most]).await?
+            }
+        };
+        each(rows, dense_row)
+    }
+}
+
+/// The ended lives of a counter.
+pub(super) struct History<'a> {
+    pub(super) counter: &'a Counter,
+}
+
+impl<S: LedgerSession> SqlWork<S> for History<'_> {
+    type Out = Vec<PastLife>;
+    const MODE: TxMode = TxMode::Single;
+
+    fn verb(&self) -> &'static str {
+        "read history from"
+    }
+
+    async fn run(&self, session: &mut S) -> Result<Self::Out, S::Fault> {
+        let Counter { slot, key } = self.counter;
+        let rows = session.rows(S::STATEMENTS.history, vec![S::text(key.as_str()), (*slot).into()]).await?;
+        each(rows, past_life)
+    }
+}
+
+/// Who speaks, and what has moved.
+pub(super) struct Moves {
+    pub(super) since: u64,
+    pub(super) most: usize,
+}
+
+impl<S: LedgerSession> SqlWork<S> for Moves {
+    type Out = (Incarnation, Vec<Moved>);
+    const MODE: TxMode = TxMode::Read;
+
+    fn verb(&self) -> &'static str {
+        "read what moved in"
+    }
+
+    async fn run(&self, session: &mut S) -> Result<Self::Out, S::Fault> {
+        let (token, _) = session.hold(Hold::Read).await?;
+        let rows = session.rows(S::STATEMENTS.moved, vec![self.since.into(), limit(self.most)]).await?;
+        Ok((session.speaks_by(&token), each::<_, S::Fault>(rows, moved)?))
+    }
+}
+
+/// What the ledger says of itself.
+pub(super) struct Inspect;
+
+impl<S: LedgerSession> SqlWork<S> for Inspect {
+    type Out = LedgerInspection;
+    const MODE: TxMode = S::INSPECTS_BY;
+
+    fn verb(&self) -> &'static str {
+        "inspect"
+    }
+
+    async fn run(&self, session: &mut S) -> Result<LedgerInspection, S::Fault> {
+        Ok(inspect::<S>(session).await?.0)
+    }
+}
+
+async fn inspect<S: LedgerSession>(session: &mut S) -> Result<(LedgerInspection, SqlFacts), S::Fault> {
+    let (token, clock_ms) = session.hold(Hold::Look).await?;
+    let rows = session.rows(S::STATEMENTS.identity, Vec::new()).await?;
+    let gone = || SourceError::new(ErrorKind::Refused, "a row that is made with the tables is gone");
+    let mut row: SqlRow = rows.into_iter().next().ok_or_else(gone)?;
+    let (id, version) = (row.text()?, row.count()?);
+    let id: LedgerId = id.parse().map_err(|error: std::num::ParseIntError| {
+        SourceError::new(ErrorKind::Refused, format!("ledger id is {id:?}")).because(error)
+    })?;
+    let facts = session.facts().await?;
+    let inspection = LedgerInspection {
+        incarnation: session.speaks_by(&token),
+        id,
+        version,
+        durability: facts.durability.clone(),
+        clock_ms,
+        engine: facts.engine.clone(),
+        other_master: facts.other_master.clone(),
+    };
+    Ok((inspection, facts))
+}
+
+/// A look on a connection that can change nothing.
+pub(super) struct Examine {
+    pub(super) most: usize,
+}
+
+impl<S: LedgerSession> SqlWork<S> for Examine {
+    type Out = Examined;
+    const MODE: TxMode = TxMode::Read;
+
+    fn verb(&self) -> &'static str {
+        "examine"
+    }
+
+    async fn run(&self, session: &mut S) -> Result<Examined, S::Fault> {
+        let (inspection, said) = inspect::<S>(session).await?;
+        let layout = load::<S>(session, Hold::Look, &Selection::default()).await?.layout;
+        let rows = session.rows(S::STATEMENTS.all_counters, vec![limit(self.most)]).await?;
+        let rows = each::<_, S::Fault>(rows, counter_row)?;
+        let mut facts = session.examine(&said).await?;
+        facts.extend(said.other_master.as_deref().map(other_master));
+        Ok(Examined { inspection, layout, rows, facts })
+    }
+}
+
+/// A server's row goes with the server.
+pub(super) struct Delist {
+    pub(super) server: ServerId,
+}
+
+impl<S: LedgerSession> SqlWork<S> for Delist {
+    type Out = ();
+    const MODE: TxMode = TxMode::Single;
+
+    fn verb(&self) -> &'static str {
+        "delist from"
+    }
+
+    async fn run(&self, session: &mut S) -> Result<(), S::Fault> {
+        session.execute(S::STATEMENTS.delete_server, vec![self.server.0.cast_signed().into()]).await?;
+        Ok(())
+    }
+}
+
+fn each<T, F: From<SourceError>>(
+    rows: Vec<SqlRow>,
+    read: impl Fn(SqlRow) -> Result<T, SourceError>,
+) -> Result<Vec<T>, F> {
+    Ok(rows.into_iter().map(read).collect::<Result<_, _>>()?)
+}
+
+fn limit(most: usize) -> Value {
+    Value::from(most as u64)
+}
+
+/// A key, and those that begin with it and `|`, after which comes `}`.
+fn of<S: LedgerSession>(name: &str, most: Value) -> Vec<Value> {
+    vec![S::text(name), S::text(&format!("{name}|")), S::text(&format!("{name}}}")), most]
+}

@@ -1,0 +1,302 @@
+//! Everything a ledger holds, as maps. A copy of it is a backup.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use sequent_core::{
+    Incarnation, Key, LedgerId, SequenceName, SlotIndex,
+    ledger::{Counter, Definition, DenseRow, LayoutPage, Moved, PastLife, Row, ServerId, Word},
+};
+
+use crate::ledger::{Changes, DenseCount, Keys, Records, Selection, bounded_sum};
+
+/// Everything a ledger holds. Time comes in as an argument.
+///
+/// The incarnation is a field and no secret: who puts a copy back decides as whom it speaks.
+#[derive(Debug, Clone)]
+pub struct LedgerState {
+    id: LedgerId,
+    incarnation: Incarnation,
+    version: u64,
+    catalog: u64,
+    floor: u64,
+    accepted: Option<Incarnation>,
+    layout: Option<LayoutPage>,
+    /// The nonce that each server left, and when.
+    servers: BTreeMap<ServerId, (u64, u64)>,
+    stores: BTreeMap<SlotIndex, Incarnation>,
+    rows: BTreeMap<Counter, Row>,
+    /// The version that moved each row last, and the rows by it.
+    moved: BTreeMap<Counter, u64>,
+    moves: BTreeSet<(u64, Counter)>,
+    history: BTreeMap<Counter, Vec<PastLife>>,
+    definitions: BTreeMap<SequenceName, Definition>,
+    notes: BTreeMap<Key, u64>,
+    commands: BTreeMap<SlotIndex, Word>,
+    dense: BTreeMap<Key, DenseCount>,
+}
+
+impl LedgerState {
+    /// An empty ledger.
+    pub(super) fn new(id: LedgerId, incarnation: Incarnation) -> Self {
+        Self {
+            id,
+            incarnation,
+            version: 0,
+            catalog: 0,
+            floor: 0,
+            accepted: None,
+            layout: None,
+            servers: BTreeMap::new(),
+            stores: BTreeMap::new(),
+            rows: BTreeMap::new(),
+            moved: BTreeMap::new(),
+            moves: BTreeSet::new(),
+            history: BTreeMap::new(),
+            definitions: BTreeMap::new(),
+            notes: BTreeMap::new(),
+            commands: BTreeMap::new(),
+            dense: BTreeMap::new(),
+        }
+    }
+
+    /// The identity it was made with.
+    pub(super) const fn id(&self) -> LedgerId {
+        self.id
+    }
+
+    /// As whom it speaks.
+    pub(super) const fn incarnation(&self) -> &Incarnation {
+        &self.incarnation
+    }
+
+    /// Makes it speak as somebody else.
+    pub(super) fn speak_as(&mut self, incarnation: Incarnation) {
+        self.incarnation = incarnation;
+    }
+
+    /// One more with each call that moves a row or gives dense numbers.
+    pub const fn version(&self) -> u64 {
+        self.version
+    }
+
+    /// The layout's page.
+    pub const fn layout(&self) -> Option<&LayoutPage> {
+        self.layout.as_ref()
+    }
+
+    /// The rows of a sequence's keys, or all of them; at most `most`, ascending by slot and key.
+    pub fn list(&self, sequence: Option<&str>, most: usize) -> Vec<(Counter, Row)> {
+        self.rows(None, sequence.map_or(Keys::All, Keys::Of), most)
+    }
+
+    /// The dense counters of a sequence's keys, or all of them; at most `most`, ascending by key.
+    pub fn dense(&self, sequence: Option<&str>, most: usize) -> Vec<DenseRow> {
+        self.dense_rows(sequence.map_or(Keys::All, Keys::Of), most)
+    }
+
+    /// The row of a counter.
+    pub fn row(&self, counter: &Counter) -> Option<&Row> {
+        self.rows.get(counter)
+    }
+
+    /// Changes a row as a hand in the data would, so that no call has moved it. Whether there is such a row.
+    pub(super) fn set_row(&mut self, counter: &Counter, change: impl FnOnce(&mut Row)) -> bool {
+        self.rows.get_mut(counter).map(change).is_some()
+    }
+
+    /// Deletes a row as a hand in the data would. Whether there was one.
+    pub fn delete_row(&mut self, counter: &Counter) -> bool {
+        self.note_move(counter, None);
+        self.rows.remove(counter).is_some()
+    }
+
+    /// Sets what a dense counter has given, as a hand in the data would. Whether there is such a counter.
+    pub(super) fn set_dense(&mut self, key: &Key, value: u64) -> bool {
+        self.dense.get_mut(key).map(|held| held.value = value).is_some()
+    }
+
+    pub(super) fn delist(&mut self, server: ServerId) {
+        self.servers.remove(&server);
+    }
+
+    /// The records of a selection.
+    pub(super) fn read(&self, selection: &Selection<'_>, now_ms: u64) -> Records {
+        let held = |counter: &Counter| Some((counter.clone(), self.rows.get(counter)?.clone()));
+        let note = |key: &Key| Some((key.clone(), *self.notes.get(key)?));
+        let named = |name: &SequenceName| self.definitions.get(name).cloned();
+        let definitions = self.definitions.values().filter(|_| selection.all_definitions);
+        let commands = self.commands.values().filter(|_| selection.commands);
+        let stores = self.stores.iter().filter(|_| selection.stores);
+        let mut notes: BTreeMap<Key, u64> = selection.notes.iter().filter_map(note).collect();
+        if selection.all_notes {
+            notes.clone_from(&self.notes);
+        }
+        Records {
+            version: self.version,
+            catalog: self.catalog,
+            floor: self.floor,
+            accepted: self.accepted.clone(),
+            layout: self.layout.clone(),
+            nonce: selection.server.and_then(|server| Some(self.servers.get(&server)?.0)),
+            rows: selection.counters.iter().filter_map(|counter| held(counter)).collect(),
+            dense: selection
+                .dense
+                .iter()
+                .filter_map(|key| Some(((*key).clone(), *self.dense.get(*key)?)))
+                .collect(),
+            notes,
+            definition: selection.definition.and_then(named),
+            definitions: definitions.cloned().collect(),
+            stores: stores.map(|(slot, store)| (*slot, store.clone())).collect(),
+            commands: commands.cloned().collect(),
+            ..Records::of(self.incarnation.clone(), now_ms)
+        }
+    }
+
+    /// Writes the changes of records that were read in the same step.
+    pub(super) fn write(&mut self, records: &Records) {
+        let changes = &records.changes;
+        self.write_session(changes, records.clock_ms);
+        self.write_rows(records);
+        self.write_catalog(changes);
+        for key in &changes.dense {
+            if let Some(count) = records.dense.get(key) {
+                self.dense.insert(key.clone(), *count);
+            }
+        }
+        if changes.lost > 0 {
+            self.add_loss(changes.lost);
+        }
+    }
+
+    fn write_session(&mut self, changes: &Changes, now_ms: u64) {
+        if let Some(since_ms) = changes.servers_silent_since_ms {
+            self.servers.retain(|_, (_, seen_ms)| *seen_ms > since_ms);
+        }
+        if let Some((server, nonce)) = changes.nonce {
+            self.servers.insert(server, (nonce, now_ms));
+        }
+        if let Some(token) = &changes.token {
+            self.incarnation = token.speaks.clone();
+        }
+        if changes.forgets_stores {
+            self.stores.clear();
+        }
+        if let Some((slot, store)) = &changes.store {
+            self.stores.insert(*slot, store.clone());
+        }
+        self.accepted = changes.accepted.clone().or_else(|| self.accepted.take());
+        self.layout = changes.layout.clone().or_else(|| self.layout.take());
+        self.floor = changes.floor.unwrap_or(self.floor);
+        self.version = changes.version.unwrap_or(self.version);
+        self.catalog = changes.catalog.unwrap_or(self.catalog);
+    }
+
+    fn write_rows(&mut self, records: &Records) {
+        let changes = &records.changes;
+        for (counter, past) in &changes.ended {
+            self.history.entry(counter.clone()).or_default().push(past.clone());
+        }
+        for counter in changes.rows.union(&changes.raised) {
+            let row = records.rows.get(counter);
+            self.note_move(counter, row.map(|_| self.version));
+            match row {
+                Some(row) => drop(self.rows.insert(counter.clone(), row.clone())),
+                None => drop(self.rows.remove(counter)),
+            }
+        }
+        for counter in &changes.expired {
+            self.note_move(counter, None);
+            self.rows.remove(counter);
+            self.history.remove(counter);
+            self.notes.remove(&counter.key);
+        }
+    }
+
+    fn write_catalog(&mut self, changes: &Changes) {
+        for key in &changes.expired_dense {
+            self.dense.remove(key);
+            self.notes.remove(key);
+        }
+        self.notes.extend(changes.notes.iter().map(|(key, to)| (key.clone(), *to)));
+        if let Some(definition) = &changes.definition {
+            self.definitions.insert(definition.name.clone(), definition.clone());
+        }
+        if let Some(command) = &changes.command {
+            self.commands.insert(command.slot, command.clone());
+        }
+    }
+
+    fn add_loss(&mut self, lost: u64) {
+        // Counters that began after the copy was made have no row: they may have given as much.
+        self.floor = bounded_sum(self.floor, lost);
+        for row in self.rows.values_mut() {
+            row.ceiling = bounded_sum(row.ceiling, lost);
+            // What was given was taken: otherwise the next open would judge the named loss a leap.
+            row.seen = bounded_sum(row.seen, lost);
+        }
+        for count in self.dense.values_mut() {
+            count.value = bounded_sum(count.value, lost);
+        }
+    }
+
+    /// The version that moved a row last is this one; `None` of a row that is gone.
+    fn note_move(&mut self, counter: &Counter, version: Option<u64>) {
+        if let Some(before) = self.moved.remove(counter) {
+            self.moves.remove(&(before, counter.clone()));
+        }
+        if let Some(version) = version {
+            self.moved.insert(counter.clone(), version);
+            self.moves.insert((version, counter.clone()));
+        }
+    }
+
+    /// The rows that calls have moved since the version `since`, by version, at most `most`.
+    pub(super) fn moved(&self, since: u64, most: usize) -> Vec<Moved> {
+        // From the first that any counter of the next version could have: not past all that ever moved.
+        let first = Counter { slot: 0, key: Key::from_stored("") };
+        let later = self.moves.range((since.saturating_add(1), first)..).take(most);
+        let moved = later.filter_map(|(version, counter)| {
+            let Row { life, seen, .. } = *self.rows.get(counter)?;
+            Some(Moved { counter: counter.clone(), life, seen, version: *version })
+        });
+        moved.collect()
+    }
+
+    pub(super) fn rows(&self, slot: Option<SlotIndex>, keys: Keys<'_>, most: usize) -> Vec<(Counter, Row)> {
+        let asked =
+            |counter: &Counter| slot.is_none_or(|slot| counter.slot == slot) && keys.holds(&counter.key);
+        let rows = self.rows.iter().filter(|(counter, _)| asked(counter)).take(most);
+        rows.map(|(counter, row)| (counter.clone(), row.clone())).collect()
+    }
+
+    pub(super) fn dense_rows(&self, keys: Keys<'_>, most: usize) -> Vec<DenseRow> {
+        let asked = self.dense.iter().filter(|(key, _)| keys.holds(key)).take(most);
+        asked
+            .map(|(key, count)| DenseRow {
+                key: key.clone(),
+                value: count.value,
+                begun_at_ms: count.begun_at_ms,
+            })
+            .collect()
+    }
+
+    /// The ended lives of a counter, oldest first.
+    pub fn history(&self, counter: &Counter) -> Vec<PastLife> {
+        self.history.get(counter).cloned().unwrap_or_default()
+    }
+}
+
+impl Keys<'_> {
+    /// Whether a key is one of them.
+    fn holds(self, key: &Key) -> bool {
+        let key = key.as_str();
+        match self {
+            Self::All => true,
+            Self::Of(name) => {
+                key.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('|'))
+            }
+            Self::Between(from, below) => (from..below).contains(&key),
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! What the SQL engines share: values, sessions, and statements over many rows.
+
+mod many;
+mod value;
+
+use std::future::Future;
+
+use sequent_core::SourceError;
+
+pub(crate) use many::Many;
+pub(crate) use value::{SqlRow, Value};
+
+/// How the statements of a piece of work are held together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TxMode {
+    /// Each statement by itself.
+    Single,
+    /// One view of the tables for all of them.
+    Read,
+    /// All or none.
+    Write,
+}
+
+/// One connection on which statements run.
+pub(crate) trait SqlSession: Send {
+    /// Why a statement did not come to its end.
+    type Fault: From<SourceError> + Send;
+
+    /// Others write where nobody else should: the connection is given up.
+    fn broken(cause: String) -> Self::Fault;
+
+    /// The ledger refuses, and another connection may lead to one that does not: the connection is given up.
+    fn refused(cause: String) -> Self::Fault;
+
+    /// Every row of a statement that has run to its end.
+    fn rows(
+        &mut self,
+        sql: &str,
+        params: Vec<Value>,
+    ) -> impl Future<Output = Result<Vec<SqlRow>, Self::Fault>> + Send;
+
+    /// Runs a statement to its end; returns how many rows it touched.
+    fn execute(
+        &mut self,
+        sql: &str,
+        params: Vec<Value>,
+    ) -> impl Future<Output = Result<u64, Self::Fault>> + Send;
+}
+
+/// Statements, made so that they can be run again: where they failed because somebody else held a lock, they have done nothing.
+pub(crate) trait SqlWork<S: SqlSession>: Send + Sync {
+    /// What they return.
+    type Out: Send;
+
+    /// How they are held together.
+    const MODE: TxMode;
+
+    /// What they do, for errors.
+    fn verb(&self) -> &'static str;
+
+    /// Runs them once.
+    fn run(&self, session: &mut S) -> impl Future<Output = Result<Self::Out, S::Fault>> + Send;
+}

@@ -1,0 +1,124 @@
+//! The ledger's statements in SQLite.
+
+use crate::{ledger::sql::Statements, sql::Many};
+
+pub(super) static STATEMENTS: Statements = Statements {
+    head: "SELECT s.nonce, m.version, m.catalog, m.floor, m.accepted, l.cluster, l.shard_bits, l.memory_bits, l.epoch, \
+            l.next_shard_bits, l.next_memory_bits, l.fenced \
+        FROM meta m LEFT JOIN layout l ON true LEFT JOIN servers s ON s.server = ?1",
+    identity: "SELECT id, version FROM meta",
+
+    read_counters: Many::Listed {
+        before: "SELECT slot, k, life, store, ledger, base, ceiling, seen, opened_at FROM counters WHERE ",
+        each: "(slot = ? AND k = ?)",
+        between: " OR ",
+        after: "",
+    },
+    all_counters: "SELECT slot, k, life, store, ledger, base, ceiling, seen, opened_at FROM counters ORDER BY slot, k LIMIT ?1",
+    counters_of: "SELECT slot, k, life, store, ledger, base, ceiling, seen, opened_at FROM counters \
+        WHERE k = ?1 OR (k >= ?2 AND k < ?3) ORDER BY slot, k LIMIT ?4",
+    counters_between: "SELECT slot, k, life, store, ledger, base, ceiling, seen, opened_at FROM counters \
+        WHERE slot = ?1 AND k >= ?2 AND k < ?3 ORDER BY k LIMIT ?4",
+    moved: "SELECT slot, k, life, seen, moved FROM counters WHERE moved > ?1 ORDER BY moved LIMIT ?2",
+    history: "SELECT life, base, ceiling FROM history WHERE k = ?1 AND slot = ?2 ORDER BY ended",
+    write_counters: Many::Listed {
+        before: "INSERT OR REPLACE INTO counters (slot, k, life, store, ledger, base, ceiling, seen, opened_at, moved) VALUES ",
+        each: "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        between: ", ",
+        after: "",
+    },
+    raise_counters: None,
+    write_history: Many::Listed {
+        before: "INSERT INTO history (slot, k, life, base, ceiling) VALUES ",
+        each: "(?, ?, ?, ?, ?)",
+        between: ", ",
+        after: "",
+    },
+    delete_counters: Many::Listed {
+        before: "DELETE FROM counters WHERE ",
+        each: "(slot = ? AND k = ?)",
+        between: " OR ",
+        after: "",
+    },
+    delete_history: Many::Listed {
+        before: "DELETE FROM history WHERE ",
+        each: "(slot = ? AND k = ?)",
+        between: " OR ",
+        after: "",
+    },
+    // Whoever may write to a file may delete.
+    delete_none: &[],
+
+    hold_dense: Many::Listed {
+        before: "SELECT k, v, begun_at FROM dense WHERE k IN (",
+        each: "?",
+        between: ", ",
+        after: ")",
+    },
+    all_dense: "SELECT k, v, begun_at FROM dense ORDER BY k LIMIT ?1",
+    dense_of: "SELECT k, v, begun_at FROM dense WHERE k = ?1 OR (k >= ?2 AND k < ?3) ORDER BY k LIMIT ?4",
+    dense_between: "SELECT k, v, begun_at FROM dense WHERE k >= ?1 AND k < ?2 ORDER BY k LIMIT ?3",
+    write_dense: Many::Listed {
+        before: "INSERT INTO dense (k, v, begun_at) VALUES ",
+        each: "(?, ?, ?)",
+        between: ", ",
+        after: " ON CONFLICT (k) DO UPDATE SET v = excluded.v",
+    },
+    delete_dense: Many::Listed {
+        before: "DELETE FROM dense WHERE k IN (",
+        each: "?",
+        between: ", ",
+        after: ")",
+    },
+
+    read_notes: Many::Listed {
+        before: "SELECT k, number FROM advances WHERE k IN (",
+        each: "?",
+        between: ", ",
+        after: ")",
+    },
+    all_notes: "SELECT k, number FROM advances ORDER BY k",
+    write_notes: Many::Listed {
+        before: "INSERT OR REPLACE INTO advances (k, number) VALUES ",
+        each: "(?, ?)",
+        between: ", ",
+        after: "",
+    },
+    delete_notes: Many::Listed {
+        before: "DELETE FROM advances WHERE k IN (",
+        each: "?",
+        between: ", ",
+        after: ")",
+    },
+
+    definition: "SELECT name, version, body FROM definitions WHERE name = ?1 ORDER BY version DESC LIMIT 1",
+    all_definitions: "SELECT name, max(version), body FROM definitions GROUP BY name ORDER BY name",
+    write_definition: "INSERT INTO definitions (name, version, body) VALUES (?1, ?2, ?3)",
+
+    commands: "SELECT slot, verb, who, why, at_ms, until_ms FROM words ORDER BY slot",
+    write_command: "INSERT OR REPLACE INTO words (slot, verb, who, why, at_ms, until_ms) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+
+    stores: "SELECT slot, incarnation FROM slots ORDER BY slot",
+    write_store: "INSERT OR REPLACE INTO slots (slot, incarnation) VALUES (?1, ?2)",
+    delete_stores: "DELETE FROM slots",
+
+    write_meta: "UPDATE meta SET version = ?1, catalog = ?2, floor = ?3, accepted = coalesce(?4, accepted), \
+        token = coalesce(?5, token)",
+    write_layout: "INSERT OR REPLACE INTO layout \
+        (one, cluster, shard_bits, memory_bits, epoch, next_shard_bits, next_memory_bits, fenced) \
+        VALUES (1, ?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+    // `seen` too: what was given was taken, otherwise the next open would judge the named loss a leap. And the floor: counters that
+    // began after the copy was made have no row, and may have given as much.
+    add_loss: &[
+        "UPDATE counters SET ceiling = ceiling + min(?1, 9223372036854775807 - ceiling), \
+            seen = seen + min(?1, 9223372036854775807 - seen)",
+        "UPDATE dense SET v = v + min(?1, 9223372036854775807 - v)",
+        "UPDATE meta SET floor = floor + min(?1, 9223372036854775807 - floor)",
+    ],
+
+    write_server: "INSERT INTO servers (server, nonce, seen_ms) VALUES (?1, ?2, ?3) \
+        ON CONFLICT (server) DO UPDATE SET nonce = excluded.nonce, seen_ms = excluded.seen_ms",
+    purge_servers: "DELETE FROM servers WHERE server IN (SELECT server FROM servers WHERE seen_ms <= ?1 ORDER BY seen_ms \
+        LIMIT min(?2, max(0, (SELECT count(*) FROM servers) - ?3)))",
+    delete_server: "DELETE FROM servers WHERE server = ?1",
+};
