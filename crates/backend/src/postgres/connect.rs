@@ -108,6 +108,11 @@ impl Session {
         &mut self.connection
     }
 
+    /// The same as [`rows`](Self::rows), whatever the columns hold.
+    pub(super) async fn all(&mut self, query: Query<'_, Postgres, PgArguments>) -> Result<Vec<PgRow>, Fault> {
+        Ok(query.fetch_all(&mut self.connection).await?)
+    }
+
     /// Every row of a statement that has run to its end, commit included: rows arrive before it.
     pub(super) async fn rows<O>(
         &mut self,

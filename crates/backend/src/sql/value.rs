@@ -5,8 +5,10 @@ use sequent_core::{ErrorKind, SourceError};
 /// A value that a statement is given, or that a row holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Value {
-    /// None.
+    /// No number.
     Null,
+    /// No text: drivers that tell the server of types tell it of this one.
+    NoText,
     /// A whole number.
     Int(i64),
     /// Text.
@@ -48,6 +50,13 @@ impl From<&str> for Value {
 impl<T: Into<Self>> From<Option<T>> for Value {
     fn from(value: Option<T>) -> Self {
         value.map_or(Self::Null, Into::into)
+    }
+}
+
+impl Value {
+    /// A text, or none.
+    pub(crate) fn maybe_text(text: Option<&str>) -> Self {
+        text.map_or(Self::NoText, Into::into)
     }
 }
 
@@ -103,7 +112,7 @@ impl SqlRow {
     /// The next value, text or none.
     pub(crate) fn maybe_text(&mut self) -> Result<Option<String>, SourceError> {
         match self.next() {
-            Value::Null => Ok(None),
+            Value::Null | Value::NoText => Ok(None),
             Value::Text(text) => Ok(Some(text)),
             Value::Bytes(bytes) => {
                 Ok(Some(String::from_utf8(bytes).map_err(|error| refused("a text").because(error))?))

@@ -1,7 +1,7 @@
 //! Changes written to tables.
 
 use sequent_core::{
-    Key, Layout,
+    Incarnation, Key, Layout,
     ledger::{Counter, LayoutPage, Row, Word},
 };
 
@@ -147,8 +147,8 @@ async fn save_meta<S: LedgerSession>(session: &mut S, records: &Records) -> Resu
             records.next_version().into(),
             changes.catalog.unwrap_or(records.catalog).into(),
             changes.floor.unwrap_or(records.floor).into(),
-            changes.accepted.as_ref().map(|accepted| accepted.as_str()).into(),
-            changes.token.as_ref().map(|token| token.text.as_str()).into(),
+            Value::maybe_text(changes.accepted.as_ref().map(Incarnation::as_str)),
+            Value::maybe_text(changes.token.as_ref().map(|token| token.text.as_str())),
         ];
         session.execute(sql.write_meta, params).await?;
     }

@@ -99,7 +99,9 @@ fn bound(sql: &str, params: Vec<Value>) -> Query<'_, Sqlite, SqliteArguments> {
         Value::Int(number) => query.bind(number),
         Value::Text(text) => query.bind(text),
         Value::Bytes(bytes) => query.bind(bytes),
-        Value::Null | Value::Ints(_) | Value::Texts(_) | Value::ManyBytes(_) => query.bind(None::<i64>),
+        Value::Null | Value::NoText | Value::Ints(_) | Value::Texts(_) | Value::ManyBytes(_) => {
+            query.bind(None::<i64>)
+        }
     })
 }
 

@@ -1,0 +1,107 @@
+//! The ledger's statements in PostgreSQL. Keys are bytes, and compare as such.
+
+use crate::{ledger::sql::Statements, sql::Many};
+
+pub(super) static STATEMENTS: Statements = Statements {
+    head: "SELECT s.nonce, m.version, m.catalog, m.floor, m.accepted, l.cluster, l.shard_bits, l.memory_bits, l.epoch, \
+            l.next_shard_bits, l.next_memory_bits, l.fenced \
+        FROM meta m LEFT JOIN layout l ON true LEFT JOIN servers s ON s.server = $1",
+    identity: "SELECT id, version FROM meta",
+
+    read_counters: Many::Columns(
+        "SELECT c.slot, c.k, c.life, c.store, c.ledger, c.base, c.ceiling, c.seen, c.opened_at \
+        FROM unnest($1::int8[]::int4[], $2::bytea[]) AS a (slot, k) \
+        JOIN counters c ON c.slot = a.slot AND c.k = a.k",
+    ),
+    all_counters: "SELECT slot, k, life, store, ledger, base, ceiling, seen, opened_at FROM counters ORDER BY slot, k LIMIT $1",
+    counters_of: "SELECT slot, k, life, store, ledger, base, ceiling, seen, opened_at FROM counters \
+        WHERE k = $1 OR (k >= $2 AND k < $3) ORDER BY slot, k LIMIT $4",
+    counters_between: "SELECT slot, k, life, store, ledger, base, ceiling, seen, opened_at FROM counters \
+        WHERE slot = $1::int8::int4 AND k >= $2 AND k < $3 ORDER BY k LIMIT $4",
+    moved: "SELECT slot, k, life, seen, moved FROM counters WHERE moved > $1 ORDER BY moved LIMIT $2",
+    history: "SELECT life, base, ceiling FROM history WHERE k = $1 AND slot = $2::int8::int4 ORDER BY ended",
+    write_counters: Many::Columns(
+        "INSERT INTO counters (slot, k, life, store, ledger, base, ceiling, seen, opened_at, moved) \
+        SELECT * FROM unnest($1::int8[]::int4[], $2::bytea[], $3::int8[], $4::text[], $5::text[], $6::int8[], $7::int8[], \
+            $8::int8[], $9::int8[], $10::int8[]) \
+        ON CONFLICT (slot, k) DO UPDATE SET life = excluded.life, store = excluded.store, ledger = excluded.ledger, \
+            base = excluded.base, ceiling = excluded.ceiling, seen = excluded.seen, opened_at = excluded.opened_at, \
+            moved = excluded.moved",
+    ),
+    raise_counters: Some(Many::Columns(
+        "UPDATE counters c SET ceiling = a.ceiling, seen = a.seen, moved = a.moved \
+        FROM unnest($1::int8[]::int4[], $2::bytea[], $3::int8[], $4::int8[], $5::int8[], $6::int8[]) \
+            AS a (slot, k, life, ceiling, seen, moved) \
+        WHERE c.slot = a.slot AND c.k = a.k AND c.life = a.life",
+    )),
+    // In the order of the calls: the numbers of the history tell it.
+    write_history: Many::Columns(
+        "INSERT INTO history (slot, k, life, base, ceiling) SELECT slot, k, life, base, ceiling \
+        FROM unnest($1::int8[]::int4[], $2::bytea[], $3::int8[], $4::int8[], $5::int8[]) \
+            WITH ORDINALITY AS a (slot, k, life, base, ceiling, at) ORDER BY at",
+    ),
+    delete_counters: Many::Columns(
+        "DELETE FROM counters c USING unnest($1::int8[]::int4[], $2::bytea[]) AS a (slot, k) \
+        WHERE c.slot = a.slot AND c.k = a.k",
+    ),
+    delete_history: Many::Columns(
+        "DELETE FROM history c USING unnest($1::int8[]::int4[], $2::bytea[]) AS a (slot, k) \
+        WHERE c.slot = a.slot AND c.k = a.k",
+    ),
+    delete_none: &["DELETE FROM counters WHERE false", "DELETE FROM slots WHERE false"],
+
+    hold_dense: Many::Columns("SELECT k, v, begun_at FROM dense WHERE k = ANY($1::bytea[])"),
+    all_dense: "SELECT k, v, begun_at FROM dense ORDER BY k LIMIT $1",
+    dense_of: "SELECT k, v, begun_at FROM dense WHERE k = $1 OR (k >= $2 AND k < $3) ORDER BY k LIMIT $4",
+    dense_between: "SELECT k, v, begun_at FROM dense WHERE k >= $1 AND k < $2 ORDER BY k LIMIT $3",
+    write_dense: Many::Columns(
+        "INSERT INTO dense (k, v, begun_at) SELECT * FROM unnest($1::bytea[], $2::int8[], $3::int8[]) \
+        ON CONFLICT (k) DO UPDATE SET v = excluded.v",
+    ),
+    delete_dense: Many::Columns("DELETE FROM dense WHERE k = ANY($1::bytea[])"),
+
+    read_notes: Many::Columns("SELECT k, number FROM advances WHERE k = ANY($1::bytea[])"),
+    all_notes: "SELECT k, number FROM advances ORDER BY k",
+    write_notes: Many::Columns(
+        "INSERT INTO advances (k, number) SELECT * FROM unnest($1::bytea[], $2::int8[]) \
+        ON CONFLICT (k) DO UPDATE SET number = excluded.number",
+    ),
+    delete_notes: Many::Columns("DELETE FROM advances WHERE k = ANY($1::bytea[])"),
+
+    definition: "SELECT name, version, body FROM definitions WHERE name = $1 ORDER BY version DESC LIMIT 1",
+    all_definitions: "SELECT DISTINCT ON (name) name, version, body FROM definitions ORDER BY name, version DESC",
+    write_definition: "INSERT INTO definitions (name, version, body) VALUES ($1, $2, $3)",
+
+    commands: "SELECT slot, verb, who, why, at_ms, until_ms FROM words ORDER BY slot",
+    write_command: "INSERT INTO words (slot, verb, who, why, at_ms, until_ms) VALUES ($1::int8, $2, $3, $4, $5, $6) \
+        ON CONFLICT (slot) DO UPDATE SET verb = excluded.verb, who = excluded.who, why = excluded.why, \
+            at_ms = excluded.at_ms, until_ms = excluded.until_ms",
+
+    stores: "SELECT slot, incarnation FROM slots ORDER BY slot",
+    write_store: "INSERT INTO slots (slot, incarnation) VALUES ($1::int8, $2) \
+        ON CONFLICT (slot) DO UPDATE SET incarnation = excluded.incarnation",
+    delete_stores: "DELETE FROM slots",
+
+    write_meta: "UPDATE meta SET version = $1, catalog = $2, floor = $3, accepted = coalesce($4, accepted), \
+        token = coalesce($5, token)",
+    write_layout: "INSERT INTO layout \
+        (one, cluster, shard_bits, memory_bits, epoch, next_shard_bits, next_memory_bits, fenced) \
+        VALUES (1, $1, $2::int8, $3::int8, $4, $5::int8, $6::int8, $7::int8 <> 0) \
+        ON CONFLICT (one) DO UPDATE SET cluster = excluded.cluster, shard_bits = excluded.shard_bits, \
+            memory_bits = excluded.memory_bits, epoch = excluded.epoch, next_shard_bits = excluded.next_shard_bits, \
+            next_memory_bits = excluded.next_memory_bits, fenced = excluded.fenced",
+    // `seen` too: what was given was taken, otherwise the next open would judge the named loss a leap. And the floor: counters that
+    // began after the copy was made have no row, and may have given as much.
+    add_loss: &[
+        "UPDATE counters SET ceiling = ceiling + LEAST($1, 9223372036854775807 - ceiling), \
+            seen = seen + LEAST($1, 9223372036854775807 - seen)",
+        "UPDATE dense SET v = v + LEAST($1, 9223372036854775807 - v)",
+        "UPDATE meta SET floor = floor + LEAST($1, 9223372036854775807 - floor)",
+    ],
+
+    write_server: "INSERT INTO servers (server, nonce, seen_ms) VALUES ($1, $2, $3) \
+        ON CONFLICT (server) DO UPDATE SET nonce = excluded.nonce, seen_ms = excluded.seen_ms",
+    purge_servers: "DELETE FROM servers WHERE server IN (SELECT server FROM servers WHERE seen_ms <= $1 ORDER BY seen_ms \
+        LIMIT LEAST($2, GREATEST(0, (SELECT count(*) FROM servers) - $3)))",
+    delete_server: "DELETE FROM servers WHERE server = $1",
+};
