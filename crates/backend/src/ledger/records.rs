@@ -32,6 +32,14 @@ pub(crate) struct Selection<'a> {
     pub(crate) token: bool,
 }
 
+impl Selection<'_> {
+    /// Whether its records mean something only together with the rest of the ledger: rows with who speaks, definitions with the
+    /// catalog's version, stores with the run on record.
+    pub(crate) fn is_of_one_moment(&self) -> bool {
+        !self.counters.is_empty() || self.all_definitions || self.stores
+    }
+}
+
 /// The records of a [`Selection`] as a transaction has found them, and what the call makes of them.
 #[derive(Debug, Clone)]
 pub(crate) struct Records {

@@ -22,13 +22,18 @@ pub(super) trait Work: Sync {
     /// Its name, for errors, where it has one.
     const VERB: &'static str = "";
     /// How its statements are held together.
-    const FRAME: Frame;
+    const FRAME: Frame = Frame::Write;
     /// Whether the connection looks again who speaks, before it runs.
     const LOOKS_AGAIN: bool = false;
 
     /// The incarnation under which alone it may run; `None` where it finds that out itself.
     fn under(&self) -> Option<&Incarnation> {
         None
+    }
+
+    /// How its statements are held together.
+    fn frame(&self) -> Frame {
+        Self::FRAME
     }
 
     /// Its name, for errors.
@@ -42,7 +47,7 @@ pub(super) trait Work: Sync {
 
 /// Once: within its frame, and out of it again whatever happens.
 pub(super) async fn attempt<W: Work>(link: &mut Link, work: &W) -> Result<W::Out, Fault> {
-    if W::FRAME == Frame::Bare {
+    if work.frame() == Frame::Bare {
         return work.run(link).await;
     }
     link.text("START TRANSACTION").await?;

@@ -25,7 +25,12 @@ pub(super) trait Work: Sync {
     /// Its name, for errors, where it has one.
     const VERB: &'static str = "";
     /// How its statements are held together.
-    const FRAME: Frame;
+    const FRAME: Frame = Frame::Write;
+    /// How its statements are held together.
+    fn frame(&self) -> Frame {
+        Self::FRAME
+    }
+
     /// Its name, for errors.
     fn verb(&self) -> &'static str {
         Self::VERB
@@ -37,7 +42,7 @@ pub(super) trait Work: Sync {
 
 /// Once: within its frame, and out of it again whatever happens.
 pub(super) async fn attempt<W: Work>(link: &mut Link, work: &W) -> Result<W::Out, Fault> {
-    let begin = match W::FRAME {
+    let begin = match work.frame() {
         Frame::Bare => return work.run(link).await,
         Frame::Read => "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
         Frame::Write => "BEGIN",

@@ -8,6 +8,8 @@ use std::future::Future;
 use sequent_core::SourceError;
 
 pub(crate) use many::Many;
+#[cfg(feature = "mysql")]
+pub(crate) use value::bounded;
 pub(crate) use value::{SqlRow, Value};
 
 /// How the statements of a piece of work are held together.
@@ -53,7 +55,7 @@ pub(crate) trait SqlWork<S: SqlSession>: Send + Sync {
     type Out: Send;
 
     /// How they are held together.
-    const MODE: TxMode;
+    fn mode(&self) -> TxMode;
 
     /// What they do, for errors.
     fn verb(&self) -> &'static str;

@@ -61,7 +61,7 @@ impl Value {
 }
 
 /// A number as a table holds it: what is above 2^63 - 1 no counter can reach.
-fn bounded(value: u64) -> i64 {
+pub(crate) fn bounded(value: u64) -> i64 {
     i64::try_from(value).unwrap_or(i64::MAX)
 }
 

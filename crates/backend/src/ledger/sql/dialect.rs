@@ -190,8 +190,8 @@ pub(crate) struct Statements {
 
     /// `(server, nonce, seen_ms)`.
     pub(crate) write_server: &'static str,
-    /// `(oldest, most, kept)`: of those silent since before `oldest`, the longest silent go, at most `most`, while there are
-    /// more than `kept`.
+    /// `(oldest, kept, most)`: while there are more than `kept`, the longest silent go of those that are silent since before `oldest`,
+    /// at most `most`.
     pub(crate) purge_servers: &'static str,
     /// `(server)`.
     pub(crate) delete_server: &'static str,

@@ -27,7 +27,7 @@ pub(super) async fn save<S: LedgerSession>(session: &mut S, records: &Records) -
 async fn save_session<S: LedgerSession>(session: &mut S, records: &Records) -> Result<(), S::Fault> {
     let (sql, changes) = (S::STATEMENTS, &records.changes);
     if let Some(oldest_ms) = changes.servers_silent_since_ms {
-        let params = vec![oldest_ms.into(), SERVERS_PURGED_MAX.into(), SERVERS_KEPT.into()];
+        let params = vec![oldest_ms.into(), SERVERS_KEPT.into(), SERVERS_PURGED_MAX.into()];
         session.execute(sql.purge_servers, params).await?;
     }
     if let Some((server, nonce)) = changes.nonce {

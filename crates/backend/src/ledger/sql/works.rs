@@ -29,7 +29,10 @@ where
     F: Fn(&mut Records) -> Result<T, Refusal> + Send + Sync,
 {
     type Out = T;
-    const MODE: TxMode = TxMode::Write;
+
+    fn mode(&self) -> TxMode {
+        TxMode::Write
+    }
 
     fn verb(&self) -> &'static str {
         self.verb
@@ -57,14 +60,18 @@ pub(super) struct View<'a> {
 
 impl<S: LedgerSession> SqlWork<S> for View<'_> {
     type Out = Records;
-    const MODE: TxMode = TxMode::Read;
+
+    fn mode(&self) -> TxMode {
+        if self.selection.is_of_one_moment() { TxMode::Read } else { TxMode::Single }
+    }
 
     fn verb(&self) -> &'static str {
         self.verb
     }
 
     async fn run(&self, session: &mut S) -> Result<Records, S::Fault> {
-        load::<S>(session, Hold::Read, self.selection).await
+        let hold = if self.selection.is_of_one_moment() { Hold::Read } else { Hold::Look };
+        load::<S>(session, hold, self.selection).await
     }
 }
 
@@ -77,7 +84,10 @@ pub(super) struct Rows<'a> {
 
 impl<S: LedgerSession> SqlWork<S> for Rows<'_> {
     type Out = Vec<(Counter, Row)>;
-    const MODE: TxMode = TxMode::Single;
+
+    fn mode(&self) -> TxMode {
+        TxMode::Single
+    }
 
     fn verb(&self) -> &'static str {
         "list rows of"
@@ -105,7 +115,10 @@ pub(super) struct DenseRows<'a> {
 
 impl<S: LedgerSession> SqlWork<S> for DenseRows<'_> {
     type Out = Vec<DenseRow>;
-    const MODE: TxMode = TxMode::Single;
+
+    fn mode(&self) -> TxMode {
+        TxMode::Single
+    }
 
     fn verb(&self) -> &'static str {
         "list dense counters of"
@@ -131,7 +144,10 @@ pub(super) struct History<'a> {
 
 impl<S: LedgerSession> SqlWork<S> for History<'_> {
     type Out = Vec<PastLife>;
-    const MODE: TxMode = TxMode::Single;
+
+    fn mode(&self) -> TxMode {
+        TxMode::Single
+    }
 
     fn verb(&self) -> &'static str {
         "read history from"
@@ -152,7 +168,10 @@ pub(super) struct Moves {
 
 impl<S: LedgerSession> SqlWork<S> for Moves {
     type Out = (Incarnation, Vec<Moved>);
-    const MODE: TxMode = TxMode::Read;
+
+    fn mode(&self) -> TxMode {
+        TxMode::Read
+    }
 
     fn verb(&self) -> &'static str {
         "read what moved in"
@@ -170,7 +189,10 @@ pub(super) struct Inspect;
 
 impl<S: LedgerSession> SqlWork<S> for Inspect {
     type Out = LedgerInspection;
-    const MODE: TxMode = S::INSPECTS_BY;
+
+    fn mode(&self) -> TxMode {
+        S::INSPECTS_BY
+    }
 
     fn verb(&self) -> &'static str {
         "inspect"
@@ -210,7 +232,10 @@ pub(super) struct Examine {
 
 impl<S: LedgerSession> SqlWork<S> for Examine {
     type Out = Examined;
-    const MODE: TxMode = TxMode::Read;
+
+    fn mode(&self) -> TxMode {
+        TxMode::Read
+    }
 
     fn verb(&self) -> &'static str {
         "examine"
@@ -234,7 +259,10 @@ pub(super) struct Delist {
 
 impl<S: LedgerSession> SqlWork<S> for Delist {
     type Out = ();
-    const MODE: TxMode = TxMode::Single;
+
+    fn mode(&self) -> TxMode {
+        TxMode::Single
+    }
 
     fn verb(&self) -> &'static str {
         "delist from"

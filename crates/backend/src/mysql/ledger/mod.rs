@@ -1,72 +1,74 @@
-//! The ledger in one database; each file here is one of `sequent_core::ledger`'s books.
-//!
-//! Every call that writes locks the row of `sequent_meta` first, so that writers follow each other and nobody waits for two
-//! locks at once. What a call asks of many counters goes to the server in a few statements.
+//! The ledger in one database.
 
-mod batch;
-mod catalog;
-mod dense;
-mod examine;
-mod identity;
-mod layout_book;
-mod lives;
+mod count;
 mod masters;
-mod pass;
-mod recovery;
-mod retention;
-mod rows;
 mod schema;
-mod show_up;
-mod words;
+mod session;
+mod statements;
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use sequent_core::{
+    SourceError,
+    ledger::{Answer, DenseAsk, DenseTaken, Pass},
+};
 
-use sequent_core::ledger::ServerId;
-
-use super::{options::MysqlOptions, pool::Pool, schema::token};
-use identity::Delist;
+use super::{link::Link, options::MysqlOptions, pool::Pool, schema::token};
+use crate::{
+    ledger::{CoreLedger, sql::SqlLedger},
+    sql::SqlWork,
+};
+use count::Quick;
+use session::OnDatabase;
 
 /// A ledger in one MySQL or MariaDB database, for one server or many.
-///
-/// Making one touches nothing; the first call connects.
-pub struct MysqlLedger {
+pub type MysqlLedger = CoreLedger<MysqlLedgerEngine>;
+
+/// The engine of a [`MysqlLedger`].
+pub struct MysqlLedgerEngine {
     pool: Pool,
-    /// The server that calls through this handle.
-    enlisted: Mutex<Option<ServerId>>,
 }
 
 impl MysqlLedger {
     /// The ledger in the database that the options name.
     pub fn new(options: MysqlOptions) -> Self {
-        Self { pool: Pool::new(options, &schema::LEDGER), enlisted: Mutex::default() }
+        Self::on(MysqlLedgerEngine { pool: Pool::new(options, &schema::LEDGER) })
     }
+}
 
-    /// Removes the row of the server that enlisted through this handle, and closes the connections; who enlists again may
-    /// call again.
-    pub async fn disconnect(&self) {
-        let enlisted = self.enlisted().take();
-        if let Some(server) = enlisted {
-            // What can't be removed now goes with other old ones.
-            let _ = self.pool.perform_if_connected(Delist { server }).await;
-        }
-        self.pool.close().await;
-    }
+impl SqlLedger for MysqlLedgerEngine {
+    type Session = Link;
 
-    fn enlisted(&self) -> MutexGuard<'_, Option<ServerId>> {
-        self.enlisted.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn token(&self) -> String {
+    fn new_token(&self) -> String {
         token(&*self.pool.options().entropy)
     }
-}
 
-/// A number as a row holds it: what is above 2^63 - 1 no counter can reach.
-fn capped(value: u64) -> i64 {
-    i64::try_from(value).unwrap_or(i64::MAX)
-}
+    async fn perform<W: SqlWork<Link>>(&self, work: W) -> Result<W::Out, SourceError> {
+        self.pool.perform(OnDatabase::<W, false>(work)).await
+    }
 
-/// A number as it was kept; below zero only by hand.
-fn kept(value: i64) -> u64 {
-    u64::try_from(value).unwrap_or(0)
+    async fn perform_on_a_fresh_look<W: SqlWork<Link>>(&self, work: W) -> Result<W::Out, SourceError> {
+        self.pool.perform(OnDatabase::<W, true>(work)).await
+    }
+
+    async fn look<W: SqlWork<Link>>(&self, work: W) -> Result<W::Out, SourceError> {
+        self.pool.look(OnDatabase::<W, false>(work)).await
+    }
+
+    async fn perform_if_connected<W: SqlWork<Link, Out = ()>>(&self, work: W) -> Result<(), SourceError> {
+        self.pool.perform_if_connected(OnDatabase::<W, false>(work)).await.map(drop)
+    }
+
+    async fn count_in_one_statement(
+        &self,
+        pass: &Pass<'_>,
+        asks: &[DenseAsk],
+    ) -> Result<Option<Answer<Vec<DenseTaken>>>, SourceError> {
+        match Quick::of(pass, asks) {
+            Some(quick) => self.pool.perform(quick).await,
+            None => Ok(None),
+        }
+    }
+
+    async fn close(&self) {
+        self.pool.close().await;
+    }
 }

@@ -53,11 +53,14 @@ pub(super) struct OnSchema<W>(pub(super) W);
 
 impl<W: SqlWork<Link>> Work for OnSchema<W> {
     type Out = W::Out;
-    const FRAME: Frame = match W::MODE {
-        TxMode::Single => Frame::Bare,
-        TxMode::Read => Frame::Read,
-        TxMode::Write => Frame::Write,
-    };
+
+    fn frame(&self) -> Frame {
+        match self.0.mode() {
+            TxMode::Single => Frame::Bare,
+            TxMode::Read => Frame::Read,
+            TxMode::Write => Frame::Write,
+        }
+    }
 
     fn verb(&self) -> &'static str {
         self.0.verb()

@@ -102,6 +102,6 @@ pub(super) static STATEMENTS: Statements = Statements {
     write_server: "INSERT INTO servers (server, nonce, seen_ms) VALUES ($1, $2, $3) \
         ON CONFLICT (server) DO UPDATE SET nonce = excluded.nonce, seen_ms = excluded.seen_ms",
     purge_servers: "DELETE FROM servers WHERE server IN (SELECT server FROM servers WHERE seen_ms <= $1 ORDER BY seen_ms \
-        LIMIT LEAST($2, GREATEST(0, (SELECT count(*) FROM servers) - $3)))",
+        LIMIT LEAST($3, GREATEST(0, (SELECT count(*) FROM servers) - $2)))",
     delete_server: "DELETE FROM servers WHERE server = $1",
 };

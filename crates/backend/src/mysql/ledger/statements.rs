@@ -1,0 +1,129 @@
+//! The ledger's statements in MySQL and MariaDB.
+
+use crate::{ledger::sql::Statements, sql::Many};
+
+pub(super) static STATEMENTS: Statements = Statements {
+    head: "SELECT s.nonce, m.version, m.catalog, m.floor, m.accepted, l.cluster, l.shard_bits, l.memory_bits, l.epoch, \
+            l.next_shard_bits, l.next_memory_bits, l.fenced \
+        FROM sequent_meta m LEFT JOIN sequent_layout l ON l.one = 1 LEFT JOIN sequent_servers s ON s.server = ? WHERE m.one = 1",
+    identity: "SELECT id, version FROM sequent_meta",
+
+    read_counters: Many::Listed {
+        before: "SELECT slot, k, life, store, ledger, base, ceiling, seen, opened_at FROM sequent_counters WHERE ",
+        each: "(slot = ? AND k = ?)",
+        between: " OR ",
+        after: "",
+    },
+    all_counters: "SELECT slot, k, life, store, ledger, base, ceiling, seen, opened_at FROM sequent_counters ORDER BY slot, k LIMIT ?",
+    counters_of: "SELECT slot, k, life, store, ledger, base, ceiling, seen, opened_at FROM sequent_counters \
+        WHERE k = ? OR (k >= ? AND k < ?) ORDER BY slot, k LIMIT ?",
+    counters_between: "SELECT slot, k, life, store, ledger, base, ceiling, seen, opened_at FROM sequent_counters \
+        WHERE slot = ? AND k >= ? AND k < ? ORDER BY k LIMIT ?",
+    moved: "SELECT slot, k, life, seen, moved FROM sequent_counters WHERE moved > ? ORDER BY moved LIMIT ?",
+    history: "SELECT life, base, ceiling FROM sequent_history WHERE k = ? AND slot = ? ORDER BY ended",
+    write_counters: Many::Listed {
+        before: "INSERT INTO sequent_counters (slot, k, life, store, ledger, base, ceiling, seen, opened_at, moved) VALUES ",
+        each: "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        between: ", ",
+        after: " ON DUPLICATE KEY UPDATE life = VALUES(life), store = VALUES(store), ledger = VALUES(ledger), \
+            base = VALUES(base), ceiling = VALUES(ceiling), seen = VALUES(seen), opened_at = VALUES(opened_at), \
+            moved = VALUES(moved)",
+    },
+    raise_counters: None,
+    write_history: Many::Listed {
+        before: "INSERT INTO sequent_history (slot, k, life, base, ceiling) VALUES ",
+        each: "(?, ?, ?, ?, ?)",
+        between: ", ",
+        after: "",
+    },
+    delete_counters: Many::Listed {
+        before: "DELETE FROM sequent_counters WHERE ",
+        each: "(slot = ? AND k = ?)",
+        between: " OR ",
+        after: "",
+    },
+    delete_history: Many::Listed {
+        before: "DELETE FROM sequent_history WHERE ",
+        each: "(slot = ? AND k = ?)",
+        between: " OR ",
+        after: "",
+    },
+    delete_none: &["DELETE FROM sequent_counters WHERE k = ''", "DELETE FROM sequent_slots WHERE 1 = 0"],
+
+    hold_dense: Many::Listed {
+        before: "SELECT k, v, begun_at FROM sequent_dense WHERE k IN (",
+        each: "?",
+        between: ", ",
+        // What counts in one statement does not wait for the ledger's own row.
+        after: ") FOR UPDATE",
+    },
+    all_dense: "SELECT k, v, begun_at FROM sequent_dense ORDER BY k LIMIT ?",
+    dense_of: "SELECT k, v, begun_at FROM sequent_dense WHERE k = ? OR (k >= ? AND k < ?) ORDER BY k LIMIT ?",
+    dense_between: "SELECT k, v, begun_at FROM sequent_dense WHERE k >= ? AND k < ? ORDER BY k LIMIT ?",
+    write_dense: Many::Listed {
+        before: "INSERT INTO sequent_dense (k, v, begun_at) VALUES ",
+        each: "(?, ?, ?)",
+        between: ", ",
+        after: " ON DUPLICATE KEY UPDATE v = VALUES(v)",
+    },
+    delete_dense: Many::Listed {
+        before: "DELETE FROM sequent_dense WHERE k IN (",
+        each: "?",
+        between: ", ",
+        after: ")",
+    },
+
+    read_notes: Many::Listed {
+        before: "SELECT k, number FROM sequent_advances WHERE k IN (",
+        each: "?",
+        between: ", ",
+        after: ")",
+    },
+    all_notes: "SELECT k, number FROM sequent_advances ORDER BY k",
+    write_notes: Many::Listed {
+        before: "REPLACE INTO sequent_advances (k, number) VALUES ",
+        each: "(?, ?)",
+        between: ", ",
+        after: "",
+    },
+    delete_notes: Many::Listed {
+        before: "DELETE FROM sequent_advances WHERE k IN (",
+        each: "?",
+        between: ", ",
+        after: ")",
+    },
+
+    definition: "SELECT name, version, body FROM sequent_definitions WHERE name = ? ORDER BY version DESC LIMIT 1",
+    all_definitions: "SELECT d.name, d.version, d.body FROM sequent_definitions d \
+        JOIN (SELECT name, MAX(version) AS version FROM sequent_definitions GROUP BY name) newest \
+        ON d.name = newest.name AND d.version = newest.version ORDER BY d.name",
+    write_definition: "INSERT INTO sequent_definitions (name, version, body) VALUES (?, ?, ?)",
+
+    commands: "SELECT slot, verb, who, why, at_ms, until_ms FROM sequent_words ORDER BY slot",
+    write_command: "REPLACE INTO sequent_words (slot, verb, who, why, at_ms, until_ms) VALUES (?, ?, ?, ?, ?, ?)",
+
+    stores: "SELECT slot, incarnation FROM sequent_slots ORDER BY slot",
+    write_store: "REPLACE INTO sequent_slots (slot, incarnation) VALUES (?, ?)",
+    delete_stores: "DELETE FROM sequent_slots",
+
+    write_meta: "UPDATE sequent_meta SET version = ?, catalog = ?, floor = ?, accepted = coalesce(?, accepted), \
+        token = coalesce(?, token) WHERE one = 1",
+    write_layout: "REPLACE INTO sequent_layout \
+        (one, cluster, shard_bits, memory_bits, epoch, next_shard_bits, next_memory_bits, fenced) \
+        VALUES (1, ?, ?, ?, ?, ?, ?, ?)",
+    // `seen` too: what was given was taken, otherwise the next open would judge the named loss a leap. And the floor: counters that
+    // began after the copy was made have no row, and may have given as much.
+    add_loss: &[
+        "UPDATE sequent_counters SET ceiling = ceiling + LEAST(?, 9223372036854775807 - ceiling)",
+        "UPDATE sequent_counters SET seen = seen + LEAST(?, 9223372036854775807 - seen)",
+        "UPDATE sequent_dense SET v = v + LEAST(?, 9223372036854775807 - v)",
+        "UPDATE sequent_meta SET floor = floor + LEAST(?, 9223372036854775807 - floor) WHERE one = 1",
+    ],
+
+    write_server: "INSERT INTO sequent_servers (server, nonce, seen_ms) VALUES (?, ?, ?) \
+        ON DUPLICATE KEY UPDATE nonce = VALUES(nonce), seen_ms = VALUES(seen_ms)",
+    purge_servers: "DELETE FROM sequent_servers WHERE seen_ms <= ? AND (seen_ms, server) <= (SELECT seen_ms, server FROM \
+            (SELECT seen_ms, server FROM sequent_servers ORDER BY seen_ms DESC, server DESC LIMIT ?, 1) AS beyond) \
+        ORDER BY seen_ms, server LIMIT ?",
+    delete_server: "DELETE FROM sequent_servers WHERE server = ?",
+};
