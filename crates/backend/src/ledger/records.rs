@@ -32,14 +32,6 @@ pub(crate) struct Selection<'a> {
     pub(crate) token: bool,
 }
 
-impl Selection<'_> {
-    /// Whether its records mean something only together with the rest of the ledger: rows with who speaks, definitions with the
-    /// catalog's version, stores with the run on record.
-    pub(crate) fn is_of_one_moment(&self) -> bool {
-        !self.counters.is_empty() || self.all_definitions || self.stores
-    }
-}
-
 /// The records of a [`Selection`] as a transaction has found them, and what the call makes of them.
 #[derive(Debug, Clone)]
 pub(crate) struct Records {
@@ -218,14 +210,6 @@ impl Records {
     /// The catalog's version is one more.
     pub(crate) fn raise_catalog(&mut self) {
         self.changes.catalog = Some(self.catalog.saturating_add(1));
-    }
-
-    /// The rows that are to be written, with their counters.
-    pub(crate) fn rows_of<'a>(
-        &'a self,
-        counters: &'a BTreeSet<Counter>,
-    ) -> impl Iterator<Item = (&'a Counter, &'a Row)> {
-        counters.iter().filter_map(|counter| Some((counter, self.rows.get(counter)?)))
     }
 }
 

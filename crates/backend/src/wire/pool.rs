@@ -53,8 +53,13 @@ pub(crate) trait Line: Sized + Send {
 pub(crate) trait Work<L>: Sync {
     /// What it returns.
     type Out: Send;
+    /// Its name, for errors, where it has one.
+    const VERB: &'static str = "";
+
     /// Its name, for errors.
-    const VERB: &'static str;
+    fn verb(&self) -> &'static str {
+        Self::VERB
+    }
 
     /// The incarnation under which alone it may run; `None` where it finds that out itself.
     fn under(&self) -> Option<&Incarnation> {
@@ -111,6 +116,7 @@ impl<L: Line> Pool<L> {
 
     /// Runs a verb, on a connection of the incarnation that it names.
     pub(crate) async fn perform<W: Work<L>>(&self, work: W) -> Result<W::Out, SourceError> {
+        let verb = work.verb();
         let mut rounds = 1;
         let done = loop {
             match self.once(&work).await {
@@ -121,17 +127,18 @@ impl<L: Line> Pool<L> {
         done.map_err(|fault| {
             let known = self.known.load(Ordering::Relaxed);
             let fault = if known { fault.of_one_known() } else { fault };
-            fault.into_error(&format!("{} {}", W::VERB, self.shown))
+            fault.into_error(&format!("{verb} {}", self.shown))
         })
     }
 
     /// Runs what only reads on a connection of its own, opened to look.
     pub(crate) async fn look<W: Work<L>>(&self, work: W) -> Result<W::Out, SourceError> {
+        let verb = work.verb();
         let looked = async {
             let mut line = within(self.limits.connect, L::look(&self.target)).await?;
             work.run(&mut line).await
         };
-        looked.await.map_err(|fault: Fault| fault.into_error(&format!("{} {}", W::VERB, self.shown)))
+        looked.await.map_err(|fault: Fault| fault.into_error(&format!("{verb} {}", self.shown)))
     }
 
     /// Closes the idle connections, and those on loan as they come back; the next verb opens another.

@@ -1,58 +1,34 @@
-//! The ledger under one prefix; each file here is one of `sequent_core::ledger`'s books.
+//! The ledger under one prefix.
 //!
-//! # Batches
+//! One transaction of etcd holds the records of some hundred counters, so a call of more is several, one after the other.
 //!
-//! One transaction of etcd holds the rows of some hundred counters, so a call of more is several, one after the other. Each
-//! is a call by itself: it shows the caller's nonce and replaces it, raises the version by one if it moves a row, and
-//! is done whole or not at all. What the next one shows is not the nonce alone, but the very revision that wrote it: data
-//! that was put back in between lacks it. So a batch promises what as many calls would, and its version is the last one's;
-//! a call that fails midway has an unknown outcome, as every call that fails.
-//!
-//! What an operator names as lost is not added to a million rows in one transaction: the sum of all losses is kept
-//! (`losses`), and each row with the sum that it was written under. What was lost since is added whenever a row is read.
+//! What an operator names as lost is not added to a million rows in one transaction: the sum of all losses is kept (`losses`), and each
+//! row with the sum that it was written under. What was lost since is added whenever a row is read.
 //!
 //! What a call moved is written a second time, under its version, for those who ask what moved. So much of that is kept as
-//! [`MOVES_KEPT`] says: who was away for longer hears of the rest when it shows up for its own counters.
+//! [`MOVES_KEPT`](records) says: who was away for longer hears of the rest when it shows up for its own counters.
 
-mod admit;
-mod advances;
-mod catalog;
-mod dense;
-mod examine;
-mod identity;
-mod kept;
-mod layout_book;
-mod lives;
-mod moves;
-mod page;
-mod rebase;
-mod recovery;
-mod retention;
-mod rows;
-mod show_up;
+mod engine;
+mod facts;
+mod formats;
+mod load;
+mod save;
+mod scans;
 mod transact;
-mod words;
+mod works;
 
-use std::{
-    fmt,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
-
-use sequent_core::ledger::ServerId;
+use std::{fmt, sync::Arc};
 
 use super::{
     link::Link,
     options::{EtcdOptions, Target},
 };
-use crate::wire::{Limits, Pool};
-use identity::Delist;
-
-/// How many versions back it is known what each moved: at two calls a second, two hours; a write of dense numbers is a version, too.
-const MOVES_KEPT: u64 = 16_384;
+use crate::{
+    ledger::CoreLedger,
+    wire::{Limits, Pool},
+};
 
 /// A ledger under one prefix of an etcd cluster. Handles to one prefix, in this process or another, are one ledger.
-///
-/// Making one touches nothing; the first call connects.
 ///
 /// ```no_run
 /// use sequent_backend::etcd::{EtcdLedger, EtcdOptions};
@@ -67,10 +43,11 @@ const MOVES_KEPT: u64 = 16_384;
 /// # Ok(())
 /// # }
 /// ```
-pub struct EtcdLedger {
+pub type EtcdLedger = CoreLedger<EtcdLedgerEngine>;
+
+/// The engine of an [`EtcdLedger`].
+pub struct EtcdLedgerEngine {
     pool: Pool<Link>,
-    /// The server that calls through this handle.
-    enlisted: Mutex<Option<ServerId>>,
 }
 
 impl EtcdLedger {
@@ -82,28 +59,12 @@ impl EtcdLedger {
             clock: options.clock.clone(),
         };
         let shown = options.address();
-        let pool = Pool::new(Arc::new(Target::new(options)), limits, shown);
-        Self { pool, enlisted: Mutex::default() }
-    }
-
-    /// Removes the row of the server that enlisted through this handle, and closes the connections; who enlists again
-    /// may call again.
-    pub async fn disconnect(&self) {
-        let enlisted = self.enlisted().take();
-        if let Some(server) = enlisted {
-            // What can't be removed now goes after a day.
-            let _ = self.pool.perform(Delist { server }).await;
-        }
-        self.pool.renew();
-    }
-
-    fn enlisted(&self) -> MutexGuard<'_, Option<ServerId>> {
-        self.enlisted.lock().unwrap_or_else(PoisonError::into_inner)
+        Self::on(EtcdLedgerEngine { pool: Pool::new(Arc::new(Target::new(options)), limits, shown) })
     }
 }
 
-impl fmt::Debug for EtcdLedger {
+impl fmt::Debug for EtcdLedgerEngine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("EtcdLedger").field("address", &self.pool.shown()).finish_non_exhaustive()
+        f.debug_struct("EtcdLedgerEngine").field("address", &self.pool.shown()).finish_non_exhaustive()
     }
 }

@@ -54,3 +54,22 @@ fn is_over(records: &Records, key: &Key) -> bool {
     let held = |fence: &Advanced| records.notes.get(&fence.key).copied().unwrap_or(0);
     Advanced::fence(key).is_some_and(|own| held(&own) >= own.to)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn asks_of_one_counter_fit_and_so_many_counters_do() {
+        let ask = |at: usize| {
+            let key = Key::from_stored(&format!("k{at}"));
+            DenseAsk { key, count: 1, limit: u64::MAX, above: 0 }
+        };
+        let one: Vec<DenseAsk> = (0..4096).map(|_| ask(0)).collect();
+        assert_eq!(fitting(&one, 100), 4096);
+        let each_twice: Vec<DenseAsk> = (0..1000).map(|at| ask(at / 2)).collect();
+        assert_eq!(fitting(&each_twice, 100), 200);
+        assert_eq!(fitting(&[], 100), 0);
+        assert_eq!(fitting(&each_twice, 0), 1, "one is tried, whatever it needs");
+    }
+}

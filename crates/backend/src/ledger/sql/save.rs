@@ -1,5 +1,7 @@
 //! Changes written to tables.
 
+use std::collections::BTreeSet;
+
 use sequent_core::{
     Incarnation, Key, Layout,
     ledger::{Counter, LayoutPage, Row, Word},
@@ -55,15 +57,15 @@ async fn save_rows<S: LedgerSession>(session: &mut S, records: &Records) -> Resu
     sql.delete_counters.execute(session, gone.map(named::<S>).collect()).await?;
     let version = records.next_version();
     let mut written: Vec<_> =
-        records.rows_of(&changes.rows).map(|(counter, row)| written::<S>(counter, row, version)).collect();
+        rows_of(records, &changes.rows).map(|(counter, row)| written::<S>(counter, row, version)).collect();
     match sql.raise_counters {
         None => {
-            let raised = records.rows_of(&changes.raised);
+            let raised = rows_of(records, &changes.raised);
             written.extend(raised.map(|(counter, row)| self::written::<S>(counter, row, version)));
         }
         Some(raise) => {
             let raised =
-                records.rows_of(&changes.raised).map(|(counter, row)| raised::<S>(counter, row, version));
+                rows_of(records, &changes.raised).map(|(counter, row)| raised::<S>(counter, row, version));
             let (raised, expected) = (raised.collect(), changes.raised.len());
             let touched = raise.execute(session, raised).await?;
             if touched != expected as u64 {
@@ -75,6 +77,14 @@ async fn save_rows<S: LedgerSession>(session: &mut S, records: &Records) -> Resu
     }
     sql.write_counters.execute(session, written).await?;
     save_dense::<S>(session, records).await
+}
+
+/// The rows of these counters that there are.
+fn rows_of<'a>(
+    records: &'a Records,
+    counters: &'a BTreeSet<Counter>,
+) -> impl Iterator<Item = (&'a Counter, &'a Row)> {
+    counters.iter().filter_map(|counter| Some((counter, records.rows.get(counter)?)))
 }
 
 fn written<S: LedgerSession>(counter: &Counter, row: &Row, version: u64) -> Vec<Value> {

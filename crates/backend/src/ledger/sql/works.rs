@@ -62,7 +62,7 @@ impl<S: LedgerSession> SqlWork<S> for View<'_> {
     type Out = Records;
 
     fn mode(&self) -> TxMode {
-        if self.selection.is_of_one_moment() { TxMode::Read } else { TxMode::Single }
+        if is_of_one_moment(self.selection) { TxMode::Read } else { TxMode::Single }
     }
 
     fn verb(&self) -> &'static str {
@@ -70,9 +70,15 @@ impl<S: LedgerSession> SqlWork<S> for View<'_> {
     }
 
     async fn run(&self, session: &mut S) -> Result<Records, S::Fault> {
-        let hold = if self.selection.is_of_one_moment() { Hold::Read } else { Hold::Look };
+        let hold = if is_of_one_moment(self.selection) { Hold::Read } else { Hold::Look };
         load::<S>(session, hold, self.selection).await
     }
+}
+
+/// Whether records mean something only together with the rest of the ledger: rows with who speaks, definitions with the catalog's
+/// version, stores with the run on record.
+fn is_of_one_moment(selection: &Selection<'_>) -> bool {
+    !selection.counters.is_empty() || selection.all_definitions || selection.stores
 }
 
 /// Rows of counters.

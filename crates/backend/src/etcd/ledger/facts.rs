@@ -1,43 +1,23 @@
-//! A look into a ledger that changes nothing.
+//! What a member's metrics tell.
 
-use sequent_core::{BoxFuture, ExamineLedger, Fact, FactClass, LedgerExamination, SourceError};
+use sequent_core::{Durability, DurabilityClass, Fact, FactClass};
 
-use super::{EtcdLedger, identity::Inspect, layout_book::Read, rows::List};
-use crate::{
-    etcd::{link::Link, run::metric},
-    wire::{Fault, Work},
-};
+use crate::etcd::run::metric;
 
-impl ExamineLedger for EtcdLedger {
-    fn examine(&self, most: usize) -> BoxFuture<'_, Result<LedgerExamination, SourceError>> {
-        Box::pin(self.pool.look(Look { most }))
-    }
-}
-
-struct Look {
-    most: usize,
-}
-
-impl Work<Link> for Look {
-    type Out = LedgerExamination;
-    const VERB: &'static str = "examine";
-
-    async fn run(&self, link: &mut Link) -> Result<LedgerExamination, Fault> {
-        let inspection = Inspect.run(link).await?;
-        let (layout, refused) = match Read.run(link).await {
-            // As while the ring is being resized.
-            Err(Fault::Answer(error)) => (None, Some(Fact::refused("layout", &error))),
-            layout => (layout?, None),
-        };
-        let rows = List { sequence: None, most: self.most }.run(link).await?;
-        let mut facts = facts(link.metrics().await?.as_deref());
-        facts.extend(refused);
-        Ok(LedgerExamination { inspection, layout, rows, facts })
-    }
+/// What a member syncs it counts: one that has agreed on anything since it began, as every one that answers has, and has
+/// synced nothing, was told not to.
+pub(super) fn attest(page: Option<&str>) -> Durability {
+    let synced = page.and_then(|page| metric(page, "etcd_disk_wal_fsync_duration_seconds_count"));
+    let (class, fsync) = match synced {
+        Some("0") => (DurabilityClass::Lossy, "off"),
+        Some(_) => (DurabilityClass::Durable, "on"),
+        None => (DurabilityClass::Durable, "not told"),
+    };
+    Durability { class, settings: vec![("fsync".to_owned(), fsync.to_owned())] }
 }
 
 /// What a member's metrics tell.
-fn facts(page: Option<&str>) -> Vec<Fact> {
+pub(super) fn facts(page: Option<&str>) -> Vec<Fact> {
     let Some(page) = page else {
         let fact = Fact::new(FactClass::Untold, "fsync", "this member shows no /metrics");
         return vec![fact.expected("on").mend("let this user's machine read /metrics of the client urls")];

@@ -1,0 +1,71 @@
+//! What the ledger's rules need of etcd.
+
+use sequent_core::{
+    Incarnation, SlotIndex, SourceError,
+    ledger::{Counter, DenseRow, LedgerInspection, Moved, PastLife, Row, ServerId},
+};
+
+use super::{
+    EtcdLedgerEngine,
+    load::RECORDS_MAX,
+    scans::{DenseRows, History, Moves, Rows},
+    works::{Delist, Examine, Inspect, Transaction, View},
+};
+use crate::ledger::{Examined, Keys, LedgerEngine, Records, Refusal, Selection};
+
+impl LedgerEngine for EtcdLedgerEngine {
+    const RECORDS_MAX: usize = RECORDS_MAX;
+
+    // A call of so many takes some ten transactions.
+    const BATCH_MAX: usize = 1024;
+
+    async fn transact<T: Send>(
+        &self,
+        verb: &'static str,
+        selection: &Selection<'_>,
+        decide: impl Fn(&mut Records) -> Result<T, Refusal> + Send + Sync,
+    ) -> Result<T, SourceError> {
+        self.pool.perform(Transaction { verb, selection, decide }).await
+    }
+
+    async fn view(&self, verb: &'static str, selection: &Selection<'_>) -> Result<Records, SourceError> {
+        self.pool.perform(View { verb, selection }).await
+    }
+
+    async fn rows(
+        &self,
+        slot: Option<SlotIndex>,
+        keys: Keys<'_>,
+        most: usize,
+    ) -> Result<Vec<(Counter, Row)>, SourceError> {
+        self.pool.perform(Rows { slot, keys, most }).await
+    }
+
+    async fn dense_rows(&self, keys: Keys<'_>, most: usize) -> Result<Vec<DenseRow>, SourceError> {
+        self.pool.perform(DenseRows { keys, most }).await
+    }
+
+    async fn history(&self, counter: &Counter) -> Result<Vec<PastLife>, SourceError> {
+        self.pool.perform(History { counter }).await
+    }
+
+    async fn moved(&self, since: u64, most: usize) -> Result<(Incarnation, Vec<Moved>), SourceError> {
+        self.pool.perform(Moves { since, most }).await
+    }
+
+    async fn inspect(&self) -> Result<LedgerInspection, SourceError> {
+        self.pool.perform(Inspect).await
+    }
+
+    async fn examine(&self, most: usize) -> Result<Examined, SourceError> {
+        self.pool.look(Examine { most }).await
+    }
+
+    async fn delist(&self, server: ServerId) -> Result<(), SourceError> {
+        self.pool.perform(Delist { server }).await
+    }
+
+    async fn disconnect(&self) {
+        self.pool.renew();
+    }
+}

@@ -1,0 +1,157 @@
+//! Records as one transaction has read them, and what of them a write rests on.
+
+use sequent_core::{Incarnation, Key, SourceError};
+
+use super::formats::{KeptCommand, KeptDefinition, KeptDense, KeptLayout, KeptRow, KeptServer, Losses};
+use crate::{
+    etcd::{
+        gateway::{Kv, Op, Span, Unchanged},
+        link::Voice,
+        names::{Names, slot_of},
+        run::Run,
+        value::{self, Answers, or_default, unreadable},
+    },
+    ledger::{Records, Selection},
+};
+
+/// What a transaction of etcd may hold of each: comparisons, what is done, what is done otherwise.
+const OPS_MAX: usize = 128;
+
+/// What every transaction has, and a server's row.
+const HEAD: [&str; 6] = ["run", "layout", "version", "losses", "accepted", "catalog"];
+
+/// How many records one transaction holds beside those, which are read, compared or written; and beside what moved.
+pub(super) const RECORDS_MAX: usize = OPS_MAX - HEAD.len() - 4;
+
+/// Records, and what is known of them besides.
+pub(super) struct Loaded {
+    pub(super) records: Records,
+    pub(super) losses: Losses,
+    pub(super) run: Run,
+    /// Names with the revisions that wrote them: what a write of a single record rests on.
+    pub(super) unchanged: Vec<Unchanged>,
+    /// The same of the version and the catalog's, which only some writes rest on.
+    pub(super) version: Unchanged,
+    pub(super) catalog: Unchanged,
+}
+
+/// What is read of a selection. Definitions and notes, where all are wanted, are read by themselves.
+pub(super) fn reads(names: &Names, selection: &Selection<'_>) -> Vec<Op> {
+    let mut spans: Vec<Span> = HEAD.iter().map(|what| Span::one(names.only(what))).collect();
+    spans.extend(selection.server.map(|server| Span::one(names.server(server))));
+    spans.extend(selection.counters.iter().map(|counter| Span::one(names.row(counter))));
+    spans.extend(selection.dense.iter().map(|key| Span::one(names.dense(key))));
+    spans.extend(selection.notes.iter().map(|key| Span::one(names.advance(key))));
+    spans.extend(selection.definition.map(|name| Span::one(names.definition(name.as_str()))));
+    spans.extend(selection.stores.then(|| Span::under(names.stores())));
+    spans.extend(selection.commands.then(|| Span::under(names.words())));
+    spans.into_iter().map(Op::Read).collect()
+}
+
+impl Loaded {
+    /// What was read, in the order of [`reads`].
+    pub(super) fn of(
+        voice: Voice,
+        names: &Names,
+        selection: &Selection<'_>,
+        mut answers: Answers,
+    ) -> Result<Self, SourceError> {
+        let mut loaded = Self::head(voice, names, &mut answers)?;
+        if let Some(server) = selection.server {
+            let kept: Option<KeptServer> = loaded.next("server", names.server(server), &mut answers)?;
+            loaded.records.nonce = kept.map(|kept| kept.nonce);
+        }
+        for counter in &selection.counters {
+            // What moves a row moves the version.
+            if let Some(kv) = answers.one() {
+                loaded.records.rows.insert((*counter).clone(), KeptRow::read(&kv, loaded.losses)?);
+            }
+        }
+        for key in &selection.dense {
+            let kv = loaded.one(names.dense(key), &mut answers);
+            if let Some(kv) = kv {
+                loaded.records.dense.insert((*key).clone(), KeptDense::read(&kv, loaded.losses)?);
+            }
+        }
+        for key in &selection.notes {
+            let note: Option<u64> = loaded.next("advance", names.advance(key), &mut answers)?;
+            loaded.records.notes.extend(note.map(|to| (key.clone(), to)));
+        }
+        loaded.catalog(names, selection, &mut answers)?;
+        Ok(loaded)
+    }
+
+    fn head(voice: Voice, names: &Names, answers: &mut Answers) -> Result<Self, SourceError> {
+        let held = HEAD.map(|_| answers.one());
+        let [run, layout, version, losses, accepted, catalog] = &held;
+        let gone = || {
+            SourceError::new(
+                sequent_core::ErrorKind::Refused,
+                "the ledger's run is gone: restore it from a copy",
+            )
+        };
+        let run: Run = value::of("run", run.as_ref().ok_or_else(gone)?)?;
+        let losses: Losses = or_default("losses", losses.as_ref())?.0;
+        let accepted: Option<String> = or_default("incarnation", accepted.as_ref())?.0;
+        let revision = |kv: &Option<Kv>| kv.as_ref().map_or(0, |kv| kv.mod_revision);
+        let [run_at, layout_at, version_at, losses_at, accepted_at, catalog_at] =
+            std::array::from_fn(|at| (names.only(HEAD[at]), revision(&held[at])));
+        let records = Records {
+            version: or_default("version", version.as_ref())?.0,
+            catalog: or_default("catalog", catalog.as_ref())?.0,
+            floor: losses.floor,
+            accepted: accepted.map(Incarnation::new),
+            layout: layout.as_ref().map(KeptLayout::read).transpose()?,
+            ..Records::of(voice.as_token(&run.token), answers.clock_ms)
+        };
+        let unchanged = vec![run_at, layout_at, losses_at, accepted_at];
+        Ok(Self { records, losses, run, unchanged, version: version_at, catalog: catalog_at })
+    }
+
+    fn catalog(
+        &mut self,
+        names: &Names,
+        selection: &Selection<'_>,
+        answers: &mut Answers,
+    ) -> Result<(), SourceError> {
+        if let Some(name) = selection.definition {
+            let kv = self.one(names.definition(name.as_str()), answers);
+            self.records.definition = kv.as_ref().map(KeptDefinition::read).transpose()?;
+        }
+        if selection.stores {
+            for kv in answers.all().kvs {
+                let slot = slot_of(kv.name()?).ok_or_else(|| unreadable("slot"))?;
+                self.records.stores.push((slot, Incarnation::new(value::of::<String>("incarnation", &kv)?)));
+            }
+        }
+        if selection.commands {
+            for kv in answers.all().kvs {
+                let slot = slot_of(kv.name()?).ok_or_else(|| unreadable("slot of a command"))?;
+                self.records.commands.push(KeptCommand::read(slot, &kv)?);
+            }
+        }
+        Ok(())
+    }
+
+    /// What the next read has found under a name; a write rests on it.
+    fn one(&mut self, name: String, answers: &mut Answers) -> Option<Kv> {
+        let kv = answers.one();
+        self.unchanged.push((name, kv.as_ref().map_or(0, |kv| kv.mod_revision)));
+        kv
+    }
+
+    fn next<T: serde::de::DeserializeOwned>(
+        &mut self,
+        what: &str,
+        name: String,
+        answers: &mut Answers,
+    ) -> Result<Option<T>, SourceError> {
+        self.one(name, answers).map(|kv| value::of(what, &kv)).transpose()
+    }
+}
+
+/// A note as it stands under its name.
+pub(super) fn note(names: &Names, kv: &Kv) -> Result<(Key, u64), SourceError> {
+    let key = kv.name()?.strip_prefix(&names.advances()).ok_or_else(|| unreadable("name of an advance"))?;
+    Ok((Key::from_stored(key), value::of("advance", kv)?))
+}

@@ -1,0 +1,122 @@
+//! What a call's changes are in operations of etcd.
+
+use super::{
+    formats::{
+        KeptCommand, KeptDefinition, KeptDense, KeptLayout, KeptMove, KeptPast, KeptRow, KeptServer, Losses,
+    },
+    load::Loaded,
+    transact::Change,
+};
+use crate::{
+    etcd::{
+        gateway::{Op, Span},
+        names::Names,
+        run::Run,
+        value::text,
+    },
+    ledger::{Changes, Records},
+};
+
+/// How many versions back it is known what each moved: at two calls a second, two hours; a write of dense numbers is a version, too.
+const MOVES_KEPT: u64 = 16_384;
+
+/// The changes, and what they rest on.
+pub(super) fn change(names: &Names, loaded: Loaded, rests_on_rows: bool) -> Change {
+    let Loaded { records, losses, run, mut unchanged, version, catalog } = loaded;
+    let changes = &records.changes;
+    let mut ops = Vec::new();
+    session(names, &records, run, &mut ops);
+    rows(names, &records, losses, &mut ops);
+    let dense = changes.dense.iter().filter_map(|key| Some((key, *records.dense.get(key)?)));
+    ops.extend(dense.map(|(key, count)| Op::Put(names.dense(key), text(&KeptDense::of(count, losses)))));
+    expired(names, changes, &mut ops);
+    catalogued(names, changes, losses, &mut ops);
+    if changes.version.is_some() || rests_on_rows {
+        unchanged.push(version);
+    }
+    if changes.catalog.is_some() {
+        unchanged.push(catalog);
+    }
+    Change { unchanged, ops }
+}
+
+fn session(names: &Names, records: &Records, run: Run, ops: &mut Vec<Op>) {
+    let changes = &records.changes;
+    if let Some((server, nonce)) = changes.nonce {
+        let kept = KeptServer { nonce, seen_ms: records.clock_ms };
+        ops.push(Op::Put(names.server(server), text(&kept)));
+    }
+    if let Some(token) = &changes.token {
+        let run = Run { token: token.text.clone(), ..run };
+        ops.push(Op::Put(names.only("run"), text(&run)));
+    }
+    if let Some(accepted) = &changes.accepted {
+        ops.push(Op::Put(names.only("accepted"), text(&accepted.as_str())));
+    }
+    if changes.forgets_stores {
+        ops.push(Op::Delete(Span::under(names.stores())));
+    }
+    if let Some((slot, store)) = &changes.store {
+        ops.push(Op::Put(names.store(*slot), text(&store.as_str())));
+    }
+    if let Some(version) = changes.version {
+        ops.push(Op::Put(names.only("version"), version.to_string()));
+    }
+    if let Some(catalog) = changes.catalog {
+        ops.push(Op::Put(names.only("catalog"), catalog.to_string()));
+    }
+}
+
+fn rows(names: &Names, records: &Records, losses: Losses, ops: &mut Vec<Op>) {
+    let (changes, version) = (&records.changes, records.next_version());
+    let mut moves = Vec::new();
+    for counter in changes.rows.union(&changes.raised) {
+        let name = names.row(counter);
+        let Some(row) = records.rows.get(counter) else {
+            ops.push(Op::Delete(Span::one(name)));
+            continue;
+        };
+        ops.push(Op::Put(name.clone(), text(&KeptRow::of(row, losses))));
+        moves.push(KeptMove::of(name, row));
+    }
+    for (at, (counter, past)) in changes.ended.iter().enumerate() {
+        ops.push(Op::Put(names.past_life(counter, version, at), text(&KeptPast::of(past))));
+    }
+    if moves.is_empty() {
+        return;
+    }
+    ops.push(Op::Put(names.moves_of(version), text(&moves)));
+    if let Some(oldest) = version.checked_sub(MOVES_KEPT) {
+        ops.push(Op::Delete(Span::under(names.moves()).to(names.moves_of(oldest))));
+    }
+}
+
+fn expired(names: &Names, changes: &Changes, ops: &mut Vec<Op>) {
+    for counter in &changes.expired {
+        ops.push(Op::Delete(Span::one(names.row(counter))));
+        ops.push(Op::Delete(Span::under(names.past(counter))));
+        ops.push(Op::Delete(Span::one(names.advance(&counter.key))));
+    }
+    for key in &changes.expired_dense {
+        ops.push(Op::Delete(Span::one(names.dense(key))));
+        ops.push(Op::Delete(Span::one(names.advance(key))));
+    }
+}
+
+fn catalogued(names: &Names, changes: &Changes, losses: Losses, ops: &mut Vec<Op>) {
+    ops.extend(changes.notes.iter().map(|(key, to)| Op::Put(names.advance(key), to.to_string())));
+    if let Some(definition) = &changes.definition {
+        let name = names.definition(definition.name.as_str());
+        ops.push(Op::Put(name, text(&KeptDefinition::of(definition))));
+    }
+    if let Some(command) = &changes.command {
+        ops.push(Op::Put(names.word(command.slot), text(&KeptCommand::of(command))));
+    }
+    if let Some(page) = &changes.layout {
+        ops.push(Op::Put(names.only("layout"), text(&KeptLayout::of(page))));
+    }
+    if changes.floor.is_some() || changes.lost > 0 {
+        let floor = changes.floor.unwrap_or(losses.floor);
+        ops.push(Op::Put(names.only("losses"), text(&Losses { floor, ..losses }.and(changes.lost))));
+    }
+}

@@ -1,0 +1,197 @@
+//! What is run on a connection: a transaction of the ledger's, a view of it, and a look at itself.
+
+use sequent_core::{
+    LedgerId, SourceError,
+    ledger::{LedgerInspection, ServerId},
+};
+
+use super::{
+    facts::{attest, facts},
+    formats::{KeptDefinition, KeptServer},
+    load::{Loaded, note, reads},
+    save::change,
+    scans::{PAGE, all_rows, scan},
+    transact::{Change, Step, look, transact},
+};
+use crate::{
+    etcd::{
+        gateway::{Kv, Op, Span},
+        link::Link,
+        opening::{About, token},
+        value::{self, unreadable},
+    },
+    ledger::{Examined, Records, Refusal, Selection, Token},
+    wire::{Fault, Work},
+};
+
+/// So many servers' rows stay however old they are: whoever was suspended for days is still known when it wakes.
+const SERVERS_KEPT: usize = 1024;
+
+/// How many rows of servers one enlisting looks at, and how many of them it removes at most.
+const SERVERS_SEEN_MAX: u64 = 2048;
+const SERVERS_PURGED_MAX: usize = 50;
+
+/// Definitions read at once: some are a few kilobytes long.
+const DEFINITIONS_PAGE: usize = 200;
+
+/// Reads, decides, and writes.
+pub(super) struct Transaction<'a, F> {
+    pub(super) verb: &'static str,
+    pub(super) selection: &'a Selection<'a>,
+    pub(super) decide: F,
+}
+
+impl<T: Send, F> Work<Link> for Transaction<'_, F>
+where
+    F: Fn(&mut Records) -> Result<T, Refusal> + Send + Sync,
+{
+    type Out = T;
+
+    fn verb(&self) -> &'static str {
+        self.verb
+    }
+
+    async fn run(&self, link: &mut Link) -> Result<T, Fault> {
+        let (voice, names) = (link.voice(), link.names());
+        let fresh = self.selection.token.then(|| token(link));
+        let fresh = fresh.map(|text| Token { speaks: voice.as_token(&text), text });
+        let rests_on_rows = !(self.selection.counters.is_empty() && self.selection.dense.is_empty());
+        let reads = reads(&names, self.selection);
+        let ((value, silent_since), _) = transact(link, &reads, |answers| {
+            let mut loaded = Loaded::of(voice, &names, self.selection, answers)?;
+            loaded.records.token.clone_from(&fresh);
+            let value = (self.decide)(&mut loaded.records).map_err(|refusal| match refusal {
+                Refusal::Answer(error) | Refusal::OtherRun(error) => error,
+            })?;
+            let silent_since = loaded.records.changes.servers_silent_since_ms;
+            let change = change(&names, loaded, rests_on_rows);
+            let done = (value, silent_since);
+            Ok(if change.ops.is_empty() { Step::Done(done) } else { Step::Write(change, done) })
+        })
+        .await?;
+        if let Some(since_ms) = silent_since {
+            purge_servers(link, since_ms).await?;
+        }
+        Ok(value)
+    }
+}
+
+/// Of many servers' rows those go that have been silent for longest, and since before this time.
+async fn purge_servers(link: &mut Link, since_ms: u64) -> Result<(), Fault> {
+    let reads = [Op::Read(Span::under(link.names().servers()).most(SERVERS_SEEN_MAX))];
+    let purged = transact(link, &reads, |mut answers| {
+        let silent = silent(&answers.all().kvs, since_ms)?;
+        let ops: Vec<Op> = silent.iter().map(|(name, _)| Op::Delete(Span::one(name.clone()))).collect();
+        Ok(if ops.is_empty() { Step::Done(()) } else { Step::Write(Change { unchanged: silent, ops }, ()) })
+    });
+    purged.await.map(|((), _)| ())
+}
+
+fn silent(servers: &[Kv], since_ms: u64) -> Result<Vec<(String, u64)>, SourceError> {
+    let mut old = Vec::new();
+    for kv in servers {
+        let KeptServer { seen_ms, .. } = value::of("server", kv)?;
+        if seen_ms <= since_ms {
+            old.push((seen_ms, kv.name()?.to_owned(), kv.mod_revision));
+        }
+    }
+    old.sort_unstable();
+    old.truncate(servers.len().saturating_sub(SERVERS_KEPT).min(SERVERS_PURGED_MAX));
+    Ok(old.into_iter().map(|(_, name, revision)| (name, revision)).collect())
+}
+
+/// Reads.
+pub(super) struct View<'a> {
+    pub(super) verb: &'static str,
+    pub(super) selection: &'a Selection<'a>,
+}
+
+impl Work<Link> for View<'_> {
+    type Out = Records;
+
+    fn verb(&self) -> &'static str {
+        self.verb
+    }
+
+    async fn run(&self, link: &mut Link) -> Result<Records, Fault> {
+        let (voice, names) = (link.voice(), link.names());
+        let answers = look(link, reads(&names, self.selection)).await?;
+        let revision = answers.revision;
+        let mut records = Loaded::of(voice, &names, self.selection, answers)?.records;
+        if self.selection.all_definitions {
+            // As they were at that version of the catalog.
+            let span = Span::under(names.definitions()).at(revision);
+            let kept = scan(link, span, usize::MAX, DEFINITIONS_PAGE).await?;
+            records.definitions = kept.iter().map(KeptDefinition::read).collect::<Result<_, _>>()?;
+        }
+        if self.selection.all_notes {
+            let kept = scan(link, Span::under(names.advances()).at(revision), usize::MAX, PAGE).await?;
+            records.notes = kept.iter().map(|kv| note(&names, kv)).collect::<Result<_, _>>()?;
+        }
+        Ok(records)
+    }
+}
+
+/// What the ledger says of itself.
+pub(super) struct Inspect;
+
+impl Work<Link> for Inspect {
+    type Out = LedgerInspection;
+    const VERB: &'static str = "inspect";
+
+    async fn run(&self, link: &mut Link) -> Result<LedgerInspection, Fault> {
+        let (voice, names) = (link.voice(), link.names());
+        let about = Op::Read(Span::one(names.only("about")));
+        let reads = [vec![about], reads(&names, &Selection::default())].concat();
+        let mut answers = look(link, reads).await?;
+        let about: About = value::of("ledger", &answers.one().ok_or_else(|| unreadable("what is"))?)?;
+        let id: LedgerId = about
+            .id
+            .parse()
+            .map_err(|error: std::num::ParseIntError| Fault::from(unreadable("id").because(error)))?;
+        let records = Loaded::of(voice, &names, &Selection::default(), answers)?.records;
+        Ok(LedgerInspection {
+            incarnation: records.speaks,
+            id,
+            version: records.version,
+            durability: attest(link.metrics().await?.as_deref()),
+            clock_ms: records.clock_ms,
+            engine: link.engine(),
+            other_master: None,
+        })
+    }
+}
+
+/// A look on a connection that can change nothing.
+pub(super) struct Examine {
+    pub(super) most: usize,
+}
+
+impl Work<Link> for Examine {
+    type Out = Examined;
+    const VERB: &'static str = "examine";
+
+    async fn run(&self, link: &mut Link) -> Result<Examined, Fault> {
+        let inspection = Inspect.run(link).await?;
+        let selection = &Selection::default();
+        let layout = View { verb: "examine", selection }.run(link).await?.layout;
+        let rows = all_rows(link, self.most).await?;
+        let facts = facts(link.metrics().await?.as_deref());
+        Ok(Examined { inspection, layout, rows, facts })
+    }
+}
+
+/// A server's row goes with the server.
+pub(super) struct Delist {
+    pub(super) server: ServerId,
+}
+
+impl Work<Link> for Delist {
+    type Out = ();
+    const VERB: &'static str = "delist from";
+
+    async fn run(&self, link: &mut Link) -> Result<(), Fault> {
+        let name = link.names().server(self.server);
+        look(link, vec![Op::Delete(Span::one(name))]).await.map(drop)
+    }
+}
