@@ -9,6 +9,7 @@ use sequent_core::{
 
 /// The records that a call rests on. Who speaks, versions, floor, run on record and layout are always among them.
 #[derive(Debug, Clone, Default)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a table that is read or not")]
 pub(crate) struct Selection<'a> {
     /// The row of the server that calls.
     pub(crate) server: Option<ServerId>,

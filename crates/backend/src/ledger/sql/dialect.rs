@@ -105,13 +105,13 @@ pub(crate) trait SqlLedger: Send + Sync + 'static {
 
 /// The statements of a dialect, each with what it is given.
 ///
-/// Columns of a counter: slot, k, life, store, ledger, base, ceiling, seen, opened_at.
+/// Columns of a counter: `slot, k, life, store, ledger, base, ceiling, seen, opened_at`.
 #[derive(Debug)]
 pub(crate) struct Statements {
-    /// `(server)`: nonce, version, catalog, floor, accepted; cluster, shard_bits, memory_bits, epoch, next_shard_bits,
-    /// next_memory_bits, fenced of the layout.
+    /// `(server)`: `nonce, version, catalog, floor, accepted`, and of the layout `cluster, shard_bits, memory_bits, epoch,
+    /// next_shard_bits, next_memory_bits, fenced`.
     pub(crate) head: &'static str,
-    /// id, version.
+    /// `id, version`.
     pub(crate) identity: &'static str,
 
     /// `(slot, k)` each: columns of a counter.
@@ -122,9 +122,9 @@ pub(crate) struct Statements {
     pub(crate) counters_of: &'static str,
     /// Those of a slot: `(slot, from, below, most)`.
     pub(crate) counters_between: &'static str,
-    /// `(since, most)`: slot, k, life, seen, moved.
+    /// `(since, most)`: `slot, k, life, seen, moved`.
     pub(crate) moved: &'static str,
-    /// `(k, slot)`: life, base, ceiling.
+    /// `(k, slot)`: `life, base, ceiling`.
     pub(crate) history: &'static str,
     /// Columns of a counter and the version, each.
     pub(crate) write_counters: Many,
@@ -140,9 +140,9 @@ pub(crate) struct Statements {
     /// Of nobody: whoever may do this may delete.
     pub(crate) delete_none: &'static [&'static str],
 
-    /// `(k)` each, held until the transaction ends: k, v, begun_at.
+    /// `(k)` each, held until the transaction ends: `k, v, begun_at`.
     pub(crate) hold_dense: Many,
-    /// `(most)`: k, v, begun_at.
+    /// `(most)`: `k, v, begun_at`.
     pub(crate) all_dense: &'static str,
     /// `(k, from, below, most)`.
     pub(crate) dense_of: &'static str,
@@ -153,28 +153,28 @@ pub(crate) struct Statements {
     /// `(k)` each.
     pub(crate) delete_dense: Many,
 
-    /// `(k)` each: k, number.
+    /// `(k)` each: `k, number`.
     pub(crate) read_notes: Many,
-    /// k, number.
+    /// `k, number`.
     pub(crate) all_notes: &'static str,
     /// `(k, number)` each.
     pub(crate) write_notes: Many,
     /// `(k)` each.
     pub(crate) delete_notes: Many,
 
-    /// `(name)`: name, version, body of the highest version.
+    /// `(name)`: `name, version, body` of the highest version.
     pub(crate) definition: &'static str,
     /// The same of each.
     pub(crate) all_definitions: &'static str,
     /// `(name, version, body)`.
     pub(crate) write_definition: &'static str,
 
-    /// slot, verb, who, why, at_ms, until_ms.
+    /// `slot, verb, who, why, at_ms, until_ms`.
     pub(crate) commands: &'static str,
     /// The same.
     pub(crate) write_command: &'static str,
 
-    /// slot, incarnation.
+    /// `slot, incarnation`.
     pub(crate) stores: &'static str,
     /// `(slot, incarnation)`.
     pub(crate) write_store: &'static str,

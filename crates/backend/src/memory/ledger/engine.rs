@@ -76,7 +76,11 @@ impl LedgerEngine for MemoryLedgerEngine {
     }
 
     async fn delist(&self, server: ServerId) -> Result<(), SourceError> {
-        self.call(|held, _| Ok(held.state.delist(server))).await
+        self.call(|held, _| {
+            held.state.delist(server);
+            Ok(())
+        })
+        .await
     }
 
     async fn disconnect(&self) {}
