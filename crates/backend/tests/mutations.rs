@@ -1,4 +1,5 @@
-//! Each rule that a store or a ledger keeps, switched off: the check that is there for it must turn red.
+//! Each rule that a store or a ledger keeps, switched off over memory: the check that is there for it must turn red. The ledger's are
+//! switched off over every other engine in that engine's own tests.
 #![cfg(all(feature = "memory", feature = "mutation"))]
 
 use std::{future::Future, sync::Arc};
@@ -9,7 +10,7 @@ use sequent_testkit::{
     PausedClock, SeededEntropy,
     conformance::{
         Checked,
-        ledger::{self, LedgerFixture},
+        ledger::LedgerFixture,
         store::{self, StoreFixture},
     },
 };
@@ -71,10 +72,6 @@ red_without! {
     lift_never_creates: LiftNeverCreates, store::a_lift_never_creates;
     install_on_own_close: InstallOnOwnClose, store::an_install_of_a_superseded_life_is_refused;
     install_on_own_close_raced: InstallOnOwnClose, store::takers_race_closers;
-    same_ledger: SameLedger, ledger::another_incarnation_writes_nothing;
-    open_counts_value: OpenCountsValue, ledger::a_value_above_the_ceiling_is_the_base;
-    open_atomic: OpenAtomic, ledger::openers_at_once_never_share_a_stretch;
-    raise_needs_life: RaiseNeedsLife, ledger::a_raise_needs_the_life;
-    raise_needs_life_raced: RaiseNeedsLife, ledger::openers_at_once_never_share_a_stretch;
-    ledger_forward: LedgerForward, ledger::a_ceiling_is_never_lowered;
 }
+
+sequent_testkit::ledger_mutations!(async |rules| Mutant::keeping(rules));

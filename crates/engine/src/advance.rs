@@ -169,7 +169,8 @@ impl Engine {
                 DenseTaken::Last(_)
                 | DenseTaken::Spent { .. }
                 | DenseTaken::Behind { .. }
-                | DenseTaken::Over => {}
+                | DenseTaken::Over
+                | DenseTaken::Locked => {}
             }
         }
         let text = format!("{} was taken from again and again meanwhile: try again", aimed.name);
@@ -182,7 +183,9 @@ impl Engine {
         let told = self.0.keeper.count(ask).await;
         match told.map_err(|error| EngineError::of_source(aimed.name, error))? {
             DenseTaken::Last(at) | DenseTaken::Spent { at } | DenseTaken::Behind { at } => Ok(at),
-            DenseTaken::Over => Err(EngineError::of_source(aimed.name, crate::dense::over(&aimed.key))),
+            DenseTaken::Over | DenseTaken::Locked => {
+                Err(EngineError::of_source(aimed.name, crate::dense::over(&aimed.key)))
+            }
         }
     }
 

@@ -56,6 +56,8 @@ pub(crate) struct Records {
     pub(crate) rows: BTreeMap<Counter, Row>,
     /// The dense counters that there are.
     pub(crate) dense: BTreeMap<Key, DenseCount>,
+    /// Dense counters whose rows somebody else holds.
+    pub(crate) locked_dense: BTreeSet<Key>,
     /// The notes that there are.
     pub(crate) notes: BTreeMap<Key, u64>,
     /// The definition in force.
@@ -151,6 +153,7 @@ impl Records {
             nonce: None,
             rows: BTreeMap::new(),
             dense: BTreeMap::new(),
+            locked_dense: BTreeSet::new(),
             notes: BTreeMap::new(),
             definition: None,
             definitions: Vec::new(),

@@ -19,6 +19,7 @@ pub(crate) enum Many {
         /// What stands after them.
         after: &'static str,
     },
+    #[cfg_attr(not(feature = "postgres"), allow(dead_code, reason = "one engine takes columns"))]
     /// The statement is given a column of values for each of a row's.
     Columns(&'static str),
 }

@@ -73,3 +73,20 @@ impl LedgerFixture for Member {
 }
 
 sequent_testkit::ledger_conformance!(Member::new().await);
+
+/// The same ledger, keeping only some of the rules.
+#[cfg(feature = "mutation")]
+struct Mutant {
+    server: Etcd,
+    rules: sequent_core::Rules,
+}
+
+#[cfg(feature = "mutation")]
+impl LedgerFixture for Mutant {
+    fn open(&self) -> BoxFuture<'_, Arc<dyn Ledger>> {
+        Box::pin(std::future::ready(Arc::new(ledger(&self.server).keeping(self.rules)) as Arc<dyn Ledger>))
+    }
+}
+
+#[cfg(feature = "mutation")]
+sequent_testkit::ledger_mutations!(async |rules| Mutant { server: Etcd::start().await, rules });

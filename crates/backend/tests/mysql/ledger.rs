@@ -1,12 +1,16 @@
 //! The ledger against the conformance suite.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
+use mysql_async::{Conn, prelude::Queryable};
 use sequent_backend::mysql::MysqlLedger;
 use sequent_core::{BoxFuture, ledger::Ledger};
 use sequent_testkit::conformance::ledger::LedgerFixture;
 
 use crate::support::{LEDGER, Site};
+
+/// For so long a stranger holds a row.
+const HELD: Duration = Duration::from_secs(2);
 
 struct Book(Site);
 
@@ -43,6 +47,39 @@ impl LedgerFixture for Book {
             true
         })
     }
+
+    fn hold_dense<'a>(&'a self, key: &'a str) -> BoxFuture<'a, bool> {
+        Box::pin(async move {
+            let mut stranger = Conn::from_url(self.0.server.url_as("shop", "a%20secret")).await.unwrap();
+            stranger.query_drop("START TRANSACTION").await.unwrap();
+            let hold = format!("SELECT * FROM sequent_dense WHERE k = '{key}' FOR UPDATE");
+            stranger.query_drop(hold).await.unwrap();
+            tokio::spawn(async move {
+                tokio::time::sleep(HELD).await;
+                drop(stranger);
+            });
+            true
+        })
+    }
 }
 
 sequent_testkit::ledger_conformance!(Book(Site::new(LEDGER).await));
+
+/// The same ledger, keeping only some of the rules.
+#[cfg(feature = "mutation")]
+struct Mutant {
+    site: Site,
+    rules: sequent_core::Rules,
+}
+
+#[cfg(feature = "mutation")]
+impl LedgerFixture for Mutant {
+    fn open(&self) -> BoxFuture<'_, Arc<dyn Ledger>> {
+        Box::pin(std::future::ready(
+            Arc::new(MysqlLedger::new(self.site.options()).keeping(self.rules)) as Arc<dyn Ledger>
+        ))
+    }
+}
+
+#[cfg(feature = "mutation")]
+sequent_testkit::ledger_mutations!(async |rules| Mutant { site: Site::new(LEDGER).await, rules });

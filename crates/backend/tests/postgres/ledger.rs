@@ -3,6 +3,7 @@
 use std::{
     fmt::Write,
     sync::{Arc, Mutex},
+    time::Duration,
 };
 
 use sequent_core::{
@@ -14,7 +15,12 @@ use sequent_core::{
 };
 use sequent_testkit::conformance::ledger::LedgerFixture;
 
+use sqlx::{AssertSqlSafe, Connection, PgConnection};
+
 use crate::support::Site;
+
+/// For so long a stranger holds a row.
+const HELD: Duration = Duration::from_secs(2);
 
 const SCHEMA: &str = "sequent_ledger";
 
@@ -74,6 +80,19 @@ impl LedgerFixture for LedgerSchema {
                 writeln!(sql, "DELETE FROM {SCHEMA}.{table}; {into} TABLE kept.{table};").unwrap();
             }
             self.site.server.sql(&(sql + "COMMIT;")).await;
+            true
+        })
+    }
+
+    fn hold_dense<'a>(&'a self, key: &'a str) -> BoxFuture<'a, bool> {
+        Box::pin(async move {
+            let mut stranger = PgConnection::connect(&self.site.server.url()).await.unwrap();
+            let hold = format!("BEGIN; SELECT * FROM {SCHEMA}.dense WHERE k = '{key}' FOR UPDATE");
+            sqlx::raw_sql(AssertSqlSafe(hold)).execute(&mut stranger).await.unwrap();
+            tokio::spawn(async move {
+                tokio::time::sleep(HELD).await;
+                drop(stranger);
+            });
             true
         })
     }
@@ -152,3 +171,20 @@ pub(crate) async fn every_call(ledger: &dyn Ledger) {
     assert_ne!(new, under);
     ledger.recover(Loss::Bump(10), 0).await.unwrap();
 }
+
+/// The same ledger, keeping only some of the rules.
+#[cfg(feature = "mutation")]
+struct Mutant {
+    site: Site,
+    rules: sequent_core::Rules,
+}
+
+#[cfg(feature = "mutation")]
+impl LedgerFixture for Mutant {
+    fn open(&self) -> BoxFuture<'_, Arc<dyn Ledger>> {
+        Box::pin(std::future::ready(Arc::new(self.site.ledger().keeping(self.rules)) as Arc<dyn Ledger>))
+    }
+}
+
+#[cfg(feature = "mutation")]
+sequent_testkit::ledger_mutations!(async |rules| Mutant { site: Site::new().await, rules });

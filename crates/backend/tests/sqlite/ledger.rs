@@ -56,3 +56,20 @@ impl LedgerFixture for LedgerFile {
 }
 
 sequent_testkit::ledger_conformance!(LedgerFile(Site::new()));
+
+/// The same ledger, keeping only some of the rules.
+#[cfg(feature = "mutation")]
+struct Mutant {
+    site: Site,
+    rules: sequent_core::Rules,
+}
+
+#[cfg(feature = "mutation")]
+impl LedgerFixture for Mutant {
+    fn open(&self) -> BoxFuture<'_, Arc<dyn Ledger>> {
+        Box::pin(std::future::ready(Arc::new(self.site.ledger().keeping(self.rules)) as Arc<dyn Ledger>))
+    }
+}
+
+#[cfg(feature = "mutation")]
+sequent_testkit::ledger_mutations!(async |rules| Mutant { site: Site::new(), rules });

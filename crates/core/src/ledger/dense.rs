@@ -33,6 +33,8 @@ pub enum DenseTaken {
     },
     /// Nothing: the counter's period is over for good, and it has no row, or none any more.
     Over,
+    /// Nothing: somebody else holds the counter's row. Other counters of the call have not waited for it.
+    Locked,
 }
 
 impl DenseAsk {

@@ -94,7 +94,7 @@ impl Engine {
             Ok(DenseTaken::Spent { at }) => {
                 Err(at_its_end(name, at).with_left((count, span.capacity().saturating_sub(at))))
             }
-            Ok(DenseTaken::Over) => Err(EngineError::of_source(name, over(key))),
+            Ok(DenseTaken::Over | DenseTaken::Locked) => Err(EngineError::of_source(name, over(key))),
             Ok(DenseTaken::Behind { at }) => Err(self.accuse(key, request.above, number_of(span, at))),
             Err(error) => Err(self.dense_failed(name, error)),
         }

@@ -7,6 +7,7 @@
 use std::{
     collections::BTreeSet,
     sync::{Arc, Weak, atomic::Ordering},
+    time::Duration,
 };
 
 use sequent_core::{
@@ -25,6 +26,11 @@ const CALLERS_MAX: usize = 4096;
 
 /// A write is tried so often where the ledger turns out to be another incarnation, which has written nothing.
 const TRIES_MAX: u32 = 3;
+
+/// A row that somebody else holds is asked for so often, with a pause after each: another server's hold lasts for milliseconds, and a
+/// person's for as long as it pleases.
+const LOCKED_TRIES: u32 = 20;
+const LOCKED_PAUSE: Duration = Duration::from_millis(25);
 
 /// An ask, and whether its caller still waits: what nobody waits for is not taken, and leaves no gap.
 pub(super) struct Caller {
@@ -62,10 +68,18 @@ impl Keeper {
             return Err(shut());
         }
         self.shared.desk.in_reach()?;
-        let here = Arc::new(());
-        let asked = self.dense.callers.ask(Caller { ask, waits: Arc::downgrade(&here) }).await;
-        drop(here);
-        asked.map_err(|error| shut().because(error))?
+        for _ in 0..LOCKED_TRIES {
+            let here = Arc::new(());
+            let asked =
+                self.dense.callers.ask(Caller { ask: ask.clone(), waits: Arc::downgrade(&here) }).await;
+            drop(here);
+            match asked.map_err(|error| shut().because(error))? {
+                Ok(DenseTaken::Locked) => tokio::time::sleep(LOCKED_PAUSE).await,
+                answer => return answer,
+            }
+        }
+        let context = format!("another client of the ledger holds the row of the dense counter {}", ask.key);
+        Err(SourceError::new(ErrorKind::NoWitness, context))
     }
 
     /// Whether dense numbers are given at all.

@@ -63,6 +63,9 @@ impl Given {
         let mut generations = self.generations();
         let highest = generations.of(&ask.key);
         let given = highest.map_or(0, |highest| highest.last);
+        if taken == DenseTaken::Locked {
+            return Ok(());
+        }
         if taken == DenseTaken::Over {
             // Its row went with its period, and nobody is given any of it again. What was given is remembered, for a ledger that
             // is put back to before that.
@@ -75,7 +78,7 @@ impl Given {
         let (found, last) = match taken {
             DenseTaken::Last(last) => (last.saturating_sub(ask.count), last),
             DenseTaken::Spent { at } | DenseTaken::Behind { at } => (at, at),
-            DenseTaken::Over => (given, 0),
+            DenseTaken::Over | DenseTaken::Locked => (given, 0),
         };
         let Some(highest) = highest.filter(|_| found < given).cloned() else {
             if last > 0 {

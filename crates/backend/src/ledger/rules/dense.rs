@@ -34,6 +34,9 @@ pub(crate) fn count(records: &mut Records, asks: &[DenseAsk]) -> Vec<DenseTaken>
 }
 
 fn count_one(records: &mut Records, ask: &DenseAsk) -> DenseTaken {
+    if records.locked_dense.contains(&ask.key) {
+        return DenseTaken::Locked;
+    }
     let held = records.dense.get(&ask.key).copied();
     if held.is_none() && is_over(records, &ask.key) {
         return DenseTaken::Over;

@@ -140,8 +140,10 @@ pub(crate) struct Statements {
     /// Of nobody: whoever may do this may delete.
     pub(crate) delete_none: &'static [&'static str],
 
-    /// `(k)` each, held until the transaction ends: `k, v, begun_at`.
+    /// `(k)` each, held until the transaction ends: `k, v, begun_at`. Rows that others hold are left out.
     pub(crate) hold_dense: Many,
+    /// `(k)` each: `k` of those that there are, whoever holds them; `None` where nobody can hold a row alone.
+    pub(crate) known_dense: Option<Many>,
     /// `(most)`: `k, v, begun_at`.
     pub(crate) all_dense: &'static str,
     /// `(k, from, below, most)`.

@@ -1,5 +1,7 @@
 //! Records read from tables.
 
+use std::time::Duration;
+
 use sequent_core::{
     ErrorKind, Incarnation, Key, Layout, Life, SourceError,
     ledger::{Counter, Definition, DenseRow, LayoutPage, Moved, PastLife, Row, Word, WordVerb},
@@ -10,6 +12,10 @@ use crate::{
     ledger::DenseCount,
     sql::{SqlRow, Value},
 };
+
+/// How often a row that somebody holds is looked at, and the pause between.
+const LOCKED_LOOKS: u32 = 3;
+const LOCKED_PAUSE: Duration = Duration::from_millis(1);
 
 /// Reads the records of a selection; dense counters are held until the transaction ends.
 pub(super) async fn load<S: LedgerSession>(
@@ -29,11 +35,7 @@ pub(super) async fn load<S: LedgerSession>(
         let (counter, row) = counter_row(row)?;
         records.rows.insert(counter, row);
     }
-    let dense = selection.dense.iter().map(|key| vec![S::text(key.as_str())]).collect();
-    for row in sql.hold_dense.rows(session, dense).await? {
-        let DenseRow { key, value, begun_at_ms } = dense_row(row)?;
-        records.dense.insert(key, DenseCount { value, begun_at_ms });
-    }
+    load_dense::<S>(session, selection, &mut records).await?;
     let notes = selection.notes.iter().map(|key| vec![S::text(key.as_str())]).collect();
     let mut notes = sql.read_notes.rows(session, notes).await?;
     if selection.all_notes {
@@ -44,6 +46,42 @@ pub(super) async fn load<S: LedgerSession>(
     }
     load_catalog::<S>(session, selection, &mut records).await?;
     Ok(records)
+}
+
+/// Another client that holds the row of one counter keeps the others from nothing.
+///
+/// Servers that count hold the ledger first, so none of them holds a row now; but an engine may let go of the ledger a moment before it
+/// lets go of the rows, so what is held is looked at again.
+async fn load_dense<S: LedgerSession>(
+    session: &mut S,
+    selection: &Selection<'_>,
+    records: &mut Records,
+) -> Result<(), S::Fault> {
+    let sql = S::STATEMENTS;
+    let mut wanted: Vec<Key> = selection.dense.iter().map(|key| (*key).clone()).collect();
+    for look in 1..=LOCKED_LOOKS {
+        for row in sql.hold_dense.rows(session, named_keys::<S>(&wanted)).await? {
+            let DenseRow { key, value, begun_at_ms } = dense_row(row)?;
+            records.dense.insert(key, DenseCount { value, begun_at_ms });
+        }
+        let Some(known) = sql.known_dense else { return Ok(()) };
+        wanted.retain(|key| !records.dense.contains_key(key));
+        let locked = known.rows(session, named_keys::<S>(&wanted)).await?;
+        let locked = locked.into_iter().map(|mut row| Ok(Key::from_stored(&row.text()?)));
+        wanted = locked.collect::<Result<_, SourceError>>()?;
+        if wanted.is_empty() {
+            return Ok(());
+        }
+        if look < LOCKED_LOOKS {
+            tokio::time::sleep(LOCKED_PAUSE).await;
+        }
+    }
+    records.locked_dense.extend(wanted);
+    Ok(())
+}
+
+fn named_keys<S: LedgerSession>(keys: &[Key]) -> Vec<Vec<Value>> {
+    keys.iter().map(|key| vec![S::text(key.as_str())]).collect()
 }
 
 async fn load_catalog<S: LedgerSession>(

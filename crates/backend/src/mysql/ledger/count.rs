@@ -77,9 +77,12 @@ impl Work for Quick<'_> {
     async fn run(&self, link: &mut Link) -> Result<Self::Out, Fault> {
         let Some(token) = token_of(link, self.pass.under) else { return Ok(None) };
         // Sums are worked out before the condition is looked at: where one would overflow, it must not be an error. And the answer
-        // is packed in the condition, which sees the rows as they were.
+        // is packed in the condition, which sees the rows as they were. A row that somebody else holds is not waited for: the
+        // ledger's own row would be held meanwhile, and with it everybody.
         let sql = "UPDATE sequent_meta m JOIN sequent_layout l ON l.one = 1 JOIN sequent_servers s ON s.server = ? \
-            JOIN sequent_dense d ON d.k = ? SET d.v = d.v + LEAST(?, 9223372036854775807 - d.v), \
+            JOIN (SELECT k FROM (SELECT one FROM sequent_meta WHERE one = 1 LIMIT 1 FOR UPDATE) AS first \
+                JOIN sequent_dense WHERE k = ? FOR UPDATE SKIP LOCKED) AS held ON true \
+            JOIN sequent_dense d ON d.k = held.k SET d.v = d.v + LEAST(?, 9223372036854775807 - d.v), \
             m.version = m.version + 1, s.nonce = ?, \
             s.seen_ms = CAST(UNIX_TIMESTAMP(NOW(3)) * 1000 AS UNSIGNED) \
             WHERE m.one = 1 AND m.token = ? AND m.accepted = ? AND m.version < ? AND l.epoch = ? AND s.nonce IN (?, ?) \

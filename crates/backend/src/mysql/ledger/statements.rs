@@ -54,9 +54,14 @@ pub(super) static STATEMENTS: Statements = Statements {
         before: "SELECT k, v, begun_at FROM sequent_dense WHERE k IN (",
         each: "?",
         between: ", ",
-        // What counts in one statement does not wait for the ledger's own row.
-        after: ") FOR UPDATE",
+        after: ") FOR UPDATE SKIP LOCKED",
     },
+    known_dense: Some(Many::Listed {
+        before: "SELECT k FROM sequent_dense WHERE k IN (",
+        each: "?",
+        between: ", ",
+        after: ")",
+    }),
     all_dense: "SELECT k, v, begun_at FROM sequent_dense ORDER BY k LIMIT ?",
     dense_of: "SELECT k, v, begun_at FROM sequent_dense WHERE k = ? OR (k >= ? AND k < ?) ORDER BY k LIMIT ?",
     dense_between: "SELECT k, v, begun_at FROM sequent_dense WHERE k >= ? AND k < ? ORDER BY k LIMIT ?",

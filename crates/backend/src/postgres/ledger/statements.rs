@@ -50,7 +50,10 @@ pub(super) static STATEMENTS: Statements = Statements {
     ),
     delete_none: &["DELETE FROM counters WHERE false", "DELETE FROM slots WHERE false"],
 
-    hold_dense: Many::Columns("SELECT k, v, begun_at FROM dense WHERE k = ANY($1::bytea[])"),
+    hold_dense: Many::Columns(
+        "SELECT k, v, begun_at FROM dense WHERE k = ANY($1::bytea[]) FOR NO KEY UPDATE SKIP LOCKED",
+    ),
+    known_dense: Some(Many::Columns("SELECT k FROM dense WHERE k = ANY($1::bytea[])")),
     all_dense: "SELECT k, v, begun_at FROM dense ORDER BY k LIMIT $1",
     dense_of: "SELECT k, v, begun_at FROM dense WHERE k = $1 OR (k >= $2 AND k < $3) ORDER BY k LIMIT $4",
     dense_between: "SELECT k, v, begun_at FROM dense WHERE k >= $1 AND k < $2 ORDER BY k LIMIT $3",

@@ -55,6 +55,7 @@ pub(super) static STATEMENTS: Statements = Statements {
         between: ", ",
         after: ")",
     },
+    known_dense: None,
     all_dense: "SELECT k, v, begun_at FROM dense ORDER BY k LIMIT ?1",
     dense_of: "SELECT k, v, begun_at FROM dense WHERE k = ?1 OR (k >= ?2 AND k < ?3) ORDER BY k LIMIT ?4",
     dense_between: "SELECT k, v, begun_at FROM dense WHERE k >= ?1 AND k < ?2 ORDER BY k LIMIT ?3",

@@ -3,6 +3,7 @@
 mod batches;
 mod crowd;
 mod dense;
+mod dense_locked;
 mod dense_over;
 mod desk;
 mod examine;
@@ -22,6 +23,7 @@ use sequent_core::{BoxFuture, ledger::Ledger};
 pub use batches::*;
 pub use crowd::*;
 pub use dense::*;
+pub use dense_locked::*;
 pub use dense_over::*;
 pub use examine::*;
 pub use identity::*;
@@ -57,6 +59,12 @@ pub trait LedgerFixture: Send + Sync {
 
     /// Puts the copy back so that the incarnation stays: what only nonces can find.
     fn restore_in_place(&self) -> BoxFuture<'_, bool> {
+        Box::pin(std::future::ready(false))
+    }
+
+    /// Holds the row of a dense counter for some seconds, as another client of the database would. It is held once this returns.
+    fn hold_dense<'a>(&'a self, key: &'a str) -> BoxFuture<'a, bool> {
+        let _ = key;
         Box::pin(std::future::ready(false))
     }
 
@@ -104,7 +112,46 @@ macro_rules! ledger_conformance {
             dense_counters_outlive_a_restart, a_dropped_count_disturbs_nobody,
             dense_counters_of_odd_keys_are_kept_apart, a_bump_moves_dense_counters,
             dense_counters_behind_a_fence_are_forgotten_and_begin_no_more, many_dense_counters_are_forgotten_at_once,
+            a_dense_row_that_a_stranger_holds_keeps_no_other_waiting,
             a_look_changes_nothing_and_sees_every_row,
         }
+    };
+}
+
+/// One test a rule of the ledger: the check that is there for it is green over an engine with all rules, and red without this one.
+///
+/// It is given what makes a fixture of some rules: `|rules| async move { … }`. Needs the feature `mutation` of `sequent-core`.
+#[macro_export]
+macro_rules! ledger_mutations {
+    ($fixture:expr) => {
+        mod mutations {
+            use super::*;
+
+            $crate::ledger_mutations! { $fixture;
+                same_ledger: SameLedger, another_incarnation_writes_nothing;
+                open_counts_value: OpenCountsValue, a_value_above_the_ceiling_is_the_base;
+                open_atomic: OpenAtomic, openers_at_once_never_share_a_stretch;
+                raise_needs_life: RaiseNeedsLife, a_raise_needs_the_life;
+                raise_needs_life_raced: RaiseNeedsLife, openers_at_once_never_share_a_stretch;
+                ledger_forward: LedgerForward, a_ceiling_is_never_lowered;
+                record_compared: RecordCompared, another_run_on_record_is_refused;
+            }
+        }
+    };
+    ($fixture:expr; $($test:ident: $rule:ident, $check:ident;)*) => {
+        $(
+            #[tokio::test]
+            async fn $test() {
+                use sequent_core::{Rule, Rules};
+                let run = async |rules: Rules| {
+                    let fixture = $fixture(rules).await;
+                    let check = async move { $crate::conformance::ledger::$check(&fixture).await };
+                    matches!(tokio::spawn(check).await, Ok(Ok(())))
+                };
+                assert!(run(Rules::ALL).await, "the check is red with every rule kept");
+                let text = Rule::$rule.text();
+                assert!(!run(Rules::ALL.without(Rule::$rule)).await, "nobody missed the rule: {text}");
+            }
+        )*
     };
 }
