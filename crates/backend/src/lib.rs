@@ -33,12 +33,14 @@
 //! 6. **Proof.** A fixture of some fifty lines and `sequent_testkit::store_conformance!(fixture)`: some thirty tests, with
 //!    the race of takers against closers among them. Then what only this engine does: kill it, restore it, fill its disk.
 //!
-//! A ledger is the same with `ledger_conformance!`, a trait a page.
+//! A ledger implements `ledger::LedgerEngine`, or on SQL its statements and a session, and is held to `ledger_conformance!` and
+//! `ledger_mutations!`.
 
 #[cfg(any(test, feature = "memcached", feature = "mysql"))]
 mod cas;
 #[cfg(feature = "etcd")]
 pub mod etcd;
+pub mod kinds;
 #[cfg(any(
     feature = "etcd",
     feature = "memory",

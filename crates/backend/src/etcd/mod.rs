@@ -43,6 +43,7 @@ mod http;
 mod ledger;
 mod link;
 mod names;
+mod open;
 mod opening;
 mod options;
 mod reach;
@@ -52,5 +53,6 @@ mod value;
 
 pub use crate::wire::Password;
 pub use ledger::EtcdLedger;
+pub(crate) use open::{locate, open_ledger};
 pub use options::{Endpoint, EtcdOptions};
 pub use tls::EtcdTls;

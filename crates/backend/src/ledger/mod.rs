@@ -25,7 +25,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use sequent_core::{Rules, ledger::ServerId};
 
 pub(crate) use engine::{Examined, Keys, LedgerEngine, Refusal};
-pub(crate) use records::{Changes, DenseCount, Records, Selection, Token, bounded_sum};
+#[cfg(any(feature = "etcd", feature = "memory"))]
+pub(crate) use records::bounded_sum;
+pub(crate) use records::{Changes, DenseCount, Records, Selection, Token};
 
 /// A ledger on an engine.
 ///

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use sequent_core::{
-    Block, Incarnation, Key, SequenceName, SlotIndex,
+    Incarnation, Key, SequenceName, SlotIndex,
     ledger::{Counter, Definition, LayoutPage, PastLife, Row, ServerId, Word},
 };
 
@@ -218,6 +218,7 @@ impl Records {
 }
 
 /// A sum that stays within what a counter can hold.
+#[cfg(any(feature = "etcd", feature = "memory"))]
 pub(crate) fn bounded_sum(value: u64, more: u64) -> u64 {
-    value.saturating_add(more).min(Block::NUMBER_MAX)
+    value.saturating_add(more).min(sequent_core::Block::NUMBER_MAX)
 }

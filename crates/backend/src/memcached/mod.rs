@@ -27,9 +27,11 @@ mod codec;
 mod item;
 mod link;
 mod name;
+mod open;
 mod options;
 mod store;
 
 pub use crate::wire::{Owner, Password};
+pub(crate) use open::{locate, open_store};
 pub use options::MemcachedOptions;
 pub use store::MemcachedStore;

@@ -5,11 +5,13 @@
 
 mod cells;
 mod ledger;
+mod open;
 mod speaker;
 mod store;
 
 pub use cells::{CellState, Cells};
 pub use ledger::{LedgerState, MemoryLedger, MemoryLedgerEngine};
+pub(crate) use open::{open_ledger, open_store};
 pub use store::MemoryStore;
 
 use speaker::Speaker;

@@ -36,6 +36,7 @@ mod fault;
 mod hello;
 mod line;
 mod link;
+mod open;
 mod options;
 mod pool;
 mod schema;
@@ -44,6 +45,7 @@ mod target;
 mod url;
 mod work;
 
+pub(crate) use open::{locate, open_store};
 pub use options::{MongodbOptions, MongodbTls};
 pub use store::MongodbStore;
 pub use url::{MongodbUrl, UrlError};

@@ -32,6 +32,7 @@ mod fault;
 mod grants;
 mod ledger;
 mod link;
+mod open;
 mod options;
 mod pool;
 mod schema;
@@ -40,5 +41,6 @@ mod store;
 mod work;
 
 pub use ledger::MysqlLedger;
+pub(crate) use open::{locate, open_auto_increment, open_ledger, open_row, open_segment};
 pub use options::{CONNECTIONS_MAX, MysqlOptions, MysqlPassword, MysqlTls};
 pub use store::MysqlStore;

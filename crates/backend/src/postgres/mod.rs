@@ -58,6 +58,7 @@ mod database;
 mod fault;
 mod ledger;
 mod link;
+mod open;
 mod options;
 mod patience;
 mod pool;
@@ -69,6 +70,7 @@ mod url;
 mod work;
 
 pub use ledger::PostgresLedger;
+pub(crate) use open::{locate, open_ledger, open_store};
 pub use options::{PostgresOptions, PostgresTls, TlsMode};
 pub use schema::{SchemaName, SchemaNameError};
 pub use store::PostgresStore;

@@ -38,11 +38,13 @@
 
 mod fault;
 mod link;
+mod open;
 mod options;
 mod scripts;
 mod settings;
 mod store;
 
 pub use crate::wire::{Owner, Password};
+pub(crate) use open::{locate, open_store};
 pub use options::{RedisOptions, RedisTls};
 pub use store::RedisStore;

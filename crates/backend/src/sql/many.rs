@@ -9,6 +9,10 @@ const SIZES: [usize; 4] = [256, 32, 4, 1];
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Many {
     /// Each row is named in the statement, so many at a time.
+    #[cfg_attr(
+        not(any(feature = "mysql", feature = "sqlite")),
+        allow(dead_code, reason = "engines list rows")
+    )]
     Listed {
         /// What stands before the rows.
         before: &'static str,
@@ -19,8 +23,8 @@ pub(crate) enum Many {
         /// What stands after them.
         after: &'static str,
     },
-    #[cfg_attr(not(feature = "postgres"), allow(dead_code, reason = "one engine takes columns"))]
     /// The statement is given a column of values for each of a row's.
+    #[cfg_attr(not(feature = "postgres"), allow(dead_code, reason = "one engine takes columns"))]
     Columns(&'static str),
 }
 

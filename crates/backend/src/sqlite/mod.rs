@@ -25,6 +25,7 @@ mod disk;
 mod fault;
 mod ledger;
 mod link;
+mod open;
 mod opening;
 mod patience;
 mod place;
@@ -41,6 +42,7 @@ use std::sync::Arc;
 use sequent_core::{Clock, Entropy, OsEntropy, SystemClock};
 
 pub use ledger::SqliteLedger;
+pub(crate) use open::{open_ledger, open_store};
 pub use store::SqliteStore;
 
 /// How a file is opened.

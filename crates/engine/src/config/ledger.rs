@@ -2,10 +2,9 @@
 
 use std::time::Duration;
 
-use super::{
-    Place, Section, ServerPlace,
-    kind::{Kind, LEDGERS},
-};
+use sequent_backend::kinds::{Kind, Role};
+
+use super::{Place, Section, kind};
 
 /// `[ledger]`.
 #[derive(Debug, Clone)]
@@ -30,24 +29,13 @@ impl LedgerPart {
             section.default_shown("store", "\"sqlite\"".to_owned());
             "sqlite".to_owned()
         });
-        let kind = Kind::known(&mut section, &word, LEDGERS);
-        let place = match kind.and_then(Kind::if_built_in) {
-            Some(Kind::Memory) => Some(Place::Memory),
-            Some(Kind::Sqlite) => {
-                let path = section.text("path").unwrap_or_else(|| {
-                    section.default_shown("path", format!("{FILE:?}"));
-                    FILE.to_owned()
-                });
-                Some(Place::Sqlite(path.into()))
-            }
-            Some(Kind::Server(kind)) => {
-                ServerPlace::read(&mut section, kind, attempt).map(|server| Place::Server(Box::new(server)))
-            }
-            None => {
-                section.pass_over();
-                None
-            }
-        };
+        let kind = kind::known(&mut section, &word, Role::Ledger);
+        let place = kind::place(&mut section, kind, attempt, |section| {
+            Some(section.text("path").unwrap_or_else(|| {
+                section.default_shown("path", format!("{FILE:?}"));
+                FILE.to_owned()
+            }))
+        });
         let outage = section.duration("outage_s", 1..=86_400, 600);
         let single_server = section.switch("single_server", false);
         let allow_lossy = section.switch("allow_lossy", false);

@@ -30,15 +30,11 @@ mod shard;
 mod shown;
 mod sources;
 mod traces;
-mod url;
 
 use section::Section;
 
-pub(crate) use kind::Family;
-
 pub use cluster::Config;
 pub use fault::{Fault, Faults};
-pub use kind::ServerKind;
 pub use ledger::LedgerPart;
 pub use limits::LimitsPart;
 pub use listen::ListenPart;

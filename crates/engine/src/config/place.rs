@@ -17,10 +17,10 @@ pub enum Place {
 
 impl Place {
     /// The word of the configuration.
-    pub const fn as_str(&self) -> &'static str {
+    pub fn as_str(&self) -> &'static str {
         match self {
             Self::Sqlite(_) => "sqlite",
-            Self::Server(server) => server.kind.as_str(),
+            Self::Server(server) => server.kind.word,
             Self::Memory => "memory",
         }
     }

@@ -1,31 +1,17 @@
 //! Places that are reached over a network: where, as whom, and how.
 
-use std::{fmt, ops::RangeInclusive, path::PathBuf, time::Duration};
+use std::{fmt, path::PathBuf, time::Duration};
 
-use super::{
-    Secret, Section, ServerKind,
-    kind::Family,
-    url::{self, Parts},
-};
+pub use sequent_backend::kinds::TlsWord;
+use sequent_backend::kinds::{Driver, Kind, Location, ServerSettings, WrongUrl};
 
-/// How a line to a server is protected.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TlsWord {
-    /// Not at all.
-    Off,
-    /// Where the server can.
-    Prefer,
-    /// Always; whoever answers is not checked.
-    Require,
-    /// Always, and the server's certificate is its own and of an authority that is trusted.
-    Verify,
-}
+use super::{Secret, Section};
 
 /// A database of a server, and how it is reached. Printed without what is secret.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServerPlace {
     /// What it is used as.
-    pub kind: ServerKind,
+    pub kind: &'static Kind,
     /// Where it is, and who asks; it may hold a password.
     pub url: Secret,
     /// The same without the password.
@@ -58,121 +44,56 @@ impl fmt::Display for ServerPlace {
     }
 }
 
-/// What differs between the families.
-struct Ranges {
-    url: &'static str,
-    tls: &'static [(&'static str, TlsWord)],
-    /// The words of `tls` with which certificates of one's own are looked at.
-    tls_checking: &'static [TlsWord],
-    connections_max: RangeInclusive<u64>,
-    connections_default: u64,
-    /// `None`: connections are not probed.
-    keep_alive_default: Option<u64>,
-}
-
-/// The bounds are those of the backends' options: beyond them a server's own limit is used up by one shard.
-const MYSQL: Ranges = Ranges {
-    url: "mysql://user@host:3306/database is expected",
-    // Its driver looks at the certificate whenever there is one: what is encrypted is verified.
-    tls: &[("off", TlsWord::Off), ("prefer", TlsWord::Prefer), ("verify", TlsWord::Verify)],
-    tls_checking: &[TlsWord::Prefer, TlsWord::Verify],
-    connections_max: 1..=256,
-    connections_default: 16,
-    keep_alive_default: Some(15),
-};
-
-const POSTGRES: Ranges = Ranges {
-    url: "postgres://user@host:5432/database is expected",
-    tls: &[
-        ("prefer", TlsWord::Prefer),
-        ("off", TlsWord::Off),
-        ("require", TlsWord::Require),
-        ("verify", TlsWord::Verify),
-    ],
-    tls_checking: &[TlsWord::Verify],
-    connections_max: 1..=64,
-    connections_default: 4,
-    keep_alive_default: Some(5),
-};
-
-const REDIS: Ranges = Ranges {
-    url: "redis://user@host:6379/0 is expected",
-    tls: &[("off", TlsWord::Off), ("verify", TlsWord::Verify)],
-    tls_checking: &[TlsWord::Verify],
-    connections_max: 1..=256,
-    connections_default: 8,
-    keep_alive_default: Some(15),
-};
-
-/// More connections on one key only make each other lose races.
-const MEMCACHED: Ranges = Ranges {
-    url: "memcached://host:11211 is expected",
-    tls: &[("off", TlsWord::Off)],
-    tls_checking: &[],
-    connections_max: 1..=64,
-    connections_default: 4,
-    keep_alive_default: None,
-};
-
-/// `https` in the url is its word for TLS.
-const ETCD: Ranges = Ranges {
-    url: "http://user@host:2379,http://host:2379/prefix is expected",
-    tls: &[("off", TlsWord::Off)],
-    tls_checking: &[],
-    connections_max: 1..=16,
-    connections_default: 4,
-    keep_alive_default: None,
-};
-
-const MONGODB: Ranges = Ranges {
-    url: "mongodb://user@host:27017/database is expected",
-    // A client can't ask a server whether it can.
-    tls: &[("off", TlsWord::Off), ("require", TlsWord::Require), ("verify", TlsWord::Verify)],
-    tls_checking: &[TlsWord::Verify],
-    connections_max: 1..=64,
-    connections_default: 4,
-    keep_alive_default: Some(5),
-};
-
 /// How long connecting may take where nobody says: below an attempt's limit, so that a server which can't be reached is
 /// said to be so.
 const CONNECT_TIMEOUT_MS: u64 = 800;
 
 impl ServerPlace {
+    /// What its kind is opened by.
+    pub(crate) fn settings(&self) -> ServerSettings {
+        ServerSettings {
+            url: self.url.reveal().to_owned(),
+            schema: self.schema.clone(),
+            password_file: self.password_file.clone(),
+            tls: self.tls,
+            tls_ca_file: self.tls_ca_file.clone(),
+            tls_cert_file: self.tls_cert_file.clone(),
+            tls_key_file: self.tls_key_file.clone(),
+            connections_max: self.connections_max,
+            connect_timeout: self.connect_timeout,
+            keep_alive: self.keep_alive,
+        }
+    }
+
     /// The place that a table describes; `None` where a fault left none. No attempt lasts longer than `attempt`.
-    pub(super) fn read(section: &mut Section<'_, '_>, kind: ServerKind, attempt: Duration) -> Option<Self> {
-        let ranges = match kind.family() {
-            Family::Etcd => ETCD,
-            Family::Mongodb => MONGODB,
-            Family::Mysql => MYSQL,
-            Family::Postgres => POSTGRES,
-            Family::Redis => REDIS,
-            Family::Memcached => MEMCACHED,
-        };
-        let url = section.url("url", ranges.url);
-        let schema = match kind.family() {
-            Family::Etcd | Family::Mongodb | Family::Mysql | Family::Redis | Family::Memcached => None,
-            Family::Postgres => section.text("schema"),
-        };
+    pub(super) fn read(
+        section: &mut Section<'_, '_>,
+        kind: &'static Kind,
+        driver: &'static Driver,
+        attempt: Duration,
+    ) -> Option<Self> {
+        let url = section.url("url", driver.url);
+        let schema = if driver.has_schema { section.text("schema") } else { None };
         let password_file = section.text("password_file").map(PathBuf::from);
-        let (mut tls, mut tls_ca_file) = tls(section, &ranges);
+        let (mut tls, mut tls_ca_file) = tls(section, driver);
         let [mut tls_cert_file, mut tls_key_file] = [None, None];
-        if kind.family() == Family::Etcd {
+        if driver.speaks_https {
             let is_secure = url.as_ref().is_some_and(|(text, _)| text.contains("https://"));
             tls = if is_secure { TlsWord::Verify } else { TlsWord::Off };
             [tls_ca_file, tls_cert_file, tls_key_file] = papers(section, is_secure || url.is_none());
         }
         let connections_max =
-            section.integer("connections_max", ranges.connections_max, ranges.connections_default);
+            section.integer("connections_max", driver.connections_max.clone(), driver.connections_default);
         let connect_timeout = connect_timeout(section, attempt);
-        let keep_alive = ranges.keep_alive_default;
+        let keep_alive = driver.keep_alive_default_s;
         let keep_alive = keep_alive.map(|default| section.duration("keep_alive_s", 1..=3600, default));
-        let parts = parts(section, kind, url?, schema.as_deref(), password_file.is_some())?;
+        let has_file = password_file.is_some();
+        let located = located(section, (kind, driver), url?, schema.as_deref(), has_file)?;
         Some(Self {
             kind,
-            url: parts.1,
-            address: parts.0.address,
-            identity: parts.0.identity,
+            url: located.1,
+            address: located.0.address,
+            identity: located.0.identity,
             schema,
             password_file,
             tls,
@@ -187,14 +108,14 @@ impl ServerPlace {
 }
 
 /// How the line is protected, and by whose certificates; no key of that where there is no TLS.
-fn tls(section: &mut Section<'_, '_>, ranges: &Ranges) -> (TlsWord, Option<PathBuf>) {
-    if ranges.tls_checking.is_empty() {
+fn tls(section: &mut Section<'_, '_>, driver: &Driver) -> (TlsWord, Option<PathBuf>) {
+    if driver.tls_checking.is_empty() {
         return (TlsWord::Off, None);
     }
-    let tls = section.choice("tls", ranges.tls, 0);
+    let tls = section.choice("tls", driver.tls, 0);
     let tls_ca_file = section.text("tls_ca_file").map(PathBuf::from);
-    if tls_ca_file.is_some() && !ranges.tls_checking.contains(&tls) {
-        let checking = ranges.tls.iter().filter(|(_, word)| ranges.tls_checking.contains(word));
+    if tls_ca_file.is_some() && !driver.tls_checking.contains(&tls) {
+        let checking = driver.tls.iter().filter(|(_, word)| driver.tls_checking.contains(word));
         let names: Vec<String> = checking.map(|(word, _)| format!("{word:?}")).collect();
         let bound = format!("tls = {} looks at it, and no other word does", names.join(" or "));
         section.fault("tls_ca_file", "there", bound);
@@ -231,28 +152,28 @@ fn connect_timeout(section: &mut Section<'_, '_>, attempt: Duration) -> Duration
 }
 
 /// What the driver makes of the URL; a fault never repeats a secret of it.
-fn parts(
+fn located(
     section: &mut Section<'_, '_>,
-    kind: ServerKind,
+    (kind, driver): (&Kind, &Driver),
     (text, shown): (String, String),
     schema: Option<&str>,
     has_file: bool,
-) -> Option<(Parts, Secret)> {
-    match url::parts(kind, &text, schema) {
-        Err((key, cause)) => {
-            let value = if key == "url" { shown } else { format!("{:?}", schema.unwrap_or_default()) };
-            section.fault(key, value, cause);
+) -> Option<(Location, Secret)> {
+    match driver.locate(kind.role, &text, schema) {
+        Err(WrongUrl { setting, cause }) => {
+            let value = if setting == "url" { shown } else { format!("{:?}", schema.unwrap_or_default()) };
+            section.fault(setting, value, cause);
             None
         }
-        Ok(parts) => {
-            if parts.has_password && has_file {
+        Ok(location) => {
+            if location.has_password && has_file {
                 section.fault(
                     "password_file",
                     "there",
                     "the url holds a password too: one of the two is allowed",
                 );
             }
-            Some((parts, Secret::new(text)))
+            Some((location, Secret::new(text)))
         }
     }
 }

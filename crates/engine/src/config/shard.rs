@@ -2,12 +2,10 @@
 
 use std::time::Duration;
 
+use sequent_backend::kinds::{Kind, Role};
 use sequent_core::{SHARD_BITS_MAX, SlotIndex};
 
-use super::{
-    Place, Section, ServerPlace,
-    kind::{Kind, STORES, built_in},
-};
+use super::{Place, Section, kind};
 
 /// A store in a slot.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,23 +25,13 @@ impl ShardPart {
         if !has_slot {
             section.fault("slot", "missing", format!("0 to {slots} are allowed, below 2^shard_bits"));
         }
-        let bound = format!("{} are built into this version", built_in(STORES));
+        let bound = format!("{} are built into this version", kind::built_in(Role::Store));
         let word = section.demanded("store", &bound);
-        let kind = word.and_then(|word| Kind::known(&mut section, &word, STORES));
-        let place = match kind.and_then(Kind::if_built_in) {
-            Some(Kind::Sqlite) => {
-                let bound = "the path of the shard's file is expected, relative to the data directory";
-                section.demanded("path", bound).map(|path| Place::Sqlite(path.into()))
-            }
-            Some(Kind::Memory) => Some(Place::Memory),
-            Some(Kind::Server(kind)) => {
-                ServerPlace::read(&mut section, kind, attempt).map(|server| Place::Server(Box::new(server)))
-            }
-            None => {
-                section.pass_over();
-                None
-            }
-        };
+        let kind = word.and_then(|word| kind::known(&mut section, &word, Role::Store));
+        let place = kind::place(&mut section, kind, attempt, |section| {
+            section
+                .demanded("path", "the path of the shard's file is expected, relative to the data directory")
+        });
         section.finish();
         (slot.zip(place).map(|(slot, place)| Self { slot, place }), kind.is_some_and(Kind::is_networked))
     }

@@ -8,19 +8,7 @@ use tokio::{task::JoinSet, time::timeout};
 use crate::config::Place;
 
 /// How one is left.
-#[derive(Clone)]
-pub(super) struct Leave(Arc<dyn Fn() -> BoxFuture<'static, ()> + Send + Sync>);
-
-impl Leave {
-    /// By doing `how` to `what`.
-    pub(super) fn by<T, F>(what: impl Fn() -> T + Send + Sync + 'static, how: fn(T) -> F) -> Self
-    where
-        T: 'static,
-        F: Future<Output = ()> + Send + 'static,
-    {
-        Self(Arc::new(move || Box::pin(how(what()))))
-    }
-}
+pub(super) type Leave = Arc<dyn Fn() -> BoxFuture<'static, ()> + Send + Sync>;
 
 /// What must be left: files cleanly, since whoever is the last takes their logs with it; servers by saying goodbye.
 #[derive(Clone, Default)]
@@ -59,7 +47,7 @@ impl Files {
 
 /// The path of a file that can't be left in time: what was begun goes on, as long as the process lives. A server that
 /// does not answer loses nothing by a connection that ends without a word.
-async fn in_time(place: Place, Leave(leave): Leave) -> Option<String> {
+async fn in_time(place: Place, leave: Leave) -> Option<String> {
     if timeout(LEAVE_MAX, leave()).await.is_ok() {
         return None;
     }

@@ -1,57 +1,18 @@
-//! Stores and ledgers from their places in the configuration; a file a driver, which a build may leave out.
+//! Stores and ledgers from their places in the configuration.
 
-#[cfg(not(all(
-    feature = "etcd",
-    feature = "mongodb",
-    feature = "mysql",
-    feature = "postgres",
-    feature = "redis",
-    feature = "memcached"
-)))]
-#[allow(dead_code, reason = "which of them stand in depends on what is left out")]
-mod absent;
-#[cfg(feature = "etcd")]
-mod etcd;
 mod leaving;
-#[cfg(feature = "memcached")]
-mod memcached;
-#[cfg(feature = "mongodb")]
-mod mongodb;
-#[cfg(feature = "mysql")]
-mod mysql;
-#[cfg(feature = "postgres")]
-mod postgres;
-#[cfg(feature = "redis")]
-mod redis;
 
-#[cfg(not(feature = "etcd"))]
-use absent as etcd;
-#[cfg(not(feature = "mongodb"))]
-use absent as mongodb;
-#[cfg(not(feature = "mysql"))]
-use absent as mysql;
-#[cfg(not(feature = "postgres"))]
-use absent as postgres;
-#[cfg(not(feature = "memcached"))]
-use absent::owned as memcached;
-#[cfg(not(feature = "redis"))]
-use absent::owned as redis;
+use std::sync::Arc;
 
-use std::{path::Path, sync::Arc};
-
-use sequent_backend::{
-    memory::{MemoryLedger, MemoryStore},
-    sqlite::{SqliteLedger, SqliteOptions, SqliteStore},
-};
-use sequent_core::{Env, Key, SequenceName, SlotIndex, Store, ledger::Ledger};
+use sequent_backend::kinds::{Kind, Opened, Role, ServerSettings, Site, Where};
+use sequent_core::{Env, ErrorKind, Key, SequenceName, SlotIndex, SourceError, Store, ledger::Ledger};
 
 use crate::{
     OpenError,
-    config::{Family, Place, ShardPart},
+    config::{Place, ShardPart},
 };
 
 pub(crate) use leaving::Files;
-use leaving::Leave;
 
 /// A store in its slot.
 #[derive(Clone)]
@@ -67,19 +28,11 @@ pub(crate) fn ledger(
     env: &Env,
     files: &mut Files,
 ) -> Result<Arc<dyn Ledger>, OpenError> {
-    let (ledger, leave): (Arc<dyn Ledger>, Leave) = match place {
-        Place::Memory => return Ok(Arc::new(MemoryLedger::new(Arc::clone(&env.clock), &*env.entropy))),
-        Place::Sqlite(path) => sqlite_ledger(path, create, env),
-        Place::Server(server) => match server.kind.family() {
-            Family::Etcd => etcd::ledger(server, create, env)?,
-            Family::Mongodb => mongodb::ledger(server, create, env)?,
-            Family::Mysql => mysql::ledger(server, create, env)?,
-            Family::Postgres => postgres::ledger(server, create, env)?,
-            Family::Redis | Family::Memcached => return Err(misplaced(server)),
-        },
-    };
-    files.keep_ledger(place, leave);
-    Ok(ledger)
+    let opened =
+        open(place, Role::Ledger, |kind, place| kind.open_ledger(&Site { place, owner: None, create, env }));
+    let Opened { handle, close } = opened?;
+    files.keep_ledger(place, close);
+    Ok(handle)
 }
 
 /// The stores of `parts`, which are slots of `cluster`; each connects at its first verb.
@@ -90,26 +43,37 @@ pub(crate) fn shards(
     env: &Env,
     files: &mut Files,
 ) -> Result<Vec<Shard>, OpenError> {
-    let mut open = |part: ShardPart| {
-        let (store, leave): (Arc<dyn Store>, Leave) = match &part.place {
-            Place::Memory => {
-                let store = Arc::new(MemoryStore::new(Arc::clone(&env.clock), &*env.entropy));
-                return Ok(Shard { part, store });
-            }
-            Place::Sqlite(path) => sqlite_store(path, create, env),
-            Place::Server(server) => match server.kind.family() {
-                Family::Etcd => return Err(misplaced(server)),
-                Family::Mongodb => mongodb::store(server, part.slot, create, env)?,
-                Family::Mysql => mysql::store(server, part.slot, create, env)?,
-                Family::Postgres => postgres::store(server, part.slot, create, env)?,
-                Family::Redis => redis::store(server, cluster, part.slot, env)?,
-                Family::Memcached => memcached::store(server, cluster, part.slot, env)?,
-            },
-        };
-        files.keep_store(&part.place, leave);
+    let mut shard = |part: ShardPart| {
+        let owner = Some((cluster, part.slot));
+        let opened = open(&part.place, Role::Store, |kind, place| {
+            kind.open_store(&Site { place, owner, create, env })
+        });
+        let Opened { handle: store, close } = opened?;
+        files.keep_store(&part.place, close);
         Ok(Shard { part, store })
     };
-    parts.into_iter().map(&mut open).collect()
+    parts.into_iter().map(&mut shard).collect()
+}
+
+/// Opens what is at `place`, by its kind.
+fn open<T: ?Sized>(
+    place: &Place,
+    role: Role,
+    how: impl FnOnce(&'static Kind, Where<'_>) -> Result<Opened<T>, SourceError>,
+) -> Result<Opened<T>, OpenError> {
+    let settings: ServerSettings;
+    let (kind, at) = match place {
+        Place::Memory => (Kind::named(role, place.as_str()), Where::Memory),
+        Place::Sqlite(path) => (Kind::named(role, place.as_str()), Where::File(path)),
+        Place::Server(server) => {
+            settings = server.settings();
+            (Some(server.kind), Where::Server(&settings))
+        }
+    };
+    let unknown =
+        || SourceError::new(ErrorKind::Refused, format!("store is {:?}, which is unknown", place.as_str()));
+    let opened = kind.ok_or_else(unknown).and_then(|kind| how(kind, at));
+    opened.map_err(|error| OpenError::of_source(&error))
 }
 
 /// The stores of those `parts` that are reached over a network, to ask what can be told without connecting. What can't
@@ -135,25 +99,4 @@ pub(crate) fn hold(shards: &[Shard], key: &Key) -> Result<(), String> {
 pub(crate) fn by_slot(shards: &[Shard], slots: SlotIndex) -> Vec<Option<Arc<dyn Store>>> {
     let of = |slot| shards.iter().find(|shard| shard.part.slot == slot).map(|shard| Arc::clone(&shard.store));
     (0..slots).map(of).collect()
-}
-
-fn sqlite_ledger(path: &Path, create: bool, env: &Env) -> (Arc<dyn Ledger>, Leave) {
-    let ledger = Arc::new(SqliteLedger::new(path, options(create, env)));
-    let left = Arc::clone(&ledger);
-    (ledger, Leave::by(move || Arc::clone(&left), |ledger| async move { ledger.disconnect().await }))
-}
-
-fn sqlite_store(path: &Path, create: bool, env: &Env) -> (Arc<dyn Store>, Leave) {
-    let store = Arc::new(SqliteStore::new(path, options(create, env)));
-    let left = Arc::clone(&store);
-    (store, Leave::by(move || Arc::clone(&left), |store| async move { store.disconnect().await }))
-}
-
-fn options(create: bool, env: &Env) -> SqliteOptions {
-    SqliteOptions { create, entropy: Arc::clone(&env.entropy), clock: Arc::clone(&env.clock) }
-}
-
-/// A word that does not stand for what is opened: the configuration lets none through.
-fn misplaced(server: &crate::config::ServerPlace) -> OpenError {
-    OpenError::Refused(format!("store is {:?}, which is of no use here", server.kind.as_str()))
 }

@@ -1,0 +1,234 @@
+//! The table of kinds: each word for a store or a ledger, what it needs of a configuration, and how it is opened.
+//!
+//! Configuration, help, `doctor` and the refusal of what a build leaves out read this table; no other list of kinds stands anywhere.
+
+mod drivers;
+mod settings;
+
+use std::{fmt, sync::Arc};
+
+use sequent_core::{BoxFuture, SourceError, Store, ledger::Ledger};
+
+pub use drivers::Driver;
+#[cfg(any(
+    feature = "etcd",
+    feature = "memcached",
+    feature = "mongodb",
+    feature = "mysql",
+    feature = "postgres",
+    feature = "redis"
+))]
+pub(crate) use settings::identity;
+pub use settings::{Location, ServerSettings, Site, TlsWord, Where, WrongUrl};
+
+/// What a kind is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// A shard's store.
+    Store,
+    /// The ledger.
+    Ledger,
+}
+
+/// Where a kind keeps its data.
+#[derive(Debug, Clone, Copy)]
+pub enum Medium {
+    /// This process's memory.
+    Memory,
+    /// A file.
+    File,
+    /// A server, over a network.
+    Server(&'static Driver),
+}
+
+/// A word for a store or a ledger, and what stands behind it.
+#[derive(Debug)]
+pub struct Kind {
+    /// The word of the configuration.
+    pub word: &'static str,
+    /// What it is for.
+    pub role: Role,
+    /// Where it keeps its data.
+    pub medium: Medium,
+    open: Open,
+}
+
+/// A store or a ledger, and how it is closed.
+pub struct Opened<T: ?Sized> {
+    /// It connects at its first call.
+    pub handle: Arc<T>,
+    /// Closes its connections.
+    pub close: Arc<dyn Fn() -> BoxFuture<'static, ()> + Send + Sync>,
+}
+
+impl<T: ?Sized> Opened<T> {
+    /// What was opened, closed by doing `how` to `what`.
+    #[allow(dead_code, reason = "a build may hold no engine")]
+    pub(crate) fn new<C, F>(handle: Arc<T>, what: C, how: fn(C) -> F) -> Self
+    where
+        C: Clone + Send + Sync + 'static,
+        F: Future<Output = ()> + Send + 'static,
+    {
+        Self { handle, close: Arc::new(move || Box::pin(how(what.clone()))) }
+    }
+}
+
+type OpenStore = fn(&Site<'_>) -> Result<Opened<dyn Store>, SourceError>;
+type OpenLedger = fn(&Site<'_>) -> Result<Opened<dyn Ledger>, SourceError>;
+
+/// `None`: the build leaves it out.
+enum Open {
+    Store(Option<OpenStore>),
+    Ledger(Option<OpenLedger>),
+}
+
+impl fmt::Debug for Open {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.is_some() { "built in" } else { "left out" })
+    }
+}
+
+impl Open {
+    const fn is_some(&self) -> bool {
+        match self {
+            Self::Store(open) => open.is_some(),
+            Self::Ledger(open) => open.is_some(),
+        }
+    }
+}
+
+/// The function where the build has the engine's feature.
+macro_rules! where_built {
+    ($feature:literal, $kind:ty, $open:path) => {{
+        #[cfg(feature = $feature)]
+        const OPEN: Option<$kind> = Some($open);
+        #[cfg(not(feature = $feature))]
+        const OPEN: Option<$kind> = None;
+        OPEN
+    }};
+}
+use where_built;
+
+macro_rules! store {
+    ($word:literal, $feature:literal, $medium:expr, $open:path) => {
+        Kind {
+            word: $word,
+            role: Role::Store,
+            medium: $medium,
+            open: Open::Store(where_built!($feature, OpenStore, $open)),
+        }
+    };
+}
+
+macro_rules! ledger {
+    ($word:literal, $feature:literal, $medium:expr, $open:path) => {
+        Kind {
+            word: $word,
+            role: Role::Ledger,
+            medium: $medium,
+            open: Open::Ledger(where_built!($feature, OpenLedger, $open)),
+        }
+    };
+}
+
+/// Every kind. A new store is a row here.
+pub static KINDS: &[Kind] = &[
+    store!("sqlite", "sqlite", Medium::File, crate::sqlite::open_store),
+    store!("memory", "memory", Medium::Memory, crate::memory::open_store),
+    store!(
+        "mysql-auto-increment",
+        "mysql",
+        Medium::Server(&drivers::MYSQL),
+        crate::mysql::open_auto_increment
+    ),
+    store!("mysql-row", "mysql", Medium::Server(&drivers::MYSQL), crate::mysql::open_row),
+    store!("mysql-segment", "mysql", Medium::Server(&drivers::MYSQL), crate::mysql::open_segment),
+    store!("postgres-row", "postgres", Medium::Server(&drivers::POSTGRES), crate::postgres::open_store),
+    store!("redis", "redis", Medium::Server(&drivers::REDIS), crate::redis::open_store),
+    store!("memcached", "memcached", Medium::Server(&drivers::MEMCACHED), crate::memcached::open_store),
+    store!("mongodb", "mongodb", Medium::Server(&drivers::MONGODB), crate::mongodb::open_store),
+    ledger!("sqlite", "sqlite", Medium::File, crate::sqlite::open_ledger),
+    ledger!("memory", "memory", Medium::Memory, crate::memory::open_ledger),
+    ledger!("mysql", "mysql", Medium::Server(&drivers::MYSQL), crate::mysql::open_ledger),
+    ledger!("postgres", "postgres", Medium::Server(&drivers::POSTGRES), crate::postgres::open_ledger),
+    ledger!("etcd", "etcd", Medium::Server(&drivers::ETCD), crate::etcd::open_ledger),
+];
+
+impl PartialEq for Kind {
+    fn eq(&self, other: &Self) -> bool {
+        (self.word, self.role) == (other.word, other.role)
+    }
+}
+
+impl Eq for Kind {}
+
+impl Kind {
+    /// The kinds of a role, in the order of the table.
+    pub fn of(role: Role) -> impl Iterator<Item = &'static Self> {
+        KINDS.iter().filter(move |kind| kind.role == role)
+    }
+
+    /// The kind of a word.
+    pub fn named(role: Role, word: &str) -> Option<&'static Self> {
+        Self::of(role).find(|kind| kind.word == word)
+    }
+
+    /// The words of a role, or those of them that this build holds.
+    pub fn words(role: Role, built_in: bool) -> Vec<&'static str> {
+        Self::of(role).filter(|kind| !built_in || kind.is_built_in()).map(|kind| kind.word).collect()
+    }
+
+    /// Whether this build holds its engine.
+    pub const fn is_built_in(&self) -> bool {
+        self.open.is_some()
+    }
+
+    /// Whether it is reached over a network.
+    pub const fn is_networked(&self) -> bool {
+        matches!(self.medium, Medium::Server(_))
+    }
+
+    /// A store of this kind. Nothing is touched before its first call.
+    ///
+    /// # Errors
+    ///
+    /// `Refused` for a ledger's kind, one that the build leaves out, or settings that are none of this kind's.
+    pub fn open_store(&self, site: &Site<'_>) -> Result<Opened<dyn Store>, SourceError> {
+        let Open::Store(Some(open)) = &self.open else { return Err(self.is_of_no_use()) };
+        open(site)
+    }
+
+    /// A ledger of this kind. Nothing is touched before its first call.
+    ///
+    /// # Errors
+    ///
+    /// As of [`open_store`](Self::open_store).
+    pub fn open_ledger(&self, site: &Site<'_>) -> Result<Opened<dyn Ledger>, SourceError> {
+        let Open::Ledger(Some(open)) = &self.open else { return Err(self.is_of_no_use()) };
+        open(site)
+    }
+
+    fn is_of_no_use(&self) -> SourceError {
+        let why = if self.is_built_in() { "is of no use here" } else { "is not built into this version" };
+        settings::refused(format!("store is {:?}, which {why}", self.word))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_word_of_a_role_is_one_kind() {
+        for role in [Role::Store, Role::Ledger] {
+            let mut words = Kind::words(role, false);
+            let all = words.len();
+            words.sort_unstable();
+            words.dedup();
+            assert_eq!(words.len(), all, "{words:?}");
+            assert!(words.iter().all(|word| Kind::named(role, word).is_some_and(|kind| kind.role == role)));
+        }
+        assert_eq!(Kind::words(Role::Ledger, false), ["sqlite", "memory", "mysql", "postgres", "etcd"]);
+        assert!(Kind::named(Role::Ledger, "redis").is_none() && Kind::named(Role::Store, "etcd").is_none());
+    }
+}
