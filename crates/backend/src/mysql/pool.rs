@@ -16,8 +16,9 @@ use super::{
     link::{Link, reborn},
     options::{CONNECTIONS_MAX, MysqlOptions},
     schema::Schema,
-    work::{Work, attempt},
+    work::attempt,
 };
+use crate::sql::Work;
 
 /// How often a verb that was undone for others' sake is run again.
 const TRIES_MAX: usize = 8;
@@ -60,7 +61,7 @@ impl Pool {
     }
 
     /// Runs a verb, on a connection of the incarnation that it names.
-    pub(super) async fn perform<W: Work>(&self, work: W) -> Result<W::Out, SourceError> {
+    pub(super) async fn perform<W: Work<Link>>(&self, work: W) -> Result<W::Out, SourceError> {
         let verb = work.verb();
         let done = self.attempts(&work).await;
         let place = || format!("{} {} {}", verb, self.schema.word, self.options.address());
@@ -71,7 +72,7 @@ impl Pool {
     }
 
     /// Runs what only reads on a connection of its own, on which nothing can be changed.
-    pub(super) async fn look<W: Work>(&self, work: W) -> Result<W::Out, SourceError> {
+    pub(super) async fn look<W: Work<Link>>(&self, work: W) -> Result<W::Out, SourceError> {
         let verb = work.verb();
         let looked = async {
             let mut link = Link::look(&self.options, self.schema).await?;
@@ -84,7 +85,10 @@ impl Pool {
     }
 
     /// Runs a verb if there is a connection to run it on.
-    pub(super) async fn perform_if_connected<W: Work>(&self, work: W) -> Result<Option<W::Out>, SourceError> {
+    pub(super) async fn perform_if_connected<W: Work<Link>>(
+        &self,
+        work: W,
+    ) -> Result<Option<W::Out>, SourceError> {
         if self.is_known() { self.perform(work).await.map(Some) } else { Ok(None) }
     }
 
@@ -95,7 +99,7 @@ impl Pool {
         }
     }
 
-    async fn attempts<W: Work>(&self, work: &W) -> Result<W::Out, Fault> {
+    async fn attempts<W: Work<Link>>(&self, work: &W) -> Result<W::Out, Fault> {
         let mut loan = self.lend(work.under(), W::LOOKS_AGAIN).await?;
         let mut tries = 0;
         loop {

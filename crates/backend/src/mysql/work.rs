@@ -1,53 +1,13 @@
-//! A verb as a piece of work that can be run again.
+//! One run of a verb, within its transaction.
 
-use std::future::Future;
-
-use sequent_core::{ErrorKind, Incarnation};
+use sequent_core::ErrorKind;
 
 use super::{fault::Fault, link::Link};
-
-/// How a verb's statements are held together.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Frame {
-    /// Each statement by itself.
-    Bare,
-    /// All or none.
-    Write,
-}
-
-/// A verb, made so that it can be run again: after `Busy` it has done nothing.
-pub(super) trait Work: Sync {
-    /// What it returns.
-    type Out: Send;
-    /// Its name, for errors, where it has one.
-    const VERB: &'static str = "";
-    /// How its statements are held together.
-    const FRAME: Frame = Frame::Write;
-    /// Whether the connection looks again who speaks, before it runs.
-    const LOOKS_AGAIN: bool = false;
-
-    /// The incarnation under which alone it may run; `None` where it finds that out itself.
-    fn under(&self) -> Option<&Incarnation> {
-        None
-    }
-
-    /// How its statements are held together.
-    fn frame(&self) -> Frame {
-        Self::FRAME
-    }
-
-    /// Its name, for errors.
-    fn verb(&self) -> &'static str {
-        Self::VERB
-    }
-
-    /// Runs it once.
-    fn run(&self, link: &mut Link) -> impl Future<Output = Result<Self::Out, Fault>> + Send;
-}
+use crate::sql::{TxMode, Work};
 
 /// Once: within its frame, and out of it again whatever happens.
-pub(super) async fn attempt<W: Work>(link: &mut Link, work: &W) -> Result<W::Out, Fault> {
-    if work.frame() == Frame::Bare {
+pub(super) async fn attempt<W: Work<Link>>(link: &mut Link, work: &W) -> Result<W::Out, Fault> {
+    if work.mode() == TxMode::Single {
         return work.run(link).await;
     }
     link.text("START TRANSACTION").await?;

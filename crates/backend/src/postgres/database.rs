@@ -11,8 +11,9 @@ use super::{
     pool::{Loan, Pool},
     schema::SchemaName,
     target::Target,
-    work::{Work, attempt},
+    work::attempt,
 };
+use crate::sql::Work;
 
 /// How often tables that are replaced while a verb is at work are connected to again.
 const ROUNDS_MAX: usize = 4;
@@ -37,7 +38,7 @@ impl Database {
     }
 
     /// Runs a verb on a connection to the tables that are there now.
-    pub(super) async fn perform<W: Work>(&self, work: W) -> Result<W::Out, SourceError> {
+    pub(super) async fn perform<W: Work<Link>>(&self, work: W) -> Result<W::Out, SourceError> {
         let verb = work.verb();
         let mut patience = Patience::new(self.options());
         let mut rounds = 1;
@@ -56,7 +57,7 @@ impl Database {
     }
 
     /// Runs what only reads on a connection of its own, on which nothing can be changed.
-    pub(super) async fn look<W: Work>(&self, work: W) -> Result<W::Out, SourceError> {
+    pub(super) async fn look<W: Work<Link>>(&self, work: W) -> Result<W::Out, SourceError> {
         let verb = work.verb();
         let looked = async {
             let mut link = Link::look(&self.target, self.kind).await?;
@@ -69,7 +70,10 @@ impl Database {
     }
 
     /// Runs a verb if there is a connection to run it on.
-    pub(super) async fn perform_if_connected<W: Work>(&self, work: W) -> Result<Option<W::Out>, SourceError> {
+    pub(super) async fn perform_if_connected<W: Work<Link>>(
+        &self,
+        work: W,
+    ) -> Result<Option<W::Out>, SourceError> {
         if self.pool.has_idle() { self.perform(work).await.map(Some) } else { Ok(None) }
     }
 
@@ -78,7 +82,7 @@ impl Database {
         self.pool.renew();
     }
 
-    async fn once<W: Work>(&self, work: &W, patience: &mut Patience<'_>) -> Result<W::Out, Fault> {
+    async fn once<W: Work<Link>>(&self, work: &W, patience: &mut Patience<'_>) -> Result<W::Out, Fault> {
         let mut loan = self.borrow().await?;
         let done = loop {
             match attempt(loan.link()?, work).await {

@@ -2,6 +2,7 @@
 
 mod many;
 mod value;
+mod work;
 
 use std::future::Future;
 
@@ -11,17 +12,7 @@ pub(crate) use many::Many;
 #[cfg(feature = "mysql")]
 pub(crate) use value::bounded;
 pub(crate) use value::{SqlRow, Value};
-
-/// How the statements of a piece of work are held together.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum TxMode {
-    /// Each statement by itself.
-    Single,
-    /// One view of the tables for all of them.
-    Read,
-    /// All or none.
-    Write,
-}
+pub(crate) use work::{TxMode, Work};
 
 /// One connection on which statements run.
 pub(crate) trait SqlSession: Send {
@@ -47,19 +38,4 @@ pub(crate) trait SqlSession: Send {
         sql: &str,
         params: Vec<Value>,
     ) -> impl Future<Output = Result<u64, Self::Fault>> + Send;
-}
-
-/// Statements, made so that they can be run again: where they failed because somebody else held a lock, they have done nothing.
-pub(crate) trait SqlWork<S: SqlSession>: Send + Sync {
-    /// What they return.
-    type Out: Send;
-
-    /// How they are held together.
-    fn mode(&self) -> TxMode;
-
-    /// What they do, for errors.
-    fn verb(&self) -> &'static str;
-
-    /// Runs them once.
-    fn run(&self, session: &mut S) -> impl Future<Output = Result<Self::Out, S::Fault>> + Send;
 }

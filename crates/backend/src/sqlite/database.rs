@@ -17,8 +17,9 @@ use super::{
     place::Place,
     seat::{Loan, Seat},
     severed,
-    work::{Work, attempt},
+    work::attempt,
 };
+use crate::sql::Work;
 
 /// How long a close waits before it asks a disk again that did not answer.
 const CLOSE_PAUSE: Duration = Duration::from_millis(100);
@@ -48,7 +49,7 @@ impl Database {
     }
 
     /// Runs a verb on a connection to the file that is at the path before and after.
-    pub(super) async fn perform<W: Work>(&self, work: W) -> Result<W::Out, SourceError> {
+    pub(super) async fn perform<W: Work<Link>>(&self, work: W) -> Result<W::Out, SourceError> {
         let verb = work.verb();
         // From here: a verb that waits for others' verbs, which wait for a lock, must still have time to say so itself.
         let mut patience = Patience::new(&self.options);
@@ -62,7 +63,7 @@ impl Database {
 
     /// Runs what only reads on a connection of its own, on which nothing can be changed. Only for a process that has no
     /// other one to this file.
-    pub(super) async fn look<W: Work>(&self, work: W) -> Result<W::Out, SourceError> {
+    pub(super) async fn look<W: Work<Link>>(&self, work: W) -> Result<W::Out, SourceError> {
         let options = SqliteOptions { create: false, ..self.options.clone() };
         let looking = Self { looks: true, ..Self::new(self.place.path().to_owned(), self.kind, options) };
         let found = looking.perform(work).await;
@@ -71,7 +72,10 @@ impl Database {
     }
 
     /// Runs a verb if there is a connection to run it on.
-    pub(super) async fn perform_if_connected<W: Work>(&self, work: W) -> Result<Option<W::Out>, SourceError> {
+    pub(super) async fn perform_if_connected<W: Work<Link>>(
+        &self,
+        work: W,
+    ) -> Result<Option<W::Out>, SourceError> {
         let connected = self.seat.lock().await.link.is_some();
         if connected { self.perform(work).await.map(Some) } else { Ok(None) }
     }
@@ -122,7 +126,7 @@ impl Database {
         seat.open(Opening { place, kind, options, used: seat.used, looks: self.looks }).await
     }
 
-    async fn attempts<W: Work>(
+    async fn attempts<W: Work<Link>>(
         &self,
         mut loan: Loan<'_>,
         work: &W,

@@ -1,51 +1,17 @@
-//! A verb as a piece of work that can be run again.
-
-use std::future::Future;
+//! One run of a verb, within its transaction.
 
 use sequent_core::ErrorKind;
 
 use super::{fault::Fault, link::Link};
-
-/// How a verb's statements are held together.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Frame {
-    /// Each statement by itself.
-    Bare,
-    /// One view of the file for all of them.
-    Read,
-    /// All or none.
-    Write,
-}
-
-/// A verb, made so that it can be run again: after `Busy` it has done nothing.
-pub(super) trait Work: Sync {
-    /// What it returns.
-    type Out: Send;
-    /// Its name, for errors, where it has one.
-    const VERB: &'static str = "";
-    /// How its statements are held together.
-    const FRAME: Frame = Frame::Write;
-    /// How its statements are held together.
-    fn frame(&self) -> Frame {
-        Self::FRAME
-    }
-
-    /// Its name, for errors.
-    fn verb(&self) -> &'static str {
-        Self::VERB
-    }
-
-    /// Runs it once.
-    fn run(&self, link: &mut Link) -> impl Future<Output = Result<Self::Out, Fault>> + Send;
-}
+use crate::sql::{TxMode, Work};
 
 /// Once: within its frame, and out of it again whatever happens.
-pub(super) async fn attempt<W: Work>(link: &mut Link, work: &W) -> Result<W::Out, Fault> {
-    let begin = match work.frame() {
-        Frame::Bare => return work.run(link).await,
-        Frame::Read => "BEGIN",
-        Frame::Write if link.looks() => "BEGIN",
-        Frame::Write => "BEGIN IMMEDIATE",
+pub(super) async fn attempt<W: Work<Link>>(link: &mut Link, work: &W) -> Result<W::Out, Fault> {
+    let begin = match work.mode() {
+        TxMode::Single => return work.run(link).await,
+        TxMode::Read => "BEGIN",
+        TxMode::Write if link.looks() => "BEGIN",
+        TxMode::Write => "BEGIN IMMEDIATE",
     };
     link.run(sqlx::query(begin)).await?;
     let done = match work.run(link).await {

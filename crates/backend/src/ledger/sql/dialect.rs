@@ -7,7 +7,7 @@ use sequent_core::{
     ledger::{Answer, DenseAsk, DenseTaken, Pass},
 };
 
-use crate::sql::{Many, SqlSession, SqlWork, TxMode, Value};
+use crate::sql::{Many, SqlSession, TxMode, Value, Work};
 
 /// How the ledger is held until a transaction has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,27 +64,19 @@ pub(crate) trait SqlLedger: Send + Sync + 'static {
     fn new_token(&self) -> String;
 
     /// Runs work.
-    fn perform<W: SqlWork<Self::Session>>(
+    fn perform<W: Work<Self::Session>>(
         &self,
         work: W,
     ) -> impl Future<Output = Result<W::Out, SourceError>> + Send;
 
-    /// Runs work on a connection that has looked again who speaks.
-    fn perform_on_a_fresh_look<W: SqlWork<Self::Session>>(
-        &self,
-        work: W,
-    ) -> impl Future<Output = Result<W::Out, SourceError>> + Send {
-        self.perform(work)
-    }
-
     /// Runs work on a connection that can change nothing.
-    fn look<W: SqlWork<Self::Session>>(
+    fn look<W: Work<Self::Session>>(
         &self,
         work: W,
     ) -> impl Future<Output = Result<W::Out, SourceError>> + Send;
 
     /// Runs work if there is a connection.
-    fn perform_if_connected<W: SqlWork<Self::Session, Out = ()>>(
+    fn perform_if_connected<W: Work<Self::Session, Out = ()>>(
         &self,
         work: W,
     ) -> impl Future<Output = Result<(), SourceError>> + Send;

@@ -63,7 +63,7 @@ impl<L: SqlLedger> LedgerEngine for L {
     }
 
     async fn inspect(&self) -> Result<LedgerInspection, SourceError> {
-        self.perform_on_a_fresh_look(Inspect).await
+        self.perform(Inspect).await
     }
 
     async fn examine(&self, most: usize) -> Result<Examined, SourceError> {

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     ledger::Token,
-    sql::{SqlRow, SqlWork, TxMode, Value},
+    sql::{SqlRow, TxMode, Value, Work},
 };
 
 /// Reads, decides, and writes.
@@ -24,15 +24,12 @@ pub(super) struct Transaction<'a, F> {
     pub(super) decide: F,
 }
 
-impl<S: LedgerSession, T: Send, F> SqlWork<S> for Transaction<'_, F>
+impl<S: LedgerSession, T: Send, F> Work<S> for Transaction<'_, F>
 where
     F: Fn(&mut Records) -> Result<T, Refusal> + Send + Sync,
 {
     type Out = T;
-
-    fn mode(&self) -> TxMode {
-        TxMode::Write
-    }
+    const MODE: TxMode = TxMode::Write;
 
     fn verb(&self) -> &'static str {
         self.verb
@@ -58,7 +55,7 @@ pub(super) struct View<'a> {
     pub(super) selection: &'a Selection<'a>,
 }
 
-impl<S: LedgerSession> SqlWork<S> for View<'_> {
+impl<S: LedgerSession> Work<S> for View<'_> {
     type Out = Records;
 
     fn mode(&self) -> TxMode {
@@ -88,16 +85,10 @@ pub(super) struct Rows<'a> {
     pub(super) most: usize,
 }
 
-impl<S: LedgerSession> SqlWork<S> for Rows<'_> {
+impl<S: LedgerSession> Work<S> for Rows<'_> {
     type Out = Vec<(Counter, Row)>;
-
-    fn mode(&self) -> TxMode {
-        TxMode::Single
-    }
-
-    fn verb(&self) -> &'static str {
-        "list rows of"
-    }
+    const VERB: &'static str = "list rows of";
+    const MODE: TxMode = TxMode::Single;
 
     async fn run(&self, session: &mut S) -> Result<Self::Out, S::Fault> {
         let (sql, most) = (S::STATEMENTS, limit(self.most));
@@ -119,16 +110,10 @@ pub(super) struct DenseRows<'a> {
     pub(super) most: usize,
 }
 
-impl<S: LedgerSession> SqlWork<S> for DenseRows<'_> {
+impl<S: LedgerSession> Work<S> for DenseRows<'_> {
     type Out = Vec<DenseRow>;
-
-    fn mode(&self) -> TxMode {
-        TxMode::Single
-    }
-
-    fn verb(&self) -> &'static str {
-        "list dense counters of"
-    }
+    const VERB: &'static str = "list dense counters of";
+    const MODE: TxMode = TxMode::Single;
 
     async fn run(&self, session: &mut S) -> Result<Self::Out, S::Fault> {
         let (sql, most) = (S::STATEMENTS, limit(self.most));
@@ -148,16 +133,10 @@ pub(super) struct History<'a> {
     pub(super) counter: &'a Counter,
 }
 
-impl<S: LedgerSession> SqlWork<S> for History<'_> {
+impl<S: LedgerSession> Work<S> for History<'_> {
     type Out = Vec<PastLife>;
-
-    fn mode(&self) -> TxMode {
-        TxMode::Single
-    }
-
-    fn verb(&self) -> &'static str {
-        "read history from"
-    }
+    const VERB: &'static str = "read history from";
+    const MODE: TxMode = TxMode::Single;
 
     async fn run(&self, session: &mut S) -> Result<Self::Out, S::Fault> {
         let Counter { slot, key } = self.counter;
@@ -172,16 +151,10 @@ pub(super) struct Moves {
     pub(super) most: usize,
 }
 
-impl<S: LedgerSession> SqlWork<S> for Moves {
+impl<S: LedgerSession> Work<S> for Moves {
     type Out = (Incarnation, Vec<Moved>);
-
-    fn mode(&self) -> TxMode {
-        TxMode::Read
-    }
-
-    fn verb(&self) -> &'static str {
-        "read what moved in"
-    }
+    const VERB: &'static str = "read what moved in";
+    const MODE: TxMode = TxMode::Read;
 
     async fn run(&self, session: &mut S) -> Result<Self::Out, S::Fault> {
         let (token, _) = session.hold(Hold::Read).await?;
@@ -193,16 +166,11 @@ impl<S: LedgerSession> SqlWork<S> for Moves {
 /// What the ledger says of itself.
 pub(super) struct Inspect;
 
-impl<S: LedgerSession> SqlWork<S> for Inspect {
+impl<S: LedgerSession> Work<S> for Inspect {
     type Out = LedgerInspection;
-
-    fn mode(&self) -> TxMode {
-        S::INSPECTS_BY
-    }
-
-    fn verb(&self) -> &'static str {
-        "inspect"
-    }
+    const VERB: &'static str = "inspect";
+    const MODE: TxMode = S::INSPECTS_BY;
+    const LOOKS_AGAIN: bool = true;
 
     async fn run(&self, session: &mut S) -> Result<LedgerInspection, S::Fault> {
         Ok(inspect::<S>(session).await?.0)
@@ -236,16 +204,10 @@ pub(super) struct Examine {
     pub(super) most: usize,
 }
 
-impl<S: LedgerSession> SqlWork<S> for Examine {
+impl<S: LedgerSession> Work<S> for Examine {
     type Out = Examined;
-
-    fn mode(&self) -> TxMode {
-        TxMode::Read
-    }
-
-    fn verb(&self) -> &'static str {
-        "examine"
-    }
+    const VERB: &'static str = "examine";
+    const MODE: TxMode = TxMode::Read;
 
     async fn run(&self, session: &mut S) -> Result<Examined, S::Fault> {
         let (inspection, said) = inspect::<S>(session).await?;
@@ -263,16 +225,10 @@ pub(super) struct Delist {
     pub(super) server: ServerId,
 }
 
-impl<S: LedgerSession> SqlWork<S> for Delist {
+impl<S: LedgerSession> Work<S> for Delist {
     type Out = ();
-
-    fn mode(&self) -> TxMode {
-        TxMode::Single
-    }
-
-    fn verb(&self) -> &'static str {
-        "delist from"
-    }
+    const VERB: &'static str = "delist from";
+    const MODE: TxMode = TxMode::Single;
 
     async fn run(&self, session: &mut S) -> Result<(), S::Fault> {
         session.execute(S::STATEMENTS.delete_server, vec![self.server.0.cast_signed().into()]).await?;

@@ -11,12 +11,9 @@ use sequent_core::{
 };
 
 use super::session::token_of;
+use crate::sql::{TxMode, Work};
 use crate::{
-    mysql::{
-        fault::Fault,
-        link::Link,
-        work::{Frame, Work},
-    },
+    mysql::{fault::Fault, link::Link},
     sql::bounded as capped,
 };
 
@@ -68,11 +65,11 @@ impl<'a> Quick<'a> {
     }
 }
 
-impl Work for Quick<'_> {
+impl Work<Link> for Quick<'_> {
     /// `None`: nothing was written.
     type Out = Option<Answer<Vec<DenseTaken>>>;
     const VERB: &'static str = "count in";
-    const FRAME: Frame = Frame::Bare;
+    const MODE: TxMode = TxMode::Single;
 
     async fn run(&self, link: &mut Link) -> Result<Self::Out, Fault> {
         let Some(token) = token_of(link, self.pass.under) else { return Ok(None) };

@@ -14,10 +14,9 @@ use sequent_core::{
 use super::{link::Link, options::MysqlOptions, pool::Pool, schema::token};
 use crate::{
     ledger::{CoreLedger, sql::SqlLedger},
-    sql::SqlWork,
+    sql::Work,
 };
 use count::Quick;
-use session::OnDatabase;
 
 /// A ledger in one MySQL or MariaDB database, for one server or many.
 pub type MysqlLedger = CoreLedger<MysqlLedgerEngine>;
@@ -41,20 +40,16 @@ impl SqlLedger for MysqlLedgerEngine {
         token(&*self.pool.options().entropy)
     }
 
-    async fn perform<W: SqlWork<Link>>(&self, work: W) -> Result<W::Out, SourceError> {
-        self.pool.perform(OnDatabase::<W, false>(work)).await
+    async fn perform<W: Work<Link>>(&self, work: W) -> Result<W::Out, SourceError> {
+        self.pool.perform(work).await
     }
 
-    async fn perform_on_a_fresh_look<W: SqlWork<Link>>(&self, work: W) -> Result<W::Out, SourceError> {
-        self.pool.perform(OnDatabase::<W, true>(work)).await
+    async fn look<W: Work<Link>>(&self, work: W) -> Result<W::Out, SourceError> {
+        self.pool.look(work).await
     }
 
-    async fn look<W: SqlWork<Link>>(&self, work: W) -> Result<W::Out, SourceError> {
-        self.pool.look(OnDatabase::<W, false>(work)).await
-    }
-
-    async fn perform_if_connected<W: SqlWork<Link, Out = ()>>(&self, work: W) -> Result<(), SourceError> {
-        self.pool.perform_if_connected(OnDatabase::<W, false>(work)).await.map(drop)
+    async fn perform_if_connected<W: Work<Link, Out = ()>>(&self, work: W) -> Result<(), SourceError> {
+        self.pool.perform_if_connected(work).await.map(drop)
     }
 
     async fn count_in_one_statement(

@@ -10,36 +10,11 @@ use crate::{
         fault::Fault,
         grants::{self, Needed},
         link::Link,
-        work::{Frame, Work},
     },
-    sql::{SqlRow, SqlSession, SqlWork, TxMode, Value, bounded},
+    sql::{SqlRow, SqlSession, TxMode, Value, bounded},
 };
 
 const NEEDED: Needed = Needed { always: &["SELECT", "INSERT", "UPDATE", "DELETE"], at_times: &["CREATE"] };
-
-/// Work on a database's connection; where it `LOOKS_AGAIN`, on one that has looked who speaks.
-pub(super) struct OnDatabase<W, const LOOKS_AGAIN: bool>(pub(super) W);
-
-impl<W: SqlWork<Link>, const LOOKS_AGAIN: bool> Work for OnDatabase<W, LOOKS_AGAIN> {
-    type Out = W::Out;
-    const LOOKS_AGAIN: bool = LOOKS_AGAIN;
-
-    fn frame(&self) -> Frame {
-        match self.0.mode() {
-            TxMode::Single => Frame::Bare,
-            // All that is read is of one moment while the ledger is held.
-            TxMode::Read | TxMode::Write => Frame::Write,
-        }
-    }
-
-    fn verb(&self) -> &'static str {
-        self.0.verb()
-    }
-
-    async fn run(&self, link: &mut Link) -> Result<W::Out, Fault> {
-        self.0.run(link).await
-    }
-}
 
 impl SqlSession for Link {
     type Fault = Fault;

@@ -4,12 +4,12 @@
 use sequent_core::{Cell, Incarnation, Key, Life};
 
 use super::stored;
+use crate::sql::{TxMode, Work};
 use crate::{
     cas::{State, regressed},
     mysql::{
         fault::{ER_TABLEACCESS_DENIED, Fault},
         link::Link,
-        work::{Frame, Work},
     },
 };
 
@@ -18,10 +18,10 @@ pub(super) struct Close<'a> {
     pub(super) next: Life,
 }
 
-impl Work for Close<'_> {
+impl Work<Link> for Close<'_> {
     type Out = u64;
     const VERB: &'static str = "close a cell of";
-    const FRAME: Frame = Frame::Bare;
+    const MODE: TxMode = TxMode::Single;
 
     fn under(&self) -> Option<&Incarnation> {
         Some(self.cell.under)
@@ -38,10 +38,10 @@ pub(super) struct Install<'a> {
     pub(super) base: u64,
 }
 
-impl Work for Install<'_> {
+impl Work<Link> for Install<'_> {
     type Out = ();
     const VERB: &'static str = "install a cell of";
-    const FRAME: Frame = Frame::Bare;
+    const MODE: TxMode = TxMode::Single;
 
     fn under(&self) -> Option<&Incarnation> {
         Some(self.cell.under)
@@ -63,10 +63,10 @@ pub(super) struct Lift<'a> {
     pub(super) floor: u64,
 }
 
-impl Work for Lift<'_> {
+impl Work<Link> for Lift<'_> {
     type Out = u64;
     const VERB: &'static str = "lift a cell of";
-    const FRAME: Frame = Frame::Bare;
+    const MODE: TxMode = TxMode::Single;
 
     fn under(&self) -> Option<&Incarnation> {
         Some(self.cell.under)
@@ -90,10 +90,10 @@ pub(super) struct Remove<'a> {
     pub(super) cell: Cell<'a>,
 }
 
-impl Work for Remove<'_> {
+impl Work<Link> for Remove<'_> {
     type Out = bool;
     const VERB: &'static str = "remove a cell of";
-    const FRAME: Frame = Frame::Bare;
+    const MODE: TxMode = TxMode::Single;
 
     fn under(&self) -> Option<&Incarnation> {
         Some(self.cell.under)

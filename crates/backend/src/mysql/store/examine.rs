@@ -12,8 +12,8 @@ use crate::mysql::{
     fault::Fault,
     grants::{self, Needed},
     link::Link,
-    work::{Frame, Work},
 };
+use crate::sql::{TxMode, Work};
 
 /// How many keys one statement asks for.
 const KEYS_MAX: usize = 512;
@@ -36,10 +36,10 @@ struct Leaf<'a> {
     from: Option<&'a str>,
 }
 
-impl Work for Leaf<'_> {
+impl Work<Link> for Leaf<'_> {
     type Out = CellPage;
     const VERB: &'static str = "read the cells of";
-    const FRAME: Frame = Frame::Bare;
+    const MODE: TxMode = TxMode::Single;
 
     async fn run(&self, link: &mut Link) -> Result<CellPage, Fault> {
         // No key is empty, so none is at or before the empty one.
@@ -65,10 +65,10 @@ struct Look<'a> {
     keys: &'a [Key],
 }
 
-impl Work for Look<'_> {
+impl Work<Link> for Look<'_> {
     type Out = Examination;
     const VERB: &'static str = "examine";
-    const FRAME: Frame = Frame::Bare;
+    const MODE: TxMode = TxMode::Single;
 
     async fn run(&self, link: &mut Link) -> Result<Examination, Fault> {
         let sql = "SELECT (SELECT said FROM sequent_identity WHERE name = 'way'), \

@@ -5,15 +5,15 @@ use sequent_core::{ErrorKind, Incarnation, Inspection, SourceError, Stamp};
 use crate::mysql::{
     fault::{ER_DUP_ENTRY, Fault},
     link::Link,
-    work::{Frame, Work},
 };
+use crate::sql::{TxMode, Work};
 
 pub(super) struct Inspect;
 
-impl Work for Inspect {
+impl Work<Link> for Inspect {
     type Out = Inspection;
     const VERB: &'static str = "inspect";
-    const FRAME: Frame = Frame::Bare;
+    const MODE: TxMode = TxMode::Single;
     const LOOKS_AGAIN: bool = true;
 
     async fn run(&self, link: &mut Link) -> Result<Inspection, Fault> {
@@ -38,10 +38,10 @@ pub(super) struct Restamp<'a> {
     pub(super) new: &'a Stamp,
 }
 
-impl Work for Restamp<'_> {
+impl Work<Link> for Restamp<'_> {
     type Out = ();
     const VERB: &'static str = "stamp";
-    const FRAME: Frame = Frame::Bare;
+    const MODE: TxMode = TxMode::Single;
 
     fn under(&self) -> Option<&Incarnation> {
         Some(self.under)
@@ -80,10 +80,10 @@ pub(super) struct Mark<'a> {
     pub(super) version: u64,
 }
 
-impl Work for Mark<'_> {
+impl Work<Link> for Mark<'_> {
     type Out = u64;
     const VERB: &'static str = "mark";
-    const FRAME: Frame = Frame::Bare;
+    const MODE: TxMode = TxMode::Single;
 
     fn under(&self) -> Option<&Incarnation> {
         Some(self.under)

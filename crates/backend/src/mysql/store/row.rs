@@ -6,8 +6,8 @@ use super::{cells::refuse, stored};
 use crate::mysql::{
     fault::{ER_OUT_OF_RANGE, Fault},
     link::Link,
-    work::{Frame, Work},
 };
+use crate::sql::{TxMode, Work};
 
 pub(super) struct Take<'a> {
     pub(super) cell: Cell<'a>,
@@ -15,10 +15,10 @@ pub(super) struct Take<'a> {
     pub(super) want: u64,
 }
 
-impl Work for Take<'_> {
+impl Work<Link> for Take<'_> {
     type Out = Block;
     const VERB: &'static str = "take from";
-    const FRAME: Frame = Frame::Bare;
+    const MODE: TxMode = TxMode::Single;
 
     fn under(&self) -> Option<&Incarnation> {
         Some(self.cell.under)

@@ -6,14 +6,10 @@ use sequent_core::{Block, Cell, Entropy, Incarnation, Key, Life, SourceError};
 use tokio::sync::Mutex;
 
 use super::{cells::found, place_of, stored};
+use crate::sql::{TxMode, Work};
 use crate::{
     cas::{self, Register, Seen, State},
-    mysql::{
-        fault::Fault,
-        link::Link,
-        pool::Pool,
-        work::{Frame, Work},
-    },
+    mysql::{fault::Fault, link::Link, pool::Pool},
 };
 
 /// How many keys may be taken from at once by one handle.
@@ -121,10 +117,10 @@ struct Take<'a> {
     entropy: &'a dyn Entropy,
 }
 
-impl Work for Take<'_> {
+impl Work<Link> for Take<'_> {
     type Out = (Block, State);
     const VERB: &'static str = "take from";
-    const FRAME: Frame = Frame::Bare;
+    const MODE: TxMode = TxMode::Single;
 
     fn under(&self) -> Option<&Incarnation> {
         Some(self.cell.under)
@@ -145,10 +141,10 @@ struct Close<'a> {
     entropy: &'a dyn Entropy,
 }
 
-impl Work for Close<'_> {
+impl Work<Link> for Close<'_> {
     type Out = u64;
     const VERB: &'static str = "close a cell of";
-    const FRAME: Frame = Frame::Bare;
+    const MODE: TxMode = TxMode::Single;
 
     fn under(&self) -> Option<&Incarnation> {
         Some(self.cell.under)
@@ -167,10 +163,10 @@ struct Install<'a> {
     entropy: &'a dyn Entropy,
 }
 
-impl Work for Install<'_> {
+impl Work<Link> for Install<'_> {
     type Out = ();
     const VERB: &'static str = "install a cell of";
-    const FRAME: Frame = Frame::Bare;
+    const MODE: TxMode = TxMode::Single;
 
     fn under(&self) -> Option<&Incarnation> {
         Some(self.cell.under)
@@ -190,10 +186,10 @@ struct Lift<'a> {
     entropy: &'a dyn Entropy,
 }
 
-impl Work for Lift<'_> {
+impl Work<Link> for Lift<'_> {
     type Out = u64;
     const VERB: &'static str = "lift a cell of";
-    const FRAME: Frame = Frame::Bare;
+    const MODE: TxMode = TxMode::Single;
 
     fn under(&self) -> Option<&Incarnation> {
         Some(self.cell.under)

@@ -12,9 +12,8 @@ use sequent_core::SourceError;
 use super::{PostgresOptions, PostgresUrl, database::Database, link::Link, options::token};
 use crate::{
     ledger::{CoreLedger, sql::SqlLedger},
-    sql::SqlWork,
+    sql::Work,
 };
-use session::OnSchema;
 
 /// A ledger in one schema of a PostgreSQL database. Handles to one schema, in this process or another, are one ledger.
 ///
@@ -53,16 +52,16 @@ impl SqlLedger for PostgresLedgerEngine {
         token(&*self.database.options().entropy)
     }
 
-    async fn perform<W: SqlWork<Link>>(&self, work: W) -> Result<W::Out, SourceError> {
-        self.database.perform(OnSchema(work)).await
+    async fn perform<W: Work<Link>>(&self, work: W) -> Result<W::Out, SourceError> {
+        self.database.perform(work).await
     }
 
-    async fn look<W: SqlWork<Link>>(&self, work: W) -> Result<W::Out, SourceError> {
-        self.database.look(OnSchema(work)).await
+    async fn look<W: Work<Link>>(&self, work: W) -> Result<W::Out, SourceError> {
+        self.database.look(work).await
     }
 
-    async fn perform_if_connected<W: SqlWork<Link, Out = ()>>(&self, work: W) -> Result<(), SourceError> {
-        self.database.perform_if_connected(OnSchema(work)).await.map(drop)
+    async fn perform_if_connected<W: Work<Link, Out = ()>>(&self, work: W) -> Result<(), SourceError> {
+        self.database.perform_if_connected(work).await.map(drop)
     }
 
     async fn close(&self) {

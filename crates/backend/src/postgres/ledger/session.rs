@@ -15,9 +15,8 @@ use crate::{
         fault::Fault,
         link::{Link, losses},
         rights::{self, Needed},
-        work::{Frame, Work},
     },
-    sql::{SqlRow, SqlSession, SqlWork, TxMode, Value},
+    sql::{SqlRow, SqlSession, Value},
 };
 
 const NEEDED: &Needed = &[
@@ -47,29 +46,6 @@ const LOCK: &str = "SELECT token, pg_relation_filenode('counters'::regclass), pg
 const FACTS: &str = "SELECT current_setting('server_version'), \
     (SELECT string_agg(srrelid::regclass::text, ', ') FROM pg_subscription_rel \
     WHERE srrelid IN ('meta'::regclass, 'dense'::regclass, 'counters'::regclass))";
-
-/// Work on a schema's connection.
-pub(super) struct OnSchema<W>(pub(super) W);
-
-impl<W: SqlWork<Link>> Work for OnSchema<W> {
-    type Out = W::Out;
-
-    fn frame(&self) -> Frame {
-        match self.0.mode() {
-            TxMode::Single => Frame::Bare,
-            TxMode::Read => Frame::Read,
-            TxMode::Write => Frame::Write,
-        }
-    }
-
-    fn verb(&self) -> &'static str {
-        self.0.verb()
-    }
-
-    async fn run(&self, link: &mut Link) -> Result<W::Out, Fault> {
-        self.0.run(link).await
-    }
-}
 
 impl SqlSession for Link {
     type Fault = Fault;

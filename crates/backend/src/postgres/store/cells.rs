@@ -8,11 +8,8 @@ use sequent_core::{Block, Cell, ErrorKind, Life, SourceError};
 use sqlx::{postgres::types::Oid, query_as};
 
 use super::{check, stored};
-use crate::postgres::{
-    fault::Fault,
-    link::Link,
-    work::{Frame, Work},
-};
+use crate::postgres::{fault::Fault, link::Link};
+use crate::sql::{TxMode, Work};
 
 pub(super) struct Take<'a> {
     pub(super) cell: Cell<'a>,
@@ -20,10 +17,10 @@ pub(super) struct Take<'a> {
     pub(super) want: u64,
 }
 
-impl Work for Take<'_> {
+impl Work<Link> for Take<'_> {
     type Out = Block;
     const VERB: &'static str = "take from";
-    const FRAME: Frame = Frame::Bare;
+    const MODE: TxMode = TxMode::Single;
 
     async fn run(&self, link: &mut Link) -> Result<Block, Fault> {
         check(link, self.cell.under)?;
@@ -43,10 +40,10 @@ pub(super) struct Close<'a> {
     pub(super) next: Life,
 }
 
-impl Work for Close<'_> {
+impl Work<Link> for Close<'_> {
     type Out = u64;
     const VERB: &'static str = "close a cell of";
-    const FRAME: Frame = Frame::Bare;
+    const MODE: TxMode = TxMode::Single;
 
     async fn run(&self, link: &mut Link) -> Result<u64, Fault> {
         check(link, self.cell.under)?;
@@ -70,10 +67,10 @@ pub(super) struct Install<'a> {
     pub(super) base: u64,
 }
 
-impl Work for Install<'_> {
+impl Work<Link> for Install<'_> {
     type Out = ();
     const VERB: &'static str = "install a cell of";
-    const FRAME: Frame = Frame::Bare;
+    const MODE: TxMode = TxMode::Single;
 
     async fn run(&self, link: &mut Link) -> Result<(), Fault> {
         check(link, self.cell.under)?;
@@ -91,10 +88,10 @@ pub(super) struct Lift<'a> {
     pub(super) floor: u64,
 }
 
-impl Work for Lift<'_> {
+impl Work<Link> for Lift<'_> {
     type Out = u64;
     const VERB: &'static str = "lift a cell of";
-    const FRAME: Frame = Frame::Bare;
+    const MODE: TxMode = TxMode::Single;
 
     async fn run(&self, link: &mut Link) -> Result<u64, Fault> {
         check(link, self.cell.under)?;
@@ -115,10 +112,10 @@ pub(super) struct Remove<'a> {
     pub(super) cell: Cell<'a>,
 }
 
-impl Work for Remove<'_> {
+impl Work<Link> for Remove<'_> {
     type Out = bool;
     const VERB: &'static str = "remove a cell of";
-    const FRAME: Frame = Frame::Bare;
+    const MODE: TxMode = TxMode::Single;
 
     async fn run(&self, link: &mut Link) -> Result<bool, Fault> {
         check(link, self.cell.under)?;

@@ -10,8 +10,8 @@ use crate::postgres::{
     fault::Fault,
     link::{Link, losses},
     rights::{self, Needed},
-    work::{Frame, Work},
 };
+use crate::sql::{TxMode, Work};
 
 /// How many keys one statement asks for.
 const KEYS_MAX: usize = 4096;
@@ -40,10 +40,10 @@ struct Leaf<'a> {
     from: Option<&'a str>,
 }
 
-impl Work for Leaf<'_> {
+impl Work<Link> for Leaf<'_> {
     type Out = CellPage;
     const VERB: &'static str = "read the cells of";
-    const FRAME: Frame = Frame::Bare;
+    const MODE: TxMode = TxMode::Single;
 
     async fn run(&self, link: &mut Link) -> Result<CellPage, Fault> {
         let from = self.from.map(str::as_bytes);
@@ -62,10 +62,10 @@ struct Look<'a> {
     keys: &'a [Key],
 }
 
-impl Work for Look<'_> {
+impl Work<Link> for Look<'_> {
     type Out = Examination;
     const VERB: &'static str = "examine";
-    const FRAME: Frame = Frame::Bare;
+    const MODE: TxMode = TxMode::Single;
 
     async fn run(&self, link: &mut Link) -> Result<Examination, Fault> {
         let inspection = Inspect.run(link).await?;

@@ -4,18 +4,15 @@ use sequent_core::{ErrorKind, Incarnation, Inspection, SourceError, Stamp};
 use sqlx::{postgres::types::Oid, query_as};
 
 use super::{KIND, check};
-use crate::postgres::{
-    fault::Fault,
-    link::Link,
-    work::{Frame, Work},
-};
+use crate::postgres::{fault::Fault, link::Link};
+use crate::sql::{TxMode, Work};
 
 pub(super) struct Inspect;
 
-impl Work for Inspect {
+impl Work<Link> for Inspect {
     type Out = Inspection;
     const VERB: &'static str = "inspect";
-    const FRAME: Frame = Frame::Bare;
+    const MODE: TxMode = TxMode::Single;
 
     async fn run(&self, link: &mut Link) -> Result<Inspection, Fault> {
         type Found = (Option<String>, bool, Option<Oid>, i64, String, i32);
@@ -44,10 +41,10 @@ pub(super) struct Restamp<'a> {
     pub(super) new: &'a Stamp,
 }
 
-impl Work for Restamp<'_> {
+impl Work<Link> for Restamp<'_> {
     type Out = ();
     const VERB: &'static str = "stamp";
-    const FRAME: Frame = Frame::Bare;
+    const MODE: TxMode = TxMode::Single;
 
     async fn run(&self, link: &mut Link) -> Result<(), Fault> {
         check(link, self.under)?;
@@ -72,10 +69,10 @@ pub(super) struct Mark<'a> {
     pub(super) version: u64,
 }
 
-impl Work for Mark<'_> {
+impl Work<Link> for Mark<'_> {
     type Out = u64;
     const VERB: &'static str = "mark";
-    const FRAME: Frame = Frame::Bare;
+    const MODE: TxMode = TxMode::Single;
 
     async fn run(&self, link: &mut Link) -> Result<u64, Fault> {
         check(link, self.under)?;

@@ -15,7 +15,8 @@ use sequent_core::{Clock, SystemClock};
 use tokio::time::timeout;
 
 use super::*;
-use crate::sqlite::{opening::Coming, turns::Turn, work::Frame};
+use crate::sql::{TxMode, Work};
+use crate::sqlite::{opening::Coming, turns::Turn};
 
 static KIND: Kind = Kind {
     word: "test",
@@ -33,10 +34,10 @@ static KIND: Kind = Kind {
 /// What a test does in the middle of a verb.
 struct Verb<F>(F);
 
-impl<F: Fn() + Sync> Work for Verb<F> {
+impl<F: Fn() + Send + Sync> Work<Link> for Verb<F> {
     type Out = String;
     const VERB: &'static str = "try";
-    const FRAME: Frame = Frame::Write;
+    const MODE: TxMode = TxMode::Write;
 
     async fn run(&self, link: &mut Link) -> Result<String, Fault> {
         self.0();

@@ -13,9 +13,8 @@ use sequent_core::SourceError;
 use super::{SqliteOptions, create::token, database::Database, link::Link};
 use crate::{
     ledger::{CoreLedger, sql::SqlLedger},
-    sql::SqlWork,
+    sql::Work,
 };
-use session::OnFile;
 
 /// A ledger in one SQLite file. Handles to one file, in this process or another, are one ledger. The last process to leave a file
 /// takes `-wal` and `-shm` with it.
@@ -56,16 +55,16 @@ impl SqlLedger for SqliteLedgerEngine {
         token(&*self.database.options().entropy)
     }
 
-    async fn perform<W: SqlWork<Link>>(&self, work: W) -> Result<W::Out, SourceError> {
-        self.database.perform(OnFile(work)).await
+    async fn perform<W: Work<Link>>(&self, work: W) -> Result<W::Out, SourceError> {
+        self.database.perform(work).await
     }
 
-    async fn look<W: SqlWork<Link>>(&self, work: W) -> Result<W::Out, SourceError> {
-        self.database.look(OnFile(work)).await
+    async fn look<W: Work<Link>>(&self, work: W) -> Result<W::Out, SourceError> {
+        self.database.look(work).await
     }
 
-    async fn perform_if_connected<W: SqlWork<Link, Out = ()>>(&self, work: W) -> Result<(), SourceError> {
-        self.database.perform_if_connected(OnFile(work)).await.map(drop)
+    async fn perform_if_connected<W: Work<Link, Out = ()>>(&self, work: W) -> Result<(), SourceError> {
+        self.database.perform_if_connected(work).await.map(drop)
     }
 
     async fn close(&self) {

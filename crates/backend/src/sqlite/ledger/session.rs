@@ -11,37 +11,9 @@ use sqlx::{
 use super::statements::STATEMENTS;
 use crate::{
     ledger::sql::{Hold, LedgerSession, SqlFacts, Statements},
-    sql::{SqlRow, SqlSession, SqlWork, TxMode, Value},
-    sqlite::{
-        disk,
-        fault::Fault,
-        link::Link,
-        work::{Frame, Work},
-    },
+    sql::{SqlRow, SqlSession, TxMode, Value},
+    sqlite::{disk, fault::Fault, link::Link},
 };
-
-/// Work on a file's connection.
-pub(super) struct OnFile<W>(pub(super) W);
-
-impl<W: SqlWork<Link>> Work for OnFile<W> {
-    type Out = W::Out;
-
-    fn frame(&self) -> Frame {
-        match self.0.mode() {
-            TxMode::Single => Frame::Bare,
-            TxMode::Read => Frame::Read,
-            TxMode::Write => Frame::Write,
-        }
-    }
-
-    fn verb(&self) -> &'static str {
-        self.0.verb()
-    }
-
-    async fn run(&self, link: &mut Link) -> Result<W::Out, Fault> {
-        self.0.run(link).await
-    }
-}
 
 impl SqlSession for Link {
     type Fault = Fault;

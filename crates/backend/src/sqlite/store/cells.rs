@@ -5,11 +5,8 @@ use sequent_core::{Block, Cell, ErrorKind, Life, SourceError};
 use sqlx::{query, query_as};
 
 use super::{check, stored};
-use crate::sqlite::{
-    fault::Fault,
-    link::Link,
-    work::{Frame, Work},
-};
+use crate::sql::{TxMode, Work};
+use crate::sqlite::{fault::Fault, link::Link};
 
 /// How often a take is made that found its cell closed, and then open.
 const TAKE_TRIES_MAX: u32 = 3;
@@ -20,10 +17,10 @@ pub(super) struct Take<'a> {
     pub(super) want: u64,
 }
 
-impl Work for Take<'_> {
+impl Work<Link> for Take<'_> {
     type Out = Block;
     const VERB: &'static str = "take from";
-    const FRAME: Frame = Frame::Bare;
+    const MODE: TxMode = TxMode::Single;
 
     async fn run(&self, link: &mut Link) -> Result<Block, Fault> {
         check(link, self.cell.under)?;
@@ -68,10 +65,10 @@ pub(super) struct Close<'a> {
     pub(super) next: Life,
 }
 
-impl Work for Close<'_> {
+impl Work<Link> for Close<'_> {
     type Out = u64;
     const VERB: &'static str = "close a cell of";
-    const FRAME: Frame = Frame::Bare;
+    const MODE: TxMode = TxMode::Single;
 
     async fn run(&self, link: &mut Link) -> Result<u64, Fault> {
         check(link, self.cell.under)?;
@@ -90,10 +87,10 @@ pub(super) struct Install<'a> {
     pub(super) base: u64,
 }
 
-impl Work for Install<'_> {
+impl Work<Link> for Install<'_> {
     type Out = ();
     const VERB: &'static str = "install a cell of";
-    const FRAME: Frame = Frame::Bare;
+    const MODE: TxMode = TxMode::Single;
 
     async fn run(&self, link: &mut Link) -> Result<(), Fault> {
         check(link, self.cell.under)?;
@@ -110,10 +107,10 @@ pub(super) struct Lift<'a> {
     pub(super) floor: u64,
 }
 
-impl Work for Lift<'_> {
+impl Work<Link> for Lift<'_> {
     type Out = u64;
     const VERB: &'static str = "lift a cell of";
-    const FRAME: Frame = Frame::Bare;
+    const MODE: TxMode = TxMode::Single;
 
     async fn run(&self, link: &mut Link) -> Result<u64, Fault> {
         check(link, self.cell.under)?;
@@ -131,10 +128,10 @@ pub(super) struct Remove<'a> {
     pub(super) cell: Cell<'a>,
 }
 
-impl Work for Remove<'_> {
+impl Work<Link> for Remove<'_> {
     type Out = bool;
     const VERB: &'static str = "remove a cell of";
-    const FRAME: Frame = Frame::Bare;
+    const MODE: TxMode = TxMode::Single;
 
     async fn run(&self, link: &mut Link) -> Result<bool, Fault> {
         check(link, self.cell.under)?;

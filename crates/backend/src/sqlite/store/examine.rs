@@ -4,12 +4,8 @@ use sequent_core::{BoxFuture, CellPage, Examination, Examine, Key, Life, Sight, 
 use sqlx::query_as;
 
 use super::{SqliteStore, identity::Inspect};
-use crate::sqlite::{
-    disk,
-    fault::Fault,
-    link::Link,
-    work::{Frame, Work},
-};
+use crate::sql::{TxMode, Work};
+use crate::sqlite::{disk, fault::Fault, link::Link};
 
 impl Examine for SqliteStore {
     fn examine<'a>(&'a self, keys: &'a [Key]) -> BoxFuture<'a, Result<Examination, SourceError>> {
@@ -29,10 +25,10 @@ struct Leaf<'a> {
     from: Option<&'a str>,
 }
 
-impl Work for Leaf<'_> {
+impl Work<Link> for Leaf<'_> {
     type Out = CellPage;
     const VERB: &'static str = "read the cells of";
-    const FRAME: Frame = Frame::Read;
+    const MODE: TxMode = TxMode::Read;
 
     async fn run(&self, link: &mut Link) -> Result<CellPage, Fault> {
         let sql = "SELECT k, v FROM cells WHERE ?1 IS NULL OR k > ?1 ORDER BY k LIMIT ?2";
@@ -47,10 +43,10 @@ struct Look<'a> {
     keys: &'a [Key],
 }
 
-impl Work for Look<'_> {
+impl Work<Link> for Look<'_> {
     type Out = Examination;
     const VERB: &'static str = "examine";
-    const FRAME: Frame = Frame::Read;
+    const MODE: TxMode = TxMode::Read;
 
     async fn run(&self, link: &mut Link) -> Result<Examination, Fault> {
         let inspection = Inspect.run(link).await?;

@@ -4,21 +4,17 @@ use sequent_core::{ErrorKind, Incarnation, Inspection, SourceError, Stamp};
 use sqlx::{query, query_as};
 
 use super::check;
-use crate::sqlite::{
-    fault::Fault,
-    link::Link,
-    room,
-    work::{Frame, Work},
-};
+use crate::sql::{TxMode, Work};
+use crate::sqlite::{fault::Fault, link::Link, room};
 
 pub(super) struct Inspect;
 
-impl Work for Inspect {
+impl Work<Link> for Inspect {
     type Out = Inspection;
     const VERB: &'static str = "inspect";
     // The lock of a writer, so that a file which is locked or read-only shows itself. Nothing is written: the store
     // may be another cluster's.
-    const FRAME: Frame = Frame::Write;
+    const MODE: TxMode = TxMode::Write;
 
     async fn run(&self, link: &mut Link) -> Result<Inspection, Fault> {
         let sql = "SELECT stamp, EXISTS (SELECT 1 FROM cells), sqlite_version() FROM identity";
@@ -41,10 +37,10 @@ pub(super) struct Restamp<'a> {
     pub(super) new: &'a Stamp,
 }
 
-impl Work for Restamp<'_> {
+impl Work<Link> for Restamp<'_> {
     type Out = ();
     const VERB: &'static str = "stamp";
-    const FRAME: Frame = Frame::Write;
+    const MODE: TxMode = TxMode::Write;
 
     async fn run(&self, link: &mut Link) -> Result<(), Fault> {
         check(link, self.under)?;
@@ -68,10 +64,10 @@ pub(super) struct Mark<'a> {
     pub(super) version: u64,
 }
 
-impl Work for Mark<'_> {
+impl Work<Link> for Mark<'_> {
     type Out = u64;
     const VERB: &'static str = "mark";
-    const FRAME: Frame = Frame::Bare;
+    const MODE: TxMode = TxMode::Single;
 
     async fn run(&self, link: &mut Link) -> Result<u64, Fault> {
         check(link, self.under)?;

@@ -10,8 +10,8 @@ use crate::mysql::{
     fault::{ER_NO_SUCH_TABLE, Fault},
     link::Link,
     store::{cells::close_row, stored},
-    work::{Frame, Work},
 };
+use crate::sql::{TxMode, Work};
 
 pub(super) struct Close<'a> {
     pub(super) cell: Cell<'a>,
@@ -19,10 +19,10 @@ pub(super) struct Close<'a> {
     pub(super) tables: &'a Tables,
 }
 
-impl Work for Close<'_> {
+impl Work<Link> for Close<'_> {
     type Out = u64;
     const VERB: &'static str = "close a cell of";
-    const FRAME: Frame = Frame::Bare;
+    const MODE: TxMode = TxMode::Single;
 
     fn under(&self) -> Option<&Incarnation> {
         Some(self.cell.under)
@@ -51,10 +51,10 @@ pub(super) struct Install<'a> {
     pub(super) tables: &'a Tables,
 }
 
-impl Work for Install<'_> {
+impl Work<Link> for Install<'_> {
     type Out = ();
     const VERB: &'static str = "install a cell of";
-    const FRAME: Frame = Frame::Bare;
+    const MODE: TxMode = TxMode::Single;
 
     fn under(&self) -> Option<&Incarnation> {
         Some(self.cell.under)
@@ -90,10 +90,10 @@ pub(super) struct Lift<'a> {
     pub(super) tables: &'a Tables,
 }
 
-impl Work for Lift<'_> {
+impl Work<Link> for Lift<'_> {
     type Out = u64;
     const VERB: &'static str = "lift a cell of";
-    const FRAME: Frame = Frame::Bare;
+    const MODE: TxMode = TxMode::Single;
 
     fn under(&self) -> Option<&Incarnation> {
         Some(self.cell.under)

@@ -14,8 +14,8 @@ use crate::mysql::{
     fault::{Cause, ER_AUTOINC, ER_BAD_NULL, ER_DUP_ENTRY, ER_NO_SUCH_TABLE, Fault},
     link::Link,
     store::stored,
-    work::{Frame, Work},
 };
+use crate::sql::{TxMode, Work};
 
 /// The most rows that one take inserts, where the server takes as long a statement: who wants more gets this many. Ten
 /// times as many took longer than an attempt may on a busy server, and each statement costs as much as fifty rows.
@@ -39,10 +39,10 @@ pub(super) struct Take<'a> {
     pub(super) again: bool,
 }
 
-impl Work for Take<'_> {
+impl Work<Link> for Take<'_> {
     type Out = Block;
     const VERB: &'static str = "take from";
-    const FRAME: Frame = Frame::Bare;
+    const MODE: TxMode = TxMode::Single;
 
     fn under(&self) -> Option<&Incarnation> {
         Some(self.cell.under)
