@@ -49,7 +49,7 @@ pub struct Fact {
 
 /// A ledger that takes writes from another master, as this tells.
 pub fn other_master(found: &str) -> Fact {
-    Fact::new(FactClass::Unusable, "writable masters", found)
+    Fact::new(FactClass::Repeats, "writable masters", found)
         .expected("one")
         .causes(
             "numbers are given twice where each of several masters counts, and commits that meet are lost",

@@ -183,9 +183,8 @@ impl Engine {
         let told = self.0.keeper.count(ask).await;
         match told.map_err(|error| EngineError::of_source(aimed.name, error))? {
             DenseTaken::Last(at) | DenseTaken::Spent { at } | DenseTaken::Behind { at } => Ok(at),
-            DenseTaken::Over | DenseTaken::Locked => {
-                Err(EngineError::of_source(aimed.name, crate::dense::over(&aimed.key)))
-            }
+            DenseTaken::Over => Err(EngineError::of_source(aimed.name, crate::dense::over(&aimed.key))),
+            DenseTaken::Locked => Err(crate::dense::held(aimed.name)),
         }
     }
 

@@ -72,6 +72,6 @@ impl<E: LedgerEngine> CoreLedger<E> {
 
 impl<E: Clone> Clone for CoreLedger<E> {
     fn clone(&self) -> Self {
-        Self { engine: self.engine.clone(), rules: self.rules, enlisted: Mutex::new(*self.enlisted()) }
+        Self { engine: self.engine.clone(), rules: self.rules, enlisted: Mutex::default() }
     }
 }

@@ -129,6 +129,8 @@ pub(crate) struct Changes {
     pub(crate) expired: Vec<Counter>,
     /// Dense counters that are as the records have them.
     pub(crate) dense: BTreeSet<Key>,
+    /// Those of them that had no row.
+    pub(crate) begun_dense: BTreeSet<Key>,
     /// Dense counters of which nothing is kept.
     pub(crate) expired_dense: Vec<Key>,
     /// Notes.

@@ -75,6 +75,9 @@ impl Link {
         if schema.auto_increment {
             link.settings.admit_auto_increment()?;
         }
+        if schema.transactions {
+            link.settings.admit_skip_locked()?;
+        }
         let made = schema::settle(&mut link, schema, create, &*options.entropy).await?;
         let boot = link.boot(options, schema).await?;
         link.keep_to(schema).await?;

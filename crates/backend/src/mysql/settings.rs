@@ -76,6 +76,17 @@ impl Settings {
         Ok(())
     }
 
+    /// Refuses a server that can't leave out rows which others hold (`SKIP LOCKED`).
+    pub(super) fn admit_skip_locked(&self) -> Result<(), Fault> {
+        let (least, what) =
+            if self.is_mariadb() { ([10, 6, 0], "MariaDB 10.6") } else { ([8, 0, 1], "MySQL 8.0.1") };
+        if self.version() < least {
+            let cause = format!("{} has no SKIP LOCKED: a ledger needs {what} or later", self.engine());
+            return Err(Fault::refused(cause));
+        }
+        Ok(())
+    }
+
     /// Each setting by which a crash takes back what was acknowledged.
     pub(super) fn losses(&self) -> Vec<Fact> {
         let fact = |name: &str, expected: &str, causes: &str| {

@@ -23,6 +23,18 @@ pub(crate) enum Many {
         /// What stands after them.
         after: &'static str,
     },
+    /// The same of rows that share their first value, which is given once, before the rest of each.
+    #[cfg_attr(not(feature = "mysql"), allow(dead_code, reason = "one engine lists them so"))]
+    Grouped {
+        /// What stands before the rows, the first value in it.
+        before: &'static str,
+        /// The rest of a row.
+        each: &'static str,
+        /// What stands between two.
+        between: &'static str,
+        /// What stands after them.
+        after: &'static str,
+    },
     /// The statement is given a column of values for each of a row's.
     #[cfg_attr(not(feature = "postgres"), allow(dead_code, reason = "one engine takes columns"))]
     Columns(&'static str),
@@ -56,17 +68,46 @@ impl Many {
     }
 
     fn statements(self, rows: Vec<Vec<Value>>) -> Vec<(String, Vec<Value>)> {
-        let Self::Listed { before, each, between, after } = self else {
-            let Self::Columns(sql) = self else { return Vec::new() };
-            return if rows.is_empty() { Vec::new() } else { vec![(sql.to_owned(), columns(rows))] };
-        };
-        let (mut statements, mut rows) = (Vec::new(), rows.into_iter());
-        while let Some(size) = SIZES.into_iter().find(|size| *size <= rows.len()) {
-            let sql = format!("{before}{}{after}", vec![each; size].join(between));
-            statements.push((sql, rows.by_ref().take(size).flatten().collect()));
+        match self {
+            Self::Columns(_) if rows.is_empty() => Vec::new(),
+            Self::Columns(sql) => vec![(sql.to_owned(), columns(rows))],
+            Self::Listed { before, each, between, after } => {
+                listed(None, rows, [before, each, between, after])
+            }
+            Self::Grouped { before, each, between, after } => grouped(rows)
+                .into_iter()
+                .flat_map(|(first, rows)| listed(Some(&first), rows, [before, each, between, after]))
+                .collect(),
         }
-        statements
     }
+}
+
+fn listed(
+    first: Option<&Value>,
+    rows: Vec<Vec<Value>>,
+    [before, each, between, after]: [&str; 4],
+) -> Vec<(String, Vec<Value>)> {
+    let (mut statements, mut rows) = (Vec::new(), rows.into_iter());
+    while let Some(size) = SIZES.into_iter().find(|size| *size <= rows.len()) {
+        let sql = format!("{before}{}{after}", vec![each; size].join(between));
+        let rest = rows.by_ref().take(size).flatten();
+        statements.push((sql, first.cloned().into_iter().chain(rest).collect()));
+    }
+    statements
+}
+
+/// Rows by their first value, each without it, in the order in which the values come.
+fn grouped(rows: Vec<Vec<Value>>) -> Vec<(Value, Vec<Vec<Value>>)> {
+    let mut groups: Vec<(Value, Vec<Vec<Value>>)> = Vec::new();
+    for row in rows {
+        let mut values = row.into_iter();
+        let Some(first) = values.next() else { continue };
+        match groups.last_mut() {
+            Some((group, rows)) if *group == first => rows.push(values.collect()),
+            _ => groups.push((first, vec![values.collect()])),
+        }
+    }
+    groups
 }
 
 /// Rows as columns.
@@ -107,6 +148,17 @@ mod tests {
         assert_eq!(statements[2].0, "IN (?, ?, ?, ?)");
         assert_eq!(statements[3].1, [Value::Int(292)], "in their order");
         assert!(LISTED.statements(rows(0)).is_empty());
+    }
+
+    #[test]
+    fn rows_that_share_their_first_value_are_a_statement() {
+        let grouped = Many::Grouped { before: "a = ? AND b IN (", each: "?", between: ", ", after: ")" };
+        let rows = [(1, 7), (1, 8), (1, 9), (1, 10), (2, 7)].map(|(a, b)| vec![Value::Int(a), Value::Int(b)]);
+        let first = [1, 7, 8, 9, 10].map(Value::Int).to_vec();
+        let second = [2, 7].map(Value::Int).to_vec();
+        let expected =
+            [("a = ? AND b IN (?, ?, ?, ?)".to_owned(), first), ("a = ? AND b IN (?)".to_owned(), second)];
+        assert_eq!(grouped.statements(rows.to_vec()), expected);
     }
 
     #[test]

@@ -26,6 +26,7 @@ pub(crate) trait Work<S: SqlSession>: Send + Sync {
     /// How its statements are held together.
     const MODE: TxMode = TxMode::Single;
     /// Whether the connection looks again who speaks, before it runs; of engines whose connections may outlive that.
+    #[cfg_attr(not(feature = "mysql"), allow(dead_code, reason = "one engine asks"))]
     const LOOKS_AGAIN: bool = false;
 
     /// Its name, for errors.
@@ -39,6 +40,7 @@ pub(crate) trait Work<S: SqlSession>: Send + Sync {
     }
 
     /// The incarnation under which alone it may run; `None` where it finds that out itself.
+    #[cfg_attr(not(feature = "mysql"), allow(dead_code, reason = "one engine asks"))]
     fn under(&self) -> Option<&Incarnation> {
         None
     }

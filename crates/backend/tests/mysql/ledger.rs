@@ -14,6 +14,20 @@ const HELD: Duration = Duration::from_secs(2);
 
 struct Book(Site);
 
+impl Book {
+    /// Another client of the database runs a statement, and commits it after some seconds.
+    async fn stranger(&self, sql: String) -> bool {
+        let mut stranger = Conn::from_url(self.0.server.url_as("shop", "a%20secret")).await.unwrap();
+        stranger.query_drop("START TRANSACTION").await.unwrap();
+        stranger.query_drop(sql).await.unwrap();
+        tokio::spawn(async move {
+            tokio::time::sleep(HELD).await;
+            stranger.query_drop("COMMIT").await.unwrap();
+        });
+        true
+    }
+}
+
 impl LedgerFixture for Book {
     fn open(&self) -> BoxFuture<'_, Arc<dyn Ledger>> {
         Box::pin(std::future::ready(Arc::new(MysqlLedger::new(self.0.options())) as Arc<dyn Ledger>))
@@ -49,17 +63,11 @@ impl LedgerFixture for Book {
     }
 
     fn hold_dense<'a>(&'a self, key: &'a str) -> BoxFuture<'a, bool> {
-        Box::pin(async move {
-            let mut stranger = Conn::from_url(self.0.server.url_as("shop", "a%20secret")).await.unwrap();
-            stranger.query_drop("START TRANSACTION").await.unwrap();
-            let hold = format!("SELECT * FROM sequent_dense WHERE k = '{key}' FOR UPDATE");
-            stranger.query_drop(hold).await.unwrap();
-            tokio::spawn(async move {
-                tokio::time::sleep(HELD).await;
-                drop(stranger);
-            });
-            true
-        })
+        Box::pin(self.stranger(format!("SELECT * FROM sequent_dense WHERE k = '{key}' FOR UPDATE")))
+    }
+
+    fn begin_dense<'a>(&'a self, key: &'a str, value: u64) -> BoxFuture<'a, bool> {
+        Box::pin(self.stranger(format!("INSERT INTO sequent_dense VALUES ('{key}', {value}, 0)")))
     }
 }
 

@@ -39,6 +39,19 @@ impl LedgerSchema {
     }
 }
 
+impl LedgerSchema {
+    /// Another client of the database runs a statement, and commits it after some seconds.
+    async fn stranger(&self, sql: String) -> bool {
+        let mut stranger = PgConnection::connect(&self.site.server.url()).await.unwrap();
+        sqlx::raw_sql(AssertSqlSafe(format!("BEGIN; {sql}"))).execute(&mut stranger).await.unwrap();
+        tokio::spawn(async move {
+            tokio::time::sleep(HELD).await;
+            sqlx::raw_sql("COMMIT").execute(&mut stranger).await.unwrap();
+        });
+        true
+    }
+}
+
 impl LedgerFixture for LedgerSchema {
     fn open(&self) -> BoxFuture<'_, Arc<dyn Ledger>> {
         Box::pin(async { Arc::new(self.site.ledger()) as Arc<dyn Ledger> })
@@ -85,16 +98,11 @@ impl LedgerFixture for LedgerSchema {
     }
 
     fn hold_dense<'a>(&'a self, key: &'a str) -> BoxFuture<'a, bool> {
-        Box::pin(async move {
-            let mut stranger = PgConnection::connect(&self.site.server.url()).await.unwrap();
-            let hold = format!("BEGIN; SELECT * FROM {SCHEMA}.dense WHERE k = '{key}' FOR UPDATE");
-            sqlx::raw_sql(AssertSqlSafe(hold)).execute(&mut stranger).await.unwrap();
-            tokio::spawn(async move {
-                tokio::time::sleep(HELD).await;
-                drop(stranger);
-            });
-            true
-        })
+        Box::pin(self.stranger(format!("SELECT * FROM {SCHEMA}.dense WHERE k = '{key}' FOR UPDATE")))
+    }
+
+    fn begin_dense<'a>(&'a self, key: &'a str, value: u64) -> BoxFuture<'a, bool> {
+        Box::pin(self.stranger(format!("INSERT INTO {SCHEMA}.dense VALUES ('{key}', {value}, 0)")))
     }
 }
 

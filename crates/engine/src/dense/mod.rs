@@ -94,7 +94,8 @@ impl Engine {
             Ok(DenseTaken::Spent { at }) => {
                 Err(at_its_end(name, at).with_left((count, span.capacity().saturating_sub(at))))
             }
-            Ok(DenseTaken::Over | DenseTaken::Locked) => Err(EngineError::of_source(name, over(key))),
+            Ok(DenseTaken::Over) => Err(EngineError::of_source(name, over(key))),
+            Ok(DenseTaken::Locked) => Err(held(name)),
             Ok(DenseTaken::Behind { at }) => Err(self.accuse(key, request.above, number_of(span, at))),
             Err(error) => Err(self.dense_failed(name, error)),
         }
@@ -118,6 +119,13 @@ pub(crate) fn not_leased() -> EngineError {
 /// What whoever asks for a key is told whose period is over; the keeper says so first.
 pub(crate) fn over(key: &Key) -> SourceError {
     SourceError::new(ErrorKind::Exhausted, for_good(key))
+}
+
+/// Another client of the ledger's database keeps the counter's row to itself.
+pub(crate) fn held(name: &SequenceName) -> EngineError {
+    let text =
+        format!("another client of the ledger's database holds the row of {name}: it must commit first");
+    EngineError::new(Reason::LedgerUnavailable, text)
 }
 
 fn at_its_end(name: &SequenceName, at: u64) -> EngineError {

@@ -68,18 +68,18 @@ impl Keeper {
             return Err(shut());
         }
         self.shared.desk.in_reach()?;
-        for _ in 0..LOCKED_TRIES {
+        let mut tries = 0;
+        loop {
+            tries += 1;
             let here = Arc::new(());
             let asked =
                 self.dense.callers.ask(Caller { ask: ask.clone(), waits: Arc::downgrade(&here) }).await;
             drop(here);
             match asked.map_err(|error| shut().because(error))? {
-                Ok(DenseTaken::Locked) => tokio::time::sleep(LOCKED_PAUSE).await,
+                Ok(DenseTaken::Locked) if tries < LOCKED_TRIES => tokio::time::sleep(LOCKED_PAUSE).await,
                 answer => return answer,
             }
         }
-        let context = format!("another client of the ledger holds the row of the dense counter {}", ask.key);
-        Err(SourceError::new(ErrorKind::NoWitness, context))
     }
 
     /// Whether dense numbers are given at all.

@@ -70,7 +70,8 @@ where
         })
         .await?;
         if let Some(since_ms) = silent_since {
-            purge_servers(link, since_ms).await?;
+            // What can't be removed now is removed when the next one enlists.
+            let _ = purge_servers(link, since_ms).await;
         }
         Ok(value)
     }

@@ -41,12 +41,16 @@ fn count_one(records: &mut Records, ask: &DenseAsk) -> DenseTaken {
     if held.is_none() && is_over(records, &ask.key) {
         return DenseTaken::Over;
     }
+    let is_new = held.is_none();
     let begins = DenseCount { value: records.floor, begun_at_ms: records.clock_ms };
     let held = held.unwrap_or(begins);
     let taken = ask.of(held.value);
     if let DenseTaken::Last(last) = taken {
         records.dense.insert(ask.key.clone(), DenseCount { value: last, ..held });
         records.changes.dense.insert(ask.key.clone());
+        if is_new {
+            records.changes.begun_dense.insert(ask.key.clone());
+        }
         records.raise_version();
     }
     taken

@@ -33,7 +33,7 @@ pub(crate) fn delete(
         }
         Expired::Dense(keys) => {
             records.changes.expired_dense.extend_from_slice(keys);
-            !records.dense.is_empty()
+            !(records.dense.is_empty() && records.locked_dense.is_empty())
         }
     };
     if any {

@@ -58,7 +58,7 @@ pub(crate) fn enlist(
     nonce: u64,
 ) -> Result<(), SourceError> {
     check_speaker(records, under)?;
-    records.changes.servers_silent_since_ms = Some(records.clock_ms.saturating_sub(SERVER_KEPT_MS));
+    records.changes.servers_silent_since_ms = records.clock_ms.checked_sub(SERVER_KEPT_MS);
     records.changes.nonce = Some((server, nonce));
     Ok(())
 }

@@ -103,7 +103,7 @@ pub(crate) struct Statements {
     /// `(server)`: `nonce, version, catalog, floor, accepted`, and of the layout `cluster, shard_bits, memory_bits, epoch,
     /// next_shard_bits, next_memory_bits, fenced`.
     pub(crate) head: &'static str,
-    /// `id, version`.
+    /// `id, version, token`.
     pub(crate) identity: &'static str,
 
     /// `(slot, k)` each: columns of a counter.
@@ -142,8 +142,10 @@ pub(crate) struct Statements {
     pub(crate) dense_of: &'static str,
     /// `(from, below, most)`.
     pub(crate) dense_between: &'static str,
-    /// `(k, v, begun_at)` each.
+    /// `(k, v, begun_at)` each, of counters that have a row.
     pub(crate) write_dense: Many,
+    /// The same of counters that have none; a row that is there all the same stays as it is.
+    pub(crate) begin_dense: Many,
     /// `(k)` each.
     pub(crate) delete_dense: Many,
 

@@ -8,7 +8,10 @@ use sequent_core::{
 };
 
 use super::{LedgerSession, Records, load::named};
-use crate::{ledger::Changes, sql::Value};
+use crate::{
+    ledger::{Changes, DenseCount},
+    sql::Value,
+};
 
 /// So many servers' rows stay however old they are: whoever was suspended for days is still known when it wakes. Where there are more,
 /// the longest silent go; one of those that wakes all the same takes the ledger for one that went back, and every counter begins
@@ -111,9 +114,19 @@ fn raised<S: LedgerSession>(counter: &Counter, row: &Row, version: u64) -> Vec<V
 async fn save_dense<S: LedgerSession>(session: &mut S, records: &Records) -> Result<(), S::Fault> {
     let (sql, changes) = (S::STATEMENTS, &records.changes);
     let counted = changes.dense.iter().filter_map(|key| Some((key, records.dense.get(key)?)));
-    let counted =
-        counted.map(|(key, count)| vec![S::text(key.as_str()), count.value.into(), count.begun_at_ms.into()]);
-    sql.write_dense.execute(session, counted.collect()).await?;
+    let (begun, counted): (Vec<_>, Vec<_>) = counted.partition(|(key, _)| changes.begun_dense.contains(*key));
+    let values = |(key, count): (&Key, &DenseCount)| {
+        vec![S::text(key.as_str()), count.value.into(), count.begun_at_ms.into()]
+    };
+    sql.write_dense.execute(session, counted.into_iter().map(values).collect()).await?;
+    // A row that another client has made meanwhile may have given more: it is read first.
+    let expected = begun.len();
+    let touched = sql.begin_dense.execute(session, begun.into_iter().map(values).collect()).await?;
+    if touched != expected as u64 {
+        let cause =
+            format!("{touched} of {expected} dense counters were there to be begun: somebody else writes");
+        return Err(S::broken(cause));
+    }
     let expired: Vec<Vec<Value>> = changes.expired.iter().map(named::<S>).collect();
     sql.delete_counters.execute(session, expired.clone()).await?;
     sql.delete_history.execute(session, expired).await?;

@@ -178,11 +178,11 @@ impl<S: LedgerSession> Work<S> for Inspect {
 }
 
 async fn inspect<S: LedgerSession>(session: &mut S) -> Result<(LedgerInspection, SqlFacts), S::Fault> {
-    let (token, clock_ms) = session.hold(Hold::Look).await?;
+    let (_, clock_ms) = session.hold(Hold::Look).await?;
     let rows = session.rows(S::STATEMENTS.identity, Vec::new()).await?;
     let gone = || SourceError::new(ErrorKind::Refused, "a row that is made with the tables is gone");
     let mut row: SqlRow = rows.into_iter().next().ok_or_else(gone)?;
-    let (id, version) = (row.text()?, row.count()?);
+    let (id, version, token) = (row.text()?, row.count()?, row.text()?);
     let id: LedgerId = id.parse().map_err(|error: std::num::ParseIntError| {
         SourceError::new(ErrorKind::Refused, format!("ledger id is {id:?}")).because(error)
     })?;

@@ -6,13 +6,13 @@ pub(super) static STATEMENTS: Statements = Statements {
     head: "SELECT s.nonce, m.version, m.catalog, m.floor, m.accepted, l.cluster, l.shard_bits, l.memory_bits, l.epoch, \
             l.next_shard_bits, l.next_memory_bits, l.fenced \
         FROM sequent_meta m LEFT JOIN sequent_layout l ON l.one = 1 LEFT JOIN sequent_servers s ON s.server = ? WHERE m.one = 1",
-    identity: "SELECT id, version FROM sequent_meta",
+    identity: "SELECT id, version, token FROM sequent_meta",
 
-    read_counters: Many::Listed {
-        before: "SELECT slot, k, life, store, ledger, base, ceiling, seen, opened_at FROM sequent_counters WHERE ",
-        each: "(slot = ? AND k = ?)",
-        between: " OR ",
-        after: "",
+    read_counters: Many::Grouped {
+        before: "SELECT slot, k, life, store, ledger, base, ceiling, seen, opened_at FROM sequent_counters WHERE slot = ? AND k IN (",
+        each: "?",
+        between: ", ",
+        after: ")",
     },
     all_counters: "SELECT slot, k, life, store, ledger, base, ceiling, seen, opened_at FROM sequent_counters ORDER BY slot, k LIMIT ?",
     counters_of: "SELECT slot, k, life, store, ledger, base, ceiling, seen, opened_at FROM sequent_counters \
@@ -36,17 +36,17 @@ pub(super) static STATEMENTS: Statements = Statements {
         between: ", ",
         after: "",
     },
-    delete_counters: Many::Listed {
-        before: "DELETE FROM sequent_counters WHERE ",
-        each: "(slot = ? AND k = ?)",
-        between: " OR ",
-        after: "",
+    delete_counters: Many::Grouped {
+        before: "DELETE FROM sequent_counters WHERE slot = ? AND k IN (",
+        each: "?",
+        between: ", ",
+        after: ")",
     },
-    delete_history: Many::Listed {
-        before: "DELETE FROM sequent_history WHERE ",
-        each: "(slot = ? AND k = ?)",
-        between: " OR ",
-        after: "",
+    delete_history: Many::Grouped {
+        before: "DELETE FROM sequent_history WHERE slot = ? AND k IN (",
+        each: "?",
+        between: ", ",
+        after: ")",
     },
     delete_none: &["DELETE FROM sequent_counters WHERE k = ''", "DELETE FROM sequent_slots WHERE 1 = 0"],
 
@@ -70,6 +70,12 @@ pub(super) static STATEMENTS: Statements = Statements {
         each: "(?, ?, ?)",
         between: ", ",
         after: " ON DUPLICATE KEY UPDATE v = VALUES(v)",
+    },
+    begin_dense: Many::Listed {
+        before: "INSERT IGNORE INTO sequent_dense (k, v, begun_at) VALUES ",
+        each: "(?, ?, ?)",
+        between: ", ",
+        after: "",
     },
     delete_dense: Many::Listed {
         before: "DELETE FROM sequent_dense WHERE k IN (",

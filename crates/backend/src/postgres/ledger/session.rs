@@ -2,8 +2,8 @@
 
 use sequent_core::{ErrorKind, Fact, Incarnation};
 use sqlx::{
-    AssertSqlSafe, Postgres, Row, TypeInfo, ValueRef,
-    postgres::{PgArguments, PgRow, types::Oid},
+    AssertSqlSafe, Column, Postgres, Row, TypeInfo,
+    postgres::{PgArguments, PgColumn, PgRow, types::Oid},
     query::Query,
     query_as,
 };
@@ -60,7 +60,7 @@ impl SqlSession for Link {
 
     async fn rows(&mut self, sql: &str, params: Vec<Value>) -> Result<Vec<SqlRow>, Fault> {
         let rows = self.session().all(bound(sql, params)).await?;
-        Ok(rows.iter().map(values).collect::<Result<_, _>>()?)
+        Ok(values(&rows)?)
     }
 
     async fn execute(&mut self, sql: &str, params: Vec<Value>) -> Result<u64, Fault> {
@@ -119,19 +119,46 @@ fn bound(sql: &str, params: Vec<Value>) -> Query<'_, Postgres, PgArguments> {
     })
 }
 
-fn values(row: &PgRow) -> Result<SqlRow, sqlx::Error> {
-    let value = |at| {
-        let raw = row.try_get_raw(at)?;
-        if raw.is_null() {
-            return Ok(Value::Null);
+/// What a column of ours holds.
+#[derive(Clone, Copy)]
+enum Holds {
+    Int,
+    Small,
+    Flag,
+    Bytes,
+    Text,
+}
+
+impl Holds {
+    fn of(column: &PgColumn) -> Self {
+        match column.type_info().name() {
+            "INT4" => Self::Small,
+            "BOOL" => Self::Flag,
+            "BYTEA" => Self::Bytes,
+            "TEXT" => Self::Text,
+            _ => Self::Int,
         }
-        match raw.type_info().name() {
-            "INT4" => row.try_get::<i32, _>(at).map(|number| Value::Int(number.into())),
-            "BOOL" => row.try_get::<bool, _>(at).map(|is| Value::Int(is.into())),
-            "BYTEA" => row.try_get(at).map(Value::Bytes),
-            "TEXT" => row.try_get(at).map(Value::Text),
-            _ => row.try_get(at).map(Value::Int),
-        }
+    }
+}
+
+/// Columns of one statement hold the same in each row, which is looked at once.
+fn values(rows: &[PgRow]) -> Result<Vec<SqlRow>, sqlx::Error> {
+    let Some(first) = rows.first() else { return Ok(Vec::new()) };
+    let columns: Vec<Holds> = first.columns().iter().map(Holds::of).collect();
+    let row = |row: &PgRow| {
+        let values = columns.iter().enumerate().map(|(at, holds)| value(row, at, *holds));
+        Ok(SqlRow::new(values.collect::<Result<_, sqlx::Error>>()?))
     };
-    Ok(SqlRow::new((0..row.len()).map(value).collect::<Result<_, _>>()?))
+    rows.iter().map(row).collect()
+}
+
+fn value(row: &PgRow, at: usize, holds: Holds) -> Result<Value, sqlx::Error> {
+    let found = match holds {
+        Holds::Int => row.try_get::<Option<i64>, _>(at)?.map(Value::Int),
+        Holds::Small => row.try_get_unchecked::<Option<i32>, _>(at)?.map(|number| Value::Int(number.into())),
+        Holds::Flag => row.try_get_unchecked::<Option<bool>, _>(at)?.map(|is| Value::Int(is.into())),
+        Holds::Bytes => row.try_get_unchecked::<Option<Vec<u8>>, _>(at)?.map(Value::Bytes),
+        Holds::Text => row.try_get_unchecked::<Option<String>, _>(at)?.map(Value::Text),
+    };
+    Ok(found.unwrap_or(Value::Null))
 }

@@ -6,7 +6,7 @@ pub(super) static STATEMENTS: Statements = Statements {
     head: "SELECT s.nonce, m.version, m.catalog, m.floor, m.accepted, l.cluster, l.shard_bits, l.memory_bits, l.epoch, \
             l.next_shard_bits, l.next_memory_bits, l.fenced \
         FROM meta m LEFT JOIN layout l ON true LEFT JOIN servers s ON s.server = $1",
-    identity: "SELECT id, version FROM meta",
+    identity: "SELECT id, version, token FROM meta",
 
     read_counters: Many::Columns(
         "SELECT c.slot, c.k, c.life, c.store, c.ledger, c.base, c.ceiling, c.seen, c.opened_at \
@@ -60,6 +60,10 @@ pub(super) static STATEMENTS: Statements = Statements {
     write_dense: Many::Columns(
         "INSERT INTO dense (k, v, begun_at) SELECT * FROM unnest($1::bytea[], $2::int8[], $3::int8[]) \
         ON CONFLICT (k) DO UPDATE SET v = excluded.v",
+    ),
+    begin_dense: Many::Columns(
+        "INSERT INTO dense (k, v, begun_at) SELECT * FROM unnest($1::bytea[], $2::int8[], $3::int8[]) \
+        ON CONFLICT (k) DO NOTHING",
     ),
     delete_dense: Many::Columns("DELETE FROM dense WHERE k = ANY($1::bytea[])"),
 

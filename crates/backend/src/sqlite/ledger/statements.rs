@@ -6,7 +6,7 @@ pub(super) static STATEMENTS: Statements = Statements {
     head: "SELECT s.nonce, m.version, m.catalog, m.floor, m.accepted, l.cluster, l.shard_bits, l.memory_bits, l.epoch, \
             l.next_shard_bits, l.next_memory_bits, l.fenced \
         FROM meta m LEFT JOIN layout l ON true LEFT JOIN servers s ON s.server = ?1",
-    identity: "SELECT id, version FROM meta",
+    identity: "SELECT id, version, token FROM meta",
 
     read_counters: Many::Listed {
         before: "SELECT slot, k, life, store, ledger, base, ceiling, seen, opened_at FROM counters WHERE ",
@@ -64,6 +64,12 @@ pub(super) static STATEMENTS: Statements = Statements {
         each: "(?, ?, ?)",
         between: ", ",
         after: " ON CONFLICT (k) DO UPDATE SET v = excluded.v",
+    },
+    begin_dense: Many::Listed {
+        before: "INSERT OR IGNORE INTO dense (k, v, begun_at) VALUES ",
+        each: "(?, ?, ?)",
+        between: ", ",
+        after: "",
     },
     delete_dense: Many::Listed {
         before: "DELETE FROM dense WHERE k IN (",

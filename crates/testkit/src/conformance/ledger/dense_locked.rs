@@ -37,3 +37,26 @@ pub async fn a_dense_row_that_a_stranger_holds_keeps_no_other_waiting(
     assert_eq!(desk.given("a").await?, Some(2), "nothing was used up");
     Ok(())
 }
+
+/// A row that another client makes while a counter begins is not set back: the counter goes on behind it.
+pub async fn a_dense_row_that_a_stranger_makes_is_not_written_over(fixture: &dyn LedgerFixture) -> Checked {
+    let mut desk = Desk::of(fixture, 1).await?;
+    desk.count(&[ask("a", 1)]).await?;
+    if !fixture.begin_dense("new", 500).await {
+        return skipped("a row can't be made by itself");
+    }
+    for _ in 0..LOOKS_MAX {
+        match desk.count(&[ask("new", 1)]).await {
+            Ok(taken) => {
+                assert!(matches!(taken[..], [DenseTaken::Last(501) | DenseTaken::Locked]), "{taken:?}");
+                if taken == [DenseTaken::Last(501)] {
+                    return Ok(());
+                }
+            }
+            // It waited for the other client, or found that it was there.
+            Err(_) => desk = Desk::of(fixture, desk.server.0 + 1).await?,
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    panic!("it was committed long ago")
+}
