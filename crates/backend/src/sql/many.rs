@@ -42,10 +42,10 @@ pub(crate) enum Many {
 
 impl Many {
     /// Runs the statement; returns how many rows it touched. Without rows, nothing is run.
-    pub(crate) async fn execute<S: SqlSession>(
+    pub(crate) async fn execute<S: SqlSession, const N: usize>(
         self,
         session: &mut S,
-        rows: Vec<Vec<Value>>,
+        rows: Vec<[Value; N]>,
     ) -> Result<u64, S::Fault> {
         let mut touched = 0;
         for (sql, params) in self.statements(rows) {
@@ -55,10 +55,10 @@ impl Many {
     }
 
     /// Runs the statement, and returns what it found.
-    pub(crate) async fn rows<S: SqlSession>(
+    pub(crate) async fn rows<S: SqlSession, const N: usize>(
         self,
         session: &mut S,
-        rows: Vec<Vec<Value>>,
+        rows: Vec<[Value; N]>,
     ) -> Result<Vec<SqlRow>, S::Fault> {
         let mut found = Vec::new();
         for (sql, params) in self.statements(rows) {
@@ -67,7 +67,7 @@ impl Many {
         Ok(found)
     }
 
-    fn statements(self, rows: Vec<Vec<Value>>) -> Vec<(String, Vec<Value>)> {
+    fn statements<const N: usize>(self, rows: Vec<[Value; N]>) -> Vec<(String, Vec<Value>)> {
         match self {
             Self::Columns(_) if rows.is_empty() => Vec::new(),
             Self::Columns(sql) => vec![(sql.to_owned(), columns(rows))],
@@ -76,52 +76,62 @@ impl Many {
             }
             Self::Grouped { before, each, between, after } => grouped(rows)
                 .into_iter()
-                .flat_map(|(first, rows)| listed(Some(&first), rows, [before, each, between, after]))
+                .flat_map(|rows| {
+                    let first = rows.first().and_then(|row| row.first()).cloned();
+                    listed(first.as_ref(), rows, [before, each, between, after])
+                })
                 .collect(),
         }
     }
 }
 
-fn listed(
+/// Statements that list rows; where the first value of all of them is given, it comes once, and no row repeats it.
+fn listed<const N: usize>(
     first: Option<&Value>,
-    rows: Vec<Vec<Value>>,
+    rows: Vec<[Value; N]>,
     [before, each, between, after]: [&str; 4],
 ) -> Vec<(String, Vec<Value>)> {
     let (mut statements, mut rows) = (Vec::new(), rows.into_iter());
+    let given = usize::from(first.is_some());
     while let Some(size) = SIZES.into_iter().find(|size| *size <= rows.len()) {
         let sql = format!("{before}{}{after}", vec![each; size].join(between));
-        let rest = rows.by_ref().take(size).flatten();
-        statements.push((sql, first.cloned().into_iter().chain(rest).collect()));
+        let mut params = Vec::with_capacity(size * N + given);
+        params.extend(first.cloned());
+        params.extend(rows.by_ref().take(size).flat_map(|row| row.into_iter().skip(given)));
+        statements.push((sql, params));
     }
     statements
 }
 
-/// Rows by their first value, each without it, in the order in which the values come.
-fn grouped(rows: Vec<Vec<Value>>) -> Vec<(Value, Vec<Vec<Value>>)> {
-    let mut groups: Vec<(Value, Vec<Vec<Value>>)> = Vec::new();
+/// Rows by their first value, in the order in which the values come.
+fn grouped<const N: usize>(rows: Vec<[Value; N]>) -> Vec<Vec<[Value; N]>> {
+    let mut groups: Vec<Vec<[Value; N]>> = Vec::new();
     for row in rows {
-        let mut values = row.into_iter();
-        let Some(first) = values.next() else { continue };
         match groups.last_mut() {
-            Some((group, rows)) if *group == first => rows.push(values.collect()),
-            _ => groups.push((first, vec![values.collect()])),
+            Some(group) if group.last().is_some_and(|last| last.first() == row.first()) => group.push(row),
+            _ => groups.push(vec![row]),
         }
     }
     groups
 }
 
 /// Rows as columns.
-fn columns(rows: Vec<Vec<Value>>) -> Vec<Value> {
-    let mut columns: Vec<Value> = Vec::new();
+fn columns<const N: usize>(rows: Vec<[Value; N]>) -> Vec<Value> {
+    let many = rows.len();
+    let mut columns: Vec<Value> = Vec::with_capacity(N);
     for row in rows {
         for (at, value) in row.into_iter().enumerate() {
+            if at == columns.len() {
+                columns.push(match value {
+                    Value::Int(_) => Value::Ints(Vec::with_capacity(many)),
+                    Value::Bytes(_) => Value::ManyBytes(Vec::with_capacity(many)),
+                    _ => Value::Texts(Vec::with_capacity(many)),
+                });
+            }
             match (columns.get_mut(at), value) {
                 (Some(Value::Ints(column)), Value::Int(number)) => column.push(number),
                 (Some(Value::Texts(column)), Value::Text(text)) => column.push(text),
                 (Some(Value::ManyBytes(column)), Value::Bytes(bytes)) => column.push(bytes),
-                (None, Value::Int(number)) => columns.push(Value::Ints(vec![number])),
-                (None, Value::Text(text)) => columns.push(Value::Texts(vec![text])),
-                (None, Value::Bytes(bytes)) => columns.push(Value::ManyBytes(vec![bytes])),
                 // A column has one type, and no holes.
                 _ => {}
             }
@@ -136,8 +146,8 @@ mod tests {
 
     const LISTED: Many = Many::Listed { before: "IN (", each: "?", between: ", ", after: ")" };
 
-    fn rows(count: i64) -> Vec<Vec<Value>> {
-        (0..count).map(|number| vec![Value::Int(number)]).collect()
+    fn rows(count: i64) -> Vec<[Value; 1]> {
+        (0..count).map(|number| [Value::Int(number)]).collect()
     }
 
     #[test]
@@ -153,7 +163,7 @@ mod tests {
     #[test]
     fn rows_that_share_their_first_value_are_a_statement() {
         let grouped = Many::Grouped { before: "a = ? AND b IN (", each: "?", between: ", ", after: ")" };
-        let rows = [(1, 7), (1, 8), (1, 9), (1, 10), (2, 7)].map(|(a, b)| vec![Value::Int(a), Value::Int(b)]);
+        let rows = [(1, 7), (1, 8), (1, 9), (1, 10), (2, 7)].map(|(a, b)| [Value::Int(a), Value::Int(b)]);
         let first = [1, 7, 8, 9, 10].map(Value::Int).to_vec();
         let second = [2, 7].map(Value::Int).to_vec();
         let expected =
@@ -163,9 +173,9 @@ mod tests {
 
     #[test]
     fn columns_are_given_whole() {
-        let rows = vec![vec![Value::Int(1), Value::from("a")], vec![Value::Int(2), Value::from("b")]];
+        let rows = vec![[Value::Int(1), Value::from("a")], [Value::Int(2), Value::from("b")]];
         let columns = vec![Value::Ints(vec![1, 2]), Value::Texts(vec!["a".to_owned(), "b".to_owned()])];
         assert_eq!(Many::Columns("x").statements(rows), [("x".to_owned(), columns)]);
-        assert!(Many::Columns("x").statements(Vec::new()).is_empty());
+        assert!(Many::Columns("x").statements::<1>(Vec::new()).is_empty());
     }
 }

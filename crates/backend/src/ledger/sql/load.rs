@@ -36,7 +36,7 @@ pub(super) async fn load<S: LedgerSession>(
         records.rows.insert(counter, row);
     }
     load_dense::<S>(session, selection, &mut records).await?;
-    let notes = selection.notes.iter().map(|key| vec![S::text(key.as_str())]).collect();
+    let notes = selection.notes.iter().map(|key| [S::text(key.as_str())]).collect();
     let mut notes = sql.read_notes.rows(session, notes).await?;
     if selection.all_notes {
         notes = session.rows(sql.all_notes, Vec::new()).await?;
@@ -80,8 +80,8 @@ async fn load_dense<S: LedgerSession>(
     Ok(())
 }
 
-fn named_keys<S: LedgerSession>(keys: &[Key]) -> Vec<Vec<Value>> {
-    keys.iter().map(|key| vec![S::text(key.as_str())]).collect()
+fn named_keys<S: LedgerSession>(keys: &[Key]) -> Vec<[Value; 1]> {
+    keys.iter().map(|key| [S::text(key.as_str())]).collect()
 }
 
 async fn load_catalog<S: LedgerSession>(
@@ -111,8 +111,8 @@ async fn load_catalog<S: LedgerSession>(
 }
 
 /// A counter as statements name it.
-pub(super) fn named<S: LedgerSession>(Counter { slot, key }: &Counter) -> Vec<Value> {
-    vec![(*slot).into(), S::text(key.as_str())]
+pub(super) fn named<S: LedgerSession>(Counter { slot, key }: &Counter) -> [Value; 2] {
+    [(*slot).into(), S::text(key.as_str())]
 }
 
 fn head(mut row: SqlRow, records: &mut Records) -> Result<(), SourceError> {

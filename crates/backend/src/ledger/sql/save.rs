@@ -51,9 +51,8 @@ async fn save_session<S: LedgerSession>(session: &mut S, records: &Records) -> R
 async fn save_rows<S: LedgerSession>(session: &mut S, records: &Records) -> Result<(), S::Fault> {
     let (sql, changes) = (S::STATEMENTS, &records.changes);
     let past = changes.ended.iter().map(|(counter, past)| {
-        let mut values = named::<S>(counter);
-        values.extend([past.life.to_stored().into(), past.base.into(), past.ceiling.into()]);
-        values
+        let [slot, key] = named::<S>(counter);
+        [slot, key, past.life.to_stored().into(), past.base.into(), past.ceiling.into()]
     });
     sql.write_history.execute(session, past.collect()).await?;
     let gone = changes.rows.iter().filter(|counter| !records.rows.contains_key(*counter));
@@ -90,9 +89,11 @@ fn rows_of<'a>(
     counters.iter().filter_map(|counter| Some((counter, records.rows.get(counter)?)))
 }
 
-fn written<S: LedgerSession>(counter: &Counter, row: &Row, version: u64) -> Vec<Value> {
-    let mut values = named::<S>(counter);
-    values.extend([
+fn written<S: LedgerSession>(counter: &Counter, row: &Row, version: u64) -> [Value; 10] {
+    let [slot, key] = named::<S>(counter);
+    [
+        slot,
+        key,
         row.life.to_stored().into(),
         row.store.as_str().into(),
         row.ledger.as_str().into(),
@@ -101,14 +102,12 @@ fn written<S: LedgerSession>(counter: &Counter, row: &Row, version: u64) -> Vec<
         row.seen.into(),
         row.opened_at_ms.into(),
         version.into(),
-    ]);
-    values
+    ]
 }
 
-fn raised<S: LedgerSession>(counter: &Counter, row: &Row, version: u64) -> Vec<Value> {
-    let mut values = named::<S>(counter);
-    values.extend([row.life.to_stored().into(), row.ceiling.into(), row.seen.into(), version.into()]);
-    values
+fn raised<S: LedgerSession>(counter: &Counter, row: &Row, version: u64) -> [Value; 6] {
+    let [slot, key] = named::<S>(counter);
+    [slot, key, row.life.to_stored().into(), row.ceiling.into(), row.seen.into(), version.into()]
 }
 
 async fn save_dense<S: LedgerSession>(session: &mut S, records: &Records) -> Result<(), S::Fault> {
@@ -116,7 +115,7 @@ async fn save_dense<S: LedgerSession>(session: &mut S, records: &Records) -> Res
     let counted = changes.dense.iter().filter_map(|key| Some((key, records.dense.get(key)?)));
     let (begun, counted): (Vec<_>, Vec<_>) = counted.partition(|(key, _)| changes.begun_dense.contains(*key));
     let values = |(key, count): (&Key, &DenseCount)| {
-        vec![S::text(key.as_str()), count.value.into(), count.begun_at_ms.into()]
+        [S::text(key.as_str()), count.value.into(), count.begun_at_ms.into()]
     };
     sql.write_dense.execute(session, counted.into_iter().map(values).collect()).await?;
     // A row that another client has made meanwhile may have given more: it is read first.
@@ -127,20 +126,20 @@ async fn save_dense<S: LedgerSession>(session: &mut S, records: &Records) -> Res
             format!("{touched} of {expected} dense counters were there to be begun: somebody else writes");
         return Err(S::broken(cause));
     }
-    let expired: Vec<Vec<Value>> = changes.expired.iter().map(named::<S>).collect();
+    let expired: Vec<[Value; 2]> = changes.expired.iter().map(named::<S>).collect();
     sql.delete_counters.execute(session, expired.clone()).await?;
     sql.delete_history.execute(session, expired).await?;
-    let keys = |keys: &mut dyn Iterator<Item = &Key>| keys.map(|key| vec![S::text(key.as_str())]).collect();
-    let dense: Vec<Vec<Value>> = keys(&mut changes.expired_dense.iter());
+    let keys = |keys: &mut dyn Iterator<Item = &Key>| keys.map(|key| [S::text(key.as_str())]).collect();
+    let dense: Vec<[Value; 1]> = keys(&mut changes.expired_dense.iter());
     sql.delete_dense.execute(session, dense.clone()).await?;
-    let notes: Vec<Vec<Value>> = keys(&mut changes.expired.iter().map(|counter| &counter.key));
+    let notes: Vec<[Value; 1]> = keys(&mut changes.expired.iter().map(|counter| &counter.key));
     sql.delete_notes.execute(session, [notes, dense].concat()).await?;
     Ok(())
 }
 
 async fn save_catalog<S: LedgerSession>(session: &mut S, records: &Records) -> Result<(), S::Fault> {
     let (sql, changes) = (S::STATEMENTS, &records.changes);
-    let notes = changes.notes.iter().map(|(key, to)| vec![S::text(key.as_str()), (*to).into()]);
+    let notes = changes.notes.iter().map(|(key, to)| [S::text(key.as_str()), (*to).into()]);
     sql.write_notes.execute(session, notes.collect()).await?;
     if let Some(definition) = &changes.definition {
         let version = i64::from(definition.version);

@@ -123,6 +123,8 @@ fn bound(sql: &str, params: Vec<Value>) -> Query<'_, Postgres, PgArguments> {
 #[derive(Clone, Copy)]
 enum Holds {
     Int,
+    /// Nothing of ours, which is an error.
+    Other,
     Small,
     Flag,
     Bytes,
@@ -136,7 +138,8 @@ impl Holds {
             "BOOL" => Self::Flag,
             "BYTEA" => Self::Bytes,
             "TEXT" => Self::Text,
-            _ => Self::Int,
+            "INT8" => Self::Int,
+            _ => Self::Other,
         }
     }
 }
@@ -154,7 +157,8 @@ fn values(rows: &[PgRow]) -> Result<Vec<SqlRow>, sqlx::Error> {
 
 fn value(row: &PgRow, at: usize, holds: Holds) -> Result<Value, sqlx::Error> {
     let found = match holds {
-        Holds::Int => row.try_get::<Option<i64>, _>(at)?.map(Value::Int),
+        Holds::Int => row.try_get_unchecked::<Option<i64>, _>(at)?.map(Value::Int),
+        Holds::Other => row.try_get::<Option<i64>, _>(at)?.map(Value::Int),
         Holds::Small => row.try_get_unchecked::<Option<i32>, _>(at)?.map(|number| Value::Int(number.into())),
         Holds::Flag => row.try_get_unchecked::<Option<bool>, _>(at)?.map(|is| Value::Int(is.into())),
         Holds::Bytes => row.try_get_unchecked::<Option<Vec<u8>>, _>(at)?.map(Value::Bytes),
