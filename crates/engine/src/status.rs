@@ -49,7 +49,7 @@ pub(crate) async fn status(engine: &Inner) -> Status {
             rate: stats.rate_short,
             left: room.left,
             headroom: room.ratio,
-            outage_left_s: engine.keeper.outage_left(&key).map(|left| left.as_secs()),
+            outage_left_s: engine.keeper.outage_left(&key, is_live).map(|left| left.as_secs()),
             ends_in_s: room.ends_in_s(),
         }
     };

@@ -45,7 +45,7 @@ impl Scale {
         let (outage, parted, given_up) = match std::env::var("SEQUENT_PARTITION") {
             Ok(word) => {
                 assert_eq!(word, "full", "SEQUENT_PARTITION: only \"full\" is known");
-                (600, 540, 1800)
+                (600, 540, 3600)
             }
             // Twice the outage at the busiest ten seconds, which filled the reserves too: up to a minute, and more where a
             // machine is slow.

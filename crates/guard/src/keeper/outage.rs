@@ -2,7 +2,7 @@
 
 use std::{ops::Bound, sync::Arc, time::Duration};
 
-use sequent_core::{Key, ledger::Counter};
+use sequent_core::{Key, SlotIndex, ledger::Counter};
 
 use super::Keeper;
 use crate::counter::{Guarded, PAGE};
@@ -11,14 +11,19 @@ use crate::counter::{Guarded, PAGE};
 const LONGEST: Duration = Duration::from_secs(100 * 365 * 86_400);
 
 impl Keeper {
-    /// For how long a key goes on if the ledger is away from now on: what is left in all its slots, since any of them will do.
-    /// `None` where nothing of it was taken in the last two minutes.
-    pub fn outage_left(&self, key: &Key) -> Option<Duration> {
+    /// For how long a key goes on if the ledger is away from now on: what is left in those of its slots that serve, since any of them will
+    /// do, at the rate of all, since those that serve take over from the others. `None` where nothing of it was taken in the last two
+    /// minutes.
+    pub fn outage_left(&self, key: &Key, serves: impl Fn(SlotIndex) -> bool) -> Option<Duration> {
         let now = self.shared.env.clock.now();
-        let alive = self.alive(key);
-        let under = alive.iter().map(|guarded| guarded.under_ceiling(now));
-        let (left, rate) =
-            under.fold((0_u64, 0.0), |(left, rate), (more, ids)| (left.saturating_add(more), rate + ids));
+        let (mut left, mut rate) = (0_u64, 0.0);
+        for guarded in self.alive(key) {
+            let (more, ids) = guarded.under_ceiling(now);
+            rate += ids;
+            if serves(guarded.counter.slot) {
+                left = left.saturating_add(more);
+            }
+        }
         lasts(left, rate)
     }
 

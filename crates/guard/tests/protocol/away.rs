@@ -64,7 +64,7 @@ async fn an_outage_is_outlived_by_four_fifths_of_what_is_set_though_the_rate_dou
 async fn how_long_a_key_goes_on_is_known_before_and_while_the_ledger_is_away() {
     let world = World::new(2);
     let server = world.open("server").await;
-    assert_eq!(server.keeper.outage_left(&key()), None, "nothing was taken");
+    assert_eq!(server.keeper.outage_left(&key(), |_| true), None, "nothing was taken");
     for _ in 0..600 {
         server.take(0, 5).await.unwrap();
         tokio::time::sleep(Duration::from_millis(100)).await;
@@ -72,7 +72,13 @@ async fn how_long_a_key_goes_on_is_known_before_and_while_the_ledger_is_away() {
     let left = async || {
         let mut least = None;
         server.keeper.each_outage_left(|_, left| least = Some(left)).await;
-        assert_eq!(least, server.keeper.outage_left(&key()), "one counter is in use");
+        assert_eq!(least, server.keeper.outage_left(&key(), |_| true), "one counter is in use");
+        let none = server.keeper.outage_left(&key(), |_| false);
+        assert_eq!(
+            none,
+            Some(Duration::ZERO),
+            "what is under the ceiling of a slot that does not serve is of no use"
+        );
         least.unwrap().as_secs()
     };
     let (before, minute) = (left().await, 60);
@@ -85,7 +91,7 @@ async fn how_long_a_key_goes_on_is_known_before_and_while_the_ledger_is_away() {
     let after = left().await;
     assert!((minute - 1..=minute + 1).contains(&(before - after)), "{before} before, {after} a minute later");
     tokio::time::sleep(Duration::from_secs(121)).await;
-    assert_eq!(server.keeper.outage_left(&key()), None, "nobody asks any more");
+    assert_eq!(server.keeper.outage_left(&key(), |_| true), None, "nobody asks any more");
 }
 
 #[tokio::test(start_paused = true)]
