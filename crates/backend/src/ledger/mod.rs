@@ -1,7 +1,7 @@
 //! The ledger, once for every engine: its rules, and the few things that an engine brings.
 //!
-//! A call names the records that it rests on ([`Selection`]). The engine reads them in one transaction ([`Records`]), a rule
-//! decides on them ([`rules`]) and notes what is to be written ([`Changes`]), and the engine writes that in the same transaction.
+//! A call names the records that it rests on (`Selection`). The engine reads them in one transaction (`Records`), a rule
+//! decides on them (`rules`) and notes what is to be written (`Changes`), and the engine writes that in the same transaction.
 //! So a rule is a pure function, and an engine knows no rule.
 //!
 //! | file | what |
