@@ -3,8 +3,9 @@
 use std::{process::ExitCode, sync::Arc, time::Duration};
 
 use sequent_backend::{
-    mysql::{MysqlLedger, MysqlOptions},
-    postgres::{PostgresLedger, PostgresOptions},
+    mysql::MysqlLedger,
+    net::ServerOptions,
+    postgres::PostgresLedger,
     sqlite::{SqliteLedger, SqliteOptions},
 };
 use sequent_core::{
@@ -56,12 +57,11 @@ async fn run(length: Duration) -> Done<()> {
     let maria = MariaDb::start().await;
     maria.sql("CREATE DATABASE ledger").await;
     let url = format!("mysql://root@{}/ledger", maria.address());
-    let options = MysqlOptions { create: true, ..MysqlOptions::from_url(&url)? };
+    let options = ServerOptions { create: true, ..ServerOptions::from_url(&url)? };
     measure("MariaDB", Arc::new(MysqlLedger::new(options)), length).await?;
     let postgres = Postgres::start().await;
-    let options = PostgresOptions { create: true, ..PostgresOptions::default() };
-    let ledger = PostgresLedger::new(postgres.url().parse()?, options);
-    measure("PostgreSQL", Arc::new(ledger), length).await?;
+    let options = ServerOptions { create: true, ..ServerOptions::from_url(&postgres.url())? };
+    measure("PostgreSQL", Arc::new(PostgresLedger::new(options)), length).await?;
     let folder = tempfile::tempdir()?;
     let options = SqliteOptions { create: true, ..SqliteOptions::default() };
     measure("SQLite", Arc::new(SqliteLedger::new(folder.path().join("ledger.db"), options)), length).await

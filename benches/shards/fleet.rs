@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use sequent_backend::mysql::MysqlOptions;
+use sequent_backend::net::ServerOptions;
 use sequent_benches::cpu_of;
 use sequent_engine::{
     Engine, Options,
@@ -54,9 +54,9 @@ impl Fleet {
     }
 
     /// How a shard's database is reached, or the ledger's (`None`).
-    pub(crate) fn options(&self, slot: Option<usize>, name: &str) -> Result<MysqlOptions, String> {
-        let options = MysqlOptions::from_url(&self.url(slot, name)).map_err(|error| error.to_string())?;
-        Ok(MysqlOptions { create: true, ..options })
+    pub(crate) fn options(&self, slot: Option<usize>, name: &str) -> Result<ServerOptions, String> {
+        let options = ServerOptions::from_url(&self.url(slot, name)).map_err(|error| error.to_string())?;
+        Ok(ServerOptions { create: true, ..options })
     }
 
     pub(crate) fn url(&self, slot: Option<usize>, name: &str) -> String {

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use sequent_backend::mysql::{MysqlLedger, MysqlStore};
+use sequent_backend::mysql::{MysqlAutoIncrementStore, MysqlLedger};
 use sequent_core::{
     Env, Key, Layout, Rules, SequenceName, SlotIndex, Source, SourceError, Store, ledger::LayoutRecord,
 };
@@ -36,8 +36,8 @@ impl Tower {
         let mut stores: Vec<Option<Arc<dyn Store>>> = Vec::new();
         for slot in 0..SLOTS {
             let options = fleet.options(Some(slot), name)?;
-            stores
-                .push(Some(Arc::new(MysqlStore::auto_increment(options, &slot.to_string()).map_err(said)?)));
+            let store = MysqlAutoIncrementStore::new(options, &slot.to_string()).map_err(said)?;
+            stores.push(Some(Arc::new(store)));
         }
         let env = Env::default();
         let patient = RingConfig { slow_after: PATIENCE, attempt_timeout: PATIENCE, ..RingConfig::default() };

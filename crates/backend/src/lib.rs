@@ -36,21 +36,20 @@
 //! A ledger implements `ledger::LedgerEngine`, or on SQL its statements and a session, and is held to `ledger_conformance!` and
 //! `ledger_mutations!`.
 
-#[cfg(any(test, feature = "memcached", feature = "mysql"))]
-mod cas;
+#![cfg_attr(
+    not(feature = "full"),
+    allow(
+        dead_code,
+        unused_imports,
+        reason = "a build that leaves engines out uses less of what they share"
+    )
+)]
+#![allow(private_bounds, reason = "engines are this crate's own")]
+
 #[cfg(feature = "etcd")]
 pub mod etcd;
 pub mod kinds;
-#[cfg(any(
-    feature = "etcd",
-    feature = "memory",
-    feature = "mysql",
-    feature = "postgres",
-    feature = "sqlite"
-))]
 pub mod ledger;
-#[cfg(any(feature = "mongodb", feature = "postgres"))]
-mod login;
 #[cfg(feature = "memcached")]
 pub mod memcached;
 #[cfg(feature = "memory")]
@@ -59,46 +58,12 @@ pub mod memory;
 pub mod mongodb;
 #[cfg(feature = "mysql")]
 pub mod mysql;
-#[cfg(any(
-    feature = "etcd",
-    feature = "memcached",
-    feature = "mysql",
-    feature = "postgres",
-    feature = "redis"
-))]
-#[cfg_attr(
-    not(any(feature = "etcd", feature = "mysql", feature = "postgres", feature = "redis")),
-    allow(dead_code, reason = "memcached has no certificates")
-)]
-mod papers;
+pub mod net;
 #[cfg(feature = "postgres")]
 pub mod postgres;
 #[cfg(feature = "redis")]
 pub mod redis;
-#[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
 mod sql;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;
-#[cfg(any(
-    test,
-    feature = "etcd",
-    feature = "memcached",
-    feature = "mongodb",
-    feature = "mysql",
-    feature = "postgres",
-    feature = "redis",
-    feature = "sqlite"
-))]
-#[cfg_attr(test, allow(dead_code, reason = "tests of one engine alone"))]
-mod why;
-#[cfg(any(feature = "etcd", feature = "memcached", feature = "redis"))]
-#[cfg_attr(
-    not(any(feature = "memcached", feature = "redis")),
-    allow(
-        dead_code,
-        unreachable_pub,
-        unused_imports,
-        reason = "a ledger has no slot, and looks after itself"
-    )
-)]
-mod wire;
+pub mod store;

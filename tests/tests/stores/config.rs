@@ -1,6 +1,6 @@
 //! Tables that name servers: each key, its default and bound, and no secret in any fault.
 
-use sequent_engine::config::{Config, Faults, Place, ServerPlace, Sources, TlsWord};
+use sequent_engine::config::{Config, Faults, Place, ServerPlace, Sources, Tls};
 
 fn load(text: &str) -> Result<Config, Faults> {
     let folder = tempfile::tempdir().unwrap();
@@ -33,13 +33,19 @@ fn what_nobody_says_has_its_default() {
         + LEDGER;
     let config = load(&text).unwrap();
     let (mysql, postgres) = (server(&config, 0), server(&config, 1));
-    assert_eq!((mysql.tls, mysql.connections_max, mysql.keep_alive.as_secs()), (TlsWord::Off, 16, 15));
     assert_eq!(
-        (postgres.tls, postgres.connections_max, postgres.keep_alive.as_secs()),
-        (TlsWord::Prefer, 4, 5)
+        (mysql.options.tls, mysql.options.connections_max, mysql.options.keep_alive.as_secs()),
+        (Tls::Off, 16, 15)
     );
-    assert_eq!((mysql.connect_timeout.as_millis(), postgres.connect_timeout.as_millis()), (800, 800));
-    assert_eq!(postgres.password_file.unwrap().to_str(), Some("/d/p"), "under the data directory");
+    assert_eq!(
+        (postgres.options.tls, postgres.options.connections_max, postgres.options.keep_alive.as_secs()),
+        (Tls::Prefer, 4, 5)
+    );
+    assert_eq!(
+        (mysql.options.connect_timeout.as_millis(), postgres.options.connect_timeout.as_millis()),
+        (800, 800)
+    );
+    assert_eq!(postgres.options.password_file.unwrap().to_str(), Some("/d/p"), "under the data directory");
     let printed = format!("{config:?} {:?} {mysql}", config.shown());
     assert!(printed.contains("mysql://u@h:3306/d") && !printed.contains("geheim"), "{printed}");
     let shown: Vec<String> = config.shown().iter().map(ToString::to_string).collect();
@@ -166,7 +172,7 @@ fn what_does_not_go_together_is_refused() {
     }
     load(&row("[ledger]\nsingle_server = true")).unwrap();
     let quick = load(&(row("[ring]\nattempt_timeout_ms = 500") + LEDGER)).unwrap();
-    assert_eq!(server(&quick, 0).connect_timeout.as_millis(), 500, "what nobody said is no fault");
+    assert_eq!(server(&quick, 0).options.connect_timeout.as_millis(), 500, "what nobody said is no fault");
 }
 
 fn etcd(more: &str) -> String {
@@ -180,9 +186,9 @@ fn a_ledger_on_etcd_has_members_a_user_and_papers() {
     let config = load(&etcd(more)).unwrap();
     let Place::Server(server) = config.ledger.place.clone() else { panic!("{:?}", config.ledger.place) };
     assert_eq!(server.to_string(), "https://u@a:2379,https://b:80/shop-eu");
-    let papers = [server.tls_ca_file, server.tls_cert_file, server.tls_key_file];
+    let papers = [server.options.tls_ca_file, server.options.tls_cert_file, server.options.tls_key_file];
     let papers = papers.map(|file| file.unwrap().display().to_string());
-    assert_eq!((server.tls, papers), (TlsWord::Verify, ["/d/ca", "/d/own", "/d/key"].map(str::to_owned)));
+    assert_eq!((server.options.tls, papers), (Tls::Verify, ["/d/ca", "/d/own", "/d/key"].map(str::to_owned)));
     let printed = format!("{config:?} {:?}", config.shown());
     assert!(!printed.contains("geheim"), "{printed}");
     for (more, start) in [

@@ -71,7 +71,7 @@ impl Shards {
 
     /// The lowest of what the shards bear.
     async fn mark(&self) -> u64 {
-        let held = |slot: usize| format!("SELECT held FROM shard{slot}.sequent_identity WHERE name = 'mark'");
+        let held = |slot: usize| format!("SELECT mark FROM shard{slot}.sequent_shard");
         let marks = self.db.sql(&format!("{} UNION ALL {}", held(0), held(1))).await;
         marks.lines().map(|mark| mark.trim().parse::<u64>().unwrap()).min().unwrap()
     }

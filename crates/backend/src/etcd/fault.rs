@@ -1,9 +1,10 @@
-//! What etcd says where it has done nothing, or can't tell what it has done: who must react.
+//! What etcd says where it has done nothing, or can't tell what it has done: what it means.
 
 use hyper::StatusCode;
+use sequent_core::Why;
 
 use super::gateway::Refusal;
-use crate::wire::Fault;
+use crate::net::{Cause, Fault};
 
 /// A reply that is no answer.
 pub(super) fn of_reply(status: StatusCode, body: &[u8]) -> Fault {
@@ -20,13 +21,20 @@ pub(super) fn of_reply(status: StatusCode, body: &[u8]) -> Fault {
         };
     }
     let (reaction, hint) = meaning(&said, refusal.code);
-    let cause = format!("{said}{hint}");
+    let cause = Cause::from(said).hinted(hint);
     match reaction {
         Reaction::Again => Fault::Stale(cause),
         Reaction::Evict => Fault::away(cause),
-        Reaction::Login => Fault::Login(cause),
+        Reaction::Late => Fault::away(cause.told(Why::TimedOut)),
+        Reaction::Login => Fault::login_refused(cause),
         Reaction::Refuse => Fault::refused(cause),
     }
+}
+
+/// Whether a login was refused because nobody needs one.
+pub(super) fn needs_no_login(body: &[u8]) -> bool {
+    // FAILED_PRECONDITION: of a login, there is one.
+    serde_json::from_slice(body).is_ok_and(|refusal: Refusal| refusal.code == 9)
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,6 +42,8 @@ enum Reaction {
     /// Nothing was done: another login is needed.
     Again,
     Evict,
+    /// The same, for it took too long.
+    Late,
     Login,
     Refuse,
 }
@@ -44,6 +54,7 @@ const MEANINGS: &[(&str, Reaction, &str)] = &[
     ("revision of auth store is old", Reaction::Again, ""),
     ("user name is empty", Reaction::Login, ": etcd asks who calls: name a user in the url"),
     ("authentication failed", Reaction::Login, ": is it the right user in the url, and the right password?"),
+    ("timed out", Reaction::Late, ""),
     ("permission denied", Reaction::Refuse, ": the documentation lists what the user's role needs"),
     (
         "database space exceeded",
@@ -66,6 +77,8 @@ const fn of_code(code: u32) -> Reaction {
     match code {
         // INVALID_ARGUMENT, PERMISSION_DENIED, UNIMPLEMENTED.
         3 | 7 | 12 => Reaction::Refuse,
+        // DEADLINE_EXCEEDED.
+        4 => Reaction::Late,
         // UNAUTHENTICATED.
         16 => Reaction::Login,
         _ => Reaction::Evict,
@@ -88,7 +101,7 @@ mod tests {
             ("etcdserver: too many requests", 8, Reaction::Evict),
             ("etcdserver: too many operations in txn request", 3, Reaction::Refuse),
             ("etcdserver: corrupt cluster", 15, Reaction::Refuse),
-            ("etcdserver: request timed out", 14, Reaction::Evict),
+            ("etcdserver: request timed out", 14, Reaction::Late),
             ("etcdserver: leader changed", 14, Reaction::Evict),
             ("etcdserver: mvcc: required revision has been compacted", 11, Reaction::Evict),
         ] {

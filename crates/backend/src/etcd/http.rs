@@ -1,6 +1,6 @@
 //! One connection of HTTP/1.1, plain or under TLS: a request at a time, its answer within bounds.
 
-use std::{error::Error, time::SystemTime};
+use std::{error::Error, io, iter::successors, time::SystemTime};
 
 use http_body_util::{BodyExt, Full, Limited};
 use hyper::{
@@ -10,6 +10,7 @@ use hyper::{
     header::{AUTHORIZATION, CONTENT_TYPE, DATE, HOST},
 };
 use hyper_util::rt::TokioIo;
+use sequent_core::Why;
 use tokio::{
     io::{AsyncRead, AsyncWrite},
     net::TcpStream,
@@ -17,8 +18,8 @@ use tokio::{
 };
 use tokio_rustls::TlsConnector;
 
-use super::{options::Endpoint, tls};
-use crate::wire::Fault;
+use super::tls;
+use crate::net::{Cause, Fault, Host, cause_of};
 
 /// The longest answer that is read: a page of rows takes a twentieth of it.
 const ANSWER_BYTES_MAX: usize = 32 << 20;
@@ -40,7 +41,7 @@ impl Drop for Driver {
 }
 
 /// What is asked.
-pub(super) struct Ask<'a> {
+pub(super) struct HttpRequest<'a> {
     pub(super) path: &'a str,
     /// Who asks, as a login has told.
     pub(super) token: Option<&'a str>,
@@ -57,34 +58,35 @@ pub(super) struct Reply {
 }
 
 impl Http {
-    pub(super) async fn connect(endpoint: &Endpoint, tls: Option<&TlsConnector>) -> Result<Self, Fault> {
-        let address = (endpoint.host.as_str(), endpoint.port);
+    pub(super) async fn connect(host: &Host, tls: Option<&TlsConnector>) -> Result<Self, Fault> {
+        let address = (host.name.as_str(), host.port);
         let stream = TcpStream::connect(address).await.map_err(away)?;
         stream.set_nodelay(true).map_err(away)?;
-        match tls.filter(|_| endpoint.is_secure) {
-            None => Self::over(stream, endpoint).await,
-            Some(tls) => Self::over(tls::secured(tls, endpoint, stream).await?, endpoint).await,
+        match tls {
+            None => Self::over(stream, host).await,
+            Some(tls) => Self::over(tls::secured(tls, host, stream).await?, host).await,
         }
     }
 
-    async fn over<S>(stream: S, endpoint: &Endpoint) -> Result<Self, Fault>
+    async fn over<S>(stream: S, host: &Host) -> Result<Self, Fault>
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
         let (sender, connection) = http1::handshake(TokioIo::new(stream)).await.map_err(away)?;
         // Why it ended is told to whoever asks next.
         let driver = Driver(tokio::spawn(async move { drop(connection.await) }));
-        Ok(Self { sender, host: endpoint.authority(), driver })
+        Ok(Self { sender, host: host.to_string(), driver })
     }
 
-    pub(super) async fn ask(&mut self, ask: Ask<'_>) -> Result<Reply, Fault> {
-        let method = if ask.body.is_some() { Method::POST } else { Method::GET };
-        let mut request = Request::builder().method(method).uri(ask.path).header(HOST, &self.host);
+    pub(super) async fn ask(&mut self, request: HttpRequest<'_>) -> Result<Reply, Fault> {
+        let HttpRequest { path, token, body } = request;
+        let method = if body.is_some() { Method::POST } else { Method::GET };
+        let mut request = Request::builder().method(method).uri(path).header(HOST, &self.host);
         request = request.header(CONTENT_TYPE, "application/json");
-        if let Some(token) = ask.token {
+        if let Some(token) = token {
             request = request.header(AUTHORIZATION, token);
         }
-        let body = Full::new(Bytes::from(ask.body.unwrap_or_default()));
+        let body = Full::new(Bytes::from(body.unwrap_or_default()));
         let request = request.body(body).map_err(|error| Fault::refused(format!("a request: {error}")))?;
         self.sender.ready().await.map_err(away)?;
         let response = self.sender.send_request(request).await.map_err(away)?;
@@ -92,7 +94,7 @@ impl Http {
         let date = date.and_then(|date| httpdate::parse_http_date(date).ok());
         let status = response.status();
         let body = Limited::new(response.into_body(), ANSWER_BYTES_MAX).collect().await;
-        let body = body.map_err(|error| Fault::away(format!("an answer: {}", told(&*error))))?;
+        let body = body.map_err(|error| Fault::away(cause(&*error)))?;
         Ok(Reply { status, date, body: body.to_bytes() })
     }
 
@@ -106,16 +108,23 @@ fn away(error: impl Error + 'static) -> Fault {
     if let Some(cause) = tls::refusal(&error) {
         return Fault::refused(cause);
     }
-    Fault::away(told(&error))
+    Fault::away(cause(&error))
 }
 
-/// An error with all that lies beneath it.
-fn told(error: &(dyn Error + 'static)) -> String {
-    let mut text = error.to_string();
-    let mut below = error.source();
-    while let Some(cause) = below {
-        text = format!("{text}: {cause}");
-        below = cause.source();
+/// An error with all that lies beneath it, and what callers are told of it.
+fn cause(error: &(dyn Error + 'static)) -> Cause {
+    let (mut text, mut told) = (error.to_string(), why(error));
+    for below in successors(error.source(), |error| (*error).source()) {
+        text = format!("{text}: {below}");
+        told = told.or_else(|| why(below));
     }
-    text
+    Cause::from(text).told(told)
+}
+
+fn why(error: &(dyn Error + 'static)) -> Option<Why> {
+    if let Some(error) = error.downcast_ref::<hyper::Error>() {
+        let is_lost = error.is_incomplete_message() || error.is_closed() || error.is_canceled();
+        return is_lost.then_some(Why::ConnectionLost);
+    }
+    cause_of(error.downcast_ref::<io::Error>()?)
 }

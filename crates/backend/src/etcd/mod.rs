@@ -1,9 +1,9 @@
 //! etcd: a ledger whose durability is that of a quorum. It is spoken to through its JSON gateway, as every etcd from 3.4 on
 //! has it, so that no build needs a compiler of protocols.
 //!
-//! Reading order: `options` (where, and a secret), `tls`, `http` (one connection), `gateway` (transactions, as they are asked
-//! and answered), `fault` (what etcd says, and who must react), `names` (what each thing is called), `run` and `opening`
-//! (who speaks), `link`, `reach` (which member is asked), then `ledger`. The pool is `wire`'s.
+//! Reading order: `tls`, `http` (one connection), `gateway` (transactions, as they are asked and answered), `fault` (what
+//! etcd says, and what it means), `names` (what each thing is called), `run` and `opening` (which instance answers),
+//! `connection`, `cluster` and `reach` (which member is asked), then `ledger`. URL, options and pool are `net`'s.
 //!
 //! What it rests on:
 //!
@@ -37,22 +37,19 @@
 //! etcdctl user grant-role sequent sequent
 //! ```
 
+mod cluster;
+mod connection;
 mod fault;
 mod gateway;
 mod http;
 mod ledger;
-mod link;
 mod names;
 mod open;
 mod opening;
-mod options;
 mod reach;
 mod run;
 mod tls;
 mod value;
 
-pub use crate::wire::Password;
-pub use ledger::EtcdLedger;
-pub(crate) use open::{locate, open_ledger};
-pub use options::{Endpoint, EtcdOptions};
-pub use tls::EtcdTls;
+pub use ledger::{EtcdLedger, EtcdLedgerEngine};
+pub(crate) use open::open_ledger;

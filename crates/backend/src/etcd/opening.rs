@@ -5,13 +5,12 @@ use sequent_core::LedgerId;
 use serde_json::json;
 
 use super::{
+    connection::Connection,
     gateway::{Op, Span, Txn},
-    link::Link,
-    options::Target,
-    run::{Run, Sight},
+    run::{MemberState, Run},
     value::{self, Answers},
 };
-use crate::wire::Fault;
+use crate::net::{Fault, token};
 
 /// How often others may be before us with the same.
 const ROUNDS_MAX: usize = 16;
@@ -27,44 +26,49 @@ pub(super) struct About {
 }
 
 /// The token of the run that goes on, or of another that begins now.
-pub(super) async fn settle(link: &mut Link, target: &Target) -> Result<String, Fault> {
+pub(super) async fn settle(
+    connection: &mut Connection,
+    create: bool,
+    is_known: bool,
+) -> Result<String, Fault> {
     for _ in 0..ROUNDS_MAX {
         // In this order: a member tells the term of what it has applied last, and what is read from a quorum is read of a
         // leader whose term has come to that.
-        let held = read(link, target).await?;
-        let seen = link.sight().await?;
+        let held = read(connection).await?;
+        if held.is_none() && (is_known || !create) {
+            return Err(missing(is_known));
+        }
+        let seen = connection.member_state().await?;
         if let Some((run, _)) = &held
             && run.goes_on(&seen)
         {
             return Ok(run.token.clone());
         }
-        let token = token(link);
+        let token = token(connection.env());
         let txn = match held {
-            Some((_, revision)) => another(link, token.clone(), seen, revision),
-            None => first(link, token.clone(), seen),
+            Some((_, revision)) => another(connection, token.clone(), seen, revision),
+            None => first(connection, token.clone(), seen),
         };
-        if link.carry_out(&txn).await?.answer.succeeded {
+        if connection.carry_out(&txn).await?.answer.succeeded {
             return Ok(token);
         }
     }
-    Err(Fault::away("others make it speak anew, over and over"))
+    Err(Fault::away("others begin a new run, over and over"))
 }
 
 /// The token of the run that goes on; of one that has ended, a token that nobody knows.
-pub(super) async fn found(link: &mut Link, target: &Target) -> Result<String, Fault> {
-    let Some((run, _)) = read(link, target).await? else { return Err(missing(target)) };
-    let seen = link.sight().await?;
+pub(super) async fn found(connection: &mut Connection) -> Result<String, Fault> {
+    let Some((run, _)) = read(connection).await? else { return Err(missing(false)) };
+    let seen = connection.member_state().await?;
     Ok(if run.goes_on(&seen) { run.token } else { "unknown".to_owned() })
 }
 
-/// The run in force, and the revision that left it; `None` where a ledger may be made.
-async fn read(link: &mut Link, target: &Target) -> Result<Option<(Run, u64)>, Fault> {
-    let names = link.names();
+/// The run in force, and the revision that left it; `None` where no ledger is.
+async fn read(connection: &mut Connection) -> Result<Option<(Run, u64)>, Fault> {
+    let names = connection.names();
     let reads = ["about", "run"].map(|what| Op::Read(Span::one(names.only(what))));
-    let mut answers = Answers::of(link.carry_out(&Txn::read(reads.into())).await?);
-    let Some(about) = answers.one() else {
-        return if target.may_create() { Ok(None) } else { Err(missing(target)) };
-    };
+    let mut answers = Answers::of(connection.carry_out(&Txn::read(reads.into())).await?);
+    let Some(about) = answers.one() else { return Ok(None) };
     let about: About = value::of("ledger", &about)?;
     if about.format != FORMAT {
         let cause = format!("format of the ledger: found {}, expected {FORMAT}", about.format);
@@ -75,22 +79,17 @@ async fn read(link: &mut Link, target: &Target) -> Result<Option<(Run, u64)>, Fa
     Ok(Some((value::of("run", &run)?, run.mod_revision)))
 }
 
-fn missing(target: &Target) -> Fault {
-    Fault::refused(if target.is_used() {
+fn missing(is_known: bool) -> Fault {
+    Fault::refused(if is_known {
         "the ledger was removed while this process used it, and no new one is made in its place: restore it"
     } else {
         "no ledger is there, and none may be made"
     })
 }
 
-/// A random name of 128 bits.
-pub(super) fn token(link: &Link) -> String {
-    format!("{:016x}{:016x}", link.entropy().bits(), link.entropy().bits())
-}
-
-fn first(link: &Link, token: String, seen: Sight) -> Txn {
-    let names = link.names();
-    let about = json!({"format": FORMAT, "id": LedgerId::random(link.entropy()).to_string()});
+fn first(connection: &Connection, token: String, seen: MemberState) -> Txn {
+    let names = connection.names();
+    let about = json!({"format": FORMAT, "id": LedgerId::random(&*connection.env().entropy).to_string()});
     let then = vec![
         Op::Put(names.only("about"), about.to_string()),
         Op::Put(names.only("run"), value::text(&Run { token, seen })),
@@ -98,8 +97,8 @@ fn first(link: &Link, token: String, seen: Sight) -> Txn {
     Txn { unchanged: vec![(names.only("about"), 0), (names.only("run"), 0)], then, otherwise: Vec::new() }
 }
 
-fn another(link: &Link, token: String, seen: Sight, revision: u64) -> Txn {
-    let name = link.names().only("run");
+fn another(connection: &Connection, token: String, seen: MemberState, revision: u64) -> Txn {
+    let name = connection.names().only("run");
     let then = vec![Op::Put(name.clone(), value::text(&Run { token, seen }))];
     Txn { unchanged: vec![(name, revision)], then, otherwise: Vec::new() }
 }

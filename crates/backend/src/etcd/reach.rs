@@ -11,37 +11,40 @@ use tokio::{
     time::{sleep, timeout},
 };
 
-use super::{link::Link, opening, options::Target};
-use crate::wire::Fault;
+use super::{cluster::EtcdCluster, connection::Connection, opening};
+use crate::net::Fault;
 
 /// What a connection is opened for.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Purpose {
     /// To use the ledger, which is made where it may be.
-    Use,
+    Use {
+        /// This process has used it before, so that it is not made.
+        is_known: bool,
+    },
     /// To look: nothing is written.
     Look,
 }
 
 /// A connection to the first member that is ready.
-pub(super) async fn any(target: &Arc<Target>, purpose: Purpose) -> Result<Link, Fault> {
-    let (mut members, mut tries) = (target.members(), JoinSet::new());
+pub(super) async fn any(cluster: &Arc<EtcdCluster>, purpose: Purpose) -> Result<Connection, Fault> {
+    let (mut members, mut tries) = (cluster.members(), JoinSet::new());
     let mut last = Fault::refused("no member is named");
     loop {
         let next = members.next();
         if let Some(at) = next {
-            tries.spawn(one(Arc::clone(target), at, purpose));
+            tries.spawn(one(Arc::clone(cluster), at, purpose));
         }
         let ended = match next {
-            Some(_) => timeout(target.head_start(), tries.join_next()).await,
+            Some(_) => timeout(cluster.head_start(), tries.join_next()).await,
             None => Ok(tries.join_next().await),
         };
         let Ok(ended) = ended else { continue };
         match ended {
             None => return Err(last),
-            Some(Ok(Ok(Ok(link)))) => {
-                target.note_answer(link.at());
-                return Ok(link);
+            Some(Ok(Ok(Ok(connection)))) => {
+                cluster.note_answer(connection.at());
+                return Ok(connection);
             }
             // What the cluster says, each of its members would say.
             Some(Ok(Ok(Err(fault)))) if !matches!(fault, Fault::Broken(ErrorKind::Unavailable, _)) => {
@@ -55,31 +58,37 @@ pub(super) async fn any(target: &Arc<Target>, purpose: Purpose) -> Result<Link, 
 
 /// Comes to an end once the member at this place is late with an answer, and another one is reached before it is reached
 /// anew: why it is left.
-pub(super) async fn another(target: &Arc<Target>, at: usize) -> Fault {
-    sleep(target.head_start()).await;
-    match any(target, Purpose::Look).await {
-        Ok(link) if link.at() != at => Fault::away("a member is silent while others answer"),
+pub(super) async fn another(cluster: &Arc<EtcdCluster>, at: usize) -> Fault {
+    sleep(cluster.head_start()).await;
+    match any(cluster, Purpose::Look).await {
+        Ok(connection) if connection.at() != at => Fault::away("a member is silent while others answer"),
         // Its answer may still come.
         _ => std::future::pending().await,
     }
 }
 
 /// One member: the outer fault is that it was not reached, the inner one what came after.
-async fn one(target: Arc<Target>, at: usize, purpose: Purpose) -> Result<Result<Link, Fault>, Fault> {
-    let link = Link::connect(&target, at).await?;
-    Ok(prepared(link, &target, purpose).await)
+async fn one(
+    cluster: Arc<EtcdCluster>,
+    at: usize,
+    purpose: Purpose,
+) -> Result<Result<Connection, Fault>, Fault> {
+    let connection = Connection::open(&cluster, at).await?;
+    Ok(prepared(connection, &cluster, purpose).await)
 }
 
-async fn prepared(mut link: Link, target: &Target, purpose: Purpose) -> Result<Link, Fault> {
-    link.log_in().await?;
+async fn prepared(
+    mut connection: Connection,
+    cluster: &EtcdCluster,
+    purpose: Purpose,
+) -> Result<Connection, Fault> {
+    connection.log_in().await?;
     let token = match purpose {
-        Purpose::Use => {
-            let token = opening::settle(&mut link, target).await?;
-            target.note_use();
-            token
+        Purpose::Use { is_known } => {
+            opening::settle(&mut connection, cluster.options.create, is_known).await?
         }
-        Purpose::Look => opening::found(&mut link, target).await?,
+        Purpose::Look => opening::found(&mut connection).await?,
     };
-    link.speaks_by(&token);
-    Ok(link)
+    connection.set_run(&token);
+    Ok(connection)
 }

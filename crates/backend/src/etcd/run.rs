@@ -1,4 +1,4 @@
-//! Which run of which data speaks: a token in the data itself, replaced whenever the data may have gone back.
+//! Which run of which data answers: a token in the data itself, replaced whenever the data may have gone back.
 //!
 //! A cluster whose members all end, as they do for data to be put back, elects a leader when they are started again, and
 //! that is another term than any in the copy. One made of a snapshot begins at the terms of a new cluster, which may be
@@ -16,12 +16,12 @@ pub(super) struct Run {
     /// Random: nobody has had it.
     pub(super) token: String,
     #[serde(flatten)]
-    pub(super) seen: Sight,
+    pub(super) seen: MemberState,
 }
 
 /// What a member says of its cluster and of itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Sight {
+pub(super) struct MemberState {
     /// The term of the leader.
     pub(super) term: u64,
     /// By how much the log is ahead of the revision: in one history, never less than before, since each entry makes one
@@ -35,7 +35,7 @@ pub(super) struct Sight {
 
 impl Run {
     /// Whether the run in which the token was left still goes on.
-    pub(super) fn goes_on(&self, now: &Sight) -> bool {
+    pub(super) fn goes_on(&self, now: &MemberState) -> bool {
         let same_process = self.seen.member != now.member
             || self.seen.started.is_none()
             || now.started.is_none()
@@ -53,23 +53,23 @@ pub(super) fn metric<'a>(page: &'a str, name: &str) -> Option<&'a str> {
 mod tests {
     use super::*;
 
-    fn sight(term: u64, lead: i64, member: &str, started: &str) -> Sight {
+    fn state(term: u64, lead: i64, member: &str, started: &str) -> MemberState {
         let started = Some(started.to_owned()).filter(|text| !text.is_empty());
-        Sight { term, lead, member: member.to_owned(), started }
+        MemberState { term, lead, member: member.to_owned(), started }
     }
 
     #[test]
     fn a_run_ends_where_the_data_may_have_gone_back() {
-        let run = Run { token: "t".to_owned(), seen: sight(2, 400, "a", "1.5") };
+        let run = Run { token: "t".to_owned(), seen: state(2, 400, "a", "1.5") };
         for (now, goes_on) in [
-            (sight(2, 400, "a", "1.5"), true),
-            (sight(2, 900, "b", "7.5"), true),
-            (sight(2, 399, "a", ""), true),
+            (state(2, 400, "a", "1.5"), true),
+            (state(2, 900, "b", "7.5"), true),
+            (state(2, 399, "a", ""), true),
             // Another leader; the same member, started again; a cluster made of a snapshot.
-            (sight(3, 900, "a", "1.5"), false),
-            (sight(1, 900, "a", "1.5"), false),
-            (sight(2, 900, "a", "1.6"), false),
-            (sight(2, -3000, "b", "7.5"), false),
+            (state(3, 900, "a", "1.5"), false),
+            (state(1, 900, "a", "1.5"), false),
+            (state(2, 900, "a", "1.6"), false),
+            (state(2, -3000, "b", "7.5"), false),
         ] {
             assert_eq!(run.goes_on(&now), goes_on, "{now:?}");
         }

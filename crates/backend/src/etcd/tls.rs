@@ -10,29 +10,17 @@ use rustls::{
 use tokio::net::TcpStream;
 use tokio_rustls::{TlsConnector, client::TlsStream};
 
-use super::options::Endpoint;
-use crate::{papers, wire::Fault};
-
-/// Papers for members that are reached by `https`.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct EtcdTls {
-    /// Whom to trust, PEM; `None`: those that the system trusts.
-    pub ca_file: Option<PathBuf>,
-    /// Our own certificate, PEM, where members ask for one; with those that vouch for it.
-    pub cert_file: Option<PathBuf>,
-    /// Its private key, PEM.
-    pub key_file: Option<PathBuf>,
-}
+use crate::net::{Cause, Fault, Host, ServerOptions, files};
 
 /// What connections are secured with; the files are read anew each time.
-pub(super) async fn connector(papers: &EtcdTls) -> Result<TlsConnector, Fault> {
+pub(super) async fn connector(options: &ServerOptions) -> Result<TlsConnector, Fault> {
     let builder = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()));
     let builder = builder.with_safe_default_protocol_versions().map_err(refused)?;
-    let builder = builder.with_root_certificates(trusted(papers).await?);
-    let config = match (&papers.cert_file, &papers.key_file) {
+    let builder = builder.with_root_certificates(trusted(options).await?);
+    let config = match (&options.tls_cert_file, &options.tls_key_file) {
         (Some(cert), Some(key)) => {
-            let chain = papers::file("tls_cert_file", cert).await.map_err(Fault::refused)?;
-            let secret = papers::file("tls_key_file", key).await.map_err(Fault::refused)?;
+            let chain = files::file("tls_cert_file", cert).await.map_err(Fault::refused)?;
+            let secret = files::file("tls_key_file", key).await.map_err(Fault::refused)?;
             let wrong = |key: &str, path: &PathBuf, cause: &dyn Error| {
                 Fault::refused(format!("{key} {}: {cause}", path.display()))
             };
@@ -50,15 +38,15 @@ pub(super) async fn connector(papers: &EtcdTls) -> Result<TlsConnector, Fault> {
     Ok(TlsConnector::from(Arc::new(config)))
 }
 
-async fn trusted(papers: &EtcdTls) -> Result<RootCertStore, Fault> {
+async fn trusted(options: &ServerOptions) -> Result<RootCertStore, Fault> {
     let mut roots = RootCertStore::empty();
-    let Some(path) = &papers.ca_file else {
+    let Some(path) = &options.tls_ca_file else {
         let found = tokio::task::spawn_blocking(rustls_native_certs::load_native_certs);
         roots.add_parsable_certificates(found.await.map_err(refused)?.certs);
         return Ok(roots);
     };
     let wrong = |cause: &dyn Error| Fault::refused(format!("tls_ca_file {}: {cause}", path.display()));
-    let text = papers::authority(path).await.map_err(Fault::refused)?;
+    let text = options.authority().await?.unwrap_or_default();
     for certificate in CertificateDer::pem_slice_iter(&text) {
         let certificate = certificate.map_err(|error| wrong(&error))?;
         roots.add(certificate).map_err(|error| wrong(&error))?;
@@ -72,14 +60,14 @@ async fn trusted(papers: &EtcdTls) -> Result<RootCertStore, Fault> {
 /// A stream to a member that has shown who it is.
 pub(super) async fn secured(
     tls: &TlsConnector,
-    endpoint: &Endpoint,
+    host: &Host,
     stream: TcpStream,
 ) -> Result<TlsStream<TcpStream>, Fault> {
-    let name = ServerName::try_from(endpoint.host.clone())
-        .map_err(|error| Fault::refused(format!("host {:?}: {error}", endpoint.host)))?;
+    let name = ServerName::try_from(host.name.clone())
+        .map_err(|error| Fault::refused(format!("host {:?}: {error}", host.name)))?;
     tls.connect(name, stream).await.map_err(|error| match refusal(&error) {
         Some(cause) => Fault::refused(cause),
-        None => Fault::away(error.to_string()),
+        None => Fault::away(Cause::of_io(&error)),
     })
 }
 

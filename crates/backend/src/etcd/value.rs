@@ -4,8 +4,8 @@ use sequent_core::{ErrorKind, SourceError};
 use serde::{Serialize, de::DeserializeOwned};
 
 use super::{
+    connection::TxnReply,
     gateway::{Found, Kv},
-    link::Told,
 };
 
 /// What was read, taken in the order in which it was asked for.
@@ -20,8 +20,8 @@ pub(super) struct Answers {
 }
 
 impl Answers {
-    pub(super) fn of(told: Told) -> Self {
-        let Told { answer, clock_ms } = told;
+    pub(super) fn of(reply: TxnReply) -> Self {
+        let TxnReply { answer, clock_ms } = reply;
         let (revision, succeeded) = (answer.header.revision, answer.succeeded);
         let found: Vec<Found> = answer.found().collect();
         Self { found: found.into_iter(), revision, succeeded, clock_ms }

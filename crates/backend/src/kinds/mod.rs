@@ -2,24 +2,16 @@
 //!
 //! Configuration, help, `doctor` and the refusal of what a build leaves out read this table; no other list of kinds stands anywhere.
 
-mod drivers;
-mod settings;
+mod site;
 
-use std::{fmt, sync::Arc};
+use std::fmt;
 
-use sequent_core::{BoxFuture, SourceError, Store, ledger::Ledger};
+use sequent_core::{SourceError, Store, ledger::Ledger};
 
-pub use drivers::Driver;
-#[cfg(any(
-    feature = "etcd",
-    feature = "memcached",
-    feature = "mongodb",
-    feature = "mysql",
-    feature = "postgres",
-    feature = "redis"
-))]
-pub(crate) use settings::identity;
-pub use settings::{Location, ServerSettings, Site, TlsWord, Where, WrongUrl};
+pub use site::{Opened, Site, Where};
+pub(crate) use site::{opened_ledger, opened_store};
+
+use crate::net::{self, Driver};
 
 /// What a kind is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,26 +43,6 @@ pub struct Kind {
     /// Where it keeps its data.
     pub medium: Medium,
     open: Open,
-}
-
-/// A store or a ledger, and how it is closed.
-pub struct Opened<T: ?Sized> {
-    /// It connects at its first call.
-    pub handle: Arc<T>,
-    /// Closes its connections.
-    pub close: Arc<dyn Fn() -> BoxFuture<'static, ()> + Send + Sync>,
-}
-
-impl<T: ?Sized> Opened<T> {
-    /// What was opened, closed by doing `how` to `what`.
-    #[allow(dead_code, reason = "a build may hold no engine")]
-    pub(crate) fn new<C, F>(handle: Arc<T>, what: C, how: fn(C) -> F) -> Self
-    where
-        C: Clone + Send + Sync + 'static,
-        F: Future<Output = ()> + Send + 'static,
-    {
-        Self { handle, close: Arc::new(move || Box::pin(how(what.clone()))) }
-    }
 }
 
 type OpenStore = fn(&Site<'_>) -> Result<Opened<dyn Store>, SourceError>;
@@ -107,7 +79,6 @@ macro_rules! where_built {
         OPEN
     }};
 }
-use where_built;
 
 macro_rules! store {
     ($word:literal, $feature:literal, $medium:expr, $open:path) => {
@@ -135,23 +106,18 @@ macro_rules! ledger {
 pub static KINDS: &[Kind] = &[
     store!("sqlite", "sqlite", Medium::File, crate::sqlite::open_store),
     store!("memory", "memory", Medium::Memory, crate::memory::open_store),
-    store!(
-        "mysql-auto-increment",
-        "mysql",
-        Medium::Server(&drivers::MYSQL),
-        crate::mysql::open_auto_increment
-    ),
-    store!("mysql-row", "mysql", Medium::Server(&drivers::MYSQL), crate::mysql::open_row),
-    store!("mysql-segment", "mysql", Medium::Server(&drivers::MYSQL), crate::mysql::open_segment),
-    store!("postgres-row", "postgres", Medium::Server(&drivers::POSTGRES), crate::postgres::open_store),
-    store!("redis", "redis", Medium::Server(&drivers::REDIS), crate::redis::open_store),
-    store!("memcached", "memcached", Medium::Server(&drivers::MEMCACHED), crate::memcached::open_store),
-    store!("mongodb", "mongodb", Medium::Server(&drivers::MONGODB), crate::mongodb::open_store),
+    store!("mysql-auto-increment", "mysql", Medium::Server(&net::MYSQL), crate::mysql::open_auto_increment),
+    store!("mysql-row", "mysql", Medium::Server(&net::MYSQL), crate::mysql::open_row),
+    store!("mysql-segment", "mysql", Medium::Server(&net::MYSQL), crate::mysql::open_segment),
+    store!("postgres-row", "postgres", Medium::Server(&net::POSTGRES), crate::postgres::open_store),
+    store!("redis", "redis", Medium::Server(&net::REDIS), crate::redis::open_store),
+    store!("memcached", "memcached", Medium::Server(&net::MEMCACHED), crate::memcached::open_store),
+    store!("mongodb", "mongodb", Medium::Server(&net::MONGODB), crate::mongodb::open_store),
     ledger!("sqlite", "sqlite", Medium::File, crate::sqlite::open_ledger),
     ledger!("memory", "memory", Medium::Memory, crate::memory::open_ledger),
-    ledger!("mysql", "mysql", Medium::Server(&drivers::MYSQL), crate::mysql::open_ledger),
-    ledger!("postgres", "postgres", Medium::Server(&drivers::POSTGRES), crate::postgres::open_ledger),
-    ledger!("etcd", "etcd", Medium::Server(&drivers::ETCD), crate::etcd::open_ledger),
+    ledger!("mysql", "mysql", Medium::Server(&net::MYSQL), crate::mysql::open_ledger),
+    ledger!("postgres", "postgres", Medium::Server(&net::POSTGRES), crate::postgres::open_ledger),
+    ledger!("etcd", "etcd", Medium::Server(&net::ETCD), crate::etcd::open_ledger),
 ];
 
 impl PartialEq for Kind {
@@ -210,7 +176,7 @@ impl Kind {
 
     fn is_of_no_use(&self) -> SourceError {
         let why = if self.is_built_in() { "is of no use here" } else { "is not built into this version" };
-        settings::refused(format!("store is {:?}, which {why}", self.word))
+        site::refused(format!("store is {:?}, which {why}", self.word))
     }
 }
 

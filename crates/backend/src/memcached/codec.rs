@@ -1,13 +1,12 @@
 //! The commands that are used, and how their answers are read: lines, and one block of data.
 
-use sequent_core::ErrorKind;
 use tokio::{
     io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufStream},
     net::TcpStream,
 };
 
 use super::name::Name;
-use crate::wire::Fault;
+use crate::net::{Cause, Fault};
 
 /// The longest line of an answer.
 const LINE_BYTES_MAX: u64 = 2048;
@@ -47,7 +46,7 @@ impl Wire {
         let head = format!("set login 0 0 {}\r\n", words.len());
         match self.ask(&[head.as_bytes(), words.as_bytes(), b"\r\n"]).await?.as_str() {
             "STORED" => Ok(()),
-            said => Err(Fault::Login(format!("login refused: login of {user}: {said}"))),
+            said => Err(Fault::login_refused(format_args!("login of {user}: {said}"))),
         }
     }
 
@@ -163,7 +162,7 @@ impl Wire {
             .await
             .map_err(|error| broken(&error))?;
         if read == 0 {
-            return Err(Fault::away("the server closed the connection"));
+            return Err(Fault::lost("the server closed the connection"));
         }
         let whole = line.strip_suffix(b"\r\n").ok_or_else(|| Fault::away("a line without an end"))?;
         Ok(String::from_utf8_lossy(whole).trim_end().to_owned())
@@ -171,23 +170,25 @@ impl Wire {
 }
 
 fn broken(error: &std::io::Error) -> Fault {
-    Fault::away(error.to_string())
+    Fault::away(Cause::of_io(error))
 }
 
 /// Who must react to an answer that is none of those hoped for. What comes and goes with the server evicts.
 fn unexpected(command: &str, said: &str) -> Fault {
     let cause = format!("{command}: {said:?}");
     if said.contains("unauthenticated") || said.contains("authentication") {
-        return Fault::Login(format!("login refused: {cause}: it asks for a login"));
+        return Fault::login_refused(format_args!("{cause}: it asks for a login"));
     }
     if said == "ERROR" || said.starts_with("CLIENT_ERROR") {
         return Fault::refused(format!("{cause}: memcached 1.6 with its meta commands is needed"));
     }
-    Fault::Broken(ErrorKind::Unavailable, cause)
+    Fault::away(cause)
 }
 
 #[cfg(test)]
 mod tests {
+    use sequent_core::{ErrorKind, Why};
+
     use super::*;
 
     #[test]
@@ -200,5 +201,14 @@ mod tests {
         ] {
             assert_eq!(unexpected("ms", said).into_error("take").kind(), kind, "{said}");
         }
+    }
+
+    #[test]
+    fn callers_are_told_what_the_server_and_the_system_say() {
+        let why = |fault: Fault| fault.into_error("take").why();
+        assert_eq!(why(unexpected("mg", "CLIENT_ERROR unauthenticated")), Some(Why::LoginRefused));
+        let error = std::io::Error::from(std::io::ErrorKind::ConnectionReset);
+        assert_eq!(why(broken(&error)), Some(Why::ConnectionLost));
+        assert_eq!(why(unexpected("mg", "SERVER_ERROR")), None);
     }
 }

@@ -1,26 +1,19 @@
 //! Items that are read, compared and swapped: a key's cell, and the shard's own.
 
-use std::time::Duration;
+use sequent_core::{Block, Life};
 
-use sequent_core::{Block, Entropy, Life};
-
-use super::{codec::When, link::Link, name::Name};
+use super::{codec::When, connection::Connection, name::Name};
 use crate::{
-    cas::{Register, Seen, State},
-    wire::Fault,
+    net::Fault,
+    store::{
+        CellState,
+        cas::{Register, Seen},
+    },
 };
-
-/// The longest pause after a lost race; the real one is random up to this, so that equals do not meet again.
-const PAUSE_MAX: Duration = Duration::from_millis(2);
-
-/// Waits a moment after a lost race.
-pub(super) async fn pause(entropy: &dyn Entropy) {
-    tokio::time::sleep(PAUSE_MAX.mul_f64(entropy.fraction())).await;
-}
 
 /// A key's cell: `life open value`.
 pub(super) struct CellItem<'a> {
-    pub(super) link: &'a mut Link,
+    pub(super) connection: &'a mut Connection,
     pub(super) name: Name,
     /// Whether a cell was written where none was.
     pub(super) added: bool,
@@ -31,39 +24,39 @@ impl Register for CellItem<'_> {
     type Fault = Fault;
 
     async fn read(&mut self) -> Result<Option<Seen<u64>>, Fault> {
-        let shard = self.link.shard().clone();
-        let (own, found) = self.link.wire().get_both(&shard, &self.name).await?;
-        if ShardItem::of(own.map(|own| own.data).as_deref())?.born != self.link.born() {
+        let shard = self.connection.shard().clone();
+        let (own, found) = self.connection.wire().get_both(&shard, &self.name).await?;
+        if ShardItem::of(own.map(|own| own.data).as_deref())?.born != self.connection.token() {
             return Err(flushed());
         }
         Ok(found.map(|found| Seen { state: state(&found.data), token: found.version }))
     }
 
-    async fn swap(&mut self, seen: &Seen<u64>, new: State) -> Result<bool, Fault> {
-        self.link.wire().set(&self.name, data(new).as_bytes(), When::Is(seen.token)).await
+    async fn swap(&mut self, seen: &Seen<u64>, new: CellState) -> Result<bool, Fault> {
+        self.connection.wire().set(&self.name, data(new).as_bytes(), When::Is(seen.token)).await
     }
 
-    async fn add(&mut self, new: State) -> Result<bool, Fault> {
-        self.added = self.link.wire().set(&self.name, data(new).as_bytes(), When::Absent).await?;
+    async fn add(&mut self, new: CellState) -> Result<bool, Fault> {
+        self.added = self.connection.wire().set(&self.name, data(new).as_bytes(), When::Absent).await?;
         Ok(self.added)
     }
 
     async fn pause(&mut self) {
-        pause(self.link.entropy()).await;
+        self.connection.pause().await;
     }
 }
 
-fn data(State { life, open, value }: State) -> String {
+fn data(CellState { life, open, value }: CellState) -> String {
     format!("{} {} {value}", life.to_stored(), u8::from(open))
 }
 
 /// What somebody put there that is no cell counts as a closed one at 0: of no life of ours, so that only a close changes it.
-fn state(data: &[u8]) -> State {
-    parsed(data).unwrap_or(State { life: Life::from_stored(0), open: false, value: 0 })
+fn state(data: &[u8]) -> CellState {
+    parsed(data).unwrap_or(CellState { life: Life::from_stored(0), open: false, value: 0 })
 }
 
 /// What an item holds, if it is a cell.
-pub(super) fn parsed(data: &[u8]) -> Option<State> {
+pub(super) fn parsed(data: &[u8]) -> Option<CellState> {
     let mut words = std::str::from_utf8(data).ok()?.split(' ');
     let life = Life::from_stored(words.next()?.parse().ok()?);
     let open = match words.next()? {
@@ -72,7 +65,7 @@ pub(super) fn parsed(data: &[u8]) -> Option<State> {
         _ => return None,
     };
     let value = words.next()?.parse().ok().filter(|value| *value <= Block::NUMBER_MAX)?;
-    words.next().is_none().then_some(State { life, open, value })
+    words.next().is_none().then_some(CellState { life, open, value })
 }
 
 /// The shard's own item, one line each: its token, its stamp, its mark, and the name of a cell that it holds.
@@ -89,21 +82,21 @@ pub(super) struct ShardItem {
 
 impl ShardItem {
     /// The item of the data that the connection was opened on, and what it takes to replace just that.
-    pub(super) async fn read(link: &mut Link) -> Result<(Self, When), Fault> {
-        let name = link.shard().clone();
-        let found = link.wire().get(&name).await?;
+    pub(super) async fn read(connection: &mut Connection) -> Result<(Self, When), Fault> {
+        let name = connection.shard().clone();
+        let found = connection.wire().get(&name).await?;
         let version = found.as_ref().map(|found| When::Is(found.version));
         let item = Self::of(found.map(|found| found.data).as_deref())?;
         match version {
-            Some(when) if item.born == link.born() => Ok((item, when)),
+            Some(when) if item.born == connection.token() => Ok((item, when)),
             _ => Err(flushed()),
         }
     }
 
     /// Replaces it; whether nobody was faster.
-    pub(super) async fn write(&self, link: &mut Link, when: When) -> Result<bool, Fault> {
-        let name = link.shard().clone();
-        link.wire().set(&name, self.text().as_bytes(), when).await
+    pub(super) async fn write(&self, connection: &mut Connection, when: When) -> Result<bool, Fault> {
+        let name = connection.shard().clone();
+        connection.wire().set(&name, self.text().as_bytes(), when).await
     }
 
     /// What an item holds; where none is, nothing.
@@ -130,8 +123,8 @@ impl ShardItem {
 }
 
 /// The token is gone: everything was flushed, or the item was evicted.
-pub(super) fn flushed() -> Fault {
-    Fault::Stale("the server lost the shard's own item".to_owned())
+fn flushed() -> Fault {
+    Fault::stale("the server lost the shard's own item")
 }
 
 #[cfg(test)]
@@ -140,7 +133,7 @@ mod tests {
 
     #[test]
     fn what_is_no_cell_is_of_no_life_and_closed() {
-        let sound = State { life: Life::from_stored(-7), open: true, value: Block::NUMBER_MAX };
+        let sound = CellState { life: Life::from_stored(-7), open: true, value: Block::NUMBER_MAX };
         assert_eq!(state(data(sound).as_bytes()), sound);
         for odd in ["", "5", "-7 1", "-7 1 -3", "-7 1 9223372036854775808", "-7 2 3", "-7 1 3 4", "-7 1 3 "] {
             let found = state(odd.as_bytes());

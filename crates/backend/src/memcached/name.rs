@@ -5,7 +5,7 @@ use std::fmt::Write;
 use sequent_core::Key;
 use sha2::{Digest, Sha256};
 
-use crate::wire::Owner;
+use crate::net::Owner;
 
 /// The longest name that memcached takes.
 const BYTES_MAX: usize = 250;

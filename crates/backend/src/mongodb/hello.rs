@@ -1,15 +1,13 @@
 //! Who answers: its process, its role, its clock.
 
+use crate::net::Fault;
 use mongodb::bson::Document;
-use sequent_core::ErrorKind;
-
-use super::fault::Fault;
 
 /// What a server says of itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Hello {
     /// The run of the server's process, and what made it primary.
-    pub(super) speaks: String,
+    pub(super) process: String,
     /// Its wall clock, in milliseconds since 1970.
     pub(super) clock_ms: u64,
 }
@@ -30,7 +28,7 @@ impl Hello {
             // Roles come and go by election.
             let primary = reply.get_str("primary").unwrap_or("none");
             let cause = format!("the server is not the primary of its replica set, which is {primary}");
-            return Err(Fault::broken(ErrorKind::Unavailable, cause));
+            return Err(Fault::away(cause));
         }
         let process =
             reply.get_document("topologyVersion").and_then(|version| version.get_object_id("processId"));
@@ -41,7 +39,7 @@ impl Hello {
         })?;
         let clock = reply.get_datetime("localTime").map_or(0, |time| time.timestamp_millis());
         Ok(Self {
-            speaks: format!("{process} {}", elected(reply)?),
+            process: format!("{process} {}", elected(reply)?),
             clock_ms: u64::try_from(clock).unwrap_or(0),
         })
     }
@@ -59,6 +57,7 @@ fn elected(reply: &Document) -> Result<String, Fault> {
 #[allow(clippy::unwrap_used, reason = "a test that can't go on has failed")]
 mod tests {
     use mongodb::bson::{DateTime, doc, oid::ObjectId};
+    use sequent_core::ErrorKind;
 
     use super::*;
 
@@ -76,14 +75,14 @@ mod tests {
     }
 
     #[test]
-    fn process_and_election_tell_who_speaks() {
+    fn process_and_election_tell_which_instance_answers() {
         let one = Hello::read(&alone()).unwrap();
-        assert_eq!(one.speaks, "070707070707070707070707 alone");
+        assert_eq!(one.process, "070707070707070707070707 alone");
         assert_eq!(one.clock_ms, 1_600_000_000_000);
         let mut primary = alone();
         primary.extend(doc! { "setName": "rs 0", "electionId": ObjectId::from_bytes([9; 12]) });
         assert_eq!(
-            Hello::read(&primary).unwrap().speaks,
+            Hello::read(&primary).unwrap().process,
             "070707070707070707070707 \"rs 0\" 090909090909090909090909"
         );
     }

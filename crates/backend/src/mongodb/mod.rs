@@ -1,25 +1,26 @@
 //! MongoDB: a shard in two collections of a database of its own.
 //!
-//! Reading order: `url` (where, and a secret), `options`, `fault` (what the server says, and who must react), `line` (one
-//! connection of the driver), `hello` (who answers), `schema` (the collections), `link` (who speaks), `pool`, `work` (a
-//! verb), `database` (verbs on the pool), then `store`.
+//! Reading order: `fault` (what the server says, and what it means), `server` (what the driver is told), `pinned_connection` (one
+//! connection of the driver), `hello` (which process answers), `schema` (the collections), `connection` (which instance
+//! answers), then `store`.
 //!
 //! **Tested against a double that speaks the wire protocol (`testkit::mongo`), and never run against a real server.**
 //!
 //! What it rests on:
 //!
-//! - Each verb is one `findAndModify` of one document, which MongoDB makes atomic; none of them creates a document. What
+//! - Each call is one `findAndModify` of one document, which MongoDB makes atomic; none of them creates a document. What
 //!   decides (life, openness, the range) stands in the query, and the server adds only to a 64-bit integer.
 //! - A write is acknowledged by a majority, from its journal (`w: "majority", j: true`). A server that keeps no journal
 //!   refuses such a write, so there is no lossy class: it is durable, or refused. Commands are written out and sent as they
 //!   are: the driver repeats none of them, whatever its settings.
-//! - A connection whose verb was dropped, or that failed with more than an answer, is closed. Nobody meets its reply. The
-//!   driver's pool opens connections by itself, and would so carry a verb to a server that was restarted meanwhile: hence
-//!   a pool of one for each connection of ours, which is given up before anything is sent on a second one (`line`).
-//! - Each connection learns once who speaks: the server's process (`topologyVersion.processId`), the election that made it
+//! - A connection whose call was dropped, or that failed with more than an answer, is closed. Nobody meets its reply. The
+//!   driver's pool opens connections by itself, and would so carry a call to a server that was restarted meanwhile: hence
+//!   a pool of one for each connection of ours, which is given up before anything is sent on a second one
+//!   (`pinned_connection`).
+//! - Each connection learns once which instance answers: the server's process (`topologyVersion.processId`), the election that made it
 //!   primary, and the identity of the collection that counts, which is another one after `mongorestore --drop`. A server
 //!   that can (6.0 and later, where it takes `collectionUUID`) compares the latter in every statement; another one is asked
-//!   whenever a life is closed, a verb refused, or the store looked at.
+//!   whenever a life is closed, a call refused, or the store looked at.
 //! - A router of a sharded cluster (`mongos`) is refused: which server counts behind it, and since when, it does not say.
 //!
 //! # Privileges
@@ -31,21 +32,14 @@
 //! db.createUser({ user: "seq", pwd: passwordPrompt(), roles: [{ role: "readWrite", db: "seq" }] })
 //! ```
 
-mod database;
+mod connection;
 mod fault;
 mod hello;
-mod line;
-mod link;
 mod open;
-mod options;
-mod pool;
+mod pinned_connection;
 mod schema;
+mod server;
 mod store;
-mod target;
-mod url;
-mod work;
 
-pub(crate) use open::{locate, open_store};
-pub use options::{MongodbOptions, MongodbTls};
-pub use store::MongodbStore;
-pub use url::{MongodbUrl, UrlError};
+pub(crate) use open::open_store;
+pub use store::{MongodbStore, MongodbStoreEngine};

@@ -3,9 +3,10 @@
 use mongodb::bson::{Binary, Bson, Document, doc};
 
 use super::{
-    fault::{DUPLICATE_KEY, Fault, NAMESPACE_EXISTS},
-    line::Line,
+    fault::{self, DUPLICATE_KEY, NAMESPACE_EXISTS},
+    pinned_connection::PinnedConnection,
 };
+use crate::net::Fault;
 
 /// A document a key.
 pub(super) const CELLS: &str = "sequent_cells";
@@ -36,11 +37,15 @@ struct Found {
 }
 
 /// Makes what is missing, where it may be made; returns the identity of the collection that counts.
-pub(super) async fn settle(line: &Line, create: bool, used: bool) -> Result<Identity, Fault> {
-    let found = look(line).await?;
+pub(super) async fn settle(
+    pinned: &PinnedConnection,
+    create: bool,
+    is_known: bool,
+) -> Result<Identity, Fault> {
+    let found = look(pinned).await?;
     let cells = match found {
         Found { cells: Some(cells), shard: Some(_) } => cells,
-        _ if used || !create => return Err(missing(used)),
+        _ if is_known || !create => return Err(missing(is_known)),
         Found { cells: None, shard: Some(_) } => {
             let cause = format!(
                 "collection {CELLS} is gone, and {SHARD} is there: restore it; if it is lost for good, drop {SHARD} as well"
@@ -48,23 +53,23 @@ pub(super) async fn settle(line: &Line, create: bool, used: bool) -> Result<Iden
             return Err(Fault::refused(cause));
         }
         Found { shard: None, .. } => {
-            make(line).await?;
-            let made = look(line).await?.cells;
+            make(pinned).await?;
+            let made = look(pinned).await?.cells;
             made.ok_or_else(|| Fault::refused(format!("collection {CELLS} was made, and is not there")))?
         }
     };
-    recognise(line).await?;
+    recognise(pinned).await?;
     Ok(cells)
 }
 
 /// The identity of the collection that counts, as it is now.
-pub(super) async fn identity(line: &Line) -> Result<Option<Identity>, Fault> {
-    Ok(look(line).await?.cells)
+pub(super) async fn identity(pinned: &PinnedConnection) -> Result<Option<Identity>, Fault> {
+    Ok(look(pinned).await?.cells)
 }
 
-async fn look(line: &Line) -> Result<Found, Fault> {
+async fn look(pinned: &PinnedConnection) -> Result<Found, Fault> {
     let filter = doc! { "name": { "$in": [CELLS, SHARD] } };
-    let reply = line.run(doc! { "listCollections": 1, "filter": filter }).await?;
+    let reply = pinned.run(doc! { "listCollections": 1, "filter": filter }).await?;
     let mut found = Found { cells: None, shard: None };
     for collection in first_batch(&reply)? {
         let (Ok(name), Ok(kind)) = (collection.get_str("name"), collection.get_str("type")) else { continue };
@@ -89,13 +94,13 @@ pub(super) fn first_batch(reply: &Document) -> Result<Vec<&Document>, Fault> {
     Ok(batch.iter().filter_map(Bson::as_document).collect())
 }
 
-async fn make(line: &Line) -> Result<(), Fault> {
-    match line.run(doc! { "create": CELLS, "writeConcern": write_concern() }).await {
+async fn make(pinned: &PinnedConnection) -> Result<(), Fault> {
+    match pinned.run(doc! { "create": CELLS, "writeConcern": write_concern() }).await {
         Err(fault) if fault.is(NAMESPACE_EXISTS) => {}
         done => drop(done?),
     }
     let one = doc! { "_id": ONE, "kind": "store", "schema_version": SCHEMA_VERSION, "mark": 0_i64 };
-    match insert(line, doc! { "insert": SHARD }, one).await {
+    match insert(pinned, doc! { "insert": SHARD }, one).await {
         // Somebody else has meanwhile.
         Err(fault) if fault.is(DUPLICATE_KEY) => Ok(()),
         done => done,
@@ -103,28 +108,43 @@ async fn make(line: &Line) -> Result<(), Fault> {
 }
 
 /// Inserts one document; `DUPLICATE_KEY` if there is one of its `_id`.
-pub(super) async fn insert(line: &Line, mut command: Document, one: Document) -> Result<(), Fault> {
+pub(super) async fn insert(
+    pinned: &PinnedConnection,
+    mut command: Document,
+    one: Document,
+) -> Result<(), Fault> {
     command.extend(doc! { "documents": [one], "writeConcern": write_concern() });
-    let reply = line.run(command).await?;
+    let reply = pinned.run(command).await?;
     let errors = reply.get_array("writeErrors").map(Vec::as_slice).unwrap_or_default();
     match errors.first().and_then(Bson::as_document) {
         None if reply.get_i32("n").is_ok_and(|count| count == 1) => Ok(()),
         None => Err(Fault::refused("an insert was answered, and inserted nothing")),
         Some(error) => {
             let text = |name| error.get_str(name).unwrap_or_default();
-            Err(Fault::said(error.get_i32("code").unwrap_or_default(), text("codeName"), text("errmsg")))
+            Err(fault::of_command(
+                error.get_i32("code").unwrap_or_default(),
+                text("codeName"),
+                text("errmsg"),
+            ))
         }
     }
 }
 
-/// Refuses collections of another kind or version.
-async fn recognise(line: &Line) -> Result<(), Fault> {
+/// The shard's own document.
+pub(super) async fn shard(pinned: &PinnedConnection) -> Result<Document, Fault> {
     let query = doc! { "find": SHARD, "filter": { "_id": ONE }, "limit": 1, "singleBatch": true };
-    let reply = line.run(query).await?;
-    let batch = first_batch(&reply)?;
-    let Some(one) = batch.first() else {
-        return Err(Fault::refused(format!("collection {SHARD} lacks its document: restore it")));
-    };
+    let reply = pinned.run(query).await?;
+    first_batch(&reply)?.first().map(|found| (*found).clone()).ok_or_else(lacks_shard)
+}
+
+/// What is said where the shard's own document is not there, which every shard has.
+pub(super) fn lacks_shard() -> Fault {
+    Fault::refused(format!("collection {SHARD} lacks its document: restore it"))
+}
+
+/// Refuses collections of another kind or version.
+async fn recognise(pinned: &PinnedConnection) -> Result<(), Fault> {
+    let one = shard(pinned).await?;
     let kind = one.get_str("kind").unwrap_or("nobody");
     let version = one.get_i32("schema_version").unwrap_or_default();
     if kind != "store" || version != SCHEMA_VERSION {
@@ -136,8 +156,8 @@ async fn recognise(line: &Line) -> Result<(), Fault> {
 }
 
 /// What is said where no collections are, and none are made.
-fn missing(used: bool) -> Fault {
-    Fault::refused(if used {
+fn missing(is_known: bool) -> Fault {
+    Fault::refused(if is_known {
         "the collections were dropped while this process used them, and no new ones are made in their place: restore \
          them; if they are lost for good, a `sequent serve` that is started anew makes them, and `sequent rescue SLOT \
          --why TEXT` brings the slot back for those that run"

@@ -1,143 +1,71 @@
 //! What the server and the driver say, and who must react.
 
-use std::fmt;
+use mysql_async::{DriverError, Error, IoError, ServerError};
+use sequent_core::{ErrorKind, SourceError, Why};
 
-use mysql_async::{DriverError, Error, IoError};
-use sequent_core::{ErrorKind, SourceError};
+use crate::net::{Cause, Fault};
 
-use crate::why;
-
-/// Why a verb did not come to its end.
-#[derive(Debug)]
-pub(crate) enum Fault {
-    /// Lost to another connection, and undone as a whole: it may be tried again.
-    Busy(Cause),
-    /// The connection failed, or can't be used for this: it is given up.
-    Broken(ErrorKind, Cause),
-    /// The server does not let this user in, or nobody can say what proves who it is.
-    Login(Cause),
-    /// The server refused a statement, with this code. The connection is given up, unless the verb knows better.
-    Server(u16, Cause),
-    /// The verb's own answer: the connection is sound.
-    Answer(SourceError),
-}
-
-/// What was said, for people.
-#[derive(Debug)]
-pub(crate) struct Cause(String);
-
-impl fmt::Display for Cause {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for Cause {}
-
-/// The user lacks a right on the table.
-pub(super) const ER_TABLEACCESS_DENIED: u16 = 1142;
+/// The user lacks a privilege on the table.
+const ER_TABLEACCESS_DENIED: u16 = 1142;
 /// Out of range for BIGINT.
-pub(super) const ER_OUT_OF_RANGE: u16 = 1690;
+const ER_OUT_OF_RANGE: u16 = 1690;
 /// The table is not there.
-pub(super) const ER_NO_SUCH_TABLE: u16 = 1146;
+pub(super) const ER_NO_SUCH_TABLE: i32 = 1146;
 /// No database is selected: the one of the connection was dropped.
 const ER_NO_DB: u16 = 1046;
 /// NULL for a column that holds none.
-pub(super) const ER_BAD_NULL: u16 = 1048;
+pub(super) const ER_BAD_NULL: i32 = 1048;
 /// A unique key is there already.
-pub(super) const ER_DUP_ENTRY: u16 = 1062;
+pub(super) const ER_DUP_ENTRY: i32 = 1062;
 /// No next id: MySQL's code, MariaDB's, and that of a column out of range.
-pub(super) const ER_AUTOINC: [u16; 3] = [1467, 167, 1264];
+pub(super) const ER_AUTOINC: [i32; 3] = [1467, 167, 1264];
 /// A lock was not to be had in time; the statement alone was undone.
 const ER_LOCK_WAIT_TIMEOUT: u16 = 1205;
 /// Two waited for each other; the transaction was undone.
 const ER_DEADLOCK: u16 = 1213;
+/// The disk is full.
+const ER_DISK_FULL: u16 = 1021;
+/// The server runs with `read_only`, or so that it takes no writes.
+const ER_OPTION_PREVENTS_STATEMENT: u16 = 1290;
+const ER_READ_ONLY_MODE: u16 = 1836;
 /// The row was changed since this transaction's snapshot.
 const ER_CHECKREAD: u16 = 1020;
-
-impl Fault {
-    /// A failure that is not a statement's.
-    pub(super) fn broken(kind: ErrorKind, cause: impl Into<String>) -> Self {
-        Self::Broken(kind, Cause(cause.into()))
-    }
-
-    /// A setting or a table that a person has to mend.
-    pub(super) fn refused(cause: impl Into<String>) -> Self {
-        Self::broken(ErrorKind::Refused, cause)
-    }
-
-    /// No login, for this cause.
-    pub(super) fn login(cause: impl Into<String>) -> Self {
-        Self::Login(Cause(cause.into()))
-    }
-
-    /// The same of a server that has let this process in before: it may again, as while a password is being changed in two
-    /// places. What comes and goes evicts, and is looked at again; at a start it is for a person to mend.
-    pub(super) fn of_one_known(self) -> Self {
-        match self {
-            Self::Login(cause) => Self::Broken(ErrorKind::Unavailable, cause),
-            other => other,
-        }
-    }
-
-    /// Whether the server refused with this code.
-    pub(super) fn is(&self, code: u16) -> bool {
-        matches!(self, Self::Server(found, _) if *found == code)
-    }
-
-    /// The failure as the rooms above know it, said to have happened while doing `context`.
-    pub(super) fn into_error(self, context: &str) -> SourceError {
-        match self {
-            Self::Busy(cause) => why::error(ErrorKind::Contended, context, cause),
-            Self::Broken(kind, cause) => why::error(kind, context, cause),
-            Self::Login(cause) => why::error(ErrorKind::Refused, context, cause),
-            Self::Server(code, cause) => why::error(meaning(code), context, cause),
-            Self::Answer(error) => error.during(context),
-        }
-    }
-}
-
-impl From<SourceError> for Fault {
-    fn from(error: SourceError) -> Self {
-        Self::Answer(error)
-    }
-}
 
 impl From<Error> for Fault {
     fn from(error: Error) -> Self {
         match error {
-            Error::Server(said) => {
-                let hint = hint(said.code, &said.message);
-                let cause = Cause(format!("{} ({}): {}{hint}", said.code, said.state, said.message));
-                match said.code {
-                    ER_DEADLOCK | ER_CHECKREAD => Self::Busy(cause),
-                    // A second has passed already: whoever holds the lock is not about to let go.
-                    ER_LOCK_WAIT_TIMEOUT => {
-                        SourceError::new(ErrorKind::Contended, "a lock").because(cause).into()
-                    }
-                    code if LOGIN.contains(&code) => Self::login(format!("login refused: {cause}")),
-                    code => Self::Server(code, cause),
-                }
-            }
+            Error::Server(said) => of_server(&said),
             // What the driver was told and can't do, a person has to mend; that the line broke comes and goes.
-            Error::Driver(said) => {
-                let kind = match &said {
-                    DriverError::ConnectionClosed
-                    | DriverError::PacketOutOfOrder
-                    | DriverError::UnexpectedPacket { .. }
-                    | DriverError::PoolDisconnected => ErrorKind::Unavailable,
-                    _ => ErrorKind::Refused,
-                };
-                Self::broken(kind, said.to_string())
-            }
-            Error::Io(IoError::Tls(said)) => Self::broken(ErrorKind::Refused, format!("TLS: {said}")),
-            // Whom not to trust is a matter of papers.
-            Error::Io(IoError::Io(said)) if is_tls(&said) => {
-                Self::broken(ErrorKind::Refused, format!("TLS: {said}"))
-            }
-            Error::Io(IoError::Io(said)) => Self::broken(ErrorKind::Unavailable, said.to_string()),
-            other => Self::broken(ErrorKind::Unavailable, other.to_string()),
+            Error::Driver(said) => match &said {
+                DriverError::ConnectionClosed | DriverError::PoolDisconnected => Self::lost(said.to_string()),
+                DriverError::PacketOutOfOrder | DriverError::UnexpectedPacket { .. } => {
+                    Self::away(said.to_string())
+                }
+                _ => Self::refused(said.to_string()),
+            },
+            Error::Io(IoError::Tls(said)) => Self::refused(format!("TLS: {said}")),
+            // Whom not to trust is a matter of certificates.
+            Error::Io(IoError::Io(said)) if is_tls(&said) => Self::refused(format!("TLS: {said}")),
+            Error::Io(IoError::Io(said)) => Self::away(Cause::of_io(&said)),
+            other => Self::away(other.to_string()),
         }
+    }
+}
+
+fn of_server(said: &ServerError) -> Fault {
+    let hint = hint(said.code, &said.message);
+    let cause = Cause::from(format!("{} ({}): {}{hint}", said.code, said.state, said.message));
+    match said.code {
+        ER_DEADLOCK | ER_CHECKREAD => Fault::Busy(cause),
+        // A second has passed already: whoever holds the lock is not about to let go.
+        ER_LOCK_WAIT_TIMEOUT => SourceError::new(ErrorKind::Contended, "a lock").because(cause).into(),
+        // The one sum that is made on the server is that of a take.
+        ER_OUT_OF_RANGE => Fault::answer(ErrorKind::Exhausted, cause.to_string()),
+        ER_TABLEACCESS_DENIED => Fault::Denied(cause),
+        ER_DISK_FULL => Fault::away(cause.told(Why::DiskFull)),
+        ER_OPTION_PREVENTS_STATEMENT | ER_READ_ONLY_MODE => Fault::away(cause.told(Why::ReadOnly)),
+        code if LOGIN.contains(&code) => Fault::login_refused(cause),
+        code => Fault::Server(code.into(), meaning(code), cause),
     }
 }
 
@@ -149,17 +77,15 @@ fn is_tls(error: &std::io::Error) -> bool {
 const LOGIN: [u16; 13] = [1044, 1045, 1130, 1251, 1275, 1524, 1698, 1820, 1862, 3118, 3159, 3878, 4151];
 
 /// No such database, or none any more; grants, which a statement lacks.
-const GRANTS: [u16; 8] = [ER_NO_DB, 1049, 1095, 1141, 1142, 1143, 1227, 1370];
+const GRANTS: [u16; 8] = [ER_NO_DB, 1049, 1095, 1141, ER_TABLEACCESS_DENIED, 1143, 1227, 1370];
 
 /// No such table or column, a statement that it does not know, a value that does not fit.
-const SCHEMA: [u16; 13] =
-    [ER_NO_SUCH_TABLE, ER_BAD_NULL, 1054, 1064, 1147, 1148, 1193, 1264, 1286, 1292, 1364, 1366, 1406];
+const SCHEMA: [u16; 13] = [1146, 1048, 1054, 1064, 1147, 1148, 1193, 1264, 1286, 1292, 1364, 1366, 1406];
 
 /// What the server's codes mean. What comes and goes evicts, so that timed rescue brings it back; what a person must mend
-/// (grants, schema, a statement that it does not know) is refused; so is a login, but for [`Fault::of_one_known`].
+/// (grants, schema, a statement that it does not know) is refused; so is a login, but of a server that is known.
 fn meaning(code: u16) -> ErrorKind {
     match code {
-        ER_OUT_OF_RANGE => ErrorKind::Exhausted,
         code if GRANTS.contains(&code) || SCHEMA.contains(&code) => ErrorKind::Refused,
         _ => ErrorKind::Unavailable,
     }
@@ -174,7 +100,7 @@ fn hint(code: u16, message: &str) -> String {
         1045 => format!(": is it the right user in the url, and the right password? if so, {ANONYMOUS}"),
         1049 => ": create the database, or name another one".to_owned(),
         ER_NO_DB => ": the database is gone, and was dropped while this process used it".to_owned(),
-        ER_NO_SUCH_TABLE => ": the tables are gone, or were never made here".to_owned(),
+        1146 => ": the tables are gone, or were never made here".to_owned(),
         _ => String::new(),
     }
 }
@@ -251,7 +177,7 @@ mod tests {
             (1142, ErrorKind::Refused),
             (1146, ErrorKind::Refused),
         ] {
-            let error = said(code).of_one_known().into_error("take");
+            let error = said(code).of_known_server().into_error("take");
             assert_eq!(error.kind(), kind, "{code}");
             assert_eq!(
                 error.to_string().contains("login refused"),

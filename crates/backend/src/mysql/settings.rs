@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use sequent_core::{Durability, DurabilityClass, ErrorKind, Fact, FactClass};
+use sequent_core::{Durability, DurabilityClass, Fact, FactClass, Why};
 
-use super::fault::Fault;
+use crate::net::{Cause, Fault};
 
 /// Asks for the settings below; those that an engine does not know are left out.
 pub(super) const ASK: &str = "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('version', 'version_comment', \
@@ -16,7 +16,7 @@ pub(super) const ASK: &str = "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('ver
 const PACKET_LEAST: u64 = 1 << 20;
 
 /// A server's settings, as read when a connection was opened.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Settings(BTreeMap<String, String>);
 
 impl Settings {
@@ -47,7 +47,7 @@ impl Settings {
                 let cause = format!(
                     "{name} is {value}, expected OFF: is it a replica? promote it, or name the primary"
                 );
-                return Err(Fault::broken(ErrorKind::Unavailable, cause));
+                return Err(Fault::away(Cause::from(cause).told(Why::ReadOnly)));
             }
         }
         if self.logs() && self.get("binlog_format").eq_ignore_ascii_case("statement") {
@@ -168,6 +168,8 @@ fn is_off(value: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use sequent_core::ErrorKind;
+
     use super::*;
 
     const SOUND: &[(&str, &str)] = &[

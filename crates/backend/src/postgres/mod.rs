@@ -1,9 +1,8 @@
 //! PostgreSQL: a schema a shard, and one for the ledger.
 //!
-//! Reading order: `url` (where, and a secret), `options`, `fault` (what the server says, and who must react), `target`
-//! (what the driver is told), `connect` (one session and its settings), `schema` (tables appear complete or not at all),
-//! `link` (who speaks), `pool`, `work` (a verb), `database` (verbs on the pool, with `patience`), then `store` and
-//! `ledger`, a file a trait.
+//! Reading order: `server` (what the driver is told), `session` (a login and its settings, and statements), `schema` (tables appear
+//! complete or not at all), `connection` (who answers), `fault` (what the server says, and who must react), then `store` and
+//! `ledger`.
 //!
 //! What it rests on:
 //!
@@ -53,25 +52,17 @@
 //!     sequent_ledger.slots TO seq_run;
 //! ```
 
-mod connect;
-mod database;
+mod connection;
+mod durability;
 mod fault;
 mod ledger;
-mod link;
 mod open;
-mod options;
-mod patience;
-mod pool;
-mod rights;
+mod privileges;
 mod schema;
+mod server;
+mod session;
 mod store;
-mod target;
-mod url;
-mod work;
 
 pub use ledger::PostgresLedger;
-pub(crate) use open::{locate, open_ledger, open_store};
-pub use options::{PostgresOptions, PostgresTls, TlsMode};
-pub use schema::{SchemaName, SchemaNameError};
+pub(crate) use open::{open_ledger, open_store};
 pub use store::PostgresStore;
-pub use url::{PostgresUrl, UrlError};

@@ -1,68 +1,28 @@
-//! The names of schemas, and tables that appear complete or not at all.
+//! Tables that appear complete or not at all, in a schema.
 
-use std::{fmt, str::FromStr};
+use super::{server::PostgresServer, session::Session};
+use crate::net::{Fault, token};
 
-use sequent_core::ErrorKind;
-use sqlx::{AssertSqlSafe, query, query_as};
-
-use super::{
-    fault::Fault,
-    link::{Kind, Session},
-};
-
-/// The name of a schema: 1 to 63 bytes, as PostgreSQL keeps it; always quoted, so any text will do.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct SchemaName(String);
-
-/// A name that no schema can have.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SchemaNameError(String);
-
-impl fmt::Display for SchemaNameError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
+/// The tables of a store or of a ledger.
+#[derive(Debug)]
+pub(super) struct Tables {
+    /// For people, and for the schema's own page: `store` or `ledger`.
+    pub(super) kind: &'static str,
+    /// The schema that holds them where nobody names one.
+    pub(super) schema: &'static str,
+    /// Their version.
+    pub(super) version: i64,
+    /// The statements that make them.
+    pub(super) statements: &'static [&'static str],
+    /// Writes the first row, with the token `$1`.
+    pub(super) first_row: &'static str,
+    /// The table whose file stands for all: it is another one after a restore from a dump, or a TRUNCATE.
+    pub(super) anchor: &'static str,
 }
 
-impl std::error::Error for SchemaNameError {}
-
-impl SchemaName {
-    /// The longest name, in bytes: PostgreSQL cuts longer ones, and two could become one.
-    pub const LENGTH_MAX: usize = 63;
-
-    /// The name as it stands in statements.
-    pub(super) fn quoted(&self) -> String {
-        format!("\"{}\"", self.0.replace('"', "\"\""))
-    }
-
-    /// The name of a kind's tables where none was configured.
-    pub(super) fn of_kind(kind: &Kind) -> Self {
-        Self(format!("sequent_{}", kind.word))
-    }
-}
-
-impl FromStr for SchemaName {
-    type Err = SchemaNameError;
-
-    fn from_str(text: &str) -> Result<Self, SchemaNameError> {
-        let bound = Self::LENGTH_MAX;
-        let fault = match text.len() {
-            0 => "is empty".to_owned(),
-            length if length > bound => format!("has {length} bytes: at most {bound} are allowed"),
-            _ if text.contains('\0') => "holds a zero byte".to_owned(),
-            _ if text.starts_with("pg_") => {
-                format!("is {text:?}: names that begin with pg_ are the server's")
-            }
-            _ => return Ok(Self(text.to_owned())),
-        };
-        Err(SchemaNameError(format!("schema {fault}")))
-    }
-}
-
-impl fmt::Display for SchemaName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
+/// A name as it stands in statements.
+pub(super) fn quoted(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
 }
 
 /// What every schema of ours has, whatever its kind. `run` is unlogged: PostgreSQL empties such a table whenever it
@@ -83,73 +43,66 @@ const COMMON: [&str; 2] = [
 const MAKERS_LOCK: i64 = 0x7371_6e73;
 
 /// Whether the tables are there. Asked of the catalog: `to_regclass` may not have heard of a schema made meanwhile.
-pub(super) async fn exists(session: &mut Session, name: &SchemaName) -> Result<bool, Fault> {
+pub(super) async fn exists(session: &mut Session, schema: &str) -> Result<bool, Fault> {
     let sql = "SELECT EXISTS (SELECT 1 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace \
         WHERE n.nspname = $1 AND c.relname = 'about')";
-    let (exists,): (bool,) = session.only(query_as(sql).bind(&name.0)).await?;
-    Ok(exists)
+    Ok(session.only(sql, vec![schema.into()]).await?.int()? != 0)
 }
 
 /// Makes the tables, unless somebody else has meanwhile: in one transaction, all or none.
-pub(super) async fn create(
-    session: &mut Session,
-    kind: &Kind,
-    name: &SchemaName,
-    token: &str,
-) -> Result<(), Fault> {
-    session.run(query("BEGIN")).await?;
-    session.run(query("SELECT pg_advisory_xact_lock($1)").bind(MAKERS_LOCK)).await?;
-    if !exists(session, name).await? {
+pub(super) async fn create(session: &mut Session, server: &PostgresServer) -> Result<(), Fault> {
+    let (schema, tables) = (server.schema(), server.tables);
+    session.execute("BEGIN", Vec::new()).await?;
+    session.execute("SELECT pg_advisory_xact_lock($1)", vec![MAKERS_LOCK.into()]).await?;
+    if !exists(session, schema).await? {
         let there = "SELECT EXISTS (SELECT 1 FROM pg_namespace WHERE nspname = $1)";
-        let (there,): (bool,) = session.only(query_as(there).bind(&name.0)).await?;
         // CREATE … IF NOT EXISTS asks for the privilege to create one even where nothing is to be created.
-        if !there {
-            let sql = format!("CREATE SCHEMA {}", name.quoted());
-            session.run(query(AssertSqlSafe(sql))).await?;
+        if session.only(there, vec![schema.into()]).await?.int()? == 0 {
+            session.execute(&format!("CREATE SCHEMA {}", quoted(schema)), Vec::new()).await?;
         }
-        for statement in COMMON.iter().chain(kind.schema) {
-            session.run(query(*statement)).await?;
+        for statement in COMMON.iter().chain(tables.statements) {
+            session.execute(statement, Vec::new()).await?;
         }
-        let about = "INSERT INTO about (one, kind, schema_version) VALUES (1, $1, $2)";
-        session.run(query(about).bind(kind.word).bind(kind.schema_version)).await?;
-        session.run(query(kind.beget).bind(token)).await?;
+        let about = "INSERT INTO about (one, kind, schema_version) VALUES (1, $1, $2::bigint)";
+        session.execute(about, vec![tables.kind.into(), tables.version.into()]).await?;
+        session.execute(tables.first_row, vec![token(&server.options.env).as_str().into()]).await?;
     }
-    session.run(query("COMMIT")).await?;
+    session.execute("COMMIT", Vec::new()).await?;
     Ok(())
 }
 
 /// Refuses tables of another kind or version.
-pub(super) async fn recognise(session: &mut Session, kind: &Kind) -> Result<(), Fault> {
-    let (found, version): (String, i32) =
-        session.only(query_as("SELECT kind, schema_version FROM about")).await?;
-    if found != kind.word {
-        let cause = format!(
+pub(super) async fn check_kind(session: &mut Session, tables: &Tables) -> Result<(), Fault> {
+    let mut row = session.only("SELECT kind, schema_version FROM about", Vec::new()).await?;
+    let (found, version) = (row.text()?, row.int()?);
+    if found != tables.kind {
+        return Err(Fault::refused(format!(
             "the schema is a {found}'s, expected a {}'s: give each shard, and the ledger, a schema of its own",
-            kind.word
-        );
-        return Err(Fault::broken(ErrorKind::Refused, cause));
+            tables.kind
+        )));
     }
-    if version != kind.schema_version {
-        let cause = format!("schema version: found {version}, expected {}", kind.schema_version);
-        return Err(Fault::broken(ErrorKind::Refused, cause));
+    if version != tables.version {
+        return Err(Fault::refused(format!("schema version: found {version}, expected {}", tables.version)));
     }
     Ok(())
 }
 
-#[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test that can't go on has failed")]
-mod tests {
-    use super::*;
+/// What is said where no tables are, and none are made.
+pub(super) fn missing(is_known: bool) -> Fault {
+    Fault::refused(if is_known {
+        "the tables were dropped while this process used them, and no new ones are made in their place: restore them; \
+         if they are a shard's and lost for good, a `sequent serve` that is started anew makes them, and `sequent rescue \
+         SLOT --why TEXT` brings the slot back for those that run"
+    } else {
+        "no tables are there, and none may be made here: restore them; where there is nothing to restore, a `sequent \
+         serve` that is started anew makes them"
+    })
+}
 
+#[cfg(test)]
+mod tests {
     #[test]
-    fn names_are_bounded_and_quoted() {
-        for (text, part) in [("", "empty"), ("a\0b", "zero"), ("pg_x", "server's"), (&"号".repeat(22), "63")]
-        {
-            let error = text.parse::<SchemaName>().unwrap_err().to_string();
-            assert!(error.contains(part), "{text:?}: {error}");
-        }
-        let name: SchemaName = "a\"b; --".parse().unwrap();
-        assert_eq!(name.quoted(), "\"a\"\"b; --\"");
-        assert!("x".repeat(SchemaName::LENGTH_MAX).parse::<SchemaName>().is_ok());
+    fn names_are_quoted() {
+        assert_eq!(super::quoted("a\"b; --"), "\"a\"\"b; --\"");
     }
 }

@@ -1,81 +1,97 @@
 //! What Redis and the driver say, and who must react.
 
+use std::{error::Error, io, sync::Arc};
+
 use redis::{ErrorKind as Said, RedisError};
-use sequent_core::ErrorKind;
+use sequent_core::{ErrorKind, Why};
 
-use crate::wire::Fault;
-
-/// How a reply's code, or what its text holds, is taken. Servers before 7 put the cause of a script's failure into its
-/// text alone. What comes and goes with the server evicts, so that timed rescue brings it back.
-const MEANINGS: &[(&str, Reaction, &str)] = &[
-    ("would overflow", Reaction::Exhaust, ""),
-    ("WRONGTYPE", Reaction::Regress, ""),
-    ("not an integer", Reaction::Regress, ""),
-    ("OOM", Reaction::Evict, ": its memory is full; raise its maxmemory, or have it hold less"),
-    ("READONLY", Reaction::Evict, ": it is a replica, and takes no writes; name the primary"),
-    ("LOADING", Reaction::Evict, ": it is reading its data"),
-    ("MISCONF", Reaction::Evict, ""),
-    ("NOREPLICAS", Reaction::Evict, ""),
-    ("MASTERDOWN", Reaction::Evict, ""),
-    ("BUSY", Reaction::Evict, ": a script of somebody else runs"),
-    ("max number of clients", Reaction::Evict, ""),
-    ("NOAUTH", Reaction::Login, ": it asks for a login"),
-    ("WRONGPASS", Reaction::Login, ""),
-    ("NOPERM", Reaction::Refuse, ACL),
-    ("ACL failure", Reaction::Refuse, ACL),
-    ("permissions", Reaction::Refuse, ACL),
-    ("can't run this command", Reaction::Refuse, ACL),
-    ("MOVED", Reaction::Refuse, CLUSTER),
-    ("ASK", Reaction::Refuse, CLUSTER),
-    ("CROSSSLOT", Reaction::Refuse, CLUSTER),
-    ("CLUSTERDOWN", Reaction::Refuse, CLUSTER),
-    ("unknown command", Reaction::Refuse, ": Redis 5 or later, or Valkey, is needed"),
-];
-
-const ACL: &str = ": the user lacks a permission; the documentation lists what it needs";
+use crate::net::{Cause, Fault, cause_of};
 
 /// What is said of a node of a Redis Cluster.
 pub(super) const CLUSTER: &str =
     ": nodes of a Redis Cluster hand their keys to each other; connect to a server of its own";
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Reaction {
-    Exhaust,
-    Regress,
-    Evict,
-    Refuse,
-    Login,
-}
+/// A code of ours for a number that would pass 2^63-1: Redis has none.
+const OVERFLOW: &str = "OVERFLOW";
+
+/// A code of ours for a command that the server does not know.
+const UNKNOWN_COMMAND: &str = "UNKNOWN";
+
+/// What is found in a text, and the code that it stands for; the first that is found counts. Several errors have no code
+/// but `ERR`, and servers before 7 put the cause of a script's failure, its code included, into its text alone.
+const CODES_IN_TEXTS: &[(&str, &str)] = &[
+    ("would overflow", OVERFLOW),
+    ("WRONGTYPE", "WRONGTYPE"),
+    ("not an integer", "WRONGTYPE"),
+    ("OOM", "OOM"),
+    ("READONLY", "READONLY"),
+    ("ACL failure", "NOPERM"),
+    ("permissions", "NOPERM"),
+    ("can't run this command", "NOPERM"),
+    ("unknown command", UNKNOWN_COMMAND),
+];
 
 impl From<RedisError> for Fault {
     fn from(error: RedisError) -> Self {
-        let text = error.to_string();
         match error.kind() {
-            Said::Server(_) | Said::Extension => reported(&error, &text),
-            Said::AuthenticationFailed => Self::Login(format!("login refused: {text}")),
-            // A certificate that is not accepted, a reply of another shape than ours: none mends itself.
-            Said::Parse | Said::UnexpectedReturnType | Said::InvalidClientConfig => Self::refused(text),
-            _ if text.contains("certificate") => Self::refused(text),
-            _ => Self::away(text),
+            Said::Server(_) | Said::Extension => reported(&error),
+            Said::AuthenticationFailed => Self::login_refused(error),
+            // A reply of another shape than ours does not mend itself.
+            Said::Parse | Said::UnexpectedReturnType | Said::InvalidClientConfig => {
+                Self::refused(error.to_string())
+            }
+            _ if is_certificate(&error) => Self::refused(error.to_string()),
+            _ => {
+                let told = beneath::<io::Error>(&error).and_then(cause_of);
+                Self::away(Cause::from(error.to_string()).told(told))
+            }
         }
     }
 }
 
-fn reported(error: &RedisError, text: &str) -> Fault {
-    let code = error.code().unwrap_or_default();
-    let whole = format!("{code} {}", error.detail().unwrap_or_default());
-    let known = MEANINGS.iter().find(|(word, ..)| code == *word);
-    let known = known.or_else(|| MEANINGS.iter().find(|(word, ..)| whole.contains(word)));
-    match known {
-        Some((_, Reaction::Exhaust, _)) => Fault::answer(ErrorKind::Exhausted, whole),
-        Some((_, Reaction::Regress, _)) => {
-            Fault::answer(ErrorKind::Regressed, format!("found no cell: {whole}"))
+/// What the server reported. What comes and goes with the server evicts, so that timed rescue brings it back.
+fn reported(error: &RedisError) -> Fault {
+    let (code, detail) = (error.code().unwrap_or_default(), error.detail().unwrap_or_default());
+    let hinted = |hint: &str| Cause::from(format!("{error}{hint}"));
+    match meant(code, detail) {
+        OVERFLOW => Fault::answer(ErrorKind::Exhausted, format!("{code} {detail}")),
+        "WRONGTYPE" => Fault::answer(ErrorKind::Regressed, format!("found no cell: {code} {detail}")),
+        "OOM" => Fault::away(hinted(": its memory is full; raise its maxmemory, or have it hold less")),
+        "READONLY" => {
+            let cause = hinted(": it is a replica, and takes no writes; name the primary");
+            Fault::away(cause.told(Why::ReadOnly))
         }
-        Some((_, Reaction::Evict, hint)) => Fault::away(format!("{text}{hint}")),
-        Some((_, Reaction::Login, hint)) => Fault::Login(format!("login refused: {text}{hint}")),
-        Some((_, Reaction::Refuse, hint)) => Fault::refused(format!("{text}{hint}")),
-        None => Fault::away(text.to_owned()),
+        "LOADING" => Fault::away(hinted(": it is reading its data")),
+        "BUSY" => Fault::away(hinted(": a script of somebody else runs")),
+        "NOAUTH" => Fault::login_refused(hinted(": it asks for a login")),
+        "WRONGPASS" => Fault::login_refused(error),
+        "NOPERM" => {
+            Fault::refused(hinted(": the user lacks a permission; the documentation lists what it needs"))
+        }
+        "MOVED" | "ASK" | "CROSSSLOT" | "CLUSTERDOWN" => Fault::refused(hinted(CLUSTER)),
+        UNKNOWN_COMMAND => Fault::refused(hinted(": Redis 5 or later, or Valkey, is needed")),
+        _ => Fault::away(hinted("")),
     }
+}
+
+/// The code, or what the text stands for where the code says nothing.
+fn meant<'a>(code: &'a str, detail: &str) -> &'a str {
+    let in_text = || CODES_IN_TEXTS.iter().find(|(part, _)| detail.contains(part));
+    if code == "ERR" { in_text().map_or(code, |(_, code)| code) } else { code }
+}
+
+/// Whether the server's certificate was not accepted: it does not mend itself.
+fn is_certificate(error: &RedisError) -> bool {
+    let in_io = || beneath::<io::Error>(error)?.get_ref()?.downcast_ref();
+    matches!(
+        beneath::<rustls::Error>(error).or_else(in_io),
+        Some(rustls::Error::InvalidCertificate(_) | rustls::Error::NoCertificatesPresented)
+    )
+}
+
+/// The error beneath, if it is of this type: the driver shares it.
+fn beneath<T: Error + 'static>(error: &RedisError) -> Option<&T> {
+    error.source()?.downcast_ref::<Arc<dyn Error + Send + Sync>>()?.downcast_ref()
 }
 
 #[cfg(test)]
@@ -115,5 +131,33 @@ mod tests {
             text.contains("its memory is full; raise its maxmemory") && !text.contains("policy"),
             "{text}"
         );
+    }
+
+    #[test]
+    fn callers_are_told_what_the_server_and_the_system_say() {
+        let why = |error: RedisError| Fault::from(error).into_error("take").why();
+        for (code, told) in [
+            ("READONLY", Some(Why::ReadOnly)),
+            ("NOAUTH", Some(Why::LoginRefused)),
+            ("WRONGPASS", Some(Why::LoginRefused)),
+            ("OOM", None),
+        ] {
+            assert_eq!(why(make_extension_error(code.to_owned(), None)), told, "{code}");
+        }
+        for (kind, told) in [
+            (io::ErrorKind::ConnectionRefused, Why::ConnectionRefused),
+            (io::ErrorKind::BrokenPipe, Why::ConnectionLost),
+            (io::ErrorKind::UnexpectedEof, Why::ConnectionLost),
+            (io::ErrorKind::TimedOut, Why::TimedOut),
+        ] {
+            assert_eq!(why(io::Error::from(kind).into()), Some(told), "{kind}");
+        }
+    }
+
+    #[test]
+    fn a_certificate_that_is_not_accepted_is_refused() {
+        let refused = rustls::Error::InvalidCertificate(rustls::CertificateError::UnknownIssuer);
+        let error = io::Error::new(io::ErrorKind::InvalidData, refused);
+        assert_eq!(Fault::from(RedisError::from(error)).into_error("take").kind(), ErrorKind::Refused);
     }
 }

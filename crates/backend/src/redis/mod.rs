@@ -1,8 +1,8 @@
 //! Redis and Valkey: two hashes a key, in one database of a server of its own.
 //!
-//! Reading order: `options` (where, and a secret), `fault` (what the server says, and who must react), `settings` (what an
-//! answer is worth), `scripts` (each verb, in Lua), `link` (a connection, and who speaks on it), then `store`. The
-//! connections and their pool are `wire`, which memcached shares.
+//! Reading order: `server` (where, and a login), `fault` (what the server says, and who must react), `settings` (what an
+//! answer is worth), `names`, `scripts` (each call, in Lua), `run` (who answers), `connection`, then `store`. The pool of
+//! connections is `net`'s, and what every store does is `crate::store`'s.
 //!
 //! What it rests on:
 //!
@@ -13,13 +13,13 @@
 //! - The incarnation is `run_id` and `master_replid` of `INFO`, and a token in the shard's own key, learned once when a
 //!   connection is opened. Each script compares the latter two again: a server that was made a replica, filled from another
 //!   one and promoted again keeps its process and its connections, and one that was flushed keeps all but its data; both
-//!   are others all the same. Some 8 µs of the server's time a verb. A server gets another replication id, too, with its
+//!   are others all the same. Some 8 µs of the server's time a call. A server gets another replication id, too, with its
 //!   first replica, and an hour after its last: each of its counters then begins a new life.
 //! - What somebody writes over a cell by hand (another type, a text, a number below zero, another number be it by one) is
 //!   `Regressed`: its counter alone begins a new life. The value stands a second time in the cell's witness, a key of its
 //!   own, so that a cell set back whole, or deleted and made again, is told by it; and a close finds in it what a cell that
 //!   was evicted had given. Some 1.3 µs of the server's time a take, and 140 bytes a key.
-//! - A connection whose verb was dropped, or that failed with more than an answer, is closed.
+//! - A connection whose call was dropped, or that failed with more than an answer, is closed.
 //! - Everything is under `sequent/<cluster>/<slot>/`. Stamp, mark and token are one key, so that no eviction parts
 //!   them, and which is in use whenever a cell is. Where it is gone the store is taken for an empty one, and stamped again.
 //!
@@ -36,15 +36,15 @@
 //!
 //! Without `+config|get`, or where a provider has taken it away, the store is taken for volatile, and works.
 
+mod connection;
 mod fault;
-mod link;
+mod names;
 mod open;
-mod options;
+mod run;
 mod scripts;
+mod server;
 mod settings;
 mod store;
 
-pub use crate::wire::{Owner, Password};
-pub(crate) use open::{locate, open_store};
-pub use options::{RedisOptions, RedisTls};
+pub(crate) use open::open_store;
 pub use store::RedisStore;

@@ -1,4 +1,4 @@
-//! What runs on the server: each verb one script, hence one step that nobody comes between.
+//! What runs on the server: each call one script, hence one step that nobody comes between.
 //!
 //! Numbers are text throughout: a Lua number is a double, which rounds above 2^53.
 
@@ -27,15 +27,15 @@ impl Text {
     }
 }
 
-/// Every script begins with it: what it was learned that speaks when the connection was opened speaks still.
+/// Every script begins with it: who answered when the connection was opened answers still.
 ///
 /// - `ARGV[1]` is the replication id. A server whose history has become another one (demoted, filled from another server,
 ///   promoted again) has another, also on connections that stayed open all the while.
 /// - `ARGV[2]` is the token in `KEYS[1]`, the shard's own key: gone when everything was flushed, or the key evicted. It is
 ///   in use whenever a cell is, so a server that evicts what was used longest ago keeps it as long as any.
 ///
-/// A cell's value stands twice: in the cell, and in its witness, a key of its own. So a hand that sets the cell back is
-/// told from the verbs, be it by one number, or whole (every field of it, or a copy put in its place). A server may evict
+/// A cell's value stands twice: in the cell, and in its witness, a key of its own. So whoever sets the cell back is
+/// told from the calls, be it by one number, or whole (every field of it, or a copy put in its place). A server may evict
 /// one of the two: what is left counts for nothing until a close, which finds the higher.
 const HEAD: &str = "\
 local info = redis.call('INFO', 'replication')

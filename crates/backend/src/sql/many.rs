@@ -1,6 +1,7 @@
 //! One statement over many rows, in the form that an engine takes best.
 
 use super::{SqlRow, SqlSession, Value};
+use crate::net::Fault;
 
 /// How many rows one statement names where it lists them: few sizes, so that each connection prepares few statements.
 const SIZES: [usize; 4] = [256, 32, 4, 1];
@@ -46,7 +47,7 @@ impl Many {
         self,
         session: &mut S,
         rows: Vec<[Value; N]>,
-    ) -> Result<u64, S::Fault> {
+    ) -> Result<u64, Fault> {
         let mut touched = 0;
         for (sql, params) in self.statements(rows) {
             touched += session.execute(&sql, params).await?;
@@ -59,7 +60,7 @@ impl Many {
         self,
         session: &mut S,
         rows: Vec<[Value; N]>,
-    ) -> Result<Vec<SqlRow>, S::Fault> {
+    ) -> Result<Vec<SqlRow>, Fault> {
         let mut found = Vec::new();
         for (sql, params) in self.statements(rows) {
             found.append(&mut session.rows(&sql, params).await?);

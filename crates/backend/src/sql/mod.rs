@@ -2,40 +2,61 @@
 
 mod many;
 mod value;
-mod work;
 
 use std::future::Future;
-
-use sequent_core::SourceError;
 
 pub(crate) use many::Many;
 #[cfg(feature = "mysql")]
 pub(crate) use value::bounded;
 pub(crate) use value::{SqlRow, Value};
-pub(crate) use work::{TxMode, Work};
+
+use crate::net::{Connection, Fault, Operation, TxMode};
 
 /// One connection on which statements run.
-pub(crate) trait SqlSession: Send {
-    /// Why a statement did not come to its end.
-    type Fault: From<SourceError> + Send;
+pub(crate) trait SqlSession: Connection {
+    /// A key, or what people wrote, as the tables hold it.
+    fn text(text: &str) -> Value {
+        text.into()
+    }
 
-    /// Others write where nobody else should: the connection is given up.
-    fn broken(cause: String) -> Self::Fault;
-
-    /// The ledger refuses, and another connection may lead to one that does not: the connection is given up.
-    fn refused(cause: String) -> Self::Fault;
+    /// The statement that begins a transaction.
+    fn begin(&self, mode: TxMode) -> &'static str;
 
     /// Every row of a statement that has run to its end.
     fn rows(
         &mut self,
         sql: &str,
         params: Vec<Value>,
-    ) -> impl Future<Output = Result<Vec<SqlRow>, Self::Fault>> + Send;
+    ) -> impl Future<Output = Result<Vec<SqlRow>, Fault>> + Send;
 
     /// Runs a statement to its end; returns how many rows it touched.
-    fn execute(
-        &mut self,
-        sql: &str,
-        params: Vec<Value>,
-    ) -> impl Future<Output = Result<u64, Self::Fault>> + Send;
+    fn execute(&mut self, sql: &str, params: Vec<Value>) -> impl Future<Output = Result<u64, Fault>> + Send;
+
+    /// Runs a statement that begins or ends a transaction.
+    fn control(&mut self, sql: &'static str) -> impl Future<Output = Result<(), Fault>> + Send {
+        async move { self.execute(sql, Vec::new()).await.map(drop) }
+    }
+}
+
+/// Runs an operation once: within its transaction, and out of it again whatever happens.
+pub(crate) async fn attempt<S: SqlSession, O: Operation<S>>(
+    session: &mut S,
+    operation: &O,
+) -> Result<O::Out, Fault> {
+    let mode = operation.mode();
+    if mode == TxMode::Single {
+        return operation.run(session).await;
+    }
+    session.control(session.begin(mode)).await?;
+    let done = match operation.run(session).await {
+        Ok(out) => session.control("COMMIT").await.map(|()| out),
+        Err(fault) => Err(fault),
+    };
+    if let Err(fault) = &done
+        && fault.leaves_connection_sound()
+    {
+        let lost = |_| Fault::away("a transaction could not be rolled back");
+        session.control("ROLLBACK").await.map_err(lost)?;
+    }
+    done
 }

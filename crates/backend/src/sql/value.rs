@@ -121,6 +121,24 @@ impl SqlRow {
         }
     }
 
+    /// The next value, a key that other hands may have written: what is no text in it is replaced.
+    pub(crate) fn key(&mut self) -> Result<String, SourceError> {
+        match self.next() {
+            Value::Bytes(bytes) => Ok(String::from_utf8_lossy(&bytes).into_owned()),
+            Value::Text(text) => Ok(text),
+            other => Err(another("a key", &other)),
+        }
+    }
+
+    /// Takes the last value away, a number or none.
+    pub(crate) fn take_last(&mut self) -> Result<Option<i64>, SourceError> {
+        match self.0.next_back().unwrap_or(Value::Null) {
+            Value::Null => Ok(None),
+            Value::Int(number) => Ok(Some(number)),
+            other => Err(another("a number", &other)),
+        }
+    }
+
     /// The next value, text.
     pub(crate) fn text(&mut self) -> Result<String, SourceError> {
         self.maybe_text()?.ok_or_else(|| another("a text", &Value::Null))

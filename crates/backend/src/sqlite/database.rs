@@ -5,21 +5,19 @@
 
 use std::{path::PathBuf, time::Duration};
 
-use sequent_core::{ErrorKind, SourceError};
+use sequent_core::{Env, ErrorKind, SourceError};
 use tokio::sync::Mutex;
 
 use super::{
     SqliteOptions,
-    fault::Fault,
-    link::{Kind, Link},
+    connection::{Connection, Tables},
+    connection_slot::{ConnectionSlot, Loan},
+    fault::forbids_closing,
     opening::Opening,
-    patience::Patience,
     place::Place,
-    seat::{Loan, Seat},
-    severed,
-    work::attempt,
+    poisoned_files,
 };
-use crate::sql::Work;
+use crate::net::{Connection as _, Connections, Fault, ON_FILES, Operation, Retry};
 
 /// How long a close waits before it asks a disk again that did not answer.
 const CLOSE_PAUSE: Duration = Duration::from_millis(100);
@@ -29,124 +27,73 @@ const CLOSE_PAUSE: Duration = Duration::from_millis(100);
 const DAMAGED_MIN: Duration = Duration::from_secs(10);
 
 /// A file, whoever uses it in this process.
-pub(super) struct Database {
+pub struct Database {
     place: Place,
-    kind: &'static Kind,
+    tables: &'static Tables,
     options: SqliteOptions,
-    seat: Mutex<Seat>,
+    slot: Mutex<ConnectionSlot>,
     /// Whether its connection is there to look.
     looks: bool,
 }
 
 impl Database {
-    pub(super) fn new(path: PathBuf, kind: &'static Kind, options: SqliteOptions) -> Self {
-        let place = Place::new(path, options.clock.clone());
-        Self { place, kind, options, seat: Mutex::default(), looks: false }
-    }
-
-    pub(super) fn options(&self) -> &SqliteOptions {
-        &self.options
-    }
-
-    /// Runs a verb on a connection to the file that is at the path before and after.
-    pub(super) async fn perform<W: Work<Link>>(&self, work: W) -> Result<W::Out, SourceError> {
-        let verb = work.verb();
-        // From here: a verb that waits for others' verbs, which wait for a lock, must still have time to say so itself.
-        let mut patience = Patience::new(&self.options);
-        let mut seat = self.seat.lock().await;
-        let done = match self.settle(&mut seat).await {
-            Ok(link) => self.attempts(Loan { link: Some(link), seat }, &work, &mut patience).await,
-            Err(fault) => Err(self.judge(&mut seat, fault)),
-        };
-        done.map_err(|fault| fault.into_error(&format!("{} {} {}", verb, self.kind.word, self.place)))
-    }
-
-    /// Runs what only reads on a connection of its own, on which nothing can be changed. Only for a process that has no
-    /// other one to this file.
-    pub(super) async fn look<W: Work<Link>>(&self, work: W) -> Result<W::Out, SourceError> {
-        let options = SqliteOptions { create: false, ..self.options.clone() };
-        let looking = Self { looks: true, ..Self::new(self.place.path().to_owned(), self.kind, options) };
-        let found = looking.perform(work).await;
-        looking.close().await;
-        found
-    }
-
-    /// Runs a verb if there is a connection to run it on.
-    pub(super) async fn perform_if_connected<W: Work<Link>>(
-        &self,
-        work: W,
-    ) -> Result<Option<W::Out>, SourceError> {
-        let connected = self.seat.lock().await.link.is_some();
-        if connected { self.perform(work).await.map(Some) } else { Ok(None) }
-    }
-
-    /// Closes the connection. The last process to leave a file takes `-wal` and `-shm` with it.
-    ///
-    /// It lasts as long as the disk does not answer: whoever can't wait for that gives up on it.
-    pub(super) async fn close(&self) {
-        let mut seat = self.seat.lock().await;
-        seat.arrived().await;
-        loop {
-            match self.place.look().await {
-                Err(Fault::Mute(_)) => tokio::time::sleep(CLOSE_PAUSE).await,
-                Err(Fault::Frozen(_)) => return seat.abandon(),
-                Ok(Some(found)) if seat.sever(&found) => return,
-                _ => break,
-            }
-        }
-        seat.dismiss();
-        // One that can't be closed now is kept, and left alone.
-        let _ = seat.left().await;
+    pub(super) fn new(path: PathBuf, tables: &'static Tables, options: SqliteOptions) -> Self {
+        let place = Place::new(path, options.env.clock.clone());
+        Self { place, tables, options, slot: Mutex::default(), looks: false }
     }
 
     /// The connection to the file that is at the path now.
-    async fn settle(&self, seat: &mut Seat) -> Result<Link, Fault> {
+    async fn settle(&self, slot: &mut ConnectionSlot) -> Result<Connection, Fault> {
         // First, so that the look is the later one: what came in meanwhile is compared with it.
-        seat.arrived_in_time(&self.options.clock).await?;
+        slot.arrived_in_time(&self.options.env.clock).await?;
         let found = match self.place.look().await {
-            Err(fault) if fault.forbids_closing() => return Err(fault),
+            Err(fault) if forbids_closing(&fault) => return Err(fault),
             found => found,
         };
         if let Ok(Some(found)) = &found
-            && seat.sever(found)
+            && slot.sever(found)
         {
-            return Err(severed::fault());
+            return Err(poisoned_files::fault());
         }
-        seat.left().await?;
-        if let (Some(link), Ok(Some(found))) = (&seat.link, &found)
-            && link.file() == found.file
-            && let Some(link) = seat.link.take()
+        slot.left().await?;
+        if let (Some(connection), Ok(Some(found))) = (&slot.connection, &found)
+            && connection.file() == found.file
+            && let Some(connection) = slot.connection.take()
         {
-            return Ok(link);
+            return Ok(connection);
         }
-        seat.dismiss();
-        seat.left().await?;
+        slot.dismiss();
+        slot.left().await?;
         found?;
-        let (place, kind, options) = (self.place.clone(), self.kind, self.options.clone());
-        seat.open(Opening { place, kind, options, used: seat.used, looks: self.looks }).await
+        let (place, tables, options) = (self.place.clone(), self.tables, self.options.clone());
+        slot.open(Opening { place, tables, options, used: slot.used, looks: self.looks }).await
     }
 
-    async fn attempts<W: Work<Link>>(
+    async fn attempts<O: Operation<Connection>>(
         &self,
         mut loan: Loan<'_>,
-        work: &W,
-        patience: &mut Patience<'_>,
-    ) -> Result<W::Out, Fault> {
-        let Some(link) = &mut loan.link else {
-            return Err(Fault::broken(ErrorKind::Unavailable, "no connection"));
+        operation: &O,
+        retry: &mut Retry<'_>,
+    ) -> Result<O::Out, Fault> {
+        let Some(connection) = &mut loan.connection else {
+            return Err(Fault::away("no connection"));
         };
-        let done = loop {
-            match attempt(link, work).await {
-                Err(Fault::Busy(cause)) => match patience.after(cause).await {
-                    Ok(()) => {}
-                    Err(fault) => break Err(fault),
-                },
-                other => break other,
-            }
+        let done = match operation.under() {
+            Some(under) if under != connection.instance() => Err(Fault::reborn(under, connection.instance())),
+            _ => loop {
+                match connection.attempt(operation).await {
+                    Err(fault @ Fault::Busy(_)) => {
+                        if let Err(fault) = retry.after(fault).await {
+                            break Err(fault);
+                        }
+                    }
+                    done => break done,
+                }
+            },
         };
-        let file = link.file();
+        let file = connection.file();
         let found = match self.place.look().await {
-            Err(fault) if fault.forbids_closing() => {
+            Err(fault) if forbids_closing(&fault) => {
                 loan.set_aside();
                 return Err(fault);
             }
@@ -155,7 +102,7 @@ impl Database {
         if let Some(found) = &found
             && loan.sever(found)
         {
-            return Err(severed::fault());
+            return Err(poisoned_files::fault());
         }
         if found.map(|found| found.file) != Some(file) {
             // What it counted in is not what the next caller will find: its numbers are burnt.
@@ -163,10 +110,10 @@ impl Database {
             return Err(SourceError::new(ErrorKind::Reborn, gone).into());
         }
         match done {
-            Err(fault @ (Fault::Broken(..) | Fault::Damaged(_))) => Err(self.judge(&mut loan.seat, fault)),
+            Err(fault @ (Fault::Broken(..) | Fault::Damaged(_))) => Err(self.judge(&mut loan.slot, fault)),
             done => {
                 if matches!(done, Ok(_) | Err(Fault::Answer(_))) {
-                    loan.seat.damaged_since = None;
+                    loan.slot.damaged_since = None;
                 }
                 loan.give_back();
                 done
@@ -175,12 +122,73 @@ impl Database {
     }
 
     /// A damaged file is for a person to mend, but where it was in use, only if it stays so for a while.
-    fn judge(&self, seat: &mut Seat, fault: Fault) -> Fault {
+    fn judge(&self, slot: &mut ConnectionSlot, fault: Fault) -> Fault {
         let Fault::Damaged(cause) = fault else { return fault };
-        let now = self.options.clock.now();
-        let since = *seat.damaged_since.get_or_insert(now);
-        let lasts = !seat.used || now.saturating_duration_since(since) >= DAMAGED_MIN;
+        let now = self.options.env.clock.now();
+        let since = *slot.damaged_since.get_or_insert(now);
+        let lasts = !slot.used || now.saturating_duration_since(since) >= DAMAGED_MIN;
         Fault::Broken(if lasts { ErrorKind::Refused } else { ErrorKind::Unavailable }, cause)
+    }
+}
+
+impl Connections for Database {
+    type Connection = Connection;
+
+    fn env(&self) -> &Env {
+        &self.options.env
+    }
+
+    /// On a connection to the file that is at the path before and after.
+    async fn perform<O: Operation<Connection>>(&self, operation: O) -> Result<O::Out, SourceError> {
+        // From here: one that waits for others, which wait for a lock, must still have time to say so itself.
+        let mut retry = Retry::new(&ON_FILES, &self.options.env);
+        let mut slot = self.slot.lock().await;
+        let done = match self.settle(&mut slot).await {
+            Ok(connection) => {
+                let loan = Loan { connection: Some(connection), slot };
+                self.attempts(loan, &operation, &mut retry).await
+            }
+            Err(fault) => Err(self.judge(&mut slot, fault)),
+        };
+        done.map_err(|fault| {
+            fault.into_error(&format!("{} {} {}", operation.name(), self.tables.kind, self.place))
+        })
+    }
+
+    /// Only for a process that has no other connection to this file.
+    async fn look<O: Operation<Connection>>(&self, operation: O) -> Result<O::Out, SourceError> {
+        let options = SqliteOptions { create: false, ..self.options.clone() };
+        let looking = Self { looks: true, ..Self::new(self.place.path().to_owned(), self.tables, options) };
+        let found = looking.perform(operation).await;
+        looking.close().await;
+        found
+    }
+
+    async fn perform_if_connected<O: Operation<Connection>>(
+        &self,
+        operation: O,
+    ) -> Result<Option<O::Out>, SourceError> {
+        let is_connected = self.slot.lock().await.connection.is_some();
+        if is_connected { self.perform(operation).await.map(Some) } else { Ok(None) }
+    }
+
+    /// The last process to leave a file takes `-wal` and `-shm` with it.
+    ///
+    /// It lasts as long as the disk does not answer: whoever can't wait for that gives up on it.
+    async fn close(&self) {
+        let mut slot = self.slot.lock().await;
+        slot.arrived().await;
+        loop {
+            match self.place.look().await {
+                Err(Fault::Mute(_)) => tokio::time::sleep(CLOSE_PAUSE).await,
+                Err(Fault::Frozen(_)) => return slot.abandon(),
+                Ok(Some(found)) if slot.sever(&found) => return,
+                _ => break,
+            }
+        }
+        slot.dismiss();
+        // One that can't be closed now is kept, and left alone.
+        let _ = slot.left().await;
     }
 }
 

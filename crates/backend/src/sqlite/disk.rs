@@ -4,7 +4,8 @@ use std::path::Path;
 
 use sequent_core::{Durability, DurabilityClass, Fact, FactClass};
 
-use super::{fault::Fault, link::Link};
+use super::connection::Connection;
+use crate::net::Fault;
 
 /// File systems that other machines may have mounted as well, by the numbers that Linux gives them. Those behind FUSE, and
 /// the shared folders of virtual machines, can't be told from local ones.
@@ -22,9 +23,9 @@ const SHARED: [(u32, &str); 9] = [
 ];
 
 /// What is to be said about the settings of a file, and its disk.
-pub(super) async fn facts(link: &Link) -> Result<Vec<Fact>, Fault> {
-    let mut facts = losses(link.durability());
-    if let Some(name) = link.place().on_thread(|path| Ok(shared(path))).await? {
+pub(super) async fn facts(connection: &Connection) -> Result<Vec<Fact>, Fault> {
+    let mut facts = losses(connection.durability());
+    if let Some(name) = connection.place().on_thread(|path| Ok(shared(path))).await? {
         let fact = Fact::new(FactClass::Repeats, "file system", name).expected("a disk of this machine");
         let causes = "SQLite's log has its index in memory that machines do not share: two of them on this file count \
             apart, and spoil it";

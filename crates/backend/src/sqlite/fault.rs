@@ -1,120 +1,63 @@
 //! What SQLite says, and who must react.
 
-use std::fmt;
+use sequent_core::{ErrorKind, Why};
 
-use sequent_core::{ErrorKind, SourceError};
+use super::disk_gate::ANSWER_MAX;
+use crate::net::{Cause, Fault, cause_of};
 
-use super::turns::ANSWER_MAX;
-use crate::why;
-
-/// Why a verb did not come to its end.
-#[derive(Debug)]
-pub(crate) enum Fault {
-    /// Somebody else holds the lock: nothing was done, it is tried again within a bound.
-    Busy(Cause),
-    /// The file or the connection failed: the connection is given up.
-    Broken(ErrorKind, Cause),
-    /// What the file holds makes no sense: it is damaged, or a copy is being put over it just now. The connection is
-    /// given up.
-    Damaged(Cause),
-    /// The files can't be written any more: the connection stays as it is, because even closing it would write.
-    Frozen(Cause),
-    /// The disk does not answer: the connection stays as it is, because what a close would do nobody can tell.
-    Mute(Cause),
-    /// The verb's own answer: the connection is sound.
-    Answer(SourceError),
+/// No answer from the disk, for longer than a disk needs.
+pub(super) fn mute() -> Fault {
+    let limit = ANSWER_MAX.as_millis();
+    Fault::Mute(format!("the disk under it does not answer: no word within {limit} ms").into())
 }
 
-/// SQLite's code and text, or what else was found.
-#[derive(Debug)]
-pub(crate) struct Cause(String);
-
-impl fmt::Display for Cause {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
+/// Whether a connection must be kept for now, neither used nor closed.
+pub(super) fn forbids_closing(fault: &Fault) -> bool {
+    matches!(fault, Fault::Frozen(_) | Fault::Mute(_))
 }
 
-impl std::error::Error for Cause {}
-
-impl Fault {
-    /// A failure of the file that SQLite did not report itself.
-    pub(super) fn broken(kind: ErrorKind, cause: impl Into<String>) -> Self {
-        Self::Broken(kind, Cause(cause.into()))
-    }
-
-    /// Nobody may write, not even to close.
-    pub(super) fn frozen(cause: impl Into<String>) -> Self {
-        Self::Frozen(Cause(cause.into()))
-    }
-
-    /// No answer from the disk, for longer than a disk needs.
-    pub(super) fn mute() -> Self {
-        let limit = ANSWER_MAX.as_millis();
-        Self::Mute(Cause(format!("the disk under it does not answer: no word within {limit} ms")))
-    }
-
-    /// Whether a connection must be kept for now, neither used nor closed.
-    pub(super) fn forbids_closing(&self) -> bool {
-        matches!(self, Self::Frozen(_) | Self::Mute(_))
-    }
-
-    /// Somebody else is at work: nothing was done.
-    pub(super) fn busy(cause: impl Into<String>) -> Self {
-        Self::Busy(Cause(cause.into()))
-    }
-
-    /// The failure as the rooms above know it, said to have happened while doing `context`.
-    pub(super) fn into_error(self, context: &str) -> SourceError {
-        match self {
-            Self::Busy(cause) => why::error(ErrorKind::Contended, context, cause),
-            Self::Broken(kind, cause) => why::error(kind, context, cause),
-            Self::Damaged(cause) => why::error(ErrorKind::Refused, context, cause),
-            Self::Frozen(cause) => why::error(ErrorKind::Unavailable, context, cause),
-            Self::Mute(cause) => why::error(ErrorKind::Timeout, context, cause),
-            Self::Answer(error) => error.during(context),
+/// What SQLite, or the driver, says.
+#[allow(clippy::needless_pass_by_value, reason = "it is handed to map_err")]
+pub(super) fn from_driver(error: sqlx::Error) -> Fault {
+    let reported = match &error {
+        sqlx::Error::Database(reported) => reported,
+        // A value of another type than ours stands in the file: only a person can have put it there.
+        sqlx::Error::ColumnDecode { .. } | sqlx::Error::Decode(_) => {
+            return Fault::refused(error.to_string());
         }
-    }
-}
-
-impl From<SourceError> for Fault {
-    fn from(error: SourceError) -> Self {
-        Self::Answer(error)
-    }
-}
-
-impl From<sqlx::Error> for Fault {
-    fn from(error: sqlx::Error) -> Self {
-        let sqlx::Error::Database(reported) = &error else {
-            // A value of another type than ours stands in the file: only a person can have put it there.
-            let ours = !matches!(error, sqlx::Error::ColumnDecode { .. } | sqlx::Error::Decode(_));
-            let kind = if ours { ErrorKind::Unavailable } else { ErrorKind::Refused };
-            return Self::broken(kind, error.to_string());
-        };
-        let extended: i32 = reported.code().and_then(|code| code.parse().ok()).unwrap_or(-1);
-        let (name, reaction) = meaning(extended & 0xff);
-        let hint = match extended & 0xff {
-            _ if extended == SHM_SIZE => ", the disk may be full",
-            CORRUPT | NOTADB => {
-                ": the file is damaged: restore it from a copy; if it is a shard's and lost for good, remove it and \
-                 restart this process"
-            }
-            _ => "",
-        };
-        let cause = Cause(format!("{name} ({extended}): {}{hint}", reported.message()));
-        match reaction {
-            Reaction::Retry => Self::Busy(cause),
-            Reaction::Evict => Self::Broken(ErrorKind::Unavailable, cause),
-            Reaction::Refuse => Self::Broken(ErrorKind::Refused, cause),
-            Reaction::Doubt => Self::Damaged(cause),
+        sqlx::Error::Io(below) => return Fault::away(Cause::from(error.to_string()).told(cause_of(below))),
+        _ => return Fault::away(error.to_string()),
+    };
+    let extended: i32 = reported.code().and_then(|code| code.parse().ok()).unwrap_or(-1);
+    let (name, reaction) = meaning(extended & 0xff);
+    let hint = match extended & 0xff {
+        _ if extended == SHM_SIZE => ", the disk may be full",
+        CORRUPT | NOTADB => {
+            ": the file is damaged: restore it from a copy; if it is a shard's and lost for good, remove it and \
+             restart this process"
         }
+        _ => "",
+    };
+    let told = match extended & 0xff {
+        FULL => Some(Why::DiskFull),
+        READONLY => Some(Why::ReadOnly),
+        _ => None,
+    };
+    let cause = Cause::from(format!("{name} ({extended}): {}{hint}", reported.message())).told(told);
+    match reaction {
+        Reaction::Retry => Fault::Busy(cause),
+        Reaction::Evict => Fault::Broken(ErrorKind::Unavailable, cause),
+        Reaction::Refuse => Fault::Broken(ErrorKind::Refused, cause),
+        Reaction::Doubt => Fault::Damaged(cause),
     }
 }
 
 /// `SQLITE_IOERR_SHMSIZE`: the wal-index could not grow; said as "disk I/O error" only.
 const SHM_SIZE: i32 = 4874;
 
+const READONLY: i32 = 8;
 const CORRUPT: i32 = 11;
+const FULL: i32 = 13;
 const NOTADB: i32 = 26;
 
 enum Reaction {
@@ -133,10 +76,10 @@ fn meaning(primary: i32) -> (&'static str, Reaction) {
         5 => ("SQLITE_BUSY", Reaction::Retry),
         6 => ("SQLITE_LOCKED", Reaction::Retry),
         7 => ("SQLITE_NOMEM", Reaction::Evict),
-        8 => ("SQLITE_READONLY", Reaction::Evict),
+        READONLY => ("SQLITE_READONLY", Reaction::Evict),
         10 => ("SQLITE_IOERR", Reaction::Evict),
         CORRUPT => ("SQLITE_CORRUPT", Reaction::Doubt),
-        13 => ("SQLITE_FULL", Reaction::Evict),
+        FULL => ("SQLITE_FULL", Reaction::Evict),
         14 => ("SQLITE_CANTOPEN", Reaction::Evict),
         // "locking protocol": many readers raced for a slot of the wal-index.
         15 => ("SQLITE_PROTOCOL", Reaction::Retry),

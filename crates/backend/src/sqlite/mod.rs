@@ -1,9 +1,9 @@
 //! SQLite: one file a shard, and one for the ledger.
 //!
-//! Reading order: `fault` (what SQLite says, and who must react), `turns` (a disk that hangs), `place` (which file is at the
-//! path now), `create` (a new file appears complete or not at all), `tether` (when a connection may be closed), `link`
-//! (one connection), `opening` (how it comes in), `seat` (where it is), `work` (a verb), `database` (one verb at a time,
-//! with `patience`), then `store` and `ledger`, a file a trait.
+//! Reading order: `fault` (what SQLite says, and who must react), `disk_gate` (a disk that hangs), `place` (which file is at the
+//! path now), `atomic_create` (a new file appears complete or not at all), `checked_close` (when a connection may be closed),
+//! `connection`, `opening` (how it comes in), `connection_slot` (where it is), `database` (one operation at a time), then `store` and
+//! `ledger`.
 //!
 //! What it rests on:
 //!
@@ -11,35 +11,31 @@
 //!   (`fetch_all`; sqlx's `fetch_one` and `fetch_optional` stop at the first row), or its transaction has committed.
 //! - The path is looked at before and after each verb: a file that was moved away, deleted or replaced under a
 //!   running process counts nothing any more, though SQLite would go on in it.
-//! - So are `-wal` and `-shm`: who takes them away under a connection severs it (`severed`).
+//! - So are `-wal` and `-shm`: who takes them away under a connection severs it (`poisoned_files`).
 //! - A file is made once. Whoever deletes it under a running process gets an error, never a new file: an empty one would
 //!   pass for a store that forgot, or for the ledger of a new cluster.
-//! - Every call to a disk may hang for ever: those that are ours go by `turns`, and a connection comes and goes in a task
-//!   of its own, one at a time (`seat`), so that a disk that hangs costs a handful of threads, however long it lasts.
+//! - Every call to a disk may hang for ever: those that are ours go by `disk_gate`, and a connection comes and goes in a task
+//!   of its own, one at a time (`slot`), so that a disk that hangs costs a handful of threads, however long it lasts.
 //! - No file of a database is ever opened here but through SQLite: closing any descriptor of a file drops all of
 //!   the process's POSIX locks on it, SQLite's included.
 
-mod create;
+mod atomic_create;
+mod checked_close;
+mod connection;
+mod connection_slot;
 mod database;
 mod disk;
+mod disk_gate;
+mod disk_space;
 mod fault;
 mod ledger;
-mod link;
 mod open;
 mod opening;
-mod patience;
 mod place;
-mod room;
-mod seat;
-mod severed;
+mod poisoned_files;
 mod store;
-mod tether;
-mod turns;
-mod work;
 
-use std::sync::Arc;
-
-use sequent_core::{Clock, Entropy, OsEntropy, SystemClock};
+use sequent_core::Env;
 
 pub use ledger::SqliteLedger;
 pub(crate) use open::{open_ledger, open_store};
@@ -51,15 +47,13 @@ pub struct SqliteOptions {
     /// Whether a missing file may be made (its directory must be there): once, and not where this store or ledger has
     /// connected before. A file that is there is never overwritten.
     pub create: bool,
-    /// For identities of new files, and for the jitter of retries.
-    pub entropy: Arc<dyn Entropy>,
-    /// For the bound of retries, and as the ledger's wall clock.
-    pub clock: Arc<dyn Clock>,
+    /// For identities of new files, the jitter of retries, and as the wall clock.
+    pub env: Env,
 }
 
 impl Default for SqliteOptions {
     /// Makes no file; the machine's entropy and clock.
     fn default() -> Self {
-        Self { create: false, entropy: Arc::new(OsEntropy), clock: Arc::new(SystemClock) }
+        Self { create: false, env: Env::default() }
     }
 }

@@ -1,23 +1,18 @@
 //! How the kinds on SQLite are opened.
 
-use std::sync::Arc;
-
 use sequent_core::{SourceError, Store, ledger::Ledger};
 
 use super::{SqliteLedger, SqliteOptions, SqliteStore};
-use crate::kinds::{Opened, Site};
+use crate::kinds::{Opened, Site, opened_ledger, opened_store};
 
 pub(crate) fn open_store(site: &Site<'_>) -> Result<Opened<dyn Store>, SourceError> {
-    let store = Arc::new(SqliteStore::new(site.path()?, options(site)));
-    Ok(Opened::new(Arc::clone(&store) as _, store, |store| async move { store.disconnect().await }))
+    Ok(opened_store(SqliteStore::new(site.path()?, options(site))))
 }
 
 pub(crate) fn open_ledger(site: &Site<'_>) -> Result<Opened<dyn Ledger>, SourceError> {
-    let ledger = Arc::new(SqliteLedger::new(site.path()?, options(site)));
-    Ok(Opened::new(Arc::clone(&ledger) as _, ledger, |ledger| async move { ledger.disconnect().await }))
+    Ok(opened_ledger(SqliteLedger::new(site.path()?, options(site))))
 }
 
 fn options(site: &Site<'_>) -> SqliteOptions {
-    let (entropy, clock) = (Arc::clone(&site.env.entropy), Arc::clone(&site.env.clock));
-    SqliteOptions { create: site.create, entropy, clock }
+    SqliteOptions { create: site.create, env: site.env.clone() }
 }

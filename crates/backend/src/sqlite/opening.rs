@@ -5,17 +5,15 @@
 
 use std::time::Instant;
 
-use sequent_core::ErrorKind;
 use tokio::task::JoinHandle;
 
 use super::{
-    SqliteOptions, create,
-    fault::Fault,
-    link::{Kind, Link},
-    patience::Patience,
+    SqliteOptions, atomic_create,
+    connection::{Connection, Tables},
     place::{Found, Place},
-    severed,
+    poisoned_files,
 };
+use crate::net::{Fault, ON_FILES, Retry};
 
 /// How often a file that is replaced while it is being opened is tried again.
 const OPEN_ROUNDS_MAX: usize = 4;
@@ -23,7 +21,7 @@ const OPEN_ROUNDS_MAX: usize = 4;
 /// What is to be opened.
 pub(super) struct Opening {
     pub(super) place: Place,
-    pub(super) kind: &'static Kind,
+    pub(super) tables: &'static Tables,
     pub(super) options: SqliteOptions,
     /// Whether the file was made here, or connected to, before.
     pub(super) used: bool,
@@ -34,56 +32,57 @@ pub(super) struct Opening {
 /// A connection on its way in.
 pub(super) struct Coming {
     pub(super) since: Instant,
-    pub(super) task: JoinHandle<(bool, Result<Link, Fault>)>,
+    pub(super) task: JoinHandle<(bool, Result<Connection, Fault>)>,
 }
 
 impl Opening {
     /// Begins it.
     pub(super) fn begin(self) -> Coming {
-        Coming { since: self.options.clock.now(), task: tokio::spawn(self.run()) }
+        Coming { since: self.options.env.clock.now(), task: tokio::spawn(self.run()) }
     }
 
     /// The connection, and whether the file counts as used now.
-    async fn run(mut self) -> (bool, Result<Link, Fault>) {
+    async fn run(mut self) -> (bool, Result<Connection, Fault>) {
         let done = self.open().await;
         (self.used || done.is_ok(), done)
     }
 
-    async fn open(&mut self) -> Result<Link, Fault> {
+    async fn open(&mut self) -> Result<Connection, Fault> {
         let options = self.options.clone();
-        let mut patience = Patience::new(&options);
+        let mut retry = Retry::new(&ON_FILES, &options.env);
         for _ in 0..OPEN_ROUNDS_MAX {
             let Some(found) = self.place.look().await? else {
                 if self.used || !options.create {
                     return Err(missing(self.used));
                 }
-                self.create(&mut patience).await?;
+                self.create(&mut retry).await?;
                 continue;
             };
             let Found { file, .. } = found;
-            severed::check(file)?;
+            poisoned_files::check(file)?;
             found.only_name()?;
-            let mut link = loop {
-                match Link::open(&self.place, file, self.kind, options.clock.clone(), self.looks).await {
-                    Err(Fault::Busy(cause)) => patience.after(cause).await?,
+            let mut connection = loop {
+                match Connection::open(&self.place, file, self.tables, options.env.clone(), self.looks).await
+                {
+                    Err(fault @ Fault::Busy(_)) => retry.after(fault).await?,
                     other => break other?,
                 }
             };
             if let Some(found) = self.place.look().await?
                 && found.file == file
             {
-                link.settle_on(&found);
-                return Ok(link);
+                connection.settle_on(&found);
+                return Ok(connection);
             }
-            link.close().await;
+            connection.close_checked().await;
         }
-        Err(Fault::broken(ErrorKind::Unavailable, "the file changes faster than it can be opened"))
+        Err(Fault::away("the file changes faster than it can be opened"))
     }
 
-    async fn create(&mut self, patience: &mut Patience<'_>) -> Result<(), Fault> {
+    async fn create(&mut self, retry: &mut Retry<'_>) -> Result<(), Fault> {
         loop {
-            match create::create(&self.place, self.kind, &*self.options.entropy, &mut self.used).await {
-                Err(Fault::Busy(cause)) => patience.after(cause).await?,
+            match atomic_create::create(&self.place, self.tables, &self.options.env, &mut self.used).await {
+                Err(fault @ Fault::Busy(_)) => retry.after(fault).await?,
                 other => return other,
             }
         }
@@ -98,5 +97,5 @@ fn missing(used: bool) -> Fault {
     } else {
         "no file is there, and none may be made"
     };
-    Fault::broken(ErrorKind::Unavailable, cause)
+    Fault::away(cause)
 }

@@ -9,13 +9,14 @@ use std::{
     time::UNIX_EPOCH,
 };
 
-use sequent_core::{Clock, ErrorKind};
+use sequent_core::{Clock, Why};
 use tokio::time::timeout;
 
 use super::{
-    fault::Fault,
-    turns::{ANSWER_MAX, Turns},
+    disk_gate::{ANSWER_MAX, DiskGate},
+    fault::mute,
 };
+use crate::net::{Cause, Fault};
 
 /// Which file it is, as far as the file system tells: inode and time of birth.
 ///
@@ -58,7 +59,7 @@ impl Found {
              this one by a real copy (`cp`, without -l)",
             links = self.links
         );
-        Err(Fault::broken(ErrorKind::Refused, cause))
+        Err(Fault::refused(cause))
     }
 }
 
@@ -67,13 +68,13 @@ impl Found {
 #[derive(Debug, Clone)]
 pub(super) struct Place {
     path: Arc<Path>,
-    pub(super) turns: Turns,
+    pub(super) turns: DiskGate,
 }
 
 impl Place {
     pub(super) fn new(path: PathBuf, clock: Arc<dyn Clock>) -> Self {
         let path = std::path::absolute(&path).unwrap_or(path).into();
-        Self { path, turns: Turns::new(clock) }
+        Self { path, turns: DiskGate::new(clock) }
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -95,12 +96,12 @@ impl Place {
     /// The same where there is no runtime to wait on. It blocks, for a moment at most.
     pub(super) fn outline_now(&self) -> Result<Option<Found>, Fault> {
         // Without a turn: whoever looks in this way has a connection to let go of, and there is one of them.
-        let limit = self.turns.patience().ok_or_else(Fault::mute)?;
+        let limit = self.turns.patience().ok_or_else(mute)?;
         let ((tell, told), path) = (mpsc::sync_channel(1), Arc::clone(&self.path));
         let looking = thread::Builder::new().spawn(move || drop(tell.send(bare(&path))));
         match looking {
-            Ok(_) => told.recv_timeout(limit).unwrap_or_else(|_| Err(Fault::mute())),
-            Err(_) => Err(Fault::mute()),
+            Ok(_) => told.recv_timeout(limit).unwrap_or_else(|_| Err(mute())),
+            Err(_) => Err(mute()),
         }
     }
 
@@ -110,18 +111,18 @@ impl Place {
         &self,
         step: impl FnOnce(&Path) -> Result<T, Fault> + Send + 'static,
     ) -> Result<T, Fault> {
-        let turn = self.turns.next().await.ok_or_else(Fault::mute)?;
+        let turn = self.turns.next().await.ok_or_else(mute)?;
         let path = Arc::clone(&self.path);
         let stepping = tokio::task::spawn_blocking(move || {
             let done = step(&path);
             drop(turn);
             done
         });
-        stepping.await.unwrap_or_else(|error| Err(Fault::broken(ErrorKind::Unavailable, error.to_string())))
+        stepping.await.unwrap_or_else(|error| Err(Fault::away(error.to_string())))
     }
 
     async fn in_time(&self, see: fn(&Path) -> Seen) -> Seen {
-        timeout(ANSWER_MAX, self.on_thread(see)).await.unwrap_or_else(|_| Err(Fault::mute()))
+        timeout(ANSWER_MAX, self.on_thread(see)).await.unwrap_or_else(|_| Err(mute()))
     }
 }
 
@@ -143,7 +144,7 @@ fn look(path: &Path) -> Seen {
         Some((_, 0)) => {
             let cause = "the file is empty (0 bytes): restore it from a copy; if it is a shard's and lost for good, remove it and \
                  restart this process";
-            Err(Fault::broken(ErrorKind::Unavailable, cause))
+            Err(Fault::away(cause))
         }
         other => Ok(other.map(|(found, _)| found)),
     }
@@ -151,7 +152,7 @@ fn look(path: &Path) -> Seen {
 
 /// What is there, and how many bytes it has.
 fn outline(path: &Path) -> Result<Option<(Found, u64)>, Fault> {
-    let unusable = |cause: String| Err(Fault::broken(ErrorKind::Unavailable, cause));
+    let unusable = |cause: String| Err(Fault::away(cause));
     let metadata = match fs::metadata(path) {
         Ok(metadata) => metadata,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -161,9 +162,8 @@ fn outline(path: &Path) -> Result<Option<(Found, u64)>, Fault> {
         return unusable("the path holds a directory or another thing that is no file".to_owned());
     }
     if let Some(name) = frozen(path) {
-        return Err(Fault::frozen(format!(
-            "{name} is read-only: it bears the attribute immutable (`chattr +i`)"
-        )));
+        let cause = format!("{name} is read-only: it bears the attribute immutable (`chattr +i`)");
+        return Err(Fault::Frozen(Cause::from(cause).told(Why::ReadOnly)));
     }
     let born = metadata.created().ok().and_then(|born| born.duration_since(UNIX_EPOCH).ok());
     let file = FileId { inode: metadata.ino(), born_ns: born.map(|born| born.as_nanos()) };

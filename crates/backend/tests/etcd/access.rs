@@ -1,7 +1,7 @@
 //! Who may: the role of the documentation, logins that end, and what is refused, by whom, and why.
 
-use sequent_backend::etcd::{EtcdLedger, EtcdOptions, Password};
-use sequent_core::{DurabilityClass, ErrorKind, ledger::Identity};
+use sequent_backend::{etcd::EtcdLedger, net::ServerOptions};
+use sequent_core::{DurabilityClass, ErrorKind, Why, ledger::Identity};
 use sequent_testkit::servers::Etcd;
 
 use crate::support::{Caller, every_call, failed, ledger, options};
@@ -40,9 +40,12 @@ async fn the_documented_role_is_all_that_a_ledger_needs() {
     let other = EtcdLedger::new(options(&url_as(&server, "sequent", "/other")));
     failed(other.inspect().await, ErrorKind::Refused, &["permission denied", "role"]);
     failed(ledger(&server).inspect().await, ErrorKind::Refused, &["name a user in the url"]);
-    let stranger =
-        EtcdOptions { password: Password::Text("wrong".into()), ..options(&url_as(&server, "sequent", "")) };
-    failed(EtcdLedger::new(stranger).inspect().await, ErrorKind::Refused, &["the right password?"]);
+    let stranger = options(&url_as(&server, "sequent", "").replace(PASSWORD, "wrong"));
+    let error = EtcdLedger::new(stranger).inspect().await.unwrap_err();
+    assert_eq!(error.why(), Some(Why::LoginRefused));
+    failed::<()>(Err(error), ErrorKind::Refused, &["the right password?"]);
+    let needless = Etcd::start().await;
+    every_call(EtcdLedger::new(options(&url_as(&needless, "sequent", "")))).await;
 }
 
 #[tokio::test]
@@ -52,7 +55,7 @@ async fn a_login_that_has_ended_is_replaced_and_a_new_password_is_read_from_its_
     let file = folder.path().join("password");
     std::fs::write(&file, format!("{PASSWORD}\n")).unwrap();
     let url = server.url().replace("http://", "http://sequent@");
-    let with_file = EtcdOptions { password: Password::File(file.clone()), ..options(&url) };
+    let with_file = ServerOptions { password_file: Some(file.clone()), ..options(&url) };
     let mut caller = Caller::of(EtcdLedger::new(with_file)).await;
     caller.open(1).await.unwrap();
     // Whoever is told a password anew has no login any more.
@@ -103,6 +106,7 @@ async fn what_is_no_etcd_says_so() {
     failed(elsewhere.inspect().await, ErrorKind::Unavailable, &[]);
     let server = Etcd::start_with(&[("enable-grpc-gateway", "false")]).await;
     failed(ledger(&server).inspect().await, ErrorKind::Refused, &["--enable-grpc-gateway"]);
-    let absent = EtcdOptions { create: false, ..options(&Etcd::start().await.url()) };
-    failed(EtcdLedger::new(absent).inspect().await, ErrorKind::Unavailable, &[]);
+    let absent = ServerOptions { create: false, ..options(&Etcd::start().await.url()) };
+    let error = EtcdLedger::new(absent).inspect().await.unwrap_err();
+    assert_eq!((error.kind(), error.why()), (ErrorKind::Unavailable, Some(Why::ConnectionRefused)));
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use sequent_backend::etcd::{EtcdLedger, EtcdOptions};
+use sequent_backend::{etcd::EtcdLedger, net::ServerOptions};
 use sequent_core::{
     Incarnation, SourceError,
     ledger::{Identity, Rows},
@@ -83,7 +83,7 @@ async fn a_ledger_is_opened_though_the_member_named_first_hangs() {
     let made = EtcdLedger::new(options(&url)).inspect().await.unwrap();
     three.members[hangs].suspend().await;
     for _ in 0..3 {
-        let options = EtcdOptions { create: false, connect_limit: PATIENCE, ..options(&url) };
+        let options = ServerOptions { create: false, connect_timeout: PATIENCE, ..options(&url) };
         let found = EtcdLedger::new(options).inspect().await.unwrap();
         assert_eq!((found.id, found.incarnation), (made.id, made.incarnation.clone()));
     }

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use sequent_backend::etcd::{EtcdLedger, EtcdOptions};
+use sequent_backend::{etcd::EtcdLedger, net::ServerOptions};
 use sequent_core::{
     ErrorKind, Incarnation, Key, Layout, Life, SourceError,
     ledger::{
@@ -15,12 +15,12 @@ use sequent_testkit::servers::{Etcd, Port};
 /// How often something is looked at that is about to happen: half a minute at least.
 const LOOKS_MAX: usize = 600;
 
-pub(crate) fn options(url: &str) -> EtcdOptions {
+pub(crate) fn options(url: &str) -> ServerOptions {
     // A test's machine may be busy: what is tested is not how fast it connects.
-    EtcdOptions {
+    ServerOptions {
         create: true,
-        connect_limit: Duration::from_secs(20),
-        ..EtcdOptions::from_url(url).unwrap()
+        connect_timeout: Duration::from_secs(20),
+        ..ServerOptions::from_url(url).unwrap()
     }
 }
 

@@ -5,7 +5,7 @@ use std::{
     process::Command,
 };
 
-use sequent_backend::etcd::{EtcdLedger, EtcdOptions, EtcdTls};
+use sequent_backend::{etcd::EtcdLedger, net::ServerOptions};
 use sequent_core::{ErrorKind, ledger::Identity};
 use sequent_testkit::servers::{Etcd, Port};
 use tempfile::TempDir;
@@ -57,13 +57,13 @@ impl Papers {
     }
 }
 
-fn secure(port: &Port, ca: Option<&Path>, own: Option<&Papers>) -> EtcdOptions {
-    let tls = EtcdTls {
-        ca_file: ca.map(Path::to_owned),
-        cert_file: own.map(|papers| papers.path("own.pem")),
-        key_file: own.map(|papers| papers.path("own.key")),
-    };
-    EtcdOptions { tls, ..options(&format!("https://{}", port.address())) }
+fn secure(port: &Port, ca: Option<&Path>, own: Option<&Papers>) -> ServerOptions {
+    ServerOptions {
+        tls_ca_file: ca.map(Path::to_owned),
+        tls_cert_file: own.map(|papers| papers.path("own.pem")),
+        tls_key_file: own.map(|papers| papers.path("own.key")),
+        ..options(&format!("https://{}", port.address()))
+    }
 }
 
 #[tokio::test]
@@ -82,6 +82,6 @@ async fn either_side_is_known_by_its_certificate() {
     refused(secure(&port, Some(&papers.path("none")), None), &["tls_ca_file", "No such file"]).await;
     refused(secure(&port, Some(&papers.path("own.key")), None), &["tls_ca_file", "no certificate"]).await;
     let mut half = secure(&port, Some(&ca), Some(&papers));
-    half.tls.key_file = None;
+    half.tls_key_file = None;
     refused(half, &["tls_cert_file", "tls_key_file"]).await;
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use sequent_backend::memcached::{MemcachedOptions, MemcachedStore};
+use sequent_backend::{memcached::MemcachedStore, net::ServerOptions};
 use sequent_core::ErrorKind;
 use sequent_testkit::{
     Oracle,
@@ -20,7 +20,7 @@ const BYTES: u64 = 120;
 async fn behind(server: &Memcached, connections_max: usize) -> (Proxy, Counting) {
     let proxy = Proxy::to(server.address()).await;
     let options = options(&format!("memcached://{}", proxy.address()));
-    let store = MemcachedStore::new(MemcachedOptions { connections_max, ..options }, owner());
+    let store = MemcachedStore::new(ServerOptions { connections_max, ..options }, owner());
     let counting = Counting::begin(store, 0).await;
     (proxy, counting)
 }

@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use sequent_backend::memcached::{MemcachedOptions, MemcachedStore, Owner};
+use sequent_backend::{
+    memcached::MemcachedStore,
+    net::{Owner, ServerOptions},
+};
 use sequent_core::{DurabilityClass, ErrorKind, Layout, SlotIndex, Stamp, Store};
 use sequent_testkit::servers::{Memcached, Redis};
 
@@ -55,7 +58,7 @@ async fn nobody_there_is_unavailable_within_the_limit() {
     let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("memcached://{}", silent.local_addr().unwrap());
     let limit = Duration::from_millis(50);
-    let store = MemcachedStore::new(MemcachedOptions { connect_limit: limit, ..options(&url) }, owner());
+    let store = MemcachedStore::new(ServerOptions { connect_timeout: limit, ..options(&url) }, owner());
     failed(store.inspect().await, ErrorKind::Unavailable, &["50 ms"]);
     drop(silent);
     failed(store.inspect().await, ErrorKind::Unavailable, &["refused"]);

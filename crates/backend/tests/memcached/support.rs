@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use sequent_backend::memcached::{MemcachedOptions, MemcachedStore, Owner};
+use sequent_backend::{
+    memcached::MemcachedStore,
+    net::{Owner, ServerOptions},
+};
 use sequent_core::{Block, Cell, ErrorKind, Incarnation, Key, Life, SourceError, Store};
 use sequent_testkit::servers::Memcached;
 
@@ -12,9 +15,9 @@ pub(crate) fn owner() -> Owner {
     Owner { cluster: "shop-eu".parse().unwrap(), slot: 1 }
 }
 
-pub(crate) fn options(url: &str) -> MemcachedOptions {
+pub(crate) fn options(url: &str) -> ServerOptions {
     // A test's machine may be busy: what is tested is not how fast it connects.
-    MemcachedOptions { connect_limit: Duration::from_secs(20), ..MemcachedOptions::from_url(url).unwrap() }
+    ServerOptions { connect_timeout: Duration::from_secs(20), ..ServerOptions::from_url(url).unwrap() }
 }
 
 pub(crate) fn store(server: &Memcached) -> MemcachedStore {

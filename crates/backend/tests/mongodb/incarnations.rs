@@ -2,11 +2,11 @@
 
 use std::{collections::BTreeSet, time::Duration};
 
-use sequent_backend::mongodb::MongodbOptions;
+use sequent_backend::{mongodb::MongodbStore, net::ServerOptions};
 use sequent_core::{ErrorKind, Store};
 use sequent_testkit::mongo::{MongoDouble, Role, Setting};
 
-use crate::support::{CELLS, Counting, SHARD, failed, life, options, store, store_with, until};
+use crate::support::{CELLS, Counting, SHARD, failed, life, options, store, until};
 
 #[tokio::test]
 async fn a_server_killed_again_and_again_forgets_nothing_that_it_acknowledged() {
@@ -34,8 +34,12 @@ async fn a_server_killed_again_and_again_forgets_nothing_that_it_acknowledged() 
 async fn a_verb_is_never_sent_to_a_server_that_was_restarted_meanwhile() {
     let server = MongoDouble::start();
     // As often as the driver looks, so that it finds the new server by itself before anybody asks.
-    let watching = MongodbOptions { keep_alive: Duration::from_millis(500), pool: 1, ..options() };
-    let mut counting = Counting::begin(store_with(&server, watching), 0).await;
+    let watching = ServerOptions {
+        keep_alive: Duration::from_millis(500),
+        connections_max: 1,
+        ..options(&server.url())
+    };
+    let mut counting = Counting::begin(MongodbStore::new(watching), 0).await;
     let copy = server.copy();
     for round in 1..=3 {
         counting.take(10).await.unwrap();

@@ -2,18 +2,18 @@
 
 use std::{sync::Arc, time::Duration};
 
-use sequent_backend::mongodb::MongodbOptions;
+use sequent_backend::{mongodb::MongodbStore, net::ServerOptions};
 use sequent_core::{Cell, ErrorKind, Store};
 use sequent_testkit::mongo::{MongoDouble, Setting};
 use tokio::{task::JoinSet, time::timeout};
 
-use crate::support::{Counting, failed, key, life, options, store, store_with, until};
+use crate::support::{Counting, failed, key, life, options, store, until};
 
 #[tokio::test]
 async fn an_answer_that_nobody_waits_for_any_more_reaches_nobody() {
     let server = MongoDouble::start();
-    let one = MongodbOptions { pool: 1, ..options() };
-    let counting = Counting::begin(store_with(&server, one), 0).await;
+    let one = ServerOptions { connections_max: 1, ..options(&server.url()) };
+    let counting = Counting::begin(MongodbStore::new(one), 0).await;
     let (other, under) = (key("other"), counting.under.clone());
     let cell = Cell { key: &other, under: &under };
     counting.store.close(cell, life(1)).await.unwrap();
@@ -40,7 +40,7 @@ async fn a_dropped_verb_costs_its_connection_and_leaves_none_behind() {
         // One that carries verbs, and one by which the driver watches it.
         until(&format!("two connections, round {round}"), || server.connections() == 2).await;
     }
-    counting.store.disconnect();
+    counting.store.disconnect().await;
     until("no connection", || server.connections() == 0).await;
     counting.take(1).await.unwrap();
 }
@@ -65,11 +65,12 @@ async fn a_pool_holds_no_more_connections_than_it_may() {
 #[tokio::test]
 async fn a_connection_that_died_while_idle_is_found_before_it_is_used() {
     let server = MongoDouble::start();
-    let cautious = MongodbOptions { keep_alive: Duration::ZERO, ..options() };
-    let mut counting = Counting::begin(store_with(&server, cautious), 0).await;
+    let mut counting = Counting::begin(store(&server), 0).await;
     for round in 1..=3 {
         assert_eq!(counting.take(1).await.unwrap().first(), round);
         server.restart();
+        // After that long a connection is not trusted any more.
+        tokio::time::sleep(Duration::from_millis(1100)).await;
         // Not `Unavailable`, which would put out a slot whose server is there.
         failed(counting.take(1).await, ErrorKind::Reborn, &["expected mongodb"]);
         counting.under = counting.store.inspect().await.unwrap().incarnation;

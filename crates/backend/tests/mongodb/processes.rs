@@ -27,7 +27,7 @@ fn child(url: &str) -> Child {
 #[tokio::test]
 #[ignore = "run by the test below, as processes of their own"]
 async fn as_a_process() {
-    let store = MongodbStore::new(std::env::var(URL).unwrap().parse().unwrap(), options());
+    let store = MongodbStore::new(options(&std::env::var(URL).unwrap()));
     let under = store.inspect().await.unwrap().incarnation;
     // One write a line: what a killed process has said is complete.
     let say = |line: String| std::io::stdout().write_all(line.as_bytes()).unwrap();

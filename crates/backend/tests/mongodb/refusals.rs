@@ -2,24 +2,45 @@
 
 use std::{io::Write, time::Duration};
 
-use sequent_backend::mongodb::{MongodbOptions, MongodbStore, MongodbTls};
-use sequent_core::{DurabilityClass, ErrorKind, Store};
+use sequent_backend::{
+    mongodb::MongodbStore,
+    net::{ServerOptions, Tls},
+};
+use sequent_core::{DurabilityClass, ErrorKind, Sight, Store, Why};
 use sequent_testkit::mongo::{MongoDouble, Role, Setting};
 
-use crate::support::{CELLS, Counting, SHARD, failed, life, options, store, store_with};
+use crate::support::{CELLS, Counting, SHARD, failed, life, options, store};
 
 #[tokio::test]
 async fn a_login_that_is_refused_is_said_so_without_the_secret() {
     let server = MongoDouble::start();
-    let wrong = MongodbStore::new(server.url_with("wrong-word").parse().unwrap(), options());
+    let wrong = MongodbStore::new(options(&server.url_with("wrong-word")));
     let error = wrong.inspect().await.unwrap_err();
     assert!(!error.to_string().contains("wrong-word"));
+    assert_eq!(error.why(), Some(Why::LoginRefused));
     failed::<()>(Err(error), ErrorKind::Refused, &["inspect store mongodb://seq@127.0.0.1"]);
     let elsewhere = format!("{}?authSource=admin", server.url());
-    let elsewhere = MongodbStore::new(elsewhere.parse().unwrap(), options());
+    let elsewhere = MongodbStore::new(options(&elsewhere));
     failed(elsewhere.inspect().await, ErrorKind::Refused, &[]);
     server.kill();
-    failed(store(&server).inspect().await, ErrorKind::Unavailable, &["refused"]);
+    let error = store(&server).inspect().await.unwrap_err();
+    assert_eq!(error.why(), Some(Why::ConnectionRefused));
+    failed::<()>(Err(error), ErrorKind::Unavailable, &["refused"]);
+}
+
+#[tokio::test]
+async fn a_look_makes_nothing_and_says_what_it_leaves_out() {
+    let server = MongoDouble::start();
+    let looked_at = store(&server);
+    let examiner = looked_at.examiner().unwrap();
+    failed(examiner.examine(&[]).await, ErrorKind::Refused, &["no collections are there"]);
+    assert!(server.collections().is_empty(), "{:?}", server.collections());
+    let counting = Counting::begin(store(&server), 7).await;
+    let found = examiner.examine(std::slice::from_ref(&counting.order)).await.unwrap();
+    let cell = Sight::Held { life: life(1), open: true, value: 7, expires_ms: None };
+    assert_eq!((found.inspection.incarnation, found.cells), (counting.under, vec![cell]));
+    let page = examiner.cells(None).await.unwrap();
+    assert!(page.is_partial && page.cells.is_empty() && page.next.is_none(), "{page:?}");
 }
 
 #[tokio::test]
@@ -27,18 +48,19 @@ async fn a_password_comes_from_a_file_and_goes_before_the_url() {
     let server = MongoDouble::start();
     let mut file = tempfile::NamedTempFile::new().unwrap();
     writeln!(file, "{}", MongoDouble::PASSWORD).unwrap();
-    let url = server.url_with("wrong-word").parse().unwrap();
-    let with = |path| MongodbOptions { password_file: Some(path), ..options() };
-    let store = MongodbStore::new(url, with(file.path().to_owned()));
+    let with = |path, url: &str| ServerOptions { password_file: Some(path), ..options(url) };
+    let given = with(file.path().to_owned(), &server.url_with("wrong-word"));
+    assert!(!format!("{given:?}").contains("wrong-word"));
+    let store = MongodbStore::new(given);
     store.inspect().await.unwrap();
     assert!(!format!("{store:?}").contains("wrong-word"));
-    let missing = store_with(&server, with("/no/such/file".into()));
+    let missing = MongodbStore::new(with("/no/such/file".into(), &server.url()));
     failed(missing.inspect().await, ErrorKind::Refused, &["password_file /no/such/file"]);
     let write = |word: &str| std::fs::write(file.path(), word).unwrap();
     write("another-word");
-    store.disconnect();
+    store.disconnect().await;
     failed(store.inspect().await, ErrorKind::Unavailable, &["login refused"]);
-    let begun = store_with(&server, with(file.path().to_owned()));
+    let begun = MongodbStore::new(with(file.path().to_owned(), &server.url()));
     failed(begun.inspect().await, ErrorKind::Refused, &["login refused"]);
     write(MongoDouble::PASSWORD);
     store.inspect().await.expect("it was let in before, and is again");
@@ -87,18 +109,19 @@ async fn what_somebody_wrote_by_hand_is_not_counted_on() {
 #[tokio::test]
 async fn tls_is_demanded_where_it_is_configured() {
     let server = MongoDouble::start();
+    let with =
+        |tls, tls_ca_file| MongodbStore::new(ServerOptions { tls, tls_ca_file, ..options(&server.url()) });
     let ca_file = Some("/no/such/file".into());
-    let with = |tls| store_with(&server, MongodbOptions { tls, ..options() });
-    failed(with(MongodbTls::Verified { ca_file }).inspect().await, ErrorKind::Refused, &["/no/such/file"]);
-    failed(with(MongodbTls::Unchecked).inspect().await, ErrorKind::Unavailable, &[]);
+    failed(with(Tls::Verify, ca_file).inspect().await, ErrorKind::Refused, &["/no/such/file"]);
+    failed(with(Tls::Require, None).inspect().await, ErrorKind::Unavailable, &[]);
 }
 
 #[tokio::test]
 async fn nobody_there_is_unavailable_within_the_limit() {
     // Accepts, and never says a word.
     let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let url = format!("mongodb://seq:word@{}/seq", silent.local_addr().unwrap()).parse().unwrap();
-    let limit = Duration::from_millis(50);
-    let store = MongodbStore::new(url, MongodbOptions { connect_limit: limit, ..options() });
+    let url = format!("mongodb://seq:word@{}/seq", silent.local_addr().unwrap());
+    let connect_timeout = Duration::from_millis(50);
+    let store = MongodbStore::new(ServerOptions { connect_timeout, ..options(&url) });
     failed(store.inspect().await, ErrorKind::Unavailable, &[]);
 }

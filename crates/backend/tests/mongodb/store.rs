@@ -8,7 +8,7 @@ use sequent_testkit::{
     mongo::{DataCopy, MongoDouble, Role, Setting},
 };
 
-use crate::support::{CELLS, options, store, store_with};
+use crate::support::{CELLS, options, store};
 
 struct OnDouble {
     server: MongoDouble,
@@ -61,13 +61,13 @@ impl StoreFixture for OnDouble {
     }
 
     fn open_oddly(&self, how: Odd) -> BoxFuture<'_, Option<Arc<dyn Store>>> {
-        use sequent_backend::mongodb::{MongodbOptions, MongodbStore};
+        use sequent_backend::{mongodb::MongodbStore, net::ServerOptions};
 
         let store = match how {
-            Odd::WrongPassword => {
-                MongodbStore::new(self.server.url_with("wrong-word").parse().unwrap(), options())
+            Odd::WrongPassword => MongodbStore::new(options(&self.server.url_with("wrong-word"))),
+            Odd::MakesNothing => {
+                MongodbStore::new(ServerOptions { create: false, ..options(&self.server.url()) })
             }
-            Odd::MakesNothing => store_with(&self.server, MongodbOptions { create: false, ..options() }),
         };
         Box::pin(std::future::ready(Some(Arc::new(store) as Arc<dyn Store>)))
     }

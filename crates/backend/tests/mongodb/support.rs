@@ -2,24 +2,21 @@
 
 use std::time::Duration;
 
-use sequent_backend::mongodb::{MongodbOptions, MongodbStore};
+use sequent_backend::{mongodb::MongodbStore, net::ServerOptions};
 use sequent_core::{Block, Cell, ErrorKind, Incarnation, Key, Life, SourceError, Store};
 use sequent_testkit::mongo::MongoDouble;
 
 pub(crate) const CELLS: &str = "sequent_cells";
 pub(crate) const SHARD: &str = "sequent_shard";
 
-pub(crate) fn options() -> MongodbOptions {
+pub(crate) fn options(url: &str) -> ServerOptions {
     // A test's machine may be busy: what is tested is not how fast it connects.
-    MongodbOptions { create: true, connect_limit: Duration::from_secs(20), ..MongodbOptions::default() }
+    let connect_timeout = Duration::from_secs(20);
+    ServerOptions { create: true, connect_timeout, ..ServerOptions::from_url(url).unwrap() }
 }
 
 pub(crate) fn store(server: &MongoDouble) -> MongodbStore {
-    store_with(server, options())
-}
-
-pub(crate) fn store_with(server: &MongoDouble, options: MongodbOptions) -> MongodbStore {
-    MongodbStore::new(server.url().parse().unwrap(), options)
+    MongodbStore::new(options(&server.url()))
 }
 
 /// A store, the incarnation that it spoke as, and a life begun in it.

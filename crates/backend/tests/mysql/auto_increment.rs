@@ -3,14 +3,14 @@
 
 use std::sync::Arc;
 
-use sequent_backend::mysql::MysqlStore;
+use sequent_backend::net::ServerOptions;
 use sequent_core::{BoxFuture, ErrorKind, Incarnation, Key, Life, SourceError, Store};
 use sequent_testkit::conformance::store::{Mishap, Odd, StoreFixture};
 
 use crate::support::{CODES, Shard, Site};
 
-fn make(options: sequent_backend::mysql::MysqlOptions) -> MysqlStore {
-    MysqlStore::auto_increment(options, "0").unwrap()
+fn make(options: ServerOptions) -> Arc<dyn Store> {
+    crate::support::auto_increment(options)
 }
 
 struct Codes(Shard);
@@ -81,7 +81,7 @@ mod lock_mode_2 {
 }
 
 /// A store whose key `order` counts for life 1, above 0.
-async fn begun() -> (Codes, MysqlStore, Incarnation) {
+async fn begun() -> (Codes, Arc<dyn Store>, Incarnation) {
     let codes = Codes::new("2").await;
     let store = make(codes.0.site.options());
     let under = store.inspect().await.unwrap().incarnation;
@@ -93,7 +93,7 @@ fn order() -> Key {
     Key::from_stored("order")
 }
 
-async fn begin(store: &MysqlStore, under: &Incarnation, life: i64) -> Result<u64, SourceError> {
+async fn begin(store: &Arc<dyn Store>, under: &Incarnation, life: i64) -> Result<u64, SourceError> {
     let (key, life) = (order(), Life::from_stored(life));
     let cell = sequent_core::Cell { key: &key, under };
     let value = store.close(cell, life).await?;
@@ -101,7 +101,7 @@ async fn begin(store: &MysqlStore, under: &Incarnation, life: i64) -> Result<u64
     Ok(value)
 }
 
-async fn take(store: &MysqlStore, under: &Incarnation, life: i64, want: u64) -> Result<u64, SourceError> {
+async fn take(store: &Arc<dyn Store>, under: &Incarnation, life: i64, want: u64) -> Result<u64, SourceError> {
     let key = order();
     let cell = sequent_core::Cell { key: &key, under };
     store.take(cell, Life::from_stored(life), want).await.map(|block| block.last())
@@ -205,7 +205,7 @@ async fn another_increment_is_refused() {
     let refusal = make(site.options()).inspect().await.unwrap_err();
     assert_eq!(refusal.kind(), ErrorKind::Refused);
     assert!(refusal.to_string().contains("auto_increment_increment is 2, expected 1"), "{refusal}");
-    assert!(MysqlStore::row(site.options()).inspect().await.is_ok(), "rows do not mind");
+    assert!(crate::support::row(site.options()).inspect().await.is_ok(), "rows do not mind");
 }
 
 /// The server says of itself that it is a MySQL that forgets.
@@ -217,5 +217,5 @@ async fn a_server_that_forgets_at_a_restart_is_refused() {
     for part in ["5.7.44-log forgets AUTO_INCREMENT at a restart", "MySQL 8.0 or later", "mysql-row"] {
         assert!(refusal.to_string().contains(part), "{part:?} is not in {refusal}");
     }
-    assert!(MysqlStore::row(site.options()).inspect().await.is_ok(), "rows do not mind");
+    assert!(crate::support::row(site.options()).inspect().await.is_ok(), "rows do not mind");
 }

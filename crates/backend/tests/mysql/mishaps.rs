@@ -1,22 +1,20 @@
 //! What happens to servers while they are used: cut off, their tables taken away or
 //! replaced. That they are killed and hung is in the suite.
 
-use sequent_backend::mysql::MysqlStore;
-use sequent_core::{ErrorKind, Store};
+use sequent_core::ErrorKind;
 use sequent_testkit::{
     Oracle,
     proxy::{Mode, Proxy},
 };
 
-use crate::support::{CODES, Hand, ROWS, Site, WAYS, failed};
+use crate::support::{CODES, Hand, ROWS, Site, WAYS, failed, row};
 
 #[tokio::test]
 async fn a_line_cut_off_amid_a_reply_costs_its_connection_alone() {
     let site = Site::new(ROWS).await;
     let proxy = Proxy::to(site.server.address()).await;
-    let mut options = site.options();
-    options.port = proxy.port();
-    let hand = Hand::of(MysqlStore::row(options)).await.unwrap();
+    let options = site.options_through(proxy.port());
+    let hand = Hand::of(row(options)).await.unwrap();
     hand.begin("order", 1, 0).await.unwrap();
     let oracle = Oracle::new();
     for mode in [Mode::Reset, Mode::Refuse] {
@@ -32,7 +30,7 @@ async fn a_line_cut_off_amid_a_reply_costs_its_connection_alone() {
 #[tokio::test]
 async fn a_table_taken_away_under_a_process_is_not_made_anew() {
     let site = Site::new(ROWS).await;
-    let hand = Hand::of(MysqlStore::row(site.options())).await.unwrap();
+    let hand = Hand::of(row(site.options())).await.unwrap();
     hand.begin("order", 1, 0).await.unwrap();
     // When tables were made is known to the second.
     site.server.sql("DO SLEEP(1.01); DROP TABLE sequent_cells").await;
@@ -42,7 +40,7 @@ async fn a_table_taken_away_under_a_process_is_not_made_anew() {
     }
     assert_eq!(site.server.sql("SHOW TABLES LIKE 'sequent_cells'").await.trim(), "");
     // Another process may; what speaks then is another.
-    let other = Hand::of(MysqlStore::row(site.options())).await.unwrap();
+    let other = Hand::of(row(site.options())).await.unwrap();
     assert_eq!(other.close("order", 2).await.unwrap(), 0);
     assert_ne!(other.under, hand.under);
     hand.store.inspect().await.unwrap();
@@ -77,7 +75,7 @@ async fn a_server_restored_from_an_old_copy_of_its_files_speaks_as_another() {
 #[tokio::test]
 async fn a_dump_loaded_under_a_process_is_seen_at_the_next_look() {
     let site = Site::new(ROWS).await;
-    let hand = Hand::of(MysqlStore::row(site.options())).await.unwrap();
+    let hand = Hand::of(row(site.options())).await.unwrap();
     hand.begin("order", 1, 0).await.unwrap();
     hand.take("order", 1, 5).await.unwrap();
     site.dump().await;

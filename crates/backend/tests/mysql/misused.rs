@@ -2,11 +2,10 @@
 
 use std::{sync::Arc, time::Duration};
 
-use sequent_backend::mysql::MysqlStore;
 use sequent_core::{Cell, DurabilityClass, ErrorKind, Incarnation, Key, Life, Store};
 use tokio::task::JoinSet;
 
-use crate::support::{CODES, Site};
+use crate::support::{CODES, Site, auto_increment, row, segment};
 
 /// Takes of several rows, and lifts beside them.
 const TAKES: usize = 400;
@@ -17,7 +16,7 @@ fn key() -> Key {
     Key::from_stored("order")
 }
 
-async fn begin(store: &MysqlStore, life: Life) -> Incarnation {
+async fn begin(store: &Arc<dyn Store>, life: Life) -> Incarnation {
     let under = store.inspect().await.unwrap().incarnation;
     let key = key();
     let cell = Cell { key: &key, under: &under };
@@ -29,18 +28,17 @@ async fn begin(store: &MysqlStore, life: Life) -> Incarnation {
 #[tokio::test]
 async fn a_database_that_is_counted_in_otherwise_is_refused() {
     let site = Site::new(CODES).await;
-    let (rows, codes) =
-        (MysqlStore::row(site.options()), MysqlStore::auto_increment(site.options(), "0").unwrap());
+    let (rows, codes) = (row(site.options()), auto_increment(site.options()));
     rows.inspect().await.unwrap();
     let error = codes.inspect().await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Refused);
     let told = error.to_string();
     assert!(told.contains("counts in rows") && told.contains("in tables with AUTO_INCREMENT"), "{told}");
-    MysqlStore::segment(site.options()).inspect().await.expect("both count in the same rows");
+    segment(site.options()).inspect().await.expect("both count in the same rows");
 
     let other = Site::new(CODES).await;
-    MysqlStore::auto_increment(other.options(), "0").unwrap().inspect().await.unwrap();
-    for store in [MysqlStore::row(other.options()), MysqlStore::segment(other.options())] {
+    auto_increment(other.options()).inspect().await.unwrap();
+    for store in [row(other.options()), segment(other.options())] {
         assert_eq!(store.inspect().await.unwrap_err().kind(), ErrorKind::Refused);
     }
 }
@@ -48,7 +46,7 @@ async fn a_database_that_is_counted_in_otherwise_is_refused() {
 #[tokio::test]
 async fn a_lift_between_the_ids_of_a_take_is_not_the_end_of_its_range() {
     let site = Site::new(CODES).await;
-    let store = Arc::new(MysqlStore::auto_increment(site.options(), "0").unwrap());
+    let store = Arc::new(auto_increment(site.options()));
     let life = Life::from_stored(7);
     let under = Arc::new(begin(&store, life).await);
     let mut tasks = JoinSet::new();
@@ -80,14 +78,14 @@ async fn a_lift_between_the_ids_of_a_take_is_not_the_end_of_its_range() {
 #[tokio::test]
 async fn a_value_below_zero_concerns_its_counter_alone() {
     let site = Site::new(CODES).await;
-    for store in [MysqlStore::row(site.options()), MysqlStore::segment(site.options())] {
+    for store in [row(site.options()), segment(site.options())] {
         goes_on_from_below_zero(&site, &store).await;
     }
     let other = Site::new(CODES).await;
-    goes_on_from_below_zero(&other, &MysqlStore::auto_increment(other.options(), "0").unwrap()).await;
+    goes_on_from_below_zero(&other, &auto_increment(other.options())).await;
 }
 
-async fn goes_on_from_below_zero(site: &Site, store: &MysqlStore) {
+async fn goes_on_from_below_zero(site: &Site, store: &Arc<dyn Store>) {
     let (life, next) = (Life::from_stored(7), Life::from_stored(8));
     let under = begin(store, life).await;
     let key = key();
@@ -106,7 +104,7 @@ async fn goes_on_from_below_zero(site: &Site, store: &MysqlStore) {
 #[tokio::test]
 async fn durability_is_what_it_is_now() {
     let site = Site::new(CODES).await;
-    let store = MysqlStore::row(site.options());
+    let store = row(site.options());
     assert_eq!(store.inspect().await.unwrap().durability.class, DurabilityClass::Durable);
     site.server.sql("SET GLOBAL innodb_flush_log_at_trx_commit = 0").await;
     assert_eq!(store.inspect().await.unwrap().durability.class, DurabilityClass::Lossy);

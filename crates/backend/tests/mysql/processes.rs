@@ -6,7 +6,7 @@ use std::{
     process::{Child, Command, Stdio},
 };
 
-use sequent_backend::mysql::MysqlOptions;
+use sequent_backend::net::ServerOptions;
 use sequent_core::ErrorKind;
 
 use crate::support::{CODES, Hand, Site, WAYS};
@@ -27,9 +27,10 @@ fn child(url: &str, way: usize) -> Child {
 #[tokio::test]
 #[ignore = "run by the test below, as processes of their own"]
 async fn as_a_process() {
-    let options = MysqlOptions::from_url(&std::env::var(SERVER).unwrap()).unwrap();
+    let options = ServerOptions::from_url(&std::env::var(SERVER).unwrap()).unwrap();
     let (name, make) = WAYS[std::env::var(WAY).unwrap().parse::<usize>().unwrap()];
-    let hand = Hand::of(make(MysqlOptions { connect_limit: std::time::Duration::from_secs(10), ..options }));
+    let hand =
+        Hand::of(make(ServerOptions { connect_timeout: std::time::Duration::from_secs(10), ..options }));
     let hand = hand.await.unwrap();
     for turn in 0..TAKES {
         let block = match hand.take(name, 1, 1 + turn % 3).await {

@@ -5,11 +5,11 @@ use std::{
     time::{Duration, Instant, SystemTime},
 };
 
-use sequent_backend::mysql::{MysqlOptions, MysqlPassword, MysqlStore};
-use sequent_core::{Clock, ErrorKind, Store, SystemClock};
+use sequent_backend::{mysql::MysqlRowStore, net::ServerOptions};
+use sequent_core::{Clock, Env, ErrorKind, Store, SystemClock};
 use tokio::task::JoinSet;
 
-use crate::support::{Hand, ROWS, Site, failed};
+use crate::support::{Hand, ROWS, Site, failed, row};
 
 /// The machine's clock, moved forward by hand.
 #[derive(Debug, Default)]
@@ -34,8 +34,9 @@ async fn connections(site: &Site) -> u64 {
 async fn no_more_connections_than_allowed_are_opened() {
     let site = Site::new(ROWS).await;
     for most in [1, 3] {
-        let options = MysqlOptions { connections_max: most, ..site.options() };
-        let hand = Arc::new(Hand::of(MysqlStore::row(options)).await.unwrap());
+        let options = ServerOptions { connections_max: most, ..site.options() };
+        let store = Arc::new(MysqlRowStore::new(options));
+        let hand = Arc::new(Hand::of(store.clone()).await.unwrap());
         hand.begin("order", 1, 0).await.unwrap();
         let mut tasks = JoinSet::new();
         for _ in 0..16 {
@@ -48,7 +49,7 @@ async fn no_more_connections_than_allowed_are_opened() {
         }
         tasks.join_all().await;
         assert_eq!(connections(&site).await, most as u64);
-        hand.store.disconnect().await;
+        store.disconnect().await;
         while connections(&site).await > 0 {
             tokio::task::yield_now().await;
         }
@@ -59,8 +60,8 @@ async fn no_more_connections_than_allowed_are_opened() {
 async fn an_idle_connection_that_the_server_closed_is_replaced_unnoticed() {
     let site = Site::new(ROWS).await;
     let clock = Arc::new(StepClock::default());
-    let options = MysqlOptions { clock: clock.clone(), ..site.options() };
-    let hand = Hand::of(MysqlStore::row(options)).await.unwrap();
+    let options = ServerOptions { env: Env { clock: clock.clone(), ..Env::default() }, ..site.options() };
+    let hand = Hand::of(row(options)).await.unwrap();
     hand.begin("order", 1, 0).await.unwrap();
     site.server.sql("KILL USER shop").await;
     *clock.0.lock().unwrap() += Duration::from_secs(2);
@@ -70,7 +71,7 @@ async fn an_idle_connection_that_the_server_closed_is_replaced_unnoticed() {
 #[tokio::test]
 async fn where_one_connection_fell_silent_the_idle_ones_are_not_trusted() {
     let site = Site::new(ROWS).await;
-    let hand = Arc::new(Hand::of(MysqlStore::row(site.options())).await.unwrap());
+    let hand = Arc::new(Hand::of(row(site.options())).await.unwrap());
     hand.begin("order", 1, 0).await.unwrap();
     while connections(&site).await < 4 {
         let takes = (0..4).map(|_| {
@@ -98,30 +99,30 @@ async fn a_password_is_read_from_its_file_for_each_connection() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("password");
     std::fs::write(&path, "a secret\nand a second line\n").unwrap();
-    let options = MysqlOptions { password: MysqlPassword::File(path.clone()), ..site.options() };
-    let store = MysqlStore::row(options.clone());
+    let options = ServerOptions { password_file: Some(path.clone()), ..site.options() };
+    let store = MysqlRowStore::new(options.clone());
     store.inspect().await.unwrap();
     store.disconnect().await;
     std::fs::write(&path, "no longer a secret\n").unwrap();
     // It was let in before, so it may be again; whoever comes now does not know of better times.
     failed(store.inspect().await, ErrorKind::Unavailable, &["login refused: 1045"]);
-    let begun = MysqlStore::row(options.clone());
+    let begun = row(options.clone());
     failed(begun.inspect().await, ErrorKind::Refused, &["login refused: 1045"]);
     site.server.sql("SET PASSWORD FOR 'shop'@'127.0.0.1' = PASSWORD('no longer a secret')").await;
     store.inspect().await.unwrap();
     std::fs::remove_file(&path).unwrap();
     store.disconnect().await;
     failed(store.inspect().await, ErrorKind::Unavailable, &["password_file", "password: "]);
-    failed(MysqlStore::row(options).inspect().await, ErrorKind::Refused, &["password_file", "password: "]);
+    failed(row(options).inspect().await, ErrorKind::Refused, &["password_file", "password: "]);
 }
 
 #[tokio::test]
 async fn a_server_that_is_away_or_silent_is_unavailable_within_the_limit() {
     let site = Site::new(ROWS).await;
     let limit = Duration::from_secs(1);
-    let store = MysqlStore::row(MysqlOptions { connect_limit: limit, ..site.options() });
+    let store = row(ServerOptions { connect_timeout: limit, ..site.options() });
     site.server.suspend().await;
-    failed(store.inspect().await, ErrorKind::Unavailable, &["not connected within 1s"]);
+    failed(store.inspect().await, ErrorKind::Unavailable, &["not connected within 1000 ms"]);
     site.server.resume().await;
     store.inspect().await.unwrap();
     site.server.kill().await;

@@ -2,9 +2,9 @@
 
 use std::net::SocketAddr;
 
-use sequent_backend::mysql::{MysqlLedger, MysqlOptions, MysqlPassword, MysqlStore};
+use sequent_backend::{mysql::MysqlLedger, net::ServerOptions};
 use sequent_core::{
-    DurabilityClass, ErrorKind, Layout, Store,
+    DurabilityClass, ErrorKind, Layout,
     ledger::{Identity, LayoutBook, LayoutPage, LayoutRecord},
 };
 use tokio::{
@@ -12,32 +12,32 @@ use tokio::{
     net::{TcpListener, TcpStream},
 };
 
-use crate::support::{CODES, Hand, LEDGER, ROWS, Site, WAYS, failed};
+use crate::support::{CODES, Hand, LEDGER, ROWS, Site, WAYS, failed, row};
 
 #[tokio::test]
 async fn logins_and_databases_that_are_none_are_refused() {
     let site = Site::new(ROWS).await;
-    let wrong = MysqlOptions { password: MysqlPassword::Text("another secret".into()), ..site.options() };
-    failed(MysqlStore::row(wrong).inspect().await, ErrorKind::Refused, &["1045", "mysql://shop@127.0.0.1"]);
-    let nowhere = MysqlOptions { database: "nowhere".into(), ..site.options() };
-    failed(MysqlStore::row(nowhere).inspect().await, ErrorKind::Refused, &["nowhere"]);
+    let wrong = Site::options_at(&site.server.url_as("shop", "another%20secret"));
+    failed(row(wrong).inspect().await, ErrorKind::Refused, &["1045", "mysql://shop@127.0.0.1"]);
+    let nowhere = Site::options_at(&site.url().replace("/sequent", "/nowhere"));
+    failed(row(nowhere).inspect().await, ErrorKind::Refused, &["nowhere"]);
 }
 
 #[tokio::test]
 async fn a_missing_schema_is_made_only_where_that_is_allowed() {
     let site = Site::new(LEDGER).await;
-    let never = || MysqlOptions { create: false, ..site.options() };
+    let never = || ServerOptions { create: false, ..site.options() };
     for (_, make) in WAYS {
         failed(make(never()).inspect().await, ErrorKind::Refused, &["sequent_cells", "may be made"]);
     }
     failed(MysqlLedger::new(never()).inspect().await, ErrorKind::Refused, &["sequent_meta", "may be made"]);
-    MysqlStore::row(site.options()).inspect().await.unwrap();
-    MysqlStore::row(never()).inspect().await.unwrap();
+    row(site.options()).inspect().await.unwrap();
+    row(never()).inspect().await.unwrap();
     MysqlLedger::new(site.options()).inspect().await.unwrap();
     MysqlLedger::new(never()).inspect().await.unwrap();
     let codes = Site::new(LEDGER).await;
     WAYS[2].1(codes.options()).inspect().await.unwrap();
-    let hand = Hand::of((WAYS[2].1)(MysqlOptions { create: false, ..codes.options() })).await.unwrap();
+    let hand = Hand::of((WAYS[2].1)(ServerOptions { create: false, ..codes.options() })).await.unwrap();
     failed(hand.close("order", 1).await, ErrorKind::Refused, &["order_code_0", "may be made"]);
 }
 
@@ -99,7 +99,7 @@ async fn settings_decide_the_class() {
         (&[("log_bin", "binlog"), ("sync_binlog", "1")], DurabilityClass::Durable),
     ] {
         let site = Site::with(ROWS, settings).await;
-        let durability = MysqlStore::row(site.options()).inspect().await.unwrap().durability;
+        let durability = row(site.options()).inspect().await.unwrap().durability;
         assert_eq!(durability.class, class, "{settings:?}: {durability:?}");
         let read = |name: &str| durability.settings.iter().any(|(is, _)| is == name);
         assert!(read("innodb_flush_log_at_trx_commit") && read("sync_binlog"), "{durability:?}");
@@ -109,10 +109,10 @@ async fn settings_decide_the_class() {
 #[tokio::test]
 async fn a_server_that_takes_no_writes_is_away_until_it_takes_them() {
     let site = Site::new(ROWS).await;
-    let hand = Hand::of(MysqlStore::row(site.options())).await.unwrap();
+    let hand = Hand::of(row(site.options())).await.unwrap();
     hand.begin("order", 1, 0).await.unwrap();
     site.server.sql("SET GLOBAL read_only = ON").await;
-    failed(MysqlStore::row(site.options()).inspect().await, ErrorKind::Unavailable, &["read_only is ON"]);
+    failed(row(site.options()).inspect().await, ErrorKind::Unavailable, &["read_only is ON"]);
     failed(hand.take("order", 1, 1).await, ErrorKind::Unavailable, &["read-only"]);
     failed(hand.store.inspect().await, ErrorKind::Unavailable, &["read_only is ON"]);
     let ledger = MysqlLedger::new(site.options());
@@ -124,9 +124,9 @@ async fn a_server_that_takes_no_writes_is_away_until_it_takes_them() {
 #[tokio::test]
 async fn tables_of_an_engine_that_forgets_are_refused() {
     let site = Site::new(ROWS).await;
-    MysqlStore::row(site.options()).inspect().await.unwrap();
+    row(site.options()).inspect().await.unwrap();
     site.server.sql("ALTER TABLE sequent_cells ENGINE = MyISAM").await;
-    failed(MysqlStore::row(site.options()).inspect().await, ErrorKind::Refused, &["sequent_cells", "MyISAM"]);
+    failed(row(site.options()).inspect().await, ErrorKind::Refused, &["sequent_cells", "MyISAM"]);
 }
 
 /// Passes on one connection, but greets with a connection's number of its own, as a proxy that multiplexes does.
@@ -154,6 +154,6 @@ async fn between(server: SocketAddr) -> SocketAddr {
 async fn a_proxy_that_multiplexes_is_refused() {
     let site = Site::new(ROWS).await;
     let port = between(site.server.address()).await.port();
-    let store = MysqlStore::row(MysqlOptions { port, ..site.options() });
+    let store = row(site.options_through(port));
     failed(store.inspect().await, ErrorKind::Refused, &["multiplexes"]);
 }

@@ -1,7 +1,5 @@
 //! `mysql-segment` against the conformance suite.
 
-use sequent_backend::mysql::MysqlStore;
+use crate::support::{ROWS, Shard, Site, segment};
 
-use crate::support::{ROWS, Shard, Site};
-
-sequent_testkit::store_conformance!(Shard { site: Site::new(ROWS).await, make: MysqlStore::segment });
+sequent_testkit::store_conformance!(Shard { site: Site::new(ROWS).await, make: segment });

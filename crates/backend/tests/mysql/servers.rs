@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use sequent_backend::mysql::{MysqlLedger, MysqlOptions};
+use sequent_backend::mysql::MysqlLedger;
 use sequent_core::{
     ErrorKind, Incarnation,
     ledger::{Identity, LayoutBook, Pass, Rows, ServerId},
@@ -49,7 +49,7 @@ async fn a_server_that_leaves_takes_its_row_with_it() {
     let pass = Pass { under: &under, record: None, server: ServerId(8), nonces: &[1], next: 2, epoch: 1 };
     assert_eq!(ledger.raise(pass, &[]).await.unwrap_err().kind(), ErrorKind::Reborn);
     // Whoever never connected has nothing to take along, and connects to nothing for it.
-    MysqlLedger::new(MysqlOptions { port: 1, ..site.options() }).disconnect().await;
+    MysqlLedger::new(site.options_through(1)).disconnect().await;
     assert_eq!(servers(&site).await, "7");
 }
 
@@ -72,7 +72,7 @@ async fn a_server_that_stalls_amid_a_call_keeps_the_others_waiting_for_seconds_o
     let (other, under) = founded(&site).await;
     other.enlist(&under, ServerId(1), 1).await.unwrap();
     let proxy = Proxy::to(site.server.address()).await;
-    let stalled = MysqlLedger::new(MysqlOptions { port: proxy.port(), ..site.options() });
+    let stalled = MysqlLedger::new(site.options_through(proxy.port()));
     stalled.enlist(&under, ServerId(2), 1).await.unwrap();
     // Each statement arrives late: held once the row is locked, the call is stuck with the lock.
     let lag = Duration::from_millis(200);

@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use sequent_backend::mysql::{MysqlOptions, MysqlPassword, MysqlStore};
+use sequent_backend::{
+    mysql::{MysqlAutoIncrementStore, MysqlRowStore, MysqlSegmentStore},
+    net::ServerOptions,
+};
 use sequent_core::{Block, BoxFuture, Cell, ErrorKind, Incarnation, Key, Life, SourceError, Store};
 use sequent_testkit::{
     conformance::store::{Mishap, Odd, StoreFixture},
@@ -40,9 +43,24 @@ impl Site {
         Self { server }
     }
 
-    pub(crate) fn options(&self) -> MysqlOptions {
-        let options = MysqlOptions::from_url(&self.server.url_as("shop", "a%20secret")).unwrap();
-        MysqlOptions { create: true, connect_limit: std::time::Duration::from_secs(5), ..options }
+    pub(crate) fn options(&self) -> ServerOptions {
+        Self::options_at(&self.url())
+    }
+
+    pub(crate) fn url(&self) -> String {
+        self.server.url_as("shop", "a%20secret")
+    }
+
+    /// The same options for another URL.
+    pub(crate) fn options_at(url: &str) -> ServerOptions {
+        let options = ServerOptions::from_url(url).unwrap();
+        ServerOptions { create: true, connect_timeout: std::time::Duration::from_secs(5), ..options }
+    }
+
+    /// The same server by way of this port.
+    pub(crate) fn options_through(&self, port: u16) -> ServerOptions {
+        let own = format!(":{}/", self.server.address().port());
+        Self::options_at(&self.url().replace(&own, &format!(":{port}/")))
     }
 
     /// A copy of all tables, as a dump would have it.
@@ -95,12 +113,12 @@ impl Site {
 /// A store on a server of its own.
 pub(crate) struct Shard {
     pub(crate) site: Site,
-    pub(crate) make: fn(MysqlOptions) -> MysqlStore,
+    pub(crate) make: fn(ServerOptions) -> Arc<dyn Store>,
 }
 
 impl StoreFixture for Shard {
     fn open(&self) -> BoxFuture<'_, Arc<dyn Store>> {
-        Box::pin(std::future::ready(Arc::new((self.make)(self.site.options())) as Arc<dyn Store>))
+        Box::pin(std::future::ready((self.make)(self.site.options())))
     }
 
     fn restart(&self) -> BoxFuture<'_, bool> {
@@ -152,33 +170,40 @@ impl StoreFixture for Shard {
 
     fn open_oddly(&self, how: Odd) -> BoxFuture<'_, Option<Arc<dyn Store>>> {
         let options = match how {
-            Odd::WrongPassword => {
-                MysqlOptions { password: MysqlPassword::Text("another".into()), ..self.site.options() }
-            }
-            Odd::MakesNothing => MysqlOptions { create: false, ..self.site.options() },
+            Odd::WrongPassword => Site::options_at(&self.site.server.url_as("shop", "another")),
+            Odd::MakesNothing => ServerOptions { create: false, ..self.site.options() },
         };
-        Box::pin(std::future::ready(Some(Arc::new((self.make)(options)) as Arc<dyn Store>)))
+        Box::pin(std::future::ready(Some((self.make)(options))))
     }
 }
 
 /// A way to count, by its name.
-pub(crate) type Way = (&'static str, fn(MysqlOptions) -> MysqlStore);
+pub(crate) type Way = (&'static str, fn(ServerOptions) -> Arc<dyn Store>);
 
 /// The three ways to count.
-pub(crate) const WAYS: [Way; 3] = [
-    ("mysql-row", MysqlStore::row),
-    ("mysql-segment", MysqlStore::segment),
-    ("mysql-auto-increment", |options| MysqlStore::auto_increment(options, "0").unwrap()),
-];
+pub(crate) const WAYS: [Way; 3] =
+    [("mysql-row", row), ("mysql-segment", segment), ("mysql-auto-increment", auto_increment)];
+
+pub(crate) fn row(options: ServerOptions) -> Arc<dyn Store> {
+    Arc::new(MysqlRowStore::new(options))
+}
+
+pub(crate) fn segment(options: ServerOptions) -> Arc<dyn Store> {
+    Arc::new(MysqlSegmentStore::new(options))
+}
+
+pub(crate) fn auto_increment(options: ServerOptions) -> Arc<dyn Store> {
+    Arc::new(MysqlAutoIncrementStore::new(options, "0").unwrap())
+}
 
 /// A store with the incarnation under which it was looked at.
 pub(crate) struct Hand {
-    pub(crate) store: MysqlStore,
+    pub(crate) store: Arc<dyn Store>,
     pub(crate) under: Incarnation,
 }
 
 impl Hand {
-    pub(crate) async fn of(store: MysqlStore) -> Result<Self, SourceError> {
+    pub(crate) async fn of(store: Arc<dyn Store>) -> Result<Self, SourceError> {
         let under = store.inspect().await?.incarnation;
         Ok(Self { store, under })
     }

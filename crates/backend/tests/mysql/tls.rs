@@ -2,11 +2,11 @@
 
 use std::{path::Path, process::Command};
 
-use sequent_backend::mysql::{MysqlOptions, MysqlStore, MysqlTls};
-use sequent_core::{ErrorKind, Store};
+use sequent_backend::net::{ServerOptions, Tls};
+use sequent_core::ErrorKind;
 use tempfile::TempDir;
 
-use crate::support::{ROWS, Site, failed};
+use crate::support::{ROWS, Site, failed, row};
 
 /// Runs openssl in a folder.
 fn openssl(folder: &Path, arguments: &str) {
@@ -39,33 +39,29 @@ async fn a_server_proves_who_it_is_to_those_who_know_its_authority() {
     }
     site.server.restart().await;
     site.server.sql("ALTER USER 'shop'@'127.0.0.1' REQUIRE SSL").await;
-    let with = |tls| MysqlStore::row(MysqlOptions { tls, ..site.options() });
+    let with = |tls, tls_ca_file| row(ServerOptions { tls, tls_ca_file, ..site.options() });
     let ca_file = Some(papers.path().join("ca.pem"));
-    with(MysqlTls::Required { ca_file: ca_file.clone() }).inspect().await.unwrap();
-    with(MysqlTls::Preferred { ca_file }).inspect().await.unwrap();
-    failed(with(MysqlTls::Off).inspect().await, ErrorKind::Refused, &["1045"]);
-    let absent = MysqlTls::Required { ca_file: Some(papers.path().join("absent.pem")) };
-    failed(with(absent).inspect().await, ErrorKind::Refused, &["tls_ca_file", "absent.pem: No such file"]);
+    with(Tls::Verify, ca_file.clone()).inspect().await.unwrap();
+    with(Tls::Prefer, ca_file).inspect().await.unwrap();
+    failed(with(Tls::Off, None).inspect().await, ErrorKind::Refused, &["1045"]);
+    let absent = Some(papers.path().join("absent.pem"));
+    failed(
+        with(Tls::Verify, absent).inspect().await,
+        ErrorKind::Refused,
+        &["tls_ca_file", "absent.pem: No such file"],
+    );
     // A stranger, to the public authorities as to another one.
     let other = self::papers();
     for ca_file in [None, Some(other.path().join("ca.pem"))] {
-        failed(
-            with(MysqlTls::Required { ca_file: ca_file.clone() }).inspect().await,
-            ErrorKind::Refused,
-            &[],
-        );
-        failed(with(MysqlTls::Preferred { ca_file }).inspect().await, ErrorKind::Refused, &[]);
+        failed(with(Tls::Verify, ca_file.clone()).inspect().await, ErrorKind::Refused, &[]);
+        failed(with(Tls::Prefer, ca_file).inspect().await, ErrorKind::Refused, &[]);
     }
 }
 
 #[tokio::test]
 async fn a_server_without_tls_is_refused_where_it_is_required() {
     let site = Site::new(ROWS).await;
-    let with = |tls| MysqlStore::row(MysqlOptions { tls, ..site.options() });
-    with(MysqlTls::Preferred { ca_file: None }).inspect().await.unwrap();
-    failed(
-        with(MysqlTls::Required { ca_file: None }).inspect().await,
-        ErrorKind::Refused,
-        &["TLS is demanded"],
-    );
+    let with = |tls, tls_ca_file| row(ServerOptions { tls, tls_ca_file, ..site.options() });
+    with(Tls::Prefer, None).inspect().await.unwrap();
+    failed(with(Tls::Verify, None).inspect().await, ErrorKind::Refused, &["TLS is demanded"]);
 }

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, future::poll_fn, task::Poll, time::Duration};
 
-use sequent_backend::postgres::{PostgresOptions, PostgresStore};
+use sequent_backend::{net::ServerOptions, postgres::PostgresStore};
 use sequent_core::{
     ErrorKind, Key, Layout, Life, Store,
     ledger::{Counter, Identity, LayoutBook, LayoutRecord, Opening, Over, Pass, Rows, ServerId, Words},
@@ -24,8 +24,8 @@ async fn pids(site: &Site) -> BTreeSet<String> {
 #[tokio::test]
 async fn a_verb_dropped_midway_costs_its_connection() {
     let site = Site::new().await;
-    let one = PostgresOptions { pool: 1, ..options() };
-    let counting = Counting::begin(PostgresStore::new(site.url(MAKER), one), 0).await;
+    let one = ServerOptions { connections_max: 1, ..options(site.url(MAKER)) };
+    let counting = Counting::begin(PostgresStore::new(one), 0).await;
     for round in 1..=3 {
         assert_eq!(counting.take(1).await.unwrap().first(), round);
         let before = pids(&site).await;
@@ -51,8 +51,8 @@ async fn a_verb_dropped_midway_costs_its_connection() {
 #[tokio::test]
 async fn a_verb_dropped_while_it_waits_for_a_row_leaves_no_reply_and_no_process() {
     let site = Site::new().await;
-    let one = PostgresOptions { pool: 1, ..options() };
-    let counting = Counting::begin(PostgresStore::new(site.url(MAKER), one), 0).await;
+    let one = ServerOptions { connections_max: 1, ..options(site.url(MAKER)) };
+    let counting = Counting::begin(PostgresStore::new(one), 0).await;
     let holder = site.server.sql("BEGIN; UPDATE sequent_store.cells SET v = v; SELECT pg_sleep(2); COMMIT;");
     let dropped = async {
         let sleeps = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'";

@@ -2,7 +2,10 @@
 
 use std::process::Command;
 
-use sequent_backend::postgres::{PostgresOptions, PostgresStore, PostgresTls, TlsMode};
+use sequent_backend::{
+    net::{ServerOptions, Tls},
+    postgres::PostgresStore,
+};
 use sequent_core::Store;
 
 use crate::support::{MAKER, PASSWORD, Site, options};
@@ -24,10 +27,9 @@ pub(crate) fn look(url: &str, verify: bool, variables: &[(&str, &str)]) -> Strin
 #[tokio::test]
 #[ignore = "run by the tests here, as a process of its own"]
 async fn as_a_process() {
-    let mode = if std::env::var(VERIFY).unwrap() == "true" { TlsMode::VerifyFull } else { TlsMode::Prefer };
-    let tls = PostgresTls { mode, ca_file: None };
+    let tls = if std::env::var(VERIFY).unwrap() == "true" { Tls::Verify } else { Tls::Prefer };
     let url = std::env::var(URL).unwrap().parse().unwrap();
-    let store = PostgresStore::new(url, PostgresOptions { tls, ..options() });
+    let store = PostgresStore::new(ServerOptions { tls, ..options(url) });
     match store.inspect().await {
         Ok(_) => println!("\nsaid well"),
         Err(error) => println!("\nsaid {error}"),

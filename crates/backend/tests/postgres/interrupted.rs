@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use sequent_backend::postgres::{PostgresOptions, PostgresStore};
+use sequent_backend::{net::ServerOptions, postgres::PostgresStore};
 use sequent_core::{ErrorKind, Store};
 use tokio::task::JoinSet;
 
@@ -38,7 +38,7 @@ async fn a_pool_holds_no_more_connections_than_it_may() {
     }
     let sql = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'sequent'";
     assert_eq!(site.server.sql(sql).await.trim(), "4");
-    counting.store.disconnect();
+    counting.store.disconnect().await;
     site.until(sql, |count| count == "0").await;
     assert_eq!(counting.take(1).await.unwrap().first(), 41);
 }
@@ -46,8 +46,8 @@ async fn a_pool_holds_no_more_connections_than_it_may() {
 #[tokio::test]
 async fn connections_that_died_while_idle_are_found_before_they_are_used() {
     let site = Site::new().await;
-    let cautious = PostgresOptions { keep_alive: Duration::ZERO, ..options() };
-    let mut counting = Counting::begin(PostgresStore::new(site.url(MAKER), cautious), 0).await;
+    let cautious = ServerOptions { keep_alive: Duration::ZERO, ..options(site.url(MAKER)) };
+    let mut counting = Counting::begin(PostgresStore::new(cautious), 0).await;
     for round in 1..=3 {
         assert_eq!(counting.take(1).await.unwrap().first(), round);
         site.server.restart().await;

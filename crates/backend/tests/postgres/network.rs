@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use sequent_backend::postgres::{PostgresOptions, PostgresStore};
+use sequent_backend::{net::ServerOptions, postgres::PostgresStore};
 use sequent_core::ErrorKind;
 use sequent_testkit::{
     Oracle,
@@ -19,7 +19,7 @@ const BYTES: u64 = 90;
 async fn behind(site: &Site, pool: usize) -> (Proxy, Counting) {
     let proxy = Proxy::to(site.server.address()).await;
     let url = format!("postgres://{MAKER}:{PASSWORD}@{}/postgres", proxy.address()).parse().unwrap();
-    let store = PostgresStore::new(url, PostgresOptions { pool, ..options() });
+    let store = PostgresStore::new(ServerOptions { connections_max: pool, ..options(url) });
     let counting = Counting::begin(store, 0).await;
     (proxy, counting)
 }

@@ -48,7 +48,7 @@ async fn proxy(site: &Site, ignored: &str) -> (Server<PgBouncer>, PostgresStore)
     let port = site.server.port().to_string();
     let proxy = Server::start_with(&[("server", port.as_str()), ("ignored", ignored)]).await;
     let url = format!("postgres://{MAKER}:{PASSWORD}@{}/postgres", proxy.address()).parse().unwrap();
-    (proxy, PostgresStore::new(url, options()))
+    (proxy, PostgresStore::new(options(url)))
 }
 
 #[tokio::test]

@@ -2,7 +2,10 @@
 
 use std::{io::Write, time::Duration};
 
-use sequent_backend::postgres::{PostgresLedger, PostgresOptions, PostgresStore, PostgresTls, TlsMode};
+use sequent_backend::{
+    net::{ServerOptions, Tls},
+    postgres::{PostgresLedger, PostgresStore},
+};
 use sequent_core::{
     DurabilityClass, ErrorKind, Layout, Store,
     ledger::{Identity, LayoutBook, LayoutPage, LayoutRecord},
@@ -14,11 +17,11 @@ use crate::support::{Counting, MAKER, PASSWORD, RUNNER, Site, documented_grants,
 async fn a_login_that_is_refused_is_said_so_without_the_secret() {
     let site = Site::new().await;
     let wrong = site.server.url_as(MAKER, "wrong-word").parse().unwrap();
-    let error = PostgresStore::new(wrong, options()).inspect().await.unwrap_err();
+    let error = PostgresStore::new(options(wrong)).inspect().await.unwrap_err();
     assert!(!error.to_string().contains("wrong-word"));
     failed::<()>(Err(error), ErrorKind::Refused, &["28P01", MAKER]);
     let nobody = site.server.url_as("nobody", PASSWORD).parse().unwrap();
-    failed(PostgresStore::new(nobody, options()).inspect().await, ErrorKind::Refused, &["nobody"]);
+    failed(PostgresStore::new(options(nobody)).inspect().await, ErrorKind::Refused, &["nobody"]);
     site.server.stop().await;
     failed(site.store().inspect().await, ErrorKind::Unavailable, &["inspect store postgres://seq@127.0.0.1"]);
 }
@@ -29,11 +32,11 @@ async fn a_password_comes_from_a_file_and_goes_before_the_url() {
     let mut file = tempfile::NamedTempFile::new().unwrap();
     writeln!(file, "{PASSWORD}").unwrap();
     let url = site.server.url_as(MAKER, "wrong-word").parse().unwrap();
-    let with = |path| PostgresOptions { password_file: Some(path), ..options() };
-    let store = PostgresStore::new(url, with(file.path().to_owned()));
-    store.inspect().await.unwrap();
-    assert!(!format!("{store:?}").contains("wrong-word"));
-    let missing = PostgresStore::new(site.url(MAKER), with("/no/such/file".into()));
+    let with = |path, url| ServerOptions { password_file: Some(path), ..options(url) };
+    let wrong_word = with(file.path().to_owned(), url);
+    assert!(!format!("{wrong_word:?}").contains("wrong-word"));
+    PostgresStore::new(wrong_word).inspect().await.unwrap();
+    let missing = PostgresStore::new(with("/no/such/file".into(), site.url(MAKER)));
     failed(missing.inspect().await, ErrorKind::Refused, &["password_file /no/such/file"]);
 }
 
@@ -44,7 +47,7 @@ async fn a_login_refused_for_a_moment_is_no_refusal_of_one_that_was_let_in() {
     let under = store.inspect().await.unwrap().incarnation;
     let set = async |word: &str| site.server.sql(&format!("ALTER ROLE {MAKER} PASSWORD '{word}'")).await;
     set("another-word").await;
-    store.disconnect();
+    store.disconnect().await;
     failed(store.inspect().await, ErrorKind::Unavailable, &["login refused: 28P01"]);
     failed(site.store().inspect().await, ErrorKind::Refused, &["login refused: 28P01"]);
     site.server.sql(&format!("ALTER ROLE {MAKER} NOLOGIN")).await;
@@ -57,17 +60,17 @@ async fn a_login_refused_for_a_moment_is_no_refusal_of_one_that_was_let_in() {
 #[tokio::test]
 async fn tables_are_made_where_they_may_be_and_never_again() {
     let site = Site::new().await;
-    let no = PostgresOptions { create: false, ..options() };
-    let store = PostgresStore::new(site.url(MAKER), no.clone());
+    let no = ServerOptions { create: false, ..options(site.url(MAKER)) };
+    let store = PostgresStore::new(no.clone());
     failed(store.inspect().await, ErrorKind::Refused, &["none may be made"]);
-    let may_not = PostgresStore::new(site.url(RUNNER), options());
+    let may_not = PostgresStore::new(options(site.url(RUNNER)));
     failed(may_not.inspect().await, ErrorKind::Refused, &["42501", "privilege"]);
     let counting = Counting::begin(site.store(), 0).await;
     counting.take(1).await.unwrap();
     store.inspect().await.unwrap();
-    let quoted: PostgresOptions =
-        PostgresOptions { schema: Some("O'dd \"name\"; --".parse().unwrap()), ..options() };
-    let other = Counting::begin(PostgresStore::new(site.url(MAKER), quoted), 500).await;
+    let quoted: ServerOptions =
+        ServerOptions { schema: Some("O'dd \"name\"; --".parse().unwrap()), ..options(site.url(MAKER)) };
+    let other = Counting::begin(PostgresStore::new(quoted), 500).await;
     assert_eq!(other.take(1).await.unwrap().first(), 501);
     site.server.sql("DROP SCHEMA sequent_store CASCADE").await;
     failed(counting.take(1).await, ErrorKind::Refused, &[]);
@@ -82,8 +85,8 @@ async fn tables_are_made_where_they_may_be_and_never_again() {
 async fn a_ledgers_schema_is_no_stores() {
     let site = Site::new().await;
     site.ledger().inspect().await.unwrap();
-    let mixed = PostgresOptions { schema: Some("sequent_ledger".parse().unwrap()), ..options() };
-    let store = PostgresStore::new(site.url(MAKER), mixed);
+    let mixed = ServerOptions { schema: Some("sequent_ledger".parse().unwrap()), ..options(site.url(MAKER)) };
+    let store = PostgresStore::new(mixed);
     failed(store.inspect().await, ErrorKind::Refused, &["is a ledger's", "expected a store's"]);
 }
 
@@ -92,8 +95,8 @@ async fn the_documented_grants_are_enough_for_a_role_that_makes_nothing() {
     let site = Site::new().await;
     let made = Counting::begin(site.store(), 0).await;
     site.ledger().inspect().await.unwrap();
-    let run = PostgresOptions { create: false, ..options() };
-    let store = PostgresStore::new(site.url(RUNNER), run.clone());
+    let run = ServerOptions { create: false, ..options(site.url(RUNNER)) };
+    let store = PostgresStore::new(run.clone());
     failed(store.inspect().await, ErrorKind::Refused, &[]);
     site.server.sql(&documented_grants("sequent_store")).await;
     let counting = Counting::begin(store, 10).await;
@@ -102,7 +105,7 @@ async fn the_documented_grants_are_enough_for_a_role_that_makes_nothing() {
     counting.store.mark(&counting.under, 7).await.unwrap();
     counting.store.lift(counting.cell(), crate::support::life(1), 50).await.unwrap();
     site.server.sql(&documented_grants("sequent_ledger")).await;
-    let ledger = PostgresLedger::new(site.url(RUNNER), run);
+    let ledger = PostgresLedger::new(run);
     crate::ledger::every_call(&ledger).await;
 }
 
@@ -181,11 +184,11 @@ async fn a_server_that_takes_no_writes_is_away_until_it_takes_them() {
 #[tokio::test]
 async fn tls_is_demanded_where_it_is_configured() {
     let site = Site::new().await;
-    let tls = PostgresTls { mode: TlsMode::Require, ca_file: None };
-    let store = PostgresStore::new(site.url(MAKER), PostgresOptions { tls, ..options() });
+    let tls = Tls::Require;
+    let store = PostgresStore::new(ServerOptions { tls, ..options(site.url(MAKER)) });
     failed(store.inspect().await, ErrorKind::Refused, &["TLS"]);
-    let tls = PostgresTls { mode: TlsMode::VerifyFull, ca_file: Some("/no/such/file".into()) };
-    let store = PostgresStore::new(site.url(MAKER), PostgresOptions { tls, ..options() });
+    let (tls, tls_ca_file) = (Tls::Verify, Some(std::path::PathBuf::from("/no/such/file")));
+    let store = PostgresStore::new(ServerOptions { tls, tls_ca_file, ..options(site.url(MAKER)) });
     failed(store.inspect().await, ErrorKind::Refused, &["tls_ca_file /no/such/file"]);
 }
 
@@ -195,6 +198,6 @@ async fn nobody_there_is_unavailable_within_the_limit() {
     let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("postgres://seq:{PASSWORD}@{}/postgres", silent.local_addr().unwrap()).parse().unwrap();
     let limit = Duration::from_millis(50);
-    let store = PostgresStore::new(url, PostgresOptions { connect_limit: limit, ..options() });
+    let store = PostgresStore::new(ServerOptions { connect_timeout: limit, ..options(url) });
     failed(store.inspect().await, ErrorKind::Unavailable, &["50 ms"]);
 }

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use sequent_backend::postgres::{PostgresOptions, PostgresStore};
+use sequent_backend::{net::ServerOptions, postgres::PostgresStore};
 use sequent_core::{BoxFuture, Key, Store};
 use sequent_testkit::conformance::store::{Mishap, Odd, StoreFixture};
 
@@ -76,7 +76,7 @@ impl StoreFixture for StoreSchema {
             Odd::WrongPassword => (self.site.server.url_as(MAKER, "wrong-word").parse().unwrap(), true),
             Odd::MakesNothing => (self.site.url(MAKER), false),
         };
-        let store = PostgresStore::new(url, PostgresOptions { create, ..options() });
+        let store = PostgresStore::new(ServerOptions { create, ..options(url) });
         Box::pin(std::future::ready(Some(Arc::new(store) as Arc<dyn Store>)))
     }
 }

@@ -2,7 +2,10 @@
 
 use std::process::Command;
 
-use sequent_backend::postgres::{PostgresLedger, PostgresOptions, PostgresStore, PostgresUrl};
+use sequent_backend::{
+    net::{ServerOptions, ServerUrl},
+    postgres::{PostgresLedger, PostgresStore},
+};
 use sequent_core::{Block, Cell, ErrorKind, Incarnation, Key, Life, SourceError, Store};
 use sequent_testkit::servers::{Postgres, Program};
 
@@ -40,16 +43,16 @@ impl Site {
         Self { server }
     }
 
-    pub(crate) fn url(&self, role: &str) -> PostgresUrl {
+    pub(crate) fn url(&self, role: &str) -> ServerUrl {
         self.server.url_as(role, PASSWORD).parse().unwrap()
     }
 
     pub(crate) fn store(&self) -> PostgresStore {
-        PostgresStore::new(self.url(MAKER), options())
+        PostgresStore::new(options(self.url(MAKER)))
     }
 
     pub(crate) fn ledger(&self) -> PostgresLedger {
-        PostgresLedger::new(self.url(MAKER), options())
+        PostgresLedger::new(options(self.url(MAKER)))
     }
 
     /// What `pg_dump` writes of a schema, as an operator's backup.
@@ -79,12 +82,12 @@ impl Site {
     }
 }
 
-pub(crate) fn options() -> PostgresOptions {
+pub(crate) fn options(url: ServerUrl) -> ServerOptions {
     // A test's machine may be busy: what is tested is not how fast it connects.
-    PostgresOptions {
+    ServerOptions {
         create: true,
-        connect_limit: std::time::Duration::from_secs(20),
-        ..PostgresOptions::default()
+        connect_timeout: std::time::Duration::from_secs(20),
+        ..ServerOptions::new(url)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use sequent_backend::redis::{RedisOptions, RedisStore};
+use sequent_backend::{net::ServerOptions, redis::RedisStore};
 use sequent_core::ErrorKind;
 use sequent_testkit::{
     Oracle,
@@ -19,7 +19,7 @@ const BYTES: u64 = 30;
 async fn behind(site: &Site, connections_max: usize) -> (Proxy, Counting) {
     let proxy = Proxy::to(site.server.address()).await;
     let options = options(&format!("redis://{USER}:{PASSWORD}@{}", proxy.address()));
-    let store = RedisStore::new(RedisOptions { connections_max, ..options }, owner());
+    let store = RedisStore::new(ServerOptions { connections_max, ..options }, owner());
     let counting = Counting::begin(store, 0).await;
     (proxy, counting)
 }

@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use sequent_backend::redis::{Owner, Password, RedisOptions, RedisStore};
+use sequent_backend::{
+    net::{Owner, ServerOptions},
+    redis::RedisStore,
+};
 use sequent_core::{DurabilityClass, ErrorKind, Layout, SlotIndex, Stamp, Store};
 use sequent_testkit::servers::{Port, Redis};
 
@@ -36,11 +39,11 @@ async fn a_password_comes_from_a_file() {
     std::fs::write(&file, format!("{PASSWORD}\n")).unwrap();
     let with = |path| {
         let from_url = options(&format!("redis://{USER}@{}", site.server.address()));
-        RedisStore::new(RedisOptions { password: Password::File(path), ..from_url }, owner())
+        RedisStore::new(ServerOptions { password_file: Some(path), ..from_url }, owner())
     };
     let counting = Counting::begin(with(file.clone()), 0).await;
     std::fs::write(&file, "another-word").unwrap();
-    counting.store.disconnect();
+    counting.store.disconnect().await;
     failed(counting.store.inspect().await, ErrorKind::Unavailable, &["login refused"]);
     failed(with(file.clone()).inspect().await, ErrorKind::Refused, &["login refused"]);
     std::fs::write(&file, PASSWORD).unwrap();
@@ -126,7 +129,7 @@ async fn nobody_there_is_unavailable_within_the_limit() {
     let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let limit = Duration::from_millis(50);
     let from_url = options(&format!("redis://{USER}:{PASSWORD}@{}", silent.local_addr().unwrap()));
-    let store = RedisStore::new(RedisOptions { connect_limit: limit, ..from_url }, owner());
+    let store = RedisStore::new(ServerOptions { connect_timeout: limit, ..from_url }, owner());
     failed(store.inspect().await, ErrorKind::Unavailable, &["50 ms"]);
 }
 

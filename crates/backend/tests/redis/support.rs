@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use sequent_backend::redis::{Owner, RedisOptions, RedisStore};
+use sequent_backend::{
+    net::{Owner, ServerOptions},
+    redis::RedisStore,
+};
 use sequent_core::{Block, Cell, ErrorKind, Incarnation, Key, Life, SourceError, Store};
 use sequent_testkit::servers::{RedisLike, RedisServer, Server, SpeaksRedis};
 
@@ -77,9 +80,9 @@ pub(crate) fn owner() -> Owner {
     Owner { cluster: "shop-eu".parse().unwrap(), slot: 1 }
 }
 
-pub(crate) fn options(url: &str) -> RedisOptions {
+pub(crate) fn options(url: &str) -> ServerOptions {
     // A test's machine may be busy: what is tested is not how fast it connects.
-    RedisOptions { connect_limit: Duration::from_secs(20), ..RedisOptions::from_url(url).unwrap() }
+    ServerOptions { connect_timeout: Duration::from_secs(20), ..ServerOptions::from_url(url).unwrap() }
 }
 
 /// Where the owner's cell of a key is.

@@ -5,7 +5,10 @@ use std::{
     process::Command,
 };
 
-use sequent_backend::redis::{RedisOptions, RedisStore, RedisTls};
+use sequent_backend::{
+    net::{ServerOptions, Tls},
+    redis::RedisStore,
+};
 use sequent_core::{ErrorKind, Store};
 use tempfile::TempDir;
 
@@ -57,8 +60,8 @@ async fn a_server_is_known_by_its_certificate() {
     site.restart().await;
     let to = |ca: &Path| {
         let from_url = options(&format!("redis://{USER}:{PASSWORD}@{}", port.address()));
-        let tls = RedisTls::Verify { ca_file: Some(ca.to_owned()) };
-        RedisStore::new(RedisOptions { tls, ..from_url }, owner())
+        let tls_ca_file = Some(ca.to_owned());
+        RedisStore::new(ServerOptions { tls: Tls::Verify, tls_ca_file, ..from_url }, owner())
     };
     let counting = Counting::begin(to(&papers.path("ca.pem")), 0).await;
     assert_eq!(counting.take(1).await.unwrap().first(), 1);

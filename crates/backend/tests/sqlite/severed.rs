@@ -11,7 +11,7 @@ use std::{
 };
 
 use sequent_backend::sqlite::{SqliteOptions, SqliteStore};
-use sequent_core::{Cell, Clock, ErrorKind, Store, SystemClock};
+use sequent_core::{Cell, Clock, Env, ErrorKind, Store, SystemClock};
 
 use crate::{
     support::{Site, copy, failed, life, remove},
@@ -129,8 +129,10 @@ async fn is_dropped_midway() -> bool {
     used.store.disconnect().await;
     let (path, copy) = (used.site.path.clone(), backup.clone());
     let thief = Arc::new(Thief { site: path, backup: copy, lurks: AtomicBool::new(false) });
-    let store =
-        SqliteStore::new(&used.site.path, SqliteOptions { clock: thief.clone(), ..SqliteOptions::default() });
+    let store = SqliteStore::new(
+        &used.site.path,
+        SqliteOptions { env: Env { clock: thief.clone(), ..Env::default() }, ..SqliteOptions::default() },
+    );
     assert_eq!(store.take(used.cell(), used.life, 1).await.unwrap().first(), 12);
     thief.lurks.store(true, Ordering::Relaxed);
     let mut inspection = store.inspect();

@@ -8,7 +8,7 @@ use std::{
 };
 
 use sequent_backend::sqlite::{SqliteLedger, SqliteOptions, SqliteStore};
-use sequent_core::{Clock, ErrorKind, Key, Life, SourceError, SystemClock};
+use sequent_core::{Clock, Env, ErrorKind, Key, Life, SourceError, SystemClock};
 use sqlx::{Connection, SqliteConnection};
 use tempfile::TempDir;
 
@@ -47,7 +47,7 @@ impl Site {
     }
 
     pub(crate) fn options(&self) -> SqliteOptions {
-        SqliteOptions { create: true, clock: self.clock.clone(), ..SqliteOptions::default() }
+        SqliteOptions { create: true, env: Env { clock: self.clock.clone(), ..Env::default() } }
     }
 
     pub(crate) fn store(&self) -> SqliteStore {

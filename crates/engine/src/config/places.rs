@@ -9,16 +9,18 @@ use std::{
     time::Duration,
 };
 
+use sequent_backend::net::ServerOptions;
 use sequent_core::SlotIndex;
 
-use super::{Fault, LedgerPart, Place, RingPart, ServerPlace, ShardPart, check::Checker};
+use super::{Fault, LedgerPart, Place, RingPart, ShardPart, check::Checker};
 
 /// Puts a relative path under the data directory.
 pub(super) fn put_under(data: &Path, place: &mut Place) {
     match place {
         Place::Sqlite(path) => *path = data.join(&*path),
         Place::Server(server) => {
-            let ServerPlace { password_file, tls_ca_file, tls_cert_file, tls_key_file, .. } = &mut **server;
+            let ServerOptions { password_file, tls_ca_file, tls_cert_file, tls_key_file, .. } =
+                &mut server.options;
             let files = [password_file, tls_ca_file, tls_cert_file, tls_key_file];
             files.into_iter().flatten().for_each(|path| *path = data.join(&*path));
         }
@@ -59,7 +61,7 @@ pub(super) fn check(
 fn identity_of(place: &Place) -> Option<(Identity, &'static str, &'static str)> {
     match place {
         Place::Sqlite(path) => Some((identity(path), "path", "file")),
-        Place::Server(server) => Some((Identity::Database(server.identity.clone()), "url", "database")),
+        Place::Server(server) => Some((Identity::Database(server.identity()), "url", "database")),
         Place::Memory => None,
     }
 }

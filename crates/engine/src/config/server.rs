@@ -2,45 +2,26 @@
 
 use std::{fmt, path::PathBuf, time::Duration};
 
-pub use sequent_backend::kinds::TlsWord;
-use sequent_backend::kinds::{Driver, Kind, Location, ServerSettings, WrongUrl};
+use sequent_backend::{
+    kinds::{Kind, Role},
+    net::{Driver, SchemaName, ServerOptions, ServerUrl},
+};
 
-use super::{Secret, Section};
+use super::Section;
+pub use sequent_backend::net::Tls;
 
 /// A database of a server, and how it is reached. Printed without what is secret.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServerPlace {
     /// What it is used as.
     pub kind: &'static Kind,
-    /// Where it is, and who asks; it may hold a password.
-    pub url: Secret,
-    /// The same without the password.
-    pub address: String,
-    /// Whose are the tables, as two URLs of one database have it.
-    pub(crate) identity: String,
-    /// PostgreSQL's schema that holds the tables; `None`: `sequent_store` or `sequent_ledger`.
-    pub schema: Option<String>,
-    /// The file that holds the password, read at each connecting; relative paths are under the data directory.
-    pub password_file: Option<PathBuf>,
-    /// How the line is protected.
-    pub tls: TlsWord,
-    /// The authority's certificates; `None`: those that everybody trusts.
-    pub tls_ca_file: Option<PathBuf>,
-    /// Our own certificate, where the server asks for one: etcd alone; PEM, as all of them.
-    pub tls_cert_file: Option<PathBuf>,
-    /// Its private key.
-    pub tls_key_file: Option<PathBuf>,
-    /// The most connections at once.
-    pub connections_max: usize,
-    /// How long connecting and login may take.
-    pub connect_timeout: Duration,
-    /// How long a connection may be silent before it is probed; memcached's are not.
-    pub keep_alive: Duration,
+    /// How it is reached; relative paths are under the data directory.
+    pub options: ServerOptions,
 }
 
 impl fmt::Display for ServerPlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.address)
+        fmt::Display::fmt(&self.options.url, f)
     }
 }
 
@@ -49,20 +30,16 @@ impl fmt::Display for ServerPlace {
 const CONNECT_TIMEOUT_MS: u64 = 800;
 
 impl ServerPlace {
-    /// What its kind is opened by.
-    pub(crate) fn settings(&self) -> ServerSettings {
-        ServerSettings {
-            url: self.url.reveal().to_owned(),
-            schema: self.schema.clone(),
-            password_file: self.password_file.clone(),
-            tls: self.tls,
-            tls_ca_file: self.tls_ca_file.clone(),
-            tls_cert_file: self.tls_cert_file.clone(),
-            tls_key_file: self.tls_key_file.clone(),
-            connections_max: self.connections_max,
-            connect_timeout: self.connect_timeout,
-            keep_alive: self.keep_alive,
+    /// Whose are the tables, as two URLs of one database have it.
+    pub(super) fn identity(&self) -> String {
+        let database = self.options.url.identity();
+        if !self.options.url.driver().has_schema {
+            return database;
         }
+        // As it is named where nobody does.
+        let default = if self.kind.role == Role::Ledger { "sequent_ledger" } else { "sequent_store" };
+        let schema = self.options.schema.as_ref().map_or(default, SchemaName::as_str);
+        format!("{database} schema {schema}")
     }
 
     /// The place that a table describes; `None` where a fault left none. No attempt lasts longer than `attempt`.
@@ -72,28 +49,28 @@ impl ServerPlace {
         driver: &'static Driver,
         attempt: Duration,
     ) -> Option<Self> {
-        let url = section.url("url", driver.url);
+        let url = section.url("url", &format!("{} is expected", driver.example));
         let schema = if driver.has_schema { section.text("schema") } else { None };
         let password_file = section.text("password_file").map(PathBuf::from);
         let (mut tls, mut tls_ca_file) = tls(section, driver);
         let [mut tls_cert_file, mut tls_key_file] = [None, None];
         if driver.speaks_https {
             let is_secure = url.as_ref().is_some_and(|(text, _)| text.contains("https://"));
-            tls = if is_secure { TlsWord::Verify } else { TlsWord::Off };
-            [tls_ca_file, tls_cert_file, tls_key_file] = papers(section, is_secure || url.is_none());
+            tls = if is_secure { Tls::Verify } else { Tls::Off };
+            [tls_ca_file, tls_cert_file, tls_key_file] = certificates(section, is_secure || url.is_none());
         }
         let connections_max =
             section.integer("connections_max", driver.connections_max.clone(), driver.connections_default);
         let connect_timeout = connect_timeout(section, attempt);
         let keep_alive = driver.keep_alive_default_s;
         let keep_alive = keep_alive.map(|default| section.duration("keep_alive_s", 1..=3600, default));
-        let has_file = password_file.is_some();
-        let located = located(section, (kind, driver), url?, schema.as_deref(), has_file)?;
-        Some(Self {
-            kind,
-            url: located.1,
-            address: located.0.address,
-            identity: located.0.identity,
+        let url = read_url(section, driver, url?, password_file.is_some());
+        let has_schema = schema.is_some();
+        let schema = schema.and_then(|name| read_schema(section, &name));
+        if has_schema && schema.is_none() {
+            return None;
+        }
+        let options = ServerOptions {
             schema,
             password_file,
             tls,
@@ -103,14 +80,16 @@ impl ServerPlace {
             connections_max: usize::try_from(connections_max).unwrap_or(usize::MAX),
             connect_timeout,
             keep_alive: keep_alive.unwrap_or_default(),
-        })
+            ..ServerOptions::new(url?)
+        };
+        Some(Self { kind, options })
     }
 }
 
 /// How the line is protected, and by whose certificates; no key of that where there is no TLS.
-fn tls(section: &mut Section<'_, '_>, driver: &Driver) -> (TlsWord, Option<PathBuf>) {
+fn tls(section: &mut Section<'_, '_>, driver: &Driver) -> (Tls, Option<PathBuf>) {
     if driver.tls_checking.is_empty() {
-        return (TlsWord::Off, None);
+        return (Tls::Off, None);
     }
     let tls = section.choice("tls", driver.tls, 0);
     let tls_ca_file = section.text("tls_ca_file").map(PathBuf::from);
@@ -124,7 +103,7 @@ fn tls(section: &mut Section<'_, '_>, driver: &Driver) -> (TlsWord, Option<PathB
 }
 
 /// What etcd's `https` looks at: whom to trust, and who we are.
-fn papers(section: &mut Section<'_, '_>, is_secure: bool) -> [Option<PathBuf>; 3] {
+fn certificates(section: &mut Section<'_, '_>, is_secure: bool) -> [Option<PathBuf>; 3] {
     const KEYS: [&str; 3] = ["tls_ca_file", "tls_cert_file", "tls_key_file"];
     let files = KEYS.map(|key| section.text(key).map(PathBuf::from));
     for (key, _) in KEYS.iter().zip(&files).filter(|(_, file)| file.is_some() && !is_secure) {
@@ -151,29 +130,37 @@ fn connect_timeout(section: &mut Section<'_, '_>, attempt: Duration) -> Duration
     limit
 }
 
-/// What the driver makes of the URL; a fault never repeats a secret of it.
-fn located(
+/// A fault never repeats a secret of a URL.
+fn read_url(
     section: &mut Section<'_, '_>,
-    (kind, driver): (&Kind, &Driver),
+    driver: &'static Driver,
     (text, shown): (String, String),
-    schema: Option<&str>,
     has_file: bool,
-) -> Option<(Location, Secret)> {
-    match driver.locate(kind.role, &text, schema) {
-        Err(WrongUrl { setting, cause }) => {
-            let value = if setting == "url" { shown } else { format!("{:?}", schema.unwrap_or_default()) };
-            section.fault(setting, value, cause);
-            None
-        }
-        Ok(location) => {
-            if location.has_password && has_file {
+) -> Option<ServerUrl> {
+    match ServerUrl::parse(driver, &text) {
+        Ok(url) => {
+            if url.has_password() && has_file {
                 section.fault(
                     "password_file",
                     "there",
                     "the url holds a password too: one of the two is allowed",
                 );
             }
-            Some((location, Secret::new(text)))
+            Some(url)
+        }
+        Err(error) => {
+            section.fault("url", shown, error.cause());
+            None
+        }
+    }
+}
+
+fn read_schema(section: &mut Section<'_, '_>, name: &str) -> Option<SchemaName> {
+    match name.parse::<SchemaName>() {
+        Ok(schema) => Some(schema),
+        Err(error) => {
+            section.fault("schema", format!("{name:?}"), error.to_string());
+            None
         }
     }
 }

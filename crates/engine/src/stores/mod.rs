@@ -4,7 +4,7 @@ mod leaving;
 
 use std::sync::Arc;
 
-use sequent_backend::kinds::{Kind, Opened, Role, ServerSettings, Site, Where};
+use sequent_backend::kinds::{Kind, Opened, Role, Site, Where};
 use sequent_core::{Env, ErrorKind, Key, SequenceName, SlotIndex, SourceError, Store, ledger::Ledger};
 
 use crate::{
@@ -61,14 +61,10 @@ fn open<T: ?Sized>(
     role: Role,
     how: impl FnOnce(&'static Kind, Where<'_>) -> Result<Opened<T>, SourceError>,
 ) -> Result<Opened<T>, OpenError> {
-    let settings: ServerSettings;
     let (kind, at) = match place {
         Place::Memory => (Kind::named(role, place.as_str()), Where::Memory),
         Place::Sqlite(path) => (Kind::named(role, place.as_str()), Where::File(path)),
-        Place::Server(server) => {
-            settings = server.settings();
-            (Some(server.kind), Where::Server(&settings))
-        }
+        Place::Server(server) => (Some(server.kind), Where::Server(&server.options)),
     };
     let unknown =
         || SourceError::new(ErrorKind::Refused, format!("store is {:?}, which is unknown", place.as_str()));

@@ -3,7 +3,7 @@
 use std::{fs, time::Duration};
 
 use sequent_backend::sqlite::{SqliteOptions, SqliteStore};
-use sequent_core::{Cell, Env, Event, Key, Life, SequenceName, SlotIndex, Store, ledger::WordVerb};
+use sequent_core::{Cell, Event, Key, Life, SequenceName, SlotIndex, Store, ledger::WordVerb};
 use sequent_engine::{
     Desk, Engine, NextRequest, Options, Reason, Saying,
     report::{ShardReport, SpreadOrigin},
@@ -161,9 +161,8 @@ async fn a_higher_version_reaches_every_engine() {
 
 /// Somebody sets a counter far ahead, by hand.
 async fn poison(place: &Place, slot: usize, name: &SequenceName, life: &str) {
-    let Env { entropy, clock, .. } = Env::default();
     let file = place.file(&format!("shard-{slot}.db"));
-    let store = SqliteStore::new(file, SqliteOptions { create: false, entropy, clock });
+    let store = SqliteStore::new(file, SqliteOptions::default());
     let under = store.inspect().await.unwrap().incarnation;
     let cell = Cell { key: &Key::of(name), under: &under };
     store.lift(cell, life.parse::<Life>().unwrap(), 1 << 60).await.unwrap();

@@ -11,7 +11,10 @@ use super::{
     scans::{DenseRows, History, Moves, Rows},
     works::{Delist, Examine, Inspect, Transaction, View},
 };
-use crate::ledger::{Examined, Keys, LedgerEngine, Records, Refusal, Selection};
+use crate::{
+    ledger::{Examined, Keys, LedgerEngine, Records, Refusal, Selection},
+    net::Connections,
+};
 
 impl LedgerEngine for EtcdLedgerEngine {
     const RECORDS_MAX: usize = RECORDS_MAX;
@@ -66,6 +69,6 @@ impl LedgerEngine for EtcdLedgerEngine {
     }
 
     async fn disconnect(&self) {
-        self.pool.renew();
+        self.pool.close().await;
     }
 }

@@ -5,8 +5,8 @@ use sequent_core::{Incarnation, Key, SourceError};
 use super::formats::{KeptCommand, KeptDefinition, KeptDense, KeptLayout, KeptRow, KeptServer, Losses};
 use crate::{
     etcd::{
+        connection::ClusterId,
         gateway::{Kv, Op, Span, Unchanged},
-        link::Voice,
         names::{Names, slot_of},
         run::Run,
         value::{self, Answers, or_default, unreadable},
@@ -51,12 +51,12 @@ pub(super) fn reads(names: &Names, selection: &Selection<'_>) -> Vec<Op> {
 impl Loaded {
     /// What was read, in the order of [`reads`].
     pub(super) fn of(
-        voice: Voice,
+        cluster: ClusterId,
         names: &Names,
         selection: &Selection<'_>,
         mut answers: Answers,
     ) -> Result<Self, SourceError> {
-        let mut loaded = Self::head(voice, names, &mut answers)?;
+        let mut loaded = Self::head(cluster, names, &mut answers)?;
         if let Some(server) = selection.server {
             let kept: Option<KeptServer> = loaded.next("server", names.server(server), &mut answers)?;
             loaded.records.nonce = kept.map(|kept| kept.nonce);
@@ -81,7 +81,7 @@ impl Loaded {
         Ok(loaded)
     }
 
-    fn head(voice: Voice, names: &Names, answers: &mut Answers) -> Result<Self, SourceError> {
+    fn head(cluster: ClusterId, names: &Names, answers: &mut Answers) -> Result<Self, SourceError> {
         let held = HEAD.map(|_| answers.one());
         let [run, layout, version, losses, accepted, catalog] = &held;
         let gone = || {
@@ -102,7 +102,7 @@ impl Loaded {
             floor: losses.floor,
             accepted: accepted.map(Incarnation::new),
             layout: layout.as_ref().map(KeptLayout::read).transpose()?,
-            ..Records::of(voice.as_token(&run.token), answers.clock_ms)
+            ..Records::of(cluster.instance(&run.token), answers.clock_ms)
         };
         let unchanged = vec![run_at, layout_at, losses_at, accepted_at];
         Ok(Self { records, losses, run, unchanged, version: version_at, catalog: catalog_at })

@@ -19,23 +19,20 @@ mod works;
 
 use std::{fmt, sync::Arc};
 
-use super::{
-    link::Link,
-    options::{EtcdOptions, Target},
-};
+use super::cluster::EtcdCluster;
 use crate::{
     ledger::CoreLedger,
-    wire::{Limits, Pool},
+    net::{Pool, ServerOptions},
 };
 
 /// A ledger under one prefix of an etcd cluster. Handles to one prefix, in this process or another, are one ledger.
 ///
 /// ```no_run
-/// use sequent_backend::etcd::{EtcdLedger, EtcdOptions};
+/// use sequent_backend::{etcd::EtcdLedger, net::ServerOptions};
 /// use sequent_core::ledger::Identity;
 /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
-/// let options = EtcdOptions::from_url("http://etcd-a.example:2379,http://etcd-b.example:2379")?;
-/// let ledger = EtcdLedger::new(EtcdOptions { create: true, ..options });
+/// let options = ServerOptions::from_url("http://etcd-a.example:2379,http://etcd-b.example:2379")?;
+/// let ledger = EtcdLedger::new(ServerOptions { create: true, ..options });
 /// let first = ledger.inspect().await?;
 /// let second = ledger.inspect().await?;
 /// assert_eq!((first.id, first.incarnation), (second.id, second.incarnation));
@@ -47,24 +44,20 @@ pub type EtcdLedger = CoreLedger<EtcdLedgerEngine>;
 
 /// The engine of an [`EtcdLedger`].
 pub struct EtcdLedgerEngine {
-    pool: Pool<Link>,
+    pool: Pool<Arc<EtcdCluster>>,
 }
 
 impl EtcdLedger {
     /// The ledger that the options name.
-    pub fn new(options: EtcdOptions) -> Self {
-        let limits = Limits {
-            connections_max: options.connections_max.clamp(1, EtcdOptions::CONNECTIONS_MAX),
-            connect: options.connect_limit,
-            clock: options.clock.clone(),
-        };
-        let shown = options.address();
-        Self::on(EtcdLedgerEngine { pool: Pool::new(Arc::new(Target::new(options)), limits, shown) })
+    pub fn new(options: ServerOptions) -> Self {
+        Self::on(EtcdLedgerEngine { pool: Pool::new(Arc::new(EtcdCluster::new(options))) })
     }
 }
 
 impl fmt::Debug for EtcdLedgerEngine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("EtcdLedgerEngine").field("address", &self.pool.shown()).finish_non_exhaustive()
+        f.debug_struct("EtcdLedgerEngine")
+            .field("url", &self.pool.server().options.url)
+            .finish_non_exhaustive()
     }
 }

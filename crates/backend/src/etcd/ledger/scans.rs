@@ -14,13 +14,13 @@ use super::{
 };
 use crate::{
     etcd::{
+        connection::Connection,
         gateway::{Kv, Op, Span},
-        link::Link,
         names::Names,
         value::{self, or_default, unreadable},
     },
     ledger::{DenseCount, Keys, Selection},
-    wire::{Fault, Work},
+    net::{Fault, Operation},
 };
 
 /// Rows of one page of a list.
@@ -40,51 +40,58 @@ pub(super) struct Rows<'a> {
     pub(super) most: usize,
 }
 
-impl Work<Link> for Rows<'_> {
+impl Operation<Connection> for Rows<'_> {
     type Out = Vec<(Counter, Row)>;
-    const VERB: &'static str = "list rows of";
 
-    async fn run(&self, link: &mut Link) -> Result<Vec<(Counter, Row)>, Fault> {
-        let names = link.names();
+    fn name(&self) -> &'static str {
+        "list rows of"
+    }
+
+    async fn run(&self, connection: &mut Connection) -> Result<Vec<(Counter, Row)>, Fault> {
+        let names = connection.names();
         let sequence = match (self.slot, self.keys) {
             (_, Keys::Of(sequence)) => sequence,
             (Some(slot), Keys::Between(from, below)) => {
                 let rows = names.rows_of(slot);
                 let span = Span::one(format!("{rows}{from}")).to(format!("{rows}{below}"));
-                return rows_within(link, span, self.most).await;
+                return rows_within(connection, span, self.most).await;
             }
-            _ => return all_rows(link, self.most).await,
+            _ => return all_rows(connection, self.most).await,
         };
         let mut reads = vec![Op::Read(Span::one(names.only("losses")))];
         reads.push(Op::Read(Span::under(names.rows()).last_first().most(1)));
-        let mut answers = look(link, reads).await?;
+        let mut answers = look(connection, reads).await?;
         let (losses, _) = or_default("losses", answers.one().as_ref())?;
         let Some(last) = answers.one() else { return Ok(Vec::new()) };
         let last = counter(&names, &last)?.slot;
         let mut found = Vec::new();
         for spans in spans(&names, sequence, last).chunks(SPANS_AT_ONCE) {
             let most = self.most.saturating_sub(found.len());
-            found.extend(scan_each(link, spans, most).await?);
+            found.extend(scan_each(connection, spans, most).await?);
         }
         Ok(listed(&names, &found, losses)?)
     }
 }
 
 /// All rows, at most `most`.
-pub(super) async fn all_rows(link: &mut Link, most: usize) -> Result<Vec<(Counter, Row)>, Fault> {
-    let span = Span::under(link.names().rows());
-    rows_within(link, span, most).await
+pub(super) async fn all_rows(connection: &mut Connection, most: usize) -> Result<Vec<(Counter, Row)>, Fault> {
+    let span = Span::under(connection.names().rows());
+    rows_within(connection, span, most).await
 }
 
-async fn rows_within(link: &mut Link, span: Span, most: usize) -> Result<Vec<(Counter, Row)>, Fault> {
-    let losses = losses(link).await?;
-    let found = scan(link, span, most, PAGE).await?;
-    Ok(listed(&link.names(), &found, losses)?)
+async fn rows_within(
+    connection: &mut Connection,
+    span: Span,
+    most: usize,
+) -> Result<Vec<(Counter, Row)>, Fault> {
+    let losses = losses(connection).await?;
+    let found = scan(connection, span, most, PAGE).await?;
+    Ok(listed(&connection.names(), &found, losses)?)
 }
 
-async fn losses(link: &mut Link) -> Result<Losses, Fault> {
-    let reads = vec![Op::Read(Span::one(link.names().only("losses")))];
-    Ok(or_default("losses", look(link, reads).await?.one().as_ref())?.0)
+async fn losses(connection: &mut Connection) -> Result<Losses, Fault> {
+    let reads = vec![Op::Read(Span::one(connection.names().only("losses")))];
+    Ok(or_default("losses", look(connection, reads).await?.one().as_ref())?.0)
 }
 
 /// Where the rows of a sequence are: in each slot the key that is its name, and those that begin with it and `|`.
@@ -97,13 +104,13 @@ fn spans(names: &Names, sequence: &str, last: SlotIndex) -> Vec<Span> {
 }
 
 /// At most `most` of some spans, in their order.
-async fn scan_each(link: &mut Link, spans: &[Span], most: usize) -> Result<Vec<Kv>, Fault> {
+async fn scan_each(connection: &mut Connection, spans: &[Span], most: usize) -> Result<Vec<Kv>, Fault> {
     let first = most.min(ROWS_AT_FIRST);
     if first == 0 {
         return Ok(Vec::new());
     }
     let reads = spans.iter().map(|span| Op::Read(span.clone().most(first as u64)));
-    let mut answers = look(link, reads.collect()).await?;
+    let mut answers = look(connection, reads.collect()).await?;
     let mut found = Vec::new();
     for span in spans {
         let some = answers.all();
@@ -112,7 +119,7 @@ async fn scan_each(link: &mut Link, spans: &[Span], most: usize) -> Result<Vec<K
         found.extend(some.kvs);
         if let Some(rest) = rest {
             let most = most.saturating_sub(found.len());
-            found.extend(scan(link, rest, most, PAGE).await?);
+            found.extend(scan(connection, rest, most, PAGE).await?);
         }
         if found.len() >= most {
             break;
@@ -132,7 +139,7 @@ fn counter(names: &Names, kv: &Kv) -> Result<Counter, SourceError> {
 
 /// At most `most` of a span, as many at a time as `page` says; all of one revision.
 pub(super) async fn scan(
-    link: &mut Link,
+    connection: &mut Connection,
     mut span: Span,
     most: usize,
     page: usize,
@@ -141,7 +148,7 @@ pub(super) async fn scan(
     while found.len() < most {
         let want = page.min(most - found.len());
         let ask = span.clone().most(want as u64);
-        let mut answers = look(link, vec![Op::Read(ask)]).await?;
+        let mut answers = look(connection, vec![Op::Read(ask)]).await?;
         let some = answers.all();
         found.extend(some.kvs);
         let (true, Some(last)) = (some.more, found.last()) else { break };
@@ -156,12 +163,15 @@ pub(super) struct DenseRows<'a> {
     pub(super) most: usize,
 }
 
-impl Work<Link> for DenseRows<'_> {
+impl Operation<Connection> for DenseRows<'_> {
     type Out = Vec<DenseRow>;
-    const VERB: &'static str = "list dense counters of";
 
-    async fn run(&self, link: &mut Link) -> Result<Vec<DenseRow>, Fault> {
-        let (losses, all) = (losses(link).await?, link.names().all_dense());
+    fn name(&self) -> &'static str {
+        "list dense counters of"
+    }
+
+    async fn run(&self, connection: &mut Connection) -> Result<Vec<DenseRow>, Fault> {
+        let (losses, all) = (losses(connection).await?, connection.names().all_dense());
         let spans = match self.keys {
             Keys::All => vec![Span::under(all.clone())],
             Keys::Of(name) => vec![Span::one(format!("{all}{name}")), Span::under(format!("{all}{name}|"))],
@@ -172,7 +182,7 @@ impl Work<Link> for DenseRows<'_> {
         let mut listed = Vec::new();
         for span in spans {
             let most = self.most.saturating_sub(listed.len());
-            for kv in scan(link, span, most, PAGE).await? {
+            for kv in scan(connection, span, most, PAGE).await? {
                 listed.push(dense_row(&all, &kv, losses)?);
             }
         }
@@ -191,52 +201,58 @@ pub(super) struct History<'a> {
     pub(super) counter: &'a Counter,
 }
 
-impl Work<Link> for History<'_> {
+impl Operation<Connection> for History<'_> {
     type Out = Vec<PastLife>;
-    const VERB: &'static str = "read history from";
 
-    async fn run(&self, link: &mut Link) -> Result<Vec<PastLife>, Fault> {
-        let span = Span::under(link.names().past(self.counter));
-        let past = scan(link, span, usize::MAX, PAGE).await?;
+    fn name(&self) -> &'static str {
+        "read history from"
+    }
+
+    async fn run(&self, connection: &mut Connection) -> Result<Vec<PastLife>, Fault> {
+        let span = Span::under(connection.names().past(self.counter));
+        let past = scan(connection, span, usize::MAX, PAGE).await?;
         Ok(past.iter().map(KeptPast::read).collect::<Result<_, _>>()?)
     }
 }
 
-/// Who speaks, and what has moved.
+/// Which instance answers, and what has moved.
 pub(super) struct Moves {
     pub(super) since: u64,
     pub(super) most: usize,
 }
 
-impl Work<Link> for Moves {
+impl Operation<Connection> for Moves {
     type Out = (Incarnation, Vec<Moved>);
-    const VERB: &'static str = "read what moved in";
 
-    async fn run(&self, link: &mut Link) -> Result<Self::Out, Fault> {
-        let (voice, names) = (link.voice(), link.names());
+    fn name(&self) -> &'static str {
+        "read what moved in"
+    }
+
+    async fn run(&self, connection: &mut Connection) -> Result<Self::Out, Fault> {
+        let (cluster, names) = (connection.cluster(), connection.names());
         let mut latest: BTreeMap<Counter, Moved> = BTreeMap::new();
         let (mut since, mut first) = (self.since, None);
-        let speaks = loop {
+        let instance = loop {
             let from = names.moves_of(since.saturating_add(1));
             let span = Span::under(names.moves()).from(from).most(VERSIONS_PAGE);
             let reads = [vec![Op::Read(span)], reads(&names, &Selection::default())].concat();
-            let mut answers = look(link, reads).await?;
+            let mut answers = look(connection, reads).await?;
             let page = answers.all();
-            let speaks = Loaded::of(voice, &names, &Selection::default(), answers)?.records.speaks;
-            if *first.get_or_insert_with(|| speaks.clone()) != speaks {
-                return Err(Fault::away("the ledger was made to speak anew while it was read"));
+            let instance = Loaded::of(cluster, &names, &Selection::default(), answers)?.records.speaks;
+            if *first.get_or_insert_with(|| instance.clone()) != instance {
+                return Err(Fault::away("another run began while the ledger was read"));
             }
             for kv in &page.kvs {
                 since = take(&names, kv, &mut latest)?;
             }
             if !page.more || latest.len() >= self.most {
-                break speaks;
+                break instance;
             }
         };
         let mut moved: Vec<Moved> = latest.into_values().collect();
         moved.sort_by_key(|moved| moved.version);
         moved.truncate(self.most);
-        Ok((speaks, moved))
+        Ok((instance, moved))
     }
 }
 

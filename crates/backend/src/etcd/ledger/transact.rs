@@ -6,11 +6,11 @@ use sequent_core::ErrorKind;
 
 use crate::{
     etcd::{
+        connection::Connection,
         gateway::{Op, Txn, Unchanged},
-        link::Link,
         value::Answers,
     },
-    wire::Fault,
+    net::Fault,
 };
 
 /// How long a call tries against others: below an attempt's limit of 1 s, so that it is said to be contended.
@@ -50,12 +50,12 @@ pub(super) enum Step<T> {
 /// Reads, decides, and writes if nothing that the decision rests on has moved; otherwise decides anew. Returns what was
 /// decided, and the revision of it.
 pub(super) async fn transact<T>(
-    link: &mut Link,
+    connection: &mut Connection,
     reads: &[Op],
     mut decide: impl FnMut(Answers) -> Result<Step<T>, Fault>,
 ) -> Result<(T, u64), Fault> {
-    let until = link.clock().now() + BUSY_WAIT_MAX;
-    let mut answers = Answers::of(link.txn(&Txn::read(reads.to_vec())).await?);
+    let until = connection.env().clock.now() + BUSY_WAIT_MAX;
+    let mut answers = Answers::of(connection.txn(&Txn::read(reads.to_vec())).await?);
     for tried in 1..=TRIES_MAX {
         let revision = answers.revision;
         let (change, value) = match decide(answers)? {
@@ -66,30 +66,31 @@ pub(super) async fn transact<T>(
         // that once fell behind them would lose to them for ever.
         let is_sent = reads.len() <= READS_SENT_MAX && tried <= HASTY_TRIES;
         let otherwise = if is_sent { reads.to_vec() } else { Vec::new() };
-        answers =
-            Answers::of(link.txn(&Txn { unchanged: change.unchanged, then: change.ops, otherwise }).await?);
+        answers = Answers::of(
+            connection.txn(&Txn { unchanged: change.unchanged, then: change.ops, otherwise }).await?,
+        );
         if answers.succeeded {
             return Ok((value, answers.revision));
         }
-        if link.clock().now() >= until {
+        if connection.env().clock.now() >= until {
             break;
         }
         if tried > HASTY_TRIES {
-            tokio::time::sleep(pause_before(tried, link)).await;
+            tokio::time::sleep(pause_before(tried, connection)).await;
         }
         if !is_sent {
-            answers = look(link, reads.to_vec()).await?;
+            answers = look(connection, reads.to_vec()).await?;
         }
     }
     Err(Fault::answer(ErrorKind::Contended, format!("others wrote before it, {TRIES_MAX} times at most")))
 }
 
-fn pause_before(tried: u32, link: &Link) -> Duration {
+fn pause_before(tried: u32, connection: &Connection) -> Duration {
     let doublings = tried.saturating_sub(HASTY_TRIES + 1).min(DOUBLINGS_MAX);
-    (BUSY_PAUSE_MAX * (1 << doublings)).mul_f64(link.entropy().fraction())
+    (BUSY_PAUSE_MAX * (1 << doublings)).mul_f64(connection.env().entropy.fraction())
 }
 
 /// One transaction that reads.
-pub(super) async fn look(link: &mut Link, reads: Vec<Op>) -> Result<Answers, Fault> {
-    Ok(Answers::of(link.txn(&Txn::read(reads)).await?))
+pub(super) async fn look(connection: &mut Connection, reads: Vec<Op>) -> Result<Answers, Fault> {
+    Ok(Answers::of(connection.txn(&Txn::read(reads)).await?))
 }

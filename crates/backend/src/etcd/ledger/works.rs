@@ -15,13 +15,13 @@ use super::{
 };
 use crate::{
     etcd::{
+        connection::Connection,
         gateway::{Kv, Op, Span},
-        link::Link,
-        opening::{About, token},
+        opening::About,
         value::{self, unreadable},
     },
     ledger::{Examined, Records, Refusal, Selection, Token},
-    wire::{Fault, Work},
+    net::{Fault, Operation, token},
 };
 
 /// So many servers' rows stay however old they are: whoever was suspended for days is still known when it wakes.
@@ -41,24 +41,24 @@ pub(super) struct Transaction<'a, F> {
     pub(super) decide: F,
 }
 
-impl<T: Send, F> Work<Link> for Transaction<'_, F>
+impl<T: Send, F> Operation<Connection> for Transaction<'_, F>
 where
     F: Fn(&mut Records) -> Result<T, Refusal> + Send + Sync,
 {
     type Out = T;
 
-    fn verb(&self) -> &'static str {
+    fn name(&self) -> &'static str {
         self.verb
     }
 
-    async fn run(&self, link: &mut Link) -> Result<T, Fault> {
-        let (voice, names) = (link.voice(), link.names());
-        let fresh = self.selection.token.then(|| token(link));
-        let fresh = fresh.map(|text| Token { speaks: voice.as_token(&text), text });
+    async fn run(&self, connection: &mut Connection) -> Result<T, Fault> {
+        let (cluster, names) = (connection.cluster(), connection.names());
+        let fresh = self.selection.token.then(|| token(connection.env()));
+        let fresh = fresh.map(|text| Token { speaks: cluster.instance(&text), text });
         let rests_on_rows = !(self.selection.counters.is_empty() && self.selection.dense.is_empty());
         let reads = reads(&names, self.selection);
-        let ((value, silent_since), _) = transact(link, &reads, |answers| {
-            let mut loaded = Loaded::of(voice, &names, self.selection, answers)?;
+        let ((value, silent_since), _) = transact(connection, &reads, |answers| {
+            let mut loaded = Loaded::of(cluster, &names, self.selection, answers)?;
             loaded.records.token.clone_from(&fresh);
             let value = (self.decide)(&mut loaded.records).map_err(|refusal| match refusal {
                 Refusal::Answer(error) | Refusal::OtherRun(error) => error,
@@ -71,16 +71,16 @@ where
         .await?;
         if let Some(since_ms) = silent_since {
             // What can't be removed now is removed when the next one enlists.
-            let _ = purge_servers(link, since_ms).await;
+            let _ = purge_servers(connection, since_ms).await;
         }
         Ok(value)
     }
 }
 
 /// Of many servers' rows those go that have been silent for longest, and since before this time.
-async fn purge_servers(link: &mut Link, since_ms: u64) -> Result<(), Fault> {
-    let reads = [Op::Read(Span::under(link.names().servers()).most(SERVERS_SEEN_MAX))];
-    let purged = transact(link, &reads, |mut answers| {
+async fn purge_servers(connection: &mut Connection, since_ms: u64) -> Result<(), Fault> {
+    let reads = [Op::Read(Span::under(connection.names().servers()).most(SERVERS_SEEN_MAX))];
+    let purged = transact(connection, &reads, |mut answers| {
         let silent = silent(&answers.all().kvs, since_ms)?;
         let ops: Vec<Op> = silent.iter().map(|(name, _)| Op::Delete(Span::one(name.clone()))).collect();
         Ok(if ops.is_empty() { Step::Done(()) } else { Step::Write(Change { unchanged: silent, ops }, ()) })
@@ -107,26 +107,26 @@ pub(super) struct View<'a> {
     pub(super) selection: &'a Selection<'a>,
 }
 
-impl Work<Link> for View<'_> {
+impl Operation<Connection> for View<'_> {
     type Out = Records;
 
-    fn verb(&self) -> &'static str {
+    fn name(&self) -> &'static str {
         self.verb
     }
 
-    async fn run(&self, link: &mut Link) -> Result<Records, Fault> {
-        let (voice, names) = (link.voice(), link.names());
-        let answers = look(link, reads(&names, self.selection)).await?;
+    async fn run(&self, connection: &mut Connection) -> Result<Records, Fault> {
+        let (cluster, names) = (connection.cluster(), connection.names());
+        let answers = look(connection, reads(&names, self.selection)).await?;
         let revision = answers.revision;
-        let mut records = Loaded::of(voice, &names, self.selection, answers)?.records;
+        let mut records = Loaded::of(cluster, &names, self.selection, answers)?.records;
         if self.selection.all_definitions {
             // As they were at that version of the catalog.
             let span = Span::under(names.definitions()).at(revision);
-            let kept = scan(link, span, usize::MAX, DEFINITIONS_PAGE).await?;
+            let kept = scan(connection, span, usize::MAX, DEFINITIONS_PAGE).await?;
             records.definitions = kept.iter().map(KeptDefinition::read).collect::<Result<_, _>>()?;
         }
         if self.selection.all_notes {
-            let kept = scan(link, Span::under(names.advances()).at(revision), usize::MAX, PAGE).await?;
+            let kept = scan(connection, Span::under(names.advances()).at(revision), usize::MAX, PAGE).await?;
             records.notes = kept.iter().map(|kv| note(&names, kv)).collect::<Result<_, _>>()?;
         }
         Ok(records)
@@ -136,28 +136,31 @@ impl Work<Link> for View<'_> {
 /// What the ledger says of itself.
 pub(super) struct Inspect;
 
-impl Work<Link> for Inspect {
+impl Operation<Connection> for Inspect {
     type Out = LedgerInspection;
-    const VERB: &'static str = "inspect";
 
-    async fn run(&self, link: &mut Link) -> Result<LedgerInspection, Fault> {
-        let (voice, names) = (link.voice(), link.names());
+    fn name(&self) -> &'static str {
+        "inspect"
+    }
+
+    async fn run(&self, connection: &mut Connection) -> Result<LedgerInspection, Fault> {
+        let (cluster, names) = (connection.cluster(), connection.names());
         let about = Op::Read(Span::one(names.only("about")));
         let reads = [vec![about], reads(&names, &Selection::default())].concat();
-        let mut answers = look(link, reads).await?;
+        let mut answers = look(connection, reads).await?;
         let about: About = value::of("ledger", &answers.one().ok_or_else(|| unreadable("what is"))?)?;
         let id: LedgerId = about
             .id
             .parse()
             .map_err(|error: std::num::ParseIntError| Fault::from(unreadable("id").because(error)))?;
-        let records = Loaded::of(voice, &names, &Selection::default(), answers)?.records;
+        let records = Loaded::of(cluster, &names, &Selection::default(), answers)?.records;
         Ok(LedgerInspection {
             incarnation: records.speaks,
             id,
             version: records.version,
-            durability: attest(link.metrics().await?.as_deref()),
+            durability: attest(connection.metrics().await?.as_deref()),
             clock_ms: records.clock_ms,
-            engine: link.engine(),
+            engine: connection.engine(),
             other_master: None,
         })
     }
@@ -168,16 +171,19 @@ pub(super) struct Examine {
     pub(super) most: usize,
 }
 
-impl Work<Link> for Examine {
+impl Operation<Connection> for Examine {
     type Out = Examined;
-    const VERB: &'static str = "examine";
 
-    async fn run(&self, link: &mut Link) -> Result<Examined, Fault> {
-        let inspection = Inspect.run(link).await?;
+    fn name(&self) -> &'static str {
+        "examine"
+    }
+
+    async fn run(&self, connection: &mut Connection) -> Result<Examined, Fault> {
+        let inspection = Inspect.run(connection).await?;
         let selection = &Selection::default();
-        let layout = View { verb: "examine", selection }.run(link).await?.layout;
-        let rows = all_rows(link, self.most).await?;
-        let facts = facts(link.metrics().await?.as_deref());
+        let layout = View { verb: "examine", selection }.run(connection).await?.layout;
+        let rows = all_rows(connection, self.most).await?;
+        let facts = facts(connection.metrics().await?.as_deref());
         Ok(Examined { inspection, layout, rows, facts })
     }
 }
@@ -187,12 +193,15 @@ pub(super) struct Delist {
     pub(super) server: ServerId,
 }
 
-impl Work<Link> for Delist {
+impl Operation<Connection> for Delist {
     type Out = ();
-    const VERB: &'static str = "delist from";
 
-    async fn run(&self, link: &mut Link) -> Result<(), Fault> {
-        let name = link.names().server(self.server);
-        look(link, vec![Op::Delete(Span::one(name))]).await.map(drop)
+    fn name(&self) -> &'static str {
+        "delist from"
+    }
+
+    async fn run(&self, connection: &mut Connection) -> Result<(), Fault> {
+        let name = connection.names().server(self.server);
+        look(connection, vec![Op::Delete(Span::one(name))]).await.map(drop)
     }
 }

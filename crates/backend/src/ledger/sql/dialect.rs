@@ -3,11 +3,14 @@
 use std::future::Future;
 
 use sequent_core::{
-    Durability, Fact, Incarnation, SourceError,
+    Durability, Fact, Incarnation,
     ledger::{Answer, DenseAsk, DenseTaken, Pass},
 };
 
-use crate::sql::{Many, SqlSession, TxMode, Value, Work};
+use crate::{
+    net::{Fault, TxMode},
+    sql::{Many, SqlSession},
+};
 
 /// How the ledger is held until a transaction has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,60 +42,30 @@ pub(crate) trait LedgerSession: SqlSession + 'static {
     /// The engine's statements.
     const STATEMENTS: &'static Statements;
 
-    /// A key, or what people wrote, as the tables hold it.
-    fn text(text: &str) -> Value;
-
     /// Who speaks here if the ledger's token is `token`.
     fn speaks_by(&self, token: &str) -> Incarnation;
 
     /// Holds the ledger; returns its token, and its clock in milliseconds since 1970.
-    fn hold(&mut self, hold: Hold) -> impl Future<Output = Result<(String, u64), Self::Fault>> + Send;
+    fn hold(&mut self, hold: Hold) -> impl Future<Output = Result<(String, u64), Fault>> + Send;
 
     /// What the engine says of itself.
-    fn facts(&mut self) -> impl Future<Output = Result<SqlFacts, Self::Fault>> + Send;
+    fn facts(&mut self) -> impl Future<Output = Result<SqlFacts, Fault>> + Send;
 
-    /// What is worth knowing besides.
-    fn examine(&mut self, facts: &SqlFacts) -> impl Future<Output = Result<Vec<Fact>, Self::Fault>> + Send;
-}
+    /// Whether it counts in one statement, where nothing speaks against it.
+    const COUNTS_AT_ONCE: bool = false;
 
-/// The connections to a ledger's tables.
-pub(crate) trait SqlLedger: Send + Sync + 'static {
-    /// One of them.
-    type Session: LedgerSession;
-
-    /// A token that nobody has had.
-    fn new_token(&self) -> String;
-
-    /// Runs work.
-    fn perform<W: Work<Self::Session>>(
-        &self,
-        work: W,
-    ) -> impl Future<Output = Result<W::Out, SourceError>> + Send;
-
-    /// Runs work on a connection that can change nothing.
-    fn look<W: Work<Self::Session>>(
-        &self,
-        work: W,
-    ) -> impl Future<Output = Result<W::Out, SourceError>> + Send;
-
-    /// Runs work if there is a connection.
-    fn perform_if_connected<W: Work<Self::Session, Out = ()>>(
-        &self,
-        work: W,
-    ) -> impl Future<Output = Result<(), SourceError>> + Send;
-
-    /// Counts in one statement, where the engine has one for these asks.
-    fn count_in_one_statement(
-        &self,
+    /// Counts in one statement; `None`: nothing was written.
+    fn count_at_once(
+        &mut self,
         pass: &Pass<'_>,
         asks: &[DenseAsk],
-    ) -> impl Future<Output = Result<Option<Answer<Vec<DenseTaken>>>, SourceError>> + Send {
+    ) -> impl Future<Output = Result<Option<Answer<Vec<DenseTaken>>>, Fault>> + Send {
         let _ = (pass, asks);
         std::future::ready(Ok(None))
     }
 
-    /// Closes the connections.
-    fn close(&self) -> impl Future<Output = ()> + Send;
+    /// What is worth knowing besides.
+    fn examine(&mut self, facts: &SqlFacts) -> impl Future<Output = Result<Vec<Fact>, Fault>> + Send;
 }
 
 /// The statements of a dialect, each with what it is given.

@@ -10,6 +10,7 @@ use sequent_core::{
 use super::{Hold, LedgerSession, Records, Selection};
 use crate::{
     ledger::DenseCount,
+    net::Fault,
     sql::{SqlRow, Value},
 };
 
@@ -22,7 +23,7 @@ pub(super) async fn load<S: LedgerSession>(
     session: &mut S,
     hold: Hold,
     selection: &Selection<'_>,
-) -> Result<Records, S::Fault> {
+) -> Result<Records, Fault> {
     let sql = S::STATEMENTS;
     let (token, clock_ms) = session.hold(hold).await?;
     let mut records = Records::of(session.speaks_by(&token), clock_ms);
@@ -56,7 +57,7 @@ async fn load_dense<S: LedgerSession>(
     session: &mut S,
     selection: &Selection<'_>,
     records: &mut Records,
-) -> Result<(), S::Fault> {
+) -> Result<(), Fault> {
     let sql = S::STATEMENTS;
     let mut wanted: Vec<Key> = selection.dense.iter().map(|key| (*key).clone()).collect();
     for look in 1..=LOCKED_LOOKS {
@@ -88,7 +89,7 @@ async fn load_catalog<S: LedgerSession>(
     session: &mut S,
     selection: &Selection<'_>,
     records: &mut Records,
-) -> Result<(), S::Fault> {
+) -> Result<(), Fault> {
     let sql = S::STATEMENTS;
     if let Some(name) = selection.definition {
         let found = session.rows(sql.definition, vec![name.as_str().into()]).await?;

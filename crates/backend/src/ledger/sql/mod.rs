@@ -13,24 +13,33 @@ use sequent_core::{
     },
 };
 
+use crate::net::{self, Connections};
+
 use super::{Examined, Keys, LedgerEngine, Records, Refusal, Selection};
 
-pub(crate) use dialect::{Hold, LedgerSession, SqlFacts, SqlLedger, Statements};
-use works::{Delist, DenseRows, Examine, History, Inspect, Moves, Rows, Transaction, View};
+pub(crate) use dialect::{Hold, LedgerSession, SqlFacts, Statements};
+use works::{CountAtOnce, Delist, DenseRows, Examine, History, Inspect, Moves, Rows, Transaction, View};
 
-impl<L: SqlLedger> LedgerEngine for L {
+/// A ledger in tables.
+#[derive(Debug)]
+pub struct SqlLedger<C>(pub(crate) C);
+
+impl<C: Connections> LedgerEngine for SqlLedger<C>
+where
+    C::Connection: LedgerSession,
+{
     async fn transact<T: Send>(
         &self,
         verb: &'static str,
         selection: &Selection<'_>,
         decide: impl Fn(&mut Records) -> Result<T, Refusal> + Send + Sync,
     ) -> Result<T, SourceError> {
-        let token = selection.token.then(|| self.new_token());
-        self.perform(Transaction { verb, selection, token, decide }).await
+        let token = selection.token.then(|| net::token(self.0.env()));
+        self.0.perform(Transaction { verb, selection, token, decide }).await
     }
 
     async fn view(&self, verb: &'static str, selection: &Selection<'_>) -> Result<Records, SourceError> {
-        self.perform(View { verb, selection }).await
+        self.0.perform(View { verb, selection }).await
     }
 
     async fn rows(
@@ -39,19 +48,19 @@ impl<L: SqlLedger> LedgerEngine for L {
         keys: Keys<'_>,
         most: usize,
     ) -> Result<Vec<(Counter, Row)>, SourceError> {
-        self.perform(Rows { slot, keys, most }).await
+        self.0.perform(Rows { slot, keys, most }).await
     }
 
     async fn dense_rows(&self, keys: Keys<'_>, most: usize) -> Result<Vec<DenseRow>, SourceError> {
-        self.perform(DenseRows { keys, most }).await
+        self.0.perform(DenseRows { keys, most }).await
     }
 
     async fn history(&self, counter: &Counter) -> Result<Vec<PastLife>, SourceError> {
-        self.perform(History { counter }).await
+        self.0.perform(History { counter }).await
     }
 
     async fn moved(&self, since: u64, most: usize) -> Result<(Incarnation, Vec<Moved>), SourceError> {
-        self.perform(Moves { since, most }).await
+        self.0.perform(Moves { since, most }).await
     }
 
     async fn count_at_once(
@@ -59,22 +68,25 @@ impl<L: SqlLedger> LedgerEngine for L {
         pass: &Pass<'_>,
         asks: &[DenseAsk],
     ) -> Result<Option<Answer<Vec<DenseTaken>>>, SourceError> {
-        self.count_in_one_statement(pass, asks).await
+        if !C::Connection::COUNTS_AT_ONCE {
+            return Ok(None);
+        }
+        self.0.perform(CountAtOnce { pass, asks }).await
     }
 
     async fn inspect(&self) -> Result<LedgerInspection, SourceError> {
-        self.perform(Inspect).await
+        self.0.perform(Inspect).await
     }
 
     async fn examine(&self, most: usize) -> Result<Examined, SourceError> {
-        self.look(Examine { most }).await
+        self.0.look(Examine { most }).await
     }
 
     async fn delist(&self, server: ServerId) -> Result<(), SourceError> {
-        self.perform_if_connected(Delist { server }).await
+        self.0.perform_if_connected(Delist { server }).await.map(drop)
     }
 
     async fn disconnect(&self) {
-        self.close().await;
+        self.0.close().await;
     }
 }

@@ -10,6 +10,7 @@ use sequent_core::{
 use super::{LedgerSession, Records, load::named};
 use crate::{
     ledger::{Changes, DenseCount},
+    net::Fault,
     sql::Value,
 };
 
@@ -22,14 +23,14 @@ const SERVERS_KEPT: i64 = 1024;
 const SERVERS_PURGED_MAX: i64 = 256;
 
 /// Writes the changes of records that were read in the same transaction.
-pub(super) async fn save<S: LedgerSession>(session: &mut S, records: &Records) -> Result<(), S::Fault> {
+pub(super) async fn save<S: LedgerSession>(session: &mut S, records: &Records) -> Result<(), Fault> {
     save_session::<S>(session, records).await?;
     save_rows::<S>(session, records).await?;
     save_catalog::<S>(session, records).await?;
     save_meta::<S>(session, records).await
 }
 
-async fn save_session<S: LedgerSession>(session: &mut S, records: &Records) -> Result<(), S::Fault> {
+async fn save_session<S: LedgerSession>(session: &mut S, records: &Records) -> Result<(), Fault> {
     let (sql, changes) = (S::STATEMENTS, &records.changes);
     if let Some(oldest_ms) = changes.servers_silent_since_ms {
         let params = vec![oldest_ms.into(), SERVERS_KEPT.into(), SERVERS_PURGED_MAX.into()];
@@ -48,7 +49,7 @@ async fn save_session<S: LedgerSession>(session: &mut S, records: &Records) -> R
     Ok(())
 }
 
-async fn save_rows<S: LedgerSession>(session: &mut S, records: &Records) -> Result<(), S::Fault> {
+async fn save_rows<S: LedgerSession>(session: &mut S, records: &Records) -> Result<(), Fault> {
     let (sql, changes) = (S::STATEMENTS, &records.changes);
     let past = changes.ended.iter().map(|(counter, past)| {
         let [slot, key] = named::<S>(counter);
@@ -73,7 +74,7 @@ async fn save_rows<S: LedgerSession>(session: &mut S, records: &Records) -> Resu
             if touched != expected as u64 {
                 let cause =
                     format!("{touched} of {expected} rows were there to be raised: somebody else writes");
-                return Err(S::broken(cause));
+                return Err(Fault::away(cause));
             }
         }
     }
@@ -110,7 +111,7 @@ fn raised<S: LedgerSession>(counter: &Counter, row: &Row, version: u64) -> [Valu
     [slot, key, row.life.to_stored().into(), row.ceiling.into(), row.seen.into(), version.into()]
 }
 
-async fn save_dense<S: LedgerSession>(session: &mut S, records: &Records) -> Result<(), S::Fault> {
+async fn save_dense<S: LedgerSession>(session: &mut S, records: &Records) -> Result<(), Fault> {
     let (sql, changes) = (S::STATEMENTS, &records.changes);
     let counted = changes.dense.iter().filter_map(|key| Some((key, records.dense.get(key)?)));
     let (begun, counted): (Vec<_>, Vec<_>) = counted.partition(|(key, _)| changes.begun_dense.contains(*key));
@@ -124,7 +125,7 @@ async fn save_dense<S: LedgerSession>(session: &mut S, records: &Records) -> Res
     if touched != expected as u64 {
         let cause =
             format!("{touched} of {expected} dense counters were there to be begun: somebody else writes");
-        return Err(S::broken(cause));
+        return Err(Fault::away(cause));
     }
     let expired: Vec<[Value; 2]> = changes.expired.iter().map(named::<S>).collect();
     sql.delete_counters.execute(session, expired.clone()).await?;
@@ -137,7 +138,7 @@ async fn save_dense<S: LedgerSession>(session: &mut S, records: &Records) -> Res
     Ok(())
 }
 
-async fn save_catalog<S: LedgerSession>(session: &mut S, records: &Records) -> Result<(), S::Fault> {
+async fn save_catalog<S: LedgerSession>(session: &mut S, records: &Records) -> Result<(), Fault> {
     let (sql, changes) = (S::STATEMENTS, &records.changes);
     let notes = changes.notes.iter().map(|(key, to)| [S::text(key.as_str()), (*to).into()]);
     sql.write_notes.execute(session, notes.collect()).await?;
@@ -154,7 +155,7 @@ async fn save_catalog<S: LedgerSession>(session: &mut S, records: &Records) -> R
     Ok(())
 }
 
-async fn save_meta<S: LedgerSession>(session: &mut S, records: &Records) -> Result<(), S::Fault> {
+async fn save_meta<S: LedgerSession>(session: &mut S, records: &Records) -> Result<(), Fault> {
     let (sql, changes) = (S::STATEMENTS, &records.changes);
     if changes.tries_deleting {
         for of_nobody in sql.delete_none {

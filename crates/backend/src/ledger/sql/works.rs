@@ -2,7 +2,10 @@
 
 use sequent_core::{
     ErrorKind, Incarnation, LedgerId, SlotIndex, SourceError,
-    ledger::{Counter, DenseRow, LedgerInspection, Moved, PastLife, Row, ServerId},
+    ledger::{
+        Answer, Counter, DenseAsk, DenseRow, DenseTaken, LedgerInspection, Moved, Pass, PastLife, Row,
+        ServerId,
+    },
     other_master,
 };
 
@@ -13,7 +16,8 @@ use super::{
 };
 use crate::{
     ledger::Token,
-    sql::{SqlRow, TxMode, Value, Work},
+    net::{Fault, Operation, TxMode},
+    sql::{SqlRow, Value},
 };
 
 /// Reads, decides, and writes.
@@ -24,25 +28,28 @@ pub(super) struct Transaction<'a, F> {
     pub(super) decide: F,
 }
 
-impl<S: LedgerSession, T: Send, F> Work<S> for Transaction<'_, F>
+impl<S: LedgerSession, T: Send, F> Operation<S> for Transaction<'_, F>
 where
     F: Fn(&mut Records) -> Result<T, Refusal> + Send + Sync,
 {
     type Out = T;
-    const MODE: TxMode = TxMode::Write;
 
-    fn verb(&self) -> &'static str {
+    fn mode(&self) -> TxMode {
+        TxMode::Write
+    }
+
+    fn name(&self) -> &'static str {
         self.verb
     }
 
-    async fn run(&self, session: &mut S) -> Result<T, S::Fault> {
+    async fn run(&self, session: &mut S) -> Result<T, Fault> {
         let mut records = load::<S>(session, Hold::Write, self.selection).await?;
         records.token =
             self.token.as_ref().map(|text| Token { text: text.clone(), speaks: session.speaks_by(text) });
         let value = match (self.decide)(&mut records) {
             Ok(value) => value,
             Err(Refusal::Answer(error)) => return Err(error.into()),
-            Err(Refusal::OtherRun(error)) => return Err(S::refused(error.context().to_owned())),
+            Err(Refusal::OtherRun(error)) => return Err(Fault::refused(error.context())),
         };
         save::<S>(session, &records).await?;
         Ok(value)
@@ -55,18 +62,18 @@ pub(super) struct View<'a> {
     pub(super) selection: &'a Selection<'a>,
 }
 
-impl<S: LedgerSession> Work<S> for View<'_> {
+impl<S: LedgerSession> Operation<S> for View<'_> {
     type Out = Records;
 
     fn mode(&self) -> TxMode {
         if is_of_one_moment(self.selection) { TxMode::Read } else { TxMode::Single }
     }
 
-    fn verb(&self) -> &'static str {
+    fn name(&self) -> &'static str {
         self.verb
     }
 
-    async fn run(&self, session: &mut S) -> Result<Records, S::Fault> {
+    async fn run(&self, session: &mut S) -> Result<Records, Fault> {
         let hold = if is_of_one_moment(self.selection) { Hold::Read } else { Hold::Look };
         load::<S>(session, hold, self.selection).await
     }
@@ -85,12 +92,14 @@ pub(super) struct Rows<'a> {
     pub(super) most: usize,
 }
 
-impl<S: LedgerSession> Work<S> for Rows<'_> {
+impl<S: LedgerSession> Operation<S> for Rows<'_> {
     type Out = Vec<(Counter, Row)>;
-    const VERB: &'static str = "list rows of";
-    const MODE: TxMode = TxMode::Single;
 
-    async fn run(&self, session: &mut S) -> Result<Self::Out, S::Fault> {
+    fn name(&self) -> &'static str {
+        "list rows of"
+    }
+
+    async fn run(&self, session: &mut S) -> Result<Self::Out, Fault> {
         let (sql, most) = (S::STATEMENTS, limit(self.most));
         let rows = match (self.slot, self.keys) {
             (_, Keys::All) => session.rows(sql.all_counters, vec![most]).await?,
@@ -110,12 +119,14 @@ pub(super) struct DenseRows<'a> {
     pub(super) most: usize,
 }
 
-impl<S: LedgerSession> Work<S> for DenseRows<'_> {
+impl<S: LedgerSession> Operation<S> for DenseRows<'_> {
     type Out = Vec<DenseRow>;
-    const VERB: &'static str = "list dense counters of";
-    const MODE: TxMode = TxMode::Single;
 
-    async fn run(&self, session: &mut S) -> Result<Self::Out, S::Fault> {
+    fn name(&self) -> &'static str {
+        "list dense counters of"
+    }
+
+    async fn run(&self, session: &mut S) -> Result<Self::Out, Fault> {
         let (sql, most) = (S::STATEMENTS, limit(self.most));
         let rows = match self.keys {
             Keys::All => session.rows(sql.all_dense, vec![most]).await?,
@@ -133,12 +144,14 @@ pub(super) struct History<'a> {
     pub(super) counter: &'a Counter,
 }
 
-impl<S: LedgerSession> Work<S> for History<'_> {
+impl<S: LedgerSession> Operation<S> for History<'_> {
     type Out = Vec<PastLife>;
-    const VERB: &'static str = "read history from";
-    const MODE: TxMode = TxMode::Single;
 
-    async fn run(&self, session: &mut S) -> Result<Self::Out, S::Fault> {
+    fn name(&self) -> &'static str {
+        "read history from"
+    }
+
+    async fn run(&self, session: &mut S) -> Result<Self::Out, Fault> {
         let Counter { slot, key } = self.counter;
         let rows = session.rows(S::STATEMENTS.history, vec![S::text(key.as_str()), (*slot).into()]).await?;
         each(rows, past_life)
@@ -151,33 +164,48 @@ pub(super) struct Moves {
     pub(super) most: usize,
 }
 
-impl<S: LedgerSession> Work<S> for Moves {
+impl<S: LedgerSession> Operation<S> for Moves {
     type Out = (Incarnation, Vec<Moved>);
-    const VERB: &'static str = "read what moved in";
-    const MODE: TxMode = TxMode::Read;
 
-    async fn run(&self, session: &mut S) -> Result<Self::Out, S::Fault> {
+    fn name(&self) -> &'static str {
+        "read what moved in"
+    }
+
+    fn mode(&self) -> TxMode {
+        TxMode::Read
+    }
+
+    async fn run(&self, session: &mut S) -> Result<Self::Out, Fault> {
         let (token, _) = session.hold(Hold::Read).await?;
         let rows = session.rows(S::STATEMENTS.moved, vec![self.since.into(), limit(self.most)]).await?;
-        Ok((session.speaks_by(&token), each::<_, S::Fault>(rows, moved)?))
+        Ok((session.speaks_by(&token), each(rows, moved)?))
     }
 }
 
 /// What the ledger says of itself.
 pub(super) struct Inspect;
 
-impl<S: LedgerSession> Work<S> for Inspect {
+impl<S: LedgerSession> Operation<S> for Inspect {
     type Out = LedgerInspection;
-    const VERB: &'static str = "inspect";
-    const MODE: TxMode = S::INSPECTS_BY;
-    const LOOKS_AGAIN: bool = true;
 
-    async fn run(&self, session: &mut S) -> Result<LedgerInspection, S::Fault> {
+    fn name(&self) -> &'static str {
+        "inspect"
+    }
+
+    fn mode(&self) -> TxMode {
+        S::INSPECTS_BY
+    }
+
+    fn looks_again(&self) -> bool {
+        true
+    }
+
+    async fn run(&self, session: &mut S) -> Result<LedgerInspection, Fault> {
         Ok(inspect::<S>(session).await?.0)
     }
 }
 
-async fn inspect<S: LedgerSession>(session: &mut S) -> Result<(LedgerInspection, SqlFacts), S::Fault> {
+async fn inspect<S: LedgerSession>(session: &mut S) -> Result<(LedgerInspection, SqlFacts), Fault> {
     let (_, clock_ms) = session.hold(Hold::Look).await?;
     let rows = session.rows(S::STATEMENTS.identity, Vec::new()).await?;
     let gone = || SourceError::new(ErrorKind::Refused, "a row that is made with the tables is gone");
@@ -204,19 +232,43 @@ pub(super) struct Examine {
     pub(super) most: usize,
 }
 
-impl<S: LedgerSession> Work<S> for Examine {
+impl<S: LedgerSession> Operation<S> for Examine {
     type Out = Examined;
-    const VERB: &'static str = "examine";
-    const MODE: TxMode = TxMode::Read;
 
-    async fn run(&self, session: &mut S) -> Result<Examined, S::Fault> {
+    fn name(&self) -> &'static str {
+        "examine"
+    }
+
+    fn mode(&self) -> TxMode {
+        TxMode::Read
+    }
+
+    async fn run(&self, session: &mut S) -> Result<Examined, Fault> {
         let (inspection, said) = inspect::<S>(session).await?;
         let layout = load::<S>(session, Hold::Look, &Selection::default()).await?.layout;
         let rows = session.rows(S::STATEMENTS.all_counters, vec![limit(self.most)]).await?;
-        let rows = each::<_, S::Fault>(rows, counter_row)?;
+        let rows = each(rows, counter_row)?;
         let mut facts = session.examine(&said).await?;
         facts.extend(said.other_master.as_deref().map(other_master));
         Ok(Examined { inspection, layout, rows, facts })
+    }
+}
+
+/// Counts in one statement.
+pub(super) struct CountAtOnce<'a> {
+    pub(super) pass: &'a Pass<'a>,
+    pub(super) asks: &'a [DenseAsk],
+}
+
+impl<S: LedgerSession> Operation<S> for CountAtOnce<'_> {
+    type Out = Option<Answer<Vec<DenseTaken>>>;
+
+    fn name(&self) -> &'static str {
+        "count in"
+    }
+
+    async fn run(&self, session: &mut S) -> Result<Self::Out, Fault> {
+        session.count_at_once(self.pass, self.asks).await
     }
 }
 
@@ -225,21 +277,20 @@ pub(super) struct Delist {
     pub(super) server: ServerId,
 }
 
-impl<S: LedgerSession> Work<S> for Delist {
+impl<S: LedgerSession> Operation<S> for Delist {
     type Out = ();
-    const VERB: &'static str = "delist from";
-    const MODE: TxMode = TxMode::Single;
 
-    async fn run(&self, session: &mut S) -> Result<(), S::Fault> {
+    fn name(&self) -> &'static str {
+        "delist from"
+    }
+
+    async fn run(&self, session: &mut S) -> Result<(), Fault> {
         session.execute(S::STATEMENTS.delete_server, vec![self.server.0.cast_signed().into()]).await?;
         Ok(())
     }
 }
 
-fn each<T, F: From<SourceError>>(
-    rows: Vec<SqlRow>,
-    read: impl Fn(SqlRow) -> Result<T, SourceError>,
-) -> Result<Vec<T>, F> {
+fn each<T>(rows: Vec<SqlRow>, read: impl Fn(SqlRow) -> Result<T, SourceError>) -> Result<Vec<T>, Fault> {
     Ok(rows.into_iter().map(read).collect::<Result<_, _>>()?)
 }
 

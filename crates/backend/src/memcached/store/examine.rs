@@ -1,79 +1,50 @@
 //! A look into a shard that changes nothing. The server notes that the items looked at are in use, as it does of any look.
 
-use sequent_core::{
-    BoxFuture, ErrorKind, Examination, Examine, Fact, FactClass, Inspection, Key, Sight, SourceError, Stamp,
-};
+use sequent_core::{Examination, Fact, FactClass, Key, Sight};
 
-use super::{
-    MemcachedStore,
-    identity::{Beside, is_there},
-};
+use super::identity::{inspection, siblings};
 use crate::{
-    cas::State,
     memcached::{
+        connection::Connection,
         item::{ShardItem, parsed},
-        link::Link,
         name::Name,
+        stats::Stats,
     },
-    wire::{Fault, Line, Owner, SLOTS_MAX, Work, beside},
+    net::{Fault, Owner, SLOTS_MAX, sibling},
+    store::CellState,
 };
 
-impl Examine for MemcachedStore {
-    fn examine<'a>(&'a self, keys: &'a [Key]) -> BoxFuture<'a, Result<Examination, SourceError>> {
-        Box::pin(self.pool.look(Look { owner: self.owner(), keys }))
+pub(super) async fn examine(
+    connection: &mut Connection,
+    owner: &Owner,
+    keys: &[Key],
+) -> Result<Examination, Fault> {
+    let stats = Stats::of(connection.wire()).await?;
+    let shard = connection.shard().clone();
+    let held = connection.wire().get(&shard).await?.map(|found| found.data);
+    let item = ShardItem::of(held.as_deref())?;
+    let mut facts = vec![by_nature()];
+    facts.extend(evictions(&stats.durability.settings, stats.evictions));
+    if item.stamp.is_empty() {
+        let others = siblings(connection, owner, SLOTS_MAX).await?;
+        facts.extend(others.iter().map(sibling));
     }
-}
-
-struct Look<'a> {
-    owner: &'a Owner,
-    keys: &'a [Key],
-}
-
-impl Work<Link> for Look<'_> {
-    type Out = Examination;
-    const VERB: &'static str = "examine";
-
-    async fn run(&self, link: &mut Link) -> Result<Examination, Fault> {
-        let about = link.about().await?;
-        let shard = link.shard().clone();
-        let held = link.wire().get(&shard).await?.map(|found| found.data);
-        let item = ShardItem::of(held.as_deref())?;
-        let unreadable = |error| SourceError::new(ErrorKind::Refused, "stamp").because(error);
-        let stamp = (!item.stamp.is_empty()).then(|| item.stamp.parse::<Stamp>());
-        let mut facts = vec![by_nature()];
-        facts.extend(evictions(&about.durability.settings, about.evictions));
-        if item.stamp.is_empty() {
-            let others = Beside { owner: self.owner, slots: SLOTS_MAX }.run(link).await?;
-            facts.extend(others.iter().map(beside));
-        }
-        if let Some(left) = link.wire().expires(&shard).await? {
-            facts.push(fleeting(left));
-        }
-        let mut cells = Vec::with_capacity(self.keys.len());
-        for key in self.keys {
-            cells.push(sight(link, &Name::of_cell(self.owner, key)).await?);
-        }
-        let inspection = Inspection {
-            incarnation: link.incarnation().clone(),
-            stamp: stamp.transpose().map_err(unreadable)?,
-            has_cells: is_there(link, &item.cell).await?,
-            durability: about.durability,
-            clock_ms: about.clock_ms,
-            version: about.version,
-        };
-        Ok(Examination { inspection, mark: item.mark, cells, facts })
+    facts.extend(connection.wire().expires(&shard).await?.map(fleeting));
+    let mut cells = Vec::with_capacity(keys.len());
+    for key in keys {
+        cells.push(sight(connection, &Name::of_cell(owner, key)).await?);
     }
+    let inspection = inspection(connection, stats, &item).await?;
+    Ok(Examination { inspection, mark: item.mark, cells, facts })
 }
 
-async fn sight(link: &mut Link, name: &Name) -> Result<Sight, Fault> {
-    let Some(found) = link.wire().get(name).await? else { return Ok(Sight::Missing) };
-    Ok(match parsed(&found.data) {
-        None => Sight::Odd(String::from_utf8_lossy(&found.data).into_owned()),
-        Some(State { life, open, value }) => {
-            let left = link.wire().expires(name).await?;
-            Sight::Held { life, open, value, expires_ms: left.map(|seconds| seconds.saturating_mul(1000)) }
-        }
-    })
+async fn sight(connection: &mut Connection, name: &Name) -> Result<Sight, Fault> {
+    let Some(found) = connection.wire().get(name).await? else { return Ok(Sight::Missing) };
+    let Some(CellState { life, open, value }) = parsed(&found.data) else {
+        return Ok(Sight::Odd(String::from_utf8_lossy(&found.data).into_owned()));
+    };
+    let left = connection.wire().expires(name).await?;
+    Ok(Sight::Held { life, open, value, expires_ms: left.map(|seconds| seconds.saturating_mul(1000)) })
 }
 
 /// Nothing that it keeps outlives it, whatever its settings.

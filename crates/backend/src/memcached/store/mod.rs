@@ -4,132 +4,120 @@ mod cells;
 mod examine;
 mod identity;
 
-use std::fmt;
+use sequent_core::{Block, Examination, Inspection, Key, Life, SlotIndex, Stamp};
 
-use sequent_core::{
-    Block, BoxFuture, Cell, ErrorKind, Examine, Incarnation, Inspection, Key, Life, SlotIndex, SourceError,
-    Stamp, Store,
+use super::{connection::Connection, server::MemcachedServer};
+use crate::{
+    net::{Fault, Owner, Pool, ServerOptions},
+    store::{CoreStore, StoreEngine, Swapped, cas},
 };
-
-use super::{
-    link::Link,
-    options::{MemcachedOptions, Target},
-};
-use crate::wire::{Limits, Owner, Pool};
-use cells::{Close, Install, Lift, Take};
-use identity::{Beside, Inspect, Mark, Restamp};
 
 /// A store on a memcached server, of kind `memcached`. Handles of one owner, in this process or another, count together.
 ///
-/// Making one touches nothing; the first verb connects.
+/// Making one touches nothing; the first call connects.
 ///
 /// ```no_run
-/// use sequent_backend::memcached::{MemcachedOptions, MemcachedStore, Owner};
+/// use sequent_backend::{memcached::MemcachedStore, net::{Owner, ServerOptions}};
 /// use sequent_core::{Cell, Key, Life, OsEntropy, Store};
 /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
 /// let owner = Owner { cluster: "shop-eu".parse()?, slot: 2 };
-/// let store = MemcachedStore::new(MemcachedOptions::from_url("memcached://cache.example")?, owner);
-/// let incarnation = store.inspect().await?.incarnation;
+/// let store = MemcachedStore::new(ServerOptions::from_url("memcached://cache.example")?, owner);
+/// let instance = store.inspect().await?.incarnation;
 /// let (key, life) = (Key::from_stored("order"), Life::random(&OsEntropy));
-/// let cell = Cell { key: &key, under: &incarnation };
+/// let cell = Cell { key: &key, under: &instance };
 /// assert_eq!(store.close(cell, life).await?, 0);
 /// store.install(cell, life, 100).await?;
 /// assert_eq!(store.take(cell, life, 3).await?.to_string(), "101..=103");
-/// store.disconnect();
+/// store.disconnect().await;
 /// # Ok(())
 /// # }
 /// ```
-pub struct MemcachedStore {
-    pool: Pool<Link>,
-}
+pub type MemcachedStore = CoreStore<MemcachedStoreEngine>;
 
 impl MemcachedStore {
     /// The store of `owner` on the server that the options name.
-    pub fn new(options: MemcachedOptions, owner: Owner) -> Self {
-        let limits = Limits {
-            connections_max: options.connections_max.clamp(1, MemcachedOptions::CONNECTIONS_MAX),
-            connect: options.connect_limit,
-            clock: options.clock.clone(),
-        };
-        let shown = options.address();
-        Self { pool: Pool::new(Target { options, owner }, limits, shown) }
+    pub fn new(options: ServerOptions, owner: Owner) -> Self {
+        Self(MemcachedStoreEngine { pool: Pool::new(MemcachedServer { options, owner }) })
     }
+}
 
-    /// Closes the connections; the next verb opens another.
-    pub fn disconnect(&self) {
-        self.pool.renew();
-    }
+/// Cells in items.
+pub struct MemcachedStoreEngine {
+    pool: Pool<MemcachedServer>,
+}
 
+impl MemcachedStoreEngine {
     fn owner(&self) -> &Owner {
-        &self.pool.target().owner
+        &self.pool.server().owner
     }
 }
 
-impl fmt::Debug for MemcachedStore {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut shown = f.debug_struct("MemcachedStore");
-        shown.field("address", &self.pool.shown()).field("owner", self.owner()).finish()
-    }
-}
+impl StoreEngine for MemcachedStoreEngine {
+    type Connections = Pool<MemcachedServer>;
+    const HAS_SIBLINGS: bool = true;
+    const LISTS_CELLS: bool = false;
 
-impl Store for MemcachedStore {
-    fn examiner(&self) -> Option<&dyn Examine> {
-        Some(self)
+    fn connections(&self) -> &Pool<MemcachedServer> {
+        &self.pool
     }
 
-    fn inspect(&self) -> BoxFuture<'_, Result<Inspection, SourceError>> {
-        Box::pin(self.pool.perform(Inspect))
+    async fn inspect(&self, connection: &mut Connection) -> Result<Inspection, Fault> {
+        identity::inspect(connection).await
     }
 
-    fn stamp<'a>(
-        &'a self,
-        under: &'a Incarnation,
-        expected: Option<&'a Stamp>,
-        new: &'a Stamp,
-    ) -> BoxFuture<'a, Result<(), SourceError>> {
-        Box::pin(self.pool.perform(Restamp { under, expected, new }))
+    async fn swap_stamp(
+        &self,
+        connection: &mut Connection,
+        expected: Option<&str>,
+        new: &str,
+    ) -> Result<Swapped, Fault> {
+        identity::swap_stamp(connection, expected, new).await
     }
 
-    fn beside(&self, slots: SlotIndex) -> BoxFuture<'_, Result<Vec<Stamp>, SourceError>> {
-        Box::pin(self.pool.perform(Beside { owner: self.owner(), slots }))
+    async fn mark(&self, connection: &mut Connection, version: u64) -> Result<u64, Fault> {
+        identity::mark(connection, version).await
     }
 
-    fn mark<'a>(&'a self, under: &'a Incarnation, version: u64) -> BoxFuture<'a, Result<u64, SourceError>> {
-        Box::pin(self.pool.perform(Mark { under, version }))
-    }
-
-    fn take<'a>(
-        &'a self,
-        cell: Cell<'a>,
+    async fn take(
+        &self,
+        connection: &mut Connection,
+        key: &Key,
         life: Life,
         want: u64,
-    ) -> BoxFuture<'a, Result<Block, SourceError>> {
-        Box::pin(self.pool.perform(Take { owner: self.owner(), cell, life, want }))
+    ) -> Result<Block, Fault> {
+        let mut item = cells::item(connection, self.owner(), key);
+        cas::take(&mut item, key, life, want, None).await.map(|(block, _)| block)
     }
 
-    fn close<'a>(&'a self, cell: Cell<'a>, next: Life) -> BoxFuture<'a, Result<u64, SourceError>> {
-        Box::pin(self.pool.perform(Close { owner: self.owner(), cell, next }))
+    async fn close(&self, connection: &mut Connection, key: &Key, next: Life) -> Result<u64, Fault> {
+        cells::close(connection, self.owner(), key, next).await
     }
 
-    fn install<'a>(
-        &'a self,
-        cell: Cell<'a>,
+    async fn install(
+        &self,
+        connection: &mut Connection,
+        key: &Key,
         life: Life,
         base: u64,
-    ) -> BoxFuture<'a, Result<(), SourceError>> {
-        Box::pin(self.pool.perform(Install { owner: self.owner(), cell, life, base }))
+    ) -> Result<(), Fault> {
+        cas::install(&mut cells::item(connection, self.owner(), key), key, life, base).await
     }
 
-    fn lift<'a>(&'a self, cell: Cell<'a>, life: Life, floor: u64) -> BoxFuture<'a, Result<u64, SourceError>> {
-        Box::pin(self.pool.perform(Lift { owner: self.owner(), cell, life, floor }))
+    async fn lift(
+        &self,
+        connection: &mut Connection,
+        key: &Key,
+        life: Life,
+        floor: u64,
+    ) -> Result<u64, Fault> {
+        cas::lift(&mut cells::item(connection, self.owner(), key), key, life, floor).await
     }
-}
 
-/// A value within the range.
-fn fits(what: &str, key: &Key, value: u64) -> Result<u64, SourceError> {
-    if value <= Block::NUMBER_MAX {
-        return Ok(value);
+    async fn siblings(&self, connection: &mut Connection, slots: SlotIndex) -> Result<Vec<Stamp>, Fault> {
+        identity::siblings(connection, self.owner(), slots).await
     }
-    let context = format!("{key}: {what} {value} is above {}", Block::NUMBER_MAX);
-    Err(SourceError::new(ErrorKind::Exhausted, context))
+
+    async fn examine(&self, connection: &mut Connection, keys: &[Key]) -> Result<Examination, Fault> {
+        examine::examine(connection, self.owner(), keys).await
+    }
 }

@@ -1,58 +1,24 @@
 //! A look into a shard that changes nothing.
 
-use mongodb::bson::{Bson, Document, doc};
-use sequent_core::{
-    BoxFuture, Examination, Examine, Fact, FactClass, Inspection, Key, Life, Sight, SourceError,
-};
+use mongodb::bson::{Bson, Document};
+use sequent_core::{Examination, Fact, FactClass, Key, Life, Sight};
 
 use super::{
-    MongodbStore, cells,
-    identity::{durability, mark_of, stamp_of},
+    cells,
+    identity::{inspection, mark_of},
 };
-use crate::mongodb::{
-    fault::Fault,
-    hello::Hello,
-    link::Link,
-    schema::{self, ONE, SHARD},
-    work::Work,
-};
+use crate::{mongodb::connection::Connection, net::Fault};
 
-impl Examine for MongodbStore {
-    fn examine<'a>(&'a self, keys: &'a [Key]) -> BoxFuture<'a, Result<Examination, SourceError>> {
-        Box::pin(self.database.perform(Look { keys }))
+pub(super) async fn examine(connection: &Connection, keys: &[Key]) -> Result<Examination, Fault> {
+    let hello = connection.hello().await?;
+    let shard = connection.shard().await?;
+    let mut cells = Vec::with_capacity(keys.len());
+    for key in keys {
+        let found = connection.cell(cells::of(key)).await?;
+        cells.push(found.map_or(Sight::Missing, |found| sight(&found)));
     }
-}
-
-struct Look<'a> {
-    keys: &'a [Key],
-}
-
-impl Work for Look<'_> {
-    type Out = Examination;
-    const VERB: &'static str = "examine";
-
-    async fn run(&self, link: &Link) -> Result<Examination, Fault> {
-        let hello = Hello::read(&link.line().run_on_admin(doc! { "hello": 1 }).await?)?;
-        let query = doc! { "find": SHARD, "filter": { "_id": ONE }, "limit": 1, "singleBatch": true };
-        let reply = link.line().run(query).await?;
-        let shard = schema::first_batch(&reply)?.first().map(|found| (*found).clone());
-        let shard = shard
-            .ok_or_else(|| Fault::refused(format!("collection {SHARD} lacks its document: restore it")))?;
-        let build = link.line().run_on_admin(doc! { "buildInfo": 1 }).await?;
-        let mut sights = Vec::with_capacity(self.keys.len());
-        for key in self.keys {
-            sights.push(link.cell(cells::of(key)).await?.map_or(Sight::Missing, |found| sight(&found)));
-        }
-        let inspection = Inspection {
-            incarnation: link.incarnation().clone(),
-            stamp: stamp_of(&shard)?,
-            has_cells: link.cell(Document::new()).await?.is_some(),
-            durability: durability(),
-            clock_ms: hello.clock_ms,
-            version: format!("MongoDB {}", build.get_str("version").unwrap_or("of unknown version")),
-        };
-        Ok(Examination { inspection, mark: mark_of(&shard)?, cells: sights, facts: vec![unproven()] })
-    }
+    let inspection = inspection(connection, &hello, &shard).await?;
+    Ok(Examination { inspection, mark: mark_of(&shard)?, cells, facts: vec![unproven()] })
 }
 
 fn sight(found: &Document) -> Sight {

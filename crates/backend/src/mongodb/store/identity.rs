@@ -1,62 +1,62 @@
 //! What a store says of itself, its stamp and its mark: one document beside the cells.
 
 use mongodb::bson::{Bson, Document, doc};
-use sequent_core::{Durability, DurabilityClass, ErrorKind, Incarnation, Inspection, SourceError, Stamp};
+use sequent_core::{Durability, DurabilityClass, Inspection};
 
-use crate::mongodb::{
-    fault::Fault,
-    hello::Hello,
-    link::Link,
-    schema::{ONE, SHARD},
-    work::Work,
+use crate::{
+    mongodb::{
+        connection::Connection,
+        hello::Hello,
+        schema::{self, ONE, SHARD},
+    },
+    net::{Connection as _, Fault},
+    store::{Swapped, parse_stamp},
 };
 
-/// Changes nothing, and is acknowledged like a change: who can't acknowledge is found out, and what is read is not older
-/// than what a majority holds.
-fn nothing() -> Document {
-    doc! { "$max": { "mark": 0_i64 } }
+pub(super) async fn inspect(connection: &Connection) -> Result<Inspection, Fault> {
+    let hello = connection.hello().await?;
+    if !connection.instance().as_str().contains(&hello.process) {
+        return Err(Fault::stale(format!("{} answers now", hello.process)));
+    }
+    connection.check_collection().await?;
+    let shard = acknowledged_shard(connection).await?;
+    inspection(connection, &hello, &shard).await
 }
 
-pub(super) struct Inspect;
-
-impl Work for Inspect {
-    type Out = Inspection;
-    const VERB: &'static str = "inspect";
-
-    async fn run(&self, link: &Link) -> Result<Inspection, Fault> {
-        let hello = Hello::read(&link.line().run_on_admin(doc! { "hello": 1 }).await?)?;
-        if !link.incarnation().as_str().contains(&hello.speaks) {
-            return Err(Fault::stale(format!("{} speaks now", hello.speaks)));
-        }
-        link.anchored().await?;
-        let shard = changed(link.change_shard(doc! { "_id": ONE }, nothing()).await?)?;
-        let has_cells = link.cell(Document::new()).await?.is_some();
-        let build = link.line().run_on_admin(doc! { "buildInfo": 1 }).await?;
-        Ok(Inspection {
-            incarnation: link.incarnation().clone(),
-            stamp: stamp_of(&shard)?,
-            has_cells,
-            durability: durability(),
-            clock_ms: hello.clock_ms,
-            version: format!("MongoDB {}", build.get_str("version").unwrap_or("of unknown version")),
-        })
-    }
+/// What is said of a store whose own document is this.
+pub(super) async fn inspection(
+    connection: &Connection,
+    hello: &Hello,
+    shard: &Document,
+) -> Result<Inspection, Fault> {
+    Ok(Inspection {
+        incarnation: connection.instance().clone(),
+        stamp: parse_stamp(stamp_of(shard)?)?,
+        has_cells: connection.cell(Document::new()).await?.is_some(),
+        durability: durability(),
+        clock_ms: hello.clock_ms,
+        version: connection.version().await?,
+    })
 }
 
 /// What every write asks for, and each server does or refuses.
-pub(super) fn durability() -> Durability {
+fn durability() -> Durability {
     let settings = [("w", "majority"), ("j", "true")];
     let settings = settings.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
     Durability { class: DurabilityClass::Durable, settings }
 }
 
-pub(super) fn stamp_of(shard: &Document) -> Result<Option<Stamp>, Fault> {
+/// The shard's document, by a change that changes nothing, and is acknowledged like a change: who can't acknowledge is found
+/// out, and what is read is not older than what a majority holds.
+async fn acknowledged_shard(connection: &Connection) -> Result<Document, Fault> {
+    let nothing = doc! { "$max": { "mark": 0_i64 } };
+    connection.change_shard(doc! { "_id": ONE }, nothing).await?.ok_or_else(schema::lacks_shard)
+}
+
+fn stamp_of(shard: &Document) -> Result<Option<&str>, Fault> {
     match shard.get("stamp") {
         None | Some(Bson::Null) => Ok(None),
-        Some(Bson::String(text)) => {
-            let unreadable = |error| SourceError::new(ErrorKind::Refused, "stamp").because(error);
-            Ok(Some(text.parse::<Stamp>().map_err(unreadable)?))
-        }
+        Some(Bson::String(text)) => Ok(Some(text)),
         Some(other) => Err(Fault::refused(format!("{SHARD}'s stamp is {other:?}, expected a text"))),
     }
 }
@@ -68,59 +68,26 @@ pub(super) fn mark_of(shard: &Document) -> Result<u64, Fault> {
     }
 }
 
-/// The shard's document, which every shard has.
-fn changed(found: Option<Document>) -> Result<Document, Fault> {
-    found.ok_or_else(|| Fault::refused(format!("collection {SHARD} lacks its document: restore it")))
-}
-
-pub(super) struct Restamp<'a> {
-    pub(super) under: &'a Incarnation,
-    pub(super) expected: Option<&'a Stamp>,
-    pub(super) new: &'a Stamp,
-}
-
-impl Work for Restamp<'_> {
-    type Out = ();
-    const VERB: &'static str = "stamp";
-
-    async fn run(&self, link: &Link) -> Result<(), Fault> {
-        link.check(self.under)?;
-        link.anchored().await?;
-        let expected = self.expected.map(ToString::to_string);
-        // Null finds a field that is not there.
-        let stands = expected.clone().map_or(Bson::Null, Bson::String);
-        let update = doc! { "$set": { "stamp": self.new.to_string() } };
-        if link.change_shard(doc! { "_id": ONE, "stamp": stands }, update).await?.is_some() {
-            return Ok(());
-        }
-        let found = stamp_of(&changed(link.change_shard(doc! { "_id": ONE }, nothing()).await?)?)?;
-        let [found, expected] = [found.map(|stamp| stamp.to_string()), expected]
-            .map(|stamp| stamp.unwrap_or_else(|| "none".to_owned()));
-        let context = format!("stamp: found {found}, expected {expected}");
-        Err(SourceError::new(ErrorKind::Refused, context).into())
+pub(super) async fn swap_stamp(
+    connection: &Connection,
+    expected: Option<&str>,
+    new: &str,
+) -> Result<Swapped, Fault> {
+    connection.check_collection().await?;
+    // Null finds a field that is not there.
+    let query = doc! { "_id": ONE, "stamp": expected };
+    if connection.change_shard(query, doc! { "$set": { "stamp": new } }).await?.is_some() {
+        return Ok(Swapped::Done);
     }
+    let found = acknowledged_shard(connection).await?;
+    Ok(Swapped::Found(stamp_of(&found)?.map(str::to_owned)))
 }
 
-pub(super) struct Mark<'a> {
-    pub(super) under: &'a Incarnation,
-    pub(super) version: u64,
-}
-
-impl Work for Mark<'_> {
-    type Out = u64;
-    const VERB: &'static str = "mark";
-
-    async fn run(&self, link: &Link) -> Result<u64, Fault> {
-        link.check(self.under)?;
-        let version = i64::try_from(self.version).map_err(|_| {
-            let context = format!("mark is {}: at most {} is allowed", self.version, i64::MAX);
-            SourceError::new(ErrorKind::Exhausted, context)
-        })?;
-        let update = doc! { "$max": { "mark": version } };
-        if let Some(shard) = link.change_shard(doc! { "_id": ONE }, update).await? {
-            return mark_of(&shard);
-        }
-        link.anchored().await?;
-        changed(None).map(|_| 0)
+pub(super) async fn mark(connection: &Connection, version: u64) -> Result<u64, Fault> {
+    let update = doc! { "$max": { "mark": version.cast_signed() } };
+    if let Some(shard) = connection.change_shard(doc! { "_id": ONE }, update).await? {
+        return mark_of(&shard);
     }
+    connection.check_collection().await?;
+    Err(schema::lacks_shard())
 }

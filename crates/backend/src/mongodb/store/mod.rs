@@ -4,112 +4,114 @@ mod cells;
 mod examine;
 mod identity;
 
-use std::fmt;
+use sequent_core::{Block, CellPage, Examination, Inspection, Key, Life};
 
-use sequent_core::{
-    Block, BoxFuture, Cell, ErrorKind, Examine, Incarnation, Inspection, Key, Life, SourceError, Stamp, Store,
+use super::{connection::Connection, server::MongodbServer};
+use crate::{
+    net::{Fault, Pool, ServerOptions},
+    store::{CoreStore, StoreEngine, Swapped},
 };
-
-use super::{MongodbOptions, MongodbUrl, database::Database};
-use cells::{Close, Install, Lift, Take};
-use identity::{Inspect, Mark, Restamp};
 
 /// A store in one MongoDB database, of kind `mongodb`: a document a key. Handles to one database, in this process or
 /// another, count together.
 ///
-/// Making one touches nothing; the first verb connects.
+/// Making one touches nothing; the first call connects.
 ///
 /// ```no_run
-/// use sequent_backend::mongodb::{MongodbOptions, MongodbStore};
+/// use sequent_backend::{mongodb::MongodbStore, net::ServerOptions};
 /// use sequent_core::{Cell, Key, Life, OsEntropy, Store};
 /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
-/// let url = "mongodb://seq@db.example/seq".parse()?;
-/// let options = MongodbOptions { create: true, password_file: Some("/run/secrets/seq".into()), ..Default::default() };
-/// let store = MongodbStore::new(url, options);
+/// let options = ServerOptions::from_url("mongodb://seq@db.example/seq")?;
+/// let options = ServerOptions { create: true, password_file: Some("/run/secrets/seq".into()), ..options };
+/// let store = MongodbStore::new(options);
 /// let incarnation = store.inspect().await?.incarnation;
 /// let (key, life) = (Key::from_stored("order"), Life::random(&OsEntropy));
 /// let cell = Cell { key: &key, under: &incarnation };
 /// assert_eq!(store.close(cell, life).await?, 0);
 /// store.install(cell, life, 100).await?;
 /// assert_eq!(store.take(cell, life, 3).await?.to_string(), "101..=103");
-/// store.disconnect();
+/// store.disconnect().await;
 /// # Ok(())
 /// # }
 /// ```
-pub struct MongodbStore {
-    database: Database,
-}
+pub type MongodbStore = CoreStore<MongodbStoreEngine>;
 
-impl fmt::Debug for MongodbStore {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("MongodbStore").field("target", self.database.target()).finish_non_exhaustive()
-    }
+/// The engine of a [`MongodbStore`].
+pub struct MongodbStoreEngine {
+    pool: Pool<MongodbServer>,
 }
 
 impl MongodbStore {
-    /// The store in the database at `url`.
-    pub fn new(url: MongodbUrl, options: MongodbOptions) -> Self {
-        Self { database: Database::new(url, options) }
-    }
-
-    /// Closes the connections; the next verb opens another.
-    pub fn disconnect(&self) {
-        self.database.close();
+    /// The store in the database that the options name.
+    pub fn new(options: ServerOptions) -> Self {
+        Self(MongodbStoreEngine { pool: Pool::new(MongodbServer { options }) })
     }
 }
 
-impl Store for MongodbStore {
-    fn examiner(&self) -> Option<&dyn Examine> {
-        Some(self)
+impl StoreEngine for MongodbStoreEngine {
+    type Connections = Pool<MongodbServer>;
+
+    fn connections(&self) -> &Pool<MongodbServer> {
+        &self.pool
     }
 
-    fn inspect(&self) -> BoxFuture<'_, Result<Inspection, SourceError>> {
-        Box::pin(self.database.perform(Inspect))
+    async fn inspect(&self, connection: &mut Connection) -> Result<Inspection, Fault> {
+        identity::inspect(connection).await
     }
 
-    fn stamp<'a>(
-        &'a self,
-        under: &'a Incarnation,
-        expected: Option<&'a Stamp>,
-        new: &'a Stamp,
-    ) -> BoxFuture<'a, Result<(), SourceError>> {
-        Box::pin(self.database.perform(Restamp { under, expected, new }))
+    async fn swap_stamp(
+        &self,
+        connection: &mut Connection,
+        expected: Option<&str>,
+        new: &str,
+    ) -> Result<Swapped, Fault> {
+        identity::swap_stamp(connection, expected, new).await
     }
 
-    fn mark<'a>(&'a self, under: &'a Incarnation, version: u64) -> BoxFuture<'a, Result<u64, SourceError>> {
-        Box::pin(self.database.perform(Mark { under, version }))
+    async fn mark(&self, connection: &mut Connection, version: u64) -> Result<u64, Fault> {
+        identity::mark(connection, version).await
     }
 
-    fn take<'a>(
-        &'a self,
-        cell: Cell<'a>,
+    async fn take(
+        &self,
+        connection: &mut Connection,
+        key: &Key,
         life: Life,
         want: u64,
-    ) -> BoxFuture<'a, Result<Block, SourceError>> {
-        Box::pin(self.database.perform(Take { cell, life, want }))
+    ) -> Result<Block, Fault> {
+        cells::take(connection, key, life, want).await
     }
 
-    fn close<'a>(&'a self, cell: Cell<'a>, next: Life) -> BoxFuture<'a, Result<u64, SourceError>> {
-        Box::pin(self.database.perform(Close { cell, next }))
+    async fn close(&self, connection: &mut Connection, key: &Key, next: Life) -> Result<u64, Fault> {
+        cells::close(connection, key, next).await
     }
 
-    fn install<'a>(
-        &'a self,
-        cell: Cell<'a>,
+    async fn install(
+        &self,
+        connection: &mut Connection,
+        key: &Key,
         life: Life,
         base: u64,
-    ) -> BoxFuture<'a, Result<(), SourceError>> {
-        Box::pin(self.database.perform(Install { cell, life, base }))
+    ) -> Result<(), Fault> {
+        cells::install(connection, key, life, base).await
     }
 
-    fn lift<'a>(&'a self, cell: Cell<'a>, life: Life, floor: u64) -> BoxFuture<'a, Result<u64, SourceError>> {
-        Box::pin(self.database.perform(Lift { cell, life, floor }))
+    async fn lift(
+        &self,
+        connection: &mut Connection,
+        key: &Key,
+        life: Life,
+        floor: u64,
+    ) -> Result<u64, Fault> {
+        cells::lift(connection, key, life, floor).await
     }
-}
 
-/// A value as a document can hold it.
-fn stored(what: &str, key: &Key, value: u64) -> Result<i64, SourceError> {
-    i64::try_from(value).map_err(|_| {
-        SourceError::new(ErrorKind::Exhausted, format!("{key}: {what} {value} is above {}", i64::MAX))
-    })
+    async fn examine(&self, connection: &mut Connection, keys: &[Key]) -> Result<Examination, Fault> {
+        examine::examine(connection, keys).await
+    }
+
+    /// It tells of none, and says so: no server, nor the double, has shown that a scan works.
+    async fn cells(&self, _: &mut Connection, _: Option<&str>) -> Result<CellPage, Fault> {
+        Ok(CellPage { is_partial: true, ..CellPage::default() })
+    }
 }

@@ -4,17 +4,16 @@
 //! A statement answers with one number, and the caller needs two: how far the counter is, and the version. So the version comes
 //! with the distance of the counter from the least that it had to be, as [`packed`](Quick::unpacked).
 
-use mysql_async::Value;
 use sequent_core::{
     Block, Incarnation,
     ledger::{Answer, DenseAsk, DenseTaken, Pass},
 };
 
 use super::session::token_of;
-use crate::sql::{TxMode, Work};
 use crate::{
-    mysql::{fault::Fault, link::Link},
-    sql::bounded as capped,
+    mysql::connection::Connection,
+    net::Fault,
+    sql::{Value, bounded as capped},
 };
 
 /// So many bits of the one number are the distance: a counter that is further takes the transaction.
@@ -65,14 +64,13 @@ impl<'a> Quick<'a> {
     }
 }
 
-impl Work<Link> for Quick<'_> {
-    /// `None`: nothing was written.
-    type Out = Option<Answer<Vec<DenseTaken>>>;
-    const VERB: &'static str = "count in";
-    const MODE: TxMode = TxMode::Single;
-
-    async fn run(&self, link: &mut Link) -> Result<Self::Out, Fault> {
-        let Some(token) = token_of(link, self.pass.under) else { return Ok(None) };
+impl Quick<'_> {
+    /// Runs the statement; `None`: nothing was written.
+    pub(super) async fn run(
+        &self,
+        connection: &mut Connection,
+    ) -> Result<Option<Answer<Vec<DenseTaken>>>, Fault> {
+        let Some(token) = token_of(connection, self.pass.under) else { return Ok(None) };
         // Sums are worked out before the condition is looked at: where one would overflow, it must not be an error. And the answer
         // is packed in the condition, which sees the rows as they were. A row that somebody else holds is not waited for: the
         // ledger's own row would be held meanwhile, and with it everybody.
@@ -105,7 +103,7 @@ impl Work<Link> for Quick<'_> {
             capped(self.within.0).into(),
             ((1_u64 << DISTANCE_BITS) - 1).into(),
         ];
-        let done = link.exec(sql, params).await?;
+        let done = connection.exec(sql, params).await?;
         Ok((done.found > 0).then(|| self.unpacked(done.id)))
     }
 }

@@ -1,6 +1,6 @@
 //! The tables of a ledger.
 
-use crate::mysql::{schema::Schema, store::tables::BOOT};
+use crate::mysql::tables::{BOOT, FirstRow, Tables};
 
 /// `id` for ever; `token` for this stretch of history; `accepted` is the incarnation on record.
 const META: (&str, &str) = (
@@ -121,16 +121,17 @@ const DENSE: (&str, &str) = (
 
 /// A ledger's tables. A server that stalls amid a transaction is cut off before the others have waited for long; a line
 /// that is idle for longer than a ledger's calls are apart goes too.
-pub(super) static LEDGER: Schema = Schema {
-    word: "ledger",
-    tables: &[LAYOUT, SERVERS, SLOTS, COUNTERS, HISTORY, DEFINITIONS, ADVANCES, WORDS, DENSE, BOOT, META],
+pub(super) static TABLES: Tables = Tables {
+    kind: "ledger",
+    all: &[LAYOUT, SERVERS, SLOTS, COUNTERS, HISTORY, DEFINITIONS, ADVANCES, WORDS, DENSE, BOOT, META],
     anchor: "sequent_meta",
-    boot: "sequent_boot",
     way: None,
-    beget: Some(
-        "INSERT IGNORE INTO sequent_meta (one, id, token) SELECT 1, ?, ? FROM DUAL \
-        WHERE NOT EXISTS (SELECT 1 FROM sequent_layout) AND NOT EXISTS (SELECT 1 FROM sequent_counters)",
-    ),
+    first_row: FirstRow {
+        table: "sequent_meta",
+        sql: "INSERT IGNORE INTO sequent_meta (one, id, token) SELECT 1, ?, ? FROM DUAL \
+            WHERE NOT EXISTS (SELECT 1 FROM sequent_layout) AND NOT EXISTS (SELECT 1 FROM sequent_counters)",
+        tokens: 2,
+    },
     auto_increment: false,
     transactions: true,
     session: ", wait_timeout = 10",

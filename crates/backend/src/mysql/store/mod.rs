@@ -1,159 +1,141 @@
-//! A shard: cells in one database, counted in one of three ways.
+//! A store: cells in one database, counted in one of three ways.
 
-mod cells;
-mod code;
-mod examine;
-mod identity;
-mod row;
+mod auto_increment;
 mod segment;
-pub(super) mod tables;
 
-use std::hash::{DefaultHasher, Hash, Hasher};
+use sequent_core::{Fact, FactClass};
 
-use sequent_core::{
-    Block, BoxFuture, Cell, ErrorKind, Examine, Incarnation, Inspection, Key, Life, SourceError, Stamp, Store,
+use super::{
+    connection::Connection,
+    privileges::{self, Needed},
+    server::MysqlServer,
+    tables::{BOOT, FirstRow, Tables},
+};
+use crate::{
+    net::{Fault, Pool, ServerOptions},
+    sql::{Many, SqlRow, Value},
+    store::{
+        CoreStore,
+        sql::{Counting, SqlStore, StoreFacts, StoreSession, StoreStatements},
+    },
+};
+pub use auto_increment::MysqlAutoIncrementStore;
+pub use segment::MysqlSegmentStore;
+
+/// Stamp and mark, and the way in which ids are counted.
+const SHARD: (&str, &str) = (
+    "sequent_shard",
+    "CREATE TABLE IF NOT EXISTS sequent_shard (
+        one TINYINT NOT NULL PRIMARY KEY,
+        way VARBINARY(32) NOT NULL,
+        stamp VARBINARY(512),
+        mark BIGINT NOT NULL DEFAULT 0
+    ) ENGINE = InnoDB",
+);
+
+/// VARBINARY: no collation folds, trims or pads a key.
+const CELLS: (&str, &str) = (
+    "sequent_cells",
+    "CREATE TABLE IF NOT EXISTS sequent_cells (
+        k VARBINARY(240) NOT NULL PRIMARY KEY,
+        life BIGINT NOT NULL,
+        open TINYINT NOT NULL,
+        v BIGINT NOT NULL
+    ) ENGINE = InnoDB",
+);
+
+/// Counters in rows.
+static ROWS: Tables = Tables {
+    kind: "store",
+    all: &[SHARD, CELLS, BOOT],
+    anchor: "sequent_cells",
+    way: Some("rows"),
+    first_row: FirstRow {
+        table: "sequent_shard",
+        sql: "INSERT IGNORE INTO sequent_shard (one, way) VALUES (1, 'rows')",
+        tokens: 0,
+    },
+    auto_increment: false,
+    transactions: false,
+    session: "",
 };
 
-use super::{options::MysqlOptions, pool::Pool};
-use cells::{Close, Install, Lift, Remove};
-use identity::{Inspect, Mark, Restamp};
-use segment::Stripes;
+/// What a change leaves is the id of its OK packet. Past the range, the sum of a take is error 1690, which is `Exhausted`.
+static STATEMENTS: StoreStatements = StoreStatements {
+    take: "UPDATE sequent_cells SET v = LAST_INSERT_ID(v + ?) WHERE k = ? AND life = ? AND open = 1 AND v >= 0",
+    // A row that was not there bears no id: 0, as it should be.
+    close: "INSERT INTO sequent_cells (k, life, open, v) VALUES (?, ?, 0, 0) \
+        ON DUPLICATE KEY UPDATE v = LAST_INSERT_ID(GREATEST(v, 0)), life = VALUES(life), open = 0",
+    // v before open: assignments run from left to right.
+    install: "UPDATE sequent_cells SET v = IF(open, v, GREATEST(v, ?)), open = 1 WHERE k = ? AND life = ?",
+    lift: "UPDATE sequent_cells SET v = LAST_INSERT_ID(GREATEST(v, ?)) WHERE k = ? AND life = ? AND open = 1",
+    remove: "DELETE FROM sequent_cells WHERE k = ?",
+    cell: "SELECT life, open, v FROM sequent_cells WHERE k = ?",
+    cells: Many::Listed {
+        before: "SELECT k, life, open, v FROM sequent_cells WHERE k IN (",
+        each: "?",
+        between: ", ",
+        after: ")",
+    },
+    page: "SELECT k, v FROM sequent_cells WHERE k > ? ORDER BY k LIMIT ?",
+    shard: "SELECT stamp, mark, EXISTS (SELECT 1 FROM sequent_cells), \
+        CAST(UNIX_TIMESTAMP(NOW(3)) * 1000 AS UNSIGNED) FROM sequent_shard WHERE one = 1",
+    stamp: "UPDATE sequent_shard SET stamp = ? WHERE one = 1 AND stamp <=> ?",
+    mark: "UPDATE sequent_shard SET mark = LAST_INSERT_ID(GREATEST(mark, ?)) WHERE one = 1",
+};
 
-/// A store in one MySQL or MariaDB database. Handles to one database, in this process or another, count together.
+impl StoreSession for Connection {
+    const STATEMENTS: &'static StoreStatements = &STATEMENTS;
+
+    async fn change(&mut self, sql: &'static str, params: Vec<Value>) -> Result<Option<u64>, Fault> {
+        let done = self.exec(sql, params).await?;
+        Ok((done.found > 0).then_some(done.id))
+    }
+
+    async fn read(&mut self, sql: &'static str, params: Vec<Value>) -> Result<Option<SqlRow>, Fault> {
+        self.row(sql, params).await
+    }
+
+    async fn store_facts(&mut self) -> Result<StoreFacts, Fault> {
+        let settings = self.settings();
+        Ok(StoreFacts { durability: settings.durability(), engine: settings.engine() })
+    }
+}
+
+/// `mysql-row`: a store in one MySQL or MariaDB database, one row a key, added to in place. The one to take where nothing speaks for
+/// another. Handles to one database, in this process or another, count together.
 ///
-/// Making one touches nothing; the first verb connects. The constructors are the three ways to count; a database is used
-/// in one way only.
-pub struct MysqlStore {
-    pool: Pool,
-    way: Way,
-}
+/// Making one touches nothing; the first call connects. A database is used by one kind of store only.
+pub type MysqlRowStore = CoreStore<SqlStore<Pool<MysqlServer>, InPlace>>;
 
-/// How ids are counted.
-enum Way {
-    /// A row is added to.
-    Row,
-    /// A row is compared and swapped.
-    Segment(Box<Stripes>),
-    /// A table's `AUTO_INCREMENT` counts.
-    AutoIncrement(Box<code::Codes>),
-}
-
-impl MysqlStore {
-    /// `mysql-row`: one row a key, added to in place. The one to take where nothing speaks for another.
-    pub fn row(options: MysqlOptions) -> Self {
-        Self { pool: Pool::new(options, &tables::CELLS), way: Way::Row }
-    }
-
-    /// `mysql-segment`: one row a key, compared and swapped. For larger blocks, and for servers whose
-    /// `LAST_INSERT_ID(expr)` can't be relied on.
-    pub fn segment(options: MysqlOptions) -> Self {
-        Self { pool: Pool::new(options, &tables::CELLS), way: Way::Segment(Box::default()) }
-    }
-
-    /// `mysql-auto-increment`: a table `<owner>_code_<suffix>` for each sequence, whose ids are taken from the OK packet.
-    /// For those who want a row with its time for each block's newest ids. Sequences with periods or partitions are refused,
-    /// with the name of the store that can hold them.
-    pub fn auto_increment(options: MysqlOptions, suffix: &str) -> Result<Self, SourceError> {
-        let codes = Box::new(code::Codes::new(suffix, options.create)?);
-        Ok(Self { pool: Pool::new(options, &tables::FENCES), way: Way::AutoIncrement(codes) })
-    }
-
-    /// Closes the connections that nobody uses; the next verb opens another.
-    pub async fn disconnect(&self) {
-        self.pool.close().await;
+impl MysqlRowStore {
+    /// The store in the database that the options name.
+    pub fn new(options: ServerOptions) -> Self {
+        let connections = Pool::new(MysqlServer { options, tables: &ROWS });
+        Self(SqlStore { connections, counting: InPlace })
     }
 }
 
-impl Store for MysqlStore {
-    fn holds(&self, key: &Key) -> Result<(), SourceError> {
-        match &self.way {
-            Way::Row | Way::Segment(_) => Ok(()),
-            Way::AutoIncrement(codes) => codes.holds(key),
-        }
-    }
+/// A take adds to a row in place.
+#[derive(Debug)]
+pub struct InPlace;
 
-    fn examiner(&self) -> Option<&dyn Examine> {
-        Some(self)
-    }
-
-    fn inspect(&self) -> BoxFuture<'_, Result<Inspection, SourceError>> {
-        Box::pin(self.pool.perform(Inspect))
-    }
-
-    fn stamp<'a>(
-        &'a self,
-        under: &'a Incarnation,
-        expected: Option<&'a Stamp>,
-        new: &'a Stamp,
-    ) -> BoxFuture<'a, Result<(), SourceError>> {
-        Box::pin(self.pool.perform(Restamp { under, expected, new }))
-    }
-
-    fn mark<'a>(&'a self, under: &'a Incarnation, version: u64) -> BoxFuture<'a, Result<u64, SourceError>> {
-        Box::pin(self.pool.perform(Mark { under, version }))
-    }
-
-    fn take<'a>(
-        &'a self,
-        cell: Cell<'a>,
-        life: Life,
-        want: u64,
-    ) -> BoxFuture<'a, Result<Block, SourceError>> {
-        match &self.way {
-            Way::Row => Box::pin(self.pool.perform(row::Take { cell, life, want })),
-            Way::Segment(stripes) => Box::pin(stripes.take(&self.pool, cell, life, want)),
-            Way::AutoIncrement(codes) => Box::pin(codes.take(&self.pool, cell, life, want)),
-        }
-    }
-
-    fn close<'a>(&'a self, cell: Cell<'a>, next: Life) -> BoxFuture<'a, Result<u64, SourceError>> {
-        match &self.way {
-            Way::Row => Box::pin(self.pool.perform(Close { cell, next })),
-            Way::Segment(_) => Box::pin(segment::close(&self.pool, cell, next)),
-            Way::AutoIncrement(codes) => Box::pin(codes.close(&self.pool, cell, next)),
-        }
-    }
-
-    fn install<'a>(
-        &'a self,
-        cell: Cell<'a>,
-        life: Life,
-        base: u64,
-    ) -> BoxFuture<'a, Result<(), SourceError>> {
-        match &self.way {
-            Way::Row => Box::pin(self.pool.perform(Install { cell, life, base })),
-            Way::Segment(_) => Box::pin(segment::install(&self.pool, cell, life, base)),
-            Way::AutoIncrement(codes) => Box::pin(codes.install(&self.pool, cell, life, base)),
-        }
-    }
-
-    fn lift<'a>(&'a self, cell: Cell<'a>, life: Life, floor: u64) -> BoxFuture<'a, Result<u64, SourceError>> {
-        match &self.way {
-            Way::Row => Box::pin(self.pool.perform(Lift { cell, life, floor })),
-            Way::Segment(_) => Box::pin(segment::lift(&self.pool, cell, life, floor)),
-            Way::AutoIncrement(codes) => Box::pin(codes.lift(&self.pool, cell, life, floor)),
-        }
-    }
-
-    fn remove<'a>(&'a self, cell: Cell<'a>) -> BoxFuture<'a, Result<bool, SourceError>> {
-        match &self.way {
-            Way::Row | Way::Segment(_) => Box::pin(self.pool.perform(Remove { cell })),
-            // It holds no key with a period, and no other is ever over.
-            Way::AutoIncrement(_) => Box::pin(std::future::ready(Ok(false))),
-        }
+impl Counting<Connection> for InPlace {
+    async fn facts(&self, connection: &mut Connection) -> Result<Vec<Fact>, Fault> {
+        facts(connection, &Needed { always: &["SELECT", "INSERT", "UPDATE"], at_times: &["CREATE"] }).await
     }
 }
 
-/// A value as a row can hold it.
-fn stored(what: &str, key: &Key, value: u64) -> Result<i64, SourceError> {
-    i64::try_from(value).map_err(|_| {
-        SourceError::new(ErrorKind::Exhausted, format!("{key}: {what} {value} is above {}", i64::MAX))
-    })
-}
-
-/// One of `places` for a key: the same within a process.
-fn place_of(key: &Key, places: usize) -> usize {
-    let mut hasher = DefaultHasher::new();
-    key.hash(&mut hasher);
-    usize::try_from(hasher.finish() % places.max(1) as u64).unwrap_or(0)
+/// What is worth knowing of each way to count.
+async fn facts(connection: &mut Connection, needed: &Needed) -> Result<Vec<Fact>, Fault> {
+    let mut facts = connection.settings().losses();
+    facts.extend(privileges::facts(connection, needed).await?);
+    if let (Some(found), Some(own)) = (connection.way().await?, connection.tables().way)
+        && found != own
+    {
+        let fact = Fact::new(FactClass::Repeats, "way to count", &found).expected(own);
+        let fact = fact.causes("two ways in one database would each give the same ids, so it is refused");
+        facts.push(fact.mend("name the kind of store that this database was made by, or another database"));
+    }
+    Ok(facts)
 }

@@ -1,11 +1,12 @@
 //! The tables of a ledger.
 
-use crate::postgres::link::Kind;
+use crate::postgres::schema::Tables;
 
-pub(super) static KIND: Kind = Kind {
-    word: "ledger",
-    schema_version: 2,
-    schema: &[
+pub(super) static TABLES: Tables = Tables {
+    kind: "ledger",
+    schema: "sequent_ledger",
+    version: 2,
+    statements: &[
         // `id` for ever; `token` for this stretch of history; `accepted` is the incarnation on record. Who writes
         // anything locks this row first.
         "CREATE TABLE meta (
@@ -88,7 +89,7 @@ pub(super) static KIND: Kind = Kind {
             begun_at bigint NOT NULL
         ) WITH (fillfactor = 50)",
     ],
-    beget: "INSERT INTO meta (one, id, token) \
+    first_row: "INSERT INTO meta (one, id, token) \
         VALUES (1, $1, md5(random()::text || clock_timestamp()::text || pg_backend_pid()::text))",
     anchor: "counters",
 };

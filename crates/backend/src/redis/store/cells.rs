@@ -1,182 +1,126 @@
-//! The four verbs on cells, each one script.
+//! The calls on cells, each one script.
 
-use sequent_core::{Block, Cell, ErrorKind, Incarnation, Life, SourceError, Why};
+use sequent_core::{Block, ErrorKind, Key, Life, SourceError, Why};
 
-use super::{CellNames, stored};
 use crate::{
+    net::{Fault, Owner},
     redis::{
-        link::{Answer, Link},
+        connection::{Answer, Connection},
+        names::CellNames,
         scripts::{CLOSE, INSTALL, LIFT, REMOVE, TAKE, Text},
     },
-    wire::{Fault, Owner, Work},
+    store::{CellState, block, regressed},
 };
 
-pub(super) struct Take<'a> {
-    pub(super) owner: &'a Owner,
-    pub(super) cell: Cell<'a>,
-    pub(super) life: Life,
-    pub(super) want: u64,
-}
-
-impl Work<Link> for Take<'_> {
-    type Out = Block;
-    const VERB: &'static str = "take from";
-
-    fn under(&self) -> Option<&Incarnation> {
-        Some(self.cell.under)
-    }
-
-    async fn run(&self, link: &mut Link) -> Result<Block, Fault> {
-        let want = self.want.max(1);
-        let added = stored("count", self.cell.key, want)?;
-        let last = settle(link, self.owner, &self.cell, self.life, &TAKE, &added).await?;
-        // Below what was added only by hand: what stood there before was no number of ours.
-        Block::ending_at(last, want).map_err(|_| tampered(&self.cell, self.life, &last.to_string()))
-    }
-}
-
-pub(super) struct Close<'a> {
-    pub(super) owner: &'a Owner,
-    pub(super) cell: Cell<'a>,
-    pub(super) next: Life,
-}
-
-impl Work<Link> for Close<'_> {
-    type Out = u64;
-    const VERB: &'static str = "close a cell of";
-
-    fn under(&self) -> Option<&Incarnation> {
-        Some(self.cell.under)
-    }
-
-    async fn run(&self, link: &mut Link) -> Result<u64, Fault> {
-        let names = CellNames::of(self.owner, self.cell.key);
-        let answer = link.run(&CLOSE, Some(&names), &[&self.next.to_stored().to_string()]).await?;
-        held(answer, &self.cell, self.next)
-    }
-}
-
-pub(super) struct Install<'a> {
-    pub(super) owner: &'a Owner,
-    pub(super) cell: Cell<'a>,
-    pub(super) life: Life,
-    pub(super) base: u64,
-}
-
-impl Work<Link> for Install<'_> {
-    type Out = ();
-    const VERB: &'static str = "install a cell of";
-
-    fn under(&self) -> Option<&Incarnation> {
-        Some(self.cell.under)
-    }
-
-    async fn run(&self, link: &mut Link) -> Result<(), Fault> {
-        let base = stored("base", self.cell.key, self.base)?;
-        settle(link, self.owner, &self.cell, self.life, &INSTALL, &base).await.map(drop)
-    }
-}
-
-pub(super) struct Lift<'a> {
-    pub(super) owner: &'a Owner,
-    pub(super) cell: Cell<'a>,
-    pub(super) life: Life,
-    pub(super) floor: u64,
-}
-
-impl Work<Link> for Lift<'_> {
-    type Out = u64;
-    const VERB: &'static str = "lift a cell of";
-
-    fn under(&self) -> Option<&Incarnation> {
-        Some(self.cell.under)
-    }
-
-    async fn run(&self, link: &mut Link) -> Result<u64, Fault> {
-        let floor = stored("floor", self.cell.key, self.floor)?;
-        settle(link, self.owner, &self.cell, self.life, &LIFT, &floor).await
-    }
-}
-
-pub(super) struct Remove<'a> {
-    pub(super) owner: &'a Owner,
-    pub(super) cell: Cell<'a>,
-}
-
-impl Work<Link> for Remove<'_> {
-    type Out = bool;
-    const VERB: &'static str = "remove a cell of";
-
-    fn under(&self) -> Option<&Incarnation> {
-        Some(self.cell.under)
-    }
-
-    async fn run(&self, link: &mut Link) -> Result<bool, Fault> {
-        let names = CellNames::of(self.owner, self.cell.key);
-        let Answer::Done(words) = link.run(&REMOVE, Some(&names), &[]).await? else { return Ok(false) };
-        Ok(words.first().is_some_and(|gone| gone == "1"))
-    }
-}
-
-/// Runs a script that touches the one cell of this life, or is refused; returns the value held afterwards.
-async fn settle(
-    link: &mut Link,
+pub(super) async fn take(
+    connection: &mut Connection,
     owner: &Owner,
-    cell: &Cell<'_>,
+    key: &Key,
     life: Life,
-    text: &Text,
-    value: &str,
+    want: u64,
+) -> Result<Block, Fault> {
+    let last = change(connection, owner, key, life, &TAKE, want).await?;
+    Ok(block(last, want)?)
+}
+
+pub(super) async fn close(
+    connection: &mut Connection,
+    owner: &Owner,
+    key: &Key,
+    next: Life,
 ) -> Result<u64, Fault> {
-    let (names, token) = (CellNames::of(owner, cell.key), life.to_stored().to_string());
-    let answer =
-        link.run(text, Some(&names), &[&token, value]).await.map_err(|fault| named(fault, cell, life))?;
-    held(answer, cell, life)
+    let names = CellNames::of(owner, key);
+    let answer = connection.run(&CLOSE, Some(&names), &[&next.to_stored().to_string()]).await?;
+    value_of(answer, key, next)
+}
+
+pub(super) async fn install(
+    connection: &mut Connection,
+    owner: &Owner,
+    key: &Key,
+    life: Life,
+    base: u64,
+) -> Result<(), Fault> {
+    change(connection, owner, key, life, &INSTALL, base).await.map(drop)
+}
+
+pub(super) async fn lift(
+    connection: &mut Connection,
+    owner: &Owner,
+    key: &Key,
+    life: Life,
+    floor: u64,
+) -> Result<u64, Fault> {
+    change(connection, owner, key, life, &LIFT, floor).await
+}
+
+pub(super) async fn remove(connection: &mut Connection, owner: &Owner, key: &Key) -> Result<bool, Fault> {
+    let names = CellNames::of(owner, key);
+    let Answer::Done(words) = connection.run(&REMOVE, Some(&names), &[]).await? else { return Ok(false) };
+    Ok(words.first().is_some_and(|gone| gone == "1"))
+}
+
+/// Runs a script that changes the one cell of this life, or is refused; returns the value held afterwards.
+async fn change(
+    connection: &mut Connection,
+    owner: &Owner,
+    key: &Key,
+    life: Life,
+    script: &Text,
+    number: u64,
+) -> Result<u64, Fault> {
+    let (names, life_text) = (CellNames::of(owner, key), life.to_stored().to_string());
+    let answer = connection.run(script, Some(&names), &[&life_text, &number.to_string()]).await;
+    value_of(answer.map_err(|fault| named(fault, key, life))?, key, life)
 }
 
 /// The value in an answer, or what was found instead of the cell.
-fn held(answer: Answer, cell: &Cell<'_>, life: Life) -> Result<u64, Fault> {
-    let found = match answer {
+fn value_of(answer: Answer, key: &Key, life: Life) -> Result<u64, Fault> {
+    match answer {
         Answer::Done(words) => {
             let text = words.first().map_or("", String::as_str);
-            return text.parse().map_err(|_| tampered(cell, life, text));
+            text.parse().map_err(|_| set_by_hand(key, life, text))
         }
-        Answer::None => "no cell".to_owned(),
-        Answer::Other(words) => other(&words),
-        Answer::Half(words) => return Err(halved(cell, life, &words)),
-        Answer::Odd(words) => return Err(tampered(cell, life, &words.concat())),
-    };
-    let context = format!("{} in life {life}: found {found}", cell.key);
-    Err(Fault::answer(ErrorKind::Regressed, context))
-}
-
-/// Another life's cell, in words.
-fn other(words: &[String]) -> String {
-    let [life, open] = [0, 1].map(|at| words.get(at).map_or("", String::as_str));
-    let state = if open == "1" { "open" } else { "closed" };
-    match life.parse() {
-        Ok(bits) => format!("a cell {state} for life {}", Life::from_stored(bits)),
-        Err(_) => format!("a cell {state} for {life:?}, which is no life"),
+        Answer::None => Err(regressed(key, life, None).into()),
+        Answer::Other(words) => Err(another(key, life, &words)),
+        Answer::Half(words) => Err(half(key, life, &words)),
+        Answer::Odd(words) => Err(set_by_hand(key, life, &words.concat())),
     }
 }
 
-/// Somebody has written there by hand; a new life begins above the ceiling.
-fn tampered(cell: &Cell<'_>, life: Life, found: &str) -> Fault {
-    let context = format!("{} in life {life}: found value {found:?}, which no verb has left", cell.key);
-    Fault::Answer(SourceError::new(ErrorKind::Regressed, context).told(Why::SetByHand))
+/// Another life's cell, or a closed one.
+fn another(key: &Key, life: Life, words: &[String]) -> Fault {
+    let [found, open] = first_two(words);
+    let Ok(bits) = found.parse() else {
+        let context = format!("{key} in life {life}: found a cell for {found:?}, which is no life");
+        return Fault::answer(ErrorKind::Regressed, context);
+    };
+    regressed(key, life, Some(CellState { life: Life::from_stored(bits), open: open == "1", value: 0 }))
+        .into()
 }
 
-/// The server itself lost it: evicted, expired or deleted.
-fn halved(cell: &Cell<'_>, life: Life, words: &[String]) -> Fault {
-    let [value, held_by] = [0, 1].map(|at| words.get(at).map_or("", String::as_str));
+/// Somebody has written there by hand; a new life begins above the ceiling.
+fn set_by_hand(key: &Key, life: Life, found: &str) -> Fault {
+    let context = format!("{key} in life {life}: found value {found:?}, which no verb has left");
+    SourceError::new(ErrorKind::Regressed, context).told(Why::SetByHand).into()
+}
+
+/// The server itself lost one of the two: it was evicted, expired or deleted.
+fn half(key: &Key, life: Life, words: &[String]) -> Fault {
+    let [value, held_by] = first_two(words);
     let gone = if held_by == "cell" { "witness" } else { "cell" };
-    let context = format!("{} in life {life}: found {value} in its {held_by}, and no {gone}", cell.key);
-    Fault::Answer(SourceError::new(ErrorKind::Regressed, context).told(Why::LostInPart))
+    let context = format!("{key} in life {life}: found {value} in its {held_by}, and no {gone}");
+    SourceError::new(ErrorKind::Regressed, context).told(Why::LostInPart).into()
+}
+
+fn first_two(words: &[String]) -> [&str; 2] {
+    [0, 1].map(|at| words.get(at).map_or("", String::as_str))
 }
 
 /// The server does not say which counter is at its end, or no hash.
-fn named(fault: Fault, cell: &Cell<'_>, life: Life) -> Fault {
+fn named(fault: Fault, key: &Key, life: Life) -> Fault {
     match fault {
-        Fault::Answer(error) => Fault::Answer(error.during(format!("{} in life {life}", cell.key))),
+        Fault::Answer(error) => Fault::Answer(error.during(format!("{key} in life {life}"))),
         fault => fault,
     }
 }

@@ -3,165 +3,130 @@
 mod cells;
 mod examine;
 mod identity;
-mod leaf;
+mod page;
+mod rights;
 
-use std::fmt;
+use sequent_core::{Block, CellPage, Examination, Inspection, Key, Life, SlotIndex, Stamp};
 
-use sequent_core::{
-    Block, BoxFuture, Cell, ErrorKind, Examine, Incarnation, Inspection, Key, Life, SlotIndex, SourceError,
-    Stamp, Store,
+use super::{connection::Connection, server::RedisServer};
+use crate::{
+    net::{Fault, Owner, Pool, ServerOptions},
+    store::{CoreStore, StoreEngine, Swapped},
 };
-
-use super::{
-    link::Link,
-    options::{RedisOptions, Target},
-};
-use crate::wire::{Limits, Owner, Pool};
-use cells::{Close, Install, Lift, Remove, Take};
-use identity::{Beside, Inspect, Mark, Restamp};
 
 /// A store in one database of a Redis or Valkey server, of kind `redis`. Handles of one owner, in this process or
 /// another, count together.
 ///
-/// Making one touches nothing; the first verb connects.
+/// Making one touches nothing; the first call connects.
 ///
 /// ```no_run
-/// use sequent_backend::redis::{Owner, RedisOptions, RedisStore};
+/// use sequent_backend::{net::{Owner, ServerOptions}, redis::RedisStore};
 /// use sequent_core::{Cell, Key, Life, OsEntropy, Store};
 /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
 /// let owner = Owner { cluster: "shop-eu".parse()?, slot: 1 };
-/// let store = RedisStore::new(RedisOptions::from_url("redis://sequent@db.example")?, owner);
-/// let incarnation = store.inspect().await?.incarnation;
+/// let store = RedisStore::new(ServerOptions::from_url("redis://sequent@db.example")?, owner);
+/// let instance = store.inspect().await?.incarnation;
 /// let (key, life) = (Key::from_stored("order"), Life::random(&OsEntropy));
-/// let cell = Cell { key: &key, under: &incarnation };
+/// let cell = Cell { key: &key, under: &instance };
 /// assert_eq!(store.close(cell, life).await?, 0);
 /// store.install(cell, life, 100).await?;
 /// assert_eq!(store.take(cell, life, 3).await?.to_string(), "101..=103");
-/// store.disconnect();
+/// store.disconnect().await;
 /// # Ok(())
 /// # }
 /// ```
-pub struct RedisStore {
-    pool: Pool<Link>,
-}
+pub type RedisStore = CoreStore<RedisStoreEngine>;
 
 impl RedisStore {
     /// The store of `owner` on the server that the options name.
-    pub fn new(options: RedisOptions, owner: Owner) -> Self {
-        let limits = Limits {
-            connections_max: options.connections_max.clamp(1, RedisOptions::CONNECTIONS_MAX),
-            connect: options.connect_limit,
-            clock: options.clock.clone(),
-        };
-        let shown = options.address();
-        Self { pool: Pool::new(Target { options, owner }, limits, shown) }
+    pub fn new(options: ServerOptions, owner: Owner) -> Self {
+        Self(RedisStoreEngine { pool: Pool::new(RedisServer { options, owner }) })
     }
+}
 
-    /// Closes the connections; the next verb opens another.
-    pub fn disconnect(&self) {
-        self.pool.renew();
-    }
+/// Cells in hashes.
+pub struct RedisStoreEngine {
+    pool: Pool<RedisServer>,
+}
 
+impl RedisStoreEngine {
     fn owner(&self) -> &Owner {
-        &self.pool.target().owner
+        &self.pool.server().owner
     }
 }
 
-impl fmt::Debug for RedisStore {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RedisStore")
-            .field("address", &self.pool.shown())
-            .field("owner", self.owner())
-            .finish()
-    }
-}
+impl StoreEngine for RedisStoreEngine {
+    type Connections = Pool<RedisServer>;
+    const HAS_SIBLINGS: bool = true;
 
-impl Store for RedisStore {
-    fn examiner(&self) -> Option<&dyn Examine> {
-        Some(self)
+    fn connections(&self) -> &Pool<RedisServer> {
+        &self.pool
     }
 
-    fn inspect(&self) -> BoxFuture<'_, Result<Inspection, SourceError>> {
-        Box::pin(self.pool.perform(Inspect { owner: self.owner() }))
+    async fn inspect(&self, connection: &mut Connection) -> Result<Inspection, Fault> {
+        identity::inspect(connection, self.owner()).await
     }
 
-    fn stamp<'a>(
-        &'a self,
-        under: &'a Incarnation,
-        expected: Option<&'a Stamp>,
-        new: &'a Stamp,
-    ) -> BoxFuture<'a, Result<(), SourceError>> {
-        Box::pin(self.pool.perform(Restamp { under, expected, new }))
+    async fn swap_stamp(
+        &self,
+        connection: &mut Connection,
+        expected: Option<&str>,
+        new: &str,
+    ) -> Result<Swapped, Fault> {
+        identity::swap_stamp(connection, expected, new).await
     }
 
-    fn beside(&self, slots: SlotIndex) -> BoxFuture<'_, Result<Vec<Stamp>, SourceError>> {
-        Box::pin(self.pool.perform(Beside { owner: self.owner(), slots }))
+    async fn mark(&self, connection: &mut Connection, version: u64) -> Result<u64, Fault> {
+        identity::mark(connection, version).await
     }
 
-    fn mark<'a>(&'a self, under: &'a Incarnation, version: u64) -> BoxFuture<'a, Result<u64, SourceError>> {
-        Box::pin(self.pool.perform(Mark { under, version }))
-    }
-
-    fn take<'a>(
-        &'a self,
-        cell: Cell<'a>,
+    async fn take(
+        &self,
+        connection: &mut Connection,
+        key: &Key,
         life: Life,
         want: u64,
-    ) -> BoxFuture<'a, Result<Block, SourceError>> {
-        Box::pin(self.pool.perform(Take { owner: self.owner(), cell, life, want }))
+    ) -> Result<Block, Fault> {
+        cells::take(connection, self.owner(), key, life, want).await
     }
 
-    fn close<'a>(&'a self, cell: Cell<'a>, next: Life) -> BoxFuture<'a, Result<u64, SourceError>> {
-        Box::pin(self.pool.perform(Close { owner: self.owner(), cell, next }))
+    async fn close(&self, connection: &mut Connection, key: &Key, next: Life) -> Result<u64, Fault> {
+        cells::close(connection, self.owner(), key, next).await
     }
 
-    fn install<'a>(
-        &'a self,
-        cell: Cell<'a>,
+    async fn install(
+        &self,
+        connection: &mut Connection,
+        key: &Key,
         life: Life,
         base: u64,
-    ) -> BoxFuture<'a, Result<(), SourceError>> {
-        Box::pin(self.pool.perform(Install { owner: self.owner(), cell, life, base }))
+    ) -> Result<(), Fault> {
+        cells::install(connection, self.owner(), key, life, base).await
     }
 
-    fn lift<'a>(&'a self, cell: Cell<'a>, life: Life, floor: u64) -> BoxFuture<'a, Result<u64, SourceError>> {
-        Box::pin(self.pool.perform(Lift { owner: self.owner(), cell, life, floor }))
+    async fn lift(
+        &self,
+        connection: &mut Connection,
+        key: &Key,
+        life: Life,
+        floor: u64,
+    ) -> Result<u64, Fault> {
+        cells::lift(connection, self.owner(), key, life, floor).await
     }
 
-    fn remove<'a>(&'a self, cell: Cell<'a>) -> BoxFuture<'a, Result<bool, SourceError>> {
-        Box::pin(self.pool.perform(Remove { owner: self.owner(), cell }))
-    }
-}
-
-/// Where a key's cell is, and its witness. A cluster's name holds no `/`, and what follows `cell/` or `witness/` is the
-/// key, byte for byte.
-pub(super) struct CellNames {
-    cell: Vec<u8>,
-    witness: Vec<u8>,
-}
-
-impl CellNames {
-    fn of(owner: &Owner, key: &Key) -> Self {
-        let name = |what: &str| format!("sequent/{owner}/{what}/{}", key.as_str()).into_bytes();
-        Self { cell: name("cell"), witness: name("witness") }
+    async fn remove(&self, connection: &mut Connection, key: &Key) -> Result<bool, Fault> {
+        cells::remove(connection, self.owner(), key).await
     }
 
-    /// Both, as the scripts have them.
-    pub(super) fn each(&self) -> [&[u8]; 2] {
-        [&self.cell, &self.witness]
+    async fn siblings(&self, connection: &mut Connection, slots: SlotIndex) -> Result<Vec<Stamp>, Fault> {
+        identity::siblings(connection, self.owner(), slots).await
     }
-}
 
-/// Where the shard's own stamp and mark are: in one key, so that no eviction parts them.
-pub(super) fn shard_name(owner: &Owner) -> Vec<u8> {
-    format!("sequent/{owner}/shard").into_bytes()
-}
-
-/// A value as text that a server can add to.
-fn stored(what: &str, key: &Key, value: u64) -> Result<String, SourceError> {
-    if value <= Block::NUMBER_MAX {
-        return Ok(value.to_string());
+    async fn examine(&self, connection: &mut Connection, keys: &[Key]) -> Result<Examination, Fault> {
+        examine::examine(connection, self.owner(), keys).await
     }
-    let context = format!("{key}: {what} {value} is above {}", Block::NUMBER_MAX);
-    Err(SourceError::new(ErrorKind::Exhausted, context))
+
+    async fn cells(&self, connection: &mut Connection, from: Option<&str>) -> Result<CellPage, Fault> {
+        page::page(connection, self.owner(), from).await
+    }
 }

@@ -15,33 +15,39 @@ use sequent_core::{Clock, SystemClock};
 use tokio::time::timeout;
 
 use super::*;
-use crate::sql::{TxMode, Work};
-use crate::sqlite::{opening::Coming, turns::Turn};
+use crate::net::TxMode;
+use crate::sqlite::{disk_gate::DiskPass, opening::Coming};
 
-static KIND: Kind = Kind {
-    word: "test",
+static TABLES: Tables = Tables {
+    kind: "test",
     application_id: 7,
-    schema_version: 1,
-    schema: &[
+    version: 1,
+    statements: &[
         "CREATE TABLE identity (uuid TEXT) STRICT",
         "PRAGMA user_version = 1",
         "PRAGMA application_id = 7",
     ],
-    beget: "INSERT INTO identity (uuid) VALUES (?1)",
+    first_row: "INSERT INTO identity (uuid) VALUES (?1)",
     token: "SELECT uuid FROM identity",
 };
 
 /// What a test does in the middle of a verb.
 struct Verb<F>(F);
 
-impl<F: Fn() + Send + Sync> Work<Link> for Verb<F> {
+impl<F: Fn() + Send + Sync> Operation<Connection> for Verb<F> {
     type Out = String;
-    const VERB: &'static str = "try";
-    const MODE: TxMode = TxMode::Write;
 
-    async fn run(&self, link: &mut Link) -> Result<String, Fault> {
+    fn name(&self) -> &'static str {
+        "try"
+    }
+
+    fn mode(&self) -> TxMode {
+        TxMode::Write
+    }
+
+    async fn run(&self, connection: &mut Connection) -> Result<String, Fault> {
         self.0();
-        Ok(link.incarnation().to_string())
+        Ok(connection.instance().to_string())
     }
 }
 
@@ -58,12 +64,12 @@ impl Scene {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let options = SqliteOptions { create: true, ..SqliteOptions::default() };
-        let database = Database::new(folder.path().join("it.db"), &KIND, options);
+        let database = Database::new(folder.path().join("it.db"), &TABLES, options);
         Self { folder, database }
     }
 
     /// Until it is dropped, whatever asks the disk about the file waits.
-    fn hang(&self) -> Turn {
+    fn hang(&self) -> DiskPass {
         let turns = self.database.place.turns.clone();
         let mut next = Box::pin(turns.next());
         let polled = next.as_mut().poll(&mut Context::from_waker(Waker::noop()));
@@ -123,7 +129,7 @@ async fn it_is_said_soon_then_at_once_and_the_connection_outlives_it() {
     for _ in 0..3 {
         mute(at_once(scene.database.perform(calm())).await);
     }
-    assert!(scene.database.seat.lock().await.link.is_some(), "the connection was given up");
+    assert!(scene.database.slot.lock().await.connection.is_some(), "the connection was given up");
     drop(hang);
     assert_eq!(scene.database.perform(calm()).await.unwrap(), before);
 }
@@ -134,9 +140,9 @@ async fn a_verb_that_it_overtakes_counts_nothing_and_its_connection_is_kept() {
     let before = scene.database.perform(calm()).await.unwrap();
     let held = Mutex::new(None);
     mute(scene.database.perform(Verb(|| *held.lock().unwrap() = Some(scene.hang()))).await);
-    let seat = scene.database.seat.lock().await;
-    assert!(seat.link.is_none(), "a connection whose verb has no known end was used again");
-    drop(seat);
+    let slot = scene.database.slot.lock().await;
+    assert!(slot.connection.is_none(), "a connection whose verb has no known end was used again");
+    drop(slot);
     assert_eq!(scene.names(), 3, "a connection was closed, and nobody could know over what");
     drop(held.into_inner().unwrap());
     assert_eq!(scene.database.perform(calm()).await.unwrap(), before);
@@ -173,12 +179,12 @@ async fn an_opening_that_hangs_is_not_begun_again() {
     let since = SystemClock.now().checked_sub(Duration::from_secs(1)).unwrap();
     let task = tokio::spawn(std::future::pending());
     let id = task.id();
-    scene.database.seat.lock().await.coming = Some(Coming { since, task });
+    scene.database.slot.lock().await.coming = Some(Coming { since, task });
     for _ in 0..3 {
         mute(at_once(scene.database.perform(calm())).await);
     }
-    let seat = scene.database.seat.lock().await;
-    assert_eq!(seat.coming.as_ref().map(|coming| coming.task.id()), Some(id));
+    let slot = scene.database.slot.lock().await;
+    assert_eq!(slot.coming.as_ref().map(|coming| coming.task.id()), Some(id));
     assert_eq!(scene.names(), 0, "another one was begun");
 }
 
@@ -193,10 +199,10 @@ async fn an_opening_that_was_left_is_the_next_ones() {
     })
     .await;
     drop(verb);
-    let seat = scene.database.seat.lock().await;
-    assert!(seat.coming.is_some(), "what was begun went with who began it");
-    drop(seat);
+    let slot = scene.database.slot.lock().await;
+    assert!(slot.coming.is_some(), "what was begun went with who began it");
+    drop(slot);
     scene.database.perform(calm()).await.unwrap();
-    let seat = scene.database.seat.lock().await;
-    assert!(seat.used && seat.coming.is_none() && seat.link.is_some());
+    let slot = scene.database.slot.lock().await;
+    assert!(slot.used && slot.coming.is_none() && slot.connection.is_some());
 }

@@ -8,13 +8,8 @@ pub(super) use schema::APPLICATION_ID;
 
 use std::path::PathBuf;
 
-use sequent_core::SourceError;
-
-use super::{SqliteOptions, create::token, database::Database, link::Link};
-use crate::{
-    ledger::{CoreLedger, sql::SqlLedger},
-    sql::Work,
-};
+use super::{SqliteOptions, database::Database};
+use crate::ledger::{CoreLedger, sql::SqlLedger};
 
 /// A ledger in one SQLite file. Handles to one file, in this process or another, are one ledger. The last process to leave a file
 /// takes `-wal` and `-shm` with it.
@@ -34,40 +29,11 @@ use crate::{
 /// # })?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub type SqliteLedger = CoreLedger<SqliteLedgerEngine>;
-
-/// The engine of a [`SqliteLedger`].
-pub struct SqliteLedgerEngine {
-    database: Database,
-}
+pub type SqliteLedger = CoreLedger<SqlLedger<Database>>;
 
 impl SqliteLedger {
     /// The ledger in the file at `path`.
     pub fn new(path: impl Into<PathBuf>, options: SqliteOptions) -> Self {
-        Self::on(SqliteLedgerEngine { database: Database::new(path.into(), &schema::KIND, options) })
-    }
-}
-
-impl SqlLedger for SqliteLedgerEngine {
-    type Session = Link;
-
-    fn new_token(&self) -> String {
-        token(&*self.database.options().entropy)
-    }
-
-    async fn perform<W: Work<Link>>(&self, work: W) -> Result<W::Out, SourceError> {
-        self.database.perform(work).await
-    }
-
-    async fn look<W: Work<Link>>(&self, work: W) -> Result<W::Out, SourceError> {
-        self.database.look(work).await
-    }
-
-    async fn perform_if_connected<W: Work<Link, Out = ()>>(&self, work: W) -> Result<(), SourceError> {
-        self.database.perform_if_connected(work).await.map(drop)
-    }
-
-    async fn close(&self) {
-        self.database.close().await;
+        Self::on(SqlLedger(Database::new(path.into(), &schema::TABLES, options)))
     }
 }

@@ -1,15 +1,15 @@
 //! The tables of a ledger.
 
-use crate::sqlite::link::Kind;
+use crate::sqlite::connection::Tables;
 
 /// `sqnl`.
 pub(in crate::sqlite) const APPLICATION_ID: i64 = 0x7371_6e6c;
 
-pub(super) static KIND: Kind = Kind {
-    word: "ledger",
+pub(super) static TABLES: Tables = Tables {
+    kind: "ledger",
     application_id: APPLICATION_ID,
-    schema_version: 3,
-    schema: &[
+    version: 3,
+    statements: &[
         // `id` for ever; `token` for this stretch of history; `accepted` is the incarnation on record.
         "CREATE TABLE meta (
             one INTEGER PRIMARY KEY CHECK (one = 1),
@@ -90,6 +90,6 @@ pub(super) static KIND: Kind = Kind {
         "PRAGMA user_version = 3",
         "PRAGMA application_id = 0x73716e6c",
     ],
-    beget: "INSERT INTO meta (one, id, token) VALUES (1, ?1, lower(hex(randomblob(16))))",
+    first_row: "INSERT INTO meta (one, id, token) VALUES (1, ?1, lower(hex(randomblob(16))))",
     token: "SELECT token FROM meta",
 };

@@ -1,0 +1,62 @@
+//! Where a server is, and whose slot is kept there.
+
+use std::time::Duration;
+
+use sequent_core::Env;
+use tokio::net::TcpStream;
+
+use super::{codec::Wire, connection::Connection};
+use crate::net::{Cause, Fault, Owner, Server, ServerOptions};
+
+/// A server, and whose slot is kept there.
+#[derive(Debug)]
+pub(crate) struct MemcachedServer {
+    pub(super) options: ServerOptions,
+    pub(super) owner: Owner,
+}
+
+impl MemcachedServer {
+    /// Connects, and logs in where there is a password. Its file is read anew each time, so it can be changed under a
+    /// running process.
+    pub(super) async fn wire(&self) -> Result<Wire, Fault> {
+        let url = &self.options.url;
+        let away = |error: std::io::Error| Fault::away(Cause::of_io(&error));
+        let stream = TcpStream::connect((url.host(), url.port())).await.map_err(away)?;
+        stream.set_nodelay(true).map_err(away)?;
+        let mut wire = Wire::new(stream);
+        if let Some(password) = self.options.password().await? {
+            wire.log_in(url.user().unwrap_or_default(), &password).await?;
+        }
+        Ok(wire)
+    }
+}
+
+impl Server for MemcachedServer {
+    type Connection = Connection;
+
+    /// A token is left in data that has none, whether or not this process has connected before: what was flushed is
+    /// known by it.
+    async fn connect(&self, _is_known: bool) -> Result<Connection, Fault> {
+        Connection::open(self).await
+    }
+
+    async fn connect_to_look(&self) -> Result<Connection, Fault> {
+        Connection::open_to_look(self).await
+    }
+
+    fn shown(&self) -> String {
+        self.options.url.to_string()
+    }
+
+    fn connections_max(&self) -> usize {
+        self.options.connections()
+    }
+
+    fn connect_timeout(&self) -> Option<Duration> {
+        Some(self.options.connect_timeout)
+    }
+
+    fn env(&self) -> &Env {
+        &self.options.env
+    }
+}

@@ -1,0 +1,296 @@
+//! One connection: opened, set to what the statements rest on, and known by its incarnation.
+
+use std::time::Duration;
+
+use mysql_async::{Conn, Row, prelude::*};
+use sequent_core::{ErrorKind, Incarnation};
+use tokio::time::timeout;
+
+use super::{
+    server::MysqlServer,
+    settings::{self, Settings},
+    tables::{self, Tables},
+};
+use crate::{
+    net::{self, Fault, Operation, TxMode, not_within, token},
+    sql::{self, SqlRow, SqlSession, Value, bounded},
+};
+
+/// What every statement here rests on:
+///
+/// - `STRICT_ALL_TABLES`: without it a take of a dead life by several rows succeeds;
+/// - `NO_AUTO_VALUE_ON_ZERO`: an anchor of 0 is a row of 0;
+/// - one statement is one transaction, and the end of one begins no other and ends no connection; who waits for a lock gives up after a second and says so;
+///   a second is the least that the server can be told. An attempt's limit is as long by default, so that its wait then ends as `Timeout` and not as
+///   `Contended`: to the rooms above that is the same (a slow event, and no id), and costs the connection. MariaDB could end each statement earlier
+///   (`max_statement_time`), but that would also end what a slow disk or a busy processor holds up, which waits for nobody;
+/// - times are compared as text, so there is one zone.
+const SESSION: &str = "SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_AUTO_VALUE_ON_ZERO,NO_ENGINE_SUBSTITUTION', \
+    autocommit = 1, completion_type = 0, time_zone = '+00:00', innodb_lock_wait_timeout = 1, lock_wait_timeout = 2";
+
+/// How long the first look may take where tables may have to be made, each of which the server brings to its disk.
+const MAKE_LIMIT: Duration = Duration::from_secs(10);
+
+/// An open connection, and what was learned when it was opened.
+pub(crate) struct Connection {
+    conn: Conn,
+    tables: &'static Tables,
+    settings: Settings,
+    instance: Incarnation,
+}
+
+/// What the server said of a statement that changes something.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Done {
+    /// Rows that the statement's condition found.
+    pub(super) found: u64,
+    /// The id of the OK packet, 0 if it bore none.
+    pub(super) id: u64,
+}
+
+impl Connection {
+    /// Connects within the limit. With `create`, missing tables are made.
+    pub(super) async fn open(server: &MysqlServer, create: bool) -> Result<Self, Fault> {
+        let limit = server.options.connect_timeout;
+        let conn = within(ErrorKind::Unavailable, limit, server.driver_connection()).await?;
+        let limit = if create { limit.max(MAKE_LIMIT) } else { limit };
+        // Whoever greets is there, however far away: that is slowness, not absence.
+        within(ErrorKind::Timeout, limit, async {
+            let mut connection =
+                Self::begun(conn, server, "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED").await?;
+            connection.admit().await?;
+            let made = tables::settle(&mut connection, server, create).await?;
+            let boot = connection.boot(server).await?;
+            connection.check_way().await?;
+            connection.instance = connection.named(&boot, &made);
+            Ok(connection)
+        })
+        .await
+    }
+
+    /// Connects to look: the server itself sees to it that nothing is changed. Who answers is known to others only where
+    /// one of them has connected since the server's start.
+    pub(super) async fn open_to_look(server: &MysqlServer) -> Result<Self, Fault> {
+        let limit = server.options.connect_timeout;
+        let conn = within(ErrorKind::Unavailable, limit, server.driver_connection()).await?;
+        within(ErrorKind::Timeout, limit, async {
+            let sql = "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED, READ ONLY";
+            let mut connection = Self::begun(conn, server, sql).await?;
+            connection.settings.admit()?;
+            let made = tables::settle(&mut connection, server, false).await?;
+            let boot = connection.read_boot().await?.unwrap_or_else(|| "nobody".to_owned());
+            connection.instance = connection.named(&boot, &made);
+            Ok(connection)
+        })
+        .await
+    }
+
+    /// The same session with its settings, and the server's read.
+    async fn begun(conn: Conn, server: &MysqlServer, isolation: &'static str) -> Result<Self, Fault> {
+        let (settings, instance) = (Settings::default(), Incarnation::new(""));
+        let mut connection = Self { conn, tables: server.tables, settings, instance };
+        connection.control(isolation).await?;
+        connection.text(&format!("{SESSION}{}", server.tables.session)).await?;
+        connection.settings = connection.read_settings().await?;
+        Ok(connection)
+    }
+
+    async fn read_settings(&mut self) -> Result<Settings, Fault> {
+        let rows = self.rows(settings::ASK, Vec::new()).await?;
+        let pairs = rows.into_iter().map(|mut row| Ok((row.text()?, row.text()?)));
+        Ok(Settings::new(pairs.collect::<Result<_, Fault>>()?))
+    }
+
+    /// Refuses a server that can't hold what its tables are for.
+    async fn admit(&mut self) -> Result<(), Fault> {
+        let tables = self.tables;
+        if self.settings.is_mariadb() && tables.transactions {
+            // Who was suspended amid a transaction must not keep the others from the locks for as long. MySQL has no such
+            // setting: there `wait_timeout` cuts it off.
+            self.control("SET SESSION idle_transaction_timeout = 3").await?;
+        }
+        self.settings.admit()?;
+        if tables.auto_increment {
+            self.settings.admit_auto_increment()?;
+        }
+        if tables.transactions {
+            self.settings.admit_skip_locked()?;
+        }
+        Ok(())
+    }
+
+    /// The token of this run of the server, left by whoever came first.
+    async fn boot(&mut self, server: &MysqlServer) -> Result<String, Fault> {
+        if let Some(boot) = self.read_boot().await? {
+            return Ok(boot);
+        }
+        let token = token(&server.options.env);
+        let sql = "INSERT IGNORE INTO sequent_boot (one, token) VALUES (1, ?)";
+        self.exec(sql, vec![token.as_str().into()]).await?;
+        self.read_boot().await?.ok_or_else(|| Fault::refused("table sequent_boot keeps nothing"))
+    }
+
+    /// Refuses a database in which ids are counted in another way.
+    async fn check_way(&mut self) -> Result<(), Fault> {
+        let Some(way) = self.tables.way else { return Ok(()) };
+        let found = self.way().await?.unwrap_or_default();
+        if found == way {
+            return Ok(());
+        }
+        Err(Fault::refused(format!(
+            "this database counts in {found}, and this store in {way}: take the kind of store that it was made by, or another \
+             database"
+        )))
+    }
+
+    /// The way in which ids are counted here, as whoever made the tables noted it.
+    pub(super) async fn way(&mut self) -> Result<Option<String>, Fault> {
+        Ok(self.only("SELECT way FROM sequent_shard WHERE one = 1", Vec::new()).await?.maybe_text()?)
+    }
+
+    /// Reads it together with the connection's id, as the server that answers knows it: something in between that spreads
+    /// statements over several connections would mix up sessions.
+    async fn read_boot(&mut self) -> Result<Option<String>, Fault> {
+        let sql = "SELECT CONNECTION_ID(), (SELECT token FROM sequent_boot WHERE one = 1)";
+        let mut row = self.only(sql, Vec::new()).await?;
+        let (id, token) = (row.count()?, row.maybe_text()?);
+        let greeted = u64::from(self.conn.id());
+        if id & u64::from(u32::MAX) != greeted {
+            return Err(Fault::refused(format!(
+                "connection {greeted} was greeted, connection {id} answers: a proxy that multiplexes stands between; \
+                 connect to the server itself"
+            )));
+        }
+        Ok(token)
+    }
+
+    /// Looks again at what the instance is made of, and at the settings; what a connection learned when it was opened may
+    /// have been replaced under it, by a dump that was loaded.
+    async fn look_again(&mut self) -> Result<bool, Fault> {
+        let boot = self.read_boot().await?;
+        let made = tables::made(self).await?;
+        self.settings = self.read_settings().await?;
+        let sql = "SELECT CAST(@@global.read_only AS CHAR)";
+        let read_only = self.only(sql, Vec::new()).await?.text()?;
+        let same = boot.zip(made).is_some_and(|(boot, made)| self.named(&boot, &made) == self.instance);
+        Ok(same && matches!(read_only.as_str(), "0" | "OFF"))
+    }
+
+    fn named(&self, boot: &str, made: &str) -> Incarnation {
+        let [server, host, port] = ["server_id", "hostname", "port"].map(|name| self.settings.get(name));
+        Incarnation::new(format!("mysql {boot} server {server} {host}:{port} made {made}"))
+    }
+
+    /// Runs a statement that changes something.
+    pub(super) async fn exec(&mut self, sql: &str, params: Vec<Value>) -> Result<Done, Fault> {
+        let result = self.conn.exec_iter(sql, bound(params)).await?;
+        let done = Done { found: result.affected_rows(), id: result.last_insert_id().unwrap_or(0) };
+        result.drop_result().await?;
+        Ok(done)
+    }
+
+    /// Runs a statement that can't be prepared, or will not be needed again.
+    pub(super) async fn text(&mut self, sql: &str) -> Result<Done, Fault> {
+        let result = self.conn.query_iter(sql).await?;
+        let done = Done { found: result.affected_rows(), id: result.last_insert_id().unwrap_or(0) };
+        result.drop_result().await?;
+        Ok(done)
+    }
+
+    /// The row of a statement, if there is one.
+    pub(super) async fn row(&mut self, sql: &str, params: Vec<Value>) -> Result<Option<SqlRow>, Fault> {
+        Ok(self.rows(sql, params).await?.into_iter().next())
+    }
+
+    /// The row of a statement that always has one.
+    pub(super) async fn only(&mut self, sql: &str, params: Vec<Value>) -> Result<SqlRow, Fault> {
+        self.row(sql, params)
+            .await?
+            .ok_or_else(|| Fault::refused("a row that is made with the tables is gone"))
+    }
+
+    /// The server's settings, as read last.
+    pub(super) fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// What the tables are.
+    pub(super) fn tables(&self) -> &'static Tables {
+        self.tables
+    }
+}
+
+impl net::Connection for Connection {
+    fn instance(&self) -> &Incarnation {
+        &self.instance
+    }
+
+    async fn ping(&mut self) -> Result<(), Fault> {
+        Ok(self.conn.ping().await?)
+    }
+
+    async fn is_current(&mut self) -> bool {
+        self.look_again().await.unwrap_or(false)
+    }
+
+    async fn attempt<O: Operation<Self>>(&mut self, operation: &O) -> Result<O::Out, Fault> {
+        sql::attempt(self, operation).await
+    }
+
+    async fn close(self) {
+        // One that can't be closed well is gone all the same.
+        let _ = self.conn.disconnect().await;
+    }
+}
+
+impl SqlSession for Connection {
+    fn begin(&self, _mode: TxMode) -> &'static str {
+        "START TRANSACTION"
+    }
+
+    async fn rows(&mut self, sql: &str, params: Vec<Value>) -> Result<Vec<SqlRow>, Fault> {
+        let rows: Vec<Row> = self.conn.exec(sql, bound(params)).await?;
+        Ok(rows.into_iter().map(values).collect())
+    }
+
+    async fn execute(&mut self, sql: &str, params: Vec<Value>) -> Result<u64, Fault> {
+        Ok(self.exec(sql, params).await?.found)
+    }
+
+    /// These can't be prepared on every server.
+    async fn control(&mut self, sql: &'static str) -> Result<(), Fault> {
+        self.text(sql).await.map(drop)
+    }
+}
+
+/// The statements are ours; what is given to them is bound.
+fn bound(params: Vec<Value>) -> Vec<mysql_async::Value> {
+    let value = |value| match value {
+        Value::Int(number) => mysql_async::Value::Int(number),
+        Value::Text(text) => mysql_async::Value::Bytes(text.into_bytes()),
+        Value::Bytes(bytes) => mysql_async::Value::Bytes(bytes),
+        Value::Null | Value::NoText | Value::Ints(_) | Value::Texts(_) | Value::ManyBytes(_) => {
+            mysql_async::Value::NULL
+        }
+    };
+    params.into_iter().map(value).collect()
+}
+
+fn values(row: Row) -> SqlRow {
+    let value = |value| match value {
+        mysql_async::Value::Int(number) => Value::Int(number),
+        mysql_async::Value::UInt(number) => Value::Int(bounded(number)),
+        mysql_async::Value::Bytes(bytes) => Value::Bytes(bytes),
+        // No column of ours holds anything else.
+        _ => Value::Null,
+    };
+    SqlRow::new(row.unwrap_raw().into_iter().map(|column| column.map_or(Value::Null, value)).collect())
+}
+
+async fn within<T>(
+    late: ErrorKind,
+    limit: Duration,
+    work: impl Future<Output = Result<T, Fault>>,
+) -> Result<T, Fault> {
+    timeout(limit, work).await.map_err(|_| Fault::Broken(late, not_within(limit)))?
+}

@@ -1,0 +1,92 @@
+//! Close, install and lift of a key that has a table: the fence, the anchor, and then the table.
+
+use sequent_core::{Key, Life};
+
+use super::{regressed_table, table::KeyTable};
+use crate::{
+    mysql::{connection::Connection, fault::ER_NO_SUCH_TABLE},
+    net::Fault,
+    sql::SqlSession,
+    store::sql::{Counting, StoreSession},
+};
+
+use super::super::InPlace;
+
+pub(super) async fn close(
+    connection: &mut Connection,
+    key: &Key,
+    next: Life,
+    table: &KeyTable,
+) -> Result<u64, Fault> {
+    // Waits for the takes in flight; the statement after it sees all that they gave.
+    let anchor = InPlace.close(connection, key, next).await?;
+    match connection.only(&table.highest_of_all(), Vec::new()).await {
+        Ok(mut row) => Ok(row.count()?.max(anchor)),
+        Err(fault) if fault.is(ER_NO_SUCH_TABLE) => {
+            table.make(connection).await?;
+            Ok(anchor)
+        }
+        Err(fault) => Err(fault),
+    }
+}
+
+pub(super) async fn install(
+    connection: &mut Connection,
+    key: &Key,
+    life: Life,
+    base: u64,
+    table: &KeyTable,
+) -> Result<(), Fault> {
+    // The anchor first: an open fence without one is shut.
+    let sql = format!(
+        "INSERT IGNORE INTO {} (id, f) SELECT GREATEST(c.v, ?), 1 FROM sequent_cells c \
+        WHERE c.k = ? AND c.life = ? AND c.open = 0 LOCK IN SHARE MODE",
+        table.sql()
+    );
+    let params = vec![base.into(), key.as_str().into(), life.to_stored().into()];
+    match connection.execute(&sql, params.clone()).await {
+        Err(fault) if fault.is(ER_NO_SUCH_TABLE) => {
+            return Err(regressed_table(connection, key, life, table).await?);
+        }
+        done => done?,
+    };
+    match connection.change(Connection::STATEMENTS.install, params).await? {
+        Some(_) => Ok(()),
+        None => Err(regressed_table(connection, key, life, table).await?),
+    }
+}
+
+pub(super) async fn lift(
+    connection: &mut Connection,
+    key: &Key,
+    life: Life,
+    floor: u64,
+    table: &KeyTable,
+) -> Result<u64, Fault> {
+    let held = held(connection, key, life, table).await?;
+    if held >= floor {
+        return Ok(held);
+    }
+    let sql = format!(
+        "INSERT IGNORE INTO {table} (id, f) SELECT ?, 1 FROM sequent_cells c JOIN {table} a ON a.id = c.v \
+        WHERE c.k = ? AND c.life = ? AND c.open = 1 LOCK IN SHARE MODE",
+        table = table.sql()
+    );
+    connection.execute(&sql, vec![floor.into(), key.as_str().into(), life.to_stored().into()]).await?;
+    let held = self::held(connection, key, life, table).await?;
+    if held >= floor {
+        return Ok(held);
+    }
+    Err(Fault::away(format!("{key}: {held} is held after a lift to {floor}")))
+}
+
+/// The highest id, through fence and anchor.
+async fn held(connection: &mut Connection, key: &Key, life: Life, table: &KeyTable) -> Result<u64, Fault> {
+    let params = vec![key.as_str().into(), life.to_stored().into()];
+    match connection.row(&table.highest_of_life(), params).await {
+        Ok(Some(mut row)) => Ok(row.count()?),
+        Ok(None) => Err(regressed_table(connection, key, life, table).await?),
+        Err(fault) if fault.is(ER_NO_SUCH_TABLE) => Err(regressed_table(connection, key, life, table).await?),
+        Err(fault) => Err(fault),
+    }
+}

@@ -1,0 +1,197 @@
+//! `mysql-auto-increment`: a table a key, whose `AUTO_INCREMENT` counts.
+//!
+//! The table `<owner>_code_<suffix>` counts; a row of `sequent_cells` is its fence, and the code row with `id = cells.v`,
+//! written at install, its anchor. A take inserts rows whose first value is read through fence and anchor: where the life
+//! has ended, or the table was truncated, it is NULL, and the server refuses the whole statement.
+
+mod fence;
+mod purge;
+mod table;
+mod take;
+
+use sequent_core::{Block, Fact, FactClass, Key, Life, SourceError};
+
+use self::{
+    purge::{Due, Purge},
+    table::{KeyTable, TableNames},
+    take::Take,
+};
+use super::{CELLS, ROWS, SHARD, facts};
+use crate::{
+    mysql::{
+        connection::Connection,
+        fault::ER_NO_SUCH_TABLE,
+        privileges::Needed,
+        server::MysqlServer,
+        tables::{BOOT, FirstRow, Tables},
+    },
+    net::{Fault, Pool, ServerOptions},
+    store::{
+        CoreStore, regressed,
+        sql::{Counting, SqlStore, cell},
+    },
+};
+
+/// Ids up to here are far from the end of the range.
+const FAR: u64 = 1 << 62;
+
+/// Counters in tables of their own, with rows as fences.
+static FENCES: Tables = Tables {
+    kind: ROWS.kind,
+    all: &[SHARD, CELLS, BOOT],
+    anchor: ROWS.anchor,
+    way: Some("tables with AUTO_INCREMENT"),
+    first_row: FirstRow {
+        table: "sequent_shard",
+        sql: "INSERT IGNORE INTO sequent_shard (one, way) VALUES (1, 'tables with AUTO_INCREMENT')",
+        tokens: 0,
+    },
+    auto_increment: true,
+    transactions: false,
+    session: ", auto_increment_increment = 1, auto_increment_offset = 1",
+};
+
+/// `mysql-auto-increment`: a store in one MySQL or MariaDB database, with a table `<owner>_code_<suffix>` for each sequence, whose ids are
+/// taken from the OK packet. For those who want a row with its time for each block's newest ids. Sequences with periods or partitions are
+/// refused, with the name of the store that can hold them.
+pub type MysqlAutoIncrementStore = CoreStore<SqlStore<Pool<MysqlServer>, AutoIncrement>>;
+
+impl MysqlAutoIncrementStore {
+    /// The store in the database that the options name.
+    ///
+    /// # Errors
+    ///
+    /// A suffix that no name of a table can end with.
+    pub fn new(options: ServerOptions, suffix: &str) -> Result<Self, SourceError> {
+        let names = TableNames::new(suffix, options.create)?;
+        let connections = Pool::new(MysqlServer { options, tables: &FENCES });
+        Ok(Self(SqlStore { connections, counting: AutoIncrement { names, due: Due::default() } }))
+    }
+}
+
+/// The tables of one store, and which of them are to be purged.
+pub struct AutoIncrement {
+    names: TableNames,
+    due: Due,
+}
+
+impl Counting<Connection> for AutoIncrement {
+    /// Refuses a key that no table can be named after; what a server folds it knows alone.
+    fn holds(&self, key: &Key) -> Result<(), SourceError> {
+        self.names.name(key, false).map(drop)
+    }
+
+    async fn take(
+        &self,
+        connection: &mut Connection,
+        key: &Key,
+        life: Life,
+        want: u64,
+    ) -> Result<Block, Fault> {
+        let table = self.names.of(connection, key)?;
+        let again = self.due.again(key, want);
+        if let Some(below) = self.due.take(key) {
+            Purge { table: &table, key, below }.run(connection).await?;
+        }
+        let block = Take { key, life, want, table: &table, again }.run(connection).await?;
+        self.due.note(key, block);
+        Ok(block)
+    }
+
+    async fn close(&self, connection: &mut Connection, key: &Key, next: Life) -> Result<u64, Fault> {
+        let table = self.names.of(connection, key)?;
+        fence::close(connection, key, next, &table).await
+    }
+
+    async fn install(
+        &self,
+        connection: &mut Connection,
+        key: &Key,
+        life: Life,
+        base: u64,
+    ) -> Result<(), Fault> {
+        let table = self.names.of(connection, key)?;
+        fence::install(connection, key, life, base, &table).await
+    }
+
+    async fn lift(
+        &self,
+        connection: &mut Connection,
+        key: &Key,
+        life: Life,
+        floor: u64,
+    ) -> Result<u64, Fault> {
+        let table = self.names.of(connection, key)?;
+        fence::lift(connection, key, life, floor, &table).await
+    }
+
+    /// It holds no key with a period, and no other is ever over.
+    async fn remove(&self, _connection: &mut Connection, _key: &Key) -> Result<bool, Fault> {
+        Ok(false)
+    }
+
+    async fn reached(
+        &self,
+        connection: &mut Connection,
+        key: &Key,
+        value: u64,
+    ) -> Result<Option<u64>, Fault> {
+        let table = self.names.of(connection, key)?;
+        let sql = format!(
+            "SELECT (SELECT MAX(m.id) FROM {table} m) FROM {table} a WHERE a.id = ?",
+            table = table.sql()
+        );
+        match connection.row(&sql, vec![value.into()]).await {
+            Err(fault) if fault.is(ER_NO_SUCH_TABLE) => Ok(None),
+            row => Ok(row?.map(|mut row| row.count()).transpose()?.map(|highest| highest.max(value))),
+        }
+    }
+
+    async fn reached_at_least(
+        &self,
+        connection: &mut Connection,
+        key: &Key,
+        value: u64,
+    ) -> Result<u64, Fault> {
+        let table = self.names.of(connection, key)?;
+        match connection.only(&table.highest_of_all(), Vec::new()).await {
+            Err(fault) if fault.is(ER_NO_SUCH_TABLE) => Ok(value),
+            row => Ok(row?.count()?.max(value)),
+        }
+    }
+
+    async fn facts(&self, connection: &mut Connection) -> Result<Vec<Fact>, Fault> {
+        let needed = Needed { always: &["SELECT", "INSERT", "UPDATE", "DELETE"], at_times: &["CREATE"] };
+        let mut facts = facts(connection, &needed).await?;
+        facts.extend(increments(connection));
+        Ok(facts)
+    }
+}
+
+/// A call was refused: what was found instead.
+async fn regressed_table(
+    connection: &mut Connection,
+    key: &Key,
+    life: Life,
+    table: &KeyTable,
+) -> Result<Fault, Fault> {
+    let state = cell(connection, key).await?;
+    if state.is_some_and(|state| state.counts_for(life)) {
+        let lost = format!("table {} has lost its anchor: was it truncated or dropped?", table.name());
+        return Ok(regressed(key, life, None).during(lost).into());
+    }
+    Ok(regressed(key, life, state).into())
+}
+
+/// The settings by which `AUTO_INCREMENT` does not count one by one.
+fn increments(connection: &Connection) -> Vec<Fact> {
+    let fact = |name: &str| {
+        let found = connection.settings().get(name);
+        let fact = Fact::new(FactClass::Repeats, name, found)
+            .expected("1")
+            .causes("ids are left out, or another server of a ring gives those between; the kind refuses it");
+        let fact = fact.mend(format!("SET GLOBAL {name} = 1, and in the server's option file"));
+        (!matches!(found, "1" | "")).then_some(fact)
+    };
+    ["auto_increment_increment", "auto_increment_offset"].into_iter().filter_map(fact).collect()
+}

@@ -1,0 +1,136 @@
+//! Old rows go: below an id that exists, so that the newest row stays, and never the anchor.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use sequent_core::{Block, Key};
+
+use super::{FAR, table::KeyTable};
+use crate::{
+    mysql::{connection::Connection, store::segment::place_of},
+    net::Fault,
+    sql::SqlSession,
+};
+
+/// How many rows one take removes at most: with blocks up to this size a table stays small.
+const ROWS_PURGED_MAX: u64 = 8192;
+
+/// How many rows may have come since the last purge.
+const ROWS_KEPT: u64 = 1024;
+
+/// For how many keys it is remembered what has come: so many places, and so many keys a place.
+const PLACES: usize = 64;
+const KEYS_A_PLACE: usize = 8;
+
+pub(super) struct Purge<'a> {
+    pub(super) table: &'a KeyTable,
+    pub(super) key: &'a Key,
+    pub(super) below: u64,
+}
+
+impl Purge<'_> {
+    /// Removes some rows. What can't be removed now goes later: a take does not fail for it, unless the line broke.
+    pub(super) async fn run(&self, connection: &mut Connection) -> Result<(), Fault> {
+        let sql = format!(
+            "DELETE FROM {} WHERE id < ? AND id <> (SELECT c.v FROM sequent_cells c WHERE c.k = ?) \
+            ORDER BY id LIMIT {ROWS_PURGED_MAX}",
+            self.table.sql()
+        );
+        match connection.execute(&sql, vec![self.below.into(), self.key.as_str().into()]).await {
+            Err(fault @ Fault::Broken(..)) => Err(fault),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// What has come into the tables that were used last.
+pub(super) struct Due([Mutex<Vec<Grown>>; PLACES]);
+
+struct Grown {
+    key: Key,
+    rows: u64,
+    newest: u64,
+    /// How long the last block was.
+    last: u64,
+}
+
+impl Default for Due {
+    fn default() -> Self {
+        Self(std::array::from_fn(|_| Mutex::default()))
+    }
+}
+
+impl Due {
+    /// Notes a block; who comes next is told below which id to purge, if it is time.
+    pub(super) fn note(&self, key: &Key, block: Block) {
+        let mut place = self.place(key);
+        let at = place.iter().position(|grown| grown.key == *key);
+        let mut grown = at.map_or_else(|| Grown::new(key), |at| place.remove(at));
+        grown.rows = grown.rows.saturating_add(block.count());
+        grown.newest = grown.newest.max(block.last());
+        grown.last = block.count();
+        if place.len() >= KEYS_A_PLACE {
+            // The one that nobody has used for longest.
+            place.remove(0);
+        }
+        place.push(grown);
+    }
+
+    /// Whether the last block of this key was as long, and far from the end of the range.
+    pub(super) fn again(&self, key: &Key, count: u64) -> bool {
+        let same = |grown: &Grown| grown.key == *key && grown.last == count && grown.newest <= FAR;
+        self.place(key).iter().any(same)
+    }
+
+    /// Below which id to purge, if it is time; one caller is told.
+    pub(super) fn take(&self, key: &Key) -> Option<u64> {
+        let mut place = self.place(key);
+        let grown = place.iter_mut().find(|grown| grown.key == *key && grown.rows >= ROWS_KEPT)?;
+        grown.rows = grown.rows.saturating_sub(ROWS_PURGED_MAX);
+        Some(grown.newest)
+    }
+
+    fn place(&self, key: &Key) -> MutexGuard<'_, Vec<Grown>> {
+        let place = &self.0[place_of(key, PLACES)];
+        place.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Grown {
+    fn new(key: &Key) -> Self {
+        Self { key: key.clone(), rows: 0, newest: 0, last: 0 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_that_share_a_place_are_counted_each_by_itself() {
+        let (due, block) = (Due::default(), |first| Block::new(first, 1, 1).unwrap());
+        // By the pigeonholes some share a place.
+        let keys: Vec<Key> = (0..=PLACES).map(|key| Key::from_stored(&format!("key{key}"))).collect();
+        for first in 1..=ROWS_KEPT {
+            for key in &keys {
+                due.note(key, block(first));
+            }
+        }
+        for key in &keys {
+            assert!(due.again(key, 1) && !due.again(key, 2));
+            assert_eq!((due.take(key), due.take(key)), (Some(ROWS_KEPT), None), "{key}: one caller is told");
+        }
+        assert!(!due.again(&Key::from_stored("other"), 1));
+        due.note(&keys[0], block(FAR + 1));
+        assert!(!due.again(&keys[0], 1), "the end of the range is near");
+    }
+
+    #[test]
+    fn what_is_remembered_is_bounded() {
+        let due = Due::default();
+        for key in 0..10_000 {
+            due.note(&Key::from_stored(&format!("key{key}")), Block::new(1, 1, 1).unwrap());
+        }
+        assert!(due.0.iter().all(|place| place.lock().unwrap().len() <= KEYS_A_PLACE));
+        assert!(due.again(&Key::from_stored("key9999"), 1), "the newest is");
+    }
+}

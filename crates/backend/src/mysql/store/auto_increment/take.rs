@@ -1,0 +1,134 @@
+//! A take: rows inserted through the fence.
+
+use std::fmt::Write;
+
+use sequent_core::{Block, ErrorKind, Key, Life, SourceError};
+
+use super::{FAR, regressed_table, table::KeyTable};
+use crate::{
+    mysql::{
+        connection::Connection,
+        fault::{ER_AUTOINC, ER_BAD_NULL, ER_DUP_ENTRY, ER_NO_SUCH_TABLE},
+    },
+    net::{Cause, Fault},
+    store::block,
+};
+
+/// The most rows that one take inserts, where the server takes as long a statement: who wants more gets this many. Ten
+/// times as many took longer than an attempt may on a busy server, and each statement costs as much as fifty rows.
+const ROWS_MAX: u64 = 4096;
+
+/// The most rows of a statement that is prepared: the server keeps each.
+const ROWS_PREPARED_MAX: u64 = 64;
+
+/// How long a row is in the statement, and how long all the rest of it may be.
+const ROW_BYTES: u64 = 4;
+const FENCE_BYTES_MAX: u64 = 4096;
+
+/// A take of one key, in its table.
+pub(super) struct Take<'a> {
+    pub(super) key: &'a Key,
+    pub(super) life: Life,
+    pub(super) want: u64,
+    pub(super) table: &'a KeyTable,
+    /// Whether as many were taken of this key last, far from the end of the range: what comes again and again is prepared.
+    pub(super) again: bool,
+}
+
+impl Take<'_> {
+    pub(super) async fn run(&self, connection: &mut Connection) -> Result<Block, Fault> {
+        let (key, table, most) = (self.key, self.table, i64::MAX.saturating_sub_unsigned(self.want));
+        let count = self.want.min(rows_max(connection));
+        let done = if self.again && count <= ROWS_PREPARED_MAX {
+            let params = vec![key.as_str().into(), self.life.to_stored().into()];
+            connection.exec(&statement(table, ("?", "?"), None, count), params).await
+        } else {
+            let named = (&*format!("x'{}'", hex(key.as_str())), &*self.life.to_stored().to_string());
+            connection.text(&statement(table, named, Some(most), count)).await
+        };
+        match done {
+            Ok(done) if done.found == 0 => Err(self.refused(connection, most).await?),
+            Ok(done) if done.found == count => Ok(block(done.id.saturating_add(count - 1), count)?),
+            Ok(done) => Err(Fault::away(format!("{count} rows were asked for, {} inserted", done.found))),
+            Err(fault) if fault.is(ER_BAD_NULL) => Err(self.refused(connection, most).await?),
+            Err(fault) if fault.is(ER_NO_SUCH_TABLE) => {
+                Err(regressed_table(connection, key, self.life, table).await?)
+            }
+            Err(Fault::Server(ER_DUP_ENTRY, _, cause)) => Err(self.met(connection, most, cause).await?),
+            // Also far from the end of the range: so a server says that the statement lost its wait for the counter's lock.
+            Err(Fault::Server(said, _, cause)) if ER_AUTOINC.contains(&said) => {
+                Err(self.met(connection, FAR.cast_signed(), cause).await?)
+            }
+            Err(fault) => Err(fault),
+        }
+    }
+
+    /// The fence gave nothing: is the end of the range near, or is it not this life's?
+    async fn refused(&self, connection: &mut Connection, most: i64) -> Result<Fault, Fault> {
+        match self.highest(connection).await? {
+            Some(highest) if highest > most => Ok(self.exhausted().into()),
+            _ => regressed_table(connection, self.key, self.life, self.table).await,
+        }
+    }
+
+    /// An id that this take was to give is there already, or the server has none: at the end of the range; or a lift came
+    /// in between the ids that the server had set aside for it. Up to `most` the statement, which has done nothing, goes
+    /// again.
+    async fn met(&self, connection: &mut Connection, most: i64, cause: Cause) -> Result<Fault, Fault> {
+        match self.highest(connection).await? {
+            Some(highest) if highest <= most => Ok(Fault::Busy(cause)),
+            Some(_) => Ok(self.exhausted().into()),
+            None => regressed_table(connection, self.key, self.life, self.table).await,
+        }
+    }
+
+    /// The highest id, through fence and anchor.
+    async fn highest(&self, connection: &mut Connection) -> Result<Option<i64>, Fault> {
+        let params = vec![self.key.as_str().into(), self.life.to_stored().into()];
+        let row = connection.row(&self.table.highest_of_life(), params).await?;
+        Ok(row.map(|mut row| row.int()).transpose()?)
+    }
+
+    fn exhausted(&self) -> SourceError {
+        let context = format!("{}: {} more is above {}", self.key, self.want, i64::MAX);
+        SourceError::new(ErrorKind::Exhausted, context)
+    }
+}
+
+/// Inserts `count` rows through fence and anchor. With `most`, only where no id is above it; without, the server itself finds
+/// at the end of the range that it has no next id.
+///
+/// One row gets its id by `INSERT … SELECT`, which refused inserts none. Several are `VALUES` with a known number of rows:
+/// their ids run on from the OK packet's in every lock mode, which those of `INSERT … SELECT` do not; refused, the first is
+/// NULL. The derived table lets the statement read the table that it writes.
+fn statement(table: &KeyTable, (key, life): (&str, &str), most: Option<i64>, count: u64) -> String {
+    let table = table.sql();
+    let most = most.map(|most| format!(" AND (SELECT MAX(m.id) FROM {table} m) <= {most}"));
+    let fence = format!(
+        "SELECT c.open FROM sequent_cells c JOIN {table} a ON a.id = c.v \
+        WHERE c.k = {key} AND c.life = {life} AND c.open = 1{} LIMIT 1 LOCK IN SHARE MODE",
+        most.unwrap_or_default()
+    );
+    if count == 1 {
+        return format!("INSERT INTO {table} (f) {fence}");
+    }
+    let mut sql = format!("INSERT INTO {table} (f) VALUES ((SELECT fence.open FROM ({fence}) fence))");
+    for _ in 1..count {
+        sql.push_str(",(1)");
+    }
+    sql
+}
+
+fn rows_max(connection: &Connection) -> u64 {
+    let fits = connection.settings().packet_max().saturating_sub(FENCE_BYTES_MAX) / ROW_BYTES;
+    fits.clamp(1, ROWS_MAX)
+}
+
+/// A text as digits: whatever is in it, it is no syntax.
+fn hex(text: &str) -> String {
+    text.bytes().fold(String::with_capacity(2 * text.len()), |mut digits, byte| {
+        // Writing to a string does not fail.
+        let _ = write!(digits, "{byte:02x}");
+        digits
+    })
+}

@@ -1,0 +1,26 @@
+//! What engines on servers share: URLs, options, faults, the pool of connections and what runs on them.
+
+mod driver;
+mod fault;
+pub(crate) mod files;
+mod operation;
+mod options;
+mod pool;
+mod retry;
+mod schema_name;
+mod siblings;
+mod url;
+
+pub use driver::{DRIVERS, Driver, Tls};
+pub(crate) use driver::{ETCD, MEMCACHED, MONGODB, MYSQL, POSTGRES, REDIS};
+pub(crate) use fault::{Cause, Fault, cause_of};
+pub(crate) use operation::{Connection, Connections, Operation, TxMode};
+pub use options::ServerOptions;
+pub(crate) use options::token;
+pub use pool::Pool;
+pub(crate) use pool::{Server, TRUST_IDLE_MAX, not_within};
+pub(crate) use retry::{ON_FILES, Retry};
+pub use schema_name::{SchemaName, SchemaNameError};
+pub use siblings::Owner;
+pub(crate) use siblings::{SLOTS_MAX, sibling};
+pub use url::{Host, ServerUrl, UrlError};

@@ -1,0 +1,289 @@
+//! The connections to one server: bounded, lent to one operation at a time, and given up whenever in doubt.
+//!
+//! A connection comes back only after its operation has come to an end. Its reply must not reach the next caller:
+//!
+//! - An operation that was dropped midway ends its connection, and the idle ones that were silent all the while: where one did not
+//!   answer, each of them would cost another caller its time.
+//! - One that failed with more than an answer ends all of them, also those on loan as they come back.
+
+use std::{
+    future::Future,
+    sync::{
+        Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use sequent_core::{Env, Incarnation, SourceError, Why};
+use tokio::{
+    sync::{Semaphore, SemaphorePermit},
+    time::timeout,
+};
+
+use super::{
+    Cause, Fault, Retry,
+    operation::{Connection, Connections, Operation},
+    retry::ON_SERVERS,
+};
+
+/// For how long an idle connection is trusted at most: servers, and what stands between, close idle ones.
+pub(crate) const TRUST_IDLE_MAX: Duration = Duration::from_secs(1);
+
+/// How often an operation is tried on another connection, where another instance answered on the one before.
+const ROUNDS_MAX: usize = 4;
+
+/// A server, and how a connection to it is opened.
+pub(crate) trait Server: Send + Sync + 'static {
+    /// What is opened.
+    type Connection: Connection;
+
+    /// Connects, logs in, and learns who answers. `is_known`: this process has connected before, so that nothing that is missing
+    /// is made.
+    fn connect(&self, is_known: bool) -> impl Future<Output = Result<Self::Connection, Fault>> + Send;
+
+    /// The same, to look: nothing is written, nothing is made.
+    fn connect_to_look(&self) -> impl Future<Output = Result<Self::Connection, Fault>> + Send;
+
+    /// What it is and where, for errors, without what is secret.
+    fn shown(&self) -> String;
+
+    /// The most connections at once.
+    fn connections_max(&self) -> usize;
+
+    /// For how long connecting may take in all; `None` where the server sees to that itself.
+    fn connect_timeout(&self) -> Option<Duration>;
+
+    /// A connection that was idle for longer is asked whether anybody answers before it is used.
+    fn trust_idle_for(&self) -> Duration {
+        TRUST_IDLE_MAX
+    }
+
+    /// For the age of idle connections, and for retries.
+    fn env(&self) -> &Env;
+}
+
+/// The connections to one server.
+pub struct Pool<S: Server> {
+    server: S,
+    permits: Semaphore,
+    idle: Mutex<IdleList<S::Connection>>,
+    /// The server has let this process in before.
+    is_known: AtomicBool,
+}
+
+/// Connections that nobody uses now.
+struct IdleList<C> {
+    connections: Vec<(C, Instant)>,
+    /// One more whenever those before are in doubt: a connection of an older one is not put back.
+    generation: u64,
+    /// Who answered on the connection that was opened last.
+    instance: Option<Incarnation>,
+}
+
+impl<S: Server> Pool<S> {
+    pub(crate) fn new(server: S) -> Self {
+        let permits = Semaphore::new(server.connections_max().max(1));
+        let idle = IdleList { connections: Vec::new(), generation: 0, instance: None };
+        Self { server, permits, idle: Mutex::new(idle), is_known: AtomicBool::new(false) }
+    }
+
+    pub(crate) fn server(&self) -> &S {
+        &self.server
+    }
+
+    async fn once<O: Operation<S::Connection>>(
+        &self,
+        operation: &O,
+        retry: &mut Retry<'_>,
+    ) -> Result<O::Out, Fault> {
+        let mut lent = self.lend(operation.looks_again()).await?;
+        let connection = lent.connection()?;
+        let done = match operation.under() {
+            Some(under) if under != connection.instance() => Err(Fault::reborn(under, connection.instance())),
+            _ => loop {
+                match connection.attempt(operation).await {
+                    Err(fault @ Fault::Busy(_)) => {
+                        if let Err(fault) = retry.after(fault).await {
+                            break Err(fault);
+                        }
+                    }
+                    done => break done,
+                }
+            },
+        };
+        match &done {
+            Err(fault) if !fault.leaves_connection_sound() => lent.give_up(),
+            _ => lent.give_back(),
+        }
+        done
+    }
+
+    /// A connection that is in use: the one used last, or a new one.
+    async fn lend(&self, looks_again: bool) -> Result<Lent<'_, S>, Fault> {
+        let permit = self.permits.acquire().await.map_err(|_| Fault::away("the pool is closed"))?;
+        let since = self.server.env().clock.now();
+        let (found, generation) = {
+            let mut idle = self.idle();
+            (idle.connections.pop(), idle.generation)
+        };
+        let mut lent = Lent { pool: self, connection: None, generation, since, _permit: permit };
+        if let Some((connection, idle_since)) = found {
+            let idle_for = since.saturating_duration_since(idle_since);
+            let connection = lent.connection.insert(connection);
+            let answers = idle_for <= self.server.trust_idle_for() || connection.ping().await.is_ok();
+            let is_sound = answers && (!looks_again || connection.is_current().await);
+            if is_sound {
+                return Ok(lent);
+            }
+            lent.connection = None;
+            self.give_up_all();
+        }
+        lent.generation = self.idle().generation;
+        let connection = self.open().await?;
+        lent.generation = self.note_instance(connection.instance(), lent.generation);
+        lent.connection = Some(connection);
+        Ok(lent)
+    }
+
+    async fn open(&self) -> Result<S::Connection, Fault> {
+        let is_known = self.is_known.load(Ordering::Relaxed);
+        let connection = in_time(&self.server, self.server.connect(is_known)).await?;
+        self.is_known.store(true, Ordering::Relaxed);
+        Ok(connection)
+    }
+
+    /// Who answers on a connection that was just opened; where it is another one than before, those before are out of date.
+    /// Returns the generation that the connection is of.
+    fn note_instance(&self, instance: &Incarnation, generation: u64) -> u64 {
+        let mut idle = self.idle();
+        if idle.instance.as_ref() == Some(instance) {
+            return generation;
+        }
+        idle.instance = Some(instance.clone());
+        idle.generation += 1;
+        let generation = idle.generation;
+        let outdated = std::mem::take(&mut idle.connections);
+        drop(idle);
+        drop(outdated);
+        generation
+    }
+
+    /// Each connection is in doubt: the idle ones end, and those on loan as they come back.
+    fn give_up_all(&self) -> Vec<(S::Connection, Instant)> {
+        let mut idle = self.idle();
+        idle.generation += 1;
+        std::mem::take(&mut idle.connections)
+    }
+
+    fn idle(&self) -> MutexGuard<'_, IdleList<S::Connection>> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn failed(&self, name: &str, fault: Fault) -> SourceError {
+        let fault = if self.is_known.load(Ordering::Relaxed) { fault.of_known_server() } else { fault };
+        fault.into_error(&format!("{name} {}", self.server.shown()))
+    }
+}
+
+impl<S: Server> Connections for Pool<S> {
+    type Connection = S::Connection;
+
+    fn env(&self) -> &Env {
+        self.server.env()
+    }
+
+    async fn perform<O: Operation<S::Connection>>(&self, operation: O) -> Result<O::Out, SourceError> {
+        let mut retry = Retry::new(&ON_SERVERS, self.server.env());
+        let mut rounds = 1;
+        let done = loop {
+            match self.once(&operation, &mut retry).await {
+                Err(Fault::Stale(_)) if rounds < ROUNDS_MAX => rounds += 1,
+                done => break done,
+            }
+        };
+        done.map_err(|fault| self.failed(operation.name(), fault))
+    }
+
+    async fn look<O: Operation<S::Connection>>(&self, operation: O) -> Result<O::Out, SourceError> {
+        let looked = async {
+            let mut connection = in_time(&self.server, self.server.connect_to_look()).await?;
+            let found = connection.attempt(&operation).await?;
+            connection.close().await;
+            Ok(found)
+        };
+        looked.await.map_err(|fault: Fault| {
+            fault.into_error(&format!("{} {}", operation.name(), self.server.shown()))
+        })
+    }
+
+    async fn perform_if_connected<O: Operation<S::Connection>>(
+        &self,
+        operation: O,
+    ) -> Result<Option<O::Out>, SourceError> {
+        let is_connected = !self.idle().connections.is_empty();
+        if is_connected { self.perform(operation).await.map(Some) } else { Ok(None) }
+    }
+
+    async fn close(&self) {
+        for (connection, _) in self.give_up_all() {
+            connection.close().await;
+        }
+    }
+}
+
+/// A connection while an operation has it.
+struct Lent<'a, S: Server> {
+    pool: &'a Pool<S>,
+    connection: Option<S::Connection>,
+    generation: u64,
+    since: Instant,
+    _permit: SemaphorePermit<'a>,
+}
+
+impl<S: Server> Lent<'_, S> {
+    fn connection(&mut self) -> Result<&mut S::Connection, Fault> {
+        self.connection.as_mut().ok_or_else(|| Fault::away("no connection"))
+    }
+
+    /// Puts the connection back: everything that was asked on it has been answered.
+    fn give_back(mut self) {
+        let now = self.pool.server.env().clock.now();
+        let Some(connection) = self.connection.take() else { return };
+        let mut idle = self.pool.idle();
+        if idle.generation == self.generation {
+            idle.connections.push((connection, now));
+        }
+    }
+
+    /// The connection has failed: the others may have lost the same server, and each would fail once more.
+    fn give_up(mut self) {
+        drop(self.connection.take());
+        drop(self.pool.give_up_all());
+    }
+}
+
+impl<S: Server> Drop for Lent<'_, S> {
+    fn drop(&mut self) {
+        let Some(connection) = self.connection.take() else { return };
+        drop(connection);
+        let since = self.since;
+        let was_silent = |(_, idle_since): &mut (S::Connection, Instant)| *idle_since < since;
+        let silent: Vec<_> = self.pool.idle().connections.extract_if(.., was_silent).collect();
+        drop(silent);
+    }
+}
+
+/// Connecting, within its time.
+async fn in_time<S: Server>(
+    server: &S,
+    connecting: impl Future<Output = Result<S::Connection, Fault>>,
+) -> Result<S::Connection, Fault> {
+    let Some(limit) = server.connect_timeout() else { return connecting.await };
+    timeout(limit, connecting).await.map_err(|_| Fault::away(not_within(limit)))?
+}
+
+/// What is said of a connection that was not there in time.
+pub(crate) fn not_within(limit: Duration) -> Cause {
+    Cause::from(format!("not connected within {} ms", limit.as_millis())).told(Why::TimedOut)
+}

@@ -1,0 +1,69 @@
+//! The name of a schema, where a driver has such.
+
+use std::{fmt, str::FromStr};
+
+/// The name of a schema: 1 to 63 bytes, as PostgreSQL keeps it; always quoted, so any text will do.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct SchemaName(String);
+
+/// A name that no schema can have.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SchemaNameError(String);
+
+impl fmt::Display for SchemaNameError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for SchemaNameError {}
+
+impl SchemaName {
+    /// The longest name, in bytes: PostgreSQL cuts longer ones, and two could become one.
+    pub const LENGTH_MAX: usize = 63;
+
+    /// The name.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl FromStr for SchemaName {
+    type Err = SchemaNameError;
+
+    fn from_str(text: &str) -> Result<Self, SchemaNameError> {
+        let bound = Self::LENGTH_MAX;
+        let fault = match text.len() {
+            0 => "is empty".to_owned(),
+            length if length > bound => format!("has {length} bytes: at most {bound} are allowed"),
+            _ if text.contains('\0') => "holds a zero byte".to_owned(),
+            _ if text.starts_with("pg_") => {
+                format!("is {text:?}: names that begin with pg_ are the server's")
+            }
+            _ => return Ok(Self(text.to_owned())),
+        };
+        Err(SchemaNameError(format!("schema {fault}")))
+    }
+}
+
+impl fmt::Display for SchemaName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test that can't go on has failed")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_bounded() {
+        for (text, part) in [("", "empty"), ("a\0b", "zero"), ("pg_x", "server's"), (&"号".repeat(22), "63")]
+        {
+            let error = text.parse::<SchemaName>().unwrap_err().to_string();
+            assert!(error.contains(part), "{text:?}: {error}");
+        }
+        assert!("x".repeat(SchemaName::LENGTH_MAX).parse::<SchemaName>().is_ok());
+    }
+}

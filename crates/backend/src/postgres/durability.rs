@@ -1,0 +1,83 @@
+//! What a server with these settings may lose of what it acknowledged.
+
+use sequent_core::{Durability, DurabilityClass, Fact, FactClass};
+
+use super::session::Session;
+use crate::net::Fault;
+
+/// The settings that decide what a commit is worth, as they are now.
+pub(super) async fn durability(session: &mut Session, anchor: &str) -> Result<Durability, Fault> {
+    let mut settings = session.settings(&["fsync", "synchronous_commit", "full_page_writes"]).await?;
+    let sql = "SELECT CASE relpersistence WHEN 'p' THEN 'permanent' ELSE 'unlogged' END \
+        FROM pg_class WHERE oid = $1::text::regclass";
+    let tables = session.only(sql, vec![anchor.into()]).await?.text()?;
+    settings.push((anchor.to_owned(), tables));
+    Ok(Durability { class: class(&settings), settings })
+}
+
+fn class(settings: &[(String, String)]) -> DurabilityClass {
+    let worst = settings.iter().filter_map(|(name, value)| Some(loss(name, value)?.0)).max();
+    worst.unwrap_or(if settings.is_empty() { DurabilityClass::Volatile } else { DurabilityClass::Durable })
+}
+
+/// What the value of a setting may lose, what it should be, and how; `None` where it loses nothing.
+///
+/// Without fsync a power loss may leave nothing that makes sense, and a crash empties an unlogged table; without full
+/// page writes a page may be torn, and a commit that was not waited for may be lost.
+fn loss(name: &str, value: &str) -> Option<(DurabilityClass, &'static str, &'static str)> {
+    match (name, value) {
+        ("fsync" | "full_page_writes", "on")
+        | ("synchronous_commit", "on" | "remote_apply")
+        | (_, "permanent") => None,
+        ("fsync", _) => Some((
+            DurabilityClass::Volatile,
+            "on",
+            "a crash of its machine may leave nothing that makes sense",
+        )),
+        ("synchronous_commit", _) => {
+            Some((DurabilityClass::Lossy, "on", "a crash takes back commits that nobody waited for"))
+        }
+        ("full_page_writes", _) => Some((
+            DurabilityClass::Lossy,
+            "on",
+            "a page that a crash of its machine tore can't be mended, and takes commits with it",
+        )),
+        _ => Some((DurabilityClass::Volatile, "permanent", "a crash empties the table")),
+    }
+}
+
+/// Each of these settings by which a crash takes back what was acknowledged.
+pub(super) fn losses(settings: &[(String, String)]) -> Vec<Fact> {
+    let fact = |(name, value): &(String, String)| {
+        let (_, expected, causes) = loss(name, value)?;
+        let mend = match expected {
+            "permanent" => format!("ALTER TABLE {name} SET LOGGED"),
+            _ => format!("{name} = {expected} in postgresql.conf, and SELECT pg_reload_conf()"),
+        };
+        Some(Fact::new(FactClass::Loses, name, value).expected(expected).causes(causes).mend(mend))
+    };
+    settings.iter().filter_map(fact).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_may_lose_commits_is_not_durable() {
+        let expected = [
+            (["on", "on", "on", "permanent"], DurabilityClass::Durable),
+            (["on", "remote_apply", "on", "permanent"], DurabilityClass::Durable),
+            (["on", "off", "on", "permanent"], DurabilityClass::Lossy),
+            (["on", "local", "on", "permanent"], DurabilityClass::Lossy),
+            (["on", "on", "off", "permanent"], DurabilityClass::Lossy),
+            (["off", "on", "on", "permanent"], DurabilityClass::Volatile),
+            (["on", "on", "on", "unlogged"], DurabilityClass::Volatile),
+        ];
+        for (values, class) in expected {
+            let names = ["fsync", "synchronous_commit", "full_page_writes", "cells"];
+            let settings: Vec<_> = names.into_iter().zip(values).map(|(a, b)| (a.into(), b.into())).collect();
+            assert_eq!(super::class(&settings), class, "{values:?}");
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! What the role may do, beside what it needs.
+
+use sequent_core::{Fact, FactClass};
+
+use super::session::{Session, texts};
+use crate::{net::Fault, sql::Value};
+
+/// The tables of a kind, each with the privileges that a role needs on it.
+pub(super) type Needed = [(&'static str, &'static str)];
+
+/// Attributes of a role by which it can do anything, or make others who can.
+const ATTRIBUTES: &str = "SELECT a.name FROM pg_roles r, LATERAL (VALUES ('SUPERUSER', r.rolsuper), \
+    ('CREATEROLE', r.rolcreaterole), ('CREATEDB', r.rolcreatedb), ('REPLICATION', r.rolreplication), \
+    ('BYPASSRLS', r.rolbypassrls)) AS a (name, held) WHERE r.rolname = current_user AND a.held";
+
+/// The rights that are lacking: each asked for by itself, since a list of them asks whether one of it is held.
+const LACKING: &str = "SELECT w.right || ' on ' || w.name FROM (SELECT t.name, unnest(string_to_array(t.rights, ', ')) \
+    AS right FROM unnest($1::text[], $2::text[]) AS t (name, rights)) AS w \
+    WHERE NOT has_table_privilege(current_user, w.name, w.right) ORDER BY 1";
+
+/// Asks what the role of this session may do.
+pub(super) async fn facts(session: &mut Session, needed: &Needed) -> Result<Vec<Fact>, Fault> {
+    let held = joined(session, ATTRIBUTES, Vec::new()).await?;
+    let (names, rights) = (needed.iter().map(|(name, _)| *name), needed.iter().map(|(_, rights)| *rights));
+    let lacking = joined(session, LACKING, vec![texts(names), texts(rights)]).await?;
+    let mut facts = Vec::new();
+    if !held.is_empty() {
+        let fact = Fact::new(FactClass::Excess, "role attributes", held).expected("LOGIN alone");
+        let fact = fact.causes("whoever gets hold of this login can change counters, or other databases");
+        facts.push(
+            fact.mend("ALTER ROLE … NO…, or give the servers a role of their own: see the README's GRANTs"),
+        );
+    }
+    if !lacking.is_empty() {
+        let fact = Fact::new(FactClass::Lacks, "privileges", format!("no {lacking}"));
+        let fact = fact.expected("those of the README").causes("the verbs that need them fail");
+        facts.push(fact.mend("GRANT them: see the README's GRANTs"));
+    }
+    Ok(facts)
+}
+
+async fn joined(session: &mut Session, sql: &str, params: Vec<Value>) -> Result<String, Fault> {
+    let rows = session.rows(sql, params).await?;
+    let texts = rows.into_iter().map(|mut row| row.text()).collect::<Result<Vec<_>, _>>()?;
+    Ok(texts.join(", "))
+}

@@ -1,0 +1,111 @@
+//! Where a server is, and what the driver is told: address, login, TLS, and the settings of each session.
+
+use std::{env, time::Duration};
+
+use sequent_core::Env;
+use sqlx::{
+    ConnectOptions,
+    postgres::{PgConnectOptions, PgSslMode},
+};
+
+use super::{connection::Connection, schema::Tables, session::SETTINGS};
+use crate::net::{Fault, SchemaName, Server, ServerOptions, TRUST_IDLE_MAX, Tls};
+
+/// How many of its probes a silent client may leave unanswered.
+const KEEP_ALIVE_COUNT: &str = "3";
+
+/// What the driver takes from the environment, and nobody can take back from it: settings of every session, and certificates
+/// to show. Whatever else it reads there is replaced by what is configured.
+const OPTIONS: &str = "PGOPTIONS";
+const CERTIFICATES: [&str; 2] = ["PGSSLCERT", "PGSSLKEY"];
+
+/// A schema of a database, and what its tables are for.
+#[derive(Debug)]
+pub struct PostgresServer {
+    pub(super) options: ServerOptions,
+    pub(super) tables: &'static Tables,
+}
+
+impl PostgresServer {
+    /// The schema that holds the tables.
+    pub(super) fn schema(&self) -> &str {
+        self.options.schema.as_ref().map_or(self.tables.schema, SchemaName::as_str)
+    }
+
+    /// What the driver is told. Files are read anew each time, so a password can be changed under a running process.
+    pub(super) async fn driver_options(&self) -> Result<PgConnectOptions, Fault> {
+        let (options, url) = (&self.options, &self.options.url);
+        refuse_environment(options.tls)?;
+        let mut driver = PgConnectOptions::new_without_pgpass()
+            .host(url.host())
+            .port(url.port())
+            .username(url.user().unwrap_or_default())
+            .database(url.path())
+            .application_name("sequent")
+            .ssl_mode(match options.tls {
+                Tls::Off => PgSslMode::Disable,
+                Tls::Prefer => PgSslMode::Prefer,
+                Tls::Require => PgSslMode::Require,
+                Tls::Verify => PgSslMode::VerifyFull,
+            })
+            .disable_statement_logging();
+        if url.host().starts_with('/') {
+            driver = driver.socket(url.host());
+        }
+        let keep_alive = options.keep_alive.as_secs().max(1).to_string();
+        let probes = [
+            ("tcp_keepalives_idle", keep_alive.as_str()),
+            ("tcp_keepalives_interval", keep_alive.as_str()),
+            ("tcp_keepalives_count", KEEP_ALIVE_COUNT),
+        ];
+        // Certificates and a password even where none are configured: the environment's would count otherwise.
+        let authority = options.authority().await?.unwrap_or_default();
+        let password = options.password().await?.unwrap_or_default();
+        let driver = driver.options(SETTINGS).options(probes);
+        Ok(driver.ssl_root_cert_from_pem(authority).password(&password))
+    }
+}
+
+impl Server for PostgresServer {
+    type Connection = Connection;
+
+    async fn connect(&self, is_known: bool) -> Result<Connection, Fault> {
+        Connection::open(self, is_known).await
+    }
+
+    async fn connect_to_look(&self) -> Result<Connection, Fault> {
+        Connection::open_to_look(self).await
+    }
+
+    fn shown(&self) -> String {
+        format!("{} {} {}", self.tables.kind, self.options.url, self.schema())
+    }
+
+    fn connections_max(&self) -> usize {
+        self.options.connections()
+    }
+
+    /// The session alone has a limit: to make the tables may take longer.
+    fn connect_timeout(&self) -> Option<Duration> {
+        None
+    }
+
+    fn trust_idle_for(&self) -> Duration {
+        self.options.keep_alive.min(TRUST_IDLE_MAX)
+    }
+
+    fn env(&self) -> &Env {
+        &self.options.env
+    }
+}
+
+/// Refuses an environment that would have its say in where and how a store is reached.
+fn refuse_environment(tls: Tls) -> Result<(), Fault> {
+    let certificates = CERTIFICATES.into_iter().filter(|_| tls != Tls::Off);
+    let found = std::iter::once(OPTIONS).chain(certificates).find(|name| env::var_os(name).is_some());
+    let Some(name) = found else { return Ok(()) };
+    Err(Fault::refused(format!(
+        "{name} is set in the environment, and the driver would obey it: a store is reached as the configuration alone \
+         says; start this process without it (`env -u {name} …`)"
+    )))
+}

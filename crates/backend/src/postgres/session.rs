@@ -1,0 +1,193 @@
+//! One session: logged in, with the settings that everything else rests on, and statements on it.
+
+use sqlx::{
+    AssertSqlSafe, Column, ConnectOptions, PgConnection, Postgres, Row, TypeInfo,
+    postgres::{PgArguments, PgColumn, PgRow},
+    query::Query,
+};
+
+use super::{
+    fault::{PROXY, from_driver},
+    schema::quoted,
+    server::PostgresServer,
+};
+use crate::{
+    net::{Fault, not_within},
+    sql::{SqlRow, Value},
+};
+
+/// What every session sets, and what the server must then say that it is. Sent as it is opened: a proxy that shares out
+/// connections refuses such parameters, or drops them, which shows.
+///
+/// - READ COMMITTED: the statements were raced under it.
+/// - A lock is waited for a little less than an operation is tried in all, which is less than an attempt's limit; and what nobody
+///   waits for any more, a statement or a transaction of a process that hangs, ends by itself, and with it its locks.
+pub(super) const SETTINGS: [(&str, &str); 5] = [
+    ("default_transaction_isolation", "read committed"),
+    ("synchronous_commit", "on"),
+    ("lock_timeout", "700ms"),
+    ("statement_timeout", "10s"),
+    ("idle_in_transaction_session_timeout", "2s"),
+];
+
+/// How often the server looks, during a statement, whether its client is still there. From PostgreSQL 14.
+const CLIENT_CHECK: &str = "SET client_connection_check_interval = '1s'";
+
+/// A session. Whatever is given up is closed by being dropped.
+#[derive(Debug)]
+pub(super) struct Session {
+    pub(super) connection: PgConnection,
+    /// The server's process behind it.
+    pid: i64,
+}
+
+impl Session {
+    /// Connects and logs in within the limit. A proxy that shares out connections is refused; a server that takes no
+    /// writes is away, until it is promoted or replaced.
+    pub(super) async fn open(server: &PostgresServer) -> Result<Self, Fault> {
+        let options = server.driver_options().await?;
+        let limit = server.options.connect_timeout;
+        let connecting = tokio::time::timeout(limit, options.connect());
+        let connection = connecting.await.map_err(|_| Fault::away(not_within(limit)))?;
+        let connection = connection.map_err(from_driver)?;
+        let mut session = Self { connection, pid: 0 };
+        // Servers before 14 don't know it, nor does every system.
+        let _ = session.execute(CLIENT_CHECK, Vec::new()).await;
+        session.search_only(&quoted(server.schema())).await?;
+        session.check_settings().await?;
+        Ok(session)
+    }
+
+    /// Tables are found in the one schema alone; and the server takes writes.
+    async fn search_only(&mut self, schema: &str) -> Result<(), Fault> {
+        let sql = "SELECT pg_backend_pid(), pg_is_in_recovery(), current_setting('transaction_read_only'), \
+            set_config('search_path', $1, false)";
+        let mut row = self.only(sql, vec![schema.into()]).await?;
+        self.pid = row.int()?;
+        let (is_standby, read_only) = (row.int()? != 0, row.text()?);
+        if is_standby {
+            Err(Fault::away(
+                "the server is a standby, which takes no writes: promote it, or connect to its primary",
+            ))
+        } else if read_only != "off" {
+            Err(Fault::away("default_transaction_read_only is on, expected off: the server takes no writes"))
+        } else {
+            Ok(())
+        }
+    }
+
+    /// The settings hold in another transaction, on the same process of the server.
+    async fn check_settings(&mut self) -> Result<(), Fault> {
+        for (name, found) in self.settings(&SETTINGS.map(|(name, _)| name)).await? {
+            let expected = SETTINGS.iter().find(|(own, _)| *own == name).map_or("", |(_, value)| value);
+            if found != expected {
+                let cause = format!("{name}: found {found}, expected {expected} as set{PROXY}");
+                return Err(Fault::refused(cause));
+            }
+        }
+        let pid = self.only("SELECT pg_backend_pid()", Vec::new()).await?.int()?;
+        self.check_process(pid)
+    }
+
+    /// The settings of these names, in that order.
+    pub(super) async fn settings(&mut self, names: &[&str]) -> Result<Vec<(String, String)>, Fault> {
+        let sql = "SELECT name, current_setting(name) FROM unnest($1::text[]) WITH ORDINALITY AS a (name, at) \
+            ORDER BY at";
+        let rows = self.rows(sql, vec![texts(names.iter().copied())]).await?;
+        rows.into_iter().map(|mut row| Ok((row.text()?, row.text()?))).collect()
+    }
+
+    /// Refuses a connection behind which the server's process has changed: what was learned of it is not true any more.
+    pub(super) fn check_process(&self, pid: i64) -> Result<(), Fault> {
+        if pid == self.pid {
+            return Ok(());
+        }
+        Err(Fault::refused(format!("the server's process was {}, and is now {pid}{PROXY}", self.pid)))
+    }
+
+    /// Every row of a statement that has run to its end, commit included: rows arrive before it.
+    pub(super) async fn rows(&mut self, sql: &str, params: Vec<Value>) -> Result<Vec<SqlRow>, Fault> {
+        let rows = bound(sql, params).fetch_all(&mut self.connection).await.map_err(from_driver)?;
+        values(&rows).map_err(from_driver)
+    }
+
+    /// The row of a statement that always has one.
+    pub(super) async fn only(&mut self, sql: &str, params: Vec<Value>) -> Result<SqlRow, Fault> {
+        let row = self.rows(sql, params).await?.into_iter().next();
+        row.ok_or_else(|| Fault::refused("a row that every schema of ours has is gone"))
+    }
+
+    /// Runs a statement to its end; returns how many rows it touched.
+    pub(super) async fn execute(&mut self, sql: &str, params: Vec<Value>) -> Result<u64, Fault> {
+        let done = bound(sql, params).execute(&mut self.connection).await.map_err(from_driver)?;
+        Ok(done.rows_affected())
+    }
+}
+
+/// A column of texts.
+pub(super) fn texts<'a>(texts: impl Iterator<Item = &'a str>) -> Value {
+    Value::Texts(texts.map(str::to_owned).collect())
+}
+
+/// The statements are ours; what is given to them is bound.
+fn bound(sql: &str, params: Vec<Value>) -> Query<'_, Postgres, PgArguments> {
+    let query = sqlx::query(AssertSqlSafe(sql));
+    params.into_iter().fold(query, |query, value| match value {
+        Value::Null => query.bind(None::<i64>),
+        Value::NoText => query.bind(None::<String>),
+        Value::Int(number) => query.bind(number),
+        Value::Text(text) => query.bind(text),
+        Value::Bytes(bytes) => query.bind(bytes),
+        Value::Ints(column) => query.bind(column),
+        Value::Texts(column) => query.bind(column),
+        Value::ManyBytes(column) => query.bind(column),
+    })
+}
+
+/// What a column of ours holds.
+#[derive(Clone, Copy)]
+enum Holds {
+    Int,
+    /// Nothing of ours, which is an error.
+    Other,
+    Small,
+    Flag,
+    Bytes,
+    Text,
+}
+
+impl Holds {
+    fn of(column: &PgColumn) -> Self {
+        match column.type_info().name() {
+            "INT4" => Self::Small,
+            "BOOL" => Self::Flag,
+            "BYTEA" => Self::Bytes,
+            "TEXT" => Self::Text,
+            "INT8" => Self::Int,
+            _ => Self::Other,
+        }
+    }
+}
+
+/// Columns of one statement hold the same in each row, which is looked at once.
+fn values(rows: &[PgRow]) -> Result<Vec<SqlRow>, sqlx::Error> {
+    let Some(first) = rows.first() else { return Ok(Vec::new()) };
+    let columns: Vec<Holds> = first.columns().iter().map(Holds::of).collect();
+    let row = |row: &PgRow| {
+        let values = columns.iter().enumerate().map(|(at, holds)| value(row, at, *holds));
+        Ok(SqlRow::new(values.collect::<Result<_, sqlx::Error>>()?))
+    };
+    rows.iter().map(row).collect()
+}
+
+fn value(row: &PgRow, at: usize, holds: Holds) -> Result<Value, sqlx::Error> {
+    let found = match holds {
+        Holds::Int => row.try_get_unchecked::<Option<i64>, _>(at)?.map(Value::Int),
+        Holds::Other => row.try_get::<Option<i64>, _>(at)?.map(Value::Int),
+        Holds::Small => row.try_get_unchecked::<Option<i32>, _>(at)?.map(|number| Value::Int(number.into())),
+        Holds::Flag => row.try_get_unchecked::<Option<bool>, _>(at)?.map(|is| Value::Int(is.into())),
+        Holds::Bytes => row.try_get_unchecked::<Option<Vec<u8>>, _>(at)?.map(Value::Bytes),
+        Holds::Text => row.try_get_unchecked::<Option<String>, _>(at)?.map(Value::Text),
+    };
+    Ok(found.unwrap_or(Value::Null))
+}

@@ -1,0 +1,150 @@
+//! A store: cells in one schema.
+//!
+//! Each statement that counts compares the file of its table with the one that its connection was opened on, and returns the process
+//! that ran it: see the [module](crate::postgres).
+
+use sequent_core::Fact;
+
+use super::{
+    connection::Connection,
+    durability::{durability, losses},
+    privileges::{self, Needed},
+    schema::Tables,
+    server::PostgresServer,
+};
+use crate::{
+    net::{Fault, Pool, ServerOptions},
+    sql::{Many, SqlRow, Value},
+    store::{
+        CoreStore,
+        sql::{Counting, SqlStore, StoreFacts, StoreSession, StoreStatements},
+    },
+};
+
+static TABLES: Tables = Tables {
+    kind: "store",
+    schema: "sequent_store",
+    version: 1,
+    statements: &[
+        "CREATE TABLE shard (
+            one integer PRIMARY KEY CHECK (one = 1),
+            uuid text NOT NULL,
+            stamp text,
+            mark bigint NOT NULL DEFAULT 0
+        )",
+        // Keys are bytes: no collation folds them, and a text may hold no zero byte here. Room on each page, so that
+        // the next version of a row needs no new entry in the index.
+        "CREATE TABLE cells (
+            k bytea PRIMARY KEY,
+            life bigint NOT NULL,
+            open boolean NOT NULL,
+            v bigint NOT NULL
+        ) WITH (fillfactor = 50)",
+    ],
+    first_row: "INSERT INTO shard (one, uuid) VALUES (1, $1)",
+    anchor: "cells",
+};
+
+/// Past the range, the sum of a take is error 22003, which is `Exhausted`.
+static STATEMENTS: StoreStatements = StoreStatements {
+    take: "UPDATE cells SET v = v + $1 WHERE k = $2 AND life = $3 AND open AND v >= 0 \
+        AND pg_relation_filenode(tableoid)::bigint = $4 RETURNING v, pg_backend_pid()",
+    close: "INSERT INTO cells (k, life, open, v) \
+        SELECT $1, $2, false, 0 WHERE pg_relation_filenode('cells'::regclass)::bigint = $3 \
+        ON CONFLICT (k) DO UPDATE SET life = excluded.life, open = false RETURNING v, pg_backend_pid()",
+    install: "UPDATE cells SET v = CASE WHEN open THEN v ELSE GREATEST(v, $1) END, open = true \
+        WHERE k = $2 AND life = $3 AND pg_relation_filenode(tableoid)::bigint = $4 RETURNING v, pg_backend_pid()",
+    lift: "UPDATE cells SET v = GREATEST(v, $1) WHERE k = $2 AND life = $3 AND open \
+        AND pg_relation_filenode(tableoid)::bigint = $4 RETURNING v, pg_backend_pid()",
+    remove: "DELETE FROM cells WHERE k = $1",
+    cell: "SELECT c.life, c.open, c.v, pg_relation_filenode('cells'::regclass)::bigint, pg_backend_pid() \
+        FROM (VALUES (1)) AS one LEFT JOIN cells c ON c.k = $1",
+    cells: Many::Columns("SELECT k, life, open, v FROM cells WHERE k = ANY($1::bytea[])"),
+    page: "SELECT k, v FROM cells WHERE k > $1 ORDER BY k LIMIT $2",
+    shard: "SELECT stamp, mark, EXISTS (SELECT 1 FROM cells), \
+        (extract(epoch FROM clock_timestamp()) * 1000)::bigint, \
+        pg_relation_filenode('cells'::regclass)::bigint, pg_backend_pid() FROM shard",
+    stamp: "UPDATE shard SET stamp = $1 WHERE stamp IS NOT DISTINCT FROM $2 \
+        AND pg_relation_filenode('cells'::regclass)::bigint = $3 RETURNING 0::bigint, pg_backend_pid()",
+    mark: "UPDATE shard SET mark = $1 WHERE mark < $1 \
+        AND pg_relation_filenode('cells'::regclass)::bigint = $2 RETURNING mark, pg_backend_pid()",
+};
+
+const NEEDED: &Needed = &[
+    ("about", "SELECT"),
+    ("run", "SELECT, INSERT"),
+    ("shard", "SELECT, UPDATE"),
+    ("cells", "SELECT, INSERT, UPDATE"),
+];
+
+/// A store in one schema of a PostgreSQL database, of kind `postgres-row`: a row a key. Handles to one schema, in this
+/// process or another, count together.
+///
+/// Making one touches nothing; the first call connects.
+///
+/// ```no_run
+/// use sequent_backend::{net::ServerOptions, postgres::PostgresStore};
+/// use sequent_core::{Cell, Key, Life, OsEntropy, Store};
+/// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+/// let options = ServerOptions::from_url("postgres://seq@db.example/seq")?;
+/// let options = ServerOptions { create: true, password_file: Some("/run/secrets/seq".into()), ..options };
+/// let store = PostgresStore::new(options);
+/// let instance = store.inspect().await?.incarnation;
+/// let (key, life) = (Key::from_stored("order"), Life::random(&OsEntropy));
+/// let cell = Cell { key: &key, under: &instance };
+/// assert_eq!(store.close(cell, life).await?, 0);
+/// store.install(cell, life, 100).await?;
+/// assert_eq!(store.take(cell, life, 3).await?.to_string(), "101..=103");
+/// store.disconnect().await;
+/// # Ok(())
+/// # }
+/// ```
+pub type PostgresStore = CoreStore<SqlStore<Pool<PostgresServer>, InPlace>>;
+
+impl PostgresStore {
+    /// The store in the options' schema of the database that they name.
+    pub fn new(options: ServerOptions) -> Self {
+        let connections = Pool::new(PostgresServer { options, tables: &TABLES });
+        Self(SqlStore { connections, counting: InPlace })
+    }
+}
+
+/// A take adds to a row in place.
+#[derive(Debug)]
+pub struct InPlace;
+
+impl Counting<Connection> for InPlace {
+    async fn facts(&self, connection: &mut Connection) -> Result<Vec<Fact>, Fault> {
+        let mut facts = losses(&durability(connection.session(), TABLES.anchor).await?.settings);
+        facts.extend(privileges::facts(connection.session(), NEEDED).await?);
+        Ok(facts)
+    }
+}
+
+impl StoreSession for Connection {
+    const STATEMENTS: &'static StoreStatements = &STATEMENTS;
+
+    async fn change(&mut self, sql: &'static str, mut params: Vec<Value>) -> Result<Option<u64>, Fault> {
+        params.push(self.file().into());
+        let Some(mut row) = self.session().rows(sql, params).await?.into_iter().next() else {
+            return Ok(None);
+        };
+        let left = row.count()?;
+        let pid = row.int()?;
+        self.session().check_process(pid)?;
+        Ok(Some(left))
+    }
+
+    async fn read(&mut self, sql: &'static str, params: Vec<Value>) -> Result<Option<SqlRow>, Fault> {
+        let mut row = self.session().only(sql, params).await?;
+        self.check_origin(&mut row)?;
+        Ok(Some(row))
+    }
+
+    async fn store_facts(&mut self) -> Result<StoreFacts, Fault> {
+        let durability = durability(self.session(), TABLES.anchor).await?;
+        let version =
+            self.session().only("SELECT current_setting('server_version')", Vec::new()).await?.text()?;
+        Ok(StoreFacts { durability, engine: format!("PostgreSQL {version}") })
+    }
+}

@@ -1,0 +1,90 @@
+//! Where a server is, and what the driver is told: address, login, TLS.
+
+use std::time::Duration;
+
+use redis::{
+    AsyncConnectionConfig, Client, ConnectionAddr, IntoConnectionInfo, RedisConnectionInfo, TlsCertificates,
+    aio::MultiplexedConnection,
+    io::tcp::{TcpSettings, socket2::TcpKeepalive},
+};
+use sequent_core::Env;
+
+use super::connection::Connection;
+use crate::net::{Fault, Owner, Server, ServerOptions, Tls};
+
+/// A database of a server, and whose slot is kept in it.
+#[derive(Debug)]
+pub(crate) struct RedisServer {
+    pub(super) options: ServerOptions,
+    pub(super) owner: Owner,
+}
+
+impl RedisServer {
+    /// A connection of the driver's, logged in. The pool limits how long it takes.
+    pub(super) async fn driver_connection(&self) -> Result<MultiplexedConnection, Fault> {
+        let limits = AsyncConnectionConfig::new().set_connection_timeout(None).set_response_timeout(None);
+        let client = self.client().await?;
+        Ok(client.get_multiplexed_async_connection_with_config(&limits).await?)
+    }
+
+    /// The driver's own client. Files are read anew each time, so a password can be changed under a running process.
+    async fn client(&self) -> Result<Client, Fault> {
+        let (options, url) = (&self.options, &self.options.url);
+        let mut login =
+            RedisConnectionInfo::default().set_db(i64::from(url.number())).set_skip_set_lib_name();
+        if let Some(user) = url.user() {
+            login = login.set_username(user);
+        }
+        if let Some(password) = options.password().await? {
+            login = login.set_password(password);
+        }
+        let probes = TcpKeepalive::new().with_time(options.keep_alive).with_interval(options.keep_alive);
+        let tcp = TcpSettings::default().set_nodelay(true).set_keepalive(probes);
+        let (host, port) = (url.host().to_owned(), url.port());
+        let is_plain = options.tls == Tls::Off;
+        let address = if is_plain {
+            ConnectionAddr::Tcp(host, port)
+        } else {
+            ConnectionAddr::TcpTls { host, port, insecure: false, tls_params: None }
+        };
+        let info = address.into_connection_info()?.set_redis_settings(login).set_tcp_settings(tcp);
+        if is_plain {
+            return Ok(Client::open(info)?);
+        }
+        // The one provider that is linked in; whoever was first has set it already.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let certificates = TlsCertificates { client_tls: None, root_cert: options.authority().await? };
+        // A certificate that can't be read does not mend itself.
+        Client::build_with_tls(info, certificates).map_err(|error| Fault::refused(error.to_string()))
+    }
+}
+
+impl Server for RedisServer {
+    type Connection = Connection;
+
+    /// A token is left in data that has none, whether or not this process has connected before: what was flushed is
+    /// known by it.
+    async fn connect(&self, _is_known: bool) -> Result<Connection, Fault> {
+        Connection::open(self).await
+    }
+
+    async fn connect_to_look(&self) -> Result<Connection, Fault> {
+        Connection::open_to_look(self).await
+    }
+
+    fn shown(&self) -> String {
+        self.options.url.to_string()
+    }
+
+    fn connections_max(&self) -> usize {
+        self.options.connections()
+    }
+
+    fn connect_timeout(&self) -> Option<Duration> {
+        Some(self.options.connect_timeout)
+    }
+
+    fn env(&self) -> &Env {
+        &self.options.env
+    }
+}

@@ -1,0 +1,70 @@
+//! A page of what a shard holds.
+
+use redis::{RedisResult, cmd, pipe};
+use sequent_core::{Block, CellPage, Key};
+
+use crate::{
+    net::{Fault, Owner},
+    redis::{connection::Connection, names::CellNames},
+};
+
+/// How many keys the server looks through at a time.
+const SCAN_COUNT: u32 = 4096;
+
+pub(super) async fn page(
+    connection: &mut Connection,
+    owner: &Owner,
+    from: Option<&str>,
+) -> Result<CellPage, Fault> {
+    let mut scan = cmd("SCAN");
+    scan.arg(from.unwrap_or("0")).arg("MATCH").arg(pattern(owner)).arg("COUNT").arg(SCAN_COUNT);
+    let (next, names): (String, Vec<Vec<u8>>) = connection.ask(&scan).await?;
+    let found: Vec<Found> = names.iter().filter_map(|name| Found::of(owner, name)).collect();
+    let mut reads = pipe();
+    for Found { key, .. } in &found {
+        let names = CellNames::of(owner, key);
+        reads.cmd("HMGET").arg(&names.cell).arg(&["life", "v", "w"]);
+        reads.cmd("HMGET").arg(&names.witness).arg("v");
+    }
+    let held: Vec<Held> = if found.is_empty() { Vec::new() } else { connection.ask_each(&mut reads).await? };
+    let told = found.into_iter().zip(held.chunks_exact(2)).filter_map(|(found, held)| found.told(held));
+    Ok(CellPage { cells: told.collect(), next: (next != "0").then_some(next), is_partial: false })
+}
+
+/// Meets cells, and the witnesses that are left where a cell is gone.
+fn pattern(owner: &Owner) -> String {
+    format!("sequent/{owner}/[cw]*/*")
+}
+
+/// The fields of one hash; or what else stands there.
+type Held = RedisResult<Vec<Option<String>>>;
+
+/// A name that the scan met.
+struct Found {
+    key: Key,
+    is_cell: bool,
+}
+
+impl Found {
+    fn of(owner: &Owner, name: &[u8]) -> Option<Self> {
+        let prefixes = CellNames::prefixes(owner);
+        let (rest, is_cell) = match name.strip_prefix(&prefixes.cell[..]) {
+            Some(rest) => (rest, true),
+            None => (name.strip_prefix(&prefixes.witness[..])?, false),
+        };
+        Some(Self { key: Key::from_stored(&String::from_utf8_lossy(rest)), is_cell })
+    }
+
+    /// The key and the highest value that is told of it, as a close has it; a key that has both is told by its cell.
+    fn told(self, held: &[Held]) -> Option<(Key, u64)> {
+        let [cell, witness] = held else { return None };
+        let is_there = cell.as_ref().map_or(true, |fields| fields.iter().any(Option::is_some));
+        if is_there && !self.is_cell {
+            return None;
+        }
+        let fields = cell.iter().flat_map(|fields| fields.iter().skip(1)).chain(witness.iter().flatten());
+        let numbers = fields.flatten().filter_map(|text| text.parse::<u64>().ok());
+        let value = numbers.filter(|value| *value <= Block::NUMBER_MAX).max()?;
+        Some((self.key, value))
+    }
+}

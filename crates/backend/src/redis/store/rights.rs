@@ -1,0 +1,39 @@
+//! What the user may do beside what it needs, told to whoever looks.
+
+use redis::cmd;
+use sequent_core::{Fact, FactClass};
+
+use crate::{net::Fault, redis::connection::Connection};
+
+/// What the user may do beside what it needs. Who may not ask is confined, as it should be.
+pub(super) async fn rights(connection: &mut Connection) -> Result<Option<Fact>, Fault> {
+    let user: Option<String> = connection.ask_if_allowed(cmd("ACL").arg("WHOAMI")).await?;
+    let Some(user) = user else { return Ok(None) };
+    let users: Option<Vec<String>> = connection.ask_if_allowed(cmd("ACL").arg("LIST")).await?;
+    Ok(users.and_then(|users| excess(&user, &users)))
+}
+
+fn excess(user: &str, users: &[String]) -> Option<Fact> {
+    let own = |line: &&String| line.split(' ').nth(1) == Some(user);
+    let line = users.iter().find(own)?;
+    let told = ["nopass", "+@all", "allcommands"];
+    let more: Vec<&str> = line.split(' ').filter(|word| told.contains(word)).collect();
+    let fact = Fact::new(FactClass::Excess, format!("user {user}"), more.join(" "));
+    let fact = fact.expected("a password, and the commands and keys of the README's ACL");
+    let causes = "whoever reaches the port, or gets hold of this login, can change or delete counters";
+    (!more.is_empty())
+        .then(|| fact.causes(causes).mend("make a user with the README's ACL, and name it in the url"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_may_do_everything_is_named() {
+        let users = ["user default on nopass ~* &* +@all", "user sequent on #ab ~sequent/* -@all +ping"];
+        let users = users.map(str::to_owned);
+        assert_eq!(excess("default", &users).map(|fact| fact.found), Some("nopass +@all".to_owned()));
+        assert_eq!(excess("sequent", &users), None);
+    }
+}

@@ -1,0 +1,265 @@
+//! One connection to one file: opened, checked to be ours, and known by its incarnation.
+
+use std::{path::Path, time::Duration};
+
+use sequent_core::{Durability, DurabilityClass, Env, Incarnation};
+use sqlx::{
+    AssertSqlSafe, ConnectOptions, Connection as _, Row, Sqlite, TypeInfo, ValueRef,
+    query::Query,
+    sqlite::{SqliteArguments, SqliteConnectOptions, SqliteRow, SqliteSynchronous},
+};
+
+use super::{
+    checked_close::CheckedClose,
+    fault::from_driver,
+    place::{FileId, Found, Place},
+};
+use crate::{
+    net::{self, Fault, Operation, TxMode},
+    sql::{self, SqlRow, SqlSession, Value},
+};
+
+/// The tables of a store or of a ledger, and how their file is known.
+#[derive(Debug)]
+pub(super) struct Tables {
+    /// For people: `store` or `ledger`.
+    pub(super) kind: &'static str,
+    /// In the file's header.
+    pub(super) application_id: i64,
+    /// Their version, in the file's header.
+    pub(super) version: i64,
+    /// The statements that make them, headers included.
+    pub(super) statements: &'static [&'static str],
+    /// Writes the identity `?1` of a new file.
+    pub(super) first_row: &'static str,
+    /// Reads the token that names this history of this file.
+    pub(super) token: &'static str,
+}
+
+/// The options that every connection has.
+pub(super) fn options(path: &Path) -> SqliteConnectOptions {
+    SqliteConnectOptions::new()
+        .filename(path)
+        .synchronous(SqliteSynchronous::Full)
+        // SQLite's own waiting starves (of 16 processes one made 13,000 takes, another 1): see `patience`.
+        .busy_timeout(Duration::ZERO)
+        .disable_statement_logging()
+}
+
+/// An open connection, and what was learned when it was opened.
+#[derive(Debug)]
+pub(crate) struct Connection {
+    inner: CheckedClose,
+    instance: Incarnation,
+    durability: Durability,
+    env: Env,
+    /// Whether it is there to look, and changes nothing.
+    looks: bool,
+}
+
+impl Connection {
+    /// Connects to a file that is there. A file that is not ours is left untouched.
+    pub(super) async fn open(
+        place: &Place,
+        file: FileId,
+        tables: &Tables,
+        env: Env,
+        looks: bool,
+    ) -> Result<Self, Fault> {
+        let inner = CheckedClose::open(place, file).await?;
+        let durability = Durability { class: DurabilityClass::Lossy, settings: Vec::new() };
+        let instance = Incarnation::new("");
+        let mut connection = Self { inner, instance, durability, env, looks };
+        if looks {
+            connection.control("PRAGMA query_only = ON").await?;
+        }
+        connection.check_kind(tables).await?;
+        connection.ensure_durability().await?;
+        let token = connection.only(tables.token).await?.text()?;
+        connection.instance = connection.as_token(&token);
+        Ok(connection)
+    }
+
+    /// Where the file is.
+    pub(super) fn place(&self) -> &Place {
+        self.inner.place()
+    }
+
+    async fn check_kind(&mut self, tables: &Tables) -> Result<(), Fault> {
+        let sql =
+            "SELECT a.application_id, v.user_version FROM pragma_application_id a, pragma_user_version v";
+        let mut row = self.only(sql).await?;
+        let (application, version) = (row.int()?, row.int()?);
+        if application != tables.application_id {
+            let expected = format!("application_id {:#x} of a {}", tables.application_id, tables.kind);
+            let found = match application {
+                super::store::APPLICATION_ID => "a shard's file",
+                super::ledger::APPLICATION_ID => "a ledger's file",
+                _ => "not a file of ours",
+            };
+            let cause = format!(
+                "{found}: found application_id {application:#x}, expected {expected}; were files exchanged? put each \
+                 into its own place"
+            );
+            return Err(Fault::refused(cause));
+        }
+        if version != tables.version {
+            let expected = tables.version;
+            let cause = format!("schema version: found {version}, expected {expected}");
+            return Err(Fault::refused(cause));
+        }
+        Ok(())
+    }
+
+    /// Sees to the settings that make a commit durable, and notes what they really are.
+    async fn ensure_durability(&mut self) -> Result<(), Fault> {
+        let mut journal = self.only("PRAGMA journal_mode").await?.text()?;
+        if journal != "wal" && !self.looks {
+            journal = self.only("PRAGMA journal_mode = WAL").await?.text()?;
+        }
+        let synchronous = self.only("PRAGMA synchronous").await?.int()?;
+        let class = durability(&journal, synchronous);
+        let synchronous = match synchronous {
+            0 => "off",
+            1 => "normal",
+            2 => "full",
+            _ => "extra",
+        };
+        let settings =
+            vec![("journal_mode".to_owned(), journal), ("synchronous".to_owned(), synchronous.to_owned())];
+        self.durability = Durability { class, settings };
+        Ok(())
+    }
+
+    /// The row of a statement that always has one.
+    pub(super) async fn only(&mut self, sql: &str) -> Result<SqlRow, Fault> {
+        let row = self.rows(sql, Vec::new()).await?.into_iter().next();
+        row.ok_or_else(|| Fault::refused("a row that every file of ours has is gone"))
+    }
+
+    /// Which file this is a connection to.
+    pub(super) fn file(&self) -> FileId {
+        self.inner.file()
+    }
+
+    /// Notes which `-wal` and `-shm` are the connection's own, seen right after the opening.
+    pub(super) fn settle_on(&mut self, found: &Found) {
+        self.inner.settle_on(found);
+    }
+
+    /// Whether `-wal` or `-shm` was taken away or replaced: SQLite does neither while a connection is open.
+    pub(super) fn is_severed(&self, found: &Found) -> bool {
+        self.inner.is_severed(found)
+    }
+
+    /// Which instance answers here if the file's token is `token`.
+    pub(super) fn as_token(&self, token: &str) -> Incarnation {
+        Incarnation::new(format!("sqlite {token} {}", self.file()))
+    }
+
+    /// How much outlives a crash.
+    pub(super) fn durability(&self) -> &Durability {
+        &self.durability
+    }
+
+    /// The engine's name and version, for people.
+    pub(super) async fn engine(&mut self) -> Result<String, Fault> {
+        Ok(format!("SQLite {}", self.only("SELECT sqlite_version()").await?.text()?))
+    }
+
+    /// Wall time, in milliseconds since 1970.
+    pub(super) fn wall_ms(&self) -> u64 {
+        self.env.clock.wall_ms()
+    }
+
+    /// Closes the connection, once whatever runs on it has ended, unless it must be left alone. `Some`: its files may
+    /// not be written now, and it is still open.
+    pub(super) async fn close_checked(mut self) -> Option<Self> {
+        if self.inner.part().await { None } else { Some(self) }
+    }
+}
+
+/// Measured with simulated power cuts: WAL with NORMAL lost commits, WAL or a rollback journal with FULL never did.
+fn durability(journal: &str, synchronous: i64) -> DurabilityClass {
+    let journal_outlives = matches!(journal, "wal" | "delete" | "truncate" | "persist");
+    if journal_outlives && synchronous >= 2 { DurabilityClass::Durable } else { DurabilityClass::Lossy }
+}
+
+impl net::Connection for Connection {
+    fn instance(&self) -> &Incarnation {
+        &self.instance
+    }
+
+    async fn ping(&mut self) -> Result<(), Fault> {
+        self.inner.connection()?.ping().await.map_err(from_driver)
+    }
+
+    async fn attempt<O: Operation<Self>>(&mut self, operation: &O) -> Result<O::Out, Fault> {
+        sql::attempt(self, operation).await
+    }
+}
+
+impl SqlSession for Connection {
+    fn begin(&self, mode: TxMode) -> &'static str {
+        if mode == TxMode::Write && !self.looks { "BEGIN IMMEDIATE" } else { "BEGIN" }
+    }
+
+    async fn rows(&mut self, sql: &str, params: Vec<Value>) -> Result<Vec<SqlRow>, Fault> {
+        let rows = bound(sql, params).fetch_all(self.inner.connection()?).await.map_err(from_driver)?;
+        rows.iter().map(values).collect::<Result<_, _>>().map_err(from_driver)
+    }
+
+    async fn execute(&mut self, sql: &str, params: Vec<Value>) -> Result<u64, Fault> {
+        let done = bound(sql, params).execute(self.inner.connection()?).await.map_err(from_driver)?;
+        Ok(done.rows_affected())
+    }
+}
+
+/// The statements are ours; what is given to them is bound.
+fn bound(sql: &str, params: Vec<Value>) -> Query<'_, Sqlite, SqliteArguments> {
+    let query = sqlx::query(AssertSqlSafe(sql));
+    params.into_iter().fold(query, |query, value| match value {
+        Value::Int(number) => query.bind(number),
+        Value::Text(text) => query.bind(text),
+        Value::Bytes(bytes) => query.bind(bytes),
+        Value::Null | Value::NoText | Value::Ints(_) | Value::Texts(_) | Value::ManyBytes(_) => {
+            query.bind(None::<i64>)
+        }
+    })
+}
+
+fn values(row: &SqliteRow) -> Result<SqlRow, sqlx::Error> {
+    let value = |at| {
+        let raw = row.try_get_raw(at)?;
+        if raw.is_null() {
+            return Ok(Value::Null);
+        }
+        match raw.type_info().name() {
+            "INTEGER" | "BOOLEAN" => row.try_get_unchecked(at).map(Value::Int),
+            "BLOB" => row.try_get_unchecked(at).map(Value::Bytes),
+            _ => row.try_get_unchecked(at).map(Value::Text),
+        }
+    };
+    Ok(SqlRow::new((0..row.len()).map(value).collect::<Result<_, _>>()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_may_lose_commits_is_lossy() {
+        let expected = [
+            ("wal", 2, DurabilityClass::Durable),
+            ("wal", 3, DurabilityClass::Durable),
+            ("delete", 2, DurabilityClass::Durable),
+            ("wal", 1, DurabilityClass::Lossy),
+            ("wal", 0, DurabilityClass::Lossy),
+            ("memory", 2, DurabilityClass::Lossy),
+            ("off", 2, DurabilityClass::Lossy),
+        ];
+        for (journal, synchronous, class) in expected {
+            assert_eq!(durability(journal, synchronous), class, "{journal} {synchronous}");
+        }
+    }
+}

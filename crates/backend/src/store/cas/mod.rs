@@ -1,0 +1,156 @@
+//! Cells over a register that can only be compared and swapped: the four verbs, written once.
+//!
+//! An engine brings a [`Register`], which is one cell: it reads what is held, and replaces it if it is still the same.
+//! Everything else (who may take, what a close leaves, how often a lost race is tried again) is here. The in-memory twin
+//! in the tests runs the whole conformance suite, so that the algorithm is proven without an engine.
+
+#[cfg(test)]
+mod tests;
+#[cfg(test)]
+mod twin;
+
+use std::future::Future;
+
+use sequent_core::{Block, ErrorKind, Key, Life, SourceError};
+
+use super::{CellState, block, regressed};
+
+/// How often a verb tries against others that change the cell in between. Sixteen at once on one register, each pausing a
+/// moment after a loss, needed at most 20.
+pub(crate) const ROUNDS_MAX: u32 = 64;
+
+/// What was seen, and what the engine needs to replace just that.
+#[derive(Debug, Clone)]
+pub(crate) struct Seen<T> {
+    pub(crate) state: CellState,
+    /// A version that the engine gave; `()` where the state itself is compared.
+    pub(crate) token: T,
+}
+
+/// One cell that can be read, and replaced if nobody was faster.
+pub(crate) trait Register: Send {
+    /// What tells one version of the cell from another.
+    type Token: Send + Sync;
+    /// How the engine fails.
+    type Fault: From<SourceError> + Send;
+
+    /// What is held now, if anything.
+    fn read(&mut self) -> impl Future<Output = Result<Option<Seen<Self::Token>>, Self::Fault>> + Send;
+
+    /// Replaces what was seen; whether it was still that.
+    fn swap(
+        &mut self,
+        seen: &Seen<Self::Token>,
+        new: CellState,
+    ) -> impl Future<Output = Result<bool, Self::Fault>> + Send;
+
+    /// Writes where nothing is; whether nothing was.
+    fn add(&mut self, new: CellState) -> impl Future<Output = Result<bool, Self::Fault>> + Send;
+
+    /// Waits a moment after a lost race, so that equals do not meet again.
+    fn pause(&mut self) -> impl Future<Output = ()> + Send;
+}
+
+/// Adds `want` ids to an open cell of this life. `hint` may be what the last verb left: where it is true still, the reading
+/// is saved, and where it is not, a round is lost. Returns what is held afterwards, too.
+pub(crate) async fn take<R: Register>(
+    register: &mut R,
+    key: &Key,
+    life: Life,
+    want: u64,
+    mut hint: Option<Seen<R::Token>>,
+) -> Result<(Block, CellState), R::Fault> {
+    for _ in 0..ROUNDS_MAX {
+        let guessed = hint.take();
+        let seen = match guessed {
+            Some(seen) if seen.state.counts_for(life) => seen,
+            _ => demand(register.read().await?, key, life)?,
+        };
+        let CellState { value, .. } = seen.state;
+        let last = value.checked_add(want).filter(|last| *last <= Block::NUMBER_MAX);
+        let Some(last) = last else {
+            let context = format!("{key}: {want} more than {value} is above {}", Block::NUMBER_MAX);
+            return Err(SourceError::new(ErrorKind::Exhausted, context).into());
+        };
+        let block = block(last, want)?;
+        let new = CellState { value: last, ..seen.state };
+        if register.swap(&seen, new).await? {
+            return Ok((block, new));
+        }
+        register.pause().await;
+    }
+    Err(contended(key).into())
+}
+
+/// Closes the cell for the next life, whatever it held; returns its value.
+pub(crate) async fn close<R: Register>(register: &mut R, key: &Key, next: Life) -> Result<u64, R::Fault> {
+    for _ in 0..ROUNDS_MAX {
+        let (value, done) = match register.read().await? {
+            None => (0, register.add(CellState { life: next, open: false, value: 0 }).await?),
+            Some(seen) => {
+                let value = seen.state.value;
+                (value, register.swap(&seen, CellState { life: next, open: false, value }).await?)
+            }
+        };
+        if done {
+            return Ok(value);
+        }
+        register.pause().await;
+    }
+    Err(contended(key).into())
+}
+
+/// Opens the closed cell of this life at the greater of its value and `base`; an open one of this life is left.
+pub(crate) async fn install<R: Register>(
+    register: &mut R,
+    key: &Key,
+    life: Life,
+    base: u64,
+) -> Result<(), R::Fault> {
+    for _ in 0..ROUNDS_MAX {
+        let seen = register.read().await?;
+        let seen = seen.filter(|seen| seen.state.life == life).ok_or_else(|| regressed(key, life, None))?;
+        if seen.state.open {
+            return Ok(());
+        }
+        let value = seen.state.value.max(base);
+        if register.swap(&seen, CellState { life, open: true, value }).await? {
+            return Ok(());
+        }
+        register.pause().await;
+    }
+    Err(contended(key).into())
+}
+
+/// Raises an open cell of this life to `floor`; returns what is held afterwards.
+pub(crate) async fn lift<R: Register>(
+    register: &mut R,
+    key: &Key,
+    life: Life,
+    floor: u64,
+) -> Result<u64, R::Fault> {
+    for _ in 0..ROUNDS_MAX {
+        let seen = demand(register.read().await?, key, life)?;
+        if seen.state.value >= floor {
+            return Ok(seen.state.value);
+        }
+        if register.swap(&seen, CellState { value: floor, ..seen.state }).await? {
+            return Ok(floor);
+        }
+        register.pause().await;
+    }
+    Err(contended(key).into())
+}
+
+/// The cell, if it counts for this life.
+fn demand<T>(seen: Option<Seen<T>>, key: &Key, life: Life) -> Result<Seen<T>, SourceError> {
+    match seen {
+        Some(seen) if seen.state.counts_for(life) => Ok(seen),
+        other => Err(regressed(key, life, other.map(|seen| seen.state))),
+    }
+}
+
+fn contended(key: &Key) -> SourceError {
+    let context = format!("{key}: others were faster {ROUNDS_MAX} times");
+    SourceError::new(ErrorKind::Contended, context)
+}

@@ -1,0 +1,65 @@
+//! The algorithm against the conformance suite, on its in-memory twin; and its bound.
+
+use std::sync::Arc;
+
+use sequent_core::{BoxFuture, ErrorKind, Key, Life, SourceError, Store};
+use sequent_testkit::conformance::store::StoreFixture;
+
+use crate::store::CellState;
+
+use super::{ROUNDS_MAX, Register, Seen, twin::Twin};
+
+impl StoreFixture for Twin {
+    fn open(&self) -> BoxFuture<'_, Arc<dyn Store>> {
+        Box::pin(std::future::ready(Arc::new(self.clone()) as Arc<dyn Store>))
+    }
+
+    fn delete<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, bool> {
+        Box::pin(std::future::ready(Twin::delete(self, key)))
+    }
+}
+
+sequent_testkit::store_conformance!(Twin::new());
+
+/// A register on which somebody else is always faster.
+struct Busy {
+    swaps: u32,
+}
+
+impl Register for Busy {
+    type Token = ();
+    type Fault = SourceError;
+
+    async fn read(&mut self) -> Result<Option<Seen<()>>, SourceError> {
+        Ok(Some(Seen { state: CellState { life: Life::from_stored(1), open: true, value: 7 }, token: () }))
+    }
+
+    async fn swap(&mut self, _: &Seen<()>, _: CellState) -> Result<bool, SourceError> {
+        self.swaps += 1;
+        Ok(false)
+    }
+
+    async fn add(&mut self, _: CellState) -> Result<bool, SourceError> {
+        Ok(false)
+    }
+
+    async fn pause(&mut self) {}
+}
+
+#[tokio::test]
+async fn lost_races_are_tried_again_within_a_bound() {
+    let (key, life) = (Key::from_stored("order"), Life::from_stored(1));
+    let mut busy = Busy { swaps: 0 };
+    let refusal = super::take(&mut busy, &key, life, 1, None).await.unwrap_err();
+    assert_eq!((refusal.kind(), busy.swaps), (ErrorKind::Contended, ROUNDS_MAX));
+    let refusal = super::close(&mut busy, &key, life).await.unwrap_err();
+    assert_eq!((refusal.kind(), busy.swaps), (ErrorKind::Contended, 2 * ROUNDS_MAX));
+}
+
+#[tokio::test]
+async fn a_hint_of_another_life_is_not_used() {
+    let (key, life) = (Key::from_stored("order"), Life::from_stored(2));
+    let stale = Seen { state: CellState { life: Life::from_stored(1), open: true, value: 7 }, token: () };
+    let refusal = super::take(&mut Busy { swaps: 0 }, &key, life, 1, Some(stale)).await.unwrap_err();
+    assert_eq!(refusal.kind(), ErrorKind::Regressed);
+}

@@ -1,0 +1,186 @@
+//! The in-memory twin: registers in a map, which lets others run between the reading and the swap.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use sequent_core::{
+    Block, BoxFuture, Cell, Durability, DurabilityClass, ErrorKind, Incarnation, Inspection, Key, Life,
+    SourceError, Stamp, Store,
+};
+
+use sequent_testkit::{SeededEntropy, seeded};
+
+use super::{Register, Seen};
+use crate::store::CellState;
+
+/// How often others run at most after a lost race; the real number is random up to this.
+const PAUSE_MAX: u64 = 40;
+
+#[derive(Default)]
+struct Held {
+    cells: BTreeMap<Key, (u64, CellState)>,
+    swaps: u64,
+    stamp: Option<Stamp>,
+    mark: u64,
+}
+
+/// A store whose cells are registers.
+#[derive(Clone)]
+pub(super) struct Twin {
+    held: Arc<Mutex<Held>>,
+    entropy: Arc<SeededEntropy>,
+}
+
+impl Twin {
+    pub(super) fn new() -> Self {
+        Self { held: Arc::default(), entropy: Arc::new(seeded(20)) }
+    }
+
+    fn held(&self) -> MutexGuard<'_, Held> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn register(&self, cell: &Cell<'_>) -> Result<Slot, SourceError> {
+        if cell.under.as_str() != "twin" {
+            return Err(SourceError::new(ErrorKind::Reborn, "found twin"));
+        }
+        Ok(Slot { twin: self.clone(), key: cell.key.clone() })
+    }
+
+    pub(super) fn delete(&self, key: &Key) -> bool {
+        self.held().cells.remove(key).is_some()
+    }
+}
+
+struct Slot {
+    twin: Twin,
+    key: Key,
+}
+
+impl Register for Slot {
+    type Token = u64;
+    type Fault = SourceError;
+
+    async fn read(&mut self) -> Result<Option<Seen<u64>>, SourceError> {
+        tokio::task::yield_now().await;
+        let seen =
+            self.twin.held().cells.get(&self.key).map(|(token, state)| Seen { state: *state, token: *token });
+        tokio::task::yield_now().await;
+        Ok(seen)
+    }
+
+    async fn swap(&mut self, seen: &Seen<u64>, new: CellState) -> Result<bool, SourceError> {
+        let mut held = self.twin.held();
+        held.swaps += 1;
+        let next = held.swaps;
+        let Some((token, state)) = held.cells.get_mut(&self.key) else { return Ok(false) };
+        let same = *token == seen.token;
+        if same {
+            (*token, *state) = (next, new);
+        }
+        Ok(same)
+    }
+
+    async fn add(&mut self, new: CellState) -> Result<bool, SourceError> {
+        let mut held = self.twin.held();
+        held.swaps += 1;
+        let next = held.swaps;
+        let absent = !held.cells.contains_key(&self.key);
+        if absent {
+            held.cells.insert(self.key.clone(), (next, new));
+        }
+        Ok(absent)
+    }
+
+    async fn pause(&mut self) {
+        for _ in 0..self.twin.entropy.below(PAUSE_MAX) {
+            tokio::task::yield_now().await;
+        }
+    }
+}
+
+fn fits(what: &str, value: u64) -> Result<u64, SourceError> {
+    if value <= Block::NUMBER_MAX {
+        return Ok(value);
+    }
+    Err(SourceError::new(ErrorKind::Exhausted, format!("{what} {value} is above {}", Block::NUMBER_MAX)))
+}
+
+impl Store for Twin {
+    fn inspect(&self) -> BoxFuture<'_, Result<Inspection, SourceError>> {
+        let held = self.held();
+        let inspection = Inspection {
+            incarnation: Incarnation::new("twin"),
+            stamp: held.stamp.clone(),
+            has_cells: !held.cells.is_empty(),
+            durability: Durability { class: DurabilityClass::Volatile, settings: Vec::new() },
+            clock_ms: 1_700_000_000_000,
+            version: "twin".to_owned(),
+        };
+        Box::pin(std::future::ready(Ok(inspection)))
+    }
+
+    fn stamp<'a>(
+        &'a self,
+        under: &'a Incarnation,
+        expected: Option<&'a Stamp>,
+        new: &'a Stamp,
+    ) -> BoxFuture<'a, Result<(), SourceError>> {
+        Box::pin(async move {
+            self.register(&Cell { key: &Key::from_stored(""), under })?;
+            let mut held = self.held();
+            if held.stamp.as_ref() != expected {
+                let found = held.stamp.as_ref().map_or("none".to_owned(), ToString::to_string);
+                return Err(SourceError::new(ErrorKind::Refused, format!("found {found}")));
+            }
+            held.stamp = Some(new.clone());
+            Ok(())
+        })
+    }
+
+    fn mark<'a>(&'a self, under: &'a Incarnation, version: u64) -> BoxFuture<'a, Result<u64, SourceError>> {
+        Box::pin(async move {
+            self.register(&Cell { key: &Key::from_stored(""), under })?;
+            let mut held = self.held();
+            held.mark = held.mark.max(version);
+            Ok(held.mark)
+        })
+    }
+
+    fn take<'a>(
+        &'a self,
+        cell: Cell<'a>,
+        life: Life,
+        want: u64,
+    ) -> BoxFuture<'a, Result<Block, SourceError>> {
+        Box::pin(async move {
+            let (mut register, want) = (self.register(&cell)?, fits("count", want.max(1))?);
+            super::take(&mut register, cell.key, life, want, None).await.map(|(block, _)| block)
+        })
+    }
+
+    fn close<'a>(&'a self, cell: Cell<'a>, next: Life) -> BoxFuture<'a, Result<u64, SourceError>> {
+        Box::pin(async move { super::close(&mut self.register(&cell)?, cell.key, next).await })
+    }
+
+    fn install<'a>(
+        &'a self,
+        cell: Cell<'a>,
+        life: Life,
+        base: u64,
+    ) -> BoxFuture<'a, Result<(), SourceError>> {
+        Box::pin(async move {
+            let (mut register, base) = (self.register(&cell)?, fits("base", base)?);
+            super::install(&mut register, cell.key, life, base).await
+        })
+    }
+
+    fn lift<'a>(&'a self, cell: Cell<'a>, life: Life, floor: u64) -> BoxFuture<'a, Result<u64, SourceError>> {
+        Box::pin(async move {
+            let (mut register, floor) = (self.register(&cell)?, fits("floor", floor)?);
+            super::lift(&mut register, cell.key, life, floor).await
+        })
+    }
+}

@@ -1,0 +1,65 @@
+//! A look into a store that changes nothing.
+
+use std::collections::HashMap;
+
+use sequent_core::{CellPage, Examination, Key, Life, Sight};
+
+use super::{Counting, StoreSession, identity};
+use crate::{net::Fault, sql::SqlRow};
+
+/// How many cells are told of at once.
+const CELLS_A_PAGE: u32 = 4096;
+
+pub(super) async fn examine<S: StoreSession, K: Counting<S>>(
+    counting: &K,
+    session: &mut S,
+    keys: &[Key],
+) -> Result<Examination, Fault> {
+    let (inspection, mark) = identity::inspect(session).await?;
+    let facts = counting.facts(session).await?;
+    let asked = keys.iter().map(|key| [S::text(key.as_str())]).collect();
+    let rows = S::STATEMENTS.cells.rows(session, asked).await?;
+    let mut found = rows.into_iter().map(sight).collect::<Result<HashMap<String, Sight>, Fault>>()?;
+    let mut cells = Vec::with_capacity(keys.len());
+    for key in keys {
+        let mut seen = found.remove(key.as_str()).unwrap_or(Sight::Missing);
+        if let Sight::Held { value, open, .. } = &mut seen {
+            match counting.reached(session, key, *value).await? {
+                Some(reached) => *value = reached,
+                None if *open => seen = Sight::Missing,
+                None => {}
+            }
+        }
+        cells.push(seen);
+    }
+    Ok(Examination { inspection, mark, cells, facts })
+}
+
+fn sight(mut row: SqlRow) -> Result<(String, Sight), Fault> {
+    let key = row.key()?;
+    let (life, open, value) = (Life::from_stored(row.int()?), row.int()? != 0, row.int()?);
+    let seen = match u64::try_from(value) {
+        Ok(value) => Sight::Held { life, open, value, expires_ms: None },
+        Err(_) => Sight::Odd(value.to_string()),
+    };
+    Ok((key, seen))
+}
+
+pub(super) async fn page<S: StoreSession, K: Counting<S>>(
+    counting: &K,
+    session: &mut S,
+    from: Option<&str>,
+) -> Result<CellPage, Fault> {
+    // No key is empty, so none is at or before the empty one.
+    let params = vec![S::text(from.unwrap_or_default()), u64::from(CELLS_A_PAGE).into()];
+    let mut cells = Vec::new();
+    for mut row in session.rows(S::STATEMENTS.page, params).await? {
+        cells.push((Key::from_stored(&row.key()?), row.count()?));
+    }
+    for (key, value) in &mut cells {
+        *value = counting.reached_at_least(session, key, *value).await?;
+    }
+    let is_full = cells.len() == CELLS_A_PAGE as usize;
+    let next = cells.last().filter(|_| is_full).map(|(key, _)| key.as_str().to_owned());
+    Ok(CellPage { cells, next, is_partial: false })
+}
