@@ -12,7 +12,7 @@ use std::{
 };
 
 use sequent_benches::{Options, Row, print, side_by_side, timed};
-use sequent_buffer::{Local, Reservoir, ReservoirConfig, Spawner, TakeError};
+use sequent_buffer::{LocalHandle, Reservoir, ReservoirConfig, Spawner, TakeError};
 use sequent_core::{Block, Blocks, BoxFuture, Clock, Env, Source, SourceError, SystemClock};
 use tokio::runtime::{Builder, Runtime};
 
@@ -144,7 +144,7 @@ fn handle_each_awaited((runtime, refills): (&Runtime, &Runtime), rounds: usize) 
 }
 
 /// At most `most` numbers, as long as none has to be waited for; how many there were.
-fn draw_ready(local: &mut Local, most: u64) -> u64 {
+fn draw_ready(local: &mut LocalHandle, most: u64) -> u64 {
     for drawn in 0..most {
         let Some(number) = local.try_next() else { return drawn };
         black_box(number);

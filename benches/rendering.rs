@@ -1,4 +1,4 @@
-//! One text from an issue at hand, beside `itoa` of the number alone: goal S12; and with an issue of its own, which is
+//! One text from a context at hand, beside `itoa` of the number alone: goal S12; and with a context of its own, which is
 //! what a request of one text costs.
 
 use std::{hint::black_box, process::ExitCode, time::Duration};
@@ -28,12 +28,12 @@ fn run() -> Result<(), String> {
     let options = Options::from_args()?;
     let template = Template::parse(TEMPLATE).map_err(|error| error.to_string())?;
     let settings = Settings { zone: "Asia/Shanghai".into(), ..Settings::default() };
-    let format = template.prove(&settings).map_err(|error| error.to_string())?;
+    let format = template.analyze(&settings).map_err(|error| error.to_string())?;
     let mut rows = Vec::new();
     let plan: [(&str, &dyn Fn() -> Row); 2] = [
         ("S12", &|| side_by_side("S12", 0.1, (TEXTS, options.rounds), || render(&format), digits)),
         ("S12-issue", &|| {
-            side_by_side("S12-issue", 0.0, (TEXTS, options.rounds), || issue_each(&format), digits)
+            side_by_side("S12-issue", 0.0, (TEXTS, options.rounds), || context_each(&format), digits)
         }),
     ];
     for (name, measure) in plan {
@@ -47,26 +47,26 @@ fn run() -> Result<(), String> {
 
 /// All texts of one request.
 fn render(format: &Format) -> Duration {
-    let Ok(issue) = format.issue(Timestamp::UNIX_EPOCH, &Values::new()) else { return Duration::MAX };
+    let Ok(context) = format.context(Timestamp::UNIX_EPOCH, &Values::new()) else { return Duration::MAX };
     let mut out = String::with_capacity(64);
     timed(|| {
         for number in FIRST..FIRST + TEXTS {
             out.clear();
-            checked(issue.render(black_box(number), &mut out));
+            checked(context.render(black_box(number), &mut out));
             black_box(&out);
         }
     })
 }
 
 /// A request for each text: values checked, the zone asked, the date written.
-fn issue_each(format: &Format) -> Duration {
+fn context_each(format: &Format) -> Duration {
     let none = Values::new();
     let mut out = String::with_capacity(64);
     timed(|| {
         for number in FIRST..FIRST + TEXTS {
             out.clear();
-            if let Ok(issue) = format.issue(black_box(Timestamp::UNIX_EPOCH), &none) {
-                checked(issue.render(number, &mut out));
+            if let Ok(context) = format.context(black_box(Timestamp::UNIX_EPOCH), &none) {
+                checked(context.render(number, &mut out));
             }
             black_box(&out);
         }

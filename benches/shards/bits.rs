@@ -33,7 +33,7 @@ pub(crate) async fn run(plan: &Plan, fleet: &Fleet, found: &mut Found) -> Result
             let database = format!("m{bits}{short}");
             let site = Site { name: &database, store, memory_bits: bits, keys: &[] };
             let engine = fleet.open(&site).await?;
-            // The appetite grows to what the callers can take.
+            // The refill policy adapts to what the callers can take.
             load(&engine, &name, how, async {}).await?;
             let all = load(&engine, &name, (1, Duration::ZERO), async {}).await?;
             cases.push(Case { about: format!("{store} m={bits}"), engine, rates: Vec::new(), all });

@@ -59,7 +59,7 @@ async fn rounds(
     let name: SequenceName = "order".parse().map_err(|error| format!("{error}"))?;
     let how = (plan.tasks, Duration::from_secs(plan.seconds));
     let mut row = Row::new(variant.row, 0.9);
-    // Connections, first touches, and the appetite.
+    // Connections, first touches, and the refill policy.
     let (mut alive, mut killed) = (load(engine, &name, how, async {}).await?, None);
     for round in 0..usize::try_from(plan.rounds).unwrap_or(1) {
         let slot = round % SLOTS;

@@ -8,7 +8,7 @@ use std::{
 };
 
 use sequent_benches::Row;
-use sequent_buffer::{Local, Reservoir, TakeError};
+use sequent_buffer::{LocalHandle, Reservoir, TakeError};
 use sequent_core::{Clock, SequenceName, SystemClock};
 use tokio::runtime::{Builder, Handle, Runtime};
 
@@ -24,7 +24,7 @@ const PEER: [f64; 2] = [184e6, 127e6];
 /// Draws between two looks at the clock.
 const DRAWS: u64 = 1 << 16;
 
-/// Rounds that are thrown away: the appetite grows.
+/// Rounds that are thrown away: the refill policy adapts.
 const WARM_UP: u64 = 2;
 
 pub(crate) fn run(plan: &Plan, fleet: &Fleet, found: &mut Found) -> Result<(), String> {
@@ -80,7 +80,7 @@ fn rounds(
         ("refills", (now.refills - before.refills) as f64),
         (
             "numbers a refill",
-            (now.dealt - before.dealt) as f64 / (now.refills - before.refills).max(1) as f64,
+            (now.issued - before.issued) as f64 / (now.refills - before.refills).max(1) as f64,
         ),
         ("last refill ms", now.refill_last.unwrap_or_default().as_secs_f64() * 1e3),
         ("callers that waited", (now.waits - before.waits) as f64),
@@ -137,7 +137,7 @@ async fn shared(reservoir: &Reservoir, until: Instant) -> Result<u64, TakeError>
     Ok(drawn)
 }
 
-/// A handle of its own: `try_next` while there is something, `next().await` when dry.
+/// A local handle: `try_next` while numbers are ready, `next().await` when it is empty.
 async fn own(reservoir: &Reservoir, until: Instant) -> Result<u64, TakeError> {
     let (mut local, mut drawn) = (reservoir.local(), 0);
     while SystemClock.now() < until {
@@ -155,7 +155,7 @@ async fn own(reservoir: &Reservoir, until: Instant) -> Result<u64, TakeError> {
 }
 
 /// At most `most` numbers, as long as none has to be waited for; how many there were.
-fn draw_ready(local: &mut Local, most: u64) -> u64 {
+fn draw_ready(local: &mut LocalHandle, most: u64) -> u64 {
     for drawn in 0..most {
         let Some(number) = local.try_next() else { return drawn };
         black_box(number);

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use sequent_core::{Clock, SystemClock};
 
-/// Rounds that are thrown away: they pay for pages, caches and the first refills, until the appetite has grown.
+/// Rounds that are thrown away: they pay for pages, caches and the first refills, until the refill policy has adapted.
 const WARM_UP: usize = 4;
 
 /// Runs `subject` and `baseline` in turn, `rounds` times, each round in the other order than the last.

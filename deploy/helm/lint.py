@@ -59,6 +59,9 @@ def cases():
     based = {"prometheusRule": {"enabled": True, "runbookBase": "https://git.example/sequent/blob/main"}}
     yield "runbooks", based, lambda all_: all(url.startswith("https://git.example/sequent/blob/main/deploy/") for url in runbooks(all_))
     yield "no runbooks", watched, lambda all_: all(url.startswith("{{ $externalLabels.runbooks }}deploy/") for url in runbooks(all_))
+    linked = lambda all_, kind: all_[kind]["spec"]["template"]["spec"]["enableServiceLinks"]
+    yield "no variables of other Services", {}, lambda all_: linked(all_, servers) is False
+    yield "none with disks", disk, lambda all_: linked(all_, disks) is False
     shut = {"networkPolicy": {"monitoring": [], "storePorts": []}}
     yield "shut", shut, lambda all_: ports(all_) == {53}
 

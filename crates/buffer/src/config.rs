@@ -1,4 +1,4 @@
-//! How much a reservoir holds, and the ground it stands on.
+//! Size limits of a reservoir, and what all reservoirs of a process share.
 
 use std::{
     fmt,
@@ -11,15 +11,16 @@ use std::{
 
 use sequent_core::{BoxFuture, Env};
 
-/// Runs refills in a task of their own, where no caller's cancellation reaches them. Must not run them in place.
+/// Spawns a refill as a task of its own, so that no caller's cancellation reaches it. It must not run the future in
+/// place.
 pub type Spawner = Arc<dyn Fn(BoxFuture<'static, ()>) + Send + Sync>;
 
 /// How far ahead of demand a reservoir is filled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReservoirConfig {
-    /// Hold enough for this long (default 10 s), and for one refill besides.
+    /// Hold enough numbers for this long (default 10 s), and for the duration of one refill.
     pub reserve: Duration,
-    /// Never hold more numbers than this (default 1,000,000): what a crash may burn.
+    /// Never hold more numbers than this (default 1,000,000). A crash discards what is held.
     pub at_risk_max: u64,
     /// Hold at least this many (default 64) once a second take has shown demand.
     pub floor: u64,
@@ -31,46 +32,49 @@ impl Default for ReservoirConfig {
     }
 }
 
-/// What a reservoir that ebbs holds: enough for this long, and one part in so many of what may be at risk.
-const EBB_RESERVE: Duration = Duration::from_millis(200);
-const EBB_PARTS: u64 = 16;
+/// In drain mode a reservoir holds enough for this long.
+const DRAIN_RESERVE: Duration = Duration::from_millis(200);
+
+/// In drain mode `at_risk_max` is divided by this.
+const DRAIN_AT_RISK_DIVISOR: u64 = 16;
 
 /// What all reservoirs of a process share.
 #[derive(Clone)]
-pub struct Setting {
-    /// How much each holds.
+pub struct ReservoirContext {
+    /// How much each reservoir holds.
     pub config: ReservoirConfig,
-    /// Whether they [ebb](Self::ebb).
-    pub ebbs: Arc<AtomicBool>,
+    /// Whether they are in [drain mode](Self::enter_drain_mode).
+    pub drain_mode: Arc<AtomicBool>,
     /// Clock and events.
     pub env: Env,
     /// Where refills run.
     pub spawn: Spawner,
 }
 
-impl Setting {
-    /// For all reservoirs that share it: what is ready is used up, and little is asked for ahead from now on. For a
-    /// process that will end soon and is still asked, so that less is burnt then.
-    pub fn ebb(&self) {
-        self.ebbs.store(true, Ordering::Relaxed);
+impl ReservoirContext {
+    /// Puts all reservoirs that share this context into drain mode: they use up what they hold, and prefetch little.
+    ///
+    /// A process that ends soon, and is still asked until then, discards fewer numbers at its end.
+    pub fn enter_drain_mode(&self) {
+        self.drain_mode.store(true, Ordering::Relaxed);
     }
 
-    /// How much each holds now.
-    pub(crate) fn in_force(&self) -> ReservoirConfig {
+    /// The limits in force now: those of the configuration, or the smaller ones of drain mode.
+    pub(crate) fn effective_config(&self) -> ReservoirConfig {
         let config = self.config;
-        if !self.ebbs.load(Ordering::Relaxed) {
+        if !self.drain_mode.load(Ordering::Relaxed) {
             return config;
         }
         ReservoirConfig {
-            reserve: config.reserve.min(EBB_RESERVE),
-            at_risk_max: (config.at_risk_max / EBB_PARTS).max(1),
+            reserve: config.reserve.min(DRAIN_RESERVE),
+            at_risk_max: (config.at_risk_max / DRAIN_AT_RISK_DIVISOR).max(1),
             floor: 0,
         }
     }
 }
 
-impl fmt::Debug for Setting {
+impl fmt::Debug for ReservoirContext {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Setting").field("config", &self.config).finish_non_exhaustive()
+        f.debug_struct("ReservoirContext").field("config", &self.config).finish_non_exhaustive()
     }
 }

@@ -1,8 +1,8 @@
-//! Why a take gave nothing.
+//! Errors of a take.
 
 use sequent_core::SourceError;
 
-/// A take that gave no number. Being dry is not an error: a caller then waits, up to its deadline.
+/// A take that gave no number. An empty reservoir is no error: the caller waits up to its deadline.
 ///
 /// ```
 /// use sequent_buffer::TakeError;
@@ -13,7 +13,7 @@ pub enum TakeError {
     /// The refill that the caller waited for failed. A later call tries again.
     #[error(transparent)]
     Source(SourceError),
-    /// The deadline passed first.
+    /// The deadline passed before numbers came.
     #[error("no numbers came before the deadline")]
     Deadline,
     /// The reservoir was closed.

@@ -1,69 +1,48 @@
-//! Numbers ready in memory, filled ahead of demand.
+//! Prefetched numbers of one key: a [`Reservoir`] holds numbers in memory and refills itself ahead of demand.
 //!
-//! From below to above: [`Expansion`] turns each encoded id into 2^m consecutive numbers, [`Spanned`] turns those into
-//! the numbers that users see, and a [`Reservoir`] keeps some of them ready: taking one is a synchronous, lock-free
-//! path, and its future is ready at the first poll.
+//! Two sources stand between the ring and a reservoir. [`BitExpansion`] turns each encoded id into 2^m consecutive
+//! numbers. [`RangeMapping`] turns those into the numbers that users see.
 //!
-//! Suggested reading order: `gate` (the hot path and why nothing repeats), `tickets`, `turn`, `appetite`.
+//! Reading order: `fast_path` (how a number is issued without a lock, and why none is issued twice), `locked` (the
+//! slow path, under one mutex), `reservoir` (the public handle and its futures), `refill_policy` (how much to ask for).
+//!
 //! This crate does not know how many shards there are, why a source failed, or what a template is.
 
-#![cfg_attr(loom, allow(dead_code, reason = "under loom only the gate and its tickets are built"))]
+#![cfg_attr(loom, allow(dead_code, reason = "under loom only the fast path is built"))]
 
-mod gate;
-mod lot;
-mod tickets;
+mod expiring_block;
+mod fast_path;
 
-#[cfg(not(loom))]
-mod rooms {
-    pub use crate::{
-        appetite::{Appetite, Needs},
-        burnt::WHY_BURNT,
-        config::{ReservoirConfig, Setting, Spawner},
-        error::TakeError,
-        expansion::Expansion,
-        local::{Local, LocalNext},
-        next::Next,
-        reservoir::{Dry, Reservoir},
-        spanned::Spanned,
-        stats::Stats,
-    };
-}
-
-#[cfg(not(loom))]
-mod appetite;
-#[cfg(not(loom))]
-mod burnt;
 #[cfg(not(loom))]
 mod config;
 #[cfg(not(loom))]
+mod discard_reason;
+#[cfg(not(loom))]
 mod error;
 #[cfg(not(loom))]
-mod expansion;
+mod locked;
 #[cfg(not(loom))]
-mod inner;
-#[cfg(not(loom))]
-mod local;
-#[cfg(not(loom))]
-mod next;
-#[cfg(not(loom))]
-mod queue;
-#[cfg(not(loom))]
-mod refill;
+mod refill_policy;
 #[cfg(not(loom))]
 mod reservoir;
 #[cfg(not(loom))]
-mod spanned;
+mod shared;
+#[cfg(not(loom))]
+mod source;
 #[cfg(not(loom))]
 mod stats;
-#[cfg(not(loom))]
-mod stock;
-#[cfg(not(loom))]
-mod turn;
-#[cfg(not(loom))]
-mod wait;
 
 #[cfg(not(loom))]
-pub use rooms::*;
-
-#[cfg(all(test, loom))]
-mod model;
+pub use self::{
+    config::{ReservoirConfig, ReservoirContext, Spawner},
+    discard_reason::DISCARD_REASONS,
+    error::TakeError,
+    refill_policy::{Demand, RefillPolicy},
+    reservoir::{
+        Empty, Reservoir,
+        local_handle::{LocalHandle, LocalNext},
+        next::Next,
+    },
+    source::{bit_expansion::BitExpansion, range_mapping::RangeMapping},
+    stats::Stats,
+};

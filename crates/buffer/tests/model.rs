@@ -1,4 +1,4 @@
-//! The reservoir against a model that anyone can check: a row of numbers and a queue.
+//! Property test of the reservoir against a simple model: a set of numbers and a queue of callers.
 
 #![allow(clippy::unwrap_used, reason = "what fails here fails the test")]
 
@@ -12,28 +12,28 @@ use std::{
 };
 
 use proptest::prelude::*;
-use sequent_buffer::{Local, Reservoir, ReservoirConfig, TakeError};
+use sequent_buffer::{LocalHandle, Reservoir, ReservoirConfig, TakeError};
 use sequent_core::{Block, Blocks, BoxFuture, ErrorKind, Source, SourceError};
-use support::Bench;
+use support::Fixture;
 use tokio::sync::oneshot;
 
-/// What happens next.
+/// One step of a run.
 #[derive(Debug, Clone)]
 enum Step {
     Try,
-    /// A caller joins, wanting so many.
+    /// A caller joins and wants this many.
     Take(u64),
-    /// The waiting caller at this place is dropped.
+    /// The waiting caller at this position is dropped.
     Drop(usize),
     /// All waiting callers are polled.
     Poll,
-    /// The refill that is out gives blocks of (gap before, step, count).
+    /// The refill in flight gives blocks of (gap before, step, count).
     Refill(Vec<(u64, u64, u64)>),
-    /// The refill that is out fails.
+    /// The refill in flight fails.
     Fail,
-    Carve,
-    /// The handle of its own is dropped, with its chunk.
-    GiveBack,
+    TakeLocally,
+    /// The local handle is dropped, with its chunk.
+    DropLocal,
     Trim,
 }
 
@@ -45,8 +45,8 @@ fn step() -> impl Strategy<Value = Step> {
         3 => Just(Step::Poll),
         6 => prop::collection::vec((0..3_u64, 1..4_u64, 1..40_u64), 1..4).prop_map(Step::Refill),
         1 => Just(Step::Fail),
-        4 => Just(Step::Carve),
-        1 => Just(Step::GiveBack),
+        4 => Just(Step::TakeLocally),
+        1 => Just(Step::DropLocal),
         1 => Just(Step::Trim),
     ]
 }
@@ -55,11 +55,11 @@ type Answer = Result<Blocks, SourceError>;
 
 /// A source whose takes are answered by the test.
 #[derive(Default)]
-struct ByHand {
+struct AnsweredByTest {
     out: Mutex<VecDeque<oneshot::Sender<Answer>>>,
 }
 
-impl Source for ByHand {
+impl Source for AnsweredByTest {
     fn take(&self, _: u64) -> BoxFuture<'_, Answer> {
         let (sender, receiver) = oneshot::channel();
         self.out.lock().unwrap().push_back(sender);
@@ -69,26 +69,26 @@ impl Source for ByHand {
 
 type Waiting = Pin<Box<dyn Future<Output = Result<Blocks, TakeError>> + Send>>;
 
-struct Room {
-    bench: Bench,
-    source: Arc<ByHand>,
-    local: Option<Local>,
+struct Harness {
+    fixture: Fixture,
+    source: Arc<AnsweredByTest>,
+    local: Option<LocalHandle>,
     waiting: VecDeque<(u64, Waiting)>,
     highest: u64,
     given: BTreeSet<u64>,
     received: BTreeSet<u64>,
 }
 
-impl Room {
+impl Harness {
     fn new() -> Self {
-        let source = Arc::new(ByHand::default());
-        let bench = support::with(source.clone(), ReservoirConfig::default());
+        let source = Arc::new(AnsweredByTest::default());
+        let fixture = support::with(source.clone(), ReservoirConfig::default());
         let (waiting, given, received) = (VecDeque::new(), BTreeSet::new(), BTreeSet::new());
-        Self { bench, source, local: None, waiting, highest: 0, given, received }
+        Self { fixture, source, local: None, waiting, highest: 0, given, received }
     }
 
     fn reservoir(&self) -> Reservoir {
-        self.bench.reservoir.clone()
+        self.fixture.reservoir.clone()
     }
 
     async fn apply(&mut self, step: Step) {
@@ -110,13 +110,13 @@ impl Room {
                     drop(refill.send(Err(SourceError::new(ErrorKind::NoShard, "by hand"))));
                 }
             }
-            Step::Carve => {
+            Step::TakeLocally => {
                 let reservoir = self.reservoir();
                 let number = self.local.get_or_insert_with(|| reservoir.local()).try_next();
                 self.receive(number);
             }
-            Step::GiveBack => self.local = None,
-            Step::Trim => drop(self.bench.reservoir.trim()),
+            Step::DropLocal => self.local = None,
+            Step::Trim => drop(self.fixture.reservoir.trim()),
         }
         support::settle().await;
     }
@@ -133,7 +133,7 @@ impl Room {
         drop(refill.send(Ok(Blocks::from_unsorted(blocks))));
     }
 
-    /// Callers are answered in the order in which they came: none before one that came earlier.
+    /// Callers are answered in the order in which they came.
     fn poll(&mut self) {
         let mut cx = Context::from_waker(Waker::noop());
         let mut still = VecDeque::new();
@@ -141,7 +141,7 @@ impl Room {
             match caller.as_mut().poll(&mut cx) {
                 Poll::Pending => still.push_back((want, caller)),
                 Poll::Ready(Ok(blocks)) => {
-                    assert!(still.is_empty(), "overtook one that came earlier");
+                    assert!(still.is_empty(), "overtook a caller that came earlier");
                     assert_eq!(blocks.count(), want, "all or nothing");
                     assert!(blocks.as_slice().is_sorted_by_key(Block::first));
                     blocks.numbers().for_each(|number| self.receive(Some(number)));
@@ -158,19 +158,19 @@ impl Room {
         assert!(self.received.insert(number), "{number} was handed out twice");
     }
 
-    /// Nothing is unaccounted for: what came was received, is held, or was reported as burnt.
+    /// Every number of the source was received, is held, or was reported as discarded.
     fn account(&mut self) {
         self.local = None;
         self.waiting.clear();
-        let stats = self.bench.reservoir.stats();
-        assert_eq!(stats.burnt, self.bench.dropped());
-        assert_eq!(stats.dealt, self.received.len() as u64, "{stats:?}");
+        let stats = self.fixture.reservoir.stats();
+        assert_eq!(stats.discarded, self.fixture.dropped());
+        assert_eq!(stats.issued, self.received.len() as u64, "{stats:?}");
         assert_eq!(stats.at_risk, stats.reserve, "nothing is lent any more");
-        assert_eq!(stats.dealt + stats.reserve + stats.burnt, self.given.len() as u64, "{stats:?}");
-        while let Some(number) = self.bench.reservoir.try_next() {
+        assert_eq!(stats.issued + stats.reserve + stats.discarded, self.given.len() as u64, "{stats:?}");
+        while let Some(number) = self.fixture.reservoir.try_next() {
             self.receive(Some(number));
         }
-        assert_eq!(self.received.len() as u64 + stats.burnt, self.given.len() as u64);
+        assert_eq!(self.received.len() as u64 + stats.discarded, self.given.len() as u64);
     }
 }
 
@@ -178,15 +178,15 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
 
     #[test]
-    fn whatever_happens_no_number_is_repeated_or_unaccounted_for(steps in prop::collection::vec(step(), 1..60)) {
+    fn no_number_is_repeated_or_unaccounted_for(steps in prop::collection::vec(step(), 1..60)) {
         let runtime =
             tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
         runtime.block_on(async {
-            let mut room = Room::new();
+            let mut harness = Harness::new();
             for step in steps {
-                room.apply(step).await;
+                harness.apply(step).await;
             }
-            room.account();
+            harness.account();
         });
     }
 }

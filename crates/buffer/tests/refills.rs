@@ -1,4 +1,4 @@
-//! Refills: how much they ask for, what becomes of those that fail, and that there is one at a time.
+//! Refills: how much they ask for, how they fail, and that one is in flight at a time.
 
 #![allow(clippy::unwrap_used, reason = "what fails here fails the test")]
 
@@ -20,72 +20,72 @@ use support::{over, settle, with};
 const SECOND: Duration = Duration::from_secs(1);
 
 #[tokio::test(start_paused = true)]
-async fn a_process_that_takes_once_wastes_nothing() {
+async fn a_single_take_prefetches_nothing() {
     let source = Arc::new(ScriptedSource::giving());
-    let bench = over(&source);
-    assert_eq!(bench.reservoir.take(5, None).await.unwrap().numbers().collect::<Vec<_>>(), [1, 2, 3, 4, 5]);
+    let fixture = over(&source);
+    assert_eq!(fixture.reservoir.take(5, None).await.unwrap().numbers().collect::<Vec<_>>(), [1, 2, 3, 4, 5]);
     tokio::time::sleep(60 * SECOND).await;
     assert_eq!(source.wants(), [5]);
-    assert_eq!(bench.reservoir.stats().reserve, 0);
+    assert_eq!(fixture.reservoir.stats().reserve, 0);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_second_take_shows_demand() {
     let source = Arc::new(ScriptedSource::giving());
-    let bench = over(&source);
-    bench.reservoir.take(1, None).await.unwrap();
-    bench.reservoir.take(1, None).await.unwrap();
-    assert_eq!(source.wants(), [1, 65], "what is wanted, and the floor");
+    let fixture = over(&source);
+    fixture.reservoir.take(1, None).await.unwrap();
+    fixture.reservoir.take(1, None).await.unwrap();
+    assert_eq!(source.wants(), [1, 65], "the wanted number, and the floor");
     for _ in 0..31 {
-        bench.reservoir.next(None).await.unwrap();
+        fixture.reservoir.next(None).await.unwrap();
     }
     settle().await;
     assert_eq!(source.takes(), 2, "more than half of the floor is left");
-    bench.reservoir.next(None).await.unwrap();
-    bench.reservoir.next(None).await.unwrap();
+    fixture.reservoir.next(None).await.unwrap();
+    fixture.reservoir.next(None).await.unwrap();
     settle().await;
-    assert_eq!(source.takes(), 3, "the next refill is begun before this one is used up");
-    assert_eq!(bench.reservoir.stats().waits, 2, "and nobody had to wait for it");
+    assert_eq!(source.takes(), 3, "the next refill starts before this one is used up");
+    assert_eq!(fixture.reservoir.stats().waits, 2, "and nobody had to wait for it");
 }
 
 #[tokio::test(start_paused = true)]
-async fn steady_demand_is_held_for_the_reserve_and_never_waits() {
+async fn steady_demand_never_waits() {
     let source = Arc::new(ScriptedSource::new([], Act::late(SECOND / 10)));
-    let bench = over(&source);
+    let fixture = over(&source);
     for _ in 0..60_000 {
-        bench.reservoir.next(None).await.unwrap();
+        fixture.reservoir.next(None).await.unwrap();
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
-    let warm = bench.reservoir.stats();
+    let warm = fixture.reservoir.stats();
     for _ in 0..60_000 {
-        bench.reservoir.next(None).await.unwrap();
+        fixture.reservoir.next(None).await.unwrap();
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
-    let stats = bench.reservoir.stats();
+    let stats = fixture.reservoir.stats();
     assert!((950.0..1050.0).contains(&stats.rate_short), "{stats:?}");
     assert!((850.0..1000.0).contains(&stats.rate_long), "two thirds of the way after each minute: {stats:?}");
     assert!((4000..=11_000).contains(&stats.reserve), "{stats:?}");
-    assert_eq!(stats.waits, warm.waits, "a warm reservoir is never dry");
+    assert_eq!(stats.waits, warm.waits, "a warm reservoir is never empty");
     let refills = stats.refills - warm.refills;
     assert!((8..=16).contains(&refills), "about one each half reserve: {refills}");
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_ebbs_uses_up_what_it_has_and_holds_little_ahead() {
+async fn drain_mode_uses_up_the_reserve_and_prefetches_little() {
     let source = Arc::new(ScriptedSource::new([], Act::late(SECOND / 10)));
-    let bench = over(&source);
+    let fixture = over(&source);
     let a_while = async || {
         for _ in 0..20_000 {
-            bench.reservoir.next(None).await.unwrap();
+            fixture.reservoir.next(None).await.unwrap();
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
     };
     a_while().await;
-    let before = bench.reservoir.stats();
+    let before = fixture.reservoir.stats();
     assert!(before.reserve > 4_000, "{before:?}");
-    bench.setting.ebb();
+    fixture.context.enter_drain_mode();
     a_while().await;
-    let after = bench.reservoir.stats();
+    let after = fixture.reservoir.stats();
     assert!(after.reserve < 1_000, "{after:?}");
     assert!(after.waits - before.waits <= 5, "little is enough: {before:?} {after:?}");
 }
@@ -93,40 +93,40 @@ async fn what_ebbs_uses_up_what_it_has_and_holds_little_ahead() {
 #[tokio::test(start_paused = true)]
 async fn all_or_nothing_across_refills() {
     let source = Arc::new(ScriptedSource::new([], Act::Short(10)));
-    let bench = over(&source);
-    let blocks = bench.reservoir.take(95, None).await.unwrap();
+    let fixture = over(&source);
+    let blocks = fixture.reservoir.take(95, None).await.unwrap();
     assert_eq!(blocks.as_slice(), [Block::new(1, 1, 95).unwrap()]);
     let source = Arc::new(ScriptedSource::new([Act::Short(10)], Act::Err(ErrorKind::NoShard)));
-    let bench = over(&source);
-    assert!(matches!(bench.reservoir.take(95, None).await, Err(TakeError::Source(_))));
-    assert_eq!(bench.reservoir.stats().reserve, 10, "none taken");
-    assert_eq!(bench.reservoir.take(10, None).await.unwrap().count(), 10, "and none lost");
+    let fixture = over(&source);
+    assert!(matches!(fixture.reservoir.take(95, None).await, Err(TakeError::Source(_))));
+    assert_eq!(fixture.reservoir.stats().reserve, 10, "none taken");
+    assert_eq!(fixture.reservoir.take(10, None).await.unwrap().count(), 10, "and none lost");
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_failed_refill_fails_its_waiters_at_once_and_the_next_caller_tries_again() {
     let source =
         Arc::new(ScriptedSource::new([Act::Late(SECOND, Box::new(Act::Err(ErrorKind::NoShard)))], Act::Give));
-    let bench = over(&source);
-    let far = bench.within(100 * SECOND);
-    let (a, b) = tokio::join!(bench.reservoir.next(far), bench.reservoir.take(3, far));
+    let fixture = over(&source);
+    let far = fixture.within(100 * SECOND);
+    let (a, b) = tokio::join!(fixture.reservoir.next(far), fixture.reservoir.take(3, far));
     for error in [a.unwrap_err(), b.unwrap_err()] {
         let TakeError::Source(error) = error else { panic!("{error}") };
         assert_eq!(error.kind(), ErrorKind::NoShard);
     }
-    let stats = bench.reservoir.stats();
+    let stats = fixture.reservoir.stats();
     assert_eq!((stats.refills_failed, stats.last_error.unwrap().kind()), (1, ErrorKind::NoShard));
     assert_eq!(source.takes(), 1, "no retry of its own");
-    assert_eq!(bench.reservoir.next(far).await.unwrap(), 1);
-    assert!(bench.reservoir.stats().last_error.is_none());
+    assert_eq!(fixture.reservoir.next(far).await.unwrap(), 1);
+    assert!(fixture.reservoir.stats().last_error.is_none());
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_source_that_fails_at_once_is_asked_once_for_each_caller_and_no_more() {
+async fn a_source_that_fails_at_once_is_asked_once_per_caller() {
     let source = Arc::new(ScriptedSource::new([Act::Give, Act::Give], Act::Err(ErrorKind::Unavailable)));
-    let bench = over(&source);
+    let fixture = over(&source);
     for _ in 0..66 {
-        bench.reservoir.next(None).await.unwrap();
+        fixture.reservoir.next(None).await.unwrap();
         settle().await;
     }
     let ahead = source.takes() - 2;
@@ -135,68 +135,68 @@ async fn a_source_that_fails_at_once_is_asked_once_for_each_caller_and_no_more()
         "a failed prefetch costs nobody a number and is not repeated at once: {ahead}"
     );
     for failed in 1..=5 {
-        assert!(bench.reservoir.next(None).await.is_err());
+        assert!(fixture.reservoir.next(None).await.is_err());
         tokio::time::sleep(10 * SECOND).await;
         assert_eq!(source.takes(), 2 + ahead + failed);
     }
     source.always(Act::Give);
-    bench.reservoir.next(None).await.unwrap();
+    fixture.reservoir.next(None).await.unwrap();
 }
 
 #[tokio::test(start_paused = true)]
-async fn callers_who_try_again_in_an_outage_make_no_large_refill_after_it() {
+async fn retries_during_an_outage_cause_no_large_refill_after_it() {
     let source = Arc::new(ScriptedSource::new([Act::Give, Act::Give], Act::Err(ErrorKind::NoShard)));
-    let bench = over(&source);
+    let fixture = over(&source);
     for _ in 0..66 {
-        bench.reservoir.next(None).await.unwrap();
+        fixture.reservoir.next(None).await.unwrap();
         settle().await;
     }
     for _ in 0..40 {
-        assert!(bench.reservoir.next(None).await.is_err());
+        assert!(fixture.reservoir.next(None).await.is_err());
         tokio::time::sleep(SECOND / 10).await;
     }
     source.always(Act::Give);
-    bench.reservoir.next(None).await.unwrap();
-    // Who gave 66 numbers in all has no use for thousands, and would not get a million of them at once.
+    fixture.reservoir.next(None).await.unwrap();
+    // After 66 numbers in all there is no demand for thousands of them.
     let wants = source.wants();
     assert!(wants.iter().all(|want| *want < 1000), "{wants:?}");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_failure_serves_whom_it_can() {
+async fn a_failed_refill_serves_the_callers_that_it_can() {
     let failing = Act::Late(SECOND, Box::new(Act::Err(ErrorKind::Exhausted)));
     let source = Arc::new(ScriptedSource::new([Act::Short(3)], failing));
-    let bench = over(&source);
+    let fixture = over(&source);
     let small = async {
         settle().await;
-        bench.reservoir.take(2, None).await
+        fixture.reservoir.take(2, None).await
     };
-    let (large, small) = tokio::join!(bench.reservoir.take(9, None), small);
+    let (large, small) = tokio::join!(fixture.reservoir.take(9, None), small);
     assert!(matches!(large, Err(TakeError::Source(_))), "it was first, and can't be served");
     assert_eq!(small.unwrap().count(), 2, "what is left is enough for the second");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_source_that_gives_nothing_is_a_failure_not_a_loop() {
+async fn a_source_that_gives_nothing_fails_its_callers() {
     struct Empty;
     impl Source for Empty {
         fn take(&self, _: u64) -> BoxFuture<'_, Result<Blocks, SourceError>> {
             Box::pin(std::future::ready(Ok(Blocks::default())))
         }
     }
-    let bench = with(Arc::new(Empty), ReservoirConfig::default());
-    assert!(matches!(bench.reservoir.next(None).await, Err(TakeError::Source(_))));
+    let fixture = with(Arc::new(Empty), ReservoirConfig::default());
+    assert!(matches!(fixture.reservoir.next(None).await, Err(TakeError::Source(_))));
 }
 
-/// Counts how many takes are out at once.
+/// Counts how many takes are in flight at once.
 #[derive(Default)]
-struct Crowded {
+struct CountingSource {
     out: AtomicUsize,
     most: AtomicUsize,
     inner: AtomicUsize,
 }
 
-impl Source for Crowded {
+impl Source for CountingSource {
     fn take(&self, want: u64) -> BoxFuture<'_, Result<Blocks, SourceError>> {
         Box::pin(async move {
             let out = self.out.fetch_add(1, Ordering::Relaxed) + 1;
@@ -210,11 +210,11 @@ impl Source for Crowded {
 }
 
 #[tokio::test(start_paused = true)]
-async fn one_refill_is_out_at_a_time_and_no_caller_can_cancel_it() {
-    let source = Arc::new(Crowded::default());
-    let bench = with(source.clone(), ReservoirConfig::default());
+async fn one_refill_is_in_flight_at_a_time_and_no_caller_can_cancel_it() {
+    let source = Arc::new(CountingSource::default());
+    let fixture = with(source.clone(), ReservoirConfig::default());
     for round in 0..50_u64 {
-        let reservoir = bench.reservoir.clone();
+        let reservoir = fixture.reservoir.clone();
         let impatient = tokio::spawn(async move {
             for want in 1..20 {
                 reservoir.take(want, None).await.unwrap();
@@ -225,9 +225,13 @@ async fn one_refill_is_out_at_a_time_and_no_caller_can_cancel_it() {
     }
     tokio::time::sleep(SECOND).await;
     assert_eq!(source.most.load(Ordering::Relaxed), 1);
-    let stats = bench.reservoir.stats();
+    let stats = fixture.reservoir.stats();
     let given = source.inner.load(Ordering::Relaxed) as u64;
-    assert_eq!(stats.dealt + stats.reserve, given, "every number that came is held or was dealt: {stats:?}");
+    assert_eq!(
+        stats.issued + stats.reserve,
+        given,
+        "every number of the source is held or was issued: {stats:?}"
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -245,17 +249,17 @@ async fn a_refill_cut_off_with_its_task_fails_its_waiters() {
     let (answer, ()) = tokio::join!(reservoir.next(None), cutter);
     let Err(TakeError::Source(error)) = answer else { panic!("it must not hang") };
     assert_eq!(error.to_string(), "unavailable: the refill was cut off");
-    assert_eq!(reservoir.next(None).await.unwrap(), 1, "a later caller begins another");
+    assert_eq!(reservoir.next(None).await.unwrap(), 1, "a later caller starts another");
 }
 
 /// As many blocks as one take may give, one number each.
-struct Crumbs(AtomicUsize);
+struct SingleNumbers(AtomicUsize);
 
-impl Source for Crumbs {
+impl Source for SingleNumbers {
     fn take(&self, _: u64) -> BoxFuture<'_, Result<Blocks, SourceError>> {
         let first = self.0.fetch_add(2 * BLOCKS_MAX, Ordering::Relaxed) as u64;
         let blocks = (0..BLOCKS_MAX as u64).map(|index| Block::new(first + 1 + index * 2, 1, 1).unwrap());
-        // Unlike neighbours, so that nothing is joined into one progression.
+        // At unequal distances, so that they are not joined into one progression.
         let blocks = blocks.filter(|block| block.first() % 6 != 5).collect();
         Box::pin(std::future::ready(Ok(Blocks::from_unsorted(blocks))))
     }
@@ -263,10 +267,10 @@ impl Source for Crumbs {
 
 #[tokio::test(start_paused = true)]
 async fn many_small_blocks_come_out_in_order_each_once() {
-    let bench = with(Arc::new(Crumbs(AtomicUsize::new(0))), ReservoirConfig::default());
+    let fixture = with(Arc::new(SingleNumbers(AtomicUsize::new(0))), ReservoirConfig::default());
     let mut last = 0;
     for _ in 0..5000 {
-        let number = bench.reservoir.next(None).await.unwrap();
+        let number = fixture.reservoir.next(None).await.unwrap();
         assert!(number > last && number % 2 == 1 && number % 6 != 5);
         last = number;
     }
@@ -275,11 +279,11 @@ async fn many_small_blocks_come_out_in_order_each_once() {
 #[tokio::test(start_paused = true)]
 async fn no_more_is_held_than_may_be_at_risk() {
     let source = Arc::new(ScriptedSource::giving());
-    let bench = with(source.clone(), ReservoirConfig { at_risk_max: 1000, ..ReservoirConfig::default() });
-    let mut local = bench.reservoir.local();
+    let fixture = with(source.clone(), ReservoirConfig { at_risk_max: 1000, ..ReservoirConfig::default() });
+    let mut local = fixture.reservoir.local();
     for _ in 0..200_000 {
         local.next(None).await.unwrap();
-        assert!(bench.reservoir.stats().at_risk <= 1001);
+        assert!(fixture.reservoir.stats().at_risk <= 1001);
     }
     assert!(source.wants().iter().all(|want| *want <= 1001), "{:?}", source.wants());
     assert!(source.takes() > 150);

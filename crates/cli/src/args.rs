@@ -1,15 +1,18 @@
 //! The command line as clap knows it: what every command shares, and the list of commands.
 
+mod help;
+
 use std::{path::PathBuf, sync::LazyLock};
 
 use clap::{Args, Parser, Subcommand};
 
-use crate::commands::{
-    advance, bench, completions, config, define, dev, doctor, drain, evict, explain, list, man, next, parse,
-    preview, recover, rescue, resize, serve, shards, show,
+use crate::{
+    commands::{
+        advance, bench, completions, config, define, dev, doctor, drain, evict, explain, list, man, next,
+        parse, preview, recover, rescue, resize, serve, shards, show,
+    },
+    logging::LogFormat,
 };
-
-use crate::logging::LogFormat;
 
 /// Help is wrapped here at the widest, so that it reads like a page and not like a log.
 const WIDTH_MAX: usize = 100;
@@ -25,7 +28,7 @@ Exit codes:
   0  done
   1  failed
   2  usage: an argument is wrong; nothing was touched
-  3  configuration refused, or a person must decide (`sequent recover`)
+  3  configuration refused, or a person must decide (`sequent recover`, and what it does with --yes alone)
   4  try again";
 
 /// The version, with the release of the bundled time zone data: servers that differ in it may part days differently.
@@ -38,7 +41,8 @@ static LONG_VERSION: LazyLock<String> = LazyLock::new(|| {
 /// Without a server and without a configuration, the cluster is a directory: four SQLite shards and a SQLite
 /// ledger. Results go to standard output, everything else to standard error.
 #[derive(Debug, Parser)]
-#[command(name = "sequent", version, long_version = LONG_VERSION.as_str(), max_term_width = WIDTH_MAX, after_help = EXAMPLES)]
+#[command(name = "sequent", version, long_version = LONG_VERSION.as_str(), max_term_width = WIDTH_MAX)]
+#[command(help_template = help::TEMPLATE.as_str(), after_help = EXAMPLES)]
 #[command(subcommand_required = true, arg_required_else_help = true, disable_help_subcommand = true)]
 pub(crate) struct Cli {
     #[command(flatten)]
@@ -102,7 +106,7 @@ impl Command {
     /// What a command is called that opens ledger or stores itself, and that no server answers.
     pub(crate) fn opens_stores(&self) -> Option<&'static str> {
         match self {
-            Self::Shards(shards) if !shards.asks_a_server() => Some("shards"),
+            Self::Shards(_) => Some("shards"),
             Self::Doctor(_) => Some("doctor"),
             Self::Evict(_) => Some("evict"),
             Self::Drain(_) => Some("drain"),

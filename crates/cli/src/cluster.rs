@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, path::PathBuf, sync::Arc};
 
-use sequent_core::{Env, Events, NameError, SequenceName, SlotIndex, ledger::Loss};
+use sequent_core::{NameError, SequenceName, SlotIndex, ledger::Loss};
 use sequent_engine::{
     CreatePolicy, Desk, Engine, NamedLoss, Options, Pace,
     config::{Config, Sources},
@@ -27,6 +27,18 @@ pub(crate) struct Cluster {
 impl Cluster {
     pub(crate) fn new(globals: Globals) -> Self {
         Self { globals }
+    }
+
+    /// The flags that name this cluster, as a line to type has them; what was set by key is for the person to repeat.
+    pub(crate) fn flags(&self) -> String {
+        let named = [("--data", &self.globals.data), ("--config", &self.globals.config)];
+        let named = named.into_iter().filter_map(|(flag, path)| Some((flag, path.as_ref()?)));
+        let named: Vec<String> = named.map(|(flag, path)| format!(" {flag} '{}'", path.display())).collect();
+        let mut flags = named.concat();
+        flags.extend(
+            self.globals.set.iter().filter_map(|set| Some(format!(" --set {}=…", set.split_once('=')?.0))),
+        );
+        flags
     }
 
     /// Whether results are wanted as JSON.
@@ -83,19 +95,9 @@ impl Cluster {
         if template.contains("obf") { self.config().map(drop) } else { Ok(()) }
     }
 
-    /// A running cluster, made if need be; what happens goes to `events` too.
-    pub(crate) async fn engine(
-        &self,
-        config: Config,
-        pace: Pace,
-        events: Option<Events>,
-    ) -> Result<Engine, Failure> {
-        let mut options = options()?;
-        options.pace = pace;
-        if let Some(events) = events {
-            options.env = Env { events, ..options.env };
-        }
-        Ok(Engine::open(config, options).await?)
+    /// A running cluster, made if need be.
+    pub(crate) async fn engine(&self, config: Config, pace: Pace) -> Result<Engine, Failure> {
+        Ok(Engine::open(config, Options { pace, ..options()? }).await?)
     }
 
     /// The operator's desk of a cluster that exists: never makes one.
@@ -106,10 +108,10 @@ impl Cluster {
     /// Brings a ledger from before a resize up to the layout of its stores; `None` where it is of that already.
     pub(crate) async fn catch_up(
         &self,
-        loss: Loss,
+        (loss, is_confirmed): (Loss, bool),
         without: &BTreeSet<SlotIndex>,
     ) -> Result<Option<String>, Failure> {
-        Ok(Desk::catch_up(&self.config()?, &options()?, loss, without).await?)
+        Ok(Desk::catch_up(&self.config()?, &options()?, (loss, is_confirmed), without).await?)
     }
 
     /// Refuses where the ledger is of another layout than its stores.

@@ -16,6 +16,9 @@ const REFUSED: &str = "CONFIGURATION_REFUSED";
 /// The word where a command needs a cluster that exists.
 const NO_CLUSTER: &str = "NO_CLUSTER";
 
+/// The word where a person must confirm what could give numbers twice, and nothing was done.
+const UNCONFIRMED: &str = "CONFIRMATION_REQUIRED";
+
 /// The word for what went wrong around a command: its output, a file it should write, its own runtime.
 const FAILED: &str = "FAILED";
 
@@ -45,6 +48,11 @@ impl Failure {
     /// Something around the command failed; exit code 1.
     pub(crate) fn failed(message: impl Into<String>) -> Self {
         Self::new(FAILED, 1, message.into())
+    }
+
+    /// Nothing was done, for a person must confirm it.
+    pub(crate) fn unconfirmed(message: String) -> Self {
+        Self::new(UNCONFIRMED, Reason::RecoveryRequired.exit_code(), message)
     }
 
     /// An argument out of bounds; nothing was touched.

@@ -57,10 +57,9 @@ fn usage(error: &clap::Error) -> ExitCode {
 }
 
 fn run(cli: Cli) -> Result<(), Failure> {
-    // A bench says what happens itself; the same in log lines would only tear its progress bar.
     let quiet = match cli.command {
-        Command::Bench(_) => "off",
-        Command::Serve(_) => "info",
+        // What happens to slots while it runs is told, with --json too.
+        Command::Bench(_) | Command::Serve(_) => "info",
         // Standard error then holds one JSON object or nothing.
         _ if cli.globals.json => "off",
         _ => "warn",

@@ -45,11 +45,6 @@ impl Peers {
         Ok(Self { admins, cluster: config.cluster.to_string(), data: config.data.clone() })
     }
 
-    /// Each of them, in the order in which they were found.
-    pub(crate) fn admins(&self) -> &[Admin] {
-        &self.admins
-    }
-
     /// Asks all at once, each for as long as an answer may take.
     pub(crate) async fn ask(&self) -> Vec<Said> {
         let mut asked = JoinSet::new();

@@ -1,9 +1,7 @@
 //! Servers in place of files: named by the caller, or found at work on the data directory.
 
-use std::time::Duration;
-
 use clap::Args;
-use sequent_client::{Client, ClientBuilder, Error};
+use sequent_client::{Client, Error};
 use sequent_engine::Reason;
 
 use crate::{
@@ -86,12 +84,11 @@ impl Where {
 
 impl Servers {
     /// A client of these, one of which must answer; `None` where there are none.
-    pub(crate) async fn connect(&self, deadline: Option<Duration>) -> Result<Option<Client>, Failure> {
-        let settings = deadline.into_iter().fold(Client::builder(), ClientBuilder::deadline);
+    pub(crate) async fn connect(&self) -> Result<Option<Client>, Failure> {
         let (settings, urls) = match self {
             Self::None => return Ok(None),
-            Self::Named(urls) => (settings, urls),
-            Self::Found { urls, identity } => (settings.identity(identity), urls),
+            Self::Named(urls) => (Client::builder(), urls),
+            Self::Found { urls, identity } => (Client::builder().identity(identity), urls),
         };
         Ok(Some(settings.connect(urls).await?))
     }

@@ -6,7 +6,7 @@ use std::{
 };
 
 use sequent_core::{BoxFuture, Clock, Env, ErrorKind, Event, Events, SlotFailure, SlotIndex, SourceError};
-use sequent_ha::{Failover, RingConfig, Said, SlotState};
+use sequent_ha::{Failover, Outcome, RingConfig, SlotState};
 
 use crate::{
     definitions::{Inquiry, Told},
@@ -76,8 +76,8 @@ impl Endpoints {
             let check = self.check(member);
             Box::pin(async move {
                 match check.await {
-                    Ok(()) => Said::Answer(()),
-                    Err(error) => Said::Fault(error),
+                    Ok(()) => Outcome::Answer(()),
+                    Err(error) => Outcome::Fault(error),
                 }
             })
         });
@@ -113,7 +113,7 @@ impl Endpoints {
         self.transports.iter().map(|transport| transport.address()).zip(states).collect()
     }
 
-    fn one(&self, member: SlotIndex, ask: Ask) -> BoxFuture<'static, Said<Result<Parcel, Error>>> {
+    fn one(&self, member: SlotIndex, ask: Ask) -> BoxFuture<'static, Outcome<Result<Parcel, Error>>> {
         let Some(transport) = self.transport(member) else { return Box::pin(std::future::pending()) };
         let (clock, strangers) = (Arc::clone(&self.clock), Arc::clone(&self.strangers));
         Box::pin(async move {
@@ -183,12 +183,12 @@ impl Drop for Request {
 }
 
 /// Whom an outcome concerns.
-fn said<T>(outcome: Result<T, Refusal>) -> Said<Result<T, Error>> {
+fn said<T>(outcome: Result<T, Refusal>) -> Outcome<Result<T, Error>> {
     match outcome {
-        Ok(answer) => Said::Answer(Ok(answer)),
-        Err(Refusal::Final(error)) => Said::Answer(Err(error)),
-        Err(Refusal::Elsewhere(error)) => Said::Pass(Err(error)),
-        Err(Refusal::Fault(error)) => Said::Fault(error),
+        Ok(answer) => Outcome::Answer(Ok(answer)),
+        Err(Refusal::Final(error)) => Outcome::Answer(Err(error)),
+        Err(Refusal::Elsewhere(error)) => Outcome::TryNext(Err(error)),
+        Err(Refusal::Fault(error)) => Outcome::Fault(error),
     }
 }
 

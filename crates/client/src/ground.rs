@@ -8,7 +8,7 @@ use std::{
     },
 };
 
-use sequent_buffer::{Reservoir, Setting, Spawner};
+use sequent_buffer::{Reservoir, ReservoirContext, Spawner};
 use sequent_core::{BoxFuture, Clock, Entropy, Env, Event, Events, OsEntropy, SystemClock};
 use tokio::runtime::Handle;
 
@@ -62,7 +62,7 @@ pub(crate) struct Ground {
     pub(crate) nature: Nature,
     pub(crate) runtime: Runtime,
     pub(crate) process: Process,
-    setting: Arc<Setting>,
+    reservoir_context: Arc<ReservoirContext>,
     sequences: Mutex<HashMap<Scope, Arc<Shared>>>,
     ticks: AtomicU64,
     reserve: Part,
@@ -90,10 +90,25 @@ impl Ground {
             entropy: Arc::clone(&nature.entropy),
             events: Events::to(|event| note(&event)),
         };
-        let setting = Arc::new(Setting { config: options.reservoir(), ebbs: Arc::default(), env, spawn });
+        let reservoir_context = Arc::new(ReservoirContext {
+            config: options.reservoir(),
+            drain_mode: Arc::default(),
+            env,
+            spawn,
+        });
         let (sequences, ticks, process) = (Mutex::default(), AtomicU64::new(0), Process::here());
         let reserve = metric::reserve();
-        Arc::new(Self { endpoints, options, nature, runtime, process, setting, sequences, ticks, reserve })
+        Arc::new(Self {
+            endpoints,
+            options,
+            nature,
+            runtime,
+            process,
+            reservoir_context,
+            sequences,
+            ticks,
+            reserve,
+        })
     }
 
     /// What all handles of this scope share. No I/O.
@@ -121,7 +136,8 @@ impl Ground {
         let highest = Arc::<Highest>::default();
         let told = (scope.clone(), Arc::clone(&highest));
         let leases = Arc::new(Leases::new(told, endpoints, Arc::clone(&self.options), ages));
-        let reservoir = Reservoir::within(Arc::clone(&leases) as Arc<_>, Arc::clone(&self.setting));
+        let reservoir =
+            Reservoir::with_context(Arc::clone(&leases) as Arc<_>, Arc::clone(&self.reservoir_context));
         let shared = Arc::new(Shared::new(scope.clone(), highest, reservoir));
         leases.fill(Arc::downgrade(&shared));
         shared
@@ -132,7 +148,7 @@ impl Ground {
         let age = self.options.lease_age_max;
         let mut sequences = self.sequences();
         for shared in sequences.values() {
-            shared.reservoir().age(age);
+            shared.reservoir().expire_and_refill_if_active(age);
         }
         if !self.ticks.fetch_add(1, Ordering::Relaxed).is_multiple_of(REPORT_TICKS) {
             return;

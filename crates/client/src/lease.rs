@@ -59,7 +59,7 @@ impl Leases {
         if self.process.swap(here, Ordering::Relaxed) != here
             && let Some(shared) = self.filled.get().and_then(Weak::upgrade)
         {
-            Reservoir::disown(shared.reservoir());
+            Reservoir::forget_all(shared.reservoir());
         }
     }
 

@@ -8,7 +8,7 @@ use std::{
     task::{Context, Poll},
 };
 
-use sequent_buffer::Dry;
+use sequent_buffer::Empty;
 
 use crate::{error::Error, next::no_number, number::Number, sequence::Sequence, waiting::Waiting};
 
@@ -16,7 +16,7 @@ use crate::{error::Error, next::no_number, number::Number, sequence::Sequence, w
 ///
 /// It holds at most 1/64 of the lease; what is left of that is burnt when the handle is dropped.
 pub struct Local {
-    chunk: sequent_buffer::Local,
+    chunk: sequent_buffer::LocalHandle,
     sequence: Sequence,
 }
 
@@ -34,7 +34,7 @@ impl Local {
         }
         match self.chunk.draw() {
             Ok(number) => Number::of(number),
-            Err(dry) => self.single(dry),
+            Err(empty) => self.single(empty),
         }
     }
 
@@ -47,8 +47,8 @@ impl Local {
 
     #[cold]
     #[inline(never)]
-    fn single(&self, dry: Dry) -> Option<Number> {
-        self.sequence.reservoir().settle(dry).and_then(Number::of)
+    fn single(&self, empty: Empty) -> Option<Number> {
+        self.sequence.reservoir().resolve(empty).and_then(Number::of)
     }
 
     /// In a forked child, this handle is the child's.
@@ -93,9 +93,9 @@ impl Future for LocalNext<'_> {
         if !this.waiting.has_begun() {
             match this.local.chunk.draw() {
                 Ok(number) => return Poll::Ready(Number::of(number).ok_or_else(no_number)),
-                Err(dry) => {
+                Err(empty) => {
                     let sequence = this.local.sequence.clone();
-                    let wait = Box::pin(async move { sequence.wait(dry).await });
+                    let wait = Box::pin(async move { sequence.wait(empty).await });
                     this.waiting.begin(&this.local.sequence, wait);
                 }
             }

@@ -6,7 +6,7 @@ use std::{
 };
 
 use metrics::{Unit, counter, describe_counter, describe_gauge, describe_histogram, gauge, histogram};
-use sequent_buffer::WHY_BURNT;
+use sequent_buffer::DISCARD_REASONS;
 use sequent_core::{ErrorKind, SlotIndex};
 
 use crate::{
@@ -38,7 +38,7 @@ pub(crate) const PIECES: &str = "a lease of too many pieces";
 
 /// The same with what the reservoir says. What it says besides counts under [`OTHER`].
 fn reasons() -> impl Iterator<Item = &'static str> {
-    [UNAWAITED, VERSION_ENDED, PIECES, OTHER].into_iter().chain(WHY_BURNT)
+    [UNAWAITED, VERSION_ENDED, PIECES, OTHER].into_iter().chain(DISCARD_REASONS)
 }
 
 /// How requests end, beside the [reasons](Error::labels) of the error table.

@@ -53,9 +53,9 @@ impl Future for Next<'_> {
         if !self.waiting.has_begun() {
             match self.sequence.draw() {
                 Ok(number) => return Poll::Ready(Number::of(number).ok_or_else(no_number)),
-                Err(dry) => {
+                Err(empty) => {
                     let sequence = self.sequence;
-                    self.waiting.begin(sequence, Box::pin(sequence.wait(dry)));
+                    self.waiting.begin(sequence, Box::pin(sequence.wait(empty)));
                 }
             }
         }

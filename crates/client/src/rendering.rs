@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use sequent_core::Clock;
-use sequent_format::{Format, Issue, Settings, Template, Timestamp, Unique, ValueError, Values};
+use sequent_format::{Format, RenderContext, Settings, Template, Timestamp, Unique, ValueError, Values};
 
 use crate::{
     error::Error,
@@ -56,7 +56,7 @@ impl Texts {
 /// All that texts have in common for a while, and the numbers of their period.
 pub(crate) struct Page {
     version: u32,
-    issue: Issue,
+    context: RenderContext,
     /// It is good from this instant …
     from: Timestamp,
     /// … to this one, if to any.
@@ -82,14 +82,14 @@ impl Page {
     ) -> Result<Option<Arc<Self>>, Error> {
         // Proven by the server; what can't be proven here (a key, a function) is left to it.
         let Ok(template) = Template::parse(&said.template) else { return Ok(None) };
-        let Ok(format) = template.prove(&settings(said)) else { return Ok(None) };
+        let Ok(format) = template.analyze(&settings(said)) else { return Ok(None) };
         Self::turned(ground, scope, (version, &format), None).map(Some)
     }
 
     /// The page that follows this one: of the same period and lease, or of the next one's.
     pub(crate) fn next(self: &Arc<Self>, ground: &Ground, scope: &Scope) -> Result<Arc<Self>, Error> {
         let version = Version { number: self.version, end: self.version_end };
-        Self::turned(ground, scope, (version, self.issue.format()), Some(self))
+        Self::turned(ground, scope, (version, self.context.format()), Some(self))
     }
 
     fn turned(
@@ -103,17 +103,17 @@ impl Page {
         let named = !wish.at.is_empty();
         let at = if named { format.instant(&wish.at) } else { Ok(now(&*ground.nature.timers)) };
         let at = at.map_err(|error| of_value(&error))?;
-        let issue = format.issue(at, &values).map_err(|error| of_value(&error))?;
-        let same = before.filter(|before| before.issue.period() == issue.period());
+        let context = format.context(at, &values).map_err(|error| of_value(&error))?;
+        let same = before.filter(|before| before.context.period() == context.period());
         let of_its_own = || {
-            let until = issue.period_until().into_iter().chain(version_end).min().filter(|_| !named);
-            let (period, from_ms) = (issue.period().to_owned(), at.as_millisecond());
+            let until = context.period_until().into_iter().chain(version_end).min().filter(|_| !named);
+            let (period, from_ms) = (context.period().to_owned(), at.as_millisecond());
             let due = Due { version, period, from_ms, until_ms: until.map(Timestamp::as_millisecond) };
             ground.shared_or_own(&scope.due(due))
         };
         let lease = same.map_or_else(of_its_own, |before| Arc::clone(&before.lease));
-        let until = issue.holds_until().into_iter().chain(version_end).min().filter(|_| !named);
-        Ok(Arc::new(Self { version, issue, from: at, until, version_end, lease }))
+        let until = context.holds_until().into_iter().chain(version_end).min().filter(|_| !named);
+        Ok(Arc::new(Self { version, context, from: at, until, version_end, lease }))
     }
 
     /// Whether another version is in effect: this one has no page any more.
@@ -128,7 +128,7 @@ impl Page {
 
     /// Whether it is of this period.
     pub(crate) fn is_of(&self, period: &str) -> bool {
-        self.issue.period() == period
+        self.context.period() == period
     }
 
     /// Where its numbers come from.
@@ -146,11 +146,11 @@ impl Page {
         } else {
             self.from
         };
-        let text = self.issue.text(u64::from(number)).map_err(|error| {
+        let text = self.context.text(u64::from(number)).map_err(|error| {
             Error::new("SEQUENCE_EXHAUSTED", format!("{} has no text: {error}", scope.name()))
         })?;
-        let (period, version) = (self.issue.period().to_owned(), self.version);
-        Ok(Issued { number, text, period, at: self.issue.format().shown_instant(at), version })
+        let (period, version) = (self.context.period().to_owned(), self.version);
+        Ok(Issued { number, text, period, at: self.context.format().shown_instant(at), version })
     }
 }
 
@@ -162,7 +162,7 @@ pub(crate) fn now(clock: &dyn Clock) -> Timestamp {
 
 /// A value that the template does not take, as a server would say it.
 pub(crate) fn of_value(error: &ValueError) -> Error {
-    let field = if error.field == "at" { "at".to_owned() } else { format!("with.{}", error.field) };
+    let field = if error.field == "at" { "at".to_owned() } else { format!("values.{}", error.field) };
     let value = if error.is_missing { "missing".to_owned() } else { format!("{:?}", error.value) };
     Error::field(&field, value, &error.bound)
 }

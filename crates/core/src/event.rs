@@ -2,7 +2,7 @@
 
 use std::{fmt, sync::Arc, time::Duration};
 
-use crate::{Durability, DurabilityClass, ErrorKind, Incarnation, Key, Life, SlotIndex};
+use crate::{Condition, Durability, DurabilityClass, ErrorKind, Incarnation, Key, Life, SlotIndex};
 
 /// Something that happened once; never something that happens per number.
 #[derive(Debug, Clone)]
@@ -50,6 +50,8 @@ pub enum Event {
         key: Option<Key>,
         /// The class of the cause.
         kind: ErrorKind,
+        /// What was found, as far as somebody decides by it.
+        condition: Option<Condition>,
         /// The cause, for people.
         detail: String,
     },
@@ -122,6 +124,8 @@ pub enum Event {
     LedgerLost {
         /// Whether it answers, and refuses this server: for the layout that it counts by, its login, a schema.
         refused: bool,
+        /// What was found, as far as somebody decides by it.
+        condition: Option<Condition>,
         /// The cause, for people.
         detail: String,
     },

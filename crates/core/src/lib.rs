@@ -7,12 +7,14 @@
 mod block;
 mod blocks;
 mod clock;
+mod condition;
 mod entropy;
 mod env;
 mod error;
 mod event;
 mod examine;
 mod key;
+mod kind;
 mod layout;
 pub mod ledger;
 mod life;
@@ -29,14 +31,16 @@ mod why;
 pub use block::{Block, BlockError};
 pub use blocks::{BLOCKS_MAX, Blocks};
 pub use clock::{Clock, SystemClock};
+pub use condition::Condition;
 pub use entropy::{Entropy, OsEntropy};
 pub use env::Env;
-pub use error::{Action, ErrorKind, Scope, SourceError, Verdict};
+pub use error::SourceError;
 pub use event::{Event, Events};
 pub use examine::{
     CellPage, Examination, Examine, ExamineLedger, Fact, FactClass, LedgerExamination, Sight, other_master,
 };
 pub use key::{Key, KeyError};
+pub use kind::{Action, ErrorKind, Scope, Verdict};
 pub use layout::{Layout, LayoutError, MEMORY_BITS_MAX, SHARD_BITS_MAX};
 pub use life::{Incarnation, Life};
 pub use mark::{Era, Mark, MarkPlace};

@@ -2,7 +2,7 @@
 
 use sequent_core::{
     Key, Layout, SequenceName, Span,
-    ledger::{Advanced, DenseAsk, DenseTaken},
+    ledger::{DenseAsk, DenseTaken, LedgerNote, NoteSubject},
 };
 use sequent_guard::{Headroom, LeapBound};
 use serde::Serialize;
@@ -191,9 +191,10 @@ impl Engine {
     /// Every server hears of it with the definitions; this one at once.
     async fn note_advance(&self, aimed: &Aimed<'_>, held: u64) -> Result<(), EngineError> {
         if held < aimed.to {
-            let (ground, advanced) = (&self.0.desk.0, Advanced { key: aimed.key.clone(), to: aimed.to });
+            let ground = &self.0.desk.0;
+            let advanced = LedgerNote { about: NoteSubject::Advanced(aimed.key.clone()), to: aimed.to };
             let note =
-                || within(ground.limit, "note how far a key is advanced", ground.ledger.advance(&advanced));
+                || within(ground.limit, "note how far a key is advanced", ground.ledger.note(&advanced));
             patiently(note).await.map_err(|error| of_ledger(&error))?;
         }
         self.0.follow_floors().await.map_err(|error| of_ledger(&error))

@@ -149,7 +149,10 @@ impl Engine {
         let deadline = self.0.env.clock.now() + self.0.limits.deadline;
         let its_period = || aim.period(&request);
         let next = self.live((&request.name, &aim.key), Some(&aim.entry), its_period, deadline).await?;
-        next.reservoir().ready(1, Some(deadline)).await.map_err(|error| self.failed(&request.name, error))?;
+        next.reservoir()
+            .prefetch(1, Some(deadline))
+            .await
+            .map_err(|error| self.failed(&request.name, error))?;
         // Not before: what failed is tried again.
         period.is_followed.store(true, Ordering::Relaxed);
         Ok(())

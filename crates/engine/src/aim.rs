@@ -3,7 +3,7 @@
 use std::sync::{Arc, atomic::AtomicBool};
 
 use sequent_core::{Key, SequenceName};
-use sequent_format::{Format, Issue, Timestamp, ValueError, Values};
+use sequent_format::{Format, RenderContext, Timestamp, ValueError, Values};
 
 use crate::{Dated, EngineError, Issued, NextRequest, Texts, Way, catalog::Entry, engine::Inner, over};
 
@@ -16,7 +16,7 @@ pub(crate) struct Aim {
     /// The definition that it was worked out from: the version in effect at its instant.
     pub(crate) entry: Arc<Entry>,
     pub(crate) key: Key,
-    dated: Option<(Issue, Timestamp)>,
+    dated: Option<(RenderContext, Timestamp)>,
     /// When another version takes effect.
     version_end: Option<Timestamp>,
 }
@@ -59,22 +59,22 @@ impl Aim {
         request: &NextRequest,
         at: Timestamp,
     ) -> Result<Self, EngineError> {
-        let issue = format.issue(at, &request.with);
-        let issue = issue.map_err(|error| of_issue(format, &error, request.at.as_deref()))?;
-        let key = key(&request.name, &issue)?;
-        Ok(Self { entry: Arc::clone(entry), key, dated: Some((issue, at)), version_end: None })
+        let context = format.context(at, &request.with);
+        let context = context.map_err(|error| of_issue(format, &error, request.at.as_deref()))?;
+        let key = key(&request.name, &context)?;
+        Ok(Self { entry: Arc::clone(entry), key, dated: Some((context, at)), version_end: None })
     }
 
     /// The number from which on a warning is due, and the last one, where the template asks for a warning.
     pub(crate) fn warning(&self) -> Option<(u64, u64)> {
-        let (issue, _) = self.dated.as_ref()?;
+        let (context, _) = self.dated.as_ref()?;
         let last = self.entry.known().ok()?.span().limit();
-        Some((issue.format().counter().warn_at?, last))
+        Some((context.format().counter_spec().warn_at?, last))
     }
 
     /// When its period ends, where it has one that does.
     pub(crate) fn period_end(&self) -> Option<Timestamp> {
-        self.dated.as_ref().and_then(|(issue, _)| issue.period_until())
+        self.dated.as_ref().and_then(|(context, _)| context.period_until())
     }
 
     /// Whether its numbers have texts.
@@ -84,11 +84,11 @@ impl Aim {
 
     /// What its live key must know of its period; `None` without a template.
     pub(crate) fn period(&self, request: &NextRequest) -> Option<Period> {
-        let (issue, at) = self.dated.as_ref()?;
+        let (context, at) = self.dated.as_ref()?;
         Some(Period {
             with: request.with.clone(),
             from: *at,
-            until: issue.period_until(),
+            until: context.period_until(),
             is_followed: AtomicBool::new(false),
             is_warned: AtomicBool::new(false),
         })
@@ -102,17 +102,17 @@ impl Aim {
         with_texts: bool,
     ) -> Result<Issued, EngineError> {
         let (sequence, version, version_end) = (request.name.clone(), self.entry.version, self.version_end);
-        let Some((issue, at)) = &self.dated else {
+        let Some((context, at)) = &self.dated else {
             return Ok(Issued { sequence, numbers, version, version_end, dated: None, way });
         };
-        let text = |number| issue.text(number).map_err(|error| of_render(&request.name, &error));
+        let text = |number| context.text(number).map_err(|error| of_render(&request.name, &error));
         let texts: Result<Vec<String>, EngineError> =
             if with_texts { numbers.numbers().map(text).collect() } else { Ok(Vec::new()) };
         let dated = Dated {
             texts: texts?,
-            period: issue.period().to_owned(),
-            at: issue.format().shown_instant(*at),
-            period_end: issue.period_until(),
+            period: context.period().to_owned(),
+            at: context.format().shown_instant(*at),
+            period_end: context.period_until(),
             by: if with_texts { None } else { self.entry.body()?.texts().map(Texts::alone) },
         };
         Ok(Issued { sequence, numbers, version, version_end, dated: Some(dated), way })
@@ -211,7 +211,7 @@ impl Inner {
 /// Refuses what only a template could use.
 pub(crate) fn refuse_what_is_not_plain(request: &NextRequest) -> Result<(), EngineError> {
     if let Some((name, value)) = request.with.iter().next() {
-        return Err(EngineError::invalid_text(format!("with.{name}"), value, NO_VALUE));
+        return Err(EngineError::invalid_text(format!("values.{name}"), value, NO_VALUE));
     }
     match &request.at {
         Some(at) => Err(EngineError::invalid_text("at", at, NO_INSTANT)),
@@ -219,11 +219,11 @@ pub(crate) fn refuse_what_is_not_plain(request: &NextRequest) -> Result<(), Engi
     }
 }
 
-fn key(name: &SequenceName, issue: &Issue) -> Result<Key, EngineError> {
-    let values: Vec<&str> = issue.partition().map(|(_, value)| value).collect();
-    Key::new(name, issue.period(), &values).map_err(|error| {
+fn key(name: &SequenceName, context: &RenderContext) -> Result<Key, EngineError> {
+    let values: Vec<&str> = context.partition().map(|(_, value)| value).collect();
+    Key::new(name, context.period(), &values).map_err(|error| {
         let given = values.iter().map(|value| value.len()).sum::<usize>();
-        EngineError::invalid("with", format!("{given} bytes"), error.to_string())
+        EngineError::invalid("values", format!("{given} bytes"), error.to_string())
     })
 }
 
@@ -241,7 +241,8 @@ pub(crate) fn of_issue(format: &Format, error: &ValueError, at: Option<&str>) ->
 }
 
 pub(crate) fn of_value(format: &Format, error: &ValueError) -> EngineError {
-    let field = if is_instant(format, error) { error.field.clone() } else { format!("with.{}", error.field) };
+    let field =
+        if is_instant(format, error) { error.field.clone() } else { format!("values.{}", error.field) };
     if error.is_missing {
         return EngineError::invalid(field, "missing", error.bound.clone());
     }

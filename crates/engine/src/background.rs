@@ -39,7 +39,7 @@ pub(crate) fn begin(inner: &Arc<Inner>, pace: Pace, alarm: Alarm) {
 async fn obey(ring: Arc<Ring>, mut words: watch::Receiver<Vec<Word>>) {
     while words.changed().await.is_ok() {
         let now = words.borrow_and_update().clone();
-        ring.obey(&now);
+        ring.apply_commands(&now);
     }
 }
 

@@ -140,7 +140,7 @@ impl Body {
         Capacity {
             numbers,
             is_bounded: self.bound().is_some(),
-            reserve: reservoir.most_of(Some(numbers)).saturating_add(rounded),
+            reserve: reservoir.at_risk_limit(Some(numbers)).saturating_add(rounded),
             ceilings: ceiling_ahead_max(0, span.raw_max(layout)).saturating_mul(layout.origin()),
             lease: lease_max_of(numbers).min(at_risk.lease_max).max(1),
             servers: at_risk.servers.max(1),

@@ -49,7 +49,7 @@ pub(crate) struct Inner {
     pub(crate) keys: Registry<Live>,
     /// Dense counters in use here.
     pub(crate) dense: crate::dense::Known,
-    pub(crate) setting: Arc<sequent_buffer::Setting>,
+    pub(crate) reservoir_context: Arc<sequent_buffer::ReservoirContext>,
     pub(crate) tasks: Tasks,
     pub(crate) memory: Memory,
     pub(crate) accused: Accused,
@@ -128,10 +128,10 @@ impl Engine {
         self.0.memory.all()
     }
 
-    /// It will end soon, and is still asked: from now on what is ready is used up, and little is asked for ahead, so that
-    /// little is burnt at its end.
-    pub fn ebb(&self) {
-        self.0.setting.ebb();
+    /// Puts all reservoirs into drain mode: they use up what they hold, and prefetch little. So little is discarded when
+    /// the process ends.
+    pub fn enter_drain_mode(&self) {
+        self.0.reservoir_context.enter_drain_mode();
     }
 
     /// How many numbers are ready in memory, over all keys: what would be burnt if it ended now.

@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, fmt};
 
-use sequent_core::{ErrorKind, SequenceName, SlotFailure, SlotIndex, SourceError, Why, line_of};
+use sequent_core::{Condition, ErrorKind, SequenceName, SlotFailure, SlotIndex, SourceError, Why, line_of};
 
 use crate::{Reason, config::Faults};
 
@@ -90,7 +90,7 @@ impl EngineError {
         let text = match error.kind() {
             ErrorKind::Exhausted => format!("{sequence} is at its end"),
             ErrorKind::NoWitness => "the ledger is needed, and away".to_owned(),
-            ErrorKind::LedgerBehind if error.context().starts_with(sequent_guard::LAYOUT_CHANGED) => format!(
+            ErrorKind::LedgerBehind if error.condition() == Some(Condition::LayoutChanged) => format!(
                 "{}this server counts by the layout before, and must be restarted with the new configuration",
                 sequent_guard::LAYOUT_CHANGED
             ),
@@ -302,7 +302,7 @@ mod tests {
         let long = "京".repeat(100_000);
         for error in [
             EngineError::invalid_text("text", &long, "column 1: text has 300000 bytes"),
-            EngineError::invalid_text(format!("with.{long}"), "1", "no template asks for a value"),
+            EngineError::invalid_text(format!("values.{long}"), "1", "no template asks for a value"),
             EngineError::invalid("number", &long, "numbers begin at 1"),
             EngineError::new(Reason::SequenceNotFound, "no sequence").of_field("sequence", &long, "a name"),
         ] {
@@ -316,6 +316,14 @@ mod tests {
         }
         let short = EngineError::invalid_text("text", &"a".repeat(SHOWN_BYTES_MAX), "none").to_string();
         assert!(!short.contains('…'), "{short}");
+    }
+
+    #[test]
+    fn a_layout_that_changed_is_told_by_what_was_found() {
+        let told = |error: SourceError| EngineError::of_source(&"order".parse().unwrap(), error).to_string();
+        let behind = || SourceError::new(ErrorKind::LedgerBehind, "in other words");
+        assert!(told(behind().with(Condition::LayoutChanged)).starts_with("layout changed: this server"));
+        assert!(told(behind()).starts_with("the ledger went back"));
     }
 
     #[test]

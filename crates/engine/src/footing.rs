@@ -10,11 +10,11 @@ use std::{
     time::Duration,
 };
 
-use sequent_core::{Event, Incarnation, Key, SequenceName, SourceError};
+use sequent_core::{Condition, Event, Incarnation, Key, SequenceName, SourceError};
 use sequent_guard::Trouble;
 use tokio::sync::{Notify, watch};
 
-use crate::{engine::Inner, events::ledger_in_trouble, ground::is_gone, live::Live};
+use crate::{engine::Inner, events::ledger_in_trouble, live::Live};
 
 /// How often it is looked at without an alarm: not each trouble is an event.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
@@ -35,7 +35,9 @@ pub(crate) struct Alarm {
 impl Alarm {
     pub(crate) fn hear(&self, event: &Event) {
         match event {
-            Event::LedgerLost { detail, .. } => self.is_gone.store(is_gone(detail), Relaxed),
+            Event::LedgerLost { condition, .. } => {
+                self.is_gone.store(condition.is_some_and(Condition::is_missing), Relaxed);
+            }
             Event::LedgerBack { .. } => self.is_gone.store(false, Relaxed),
             Event::LedgerBehind { .. } | Event::LedgerReborn { .. } => {}
             _ => return,
@@ -135,7 +137,7 @@ impl Inner {
 mod tests {
     use std::time::Duration;
 
-    use sequent_core::{Event, ledger::Definition};
+    use sequent_core::{Condition, Event, ledger::Definition};
 
     use super::Alarm;
     use crate::{
@@ -146,10 +148,14 @@ mod tests {
     #[test]
     fn an_emptied_ledger_is_in_trouble_until_it_answers_again() {
         let alarm = Alarm::default();
-        let lost = |detail: &str| Event::LedgerLost { refused: true, detail: detail.to_owned() };
+        let lost = |condition, detail: &str| Event::LedgerLost {
+            refused: true,
+            condition,
+            detail: detail.to_owned(),
+        };
         let told = [
-            lost("refused: login refused"),
-            lost("refused: write: 42P01: the tables are gone, or were never made here"),
+            lost(None, "refused: login refused; the tables are gone"),
+            lost(Some(Condition::TablesMissing), "refused: write: in other words"),
             Event::LedgerBack { away: Duration::ZERO },
         ];
         let found = told.map(|event| {

@@ -14,6 +14,7 @@ use crate::{
     events::MeteredLedger,
     limit::{patiently, within},
     stores::{self, Files, Shard},
+    unopened::Unopened,
 };
 
 /// How much longer than one attempt a start waits for the ledger, whose first call may have to make it.
@@ -47,14 +48,14 @@ pub(crate) struct Ground {
 
 impl Ground {
     /// A cluster that exists; `None` where its ledger has no layout yet. Makes nothing.
-    pub(crate) async fn existing(config: &Config, env: Env) -> Result<Option<Self>, OpenError> {
+    pub(crate) async fn existing(config: &Config, env: Env) -> Result<Option<Self>, Unopened> {
         let ledger = Opened::new(config, &env, false)?;
         let read = ledger.read(config).await;
         if !matches!(read, Ok((_, Some(_)))) {
             ledger.files.leave().await;
         }
         let (found, held) = read?;
-        held.map(|record| Self::new(config, env, &ledger, (found, record), false)).transpose()
+        Ok(held.map(|record| Self::new(config, env, &ledger, (found, record), false)).transpose()?)
     }
 
     /// A cluster that exists, or one to be.
@@ -82,7 +83,7 @@ impl Ground {
         let mut files = opened.files.clone();
         let shards =
             stores::shards(config.shards_of(record.layout), &record.cluster, create, &env, &mut files)?;
-        let (limit, longest_ask) = (config.ring.health.attempt_timeout, config.ring.health.longest_ask());
+        let (limit, longest_ask) = (config.ring.health.attempt_timeout, config.ring.health.longest_request());
         let home = (config.ledger.place != Place::Memory)
             .then(|| Arc::new(Home::new(&config.data, limit, Arc::clone(&env.entropy))));
         let quarantine = home.as_ref().map(|_| Quarantine::new(&config.data));
@@ -121,30 +122,6 @@ impl Ground {
 /// What is said of a cluster whose ledger nobody has made.
 pub(crate) const NOT_STARTED: &str = "this cluster has not been started yet";
 
-/// Whether a backend refused since nothing is there, and whoever only looks makes nothing.
-pub(crate) fn is_unmade(refusal: &str) -> bool {
-    refusal.contains("and none may be made")
-}
-
-/// Whether a ledger is there, and what it was made with is gone: it was emptied by a hand.
-pub(crate) fn is_gutted(refusal: &str) -> bool {
-    refusal.contains("that is made with the tables is gone")
-}
-
-/// Whether what a ledger in use says tells that it, or its tables, or what was made with them, is gone: emptied, dropped,
-/// deleted. Each kind says it in words of its own.
-pub(crate) fn is_gone(said: &str) -> bool {
-    const WORDS: [&str; 6] = [
-        "the tables are gone",
-        "the database is gone",
-        "(42000): Unknown database",
-        "made in its place: ",
-        "made in their place: ",
-        "the ledger's run is gone",
-    ];
-    is_unmade(said) || is_gutted(said) || WORDS.iter().any(|words| said.contains(words))
-}
-
 /// The layout that a new cluster gets.
 fn first(config: &Config) -> Result<LayoutRecord, OpenError> {
     let layout = config.first_layout().map_err(|error| OpenError::Refused(error.to_string()))?;
@@ -168,9 +145,9 @@ impl Opened {
 
     /// The layout held, checked, and the ledger's identity. In this order: an inspection writes, to see whether it
     /// can, and a layout that is refused must leave everything as it was.
-    async fn read(&self, config: &Config) -> Result<(LedgerInspection, Option<LayoutRecord>), OpenError> {
+    async fn read(&self, config: &Config) -> Result<(LedgerInspection, Option<LayoutRecord>), Unopened> {
         let limit = config.ring.health.attempt_timeout * FIRST_CALL_FACTOR;
-        let unusable = |error: SourceError| OpenError::of_source(&error);
+        let unusable = |error: SourceError| Unopened::of_source(&error);
         let held =
             within(limit, "read the layout", patiently(|| self.ledger.layout())).await.map_err(unusable)?;
         if let Some(held) = &held {
@@ -203,7 +180,7 @@ pub(crate) fn check_layout(config: &Config, held: &LayoutRecord) -> Result<(), O
     if lines.is_empty() {
         return Ok(());
     }
-    if lines.iter().any(|line| line.starts_with("ring.")) {
+    if is_other_ring(config, held) {
         lines.push(OTHER_RING.to_owned());
     }
     Err(OpenError::Refused(lines.join("\n")))
@@ -214,6 +191,13 @@ const OTHER_RING: &str = "to change the ring's layout: `sequent resize`, with ev
     until then; where it was changed already: start with the newer configuration file; only where the ring has this layout, \
     and the ledger was put back from a copy of before its resize: put the newest one back, or stop every process, and \
     `sequent recover --bump N`";
+
+/// Whether the configuration says another ring than this one.
+fn is_other_ring(config: &Config, held: &LayoutRecord) -> bool {
+    let is_other = |configured: Option<u8>, held: u8| configured.is_some_and(|bits| bits != held);
+    is_other(config.ring.shard_bits, held.layout.shard_bits())
+        || is_other(config.ring.memory_bits, held.layout.memory_bits())
+}
 
 /// Where the configuration says another layout than this one, a line each.
 pub(crate) fn other_layout(config: &Config, held: &LayoutRecord) -> Vec<String> {

@@ -63,6 +63,7 @@ mod stores;
 mod take;
 mod tasks;
 mod texts;
+mod unopened;
 mod wall;
 
 pub use advance::AdvanceReport;
@@ -73,8 +74,8 @@ pub use definition::{
     Body, BodyFault, EARLIER_MAX, EFFECTIVE_AHEAD_MIN, Effective, Placement, SPREAD_CAPACITY_MIN,
 };
 pub use desk::{
-    AssumedBy, AssumedRate, BUMP_MAX, BUMP_MIN, CopyMade, CounterPace, Desk, LossEstimate, LossProof,
-    LossShare, MarksReport, NamedLoss, PlannedKey, RecoveryPlan, Saying, UnreadMark,
+    Answer, Answers, AssumedBy, AssumedRate, BUMP_MAX, BUMP_MIN, CopyMade, CounterPace, Desk, LossEstimate,
+    LossProof, LossShare, MarksReport, NamedLoss, PlannedKey, RecoveryPlan, Saying, UnreadMark,
 };
 pub use engine::Engine;
 pub use error::{EngineError, FieldFault, OpenError, SlotCause};

@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use sequent_buffer::{Expansion, Reservoir, Spanned};
+use sequent_buffer::{BitExpansion, RangeMapping, Reservoir};
 use sequent_core::{Key, SequenceName, Source};
 use sequent_format::Timestamp;
 
@@ -23,7 +23,7 @@ use crate::{
 /// A key in use.
 pub(crate) struct Live {
     entry: Arc<Entry>,
-    spanned: Arc<Spanned>,
+    spanned: Arc<RangeMapping>,
     reservoir: Reservoir,
     /// The number that its key was advanced to; 0 where it was not.
     floor: u64,
@@ -230,12 +230,12 @@ impl Inner {
         let counters = self.keeper.counters(key, span.raw_max(layout)).await;
         let counters = counters.map_err(|error| EngineError::of_source(name, error))?;
         let ring: Arc<dyn Source> = self.ring.source(key.clone(), counters);
-        let expanded = Arc::new(Expansion::new(ring, layout));
-        let spanned = Arc::new(Spanned::new(expanded, layout, span));
+        let expanded = Arc::new(BitExpansion::new(ring, layout));
+        let spanned = Arc::new(RangeMapping::new(expanded, layout, span));
         let floor = self.floors.of(key);
         let source = Above::of(Arc::clone(&spanned) as _, floor, self.env.events.clone());
         let source = MeteredSource::of(source, &self.refills);
-        let reservoir = Reservoir::within(source, Arc::clone(&self.setting));
+        let reservoir = Reservoir::with_context(source, Arc::clone(&self.reservoir_context));
         if period.as_ref().is_some_and(|period| period.until.is_some()) {
             self.dated.store(true, Ordering::Relaxed);
         }

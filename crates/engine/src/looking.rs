@@ -1,7 +1,7 @@
 //! What a template makes of a number, and what a text says, asked of a running cluster: nothing is consumed.
 
 use sequent_core::SequenceName;
-use sequent_format::{Format, Parsed, PreviewError, Values, tzdb_version};
+use sequent_format::{Decoded, Format, PreviewError, Values, tzdb_version};
 use serde::{Serialize, Serializer};
 
 use crate::{
@@ -146,7 +146,7 @@ impl Engine {
         let body = self.body(by).await?;
         format(&body, by)?;
         let read = body.read(text).map_err(|fault| EngineError::of_read(text, fault))?;
-        let Parsed { number, period, values, text, .. } = read;
+        let Decoded { number, period, values, text, .. } = read;
         Ok(ParseReport { number, period, values: named(values), text })
     }
 
@@ -217,7 +217,7 @@ impl Body {
     /// assert!(body.read("QJ42").is_err());
     /// # Ok::<(), sequent_engine::BodyFault>(())
     /// ```
-    pub fn read(&self, text: &str) -> Result<Parsed, ReadFault> {
+    pub fn read(&self, text: &str) -> Result<Decoded, ReadFault> {
         let none = || ReadFault::Text("no template reads it".to_owned());
         let read = self.texts().ok_or_else(none)?.read(text)?;
         let wrong = |bound| ReadFault::Text(format!("it stands for {}: {bound}", read.number));

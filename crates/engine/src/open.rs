@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use sequent_buffer::{ReservoirConfig, Setting};
+use sequent_buffer::{ReservoirConfig, ReservoirContext};
 use sequent_core::{Env, Event, Events, MarkPlace, Rules, SlotIndex, SourceError, Store};
 use sequent_guard::{GuardConfig, Keeper, Opening};
 use sequent_ha::Ring;
@@ -107,7 +107,7 @@ async fn assemble(
     admit(&ring, &excluded)?;
     let words = within(ground.limit, "read the words", ground.ledger.words()).await;
     let words = words.map_err(|error| OpenError::of_source(&error))?;
-    ring.obey(&words);
+    ring.apply_commands(&words);
     memory.quarantined.recall(notes.map_or_else(Vec::new, |notes| notes.read(&words)));
     let catalog = Catalog::open(
         catalog::Ground {
@@ -130,7 +130,7 @@ async fn assemble(
     let inner = Arc::new(Inner {
         limits: config.limits.clone(),
         outage: config.ledger.outage,
-        setting: Arc::new(setting(config, pace, env.clone(), &tasks)),
+        reservoir_context: Arc::new(reservoir_context(config, pace, env.clone(), &tasks)),
         env,
         wall: Wall::default(),
         dated: AtomicBool::new(false),
@@ -213,7 +213,7 @@ fn admit(ring: &Ring, excluded: &[(SlotIndex, SourceError)]) -> Result<(), OpenE
     Ok(())
 }
 
-fn setting(config: &Config, pace: Pace, env: Env, tasks: &Tasks) -> Setting {
+fn reservoir_context(config: &Config, pace: Pace, env: Env, tasks: &Tasks) -> ReservoirContext {
     let standing = ReservoirConfig {
         reserve: config.reservoir.reserve,
         at_risk_max: config.reservoir.at_risk_max,
@@ -223,7 +223,7 @@ fn setting(config: &Config, pace: Pace, env: Env, tasks: &Tasks) -> Setting {
         Pace::Standing => standing,
         Pace::Once => ReservoirConfig { reserve: Duration::ZERO, floor: 0, ..standing },
     };
-    Setting { config, ebbs: Arc::default(), env, spawn: tasks.spawner() }
+    ReservoirContext { config, drain_mode: Arc::default(), env, spawn: tasks.spawner() }
 }
 
 /// Says that a new cluster is made.

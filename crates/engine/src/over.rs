@@ -14,7 +14,7 @@ use std::{
 
 use sequent_core::{
     Key, SequenceName, SlotIndex, SourceError,
-    ledger::{Advanced, Counter},
+    ledger::{Counter, Fence},
 };
 use sequent_format::{Format, Timestamp};
 
@@ -151,7 +151,7 @@ impl Engine {
     async fn forget_of(&self, entry: &Arc<Entry>, now: Timestamp) -> Result<usize, SourceError> {
         let (inner, name) = (&self.0, entry.name());
         let Some((fence, over)) = may_be_over(entry, now) else { return Ok(0) };
-        if inner.floors.of(&fence.key) < fence.to {
+        if !inner.floors.has(&fence) {
             inner.keeper.fence(&fence).await?;
             inner.follow_floors().await?;
             tracing::info!(%name, period = over, "periods up to this one are over for good");
@@ -189,7 +189,7 @@ impl Engine {
     async fn keys_over(
         &self,
         (name, slot): (&SequenceName, Option<SlotIndex>),
-        (fence, over): (&Advanced, &str),
+        (fence, over): (&Fence, &str),
         most: usize,
     ) -> Result<Vec<Key>, SourceError> {
         let (keeper, mut found) = (&self.0.keeper, Vec::new());
@@ -200,8 +200,7 @@ impl Engine {
         let mut from = format!("{name}|{}:", over.len());
         let below = format!("{from}{over}}}");
         // Periods of another kind may have as many letters: those of a template before are kept, and passed by.
-        let is_over =
-            |key: &Key| Advanced::fence(key).is_some_and(|own| own.key == fence.key && own.to <= fence.to);
+        let is_over = |key: &Key| fence.covers(key);
         for _ in 0..PAGES_MAX {
             let keys = match slot {
                 Some(slot) => keeper.keys_between(slot, (&from, &below), most).await?,
@@ -229,24 +228,24 @@ fn share(slots: SlotIndex) -> usize {
 
 /// The last period of a sequence that may be noted as over, and its fence: none that is still to come by the zone of a
 /// version that waits.
-fn may_be_over(entry: &Arc<Entry>, now: Timestamp) -> Option<(Advanced, String)> {
+fn may_be_over(entry: &Arc<Entry>, now: Timestamp) -> Option<(Fence, String)> {
     let running = last_over(&entry.in_effect(now), now)?;
     let waiting = entry.stages().filter_map(|(stage, begins)| {
         let begins = begins.filter(|begins| *begins > now)?;
-        ended_by(&stage, begins, 1).filter(|(fence, _)| fence.key == running.0.key)
+        ended_by(&stage, begins, 1).filter(|(fence, _)| fence.periods == running.0.periods)
     });
     waiting.chain([running.clone()]).min_by_key(|(fence, _)| fence.to)
 }
 
 /// The last period of a sequence that is over, and its fence.
-pub(crate) fn last_over(entry: &Entry, now: Timestamp) -> Option<(Advanced, String)> {
+pub(crate) fn last_over(entry: &Entry, now: Timestamp) -> Option<(Fence, String)> {
     ended_by(entry, now, entry.known().ok()?.texts()?.retained()?.saturating_add(1))
 }
 
 /// The period that is `count` periods before that of an instant, and its fence.
-fn ended_by(entry: &Entry, at: Timestamp, count: u32) -> Option<(Advanced, String)> {
+fn ended_by(entry: &Entry, at: Timestamp, count: u32) -> Option<(Fence, String)> {
     let over = entry.known().ok()?.format()?.period_back(at, count)?;
-    let fence = Advanced::fence(&Key::new(entry.name(), &over, &[]).ok()?)?;
+    let fence = Fence::of(&Key::new(entry.name(), &over, &[]).ok()?)?;
     Some((fence, over))
 }
 

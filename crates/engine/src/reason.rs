@@ -108,6 +108,9 @@ impl Reason {
     }
 
     /// The gRPC status code's name.
+    ///
+    /// A reason that pages a person is `FAILED_PRECONDITION`: "do not retry until the system state has been fixed". gRPC
+    /// defines `UNAVAILABLE` and `ABORTED` as calls to repeat, and libraries and proxies do repeat them.
     pub const fn grpc(self) -> &'static str {
         match self {
             Self::InvalidArgument => "INVALID_ARGUMENT",
@@ -117,8 +120,8 @@ impl Reason {
             Self::QuotaExceeded => "RESOURCE_EXHAUSTED",
             Self::NoShardAvailable | Self::LedgerUnavailable | Self::Draining => "UNAVAILABLE",
             Self::DeadlineExceeded => "DEADLINE_EXCEEDED",
-            Self::ClusterBehind => "ABORTED",
             Self::SequenceExhausted
+            | Self::ClusterBehind
             | Self::RecoveryRequired
             | Self::DocumentConflict
             | Self::ReservationExpired
@@ -126,7 +129,7 @@ impl Reason {
         }
     }
 
-    /// The HTTP status.
+    /// The HTTP status: 409 wherever gRPC has `FAILED_PRECONDITION`. Proxies and clients repeat a 503, and many any 5xx.
     pub const fn http(self) -> u16 {
         match self {
             Self::InvalidArgument => 400,
@@ -134,12 +137,13 @@ impl Reason {
             Self::PermissionDenied => 403,
             Self::SequenceNotFound => 404,
             Self::SequenceExhausted
+            | Self::RecoveryRequired
             | Self::ClusterBehind
             | Self::DocumentConflict
             | Self::ReservationExpired
             | Self::DefinitionConflict => 409,
             Self::QuotaExceeded => 429,
-            Self::NoShardAvailable | Self::LedgerUnavailable | Self::Draining | Self::RecoveryRequired => 503,
+            Self::NoShardAvailable | Self::LedgerUnavailable | Self::Draining => 503,
             Self::DeadlineExceeded => 504,
         }
     }
@@ -218,6 +222,15 @@ mod tests {
     fn what_may_be_tried_again_exits_with_4_and_nothing_else_does() {
         for reason in Reason::ALL {
             assert_eq!(reason.retry().is_retryable(), reason.exit_code() == 4, "{reason}");
+        }
+    }
+
+    #[test]
+    fn nothing_on_the_way_repeats_what_would_fail_again() {
+        for reason in Reason::ALL.iter().filter(|reason| !reason.retry().is_retryable()) {
+            assert!(!matches!(reason.grpc(), "UNAVAILABLE" | "ABORTED" | "RESOURCE_EXHAUSTED"), "{reason}");
+            assert!(reason.http() < 500 && reason.http() != 429, "{reason}");
+            assert_eq!(reason.http() == 409, reason.grpc() == "FAILED_PRECONDITION", "{reason}");
         }
     }
 

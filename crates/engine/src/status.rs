@@ -45,7 +45,7 @@ pub(crate) async fn status(engine: &Inner) -> Status {
             shown: shown(&key),
             placement: Placement::Spread.as_str(),
             ready: stats.reserve,
-            given: stats.dealt,
+            given: stats.issued,
             rate: stats.rate_short,
             left: room.left,
             headroom: room.ratio,
@@ -131,7 +131,7 @@ fn overlay(report: &mut ShardReport, slot: SlotStatus, now: Instant, in_trouble:
     report.since_ms = slot.since.map(|since| ms(now.saturating_duration_since(since)));
     report.out_ms = slot.out_since.map(|since| ms(now.saturating_duration_since(since)));
     report.retry_in_ms = slot.retry_at.map(|at| ms(at.saturating_duration_since(now)));
-    if let Some(word) = slot.word {
+    if let Some(word) = slot.command {
         report.word = Some(report_word(&word));
     }
 }
@@ -166,7 +166,7 @@ mod tests {
                 since: Some(now),
                 out_since: Some(now),
                 retry_at: None,
-                word: None,
+                command: None,
                 counts: SlotCounts::default(),
             };
             overlay(&mut report, slot, now, in_trouble);

@@ -190,7 +190,7 @@ impl Engine {
         };
         let aim = self.0.aim(entry, request)?;
         if self.0.keys.get(aim.key.as_str()).is_none() {
-            let too_long = |bound| EngineError::invalid("with", &aim.key, bound);
+            let too_long = |bound| EngineError::invalid("values", &aim.key, bound);
             self.0.catalog.holds(&aim.key).map_err(too_long)?;
         }
         let period = || aim.period(request);

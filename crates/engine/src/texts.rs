@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use sequent_core::SequenceName;
-use sequent_format::{Format, ProofError, Reset, Settings, Template, Unique};
+use sequent_format::{AnalysisError, Format, Reset, Settings, Template, Unique};
 use serde::{Deserialize, Serialize};
 
 use crate::{BodyFault, keys};
@@ -197,7 +197,7 @@ impl Texts {
         let read = Template::parse(&self.template);
         let read = read.map_err(|error| self.fault(error.column, &error.to_string()))?;
         let settings = self.settings();
-        let proof = read.prove(&settings);
+        let proof = read.analyze(&settings);
         let format = proof.map_err(|error| self.fault(column(&error), &error.to_string()))?;
         if read.key_name().is_none() {
             self.tweak = None;
@@ -243,7 +243,7 @@ impl Texts {
     pub(crate) fn check_book(&self) -> Result<(), BodyFault> {
         let Some(format) = self.format() else { return Ok(()) };
         let book = Settings { placement: sequent_format::Placement::Book, ..format.settings().clone() };
-        let proof = format.template().prove(&book).map(drop);
+        let proof = format.template().analyze(&book).map(drop);
         proof.map_err(|error| self.fault(column(&error), &error.to_string()))
     }
 
@@ -313,6 +313,6 @@ impl Texts {
 }
 
 /// Where the first rule is broken.
-fn column(error: &ProofError) -> usize {
+fn column(error: &AnalysisError) -> usize {
     error.faults.first().map_or(1, |fault| fault.column)
 }

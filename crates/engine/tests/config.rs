@@ -161,7 +161,7 @@ fn shards_name_their_list_index() {
     has("shard[2].path is missing: ");
     has("shard[3].slot is 2: 0 to 1 are allowed with shard_bits = 1");
     has("shard[3].store is \"memory\": ring.allow_volatile = true is demanded");
-    let left_out = usize::from(!cfg!(feature = "mongodb"));
+    let left_out = usize::from(!cfg!(feature = "full"));
     if left_out == 1 {
         has("shard[4].store is \"mongodb\": not built into this version, sqlite");
     }
@@ -216,12 +216,12 @@ fn sequences_are_checked_field_by_field() {
 }
 
 /// A ring of which slot 1 has a table a sequence.
-#[cfg(feature = "mysql")]
+#[cfg(feature = "servers")]
 const TABLES: &str = "[ring]\nshard_bits = 1\n[ledger]\nsingle_server = true\n\
     [[shard]]\nslot = 0\nstore = \"mysql-row\"\nurl = \"mysql://u@h/zero\"\n\
     [[shard]]\nslot = 1\nstore = \"mysql-auto-increment\"\nurl = \"mysql://u@h/one\"\n";
 
-#[cfg(feature = "mysql")]
+#[cfg(feature = "servers")]
 #[test]
 fn a_sequence_that_a_slots_store_cannot_hold_is_told_which_can() {
     let (long, fits) = ("x".repeat(58), "y".repeat(57));

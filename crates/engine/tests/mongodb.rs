@@ -1,5 +1,5 @@
 //! Clusters with shards on MongoDB, or rather on doubles of it: there is no server to be had.
-#![cfg(feature = "mongodb")]
+#![cfg(feature = "full")]
 #![allow(clippy::unwrap_used, reason = "a test that can't go on has failed")]
 
 use sequent_engine::{

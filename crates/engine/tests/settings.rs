@@ -1,5 +1,5 @@
 //! A setting of a real store that is changed while a cluster works on it.
-#![cfg(feature = "mysql")]
+#![cfg(feature = "servers")]
 #![allow(clippy::unwrap_used, reason = "a test that can't go on has failed")]
 
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Functions for `@{fn,NAME,…}`: a closed list that a program extends when it is built, never by a name looked up at run time.
+//! Functions for `@{fn,NAME,…}`. A program registers its own in code; none is looked up by name at run time elsewhere.
 
 use std::{
     collections::BTreeMap,
@@ -7,8 +7,8 @@ use std::{
     sync::Arc,
 };
 
-/// The functions that templates may name. Two are there from the start: `mod` (`by=`, `w=`: the remainder of the digits)
-/// and `last` (`n=`: the last characters of ASCII).
+/// The functions that templates may name. Two are built in: `mod` (`by=`, `w=`: the remainder of the digits) and `last` (`n=`: the
+/// last ASCII characters).
 ///
 /// ```
 /// use sequent_format::{Function, Registry, Settings, Template, Timestamp, Values};
@@ -19,24 +19,24 @@ use std::{
 ///     }))
 /// });
 /// let template = Template::parse("X@{seq,w=4}@{SiteCheck,over=left}")?;
-/// let format = template.prove(&Settings { registry, ..Settings::default() })?;
-/// assert_eq!(format.issue(Timestamp::UNIX_EPOCH, &Values::new())?.text(1)?, "X0001V");
+/// let format = template.analyze(&Settings { registry, ..Settings::default() })?;
+/// assert_eq!(format.context(Timestamp::UNIX_EPOCH, &Values::new())?.text(1)?, "X0001V");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone)]
 pub struct Registry(BTreeMap<String, Arc<Define>>);
 
-/// Makes a function for the arguments that a template names, or says what is wrong with them.
+/// Binds the arguments that a template names to a function, or fails with what is wrong with them.
 type Define = dyn Fn(&Arguments<'_>) -> Result<Function, String> + Send + Sync;
 
-/// Writes a function's text for its input.
+/// Writes the text of a function for its input.
 type Call = dyn Fn(&str, &mut dyn Write) -> fmt::Result + Send + Sync;
 
-/// A function with its arguments bound, and what it promises of its texts.
+/// A function with bound arguments, and the lengths and characters that its texts have.
 #[derive(Clone)]
 pub struct Function {
     pub(crate) chars: RangeInclusive<usize>,
-    pub(crate) letters: String,
+    pub(crate) charset: String,
     call: Arc<Call>,
 }
 
@@ -45,8 +45,8 @@ pub struct Function {
 pub struct Arguments<'a>(pub(crate) &'a [(String, String)]);
 
 impl Registry {
-    /// With one more function, or another one of that name. It must be pure: the same input gives the same text, for
-    /// ever, or texts can no longer be read back.
+    /// Adds a function, or replaces the one of that name. It must be pure: if the same input ever gives another text, texts can no
+    /// longer be decoded.
     #[must_use]
     pub fn with(
         mut self,
@@ -57,7 +57,7 @@ impl Registry {
         self
     }
 
-    /// The names there are.
+    /// The registered names.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.0.keys().map(String::as_str)
     }
@@ -68,14 +68,14 @@ impl Registry {
 }
 
 impl Function {
-    /// A function whose texts have `chars` characters, all of the class `letters` (as between the brackets of a regular
-    /// expression). A text that breaks the promise is an error, and no text.
+    /// A function whose texts have `chars` characters of `charset`, which is written as between the brackets of a regular expression.
+    /// If a text is different, rendering fails with [`RenderError::Function`](crate::RenderError::Function).
     pub fn new(
         chars: RangeInclusive<usize>,
-        letters: &str,
+        charset: &str,
         call: impl Fn(&str, &mut dyn Write) -> fmt::Result + Send + Sync + 'static,
     ) -> Self {
-        Self { chars, letters: letters.to_owned(), call: Arc::new(call) }
+        Self { chars, charset: charset.to_owned(), call: Arc::new(call) }
     }
 
     pub(crate) fn call(&self, input: &str, out: &mut dyn Write) -> fmt::Result {
@@ -84,7 +84,7 @@ impl Function {
 }
 
 impl Arguments<'_> {
-    /// An argument as text.
+    /// An argument.
     pub fn get(&self, name: &str) -> Option<&str> {
         self.0.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
@@ -97,7 +97,7 @@ impl Arguments<'_> {
             .ok_or_else(|| format!("{name} is {text:?}: {} to {} are allowed", bounds.start(), bounds.end()))
     }
 
-    /// Refuses arguments that are none of `names`.
+    /// Fails if there is an argument that is not in `names`.
     pub fn only(&self, names: &[&str]) -> Result<(), String> {
         match self.0.iter().find(|(name, _)| !names.contains(&name.as_str())) {
             Some((name, _)) => Err(format!("it takes no {name}: {} are allowed", names.join(", "))),
@@ -112,7 +112,7 @@ impl Default for Registry {
     }
 }
 
-/// The digits of the input as a number, modulo `by`, as `w` digits (by default as many as the highest remainder has).
+/// The digits of the input as a number, modulo `by`, in `w` digits (by default as many as the highest remainder has).
 fn remainder(args: &Arguments<'_>) -> Result<Function, String> {
     args.only(&["by", "w"])?;
     let by = args.number("by", 2..=1_000_000_000)?;
@@ -128,15 +128,15 @@ fn remainder(args: &Arguments<'_>) -> Result<Function, String> {
     }))
 }
 
-/// The last `n` visible characters of ASCII of the input, others skipped, with zeros in front where it has fewer.
+/// The last `n` printable ASCII characters of the input; others are skipped. Zeros are put in front if it has fewer.
 fn last(args: &Arguments<'_>) -> Result<Function, String> {
     args.only(&["n"])?;
     let count = usize::try_from(args.number("n", 1..=64)?).unwrap_or(1);
     Ok(Function::new(count..=count, "!-~", move |input, out| {
-        let plain = || input.chars().filter(char::is_ascii_graphic);
-        let found = plain().count();
+        let printable = || input.chars().filter(char::is_ascii_graphic);
+        let found = printable().count();
         (found..count).try_for_each(|_| out.write_char('0'))?;
-        plain().skip(found.saturating_sub(count)).try_for_each(|c| out.write_char(c))
+        printable().skip(found.saturating_sub(count)).try_for_each(|c| out.write_char(c))
     }))
 }
 
@@ -148,6 +148,6 @@ impl fmt::Debug for Registry {
 
 impl fmt::Debug for Function {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Function({:?}, [{}])", self.chars, self.letters)
+        write!(f, "Function({:?}, [{}])", self.chars, self.charset)
     }
 }

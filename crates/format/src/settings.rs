@@ -1,10 +1,10 @@
-//! What a definition says around its template.
+//! The settings of a definition besides its template.
 
 use std::collections::BTreeMap;
 
-use crate::{ObfuscationKey, Registry, limits::MAXLEN_DEFAULT};
+use crate::{cipher::ObfuscationKey, limits::MAXLEN_DEFAULT, registry::Registry};
 
-/// The definition's record around a template. Every field has a default, so name what differs:
+/// The settings of a definition besides its template. Every field has a default:
 ///
 /// ```
 /// use sequent_format::Settings;
@@ -12,18 +12,18 @@ use crate::{ObfuscationKey, Registry, limits::MAXLEN_DEFAULT};
 /// ```
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// The definition's name; part of the tweak of FF1, so that two definitions with one key hide differently. Default: empty.
+    /// The definition's name. It is part of the tweak of FF1, so that two definitions with one key encrypt differently. Default: empty.
     pub name: String,
-    /// The IANA name of the zone that dates are shown and periods are counted in, unless a date part names one. Default: `UTC`.
+    /// The IANA name of the zone of dates and periods, unless a date part names another. Default: `UTC`.
     pub zone: String,
     /// The longest text, in characters. Default: 128.
     pub maxlen: usize,
-    /// The characters that a text may consist of, as between the brackets of a regular expression: `A-Z0-9/-`.
-    /// Default: empty, which allows all that is visible.
+    /// The allowed characters, as between the brackets of a regular expression: `A-Z0-9/-`. Default: empty, which allows all visible
+    /// characters.
     pub charset: String,
-    /// Among what texts are unique. Default: all.
+    /// The scope in which texts are unique. Default: global.
     pub unique: Unique,
-    /// Where the numbers come from. Default: `spread`.
+    /// The placement of the counter. Default: `spread`.
     pub placement: Placement,
     /// Keys for `obf=ff1:NAME`, by name.
     pub keys: BTreeMap<String, ObfuscationKey>,
@@ -31,27 +31,27 @@ pub struct Settings {
     pub registry: Registry,
 }
 
-/// Among what texts are unique.
+/// The scope in which texts are unique.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub enum Unique {
-    /// Among all texts of the definition.
+    /// All texts of the definition.
     #[default]
     Global,
-    /// Among those of one period: tomorrow's may be like today's, as queue tickets are.
+    /// The texts of one period. Texts may repeat in the next period, as those of queue tickets do.
     Period,
-    /// Among those of one tuple of partition values: a value may be part of the counter's key and not of the text.
+    /// The texts with the same partition values. A value may be part of the counter's key without being in the text.
     Partition,
 }
 
-/// Where numbers come from; a template only asks whether they are a book's.
+/// The placement of a counter. The rules only distinguish books from the others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub enum Placement {
-    /// Over the ring.
+    /// Spread over the ring.
     #[default]
     Spread,
     /// One counter.
     Dense,
-    /// One counter with an entry for each number.
+    /// One counter with an entry for each number: a book, whose numbers have no gaps.
     Book,
 }
 

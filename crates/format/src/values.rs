@@ -1,4 +1,4 @@
-//! What a caller gives with `with`.
+//! Values that a caller gives for the `ctx` and `date` parts of a template.
 
 use std::collections::BTreeMap;
 
@@ -12,12 +12,12 @@ use std::collections::BTreeMap;
 pub struct Values(BTreeMap<String, String>);
 
 impl Values {
-    /// None yet.
+    /// No values.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// With one more, or another one of that name.
+    /// Adds a value, or replaces the one of that name.
     #[must_use]
     pub fn with(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.0.insert(name.into(), value.into());

@@ -1,4 +1,4 @@
-//! Rendering allocates nothing but what the output needs, and with room in it nothing at all.
+//! Rendering into a buffer with enough capacity allocates nothing.
 
 #![allow(clippy::unwrap_used, reason = "what fails here fails the test")]
 
@@ -10,7 +10,7 @@ use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 #[global_allocator]
 static GLOBAL: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
-/// The only test of its process: others would be counted, too.
+/// The only test of this process, since allocations of other tests would be counted.
 #[test]
 fn rendering_allocates_nothing() {
     let templates = [
@@ -21,14 +21,14 @@ fn rendering_allocates_nothing() {
     ];
     let at: Timestamp = "2026-04-01T12:00:00Z".parse().unwrap();
     for template in templates {
-        let format = Template::parse(template).unwrap().prove(&Settings::default()).unwrap();
+        let format = Template::parse(template).unwrap().analyze(&Settings::default()).unwrap();
         let values = if template.contains("ctx") { Values::new().with("a", "AB") } else { Values::new() };
-        let issue = format.issue(at, &values).unwrap();
+        let context = format.context(at, &values).unwrap();
         let mut out = String::with_capacity(256);
         let region = Region::new(GLOBAL);
         for number in 1..1000 {
             out.clear();
-            issue.render(number, &mut out).unwrap();
+            context.render(number, &mut out).unwrap();
         }
         let change = region.change();
         assert_eq!((change.allocations, change.reallocations), (0, 0), "{template}: {change:?}");

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use sequent_core::{
     ErrorKind, Mark, SourceError,
-    ledger::{Advanced, LayoutChange, LayoutPage, Ledger},
+    ledger::{LayoutChange, LayoutPage, Ledger, LedgerNote, NoteSubject},
 };
 
 use crate::{Trouble, limit::patiently};
@@ -30,9 +30,9 @@ pub async fn other_era(
     if era.epoch == page.epoch {
         return Ok(None);
     }
-    let (named, ended) = (Advanced::loss_named(0), Advanced::layout_ended(era.epoch, 0));
-    let named = patiently(limit, "read of a named loss", || ledger.fence(&named)).await?;
-    let ended = patiently(limit, "read of the end of a layout", || ledger.fence(&ended)).await?;
+    let (named, ended) = (NoteSubject::LossNamed, NoteSubject::LayoutEnded { epoch: era.epoch });
+    let named = patiently(limit, "read of a named loss", || ledger.noted(&named)).await?;
+    let ended = patiently(limit, "read of the end of a layout", || ledger.noted(&ended)).await?;
     let accuses = named <= era.epoch && ended > 0 && mark.version > ended;
     Ok(accuses.then_some(Trouble::BehindAtEnd { epoch: era.epoch, version: ended, mark: mark.version }))
 }
@@ -44,9 +44,9 @@ pub(crate) async fn note_end(
     version: u64,
     limit: Duration,
 ) -> Result<(), SourceError> {
-    let end = Advanced::layout_ended(change.from.epoch, version);
-    if patiently(limit, "read of the end of a layout", || ledger.fence(&end)).await? == 0 {
-        patiently(limit, "note of the end of a layout", || ledger.advance(&end)).await?;
+    let end = LedgerNote { about: NoteSubject::LayoutEnded { epoch: change.from.epoch }, to: version };
+    if patiently(limit, "read of the end of a layout", || ledger.noted(&end.about)).await? == 0 {
+        patiently(limit, "note of the end of a layout", || ledger.note(&end)).await?;
     }
     Ok(())
 }
@@ -56,8 +56,9 @@ pub(crate) async fn note_loss(ledger: &dyn Ledger, limit: Duration) -> Result<()
     let Some(page) = patiently(limit, "read of the layout", || ledger.page()).await? else { return Ok(()) };
     if page.epoch > 1 {
         let version = patiently(limit, "inspect", || ledger.inspect()).await?.version;
-        for named in [Advanced::loss_named(page.epoch), Advanced::loss_named_at(version)] {
-            patiently(limit, "note of a named loss", || ledger.advance(&named)).await?;
+        for (about, to) in [(NoteSubject::LossNamed, page.epoch), (NoteSubject::LossNamedAt, version)] {
+            let named = LedgerNote { about, to };
+            patiently(limit, "note of a named loss", || ledger.note(&named)).await?;
         }
     }
     Ok(())
@@ -66,8 +67,8 @@ pub(crate) async fn note_loss(ledger: &dyn Ledger, limit: Duration) -> Result<()
 /// Why a resize goes no further: a loss was named while it wrote rows, and those may not have it in them. That is noted, so that
 /// the next run stops too.
 pub(crate) async fn loss_dropped(ledger: &dyn Ledger, version: u64, limit: Duration) -> SourceError {
-    let dropped = Advanced::loss_dropped(version);
-    match patiently(limit, "note of a dropped loss", || ledger.advance(&dropped)).await {
+    let dropped = LedgerNote { about: NoteSubject::LossDropped, to: version };
+    match patiently(limit, "note of a dropped loss", || ledger.note(&dropped)).await {
         Ok(_) => name_it_again(),
         Err(error) => name_it_again().because(error),
     }
@@ -82,9 +83,9 @@ pub(crate) async fn no_loss_dropped(
     if !page.is_fenced {
         return Ok(());
     }
-    let [dropped, named] = [Advanced::loss_dropped(0), Advanced::loss_named_at(0)];
-    let dropped = patiently(limit, "read of a dropped loss", || ledger.fence(&dropped)).await?;
-    let named = patiently(limit, "read of a named loss", || ledger.fence(&named)).await?;
+    let dropped =
+        patiently(limit, "read of a dropped loss", || ledger.noted(&NoteSubject::LossDropped)).await?;
+    let named = patiently(limit, "read of a named loss", || ledger.noted(&NoteSubject::LossNamedAt)).await?;
     if named < dropped { Err(name_it_again()) } else { Ok(()) }
 }
 

@@ -47,14 +47,14 @@ mod status;
 
 pub use admission::all_moved;
 pub use config::{GuardConfig, Opening};
-pub use counter::{CELL_AS_FAR, DOUBTED_ROW, Evidence, FAR_BOTH, FAR_CEILING, UNKNOWN_COUNTER};
+pub use counter::{CELL_AS_FAR, DOUBTED_ROW, Doubt, Evidence, FAR_BOTH, FAR_CEILING, UNKNOWN_COUNTER};
 pub use desk::{LAYOUT_CHANGED, Trouble, all_forget, forgets, lossy};
 pub use eras::other_era;
 pub use keeper::{Headroom, Keeper};
 pub use leap::{LeapBound, ahead_max as ceiling_ahead_max};
 pub use outside::{Outside, ended_in};
 pub use pages::all_rows;
-pub use recover::{MarksRead, VERSION_LEAP, read_marks, recover};
+pub use recover::{MarksRead, VERSION_LEAP, not_newest, read_marks, recover};
 pub use relaid::CatchUp;
 pub use resize::{COUNTERS_MAX, KeyPlan, Placed, Plan, Progress, Resize};
 pub use stamps::{belongs, misfit};

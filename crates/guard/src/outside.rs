@@ -2,7 +2,7 @@
 
 use sequent_core::{
     Layout, Life, SourceError,
-    ledger::{Advanced, Counter, Ledger, PastLife, Row},
+    ledger::{Counter, Ledger, NoteSubject, PastLife, Row},
 };
 
 use crate::{VERSION_LEAP, leap::LEAP_CAP};
@@ -121,8 +121,8 @@ impl Outside {
         // One that never began says nothing.
         let claims: Vec<u64> = others.filter(|row| !row.is_unbegun()).map(Row::reached).collect();
         let past = ledger.history(counter).await?;
-        let advanced = ledger.fence(&Advanced { key: counter.key.clone(), to: 0 }).await?;
-        let begun = ledger.fence(&Advanced::begun_at(&counter.key, 0)).await?;
+        let advanced = ledger.noted(&NoteSubject::Advanced(counter.key.clone())).await?;
+        let begun = ledger.noted(&NoteSubject::BegunAt(counter.key.clone())).await?;
         // A number is never below its place.
         let advanced = if advanced == 0 { 0 } else { layout.raw_behind(advanced, 0) };
         Ok(Self {

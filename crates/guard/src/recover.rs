@@ -85,23 +85,14 @@ pub async fn recover(
 ) -> Result<Incarnation, SourceError> {
     let stores: Vec<Arc<dyn Store>> = shards.iter().map(|(_, store)| Arc::clone(store)).collect();
     belongs(ledger, &stores, limit).await?;
-    let home = match home {
-        Some(home) => home.bear(0, None).await?,
-        None => Mark::default(),
+    let told = Told::read(ledger, shards, home, limit).await?;
+    let floor = match loss {
+        Loss::Moved => match told.against_moved(ledger, limit).await? {
+            Some(error) => return Err(error),
+            None => told.mark,
+        },
+        Loss::Bump(_) => told.mark.max(told.version).saturating_add(VERSION_LEAP),
     };
-    if loss == Loss::Moved
-        && let Some(trouble) = other_era(ledger, home, limit).await?
-    {
-        return Err(trouble.error());
-    }
-    let mut floor = home.version;
-    floor = floor.max(read_marks(shards, limit).await.highest);
-    let version = limited(limit, "inspect", ledger.inspect()).await?.version;
-    match loss {
-        Loss::Moved if floor > version => return Err(not_the_newest(version, floor)),
-        Loss::Moved => {}
-        Loss::Bump(_) => floor = floor.max(version).saturating_add(VERSION_LEAP),
-    }
     let speaks = limited(limit, "recover", ledger.recover(loss, floor)).await?;
     if let Loss::Bump(_) = loss {
         // After it: where this breaks off, such a mark still accuses, and the command is given once more.
@@ -110,12 +101,65 @@ pub async fn recover(
     Ok(speaks)
 }
 
+/// Why the ledger at hand can't be the newest state, as a mark tells that is read now. Changes nothing.
+///
+/// # Errors
+///
+/// Those of ledger and `home`.
+pub async fn not_newest(
+    ledger: &dyn Ledger,
+    shards: &[(SlotIndex, Arc<dyn Store>)],
+    home: Option<&dyn MarkPlace>,
+    limit: Duration,
+) -> Result<Option<SourceError>, SourceError> {
+    Told::read(ledger, shards, home, limit).await?.against_moved(ledger, limit).await
+}
+
+/// How far the ledger is, and how far it has been.
+struct Told {
+    version: u64,
+    /// The highest mark that is read.
+    mark: u64,
+    /// What the data directory bears.
+    home: Mark,
+}
+
+impl Told {
+    async fn read(
+        ledger: &dyn Ledger,
+        shards: &[(SlotIndex, Arc<dyn Store>)],
+        home: Option<&dyn MarkPlace>,
+        limit: Duration,
+    ) -> Result<Self, SourceError> {
+        let home = match home {
+            Some(home) => home.bear(0, None).await?,
+            None => Mark::default(),
+        };
+        let mark = home.version.max(read_marks(shards, limit).await.highest);
+        let version = limited(limit, "inspect", ledger.inspect()).await?.version;
+        Ok(Self { version, mark, home })
+    }
+
+    async fn against_moved(
+        &self,
+        ledger: &dyn Ledger,
+        limit: Duration,
+    ) -> Result<Option<SourceError>, SourceError> {
+        let Self { version, mark, home } = *self;
+        if let Some(trouble) = other_era(ledger, home, limit).await? {
+            return Ok(Some(trouble.error()));
+        }
+        Ok((mark > version).then(|| not_the_newest(version, mark)))
+    }
+}
+
 fn not_the_newest(version: u64, mark: u64) -> SourceError {
     SourceError::new(
         ErrorKind::LedgerBehind,
         format!(
             "the ledger is at version {version}, but a mark says {mark}: it went back, so this is not the newest \
-             state; nothing was done; say how much was lost: `sequent recover --bump N` or `--since INSTANT`"
+             state; nothing was done; say how much was lost: `sequent recover --bump N` or `--since INSTANT` (`sequent \
+             recover` prints the least N)"
         ),
     )
 }

@@ -1,10 +1,12 @@
-//! What an operator may tune about the ring.
+//! Configuration of the ring: thresholds, time limits and waits.
 
 use std::time::Duration;
 
-use crate::ring::ask::ASK_ATTEMPTS;
+/// A request to a slot may take this many attempt limits: read, close, open, install, lift, take, raise and mark. A
+/// request that is not done by then is given up.
+pub(crate) const REQUEST_ATTEMPTS: u32 = 8;
 
-/// Thresholds and waits, shared by all slots. The default is the design's.
+/// Thresholds and waits, shared by all slots.
 ///
 /// ```
 /// use sequent_ha::RingConfig;
@@ -14,24 +16,24 @@ use crate::ring::ask::ASK_ATTEMPTS;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RingConfig {
-    /// An attempt slower than this is a slow event, though its block is used. Default 200 ms.
+    /// An attempt slower than this counts as a slow event; its block is used all the same. Default 200 ms.
     pub slow_after: Duration,
-    /// So many slow events within the window evict; 0 counts as 1. Default 3.
+    /// This many slow events within the window evict a slot; 0 counts as 1. Default 3.
     pub slow_limit: u32,
-    /// How long a slow event is remembered. Default 60 s.
+    /// How long a slow event counts. Default 60 s.
     pub slow_window: Duration,
-    /// An attempt stops here: its outcome is unknown, its numbers are burnt. Default 1000 ms.
+    /// The time limit of an attempt. After it the outcome is unknown, and its numbers are lost. Default 1000 ms.
     pub attempt_timeout: Duration,
-    /// The wait before the first rescue; it doubles, with jitter. Default 500 ms.
+    /// The wait before the first probe of an evicted slot. It doubles, with jitter. Default 500 ms.
     pub rescue_after: Duration,
-    /// The longest wait before a rescue. Default 300 s.
+    /// The longest wait before a probe. Default 300 s.
     pub rescue_after_max: Duration,
 }
 
 impl RingConfig {
-    /// How long an ask that a slot was given may last: a slot that drains owes nothing after that.
-    pub fn longest_ask(&self) -> Duration {
-        self.attempt_timeout * ASK_ATTEMPTS
+    /// The longest time that a request to a slot may take. After it, a draining slot has no request in flight.
+    pub fn longest_request(&self) -> Duration {
+        self.attempt_timeout * REQUEST_ATTEMPTS
     }
 }
 

@@ -254,7 +254,9 @@ fn number(field: &'static str, number: Option<Number>) -> Result<Option<u64>, Fa
         Some(Number::Integer(number)) => Ok(Some(number)),
         Some(Number::Text(text)) => {
             let bound = || format!("a whole number is expected: 1 to {}", i64::MAX);
-            text.parse().map(Some).map_err(|_| Fault::field(field, &text, bound()))
+            // A sign is no digit, though a reader of integers takes one.
+            let number = text.parse().ok().filter(|_| text.bytes().all(|byte| byte.is_ascii_digit()));
+            number.map(Some).ok_or_else(|| Fault::field(field, &text, bound()))
         }
     }
 }

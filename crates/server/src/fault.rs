@@ -198,7 +198,6 @@ fn code(reason: Reason) -> Code {
         "RESOURCE_EXHAUSTED" => Code::ResourceExhausted,
         "UNAVAILABLE" => Code::Unavailable,
         "DEADLINE_EXCEEDED" => Code::DeadlineExceeded,
-        "ABORTED" => Code::Aborted,
         "FAILED_PRECONDITION" => Code::FailedPrecondition,
         _ => Code::Unknown,
     }

@@ -102,7 +102,7 @@ pub async fn run(
     for service in services {
         health.set_service_status(service, ServingStatus::NotServing).await;
     }
-    engine.ebb();
+    engine.enter_drain_mode();
     let (held, delay, limit) = (engine.ready(), dials.drain_delay(), dials.drain_timeout());
     sleep(delay).await;
     // Who gives balancers no time wants the end at once.

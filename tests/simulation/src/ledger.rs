@@ -4,10 +4,10 @@ use sequent_backend::memory::MemoryLedger;
 use sequent_core::{
     BoxFuture, Incarnation, SlotIndex, SourceError,
     ledger::{
-        Advanced, Answer, Catalog, Counter, Defined, Definition, Dense, DenseAsk, DenseRow, DenseTaken,
-        Identity, Known, LayoutBook, LayoutPage, LayoutRecord, LedgerInspection, Loss, Moved, Opened,
-        Opening, Pass, PastLife, Presence, Raise, Raised, Reading, Rebased, Recovery, Retention, Row, Rows,
-        ServerId, ShowUp, Word, Words,
+        Answer, Catalog, Counter, Defined, Definition, Dense, DenseAsk, DenseRow, DenseTaken, Identity,
+        Known, LayoutBook, LayoutPage, LayoutRecord, LedgerInspection, LedgerNote, Loss, Moved, NoteSubject,
+        Opened, Opening, Pass, PastLife, Presence, Raise, Raised, Reading, Rebased, Recovery, Retention, Row,
+        Rows, ServerId, ShowUp, Word, Words,
     },
 };
 
@@ -205,9 +205,14 @@ impl Catalog for SimLedger {
         send!(self, ledger => ledger.define(&definition, judged))
     }
 
-    fn advance<'a>(&'a self, advanced: &'a Advanced) -> Reply<'a, u64> {
-        let advanced = advanced.clone();
-        send!(self, ledger => ledger.advance(&advanced))
+    fn noted<'a>(&'a self, about: &'a NoteSubject) -> Reply<'a, u64> {
+        let about = about.clone();
+        send!(self, ledger => ledger.noted(&about))
+    }
+
+    fn note<'a>(&'a self, note: &'a LedgerNote) -> Reply<'a, u64> {
+        let note = note.clone();
+        send!(self, ledger => ledger.note(&note))
     }
 }
 
@@ -241,9 +246,4 @@ impl Recovery for SimLedger {
 }
 
 /// No period is ever over here; layouts are.
-impl Retention for SimLedger {
-    fn fence<'a>(&'a self, fence: &'a Advanced) -> Reply<'a, u64> {
-        let fence = fence.clone();
-        send!(self, ledger => ledger.fence(&fence))
-    }
-}
+impl Retention for SimLedger {}

@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use sequent_backend::memory::MemoryStore;
-use sequent_buffer::{Expansion, Reservoir, ReservoirConfig, Spanned, Spawner};
+use sequent_buffer::{BitExpansion, RangeMapping, Reservoir, ReservoirConfig, Spawner};
 use sequent_core::{
     Blocks, BoxFuture, Clock, Entropy, Env, Events, Key, Layout, MarkPlace, SlotIndex, Source, SourceError,
     Span, Store,
@@ -195,8 +195,8 @@ impl Caller {
         let watched =
             (0..).zip(counters).map(|(slot, inner)| inner.map(|inner| self.watch(slot, inner))).collect();
         let ring = self.ring.source(self.key.clone(), watched);
-        let expansion = Arc::new(Expansion::new(ring, self.layout));
-        let spanned = Arc::new(Spanned::new(expansion, self.layout, span));
+        let expansion = Arc::new(BitExpansion::new(ring, self.layout));
+        let spanned = Arc::new(RangeMapping::new(expansion, self.layout, span));
         let spawner: Spawner = Arc::new(|task| drop(tokio::spawn(task)));
         Ok(Reservoir::new(spanned, ReservoirConfig::default(), self.env.clone(), spawner))
     }

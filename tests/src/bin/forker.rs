@@ -19,7 +19,7 @@ use std::{
     time::Duration,
 };
 
-use daemonize::{Daemonize, Outcome, Stdio};
+use daemonix::{Daemonize, Outcome, Stdio};
 use sequent_client::{Error as SdkError, Number, Sequence, blocking};
 use tokio::{runtime::Runtime, time::sleep};
 

@@ -240,7 +240,8 @@ async fn put_back_while_nobody_runs(harness: &Harness, load: &Load) {
         let refused = server.operate(&["next", "order", "-n", "5"]);
         refused.refused(3, &["RECOVERY_REQUIRED", "sequent recover"]);
     }
-    let worked_out = harness.servers[1].operate(&["recover", "--since", &since.to_string()]).succeeded();
+    let worked_out = harness.servers[1].operate(&["recover", "--since", &since.to_string()]);
+    assert_eq!(worked_out.code, Some(3), "{worked_out:?}");
     println!("{}", worked_out.out);
     for server in &harness.servers {
         server.operate(&["next", "order"]).refused(3, &["RECOVERY_REQUIRED"]);

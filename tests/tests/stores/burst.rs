@@ -56,7 +56,7 @@ async fn call(mut http: Http, first: usize, partitions: usize, go: Arc<Barrier>)
     go.wait().await;
     let mut texts = Vec::new();
     for at in 0..partitions {
-        let body = format!("{{\"with\": {{\"shop\": \"{:06}\"}}}}", (first + at) % partitions);
+        let body = format!("{{\"values\": {{\"shop\": \"{:06}\"}}}}", (first + at) % partitions);
         let answer = http.say(Method::POST, "/v1/sequences/repair/next", body).await.unwrap();
         assert_eq!(answer.status, 200, "{answer:?}");
         texts.push(answer.json()["texts"][0].as_str().unwrap().to_owned());

@@ -164,7 +164,8 @@ async fn ask(
     };
     let outcome = own.next_of(name, count).await;
     // A refusal leaves the connection as it is; another error means that it is gone.
-    if outcome.as_ref().map_or_else(|error| error.starts_with("503 "), |_| true) {
+    let is_refusal = |error: &String| error.starts_with("503 ") || error.starts_with("409 ");
+    if outcome.as_ref().map_or_else(is_refusal, |_| true) {
         *http = Some(own);
     }
     outcome

@@ -1,6 +1,6 @@
 //! Tidiness as a test: what reviewers would otherwise have to look for by eye.
 //!
-//! Suggested reading order: [`manifests`] (which room may know which), [`sources`], [`lengths`], [`pages`], [`licences`].
+//! Suggested reading order: [`manifests`] (which room may know which), [`sources`], [`lengths`], [`pages`], [`licences`], [`msrv`].
 
 #![allow(
     clippy::unwrap_used,
@@ -8,9 +8,11 @@
     reason = "a test that cannot read its input fails at that place"
 )]
 
+mod graph;
 mod lengths;
 mod licences;
 mod manifests;
+mod msrv;
 mod pages;
 mod rust;
 mod sources;

@@ -32,7 +32,7 @@ const ANY: &[&str] =
 const FOR_TESTS: [&str; 2] = ["testkit", "backend"];
 
 /// Foreign crates that may enter through some rooms only, and why.
-const WRAPPED: [(&str, &[&str], &str); 20] = [
+const WRAPPED: [(&str, &[&str], &str); 19] = [
     ("sqlx", &["backend"], "engines are known to backends alone"),
     (
         "rustix",
@@ -51,7 +51,7 @@ const WRAPPED: [(&str, &[&str], &str); 20] = [
     (
         "hyper",
         &["server", "client", "backend", "cli"],
-        "sockets are the server's; a ledger may be spoken to over HTTP; `shards --watch` reads an admin listener",
+        "sockets are the server's; a ledger may be spoken to over HTTP; commands read an admin listener",
     ),
     (
         "tonic",
@@ -62,7 +62,6 @@ const WRAPPED: [(&str, &[&str], &str); 20] = [
     ("toml", &["engine", "cli", "tests"], "one crate reads the config"),
     ("globset", &["engine"], "patterns of names are definitions"),
     ("clap", &["cli"], "arguments are the command line's"),
-    ("indicatif", &["cli"], "the terminal is the command line's"),
     (
         "metrics",
         &["engine", "client", "server", "benches"],

@@ -29,10 +29,11 @@ pub(crate) fn files() -> Vec<PathBuf> {
     files
 }
 
-/// The files that end in `.extension`.
+/// The files that end in `.extension`, and that somebody wrote: not what is generated.
 pub(crate) fn with_extension(extension: &str) -> Vec<PathBuf> {
     let mut files = files();
     files.retain(|file| file.extension().is_some_and(|found| found == extension));
+    files.retain(|file| !file.components().any(|part| part.as_os_str() == "generated"));
     files
 }
 

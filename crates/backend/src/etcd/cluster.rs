@@ -8,8 +8,6 @@ use std::{
     time::Duration,
 };
 
-use sequent_core::Env;
-
 use super::{
     connection::Connection,
     reach::{self, Purpose},
@@ -69,16 +67,8 @@ impl Server for Arc<EtcdCluster> {
         self.options.url.to_string()
     }
 
-    fn connections_max(&self) -> usize {
-        self.options.connections()
-    }
-
-    fn connect_timeout(&self) -> Option<Duration> {
-        Some(self.options.connect_timeout)
-    }
-
-    fn env(&self) -> &Env {
-        &self.options.env
+    fn options(&self) -> &ServerOptions {
+        &self.options
     }
 }
 

@@ -2,7 +2,7 @@
 
 use sequent_core::{
     Key, SlotIndex,
-    ledger::{Counter, ServerId},
+    ledger::{Counter, NoteSubject, ServerId},
 };
 
 /// The names under one prefix: everything that a ledger keeps.
@@ -88,12 +88,12 @@ impl Names {
         format!("{}{name}", self.definitions())
     }
 
-    pub(super) fn advances(&self) -> String {
+    pub(super) fn notes(&self) -> String {
         format!("{}/advance/", self.prefix)
     }
 
-    pub(super) fn advance(&self, key: &Key) -> String {
-        format!("{}{key}", self.advances())
+    pub(super) fn note(&self, about: &NoteSubject) -> String {
+        format!("{}{}", self.notes(), about.to_stored())
     }
 
     pub(super) fn words(&self) -> String {

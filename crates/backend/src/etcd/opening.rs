@@ -1,7 +1,7 @@
 //! What a new connection does before anything is asked on it: it finds the ledger, or makes one, and tells whether the run
 //! that the ledger names still goes on.
 
-use sequent_core::LedgerId;
+use sequent_core::{Condition, LedgerId};
 use serde_json::json;
 
 use super::{
@@ -10,7 +10,7 @@ use super::{
     run::{MemberState, Run},
     value::{self, Answers},
 };
-use crate::net::{Fault, token};
+use crate::net::{Cause, Fault, token};
 
 /// How often others may be before us with the same.
 const ROUNDS_MAX: usize = 16;
@@ -74,17 +74,19 @@ async fn read(connection: &mut Connection) -> Result<Option<(Run, u64)>, Fault> 
         let cause = format!("format of the ledger: found {}, expected {FORMAT}", about.format);
         return Err(Fault::refused(cause));
     }
-    let run =
-        answers.one().ok_or_else(|| Fault::refused("the ledger's run is gone: restore it from a copy"))?;
+    let gone = || Cause::from("the ledger's run is gone: restore it from a copy").with(Condition::RunMissing);
+    let run = answers.one().ok_or_else(|| Fault::refused(gone()))?;
     Ok(Some((value::of("run", &run)?, run.mod_revision)))
 }
 
 fn missing(is_known: bool) -> Fault {
-    Fault::refused(if is_known {
-        "the ledger was removed while this process used it, and no new one is made in its place: restore it"
+    let (text, condition) = if is_known {
+        let text = "the ledger was removed while this process used it, and no new one is made in its place: restore it";
+        (text, Condition::Removed)
     } else {
-        "no ledger is there, and none may be made"
-    })
+        ("no ledger is there, and none may be made", Condition::NeverMade)
+    };
+    Fault::refused(Cause::from(text).with(condition))
 }
 
 fn first(connection: &Connection, token: String, seen: MemberState) -> Txn {

@@ -7,13 +7,14 @@
 //! | file | what |
 //! |---|---|
 //! | `engine.rs` | what an engine implements |
-//! | `records.rs` | what a call reads and writes |
+//! | `records.rs`, `changes.rs` | what a call reads, and what it writes |
 //! | `calls.rs`, `calls/` | the traits of `sequent_core::ledger`, each call a selection and a rule |
 //! | `rules/` | the rules |
 
 #![allow(private_bounds, reason = "engines are this crate's own")]
 
 mod calls;
+mod changes;
 mod engine;
 mod records;
 mod rules;
@@ -24,10 +25,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use sequent_core::{Rules, ledger::ServerId};
 
+pub(crate) use changes::Changes;
 pub(crate) use engine::{Examined, Keys, LedgerEngine, Refusal};
 #[cfg(any(feature = "etcd", feature = "memory"))]
 pub(crate) use records::bounded_sum;
-pub(crate) use records::{Changes, DenseCount, Records, Selection, Token};
+pub(crate) use records::{DenseCount, Records, Selection, Token};
 
 /// A ledger on an engine.
 ///

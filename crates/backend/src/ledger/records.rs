@@ -1,11 +1,13 @@
-//! What a call reads, and what it writes.
+//! What a call reads, and what it makes of it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use sequent_core::{
     Incarnation, Key, SequenceName, SlotIndex,
-    ledger::{Counter, Definition, LayoutPage, PastLife, Row, ServerId, Word},
+    ledger::{Counter, Definition, LayoutPage, LedgerNote, NoteSubject, PastLife, Row, ServerId, Word},
 };
+
+use super::Changes;
 
 /// The records that a call rests on. Who speaks, versions, floor, run on record and layout are always among them.
 #[derive(Debug, Clone, Default)]
@@ -17,8 +19,8 @@ pub(crate) struct Selection<'a> {
     pub(crate) counters: BTreeSet<&'a Counter>,
     /// Dense counters.
     pub(crate) dense: BTreeSet<&'a Key>,
-    /// How far keys are advanced, and other notes.
-    pub(crate) notes: BTreeSet<Key>,
+    /// What is noted about these.
+    pub(crate) notes: BTreeSet<NoteSubject>,
     /// Every note.
     pub(crate) all_notes: bool,
     /// The definition in force of a sequence.
@@ -59,7 +61,7 @@ pub(crate) struct Records {
     /// Dense counters whose rows somebody else holds.
     pub(crate) locked_dense: BTreeSet<Key>,
     /// The notes that there are.
-    pub(crate) notes: BTreeMap<Key, u64>,
+    pub(crate) notes: BTreeMap<NoteSubject, u64>,
     /// The definition in force.
     pub(crate) definition: Option<Definition>,
     /// Every definition in force, ascending by name.
@@ -90,55 +92,6 @@ pub(crate) struct Token {
     pub(crate) text: String,
     /// Who speaks by it.
     pub(crate) speaks: Incarnation,
-}
-
-/// What a call writes.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Changes {
-    /// A server's row.
-    pub(crate) nonce: Option<(ServerId, u64)>,
-    /// Of many servers' rows, those go that have been silent since before this time.
-    pub(crate) servers_silent_since_ms: Option<u64>,
-    /// The token to speak by.
-    pub(crate) token: Option<Token>,
-    /// The run on record.
-    pub(crate) accepted: Option<Incarnation>,
-    /// A store on record.
-    pub(crate) store: Option<(SlotIndex, Incarnation)>,
-    /// No store is on record any more.
-    pub(crate) forgets_stores: bool,
-    /// The layout's page.
-    pub(crate) layout: Option<LayoutPage>,
-    /// The caller shows that it may delete rows: a resize would find out too late that it may not.
-    pub(crate) tries_deleting: bool,
-    /// The ceiling of counters without a row.
-    pub(crate) floor: Option<u64>,
-    /// The version.
-    pub(crate) version: Option<u64>,
-    /// The catalog's version.
-    pub(crate) catalog: Option<u64>,
-    /// Every ceiling, every `seen`, every dense counter and the floor are this much higher.
-    pub(crate) lost: u64,
-    /// Counters whose rows are as the records have them: moved by the version that is written, or gone.
-    pub(crate) rows: BTreeSet<Counter>,
-    /// Rows of which ceiling and `seen` alone have moved.
-    pub(crate) raised: BTreeSet<Counter>,
-    /// Lives that have ended, in this order.
-    pub(crate) ended: Vec<(Counter, PastLife)>,
-    /// Counters of which nothing is kept: no row, no history, no note.
-    pub(crate) expired: Vec<Counter>,
-    /// Dense counters that are as the records have them.
-    pub(crate) dense: BTreeSet<Key>,
-    /// Those of them that had no row.
-    pub(crate) begun_dense: BTreeSet<Key>,
-    /// Dense counters of which nothing is kept.
-    pub(crate) expired_dense: Vec<Key>,
-    /// Notes.
-    pub(crate) notes: BTreeMap<Key, u64>,
-    /// A definition.
-    pub(crate) definition: Option<Definition>,
-    /// An operator's command.
-    pub(crate) command: Option<Word>,
 }
 
 impl Records {
@@ -203,14 +156,19 @@ impl Records {
     }
 
     /// A note is at least this from now on; returns what it is. The catalog's version tells of it where it moved.
-    pub(crate) fn note(&mut self, key: &Key, to: u64) -> u64 {
-        let held = self.notes.entry(key.clone()).or_default();
-        if to > *held {
-            *held = to;
-            self.changes.notes.insert(key.clone(), to);
+    pub(crate) fn note(&mut self, LedgerNote { about, to }: &LedgerNote) -> u64 {
+        let held = self.notes.entry(about.clone()).or_default();
+        if *to > *held {
+            *held = *to;
+            self.changes.notes.insert(about.clone(), *to);
             self.raise_catalog();
         }
-        self.notes.get(key).copied().unwrap_or_default()
+        self.noted(about)
+    }
+
+    /// What is noted about a subject that was read; 0 where there is nothing.
+    pub(crate) fn noted(&self, about: &NoteSubject) -> u64 {
+        self.notes.get(about).copied().unwrap_or_default()
     }
 
     /// The catalog's version is one more.

@@ -1,8 +1,5 @@
 //! Where a server is, and whose slot is kept there.
 
-use std::time::Duration;
-
-use sequent_core::Env;
 use tokio::net::TcpStream;
 
 use super::{codec::Wire, connection::Connection};
@@ -48,15 +45,7 @@ impl Server for MemcachedServer {
         self.options.url.to_string()
     }
 
-    fn connections_max(&self) -> usize {
-        self.options.connections()
-    }
-
-    fn connect_timeout(&self) -> Option<Duration> {
-        Some(self.options.connect_timeout)
-    }
-
-    fn env(&self) -> &Env {
-        &self.options.env
+    fn options(&self) -> &ServerOptions {
+        &self.options
     }
 }

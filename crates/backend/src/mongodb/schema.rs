@@ -1,12 +1,13 @@
 //! The two collections: how they are made, recognised, and told from others of the same name.
 
 use mongodb::bson::{Binary, Bson, Document, doc};
+use sequent_core::Condition;
 
 use super::{
     fault::{self, DUPLICATE_KEY, NAMESPACE_EXISTS},
     pinned_connection::PinnedConnection,
 };
-use crate::net::Fault;
+use crate::net::{Cause, Fault};
 
 /// A document a key.
 pub(super) const CELLS: &str = "sequent_cells";
@@ -157,12 +158,14 @@ async fn recognise(pinned: &PinnedConnection) -> Result<(), Fault> {
 
 /// What is said where no collections are, and none are made.
 fn missing(is_known: bool) -> Fault {
-    Fault::refused(if is_known {
+    let text = if is_known {
         "the collections were dropped while this process used them, and no new ones are made in their place: restore \
          them; if they are lost for good, a `sequent serve` that is started anew makes them, and `sequent rescue SLOT \
          --why TEXT` brings the slot back for those that run"
     } else {
         "no collections are there, and none may be made here: restore them; where there is nothing to restore, a \
          `sequent serve` that is started anew makes them"
-    })
+    };
+    let condition = if is_known { Condition::Removed } else { Condition::NeverMade };
+    Fault::refused(Cause::from(text).with(condition))
 }

@@ -5,7 +5,6 @@ use std::time::Duration;
 use mongodb::options::{
     ClientOptions, Credential, ServerAddress, ServerMonitoringMode, Tls as DriverTls, TlsOptions,
 };
-use sequent_core::Env;
 
 use super::connection::Connection;
 use crate::net::{Fault, Server, ServerOptions, Tls};
@@ -33,16 +32,8 @@ impl Server for MongodbServer {
         format!("store {}", self.options.url)
     }
 
-    fn connections_max(&self) -> usize {
-        self.options.connections()
-    }
-
-    fn connect_timeout(&self) -> Option<Duration> {
-        Some(self.options.connect_timeout)
-    }
-
-    fn env(&self) -> &Env {
-        &self.options.env
+    fn options(&self) -> &ServerOptions {
+        &self.options
     }
 }
 

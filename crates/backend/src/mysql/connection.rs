@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use mysql_async::{Conn, Row, prelude::*};
-use sequent_core::{ErrorKind, Incarnation};
+use sequent_core::{Condition, ErrorKind, Incarnation};
 use tokio::time::timeout;
 
 use super::{
@@ -12,7 +12,7 @@ use super::{
     tables::{self, Tables},
 };
 use crate::{
-    net::{self, Fault, Operation, TxMode, not_within, token},
+    net::{self, Cause, Fault, Operation, TxMode, not_within, token},
     sql::{self, SqlRow, SqlSession, Value, bounded},
 };
 
@@ -204,9 +204,8 @@ impl Connection {
 
     /// The row of a statement that always has one.
     pub(super) async fn only(&mut self, sql: &str, params: Vec<Value>) -> Result<SqlRow, Fault> {
-        self.row(sql, params)
-            .await?
-            .ok_or_else(|| Fault::refused("a row that is made with the tables is gone"))
+        let gone = || Cause::from("a row that is made with the tables is gone").with(Condition::Emptied);
+        self.row(sql, params).await?.ok_or_else(|| Fault::refused(gone()))
     }
 
     /// The server's settings, as read last.

@@ -1,7 +1,7 @@
 //! What the server and the driver say, and who must react.
 
 use mysql_async::{DriverError, Error, IoError, ServerError};
-use sequent_core::{ErrorKind, SourceError, Why};
+use sequent_core::{Condition, ErrorKind, SourceError, Why};
 
 use crate::net::{Cause, Fault};
 
@@ -13,6 +13,8 @@ const ER_OUT_OF_RANGE: u16 = 1690;
 pub(super) const ER_NO_SUCH_TABLE: i32 = 1146;
 /// No database is selected: the one of the connection was dropped.
 const ER_NO_DB: u16 = 1046;
+/// There is no such database.
+const ER_BAD_DB: u16 = 1049;
 /// NULL for a column that holds none.
 pub(super) const ER_BAD_NULL: i32 = 1048;
 /// A unique key is there already.
@@ -65,7 +67,16 @@ fn of_server(said: &ServerError) -> Fault {
         ER_DISK_FULL => Fault::away(cause.told(Why::DiskFull)),
         ER_OPTION_PREVENTS_STATEMENT | ER_READ_ONLY_MODE => Fault::away(cause.told(Why::ReadOnly)),
         code if LOGIN.contains(&code) => Fault::login_refused(cause),
-        code => Fault::Server(code.into(), meaning(code), cause),
+        code => Fault::Server(code.into(), meaning(code), cause.with(condition(code))),
+    }
+}
+
+/// What the code says to be missing.
+fn condition(code: u16) -> Option<Condition> {
+    match code {
+        ER_NO_DB | ER_BAD_DB => Some(Condition::DatabaseMissing),
+        code if i32::from(code) == ER_NO_SUCH_TABLE => Some(Condition::TablesMissing),
+        _ => None,
     }
 }
 
@@ -77,7 +88,7 @@ fn is_tls(error: &std::io::Error) -> bool {
 const LOGIN: [u16; 13] = [1044, 1045, 1130, 1251, 1275, 1524, 1698, 1820, 1862, 3118, 3159, 3878, 4151];
 
 /// No such database, or none any more; grants, which a statement lacks.
-const GRANTS: [u16; 8] = [ER_NO_DB, 1049, 1095, 1141, ER_TABLEACCESS_DENIED, 1143, 1227, 1370];
+const GRANTS: [u16; 8] = [ER_NO_DB, ER_BAD_DB, 1095, 1141, ER_TABLEACCESS_DENIED, 1143, 1227, 1370];
 
 /// No such table or column, a statement that it does not know, a value that does not fit.
 const SCHEMA: [u16; 13] = [1146, 1048, 1054, 1064, 1147, 1148, 1193, 1264, 1286, 1292, 1364, 1366, 1406];
@@ -98,7 +109,7 @@ fn hint(code: u16, message: &str) -> String {
         }
         1044 | 1142 | 1143 | 1227 => ": the grants that are needed stand in the README".to_owned(),
         1045 => format!(": is it the right user in the url, and the right password? if so, {ANONYMOUS}"),
-        1049 => ": create the database, or name another one".to_owned(),
+        ER_BAD_DB => ": create the database, or name another one".to_owned(),
         ER_NO_DB => ": the database is gone, and was dropped while this process used it".to_owned(),
         1146 => ": the tables are gone, or were never made here".to_owned(),
         _ => String::new(),
@@ -142,9 +153,16 @@ mod tests {
 
     #[test]
     fn what_is_gone_is_told_as_that_and_no_word_is_named_that_no_operator_has() {
-        for (code, part) in [(1046, "the database is gone"), (1146, "the tables are gone")] {
-            let text = said(code).into_error("write ledger").to_string();
+        for (code, part, condition) in [
+            (1046, "the database is gone", Some(Condition::DatabaseMissing)),
+            (1049, "create the database", Some(Condition::DatabaseMissing)),
+            (1146, "the tables are gone", Some(Condition::TablesMissing)),
+            (1054, "1054", None),
+        ] {
+            let error = said(code).into_error("write ledger");
+            let text = error.to_string();
             assert!(text.contains(part) && !text.contains("`create`"), "{text}");
+            assert_eq!(error.condition(), condition, "{text}");
         }
     }
 

@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use mysql_async::{Conn, DriverError, Error, Opts, OptsBuilder, SslOpts};
-use sequent_core::Env;
 
 use super::{connection::Connection, tables::Tables};
 use crate::net::{Fault, Server, ServerOptions, Tls};
@@ -78,16 +77,12 @@ impl Server for MysqlServer {
         format!("{} {}", self.tables.kind, self.options.url)
     }
 
-    fn connections_max(&self) -> usize {
-        self.options.connections()
-    }
-
     /// Connecting and the first look have each a limit of their own.
     fn connect_timeout(&self) -> Option<Duration> {
         None
     }
 
-    fn env(&self) -> &Env {
-        &self.options.env
+    fn options(&self) -> &ServerOptions {
+        &self.options
     }
 }

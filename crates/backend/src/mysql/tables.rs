@@ -1,8 +1,10 @@
 //! The tables that a store or a ledger needs, and making them.
 
+use sequent_core::Condition;
+
 use super::{connection::Connection, server::MysqlServer};
 use crate::{
-    net::{Fault, token},
+    net::{Cause, Fault, token},
     sql::{SqlRow, SqlSession},
 };
 
@@ -76,11 +78,12 @@ pub(super) async fn settle(
     if !create {
         let is_missing = |name: &&str| !found.iter().any(|table| table.name == **name);
         let names: Vec<&str> = tables.all.iter().map(|(name, _)| *name).filter(is_missing).collect();
-        return Err(Fault::refused(format!(
+        let text = format!(
             "tables {} of a {} are missing, and none may be made here: {MAKE_THEM}",
             names.join(", "),
             tables.kind
-        )));
+        );
+        return Err(Fault::refused(Cause::from(text).with(Condition::NeverMade)));
     }
     for (_, make) in tables.all {
         connection.text(make).await?;

@@ -2,7 +2,7 @@
 
 use std::{fmt, io};
 
-use sequent_core::{ErrorKind, Incarnation, SourceError, Why};
+use sequent_core::{Condition, ErrorKind, Incarnation, SourceError, Why};
 
 /// Why an operation did not come to its end.
 #[derive(Debug)]
@@ -32,17 +32,23 @@ pub(crate) enum Fault {
     Answer(SourceError),
 }
 
-/// What was said, for people; and what callers are told of it.
+/// What was said, for people; what callers are told of it; and what was found, for whoever decides by it.
 #[derive(Debug)]
 pub(crate) struct Cause {
     text: String,
     told: Option<Why>,
+    condition: Option<Condition>,
 }
 
 impl Cause {
     /// The same, and callers are told this of it.
     pub(crate) fn told(self, told: impl Into<Option<Why>>) -> Self {
         Self { told: told.into(), ..self }
+    }
+
+    /// The same, and this was found.
+    pub(crate) fn with(self, condition: impl Into<Option<Condition>>) -> Self {
+        Self { condition: condition.into(), ..self }
     }
 
     /// The same, with a hint behind it.
@@ -78,7 +84,7 @@ pub(crate) fn cause_of(error: &io::Error) -> Option<Why> {
 
 impl From<String> for Cause {
     fn from(text: String) -> Self {
-        Self { text, told: None }
+        Self { text, told: None, condition: None }
     }
 }
 
@@ -167,8 +173,8 @@ impl Fault {
             Self::Login(cause) | Self::Denied(cause) | Self::Damaged(cause) => (ErrorKind::Refused, cause),
             Self::Mute(cause) => (ErrorKind::Timeout, cause),
         };
-        let told = cause.told;
-        SourceError::new(kind, context).because(cause).told(told)
+        let (told, condition) = (cause.told, cause.condition);
+        SourceError::new(kind, context).because(cause).told(told).with(condition)
     }
 }
 
@@ -196,6 +202,16 @@ mod tests {
             let error = Fault::away(Cause::of_io(&io::Error::from(kind))).into_error("take");
             assert_eq!((error.kind(), error.why()), (ErrorKind::Unavailable, why));
         }
+    }
+
+    #[test]
+    fn what_was_found_goes_with_the_failure_whatever_is_said_of_it() {
+        let found = || Cause::from("in words of its own").hinted(": mend it").with(Condition::NeverMade);
+        for fault in [Fault::refused(found()), Fault::away(found()), Fault::Denied(found())] {
+            assert_eq!(fault.into_error("inspect").condition(), Some(Condition::NeverMade));
+        }
+        let words = Fault::refused("no tables are there, and none may be made here");
+        assert_eq!(words.into_error("inspect").condition(), None);
     }
 
     #[test]

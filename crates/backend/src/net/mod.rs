@@ -18,7 +18,7 @@ pub(crate) use operation::{Connection, Connections, Operation, TxMode};
 pub use options::ServerOptions;
 pub(crate) use options::token;
 pub use pool::Pool;
-pub(crate) use pool::{Server, TRUST_IDLE_MAX, not_within};
+pub(crate) use pool::{Server, not_within};
 pub(crate) use retry::{ON_FILES, Retry};
 pub use schema_name::{SchemaName, SchemaNameError};
 pub use siblings::Owner;

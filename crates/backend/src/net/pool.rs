@@ -22,13 +22,13 @@ use tokio::{
 };
 
 use super::{
-    Cause, Fault, Retry,
+    Cause, Fault, Retry, ServerOptions,
     operation::{Connection, Connections, Operation},
     retry::ON_SERVERS,
 };
 
 /// For how long an idle connection is trusted at most: servers, and what stands between, close idle ones.
-pub(crate) const TRUST_IDLE_MAX: Duration = Duration::from_secs(1);
+const TRUST_IDLE_MAX: Duration = Duration::from_secs(1);
 
 /// How often an operation is tried on another connection, where another instance answered on the one before.
 const ROUNDS_MAX: usize = 4;
@@ -48,19 +48,13 @@ pub(crate) trait Server: Send + Sync + 'static {
     /// What it is and where, for errors, without what is secret.
     fn shown(&self) -> String;
 
-    /// The most connections at once.
-    fn connections_max(&self) -> usize;
+    /// How it is reached, and how much of it is used.
+    fn options(&self) -> &ServerOptions;
 
     /// For how long connecting may take in all; `None` where the server sees to that itself.
-    fn connect_timeout(&self) -> Option<Duration>;
-
-    /// A connection that was idle for longer is asked whether anybody answers before it is used.
-    fn trust_idle_for(&self) -> Duration {
-        TRUST_IDLE_MAX
+    fn connect_timeout(&self) -> Option<Duration> {
+        Some(self.options().connect_timeout)
     }
-
-    /// For the age of idle connections, and for retries.
-    fn env(&self) -> &Env;
 }
 
 /// The connections to one server.
@@ -83,7 +77,7 @@ struct IdleList<C> {
 
 impl<S: Server> Pool<S> {
     pub(crate) fn new(server: S) -> Self {
-        let permits = Semaphore::new(server.connections_max().max(1));
+        let permits = Semaphore::new(server.options().connections());
         let idle = IdleList { connections: Vec::new(), generation: 0, instance: None };
         Self { server, permits, idle: Mutex::new(idle), is_known: AtomicBool::new(false) }
     }
@@ -101,16 +95,7 @@ impl<S: Server> Pool<S> {
         let connection = lent.connection()?;
         let done = match operation.under() {
             Some(under) if under != connection.instance() => Err(Fault::reborn(under, connection.instance())),
-            _ => loop {
-                match connection.attempt(operation).await {
-                    Err(fault @ Fault::Busy(_)) => {
-                        if let Err(fault) = retry.after(fault).await {
-                            break Err(fault);
-                        }
-                    }
-                    done => break done,
-                }
-            },
+            _ => retry.attempts(connection, operation).await,
         };
         match &done {
             Err(fault) if !fault.leaves_connection_sound() => lent.give_up(),
@@ -122,7 +107,7 @@ impl<S: Server> Pool<S> {
     /// A connection that is in use: the one used last, or a new one.
     async fn lend(&self, looks_again: bool) -> Result<Lent<'_, S>, Fault> {
         let permit = self.permits.acquire().await.map_err(|_| Fault::away("the pool is closed"))?;
-        let since = self.server.env().clock.now();
+        let since = self.server.options().env.clock.now();
         let (found, generation) = {
             let mut idle = self.idle();
             (idle.connections.pop(), idle.generation)
@@ -131,7 +116,8 @@ impl<S: Server> Pool<S> {
         if let Some((connection, idle_since)) = found {
             let idle_for = since.saturating_duration_since(idle_since);
             let connection = lent.connection.insert(connection);
-            let answers = idle_for <= self.server.trust_idle_for() || connection.ping().await.is_ok();
+            let answers = idle_for <= self.server.options().keep_alive.min(TRUST_IDLE_MAX)
+                || connection.ping().await.is_ok();
             let is_sound = answers && (!looks_again || connection.is_current().await);
             if is_sound {
                 return Ok(lent);
@@ -160,7 +146,10 @@ impl<S: Server> Pool<S> {
         if idle.instance.as_ref() == Some(instance) {
             return generation;
         }
-        idle.instance = Some(instance.clone());
+        let is_first = idle.instance.replace(instance.clone()).is_none();
+        if is_first {
+            return generation;
+        }
         idle.generation += 1;
         let generation = idle.generation;
         let outdated = std::mem::take(&mut idle.connections);
@@ -190,11 +179,11 @@ impl<S: Server> Connections for Pool<S> {
     type Connection = S::Connection;
 
     fn env(&self) -> &Env {
-        self.server.env()
+        &self.server.options().env
     }
 
     async fn perform<O: Operation<S::Connection>>(&self, operation: O) -> Result<O::Out, SourceError> {
-        let mut retry = Retry::new(&ON_SERVERS, self.server.env());
+        let mut retry = Retry::new(&ON_SERVERS, self.env());
         let mut rounds = 1;
         let done = loop {
             match self.once(&operation, &mut retry).await {
@@ -248,7 +237,7 @@ impl<S: Server> Lent<'_, S> {
 
     /// Puts the connection back: everything that was asked on it has been answered.
     fn give_back(mut self) {
-        let now = self.pool.server.env().clock.now();
+        let now = self.pool.server.options().env.clock.now();
         let Some(connection) = self.connection.take() else { return };
         let mut idle = self.pool.idle();
         if idle.generation == self.generation {

@@ -4,7 +4,10 @@ use std::time::{Duration, Instant};
 
 use sequent_core::Env;
 
-use super::Fault;
+use super::{
+    Fault,
+    operation::{Connection, Operation},
+};
 
 /// How long an operation is tried against others. An attempt's limit is 1 s: so that a row or a file which others hold is said to
 /// be contended, which costs no connection, this is less.
@@ -41,6 +44,25 @@ pub(crate) struct Retry<'a> {
 impl<'a> Retry<'a> {
     pub(crate) fn new(rule: &'static RetryRule, env: &'a Env) -> Self {
         Self { rule, env, until: env.clock.now() + RETRY_FOR, tried: 0 }
+    }
+
+    /// Runs an operation under the instance that it names, again and again while others are in its way.
+    pub(crate) async fn attempts<C: Connection, O: Operation<C>>(
+        &mut self,
+        connection: &mut C,
+        operation: &O,
+    ) -> Result<O::Out, Fault> {
+        if let Some(under) = operation.under()
+            && under != connection.instance()
+        {
+            return Err(Fault::reborn(under, connection.instance()));
+        }
+        loop {
+            match connection.attempt(operation).await {
+                Err(fault @ Fault::Busy(_)) => self.after(fault).await?,
+                done => return done,
+            }
+        }
     }
 
     /// Waits a moment after a fault of which nothing was done, or gives up with it.

@@ -1,6 +1,6 @@
 //! What PostgreSQL and the driver say, and who must react.
 
-use sequent_core::{ErrorKind, SourceError, Why};
+use sequent_core::{Condition, ErrorKind, SourceError, Why};
 
 use crate::net::{Cause, Fault, cause_of};
 
@@ -34,7 +34,7 @@ fn reported_fault(code: &str, message: &str) -> Fault {
             _ => None,
         })),
         Reaction::Deny => Fault::Denied(cause),
-        Reaction::Refuse => Fault::refused(cause),
+        Reaction::Refuse => Fault::refused(cause.with(is_gone(code).then_some(Condition::TablesMissing))),
         Reaction::Login => Fault::login_refused(cause),
         Reaction::Exhaust => Fault::Answer(SourceError::new(ErrorKind::Exhausted, cause.to_string())),
     }
@@ -60,6 +60,11 @@ const READ_ONLY: &str = "25006";
 /// `disk_full`.
 const DISK_FULL: &str = "53100";
 
+/// Whether the code says that a table, or its schema, is not there: `undefined_table`, `invalid_schema_name`.
+fn is_gone(code: &str) -> bool {
+    matches!(code, "42P01" | "3F000")
+}
+
 /// What is added where something between us and the server deals out its connections.
 pub(super) const PROXY: &str =
     "a proxy that shares out connections can't be used: connect to the server itself";
@@ -82,7 +87,7 @@ fn meaning(code: &str) -> (Reaction, &'static str) {
         "28P01" => (Reaction::Login, ": is it the right user in the url, and the right password?"),
         "3D000" => (Reaction::Refuse, ": create the database, or name another one"),
         "42501" => (Reaction::Deny, ": the role lacks a privilege; the documentation lists what it needs"),
-        "42P01" | "3F000" => (Reaction::Refuse, ": the tables are gone, or were never made here"),
+        code if is_gone(code) => (Reaction::Refuse, ": the tables are gone, or were never made here"),
         READ_ONLY => (Reaction::Evict, ": the server takes no writes"),
         // data_corrupted, index_corrupted.
         "XX001" | "XX002" => (Reaction::Refuse, ": the data is damaged: restore it from a copy"),
@@ -130,5 +135,13 @@ mod tests {
         for (code, reaction) in expected {
             assert_eq!(meaning(code).0, reaction, "{code}");
         }
+    }
+
+    #[test]
+    fn a_table_that_is_gone_is_told_by_its_code_whatever_the_server_says() {
+        let condition = |code| reported_fault(code, "in whatever language").into_error("read").condition();
+        assert_eq!(condition("42P01"), Some(Condition::TablesMissing));
+        assert_eq!(condition("3F000"), Some(Condition::TablesMissing));
+        assert_eq!((condition("42703"), condition("3D000")), (None, None));
     }
 }

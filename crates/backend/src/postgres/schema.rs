@@ -1,7 +1,9 @@
 //! Tables that appear complete or not at all, in a schema.
 
+use sequent_core::Condition;
+
 use super::{server::PostgresServer, session::Session};
-use crate::net::{Fault, token};
+use crate::net::{Cause, Fault, token};
 
 /// The tables of a store or of a ledger.
 #[derive(Debug)]
@@ -89,14 +91,16 @@ pub(super) async fn check_kind(session: &mut Session, tables: &Tables) -> Result
 
 /// What is said where no tables are, and none are made.
 pub(super) fn missing(is_known: bool) -> Fault {
-    Fault::refused(if is_known {
+    let text = if is_known {
         "the tables were dropped while this process used them, and no new ones are made in their place: restore them; \
          if they are a shard's and lost for good, a `sequent serve` that is started anew makes them, and `sequent rescue \
          SLOT --why TEXT` brings the slot back for those that run"
     } else {
         "no tables are there, and none may be made here: restore them; where there is nothing to restore, a `sequent \
          serve` that is started anew makes them"
-    })
+    };
+    let condition = if is_known { Condition::Removed } else { Condition::NeverMade };
+    Fault::refused(Cause::from(text).with(condition))
 }
 
 #[cfg(test)]

@@ -2,14 +2,13 @@
 
 use std::{env, time::Duration};
 
-use sequent_core::Env;
 use sqlx::{
     ConnectOptions,
     postgres::{PgConnectOptions, PgSslMode},
 };
 
 use super::{connection::Connection, schema::Tables, session::SETTINGS};
-use crate::net::{Fault, SchemaName, Server, ServerOptions, TRUST_IDLE_MAX, Tls};
+use crate::net::{Fault, SchemaName, Server, ServerOptions, Tls};
 
 /// How many of its probes a silent client may leave unanswered.
 const KEEP_ALIVE_COUNT: &str = "3";
@@ -81,21 +80,13 @@ impl Server for PostgresServer {
         format!("{} {} {}", self.tables.kind, self.options.url, self.schema())
     }
 
-    fn connections_max(&self) -> usize {
-        self.options.connections()
-    }
-
     /// The session alone has a limit: to make the tables may take longer.
     fn connect_timeout(&self) -> Option<Duration> {
         None
     }
 
-    fn trust_idle_for(&self) -> Duration {
-        self.options.keep_alive.min(TRUST_IDLE_MAX)
-    }
-
-    fn env(&self) -> &Env {
-        &self.options.env
+    fn options(&self) -> &ServerOptions {
+        &self.options
     }
 }
 

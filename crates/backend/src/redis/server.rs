@@ -1,13 +1,10 @@
 //! Where a server is, and what the driver is told: address, login, TLS.
 
-use std::time::Duration;
-
 use redis::{
     AsyncConnectionConfig, Client, ConnectionAddr, IntoConnectionInfo, RedisConnectionInfo, TlsCertificates,
     aio::MultiplexedConnection,
     io::tcp::{TcpSettings, socket2::TcpKeepalive},
 };
-use sequent_core::Env;
 
 use super::connection::Connection;
 use crate::net::{Fault, Owner, Server, ServerOptions, Tls};
@@ -76,15 +73,7 @@ impl Server for RedisServer {
         self.options.url.to_string()
     }
 
-    fn connections_max(&self) -> usize {
-        self.options.connections()
-    }
-
-    fn connect_timeout(&self) -> Option<Duration> {
-        Some(self.options.connect_timeout)
-    }
-
-    fn env(&self) -> &Env {
-        &self.options.env
+    fn options(&self) -> &ServerOptions {
+        &self.options
     }
 }

@@ -17,7 +17,7 @@ use super::{
     place::Place,
     poisoned_files,
 };
-use crate::net::{Connection as _, Connections, Fault, ON_FILES, Operation, Retry};
+use crate::net::{Connections, Fault, ON_FILES, Operation, Retry};
 
 /// How long a close waits before it asks a disk again that did not answer.
 const CLOSE_PAUSE: Duration = Duration::from_millis(100);
@@ -78,19 +78,7 @@ impl Database {
         let Some(connection) = &mut loan.connection else {
             return Err(Fault::away("no connection"));
         };
-        let done = match operation.under() {
-            Some(under) if under != connection.instance() => Err(Fault::reborn(under, connection.instance())),
-            _ => loop {
-                match connection.attempt(operation).await {
-                    Err(fault @ Fault::Busy(_)) => {
-                        if let Err(fault) = retry.after(fault).await {
-                            break Err(fault);
-                        }
-                    }
-                    done => break done,
-                }
-            },
-        };
+        let done = retry.attempts(connection, operation).await;
         let file = connection.file();
         let found = match self.place.look().await {
             Err(fault) if forbids_closing(&fault) => {

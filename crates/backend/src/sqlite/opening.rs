@@ -5,6 +5,7 @@
 
 use std::time::Instant;
 
+use sequent_core::Condition;
 use tokio::task::JoinHandle;
 
 use super::{
@@ -13,7 +14,7 @@ use super::{
     place::{Found, Place},
     poisoned_files,
 };
-use crate::net::{Fault, ON_FILES, Retry};
+use crate::net::{Cause, Fault, ON_FILES, Retry};
 
 /// How often a file that is replaced while it is being opened is tried again.
 const OPEN_ROUNDS_MAX: usize = 4;
@@ -91,11 +92,12 @@ impl Opening {
 
 /// What is said where no file is, and none is made.
 fn missing(used: bool) -> Fault {
-    let cause = if used {
+    let text = if used {
         "the file was deleted or moved away while this process used it, and no new one is made in its place: put it \
          back, with its -wal if there is one; if it is a shard's and lost for good, restart this process without it"
     } else {
         "no file is there, and none may be made"
     };
-    Fault::away(cause)
+    let condition = if used { Condition::Removed } else { Condition::NeverMade };
+    Fault::away(Cause::from(text).with(condition))
 }

@@ -1,4 +1,4 @@
-//! A reservoir over a scripted source, under paused time, with its events kept.
+//! A reservoir over a scripted source, under paused time, with recorded events.
 
 #![allow(dead_code, reason = "each test file uses a part of it")]
 #![allow(clippy::unwrap_used, reason = "what fails here fails the test")]
@@ -8,13 +8,13 @@ use std::{
     time::{Duration, Instant},
 };
 
-use sequent_buffer::{Reservoir, ReservoirConfig, Setting, Spawner};
+use sequent_buffer::{Reservoir, ReservoirConfig, ReservoirContext, Spawner};
 use sequent_core::{Blocks, BoxFuture, Clock, Env, Event, Events, Source, SourceError};
 use sequent_testkit::{PausedClock, ScriptedSource, SeededEntropy};
 
 pub(crate) const SECOND: Duration = Duration::from_secs(1);
 
-/// Leases of so many numbers each, good for two seconds.
+/// Leases of a fixed size that expire after two seconds.
 pub(crate) struct Leases(pub(crate) ScriptedSource, pub(crate) u64);
 
 impl Source for Leases {
@@ -29,21 +29,21 @@ pub(crate) fn now() -> Instant {
     tokio::time::Instant::now().into_std()
 }
 
-/// A reservoir, and what it tells an operator.
-pub(crate) struct Bench {
+/// A reservoir, its clock and its events.
+pub(crate) struct Fixture {
     pub(crate) reservoir: Reservoir,
-    pub(crate) setting: Arc<Setting>,
+    pub(crate) context: Arc<ReservoirContext>,
     pub(crate) clock: Arc<PausedClock>,
     pub(crate) events: Arc<Mutex<Vec<Event>>>,
 }
 
-/// Over `source`, with the default config.
-pub(crate) fn over(source: &Arc<ScriptedSource>) -> Bench {
+/// A reservoir over `source` with the default config.
+pub(crate) fn over(source: &Arc<ScriptedSource>) -> Fixture {
     with(Arc::clone(source) as Arc<dyn Source>, ReservoirConfig::default())
 }
 
-/// Over any source, with any config.
-pub(crate) fn with(source: Arc<dyn Source>, config: ReservoirConfig) -> Bench {
+/// A reservoir over any source with any config.
+pub(crate) fn with(source: Arc<dyn Source>, config: ReservoirConfig) -> Fixture {
     let (clock, events) = (Arc::new(PausedClock::new()), Arc::new(Mutex::new(Vec::new())));
     let kept = Arc::clone(&events);
     let env = Env {
@@ -52,18 +52,18 @@ pub(crate) fn with(source: Arc<dyn Source>, config: ReservoirConfig) -> Bench {
         events: Events::to(move |event| kept.lock().unwrap().push(event)),
     };
     let spawn: Spawner = Arc::new(|refill| drop(tokio::spawn(refill)));
-    let setting = Arc::new(Setting { config, ebbs: Arc::default(), env, spawn });
-    Bench { reservoir: Reservoir::within(source, Arc::clone(&setting)), setting, clock, events }
+    let context = Arc::new(ReservoirContext { config, drain_mode: Arc::default(), env, spawn });
+    Fixture { reservoir: Reservoir::with_context(source, Arc::clone(&context)), context, clock, events }
 }
 
-impl Bench {
-    /// So far from now.
+impl Fixture {
+    /// The instant after `span`.
     #[allow(clippy::unnecessary_wraps, reason = "a deadline as the calls take it")]
     pub(crate) fn within(&self, span: Duration) -> Option<Instant> {
         Some(self.clock.now() + span)
     }
 
-    /// How many numbers were reported as given up.
+    /// How many numbers were reported as discarded.
     pub(crate) fn dropped(&self) -> u64 {
         let count = |event: &Event| match event {
             Event::Dropped { count, .. } => *count,

@@ -57,7 +57,7 @@ impl Advance {
         let to = to.ok_or_else(|| Failure::argument("to", &self.to, bound()))?;
         let mut request =
             NextRequest { with: self.with.values()?, at: self.with.at.clone(), ..NextRequest::of(name) };
-        let engine = cluster.engine(cluster.config()?, Pace::Once, None).await?;
+        let engine = cluster.engine(cluster.config()?, Pace::Once).await?;
         let advanced = async {
             if self.create {
                 engine.first_use(&request.name).await?;

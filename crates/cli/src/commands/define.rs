@@ -86,7 +86,7 @@ impl Define {
         let body = self.body()?;
         let effective = self.effective.as_deref().map(|text| Effective::read(text, &body));
         let effective = effective.transpose().map_err(|fault| refused(&fault))?;
-        let engine = cluster.engine(cluster.config()?, Pace::Once, None).await?;
+        let engine = cluster.engine(cluster.config()?, Pace::Once).await?;
         let defined = engine.define_from(&name, (self.version, effective), body).await;
         engine.shutdown().await;
         told(cluster, &defined?)

@@ -61,6 +61,9 @@ struct Issued {
     #[serde(flatten)]
     dated: Option<Dated>,
     version: u32,
+    /// Whether they are the first of their cluster.
+    #[serde(skip)]
+    is_first: bool,
 }
 
 #[derive(Serialize)]
@@ -88,7 +91,11 @@ impl Next {
         if cluster.json() {
             return output::json(&issued);
         }
-        output::lines(issued.dated.map_or(issued.numbers, |dated| dated.texts))
+        output::lines(issued.dated.map_or(issued.numbers, |dated| dated.texts))?;
+        if issued.is_first {
+            first::hint();
+        }
+        Ok(())
     }
 
     /// From the stores, opened here.
@@ -101,8 +108,11 @@ impl Next {
             at: self.with.at.clone(),
             ..NextRequest::of(name).count(count)
         };
-        first::check(&config, &request)?;
-        let engine = cluster.engine(config, Pace::Once, None).await?;
+        let is_first = first::begins(&config);
+        if is_first {
+            first::check(&config, &request)?;
+        }
+        let engine = cluster.engine(config, Pace::Once).await?;
         let issued = engine.next(&request).await;
         // Whether it went well or not, the ledger hears exactly what was taken, so that nothing is skipped later.
         engine.shutdown().await;
@@ -112,6 +122,7 @@ impl Next {
             numbers: issued.numbers.numbers().map(|number| number.to_string()).collect(),
             dated: issued.dated.map(|dated| Dated { texts: dated.texts, period: dated.period, at: dated.at }),
             version: issued.version,
+            is_first,
         })
     }
 
@@ -124,7 +135,7 @@ impl Next {
         let count = self.count.parse().ok().filter(|count| *count > 0);
         let count: u32 = count.ok_or_else(|| Failure::argument("count", &self.count, SERVERS_BOUND))?;
         let with = self.with.values()?;
-        let Some(client) = servers.connect(None).await? else { return Ok(None) };
+        let Some(client) = servers.connect().await? else { return Ok(None) };
         let mut sequence = client.sequence(name.as_str())?;
         for (name, value) in with.iter() {
             sequence = sequence.with(name, value);
@@ -140,6 +151,7 @@ impl Next {
             numbers: batch.numbers.iter().map(ToString::to_string).collect(),
             dated: has_texts.then_some(dated),
             version: batch.version,
+            is_first: false,
         }))
     }
 }

@@ -4,7 +4,7 @@ use clap::Args;
 use sequent_client::Definitions;
 use sequent_core::SequenceName;
 use sequent_engine::{Body, ReadFault, Reason, Texts};
-use sequent_format::Parsed;
+use sequent_format::Decoded;
 use serde::Serialize;
 
 use crate::{
@@ -86,7 +86,7 @@ impl Parse {
     /// What a server says of it.
     async fn told(&self, cluster: &Cluster, definitions: &Definitions) -> Result<(), Failure> {
         let told = served::parse(definitions, (&self.by, &self.text)).await?;
-        let parsed = Parsed {
+        let parsed = Decoded {
             number: told.number.unsigned_abs(),
             period: told.period,
             partition: Vec::new(),
@@ -113,7 +113,7 @@ impl Parse {
     }
 
     /// By the template that writes it so, also one of a version before.
-    fn by_any(&self, texts: &Texts) -> Result<Parsed, Failure> {
+    fn by_any(&self, texts: &Texts) -> Result<Decoded, Failure> {
         texts.read(&self.text).map_err(|fault| match fault {
             ReadFault::Text(bound) => Failure::argument("text", &self.text, bound),
             ReadFault::Key(_) => {
@@ -123,7 +123,7 @@ impl Parse {
     }
 }
 
-fn print(cluster: &Cluster, parsed: &Parsed) -> Result<(), Failure> {
+fn print(cluster: &Cluster, parsed: &Decoded) -> Result<(), Failure> {
     if !cluster.json() {
         return output::lines(lines(parsed));
     }
@@ -136,7 +136,7 @@ fn print(cluster: &Cluster, parsed: &Parsed) -> Result<(), Failure> {
     })
 }
 
-fn lines(parsed: &Parsed) -> Vec<String> {
+fn lines(parsed: &Decoded) -> Vec<String> {
     let mut lines = vec![format!("number  {}", parsed.number)];
     match parsed.period.as_deref() {
         None => lines.push("period  (the text does not tell)".to_owned()),

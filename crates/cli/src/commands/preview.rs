@@ -131,7 +131,7 @@ impl Preview {
 
     async fn show(&self, cluster: &Cluster, (body, format): (&Body, &Format)) -> Result<(), Failure> {
         let number = match &self.number {
-            None => format.counter().start,
+            None => format.counter_spec().start,
             Some(text) => {
                 text.parse().ok().filter(|number| (1..=i64::MAX as u64).contains(number)).ok_or_else(
                     || Failure::argument("--number", text, format!("1 to {} are allowed", i64::MAX)),

@@ -58,7 +58,7 @@ pub(crate) async fn serve(cluster: &Cluster, config: Config, reloads: bool) -> R
     let signals = Signals::listen().map_err(|error| Failure::failed(format!("no signals: {error}")))?;
     let (recorder, descriptors) = (Recorder::install(), Descriptors::raised());
     // First the cluster: what is refused is refused before a port opens.
-    let engine = cluster.engine(config.clone(), Pace::Standing, None).await?;
+    let engine = cluster.engine(config.clone(), Pace::Standing).await?;
     let dials = Room::beside(&engine, descriptors).dials(&config.limits);
     let listeners = match bind(&config) {
         Ok(listeners) => listeners,

@@ -1,7 +1,5 @@
 //! `sequent shards`: each slot, looked at afresh.
 
-mod watch;
-
 use std::time::{Duration, UNIX_EPOCH};
 
 use clap::Args;
@@ -23,9 +21,9 @@ const EXAMPLES: &str = "\
 Examples:
   sequent shards
   sequent shards --json
-  sequent shards --watch                                as a server at work here sees them, every second
-  sequent shards --watch --admin http://10.0.0.7:7423   as that server does
+  sequent shards --admin http://10.0.0.7:7423   and what that server sees
   sequent shards --config /etc/sequent.toml --data /var/lib/sequent
+  watch -n1 sequent shards                      again every second; a server's console shows more
 
 Opens the store of each slot itself, so it shows what this process finds now, whatever others have evicted; \
 and the operators' words in force, from the ledger. It takes no number.
@@ -45,35 +43,20 @@ a value that nothing follows, or one that goes back again and again; with what t
 And counters that rest: their slot can serve, and gives nothing of that key, since they began a new life above what \
 the others have reached; they are asked again once the others come up to them, and nothing is to be done.
 
-With --watch it goes on until ctrl-c: a server's states, evictions, causes and rate, from its admin listener; without a \
-server, a look at the stores each second. On a terminal the screen is drawn anew, elsewhere a line tells each change, and \
-every ten seconds at least how many are live (of stores: can serve) and the rate; with --json each look is one object a line.
-
 Where nothing may be given before `sequent recover`, or the ledger can't be read, it says so and exits with 3 or 4.";
 
 /// Show each slot with its state and cause
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Shards {
-    /// Look again every second, until ctrl-c
-    #[arg(long)]
-    watch: bool,
     /// Ask the server with this admin listener [default: those of this cluster that run on the data directory]
     #[arg(long, value_name = "URL")]
     admin: Option<String>,
 }
 
 impl Shards {
-    /// Whether a server is asked, and no store.
-    pub(crate) fn asks_a_server(&self) -> bool {
-        self.watch && self.admin.is_some()
-    }
-
     pub(crate) async fn run(self, cluster: &Cluster) -> Result<(), Failure> {
         let peers = Peers::of(cluster, self.admin.as_deref())?;
-        if self.watch {
-            return watch::watch(cluster, &peers).await;
-        }
         let (looked, said) = tokio::join!(Looked::take(cluster), peers.ask());
         let looked = looked?;
         show(cluster, &looked, &peers, &said)?;

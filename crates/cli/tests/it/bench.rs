@@ -15,7 +15,7 @@ fn a_count_is_kept_and_every_number_is_checked() {
         assert_eq!(summary[field], value, "{field} in {summary}");
     }
     let at = |name: &str| summary["latency_ns"][name].as_u64().unwrap();
-    assert!(at("p50") <= at("p99") && at("p99") <= at("p99_99") && at("p99_99") <= at("max"), "{summary}");
+    assert!(at("p50") <= at("p99") && at("p99") <= at("p99_9") && at("p99_9") <= at("max"), "{summary}");
     let next = place.numbers(&["next", "order"])[0];
     assert!(next > 20_000, "{next} was given by the bench");
 }
@@ -33,7 +33,7 @@ fn batches_and_a_rate() {
 fn the_table_is_for_people() {
     let place = Place::with_cluster();
     let table = place.text(&["bench", "order", "--duration", "300ms"]);
-    for name in ["sequence", "requests", "errors      0", "duplicates  0", "evictions", "p99.99", "max"] {
+    for name in ["sequence", "requests", "errors      0", "duplicates  0", "p50", "p99.9", "max"] {
         assert!(table.contains(name), "{name}: {table}");
     }
 }
@@ -50,7 +50,7 @@ fn arguments_out_of_bounds_touch_nothing() {
 }
 
 #[test]
-fn a_word_reaches_a_running_bench_within_two_seconds_or_so_and_is_shown() {
+fn a_word_reaches_a_running_bench_within_two_seconds_or_so_and_is_told() {
     let place = Place::with_cluster();
     let bench = place.spawn(&["bench", "order", "--rate", "200", "--duration", "8s", "--json"]);
     let started = Instant::now();
@@ -60,13 +60,11 @@ fn a_word_reaches_a_running_bench_within_two_seconds_or_so_and_is_shown() {
     place.text(&["rescue", "1", "--why", "replaced"]);
     let ran = Ran::from(bench.wait_with_output().unwrap());
     assert_eq!(ran.code, Some(0), "{ran:?}");
-    assert!(ran.err.contains("disk to be replaced"), "{ran:?}");
-    let said: Vec<&str> =
-        ran.err.lines().filter(|line| line.contains(" requests/s, 0 errors, p50 ")).collect();
-    assert_eq!(said.len(), 1, "a line after five seconds of eight, and no table: {ran:?}");
+    let lines =
+        |words: &[&str]| ran.err.lines().filter(|line| words.iter().all(|word| line.contains(word))).count();
+    assert_eq!(lines(&["slot=1", "disk to be replaced"]), 1, "{ran:?}");
+    assert_eq!(lines(&["slot rescued", "slot=1"]), 1, "{ran:?}");
+    assert_eq!(lines(&["after 5 s: ", " requests/s, 0 errors, p50 "]), 1, "of eight seconds: {ran:?}");
     let summary: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
     assert_eq!((&summary["errors"], &summary["duplicates"]), (&0.into(), &0.into()), "{summary}");
-    let events = summary["events"].as_array().unwrap();
-    assert!(events.iter().any(|event| event["slot"] == 1 && event["event"] == "obeyed"), "{summary}");
-    assert!(events.iter().any(|event| event["slot"] == 1 && event["event"] == "rescued"), "{summary}");
 }

@@ -1,10 +1,8 @@
-//! The console in a real browser, and `shards --watch`: a slot that a person puts out is seen, with its cause.
+//! The console in a real browser: a slot that a person puts out is seen, with its cause.
 
 use std::{
-    io::{BufRead, BufReader},
     path::Path,
-    process::{Child, Command, Stdio},
-    sync::mpsc,
+    process::{Command, Stdio},
     time::{Duration, Instant},
 };
 
@@ -18,9 +16,6 @@ use crate::{
 
 /// How long a page may run by its own clock: three looks at the server.
 const PAGE_MS: &str = "--virtual-time-budget=7000";
-
-/// How long a watch may be silent where something has to be said.
-const LINE_MAX: Duration = Duration::from_secs(20);
 
 /// Both sizes: a phone's, and a desk's.
 const SIZES: [(u32, u32); 2] = [(390, 844), (1280, 900)];
@@ -74,56 +69,6 @@ fn browse(profile: &Path, server: &Running) -> String {
     let complaints: Vec<&str> = complaints.lines().filter(|line| line.contains("CONSOLE")).collect();
     assert!(browser.status.success() && complaints.is_empty(), "{complaints:?}");
     String::from_utf8(browser.stdout).unwrap()
-}
-
-/// A watch under way, ended with the test.
-struct Watch {
-    child: Child,
-    lines: mpsc::Receiver<String>,
-}
-
-impl Watch {
-    fn start(place: &Place, args: &[&str]) -> Self {
-        let mut child = place.spawn(&[&["shards", "--watch"], args].concat());
-        let (said, lines) = mpsc::channel();
-        let mut out = BufReader::new(child.stdout.take().unwrap()).lines();
-        std::thread::spawn(move || out.by_ref().map_while(Result::ok).try_for_each(|line| said.send(line)));
-        Self { child, lines }
-    }
-
-    fn line(&self) -> String {
-        self.lines.recv_timeout(LINE_MAX).unwrap_or_else(|_| panic!("nothing was said within {LINE_MAX:?}"))
-    }
-
-    /// The next about a slot.
-    fn of_slot(&self) -> String {
-        let until = Instant::now() + LINE_MAX;
-        loop {
-            let line = self.line();
-            if line.contains("  slot ") {
-                return line;
-            }
-            assert!(Instant::now() < until, "{line}");
-        }
-    }
-
-    fn look(&self) -> Value {
-        serde_json::from_str(&self.line()).unwrap()
-    }
-
-    /// What ctrl-c does.
-    fn interrupt(mut self) {
-        let sent = Command::new("kill").args(["-s", "INT", &self.child.id().to_string()]).status().unwrap();
-        assert!(sent.success());
-        assert_eq!(self.child.wait().unwrap().code(), Some(0));
-    }
-}
-
-impl Drop for Watch {
-    fn drop(&mut self) {
-        drop(self.child.kill());
-        drop(self.child.wait());
-    }
 }
 
 /// How often each state is among the arcs of the ring.
@@ -184,39 +129,6 @@ fn the_console_can_be_read_on_a_phone_and_at_a_desk_by_day_and_by_night() {
     }
     assert_eq!(browser.complaints(), [""; 0]);
     drop(browser);
-    let (code, err) = server.end();
-    assert_eq!(code, Some(0), "{err}");
-}
-
-#[test]
-fn a_watch_tells_each_change_as_the_server_sees_it() {
-    let place = Place::new();
-    let server = serve(&place);
-    let plain = Watch::start(&place, &[]);
-    let whole = plain.line();
-    assert!(whole.contains("4 of 4 live") && whole.ends_with("numbers a second"), "{whole}");
-    for slot in 0..4 {
-        let line = plain.line();
-        assert!(line.contains(&format!("slot {slot}  live  sqlite  evictions 0")), "{line}");
-    }
-    let admin = format!("http://{}", server.admin);
-    let objects = Watch::start(&place, &["--json", "--admin", &admin]);
-    assert_eq!(objects.look()["slots"][2]["state"], "live");
-    evict(&place, &server, "disk replaced");
-    let line = plain.of_slot();
-    assert!(line.contains("slot 2  evicted") && line.contains("evictions 1"), "{line}");
-    assert!(line.contains("disk replaced"), "{line}");
-    let until = Instant::now() + LINE_MAX;
-    let seen = loop {
-        let look = objects.look();
-        if look["slots"][2]["state"] == "evicted" {
-            break look;
-        }
-        assert!(Instant::now() < until, "{look}");
-    };
-    assert_eq!((&seen["slots"][2]["evictions"], &seen["phase"]), (&1.into(), &"serving".into()));
-    plain.interrupt();
-    objects.interrupt();
     let (code, err) = server.end();
     assert_eq!(code, Some(0), "{err}");
 }

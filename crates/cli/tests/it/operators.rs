@@ -187,9 +187,12 @@ fn a_copied_directory_is_refused_until_an_operator_names_the_loss() {
     copy(&place.path("sequent-data"), &place.path("copy"));
     let ran = place.run(&["next", "order", "--data", "copy"]);
     ran.refused(3, &["sequent: RECOVERY_REQUIRED: ", "sequent recover --moved", "--bump"]);
-    let ran = place.run(&["recover", "--data", "copy"]);
-    ran.refused(2, &["--moved", "--bump"]);
-    place.text(&["recover", "--moved", "--data", "copy"]);
+    for args in [&["recover", "--data", "copy"][..], &["recover", "--moved", "--data", "copy"]] {
+        let ran = place.run(args);
+        assert!(ran.code == Some(3) && ran.err.contains("CONFIRMATION_REQUIRED"), "{ran:?}");
+    }
+    place.run(&["next", "order", "--data", "copy"]).refused(3, &["RECOVERY_REQUIRED"]);
+    place.text(&["recover", "--moved", "--yes", "--data", "copy"]);
     let numbers = place.numbers(&["next", "order", "-n", "4", "--data", "copy"]);
     assert!(numbers.iter().all(|number| *number > 5), "{numbers:?}");
 }
@@ -202,7 +205,7 @@ fn an_older_copy_goes_on_above_the_loss() {
     fs::remove_dir_all(place.path("sequent-data")).unwrap();
     copy(&place.path("backup"), &place.path("sequent-data"));
     place.run(&["next", "order"]).refused(3, &["RECOVERY_REQUIRED"]);
-    let said = place.text(&["recover", "--bump", "100"]);
+    let said = place.text(&["recover", "--bump", "100", "--yes"]);
     assert!(said.contains("\n  order  version 1  start 1  step 1  end "), "what the copy knows: {said}");
     let numbers = place.numbers(&["next", "order", "-n", "4"]);
     assert!(numbers.iter().all(|number| *number > 45), "{numbers:?}");
@@ -233,8 +236,8 @@ fn a_marker_that_cannot_be_read_is_written_anew_by_recover() {
     let place = Place::with_cluster();
     place.write("sequent-data/home", "sequent/1 mark=3\n");
     place.run(&["next", "order"]).refused(3, &["sequent-data/home", "sequent recover --moved"]);
-    place.run(&["recover"]).refused(2, &["--moved", "--bump"]);
-    let said = place.text(&["recover", "--moved"]);
+    assert_eq!(place.run(&["recover", "--moved"]).code, Some(3));
+    let said = place.text(&["recover", "--moved", "--yes"]);
     assert!(said.contains("sequent-data/home could not be read, and was written anew"), "{said}");
     assert!(place.numbers(&["next", "order"])[0] > 5);
 }

@@ -15,21 +15,21 @@ fn a_loss_is_worked_out_printed_and_done_only_when_told() {
     let place = Place::with_cluster();
     let highest = *place.numbers(&["next", "order", "-n", "400"]).iter().max().unwrap();
     let since = now();
-    let said = place.text(&["recover", "--since", &since]);
-    for words in [
-        "the fastest is order (slot ",
-        "a second x ",
-        " s = ",
-        "a mean of ",
-        " restarts of ",
-        "nothing was done: ",
-        "--yes",
-    ] {
+    let ran = place.run(&["recover", "--since", &since]);
+    assert_eq!(ran.code, Some(3), "{ran:?}");
+    assert!(
+        ran.err.contains("nothing was done: ") && ran.err.contains(&format!("--since {since} --yes")),
+        "{ran:?}"
+    );
+    let said = ran.out;
+    for words in
+        ["the fastest is order (slot ", "a second x ", " s = ", "a mean of ", " restarts of ", "--yes"]
+    {
         assert!(said.contains(words), "{words}: {said}");
     }
     let first = said.lines().next().unwrap();
     assert!(first.starts_with("assumed: ") && first.contains(" 200000 numbers a second"), "{first}");
-    let estimate = &place.json(&["recover", "--since", &since, "--json"]);
+    let estimate = &place.run(&["recover", "--since", &since, "--json"]).as_json();
     assert!(estimate["done"].is_null(), "{estimate}");
     let bump = estimate["estimate"]["bump"].as_u64().unwrap();
     assert!(bump >= 10_000, "{estimate}");
@@ -64,8 +64,8 @@ fn what_can_t_be_read_is_said_before_anything_is_done_and_must_be_named() {
     std::fs::remove_file(place.path("sequent-data/shard-2.db")).unwrap();
     let unread = |found: &serde_json::Value| found["marks"]["unread"][0]["slot"].clone();
     let looked = place.run(&["recover", "--since", &now()]);
-    assert!(looked.out.contains("slot 2: its mark can't be read: "), "{looked:?}");
-    assert_eq!(unread(&place.json(&["recover", "--since", &now(), "--json"])), 2);
+    assert!(looked.err.contains("slot 2: its mark can't be read: "), "{looked:?}");
+    assert_eq!(unread(&place.run(&["recover", "--since", &now(), "--json"]).as_json()), 2);
     for loss in [&["--moved"][..], &["--bump", "100"]] {
         let args = [&["recover"], loss].concat();
         place.run(&args).refused(3, &["slot 2: ", "`--without 2`", "nothing was done"]);
@@ -87,14 +87,14 @@ fn where_nothing_was_lost_the_plan_is_printed_and_nothing_is_done_without_a_word
     for loss in [&["--moved"][..], &["--bump", "100"]] {
         let args = [&["recover"], loss].concat();
         let ran = place.run(&args);
-        assert!(ran.code == Some(2) && ran.err.contains("nothing was done"), "{ran:?}");
-        let line = format!("  order  last number before {last}  first after ");
+        assert!(ran.code == Some(3) && ran.err.contains("nothing was done"), "{ran:?}");
+        let line = format!("  order  last number before {last}  next ");
         assert!(
             ran.out.contains("nothing shows that anything was lost") && ran.out.contains(&line),
             "{ran:?}"
         );
         let plan = place.run(&[&args[..], &["--json"]].concat());
-        assert_eq!(plan.code, Some(2), "{plan:?}");
+        assert_eq!(plan.code, Some(3), "{plan:?}");
         let said = plan.as_json();
         assert!(said["done"].is_null() && said["plan"]["keys"][0]["last_before"] == last, "{said}");
     }
@@ -142,7 +142,8 @@ fn a_data_directory_that_is_not_there_is_made_before_any_ceiling_is_raised() {
 fn what_a_recovery_or_an_advance_skipped_is_no_rate_of_a_dense_sequence() {
     let place = Place::new();
     place.text(&["define", "inv", "--placement", "dense"]);
-    let since = |more: &[&str]| place.json(&[&["recover", "--since", &now(), "--json"], more].concat());
+    let since =
+        |more: &[&str]| place.run(&[&["recover", "--since", &now(), "--json"], more].concat()).as_json();
     place.numbers(&["next", "inv", "-n", "10"]);
     place.text(&["recover", "--bump", "700000", "--yes"]);
     assert_eq!(place.numbers(&["next", "inv"]), [700_011]);

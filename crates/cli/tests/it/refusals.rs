@@ -86,11 +86,13 @@ fn a_request_that_is_wrong_makes_no_cluster() {
         "[[sequence]]\nname = \"a\"\ntemplate = \"@{date,yyyy}-@{ctx,area,len=3}-@{seq,w=5}\"\n",
     );
     let next = |more: &[&str]| place.run(&[&["next", "a", "--config", "t.toml"], more].concat());
-    next(&[]).refused(2, &["with.area is missing: the template needs it"]);
-    next(&["--with", "area=01"]).refused(2, &["with.area is \"01\""]);
-    next(&["--with", "area=010", "--with", "b=1"]).refused(2, &["with.b is \"1\""]);
+    next(&[]).refused(2, &["values.area is missing: the template needs it"]);
+    next(&["--with", "area=01"]).refused(2, &["values.area is \"01\""]);
+    next(&["--with", "area=010", "--with", "b=1"]).refused(2, &["values.b is \"1\""]);
     next(&["--with", "area=010", "--at", "soon"]).refused(2, &["at is \"soon\""]);
-    place.run(&["next", "order", "--with", "area=010"]).refused(2, &["with.area is \"010\"", "leave it out"]);
+    place
+        .run(&["next", "order", "--with", "area=010"])
+        .refused(2, &["values.area is \"010\"", "leave it out"]);
     place.run(&["next", "order", "--at", "2026-01-01"]).refused(2, &["at is \"2026-01-01\"", "leave it out"]);
     assert!(!place.path("sequent-data").exists(), "a cluster was made");
     assert!(next(&["--with", "area=010"]).out.ends_with("-010-00001\n"), "nothing was consumed");

@@ -116,7 +116,7 @@ fn every_example_comes_out_of_a_live_server_with_its_date() {
         let ran = place.text(&[&["next", name.as_str(), "--server", &url][..], &example.request()].concat());
         assert_eq!(ran.trim_end(), example.text, "row {}", example.row);
     }
-    let body = json!({"count": 2, "with": {}, "at": "2017-03-04T09:00:00+08:00"});
+    let body = json!({"count": 2, "values": {}, "at": "2017-03-04T09:00:00+08:00"});
     let answer = post(&server.http, "/v1/sequences/row1/next", &body);
     let expected = json!({
         "sequence": "row1", "numbers": ["2", "3"], "texts": ["2017030400002", "2017030400003"],
@@ -145,7 +145,7 @@ fn every_example_can_be_tried_on_a_dev_server_and_so_can_dense_ones() {
             .map(|(name, value)| (name.to_owned(), json!(value)))
             .collect();
         let path = format!("/v1/sequences/row{}/next", example.row);
-        let answer = post(&server.http, &path, &json!({"with": with, "at": example.at}));
+        let answer = post(&server.http, &path, &json!({"values": with, "at": example.at}));
         assert_eq!(answer["texts"], json!([example.text]), "row {}", example.row);
     }
     every_rule_refuses_its_line(&server.http);
@@ -163,7 +163,10 @@ fn every_rule_refuses_its_line(http: &str) {
     for (line, rule) in lines.into_iter().zip(1..).filter(|(_, rule)| *rule != 7) {
         let code: Vec<&str> = line.split('`').skip(1).step_by(2).collect();
         let placement = if rule == 8 { "book" } else { "spread" };
-        let body = json!({"template": code[0], "placement": if rule == 9 { None } else { Some(placement) }});
+        let body = match rule {
+            9 => json!({"template": code[0]}),
+            _ => json!({"template": code[0], "placement": placement}),
+        };
         let answer = put(http, &format!("/v1/sequences/rule{rule}"), &body);
         let said = answer.to_string().replace("\\\"", "\"").replace("\\\"", "\"");
         assert!(said.contains(code[1]), "{line}: {said}");
@@ -185,7 +188,7 @@ fn next_prints_one_text_a_line_or_all_as_json() {
     let expected = "{\"sequence\":\"repair\",\"numbers\":[\"1\"],\"texts\":[\"2026-011-00001\"],\"period\":\"2026\",\
                     \"at\":\"2026-04-01T00:00:00+00:00\",\"version\":1}\n";
     assert_eq!(ran.out, expected);
-    next(&[]).refused(2, &["with.area is missing: the template needs it"]);
+    next(&[]).refused(2, &["values.area is missing: the template needs it"]);
     next(&["--with", "area"]).refused(2, &["--with is \"area\": NAME=VALUE is expected"]);
     next(&["--with", "area=1", "--with", "area=2"]).refused(2, &["say it once"]);
     assert_eq!(next(&["--with", "area=010"]).out, "2026-010-00003\n", "nothing was consumed");
@@ -226,7 +229,7 @@ fn a_template_that_could_render_two_numbers_alike_is_refused_with_both() {
         beyond.err
     );
     let year = ["preview", "@{date,yyMM}@{seq,w=3}", "--zone", "Asia/Tokyo", "--at", "1999-12-31"];
-    place.run(&year).refused(2, &["--at is \"1999-12-31\": year 1999 has no two digits of its own"]);
+    place.run(&year).refused(2, &["--at is \"1999-12-31\": year 1999 cannot be shown with two digits"]);
     let ended = place.run(&["preview", "W@{seq,w=3,over=error}", "--number", "1000"]);
     ended.refused(2, &["--number is \"1000\": the template has texts up to 999"]);
     let ran = place.run(&["preview", "@{sqe,w=8}", "--json"]);
@@ -428,7 +431,7 @@ fn the_sdk_renders_what_the_server_would_and_repeats_nothing() {
     let few: Vec<String> = (0..3).map(|_| few.next_text().unwrap().text).collect();
     assert_eq!(few, ["F0001", "F0002", "F0003"], "dense: no lease, and in order");
     let error = client.sequence("repair").unwrap().next_text().unwrap_err();
-    assert_eq!(error.fields()[0].field, "with.area", "{error}");
+    assert_eq!(error.fields()[0].field, "values.area", "{error}");
 }
 
 #[test]
@@ -446,7 +449,8 @@ fn the_counter_of_one_period_and_area_is_advanced_and_no_other() {
     assert_eq!(next("010", "2026-04-01"), "2026040101000000401\n");
     assert_eq!(next("010", "2026-04-02"), "2026040201000000001\n", "another day");
     assert_eq!(next("020", "2026-04-01"), "2026040102000000001\n", "another area");
-    advance(&["--at", "2026-04-01"]).refused(2, &["INVALID_ARGUMENT", "with.area", "the template needs it"]);
+    advance(&["--at", "2026-04-01"])
+        .refused(2, &["INVALID_ARGUMENT", "values.area", "the template needs it"]);
     advance(&["--with", "area=010", "--at", "soon"])
         .refused(2, &["INVALID_ARGUMENT", "at", "an instant such as"]);
     // Nothing is no instant, and not now either: no server is asked.

@@ -1,4 +1,6 @@
-//! Help, usage errors, completions and the manual.
+//! Help, hints, usage errors, completions and the manual.
+
+use std::process::Command;
 
 use crate::place::Place;
 
@@ -38,6 +40,58 @@ fn commands_that_do_not_exist_yet_are_not_shown() {
     for later in ["assign", "reserve", "book"] {
         assert!(!help.lines().any(|line| line.trim_start().starts_with(&format!("{later} "))), "{later}");
     }
+}
+
+/// The names in a group of commands.
+fn group<'a>(help: &'a str, head: &str) -> Vec<&'a str> {
+    let group = help.split_once(&format!("\n{head}:\n")).unwrap_or_else(|| panic!("no {head}: {help}")).1;
+    let rows = group.lines().take_while(|line| !line.is_empty());
+    rows.filter_map(|row| row.split_whitespace().next()).collect()
+}
+
+#[test]
+fn what_a_newcomer_needs_comes_first() {
+    let place = Place::new();
+    let help = place.text(&["--help"]);
+    let alone = place.run(&[]).refused(2, &["a command is missing"]).err;
+    for help in [&help, &alone] {
+        assert_eq!(group(help, "First commands"), ["next", "serve", "define", "shards", "doctor"]);
+        let more = group(help, "More commands");
+        for command in ["dev", "list", "evict", "recover", "bench", "man"] {
+            assert!(more.contains(&command), "{command}: {help}");
+        }
+        assert!(help.find("First commands:") < help.find("More commands:"), "{help}");
+        assert!(help.contains("--data <DIR>") && help.contains("\nExit codes:\n"), "{help}");
+    }
+}
+
+/// What a command says on a terminal, standard error with the rest.
+fn on_a_terminal(place: &Place, arguments: &str) -> String {
+    let sequent = place.command(&[]);
+    let line = format!("{} {arguments}", sequent.get_program().to_str().unwrap());
+    let mut script = Command::new("script");
+    script.args(["-qec", &line, "/dev/null"]).current_dir(place.path(""));
+    // `Place` only takes variables away.
+    for (variable, _) in sequent.get_envs() {
+        script.env_remove(variable);
+    }
+    let output = script.output().unwrap_or_else(|error| panic!("script is needed, of util-linux: {error}"));
+    String::from_utf8(output.stdout).unwrap().replace('\r', "")
+}
+
+#[test]
+fn the_first_number_on_a_terminal_comes_with_a_hint() {
+    let hint = "try next: `sequent serve`";
+    let place = Place::new();
+    let first = on_a_terminal(&place, "next order");
+    let last: Vec<&str> = first.lines().rev().take(2).collect();
+    assert!(last[0].starts_with(hint) && last[1] == "1", "{first}");
+    let second = on_a_terminal(&place, "next order");
+    assert_eq!(second, "2\n", "once a cluster");
+    let json = on_a_terminal(&Place::new(), "next order --json");
+    assert!(json.contains("\"numbers\":[\"1\"]") && !json.contains(hint), "{json}");
+    let piped = Place::new().run(&["next", "order"]);
+    assert!(piped.code == Some(0) && !piped.err.contains(hint), "{piped:?}");
 }
 
 #[test]

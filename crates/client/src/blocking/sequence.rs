@@ -37,7 +37,7 @@ impl Sequence {
         let here = self.here()?;
         match here.inner.draw() {
             Ok(number) => Number::of(number).ok_or_else(no_number),
-            Err(dry) => here.client.worker().wait(here.inner.wait(dry)),
+            Err(empty) => here.client.worker().wait(here.inner.wait(empty)),
         }
     }
 

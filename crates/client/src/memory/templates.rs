@@ -3,7 +3,7 @@
 use std::{collections::HashMap, sync::Arc};
 
 use sequent_core::{Block, Clock, Fits, SequenceName, Span, SpanError, SystemClock};
-use sequent_format::{Counter, Format, Issue, Template, Timestamp, limits::MAXLEN_DEFAULT};
+use sequent_format::{CounterSpec, Format, RenderContext, Template, Timestamp, limits::MAXLEN_DEFAULT};
 
 use crate::{
     error::Error,
@@ -25,7 +25,7 @@ struct Known {
 
 /// What a request aims at: a counter, and the texts of its numbers.
 pub(super) struct Aim {
-    dated: Option<(Issue, Timestamp, Rendering)>,
+    dated: Option<(RenderContext, Timestamp, Rendering)>,
     span: Span,
 }
 
@@ -41,7 +41,7 @@ impl Templates {
         };
         let refused = |bound: String| Error::field("template", format!("{template:?}"), bound);
         let read = Template::parse(template).map_err(|error| refused(error.to_string()))?;
-        let format = read.prove(&settings(&rendering)).map_err(|error| refused(error.to_string()))?;
+        let format = read.analyze(&settings(&rendering)).map_err(|error| refused(error.to_string()))?;
         let span = span_of(&format).map_err(|error| refused(error.to_string()))?;
         let mut all = HashMap::clone(&self.0);
         all.insert(name, Known { rendering, format, span });
@@ -53,7 +53,7 @@ impl Templates {
         let Some(Known { rendering, format, span }) = self.0.get(scope.name()) else {
             if let Some((name, value)) = wish.with.first_key_value() {
                 let bound = "no template asks for a value: leave it out";
-                return Err(Error::field(&format!("with.{name}"), format!("{value:?}"), bound));
+                return Err(Error::field(&format!("values.{name}"), format!("{value:?}"), bound));
             }
             return Ok(Aim { dated: None, span: Span::default() });
         };
@@ -62,14 +62,14 @@ impl Templates {
             at => format.instant(&at).map_err(|error| of_value(&error))?,
         };
         let values = wish.with.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
-        let issue = format.issue(at, &values).map_err(|error| of_value(&error))?;
-        Ok(Aim { dated: Some((issue, at, rendering.clone())), span: *span })
+        let context = format.context(at, &values).map_err(|error| of_value(&error))?;
+        Ok(Aim { dated: Some((context, at, rendering.clone())), span: *span })
     }
 }
 
 /// The numbers that a template has texts for, as a server gives them: from its `start`, `step` apart, up to the last.
 fn span_of(format: &Format) -> Result<Span, SpanError> {
-    let Counter { start, step, end, wrap, .. } = format.counter();
+    let CounterSpec { start, step, end, wrap, .. } = format.counter_spec();
     let round = wrap.map(|wrap| start.saturating_add(wrap.cycle).saturating_sub(step));
     let end = round.unwrap_or(end).min(Fits::Js.limit());
     Span::new(start, step, Some(end), Fits::Js)
@@ -83,21 +83,22 @@ impl Aim {
 
     /// What tells its counter from others of the name.
     pub(super) fn key(&self) -> Vec<String> {
-        let Some((issue, ..)) = &self.dated else { return Vec::new() };
-        let values = issue.partition().map(|(_, value)| value.to_owned());
-        std::iter::once(issue.period().to_owned()).chain(values).collect()
+        let Some((context, ..)) = &self.dated else { return Vec::new() };
+        let values = context.partition().map(|(_, value)| value.to_owned());
+        std::iter::once(context.period().to_owned()).chain(values).collect()
     }
 
     pub(super) fn dated(&self, ask: &Ask, blocks: &[Block]) -> Result<Dated, Error> {
-        let Some((issue, at, rendering)) = &self.dated else { return Ok(Dated::default()) };
-        let text =
-            |number| issue.text(number).map_err(|error| Error::new("SEQUENCE_EXHAUSTED", error.to_string()));
-        let period = issue.period().to_owned();
+        let Some((context, at, rendering)) = &self.dated else { return Ok(Dated::default()) };
+        let text = |number| {
+            context.text(number).map_err(|error| Error::new("SEQUENCE_EXHAUSTED", error.to_string()))
+        };
+        let period = context.period().to_owned();
         match ask.verb {
             Verb::Lease => Ok(Dated { period, rendering: Some(rendering.clone()), ..Dated::default() }),
             Verb::Next => {
                 let texts = blocks.iter().flat_map(Block::iter).map(text).collect::<Result<_, _>>()?;
-                let at = issue.format().shown_instant(*at);
+                let at = context.format().shown_instant(*at);
                 Ok(Dated { texts, period, at, ..Dated::default() })
             }
         }

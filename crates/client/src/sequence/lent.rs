@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use sequent_buffer::{Dry, Reservoir, TakeError};
+use sequent_buffer::{Empty, Reservoir, TakeError};
 
 use super::Sequence;
 use crate::{
@@ -11,7 +11,7 @@ use crate::{
 
 impl Sequence {
     #[inline]
-    pub(crate) fn draw(&self) -> Result<u64, Dry> {
+    pub(crate) fn draw(&self) -> Result<u64, Empty> {
         self.reservoir.draw()
     }
 

@@ -40,8 +40,8 @@ impl Shared {
     /// Counts what has been issued since the last report: counting each number would cost more than issuing it.
     pub(crate) fn report(&self) -> Stats {
         let stats = self.reservoir.stats();
-        let before = self.reported.swap(stats.dealt, Ordering::Relaxed);
-        metric::issued("lease", stats.dealt.saturating_sub(before));
+        let before = self.reported.swap(stats.issued, Ordering::Relaxed);
+        metric::issued("lease", stats.issued.saturating_sub(before));
         stats
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, atomic::Ordering};
 
-use sequent_buffer::{Dry, TakeError};
+use sequent_buffer::{Empty, TakeError};
 use tokio::time::timeout;
 
 use super::Sequence;
@@ -23,14 +23,14 @@ const READY: u64 = 64;
 
 impl Sequence {
     /// Goes on from a draw that found nothing.
-    pub(crate) async fn wait(&self, dry: Dry) -> Result<Number, Error> {
-        let outcome = self.wait_on(dry).await;
+    pub(crate) async fn wait(&self, empty: Empty) -> Result<Number, Error> {
+        let outcome = self.wait_on(empty).await;
         outcome.inspect_err(metric::failed)
     }
 
-    async fn wait_on(&self, dry: Dry) -> Result<Number, Error> {
+    async fn wait_on(&self, empty: Empty) -> Result<Number, Error> {
         let mut patience = self.patience();
-        let mut taken = self.reservoir.wait(dry, patience.end()).await;
+        let mut taken = self.reservoir.wait(empty, patience.end()).await;
         loop {
             match taken.map(Number::of) {
                 Ok(Some(number)) => return Ok(number),
@@ -48,7 +48,7 @@ impl Sequence {
     pub(super) async fn first(&self) -> Result<(), Error> {
         let mut patience = self.patience();
         loop {
-            match self.reservoir.ready(READY, patience.end()).await {
+            match self.reservoir.prefetch(READY, patience.end()).await {
                 Ok(()) => return Ok(()),
                 // Every number is a request: there is nothing to hold before.
                 Err(error) if self.is_dense(&error) => return Ok(()),

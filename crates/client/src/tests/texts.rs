@@ -91,9 +91,9 @@ async fn many_texts_cost_few_requests_and_are_in_order() {
     let texts: Vec<String> = b.next_texts(2).await.unwrap().into_iter().map(|issued| issued.text).collect();
     assert_eq!(texts.len(), 2);
     let error = sequence.next_text().await.unwrap_err();
-    assert_eq!((error.kind(), error.fields()[0].field.as_str()), (ErrorKind::InvalidArgument, "with.area"));
+    assert_eq!((error.kind(), error.fields()[0].field.as_str()), (ErrorKind::InvalidArgument, "values.area"));
     let error = a.with("office", "1").next_text().await.unwrap_err();
-    assert_eq!(error.fields()[0].field, "with.office");
+    assert_eq!(error.fields()[0].field, "values.office");
 }
 
 #[tokio::test(start_paused = true)]

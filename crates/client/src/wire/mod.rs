@@ -75,10 +75,10 @@ impl Wire {
             .max_decoding_message_size(ANSWER_MAX);
         let (sequence, count) = (ask.scope.name().as_str().to_owned(), ask.count);
         let said = ask.scope.wish();
-        let (with, at) = (said.with.clone().into_iter().collect(), said.instant(SystemClock.wall_ms()));
+        let (values, at) = (said.with.clone().into_iter().collect(), said.instant(SystemClock.wall_ms()));
         let outcome = match ask.verb {
             Verb::Next => {
-                let message = v1::NextRequest { sequence, count: Some(count), with, at, above: ask.above };
+                let message = v1::NextRequest { sequence, count: Some(count), values, at, above: ask.above };
                 client.next(timed(message, ask.within)).await.map(|answer| {
                     let answer = answer.into_inner();
                     let v1::NextResponse { blocks, texts, period, at, version, .. } = answer;
@@ -86,7 +86,7 @@ impl Wire {
                 })
             }
             Verb::Lease => {
-                let message = v1::LeaseRequest { sequence, count, with, at, above: ask.above };
+                let message = v1::LeaseRequest { sequence, count, values, at, above: ask.above };
                 client.lease(timed(message, ask.within)).await.map(|answer| {
                     let answer = answer.into_inner();
                     let age = Some(Duration::from_millis(answer.max_age_ms));

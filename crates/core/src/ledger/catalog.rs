@@ -1,6 +1,7 @@
-//! Definitions of sequences, versioned and immutable.
+//! Definitions of sequences, versioned and immutable; and what the ledger notes beside them.
 
-use crate::{BoxFuture, ErrorKind, Key, SequenceName, SourceError};
+use super::{LedgerNote, NoteSubject};
+use crate::{BoxFuture, ErrorKind, SequenceName, SourceError};
 
 /// A version of a sequence's definition, as canonical text: what it says is the engine's business.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,16 +38,7 @@ pub enum Defined {
     },
 }
 
-/// How far an operator has advanced a key.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Advanced {
-    /// The key.
-    pub key: Key,
-    /// No number of the key up to here is given any more.
-    pub to: u64,
-}
-
-/// The definitions in force, and how far keys were advanced.
+/// The definitions in force, and the ledger's notes.
 pub trait Catalog: Send + Sync {
     /// The catalog's version, and the highest version of each definition, ascending by name.
     fn definitions(&self) -> BoxFuture<'_, Result<(u64, Vec<Definition>), SourceError>>;
@@ -61,16 +53,25 @@ pub trait Catalog: Send + Sync {
         judged: Option<u32>,
     ) -> BoxFuture<'a, Result<Defined, SourceError>>;
 
-    /// How far operators have advanced keys, ascending by key; keys that never were are left out.
-    fn advanced(&self) -> BoxFuture<'_, Result<Vec<Advanced>, SourceError>> {
+    /// Every note, ascending by its subject.
+    fn notes(&self) -> BoxFuture<'_, Result<Vec<LedgerNote>, SourceError>> {
         Box::pin(std::future::ready(Ok(Vec::new())))
     }
 
-    /// Notes how far a key is advanced, greatest-of; returns what is held afterwards. The catalog's version goes up by one
-    /// where that moved it, so that every server hears of it.
-    fn advance<'a>(&'a self, advanced: &'a Advanced) -> BoxFuture<'a, Result<u64, SourceError>> {
-        let _ = advanced;
-        let error = SourceError::new(ErrorKind::Refused, "this ledger can't note how far a key is advanced");
-        Box::pin(std::future::ready(Err(error)))
+    /// What is held about a subject; 0 where nothing was noted.
+    fn noted<'a>(&'a self, about: &'a NoteSubject) -> BoxFuture<'a, Result<u64, SourceError>> {
+        let _ = about;
+        Box::pin(std::future::ready(Err(no_notes())))
     }
+
+    /// Notes a number, greatest-of; returns what is held afterwards. The catalog's version goes up by one where that moved it, so
+    /// that every server hears of it.
+    fn note<'a>(&'a self, note: &'a LedgerNote) -> BoxFuture<'a, Result<u64, SourceError>> {
+        let _ = note;
+        Box::pin(std::future::ready(Err(no_notes())))
+    }
+}
+
+fn no_notes() -> SourceError {
+    SourceError::new(ErrorKind::Refused, "this ledger can't note how far a key is advanced")
 }

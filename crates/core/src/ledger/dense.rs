@@ -73,7 +73,7 @@ pub struct DenseRow {
 /// Dense counters.
 pub trait Dense: Send + Sync {
     /// Answers asks in their order, in one transaction: two of one key follow each other. A counter without a row has
-    /// given the floor that a recovery left, 0 by default; behind its [fence](super::Advanced::fence) it begins no more, which
+    /// given the floor that a recovery left, 0 by default; behind its [fence](super::Fence) it begins no more, which
     /// is looked at in that transaction, so that one that was [forgotten](super::Retention::forget_dense) gives nothing
     /// again, whoever asks. What it answers is durable.
     ///

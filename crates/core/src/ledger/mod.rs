@@ -1,7 +1,7 @@
 //! The durable book of record, as small traits: an engine implements them a page at a time.
 //!
 //! Reading order: [`Identity`] (who speaks), [`Rows`] (ceilings), [`ShowUp`] (the periodic call), [`LayoutBook`],
-//! [`Catalog`] (definitions), [`Words`] (what operators said), [`Dense`] (counters of the ledger's own), [`Recovery`],
+//! [`Catalog`] (definitions, notes), [`Words`] (what operators said), [`Dense`] (counters of the ledger's own), [`Recovery`],
 //! [`Retention`] (periods that are over).
 //!
 //! Every call that writes carries a [`Pass`]; an engine checks it in the same transaction:
@@ -18,17 +18,19 @@ mod dense;
 mod identity;
 mod layout_book;
 mod lives;
+mod notes;
 mod recovery;
 mod retention;
 mod rows;
 mod words;
 
-pub use catalog::{Advanced, Catalog, Defined, Definition};
+pub use catalog::{Catalog, Defined, Definition};
 pub use dense::{Dense, DenseAsk, DenseRow, DenseTaken};
 pub use identity::{Identity, Known, LedgerInspection, Pass, RUNS_APART, ServerId, apart};
 pub use layout_book::{LayoutBook, LayoutChange, LayoutPage, LayoutRecord, Rebased, other_page};
+pub use notes::{LedgerNote, NoteSubject};
 pub use recovery::{Loss, Recovery};
-pub use retention::Retention;
+pub use retention::{Fence, PeriodUnit, Periods, Retention};
 pub use rows::{
     Answer, Counter, Moved, Opened, Opening, Over, PastLife, Presence, Raise, Raised, Reading, Row, Rows,
     ShowUp,

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use sequent_core::{Key, SequenceName, SourceError, ledger::Advanced};
+use sequent_core::{Key, SequenceName, SourceError, ledger::Fence};
 use sequent_format::{Format, Timestamp};
 
 use super::Catalog;
@@ -32,14 +32,16 @@ impl Catalog {
         // At once: also by a clock that is a little behind. At an instant: by each server's own.
         let from = begins.unwrap_or_else(|| now.checked_sub(EFFECTIVE_AHEAD_MIN).unwrap_or(now));
         let Some((own, shown)) = period_at(name, format, from) else { return Ok(None) };
-        let read = self.ground.ledger.fence(&own);
+        let about = own.about();
+        let read = self.ground.ledger.noted(&about);
         let noted = within(self.ground.limit, "read which periods are over", read).await?;
         // What is ended before every server has heard of the next version counts, too.
         let soon = now.checked_add(EFFECTIVE_AHEAD_MIN).unwrap_or(now);
-        let ending = last_over(&held.in_effect(now), soon).filter(|(fence, _)| fence.key == own.key);
+        let ending = last_over(&held.in_effect(now), soon).filter(|(fence, _)| fence.periods == own.periods);
         let over = ending.map_or(noted, |(fence, _)| noted.max(fence.to));
         let running = held.in_effect(now);
-        let is_shown = |format| period_at(name, format, from).filter(|(shown, _)| shown.key == own.key);
+        let is_shown =
+            |format| period_at(name, format, from).filter(|(shown, _)| shown.periods == own.periods);
         let running = running.known().ok().and_then(Body::format).and_then(is_shown);
         // A clock that is behind is behind by any zone: no definition is to blame.
         if own.to > over || running.is_some_and(|(shown, _)| shown.to <= over) {
@@ -63,9 +65,9 @@ impl Catalog {
 }
 
 /// The period of an instant: its fence, and its key.
-fn period_at(name: &SequenceName, format: &Format, at: Timestamp) -> Option<(Advanced, String)> {
+fn period_at(name: &SequenceName, format: &Format, at: Timestamp) -> Option<(Fence, String)> {
     let period = format.period_back(at, 0)?;
-    let fence = Advanced::fence(&Key::new(name, &period, &[]).ok()?)?;
+    let fence = Fence::of(&Key::new(name, &period, &[]).ok()?)?;
     Some((fence, period))
 }
 

@@ -3,7 +3,7 @@
 use std::sync::{Arc, PoisonError};
 
 use sequent_core::SequenceName;
-use sequent_format::nearest;
+use sequent_format::did_you_mean;
 
 use super::{Catalog, Entry};
 use crate::{EngineError, Reason};
@@ -41,6 +41,6 @@ impl Catalog {
         }
         let names: Vec<&str> =
             snapshot.entries.keys().chain(fresh.keys()).map(SequenceName::as_str).collect();
-        nearest(name.as_str(), &names)
+        did_you_mean(name.as_str(), &names)
     }
 }

@@ -43,7 +43,7 @@ async fn a_definition_is_judged_again_when_another_came_first() {
     assert_eq!(other.bring(&part(2, 1000)).await.unwrap(), None, "the same start may follow");
 }
 
-#[cfg(feature = "mysql")]
+#[cfg(feature = "servers")]
 #[tokio::test(start_paused = true)]
 async fn what_a_slots_store_cannot_hold_is_defined_by_nobody() {
     use crate::config::{Config, Sources};
@@ -243,8 +243,8 @@ fn hidden(name: &str, version: u32, template: &str, maxlen: Option<usize>) -> Se
 fn text_of(catalog: &Catalog, name: &str, number: u64) -> String {
     let held = catalog.find(&name.parse().unwrap()).unwrap();
     let body = held.body().unwrap();
-    let issue = body.format().unwrap().issue(catalog.now(), &sequent_format::Values::new()).unwrap();
-    let text = issue.text(number).unwrap();
+    let context = body.format().unwrap().context(catalog.now(), &sequent_format::Values::new()).unwrap();
+    let text = context.text(number).unwrap();
     assert_eq!(body.read(&text).map(|read| read.number), Ok(number));
     text
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use toml::{Table, Value};
 
-use super::{Fault, Faults, Origin, Section, Shown, Sources};
+use super::{Fault, Faults, Origin, Section, Shown, Sources, service_links::is_service_link};
 
 /// The prefix of every environment variable that is a key.
 const PREFIX: &str = "SEQUENT_";
@@ -139,8 +139,9 @@ impl<'a> Checker<'a> {
         let variables: BTreeSet<String> = self.known.iter().map(|path| variable(path)).collect();
         let prefixes: Vec<String> =
             self.sections.iter().map(|name| format!("{PREFIX}{}_", name.to_uppercase())).collect();
-        for name in self.sources.environment.keys() {
-            if prefixes.iter().any(|prefix| name.starts_with(prefix)) && !variables.contains(name) {
+        for (name, value) in &self.sources.environment {
+            let is_ours = prefixes.iter().any(|prefix| name.starts_with(prefix));
+            if is_ours && !variables.contains(name) && !is_service_link(name, value) {
                 self.faults.push(Fault::new(format!("environment {name}"), "unknown", "no such key"));
             }
         }

@@ -26,6 +26,7 @@ mod secret;
 mod section;
 mod sequence;
 mod server;
+mod service_links;
 mod shard;
 mod shown;
 mod sources;

@@ -7,7 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use sequent_core::{ErrorKind, Event, Key, SlotIndex, ledger::Word, ledger::WordVerb};
+use sequent_core::{Condition, ErrorKind, Event, Key, SlotIndex, ledger::Word, ledger::WordVerb};
 
 use crate::{doctor, report::QuarantineReport};
 
@@ -38,14 +38,14 @@ impl Quarantine {
     /// Notes a counter that was quarantined. Writes a line at once: it happens once a counter and process, which may
     /// end right after.
     pub(crate) fn note(&self, event: &Event, at_ms: u64) {
-        let Event::Quarantined { slot, key: Some(key), kind, detail } = event else { return };
+        let Event::Quarantined { slot, key: Some(key), kind, condition, detail } = event else { return };
         let note = QuarantineReport {
             slot: *slot,
             key: key.to_string(),
             at_ms,
             kind: kind.as_str().to_owned(),
             detail: detail.clone(),
-            advice: advice(*slot, (*kind, detail), key),
+            advice: advice(*slot, (*kind, *condition), key),
         };
         if let Err(error) = self.append(&note) {
             tracing::warn!(%error, "a quarantined counter can't be noted in the data directory");
@@ -109,10 +109,10 @@ impl Quarantine {
     }
 }
 
-fn advice(slot: SlotIndex, (kind, detail): (ErrorKind, &str), key: &Key) -> String {
+fn advice(slot: SlotIndex, (kind, condition): (ErrorKind, Option<Condition>), key: &Key) -> String {
     let cell = match kind {
         ErrorKind::Leapt => {
-            let told = doctor::of_leap(detail).replace("NAME", key.sequence());
+            let told = doctor::of_leap(condition).replace("NAME", key.sequence());
             format!("key {key} in slot {slot}: {told}")
         }
         _ => format!("find out why the store of slot {slot} loses the cell of key {key}, and mend that"),
@@ -126,21 +126,22 @@ mod tests {
 
     fn event(slot: SlotIndex, key: &str, found: u64) -> Event {
         let key = Some(Key::from_stored(key));
-        Event::Quarantined { slot, key, kind: ErrorKind::Leapt, detail: format!("raw id {found} is a leap") }
+        let detail = format!("raw id {found} is a leap");
+        Event::Quarantined { slot, key, kind: ErrorKind::Leapt, condition: None, detail }
     }
 
     #[test]
     fn what_to_do_fits_what_is_doubted() {
-        let advised = |detail: &str| advice(2, (ErrorKind::Leapt, detail), &Key::from_stored("order"));
-        let row = advised(&format!("slot 2 key order: {} 9, but its cell …", sequent_guard::DOUBTED_ROW));
+        let advised = |condition| advice(2, (ErrorKind::Leapt, condition), &Key::from_stored("order"));
+        let row = advised(Some(Condition::FarRow));
         assert!(row.starts_with("key order in slot 2: ") && row.contains("`base` and `seen`"), "{row}");
         assert!(
             row.contains("`sequent advance order TO`") && row.contains("`sequent rescue 2 --why TEXT`"),
             "{row}"
         );
-        let ceiling = advised(&format!("slot 2 key order: {} 9, a leap", sequent_guard::FAR_CEILING));
+        let ceiling = advised(Some(Condition::FarCeiling));
         assert!(ceiling.contains("set `ceiling` in the ledger's row of that counter to"), "{ceiling}");
-        assert!(advised("raw id 9 is a leap").contains("delete its cell"));
+        assert!(advised(None).contains("delete its cell"));
     }
 
     fn word(slot: SlotIndex, verb: WordVerb, at_ms: u64) -> Word {

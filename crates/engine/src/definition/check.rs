@@ -1,7 +1,7 @@
 //! What a definition must hold to before it is taken.
 
 use sequent_core::{Fits, Layout, Span, SpanError};
-use sequent_format::{Counter, Format};
+use sequent_format::{CounterSpec, Format};
 
 use super::{Body, BodyFault, Placement, SPREAD_CAPACITY_MIN};
 use crate::{capacity::AtRisk, texts::Texts};
@@ -18,7 +18,7 @@ impl Body {
     ) -> Result<Self, BodyFault> {
         let fits = fits.map_or(Ok(Fits::default()), str::parse::<Fits>).map_err(|error| of_span(&error))?;
         let texts = texts.map(Texts::proven).transpose()?;
-        let counter = texts.as_ref().and_then(Texts::format).map(Format::counter);
+        let counter = texts.as_ref().and_then(Texts::format).map(Format::counter_spec);
         let start = said_once("start", start, counter.map(|counter| counter.start))?;
         let step = said_once("step", step, counter.map(|counter| counter.step))?;
         check_round(start, counter)?;
@@ -96,7 +96,7 @@ fn said_once(field: &'static str, said: u64, template: Option<u64>) -> Result<u6
 
 /// Refuses a first number of which the template does not know where texts begin again: a text is read as a number of its
 /// first round, which begins at the template's own.
-fn check_round(start: u64, template: Option<Counter>) -> Result<(), BodyFault> {
+fn check_round(start: u64, template: Option<CounterSpec>) -> Result<(), BodyFault> {
     let Some(counter) = template.filter(|counter| counter.wrap.is_some() && counter.start != start) else {
         return Ok(());
     };

@@ -9,7 +9,7 @@ mod follow;
 mod tests;
 
 use sequent_core::{Fits, Key, KeyError, SequenceName, Span, SpanError, ledger::Definition};
-use sequent_format::{Counter, Format, Timestamp};
+use sequent_format::{CounterSpec, Format, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use self::effect::{Earlier, Since};
@@ -124,7 +124,7 @@ impl Body {
     /// The last number that the template has a text for. A number whose text would be that of an earlier one has none:
     /// nothing in a cluster knows how long ago that one was given.
     fn texts_end(&self) -> Option<u64> {
-        let Counter { end, wrap, .. } = self.format()?.counter();
+        let CounterSpec { end, wrap, .. } = self.format()?.counter_spec();
         let round = wrap.map(|wrap| self.start.saturating_add(wrap.cycle).saturating_sub(self.step));
         Some(round.unwrap_or(end))
     }
@@ -180,7 +180,7 @@ impl Body {
         let Some(format) = self.format() else { return Ok(Key::of(name)) };
         // All keys of a kind of period have one length.
         let period = format.period_back(Timestamp::UNIX_EPOCH, 0).unwrap_or_default();
-        let values: Vec<String> = format.shortest_values().map(|bytes| "0".repeat(bytes)).collect();
+        let values: Vec<String> = format.value_bytes_min().map(|bytes| "0".repeat(bytes)).collect();
         Key::new(name, &period, &values.iter().map(String::as_str).collect::<Vec<_>>())
     }
 

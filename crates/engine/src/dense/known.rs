@@ -7,7 +7,7 @@ use std::{
     time::Instant,
 };
 
-use sequent_buffer::Appetite;
+use sequent_buffer::RefillPolicy;
 use sequent_core::{Key, SequenceName};
 use sequent_format::Timestamp;
 
@@ -40,7 +40,7 @@ pub(crate) struct Counter {
     answer: Answer,
     /// Numbers given here.
     given: u64,
-    appetite: Appetite,
+    refill_policy: RefillPolicy,
     used: Instant,
 }
 
@@ -61,7 +61,7 @@ impl Known {
             counter.given = counter.given.saturating_add(answer.given);
             // Answers may overtake each other; the counter never goes back.
             counter.answer = Answer { at: answer.at.max(counter.answer.at), ..answer };
-            counter.appetite.observe(now, counter.given);
+            counter.refill_policy.observe(now, counter.given);
             counter.used = now;
         }
     }
@@ -71,7 +71,7 @@ impl Known {
         let mut counters = self.counters();
         forget_the_idle(&mut counters, now);
         for counter in counters.values_mut() {
-            counter.appetite.observe(now, counter.given);
+            counter.refill_policy.observe(now, counter.given);
         }
         counters.iter().map(|(key, counter)| (key.clone(), counter.clone())).collect()
     }
@@ -87,9 +87,9 @@ fn forget_the_idle(counters: &mut BTreeMap<Key, Counter>, now: Instant) {
 
 impl Counter {
     fn new(name: &SequenceName, answer: Answer, now: Instant) -> Self {
-        let mut appetite = Appetite::default();
-        appetite.observe(now, 0);
-        Self { name: name.clone(), answer, given: 0, appetite, used: now }
+        let mut refill_policy = RefillPolicy::default();
+        refill_policy.observe(now, 0);
+        Self { name: name.clone(), answer, given: 0, refill_policy, used: now }
     }
 
     /// Its sequence.
@@ -100,7 +100,7 @@ impl Counter {
     /// What is left of its range, at the last minute's consumption here.
     pub(crate) fn headroom(&self, now: Timestamp) -> Headroom {
         let Answer { at, capacity, until, .. } = self.answer;
-        let (_, rate) = self.appetite.rates();
+        let (_, rate) = self.refill_policy.rates();
         Headroom::of(capacity.saturating_sub(at), capacity, rate).renewed(until, now)
     }
 
@@ -113,7 +113,7 @@ impl Counter {
             placement: crate::Placement::Dense.as_str(),
             ready: 0,
             given: self.given,
-            rate: self.appetite.rates().0,
+            rate: self.refill_policy.rates().0,
             left: room.left,
             headroom: room.ratio,
             // It is counted in the ledger.

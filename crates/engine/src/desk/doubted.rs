@@ -3,10 +3,10 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use sequent_core::{
-    Key, Layout, SlotIndex, SourceError,
+    Condition, Key, Layout, SlotIndex, SourceError,
     ledger::{Counter, Ledger, Row},
 };
-use sequent_guard::{Evidence, FAR_CEILING, LEAP_MAX, Outside};
+use sequent_guard::{Doubt, Evidence, FAR_CEILING, LEAP_MAX, Outside};
 
 use super::Desk;
 use crate::{doctor::of_leap, limit::within};
@@ -20,14 +20,14 @@ pub(crate) struct Doubted {
     /// Whose it is.
     pub(crate) counter: Counter,
     /// Why.
-    why: String,
+    why: Doubt,
 }
 
 impl Doubted {
     /// For people: which it is, why, and what to do.
     pub(crate) fn line(&self) -> String {
         let Self { counter: Counter { slot, key }, why } = self;
-        format!("slot {slot} key {key}: {why}; {}", of_leap(why))
+        format!("slot {slot} key {key}: {why}; {}", of_leap(Some(why.condition)))
     }
 }
 
@@ -87,10 +87,13 @@ async fn doubted(
     Ok(doubted)
 }
 
-fn far_ceiling(row: &Row) -> Option<String> {
+fn far_ceiling(row: &Row) -> Option<Doubt> {
     let (ceiling, at) = (row.ceiling, row.reached());
-    let text = || {
-        format!("{FAR_CEILING} {ceiling}, far above all that is known of it, {at}: no life begins above it")
+    let doubt = || Doubt {
+        condition: Condition::FarCeiling,
+        text: format!(
+            "{FAR_CEILING} {ceiling}, far above all that is known of it, {at}: no life begins above it"
+        ),
     };
-    (ceiling.saturating_sub(at) > LEAP_MAX).then(text)
+    (ceiling.saturating_sub(at) > LEAP_MAX).then(doubt)
 }

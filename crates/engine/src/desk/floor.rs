@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use sequent_core::{
     SourceError,
-    ledger::{Advanced, Ledger},
+    ledger::{Ledger, LedgerNote, NoteSubject},
 };
 
 use crate::limit::within;
@@ -18,10 +18,11 @@ use crate::limit::within;
 pub(super) async fn note(ledger: &dyn Ledger, bump: u64, limit: Duration) -> Result<(), SourceError> {
     let page = within(limit, "read the layout", ledger.page()).await?;
     let Some(page) = page.filter(|page| page.next.is_none()) else { return Ok(()) };
-    within(limit, "note the floor", ledger.advance(&Advanced::floor(page.epoch, bump))).await.map(drop)
+    let note = LedgerNote { about: NoteSubject::Floor { epoch: page.epoch }, to: bump };
+    within(limit, "note the floor", ledger.note(&note)).await.map(drop)
 }
 
 /// The raw id up to which no counter without a row gives anything, at least; 0 where nothing tells.
 pub(crate) async fn floor(ledger: &dyn Ledger, epoch: u64, limit: Duration) -> u64 {
-    within(limit, "read the floor", ledger.fence(&Advanced::floor(epoch, 0))).await.unwrap_or(0)
+    within(limit, "read the floor", ledger.noted(&NoteSubject::Floor { epoch })).await.unwrap_or(0)
 }

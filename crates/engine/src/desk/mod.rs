@@ -1,6 +1,7 @@
 //! What an operator does with a cluster, from its ledger: lists, words, histories, a look at each store.
 
 mod alone;
+mod answers;
 mod doubted;
 mod explain;
 mod extent;
@@ -19,7 +20,7 @@ mod unread;
 use std::{sync::Arc, time::Duration};
 
 use sequent_core::{
-    ErrorKind, Key, Layout, SequenceName, SlotIndex, Span,
+    Condition, ErrorKind, Key, Layout, SequenceName, SlotIndex, Span,
     ledger::{Counter, Definition, DenseRow, Ledger, Row, Word, WordVerb},
 };
 use sequent_format::Timestamp;
@@ -29,15 +30,17 @@ use crate::{
     config::{Config, Place},
     data::{self, Found},
     dense::number_of,
-    ground::{Ground, NOT_STARTED, is_gutted, is_unmade},
+    ground::{Ground, NOT_STARTED},
     limit::{not_found, of_ledger, within},
     orphans,
     report::{
         COUNTERS_SHOWN_MAX, CounterReport, DenseReport, QuarantineReport, SequenceReport, SequenceSummary,
         WaitingReport, WordReport,
     },
+    unopened::Unopened,
 };
 
+pub use answers::{Answer, Answers};
 pub(crate) use doubted::Doubted;
 pub(crate) use extent::{Extent, Pages, extent_of};
 pub(crate) use floor::floor;
@@ -90,12 +93,14 @@ impl Desk {
             Ok(None) => Ok(Err(none(format!(
                 "{NOT_STARTED}: its ledger has no layout, which a first `sequent serve` or `next NAME` writes"
             )))),
-            Err(OpenError::Unavailable(text)) if is_nothing && is_unmade(&text) => Ok(Err(unmade())),
-            Err(OpenError::Refused(text)) if is_unmade(&text) => {
-                Ok(Err(OpenError::Refused(format!("{NOT_STARTED}: {text}"))))
-            }
-            Err(OpenError::Refused(text)) if is_gutted(&text) => Ok(Err(OpenError::Refused(text))),
-            Err(other) => Err(other),
+            Err(Unopened { error, condition }) => match (error, condition) {
+                (OpenError::Unavailable(_), Some(Condition::NeverMade)) if is_nothing => Ok(Err(unmade())),
+                (OpenError::Refused(text), Some(Condition::NeverMade)) => {
+                    Ok(Err(OpenError::Refused(format!("{NOT_STARTED}: {text}"))))
+                }
+                (error @ OpenError::Refused(_), Some(Condition::Emptied)) => Ok(Err(error)),
+                (other, _) => Err(other),
+            },
         };
         let not_started = match existing().await? {
             Ok(desk) => return Ok(desk),

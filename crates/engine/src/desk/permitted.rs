@@ -4,11 +4,14 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use sequent_core::{
     Incarnation, Key, SlotIndex, SourceError,
-    ledger::{Counter, Ledger},
+    ledger::{Counter, Ledger, Periods},
 };
 
 use super::{extent::Reached, floor::floor};
-use crate::{doctor::is_over, limit::within};
+use crate::{
+    doctor::{fences_among, is_over},
+    limit::within,
+};
 
 /// What a ledger that has rows permits its counters.
 pub(crate) struct Permitted {
@@ -18,7 +21,7 @@ pub(crate) struct Permitted {
     /// Up to which raw id no counter without a row gives anything.
     floor: u64,
     /// Nothing begins behind these any more.
-    fences: BTreeMap<Key, u64>,
+    fences: BTreeMap<Periods, u64>,
 }
 
 /// Where the rows are.
@@ -58,8 +61,7 @@ impl Permitted {
         limit: Duration,
     ) -> Result<Self, SourceError> {
         let under = within(limit, "open the ledger", ledger.inspect()).await?.incarnation;
-        let fences = within(limit, "read fences", ledger.advanced()).await?;
-        let fences = fences.into_iter().map(|fence| (fence.key, fence.to)).collect();
+        let fences = fences_among(within(limit, "read fences", ledger.notes()).await?);
         let floor = floor(&**ledger, epoch, limit).await;
         let rows = Rows::Asked { ledger: Arc::clone(ledger), under, limit };
         Ok(Self { rows, epoch, floor, fences })
@@ -69,7 +71,7 @@ impl Permitted {
     pub(crate) fn held(
         rows: BTreeMap<Counter, u64>,
         (epoch, floor): (u64, u64),
-        fences: BTreeMap<Key, u64>,
+        fences: BTreeMap<Periods, u64>,
     ) -> Self {
         Self { rows: Rows::Held(rows), epoch, floor, fences }
     }

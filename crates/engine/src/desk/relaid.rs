@@ -60,17 +60,17 @@ impl Desk {
     ///
     /// # Errors
     ///
-    /// `Refused` where a slot's store can't be seen that is not in `without`, where nothing but a bump can be true, or where
-    /// more than one resize lies between; those of ledger and stores.
+    /// `Refused` where a slot's store can't be seen that is not in `without`, where nothing but a bump can be true, where more than
+    /// one resize lies between, or where nothing at hand proves the loss and it is not confirmed; those of ledger and stores.
     pub async fn catch_up(
         config: &Config,
         options: &Options,
-        loss: Loss,
+        (loss, is_confirmed): (Loss, bool),
         without: &BTreeSet<SlotIndex>,
     ) -> Result<Option<String>, OpenError> {
         let mut files = Files::default();
         let done = match seen(config, options, &mut files).await {
-            Ok(Some(sight)) => sight.go_on(config, options, loss, without).await,
+            Ok(Some(sight)) => sight.go_on(config, options, (loss, is_confirmed), without).await,
             other => other.map(|_| None),
         };
         files.leave().await;
@@ -122,12 +122,12 @@ impl Sight {
         &self,
         config: &Config,
         options: &Options,
-        loss: Loss,
+        (loss, is_confirmed): (Loss, bool),
         without: &BTreeSet<SlotIndex>,
     ) -> Result<Option<String>, OpenError> {
         let Self { page, newest, .. } = self;
         if newest.epoch < page.epoch && page.is_fenced {
-            return self.amid(config, options, loss, without).await.map(Some);
+            return self.amid(config, options, (loss, is_confirmed), without).await.map(Some);
         }
         if newest.epoch <= page.epoch && !page.is_fenced {
             return Ok(None);
@@ -144,6 +144,9 @@ impl Sight {
                 newest.layout, newest.epoch
             )));
         };
+        if !without.is_empty() && !is_confirmed {
+            return Err(OpenError::Refused(unconfirmed("not every store is seen")));
+        }
         self.catch_up(config, options, bump, without).await.map(Some)
     }
 
@@ -152,13 +155,18 @@ impl Sight {
         &self,
         config: &Config,
         options: &Options,
-        loss: Loss,
+        (loss, is_confirmed): (Loss, bool),
         without: &BTreeSet<SlotIndex>,
     ) -> Result<String, OpenError> {
         let limit = config.ring.health.attempt_timeout;
         let shards = self.shards(usize::from(SlotIndex::MAX));
         let read = sequent_guard::read_marks(&shards, limit).await;
         MarksReport::of(config, read, &self.looks, self.page.layout.slots()).check(loss, without)?;
+        if !is_confirmed {
+            return Err(OpenError::Refused(unconfirmed(
+                "the ledger is amid a resize, and no cell is held against it",
+            )));
+        }
         let home = home(config, options);
         let unusable = |error: SourceError| OpenError::of_source(&error);
         home.prepare().await.map_err(unusable)?;
@@ -231,4 +239,12 @@ impl Sight {
             self.newest.layout, self.newest.epoch
         )
     }
+}
+
+/// What is said where nothing proves a loss that a person has not confirmed.
+fn unconfirmed(why: &str) -> String {
+    format!(
+        "{why}, so that nothing here shows how far the numbers had come: if they had come further than is named, they are given again; \
+         nothing was done; where it is sure, give the same command with --yes"
+    )
 }

@@ -177,7 +177,7 @@ async fn check_extent(
     let stores = seen.map(|(shard, _)| (shard.part.slot, Arc::clone(&shard.store)));
     let extent = extent_of(stores, None, Pages::all(limit * FIRST_CALL_FACTOR)).await;
     let lines = extent.check(loss.bump, &loss.without)?;
-    let warnings = [extent.warnings(epoch), loss.cautions.clone()].concat();
+    let warnings = [extent.warnings(epoch), lines, loss.cautions.clone()].concat();
     if !warnings.is_empty() && !loss.is_confirmed {
         return Err(OpenError::Refused(format!(
             "the ledger holds nothing, and is to take up the cluster of its stores, which a person must confirm here: {}; nothing \
@@ -185,7 +185,7 @@ async fn check_extent(
             warnings.join("; ")
         )));
     }
-    Ok(lines.into_iter().chain(warnings).collect())
+    Ok(warnings)
 }
 
 /// Each slot's store must be seen: of one that is not, nobody knows how far its counters were. Returns what is to be said of

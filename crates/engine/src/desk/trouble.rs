@@ -8,7 +8,6 @@ use tokio::task::JoinSet;
 use super::Desk;
 use crate::{
     EngineError,
-    ground::is_gone,
     limit::{of_ledger, within},
     orphans::emptied,
 };
@@ -42,7 +41,7 @@ impl Desk {
             let context = format!(
                 "the ledger is at version {version}, and a mark names {mark}: an older copy was put in its place; put \
                  the newest one back, or run `sequent recover --bump N`, N at least how far the numbers have come since, \
-                 not how many were given (`sequent recover --help` says how to tell)"
+                 not how many were given (`sequent recover` prints the least, its help says how to tell)"
             );
             return Err(SourceError::new(ErrorKind::LedgerBehind, context));
         }
@@ -64,8 +63,12 @@ impl Desk {
 
 /// A ledger that was emptied, or dropped, is none that is merely away.
 fn plainly(error: SourceError) -> SourceError {
-    let said = error.to_string();
-    if is_gone(&said) { SourceError::new(ErrorKind::Refused, emptied(&said)) } else { error }
+    match error.condition() {
+        Some(condition) if condition.is_missing() => {
+            SourceError::new(ErrorKind::Refused, emptied(&error.to_string())).with(condition)
+        }
+        _ => error,
+    }
 }
 
 /// The mark that a store bears; 0 where its stamp is another ledger's, of which it speaks then.
@@ -82,7 +85,7 @@ mod tests {
     use std::future::pending;
 
     use sequent_core::{
-        Block, BoxFuture, Cell, Env, Incarnation, Inspection, Life, SourceError, Stamp, Store,
+        Block, BoxFuture, Cell, Condition, Env, Incarnation, Inspection, Life, SourceError, Stamp, Store,
     };
 
     use super::*;
@@ -128,6 +131,17 @@ mod tests {
         fn lift<'a>(&'a self, _: Cell<'a>, _: Life, _: u64) -> BoxFuture<'a, Result<u64, SourceError>> {
             Box::pin(pending())
         }
+    }
+
+    #[test]
+    fn a_ledger_is_gone_by_what_was_found_and_not_by_what_is_said() {
+        let away = |said: &str| SourceError::new(ErrorKind::Unavailable, said);
+        let gone = plainly(away("in other words").with(Condition::Removed));
+        assert_eq!((gone.kind(), gone.condition()), (ErrorKind::Refused, Some(Condition::Removed)));
+        assert!(gone.context().contains("in other words"), "{gone}");
+        let kept = plainly(away("no file is there, and none may be made"));
+        assert_eq!((kept.kind(), kept.condition()), (ErrorKind::Unavailable, None));
+        assert_eq!(plainly(away("read").with(Condition::LayoutChanged)).kind(), ErrorKind::Unavailable);
     }
 
     #[tokio::test]

@@ -5,7 +5,7 @@
 //! tells how far the counter was: it may have been ahead of the other slots, and `seen` is what servers last told, so that only a
 //! word about what callers have helps.
 
-use sequent_guard::{CELL_AS_FAR, DOUBTED_ROW, FAR_BOTH, FAR_CEILING, UNKNOWN_COUNTER};
+use sequent_core::Condition;
 
 /// A cell far above a row that is in order.
 pub(super) const CELL: &str = "delete its cell: it begins again above its ceiling; and find out who set it";
@@ -38,15 +38,14 @@ pub(super) const BOTH: &str = "find out who wrote them; unless the other slots w
 const ROWLESS: &str = "where the ledger was lost, the value is right: leave the cell as it is, and `sequent advance NAME TO --leap`, TO at \
     least the highest number of it that was given; otherwise find out who set it";
 
-/// What to do about a leap, by what its error says.
-pub(crate) fn of_leap(detail: &str) -> &'static str {
-    let says = |what| detail.contains(what);
-    match () {
-        () if says(UNKNOWN_COUNTER) => ROWLESS,
-        () if says(FAR_BOTH) || says(DOUBTED_ROW) && says(CELL_AS_FAR) => BOTH,
-        () if says(DOUBTED_ROW) => ROW,
-        () if says(FAR_CEILING) => CEILING,
-        () => CELL,
+/// What to do about a leap, by what was found to be far ahead.
+pub(crate) const fn of_leap(condition: Option<Condition>) -> &'static str {
+    match condition {
+        Some(Condition::FarWithoutRow) => ROWLESS,
+        Some(Condition::FarRowAndCell) => BOTH,
+        Some(Condition::FarRow) => ROW,
+        Some(Condition::FarCeiling) => CEILING,
+        _ => CELL,
     }
 }
 
@@ -56,15 +55,14 @@ mod tests {
 
     #[test]
     fn each_leap_has_its_own_advice() {
-        for (detail, advice) in [
-            ("raw id 9 is a leap: at most 7 is followed".to_owned(), CELL),
-            (format!("raw id 9 is a leap; {UNKNOWN_COUNTER}: …"), ROWLESS),
-            (format!("{FAR_CEILING} 9, a leap"), CEILING),
-            (format!("{DOUBTED_ROW} 9, but its cell … is at 7"), ROW),
-            (format!("{DOUBTED_ROW} 9, {CELL_AS_FAR}, but since …"), BOTH),
-            (format!("raw id 9 is a leap, {FAR_BOTH} 10"), BOTH),
+        for (condition, advice) in [
+            (None, CELL),
+            (Some(Condition::FarWithoutRow), ROWLESS),
+            (Some(Condition::FarCeiling), CEILING),
+            (Some(Condition::FarRow), ROW),
+            (Some(Condition::FarRowAndCell), BOTH),
         ] {
-            assert_eq!(of_leap(&detail), advice, "{detail}");
+            assert_eq!(of_leap(condition), advice, "{condition:?}");
         }
     }
 

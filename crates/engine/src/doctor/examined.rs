@@ -1,7 +1,7 @@
 //! What was found, place by place, until it is told.
 
 use sequent_core::{
-    Durability, Examination, Fact, LedgerExamination, SlotIndex, SourceError, ledger::LayoutChange,
+    Condition, Durability, Examination, Fact, LedgerExamination, SlotIndex, SourceError, ledger::LayoutChange,
 };
 
 use super::{
@@ -267,7 +267,7 @@ impl<'a> Examined<'a> {
     }
 
     fn unreachable(&mut self, place: Site, error: &SourceError) {
-        let is_unmade = ground::is_unmade(&error.to_string());
+        let is_unmade = error.condition() == Some(Condition::NeverMade);
         if place == Site::Ledger {
             self.is_unmade = is_unmade;
         }

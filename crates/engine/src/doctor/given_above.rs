@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use sequent_core::{
     Key,
-    ledger::{Advanced, Ledger},
+    ledger::{Ledger, LedgerNote, NoteSubject},
 };
 
 use super::report::{Finding, Severity, Site};
@@ -13,15 +13,18 @@ use crate::{limit::within, shown::shown};
 /// One finding for each key of which a server noted it, until a person has advanced the key.
 pub(super) async fn findings(ledger: &dyn Ledger, limit: Duration) -> Vec<Finding> {
     // A ledger that does not tell is told of elsewhere.
-    let notes = within(limit, "read notes of keys", ledger.advanced()).await.unwrap_or_default();
-    let told = notes.iter().filter_map(|note| Some((note.given_above_of()?, note.to)));
-    told.filter(|(key, raw)| !is_advanced(key, *raw, &notes)).map(|(key, raw)| finding(&key, raw)).collect()
+    let notes = within(limit, "read notes of keys", ledger.notes()).await.unwrap_or_default();
+    let told = notes.iter().filter_map(|note| match &note.about {
+        NoteSubject::GivenAbove(key) => Some((key, note.to)),
+        _ => None,
+    });
+    told.filter(|(key, raw)| !is_advanced(key, *raw, &notes)).map(|(key, raw)| finding(key, raw)).collect()
 }
 
 /// Whether a person has moved the key since: the server itself begins the next life at the very raw id.
-fn is_advanced(key: &Key, raw: u64, notes: &[Advanced]) -> bool {
-    let begun = Advanced::begun_at(key, raw);
-    notes.iter().any(|note| note.key == begun.key && note.to > raw)
+fn is_advanced(key: &Key, raw: u64, notes: &[LedgerNote]) -> bool {
+    let begun = NoteSubject::BegunAt(key.clone());
+    notes.iter().any(|note| note.about == begun && note.to > raw)
 }
 
 fn finding(key: &Key, raw: u64) -> Finding {
@@ -42,7 +45,11 @@ mod tests {
     #[test]
     fn it_is_told_until_a_person_has_moved_the_key() {
         let key = Key::from_stored("order|8:20170304");
-        let notes = |begun| [Advanced::given_above(&key, 40), Advanced::begun_at(&key, begun)];
+        let notes = |begun| {
+            let subjects =
+                [(NoteSubject::GivenAbove(key.clone()), 40), (NoteSubject::BegunAt(key.clone()), begun)];
+            subjects.map(|(about, to)| LedgerNote { about, to })
+        };
         assert!(!is_advanced(&key, 40, &notes(40)), "the server's own next life");
         assert!(is_advanced(&key, 40, &notes(41)));
         assert!(finding(&key, 40).found.contains("raw ids up to 40"));

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use sequent_core::{
     Examination, Key, Layout, LedgerExamination, SlotIndex,
-    ledger::{Advanced, Counter, Definition, Row},
+    ledger::{Counter, Definition, Fence, LedgerNote, NoteSubject, Periods, Row},
 };
 use sequent_guard::Outside;
 
@@ -79,15 +79,14 @@ impl Doctor<'_> {
     }
 
     /// Up to where periods are over; `None` where the ledger does not tell.
-    pub(super) async fn fences(&self) -> Option<BTreeMap<Key, u64>> {
+    pub(super) async fn fences(&self) -> Option<BTreeMap<Periods, u64>> {
         let limit = self.config.ring.health.attempt_timeout;
-        let fences = within(limit, "read fences", self.ledger.advanced()).await.ok()?;
-        Some(fences.into_iter().map(|fence| (fence.key, fence.to)).collect())
+        within(limit, "read fences", self.ledger.notes()).await.ok().map(fences_among)
     }
 
     /// The keys that rows or definitions name: a cell of theirs without a row is what a row that is gone has left. Not those
     /// of periods that are over: their rows are forgotten, and nothing begins there again.
-    pub(super) async fn named(&self, reaches: &Reaches, fences: &BTreeMap<Key, u64>) -> BTreeSet<Key> {
+    pub(super) async fn named(&self, reaches: &Reaches, fences: &BTreeMap<Periods, u64>) -> BTreeSet<Key> {
         let limit = self.config.ring.health.attempt_timeout;
         let mut named: BTreeSet<Key> = reaches.keys().filter(|key| !is_over(key, fences)).cloned().collect();
         // Without them fewer cells are looked at, and all else is as it was.
@@ -110,9 +109,18 @@ pub(super) fn keys_of(slot: SlotIndex, rows: &Rows) -> Vec<Key> {
     of_slot.take(look::COUNTERS_MAX).map(|counter| counter.key.clone()).collect()
 }
 
+/// Up to where periods are over.
+pub(crate) fn fences_among(notes: Vec<LedgerNote>) -> BTreeMap<Periods, u64> {
+    let fence = |note: LedgerNote| match note.about {
+        NoteSubject::PeriodsOver(periods) => Some((periods, note.to)),
+        _ => None,
+    };
+    notes.into_iter().filter_map(fence).collect()
+}
+
 /// Whether a key is of a period behind a fence.
-pub(crate) fn is_over(key: &Key, fences: &BTreeMap<Key, u64>) -> bool {
-    Advanced::fence(key).is_some_and(|own| fences.get(&own.key).is_some_and(|to| *to >= own.to))
+pub(crate) fn is_over(key: &Key, fences: &BTreeMap<Periods, u64>) -> bool {
+    Fence::of(key).is_some_and(|own| fences.get(&own.periods).is_some_and(|to| *to >= own.to))
 }
 
 /// The keys whose cells of this slot are asked for: those with a row there, those of which its store alone told, and then those

@@ -31,7 +31,7 @@ mod words;
 use std::{collections::BTreeSet, sync::Arc};
 
 use sequent_core::{
-    Examination, Key, Layout, LedgerExamination, SlotIndex, SourceError, Stamp,
+    Condition, Examination, Key, Layout, LedgerExamination, SlotIndex, SourceError, Stamp,
     ledger::{LayoutRecord, Ledger},
 };
 
@@ -39,7 +39,6 @@ use crate::{
     OpenError, Options,
     config::{Config, Place},
     data::{self, Found},
-    ground::{is_gutted, is_unmade},
     orphans::{self, Orphans},
     stores::{self, Files, Shard},
 };
@@ -48,8 +47,8 @@ pub(crate) use advice::of_leap;
 use again::judged;
 use examined::Examined;
 pub(crate) use far::PER_SECOND_MAX;
-pub(crate) use keys::is_over;
 use keys::{Rows, asked_of, cells_of, keys_of, rows_of};
+pub(crate) use keys::{fences_among, is_over};
 use reaches::Reaches;
 pub use report::{Checkup, Finding, PlaceReport, Severity, Site};
 use strays::Strays;
@@ -233,7 +232,8 @@ impl Doctor<'_> {
 
 /// Whether a ledger answers that has no layout, or that says that it was never made.
 fn holds_nothing(found: &Result<LedgerExamination, SourceError>) -> bool {
-    let is_gone = |error: &SourceError| is_unmade(&error.to_string()) || is_gutted(&error.to_string());
+    let is_gone =
+        |error: &SourceError| matches!(error.condition(), Some(Condition::NeverMade | Condition::Emptied));
     found.as_ref().map_or_else(is_gone, has_no_layout)
 }
 

@@ -87,9 +87,9 @@ pub(super) fn moved() -> Finding {
         "ledger and stores are other files than those on record: the directory was copied or restored";
     let causes = "servers refuse to start on it; if the original is in use, or this is an older state of it, numbers would come \
                   twice";
-    let mend = "if this is the newest state and no other copy is in use: `sequent recover --moved`; if it is an older state: \
-                `sequent recover --bump N`, N at least how far the numbers have come since (`sequent recover --help` says how to \
-                tell)";
+    let mend = "`sequent recover` says which number each answer would give next, and changes nothing; the safe one is `sequent recover \
+                --bump N`, N at least how far the numbers have come since (`sequent recover --help` says how to tell); only if \
+                nothing was given since it was copied, and no other copy is in use: `sequent recover --moved`";
     Finding::new(Severity::Error, Site::Ring, "ring", found).causes(causes).mend(mend)
 }
 
@@ -104,7 +104,7 @@ pub(super) fn behind(version: u64, mark: u64) -> Option<Finding> {
     let causes = "ceilings are missing: nothing is given before an operator names the loss";
     let mend = "if a copy of it is at work over the same shards, stop the servers of all but one of the two first; put the newest \
                 ledger back, or `sequent recover --bump N`, N at least how far the numbers have come since the \
-                copy, not how many were given (`sequent recover --help` says how to tell)";
+                copy, not how many were given (`sequent recover` prints the least, its help says how to tell)";
     (version < mark).then(|| finding.causes(causes).mend(mend))
 }
 

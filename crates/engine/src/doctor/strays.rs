@@ -5,7 +5,7 @@ use std::{
     sync::Arc,
 };
 
-use sequent_core::{Key, LedgerExamination, SlotIndex, SourceError};
+use sequent_core::{Key, LedgerExamination, SlotIndex, SourceError, ledger::Periods};
 
 use super::{
     Doctor,
@@ -40,7 +40,7 @@ impl Doctor<'_> {
         &self,
         held: &LedgerExamination,
         (epoch, floor): (u64, u64),
-        (shards, fences): (&[Shard], BTreeMap<Key, u64>),
+        (shards, fences): (&[Shard], BTreeMap<Periods, u64>),
     ) -> Strays {
         if held.rows.len() >= ROWS_MAX {
             return Strays::default();

@@ -2,7 +2,7 @@
 
 use sequent_core::{
     Incarnation, Key, Life, Sight, SlotIndex,
-    ledger::{Counter, Row},
+    ledger::{Counter, PeriodUnit, Periods, Row},
 };
 
 use super::{
@@ -376,7 +376,8 @@ fn of_each_key_that_any_row_names_every_slot_is_asked() {
 
 #[test]
 fn a_key_behind_a_fence_is_over() {
-    let fences = [(Key::from_stored("order|~day"), 20_170_304)].into();
+    let periods = Periods { sequence: "order".to_owned(), unit: PeriodUnit::Day };
+    let fences = [(periods, 20_170_304)].into();
     let is_over = |key: &str| super::is_over(&Key::from_stored(key), &fences);
     assert!(is_over("order|8:20170303") && is_over("order|8:20170304|3:010"));
     assert!(!is_over("order|8:20170305") && !is_over("bill|8:20170303") && !is_over("order"));

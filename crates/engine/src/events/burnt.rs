@@ -1,6 +1,6 @@
 //! Why numbers are burnt, as the rooms below say it: the values of a label, all of them known.
 
-use sequent_buffer::WHY_BURNT;
+use sequent_buffer::DISCARD_REASONS;
 
 use super::names::OTHER;
 
@@ -30,7 +30,7 @@ const WHY: [&str; 20] = [
 
 /// Every value that the label has.
 pub(super) fn every() -> impl Iterator<Item = &'static str> {
-    WHY_BURNT.into_iter().chain(WHY)
+    DISCARD_REASONS.into_iter().chain(WHY)
 }
 
 /// The label's value for a reason.
@@ -45,14 +45,15 @@ mod tests {
     use super::*;
 
     /// How the rooms say why: what follows is a reason, if it is a text.
-    const SAYS: [&str; 8] = [
+    const SAYS: [&str; 9] = [
         ".burn(",
+        ".discard(",
         ".dropped(",
         ".again(",
         "close_because(",
         "Stays(",
         "Dropped {",
-        "const AGED",
+        "const EXPIRED",
         "const WHY: &str",
     ];
 
@@ -92,7 +93,7 @@ mod tests {
         }
         let said: BTreeSet<&str> =
             files.iter().flat_map(|file| said(file)).filter(|text| !OTHERS.contains(text)).collect();
-        assert!(said.len() + WHY_BURNT.len() >= 20, "the look would be empty: {said:?}");
+        assert!(said.len() + DISCARD_REASONS.len() >= 20, "the look would be empty: {said:?}");
         let unknown: Vec<&&str> = said.iter().filter(|text| every().all(|known| known != **text)).collect();
         assert!(unknown.is_empty(), "`sequent_numbers_burnt_total` does not know {unknown:?}");
         let is_said = |why: &str| files.iter().any(|file| file.contains(&format!("\"{why}\"")));
@@ -102,7 +103,7 @@ mod tests {
 
     #[test]
     fn what_is_not_known_makes_no_series_of_its_own() {
-        for known in [WHY[0], WHY_BURNT[0]] {
+        for known in [WHY[0], DISCARD_REASONS[0]] {
             assert_eq!((label("a new reason"), label(known)), (OTHER, known));
         }
         assert_eq!(every().collect::<BTreeSet<_>>().len(), every().count(), "each once");

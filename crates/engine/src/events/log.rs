@@ -24,7 +24,7 @@ pub(super) fn log(event: &Event) {
         Event::ProbeFailed { slot, kind, retry_after } => {
             tracing::debug!(slot, %kind, retry_ms = millis(*retry_after), "rescue tried and failed");
         }
-        Event::Quarantined { slot, key, kind, detail } => {
+        Event::Quarantined { slot, key, kind, detail, .. } => {
             let what = if key.is_some() { "counter quarantined" } else { "slot quarantined" };
             tracing::error!(slot, key = shown(key.as_ref()), %kind, detail, "{what}");
         }
@@ -48,8 +48,12 @@ pub(super) fn log(event: &Event) {
         }
         Event::DurabilityChanged { slot, was, is } => settings(*slot, *was, is),
         Event::Founded => tracing::info!("a new ledger got its layout: the cluster begins here"),
-        Event::LedgerLost { refused: true, detail } => tracing::error!(detail, "ledger refuses this server"),
-        Event::LedgerLost { refused: false, detail } => tracing::error!(detail, "ledger can't be reached"),
+        Event::LedgerLost { refused: true, detail, .. } => {
+            tracing::error!(detail, "ledger refuses this server");
+        }
+        Event::LedgerLost { refused: false, detail, .. } => {
+            tracing::error!(detail, "ledger can't be reached");
+        }
         Event::LedgerBack { away } => tracing::warn!(away_ms = millis(*away), "ledger answers again"),
         Event::LedgerReborn { was, is } => tracing::info!(%was, %is, "ledger speaks as another incarnation"),
         Event::LedgerBehind { detail } => {

@@ -5,9 +5,9 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use sequent_core::{Clock, Env, Event, Events};
+use sequent_core::{Clock, Condition, Env, Event, Events};
 
-use crate::{data::Quarantine, footing::Alarm, ground::is_gone, orphans::emptied};
+use crate::{data::Quarantine, footing::Alarm, orphans::emptied};
 
 mod burnt;
 mod gauges;
@@ -108,8 +108,8 @@ pub(crate) fn watched(env: Env, memory: &Memory, notes: Option<Quarantine>, alar
 /// A ledger that was emptied says so in words of its kind: a person reads what that is, and what to do.
 fn plainly(event: Event) -> Event {
     match event {
-        Event::LedgerLost { detail, .. } if is_gone(&detail) => {
-            Event::LedgerLost { refused: true, detail: emptied(&detail) }
+        Event::LedgerLost { condition, detail, .. } if condition.is_some_and(Condition::is_missing) => {
+            Event::LedgerLost { refused: true, condition, detail: emptied(&detail) }
         }
         other => other,
     }
@@ -127,8 +127,11 @@ mod tests {
         let env = watched(Env::default(), &memory, None, &Alarm::default());
         let gone = "refused: write ledger mysql://db/seq: 1146 (42S02): Table 'seq.x' doesn't exist: the tables are gone, or were \
                     never made here";
-        for (refused, detail) in [(true, gone), (false, "unavailable: connection refused")] {
-            env.events.emit(Event::LedgerLost { refused, detail: detail.to_owned() });
+        let missing = Some(Condition::TablesMissing);
+        for (refused, condition, detail) in
+            [(true, missing, gone), (false, None, "unavailable: connection refused")]
+        {
+            env.events.emit(Event::LedgerLost { refused, condition, detail: detail.to_owned() });
         }
         // The newest comes first.
         let told = told(&memory.all());

@@ -54,7 +54,7 @@ fn slots(event: &Event, times: u32, of: Of<'_>) -> Option<EventReport> {
             let done = "this server has nothing on its way there; once all servers say so its store can be taken away";
             (slot, None, of(NOTE, "drained", done.into()))
         }
-        Event::Quarantined { slot, key, kind, detail } => {
+        Event::Quarantined { slot, key, kind, detail, .. } => {
             let whom = key
                 .as_ref()
                 .map_or_else(|| "the slot".to_owned(), |key| format!("its counter of {}", shown(key)));
@@ -102,8 +102,8 @@ fn slots(event: &Event, times: u32, of: Of<'_>) -> Option<EventReport> {
 
 fn others(event: &Event, of: Of<'_>) -> Option<EventReport> {
     Some(match event {
-        Event::LedgerLost { refused: true, detail } => of(ERROR, "ledger refuses", detail.clone()),
-        Event::LedgerLost { refused: false, detail } => of(ERROR, "ledger lost", detail.clone()),
+        Event::LedgerLost { refused: true, detail, .. } => of(ERROR, "ledger refuses", detail.clone()),
+        Event::LedgerLost { refused: false, detail, .. } => of(ERROR, "ledger lost", detail.clone()),
         Event::LedgerBack { away } => {
             of(WARNING, "ledger back", format!("it answers again, after {}", span(*away)))
         }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use sequent_format::{Format, InvertErrorKind, ObfuscationKey, Parsed, Template};
+use sequent_format::{DecodeErrorKind, Decoded, Format, ObfuscationKey, Template};
 
 use super::{Former, Texts};
 use crate::{BodyFault, EngineError, Reason};
@@ -51,12 +51,12 @@ impl Texts {
     /// assert!(coupon.read("D001A").is_err());
     /// # Ok::<(), sequent_engine::BodyFault>(())
     /// ```
-    pub fn read(&self, text: &str) -> Result<Parsed, ReadFault> {
+    pub fn read(&self, text: &str) -> Result<Decoded, ReadFault> {
         let mut said = None;
-        let mut typed: Option<Parsed> = None;
+        let mut typed: Option<Decoded> = None;
         let mut other = None;
         for format in self.readers() {
-            match format.invert(text) {
+            match format.decode(text) {
                 Ok(read) if read.text == text => return Ok(read),
                 Ok(read) => match &typed {
                     Some(first) if *first != read => drop(other.get_or_insert(read)),
@@ -96,8 +96,8 @@ impl Texts {
     /// and dates as well, and only the number not.
     fn may_write(&self, text: &str) -> bool {
         let Some(format) = self.with_any_key() else { return true };
-        let by_shape = [InvertErrorKind::Shape, InvertErrorKind::Value, InvertErrorKind::Date];
-        format.invert(text).err().is_none_or(|error| !by_shape.contains(&error.kind))
+        let by_shape = [DecodeErrorKind::Shape, DecodeErrorKind::Value, DecodeErrorKind::Date];
+        format.decode(text).err().is_none_or(|error| !by_shape.contains(&error.kind))
     }
 
     /// The same template with a key of no meaning in the place of its own.
@@ -106,7 +106,7 @@ impl Texts {
         let mut settings = self.settings();
         let any = ObfuscationKey::new(&[0; ANY_KEY_BYTES]).ok()?;
         settings.keys.insert(read.key_name()?.to_owned(), any);
-        read.prove(&settings).ok()
+        read.analyze(&settings).ok()
     }
 }
 
@@ -152,11 +152,11 @@ mod tests {
     fn stored(hidden: &str, template: &str) -> (String, String) {
         assert!(crate::keys::hold("reading-test", &ObfuscationKey::new(&[3; 16]).unwrap()));
         let one = body(hidden);
-        let issue = one
+        let context = one
             .format()
             .unwrap()
-            .issue(sequent_format::Timestamp::UNIX_EPOCH, &sequent_format::Values::new());
-        let text = issue.unwrap().text(42).unwrap();
+            .context(sequent_format::Timestamp::UNIX_EPOCH, &sequent_format::Values::new());
+        let text = context.unwrap().text(42).unwrap();
         (body(template).after(1, &one).to_text(), text)
     }
 

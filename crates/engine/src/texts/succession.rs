@@ -65,7 +65,7 @@ impl Texts {
             ));
         }
         // The counter goes on, and digits are read as the number that they are: each is given once.
-        if format.shows_the_number_alone() {
+        if format.renders_bare_number() {
             return Ok(());
         }
         apart(format, &Self::new(PLAIN))
@@ -168,7 +168,7 @@ fn apart(format: &Format, former: &Texts) -> Result<(), String> {
         format!("can't be held against the template before, {}: {}", former.template, fault.bound)
     })?;
     let Some(other) = other.format() else { return Ok(()) };
-    if former.template == PLAIN && format.shows_the_number_alone() {
+    if former.template == PLAIN && format.renders_bare_number() {
         return Ok(());
     }
     // What is out can't be mended: only the new one can.

@@ -77,7 +77,7 @@ async fn what_is_ready_is_thrown_away_when_the_ledger_went_back() {
     wait_until("something is ready", async || ready() > 0).await;
     put_back(&place, "older");
     wait_until("it is noticed", async || engine.status().await.trouble.is_some() && ready() == 0).await;
-    assert!(keyed.reservoir().stats().burnt > 0 && keyed.try_next().is_none());
+    assert!(keyed.reservoir().stats().discarded > 0 && keyed.try_next().is_none());
     let error = take(&engine, "order", 1).await.unwrap_err();
     assert_eq!(error.reason(), Reason::RecoveryRequired, "{error}");
     // What was ready and burnt counts, too: its cells prove it.

@@ -42,7 +42,7 @@ impl Behind {
     async fn catch_up(&self, loss: Loss, without: &[u16]) -> Result<Option<String>, String> {
         let without = without.iter().copied().collect();
         let (options, _) = listening();
-        let done = Desk::catch_up(&self.place.config(), &options, loss, &without).await;
+        let done = Desk::catch_up(&self.place.config(), &options, (loss, true), &without).await;
         done.map_err(|error| error.to_string())
     }
 }

@@ -73,18 +73,18 @@ async fn what_a_template_does_not_take_consumes_nothing() {
     };
     let long = "1".repeat(33);
     for (ask, field, bound) in [
-        (ask("order"), "with.area", "the template needs it"),
+        (ask("order"), "values.area", "the template needs it"),
         (
             good.clone().with("office", "1"),
-            "with.office",
+            "values.office",
             "the template knows no such value: area are allowed",
         ),
-        (good.clone().with("area", long), "with.area", "1 to 32 characters are allowed"),
-        (good.clone().with("area", "north"), "with.area", "'n' is not allowed there"),
-        (good.clone().with("area", ""), "with.area", "1 to 32 characters are allowed"),
+        (good.clone().with("area", long), "values.area", "1 to 32 characters are allowed"),
+        (good.clone().with("area", "north"), "values.area", "'n' is not allowed there"),
+        (good.clone().with("area", ""), "values.area", "1 to 32 characters are allowed"),
         (good.clone().at("yesterday"), "at", "an instant such as 2026-04-01T09:00:00+08:00 is expected"),
         (good.clone().at("2017-03-04"), "at", "at most window_s, 86400 s, from now"),
-        (ask("plain").with("area", "010"), "with.area", "no template asks for a value: leave it out"),
+        (ask("plain").with("area", "010"), "values.area", "no template asks for a value: leave it out"),
         (ask("plain").at("2017-03-04"), "at", "no period and no template asks for an instant: leave it out"),
     ] {
         let error = refused(&ask).await;
@@ -125,7 +125,7 @@ async fn values_too_long_for_any_key_are_refused_by_length() {
     assert_eq!(error.reason(), Reason::InvalidArgument, "{error}");
     let text = error.to_string();
     let bound = "name, period and partition values together may have at most 2";
-    assert!(text.starts_with("with is 240 bytes: key of ") && text.contains(bound), "{text}");
+    assert!(text.starts_with("values is 240 bytes: key of ") && text.contains(bound), "{text}");
     engine.shutdown().await;
 }
 

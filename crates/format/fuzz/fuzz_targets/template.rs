@@ -1,4 +1,4 @@
-//! Any text as a template.
+//! Fuzz target: any text as a template.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|text: &str| {

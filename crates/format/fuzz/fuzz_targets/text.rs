@@ -1,4 +1,4 @@
-//! Any text under some templates.
+//! Fuzz target: any text decoded with some templates.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|text: &str| {

@@ -1,17 +1,16 @@
-//! What must hold of any template and of any text, for the fuzz targets and for the test `fuzzing`, which runs the same
-//! without a fuzzer.
+//! Properties of any template and any text, for the fuzz targets and for the test `fuzzing`, which runs them without a fuzzer.
 
 use std::sync::LazyLock;
 
-use sequent_format::{Counter, Format, Settings, Template, Timestamp, Values};
+use sequent_format::{CounterSpec, Format, Settings, Template, Timestamp, Values};
 
-/// Numbers at the ends of widths, where overflow begins.
+/// Numbers at the ends of widths.
 const NUMBERS: [u64; 6] = [1, 9, 10, 99, 1000, i64::MAX as u64];
 
-/// Values that a template's words may take, tried in turn; a date among them, for those that want one.
+/// Values of requests, tried in turn. One is a date for `date` parts.
 const VALUES: [&str; 4] = ["7", "AB", "0001", "2026-04-01"];
 
-/// Templates that texts are held against.
+/// The templates that decode the texts.
 const TEMPLATES: [&str; 7] = [
     "@{date,yyyyMMdd}@{seq,w=5}",
     "@{ctx,a,re=[A-Z]+}-@{date,FS-FE,fy=04-01}-@{seq,w=4}@{check,mod37-36}",
@@ -23,15 +22,15 @@ const TEMPLATES: [&str; 7] = [
 ];
 
 static FORMATS: LazyLock<Vec<Format>> = LazyLock::new(|| {
-    let proven = |text| {
+    let accepted = |text| {
         let settings = Settings { unique: sequent_format::Unique::Period, ..Settings::default() };
-        Template::parse(text).expect("it is read").prove(&settings).expect("it is proven")
+        Template::parse(text).expect("it parses").analyze(&settings).expect("it is accepted")
     };
-    TEMPLATES.map(proven).into()
+    TEMPLATES.map(accepted).into()
 });
 
-/// Any text as a template: read and proven, or refused, without a panic or a runaway. What is accepted renders, and what
-/// it renders reads back. Returns what became of it, `Err` where it was refused: inputs with other words are worth more tries.
+/// Uses any text as a template. It is accepted or refused, without a panic or a hang. An accepted template renders, and its texts
+/// decode. Returns the outcome (`Err` if refused): inputs with new messages are mutated further.
 pub fn template(text: &str) -> Result<String, String> {
     let template = match Template::parse(text) {
         Ok(template) => template,
@@ -40,7 +39,7 @@ pub fn template(text: &str) -> Result<String, String> {
             return Err(error.to_string());
         }
     };
-    let format = match template.prove(&Settings::default()) {
+    let format = match template.analyze(&Settings::default()) {
         Ok(format) => format,
         Err(error) => return Err(error.to_string()),
     };
@@ -48,25 +47,29 @@ pub fn template(text: &str) -> Result<String, String> {
     for shift in 0..VALUES.len() {
         let names = template.values().into_iter().enumerate();
         let values: Values = names.map(|(at, name)| (name, VALUES[(at + shift) % VALUES.len()])).collect();
-        match format.issue(Timestamp::UNIX_EPOCH, &values) {
-            Ok(issue) => NUMBERS.iter().for_each(|number| rendered(&format, &issue, *number, &mut became)),
+        match format.context(Timestamp::UNIX_EPOCH, &values) {
+            Ok(context) => {
+                for number in NUMBERS {
+                    rendered(&format, &context, number, &mut became);
+                }
+            }
             Err(error) => became.push_str(&error.to_string()),
         }
     }
     Ok(became)
 }
 
-/// A number's text reads back, and a text that is nearly one is read or refused.
-fn rendered(format: &Format, issue: &sequent_format::Issue, number: u64, became: &mut String) {
-    // One that the counter gives: others are nobody's.
-    let Counter { start, step, .. } = format.counter();
+/// Checks that the text of a number decodes, and that similar texts are decoded or refused.
+fn rendered(format: &Format, context: &sequent_format::RenderContext, number: u64, became: &mut String) {
+    // A number that the counter gives: others do not decode.
+    let CounterSpec { start, step, .. } = format.counter_spec();
     let number = start + number.saturating_sub(start) / step * step;
-    let text = match issue.text(number) {
+    let text = match context.text(number) {
         Ok(text) => text,
         Err(error) => return became.push_str(&error.to_string()),
     };
-    let parsed = format.invert(&text).expect("what was rendered reads back");
-    let same = format.counter().wrap.is_some() || parsed.number == number;
+    let parsed = format.decode(&text).expect("a rendered text decodes");
+    let same = format.counter_spec().wrap.is_some() || parsed.number == number;
     assert!(same && parsed.text == text, "{text:?}: {parsed:?}");
     let middle = (0..=text.len() / 2).rev().find(|cut| text.is_char_boundary(*cut)).unwrap_or(0);
     let (left, right) = text.split_at(middle);
@@ -75,20 +78,20 @@ fn rendered(format: &Format, issue: &sequent_format::Issue, number: u64, became:
     }
 }
 
-/// Any text under some templates: read, or refused, without a panic or a runaway. What is read is the template's own
-/// spelling of it. Returns what became of it, as [`template`] does.
+/// Decodes any text with some templates. It is decoded or refused, without a panic or a hang. Returns the outcome as [`template`]
+/// does.
 pub fn text(text: &str) -> Result<String, String> {
     let became: Vec<String> = FORMATS.iter().map(|format| reads_back(format, text)).collect();
     let words = became.join("\n");
     if became.iter().any(String::is_empty) { Ok(words) } else { Err(words) }
 }
 
-/// What is wrong with a text; empty where it was read.
+/// The error of a text; empty if it decodes.
 fn reads_back(format: &Format, text: &str) -> String {
-    match format.invert(text) {
-        // Readers of Crockford's digits may write O for 0: the text that is given back is the template's own.
+    match format.decode(text) {
+        // Crockford's base 32 accepts O for 0; the decoded text has the template's spelling.
         Ok(parsed) => {
-            let again = format.invert(&parsed.text).expect("its own spelling reads back");
+            let again = format.decode(&parsed.text).expect("its own spelling decodes");
             assert_eq!(again, parsed, "{text:?}");
             String::new()
         }

@@ -1,25 +1,25 @@
-//! Instants as callers write them: what is no instant, or two at once, is refused and never bent to one near by.
+//! Parses instants and dates of callers. An invalid or contradictory one is refused and never moved to a nearby instant.
 
 use jiff::{Timestamp, civil::DateTime};
 
-use crate::date::Zone;
+use super::zone::Zone;
 
-/// What is told who writes no instant at all: in the same words at every door.
+/// The error of a text that is not an instant: the same over every protocol.
 pub const EXPECTED: &str = "an instant such as 2026-04-01T09:00:00+08:00 is expected, or a date or time of the zone such as 2026-04-01";
 
-/// What is told where an instant's year has not four digits, or those of its week or fiscal year.
+/// The error of an instant whose year, ISO year or fiscal year does not have four digits.
 pub(crate) const YEARS_EXPECTED: &str = "years 1 to 9998 are allowed";
 
-/// What is told who writes no date of his own.
+/// The error of a caller's date that cannot be parsed.
 const DATE_EXPECTED: &str =
     "a date such as 2026-04-01 is allowed, or an instant such as 2026-04-01T09:00:00+08:00";
 
-/// Offsets reach one second less than a day, as RFC 3339 writes them.
+/// Offsets of RFC 3339 are shorter than a day.
 const OFFSET_SECONDS: i64 = 24 * 3600;
 
-/// The instant of RFC 3339, with its offset and perhaps a zone in brackets that agrees; or a local date or time of `zone`,
-/// the earlier one where clocks show it twice, and for a date its first instant. The error is the bound.
-pub(crate) fn read(text: &str, zone: &Zone) -> Result<Timestamp, String> {
+/// Parses an instant of RFC 3339 with its offset, or a local date or time of `zone`. A zone in brackets must agree with the
+/// offset. A local time that clocks show twice is the earlier instant; a date is its first instant. The error is the bound.
+pub(crate) fn parse(text: &str, zone: &Zone) -> Result<Timestamp, String> {
     let (plain, named) = match text.split_once('[') {
         None => (text, None),
         Some((plain, rest)) => {
@@ -27,12 +27,12 @@ pub(crate) fn read(text: &str, zone: &Zone) -> Result<Timestamp, String> {
             (plain, Some(Zone::new(name)?))
         }
     };
-    check_seconds(plain)?;
+    refuse_leap_second(plain)?;
     let Ok(instant) = plain.parse::<Timestamp>() else {
         let local = plain.parse::<DateTime>().map_err(|_| EXPECTED)?;
-        return of_local((plain, local), named.as_ref().unwrap_or(zone));
+        return local_instant((plain, local), named.as_ref().unwrap_or(zone));
     };
-    // One with a Z shows no local time.
+    // A time with `Z` has no local time to compare.
     let Ok(local) = plain.parse::<DateTime>() else { return Ok(instant) };
     let offset_s = local.duration_since(jiff::tz::Offset::UTC.to_datetime(instant)).as_secs();
     if offset_s.abs() >= OFFSET_SECONDS {
@@ -42,33 +42,33 @@ pub(crate) fn read(text: &str, zone: &Zone) -> Result<Timestamp, String> {
         Some(named) if named.local(instant) != local => Err(format!(
             "its offset and its zone contradict each other: clocks of {} show {} then",
             named.name(),
-            named.shown(instant)
+            named.rfc3339(instant)
         )),
         _ => Ok(instant),
     }
 }
 
-/// A caller's own date, as local clocks show it: a date or a time is one as it is, whatever clocks of `zone` did then; an
-/// instant is what they show at it. The error is the bound.
-pub(crate) fn read_local(text: &str, zone: &Zone) -> Result<DateTime, String> {
-    check_seconds(text)?;
+/// Parses a caller's own date as a local time. A date or time without offset is taken as written, even if clocks of `zone`
+/// skipped it. An instant is converted to `zone`. The error is the bound.
+pub(crate) fn parse_local(text: &str, zone: &Zone) -> Result<DateTime, String> {
+    refuse_leap_second(text)?;
     if text.contains('[') || text.parse::<Timestamp>().is_ok() {
-        return read(text, zone).map(|instant| zone.local(instant));
+        return parse(text, zone).map(|instant| zone.local(instant));
     }
     text.parse().map_err(|_| DATE_EXPECTED.to_owned())
 }
 
-/// Refuses a sixtieth second, which readers of times bend to the one before.
-fn check_seconds(text: &str) -> Result<(), String> {
+/// Refuses second 60, which the time parser would turn into second 59.
+fn refuse_leap_second(text: &str) -> Result<(), String> {
     if shows_second_60(text) {
         return Err("seconds up to 59 are allowed: clocks here have no leap second".to_owned());
     }
     Ok(())
 }
 
-fn of_local((text, local): (&str, DateTime), zone: &Zone) -> Result<Timestamp, String> {
+fn local_instant((text, local): (&str, DateTime), zone: &Zone) -> Result<Timestamp, String> {
     let instant = zone.instant(local).ok_or(YEARS_EXPECTED)?;
-    // A day that begins late begins when it does.
+    // Clocks may skip midnight: then the day's first instant is later.
     let is_date = !text.contains(['T', 't', ' ']);
     let shown = zone.local(instant);
     if shown == local || is_date && shown.date() == local.date() {
@@ -77,7 +77,7 @@ fn of_local((text, local): (&str, DateTime), zone: &Zone) -> Result<Timestamp, S
     Err(format!("clocks of {} never showed it: they were set forward over it, to {shown}", zone.name()))
 }
 
-/// Whether the time of day names a sixtieth second.
+/// Whether the time of day has second 60.
 fn shows_second_60(text: &str) -> bool {
     let Some((_, time)) = text.split_once(['T', 't', ' ']) else { return false };
     let time = time.split(['.', ',', 'Z', 'z', '+', '-', '[']).next().unwrap_or_default();

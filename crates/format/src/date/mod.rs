@@ -1,24 +1,23 @@
-//! Dates in texts, and the periods of counters: one instant, one zone, nothing from the host.
-//!
-//! A two-digit year stands for 2000 to 2099: a template that shows one has no text for other years.
+//! Dates in texts, and the periods of counters. Every function takes the instant and the zone; nothing is read from the host.
 
-mod days;
-mod facts;
+mod calendar_search;
+mod decoded;
+mod inference;
 pub(crate) mod instant;
-mod moment;
+mod local_datetime;
+mod month_day;
 mod pattern;
 mod period;
-mod shown;
+mod token;
 mod zone;
 
-pub(crate) use facts::Facts;
+pub(crate) use decoded::DecodedDate;
+pub(crate) use inference::DateFields;
 pub use instant::EXPECTED as INSTANT_EXPECTED;
-pub(crate) use moment::{Moment, MonthDay};
-pub(crate) use pattern::{Pattern, Token};
+pub(crate) use local_datetime::LocalDateTime;
+pub(crate) use month_day::MonthDay;
+pub(crate) use pattern::Pattern;
 pub use period::Reset;
-pub(crate) use shown::Shown;
+pub(crate) use token::Token;
 pub(crate) use zone::Zone;
 pub use zone::tzdb_version;
-
-/// The years that two digits can stand for.
-pub(crate) const TWO_DIGIT_YEARS: std::ops::RangeInclusive<i16> = 2000..=2099;

@@ -1,54 +1,18 @@
-//! Patterns such as `yyyyMMdd` and `GGGG-'W'WW`. Each token has a fixed width.
+//! Date patterns such as `yyyyMMdd` and `GGGG-'W'WW`. Every text of a pattern has the same width.
 
 use std::fmt;
 
-use crate::{
-    date::{Facts, Moment, MonthDay, Shown, TWO_DIGIT_YEARS},
-    letters::Letters,
+use crate::charset::Charset;
+
+use super::{
+    decoded::DecodedDate,
+    inference::DateFields,
+    local_datetime::LocalDateTime,
+    month_day::MonthDay,
+    token::{TOKENS, Token},
 };
 
-/// What a run of letters stands for.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Token {
-    Year4,
-    Year2,
-    Month,
-    Day,
-    DayOfYear,
-    Hour,
-    Minute,
-    Second,
-    Quarter,
-    IsoYear,
-    IsoWeek,
-    /// The year a fiscal year begins in, two digits.
-    FiscalStart,
-    /// The year it ends in, two digits.
-    FiscalEnd,
-    /// The year it ends in, four digits.
-    FiscalYear,
-    Literal(String),
-}
-
-/// The runs of letters that mean something.
-const TOKENS: [(&str, Token); 14] = [
-    ("yyyy", Token::Year4),
-    ("yy", Token::Year2),
-    ("MM", Token::Month),
-    ("dd", Token::Day),
-    ("DDD", Token::DayOfYear),
-    ("HH", Token::Hour),
-    ("mm", Token::Minute),
-    ("ss", Token::Second),
-    ("Q", Token::Quarter),
-    ("GGGG", Token::IsoYear),
-    ("WW", Token::IsoWeek),
-    ("FS", Token::FiscalStart),
-    ("FE", Token::FiscalEnd),
-    ("FFFF", Token::FiscalYear),
-];
-
-/// A date's pattern, with the first day of its fiscal year.
+/// A date pattern with the first day of its fiscal year.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Pattern {
     written: String,
@@ -56,7 +20,7 @@ pub(crate) struct Pattern {
     pub(crate) fiscal: MonthDay,
 }
 
-/// A pattern that cannot be read: at which of its characters (from 0), what, and what to write instead.
+/// A pattern that cannot be parsed: the character (from 0), what was found, and what to write instead.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PatternError {
     pub(crate) at: usize,
@@ -65,8 +29,8 @@ pub(crate) struct PatternError {
 }
 
 impl Pattern {
-    /// Reads a pattern.
-    pub(crate) fn new(written: &str, fiscal: MonthDay) -> Result<Self, PatternError> {
+    /// Parses a pattern.
+    pub(crate) fn parse(written: &str, fiscal: MonthDay) -> Result<Self, PatternError> {
         let chars: Vec<char> = written.chars().collect();
         let mut tokens = Vec::new();
         let mut at = 0;
@@ -95,112 +59,49 @@ impl Pattern {
         Ok(Self { written: written.to_owned(), tokens, fiscal })
     }
 
-    /// What it shows.
-    pub(crate) fn facts(&self) -> Facts {
-        self.tokens.iter().fold(Facts::default(), Facts::and)
+    /// The fields that it shows.
+    pub(crate) fn fields(&self) -> DateFields {
+        self.tokens.iter().fold(DateFields::default(), DateFields::with_token)
     }
 
-    /// How many characters its text has.
+    /// The length of its text, in characters.
     pub(crate) fn width(&self) -> usize {
         self.tokens.iter().map(Token::width).sum()
     }
 
-    /// What its text can hold.
-    pub(crate) fn letters(&self) -> Letters {
-        let mut letters = Letters::digits();
+    /// The characters of its text.
+    pub(crate) fn charset(&self) -> Charset {
+        let mut charset = Charset::digits();
         for token in &self.tokens {
             if let Token::Literal(text) = token {
-                letters.add(&Letters::of(text));
+                charset.add(&Charset::of(text));
             }
         }
-        letters
+        charset
     }
 
-    /// The text of a moment; the error says which years two digits can show.
-    pub(crate) fn render(&self, moment: &Moment, out: &mut String) -> Result<(), String> {
+    /// Appends the text of a local time. The error says which years two digits can show.
+    pub(crate) fn render(&self, local: &LocalDateTime, out: &mut String) -> Result<(), String> {
         for token in &self.tokens {
-            token.render(moment, self.fiscal, out)?;
+            token.render(local, self.fiscal, out)?;
         }
         Ok(())
     }
 
-    /// Reads a text of this pattern into `shown`; the error is for people.
-    pub(crate) fn read(&self, text: &str, shown: &mut Shown) -> Result<(), String> {
+    /// Decodes a text of this pattern into `decoded`. The error is for people.
+    pub(crate) fn decode(&self, text: &str, decoded: &mut DecodedDate) -> Result<(), String> {
         let mut rest = text;
         for token in &self.tokens {
             let end = rest.char_indices().nth(token.width()).map_or(rest.len(), |(at, _)| at);
             let (piece, after) = rest.split_at(end);
-            token.read(piece, self.fiscal, shown)?;
+            decoded.add_token(token, piece, self.fiscal)?;
             rest = after;
         }
         if rest.is_empty() { Ok(()) } else { Err(format!("{rest:?} follows the date")) }
     }
 }
 
-impl Token {
-    pub(crate) fn width(&self) -> usize {
-        match self {
-            Self::Quarter => 1,
-            Self::DayOfYear => 3,
-            Self::Year4 | Self::IsoYear | Self::FiscalYear => 4,
-            Self::Literal(text) => text.chars().count(),
-            _ => 2,
-        }
-    }
-
-    fn render(&self, moment: &Moment, fiscal: MonthDay, out: &mut String) -> Result<(), String> {
-        use fmt::Write;
-        let number: i16 = match self {
-            Self::Year4 => moment.year,
-            Self::Year2 => two_digits(moment.year)?,
-            Self::Month => moment.month.into(),
-            Self::Day => moment.day.into(),
-            Self::DayOfYear => moment.day_of_year,
-            Self::Hour => moment.hour.into(),
-            Self::Minute => moment.minute.into(),
-            Self::Second => moment.second.into(),
-            Self::Quarter => moment.quarter().into(),
-            Self::IsoYear => moment.iso_year,
-            Self::IsoWeek => moment.iso_week.into(),
-            Self::FiscalStart => two_digits(moment.fiscal_start(fiscal))?,
-            Self::FiscalEnd => {
-                two_digits(moment.fiscal_start(fiscal))?;
-                fiscal.end_of(moment.fiscal_start(fiscal)) % 100
-            }
-            Self::FiscalYear => fiscal.end_of(moment.fiscal_start(fiscal)),
-            Self::Literal(text) => {
-                out.push_str(text);
-                return Ok(());
-            }
-        };
-        write!(out, "{number:0width$}", width = self.width()).map_err(|error| error.to_string())
-    }
-
-    fn read(&self, piece: &str, fiscal: MonthDay, shown: &mut Shown) -> Result<(), String> {
-        if let Self::Literal(text) = self {
-            return if piece == text {
-                Ok(())
-            } else {
-                Err(format!("{piece:?} stands where {text:?} belongs"))
-            };
-        }
-        let digits = piece.len() == self.width() && piece.bytes().all(|byte| byte.is_ascii_digit());
-        let number: Option<i16> = piece.parse().ok().filter(|_| digits);
-        let number =
-            number.ok_or_else(|| format!("{piece:?} is no date: {} digits belong there", self.width()))?;
-        shown.set(self, number, fiscal)
-    }
-}
-
-/// Two digits of a year that two digits can stand for.
-fn two_digits(year: i16) -> Result<i16, String> {
-    if TWO_DIGIT_YEARS.contains(&year) {
-        return Ok(year % 100);
-    }
-    Err(format!("year {year} has no two digits of its own: they stand for 2000 to 2099; show four"))
-}
-
-/// Text in single quotes; two of them are one.
+/// Text in single quotes; two quotes stand for one.
 fn quoted(chars: &[char]) -> Option<(Token, usize)> {
     let mut text = String::new();
     let mut at = 1;
@@ -219,7 +120,7 @@ fn quoted(chars: &[char]) -> Option<(Token, usize)> {
     }
 }
 
-/// A run of one letter, or one of the fiscal tokens, which mix two.
+/// A token: a run of one letter, or `FS` and `FE`.
 fn word(chars: &[char]) -> Result<(Token, usize), (String, String)> {
     let run = match (chars[0], chars.get(1)) {
         ('F', Some('S' | 'E')) => 2,
@@ -235,7 +136,7 @@ fn word(chars: &[char]) -> Result<(Token, usize), (String, String)> {
 
 fn hint_for(word: &str) -> &'static str {
     match word {
-        // In CLDR the year of a week, which is the wrong one around new year: https://cldr.unicode.org
+        // In CLDR `YYYY` is the year of the week, which is wrong around new year: https://cldr.unicode.org
         "YYYY" | "YY" => "write yyyy; the year of an ISO week is GGGG",
         "y" | "yyy" => "write yyyy or yy",
         "M" | "MMM" | "MMMM" => "write MM: each token has a fixed width",
@@ -262,8 +163,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn runs_of_letters_are_tokens_and_all_else_is_text() {
-        let tokens = |text| Pattern::new(text, MonthDay::default()).map(|pattern| pattern.tokens);
+    fn runs_of_letters_are_tokens_and_everything_else_is_text() {
+        let tokens = |text| Pattern::parse(text, MonthDay::default()).map(|pattern| pattern.tokens);
         let literal = |text: &str| Token::Literal(text.into());
         assert_eq!(tokens("yyyyMMdd").unwrap(), [Token::Year4, Token::Month, Token::Day]);
         assert_eq!(tokens("GGGG-'W'WW").unwrap(), [Token::IsoYear, literal("-W"), Token::IsoWeek]);
@@ -275,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn every_trap_has_a_hint() {
+    fn common_mistakes_have_hints() {
         for (text, hint) in [
             ("YYYY", "write yyyy"),
             ("yyyyM", "MM"),
@@ -286,7 +187,7 @@ mod tests {
             ("-", "yyyyMMdd"),
             ("T", "single quotes"),
         ] {
-            let error = Pattern::new(text, MonthDay::default()).unwrap_err();
+            let error = Pattern::parse(text, MonthDay::default()).unwrap_err();
             assert!(error.hint.contains(hint), "{text}: {error:?}");
         }
     }

@@ -1,4 +1,4 @@
-//! Periods: how often a counter begins again, the key of the one that holds a moment, and when it ends.
+//! Periods of a counter: how often it resets, the key of a period, and when it begins and ends.
 
 use std::fmt;
 
@@ -7,18 +7,18 @@ use jiff::{
     civil::{Date, DateTime, ISOWeekDate, Time, Weekday},
 };
 
-use crate::date::{Moment, MonthDay};
+use super::{local_datetime::LocalDateTime, month_day::MonthDay};
 
-/// How often a counter begins again.
+/// How often a counter resets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Reset {
     /// Never.
     Never,
     /// With the calendar year.
     Year,
-    /// With the fiscal year, which begins on the day that `fy=` names.
+    /// With the fiscal year, which begins on the day of `fy=`.
     FiscalYear,
-    /// With the calendar's quarter.
+    /// With the calendar quarter.
     Quarter,
     /// With the month.
     Month,
@@ -26,12 +26,12 @@ pub enum Reset {
     IsoWeek,
     /// With the day.
     Day,
-    /// With the hour, as local clocks show it: an hour that is shown twice is one period.
+    /// With the hour of local clocks. An hour that clocks show twice is one period.
     Hour,
 }
 
 impl Reset {
-    /// The words that a template uses.
+    /// The words of `reset=`.
     pub(crate) const WORDS: [(&'static str, Self); 8] = [
         ("never", Self::Never),
         ("year", Self::Year),
@@ -43,15 +43,15 @@ impl Reset {
         ("hour", Self::Hour),
     ];
 
-    /// The key of the period that holds a moment: `2026`, `FY2027` (by the year it ends in), `2026Q1`, `202601`,
-    /// `2026W53`, `20260101`, `2026010123`; empty for [`Reset::Never`].
-    pub(crate) fn key(self, moment: &Moment, fiscal: MonthDay) -> String {
-        let Moment { year, month, day, hour, iso_year, iso_week, .. } = *moment;
+    /// The key of the period of a local time: `2026`, `FY2027` (the year in which it ends), `2026Q1`, `202601`, `2026W53`,
+    /// `20260101`, `2026010123`; empty for [`Reset::Never`].
+    pub(crate) fn key(self, local: &LocalDateTime, fiscal: MonthDay) -> String {
+        let LocalDateTime { year, month, day, hour, iso_year, iso_week, .. } = *local;
         match self {
             Self::Never => String::new(),
             Self::Year => format!("{year:04}"),
-            Self::FiscalYear => format!("FY{:04}", fiscal.end_of(moment.fiscal_start(fiscal))),
-            Self::Quarter => format!("{year:04}Q{}", moment.quarter()),
+            Self::FiscalYear => format!("FY{:04}", fiscal.end_of(local.fiscal_start(fiscal))),
+            Self::Quarter => format!("{year:04}Q{}", local.quarter()),
             Self::Month => format!("{year:04}{month:02}"),
             Self::IsoWeek => format!("{iso_year:04}W{iso_week:02}"),
             Self::Day => format!("{year:04}{month:02}{day:02}"),
@@ -75,7 +75,7 @@ impl Reset {
         from.checked_sub(span.ok()?).ok()
     }
 
-    /// When the period of a key begins, as local clocks show it, where the key is one; whoever asks compares.
+    /// The local time at which the period of a key begins. A malformed key may give a time, too: compare the key of the result.
     pub(crate) fn begins(self, key: &str, fiscal: MonthDay) -> Option<DateTime> {
         let number = |from: usize, to: usize| key.get(from..to)?.parse::<i16>().ok();
         let small = |from, to| i8::try_from(number(from, to)?).ok();
@@ -98,7 +98,7 @@ impl Reset {
         Some(date.ok()?.to_datetime(Time::new(hour, 0, 0, 0).ok()?))
     }
 
-    /// When the next period begins, as local clocks show it; `None` for [`Reset::Never`].
+    /// The local time at which the next period begins; `None` for [`Reset::Never`].
     pub(crate) fn next(self, local: DateTime, fiscal: MonthDay) -> Option<DateTime> {
         let date = local.date();
         let first_of_month = date.first_of_month();
@@ -110,17 +110,17 @@ impl Reset {
             Self::Month => first_of_month.checked_add(1.month()),
             Self::FiscalYear => {
                 let start = fiscal.start_of(date.year(), date.month(), date.day());
-                jiff::civil::Date::new(start + 1, fiscal.month, fiscal.day)
+                Date::new(start + 1, fiscal.month, fiscal.day)
             }
             Self::IsoWeek => date.nth_weekday(1, Weekday::Monday),
             Self::Day => date.tomorrow(),
-            Self::Hour => return hour_of(local).checked_add(1.hour()).ok(),
+            Self::Hour => return start_of_hour(local).checked_add(1.hour()).ok(),
         };
         Some(next.ok()?.to_datetime(Time::midnight()))
     }
 }
 
-fn hour_of(local: DateTime) -> DateTime {
+fn start_of_hour(local: DateTime) -> DateTime {
     local.date().at(local.hour(), 0, 0, 0)
 }
 
@@ -136,13 +136,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_next_period_is_the_first_moment_with_another_key() {
+    fn the_next_period_begins_when_the_key_changes() {
         let fiscal = MonthDay { month: 4, day: 6 };
         let mut local: DateTime = "2023-12-30T22:30:00".parse().unwrap();
         let end: DateTime = "2026-01-05T00:00:00".parse().unwrap();
         while local < end {
             for (_, reset) in Reset::WORDS {
-                let key = |local| reset.key(&Moment::new(local).unwrap(), fiscal);
+                let key = |local| reset.key(&LocalDateTime::new(local).unwrap(), fiscal);
                 let Some(next) = reset.next(local, fiscal) else { continue };
                 assert!(next > local, "{reset} {local}");
                 assert_ne!(key(next), key(local), "{reset} {local}");
@@ -159,7 +159,7 @@ mod tests {
             let end: DateTime = "2026-01-05T00:00:00".parse().unwrap();
             while local < end {
                 for (_, reset) in Reset::WORDS {
-                    let key = |local| reset.key(&Moment::new(local).unwrap(), fiscal);
+                    let key = |local| reset.key(&LocalDateTime::new(local).unwrap(), fiscal);
                     let begins = reset.begins(&key(local), fiscal);
                     assert_eq!(begins.is_none(), reset == Reset::Never);
                     let Some(begins) = begins else { continue };
@@ -183,11 +183,11 @@ mod tests {
     }
 
     #[test]
-    fn so_many_periods_back_is_as_many_before() {
+    fn going_back_n_periods_gives_the_nth_earlier_key() {
         let fiscal = MonthDay { month: 4, day: 6 };
         let end: DateTime = "2026-01-05T00:00:00".parse().unwrap();
         for (_, reset) in Reset::WORDS {
-            let key = |local| reset.key(&Moment::new(local).unwrap(), fiscal);
+            let key = |local| reset.key(&LocalDateTime::new(local).unwrap(), fiscal);
             let mut keys: Vec<String> = Vec::new();
             let mut local: DateTime = "2023-12-30T22:30:00".parse().unwrap();
             while local < end {

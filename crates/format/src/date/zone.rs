@@ -1,4 +1,4 @@
-//! Time zones from the bundled database: the host's is never asked, so that all servers render alike.
+//! Time zones of the bundled database. The host's database is never used, so that all servers render the same texts.
 
 use std::{fmt, sync::Arc};
 
@@ -21,7 +21,7 @@ pub(crate) struct Zone {
 }
 
 impl Zone {
-    /// Looks a zone up; the error is for people.
+    /// Looks up a zone. The error is for people.
     pub(crate) fn new(name: &str) -> Result<Self, String> {
         if name == "UTC" {
             return Ok(Self { name: name.into(), zone: TimeZone::UTC });
@@ -43,18 +43,18 @@ impl Zone {
         &self.name
     }
 
-    /// What clocks of the zone show.
+    /// The local time of the zone.
     pub(crate) fn local(&self, instant: Timestamp) -> DateTime {
         self.zone.to_datetime(instant)
     }
 
-    /// The instant at which clocks show `local`: the earlier one where they show it twice, and as long after the gap as
-    /// `local` is after its beginning where they skip it.
+    /// The instant at which clocks show `local`. If they show it twice, it is the earlier one. If they skip it, it is as long after
+    /// the gap as `local` is after the start of the gap.
     pub(crate) fn instant(&self, local: DateTime) -> Option<Timestamp> {
         self.zone.to_timestamp(local).ok()
     }
 
-    /// Whether clocks show any moment from `from` to `to`, both included: they do not where they skip all of it.
+    /// Whether clocks show any time from `from` to `to`, both included. They do not if they skip all of it.
     pub(crate) fn shows(&self, from: DateTime, to: DateTime) -> bool {
         let is_skipped = |local| {
             let offset = self.zone.to_ambiguous_timestamp(local).offset();
@@ -63,13 +63,13 @@ impl Zone {
         !(is_skipped(from) && is_skipped(to))
     }
 
-    /// An instant as clocks of the zone show it, with its offset, in RFC 3339.
-    pub(crate) fn shown(&self, instant: Timestamp) -> String {
+    /// An instant in RFC 3339 with the zone's offset.
+    pub(crate) fn rfc3339(&self, instant: Timestamp) -> String {
         instant.display_with_offset(self.zone.to_offset(instant)).to_string()
     }
 
-    /// The instant at which clocks first show `local`, or would if they did not skip it; at most when the zone next changes
-    /// its offset, since clocks that are set back may show an earlier day again.
+    /// The next instant at which clocks show `local`, or pass it by a gap. At the latest it is the zone's next change of offset, since
+    /// clocks that are set back may show an earlier day again.
     pub(crate) fn until(&self, now: Timestamp, local: DateTime) -> Option<Timestamp> {
         let shown = self.zone.to_timestamp(local).ok();
         let change = self.zone.following(now).next().map(|change| change.timestamp());

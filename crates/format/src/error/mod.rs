@@ -1,42 +1,11 @@
-//! What can be wrong: with a template, with what it would promise, with values, with a text.
+//! Errors of the four steps: parse, analyze, render, decode.
 
-mod proof;
-mod text;
-mod value;
+mod decode;
+mod render;
+mod rule;
+mod template;
 
-pub use proof::{Fault, ProofError, Rule};
-pub use text::{InvertError, InvertErrorKind};
-pub use value::{RenderError, ValueError};
-
-/// A template that cannot be read: where, what was found, and what to write instead.
-///
-/// ```
-/// let error = sequent_format::Template::parse("@{date,YYYY}@{seq}").unwrap_err();
-/// assert_eq!(error.column, 8);
-/// assert_eq!(error.hint, "write yyyy; the year of an ISO week is GGGG");
-/// ```
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("column {column}: {what}{}", hinted(.hint))]
-pub struct TemplateError {
-    /// Where, in characters from 1.
-    pub column: usize,
-    /// What was found, and what is allowed.
-    pub what: String,
-    /// What to write instead; empty where nothing can be said.
-    pub hint: String,
-}
-
-impl TemplateError {
-    pub(crate) fn new(column: usize, what: impl Into<String>) -> Self {
-        Self { column, what: what.into(), hint: String::new() }
-    }
-
-    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
-        self.hint = hint.into();
-        self
-    }
-}
-
-fn hinted(hint: &str) -> String {
-    if hint.is_empty() { String::new() } else { format!("; {hint}") }
-}
+pub use decode::{DecodeError, DecodeErrorKind};
+pub use render::{PreviewError, RenderError, ValueError};
+pub use rule::{AnalysisError, Fault, Rule};
+pub use template::TemplateError;

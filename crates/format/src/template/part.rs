@@ -1,30 +1,30 @@
-//! The parts of a template with their options.
+//! The parts of a template, with their options.
 
 use std::{sync::Arc, time::Duration};
 
 use crate::{
-    check::Algorithm,
+    charset::{Case, Charset},
+    checksum::Algorithm,
     date::{MonthDay, Pattern, Reset},
-    letters::{Case, Letters},
-    parse::Placed,
-    radix::Digits,
-    template::{Map, Re},
+    number::alphabet::Alphabet,
 };
 
-/// A part, where it stands and what others may call it.
+use super::{placed::Placed, value_map::ValueMap, value_regex::ValueRegex};
+
+/// A part with its column and its id.
 #[derive(Debug, Clone)]
 pub(crate) struct Part {
-    /// In characters from 1.
+    /// The column, in characters from 1.
     pub(crate) column: usize,
-    /// Other parts name it so in `over=`.
+    /// The name by which `over=` of other parts refers to it.
     pub(crate) id: Option<String>,
     pub(crate) kind: Kind,
 }
 
-/// What a part is.
+/// The kind of a part.
 #[derive(Debug, Clone)]
 pub(crate) enum Kind {
-    /// Text that stands for itself, `key` included.
+    /// Literal text, also of `key`.
     Text(String),
     Seq(Box<Seq>),
     Ctx(Box<Ctx>),
@@ -33,12 +33,12 @@ pub(crate) enum Kind {
     Call(Call),
 }
 
-/// The number.
+/// The `seq` part: the number.
 #[derive(Debug, Clone)]
 pub(crate) struct Seq {
-    /// A label for people; the counter is the definition's.
+    /// A label for people. It does not select a counter.
     pub(crate) label: Option<String>,
-    pub(crate) digits: Digits,
+    pub(crate) alphabet: Alphabet,
     pub(crate) width: usize,
     pub(crate) width_max: usize,
     pub(crate) pad: u8,
@@ -49,73 +49,73 @@ pub(crate) struct Seq {
     pub(crate) reset: Placed<ResetWord>,
     pub(crate) fiscal: Option<MonthDay>,
     pub(crate) warn_percent: Option<u8>,
-    /// The id of the key that permutes the number.
+    /// The name of the key that encrypts the number.
     pub(crate) obfuscated: Option<Placed<String>>,
 }
 
-/// What happens to a number that needs more than `w` digits.
+/// `over=`: what happens to a number of more than `w` digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Overflow {
     /// The text grows, up to `wmax` digits.
     Widen,
-    /// No such number is given.
+    /// The number is refused.
     Error,
-    /// It begins again at `start`; with `reuse_after`, also within a period.
+    /// The number wraps to `start`; with `reuse_after`, also within a period.
     Wrap { reuse_after: Option<Duration> },
 }
 
 /// `reset=`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ResetWord {
-    /// With the finest unit shown, a day at least.
+    /// The default: with the finest unit shown, at most daily.
     Auto,
     Named(Reset),
-    /// `reset=minute`, `reset=second`: read so that a rule can say what is wrong with it.
+    /// `reset=minute`, `reset=second`: parsed so that rule S4 can explain why they are refused.
     TooFine(&'static str),
 }
 
-/// A value that the caller gives.
+/// The `ctx` part: a value of the caller.
 #[derive(Debug, Clone)]
 pub(crate) struct Ctx {
     pub(crate) name: String,
-    /// Part of the counter's key.
+    /// Whether the value is part of the counter's key.
     pub(crate) by: bool,
     pub(crate) show: bool,
     pub(crate) case: Case,
-    pub(crate) re: Option<Re>,
-    pub(crate) map: Option<Map>,
+    pub(crate) re: Option<ValueRegex>,
+    pub(crate) map: Option<ValueMap>,
     pub(crate) chars_min: usize,
     pub(crate) chars_max: usize,
-    /// What its text may hold.
-    pub(crate) letters: Letters,
+    /// The characters of its text.
+    pub(crate) charset: Charset,
 }
 
 impl Ctx {
-    /// The fewest bytes that a value has: where a list is closed, its shortest.
+    /// The fewest bytes of a value; with a `map`, of its shortest value.
     pub(crate) fn bytes_min(&self) -> usize {
         match &self.map {
             Some(map) => map.values().map(str::len).min().unwrap_or_default(),
-            None => self.chars_min * self.letters.bytes_min(),
+            None => self.chars_min * self.charset.bytes_min(),
         }
     }
 }
 
-/// A date as text.
+/// The `date` part.
 #[derive(Debug, Clone)]
 pub(crate) struct Date {
     pub(crate) pattern: Pattern,
-    /// The value it comes from; `None` for the instant of issue.
+    /// The caller's value that it shows; `None` for the instant of issue.
     pub(crate) at: Option<String>,
 }
 
-/// Check characters over other parts.
+/// The `check` part: check characters over other parts.
 #[derive(Debug, Clone)]
 pub(crate) struct Check {
     pub(crate) algorithm: Arc<dyn Algorithm>,
     pub(crate) inputs: Inputs,
 }
 
-/// A registered function of other parts.
+/// The `fn` part: a registered function of other parts.
 #[derive(Debug, Clone)]
 pub(crate) struct Call {
     pub(crate) function: String,
@@ -123,27 +123,27 @@ pub(crate) struct Call {
     pub(crate) inputs: Inputs,
 }
 
-/// What a derived part is made from.
+/// The input of a derived part.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Inputs {
-    /// All that stands before it.
+    /// Everything before it.
     Left,
-    /// These, in this order.
+    /// The parts of these indexes, in this order.
     Parts(Vec<usize>),
 }
 
 impl Inputs {
-    /// The places of the parts it reads, for a part that stands at `at`.
-    pub(crate) fn places(&self, at: usize) -> Vec<usize> {
+    /// The indexes of the parts that the part at index `at` reads.
+    pub(crate) fn indexes(&self, at: usize) -> Vec<usize> {
         match self {
             Self::Left => (0..at).collect(),
-            Self::Parts(places) => places.clone(),
+            Self::Parts(indexes) => indexes.clone(),
         }
     }
 }
 
 impl Part {
-    /// The value that a caller must give for it.
+    /// The name of the value that a caller must give.
     pub(crate) fn value_name(&self) -> Option<&str> {
         match &self.kind {
             Kind::Ctx(ctx) => Some(&ctx.name),
@@ -152,7 +152,7 @@ impl Part {
         }
     }
 
-    /// What it is made from, where it is made from other parts.
+    /// The input of a derived part.
     pub(crate) fn inputs(&self) -> Option<&Inputs> {
         match &self.kind {
             Kind::Check(check) => Some(&check.inputs),
@@ -161,7 +161,7 @@ impl Part {
         }
     }
 
-    /// How messages call it.
+    /// The name of the part in messages.
     pub(crate) fn label(&self) -> String {
         match &self.kind {
             Kind::Text(text) => format!("{text:?}"),

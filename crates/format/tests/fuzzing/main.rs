@@ -1,7 +1,7 @@
-//! Mutated templates and texts, for as many seconds of processor time as `SEQUENT_FUZZ_SECONDS` says (5): none panics,
-//! and none takes long. The same targets as those of `fuzz/`, for a toolchain without a fuzzer.
+//! Mutation fuzzing: no template and no text panics or takes long. The targets are those of `fuzz/`, for toolchains without a
+//! fuzzer. `SEQUENT_FUZZ_SECONDS` is the processor time (5 by default).
 //!
-//! What it finds it prints, escaped, so that it can be pasted into a test.
+//! A failing input is printed escaped, so that it can be pasted into a test.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests fail as tests do")]
 
@@ -23,13 +23,13 @@ use rustix::time::{ClockId, clock_gettime};
 use mutate::Mutator;
 use pool::Pool;
 
-/// Seconds of processor time for each target.
+/// The default processor time of each target, in seconds.
 const SECONDS: u64 = 5;
 
-/// The most processor time that one input may take: a hundred times what any has taken in a build for tests.
+/// The most processor time of one input: a hundred times the longest seen in a test build.
 const INPUT_MAX: Duration = Duration::from_secs(2);
 
-/// Templates to begin with.
+/// The initial templates.
 const TEMPLATES: [&str; 12] = [
     "@{date,yyyyMMdd}@{seq,order,w=5}",
     "@{ctx,prefix,len=1}@{date,yyMMdd}@{ctx,infix,len=1}@{seq,doc,w=6}@{ctx,suffix,len=1}",
@@ -45,7 +45,7 @@ const TEMPLATES: [&str; 12] = [
     "@{ctx,a,case=upper,max=9,re=\"[A-Z]{2,3}(x|y)*\"}.@{seq,radix=32c,id=c,tz=UTC}",
 ];
 
-/// Texts to begin with.
+/// The initial texts.
 const TEXTS: [&str; 9] = [
     "2017030400001",
     "AB-26-27-00011",
@@ -58,7 +58,7 @@ const TEXTS: [&str; 9] = [
     "",
 ];
 
-/// Processor time of this thread so far: what a busy machine does not lengthen.
+/// The processor time of this thread. A busy machine does not lengthen it.
 fn spent() -> Duration {
     let now = clock_gettime(ClockId::ThreadCPUTime);
     Duration::new(now.tv_sec.unsigned_abs(), u32::try_from(now.tv_nsec).unwrap_or(0))
@@ -68,10 +68,10 @@ fn number(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
 }
 
-/// What became of an input: `Err` where it was refused.
+/// The outcome of an input: `Err` if it was refused.
 type Target = fn(&str) -> Result<String, String>;
 
-/// Mutates what it has found so far, and keeps what came to something new.
+/// Mutates the inputs found so far, and keeps those with a new outcome.
 fn fuzz(name: &str, begin: &[&str], target: Target) {
     let (seconds, seed) = (number("SEQUENT_FUZZ_SECONDS", SECONDS), number("SEQUENT_FIRST_SEED", 20_260_401));
     println!(
@@ -105,11 +105,11 @@ fn fuzz(name: &str, begin: &[&str], target: Target) {
 }
 
 #[test]
-fn any_template_is_read_or_refused_and_what_it_renders_reads_back() {
+fn any_template_is_refused_or_its_texts_decode() {
     fuzz("template", &TEMPLATES, targets::template);
 }
 
 #[test]
-fn any_text_is_read_or_refused() {
+fn any_text_is_decoded_or_refused() {
     fuzz("text", &TEXTS, targets::text);
 }

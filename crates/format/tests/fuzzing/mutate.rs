@@ -1,10 +1,10 @@
-//! Inputs made of earlier ones: cut, joined, doubled, and strewn with what templates and texts are made of.
+//! Mutations of inputs: cut, join, double, and insert pieces of templates and texts.
 
 use proptest::{prelude::Rng, test_runner::TestRng};
 
 use super::pool::Pool;
 
-/// What templates say, what texts hold, and characters that are more than they seem.
+/// Pieces of templates and texts, and characters with special properties.
 const PIECES: [&str; 64] = [
     "@{",
     "}",
@@ -75,10 +75,10 @@ const PIECES: [&str; 64] = [
 /// The most changes of one input.
 const CHANGES_MAX: usize = 6;
 
-/// The longest stretch that is cut, doubled or joined, in bytes.
+/// The longest range that is cut, doubled or joined, in bytes.
 const STRETCH_MAX: usize = 24;
 
-/// The longest input, in bytes: 64 KB and a little.
+/// The longest input, in bytes: slightly over 64 KB.
 const INPUT_MAX: usize = 70_000;
 
 pub(crate) struct Mutator(TestRng);
@@ -90,7 +90,7 @@ impl Mutator {
 
     pub(crate) fn mutate(&mut self, pool: &Pool) -> String {
         let mut text = self.pick(pool).to_owned();
-        // One change most often: what is nearly right gets furthest.
+        // Mostly one change: nearly valid inputs reach the most code.
         let changes = 1 + self.below(CHANGES_MAX).min(self.below(CHANGES_MAX));
         for _ in 0..changes {
             self.change(&mut text, pool);
@@ -115,13 +115,13 @@ impl Mutator {
             21..=24 => text.insert_str(at, &text.clone()[at..to]),
             25..=27 => text.insert(at, self.letter()),
             28 | 29 => {
-                // A digit for a digit, or whatever stands there.
+                // Replaces a character by a digit.
                 let end = boundary(text, text.len().min(at + 1));
                 let digit = char::from(b'0' + u8::try_from(self.below(10)).unwrap_or(0));
                 text.replace_range(at..end, digit.encode_utf8(&mut [0; 4]));
             }
             30 => text.insert(at, char::from_u32(self.next() % 0x11_0000).unwrap_or('\u{fffd}')),
-            // Seldom: most of these are refused by their length alone.
+            // Seldom: most of these are refused for their length.
             _ => {
                 let piece = text[at..to].to_owned();
                 let times = 1 + self.below(INPUT_MAX / piece.len().max(1)).min(10_000);
@@ -130,7 +130,7 @@ impl Mutator {
         }
     }
 
-    /// A stretch of a text, on the bounds of characters.
+    /// A range of a text, at character boundaries.
     fn range(&mut self, text: &str) -> (usize, usize) {
         let at = boundary(text, self.below(text.len() + 1));
         (at, boundary(text, at + self.below((text.len() - at).min(STRETCH_MAX) + 1)))
@@ -162,7 +162,7 @@ impl Mutator {
     }
 }
 
-/// The last bound of a character at or before a place.
+/// The last character boundary at or before an offset.
 fn boundary(text: &str, at: usize) -> usize {
     (0..=at).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
 }

@@ -1,20 +1,20 @@
-//! Inputs worth trying again: those to begin with, what was accepted, and what was refused in words that were new.
+//! The inputs to mutate: the initial ones, accepted ones, and those refused with a new message.
 
 use std::{
     collections::HashSet,
     hash::{BuildHasher, BuildHasherDefault, DefaultHasher},
 };
 
-/// The most inputs of a kind that are kept; later ones take the places of earlier ones, in turn.
+/// The most inputs of a kind. Later ones replace the oldest.
 const KEPT_MAX: usize = 1024;
 
-/// The most outcomes that are told apart.
+/// The most outcomes that are distinguished.
 const SEEN_MAX: usize = 1 << 20;
 
-/// How much of the words is looked at, in characters.
+/// How much of a message is compared, in characters.
 const WORDS_MAX: usize = 400;
 
-/// The longest input that is kept, in bytes: above it templates are refused without a look.
+/// The longest input that is kept, in bytes. Longer templates are refused at once.
 const INPUT_MAX: usize = 6000;
 
 pub(crate) struct Pool {
@@ -34,12 +34,12 @@ impl Pool {
         Self { begin, accepted: Kept::default(), refused: Kept::default(), seen: HashSet::new() }
     }
 
-    /// How many were kept that it did not begin with.
+    /// How many inputs were found.
     pub(crate) fn found(&self) -> usize {
         self.accepted.0.len() + self.refused.0.len()
     }
 
-    /// One of those that are kept: most often one that is good, or nearly.
+    /// One of the inputs, most often an accepted one or one that is nearly so.
     pub(crate) fn pick(&self, kind: usize, at: usize) -> &str {
         let kept = match kind % 8 {
             0..=2 => &self.begin,
@@ -50,12 +50,12 @@ impl Pool {
         &kept[at % kept.len()]
     }
 
-    /// Keeps an input whose outcome is new: by its words alone, since what they quote is another with each input.
+    /// Keeps an input with a new outcome. Only the words of the message count, since quoted text differs with each input.
     pub(crate) fn meet(&mut self, input: String, became: &Result<String, String>) {
         let (Ok(words) | Err(words)) = became;
         let told = words.split('"').step_by(2).flat_map(str::chars);
         let told: String = told.filter(|c| c.is_ascii_lowercase() || *c == ' ').take(WORDS_MAX).collect();
-        // Of what is accepted, all that is not of the same length says something else.
+        // Accepted inputs of different lengths are different outcomes.
         let length = became.as_ref().map_or(0, |_| input.len());
         let hash = BuildHasherDefault::<DefaultHasher>::new().hash_one((became.is_ok(), length, told));
         if input.len() > INPUT_MAX || self.seen.len() >= SEEN_MAX || !self.seen.insert(hash) {

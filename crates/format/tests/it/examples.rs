@@ -1,10 +1,10 @@
-//! Expressions of the page for users, each rendered and read back.
+//! The examples of templates.md, each rendered and decoded.
 
 use sequent_format::{ObfuscationKey, Settings, Unique};
 
-use crate::support::{SHANGHAI, issue, values, with, zone};
+use crate::support::{SHANGHAI, context, values, with, zone};
 
-/// An expression with a request and what must come of it.
+/// A template with a request and the expected result.
 struct Example {
     template: &'static str,
     at: &'static str,
@@ -25,10 +25,10 @@ const fn example(
     Example { template, at, values, number, text, period }
 }
 
-/// Any instant, where a text shows none.
+/// The instant for templates without a date.
 const NOW: &str = "2026-06-15T12:00:00+08:00";
 
-/// All but those that need settings of their own: 16, 19 and 20.
+/// All examples but 16, 19 and 20, which need settings.
 const EXAMPLES: [Example; 19] = [
     example(
         "@{date,yyyyMMdd}@{seq,order,w=5}",
@@ -130,13 +130,13 @@ const EXAMPLES: [Example; 19] = [
 
 fn holds(example: &Example, settings: Settings) {
     let format = with(example.template, settings);
-    let issue = issue(&format, example.at, example.values);
-    assert_eq!(issue.text(example.number).unwrap(), example.text, "{}", example.template);
-    assert_eq!(issue.period(), example.period, "{}", example.template);
-    let parsed = format.invert(example.text).unwrap();
+    let context = context(&format, example.at, example.values);
+    assert_eq!(context.text(example.number).unwrap(), example.text, "{}", example.template);
+    assert_eq!(context.period(), example.period, "{}", example.template);
+    let parsed = format.decode(example.text).unwrap();
     assert_eq!(parsed.number, example.number, "{}", example.template);
     assert_eq!(parsed.period.as_deref(), Some(example.period), "{}", example.template);
-    let partition: Vec<(&str, &str)> = issue.partition().collect();
+    let partition: Vec<(&str, &str)> = context.partition().collect();
     let read: Vec<(&str, &str)> = parsed.partition.iter().map(|(name, value)| (&**name, &**value)).collect();
     assert_eq!(read, partition, "{}", example.template);
     let preview =
@@ -145,14 +145,14 @@ fn holds(example: &Example, settings: Settings) {
 }
 
 #[test]
-fn nineteen_with_default_settings() {
+fn examples_with_default_settings() {
     for example in &EXAMPLES {
         holds(example, zone(SHANGHAI));
     }
 }
 
 #[test]
-fn example_16_is_indias_sixteen_characters() {
+fn example_16_fits_sixteen_characters() {
     let gst = example(
         "INV/@{date,FS-FE,fy=04-01}/@{seq,gst,w=6,over=error}",
         "2026-04-01T00:00:00+05:30",
@@ -165,7 +165,7 @@ fn example_16_is_indias_sixteen_characters() {
     holds(&gst, settings.clone());
     let format = with(gst.template, settings);
     assert_eq!((format.max_len(), format.min_len()), (16, 16));
-    let error = issue(&format, gst.at, "").text(1_000_000).unwrap_err().to_string();
+    let error = context(&format, gst.at, "").text(1_000_000).unwrap_err().to_string();
     assert_eq!(error, "number is 1000000: the template has texts up to 999999");
 }
 
@@ -173,35 +173,35 @@ fn example_16_is_indias_sixteen_characters() {
 fn example_19_wraps_within_a_day() {
     let settings = Settings { unique: Unique::Period, ..zone(SHANGHAI) };
     let format = with("@{ctx,win,len=1}@{seq,queue,w=3,over=wrap,reuse_after=1d,reset=day}", settings);
-    let issue = issue(&format, NOW, "win=A");
-    assert_eq!(issue.text(1000).unwrap(), "A001");
-    assert_eq!(issue.period(), "20260615");
-    let parsed = format.invert("A001").unwrap();
+    let context = context(&format, NOW, "win=A");
+    assert_eq!(context.text(1000).unwrap(), "A001");
+    assert_eq!(context.period(), "20260615");
+    let parsed = format.decode("A001").unwrap();
     assert_eq!((parsed.number, parsed.period), (1, None), "the first round; the text shows no day");
 }
 
 #[test]
-fn example_20_is_nists_sample() {
+fn example_20_is_a_sample_of_nist() {
     let key =
         [0x2B, 0x7E, 0x15, 0x16, 0x28, 0xAE, 0xD2, 0xA6, 0xAB, 0xF7, 0x15, 0x88, 0x09, 0xCF, 0x4F, 0x3C];
     let keys = [("k1".to_owned(), ObfuscationKey::new(&key).unwrap())].into();
     let settings = Settings { keys, ..zone(SHANGHAI) };
     let waybill = example("W@{seq,wb,w=10,obf=ff1:k1}", NOW, "", 123_456_789, "W2433477484", "");
     holds(&waybill, settings.clone());
-    // The tweak is the counter's key, by a computation of FF1 beside ours: `0:|8:20260615|` and `7:waybill|0:|`. What is out
-    // is read by it, so that it never changes: without a name, as definitions of before have it, and with one.
+    // The tweak is the counter's key: `0:|8:20260615|` without a name, as in older definitions, and `7:waybill|0:|` with a name. The
+    // texts come from another implementation of FF1. The tweak must never change, or texts in use could not be decoded.
     let daily = with("W@{date,yyyyMMdd}@{seq,wb,w=10,obf=ff1:k1}", settings.clone());
-    assert_eq!(issue(&daily, NOW, "").text(123_456_789).unwrap(), "W202606154837721047");
+    assert_eq!(context(&daily, NOW, "").text(123_456_789).unwrap(), "W202606154837721047");
     let named = with(waybill.template, Settings { name: "waybill".into(), ..settings });
-    assert_eq!(issue(&named, NOW, "").text(123_456_789).unwrap(), "W9104135998");
-    assert_eq!(named.invert("W9104135998").unwrap().number, 123_456_789);
+    assert_eq!(context(&named, NOW, "").text(123_456_789).unwrap(), "W9104135998");
+    assert_eq!(named.decode("W9104135998").unwrap().number, 123_456_789);
 }
 
 #[test]
 fn example_22_widens() {
     let format = with(EXAMPLES[18].template, zone(SHANGHAI));
-    assert_eq!(issue(&format, NOW, "").text(46656).unwrap(), "LN1000");
-    assert_eq!(format.invert("LN1000").unwrap().number, 46656);
+    assert_eq!(context(&format, NOW, "").text(46656).unwrap(), "LN1000");
+    assert_eq!(format.decode("LN1000").unwrap().number, 46656);
 }
 
 #[test]
@@ -214,11 +214,11 @@ fn older_spellings_are_the_same_template() {
     ];
     for (older, newer) in &pairs[..3] {
         let text = |template| {
-            issue(&with(template, zone("UTC")), NOW, if newer.contains("area") { "area=010" } else { "" })
+            context(&with(template, zone("UTC")), NOW, if newer.contains("area") { "area=010" } else { "" })
                 .text(7)
         };
         assert_eq!(text(older), text(newer));
     }
-    // A small name is no class.
+    // A lower-case name is not a class name.
     assert!(sequent_format::Template::parse(pairs[3].0).is_err());
 }

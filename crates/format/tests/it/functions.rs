@@ -1,8 +1,8 @@
-//! Functions: two from the start, more by a program; held to what they promise.
+//! Functions: two built-in ones, registered ones, and errors of those that break their promise.
 
 use sequent_format::{Function, Registry, RenderError, Settings, Template};
 
-use crate::support::{format, issue, refused, text, with};
+use crate::support::{context, format, refused, text, with};
 
 fn registry() -> Settings {
     let registry = Registry::default()
@@ -17,7 +17,7 @@ fn registry() -> Settings {
 }
 
 #[test]
-fn the_two_from_the_start() {
+fn built_in_functions() {
     assert_eq!(text("A@{seq,w=4,id=n}-@{fn,mod,over=n,by=97}", 1234), "A1234-70");
     assert_eq!(text("A@{seq,w=4,id=n}-@{fn,mod,over=n,by=9,w=3}", 1234), "A1234-001");
     assert_eq!(text("A@{seq,w=1,id=n}-@{fn,last,over=n,n=3}", 1234), "A1234-234");
@@ -27,38 +27,38 @@ fn the_two_from_the_start() {
 #[test]
 fn derived_parts_may_read_each_other_in_any_order() {
     let template = "@{check,damm,over=a+n,id=c}@{fn,last,over=c,n=1,id=a}X@{seq,w=3,id=n}";
-    assert!(Template::parse(template).unwrap_err().what.contains("made from itself"));
+    assert!(Template::parse(template).unwrap_err().what.contains("depends on itself"));
     let late = "@{check,luhn,over=a+n,id=c}@{fn,last,over=n,n=2,id=a}X@{seq,w=3,id=n}@{check,mod97-10}";
     let format = format(late);
     for number in [1, 42, 999, 1000, 123_456_789] {
-        let text = issue(&format, "2026-04-01T12:00:00Z", "").text(number).unwrap();
+        let text = context(&format, "2026-04-01T12:00:00Z", "").text(number).unwrap();
         assert!(text[1..].starts_with(&format!("{:02}X{number:03}", number % 100)), "{text}");
-        assert_eq!(format.invert(&text).unwrap().number, number);
+        assert_eq!(format.decode(&text).unwrap().number, number);
     }
 }
 
 #[test]
-fn one_that_breaks_its_promise_gives_no_text() {
+fn a_function_that_breaks_its_promise_gives_no_text() {
     let format = with("A@{seq,w=3,over=error}@{fn,Liar}", registry());
-    let issue = issue(&format, "2026-04-01T12:00:00Z", "");
+    let context = context(&format, "2026-04-01T12:00:00Z", "");
     let mut out = String::from("kept");
-    let error = issue.render(1, &mut out).unwrap_err();
+    let error = context.render(1, &mut out).unwrap_err();
     assert!(matches!(&error, RenderError::Function { given, .. } if given == "abc"));
     assert_eq!(out, "kept");
     for name in ["Mute", "Odd"] {
         let format = with(&format!("A@{{seq,w=3,over=error}}@{{{name}}}"), registry());
-        let error = self::issue(&format, "2026-04-01T12:00:00Z", "").text(1).unwrap_err();
+        let error = self::context(&format, "2026-04-01T12:00:00Z", "").text(1).unwrap_err();
         assert!(error.to_string().ends_with("1 to 2 characters of [0-9] were promised"), "{error}");
     }
 }
 
 #[test]
-fn one_whose_length_varies_must_stand_after_its_input() {
+fn a_function_of_variable_length_must_stand_after_its_input() {
     let settings = registry();
     let error = refused("@{fn,Echo,most=9,over=n}-@{seq,w=3,id=n,over=error}", &settings);
-    assert!(error.contains("stands before what it is made from"), "{error}");
+    assert!(error.contains("stands before its input"), "{error}");
     let format = with("@{seq,w=3,id=n,over=error}-@{fn,Echo,most=9,over=n}", settings);
-    assert_eq!(issue(&format, "2026-04-01T12:00:00Z", "").text(42).unwrap(), "042-42");
-    assert_eq!(format.invert("042-42").unwrap().number, 42);
-    assert!(format.invert("042-43").is_err());
+    assert_eq!(context(&format, "2026-04-01T12:00:00Z", "").text(42).unwrap(), "042-42");
+    assert_eq!(format.decode("042-42").unwrap().number, 42);
+    assert!(format.decode("042-43").is_err());
 }

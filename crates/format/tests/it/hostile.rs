@@ -1,4 +1,4 @@
-//! Input made to hurt: refused with a bound, without a panic, in no time to speak of.
+//! Hostile input: it is refused with the limit, without a panic and quickly.
 
 use proptest::prelude::*;
 use sequent_format::{Settings, Template, limits};
@@ -24,7 +24,7 @@ fn ten_thousand_parts_are_refused_with_a_bound() {
 }
 
 #[test]
-fn nothing_nests() {
+fn parts_do_not_nest() {
     let deep = "@{ctx,".repeat(600) + &"}".repeat(400);
     assert!(Template::parse(&deep).unwrap_err().to_string().contains("parts do not nest"));
     let groups = format!("@{{ctx,a,re=\"{}x{}\"}}@{{seq}}", "(".repeat(120), ")".repeat(120));
@@ -34,7 +34,7 @@ fn nothing_nests() {
 }
 
 #[test]
-fn all_expressions_of_a_template_have_one_bound() {
+fn all_expressions_of_a_template_share_one_limit() {
     let of = |count: usize, re: &str| {
         let part = |n| format!("@{{ctx,c{n},len=1,re=\"{re}\"}}");
         Template::parse(&((0..count).map(part).collect::<String>() + "@{seq}"))
@@ -45,7 +45,7 @@ fn all_expressions_of_a_template_have_one_bound() {
 }
 
 #[test]
-fn what_cannot_be_seen_is_refused() {
+fn invisible_characters_are_refused() {
     for odd in [
         "\u{202e}",
         "\u{200b}",
@@ -67,7 +67,7 @@ fn what_cannot_be_seen_is_refused() {
         }
         let given = sequent_format::Values::new().with("a", format!("A{odd}"));
         assert!(
-            format("@{ctx,a,max=9}-@{seq,over=error}").issue(at("2026-04-01T12:00:00Z"), &given).is_err(),
+            format("@{ctx,a,max=9}-@{seq,over=error}").context(at("2026-04-01T12:00:00Z"), &given).is_err(),
             "{odd:?}"
         );
     }
@@ -79,7 +79,7 @@ fn a_value_of_a_megabyte_is_refused_and_not_repeated() {
     let long = "9".repeat(1 << 20);
     let given = |name: &str, value: &str| {
         let values = sequent_format::Values::new().with("a", "1").with("day", "2026-04-01").with(name, value);
-        format.issue(at("2026-04-01T12:00:00Z"), &values).unwrap_err().to_string()
+        format.context(at("2026-04-01T12:00:00Z"), &values).unwrap_err().to_string()
     };
     for error in [given("a", &long), given("day", &long), given(&long, "x")] {
         assert!(error.len() < 300, "{error}");
@@ -87,23 +87,23 @@ fn a_value_of_a_megabyte_is_refused_and_not_repeated() {
 }
 
 #[test]
-fn sixty_derived_parts_that_read_all_before_them_are_made_in_order() {
+fn sixty_derived_parts_that_read_everything_before_them_render() {
     let template = format!("@{{seq,w=5,over=error}}{}", "@{check,damm}".repeat(60));
     let format = format(&template);
-    let text = format.issue(at("2026-04-01T12:00:00Z"), &values("")).unwrap().text(1).unwrap();
+    let text = format.context(at("2026-04-01T12:00:00Z"), &values("")).unwrap().text(1).unwrap();
     assert_eq!(text.len(), 65);
-    assert_eq!(format.invert(&text).unwrap().number, 1);
+    assert_eq!(format.decode(&text).unwrap().number, 1);
     let backwards: Vec<String> =
         (0..60).map(|at| format!("@{{fn,last,n=1,over=p{},id=p{at}}}", at + 1)).collect();
     let backwards = backwards.concat();
     let format = self::format(&format!("{backwards}@{{seq,w=5,id=p60}}"));
     assert_eq!(
-        format.issue(at("2026-04-01T12:00:00Z"), &values("")).unwrap().text(7).unwrap(),
+        format.context(at("2026-04-01T12:00:00Z"), &values("")).unwrap().text(7).unwrap(),
         "7".repeat(60) + "00007"
     );
 }
 
-/// Pieces that a template could be made of.
+/// Pieces of templates.
 fn piece() -> impl Strategy<Value = String> {
     let words = [
         "@{",
@@ -142,16 +142,16 @@ fn piece() -> impl Strategy<Value = String> {
 
 proptest! {
     #[test]
-    fn any_template_is_read_or_refused(pieces in prop::collection::vec(piece(), 0..40)) {
+    fn any_template_is_parsed_or_refused(pieces in prop::collection::vec(piece(), 0..40)) {
         let text = pieces.concat();
         match Template::parse(&text) {
             Err(error) => prop_assert!(error.column >= 1 && error.column <= text.chars().count() + 1, "{text:?}: {error}"),
-            Ok(template) => drop(template.prove(&Settings::default())),
+            Ok(template) => drop(template.analyze(&Settings::default())),
         }
     }
 
     #[test]
-    fn any_text_is_read_or_refused(text in any::<String>(), digits in "[0-9A-Z/ -]{0,40}") {
+    fn any_text_is_decoded_or_refused(text in any::<String>(), digits in "[0-9A-Z/ -]{0,40}") {
         for template in [
             "@{ctx,a,re=[A-Z]+}-@{date,FS-FE,fy=04-01}-@{seq,w=4}@{check,mod37-36}",
             "@{seq,w=6,radix=62}",
@@ -159,7 +159,7 @@ proptest! {
         ] {
             let format = format(template);
             for text in [&text, &digits] {
-                if let Ok(parsed) = format.invert(text) {
+                if let Ok(parsed) = format.decode(text) {
                     prop_assert_eq!(&parsed.text, text);
                 }
             }

@@ -1,5 +1,5 @@
-//! The room from outside: the examples of the page for users, dates, overflow, the rules, hostile input, and a search for
-//! two numbers with one text.
+//! Tests of the public interface: the examples of templates.md, dates, overflow, the rules, hostile input, and a search for two
+//! numbers with the same text.
 
 #![allow(
     clippy::unwrap_used,
@@ -8,15 +8,15 @@
     reason = "what fails here fails the test; settings are written where they are used"
 )]
 
-mod catches;
 mod dates;
+mod error_detection;
+mod errors;
 mod examples;
-mod faults;
 mod functions;
 mod hostile;
 mod overflow;
-mod page;
-mod readers;
 mod rules;
 mod search;
 mod support;
+mod templates_page;
+mod typed_texts;

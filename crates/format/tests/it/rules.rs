@@ -1,21 +1,21 @@
-//! Each rule refuses its example, says what would collide, and how to mend it; and the mended template is accepted.
+//! Each rule refuses its example, shows what would collide and how to fix it, and accepts the fixed template.
 
 use sequent_format::{ObfuscationKey, Placement, Rule, Settings, Template, Unique};
 
-use crate::support::{format, issue, refused, unique, with};
+use crate::support::{context, format, refused, unique, with};
 
-/// That a template is refused by one rule, in these words, and that the mended one is not.
-fn rule(rule: Rule, template: &str, settings: &Settings, says: &[&str], mended: &str) {
-    let error = Template::parse(template).unwrap().prove(settings).expect_err(template);
+/// Checks that one rule refuses a template in these words, and that the fixed template is accepted.
+fn rule(rule: Rule, template: &str, settings: &Settings, says: &[&str], fixed: &str) {
+    let error = Template::parse(template).unwrap().analyze(settings).expect_err(template);
     assert!(error.faults.iter().all(|fault| fault.rule == rule), "{template}: {error}");
     for words in says {
         assert!(error.to_string().contains(words), "{template}: {error}\nlacks: {words}");
     }
-    with(mended, settings.clone());
+    with(fixed, settings.clone());
 }
 
 #[test]
-fn s1_where_two_parts_vary_and_nothing_parts_them() {
+fn s1_refuses_two_parts_of_variable_length_without_a_boundary() {
     let one_and_ten = [
         "ctx store = \"1\" with seq o = \"111111111\" and ctx store = \"11\" with seq o = \"11111111\" both give \"1111111111\"",
         "give store a len=",
@@ -26,7 +26,7 @@ fn s1_where_two_parts_vary_and_nothing_parts_them() {
         Rule::S1,
         "@{ctx,a}-@{seq,w=3}",
         &none,
-        &["ctx a = \"1-1\" with seq = \"111\" give \"1-1-111\", which has it twice"],
+        &["ctx a = \"1-1\" with seq = \"111\" give \"1-1-111\", which contains it twice"],
         "@{ctx,a,re=[^-]+}-@{seq,w=3}",
     );
     rule(
@@ -42,7 +42,7 @@ fn s1_where_two_parts_vary_and_nothing_parts_them() {
         "@{ctx,entity}-EXPENSE-@{seq,exp,w=4}",
         &none,
         &[
-            "ctx entity = \"1-EXPENSE-1\" with seq exp = \"1111\" give \"1-EXPENSE-1-EXPENSE-1111\", which has it twice",
+            "ctx entity = \"1-EXPENSE-1\" with seq exp = \"1111\" give \"1-EXPENSE-1-EXPENSE-1111\", which contains it twice",
             "give entity a len=",
         ],
         "@{ctx,entity,re=[A-Z]+}-EXPENSE-@{seq,exp,w=4}",
@@ -54,7 +54,7 @@ fn s1_where_two_parts_vary_and_nothing_parts_them() {
         &["ctx a = \"1\" with ctx b = \"X-1\" and ctx a = \"1-X\" with ctx b = \"1\" both give \"1-X-X-1\""],
         "@{ctx,a,re=[A-Z]+}-X-@{ctx,b,re=[A-Z]+}/@{seq,w=3,over=error}",
     );
-    // A value's own expression is kept to, and a date between is one.
+    // Examples obey the expressions of values, and dates between are valid.
     rule(
         Rule::S1,
         "@{ctx,a,re=([0-9][0-9])+}@{date,MM,at=d}@{ctx,b,re=([0-9][0-9])+}@{seq,w=3,over=error}",
@@ -64,7 +64,7 @@ fn s1_where_two_parts_vary_and_nothing_parts_them() {
         ],
         "@{ctx,a,len=2}@{date,MM,at=d}@{ctx,b,re=([0-9][0-9])+}@{seq,w=3,over=error}",
     );
-    // Three that vary: the first two are parted from the right only, the last two from the left only.
+    // Three parts vary in length. The first two have a boundary from the right only, the last two from the left only.
     rule(
         Rule::S1,
         "@{ctx,a,re=[0-9]+}@{ctx,x,len=1}-@{ctx,b,re=[0-9]*}-@{ctx,y,len=1}@{seq}",
@@ -80,7 +80,7 @@ fn s1_where_two_parts_vary_and_nothing_parts_them() {
 }
 
 #[test]
-fn s1_shows_what_two_closed_lists_say_alike() {
+fn s1_shows_a_common_text_of_two_finite_lists() {
     rule(
         Rule::S1,
         "@{ctx,l,map=a:A;b:AB}@{ctx,m,map=a:C;b:BC}@{seq,w=3}",
@@ -88,38 +88,38 @@ fn s1_shows_what_two_closed_lists_say_alike() {
         &["ctx l = \"A\" with ctx m = \"BC\" and ctx l = \"AB\" with ctx m = \"C\" both give \"ABC\""],
         "@{ctx,l,map=a:AA;b:AB}@{ctx,m,map=a:CC;b:BC}@{seq,w=3}",
     );
-    // An expression that few words match is a list, too.
+    // An expression of few matches is a finite list, too.
     for right in ["@{ctx,m,re=\"BC|C\"}", "@{ctx,m,map=a:C;b:BC}"] {
         let template = format!("@{{ctx,l,re=\"A|AB\"}}{right}-@{{seq,w=4}}");
         let both =
             "ctx l = \"A\" with ctx m = \"BC\" and ctx l = \"AB\" with ctx m = \"C\" both give \"ABC\"";
-        let mended = template.replace("A|AB", "A|B");
-        rule(Rule::S1, &template, &Settings::default(), &[both], &mended.replace("@{ctx,l", "@{ctx,l,len=1"));
+        let fixed = template.replace("A|AB", "A|B");
+        rule(Rule::S1, &template, &Settings::default(), &[both], &fixed.replace("@{ctx,l", "@{ctx,l,len=1"));
     }
 }
 
 #[test]
-fn s1_where_padding_is_read_as_another_character() {
+fn s1_refuses_padding_that_is_decoded_as_another_character() {
     let none = Settings::default();
     for (pad, says) in [
-        ('x', "pad 'x' is read as the digit 'X'"),
-        ('L', "pad 'L' is read as the digit '1'"),
-        ('O', "pad 'O' is read as the digit '0'"),
-        ('o', "pad 'o' is read as the digit '0'"),
+        ('x', "pad 'x' is decoded as the digit 'X'"),
+        ('L', "pad 'L' is decoded as the digit '1'"),
+        ('O', "pad 'O' is decoded as the digit '0'"),
+        ('o', "pad 'o' is decoded as the digit '0'"),
         ('X', "pad 'X' is also a digit"),
-        ('u', "pad 'u' is read as 'U'"),
+        ('u', "pad 'u' is decoded as 'U'"),
     ] {
         let template = format!("C@{{seq,w=5,radix=32c,pad={pad},over=error}}");
         rule(Rule::S1, &template, &none, &[says, "leave pad out"], "C@{seq,w=5,radix=32c,pad=*,over=error}");
     }
-    // Only Crockford's digits are read in more than one spelling.
+    // Only Crockford's base 32 has more than one spelling.
     for accepted in ["C@{seq,w=5,radix=16,pad=x}", "C@{seq,w=5,pad=L}", "C@{seq,w=5,radix=32c,pad=U}"] {
         format(accepted);
     }
 }
 
 #[test]
-fn s1_lets_neighbours_part_themselves_and_separators_stand_anywhere_between() {
+fn s1_accepts_disjoint_neighbours_and_separators_anywhere_between() {
     for (accepted, given, text) in [
         ("@{ctx,a,re=[A-Z]+}@{seq,w=3}", "a=XY", "XY1000"),
         ("@{seq,w=3}@{ctx,a,re=[A-Z]+}", "a=XY", "1000XY"),
@@ -143,20 +143,21 @@ fn s1_lets_neighbours_part_themselves_and_separators_stand_anywhere_between() {
     ] {
         let format = format(accepted);
         let values = given.split(' ').map(|pair| pair.split_once('=').unwrap()).collect();
-        let issue = format.issue("2026-04-01T12:00:00Z".parse().unwrap(), &values).unwrap();
-        assert_eq!(issue.text(1000).unwrap(), text, "{accepted}");
-        let parsed = format.invert(text).unwrap();
+        let context = format.context("2026-04-01T12:00:00Z".parse().unwrap(), &values).unwrap();
+        assert_eq!(context.text(1000).unwrap(), text, "{accepted}");
+        let parsed = format.decode(text).unwrap();
         assert_eq!(parsed.number, 1000, "{accepted}");
         assert_eq!(
             parsed.partition,
-            issue.partition().map(|(n, v)| (n.to_owned(), v.to_owned())).collect::<Vec<_>>()
+            context.partition().map(|(n, v)| (n.to_owned(), v.to_owned())).collect::<Vec<_>>()
         );
     }
 }
 
 #[test]
-fn s2_where_the_key_is_not_in_the_text() {
-    let says = ["company=A and company=B each count from 1 and render alike", "show company", "by=no"];
+fn s2_refuses_a_key_that_is_not_in_the_text() {
+    let says =
+        ["company=A and company=B each count from 1 and render the same texts", "show company", "by=no"];
     let none = Settings::default();
     rule(
         Rule::S2,
@@ -177,7 +178,7 @@ fn s2_where_the_key_is_not_in_the_text() {
 }
 
 #[test]
-fn s3_where_the_date_does_not_tell_the_period() {
+fn s3_refuses_a_date_that_does_not_determine_the_period() {
     let none = Settings::default();
     let says = ["2024-01-01 and 2024-02-01 both show \"2024\"", "show yyyyMM"];
     rule(
@@ -219,7 +220,7 @@ fn s3_where_the_date_does_not_tell_the_period() {
         &["2027-04-01 and 2028-03-31 both show \"2028091\""],
         "@{date,yyyyDDD}-@{seq,w=4,reset=day,fy=04-01}",
     );
-    let by_value = ["a date with at= counts by itself"];
+    let by_value = ["a date with at= has its own counter"];
     rule(
         Rule::S3,
         "@{date,yyyy,at=doc}-@{seq,w=4,reset=year}",
@@ -231,8 +232,8 @@ fn s3_where_the_date_does_not_tell_the_period() {
 }
 
 #[test]
-fn s4_where_a_counter_would_last_a_second() {
-    let says = ["reset=second would begin again at 1 every second", "reset=hour"];
+fn s4_refuses_a_reset_every_second() {
+    let says = ["reset=second would reset to 1 every second", "reset=hour"];
     let none = Settings::default();
     rule(
         Rule::S4,
@@ -241,7 +242,7 @@ fn s4_where_a_counter_would_last_a_second() {
         &says,
         "@{date,yyyyMMddHHmmss}@{seq,w=4}",
     );
-    // Left alone, it is the finest unit shown, a day at least.
+    // By default the counter resets with the finest unit shown, at most daily.
     for (pattern, reset) in [
         ("yyyyMMddHHmmss", "day"),
         ("yyyyDDD", "day"),
@@ -258,7 +259,7 @@ fn s4_where_a_counter_would_last_a_second() {
 }
 
 #[test]
-fn s5_where_the_longest_text_does_not_fit() {
+fn s5_refuses_texts_longer_than_maxlen() {
     let india = Settings { maxlen: 16, ..Settings::default() };
     let says = [
         "the longest text has 29 characters: maxlen allows 16",
@@ -280,7 +281,7 @@ fn s5_where_the_longest_text_does_not_fit() {
 }
 
 #[test]
-fn s6_where_a_text_comes_again() {
+fn s6_refuses_texts_that_repeat() {
     let says = ["after 99999999 comes 1 again, and its text is in use already", "reuse_after=24mo"];
     let none = Settings::default();
     rule(Rule::S6, "RR@{seq,w=8,over=wrap}GB", &none, &says, "RR@{seq,w=8,over=wrap,reuse_after=24mo}GB");
@@ -291,7 +292,7 @@ fn s6_where_a_text_comes_again() {
 }
 
 #[test]
-fn s7_where_there_is_nothing_to_hide_among() {
+fn s7_refuses_too_few_texts_to_hide_among() {
     let keys = [("k1".to_owned(), ObfuscationKey::new(&[1; 32]).unwrap())].into();
     let settings = Settings { keys, ..Settings::default() };
     let says = ["5 digits make 100000 texts", "1000000 are needed", "write w=6 or more"];
@@ -308,28 +309,29 @@ fn s7_where_there_is_nothing_to_hide_among() {
         Rule::S7,
         "W@{ctx,c,show=no}@{seq,w=6,obf=ff1:k1}",
         &hidden,
-        &["no text could be read back"],
+        &["no text could be decoded"],
         "W@{ctx,c,len=2}@{seq,w=6,obf=ff1:k1}",
     );
-    // Two values with one text are as good as hidden.
+    // Two values with one text are like a hidden value.
     rule(
         Rule::S7,
         "W@{ctx,c,map=u:X;v:X}@{seq,w=7,obf=ff1:k1}",
         &hidden,
-        &["no text could be read back"],
+        &["no text could be decoded"],
         "W@{ctx,c,map=u:X;v:Y}@{seq,w=7,obf=ff1:k1}",
     );
     let error = refused("W@{seq,w=8,obf=ff1:k2}", &settings);
     assert!(error.contains("obf names the key \"k2\": there are k1"), "{error}");
-    // Two periods hide the same number differently.
+    // Two periods encrypt the same number differently.
     let format = with("@{date,yyyyMMdd}@{seq,w=6,obf=ff1:k1}", settings);
-    let hidden =
-        |day: &str| issue(&format, &format!("2026-04-{day}T12:00:00Z"), "").text(1).unwrap()[8..].to_owned();
+    let hidden = |day: &str| {
+        context(&format, &format!("2026-04-{day}T12:00:00Z"), "").text(1).unwrap()[8..].to_owned()
+    };
     assert_ne!(hidden("01"), hidden("02"));
 }
 
 #[test]
-fn s8_where_a_book_would_begin_again() {
+fn s8_refuses_a_book_that_wraps() {
     let book = Settings { placement: Placement::Book, ..Settings::default() };
     let says = ["after 999 a wrapped 1 would be a second entry", "over=error"];
     rule(Rule::S8, "@{seq,w=3,over=wrap,reuse_after=1d}", &book, &says, "@{seq,w=3,over=error}");
@@ -339,7 +341,7 @@ fn s8_where_a_book_would_begin_again() {
 }
 
 #[test]
-fn s9_where_two_templates_render_one_text() {
+fn s9_refuses_two_templates_with_a_common_text() {
     let pair = |one: &str, two: &str| format(one).distinct_from(&format(two));
     let error = pair("INV-@{seq,w=4}", "INV-@{seq,w=4,start=5000}").unwrap_err();
     assert_eq!(error.rule, Rule::S9);
@@ -353,13 +355,13 @@ fn s9_where_two_templates_render_one_text() {
 }
 
 #[test]
-fn s9_calls_a_text_one_of_both_only_where_both_read_it() {
+fn s9_says_both_render_a_text_only_if_both_decode_it() {
     let refused = |one: &str, two: &str| {
         let (one, two) = (format(one), format(two));
         let fault = one.distinct_from(&two).unwrap_err();
         let text = fault.what.split('"').nth_back(1).unwrap().to_owned();
         let reads =
-            |format: &sequent_format::Format| format.invert(&text).is_ok_and(|read| read.text == text);
+            |format: &sequent_format::Format| format.decode(&text).is_ok_and(|read| read.text == text);
         assert_eq!(fault.what.contains("can both render"), reads(&one) && reads(&two), "{fault}");
         fault.what
     };
@@ -373,14 +375,14 @@ fn s9_calls_a_text_one_of_both_only_where_both_read_it() {
         ("X@{seq,w=4,over=error}", "X@{ctx,a,re=\"(AB)+|1001\"}@{seq,w=1,over=error}", "X1111"),
     ] {
         let said = refused(one, two);
-        assert!(said.contains("taken to meet: by letters and lengths alone"), "{said}");
+        assert!(said.contains("taken to overlap: by characters and lengths alone"), "{said}");
         assert!(said.ends_with(&format!("could render {text:?}")), "{said}");
     }
 }
 
-/// Whatever is refused for what would collide names two that do; but where three parts tell it after all.
+/// Every refusal names two periods with one text, except where three date fields determine the period indirectly.
 #[test]
-fn s3_always_names_two_periods_that_look_alike() {
+fn s3_always_names_two_periods_with_one_text() {
     let tokens = ["yyyy", "yy", "MM", "dd", "DDD", "HH", "Q", "GGGG", "WW", "FFFF"];
     let resets = ["year", "fy", "quarter", "month", "isoweek", "day", "hour"];
     let mut refused = 0;
@@ -392,11 +394,12 @@ fn s3_always_names_two_periods_that_look_alike() {
         shown.dedup();
         for (reset, fy) in resets.iter().flat_map(|reset| ["01-01", "04-01", "07-06"].map(|fy| (reset, fy))) {
             let template = format!("@{{date,{},fy={fy}}}-@{{seq,w=4,reset={reset}}}", shown.join("-"));
-            let Err(error) = Template::parse(&template).unwrap().prove(&Settings::default()) else {
+            let Err(error) = Template::parse(&template).unwrap().analyze(&Settings::default()) else {
                 continue;
             };
-            let roundabout = shown.len() == 3 && error.to_string().contains("what tells them is roundabout");
-            assert!(error.to_string().contains(" both show \"") || roundabout, "{template}: {error}");
+            let is_indirect =
+                shown.len() == 3 && error.to_string().contains("parse cannot compute the period");
+            assert!(error.to_string().contains(" both show \"") || is_indirect, "{template}: {error}");
             refused += 1;
         }
     }

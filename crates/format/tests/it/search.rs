@@ -1,5 +1,5 @@
-//! The search for two different (number, period, partition) with one text under an accepted template, and for a text that
-//! does not read back. `SEQUENT_TEMPLATES` says how many templates and values to try (20,000; a release tries 10^6),
+//! Searches two different (number, period, partition) with the same text under an accepted template, and a text that does not
+//! decode. `SEQUENT_TEMPLATES` is the number of templates and values to try (20,000 by default; 10^6 for a release).
 //! `SEQUENT_FIRST_SEED` replays a seed.
 
 use std::collections::{HashMap, HashSet};
@@ -9,19 +9,21 @@ use proptest::{
     strategy::ValueTree,
     test_runner::{Config, RngAlgorithm, TestRng, TestRunner},
 };
-use sequent_format::{Counter, Format, ObfuscationKey, Settings, Template, Timestamp, Unique, Values, Wrap};
+use sequent_format::{
+    CounterSpec, Format, ObfuscationKey, Settings, Template, Timestamp, Unique, Values, Wrap,
+};
 
-/// Cases of the test command.
+/// The default number of cases.
 const CASES: u64 = 20_000;
 
-/// Requests a template, each with some numbers: they are drawn close together, where collisions live.
+/// Requests per template, each with some numbers. They are close together, where collisions are likely.
 const REQUESTS: usize = 6;
 
 fn number(name: &str) -> Option<u64> {
     std::env::var(name).ok().and_then(|text| text.parse().ok())
 }
 
-/// One part, by its text; `{i}` becomes its place, so that names differ.
+/// The text of one part. `{i}` becomes its index, so that names differ.
 fn part() -> impl Strategy<Value = String> {
     let fixed = [
         "-",
@@ -66,7 +68,7 @@ fn part() -> impl Strategy<Value = String> {
     ]
 }
 
-/// The number's part.
+/// The `seq` part.
 fn seq() -> impl Strategy<Value = String> {
     let width = 1..4_usize;
     let radix = prop::sample::select(vec![
@@ -123,7 +125,7 @@ fn written(mut parts: Vec<String>, seq: String, place: prop::sample::Index) -> S
     parts.iter().enumerate().map(|(at, part)| part.replace("{i}", &at.to_string())).collect()
 }
 
-/// Two versions that have most in common, since texts of others seldom meet.
+/// Two similar versions, since dissimilar ones seldom have a common text.
 fn versions() -> impl Strategy<Value = (String, String)> {
     let parts = (prop::collection::vec(part(), 0..3), prop::option::of(part()));
     (parts, (seq(), seq()), any::<(prop::sample::Index, prop::sample::Index)>()).prop_map(
@@ -147,7 +149,7 @@ fn settings() -> impl Strategy<Value = Settings> {
     })
 }
 
-/// A few values that are easily taken for each other, a few instants at ends of periods, a few numbers at ends of widths.
+/// Similar values, instants at ends of periods, numbers at ends of widths.
 type Draw = (Vec<usize>, usize, usize);
 
 fn draws() -> impl Strategy<Value = Vec<Draw>> {
@@ -215,7 +217,7 @@ fn values(names: &[&str], bits: &[usize]) -> Values {
     names.iter().enumerate().map(|(at, name)| (*name, value(at, name))).collect()
 }
 
-/// What two equal texts must have in common.
+/// What equal texts must have in common.
 type Identity = (u64, String, Vec<(String, String)>);
 
 #[derive(Default)]
@@ -224,30 +226,30 @@ struct Tally {
     texts: u64,
 }
 
-/// A counter's number by its place, from 1.
-fn number_of(counter: &Counter, nth: u64) -> Option<u64> {
+/// The nth number of a counter, from 1.
+fn number_of(counter: &CounterSpec, nth: u64) -> Option<u64> {
     counter.start.checked_add((nth - 1).checked_mul(counter.step)?)
 }
 
-/// All numbers of some requests under one template: no text of two, and each reads back.
+/// Renders all numbers of some requests under one template. No two texts are equal, and each decodes.
 fn search(format: &Format, draws: &[Draw], tally: &mut Tally) -> Result<(), String> {
     let mut seen: HashMap<(String, String), (Identity, String)> = HashMap::new();
     let names = format.template().values();
     for (bits, instant, first) in draws {
         let instant: Timestamp = INSTANTS[*instant].parse().map_err(|_| "instant")?;
         let given = values(&names, bits);
-        let Ok(issue) = format.issue(instant, &given) else { continue };
+        let Ok(context) = format.context(instant, &given) else { continue };
         let partition: Vec<(String, String)> =
-            issue.partition().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
-        let counter = format.counter();
+            context.partition().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+        let counter = format.counter_spec();
         for nth in NUMBERS[*first..].iter().chain(&NUMBERS[..2]) {
             let Some(number) = number_of(&counter, *nth) else { continue };
-            let Ok(text) = issue.text(number) else { continue };
+            let Ok(text) = context.text(number) else { continue };
             tally.texts += 1;
-            // Rounds of a wrapped counter share their texts, after the time that they say.
+            // Rounds of a wrapped counter share their texts after `reuse_after`.
             let round = |wrap: Wrap| counter.start + (number - counter.start) % wrap.cycle;
             let number = counter.wrap.map_or(number, round);
-            let identity = (number, issue.period().to_owned(), partition.clone());
+            let identity = (number, context.period().to_owned(), partition.clone());
             let within = match format.settings().unique {
                 Unique::Global => String::new(),
                 Unique::Period => identity.1.clone(),
@@ -269,7 +271,7 @@ fn search(format: &Format, draws: &[Draw], tally: &mut Tally) -> Result<(), Stri
 }
 
 fn reads_back(format: &Format, text: &str, (number, period, partition): &Identity) -> Result<(), String> {
-    let parsed = format.invert(text).map_err(|error| format!("{text:?}: {error}"))?;
+    let parsed = format.decode(text).map_err(|error| format!("{text:?}: {error}"))?;
     let hidden = format.settings().unique == Unique::Partition;
     let same_partition = if hidden {
         parsed.partition.iter().all(|pair| partition.contains(pair))
@@ -286,17 +288,17 @@ fn reads_back(format: &Format, text: &str, (number, period, partition): &Identit
     Err(format!("{text:?} reads back as {parsed:?}, not as {number}, {period:?}, {partition:?}"))
 }
 
-/// Texts of some requests.
+/// The texts of some requests.
 fn texts(format: &Format, draws: &[Draw]) -> HashSet<String> {
     let names = format.template().values();
-    let counter = format.counter();
+    let counter = format.counter_spec();
     let mut texts = HashSet::new();
     for (bits, instant, _) in draws {
-        let Ok(issue) = format.issue(INSTANTS[*instant].parse().unwrap(), &values(&names, bits)) else {
+        let Ok(context) = format.context(INSTANTS[*instant].parse().unwrap(), &values(&names, bits)) else {
             continue;
         };
         let numbers = NUMBERS.iter().filter_map(|nth| number_of(&counter, *nth));
-        texts.extend(numbers.filter_map(|number| issue.text(number).ok()));
+        texts.extend(numbers.filter_map(|number| context.text(number).ok()));
     }
     texts
 }
@@ -312,15 +314,15 @@ fn seeded() -> (u64, u64, TestRunner) {
     (cases, seed, TestRunner::new_with_rng(config, rng))
 }
 
-/// Rule S9: of two versions that it lets follow each other, none writes what the other reads as its own.
+/// Rule S9: if it accepts two versions, neither decodes a text of the other.
 #[test]
-fn no_text_is_of_two_versions() {
+fn accepted_versions_have_no_common_text() {
     let (cases, seed, mut runner) = seeded();
     let strategy = (versions(), settings(), draws());
     let (mut apart, mut alike, mut compared) = (0_u64, 0_u64, 0_usize);
     for case in 0..cases / 2 {
         let ((one, two), settings, draws) = strategy.new_tree(&mut runner).unwrap().current();
-        let proven = |text: &str| Template::parse(text).ok()?.prove(&settings).ok();
+        let proven = |text: &str| Template::parse(text).ok()?.analyze(&settings).ok();
         let (Some(before), Some(after)) = (proven(&one), proven(&two)) else { continue };
         let (old, new) = (texts(&before, &draws), texts(&after, &draws));
         if before.distinct_from(&after).is_err() {
@@ -334,23 +336,23 @@ fn no_text_is_of_two_versions() {
         for (text, other) in
             new.iter().map(|text| (text, &before)).chain(old.iter().map(|text| (text, &after)))
         {
-            let read = other.invert(text).ok().filter(|read| read.text == *text);
+            let read = other.decode(text).ok().filter(|read| read.text == *text);
             assert!(read.is_none(), "case {case} of seed {seed}: {one} and {two}: {text:?} is {read:?}");
         }
     }
-    println!("{apart} pairs apart, {compared} texts; {alike} refused pairs did meet");
+    println!("{apart} pairs accepted, {compared} texts; {alike} refused pairs have a common text");
     assert!(apart > cases / 200 && alike > cases / 1000, "the search would be empty: {apart}, {alike}");
 }
 
 #[test]
-fn no_two_render_alike_and_all_read_back() {
+fn no_two_numbers_have_one_text_and_all_texts_decode() {
     let (cases, seed, mut runner) = seeded();
     let strategy = (template(), settings(), draws());
     let mut tally = Tally::default();
     for case in 0..cases {
         let (text, settings, draws) = strategy.new_tree(&mut runner).unwrap().current();
         let Ok(template) = Template::parse(&text) else { continue };
-        let Ok(format) = template.prove(&settings) else { continue };
+        let Ok(format) = template.analyze(&settings) else { continue };
         tally.accepted += 1;
         if let Err(found) = search(&format, &draws, &mut tally) {
             panic!("case {case} of seed {seed}: {text} in {}, {:?}: {found}", settings.zone, settings.unique);

@@ -1,35 +1,35 @@
-//! Short names for what every test does.
+//! Helpers of all tests.
 
-use sequent_format::{Format, Issue, Settings, Template, Timestamp, Unique, Values};
+use sequent_format::{Format, RenderContext, Settings, Template, Timestamp, Unique, Values};
 
 /// The zone of most examples.
 pub(crate) const SHANGHAI: &str = "Asia/Shanghai";
 
-/// A template, proven with default settings.
+/// A template, analyzed with default settings.
 pub(crate) fn format(template: &str) -> Format {
     with(template, Settings::default())
 }
 
-/// A template, proven.
+/// A template, analyzed with the given settings.
 pub(crate) fn with(template: &str, settings: Settings) -> Format {
     let read = Template::parse(template).unwrap_or_else(|error| panic!("{template}: {error}"));
-    read.prove(&settings).unwrap_or_else(|error| panic!("{template}: {error}"))
+    read.analyze(&settings).unwrap_or_else(|error| panic!("{template}: {error}"))
 }
 
-/// Settings of a zone.
+/// Settings with a zone.
 pub(crate) fn zone(name: &str) -> Settings {
     Settings { zone: name.into(), ..Settings::default() }
 }
 
-/// Settings for texts that are unique in something smaller than all.
+/// Settings with a scope of uniqueness.
 pub(crate) fn unique(unique: Unique) -> Settings {
     Settings { unique, ..Settings::default() }
 }
 
-/// What a refused template is refused for.
+/// The error of a template that must be refused.
 pub(crate) fn refused(template: &str, settings: &Settings) -> String {
     let read = Template::parse(template).unwrap_or_else(|error| panic!("{template}: {error}"));
-    read.prove(settings).expect_err(template).to_string()
+    read.analyze(settings).expect_err(template).to_string()
 }
 
 /// `a=1 b=2` as values.
@@ -42,12 +42,12 @@ pub(crate) fn at(text: &str) -> Timestamp {
     text.parse().unwrap()
 }
 
-/// A request at an instant.
-pub(crate) fn issue(format: &Format, instant: &str, given: &str) -> Issue {
-    format.issue(at(instant), &values(given)).unwrap()
+/// The context of a request at an instant.
+pub(crate) fn context(format: &Format, instant: &str, given: &str) -> RenderContext {
+    format.context(at(instant), &values(given)).unwrap()
 }
 
 /// The text of one number, without values.
 pub(crate) fn text(template: &str, number: u64) -> String {
-    issue(&format(template), "2026-04-01T12:00:00Z", "").text(number).unwrap()
+    context(&format(template), "2026-04-01T12:00:00Z", "").text(number).unwrap()
 }

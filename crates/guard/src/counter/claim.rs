@@ -6,8 +6,10 @@
 //! against the cell, from which all was taken in the row's life, and against the time since that was opened. Where the store has
 //! forgotten the cell, or is another run, which may be an old copy, the time alone tells what is impossible.
 
+use std::fmt;
+
 use sequent_core::{
-    Cell, ErrorKind, Incarnation, SourceError,
+    Cell, Condition, ErrorKind, Incarnation, SourceError,
     ledger::{Counter, Row},
 };
 
@@ -22,6 +24,21 @@ pub const CELL_AS_FAR: &str = "and its cell is as far";
 
 /// More raw ids a second than all servers together take from one counter: a leap, each second.
 const PER_SECOND_MAX: u64 = LEAP_CAP;
+
+/// Why a row is not believed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Doubt {
+    /// What is too far: the row, or row and cell, or the row's ceiling.
+    pub condition: Condition,
+    /// The same in words, for people.
+    pub text: String,
+}
+
+impl fmt::Display for Doubt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
 
 /// What a row's claim is held against: by servers, by a resize, and by `sequent doctor`.
 #[derive(Debug, Clone, Copy)]
@@ -50,11 +67,11 @@ impl Evidence<'_> {
     }
 
     /// Why the row is not believed, if it is not.
-    pub fn against(&self, row: &Row) -> Option<String> {
+    pub fn against(&self, row: &Row) -> Option<Doubt> {
         self.against_base(row).or_else(|| self.against_seen(row))
     }
 
-    fn against_base(&self, row: &Row) -> Option<String> {
+    fn against_base(&self, row: &Row) -> Option<Doubt> {
         if self.outside.explains_base(row) {
             return None;
         }
@@ -66,7 +83,7 @@ impl Evidence<'_> {
         Some(self.doubted(row, &against))
     }
 
-    fn against_seen(&self, row: &Row) -> Option<String> {
+    fn against_seen(&self, row: &Row) -> Option<Doubt> {
         let reach = self.reach(row);
         if row.reached() <= reach.saturating_add(LEAP_CAP) {
             return None;
@@ -80,13 +97,15 @@ impl Evidence<'_> {
         Some(self.doubted(row, &against))
     }
 
-    fn doubted(&self, row: &Row, against: &str) -> String {
+    fn doubted(&self, row: &Row, against: &str) -> Doubt {
         let claim = row.reached();
         let is_as_far = self.value.is_some_and(|value| value.saturating_add(LEAP_CAP) >= claim);
+        let condition = if is_as_far { Condition::FarRowAndCell } else { Condition::FarRow };
         let cell = if is_as_far { format!(", {CELL_AS_FAR}") } else { String::new() };
-        format!(
+        let text = format!(
             "{DOUBTED_ROW} {claim}{cell}, but {against}: a hand or a broken disk wrote one of them, and nothing follows it"
-        )
+        );
+        Doubt { condition, text }
     }
 }
 
@@ -129,7 +148,10 @@ impl Guarded {
         let Counter { slot, key } = &self.counter;
         match (Evidence { store, value, clock_ms, outside }).against(row) {
             None => Ok(()),
-            Some(why) => Err(SourceError::new(ErrorKind::Leapt, format!("slot {slot} key {key}: {why}"))),
+            Some(doubt) => {
+                let context = format!("slot {slot} key {key}: {doubt}");
+                Err(SourceError::new(ErrorKind::Leapt, context).with(doubt.condition))
+            }
         }
     }
 }
@@ -190,7 +212,8 @@ mod tests {
         let others = Outside { others: Some(9 * LEAP_CAP), ..Outside::default() };
         assert_eq!(judged(others, &far), None);
         let why = judged(Outside { others: Some(7), ..Outside::default() }, &far).unwrap();
-        assert!(why.contains(DOUBTED_ROW) && !why.contains(CELL_AS_FAR), "{why}");
+        assert_eq!(why.condition, Condition::FarRow, "{why}");
+        assert!(why.text.contains(DOUBTED_ROW) && !why.text.contains(CELL_AS_FAR), "{why}");
         let alone = Row { store: Incarnation::nobody("advanced"), ..far };
         assert_eq!(judged(Outside::default(), &alone), None, "by a word, and the slot is away");
         assert!(judged(Outside { others: Some(7), ..Outside::default() }, &alone).is_some());
@@ -200,9 +223,17 @@ mod tests {
     fn a_cell_as_far_as_its_row_is_named() {
         let (far, store) = (row(5, 1 << 62), Incarnation::new("s"));
         let why = |value| {
-            Evidence { store: &store, value, clock_ms: 9_000, outside: Outside::default() }.against(&far)
+            let evidence = Evidence { store: &store, value, clock_ms: 9_000, outside: Outside::default() };
+            evidence.against(&far).unwrap()
         };
-        assert!(why(Some(1 << 62)).unwrap().contains(CELL_AS_FAR));
-        assert!(!why(Some(7)).unwrap().contains(CELL_AS_FAR) && !why(None).unwrap().contains(CELL_AS_FAR));
+        for (value, expected) in [
+            (Some(1 << 62), Condition::FarRowAndCell),
+            (Some(7), Condition::FarRow),
+            (None, Condition::FarRow),
+        ] {
+            let Doubt { condition, text } = why(value);
+            assert_eq!(condition, expected, "{text}");
+            assert_eq!(text.contains(CELL_AS_FAR), expected == Condition::FarRowAndCell, "{text}");
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! A take far above all that was seen of its counter, whatever its ceiling says: a hand may have set both.
 
 use sequent_core::{
-    Block, ErrorKind, SourceError,
+    Block, Condition, ErrorKind, SourceError,
     ledger::{Counter, Reading, Row},
 };
 
@@ -94,6 +94,6 @@ impl Guarded {
         let context = format!(
             "slot {slot} key {key}: raw id {found} is a leap, {FAR_BOTH} {ceiling}: at most {bound} is followed"
         );
-        SourceError::new(ErrorKind::Leapt, context)
+        SourceError::new(ErrorKind::Leapt, context).with(Condition::FarRowAndCell)
     }
 }

@@ -32,7 +32,7 @@ use crate::{keeper::Shared, outside::Beside, shard::Shard};
 pub(crate) use advance::{decreed, is_past};
 pub(crate) use begin::Newborn;
 use begin::ReadAhead;
-pub use claim::{CELL_AS_FAR, DOUBTED_ROW, Evidence};
+pub use claim::{CELL_AS_FAR, DOUBTED_ROW, Doubt, Evidence};
 pub use far::FAR_BOTH;
 use flight::Flight;
 use listed::Places;

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use sequent_core::{
-    Cell, ErrorKind, Incarnation, Life, Rule, SourceError,
+    Cell, Condition, ErrorKind, Incarnation, Life, Rule, SourceError,
     ledger::{Counter, Opened, Opening, Over, Reading, Row},
 };
 
@@ -104,7 +104,7 @@ impl Guarded {
             error.context(),
             key.sequence(),
         );
-        SourceError::new(ErrorKind::Leapt, context)
+        SourceError::new(ErrorKind::Leapt, context).with(Condition::FarWithoutRow)
     }
 
     /// The counter's row, the incarnation of the ledger that holds it, and the ledger's clock.
@@ -235,7 +235,7 @@ impl Guarded {
         let Counter { slot, key } = &self.counter;
         let context =
             format!("slot {slot} key {key}: {FAR_CEILING} {found}, a leap: at most {bound} is followed");
-        SourceError::new(ErrorKind::Leapt, context)
+        SourceError::new(ErrorKind::Leapt, context).with(Condition::FarCeiling)
     }
 
     pub(super) fn leapt(&self, found: u64, bound: u64) -> SourceError {

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use sequent_core::{
     DurabilityClass, ErrorKind, Event, Incarnation, SourceError,
-    ledger::{Advanced, Known},
+    ledger::{Known, NoteSubject},
 };
 
 use super::{Desk, Trouble, nonces::Shown};
@@ -101,8 +101,7 @@ impl Desk {
         if !self.outcome(rows)?.is_empty() {
             return Ok(true);
         }
-        let note = Advanced::dense_forgotten();
-        let held = self.limited("read of a note", self.ledger.fence(&note)).await;
+        let held = self.limited("read of a note", self.ledger.noted(&NoteSubject::DenseForgotten)).await;
         Ok(self.outcome(held)? > 0)
     }
 }

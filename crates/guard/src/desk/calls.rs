@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use sequent_core::{
     BoxFuture, ErrorKind, Incarnation, Key, Rule, SlotIndex, SourceError,
-    ledger::{Advanced, Answer, Counter, Ledger, Pass, Reading},
+    ledger::{Answer, Counter, Ledger, LedgerNote, NoteSubject, Pass, Reading},
 };
 
 use super::{Desk, Trouble};
@@ -59,17 +59,17 @@ impl Desk {
 
     /// Notes that lives of a key begin up to this raw id at an operator's word, before any of them does.
     pub(crate) async fn note_begun(&self, key: &Key, raw: u64) -> Result<(), SourceError> {
-        self.note(Advanced::begun_at(key, raw)).await
+        self.note(NoteSubject::BegunAt(key.clone()), raw).await
     }
 
     /// Notes that raw ids of a key up to this one may have been given twice, and that its next life begins above them.
     pub(crate) async fn note_given_above(&self, key: &Key, raw: u64) -> Result<(), SourceError> {
-        self.note(Advanced::given_above(key, raw)).await?;
+        self.note(NoteSubject::GivenAbove(key.clone()), raw).await?;
         self.note_begun(key, raw).await
     }
 
-    async fn note(&self, note: Advanced) -> Result<(), SourceError> {
-        let noted = self.limited("note of a key", self.ledger.advance(&note)).await;
+    async fn note(&self, about: NoteSubject, to: u64) -> Result<(), SourceError> {
+        let noted = self.limited("note of a key", self.ledger.note(&LedgerNote { about, to })).await;
         self.outcome(noted).map(drop)
     }
 

@@ -89,8 +89,10 @@ impl Desk {
             |trouble: &Trouble| matches!(trouble, Trouble::Relaid { .. } | Trouble::Superseded { .. });
         let said = self.trouble().filter(|trouble| refused && says_why(trouble));
         let why = said.map(|trouble| trouble.error());
+        let said = why.as_ref().unwrap_or(error);
+        let condition = said.condition();
         let detail = why.as_ref().map_or_else(|| error.to_string(), |why| why.context().to_owned());
-        Event::LedgerLost { refused, detail }
+        Event::LedgerLost { refused, condition, detail }
     }
 
     /// It has answered: if it was away, that is over.

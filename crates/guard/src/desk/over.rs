@@ -2,16 +2,16 @@
 
 use sequent_core::{
     Key, SlotIndex, SourceError,
-    ledger::{Advanced, Counter},
+    ledger::{Counter, Fence, LedgerNote, NoteSubject},
 };
 
 use super::Desk;
 
 impl Desk {
-    /// What is held for a fence.
-    pub(crate) async fn fence(&self, fence: &Advanced) -> Result<u64, SourceError> {
+    /// Up to where periods are over, as digits; 0 where none is.
+    pub(crate) async fn over(&self, fence: &Fence) -> Result<u64, SourceError> {
         self.in_reach()?;
-        let held = self.limited("read of a fence", self.ledger.fence(fence)).await;
+        let held = self.limited("read of a fence", self.ledger.noted(&fence.about())).await;
         self.outcome(held)
     }
 
@@ -37,16 +37,16 @@ impl Desk {
     }
 
     /// Forgets dense counters behind a fence, which is noted in the same step. That there were some is noted before.
-    pub(crate) async fn forget_dense(&self, fence: &Advanced, keys: &[Key]) -> Result<u64, SourceError> {
+    pub(crate) async fn forget_dense(&self, fence: &Fence, keys: &[Key]) -> Result<u64, SourceError> {
         self.in_reach()?;
-        let note = Advanced::dense_forgotten();
-        self.limited("note that dense counters go", self.ledger.advance(&note)).await?;
+        let note = LedgerNote { about: NoteSubject::DenseForgotten, to: 1 };
+        self.limited("note that dense counters go", self.ledger.note(&note)).await?;
         self.limited("forget dense counters", self.ledger.forget_dense(fence, keys)).await
     }
 
     /// Notes a fence, and forgets counters behind it. That this takes long, or meets others, says nothing of the ledger to
     /// those who count.
-    pub(crate) async fn forget(&self, fence: &Advanced, counters: &[Counter]) -> Result<u64, SourceError> {
+    pub(crate) async fn forget(&self, fence: &Fence, counters: &[Counter]) -> Result<u64, SourceError> {
         self.in_reach()?;
         self.limited("forget counters", self.ledger.forget(fence, counters)).await
     }

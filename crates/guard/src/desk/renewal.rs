@@ -92,7 +92,10 @@ impl Desk {
             return Ok(Some(trouble));
         }
         let agreed = admission::agree(&held, &self.layout);
-        Ok(agreed.err().map(|error| Trouble::Relaid { reason: error.context().to_owned() }))
+        Ok(agreed.err().map(|error| {
+            let (is_resized, reason) = (false, error.context().to_owned());
+            Trouble::Relaid { is_resized, reason }
+        }))
     }
 
     /// The ledger refuses this server's passes: because the ring is another one by now?
@@ -100,7 +103,10 @@ impl Desk {
         let Ok(Some(page)) = self.limited("read of the layout", self.ledger.page()).await else { return };
         let trouble = match page.record() {
             Ok(held) => self.resized(&held),
-            Err(error) => Some(Trouble::Relaid { reason: format!("{LAYOUT_CHANGED}{}", error.context()) }),
+            Err(error) => {
+                let reason = format!("{LAYOUT_CHANGED}{}", error.context());
+                Some(Trouble::Relaid { is_resized: true, reason })
+            }
         };
         if trouble.is_some() {
             self.set_trouble(trouble);
@@ -116,6 +122,7 @@ impl Desk {
             return Some(Trouble::Outrun { epoch, layout, mark: self.layout.era() });
         }
         (held.epoch != *epoch).then(|| Trouble::Relaid {
+            is_resized: true,
             reason: format!(
                 "{LAYOUT_CHANGED}the ring was resized to {} (epoch {}), and this server counts by {layout} (epoch {epoch}): \
                  restart it with the new configuration",

@@ -1,14 +1,15 @@
 //! Why a ledger is not to be trusted.
 
 use sequent_core::{
-    Durability, Era, ErrorKind, Incarnation, Layout, LedgerId, SourceError, ledger::LedgerInspection,
+    Condition, Durability, Era, ErrorKind, Incarnation, Layout, LedgerId, SourceError,
+    ledger::LedgerInspection,
 };
 
 /// How the reason begins where the ring is another one by now, or is about to be.
 pub const LAYOUT_CHANGED: &str = "layout changed: ";
 
 /// What to do about a ledger that went back.
-const BACK_AGAIN: &str = "bring the newest ledger back, or say how much was lost: `sequent recover --bump N` (its help says what N must be)";
+const BACK_AGAIN: &str = "bring the newest ledger back, or say how much was lost: `sequent recover --bump N` (`sequent recover` prints the least N, its help says what N must be)";
 
 /// What the settings of a ledger make of it, in words.
 pub fn forgets(durability: &Durability) -> String {
@@ -113,6 +114,8 @@ pub enum Trouble {
     },
     /// The ledger holds another layout than the one this server counts by.
     Relaid {
+        /// Whether the ring is another one by now, or is about to be.
+        is_resized: bool,
         /// Which field differs, what was found, and what to do.
         reason: String,
     },
@@ -184,9 +187,10 @@ impl Trouble {
                 mark.layout.memory_bits()
             ),
             Self::Moved => "ledger and all shards are other files than those on record: a directory was copied or \
-                 restored; if this is the newest state and no other copy is in use: `sequent recover --moved`; if it is \
-                 an older state: `sequent recover --bump N`, N at least how far the numbers have come since, not how many \
-                 were given (`sequent recover --help` says how to tell)"
+                 restored; `sequent recover` says which number each answer would give next, and changes nothing; the safe one is \
+                 `sequent recover --bump N`, N at least how far the numbers have come since, not how many were given (`sequent \
+                 recover --help` says how to tell); only if nothing was given since it was copied, and no other copy is in use: \
+                 `sequent recover --moved`"
                 .to_owned(),
             Self::Another { found, expected } => {
                 format!(
@@ -209,8 +213,10 @@ impl Trouble {
                  server reach the one writable node: this server goes on once it is connected to the run on record; several \
                  writable masters can't be a ledger"
             ),
-            Self::Relaid { reason } => reason.clone(),
+            Self::Relaid { reason, .. } => reason.clone(),
         };
+        let is_resized = matches!(self, Self::Relaid { is_resized: true, .. });
         SourceError::new(ErrorKind::LedgerBehind, context)
+            .with(is_resized.then_some(Condition::LayoutChanged))
     }
 }

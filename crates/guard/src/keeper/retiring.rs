@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use sequent_core::{
     Cell, ErrorKind, Key, SlotIndex, SourceError,
-    ledger::{Advanced, Counter, Opened, Opening},
+    ledger::{Counter, Fence, Opened, Opening, Periods},
 };
 use tokio::task::JoinSet;
 
@@ -22,7 +22,7 @@ impl Keeper {
     /// # Errors
     ///
     /// Those of the ledger.
-    pub async fn fence(&self, fence: &Advanced) -> Result<u64, SourceError> {
+    pub async fn fence(&self, fence: &Fence) -> Result<u64, SourceError> {
         self.shared.desk.trusted()?;
         self.shared.desk.forget(fence, &[]).await
     }
@@ -48,7 +48,7 @@ impl Keeper {
     /// # Errors
     ///
     /// `Refused` where one of them is not behind it, and those of the ledger; what has no cell any more is safe by its row.
-    pub async fn retire(&self, fence: &Advanced, counters: Vec<Counter>) -> Result<usize, SourceError> {
+    pub async fn retire(&self, fence: &Fence, counters: Vec<Counter>) -> Result<usize, SourceError> {
         check_behind(fence, counters.iter().map(|counter| &counter.key))?;
         self.fence(fence).await?;
         let mut of_slots: BTreeMap<SlotIndex, Vec<Counter>> = BTreeMap::new();
@@ -99,7 +99,7 @@ impl Keeper {
     /// # Errors
     ///
     /// `Refused` where one of them is not behind it, and those of the ledger.
-    pub async fn retire_dense(&self, fence: &Advanced, keys: &[Key]) -> Result<usize, SourceError> {
+    pub async fn retire_dense(&self, fence: &Fence, keys: &[Key]) -> Result<usize, SourceError> {
         check_behind(fence, keys.iter())?;
         self.shared.desk.trusted()?;
         for keys in keys.chunks(self.shared.desk.batch_max()) {
@@ -109,9 +109,10 @@ impl Keeper {
     }
 }
 
-fn check_behind<'a>(fence: &Advanced, mut keys: impl Iterator<Item = &'a Key>) -> Result<(), SourceError> {
-    let Some(key) = keys.find(|key| !is_behind(fence, key)) else { return Ok(()) };
-    let context = format!("{key}: its period is not over by the fence {} {}", fence.key, fence.to);
+fn check_behind<'a>(fence: &Fence, mut keys: impl Iterator<Item = &'a Key>) -> Result<(), SourceError> {
+    let Some(key) = keys.find(|key| !fence.covers(key)) else { return Ok(()) };
+    let Fence { periods: Periods { sequence, unit }, to } = fence;
+    let context = format!("{key}: its period is not over by the fence of {sequence}, {unit:?} {to}");
     Err(SourceError::new(ErrorKind::Refused, context))
 }
 
@@ -119,11 +120,6 @@ fn check_behind<'a>(fence: &Advanced, mut keys: impl Iterator<Item = &'a Key>) -
 pub(super) fn begins_no_more(key: &Key) -> SourceError {
     let context = format!("{key}: its period is over for good, and its counter begins no more");
     SourceError::new(ErrorKind::Exhausted, context)
-}
-
-/// Whether a key's period is over where this much is held for its fence.
-fn is_behind(fence: &Advanced, key: &Key) -> bool {
-    Advanced::fence(key).is_some_and(|own| own.key == fence.key && own.to <= fence.to)
 }
 
 /// Takes back what was begun of a period that is over: whoever forgot its row had noted the fence before, so it is seen
@@ -134,15 +130,15 @@ pub(super) async fn bar_what_is_over(
     places: &[usize],
     answers: &mut [Option<Result<Answered, SourceError>>],
 ) {
-    let mut held: BTreeMap<Key, Result<u64, SourceError>> = BTreeMap::new();
+    let mut held: BTreeMap<Periods, Result<u64, SourceError>> = BTreeMap::new();
     for (opening, at) in openings.iter().zip(places) {
         let key = &opening.counter.key;
         let is_begun = matches!(answers[*at], Some(Ok(Answered::Opened(Opened::Row(_)))));
-        let Some(fence) = Advanced::fence(key).filter(|_| is_begun) else { continue };
-        if !held.contains_key(&fence.key) {
-            held.insert(fence.key.clone(), desk.fence(&fence).await);
+        let Some(fence) = Fence::of(key).filter(|_| is_begun) else { continue };
+        if !held.contains_key(&fence.periods) {
+            held.insert(fence.periods.clone(), desk.over(&fence).await);
         }
-        match held.get(&fence.key) {
+        match held.get(&fence.periods) {
             Some(Ok(upto)) if *upto < fence.to => {}
             Some(Err(error)) => answers[*at] = Some(Err(error.clone())),
             _ => {

@@ -2,7 +2,7 @@
 
 use sequent_core::{
     Event,
-    ledger::{Advanced, Catalog},
+    ledger::{Catalog, LedgerNote, NoteSubject},
 };
 
 use crate::harness::{When, World, counter, key};
@@ -27,8 +27,11 @@ async fn a_report_above_where_the_next_life_began_is_told_and_the_next_begins_ab
     assert_eq!(server.count(told), 1, "{:?}", server.events());
     assert!(world.row(0).base >= given, "{:?}", world.row(0));
     assert!(other.take(0, 1).await.unwrap()[0] > given);
-    let notes = world.ledger.advanced().await.unwrap();
-    assert!(notes.contains(&Advanced::given_above(&key(), given)), "for `doctor`: {notes:?}");
+    let notes = world.ledger.notes().await.unwrap();
+    assert!(
+        notes.contains(&LedgerNote { about: NoteSubject::GivenAbove(key()), to: given }),
+        "for `doctor`: {notes:?}"
+    );
     server.shows_up().await;
     assert_eq!(server.count(told), 1, "once");
 }

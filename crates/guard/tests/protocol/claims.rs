@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use sequent_core::{
     DurabilityClass, ErrorKind, Key,
-    ledger::{Advanced, Catalog, Loss},
+    ledger::{Catalog, LedgerNote, Loss, NoteSubject},
 };
 use sequent_guard::{CELL_AS_FAR, DOUBTED_ROW};
 
@@ -309,7 +309,7 @@ async fn a_base_that_a_note_of_an_advance_explains_is_believed() {
     poison_all(&world, 0, 1 << 50);
     world.stores[0].empty();
     is_doubted(&*world.open_as("next", wide()).await, 0).await;
-    world.ledger.advance(&Advanced { key: key(), to: 1 << 50 }).await.unwrap();
+    world.ledger.note(&LedgerNote { about: NoteSubject::Advanced(key()), to: 1 << 50 }).await.unwrap();
     assert!(world.open_as("later", wide()).await.take(0, 1).await.unwrap()[0] > 1 << 50);
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use sequent_core::{
     ErrorKind, Key, SourceError,
-    ledger::{Advanced, Catalog, Counter, Dense, DenseAsk, DenseTaken},
+    ledger::{Catalog, Counter, Dense, DenseAsk, DenseTaken, Fence},
 };
 
 use crate::harness::{Server, When, World};
@@ -13,8 +13,8 @@ fn day(of_month: u8) -> Key {
     Key::from_stored(&format!("order|8:202604{of_month:02}|3:010"))
 }
 
-fn behind(key: &Key) -> Advanced {
-    Advanced::fence(key).unwrap()
+fn behind(key: &Key) -> Fence {
+    Fence::of(key).unwrap()
 }
 
 fn counters(key: &Key) -> Vec<Counter> {
@@ -77,8 +77,8 @@ async fn whoever_was_held_up_amid_a_first_touch_gives_nothing_afterwards() {
     for (wire, verb, when) in [
         ("ledger", "read", When::After),
         ("ledger", "open", When::Before),
-        ("ledger", "fence", When::Before),
-        ("ledger", "fence", When::After),
+        ("ledger", "noted", When::Before),
+        ("ledger", "noted", When::After),
         ("store", "close", When::Before),
         ("store", "close", When::After),
         ("store", "install", When::Before),
@@ -137,7 +137,7 @@ async fn a_fence_only_rises_and_is_noted_before_anything_goes() {
     let (keeper, fence) = (Arc::clone(&a.keeper), behind(&day(5)));
     let retire = tokio::spawn(async move { keeper.retire(&fence, counters(&day(1))).await });
     gate.reached().await;
-    assert_eq!(world.ledger.advanced().await.unwrap(), [behind(&day(5))]);
+    assert_eq!(world.ledger.notes().await.unwrap(), [behind(&day(5)).note()]);
     assert!(world.row_of(&counters(&day(1))[0]).is_some(), "its row goes after its cell");
     gate.open();
     // The other slot has nothing of it, which is as good as gone.

@@ -47,7 +47,7 @@ async fn another_run_on_record_stops_a_server_and_nothing_is_given() {
     assert!(server.take(1, 1).await.is_err(), "no life is opened");
     server.shows_up().await;
     assert_eq!((given(&world), world.row(0)), (3, row), "nothing was written");
-    let is_told = |event: &Event| matches!(event, Event::LedgerLost { refused: true, detail } if detail.contains("several writable masters"));
+    let is_told = |event: &Event| matches!(event, Event::LedgerLost { refused: true, detail, .. } if detail.contains("several writable masters"));
     assert_eq!(server.count(is_told), 1);
 }
 

@@ -299,7 +299,7 @@ async fn a_resize_that_has_ended_is_not_done_again() {
 /// What a server was told of its ledger: whether it refuses, and why.
 fn losses(server: &Server) -> Vec<(bool, String)> {
     let loss = |event| match event {
-        Event::LedgerLost { refused, detail } => Some((refused, detail)),
+        Event::LedgerLost { refused, detail, .. } => Some((refused, detail)),
         _ => None,
     };
     server.events().into_iter().filter_map(loss).collect()
@@ -327,7 +327,9 @@ async fn a_grown_ring_goes_on_above_all_that_was_given() {
     }
     // One that hears of it, and one that slept.
     old.shows_up().await;
-    let Some(Trouble::Relaid { reason }) = old.keeper.trouble() else { panic!("{:?}", old.keeper.trouble()) };
+    let Some(Trouble::Relaid { reason, .. }) = old.keeper.trouble() else {
+        panic!("{:?}", old.keeper.trouble())
+    };
     assert!(reason.contains("layout changed: the ring was resized to n=1 m=0 (epoch 2)"), "{reason}");
     assert_eq!(losses(&old), [(true, reason)], "it was never out of reach");
     assert_eq!(old.keeper.status().away, None, "nor is it shown as away");
@@ -370,7 +372,9 @@ async fn nobody_opens_while_a_change_is_fenced_and_a_plan_can_be_taken_back() {
         assert!(error.to_string().contains("sequent resize --go"), "{error}");
     }
     old.shows_up().await;
-    let Some(Trouble::Relaid { reason }) = old.keeper.trouble() else { panic!("{:?}", old.keeper.trouble()) };
+    let Some(Trouble::Relaid { reason, .. }) = old.keeper.trouble() else {
+        panic!("{:?}", old.keeper.trouble())
+    };
     assert!(reason.contains("is being changed from n=0 m=0 to n=1 m=0"), "{reason}");
     growth.resize().run(&|_| {}).await.unwrap();
     let new = growth.after.open("new").await;

@@ -1,4 +1,4 @@
-//! One call: whom to ask, whom next, and what to make of what they said.
+//! One call: which endpoint to ask, which next, and what to make of their outcomes.
 
 use std::{
     future::poll_fn,
@@ -14,135 +14,144 @@ use tokio::{
     time::{sleep, timeout},
 };
 
-use super::{Failover, Said};
-use crate::{SlotState, health::Claim, ring::probe::Probe, roster::Roster};
+use super::{outcome::Outcome, state::State};
+use crate::{
+    health::member::events::ProbeReason,
+    membership::{Membership, probe_permit::ProbePermit},
+    status::SlotState,
+};
 
-/// One call under way. Dropped, it leaves its asks to finish by themselves.
+/// A call in progress. Dropped, it leaves its requests to finish by themselves.
 pub(super) struct Call<'a, T: 'static, F> {
-    failover: &'a Failover,
-    ask: F,
+    state: &'a State,
+    request: F,
     asked: Vec<bool>,
-    /// At most one for each member.
-    asks: JoinSet<(SlotIndex, Said<T>)>,
-    passed: Option<T>,
+    /// At most one for each endpoint.
+    requests: JoinSet<(SlotIndex, Outcome<T>)>,
+    try_next: Option<T>,
     failures: Vec<SlotFailure>,
 }
 
 impl<T, F> Drop for Call<'_, T, F> {
     fn drop(&mut self) {
-        // Cut off, they would say nothing about a member that is to blame.
-        self.asks.detach_all();
+        // An aborted request could not report a fault of its endpoint.
+        self.requests.detach_all();
     }
 }
 
-impl<'a, T: Send + 'static, F: Fn(SlotIndex) -> BoxFuture<'static, Said<T>>> Call<'a, T, F> {
-    pub(super) fn new(failover: &'a Failover, ask: F) -> Self {
-        let asked = vec![false; usize::from(failover.members)];
-        Self { failover, ask, asked, asks: JoinSet::new(), passed: None, failures: Vec::new() }
+impl<'a, T: Send + 'static, F: Fn(SlotIndex) -> BoxFuture<'static, Outcome<T>>> Call<'a, T, F> {
+    pub(super) fn new(state: &'a State, request: F) -> Self {
+        let asked = vec![false; usize::from(state.endpoints)];
+        Self { state, request, asked, requests: JoinSet::new(), try_next: None, failures: Vec::new() }
     }
 
     pub(super) async fn run(mut self) -> Result<T, Vec<SlotFailure>> {
-        let slow_after = self.failover.roster.config().slow_after;
+        let slow_after = self.state.membership.config().slow_after;
         let mut more = self.ask_next();
         loop {
-            if self.asks.is_empty() && !self.ask_due() && !self.ask_all() {
+            if self.requests.is_empty() && !self.ask_due() && !self.ask_all() {
                 return self.none_answered();
             }
             tokio::select! {
-                said = self.asks.join_next() => match said {
-                    Some(Ok((member, said))) => if let Some(answer) = self.heard(member, said) { return Ok(answer) },
-                    // Its runtime has ended under it: the others may be asked.
+                outcome = self.requests.join_next() => match outcome {
+                    Some(Ok((endpoint, outcome))) => {
+                        if let Some(answer) = self.receive(endpoint, outcome) { return Ok(answer) }
+                    }
+                    // The request's runtime has ended. The others may still be asked.
                     Some(Err(_)) => {}
                     None => return self.none_answered(),
                 },
-                // Nobody waits for a member that hangs while another could be asked.
+                // An endpoint that hangs delays nobody while another one can be asked.
                 () = sleep(slow_after), if more => more = self.ask_next(),
             }
         }
     }
 
-    fn heard(&mut self, member: SlotIndex, said: Said<T>) -> Option<T> {
-        match said {
-            Said::Answer(answer) => {
-                self.failover.prefer(member);
+    fn receive(&mut self, endpoint: SlotIndex, outcome: Outcome<T>) -> Option<T> {
+        match outcome {
+            Outcome::Answer(answer) => {
+                self.state.prefer(endpoint);
                 return Some(answer);
             }
-            Said::Pass(answer) => self.passed = Some(answer),
-            Said::Fault(error) => {
-                self.failures.push(SlotFailure::of(member, &error));
+            Outcome::TryNext(answer) => self.try_next = Some(answer),
+            Outcome::Fault(error) => {
+                self.failures.push(SlotFailure::of(endpoint, &error));
             }
         }
         None
     }
 
-    /// Asks the best member not asked yet; whether there was one.
+    /// Asks the best endpoint not asked yet; returns whether there was one.
     fn ask_next(&mut self) -> bool {
-        let Some((member, probe)) = self.next() else { return false };
-        self.begin(member, probe);
+        let Some((endpoint, permit)) = self.next() else { return false };
+        self.ask(endpoint, permit);
         true
     }
 
-    /// The live ones from the current one on; those whose probation it is; those that are out for slowness only.
-    fn next(&self) -> Option<(SlotIndex, Option<Probe>)> {
-        let roster = &self.failover.roster;
-        let snapshot = roster.snapshot();
-        let (current, members) = (self.failover.current(), self.failover.members);
-        let order = (0..members).map(|offset| (current + offset) % members);
-        let fresh = order.filter(|member| !self.is_asked(*member));
-        let state = |member: SlotIndex| snapshot.standing(member).state;
-        if let Some(member) = fresh.clone().find(|member| state(*member) == SlotState::Live) {
-            return Some((member, None));
+    /// The next endpoint: first the live ones from the preferred one on, then those on probation, then those that are
+    /// out only for slowness.
+    fn next(&self) -> Option<(SlotIndex, Option<ProbePermit>)> {
+        let membership = &self.state.membership;
+        let snapshot = membership.snapshot();
+        let (preferred, endpoints) = (self.state.preferred(), self.state.endpoints);
+        let order = (0..endpoints).map(|offset| (preferred + offset) % endpoints);
+        let fresh = order.filter(|endpoint| !self.is_asked(*endpoint));
+        let state = |endpoint: SlotIndex| snapshot.slot(endpoint).state;
+        if let Some(endpoint) = fresh.clone().find(|endpoint| state(*endpoint) == SlotState::Live) {
+            return Some((endpoint, None));
         }
-        let mut probation = fresh.clone().filter(|member| state(*member) == SlotState::Probation);
-        let probe = |member| Some((member, Some(Probe::claim(roster, member, Claim::Due)?)));
-        let mut slow = fresh.clone().filter(|member| snapshot.standing(*member).answers);
-        probation.find_map(probe).or_else(|| slow.next().map(|member| (member, None)))
+        let mut probation = fresh.clone().filter(|endpoint| state(*endpoint) == SlotState::Probation);
+        let probe =
+            |endpoint| Some((endpoint, Some(ProbePermit::acquire(membership, endpoint, ProbeReason::Due)?)));
+        let mut slow = fresh.clone().filter(|endpoint| snapshot.slot(*endpoint).answers_slowly);
+        probation.find_map(probe).or_else(|| slow.next().map(|endpoint| (endpoint, None)))
     }
 
-    /// Asks one whose time has come, whether or not somebody watches.
+    /// Asks an endpoint that has become due, whether or not the check loop runs.
     fn ask_due(&mut self) -> bool {
         if self.ask_next() {
             return true;
         }
-        self.failover.roster.tick();
+        self.state.membership.tick();
         self.ask_next()
     }
 
-    /// The last resort, where nobody is left: all that are out, together, every now and then.
+    /// The last resort if no endpoint is left: asks all that are out together, at a bounded rate.
     fn ask_all(&mut self) -> bool {
         let out: Vec<SlotIndex> =
-            (0..self.failover.members).filter(|member| !self.is_asked(*member)).collect();
-        if out.is_empty() || !self.failover.may_try_all() {
+            (0..self.state.endpoints).filter(|endpoint| !self.is_asked(*endpoint)).collect();
+        if out.is_empty() || !self.state.may_try_all() {
             return false;
         }
-        for member in out {
-            if let Some(probe) = Probe::claim(&self.failover.roster, member, Claim::LastResort) {
-                self.begin(member, Some(probe));
+        for endpoint in out {
+            let permit = ProbePermit::acquire(&self.state.membership, endpoint, ProbeReason::LastResort);
+            if let Some(permit) = permit {
+                self.ask(endpoint, Some(permit));
             }
         }
-        !self.asks.is_empty()
+        !self.requests.is_empty()
     }
 
-    fn begin(&mut self, member: SlotIndex, probe: Option<Probe>) {
-        if let Some(asked) = self.asked.get_mut(usize::from(member)) {
+    fn ask(&mut self, endpoint: SlotIndex, permit: Option<ProbePermit>) {
+        if let Some(asked) = self.asked.get_mut(usize::from(endpoint)) {
             *asked = true;
         }
-        let (roster, work) = (Arc::clone(&self.failover.roster), (self.ask)(member));
-        // In a task of its own: a caller that goes away says nothing about a member.
-        self.asks.spawn(async move { (member, attempt(&roster, member, probe, work).await) });
+        let (membership, work) = (Arc::clone(&self.state.membership), (self.request)(endpoint));
+        // In a task of its own: a caller that goes away does not affect an endpoint's health.
+        self.requests.spawn(async move { (endpoint, attempt(&membership, endpoint, permit, work).await) });
     }
 
-    fn is_asked(&self, member: SlotIndex) -> bool {
-        self.asked.get(usize::from(member)).copied().unwrap_or(true)
+    fn is_asked(&self, endpoint: SlotIndex) -> bool {
+        self.asked.get(usize::from(endpoint)).copied().unwrap_or(true)
     }
 
     fn none_answered(mut self) -> Result<T, Vec<SlotFailure>> {
-        if let Some(answer) = self.passed.take() {
+        if let Some(answer) = self.try_next.take() {
             return Ok(answer);
         }
-        for member in 0..self.failover.members {
-            if !self.is_asked(member) {
-                self.failures.extend(self.failover.roster.failure(member));
+        for endpoint in 0..self.state.endpoints {
+            if !self.is_asked(endpoint) {
+                self.failures.extend(self.state.membership.failure(endpoint));
             }
         }
         self.failures.sort_by_key(|failure| failure.slot);
@@ -150,43 +159,43 @@ impl<'a, T: Send + 'static, F: Fn(SlotIndex) -> BoxFuture<'static, Said<T>>> Cal
     }
 }
 
-/// Runs one ask to its end or its limit, and holds the outcome against the member.
+/// Runs one request to its end or its time limit, and reports the outcome to the endpoint's health.
 async fn attempt<T>(
-    roster: &Roster,
-    member: SlotIndex,
-    mut probe: Option<Probe>,
-    work: BoxFuture<'static, Said<T>>,
-) -> Said<T> {
-    let (clock, config) = (&roster.env().clock, roster.config());
-    let generation = roster.snapshot().standing(member).generation;
-    let begun = clock.now();
+    membership: &Membership,
+    endpoint: SlotIndex,
+    mut permit: Option<ProbePermit>,
+    work: BoxFuture<'static, Outcome<T>>,
+) -> Outcome<T> {
+    let (clock, config) = (&membership.env().clock, membership.config());
+    let generation = membership.snapshot().slot(endpoint).generation;
+    let began = clock.now();
     let limit = config.attempt_timeout;
-    let said = timeout(limit, unharmed(work)).await.unwrap_or_else(|_| {
+    let outcome = timeout(limit, catch_panic(work)).await.unwrap_or_else(|_| {
         let text = format!("no answer within {} ms", limit.as_millis());
-        Said::Fault(SourceError::new(ErrorKind::Timeout, text))
+        Outcome::Fault(SourceError::new(ErrorKind::Timeout, text))
     });
-    let took = clock.now().saturating_duration_since(begun);
-    let outcome = match &said {
-        Said::Answer(_) | Said::Pass(_) => Ok(()),
-        Said::Fault(error) => Err(error.clone()),
+    let took = clock.now().saturating_duration_since(began);
+    let result = match &outcome {
+        Outcome::Answer(_) | Outcome::TryNext(_) => Ok(()),
+        Outcome::Fault(error) => Err(error.clone()),
     };
-    match &outcome {
-        Ok(()) if took > config.slow_after => roster.slow(member, generation, took),
+    match &result {
+        Ok(()) if took > config.slow_after => membership.record_slow(endpoint, generation, took),
         Ok(()) => {}
-        Err(error) => roster.failed(member, generation, error),
+        Err(error) => membership.record_failure(endpoint, generation, error),
     }
-    if let Some(probe) = &mut probe {
-        probe.settle(&outcome);
+    if let Some(permit) = &mut permit {
+        permit.report(&result);
     }
-    said
+    outcome
 }
 
-/// A panic in an ask is its end, and a fault; not the end of whoever waits for it.
-async fn unharmed<T>(mut work: BoxFuture<'static, Said<T>>) -> Said<T> {
+/// Turns a panic of a request into a fault, so that it does not end the caller.
+async fn catch_panic<T>(mut work: BoxFuture<'static, Outcome<T>>) -> Outcome<T> {
     poll_fn(|cx| {
         catch_unwind(AssertUnwindSafe(|| work.as_mut().poll(cx))).unwrap_or_else(|_| {
-            let text = "the attempt broke off by a panic of its own";
-            Poll::Ready(Said::Fault(SourceError::new(ErrorKind::Unavailable, text)))
+            let text = "the attempt panicked";
+            Poll::Ready(Outcome::Fault(SourceError::new(ErrorKind::Unavailable, text)))
         })
     })
     .await

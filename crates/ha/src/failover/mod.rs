@@ -1,129 +1,79 @@
-//! Members that are not slots: endpoints of one service, used one at a time under the same health rules.
+//! Failover among the endpoints of one service: one is used at a time, under the same health rules as slots.
 
 mod call;
-mod probe;
+mod check_loop;
+pub(crate) mod outcome;
+mod state;
 #[cfg(test)]
 mod tests;
 
-use std::{
-    fmt,
-    sync::{
-        Arc, Mutex,
-        atomic::{AtomicU16, Ordering},
-    },
-    time::{Duration, Instant},
-};
+use std::{fmt, sync::Arc};
 
 use sequent_core::{BoxFuture, Env, SlotFailure, SlotIndex, SourceError};
 
-use self::call::Call;
-use crate::{RingConfig, SlotStatus, lock, roster::Roster};
+use self::{call::Call, outcome::Outcome, state::State};
+use crate::{config::RingConfig, status::SlotStatus};
 
-/// While no member is live, all are tried together at most this often, whoever calls: often enough that a call with a
-/// deadline finds the one that is back, and nothing to one that is not.
+/// Endpoints of one service. All serve the same, so one is used until it fails; then calls go to another at once.
 ///
-/// More often than a ring does: to ask an endpoint costs no number, and a ring's callers have a reserve meanwhile.
-const TRY_ALL_EVERY: Duration = Duration::from_millis(100);
-
-/// What one member said.
-#[derive(Debug)]
-pub enum Said<T> {
-    /// An answer, good or bad: the call ends with it.
-    Answer(T),
-    /// The member is not at fault, and another may know better; what to return if none does.
-    Pass(T),
-    /// The member's own fault, held against its health by the error's verdict.
-    Fault(SourceError),
-}
-
-/// Endpoints of one service. All serve the same, so one is used until it fails; its calls then go to another at once.
+/// The health rules are those of the ring's slots. Errors and slowness evict an endpoint; after a wait with jitter and
+/// doubling, probation brings it back. The last endpoint that answers at all is kept. If none is left, all are tried, at
+/// most ten times a second.
 ///
-/// The rules are those of the ring's slots: errors and slowness evict, timed rescue with jitter and doubling brings back
-/// through probation, the last one that answers at all is kept, and where none is left all are tried, at most ten times a
-/// second. Where the ring probes with a real take, a member here is checked, so that a probe costs no number.
+/// The ring probes a slot with a real take. Here an endpoint is checked instead, so that a probe costs no number.
 ///
 /// ```
 /// use sequent_core::Env;
-/// use sequent_ha::{Failover, RingConfig, Said};
+/// use sequent_ha::{Failover, Outcome, RingConfig};
 /// # tokio::runtime::Builder::new_current_thread().enable_time().build()?.block_on(async {
 /// let endpoints = Failover::new(2, RingConfig::default(), Env::default());
-/// let found = endpoints.call(|member| Box::pin(async move { Said::Answer(member < 2) })).await;
+/// let found = endpoints.call(|endpoint| Box::pin(async move { Outcome::Answer(endpoint < 2) })).await;
 /// assert!(found.unwrap());
 /// # });
 /// # Ok::<(), std::io::Error>(())
 /// ```
 pub struct Failover {
-    roster: Arc<Roster>,
-    members: SlotIndex,
-    /// Who is asked first.
-    current: AtomicU16,
-    tried_all: Mutex<Option<Instant>>,
+    state: Arc<State>,
 }
 
 impl Failover {
-    /// So many members, all live. Which one is asked first is left to chance, so that many clients spread over them.
-    pub fn new(members: SlotIndex, config: RingConfig, env: Env) -> Arc<Self> {
-        let first = env.entropy.bits().checked_rem(u64::from(members)).unwrap_or(0);
-        let roster = Arc::new(Roster::new(config, env, &vec![true; usize::from(members)]));
-        let current = AtomicU16::new(SlotIndex::try_from(first).unwrap_or(0));
-        Arc::new(Self { roster, members, current, tried_all: Mutex::default() })
+    /// A failover of this many endpoints, all live. The first one to be asked is random, so that clients spread over
+    /// them.
+    pub fn new(endpoints: SlotIndex, config: RingConfig, env: Env) -> Arc<Self> {
+        Arc::new(Self { state: Arc::new(State::new(endpoints, config, env)) })
     }
 
-    /// Asks members until one has answered: the next one where one failed, and one more where none has answered within
-    /// `slow_after`. Each is asked at most once, in a task of its own, for at most `attempt_timeout`.
+    /// Asks endpoints until one has answered.
     ///
-    /// Where none answered: what the last of those said that passed, or each member with its failure.
+    /// If one fails, the next is asked. If none has answered within `slow_after`, one more is asked. Each is asked at most
+    /// once, in a task of its own, for at most `attempt_timeout`.
+    ///
+    /// If none answers, the call returns the last [`Outcome::TryNext`], or else each endpoint with its failure.
     pub async fn call<T: Send + 'static>(
         &self,
-        ask: impl Fn(SlotIndex) -> BoxFuture<'static, Said<T>>,
+        request: impl Fn(SlotIndex) -> BoxFuture<'static, Outcome<T>>,
     ) -> Result<T, Vec<SlotFailure>> {
-        Call::new(self, ask).run().await
+        Call::new(&self.state, request).run().await
     }
 
-    /// Every member, ascending.
+    /// Every endpoint, ascending.
     pub fn status(&self) -> Vec<SlotStatus> {
-        self.roster.status()
+        self.state.membership.status()
     }
 
-    /// What rescues members that nobody asks, by checking them. To be spawned once; ends with the failover.
+    /// The loop that checks endpoints that are out, so that they come back without callers. To be spawned once; it ends
+    /// with the failover.
     pub fn run<C>(self: &Arc<Self>, check: C) -> impl Future<Output = ()> + Send + use<C>
     where
         C: Fn(SlotIndex) -> BoxFuture<'static, Result<(), SourceError>> + Send + 'static,
     {
-        let check: probe::Check = Box::new(check);
-        probe::run(Arc::downgrade(self), self.roster.changed(), check)
-    }
-
-    /// Whether it is time to try all members together; if so, the next time is a while off.
-    fn may_try_all(&self) -> bool {
-        let now = self.roster.env().clock.now();
-        let mut tried_all = lock(&self.tried_all);
-        let free = tried_all.is_none_or(|at| now.saturating_duration_since(at) >= TRY_ALL_EVERY);
-        if free {
-            *tried_all = Some(now);
-        }
-        free
-    }
-
-    fn current(&self) -> SlotIndex {
-        self.current.load(Ordering::Relaxed)
-    }
-
-    fn prefer(&self, member: SlotIndex) {
-        if self.current() != member {
-            self.current.store(member, Ordering::Relaxed);
-        }
-    }
-}
-
-impl Drop for Failover {
-    fn drop(&mut self) {
-        self.roster.changed().notify_one();
+        let check: check_loop::Check = Box::new(check);
+        check_loop::run(Arc::downgrade(&self.state), self.state.membership.changed(), check)
     }
 }
 
 impl fmt::Debug for Failover {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Failover").field("members", &self.status()).finish_non_exhaustive()
+        f.debug_struct("Failover").field("endpoints", &self.status()).finish_non_exhaustive()
     }
 }

@@ -1,32 +1,33 @@
-//! How long a member stays out before it is tried again.
+//! Exponential backoff: how long a member stays out before it is probed.
 
 use std::time::Duration;
 
-/// Waits that double, jittered over the whole range, capped, and shrink again while the member is healthy.
+/// Waits that double up to a cap, with jitter over the whole range. They shrink again while the member is healthy.
 #[derive(Debug, Clone)]
 pub(crate) struct Backoff {
-    least: Duration,
-    most: Duration,
+    min: Duration,
+    max: Duration,
     level: u32,
 }
 
 impl Backoff {
-    pub(crate) fn new(least: Duration, most: Duration) -> Self {
-        Self { least, most: most.max(least), level: 0 }
+    pub(crate) fn new(min: Duration, max: Duration) -> Self {
+        Self { min, max: max.max(min), level: 0 }
     }
 
-    /// The next wait. The first is exactly the least; later ones lie anywhere between the least and their bound,
-    /// so that servers that lost a store together do not come back together.
+    /// The next wait. The first is exactly `min`; later ones lie anywhere between `min` and their bound.
+    ///
+    /// So servers that lost a store at the same time do not probe it at the same time.
     pub(crate) fn next(&mut self, fraction: f64) -> Duration {
         let bound = self.bound();
-        if bound < self.most {
+        if bound < self.max {
             self.level += 1;
         }
-        self.least + bound.saturating_sub(self.least).mul_f64(fraction.clamp(0.0, 1.0))
+        self.min + bound.saturating_sub(self.min).mul_f64(fraction.clamp(0.0, 1.0))
     }
 
-    /// Each healthy stretch as long as the present bound takes one doubling back.
-    pub(crate) fn heal(&mut self, mut healthy: Duration) {
+    /// Takes back one doubling for each healthy period as long as the current bound.
+    pub(crate) fn reduce(&mut self, mut healthy: Duration) {
         while self.level > 0 && healthy >= self.bound() {
             healthy -= self.bound();
             self.level -= 1;
@@ -35,7 +36,7 @@ impl Backoff {
 
     fn bound(&self) -> Duration {
         let factor = 1_u32.checked_shl(self.level).unwrap_or(u32::MAX);
-        self.least.saturating_mul(factor).min(self.most)
+        self.min.saturating_mul(factor).min(self.max)
     }
 }
 
@@ -58,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn jitter_covers_the_whole_range_and_never_less_than_the_least() {
+    fn jitter_covers_the_range_down_to_the_minimum() {
         for (fraction, expected) in [(0.0, 500), (0.25, 625), (1.0, 1000)] {
             let mut backoff = backoff();
             assert_eq!(backoff.next(fraction).as_millis(), 500, "the first wait has no jitter");
@@ -67,21 +68,21 @@ mod tests {
     }
 
     #[test]
-    fn heals_one_doubling_for_each_healthy_stretch() {
+    fn takes_back_one_doubling_for_each_healthy_period() {
         let mut backoff = backoff();
         for _ in 0..4 {
             backoff.next(1.0);
         }
-        backoff.heal(7 * S);
-        assert_eq!(backoff.clone().next(1.0), 8 * S, "less than the bound of 8 s heals nothing");
-        backoff.heal(8 * S);
+        backoff.reduce(7 * S);
+        assert_eq!(backoff.clone().next(1.0), 8 * S, "less than the bound of 8 s takes back nothing");
+        backoff.reduce(8 * S);
         assert_eq!(backoff.clone().next(1.0), 4 * S);
-        backoff.heal(100 * S);
-        assert_eq!(backoff.next(1.0).as_millis(), 500, "long health heals all");
+        backoff.reduce(100 * S);
+        assert_eq!(backoff.next(1.0).as_millis(), 500, "long health takes back all");
     }
 
     #[test]
-    fn a_cap_below_the_least_is_the_least() {
+    fn a_cap_below_the_minimum_is_the_minimum() {
         assert_eq!(Backoff::new(S, Duration::ZERO).next(1.0), S);
         assert_eq!(Backoff::new(Duration::ZERO, Duration::ZERO).next(1.0), Duration::ZERO);
     }

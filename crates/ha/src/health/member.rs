@@ -1,44 +1,44 @@
-//! One member: live, evicted, on probation or quarantined, with an operator's word on top.
+//! One member: live, evicted, on probation, quarantined, draining or drained, under an operator's command or none.
 
-mod told;
-mod tries;
-mod words;
+mod commands;
+pub(crate) mod events;
+mod probes;
 
 use std::time::{Duration, Instant};
 
 use sequent_core::{Action, ErrorKind, Scope, SourceError, Why, ledger::Word, ledger::WordVerb};
 
-pub(crate) use self::told::{Cause, Claim, Flip};
+use self::events::{Cause, Transition};
 use super::{backoff::Backoff, window::Window};
-use crate::{RingConfig, SlotState};
+use crate::{config::RingConfig, status::SlotState};
 
-/// How long a member on probation waits for somebody's take before it takes one id itself.
+/// How long a member on probation waits for a caller's take, before the probe loop takes one id itself.
 pub(crate) const PROBE_IDLE: Duration = Duration::from_secs(1);
 
-/// A member's health. Every method is told the time, and the fraction of the jitter where it needs one.
+/// A member's health. Methods get the time, and a random fraction where they need jitter.
 #[derive(Debug, Clone)]
 pub(crate) struct Member {
     state: SlotState,
     since: Instant,
+    /// When it left the live state.
     left_at: Instant,
     cause: Option<Cause>,
-    /// Evicted: when probation begins. On probation: when it takes an id itself.
+    /// Evicted: when probation begins. On probation: when the probe loop probes it.
     due: Option<Instant>,
     window: Window,
     backoff: Backoff,
-    /// The token of a try that is under way. Whatever moves the member meanwhile ends it: its outcome then counts
-    /// for nothing.
+    /// The token of a probe in flight. Every transition clears it, and the result of that probe is ignored.
     probing: Option<u64>,
-    slow_probe: bool,
-    /// What the store said last of why it did not serve in time, and when: of a silence nobody learns anything.
-    said: Option<(Instant, Cause)>,
-    /// It is out for being slow, not for being silent.
-    answers: bool,
+    is_probe_slow: bool,
+    /// The last contention that the store reported, and when. A timeout itself says nothing about its cause.
+    last_contention: Option<(Instant, Cause)>,
+    /// It is out for being slow, but it answers.
+    answers_slowly: bool,
     generation: u64,
-    pardon: u64,
-    word: Option<Word>,
-    /// What it was out for when an operator put it out: beside the word it is still to be seen.
-    fault: Option<String>,
+    clear_count: u64,
+    command: Option<Word>,
+    /// Why it was out when an operator's command took over. It is shown beside the command.
+    cause_before_command: Option<String>,
 }
 
 impl Member {
@@ -52,13 +52,13 @@ impl Member {
             window: Window::new(config.slow_limit, config.slow_window),
             backoff: Backoff::new(config.rescue_after, config.rescue_after_max),
             probing: None,
-            slow_probe: false,
-            said: None,
-            answers: false,
+            is_probe_slow: false,
+            last_contention: None,
+            answers_slowly: false,
             generation: 0,
-            pardon: 0,
-            word: None,
-            fault: None,
+            clear_count: 0,
+            command: None,
+            cause_before_command: None,
         }
     }
 
@@ -70,7 +70,7 @@ impl Member {
         self.since
     }
 
-    /// Since when it has been out of the rotation, if it is: tries that failed change nothing of that.
+    /// When it left the rotation, if it is out. Failed probes do not change it.
     pub(crate) fn out_since(&self) -> Option<Instant> {
         (self.state != SlotState::Live).then_some(self.left_at)
     }
@@ -79,9 +79,10 @@ impl Member {
         self.cause.as_ref()
     }
 
-    /// Why it is out, as far as can be told: a word that keeps it out goes before what was met before, which may be over.
+    /// The public cause. A command that keeps the member out takes precedence over an earlier error, which may have
+    /// passed.
     pub(crate) fn why(&self) -> Option<Why> {
-        match (self.state, self.word.as_ref().map(|word| word.verb)) {
+        match (self.state, self.command.as_ref().map(|command| command.verb)) {
             (SlotState::Draining, _) => Some(Why::Draining),
             (SlotState::Drained, _) => Some(Why::Drained),
             (SlotState::Evicted, Some(WordVerb::Evict)) => Some(Why::EvictedByHand),
@@ -89,59 +90,65 @@ impl Member {
         }
     }
 
-    /// Whether it is out, but would serve whoever has nobody else.
-    pub(crate) fn answers(&self) -> bool {
-        let out = matches!(self.state, SlotState::Evicted | SlotState::Probation);
-        out && self.answers && !self.is_held()
+    /// Whether it is out, but would serve callers that have no other member.
+    pub(crate) fn answers_slowly(&self) -> bool {
+        let is_out = matches!(self.state, SlotState::Evicted | SlotState::Probation);
+        is_out && self.answers_slowly && !self.is_held_out()
     }
 
-    /// When something is to be done about this member.
+    /// When the next transition or probe of this member is due.
     pub(crate) fn due(&self) -> Option<Instant> {
         match self.state {
-            SlotState::Evicted if self.is_held() => None,
+            SlotState::Evicted if self.is_held_out() => None,
             SlotState::Evicted | SlotState::Probation if self.probing.is_none() => self.due,
             _ => None,
         }
     }
 
-    /// It answered, but slowly. The last member that answers at all is kept: slow service is service.
-    pub(crate) fn slow(&mut self, now: Instant, fraction: f64, last: bool, cause: Cause) -> Option<Flip> {
+    /// It answered, but slowly. The last live member is kept: slow service is better than none.
+    pub(crate) fn slow(
+        &mut self,
+        now: Instant,
+        fraction: f64,
+        is_last: bool,
+        cause: Cause,
+    ) -> Option<Transition> {
         if self.state == SlotState::Live {
-            let full = self.window.push(now);
-            if !full || last {
+            let is_full = self.window.push(now);
+            if !is_full || is_last {
                 return None;
             }
-            self.answers = true;
+            self.answers_slowly = true;
             return Some(self.evict_slow(now, fraction, cause));
         }
-        self.slow_probe |= self.probing.is_some();
+        self.is_probe_slow |= self.probing.is_some();
         None
     }
 
-    /// It failed. Only verdicts about the slot count, and only a quarantine counts against one that is out already.
-    pub(crate) fn fail(&mut self, now: Instant, fraction: f64, error: &SourceError) -> Option<Flip> {
+    /// It failed. Only verdicts about the slot count. A member that is out already can only be quarantined.
+    pub(crate) fn fail(&mut self, now: Instant, fraction: f64, error: &SourceError) -> Option<Transition> {
         let verdict = error.kind().verdict();
         if verdict.scope != Scope::Slot {
             return None;
         }
-        let live = self.state == SlotState::Live;
-        self.answers = false;
+        let is_live = self.state == SlotState::Live;
+        self.answers_slowly = false;
         if error.kind() == ErrorKind::Contended {
-            self.said = Some((now, error.into()));
+            self.last_contention = Some((now, error.into()));
         }
         match verdict.action {
             Action::Quarantine => self.quarantine(now, error.into()),
-            Action::Evict if live => Some(self.evict(now, fraction, error.into())),
-            Action::CountSlow if live && self.window.push(now) => {
-                let cause = self.own_word(now, error);
+            Action::Evict if is_live => Some(self.evict(now, fraction, error.into())),
+            Action::CountSlow if is_live && self.window.push(now) => {
+                let cause = self.cause_to_show(now, error);
                 Some(self.evict_slow(now, fraction, cause))
             }
             _ => None,
         }
     }
 
-    /// It could not be admitted at start: out, whatever the verdict's scope, until it is rescued or cleared.
-    pub(crate) fn exclude(&mut self, now: Instant, fraction: f64, error: &SourceError) -> Option<Flip> {
+    /// It could not be admitted at start: it is out, whatever the verdict's scope, until it is rescued or cleared.
+    pub(crate) fn exclude(&mut self, now: Instant, fraction: f64, error: &SourceError) -> Option<Transition> {
         let verdict = error.kind().verdict();
         if verdict.scope == Scope::Slot && verdict.action == Action::Quarantine {
             return self.quarantine(now, error.into());
@@ -149,55 +156,56 @@ impl Member {
         (self.state == SlotState::Live).then(|| self.evict(now, fraction, error.into()))
     }
 
-    /// Time passed: an eviction may end in probation, an operator's word may expire.
-    pub(crate) fn tick(&mut self, now: Instant, wall_ms: u64) -> Option<Flip> {
-        if self.word_ends().is_some_and(|until| until <= wall_ms) {
-            return self.obey(now, wall_ms, None);
+    /// Time has passed: an eviction may end in probation, and a command may end.
+    pub(crate) fn tick(&mut self, now: Instant, wall_ms: u64) -> Option<Transition> {
+        if self.command_ends_ms().is_some_and(|until| until <= wall_ms) {
+            return self.apply_command(now, wall_ms, None);
         }
-        let due = self.due().is_some_and(|due| due <= now);
-        (self.state == SlotState::Evicted && due).then(|| self.begin_probation(now, now + PROBE_IDLE))
+        let is_due = self.due().is_some_and(|due| due <= now);
+        (self.state == SlotState::Evicted && is_due).then(|| self.begin_probation(now, now + PROBE_IDLE))
     }
 
-    /// The cause to show: a store that was silent this time has perhaps said why, within the window that evicts it.
-    fn own_word(&self, now: Instant, error: &SourceError) -> Cause {
-        let lately = |said: &&(Instant, Cause)| self.window.reaches(now, said.0);
-        let said = self.said.as_ref().filter(lately).filter(|_| error.kind() == ErrorKind::Timeout);
-        said.map_or_else(|| error.into(), |(_, cause)| cause.clone())
+    /// The cause to show. For a timeout, this is the contention that the store reported within the window, if any.
+    fn cause_to_show(&self, now: Instant, error: &SourceError) -> Cause {
+        let is_recent = |reported: &&(Instant, Cause)| self.window.is_recent(now, reported.0);
+        let reported = self.last_contention.as_ref().filter(is_recent);
+        let reported = reported.filter(|_| error.kind() == ErrorKind::Timeout);
+        reported.map_or_else(|| error.into(), |(_, cause)| cause.clone())
     }
 
-    /// Its window is full: people are told of how many, and how close to each other.
-    fn evict_slow(&mut self, now: Instant, fraction: f64, mut cause: Cause) -> Flip {
-        cause.detail = format!("{}; {}", cause.detail, self.window.told());
+    /// Its window is full: the cause also says how many slow events there were, and within which time.
+    fn evict_slow(&mut self, now: Instant, fraction: f64, mut cause: Cause) -> Transition {
+        cause.detail = format!("{}; {}", cause.detail, self.window.describe());
         self.evict(now, fraction, cause)
     }
 
-    fn evict(&mut self, now: Instant, fraction: f64, cause: Cause) -> Flip {
-        self.leave(now);
+    fn evict(&mut self, now: Instant, fraction: f64, cause: Cause) -> Transition {
+        self.leave_live(now);
         let wait = self.backoff.next(fraction);
         self.enter(SlotState::Evicted, now, Some(cause.clone()), Some(now + wait));
-        Flip::Evicted { cause, retry_after: Some(wait) }
+        Transition::Evicted { cause, retry_after: Some(wait) }
     }
 
-    fn quarantine(&mut self, now: Instant, cause: Cause) -> Option<Flip> {
+    fn quarantine(&mut self, now: Instant, cause: Cause) -> Option<Transition> {
         if self.state == SlotState::Quarantined {
             return None;
         }
-        self.leave(now);
+        self.leave_live(now);
         self.enter(SlotState::Quarantined, now, Some(cause.clone()), None);
-        Some(Flip::Quarantined { cause })
+        Some(Transition::Quarantined { cause })
     }
 
-    fn begin_probation(&mut self, now: Instant, due: Instant) -> Flip {
+    fn begin_probation(&mut self, now: Instant, due: Instant) -> Transition {
         self.generation += 1;
         let cause = self.cause.take();
         self.enter(SlotState::Probation, now, cause, Some(due));
-        Flip::Probation
+        Transition::Probation
     }
 
-    /// Health is paid out when it ends, so that a success has nothing to write.
-    fn leave(&mut self, now: Instant) {
+    /// Reduces the backoff by the healthy time that ends now. So a success has nothing to write.
+    fn leave_live(&mut self, now: Instant) {
         if self.state == SlotState::Live {
-            self.backoff.heal(now.saturating_duration_since(self.since));
+            self.backoff.reduce(now.saturating_duration_since(self.since));
             self.left_at = now;
         }
     }

@@ -1,9 +1,7 @@
-//! Health of members: pure state machines that are told `now` and return what flipped.
+//! Health of one member: pure state machines that get `now` and return their transitions.
 
 mod backoff;
-mod member;
+pub(crate) mod member;
 #[cfg(test)]
 mod tests;
 mod window;
-
-pub(crate) use member::{Cause, Claim, Flip, Member};

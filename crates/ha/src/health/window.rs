@@ -1,11 +1,11 @@
-//! How many slow events there were lately.
+//! A sliding window of slow events.
 
 use std::{
     collections::VecDeque,
     time::{Duration, Instant},
 };
 
-/// The latest slow events, at most `limit` of them, none older than `span`.
+/// The last slow events: at most `limit`, none older than `span`.
 #[derive(Debug, Clone)]
 pub(crate) struct Window {
     limit: usize,
@@ -19,7 +19,7 @@ impl Window {
         Self { limit, span, events: VecDeque::new() }
     }
 
-    /// Notes an event; returns whether `limit` of them now lie within `span`.
+    /// Adds an event; returns whether `limit` of them now lie within `span`.
     pub(crate) fn push(&mut self, now: Instant) -> bool {
         while self.events.front().is_some_and(|at| now.saturating_duration_since(*at) >= self.span) {
             self.events.pop_front();
@@ -31,8 +31,8 @@ impl Window {
         self.events.len() == self.limit
     }
 
-    /// What is held against whom it judges, for people.
-    pub(crate) fn told(&self) -> String {
+    /// How many slow events there were, and within which time, for people.
+    pub(crate) fn describe(&self) -> String {
         let (Some(first), Some(last)) = (self.events.front(), self.events.back()) else {
             return "never slow".to_owned();
         };
@@ -45,8 +45,8 @@ impl Window {
         }
     }
 
-    /// Whether what happened `then` is lately enough to count.
-    pub(crate) fn reaches(&self, now: Instant, then: Instant) -> bool {
+    /// Whether `then` lies within the window.
+    pub(crate) fn is_recent(&self, now: Instant, then: Instant) -> bool {
         now.saturating_duration_since(then) < self.span
     }
 
@@ -76,23 +76,26 @@ mod tests {
     }
 
     #[test]
-    fn what_is_told_is_what_lies_within_the_span() {
+    fn the_description_covers_the_span() {
         let start = SystemClock.now();
         let at = |ms: u64| start + Duration::from_millis(ms);
         let mut window = Window::new(3, Duration::from_secs(1));
-        let mut told = |ms| {
+        let mut describe = |ms| {
             window.push(at(ms));
-            window.told()
+            window.describe()
         };
         assert_eq!(
-            [0, 900, 1000].map(&mut told),
+            [0, 900, 1000].map(&mut describe),
             ["slow once", "slow 2 times within 900 ms", "slow 2 times within 100 ms"]
         );
-        assert_eq!([1700, 1800].map(&mut told), ["slow 3 times within 800 ms", "slow 3 times within 800 ms"]);
+        assert_eq!(
+            [1700, 1800].map(&mut describe),
+            ["slow 3 times within 800 ms", "slow 3 times within 800 ms"]
+        );
     }
 
     #[test]
-    fn a_limit_of_none_is_one() {
+    fn a_limit_of_zero_counts_as_one() {
         assert!(Window::new(0, Duration::ZERO).push(SystemClock.now()));
     }
 }

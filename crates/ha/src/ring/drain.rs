@@ -1,59 +1,56 @@
-//! Draining: a slot is asked no more, and is out once every key has what it asked for.
+//! Draining: a slot is asked no more, and is drained once no key has a request in flight to it.
 
-use std::{
-    collections::BTreeMap,
-    sync::{Arc, Weak},
-    time::Duration,
-};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use sequent_core::SlotIndex;
 
-use super::{Ring, key::KeyRing, lane::Lane};
-use crate::{SlotState, lock};
+use super::{
+    key::{KeyCounters, registry::KeyRegistry, slot_counter::SlotCounter},
+    shared::Shared,
+};
+use crate::status::SlotState;
 
-/// How often it is looked whether a draining slot still owes anything.
-pub(super) const DRAIN_LOOK_EVERY: Duration = Duration::from_millis(100);
+/// How often draining slots are checked for requests in flight.
+pub(super) const DRAIN_CHECK_EVERY: Duration = Duration::from_millis(100);
 
-/// Keys looked through under one lock.
+/// Keys read under one lock.
 const PAGE: usize = 1024;
 
-/// How far each draining slot has been looked through: the keys below owe nothing any more, since none of them asks
-/// again. By slot and generation, for a rescue in between begins anew.
+/// How far the keys of each draining slot have been checked. No key before that has a request in flight, and none of
+/// them asks again.
+///
+/// By slot and generation: after a rescue in between, the check starts anew.
 #[derive(Default)]
-pub(super) struct Drains(BTreeMap<(SlotIndex, u64), u64>);
+pub(super) struct DrainProgress(BTreeMap<(SlotIndex, u64), u64>);
 
-impl Drains {
-    /// Has every slot out that owes nothing any more; whether one is left that does.
-    pub(super) fn look(&mut self, ring: &Ring) -> bool {
-        let snapshot = ring.roster.snapshot();
+impl DrainProgress {
+    /// Marks every slot as drained that has no request in flight; returns whether a slot is still draining.
+    pub(super) fn check(&mut self, shared: &Shared, keys: &KeyRegistry<KeyCounters>) -> bool {
+        let snapshot = shared.membership.snapshot();
         let draining = snapshot.in_state(SlotState::Draining);
-        let draining: Vec<_> = draining.map(|slot| (slot, snapshot.standing(slot).generation)).collect();
+        let draining: Vec<_> = draining.map(|slot| (slot, snapshot.slot(slot).generation)).collect();
         self.0.retain(|slot, _| draining.contains(slot));
         for (slot, generation) in draining {
             let from = self.0.entry((slot, generation)).or_default();
-            match ring.first_that_waits(slot, *from) {
+            match first_waiting(keys, slot, *from) {
                 Some(key) => *from = key,
-                None => ring.roster.drained(slot),
+                None => shared.membership.drained(slot),
             }
         }
-        ring.roster.snapshot().in_state(SlotState::Draining).next().is_some()
+        shared.membership.snapshot().in_state(SlotState::Draining).next().is_some()
     }
 }
 
-impl Ring {
-    /// The first key, from this one on, that waits for an answer of the slot.
-    fn first_that_waits(&self, slot: SlotIndex, mut from: u64) -> Option<u64> {
-        loop {
-            let page: Vec<(u64, Weak<KeyRing>)> = {
-                let keys = lock(&self.keys);
-                keys.alive.range(from..).take(PAGE).map(|(id, key)| (*id, Weak::clone(key))).collect()
-            };
-            let waits = |key: Arc<KeyRing>| key.lane(slot).is_some_and(Lane::is_asked);
-            let first = page.iter().find(|(_, key)| key.upgrade().is_some_and(waits));
-            if first.is_some() || page.len() < PAGE {
-                return first.map(|(id, _)| *id);
-            }
-            from = page.last()?.0 + 1;
+/// The first key, from this id on, with a request in flight to the slot.
+fn first_waiting(keys: &KeyRegistry<KeyCounters>, slot: SlotIndex, mut from: u64) -> Option<u64> {
+    loop {
+        let page = keys.page(from, PAGE);
+        let is_waiting =
+            |key: Arc<KeyCounters>| key.counter(slot).is_some_and(SlotCounter::has_request_in_flight);
+        let first = page.iter().find(|(_, key)| key.upgrade().is_some_and(is_waiting));
+        if first.is_some() || page.len() < PAGE {
+            return first.map(|(id, _)| *id);
         }
+        from = page.last()?.0 + 1;
     }
 }

@@ -1,33 +1,25 @@
-//! The ring: stores in their slots, the keys that use them, and the operator's view.
+//! The ring: stores in their slots, the keys that use them, and its status.
 
-pub(crate) mod ask;
-mod blame;
 mod drain;
 mod key;
-mod lane;
-mod mailbox;
-pub(crate) mod probe;
-mod refill;
-mod rescue;
-mod source;
-mod spares;
+mod probe_loop;
+mod shared;
+mod slot_blocks;
+pub(crate) mod source;
+mod take;
 #[cfg(test)]
 mod tests;
 
-use std::{
-    collections::BTreeMap,
-    fmt,
-    sync::{Arc, Mutex, Weak},
-};
+use std::{fmt, sync::Arc};
 
 use sequent_core::{Env, Key, Layout, SlotIndex, Source, SourceError, Store, ledger::Word};
 
-use self::key::KeyRing;
-pub use self::source::RingSource;
-use crate::{RingConfig, SlotStatus, lock, roster::Roster, timed::Timed};
-
-/// How many of the newest keys are looked through for one that can try an idle slot.
-const PROBE_KEYS_MAX: usize = 16;
+use self::{
+    key::{KeyCounters, registry::KeyRegistry},
+    shared::Shared,
+    source::RingSource,
+};
+use crate::{config::RingConfig, membership::Membership, status::SlotStatus, timeout_store::TimeoutStore};
 
 /// 2^n slots with their stores and states, shared by all keys.
 ///
@@ -40,21 +32,13 @@ const PROBE_KEYS_MAX: usize = 16;
 /// # Ok::<(), sequent_core::LayoutError>(())
 /// ```
 pub struct Ring {
-    layout: Layout,
-    roster: Arc<Roster>,
-    stores: Vec<Option<Arc<Timed>>>,
-    keys: Mutex<Keys>,
-}
-
-/// The keys alive, by age.
-#[derive(Default)]
-struct Keys {
-    next_id: u64,
-    alive: BTreeMap<u64, Weak<KeyRing>>,
+    shared: Arc<Shared>,
+    stores: Vec<Option<Arc<TimeoutStore>>>,
+    keys: Arc<KeyRegistry<KeyCounters>>,
 }
 
 impl Ring {
-    /// A ring with a store, or nothing, in each slot; slots that `stores` does not reach are empty.
+    /// A ring with a store, or nothing, in each slot. Slots beyond the end of `stores` are empty.
     pub fn new(
         layout: Layout,
         stores: Vec<Option<Arc<dyn Store>>>,
@@ -64,78 +48,59 @@ impl Ring {
         let mut stores = stores;
         stores.resize_with(usize::from(layout.slots()), || None);
         let has_store: Vec<bool> = stores.iter().map(Option::is_some).collect();
-        let roster = Arc::new(Roster::new(config, env, &has_store));
-        let timed = |(slot, store): (SlotIndex, Option<Arc<dyn Store>>)| {
-            store.map(|store| Arc::new(Timed::new(slot, store, Arc::clone(&roster))))
+        let membership = Arc::new(Membership::new(config, env, &has_store));
+        let with_timeout = |(slot, store): (SlotIndex, Option<Arc<dyn Store>>)| {
+            store.map(|store| Arc::new(TimeoutStore::new(slot, store, Arc::clone(&membership))))
         };
-        let stores = (0..).zip(stores).map(timed).collect();
-        Arc::new(Self { layout, roster, stores, keys: Mutex::default() })
+        let stores = (0..).zip(stores).map(with_timeout).collect();
+        Arc::new(Self { shared: Arc::new(Shared { layout, membership }), stores, keys: Arc::default() })
     }
 
-    /// The slot's store, timed and metered: what the guard is to use.
+    /// The slot's store with its time limit and health reports, for the guard.
     pub fn store(&self, slot: SlotIndex) -> Option<Arc<dyn Store>> {
         let store = self.stores.get(usize::from(slot))?.clone()?;
         Some(store)
     }
 
-    /// A source of encoded ids (`raw << n | slot`, before memory bits) for one key, over one counter a slot.
+    /// A source of encoded ids (`raw << n | slot`, before memory bits) for one key, over one counter per slot.
     ///
     /// Its takes must run under a tokio runtime: each slot is asked in a task of its own.
     pub fn source(self: &Arc<Self>, key: Key, counters: Vec<Option<Arc<dyn Source>>>) -> Arc<RingSource> {
-        let mut keys = lock(&self.keys);
-        let id = keys.next_id;
-        keys.next_id += 1;
-        let ring = Arc::new(KeyRing::new(id, key, Arc::clone(self), counters));
-        keys.alive.insert(id, Arc::downgrade(&ring));
-        Arc::new(RingSource::new(ring))
+        let counters = self.keys.insert(|id| {
+            KeyCounters::new((id, Arc::clone(&self.keys)), key, Arc::clone(&self.shared), counters)
+        });
+        Arc::new(RingSource::new(counters))
     }
 
-    /// Obeys the operators' words: the latest about each slot, all others forgotten. The same word is obeyed once.
-    pub fn obey(&self, words: &[Word]) {
-        self.roster.obey(words);
+    /// Applies operators' commands: the latest about each slot. A slot without one is released from its last command.
+    /// The same command is applied once.
+    pub fn apply_commands(&self, commands: &[Word]) {
+        self.shared.membership.apply_commands(commands);
     }
 
-    /// Takes a slot out that could not be admitted at start: quarantined or evicted, by the error's verdict.
+    /// Takes out a slot that could not be admitted at start: quarantined or evicted, by the error's verdict.
     pub fn exclude(&self, slot: SlotIndex, error: &SourceError) {
-        self.roster.exclude(slot, error);
+        self.shared.membership.exclude(slot, error);
     }
 
     /// Every slot, ascending.
     pub fn status(&self) -> Vec<SlotStatus> {
-        self.roster.status()
+        self.shared.membership.status()
     }
 
-    /// What rescues slots that nobody asks, and ends words whose time is up. To be spawned once; ends with the ring.
+    /// The loop that probes slots that nobody asks, and ends commands in time. To be spawned once; it ends with the ring.
     ///
-    /// Without it, slots are still rescued by the refills that come.
+    /// Without it, slots are still rescued by takes.
     pub fn run(self: &Arc<Self>) -> impl Future<Output = ()> + Send + use<> {
-        rescue::run(Arc::downgrade(self), self.roster.changed())
-    }
-
-    /// A key that can take an id from this slot, the newest first.
-    fn key_for_probe(&self, slot: SlotIndex) -> Option<Arc<KeyRing>> {
-        // Upgraded outside the lock: the last hold of a key, dropped in here, would want the lock again.
-        let newest: Vec<Weak<KeyRing>> =
-            lock(&self.keys).alive.values().rev().take(PROBE_KEYS_MAX).cloned().collect();
-        let snapshot = self.roster.snapshot();
-        newest.iter().filter_map(Weak::upgrade).find(|key| key.can_ask(&snapshot, slot))
-    }
-
-    fn forget(&self, id: u64) {
-        lock(&self.keys).alive.remove(&id);
-    }
-}
-
-impl Drop for Ring {
-    fn drop(&mut self) {
-        self.roster.changed().notify_one();
+        let changed = self.shared.membership.changed();
+        probe_loop::run(Arc::downgrade(&self.shared), Arc::clone(&self.keys), changed)
     }
 }
 
 impl fmt::Debug for Ring {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Ring")
-            .field("layout", &self.layout)
+            .field("layout", &self.shared.layout)
             .field("slots", &self.status())
             .finish_non_exhaustive()
     }

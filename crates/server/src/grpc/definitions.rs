@@ -107,7 +107,7 @@ impl v1::definitions_server::Definitions for Definitions {
         request: Request<v1::PreviewRequest>,
     ) -> Result<Response<v1::PreviewResponse>, Status> {
         let (metadata, _, mut message) = request.into_parts();
-        let with = values(&mut message.with);
+        let with = values(&mut message.values);
         let work = async {
             let by = match message.by {
                 Some(preview_request::By::Sequence(name)) => Named::one_of(Some(name), None),

@@ -35,7 +35,7 @@ impl v1::sequences_server::Sequences for Sequences {
         let within =
             timeout::of(request.metadata()).map_err(|fault| self.next.refused(fault).into_status())?;
         let mut message = request.into_inner();
-        let with = values(&mut message.with);
+        let with = values(&mut message.values);
         let ask = Ask {
             name: ("sequence", &message.sequence),
             count: message.count.unwrap_or(1).into(),
@@ -55,7 +55,7 @@ impl v1::sequences_server::Sequences for Sequences {
         let within =
             timeout::of(request.metadata()).map_err(|fault| self.lease.refused(fault).into_status())?;
         let mut message = request.into_inner();
-        let with = values(&mut message.with);
+        let with = values(&mut message.values);
         let ask = Ask {
             name: ("sequence", &message.sequence),
             count: message.count.into(),

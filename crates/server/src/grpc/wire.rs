@@ -152,14 +152,14 @@ mod tests {
         let ask = |count| v1::NextRequest { sequence: "order".to_owned(), count, ..Default::default() };
         assert_eq!(asked(&framed(&ask(None))), Some("order"));
         assert_eq!(asked(&framed(&ask(Some(1)))), Some("order"));
-        let with = [("area".to_owned(), "010".to_owned())].into();
+        let values = [("area".to_owned(), "010".to_owned())].into();
         for other in [
             ask(Some(0)),
             ask(Some(2)),
             ask(Some(u32::MAX)),
             v1::NextRequest { at: "now".to_owned(), ..ask(None) },
             v1::NextRequest { above: 7, ..ask(None) },
-            v1::NextRequest { with, ..ask(None) },
+            v1::NextRequest { values, ..ask(None) },
             v1::NextRequest { sequence: "n".repeat(300), ..ask(None) },
             v1::NextRequest::default(),
         ] {

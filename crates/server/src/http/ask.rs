@@ -10,7 +10,7 @@ use super::{
 use crate::{fault::Fault, teller::Ask};
 
 /// What an unknown field of a body is told.
-const FIELDS: &str = "no such field: count, with, at and above are known";
+const FIELDS: &str = "no such field: count, values, at and above are known";
 
 /// What a field `above` is told that is none.
 const ABOVE: &str = "a number as a string is expected: \"0\" (not told) to \"9223372036854775807\"";
@@ -25,7 +25,7 @@ type Bound<'a> = &'a dyn Fn() -> String;
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Wanted {
     count: Option<u64>,
-    with: Values,
+    values: Values,
     at: String,
     above: i64,
 }
@@ -45,7 +45,7 @@ impl Wanted {
             name: ("name", name),
             count: self.count.unwrap_or(1),
             within: None,
-            with: &self.with,
+            with: &self.values,
             at: &self.at,
             above: self.above,
         }
@@ -99,7 +99,7 @@ impl Wanted {
                     let count = value.as_u64().ok_or_else(|| not_whole(&plain(value), bound))?;
                     self.set_count(count, &plain(value))?;
                 }
-                "with" => self.with = with(written)?,
+                "values" => self.values = values(written)?,
                 "at" => {
                     let text = value.as_str().filter(|text| !text.is_empty());
                     text.ok_or_else(|| no_instant(&plain(value)))?.clone_into(&mut self.at);
@@ -147,16 +147,16 @@ pub(super) fn no_instant(value: &str) -> Fault {
 }
 
 /// The values for a template.
-pub(super) fn with(written: &Written) -> Result<Values, Fault> {
+pub(super) fn values(written: &Written) -> Result<Values, Fault> {
     let Value::Object(fields) = &written.value else {
-        return Err(Fault::field("with", kind(&written.value), "an object of texts is expected"));
+        return Err(Fault::field("values", kind(&written.value), "an object of texts is expected"));
     };
     if let Some((name, value)) = written.twice.as_ref().and_then(|name| fields.get_key_value(name)) {
-        return Err(Fault::field(format!("with.{name}"), &plain(value), ONCE));
+        return Err(Fault::field(format!("values.{name}"), &plain(value), ONCE));
     }
     let text = |(key, value): (&String, &Value)| match value.as_str() {
         Some(text) => Ok((key.clone(), text.to_owned())),
-        None => Err(Fault::field(format!("with.{key}"), &plain(value), "a text is expected")),
+        None => Err(Fault::field(format!("values.{key}"), &plain(value), "a text is expected")),
     };
     fields.iter().map(text).collect::<Result<Vec<_>, _>>().map(|pairs| pairs.into_iter().collect())
 }
@@ -207,15 +207,15 @@ mod tests {
     #[test]
     fn a_value_said_twice_is_refused_with_field_value_and_bound() {
         let read = |body: &str| Wanted::read("", body.as_bytes(), &|| "a bound".to_owned());
-        let fault = read(r#"{"with": {"area": "010", "b": "1", "area": "011"}}"#).unwrap_err();
-        assert_eq!(fault.text(), r#"with.area is "011": it was said before: say it once"#);
-        let wanted = read(r#"{"with": {"area": "010", "b": "1"}}"#).unwrap();
-        assert_eq!(wanted.with.iter().collect::<Vec<_>>(), [("area", "010"), ("b", "1")]);
+        let fault = read(r#"{"values": {"area": "010", "b": "1", "area": "011"}}"#).unwrap_err();
+        assert_eq!(fault.text(), r#"values.area is "011": it was said before: say it once"#);
+        let wanted = read(r#"{"values": {"area": "010", "b": "1"}}"#).unwrap();
+        assert_eq!(wanted.values.iter().collect::<Vec<_>>(), [("area", "010"), ("b", "1")]);
         for (body, said) in [
-            (r#"{"with": ["a"]}"#, r#"with is "a list""#),
-            (r#"{"with": null}"#, r#"with is "null""#),
-            (r#"{"with": {"a": {"b": 1, "b": 2}}}"#, r#"with.a is "an object""#),
-            (r#"{"with": {"a": 1.5}}"#, r#"with.a is "1.5""#),
+            (r#"{"values": ["a"]}"#, r#"values is "a list""#),
+            (r#"{"values": null}"#, r#"values is "null""#),
+            (r#"{"values": {"a": {"b": 1, "b": 2}}}"#, r#"values.a is "an object""#),
+            (r#"{"values": {"a": 1.5}}"#, r#"values.a is "1.5""#),
         ] {
             let fault = read(body).unwrap_err();
             assert!(fault.text().starts_with(said), "{}", fault.text());
@@ -227,7 +227,7 @@ mod tests {
         assert_eq!(count("", ""), Some(1));
         assert_eq!(count("count=3", ""), Some(3));
         assert_eq!(count("", r#"{"count": 4}"#), Some(4));
-        assert_eq!(count("count=4", r#"{"count": 4, "with": {}}"#), Some(4));
+        assert_eq!(count("count=4", r#"{"count": 4, "values": {}}"#), Some(4));
         let above = |query: &str, body: &str| {
             let wanted = Wanted::read(query, body.as_bytes(), &|| "a bound".to_owned());
             wanted.ok().map(|wanted| wanted.above)
@@ -257,7 +257,7 @@ mod tests {
             ("", r#"{"count": null}"#),
             ("", r#"{"count": 4, "count": 4}"#),
             ("", r#"{"above": "4", "count": 4, "above": "5"}"#),
-            ("", r#"{"with": {"area": 10}}"#),
+            ("", r#"{"values": {"area": 10}}"#),
             ("", r#"{"above": 7}"#),
             ("", "[1]"),
             ("", "{"),

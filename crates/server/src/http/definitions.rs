@@ -59,7 +59,7 @@ struct Previewed {
     sequence: Option<String>,
     definition: Option<Object<Wanted>>,
     number: Option<Number>,
-    with: Option<Written>,
+    values: Option<Written>,
     at: Option<String>,
 }
 
@@ -98,7 +98,7 @@ pub(super) async fn define(teller: &Teller, name: &str, body: &[u8]) -> Result<R
 /// `POST /v1/preview`.
 pub(super) async fn preview(teller: &Teller, body: &[u8]) -> Result<Response<Full<Bytes>>, Fault> {
     let asked: Previewed = read(body, "a JSON object with a sequence or a definition is expected")?;
-    let with = asked.with.as_ref().map_or_else(|| Ok(Values::new()), ask::with)?;
+    let with = asked.values.as_ref().map_or_else(|| Ok(Values::new()), ask::values)?;
     let by = Named::one_of(asked.sequence, asked.definition.map(|Object(wanted)| wanted))?;
     if asked.at.as_deref() == Some("") {
         return Err(ask::no_instant(""));

@@ -5,9 +5,10 @@ use std::{fmt, marker::PhantomData};
 use serde::{
     Deserialize, Deserializer,
     de::{
-        Error, IntoDeserializer, MapAccess, SeqAccess, Visitor,
+        DeserializeSeed, Error, IntoDeserializer, MapAccess, SeqAccess, Visitor,
         value::{MapAccessDeserializer, SeqAccessDeserializer},
     },
+    forward_to_deserialize_any,
 };
 use serde_json::{Map, Value};
 
@@ -88,7 +89,7 @@ impl<'de> Deserialize<'de> for Fields {
 }
 
 /// What is written as an object, and only so: a reader of structs takes a list for one, whose first item is whatever field
-/// stands first.
+/// stands first. A field that is null was said: it is read as null, which no field may be, and not as one left out.
 pub(super) struct Object<T>(pub(super) T);
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
@@ -108,7 +109,47 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for ObjectReader<T> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Object<T>, A::Error> {
-        T::deserialize(MapAccessDeserializer::new(map)).map(Object)
+        T::deserialize(MapAccessDeserializer::new(Said(map))).map(Object)
+    }
+}
+
+/// Fields, or the value of one, whose nulls are values.
+struct Said<T>(T);
+
+impl<'de, A: MapAccess<'de>> MapAccess<'de> for Said<A> {
+    type Error = A::Error;
+
+    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, A::Error> {
+        self.0.next_key_seed(seed)
+    }
+
+    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, A::Error> {
+        self.0.next_value_seed(Said(seed))
+    }
+}
+
+impl<'de, S: DeserializeSeed<'de>> DeserializeSeed<'de> for Said<S> {
+    type Value = S::Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<S::Value, D::Error> {
+        self.0.deserialize(Said(from))
+    }
+}
+
+impl<'de, D: Deserializer<'de>> Deserializer<'de> for Said<D> {
+    type Error = D::Error;
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
+        visitor.visit_some(self.0)
+    }
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
+        self.0.deserialize_any(visitor)
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit unit_struct
+        newtype_struct seq tuple tuple_struct map struct enum identifier ignored_any
     }
 }
 

@@ -40,6 +40,14 @@ const OPENAPI: &str = include_str!("openapi.json");
 const SERVED: &str = "POST /v1/sequences/{name}/next, GET /v1/sequences, GET and PUT /v1/sequences/{name}, POST \
                       /v1/preview, POST /v1/parse and GET /openapi.json are served";
 
+/// What is allowed where there is something to read.
+const GET: &str = "GET, HEAD";
+
+/// Whether something is read. HEAD is answered as GET is; hyper leaves the body out and keeps its length (RFC 9110, 9.3.2).
+fn is_get(method: &Method) -> bool {
+    matches!(*method, Method::GET | Method::HEAD)
+}
+
 /// The HTTP/JSON door.
 pub(crate) struct HttpDoor(Arc<Inner>);
 
@@ -108,8 +116,8 @@ impl HttpLine {
     async fn answered(self, request: Request<Incoming>) -> Response<Full<Bytes>> {
         match path::route(request.uri().path()) {
             Route::Next(name) => self.next(&name, request).await,
-            Route::Description if request.method() == Method::GET => described(),
-            Route::Description => self.not_allowed(request.method(), "GET"),
+            Route::Description if is_get(request.method()) => described(),
+            Route::Description => self.not_allowed(request.method(), GET),
             Route::Unknown => {
                 let fault = Fault::field("path", request.uri().path(), SERVED);
                 self.0.next.refused(fault.with_status(StatusCode::NOT_FOUND)).into_response()
@@ -126,8 +134,8 @@ impl HttpLine {
     async fn defined(&self, route: Route, request: Request<Incoming>) -> Response<Full<Bytes>> {
         let teller = &self.0.teller;
         let allowed = match route {
-            Route::Definition(_) => "GET, PUT",
-            Route::Definitions => "GET",
+            Route::Definition(_) => "GET, HEAD, PUT",
+            Route::Definitions => GET,
             _ => "POST",
         };
         let (parts, incoming) = request.into_parts();
@@ -139,7 +147,7 @@ impl HttpLine {
             let query = parts.uri.query().unwrap_or_default();
             match route {
                 Route::Definitions => return definitions::list(teller, query).await,
-                Route::Definition(name) if parts.method == Method::GET => {
+                Route::Definition(name) if is_get(&parts.method) => {
                     return definitions::show(teller, &name).await;
                 }
                 _ => {}
@@ -158,7 +166,7 @@ impl HttpLine {
 
     async fn next(&self, name: &str, request: Request<Incoming>) -> Response<Full<Bytes>> {
         if request.method() != Method::POST {
-            // A GET could be answered again by any cache on the way, with the same number.
+            // A GET, or a HEAD, could be answered again by any cache on the way, with the same number.
             return self.not_allowed(request.method(), "POST");
         }
         let query = request.uri().query().unwrap_or_default().to_owned();
@@ -225,6 +233,17 @@ mod tests {
         let answers = &described["paths"]["/v1/sequences/{name}/next"]["post"]["responses"];
         for reason in Reason::ALL {
             assert!(answers[reason.http().to_string()].is_object(), "{reason}");
+        }
+        // What asks the ledger may find it away, or gone back.
+        for (path, methods) in described["paths"].as_object().unwrap() {
+            for operation in methods.as_object().unwrap().values().filter(|_| path != "/openapi.json") {
+                for reason in [Reason::LedgerUnavailable, Reason::RecoveryRequired] {
+                    assert!(
+                        operation["responses"][reason.http().to_string()].is_object(),
+                        "{path}: {reason}"
+                    );
+                }
+            }
         }
         let reasons = described["components"]["schemas"]["Problem"]["properties"]["reason"]["enum"].clone();
         let known: Vec<&str> = Reason::ALL.iter().map(|reason| reason.as_str()).collect();

@@ -37,7 +37,7 @@ async fn each_is_refused_by_name_and_consumes_nothing() {
     let mut client = server.client().await;
     assert_eq!(server.number().await, 1);
     let order = || ask("order", None);
-    let with = HashMap::from([("area".to_owned(), "010".to_owned())]);
+    let values = HashMap::from([("area".to_owned(), "010".to_owned())]);
     let rows: Vec<(NextRequest, &str, &str)> = vec![
         (ask("order", Some(0)), "count", "1 to 10000"),
         (ask("order", Some(u32::MAX)), "count", "1 to 10000"),
@@ -45,7 +45,7 @@ async fn each_is_refused_by_name_and_consumes_nothing() {
         (ask("../x", None), "sequence", "A-Z"),
         (ask("a\0b", None), "sequence", "A-Z"),
         (ask("", None), "sequence", "1 to 128"),
-        (NextRequest { with, ..order() }, "with.area", "template"),
+        (NextRequest { values, ..order() }, "values.area", "template"),
         (NextRequest { at: "now".to_owned(), ..order() }, "at", "leave it out"),
         (NextRequest { above: -1, ..order() }, "above", "0 (not told)"),
     ];

@@ -16,7 +16,7 @@ async fn each_is_refused_by_name_and_consumes_nothing() {
     assert_eq!(server.number().await, 1);
     let long = format!("/v1/sequences/{}/next", "n".repeat(300));
     let braces = "{".repeat(5000);
-    let nested = format!("{{\"with\":{}", "[".repeat(5000));
+    let nested = format!("{{\"values\":{}", "[".repeat(5000));
     let rows: &[Row<'_>] = &[
         ("POST", "/v1/sequences/order/next?count=0", b"", 400, BAD, "count", "0", "1 to 10000"),
         (
@@ -55,11 +55,11 @@ async fn each_is_refused_by_name_and_consumes_nothing() {
         ("POST", NEXT, br#"{"count":4294967296}"#, 400, BAD, "count", "4294967296", "1 to 10000"),
         ("POST", NEXT, br#"{"count":-1}"#, 400, BAD, "count", "-1", "whole number is expected: 1 to 10000"),
         ("POST", NEXT, br#"{"count":"x"}"#, 400, BAD, "count", "x", "1 to 10000"),
-        ("POST", NEXT, br#"{"cuont":17}"#, 400, BAD, "cuont", "17", "no such field: count, with, at"),
+        ("POST", NEXT, br#"{"cuont":17}"#, 400, BAD, "cuont", "17", "no such field: count, values, at"),
         ("POST", NEXT, br#"{"count":2,"count":3}"#, 400, BAD, "count", "3", "say it once"),
         ("POST", NEXT, br#"{"count":2,"at":"x","count":2}"#, 400, BAD, "count", "2", "say it once"),
         ("POST", NEXT, br#"{"count":18446744073709551616}"#, 400, BAD, "count", "1.8", "1 to 10000"),
-        ("POST", NEXT, br#"{"with":{"area":"010"}}"#, 400, BAD, "with.area", "010", "template"),
+        ("POST", NEXT, br#"{"values":{"area":"010"}}"#, 400, BAD, "values.area", "010", "template"),
         ("POST", NEXT, br#"{"at":""}"#, 400, BAD, "at", "", INSTANT),
         ("POST", NEXT, br#"{"at":"2026-04-01T09:00:00+08:00"}"#, 400, BAD, "at", "2026", "leave it out"),
         (
@@ -84,7 +84,7 @@ async fn each_is_refused_by_name_and_consumes_nothing() {
         ("GET", NEXT, b"", 405, BAD, "method", "GET", "POST"),
         ("PUT", NEXT, b"", 405, BAD, "method", "PUT", "POST"),
         ("POST", "/v1/sequences/order/", b"", 404, BAD, "path", "/v1/sequences/order/", "POST /v1"),
-        ("POST", "/v1/sequences/order", b"", 405, BAD, "method", "POST", "GET, PUT is allowed"),
+        ("POST", "/v1/sequences/order", b"", 405, BAD, "method", "POST", "GET, HEAD, PUT is allowed"),
     ];
     for &(method, path, body, status, reason, field, value, bound) in rows {
         let said = wire::send(server.http, method, path, body).await;

@@ -186,7 +186,7 @@ async fn what_is_tried_out_by_http_consumes_nothing() {
         (json!({"definition": {"template": "QJ@{seq,w=6}"}, "number": "42"}), "QJ000042"),
         (json!({"definition": {"template": "QJ@{seq,w=6}", "start": "7"}}), "QJ000007"),
         (
-            json!({"sequence": "dated", "at": "2026-04-01", "number": 3, "with": {"area": "010"}}),
+            json!({"sequence": "dated", "at": "2026-04-01", "number": 3, "values": {"area": "010"}}),
             "20260401010\"0003",
         ),
     ] {
@@ -194,7 +194,7 @@ async fn what_is_tried_out_by_http_consumes_nothing() {
         assert_eq!((status, &said["text"], &said["preview"]), (200, &json!(text), &json!(true)), "{said}");
         let mut asked = body;
         asked["text"] = json!(text);
-        asked.as_object_mut().unwrap().retain(|field, _| !["at", "number", "with"].contains(&&**field));
+        asked.as_object_mut().unwrap().retain(|field, _| !["at", "number", "values"].contains(&&**field));
         let (status, read) = send("/v1/parse", asked).await;
         assert_eq!((status, &read["number"], &read["text"]), (200, &said["number"], &said["text"]), "{read}");
     }
@@ -221,12 +221,12 @@ async fn what_is_tried_out_by_http_consumes_nothing() {
             "at",
             "a date or time of the zone such as 2026-04-01; without it now",
         ),
-        ("preview", json!({"sequence": "dated"}), 400, "with.area", "the template needs it"),
+        ("preview", json!({"sequence": "dated"}), 400, "values.area", "the template needs it"),
         (
             "preview",
-            json!({"sequence": "dated", "with": {"area": 10}}),
+            json!({"sequence": "dated", "values": {"area": 10}}),
             400,
-            "with.area",
+            "values.area",
             "a text is expected",
         ),
         ("preview", json!({"sequence": "order"}), 400, "sequence", "with a template"),
@@ -242,7 +242,7 @@ async fn what_is_tried_out_by_http_consumes_nothing() {
         assert_eq!((found, &said["errors"][0]["field"]), (status, &json!(field)), "{body}: {said}");
         assert!(said.to_string().contains(bound), "{body}: {said}");
     }
-    let given = wire::post(server.http, "/v1/sequences/dated/next", r#"{"with": {"area": "010"}}"#).await;
+    let given = wire::post(server.http, "/v1/sequences/dated/next", r#"{"values": {"area": "010"}}"#).await;
     assert_eq!(given.numbers(), [1], "nothing was consumed");
     let listed = wire::get(server.http, "/v1/sequences?after=dated").await.json();
     assert_eq!(listed["sequences"][0]["sequence"], "order", "{listed}");
@@ -301,9 +301,9 @@ async fn grpc_defines_lists_shows_and_tries_out() {
     let shown = client.show(ShowRequest { sequence: "leave".to_owned() }).await.unwrap().into_inner();
     assert_eq!((shown.sequence.unwrap().start, shown.definition), (5, said.definition));
     let by = Some(preview_request::By::Sequence("dated".to_owned()));
-    let with = [("area".to_owned(), "010".to_owned())].into();
+    let values = [("area".to_owned(), "010".to_owned())].into();
     let at = "2026-04-01T09:00:00+08:00".to_owned();
-    let preview = client.preview(PreviewRequest { by, with, at, ..PreviewRequest::default() }).await;
+    let preview = client.preview(PreviewRequest { by, values, at, ..PreviewRequest::default() }).await;
     let preview = preview.unwrap().into_inner();
     assert_eq!((&*preview.text, &*preview.period), ("20260401010\"0001", "20260401"));
     assert_eq!(preview.partition, [Value { name: "area".to_owned(), value: "010".to_owned() }]);

@@ -94,6 +94,9 @@ async fn each_path_of_the_description_is_served_by_its_methods_and_by_no_other()
             let said = wire::send(server.http, &method.to_uppercase(), &real, body_of(path)).await;
             let told = item.get(method);
             let case = format!("{method} {path}: {said:?}");
+            if item.get("get").is_none() {
+                assert_eq!(wire::send(server.http, "HEAD", &real, b"").await.status, 405, "{case}");
+            }
             assert_eq!(said.status == 405, told.is_none(), "{case}");
             let Some(told) = told else {
                 assert!(said.header("allow").is_some(), "{case}");
@@ -104,6 +107,12 @@ async fn each_path_of_the_description_is_served_by_its_methods_and_by_no_other()
                 continue;
             }
             assert_eq!(said.status, 200, "{case}");
+            if method == "get" {
+                let head = wire::send(server.http, "HEAD", &real, b"").await;
+                let same = |name| assert_eq!(head.header(name), said.header(name), "{head:?}: {case}");
+                ["content-type", "content-length", "cache-control"].into_iter().for_each(same);
+                assert_eq!((head.status, &*head.body), (200, ""), "{case}");
+            }
             let content = &told["responses"]["200"]["content"];
             assert!(content.get(said.header("content-type").unwrap()).is_some(), "{case}");
         }
@@ -139,7 +148,7 @@ async fn the_fields_of_requests_and_answers_are_those_of_the_description() {
         resolved(&described, schema)["properties"].as_object().unwrap().keys().cloned().collect()
     };
     let asked = fields(&post["requestBody"]["content"]["application/json"]["schema"]);
-    assert_eq!(asked, ["above", "at", "count", "with"].map(str::to_owned).into());
+    assert_eq!(asked, ["above", "at", "count", "values"].map(str::to_owned).into());
     for field in &asked {
         // Of the wrong type: a field that is known says what it expects, one that is not says which are known.
         let body = format!("{{\"{field}\": [1]}}");
@@ -168,4 +177,52 @@ async fn the_fields_of_requests_and_answers_are_those_of_the_description() {
     for status in ["404", "405", "413", "408"] {
         assert!(post["responses"][status].is_object() || status == "404", "{status} is not described");
     }
+}
+
+/// What the description forbids, by the keyword that does, and what the door says of it.
+#[tokio::test]
+async fn what_the_description_forbids_is_refused() {
+    let server = Server::start().await;
+    let described = wire::get(server.http, "/openapi.json").await.json();
+    for (path, body, keyword) in [
+        ("/v1/parse", r#"{"sequence": "order", "definition": {}, "text": "1"}"#, "/ParseRequest/oneOf"),
+        ("/v1/parse", r#"{"text": "1"}"#, "/ParseRequest/oneOf"),
+        ("/v1/parse", r#"{"sequence": "", "text": "1"}"#, "/ParseRequest/properties/sequence/pattern"),
+        ("/v1/preview", r#"{"sequence": "order", "definition": {}}"#, "/PreviewRequest/oneOf"),
+        ("/v1/preview", r#"{"sequence": ""}"#, "/PreviewRequest/properties/sequence/pattern"),
+        ("/v1/preview", r#"{"definition": {"template": ""}}"#, "/Definition/properties/template/minLength"),
+        ("/v1/preview", r#"{"definition": {"template": "@{seq,w=6}", "start": "0"}}"#, "/Number/pattern"),
+        ("/v1/preview", r#"{"definition": {"template": "@{seq,w=6}", "step": "+1"}}"#, "/Number/pattern"),
+        ("/v1/preview", r#"{"definition": {"template": "@{seq,w=6}", "end": 0}}"#, "/Number/minimum"),
+        (
+            "/v1/preview",
+            r#"{"definition": {"template": "@{seq,w=6}", "zone": ""}}"#,
+            "/Definition/properties/zone/minLength",
+        ),
+        (
+            "/v1/preview",
+            r#"{"definition": {"template": "@{seq,w=6}"}, "at": ""}"#,
+            "/PreviewRequest/properties/at/pattern",
+        ),
+        (
+            "/v1/preview",
+            r#"{"definition": {"template": "@{seq,w=6}", "version": null}}"#,
+            "/Definition/properties/version/type",
+        ),
+        ("/v1/preview", r#"{"definition": {"template": "@{seq,w=6}", "end": null}}"#, "/Number/type"),
+        (
+            "/v1/preview",
+            r#"{"definition": {"template": "@{seq,w=6}"}, "values": null}"#,
+            "/PreviewRequest/properties/values/type",
+        ),
+        ("/v1/preview", r#"{"definition": null, "sequence": "order"}"#, "/PreviewRequest/oneOf"),
+        ("/v1/sequences/order/next", r#"{"at": ""}"#, "/NextRequest/properties/at/pattern"),
+    ] {
+        let said = wire::post(server.http, path, body).await;
+        assert_eq!(said.status, 400, "{path} {body}: {said:?}");
+        let said = described.pointer(&format!("/components/schemas{keyword}"));
+        assert!(said.is_some(), "{keyword}");
+    }
+    let body = r#"{"definition": {"template": "@{seq,w=6}", "start": 7}, "number": "7"}"#;
+    assert_eq!(wire::post(server.http, "/v1/preview", body).await.status, 200, "numbers may be integers");
 }

@@ -25,7 +25,7 @@ async fn http_gives_one_or_many() {
     assert_eq!(said.header("cache-control"), Some("no-store"));
     let said = wire::post(server.http, "/v1/sequences/order/next?count=3", "").await;
     assert_eq!(said.numbers(), [2, 3, 4]);
-    let said = wire::post(server.http, "/v1/sequences/order/next", r#"{"count": 2, "with": {}}"#).await;
+    let said = wire::post(server.http, "/v1/sequences/order/next", r#"{"count": 2, "values": {}}"#).await;
     assert_eq!(said.numbers(), [5, 6]);
     let said = wire::post(server.http, "/v1/sequences/short/next", "").await;
     assert_eq!(said.json()["version"], 7);
@@ -52,18 +52,19 @@ async fn grpc_gives_one_many_and_leases() {
 #[tokio::test]
 async fn both_doors_give_numbers_with_their_texts() {
     let server = Server::start().await;
-    let body = r#"{"count": 2, "with": {"area": "010"}, "at": "2017-03-04T09:00:00+08:00"}"#;
+    let body = r#"{"count": 2, "values": {"area": "010"}, "at": "2017-03-04T09:00:00+08:00"}"#;
     let said = wire::post(server.http, "/v1/sequences/dated/next", body).await;
     let expected = r#"{"sequence":"dated","numbers":["1","2"],"texts":["20170304010\"0001","20170304010\"0002"],"period":"20170304","at":"2017-03-04T09:00:00+08:00","version":2}"#;
     assert_eq!((said.status, said.body.as_str()), (200, expected));
-    let with = std::collections::HashMap::from([("area".to_owned(), "010".to_owned())]);
+    let values = std::collections::HashMap::from([("area".to_owned(), "010".to_owned())]);
     let at = "2017-03-04T15:59:59Z".to_owned();
     let mut client = server.client().await;
-    let next = sequent_proto::v1::NextRequest { with: with.clone(), at: at.clone(), ..ask("dated", Some(1)) };
+    let next =
+        sequent_proto::v1::NextRequest { values: values.clone(), at: at.clone(), ..ask("dated", Some(1)) };
     let next = client.next(next).await.unwrap().into_inner();
     assert_eq!((numbers(&next), next.texts.as_slice()), (vec![3], &["20170304010\"0003".to_owned()][..]));
     assert_eq!((next.period.as_str(), next.at.as_str()), ("20170304", "2017-03-04T23:59:59+08:00"));
-    let lease = LeaseRequest { sequence: "dated".to_owned(), count: 5, with, at, above: 0 };
+    let lease = LeaseRequest { sequence: "dated".to_owned(), count: 5, values, at, above: 0 };
     let lease = client.lease(lease).await.unwrap().into_inner();
     assert_eq!((lease.period.as_str(), lease.period_end.as_str()), ("20170304", "2017-03-04T16:00:00Z"));
     assert!(
@@ -73,7 +74,7 @@ async fn both_doors_give_numbers_with_their_texts() {
     let status = client.next(ask("dated", None)).await.unwrap_err();
     assert_eq!(status.code(), tonic::Code::InvalidArgument, "{status}");
     let said = wire::post(server.http, "/v1/sequences/dated/next", "").await;
-    assert_eq!((said.status, &said.json()["errors"][0]["field"]), (400, &"with.area".into()), "{said:?}");
+    assert_eq!((said.status, &said.json()["errors"][0]["field"]), (400, &"values.area".into()), "{said:?}");
 }
 
 #[tokio::test]
@@ -84,7 +85,7 @@ async fn a_caller_with_a_number_of_another_cluster_is_told() {
     let with = |above| sequent_proto::v1::NextRequest { above, ..ask("order", None) };
     client.next(with(10)).await.unwrap();
     let status = client.next(with(i64::MAX)).await.unwrap_err();
-    assert_eq!(status.code(), tonic::Code::Aborted, "{status}");
+    assert_eq!(status.code(), tonic::Code::FailedPrecondition, "{status}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -34,7 +34,7 @@ const ASKED: [(&str, &str); 9] = [
     ("order/next?count=50", ""),
     ("short/next?count=20", ""),
     ("dense/next", ""),
-    ("dated/next", r#"{"with": {"area": "010"}}"#),
+    ("dated/next", r#"{"values": {"area": "010"}}"#),
     ("order/next?count=0", ""),
     ("unheard-{n}/next", ""),
     ("order/next?no-{n}=1", ""),

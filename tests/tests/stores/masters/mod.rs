@@ -24,7 +24,7 @@ const WARM: Duration = Duration::from_secs(4);
 const EVERY: Duration = Duration::from_millis(25);
 
 /// What is refused: the reasons that a server may have to give no dense number.
-const REASONS: [&str; 2] = ["RECOVERY_REQUIRED", "LEDGER_UNAVAILABLE"];
+const REASONS: [(&str, &str); 2] = [("409 ", "RECOVERY_REQUIRED"), ("503 ", "LEDGER_UNAVAILABLE")];
 
 fn load(servers: &[Server; 2]) -> Paced {
     Paced::start(&servers.each_ref().map(Server::http), &["invoice".to_owned()], 1, EVERY)
@@ -122,8 +122,8 @@ fn unnamed(what: &str, notes: &Notes, since: Instant) -> Option<String> {
             refused.last()
         );
     }
-    let is_named =
-        |text: &str| text.starts_with("503 ") && REASONS.iter().any(|reason| text.contains(reason));
+    let said = |text: &str, (status, reason): (&str, &str)| text.starts_with(status) && text.contains(reason);
+    let is_named = |text: &str| REASONS.iter().any(|reason| said(text, *reason));
     let refused = notes.refused(|_| true);
     let unnamed: Vec<_> = refused.iter().filter(|(_, text)| !is_named(text)).collect();
     let (_, first) = unnamed.first()?;

@@ -1,6 +1,6 @@
 //! Records as one transaction has read them, and what of them a write rests on.
 
-use sequent_core::{Incarnation, Key, SourceError};
+use sequent_core::{Condition, ErrorKind, Incarnation, SourceError, ledger::NoteSubject};
 
 use super::formats::{KeptCommand, KeptDefinition, KeptDense, KeptLayout, KeptRow, KeptServer, Losses};
 use crate::{
@@ -41,7 +41,7 @@ pub(super) fn reads(names: &Names, selection: &Selection<'_>) -> Vec<Op> {
     spans.extend(selection.server.map(|server| Span::one(names.server(server))));
     spans.extend(selection.counters.iter().map(|counter| Span::one(names.row(counter))));
     spans.extend(selection.dense.iter().map(|key| Span::one(names.dense(key))));
-    spans.extend(selection.notes.iter().map(|key| Span::one(names.advance(key))));
+    spans.extend(selection.notes.iter().map(|about| Span::one(names.note(about))));
     spans.extend(selection.definition.map(|name| Span::one(names.definition(name.as_str()))));
     spans.extend(selection.stores.then(|| Span::under(names.stores())));
     spans.extend(selection.commands.then(|| Span::under(names.words())));
@@ -73,9 +73,9 @@ impl Loaded {
                 loaded.records.dense.insert((*key).clone(), KeptDense::read(&kv, loaded.losses)?);
             }
         }
-        for key in &selection.notes {
-            let note: Option<u64> = loaded.next("advance", names.advance(key), &mut answers)?;
-            loaded.records.notes.extend(note.map(|to| (key.clone(), to)));
+        for about in &selection.notes {
+            let note: Option<u64> = loaded.next("note", names.note(about), &mut answers)?;
+            loaded.records.notes.extend(note.map(|to| (about.clone(), to)));
         }
         loaded.catalog(names, selection, &mut answers)?;
         Ok(loaded)
@@ -85,10 +85,8 @@ impl Loaded {
         let held = HEAD.map(|_| answers.one());
         let [run, layout, version, losses, accepted, catalog] = &held;
         let gone = || {
-            SourceError::new(
-                sequent_core::ErrorKind::Refused,
-                "the ledger's run is gone: restore it from a copy",
-            )
+            let context = "the ledger's run is gone: restore it from a copy";
+            SourceError::new(ErrorKind::Refused, context).with(Condition::RunMissing)
         };
         let run: Run = value::of("run", run.as_ref().ok_or_else(gone)?)?;
         let losses: Losses = or_default("losses", losses.as_ref())?.0;
@@ -151,7 +149,7 @@ impl Loaded {
 }
 
 /// A note as it stands under its name.
-pub(super) fn note(names: &Names, kv: &Kv) -> Result<(Key, u64), SourceError> {
-    let key = kv.name()?.strip_prefix(&names.advances()).ok_or_else(|| unreadable("name of an advance"))?;
-    Ok((Key::from_stored(key), value::of("advance", kv)?))
+pub(super) fn note(names: &Names, kv: &Kv) -> Result<(NoteSubject, u64), SourceError> {
+    let about = kv.name()?.strip_prefix(&names.notes()).ok_or_else(|| unreadable("name of a note"))?;
+    Ok((NoteSubject::from_stored(about), value::of("note", kv)?))
 }

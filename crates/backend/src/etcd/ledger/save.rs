@@ -95,16 +95,15 @@ fn expired(names: &Names, changes: &Changes, ops: &mut Vec<Op>) {
     for counter in &changes.expired {
         ops.push(Op::Delete(Span::one(names.row(counter))));
         ops.push(Op::Delete(Span::under(names.past(counter))));
-        ops.push(Op::Delete(Span::one(names.advance(&counter.key))));
     }
     for key in &changes.expired_dense {
         ops.push(Op::Delete(Span::one(names.dense(key))));
-        ops.push(Op::Delete(Span::one(names.advance(key))));
     }
+    ops.extend(changes.expired_notes().map(|about| Op::Delete(Span::one(names.note(&about)))));
 }
 
 fn catalogued(names: &Names, changes: &Changes, losses: Losses, ops: &mut Vec<Op>) {
-    ops.extend(changes.notes.iter().map(|(key, to)| Op::Put(names.advance(key), to.to_string())));
+    ops.extend(changes.notes.iter().map(|(about, to)| Op::Put(names.note(about), to.to_string())));
     if let Some(definition) = &changes.definition {
         let name = names.definition(definition.name.as_str());
         ops.push(Op::Put(name, text(&KeptDefinition::of(definition))));

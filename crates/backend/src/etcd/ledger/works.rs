@@ -126,7 +126,7 @@ impl Operation<Connection> for View<'_> {
             records.definitions = kept.iter().map(KeptDefinition::read).collect::<Result<_, _>>()?;
         }
         if self.selection.all_notes {
-            let kept = scan(connection, Span::under(names.advances()).at(revision), usize::MAX, PAGE).await?;
+            let kept = scan(connection, Span::under(names.notes()).at(revision), usize::MAX, PAGE).await?;
             records.notes = kept.iter().map(|kv| note(&names, kv)).collect::<Result<_, _>>()?;
         }
         Ok(records)

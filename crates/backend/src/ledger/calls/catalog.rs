@@ -2,7 +2,7 @@
 
 use sequent_core::{
     BoxFuture, Key, SlotIndex, SourceError,
-    ledger::{Advanced, Catalog, Counter, Defined, Definition, Retention, Word, Words},
+    ledger::{Catalog, Counter, Defined, Definition, Fence, LedgerNote, NoteSubject, Retention, Word, Words},
 };
 
 use super::parts;
@@ -35,18 +35,26 @@ impl<E: LedgerEngine> Catalog for CoreLedger<E> {
         })
     }
 
-    fn advanced(&self) -> BoxFuture<'_, Result<Vec<Advanced>, SourceError>> {
+    fn notes(&self) -> BoxFuture<'_, Result<Vec<LedgerNote>, SourceError>> {
         Box::pin(async move {
             let selection = Selection { all_notes: true, ..Selection::default() };
             let records = self.engine.view("read how far keys were advanced from", &selection).await?;
-            Ok(records.notes.into_iter().map(|(key, to)| Advanced { key, to }).collect())
+            Ok(records.notes.into_iter().map(|(about, to)| LedgerNote { about, to }).collect())
         })
     }
 
-    fn advance<'a>(&'a self, advanced: &'a Advanced) -> BoxFuture<'a, Result<u64, SourceError>> {
+    fn noted<'a>(&'a self, about: &'a NoteSubject) -> BoxFuture<'a, Result<u64, SourceError>> {
         Box::pin(async move {
-            let note = |records: &mut Records| Ok(records.note(&advanced.key, advanced.to));
-            self.engine.transact("note how far a key is advanced in", &of_note(advanced), note).await
+            let records = self.engine.view("read a note of", &about_one(about.clone())).await?;
+            Ok(records.noted(about))
+        })
+    }
+
+    fn note<'a>(&'a self, note: &'a LedgerNote) -> BoxFuture<'a, Result<u64, SourceError>> {
+        Box::pin(async move {
+            let selection = about_one(note.about.clone());
+            let rise = |records: &mut Records| Ok(records.note(note));
+            self.engine.transact("note how far a key is advanced in", &selection, rise).await
         })
     }
 }
@@ -84,7 +92,7 @@ impl<E: LedgerEngine> Retention for CoreLedger<E> {
 
     fn forget<'a>(
         &'a self,
-        fence: &'a Advanced,
+        fence: &'a Fence,
         counters: &'a [Counter],
     ) -> BoxFuture<'a, Result<u64, SourceError>> {
         Box::pin(async move {
@@ -107,19 +115,12 @@ impl<E: LedgerEngine> Retention for CoreLedger<E> {
 
     fn forget_dense<'a>(
         &'a self,
-        fence: &'a Advanced,
+        fence: &'a Fence,
         keys: &'a [Key],
     ) -> BoxFuture<'a, Result<u64, SourceError>> {
         Box::pin(async move {
             let parts = parts(keys, E::RECORDS_MAX / RECORDS_OF_A_COUNTER);
             self.delete(fence, parts.into_iter().map(Expired::Dense)).await
-        })
-    }
-
-    fn fence<'a>(&'a self, fence: &'a Advanced) -> BoxFuture<'a, Result<u64, SourceError>> {
-        Box::pin(async move {
-            let records = self.engine.view("read a fence of", &of_note(fence)).await?;
-            Ok(records.notes.get(&fence.key).copied().unwrap_or(0))
         })
     }
 }
@@ -128,20 +129,19 @@ impl<E: LedgerEngine> CoreLedger<E> {
     /// Notes the fence with the first part; each part after it rests on the fence being there.
     async fn delete<'a>(
         &self,
-        fence: &Advanced,
+        fence: &Fence,
         parts: impl Iterator<Item = Expired<'a>> + Send,
     ) -> Result<u64, SourceError> {
-        let mut noted = 0;
+        let (note, mut noted) = (fence.note(), 0);
         for (at, part) in parts.enumerate() {
+            let selection = about_one(note.about.clone());
             let selection = match part {
-                Expired::Counters(counters) => {
-                    Selection { counters: counters.iter().collect(), ..of_note(fence) }
-                }
-                Expired::Dense(keys) => Selection { dense: keys.iter().collect(), ..of_note(fence) },
+                Expired::Counters(counters) => Selection { counters: counters.iter().collect(), ..selection },
+                Expired::Dense(keys) => Selection { dense: keys.iter().collect(), ..selection },
             };
             let delete = |records: &mut Records| {
-                let held = if at == 0 { records.note(&fence.key, fence.to) } else { noted };
-                rules::retention::delete(records, fence, part)?;
+                let held = if at == 0 { records.note(&note) } else { noted };
+                rules::retention::delete(records, &note, part)?;
                 Ok(held)
             };
             noted = self.engine.transact("delete counters of", &selection, delete).await?;
@@ -150,6 +150,6 @@ impl<E: LedgerEngine> CoreLedger<E> {
     }
 }
 
-fn of_note(note: &Advanced) -> Selection<'_> {
-    Selection { notes: [note.key.clone()].into(), ..Selection::default() }
+fn about_one<'a>(about: NoteSubject) -> Selection<'a> {
+    Selection { notes: [about].into(), ..Selection::default() }
 }

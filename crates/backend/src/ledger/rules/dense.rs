@@ -4,14 +4,14 @@ use std::collections::BTreeSet;
 
 use sequent_core::{
     Key,
-    ledger::{Advanced, DenseAsk, DenseTaken},
+    ledger::{DenseAsk, DenseTaken, Fence, NoteSubject},
 };
 
 use crate::ledger::{DenseCount, Records};
 
-/// The fences that speak about these asks.
-pub(crate) fn fences(asks: &[DenseAsk]) -> BTreeSet<Key> {
-    asks.iter().filter_map(|ask| Advanced::fence(&ask.key)).map(|fence| fence.key).collect()
+/// The notes of fences that speak about these asks.
+pub(crate) fn fences(asks: &[DenseAsk]) -> BTreeSet<NoteSubject> {
+    asks.iter().filter_map(|ask| Fence::of(&ask.key)).map(|fence| fence.about()).collect()
 }
 
 /// How many asks have no more counters and fences than `most`, however often each is asked; at least one.
@@ -19,7 +19,7 @@ pub(crate) fn fitting(asks: &[DenseAsk], most: usize) -> usize {
     let (mut keys, mut fences) = (BTreeSet::new(), BTreeSet::new());
     for (at, ask) in asks.iter().enumerate() {
         if keys.insert(&ask.key) {
-            fences.extend(Advanced::fence(&ask.key).map(|fence| fence.key));
+            fences.extend(Fence::of(&ask.key).map(|fence| fence.periods));
         }
         if keys.len() + fences.len() > most {
             return at.max(1);
@@ -58,8 +58,7 @@ fn count_one(records: &mut Records, ask: &DenseAsk) -> DenseTaken {
 
 /// Whether a key's period is over for good.
 fn is_over(records: &Records, key: &Key) -> bool {
-    let held = |fence: &Advanced| records.notes.get(&fence.key).copied().unwrap_or(0);
-    Advanced::fence(key).is_some_and(|own| held(&own) >= own.to)
+    Fence::of(key).is_some_and(|own| records.noted(&own.about()) >= own.to)
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use sequent_core::{
     ErrorKind, Key, SourceError,
-    ledger::{Advanced, Counter},
+    ledger::{Counter, LedgerNote},
 };
 
 use crate::ledger::Records;
@@ -19,10 +19,10 @@ pub(crate) enum Expired<'a> {
 /// Deletes counters while the fence is there.
 pub(crate) fn delete(
     records: &mut Records,
-    fence: &Advanced,
+    fence: &LedgerNote,
     expired: Expired<'_>,
 ) -> Result<(), SourceError> {
-    if records.notes.get(&fence.key).is_none_or(|held| *held < fence.to) {
+    if records.notes.get(&fence.about).is_none_or(|held| *held < fence.to) {
         let context = "the ledger went back while it deleted counters: their fence is gone";
         return Err(SourceError::new(ErrorKind::Refused, context));
     }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use sequent_core::{
     ErrorKind, Incarnation, Key, Layout, Life, SourceError,
-    ledger::{Counter, Definition, DenseRow, LayoutPage, Moved, PastLife, Row, Word, WordVerb},
+    ledger::{Counter, Definition, DenseRow, LayoutPage, Moved, NoteSubject, PastLife, Row, Word, WordVerb},
 };
 
 use super::{Hold, LedgerSession, Records, Selection};
@@ -37,13 +37,13 @@ pub(super) async fn load<S: LedgerSession>(
         records.rows.insert(counter, row);
     }
     load_dense::<S>(session, selection, &mut records).await?;
-    let notes = selection.notes.iter().map(|key| [S::text(key.as_str())]).collect();
+    let notes = selection.notes.iter().map(|about| [S::text(&about.to_stored())]).collect();
     let mut notes = sql.read_notes.rows(session, notes).await?;
     if selection.all_notes {
         notes = session.rows(sql.all_notes, Vec::new()).await?;
     }
     for mut row in notes {
-        records.notes.insert(Key::from_stored(&row.text()?), row.count()?);
+        records.notes.insert(NoteSubject::from_stored(&row.text()?), row.count()?);
     }
     load_catalog::<S>(session, selection, &mut records).await?;
     Ok(records)

@@ -130,17 +130,16 @@ async fn save_dense<S: LedgerSession>(session: &mut S, records: &Records) -> Res
     let expired: Vec<[Value; 2]> = changes.expired.iter().map(named::<S>).collect();
     sql.delete_counters.execute(session, expired.clone()).await?;
     sql.delete_history.execute(session, expired).await?;
-    let keys = |keys: &mut dyn Iterator<Item = &Key>| keys.map(|key| [S::text(key.as_str())]).collect();
-    let dense: Vec<[Value; 1]> = keys(&mut changes.expired_dense.iter());
-    sql.delete_dense.execute(session, dense.clone()).await?;
-    let notes: Vec<[Value; 1]> = keys(&mut changes.expired.iter().map(|counter| &counter.key));
-    sql.delete_notes.execute(session, [notes, dense].concat()).await?;
+    let dense = changes.expired_dense.iter().map(|key| [S::text(key.as_str())]);
+    sql.delete_dense.execute(session, dense.collect()).await?;
+    let notes = changes.expired_notes().map(|about| [S::text(&about.to_stored())]);
+    sql.delete_notes.execute(session, notes.collect()).await?;
     Ok(())
 }
 
 async fn save_catalog<S: LedgerSession>(session: &mut S, records: &Records) -> Result<(), Fault> {
     let (sql, changes) = (S::STATEMENTS, &records.changes);
-    let notes = changes.notes.iter().map(|(key, to)| [S::text(key.as_str()), (*to).into()]);
+    let notes = changes.notes.iter().map(|(about, to)| [S::text(&about.to_stored()), (*to).into()]);
     sql.write_notes.execute(session, notes.collect()).await?;
     if let Some(definition) = &changes.definition {
         let version = i64::from(definition.version);

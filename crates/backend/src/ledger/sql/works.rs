@@ -1,7 +1,7 @@
 //! What is run on a connection: a transaction of the ledger's, a view of it, and its scans.
 
 use sequent_core::{
-    ErrorKind, Incarnation, LedgerId, SlotIndex, SourceError,
+    Condition, ErrorKind, Incarnation, LedgerId, SlotIndex, SourceError,
     ledger::{
         Answer, Counter, DenseAsk, DenseRow, DenseTaken, LedgerInspection, Moved, Pass, PastLife, Row,
         ServerId,
@@ -208,7 +208,10 @@ impl<S: LedgerSession> Operation<S> for Inspect {
 async fn inspect<S: LedgerSession>(session: &mut S) -> Result<(LedgerInspection, SqlFacts), Fault> {
     let (_, clock_ms) = session.hold(Hold::Look).await?;
     let rows = session.rows(S::STATEMENTS.identity, Vec::new()).await?;
-    let gone = || SourceError::new(ErrorKind::Refused, "a row that is made with the tables is gone");
+    let gone = || {
+        let context = "a row that is made with the tables is gone";
+        SourceError::new(ErrorKind::Refused, context).with(Condition::Emptied)
+    };
     let mut row: SqlRow = rows.into_iter().next().ok_or_else(gone)?;
     let (id, version, token) = (row.text()?, row.count()?, row.text()?);
     let id: LedgerId = id.parse().map_err(|error: std::num::ParseIntError| {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use sequent_core::{
     Incarnation, Key, LedgerId, SequenceName, SlotIndex,
-    ledger::{Counter, Definition, DenseRow, LayoutPage, Moved, PastLife, Row, ServerId, Word},
+    ledger::{Counter, Definition, DenseRow, LayoutPage, Moved, NoteSubject, PastLife, Row, ServerId, Word},
 };
 
 use crate::ledger::{Changes, DenseCount, Keys, Records, Selection, bounded_sum};
@@ -30,7 +30,7 @@ pub struct LedgerState {
     moves: BTreeSet<(u64, Counter)>,
     history: BTreeMap<Counter, Vec<PastLife>>,
     definitions: BTreeMap<SequenceName, Definition>,
-    notes: BTreeMap<Key, u64>,
+    notes: BTreeMap<NoteSubject, u64>,
     commands: BTreeMap<SlotIndex, Word>,
     dense: BTreeMap<Key, DenseCount>,
 }
@@ -122,12 +122,12 @@ impl LedgerState {
     /// The records of a selection.
     pub(super) fn read(&self, selection: &Selection<'_>, now_ms: u64) -> Records {
         let held = |counter: &Counter| Some((counter.clone(), self.rows.get(counter)?.clone()));
-        let note = |key: &Key| Some((key.clone(), *self.notes.get(key)?));
+        let note = |about: &NoteSubject| Some((about.clone(), *self.notes.get(about)?));
         let named = |name: &SequenceName| self.definitions.get(name).cloned();
         let definitions = self.definitions.values().filter(|_| selection.all_definitions);
         let commands = self.commands.values().filter(|_| selection.commands);
         let stores = self.stores.iter().filter(|_| selection.stores);
-        let mut notes: BTreeMap<Key, u64> = selection.notes.iter().filter_map(note).collect();
+        let mut notes: BTreeMap<_, _> = selection.notes.iter().filter_map(note).collect();
         if selection.all_notes {
             notes.clone_from(&self.notes);
         }
@@ -209,16 +209,17 @@ impl LedgerState {
             self.note_move(counter, None);
             self.rows.remove(counter);
             self.history.remove(counter);
-            self.notes.remove(&counter.key);
         }
     }
 
     fn write_catalog(&mut self, changes: &Changes) {
         for key in &changes.expired_dense {
             self.dense.remove(key);
-            self.notes.remove(key);
         }
-        self.notes.extend(changes.notes.iter().map(|(key, to)| (key.clone(), *to)));
+        for about in changes.expired_notes() {
+            self.notes.remove(&about);
+        }
+        self.notes.extend(changes.notes.iter().map(|(about, to)| (about.clone(), *to)));
         if let Some(definition) = &changes.definition {
             self.definitions.insert(definition.name.clone(), definition.clone());
         }

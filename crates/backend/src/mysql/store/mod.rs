@@ -3,7 +3,9 @@
 mod auto_increment;
 mod segment;
 
-use sequent_core::{Fact, FactClass};
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use sequent_core::{Fact, FactClass, Key};
 
 use super::{
     connection::Connection,
@@ -138,4 +140,11 @@ async fn facts(connection: &mut Connection, needed: &Needed) -> Result<Vec<Fact>
         facts.push(fact.mend("name the kind of store that this database was made by, or another database"));
     }
     Ok(facts)
+}
+
+/// One of `places` for a key: the same within a process.
+fn place_of(key: &Key, places: usize) -> usize {
+    let mut hasher = DefaultHasher::new();
+    key.hash(&mut hasher);
+    usize::try_from(hasher.finish() % places.max(1) as u64).unwrap_or(0)
 }

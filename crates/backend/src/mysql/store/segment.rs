@@ -1,7 +1,6 @@
 //! `mysql-segment`: a take compares and swaps the row, by the algorithm that other engines share.
 
 use std::{
-    hash::{DefaultHasher, Hash, Hasher},
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
@@ -9,7 +8,7 @@ use std::{
 use sequent_core::{Block, Entropy, Fact, Incarnation, Key, Life};
 use tokio::sync::MutexGuard;
 
-use super::{InPlace, ROWS};
+use super::{InPlace, ROWS, place_of};
 use crate::{
     mysql::{connection::Connection, server::MysqlServer},
     net::{Connection as _, Fault, Pool, ServerOptions},
@@ -138,11 +137,4 @@ impl Register for Row<'_> {
     async fn pause(&mut self) {
         tokio::time::sleep(PAUSE_MAX.mul_f64(self.entropy.fraction())).await;
     }
-}
-
-/// One of `places` for a key: the same within a process.
-pub(super) fn place_of(key: &Key, places: usize) -> usize {
-    let mut hasher = DefaultHasher::new();
-    key.hash(&mut hasher);
-    usize::try_from(hasher.finish() % places.max(1) as u64).unwrap_or(0)
 }

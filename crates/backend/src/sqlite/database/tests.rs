@@ -15,7 +15,7 @@ use sequent_core::{Clock, SystemClock};
 use tokio::time::timeout;
 
 use super::*;
-use crate::net::TxMode;
+use crate::net::{Connection as _, TxMode};
 use crate::sqlite::{disk_gate::DiskPass, opening::Coming};
 
 static TABLES: Tables = Tables {

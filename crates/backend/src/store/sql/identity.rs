@@ -1,10 +1,10 @@
 //! What a store says of itself, its stamp and its mark: one row beside the cells.
 
-use sequent_core::Inspection;
+use sequent_core::{Condition, Inspection};
 
 use super::StoreSession;
 use crate::{
-    net::Fault,
+    net::{Cause, Fault},
     sql::{SqlRow, Value},
     store::{Swapped, parse_stamp},
 };
@@ -54,5 +54,6 @@ pub(super) async fn mark<S: StoreSession>(session: &mut S, version: u64) -> Resu
 /// The row that is made with the tables.
 async fn shard<S: StoreSession>(session: &mut S) -> Result<SqlRow, Fault> {
     let row = session.read(S::STATEMENTS.shard, Vec::new()).await?;
-    row.ok_or_else(|| Fault::refused("a row that is made with the tables is gone"))
+    let gone = || Cause::from("a row that is made with the tables is gone").with(Condition::Emptied);
+    row.ok_or_else(|| Fault::refused(gone()))
 }

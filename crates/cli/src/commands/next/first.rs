@@ -1,6 +1,12 @@
-//! What a first request would be refused for, told before a cluster is made for it.
+//! What a first request would be refused for, told before a cluster is made for it; and what to try after it.
 
-use std::{path::Path, sync::mpsc, thread, time::Duration};
+use std::{
+    io::{IsTerminal, stderr, stdout},
+    path::Path,
+    sync::mpsc,
+    thread,
+    time::Duration,
+};
 
 use sequent_core::{Clock, SystemClock};
 use sequent_engine::{
@@ -9,17 +15,29 @@ use sequent_engine::{
 };
 use sequent_format::{Format, ValueError};
 
-use crate::failure::Failure;
+use crate::{failure::Failure, output};
 
 /// How long it is asked whether there is a file: a disk that does not answer is named by who needs it.
 const LOOK_LIMIT: Duration = Duration::from_secs(1);
 
-/// Checks a request by the configuration's own definition, where there is no ledger yet that could hold another.
-pub(super) fn check(config: &Config, request: &NextRequest) -> Result<(), Failure> {
-    match &config.ledger.place {
-        Place::Sqlite(path) if is_missing(path) => {}
-        _ => return Ok(()),
+/// What a newcomer may try once there is a number.
+const HINT: &str =
+    "try next: `sequent serve` for services, `sequent define` for texts, `sequent --help` for the rest";
+
+/// Whether there is no ledger yet, so that this request begins one.
+pub(super) fn begins(config: &Config) -> bool {
+    matches!(&config.ledger.place, Place::Sqlite(path) if is_missing(path))
+}
+
+/// Says what to try next, where a person sees it.
+pub(super) fn hint() {
+    if stdout().is_terminal() && stderr().is_terminal() {
+        output::say(HINT);
     }
+}
+
+/// Checks a first request by the configuration's own definition, which no ledger overrides yet.
+pub(super) fn check(config: &Config, request: &NextRequest) -> Result<(), Failure> {
     let defined = config.sequences.iter().find(|part| part.name == request.name);
     match defined.and_then(|part| part.body.format()) {
         Some(format) => dated(format, request),
@@ -38,20 +56,20 @@ fn is_missing(path: &Path) -> bool {
 fn dated(format: &Format, request: &NextRequest) -> Result<(), Failure> {
     let refused = |error: &ValueError| {
         let is_value = error.field != "at" || format.template().values().contains(&"at");
-        let field = if is_value { format!("with.{}", error.field) } else { error.field.clone() };
+        let field = if is_value { format!("values.{}", error.field) } else { error.field.clone() };
         Failure::value(&field, error)
     };
     let at = match &request.at {
         Some(text) => format.instant(text).map_err(|error| refused(&error))?,
         None => now(),
     };
-    format.issue(at, &request.with).map(drop).map_err(|error| refused(&error))
+    format.context(at, &request.with).map(drop).map_err(|error| refused(&error))
 }
 
 fn plain(request: &NextRequest) -> Result<(), Failure> {
     if let Some((name, value)) = request.with.iter().next() {
         let bound = "no template asks for a value: leave it out";
-        return Err(Failure::argument(&format!("with.{name}"), value, bound));
+        return Err(Failure::argument(&format!("values.{name}"), value, bound));
     }
     let bound = "no period and no template asks for an instant: leave it out";
     request.at.as_ref().map_or(Ok(()), |at| Err(Failure::argument("at", at, bound)))

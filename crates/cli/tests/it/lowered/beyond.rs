@@ -30,7 +30,7 @@ fn a_recovery_names_a_row_that_nobody_believes_before_it_raises_it() {
         let _given = Given::by(&place, "order", 1);
         by_hand(&place, "ledger.db", &format!("UPDATE counters SET {set} WHERE slot = 2"));
         let ran = place.run(&["recover", "--bump", "100000", "--json"]);
-        assert_eq!(ran.code, Some(2), "{ran:?}");
+        assert_eq!(ran.code, Some(3), "{ran:?}");
         let plan = ran.as_json();
         let cautions = plan["plan"]["cautions"].to_string();
         assert!(cautions.contains(&format!("slot 2 key order: {what}")), "{cautions}");
@@ -43,7 +43,7 @@ fn a_cell_beyond_every_bump_is_told_with_what_it_can_have_come_to() {
     let _given = Given::by(&place, "order", 1);
     by_hand(&place, "shard-2.db", "UPDATE cells SET v = 1 << 62");
     let ran = place.run(&["recover", "--bump", "100000"]);
-    assert_eq!(ran.code, Some(2), "{ran:?}");
+    assert_eq!(ran.code, Some(3), "{ran:?}");
     assert!(
         ran.out.contains("slot 2: the cell of key order is at raw id 4611686018427387904")
             && ran.out.contains("so a hand or a broken disk set it: delete it"),

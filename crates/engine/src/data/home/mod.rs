@@ -195,8 +195,9 @@ impl Home {
         match fault {
             Fault::Io(error) if error.kind() == io::ErrorKind::InvalidData => {
                 let context = format!(
-                    "mark in {file}: {error}; if this directory holds the newest state: `sequent recover --moved` writes \
-                     the marker anew"
+                    "mark in {file}: {error}; what writes the marker anew repeats numbers where it is not true, so `sequent recover` \
+                     says first which would be given next: `sequent recover --bump N` if this directory may be an older state; \
+                     only if it holds the newest state: `sequent recover --moved`"
                 );
                 SourceError::new(ErrorKind::Refused, context)
             }
@@ -205,10 +206,11 @@ impl Home {
             }
             Fault::Copied(how) => {
                 let context = format!(
-                    "marker {file} is a copy ({how}): a directory was copied or restored; if this is the newest state \
-                     and no other copy runs: `sequent recover --moved`; if it is an older state: \
-                     `sequent recover --bump N`, N at least how far the numbers have come since, not how many were \
-                     given (`sequent recover --help` says how to tell)"
+                    "marker {file} is a copy ({how}): a directory was copied or restored; `sequent recover` says which \
+                     number each answer would give next, and changes nothing; the safe one is `sequent recover --bump N`, \
+                     N at least how far the numbers have come since, not how many were given (`sequent recover --help` \
+                     says how to tell); only if nothing was given since it was copied, and no other copy runs: \
+                     `sequent recover --moved`"
                 );
                 SourceError::new(ErrorKind::LedgerBehind, context)
             }

@@ -2,7 +2,7 @@
 
 use sequent_core::{
     Key, Span,
-    ledger::{Advanced, DenseRow},
+    ledger::{DenseRow, NoteSubject},
 };
 
 use crate::{
@@ -60,8 +60,8 @@ impl Desk {
     }
 
     async fn advanced(&self, key: &Key) -> Result<u64, EngineError> {
-        let note = Advanced { key: key.clone(), to: 0 };
-        let read = within(self.limit(), "read how far it was advanced", self.ledger().fence(&note)).await;
+        let about = NoteSubject::Advanced(key.clone());
+        let read = within(self.limit(), "read how far it was advanced", self.ledger().noted(&about)).await;
         read.map_err(|error| of_ledger(&error))
     }
 }

@@ -4,7 +4,7 @@ mod dense;
 mod spread;
 mod text;
 
-use sequent_core::{Fits, Key, SequenceName, Span, ledger::Advanced};
+use sequent_core::{Fits, Key, SequenceName, Span, ledger::Fence};
 use sequent_format::Values;
 
 use super::{Desk, floor::floor};
@@ -92,7 +92,7 @@ impl Desk {
             return self.explain(name, number).await;
         };
         let parsed = texts.read(text).map_err(|fault| EngineError::of_read(text, fault))?;
-        let writer = texts.formats().find(|(_, format)| format.invert(text).is_ok_and(|read| read == parsed));
+        let writer = texts.formats().find(|(_, format)| format.decode(text).is_ok_and(|read| read == parsed));
         let partition = match &writer {
             Some((_, format)) => partition_of(format, &parsed, with)?,
             None => parsed.partition.clone(),
@@ -141,8 +141,9 @@ impl Desk {
 
     /// Why nothing is known of a counter that far.
     async fn without(&self, key: &Key, reached: u64) -> Result<Without, EngineError> {
-        if let Some(own) = Advanced::fence(key) {
-            let read = within(self.limit(), "read which periods are over", self.ledger().fence(&own)).await;
+        if let Some(own) = Fence::of(key) {
+            let read =
+                within(self.limit(), "read which periods are over", self.ledger().noted(&own.about())).await;
             if read.map_err(|error| of_ledger(&error))? >= own.to {
                 return Ok(Without::Over);
             }

@@ -1,14 +1,14 @@
 //! The counter that a text is of.
 
 use sequent_core::{Key, SequenceName};
-use sequent_format::{Format, Parsed, Values};
+use sequent_format::{Decoded, Format, Values};
 
 use crate::EngineError;
 
 /// The names and values that partition the counter of a text, in the order of the key: what it tells, and what else was given.
 pub(super) fn partition_of(
     format: &Format,
-    parsed: &Parsed,
+    parsed: &Decoded,
     with: &Values,
 ) -> Result<Vec<(String, String)>, EngineError> {
     let told = |name: &str| parsed.partition.iter().find(|(told, _)| told == name);
@@ -40,7 +40,7 @@ pub(super) fn partition_of(
         .cloned()
         .chain(with.iter().map(|(name, value)| (name.to_owned(), value.to_owned())));
     let begins = parsed.period.as_deref().and_then(|period| format.period_begins(period));
-    let issued = format.issue(begins.unwrap_or_default(), &all.collect());
+    let issued = format.context(begins.unwrap_or_default(), &all.collect());
     let issued = issued.map_err(|error| EngineError::invalid_text(error.field, &error.value, error.bound))?;
     Ok(issued.partition().map(|(name, value)| (name.to_owned(), value.to_owned())).collect())
 }
@@ -48,7 +48,7 @@ pub(super) fn partition_of(
 /// The key that a text tells.
 pub(super) fn key_of(
     name: &SequenceName,
-    parsed: &Parsed,
+    parsed: &Decoded,
     partition: &[(String, String)],
 ) -> Result<Key, EngineError> {
     let untold = || {

@@ -54,6 +54,11 @@ impl Extent {
         )))
     }
 
+    /// The cell that needs the highest bump, if any needs one.
+    pub(in crate::desk) fn proof(&self) -> Option<String> {
+        self.furthest().filter(|cell| cell.least() > 0).map(|cell| self.above(cell))
+    }
+
     /// Where a cell is, and above what.
     fn above(&self, cell: &Reached) -> String {
         let (at, ceiling) = (cell.place(), cell.ceiling);

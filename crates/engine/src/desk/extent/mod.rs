@@ -25,11 +25,11 @@ const FAR_NAMED_MAX: usize = 8;
 /// How many of them are kept; the others are counted.
 const FAR_KEPT_MAX: usize = 1 << 10;
 
-/// How many keys without a row are kept for the plan.
-const ROWLESS_MAX: usize = 1 << 12;
+/// How many keys of either kind are kept for the plan.
+const KEPT_MAX: usize = 1 << 12;
 
-/// How far each cell is that the ledger has no row of, by its name and slot.
-pub(crate) type Rowless = BTreeMap<Key, BTreeMap<SlotIndex, u64>>;
+/// How far each of some cells is, by its name and slot.
+pub(crate) type Cells = BTreeMap<Key, BTreeMap<SlotIndex, u64>>;
 
 /// How far the cells of some stores are.
 #[derive(Debug, Default)]
@@ -43,8 +43,10 @@ pub(crate) struct Extent {
     /// How many more there are.
     far_more: usize,
     /// Cells without a row.
-    pub(crate) rowless: Rowless,
-    /// Whether there are more of them.
+    pub(crate) rowless: Cells,
+    /// Cells above their ceilings.
+    pub(super) ahead: Cells,
+    /// Whether there are more of either.
     pub(crate) is_partial: bool,
     /// Slots whose stores can't tell, by their kind.
     pub(crate) untold: Vec<SlotIndex>,
@@ -60,6 +62,11 @@ impl Extent {
         self.highest.values().max_by_key(|cell| cell.least())
     }
 
+    /// The least bump that covers it.
+    pub(super) fn least(&self) -> u64 {
+        self.furthest().map_or(0, Reached::least)
+    }
+
     /// The cells beyond every bump that have rows, as many as are named.
     pub(super) fn far(&mut self) -> impl Iterator<Item = &mut Reached> {
         self.far.iter_mut().filter(|cell| cell.has_row).take(FAR_NAMED_MAX)
@@ -68,7 +75,9 @@ impl Extent {
     /// Takes a cell in.
     fn meet(&mut self, cell: Reached) {
         if !cell.has_row && cell.value > 0 {
-            self.list(cell.key.clone(), cell.slot, cell.value);
+            self.is_partial |= !kept(&mut self.rowless, cell.key.clone(), cell.slot, cell.value);
+        } else if (1..=BUMP_MAX).contains(&cell.least()) {
+            self.is_partial |= !kept(&mut self.ahead, cell.key.clone(), cell.slot, cell.value);
         }
         if cell.least() > BUMP_MAX {
             return match self.far.len() {
@@ -82,22 +91,15 @@ impl Extent {
         }
     }
 
-    /// Keeps a cell without a row.
-    fn list(&mut self, key: Key, slot: SlotIndex, value: u64) {
-        if self.rowless.len() < ROWLESS_MAX || self.rowless.contains_key(&key) {
-            self.rowless.entry(key).or_default().insert(slot, value);
-        } else {
-            self.is_partial = true;
-        }
-    }
-
     /// Takes in what another one has.
     fn add(&mut self, other: Self) {
         let cells = other.highest.into_values().chain(other.far);
         cells.for_each(|cell| self.meet(cell));
-        for (key, slots) in other.rowless {
-            for (slot, value) in slots {
-                self.list(key.clone(), slot, value);
+        for (cells, more) in [(&mut self.rowless, other.rowless), (&mut self.ahead, other.ahead)] {
+            for (key, slots) in more {
+                for (slot, value) in slots {
+                    self.is_partial |= !kept(cells, key.clone(), slot, value);
+                }
             }
         }
         self.far_more += other.far_more;
@@ -114,4 +116,13 @@ impl Extent {
         self.cut.sort_unstable();
         self.unread.sort_by_key(|(slot, _)| *slot);
     }
+}
+
+/// Keeps a cell among these; false: there are too many.
+fn kept(cells: &mut Cells, key: Key, slot: SlotIndex, value: u64) -> bool {
+    if cells.len() >= KEPT_MAX && !cells.contains_key(&key) {
+        return false;
+    }
+    cells.entry(key).or_default().insert(slot, value);
+    true
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use sequent_core::{
     Key,
-    ledger::{Advanced, Counter, DenseRow, Row},
+    ledger::{Counter, DenseRow, NoteSubject, Row},
 };
 
 use super::shown;
@@ -46,9 +46,15 @@ impl Record {
     ) -> Result<Self, EngineError> {
         let (ledger, limit) = (desk.ledger(), desk.limit());
         let lost = floor(ledger, desk.0.record.epoch, limit).await;
-        let notes = within(limit, "read how far keys are advanced", ledger.advanced()).await;
+        let notes = within(limit, "read how far keys are advanced", ledger.notes()).await;
         let notes = notes.map_err(|error| of_ledger(&error))?;
-        let advanced: BTreeMap<&Key, u64> = notes.iter().map(|Advanced { key, to }| (key, *to)).collect();
+        let advanced: BTreeMap<&Key, u64> = notes
+            .iter()
+            .filter_map(|note| match &note.about {
+                NoteSubject::Advanced(key) => Some((key, note.to)),
+                _ => None,
+            })
+            .collect();
         let given = |row: DenseRow| {
             let skipped = advanced.get(&row.key).and_then(|to| advanced_over(&row.key, *to, bodies));
             DenseRow { value: row.value.saturating_sub(skipped.unwrap_or(0).max(lost)), ..row }

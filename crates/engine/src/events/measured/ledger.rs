@@ -5,10 +5,10 @@ use std::sync::Arc;
 use sequent_core::{
     BoxFuture, Clock, ExamineLedger, Incarnation, Key, SlotIndex, SourceError,
     ledger::{
-        Advanced, Answer, Catalog, Counter, Defined, Definition, Dense, DenseAsk, DenseRow, DenseTaken,
-        Identity, Known, LayoutBook, LayoutPage, LayoutRecord, Ledger, LedgerInspection, Loss, Moved, Opened,
-        Opening, Pass, PastLife, Presence, Raise, Raised, Reading, Rebased, Recovery, Retention, Row, Rows,
-        ServerId, ShowUp, Word, Words,
+        Answer, Catalog, Counter, Defined, Definition, Dense, DenseAsk, DenseRow, DenseTaken, Fence,
+        Identity, Known, LayoutBook, LayoutPage, LayoutRecord, Ledger, LedgerInspection, LedgerNote, Loss,
+        Moved, NoteSubject, Opened, Opening, Pass, PastLife, Presence, Raise, Raised, Reading, Rebased,
+        Recovery, Retention, Row, Rows, ServerId, ShowUp, Word, Words,
     },
 };
 
@@ -156,12 +156,16 @@ impl Catalog for Metered {
         Box::pin(self.other.of(self.ledger.define(definition, judged)))
     }
 
-    fn advanced(&self) -> Told<'_, Vec<Advanced>> {
-        Box::pin(self.other.of(self.ledger.advanced()))
+    fn notes(&self) -> Told<'_, Vec<LedgerNote>> {
+        Box::pin(self.other.of(self.ledger.notes()))
     }
 
-    fn advance<'a>(&'a self, advanced: &'a Advanced) -> Told<'a, u64> {
-        Box::pin(self.other.of(self.ledger.advance(advanced)))
+    fn noted<'a>(&'a self, about: &'a NoteSubject) -> Told<'a, u64> {
+        Box::pin(self.other.of(self.ledger.noted(about)))
+    }
+
+    fn note<'a>(&'a self, note: &'a LedgerNote) -> Told<'a, u64> {
+        Box::pin(self.other.of(self.ledger.note(note)))
     }
 }
 
@@ -206,7 +210,7 @@ impl Retention for Metered {
         Box::pin(self.other.of(self.ledger.keys_between(slot, from, below, most)))
     }
 
-    fn forget<'a>(&'a self, fence: &'a Advanced, counters: &'a [Counter]) -> Told<'a, u64> {
+    fn forget<'a>(&'a self, fence: &'a Fence, counters: &'a [Counter]) -> Told<'a, u64> {
         Box::pin(self.other.of(self.ledger.forget(fence, counters)))
     }
 
@@ -214,11 +218,7 @@ impl Retention for Metered {
         Box::pin(self.other.of(self.ledger.dense_between(from, below, most)))
     }
 
-    fn forget_dense<'a>(&'a self, fence: &'a Advanced, keys: &'a [Key]) -> Told<'a, u64> {
+    fn forget_dense<'a>(&'a self, fence: &'a Fence, keys: &'a [Key]) -> Told<'a, u64> {
         Box::pin(self.other.of(self.ledger.forget_dense(fence, keys)))
-    }
-
-    fn fence<'a>(&'a self, fence: &'a Advanced) -> Told<'a, u64> {
-        Box::pin(self.other.of(self.ledger.fence(fence)))
     }
 }

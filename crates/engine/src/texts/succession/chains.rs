@@ -99,7 +99,7 @@ fn given(body: &Body) -> Vec<(String, Identity)> {
     for at in instants.filter(|at| body.begins().is_none_or(|begins| begins <= *at)) {
         for value in VALUES.into_iter().take(if names.is_empty() { 1 } else { VALUES.len() }) {
             let with: Values = names.iter().map(|name| (*name, value)).collect();
-            let Ok(issue) = format.issue(at, &with) else { continue };
+            let Ok(issue) = format.context(at, &with) else { continue };
             let key: Vec<String> = issue.partition().map(|(_, value)| value.to_owned()).collect();
             let text =
                 |number| Some((issue.text(number).ok()?, (number, issue.period().to_owned(), key.clone())));

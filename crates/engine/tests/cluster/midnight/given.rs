@@ -44,7 +44,7 @@ impl Given {
     pub(super) fn period(&self, ms: u64, desk: &str) -> String {
         let at = Timestamp::from_millisecond(ms.try_into().unwrap()).unwrap();
         let values = Values::new().with("desk", desk);
-        self.format.issue(at, &values).unwrap().period().to_owned()
+        self.format.context(at, &values).unwrap().period().to_owned()
     }
 
     /// Takes in a batch whose caller's clock allows what lies between two instants; returns its period.
@@ -64,7 +64,7 @@ impl Given {
         all.calls += 1;
         all.over += usize::from(earliest != latest);
         for (number, text) in numbers.into_iter().zip(dated.texts) {
-            let read = self.format.invert(&text).unwrap();
+            let read = self.format.decode(&text).unwrap();
             let told = (read.number, read.period.as_deref());
             assert_eq!(told, (number, Some(&*dated.period)), "a batch is of one period: {text}");
             let base = self.base(&dated.period);

@@ -6,10 +6,10 @@ use sequent_backend::memory::{MemoryLedger, MemoryStore};
 use sequent_core::{
     Block, BoxFuture, Cell, Incarnation, Inspection, Key, Life, SlotIndex, SourceError, Stamp, Store,
     ledger::{
-        Advanced, Answer, Catalog, Counter, Defined, Definition, Dense, DenseAsk, DenseRow, DenseTaken,
-        Identity, Known, LayoutBook, LayoutPage, LayoutRecord, LedgerInspection, Loss, Moved, Opened,
-        Opening, Pass, PastLife, Presence, Raise, Raised, Reading, Rebased, Recovery, Retention, Row, Rows,
-        ServerId, ShowUp, Word, Words,
+        Answer, Catalog, Counter, Defined, Definition, Dense, DenseAsk, DenseRow, DenseTaken, Fence,
+        Identity, Known, LayoutBook, LayoutPage, LayoutRecord, LedgerInspection, LedgerNote, Loss, Moved,
+        NoteSubject, Opened, Opening, Pass, PastLife, Presence, Raise, Raised, Reading, Rebased, Recovery,
+        Retention, Row, Rows, ServerId, ShowUp, Word, Words,
     },
 };
 
@@ -160,12 +160,16 @@ impl Catalog for Wired<MemoryLedger> {
         Box::pin(self.wire.carry("define", self.inner.define(definition, judged)))
     }
 
-    fn advanced(&self) -> Answered<'_, Vec<Advanced>> {
-        Box::pin(self.wire.carry("advanced", self.inner.advanced()))
+    fn notes(&self) -> Answered<'_, Vec<LedgerNote>> {
+        Box::pin(self.wire.carry("notes", self.inner.notes()))
     }
 
-    fn advance<'a>(&'a self, advanced: &'a Advanced) -> Answered<'a, u64> {
-        Box::pin(self.wire.carry("advance", self.inner.advance(advanced)))
+    fn noted<'a>(&'a self, about: &'a NoteSubject) -> Answered<'a, u64> {
+        Box::pin(self.wire.carry("noted", self.inner.noted(about)))
+    }
+
+    fn note<'a>(&'a self, note: &'a LedgerNote) -> Answered<'a, u64> {
+        Box::pin(self.wire.carry("note", self.inner.note(note)))
     }
 }
 
@@ -206,7 +210,7 @@ impl Retention for Wired<MemoryLedger> {
         Box::pin(self.wire.carry("keys_between", self.inner.keys_between(slot, from, below, most)))
     }
 
-    fn forget<'a>(&'a self, fence: &'a Advanced, counters: &'a [Counter]) -> Answered<'a, u64> {
+    fn forget<'a>(&'a self, fence: &'a Fence, counters: &'a [Counter]) -> Answered<'a, u64> {
         Box::pin(self.wire.carry("forget", self.inner.forget(fence, counters)))
     }
 
@@ -214,11 +218,7 @@ impl Retention for Wired<MemoryLedger> {
         Box::pin(self.wire.carry("dense_between", self.inner.dense_between(from, below, most)))
     }
 
-    fn forget_dense<'a>(&'a self, fence: &'a Advanced, keys: &'a [Key]) -> Answered<'a, u64> {
+    fn forget_dense<'a>(&'a self, fence: &'a Fence, keys: &'a [Key]) -> Answered<'a, u64> {
         Box::pin(self.wire.carry("forget_dense", self.inner.forget_dense(fence, keys)))
-    }
-
-    fn fence<'a>(&'a self, fence: &'a Advanced) -> Answered<'a, u64> {
-        Box::pin(self.wire.carry("fence", self.inner.fence(fence)))
     }
 }

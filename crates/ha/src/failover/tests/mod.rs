@@ -1,7 +1,7 @@
-//! Endpoints that follow a script, under paused time.
+//! Tests of the failover: scripted endpoints, under paused time.
 
+mod all_down;
 mod calls;
-mod gone;
 
 use std::{
     collections::VecDeque,
@@ -13,12 +13,12 @@ use sequent_core::{BoxFuture, Env, ErrorKind, Event, Events, SlotIndex, SourceEr
 use sequent_testkit::{PausedClock, SeededEntropy};
 use tokio::time::sleep;
 
-use super::{Failover, Said};
-use crate::{RingConfig, SlotState, lock};
+use super::{Failover, outcome::Outcome};
+use crate::{config::RingConfig, status::SlotState, sync::lock};
 
 const SECOND: Duration = Duration::from_secs(1);
 
-/// What one ask does.
+/// The behaviour of one request.
 #[derive(Debug, Clone, Copy)]
 enum Act {
     Answer,
@@ -29,40 +29,40 @@ enum Act {
     Panic,
 }
 
-/// Endpoints: each does its last act for ever.
-struct Bench {
+/// Scripted endpoints. Each repeats its last act.
+struct Fixture {
     failover: Arc<Failover>,
     acts: Arc<Mutex<Vec<VecDeque<Act>>>>,
     asked: Arc<Mutex<Vec<SlotIndex>>>,
     events: Arc<Mutex<Vec<Event>>>,
 }
 
-impl Bench {
-    fn new(members: SlotIndex) -> Self {
+impl Fixture {
+    fn new(endpoints: SlotIndex) -> Self {
         let events = Arc::new(Mutex::new(Vec::new()));
         let kept = Arc::clone(&events);
         let env = Env {
             clock: Arc::new(PausedClock::new()),
-            // Its first bits are even: the first of two members is asked first.
+            // Its first bits are even, so the first of two endpoints is asked first.
             entropy: Arc::new(SeededEntropy::new(1)),
             events: Events::to(move |event| lock(&kept).push(event)),
         };
-        let failover = Failover::new(members, RingConfig::default(), env);
-        failover.prefer(0);
-        let acts = (0..members).map(|_| VecDeque::from([Act::Answer])).collect();
+        let failover = Failover::new(endpoints, RingConfig::default(), env);
+        failover.state.prefer(0);
+        let acts = (0..endpoints).map(|_| VecDeque::from([Act::Answer])).collect();
         Self { failover, acts: Arc::new(Mutex::new(acts)), asked: Arc::default(), events }
     }
 
-    fn set(&self, member: usize, acts: &[Act]) {
-        lock(&self.acts)[member] = acts.iter().copied().collect();
+    fn set(&self, endpoint: usize, acts: &[Act]) {
+        lock(&self.acts)[endpoint] = acts.iter().copied().collect();
     }
 
-    /// Who answered, and how many milliseconds that took.
+    /// The endpoint that answered, and how many milliseconds that took.
     async fn call(&self) -> (Result<SlotIndex, Vec<ErrorKind>>, u128) {
-        let begun = self.failover.roster.env().clock.now();
+        let began = self.failover.state.membership.env().clock.now();
         let (acts, asked) = (Arc::clone(&self.acts), Arc::clone(&self.asked));
-        let outcome = self.failover.call(move |member| ask(&acts, &asked, member)).await;
-        let took = self.failover.roster.env().clock.now() - begun;
+        let outcome = self.failover.call(move |endpoint| ask(&acts, &asked, endpoint)).await;
+        let took = self.failover.state.membership.env().clock.now() - began;
         let kinds = outcome.map_err(|failures| failures.iter().map(|failure| failure.kind).collect());
         (kinds, took.as_millis())
     }
@@ -72,16 +72,16 @@ impl Bench {
     }
 
     fn states(&self) -> Vec<SlotState> {
-        self.failover.status().iter().map(|member| member.state).collect()
+        self.failover.status().iter().map(|endpoint| endpoint.state).collect()
     }
 
     fn watch(&self) {
         let (acts, asked) = (Arc::clone(&self.acts), Arc::clone(&self.asked));
-        tokio::spawn(self.failover.run(move |member| {
-            let work = ask(&acts, &asked, member);
+        tokio::spawn(self.failover.run(move |endpoint| {
+            let work = ask(&acts, &asked, endpoint);
             Box::pin(async move {
                 match work.await {
-                    Said::Fault(error) => Err(error),
+                    Outcome::Fault(error) => Err(error),
                     _ => Ok(()),
                 }
             })
@@ -92,20 +92,20 @@ impl Bench {
 fn ask(
     acts: &Mutex<Vec<VecDeque<Act>>>,
     asked: &Mutex<Vec<SlotIndex>>,
-    member: SlotIndex,
-) -> BoxFuture<'static, Said<SlotIndex>> {
-    lock(asked).push(member);
-    let acts = &mut lock(acts)[usize::from(member)];
+    endpoint: SlotIndex,
+) -> BoxFuture<'static, Outcome<SlotIndex>> {
+    lock(asked).push(endpoint);
+    let acts = &mut lock(acts)[usize::from(endpoint)];
     let act = if acts.len() > 1 { acts.pop_front() } else { acts.front().copied() };
     Box::pin(async move {
         match act.unwrap() {
-            Act::Answer => Said::Answer(member),
+            Act::Answer => Outcome::Answer(endpoint),
             Act::After(ms) => {
                 sleep(Duration::from_millis(ms)).await;
-                Said::Answer(member)
+                Outcome::Answer(endpoint)
             }
-            Act::Pass => Said::Pass(100 + member),
-            Act::Fail(kind) => Said::Fault(SourceError::new(kind, "scripted")),
+            Act::Pass => Outcome::TryNext(100 + endpoint),
+            Act::Fail(kind) => Outcome::Fault(SourceError::new(kind, "scripted")),
             Act::Hang => std::future::pending().await,
             Act::Panic => panic!("scripted"),
         }

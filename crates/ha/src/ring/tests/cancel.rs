@@ -1,11 +1,11 @@
-//! Callers that go away at every await: nothing repeats, and nobody else notices.
+//! Cancellation at every await: no number repeats, and no other caller is disturbed.
 
 use sequent_core::Source;
 use sequent_testkit::{cut_short, seeded};
 
 use super::*;
 
-/// What the slots do while callers come and go: ok, slow, failing, never.
+/// Behaviour of the slots meanwhile: normal, slow, failing, silent.
 fn acts() -> [Act; 6] {
     [
         Act::Give,
@@ -18,22 +18,22 @@ fn acts() -> [Act; 6] {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_caller_dropped_at_each_await_repeats_nothing_and_loses_nothing_that_came() {
+async fn a_caller_dropped_at_any_await_repeats_no_number() {
     let random = seeded(31);
     for first in acts() {
         for second in acts() {
             for polls in 0..12 {
-                let scene = Scene::seeded(1, 1);
-                scene.take(3).await.unwrap();
-                scene.script(0).then(first.clone());
-                scene.script(1).then(second.clone());
-                if let Some(Ok(blocks)) = cut_short(polls, scene.source.take(7)).await {
-                    scene.oracle.add_blocks(&blocks, "cut short").unwrap();
+                let fixture = Fixture::seeded(1, 1);
+                fixture.take(3).await.unwrap();
+                fixture.script(0).then(first.clone());
+                fixture.script(1).then(second.clone());
+                if let Some(Ok(blocks)) = cut_short(polls, fixture.source.take(7)).await {
+                    fixture.oracle.add_blocks(&blocks, "cut short").unwrap();
                 }
                 for _ in 0..6 {
                     sleep_ms(random.below(500)).await;
-                    // Both may be out just now; what counts is that nothing comes twice.
-                    let _ = scene.take(1 + random.below(9)).await;
+                    // Both slots may be out; only repeated numbers would be wrong.
+                    let _ = fixture.take(1 + random.below(9)).await;
                 }
             }
         }
@@ -41,16 +41,16 @@ async fn a_caller_dropped_at_each_await_repeats_nothing_and_loses_nothing_that_c
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_a_dropped_caller_asked_for_goes_to_the_next_one() {
+async fn ids_of_a_dropped_take_go_to_the_next_one() {
     for polls in 1..6 {
-        let scene = Scene::new(2);
+        let fixture = Fixture::new(2);
         for slot in 0..4 {
-            scene.script(slot).then(Act::late(10 * MS * u32::from(slot + 1)));
+            fixture.script(slot).then(Act::late(10 * MS * u32::from(slot + 1)));
         }
-        assert_eq!(cut_short(polls, scene.source.take(4)).await.is_none(), polls < 5, "{polls}");
+        assert_eq!(cut_short(polls, fixture.source.take(4)).await.is_none(), polls < 5, "{polls}");
         sleep_ms(50).await;
         if polls < 5 {
-            assert_eq!(scene.numbers(4).await, [4, 5, 6, 7], "{polls}");
+            assert_eq!(fixture.numbers(4).await, [4, 5, 6, 7], "{polls}");
         }
     }
 }
@@ -58,16 +58,16 @@ async fn what_a_dropped_caller_asked_for_goes_to_the_next_one() {
 #[tokio::test(start_paused = true)]
 async fn a_dropped_caller_disturbs_no_other() {
     let random = seeded(32);
-    let scene = Arc::new(Scene::new(2));
-    for script in &scene.scripts {
+    let fixture = Arc::new(Fixture::new(2));
+    for script in &fixture.scripts {
         script.always(Act::late(20 * MS));
     }
     let others: Vec<_> = (0..8)
         .map(|_| {
-            let scene = Arc::clone(&scene);
+            let fixture = Arc::clone(&fixture);
             tokio::spawn(async move {
                 for _ in 0..50 {
-                    let taken = tokio::time::timeout(25 * MS, scene.take(8)).await;
+                    let taken = tokio::time::timeout(25 * MS, fixture.take(8)).await;
                     assert_eq!(taken.expect("in the stores' own time").unwrap().count(), 8);
                 }
             })
@@ -75,14 +75,14 @@ async fn a_dropped_caller_disturbs_no_other() {
         .collect();
     for _ in 0..400 {
         let polls = usize::try_from(random.below(6)).unwrap();
-        if let Some(Ok(blocks)) = cut_short(polls, scene.source.take(1 + random.below(20))).await {
-            scene.oracle.add_blocks(&blocks, "cut short").unwrap();
+        if let Some(Ok(blocks)) = cut_short(polls, fixture.source.take(1 + random.below(20))).await {
+            fixture.oracle.add_blocks(&blocks, "cut short").unwrap();
         }
         sleep_ms(random.below(5)).await;
     }
     for other in others {
         other.await.unwrap();
     }
-    assert!(!scene.has_event(|event| !matches!(event, Event::Dropped { .. })), "no slot is blamed");
-    assert!(scene.ring.status().iter().all(|slot| slot.counts == crate::SlotCounts::default()));
+    assert!(!fixture.has_event(|event| !matches!(event, Event::Dropped { .. })), "no slot is blamed");
+    assert!(fixture.ring.status().iter().all(|slot| slot.counts == crate::status::SlotCounts::default()));
 }

@@ -1,11 +1,11 @@
-//! What a scripted store can do wrong, each alone and in all pairs, for n = 0..=3.
+//! All faults of a scripted store, each alone and in all pairs, for n = 0..=3.
 
 use sequent_core::Entropy;
 use sequent_testkit::seeded;
 
 use super::*;
 
-/// What one slot does for a while.
+/// The behaviour of one slot for a while.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fault {
     ErrsUnavailable,
@@ -47,16 +47,16 @@ impl Fault {
     }
 
     /// Whether the slot gives numbers meanwhile.
-    fn lives(self) -> bool {
+    fn serves(self) -> bool {
         self == Self::AnswersLate
     }
 
-    /// Whether time alone brings the slot back for this key.
-    fn passes(self) -> bool {
+    /// Whether the slot comes back for this key without an operator.
+    fn is_temporary(self) -> bool {
         !matches!(self, Self::ErrsRefused | Self::RunsOut | Self::GoesBackwards | Self::Leaps)
     }
 
-    /// Whether this event is the one that the fault must cause.
+    /// Whether the fault must cause this event.
     fn causes(self, at: SlotIndex, event: &Event) -> bool {
         let out = |found: ErrorKind| match event {
             Event::Evicted { slot, kind, .. } => *slot == at && *kind == found,
@@ -80,10 +80,10 @@ impl Fault {
     }
 }
 
-/// The faults of a scene, by slot.
+/// The faults of a run, by slot.
 type Plan = Vec<(SlotIndex, Fault)>;
 
-impl Scene {
+impl Fixture {
     fn begin(&self, plan: &Plan) {
         for (slot, fault) in plan {
             self.script(*slot).always(fault.act());
@@ -97,19 +97,19 @@ impl Scene {
     }
 
     /// Whether some slot gives numbers of this key while the plan lasts.
-    fn lives(&self, plan: &Plan, lost: &[SlotIndex]) -> bool {
+    fn has_serving_slot(&self, plan: &Plan, lost: &[SlotIndex]) -> bool {
         (0..self.layout.slots())
             .filter(|slot| !lost.contains(slot))
-            .any(|slot| plan.iter().find(|(at, _)| *at == slot).is_none_or(|(_, fault)| fault.lives()))
+            .any(|slot| plan.iter().find(|(at, _)| *at == slot).is_none_or(|(_, fault)| fault.serves()))
     }
 
-    /// Takes for a while; while a slot lives, none may fail.
+    /// Takes for a while. While a slot serves, no take may fail.
     async fn traffic(&self, takes: u32, random: &SeededEntropy, must_serve: bool) {
         for _ in 0..takes {
             let want = 1 + random.below(40);
             match self.take(want).await {
                 Ok(_) => {}
-                Err(error) if must_serve => panic!("a slot lives, and yet: {error}"),
+                Err(error) if must_serve => panic!("a slot serves, and yet: {error}"),
                 Err(error) => {
                     assert!(matches!(error.kind(), ErrorKind::NoShard | ErrorKind::Exhausted), "{error}");
                 }
@@ -119,46 +119,46 @@ impl Scene {
     }
 }
 
-/// Runs a plan from health to health, and checks everything that the ring promises.
-async fn play(n: u8, plan: &Plan, seed: u64) {
+/// Runs a plan on a healthy ring until it is healthy again, and checks the ring's guarantees.
+async fn run_plan(n: u8, plan: &Plan, seed: u64) {
     let random = SeededEntropy::new(seed);
-    let scene = Scene::seeded(n, random.bits());
-    let rescuer = tokio::spawn(scene.ring.run());
-    scene.traffic(5, &random, true).await;
+    let fixture = Fixture::seeded(n, random.bits());
+    let probe_loop = tokio::spawn(fixture.ring.run());
+    fixture.traffic(5, &random, true).await;
 
-    scene.begin(plan);
-    let lives = scene.lives(plan, &[]);
-    scene.traffic(150, &random, lives).await;
+    fixture.begin(plan);
+    let must_serve = fixture.has_serving_slot(plan, &[]);
+    fixture.traffic(150, &random, must_serve).await;
     for (slot, fault) in plan {
         // The last slot that answers at all is kept, however slowly.
-        if lives && (*fault != Fault::AnswersLate || scene.is_not_alone(*slot, plan)) {
+        if must_serve && (*fault != Fault::AnswersLate || fixture.is_not_alone(*slot, plan)) {
             assert!(
-                scene.has_event(|event| fault.causes(*slot, event)),
+                fixture.has_event(|event| fault.causes(*slot, event)),
                 "slot {slot} {fault:?}: {:?}",
-                scene.ring
+                fixture.ring
             );
         }
     }
 
-    scene.end(plan);
-    let front = (0..scene.layout.slots()).map(|slot| scene.source.key.raw_position(slot)).max().unwrap();
+    fixture.end(plan);
+    let front = (0..fixture.layout.slots()).map(|slot| fixture.source.key.raw_position(slot)).max().unwrap();
     let lost: Vec<SlotIndex> =
-        plan.iter().filter(|(_, fault)| !fault.passes()).map(|(slot, _)| *slot).collect();
-    let back = |scene: &Scene| {
-        plan.iter().all(|(slot, _)| lost.contains(slot) || scene.state(*slot) == SlotState::Live)
+        plan.iter().filter(|(_, fault)| !fault.is_temporary()).map(|(slot, _)| *slot).collect();
+    let back = |fixture: &Fixture| {
+        plan.iter().all(|(slot, _)| lost.contains(slot) || fixture.state(*slot) == SlotState::Live)
     };
-    scene.settle(&random, back).await;
-    assert!(back(&scene), "all come back that can: {:?}", scene.ring);
-    if lost.len() < usize::from(scene.layout.slots()) {
-        scene.check_level(plan, &lost, front).await;
+    fixture.settle(&random, back).await;
+    assert!(back(&fixture), "all temporary faults are over: {:?}", fixture.ring);
+    if lost.len() < usize::from(fixture.layout.slots()) {
+        fixture.check_level(plan, &lost, front).await;
     } else {
-        assert!(scene.take(1).await.is_err());
+        assert!(fixture.take(1).await.is_err());
     }
-    rescuer.abort();
+    probe_loop.abort();
 }
 
-impl Scene {
-    /// Takes until all is well, or for as long as the longest wait may be.
+impl Fixture {
+    /// Takes until `is_well`, or for the longest possible wait.
     async fn settle(&self, random: &SeededEntropy, is_well: impl Fn(&Self) -> bool) {
         for _ in 0..400 {
             if is_well(self) {
@@ -173,9 +173,9 @@ impl Scene {
         (0..self.layout.slots()).any(|other| other != slot && !plan.iter().any(|(at, _)| *at == other))
     }
 
-    /// The slots that came back go on at the front, not where they were.
+    /// The slots that came back continue at the front.
     async fn check_level(&self, plan: &Plan, lost: &[SlotIndex], front: u64) {
-        // What was asked before is answered by now. What came late is not ordered, and used up first.
+        // All requests have ended by now. Late blocks are not in order, and are used first.
         sleep_ms(2000).await;
         for _ in 0..3 {
             self.take(400).await.unwrap();
@@ -199,7 +199,7 @@ async fn each_fault_alone() {
         for fault in FAULTS {
             let slot = SlotIndex::try_from(random.below(1 << n)).unwrap();
             println!("n {n} slot {slot} {fault:?}");
-            play(n, &vec![(slot, fault)], random.bits()).await;
+            run_plan(n, &vec![(slot, fault)], random.bits()).await;
         }
     }
 }
@@ -213,7 +213,7 @@ async fn all_pairs_of_faults_in_two_slots() {
                 let at = SlotIndex::try_from(random.below(1 << n)).unwrap();
                 let other = at ^ SlotIndex::try_from(1 + random.below((1 << n) - 1)).unwrap();
                 println!("n {n} slot {at} {first:?}, slot {other} {second:?}");
-                play(n, &vec![(at, first), (other, second)], random.bits()).await;
+                run_plan(n, &vec![(at, first), (other, second)], random.bits()).await;
             }
         }
     }
@@ -223,24 +223,24 @@ async fn all_pairs_of_faults_in_two_slots() {
 async fn all_pairs_of_faults_one_after_the_other_in_one_slot() {
     let random = seeded(23);
     for n in 0..=3 {
-        for first in FAULTS.into_iter().filter(|fault| fault.passes()) {
+        for first in FAULTS.into_iter().filter(|fault| fault.is_temporary()) {
             for second in FAULTS {
                 let slot = SlotIndex::try_from(random.below(1 << n)).unwrap();
                 println!("n {n} slot {slot} {first:?} then {second:?}");
-                let scene = Scene::seeded(n, random.bits());
-                let rescuer = tokio::spawn(scene.ring.run());
+                let fixture = Fixture::seeded(n, random.bits());
+                let probe_loop = tokio::spawn(fixture.ring.run());
                 for fault in [first, second] {
                     let plan = vec![(slot, fault)];
-                    scene.begin(&plan);
-                    let lives = scene.lives(&plan, &[]);
-                    scene.traffic(120, &random, lives).await;
-                    scene.end(&plan);
-                    scene.settle(&random, |scene| scene.state(slot) == SlotState::Live).await;
+                    fixture.begin(&plan);
+                    let must_serve = fixture.has_serving_slot(&plan, &[]);
+                    fixture.traffic(120, &random, must_serve).await;
+                    fixture.end(&plan);
+                    fixture.settle(&random, |fixture| fixture.state(slot) == SlotState::Live).await;
                 }
-                let healthy = n > 0 || second.passes();
-                assert_eq!(scene.take(3).await.is_ok(), healthy, "{:?}", scene.ring);
-                assert_eq!(scene.state(slot) == SlotState::Live, second != Fault::ErrsRefused);
-                rescuer.abort();
+                let healthy = n > 0 || second.is_temporary();
+                assert_eq!(fixture.take(3).await.is_ok(), healthy, "{:?}", fixture.ring);
+                assert_eq!(fixture.state(slot) == SlotState::Live, second != Fault::ErrsRefused);
+                probe_loop.abort();
             }
         }
     }

@@ -1,13 +1,13 @@
-//! The ring under paused time: scripted stores below, a small guard between, an oracle above.
+//! Tests of the ring under paused time: scripted stores, a minimal guard over them, and an oracle of numbers.
 
-mod calls;
 mod cancel;
-mod clean;
+mod commands;
+mod errors;
 mod faults;
-mod late;
-mod rescue;
-mod timed;
-mod words;
+mod healthy;
+mod late_blocks;
+mod probes;
+mod timeout_store;
 
 use std::{
     sync::{Arc, Mutex},
@@ -20,18 +20,18 @@ use sequent_core::{
 };
 use sequent_testkit::{Act, Oracle, PausedClock, ScriptedSource, SeededEntropy};
 
-use super::{Ring, RingSource};
-use crate::{RingConfig, SlotState};
+use super::{Ring, source::RingSource};
+use crate::{config::RingConfig, status::SlotState};
 
 const MS: Duration = Duration::from_millis(1);
 
-/// What the small guard calls a leap.
+/// A jump that the minimal guard refuses.
 const LEAP: u64 = 1 << 30;
 
 /// A store whose takes and lifts follow a script.
-struct Shard(Arc<ScriptedSource>);
+struct ScriptedStore(Arc<ScriptedSource>);
 
-impl Store for Shard {
+impl Store for ScriptedStore {
     fn inspect(&self) -> BoxFuture<'_, Result<Inspection, SourceError>> {
         let durability = Durability { class: DurabilityClass::Durable, settings: Vec::new() };
         let inspection = Inspection {
@@ -118,8 +118,8 @@ impl Source for Counter {
     }
 }
 
-/// A ring of scripted stores, one key over it, and everything that happened.
-struct Scene {
+/// A ring of scripted stores, one key over it, and its events.
+struct Fixture {
     ring: Arc<Ring>,
     layout: Layout,
     clock: Arc<PausedClock>,
@@ -129,8 +129,8 @@ struct Scene {
     oracle: Oracle,
 }
 
-impl Scene {
-    /// 2^n slots that give.
+impl Fixture {
+    /// A ring of 2^n slots that give numbers.
     fn new(n: u8) -> Self {
         Self::seeded(n, 1)
     }
@@ -141,7 +141,7 @@ impl Scene {
         Self::of(n, (0..slots).map(|_| Some(ScriptedSource::giving())).collect(), SeededEntropy::new(seed))
     }
 
-    /// Slots with these scripts; `None` is an empty slot.
+    /// A ring of slots with these scripts; `None` is an empty slot.
     fn of(n: u8, scripts: Vec<Option<ScriptedSource>>, entropy: SeededEntropy) -> Self {
         let layout = Layout::new(n, 0).unwrap();
         let clock = Arc::new(PausedClock::new());
@@ -159,7 +159,7 @@ impl Scene {
             .map(|script| Arc::new(script.unwrap_or_else(ScriptedSource::giving)))
             .collect();
         let store = |(script, has): (&Arc<ScriptedSource>, &bool)| -> Option<Arc<dyn Store>> {
-            has.then(|| Arc::new(Shard(Arc::clone(script))) as Arc<dyn Store>)
+            has.then(|| Arc::new(ScriptedStore(Arc::clone(script))) as Arc<dyn Store>)
         };
         let stores = scripts.iter().zip(&has_store).map(store).collect();
         let ring = Ring::new(layout, stores, RingConfig::default(), env);
@@ -167,14 +167,14 @@ impl Scene {
         Self { ring, layout, clock, scripts, source, events, oracle: Oracle::new() }
     }
 
-    /// Takes, within the longest time that a take may last, and shows the numbers to the oracle.
+    /// Takes within the time limit of a take, and adds the numbers to the oracle.
     async fn take(&self, want: u64) -> Result<Blocks, SourceError> {
         self.take_from(&self.source, want).await
     }
 
     async fn take_from(&self, source: &RingSource, want: u64) -> Result<Blocks, SourceError> {
         let config = RingConfig::default();
-        // One more for the timer, which counts in whole milliseconds.
+        // One more millisecond, since the timer counts in whole ones.
         let longest = config.slow_after + config.attempt_timeout + MS;
         let taken =
             tokio::time::timeout(longest, source.take(want)).await.expect("a take lasted too long")?;
@@ -211,14 +211,14 @@ impl Scene {
     }
 }
 
-/// A key over every slot of a ring, behind the small guard.
+/// A key over every slot of a ring, behind the minimal guard.
 fn key_over(ring: &Arc<Ring>, name: &str) -> Arc<RingSource> {
     let key = Key::of(&name.parse().unwrap());
     let counter = |slot| {
         let store = ring.store(slot)?;
         Some(Arc::new(Counter { store, key: key.clone(), seen: Mutex::new(0) }) as Arc<dyn Source>)
     };
-    ring.source(key.clone(), (0..ring.layout.slots()).map(counter).collect())
+    ring.source(key.clone(), (0..ring.shared.layout.slots()).map(counter).collect())
 }
 
 async fn sleep_ms(ms: u64) {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use sequent_core::{
     Key,
-    ledger::{Advanced, DenseAsk, DenseTaken, Loss},
+    ledger::{DenseAsk, DenseTaken, LedgerNote, Loss, NoteSubject},
 };
 
 use super::{
@@ -12,6 +12,7 @@ use super::{
     LedgerFixture,
     dense::ask,
     desk::{Desk, counter, opening},
+    over::fence,
 };
 
 fn day(of_month: u8, area: &str) -> String {
@@ -24,7 +25,6 @@ pub async fn dense_counters_behind_a_fence_are_forgotten_and_begin_no_more(
 ) -> Checked {
     let mut desk = Desk::of(fixture, 1).await?;
     let ledger = Arc::clone(&desk.ledger);
-    let fence = |of_month: u64| Advanced { key: Key::from_stored("order|~day"), to: 20_260_400 + of_month };
     let old = [day(1, "010"), day(1, "磁|盘"), day(2, "010")];
     let kept = [day(3, "010"), "order".to_owned(), "orders|8:20260401".to_owned()];
     for key in old.iter().chain(&kept) {
@@ -32,7 +32,7 @@ pub async fn dense_counters_behind_a_fence_are_forgotten_and_begin_no_more(
     }
     let spread = counter(0, &old[0]);
     desk.open_one(opening(&spread, 1, 0)).await?;
-    ledger.advance(&Advanced { key: Key::from_stored(&old[0]), to: 3 }).await?;
+    ledger.note(&LedgerNote { about: NoteSubject::Advanced(Key::from_stored(&old[0])), to: 3 }).await?;
     let (from, below) = ("order|8:", "order|8:20260402}");
     let found = ledger.dense_between(from, below, 100).await?;
     let mut all: Vec<Key> = old.iter().map(|key| Key::from_stored(key)).collect();
@@ -51,7 +51,7 @@ pub async fn dense_counters_behind_a_fence_are_forgotten_and_begin_no_more(
     assert_eq!(ledger.forget_dense(&fence(1), &found).await?, fence(2).to, "a fence only rises");
     assert!(desk.version().await? > version, "states of the rows never share a version");
     assert_eq!(ledger.dense_between(from, below, 100).await?, []);
-    assert_eq!(ledger.advanced().await?, [fence(2)], "the fence stays, and nothing else of them");
+    assert_eq!(ledger.notes().await?, [fence(2).note()], "the fence stays, and nothing else of them");
     assert!(desk.row(&spread).await?.is_some(), "a counter of a slot is no dense one");
     let told = |above| DenseAsk { above, ..ask(&old[0], 1) };
     let taken = desk.count(&[told(0), told(5), ask(&kept[0], 1)]).await?;
@@ -75,12 +75,11 @@ pub async fn dense_counters_behind_a_fence_are_forgotten_and_begin_no_more(
 /// As many as one call may name, and asks of as many.
 pub async fn many_dense_counters_are_forgotten_at_once(fixture: &dyn LedgerFixture) -> Checked {
     let mut desk = Desk::of(fixture, 1).await?;
-    let fence = Advanced { key: Key::from_stored("order|~day"), to: 20_260_401 };
     let keys: Vec<String> = (0..700).map(|at| day(1, &format!("{at:04}"))).collect();
     let asks: Vec<DenseAsk> = keys.iter().map(|key| ask(key, 1)).collect();
     assert_eq!(desk.count(&asks).await?, vec![DenseTaken::Last(1); 700]);
     let keys: Vec<Key> = keys.iter().map(|key| Key::from_stored(key)).collect();
-    desk.ledger.forget_dense(&fence, &keys).await?;
+    desk.ledger.forget_dense(&fence(1), &keys).await?;
     assert_eq!(desk.ledger.dense(None, 1000).await?, []);
     assert_eq!(desk.count(&asks).await?, vec![DenseTaken::Over; 700]);
     Ok(())

@@ -2,7 +2,7 @@
 
 use sequent_core::{
     ErrorKind, Incarnation, Layout, Life, SHARD_BITS_MAX,
-    ledger::{Advanced, LayoutPage, Ledger, Loss, PastLife, Rebased},
+    ledger::{LayoutPage, Ledger, LedgerNote, Loss, NoteSubject, PastLife, Rebased},
 };
 
 use super::{
@@ -168,21 +168,21 @@ pub async fn a_settled_layout_turns_the_floor(fixture: &dyn LedgerFixture) -> Ch
 /// How far a key is advanced only rises, and the catalog's version tells of it.
 pub async fn an_advance_goes_forward(fixture: &dyn LedgerFixture) -> Checked {
     let ledger = fixture.open().await;
-    let note = |name: &str, to| Advanced { key: counter(0, name).key, to };
+    let note = |name: &str, to| LedgerNote { about: NoteSubject::Advanced(counter(0, name).key), to };
     let (before, _) = ledger.definitions().await?;
-    assert_eq!(ledger.advanced().await?, []);
-    match ledger.advance(&note("order", 70)).await {
+    assert_eq!(ledger.notes().await?, []);
+    match ledger.note(&note("order", 70)).await {
         Err(error) if error.context().contains("can't note") => {
             return skipped("note how far a key is advanced");
         }
         held => assert_eq!(held?, 70),
     }
     assert_eq!(ledger.definitions().await?.0, before + 1);
-    assert_eq!(ledger.advance(&note("order", 30)).await?, 70, "it went back");
+    assert_eq!(ledger.note(&note("order", 30)).await?, 70, "it went back");
     assert_eq!(ledger.definitions().await?.0, before + 1, "nothing was moved");
-    ledger.advance(&note("a|8:20170304|3:\u{53f7}10", 5)).await?;
-    assert_eq!(ledger.advance(&note("order", u64::MAX >> 1)).await?, u64::MAX >> 1);
+    ledger.note(&note("a|8:20170304|3:\u{53f7}10", 5)).await?;
+    assert_eq!(ledger.note(&note("order", u64::MAX >> 1)).await?, u64::MAX >> 1);
     let held = [note("a|8:20170304|3:\u{53f7}10", 5), note("order", u64::MAX >> 1)];
-    assert_eq!(fixture.open().await.advanced().await?, held);
+    assert_eq!(fixture.open().await.notes().await?, held);
     Ok(())
 }

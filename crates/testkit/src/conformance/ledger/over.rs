@@ -2,7 +2,7 @@
 
 use sequent_core::{
     Key,
-    ledger::{Advanced, Counter},
+    ledger::{Counter, Fence, LedgerNote, NoteSubject, PeriodUnit, Periods},
 };
 
 use super::{
@@ -11,8 +11,9 @@ use super::{
     desk::{Desk, counter, opening},
 };
 
-fn fence(of_month: u8) -> Advanced {
-    Advanced { key: Key::from_stored("order|~day"), to: 20_260_400 + u64::from(of_month) }
+pub(super) fn fence(of_month: u8) -> Fence {
+    let periods = Periods { sequence: "order".to_owned(), unit: PeriodUnit::Day };
+    Fence { periods, to: 20_260_400 + u64::from(of_month) }
 }
 
 fn day(slot: u16, of_month: u8, area: &str) -> Counter {
@@ -33,7 +34,7 @@ pub async fn counters_behind_a_fence_are_forgotten(fixture: &dyn LedgerFixture) 
         desk.open_one(opening(counter, 2, 0)).await?;
     }
     let ledger = std::sync::Arc::clone(&desk.ledger);
-    ledger.advance(&Advanced { key: old[0].key.clone(), to: 7 }).await?;
+    ledger.note(&LedgerNote { about: NoteSubject::Advanced(old[0].key.clone()), to: 7 }).await?;
     let (from, below) = ("order|8:", "order|8:20260402}");
     let mut found = ledger.keys_between(0, from, below, 100).await?;
     assert_eq!(found.len(), 3, "{found:?}");
@@ -46,7 +47,10 @@ pub async fn counters_behind_a_fence_are_forgotten(fixture: &dyn LedgerFixture) 
     assert_eq!(ledger.keys_between(0, &rest, below, 100).await?, found[1..], "from there on");
     assert_eq!(ledger.keys_between(2, from, below, 100).await?, [], "another slot");
     let (version, catalog) = (desk.version().await?, ledger.definitions().await?.0);
-    assert_eq!((ledger.fence(&fence(2)).await?, ledger.forget(&fence(2), &old).await?), (0, fence(2).to));
+    assert_eq!(
+        (ledger.noted(&fence(2).about()).await?, ledger.forget(&fence(2), &old).await?),
+        (0, fence(2).to)
+    );
     assert!(desk.version().await? > version, "states of the rows never share a version");
     assert!(ledger.definitions().await?.0 > catalog, "every server hears of it");
     for counter in &old {
@@ -57,11 +61,11 @@ pub async fn counters_behind_a_fence_are_forgotten(fixture: &dyn LedgerFixture) 
         assert!(desk.row(counter).await?.is_some(), "{counter:?}");
         assert_eq!(ledger.history(counter).await?.len(), 1, "{counter:?}");
     }
-    assert_eq!(ledger.advanced().await?, [fence(2)], "the fence stays, and nothing else of them");
+    assert_eq!(ledger.notes().await?, [fence(2).note()], "the fence stays, and nothing else of them");
     let version = desk.version().await?;
     assert_eq!(ledger.forget(&fence(1), &old).await?, fence(2).to, "a fence only rises");
     assert_eq!(
-        (ledger.fence(&fence(9)).await?, desk.version().await?),
+        (ledger.noted(&fence(9).about()).await?, desk.version().await?),
         (fence(2).to, version),
         "nothing went"
     );

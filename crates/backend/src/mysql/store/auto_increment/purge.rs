@@ -6,7 +6,7 @@ use sequent_core::{Block, Key};
 
 use super::{FAR, table::KeyTable};
 use crate::{
-    mysql::{connection::Connection, store::segment::place_of},
+    mysql::{connection::Connection, store::place_of},
     net::Fault,
     sql::SqlSession,
 };

@@ -1,10 +1,10 @@
 //! The table of a key: its name, which keys have one, and making it.
 
-use sequent_core::{ErrorKind, Key, SourceError};
+use sequent_core::{Condition, ErrorKind, Key, SourceError};
 
 use crate::{
     mysql::{connection::Connection, tables::quoted},
-    net::Fault,
+    net::{Cause, Fault},
 };
 
 /// The longest name of a table that MySQL and MariaDB take, in characters.
@@ -112,7 +112,8 @@ impl KeyTable {
     /// Makes the table. A new one begins above its first anchor.
     pub(super) async fn make(&self, connection: &mut Connection) -> Result<(), Fault> {
         if !self.create {
-            return Err(Fault::refused(format!("table {} is missing, and none may be made", self.name)));
+            let cause = Cause::from(format!("table {} is missing, and none may be made", self.name));
+            return Err(Fault::refused(cause.with(Condition::NeverMade)));
         }
         let sql = format!(
             "CREATE TABLE IF NOT EXISTS {} (

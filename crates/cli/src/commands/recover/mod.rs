@@ -1,0 +1,229 @@
+//! `sequent recover`: an operator names what was lost, and the cluster goes on above it. What could give a number twice is not done
+//! before it is confirmed.
+
+mod help;
+mod told;
+
+use std::{collections::BTreeSet, time::Duration};
+
+use clap::Args;
+use sequent_core::{SlotIndex, ledger::Loss};
+use sequent_engine::{
+    BUMP_MAX, CopyMade, Desk, LossEstimate, NamedLoss, RecoveryPlan, Timestamp, config::Config,
+};
+
+use self::{
+    help::EXAMPLES,
+    told::{answer_lines, foretell, listed, refusal},
+};
+use crate::{cluster::Cluster, failure::Failure, output, peers::Peers};
+
+/// Servers call the ledger every two seconds.
+const RAISED_WITHIN: Duration = Duration::from_secs(2);
+
+/// Go on after the ledger, or the whole directory, was copied or restored
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+#[command(group = clap::ArgGroup::new("loss"))]
+pub(crate) struct Recover {
+    /// No counter has come further above the ceilings of the state at hand than so many raw ids, those left out included
+    #[arg(long, group = "loss", value_name = "N", value_parser = clap::value_parser!(u64).range(1..=BUMP_MAX))]
+    bump: Option<u64>,
+    /// The state at hand is a copy of this instant (RFC 3339): works the bump out, prints it, and does nothing without --yes
+    #[arg(long, group = "loss", value_name = "INSTANT")]
+    since: Option<String>,
+    /// Nothing was given since the data was copied or moved, and no other copy is in use: does nothing without --yes
+    #[arg(long, group = "loss")]
+    moved: bool,
+    /// With --since: the most numbers a second that the busiest sequence may have been asked for since the copy, by all callers
+    /// together; without it 200000 for each server of reservoir.servers are assumed
+    #[arg(long, value_name = "N", requires = "since", conflicts_with_all = ["moved", "bump"], value_parser = clap::value_parser!(u64).range(1..=BUMP_MAX))]
+    at_most_per_second: Option<u64>,
+    /// Do what could give a number twice where the answer is not true: what was printed has been read
+    #[arg(long, requires = "loss")]
+    yes: bool,
+    /// A slot whose store can't be read, and does not come back before this is done
+    #[arg(long, value_name = "SLOT")]
+    without: Vec<SlotIndex>,
+}
+
+impl Recover {
+    pub(crate) async fn run(self, cluster: &Cluster) -> Result<(), Failure> {
+        if let Some(since) = &self.since {
+            return self.work_out(cluster, since).await;
+        }
+        let Some(loss) = self.bump.map(Loss::Bump).or(self.moved.then_some(Loss::Moved)) else {
+            return self.look(cluster).await;
+        };
+        if let Some(done) = cluster.catch_up((loss, self.yes), &self.slots()).await? {
+            return caught_up(cluster, &done).await;
+        }
+        let desk = match loss {
+            Loss::Moved => cluster.desk().await?,
+            Loss::Bump(bump) => {
+                let (without, mut cautions) = (self.slots(), running(cluster).await?);
+                cautions.extend(without.iter().map(|slot| {
+                    format!("slot {slot} is not seen, so that N alone keeps what it gave from coming again")
+                }));
+                let named = NamedLoss { bump, without, cautions, is_confirmed: self.yes };
+                cluster.desk_after_loss(&named).await?
+            }
+        };
+        self.go_on(cluster, &desk, loss, None).await
+    }
+
+    /// What each answer would do.
+    async fn look(&self, cluster: &Cluster) -> Result<(), Failure> {
+        cluster.check_caught_up().await?;
+        let desk = cluster.desk().await?;
+        self.not_done(cluster, &desk, None, &NotDone::default()).await
+    }
+
+    fn slots(&self) -> BTreeSet<SlotIndex> {
+        self.without.iter().copied().collect()
+    }
+
+    async fn work_out(&self, cluster: &Cluster, since: &str) -> Result<(), Failure> {
+        let expected = "an instant of RFC 3339 is expected, such as 2026-11-20T03:00:00Z";
+        let instant: Timestamp = since.parse().map_err(|_| Failure::argument("since", since, expected))?;
+        let since_ms = u64::try_from(instant.as_millisecond())
+            .map_err(|_| Failure::argument("since", since, "an instant after 1970 is expected"))?;
+        cluster.check_caught_up().await?;
+        let config = cluster.config()?;
+        let (ahead, servers) = (ceilings_ahead(&config), config.reservoir.servers);
+        let desk = cluster.desk().await?;
+        let copy = CopyMade { since_ms, ahead, servers, at_most_per_s: self.at_most_per_second };
+        let estimate = desk.loss_since(copy).await?;
+        if self.yes {
+            return self.go_on(cluster, &desk, Loss::Bump(estimate.bump), Some(&estimate)).await;
+        }
+        if !cluster.json() {
+            output::lines(estimate.lines())?;
+        }
+        let loss = Some(Loss::Bump(estimate.bump));
+        self.not_done(cluster, &desk, loss, &NotDone { estimate: Some(&estimate), plan: None }).await
+    }
+
+    /// Names the loss, and lists what the ledger knows afterwards.
+    async fn go_on(
+        &self,
+        cluster: &Cluster,
+        desk: &Desk,
+        loss: Loss,
+        estimate: Option<&LossEstimate>,
+    ) -> Result<(), Failure> {
+        if let Some(estimate) = estimate.filter(|_| !cluster.json()) {
+            // Before it is done: who reads it may want to know even if it breaks off.
+            output::lines(estimate.lines())?;
+        }
+        let marks = desk.marks().await;
+        foretell(cluster, &marks, loss);
+        desk.check_loss(loss, &self.slots()).await?;
+        let mut plan = desk.recovery_plan(loss).await?;
+        plan.cautions.extend(running(cluster).await?);
+        if !self.yes && (loss == Loss::Moved || !plan.cautions.is_empty()) {
+            return self
+                .not_done(cluster, desk, Some(loss), &NotDone { plan: Some(&plan), estimate: None })
+                .await;
+        }
+        let done = desk.recover_without(loss, &self.slots()).await?;
+        let known = desk.list().await;
+        if cluster.json() {
+            let sequences = known.as_ref().ok();
+            let mut said =
+                serde_json::json!({ "done": done, "plan": plan, "marks": marks, "sequences": sequences });
+            if let Some(estimate) = estimate {
+                said["estimate"] = serde_json::json!(estimate);
+            }
+            output::json(&said)?;
+        } else {
+            output::lines([done])?;
+            if let Ok(known) = &known {
+                output::lines(listed(known))?;
+            }
+        }
+        known.map(drop).map_err(Failure::from)
+    }
+
+    /// Says what each answer would do, and that nothing was done.
+    async fn not_done(
+        &self,
+        cluster: &Cluster,
+        desk: &Desk,
+        loss: Option<Loss>,
+        known: &NotDone<'_>,
+    ) -> Result<(), Failure> {
+        let named = match loss {
+            Some(Loss::Bump(bump)) => Some(bump),
+            Some(Loss::Moved) | None => None,
+        };
+        let marks = desk.marks().await;
+        if known.plan.is_none() {
+            foretell(cluster, &marks, loss.unwrap_or(Loss::Bump(0)));
+        }
+        let mut answers = desk.answers(named, running(cluster).await?).await?;
+        for answer in &mut answers.answers {
+            if let ("since", Some(since)) = (answer.answer, &self.since) {
+                let rate = self.at_most_per_second.map(|rate| format!(" --at-most-per-second {rate}"));
+                answer.command = format!("sequent recover --since {since}{} --yes", rate.unwrap_or_default());
+            }
+            let without = self.without.iter().map(|slot| format!(" --without {slot}"));
+            answer.command.extend(without.chain([cluster.flags()]));
+        }
+        let asked = match (&self.since, loss) {
+            (Some(_), _) => Some("since"),
+            (None, Some(Loss::Bump(_))) => Some("bump"),
+            (None, Some(Loss::Moved)) => Some("moved"),
+            (None, None) => None,
+        };
+        let refused = refusal(&answers, asked);
+        if cluster.json() {
+            let NotDone { plan, estimate } = known;
+            let said = serde_json::json!({ "done": null, "plan": plan, "estimate": estimate, "marks": marks, "answers": answers });
+            output::json(&said)?;
+        } else {
+            output::lines(answer_lines(&answers))?;
+        }
+        Err(Failure::unconfirmed(refused))
+    }
+}
+
+/// What was worked out before it was refused.
+#[derive(Default)]
+struct NotDone<'a> {
+    plan: Option<&'a RecoveryPlan>,
+    estimate: Option<&'a LossEstimate>,
+}
+
+/// How far ahead of what is given a ceiling is, at most, as a time: twice an outage, and what a raise may take.
+fn ceilings_ahead(config: &Config) -> Duration {
+    (config.ledger.outage + RAISED_WITHIN + config.ring.health.attempt_timeout) * 2
+}
+
+/// What was done to a ledger from before a resize. Where the resize is still to be finished, nobody can open it yet.
+async fn caught_up(cluster: &Cluster, done: &str) -> Result<(), Failure> {
+    let known = match cluster.desk().await {
+        Ok(desk) => desk.list().await.ok(),
+        Err(_) => None,
+    };
+    if cluster.json() {
+        return output::json(&serde_json::json!({ "done": done, "sequences": known }));
+    }
+    output::lines([done.to_owned()])?;
+    output::lines(known.iter().flat_map(|known| listed(known)))
+}
+
+/// The servers that run, each a reason to confirm what is to be done.
+async fn running(cluster: &Cluster) -> Result<Vec<String>, Failure> {
+    let said = Peers::of(cluster, None)?.ask().await;
+    let live = said.iter().filter_map(|said| Some((said.admin(), said.status()?)));
+    let caution = |(admin, status): (&str, &serde_json::Value)| {
+        let trouble = status["trouble"].as_str().map(|trouble| format!(", and says {trouble}"));
+        format!(
+            "a server runs ({admin}{}): until it notices, which may take two seconds, it hands out what it holds ready; stop it \
+             first, or add to N what it may hold of any one sequence",
+            trouble.unwrap_or_default()
+        )
+    };
+    Ok(live.map(caution).collect())
+}

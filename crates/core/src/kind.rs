@@ -1,0 +1,134 @@
+//! What can go wrong below the ring, and who must react: one verdict for each kind.
+
+use std::fmt;
+
+/// What went wrong. Callers match on this; the text beside it is for people.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ErrorKind {
+    /// No answer in time: the outcome is unknown, and its numbers are burnt.
+    Timeout,
+    /// The store can't be reached, or broke off.
+    Unavailable,
+    /// Bounded retries against concurrent writers were used up.
+    Contended,
+    /// Login, schema, settings or stamp: a person has to mend it.
+    Refused,
+    /// The counter, or the sequence, is at its end.
+    Exhausted,
+    /// The counter went backwards, vanished, or belongs to another life.
+    Regressed,
+    /// The store is another incarnation than the permit names; nothing was touched.
+    Reborn,
+    /// The counter is far beyond its ceiling.
+    Leapt,
+    /// The ledger is needed, and away.
+    NoWitness,
+    /// The ledger is older than its marks, or everything moved at once: an operator must name the loss.
+    LedgerBehind,
+    /// No slot could serve; each is listed with its cause.
+    NoShard,
+}
+
+impl ErrorKind {
+    /// Every kind, in the order of the design's table.
+    pub const ALL: [Self; 11] = [
+        Self::Timeout,
+        Self::Unavailable,
+        Self::Contended,
+        Self::Refused,
+        Self::Exhausted,
+        Self::Regressed,
+        Self::Reborn,
+        Self::Leapt,
+        Self::NoWitness,
+        Self::LedgerBehind,
+        Self::NoShard,
+    ];
+
+    /// The word for logs, metrics and JSON.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Timeout => "timeout",
+            Self::Unavailable => "unavailable",
+            Self::Contended => "contended",
+            Self::Refused => "refused",
+            Self::Exhausted => "exhausted",
+            Self::Regressed => "regressed",
+            Self::Reborn => "reborn",
+            Self::Leapt => "leapt",
+            Self::NoWitness => "no-witness",
+            Self::LedgerBehind => "ledger-behind",
+            Self::NoShard => "no-shard",
+        }
+    }
+
+    /// Who must react, and how. The ring reads this and nothing else.
+    pub const fn verdict(self) -> Verdict {
+        let (scope, action) = match self {
+            Self::Timeout | Self::Contended => (Scope::Slot, Action::CountSlow),
+            Self::Unavailable => (Scope::Slot, Action::Evict),
+            Self::Refused => (Scope::Slot, Action::Quarantine),
+            Self::Exhausted => (Scope::Counter, Action::Retire),
+            Self::Regressed | Self::Leapt => (Scope::Counter, Action::Quarantine),
+            Self::Reborn => (Scope::Counter, Action::Retry),
+            Self::NoWitness | Self::LedgerBehind | Self::NoShard => (Scope::Nobody, Action::Report),
+        };
+        Verdict { scope, action }
+    }
+}
+
+impl fmt::Display for ErrorKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// Whom a failure concerns. Only [`Scope::Slot`] touches a slot's health.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Scope {
+    /// The store in the slot, for every key.
+    Slot,
+    /// One key's counter in the slot.
+    Counter,
+    /// Neither: the ledger, or the whole ring.
+    Nobody,
+}
+
+/// What is to be done by whoever it concerns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Action {
+    /// Count it in the window of slow events.
+    CountSlow,
+    /// Take it out of the rotation; timed rescue brings it back.
+    Evict,
+    /// Take it out until its guard, or a person, has cleared it.
+    Quarantine,
+    /// Never ask this slot for this key again.
+    Retire,
+    /// Ask again later; nobody is at fault.
+    Retry,
+    /// Pass it on to the caller.
+    Report,
+}
+
+/// Scope and action of a failure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Verdict {
+    /// Whom it concerns.
+    pub scope: Scope,
+    /// What is to be done.
+    pub action: Action,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_faults_of_the_store_touch_its_health() {
+        let slot_kinds: Vec<ErrorKind> =
+            ErrorKind::ALL.into_iter().filter(|kind| kind.verdict().scope == Scope::Slot).collect();
+        let expected = [ErrorKind::Timeout, ErrorKind::Unavailable, ErrorKind::Contended, ErrorKind::Refused];
+        assert_eq!(slot_kinds, expected);
+    }
+}

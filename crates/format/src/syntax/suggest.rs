@@ -1,0 +1,24 @@
+//! Suggestions for misspelled words.
+
+/// The Jaro-Winkler similarity from which a word is suggested; 1 is equal.
+const SIMILARITY_MIN: f64 = 0.75;
+
+/// From this length on, a word that ends in the given one is suggested: `isoweek` for `week`.
+const SUFFIX_BYTES_MIN: usize = 3;
+
+/// A hint with the most similar word; empty if none is similar.
+///
+/// ```
+/// assert_eq!(sequent_format::did_you_mean("oder", &["order", "invoice"]), "did you mean order?");
+/// assert_eq!(sequent_format::did_you_mean("zebra", &["order", "invoice"]), "");
+/// ```
+pub fn did_you_mean(given: &str, words: &[&str]) -> String {
+    let similarity = |word: &str| match word.strip_suffix(given) {
+        Some(_) if given.len() >= SUFFIX_BYTES_MIN => 1.0,
+        _ => strsim::jaro_winkler(given, word),
+    };
+    let rated = words.iter().map(|word| (similarity(word), *word));
+    let best =
+        rated.filter(|(similarity, _)| *similarity >= SIMILARITY_MIN).max_by(|a, b| a.0.total_cmp(&b.0));
+    best.map_or_else(String::new, |(_, word)| format!("did you mean {word}?"))
+}
