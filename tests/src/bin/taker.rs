@@ -1,6 +1,8 @@
 //! A process that takes numbers until it is killed: prints what it was given before it asks again, and what happens meanwhile.
 //!
-//!     taker DATA CONFIG NAME COUNT PAUSE_MS        (CONFIG: a file, or `-`)
+//! ```text
+//! taker DATA CONFIG NAME COUNT PAUSE_MS        (CONFIG: a file, or `-`)
+//! ```
 //!
 //! Unlike `sequent next` it stays, with numbers ready in memory; unlike `sequent bench` it prints every number.
 

@@ -1,3 +1,5 @@
+//! What URLs are read as, and what is refused without its secret.
+
 #![allow(clippy::unwrap_used, reason = "a test that can't go on has failed")]
 
 use super::*;
