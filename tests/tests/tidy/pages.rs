@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, path::Path};
 use crate::{demand_none, tree};
 
 /// Folders and pages of the top level; dotfiles besides.
-const TOP: [&str; 17] = [
+const TOP: [&str; 18] = [
     "ARCHITECTURE.md",
     "CHANGELOG.md",
     "CONTRIBUTING.md",
@@ -19,6 +19,7 @@ const TOP: [&str; 17] = [
     "deny.toml",
     "deploy",
     "proto",
+    "rust-toolchain.toml",
     "rustfmt.toml",
     "tests",
     "CODE_OF_CONDUCT.md",

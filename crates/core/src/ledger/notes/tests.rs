@@ -1,3 +1,5 @@
+//! Each subject and the text that storage names it by, both ways.
+
 use proptest::prelude::*;
 
 use super::*;
