@@ -2,15 +2,11 @@
 
 use sequent_core::{SourceError, Store, ledger::Ledger};
 
-use super::{MysqlAutoIncrementStore, MysqlLedger, MysqlRowStore, MysqlSegmentStore};
+use super::{MysqlAutoIncrementStore, MysqlLedger, MysqlRowStore};
 use crate::kinds::{Opened, Site, opened_ledger, opened_store};
 
 pub(crate) fn open_row(site: &Site<'_>) -> Result<Opened<dyn Store>, SourceError> {
     Ok(opened_store(MysqlRowStore::new(site.server()?)))
-}
-
-pub(crate) fn open_segment(site: &Site<'_>) -> Result<Opened<dyn Store>, SourceError> {
-    Ok(opened_store(MysqlSegmentStore::new(site.server()?)))
 }
 
 pub(crate) fn open_auto_increment(site: &Site<'_>) -> Result<Opened<dyn Store>, SourceError> {

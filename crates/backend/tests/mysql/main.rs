@@ -10,7 +10,6 @@ mod processes;
 mod reach;
 mod refusals;
 mod row;
-mod segment;
 mod servers;
 mod support;
 mod tls;

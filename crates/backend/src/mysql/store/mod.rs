@@ -1,7 +1,6 @@
 //! A store: cells in one database, counted in one of three ways.
 
 mod auto_increment;
-mod segment;
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -22,7 +21,6 @@ use crate::{
     },
 };
 pub use auto_increment::MysqlAutoIncrementStore;
-pub use segment::MysqlSegmentStore;
 
 /// Stamp and mark, and the way in which ids are counted.
 const SHARD: (&str, &str) = (
