@@ -6,7 +6,7 @@
 //! | `memcached` | `memcached::MemcachedStore` (`memcached`) | none | volatile |
 //! | `memory` | `memory::MemoryStore` | `memory::MemoryLedger` | volatile: for tests, and for `sequent dev` |
 //! | `mongodb` | `mongodb::MongodbStore` (`mongodb`) | – | durable, or refused; tested against a double only |
-//! | `mysql` | `mysql::MysqlRowStore` (`mysql-row`), `MysqlAutoIncrementStore` (`mysql-auto-increment`) | `mysql::MysqlLedger` | durable, if the server's settings are |
+//! | `mysql` | `mysql::MysqlRowStore` (`mysql-row`), `MysqlSegmentStore` (`mysql-segment`), `MysqlAutoIncrementStore` (`mysql-auto-increment`) | `mysql::MysqlLedger` | durable, if the server's settings are |
 //! | `postgres` | `postgres::PostgresStore` (`postgres-row`) | `postgres::PostgresLedger` | durable, by the server's settings |
 //! | `redis` | `redis::RedisStore` (`redis`): Redis, Valkey | none | by the server's settings: volatile, lossy or durable |
 //! | `sqlite` | `sqlite::SqliteStore` | `sqlite::SqliteLedger` | durable: the embedded default |

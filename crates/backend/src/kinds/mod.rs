@@ -108,6 +108,7 @@ pub static KINDS: &[Kind] = &[
     store!("memory", "memory", Medium::Memory, crate::memory::open_store),
     store!("mysql-auto-increment", "mysql", Medium::Server(&net::MYSQL), crate::mysql::open_auto_increment),
     store!("mysql-row", "mysql", Medium::Server(&net::MYSQL), crate::mysql::open_row),
+    store!("mysql-segment", "mysql", Medium::Server(&net::MYSQL), crate::mysql::open_segment),
     store!("postgres-row", "postgres", Medium::Server(&net::POSTGRES), crate::postgres::open_store),
     store!("redis", "redis", Medium::Server(&net::REDIS), crate::redis::open_store),
     store!("memcached", "memcached", Medium::Server(&net::MEMCACHED), crate::memcached::open_store),

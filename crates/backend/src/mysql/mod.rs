@@ -38,5 +38,5 @@ mod store;
 mod tables;
 
 pub use ledger::MysqlLedger;
-pub(crate) use open::{open_auto_increment, open_ledger, open_row};
-pub use store::{MysqlAutoIncrementStore, MysqlRowStore};
+pub(crate) use open::{open_auto_increment, open_ledger, open_row, open_segment};
+pub use store::{MysqlAutoIncrementStore, MysqlRowStore, MysqlSegmentStore};

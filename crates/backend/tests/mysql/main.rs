@@ -10,6 +10,7 @@ mod processes;
 mod reach;
 mod refusals;
 mod row;
+mod segment;
 mod servers;
 mod support;
 mod tls;

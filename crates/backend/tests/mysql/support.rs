@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use sequent_backend::{
-    mysql::{MysqlAutoIncrementStore, MysqlRowStore},
+    mysql::{MysqlAutoIncrementStore, MysqlRowStore, MysqlSegmentStore},
     net::ServerOptions,
 };
 use sequent_core::{Block, BoxFuture, Cell, ErrorKind, Incarnation, Key, Life, SourceError, Store};
@@ -181,11 +181,15 @@ impl StoreFixture for Shard {
 pub(crate) type Way = (&'static str, fn(ServerOptions) -> Arc<dyn Store>);
 
 /// The three ways to count.
-pub(crate) const WAYS: [Way; 2] =
-    [("mysql-row", row), ("mysql-auto-increment", auto_increment)];
+pub(crate) const WAYS: [Way; 3] =
+    [("mysql-row", row), ("mysql-segment", segment), ("mysql-auto-increment", auto_increment)];
 
 pub(crate) fn row(options: ServerOptions) -> Arc<dyn Store> {
     Arc::new(MysqlRowStore::new(options))
+}
+
+pub(crate) fn segment(options: ServerOptions) -> Arc<dyn Store> {
+    Arc::new(MysqlSegmentStore::new(options))
 }
 
 pub(crate) fn auto_increment(options: ServerOptions) -> Arc<dyn Store> {

@@ -1,6 +1,7 @@
 //! A store: cells in one database, counted in one of three ways.
 
 mod auto_increment;
+mod segment;
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -21,6 +22,7 @@ use crate::{
     },
 };
 pub use auto_increment::MysqlAutoIncrementStore;
+pub use segment::MysqlSegmentStore;
 
 /// Stamp and mark, and the way in which ids are counted.
 const SHARD: (&str, &str) = (
