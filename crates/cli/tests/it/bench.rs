@@ -62,7 +62,7 @@ fn a_word_reaches_a_running_bench_within_two_seconds_or_so_and_is_told() {
     assert_eq!(ran.code, Some(0), "{ran:?}");
     let lines =
         |words: &[&str]| ran.err.lines().filter(|line| words.iter().all(|word| line.contains(word))).count();
-    assert_eq!(lines(&["slot=1", "disk to be replaced"]), 1, "{ran:?}");
+    assert_eq!(lines(&["slot evicted", "slot=1", "disk to be replaced"]), 1, "{ran:?}");
     assert_eq!(lines(&["slot rescued", "slot=1"]), 1, "{ran:?}");
     assert_eq!(lines(&["after 5 s: ", " requests/s, 0 errors, p50 "]), 1, "of eight seconds: {ran:?}");
     let summary: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
