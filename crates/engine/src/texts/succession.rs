@@ -311,7 +311,7 @@ mod tests {
         assert!(said[0].starts_with("a counter for each area begins at 1"), "{said:?}");
         assert_eq!(many.warnings(Some(&many)), Vec::<String>::new());
         let blind = body("@{ctx,a,len=3}@{seq,w=5}@{check,mod37-36}").warnings(None);
-        assert!(blind[0].contains("a slip there goes unnoticed"), "{blind:?}");
+        assert!(blind[0].contains("an error there goes undetected"), "{blind:?}");
     }
 
     #[test]

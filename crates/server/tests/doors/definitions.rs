@@ -36,7 +36,7 @@ async fn they_are_listed_and_shown_and_made_where_that_is_allowed() {
     assert_eq!(put("leave", leave).await.json()["already"], true);
     let said = put("undated", json!({"template": "@{date,yyyy}@{seq,w=6,reset=never}"})).await.json();
     let warning = said["warnings"][0].as_str().unwrap_or_else(|| panic!("{said}"));
-    assert!(warning.contains("the counter does not begin again with it"), "{said}");
+    assert!(warning.contains("the counter does not reset with it"), "{said}");
     let given = wire::post(server.http, "/v1/sequences/leave/next", "").await;
     assert_eq!(given.json()["texts"], json!(["QJ000005"]));
     for (name, body, status, field, bound) in [
@@ -293,7 +293,7 @@ async fn grpc_defines_lists_shows_and_tries_out() {
     assert!(said.warnings.is_empty(), "{said:?}");
     let undated = define("undated", None, template("@{date,yyyy}@{seq,w=6,reset=never}"));
     let warnings = client.define(undated).await.unwrap().into_inner().warnings;
-    assert!(warnings[0].contains("the counter does not begin again with it"), "{warnings:?}");
+    assert!(warnings[0].contains("the counter does not reset with it"), "{warnings:?}");
     assert!(client.define(define("leave", None, leave.clone())).await.unwrap().into_inner().already);
     let listed = client.list(ListRequest { after: "dated".to_owned() }).await.unwrap().into_inner();
     let names: Vec<&str> = listed.sequences.iter().map(|it| it.sequence.as_str()).collect();
