@@ -16,6 +16,10 @@ const DETAILS: &str = "grpc-status-details-bin";
 /// codes stay as they are.
 pub(crate) fn dressed(response: Response<Body>, meter: &Meter) -> Response<Body> {
     let Some(status) = naked(response.headers()) else { return response };
+    // A client that went away before its message was there whole has asked nothing, and hears no answer.
+    if status.code() == Code::Cancelled {
+        return response;
+    }
     let fault = meter.refused(fault(&status));
     match status.code() {
         Code::Internal | Code::OutOfRange | Code::InvalidArgument => fault.into_status(),
