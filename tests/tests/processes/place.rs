@@ -185,6 +185,12 @@ impl Running {
         assert!(sent.unwrap().success(), "kill -s {name}");
     }
 
+    /// Of the process.
+    #[allow(dead_code, reason = "the tests of the SDK do")]
+    pub(crate) fn id(&self) -> u32 {
+        self.child.borrow().id()
+    }
+
     /// The numbers that it has printed so far.
     pub(crate) fn numbers(&self) -> Vec<u64> {
         numbers(&self.out())

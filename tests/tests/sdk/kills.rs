@@ -129,7 +129,7 @@ async fn a_server_that_hangs_costs_no_request() {
     let load = Load::start(&client.sequence("order").unwrap());
     for server in &servers {
         load.goes_on(200).await;
-        server.signal("STOP");
+        server.hang(&place.ledger());
         // Longer than an attempt may last, and than slowness is borne with.
         sleep(Duration::from_secs(4)).await;
         load.goes_on(200).await;

@@ -1,6 +1,11 @@
 //! A server's process, at an address that outlives it.
 
-use std::net::{SocketAddr, TcpListener};
+use std::{
+    fs,
+    net::{SocketAddr, TcpListener},
+    os::unix::fs::MetadataExt,
+    path::PathBuf,
+};
 
 use crate::place::{Place, Running, eventually};
 
@@ -55,12 +60,44 @@ impl Server {
         self.process.as_ref().expect("it runs").signal(name);
     }
 
+    /// Stops it, as a machine does that hangs, while it writes none of `files`: the lock of a SQLite file would hang with it, and
+    /// with the lock every other server.
+    pub(crate) fn hang(&self, files: &[PathBuf]) {
+        let id = self.process.as_ref().expect("it runs").id();
+        eventually("a server hangs outside of a write", || {
+            self.signal("STOP");
+            if is_stopped(id) && !writes(id, files) {
+                return Some(());
+            }
+            self.signal("CONT");
+            None
+        });
+    }
+
     /// Drains it; its exit code.
     pub(crate) fn drain(&mut self) -> Option<i32> {
         let process = self.process.take()?;
         process.signal("TERM");
         process.wait().code
     }
+}
+
+/// Whether a process has stopped.
+fn is_stopped(id: u32) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{id}/stat")).unwrap();
+    stat.rsplit(") ").next().is_some_and(|rest| rest.starts_with('T'))
+}
+
+/// Whether a process holds a lock to write in one of `files`.
+fn writes(id: u32, files: &[PathBuf]) -> bool {
+    let inodes = files.iter().filter_map(|file| fs::metadata(file).ok()).map(|file| file.ino().to_string());
+    let inodes: Vec<_> = inodes.collect();
+    let locks = fs::read_to_string("/proc/locks").unwrap();
+    // "1: POSIX  ADVISORY  WRITE 4711 fe:00:5693957 120 120"
+    locks.lines().map(|line| line.split_whitespace().collect::<Vec<_>>()).any(|lock| {
+        let is_held = matches!(lock[..], [_, "POSIX", _, "WRITE", holder, ..] if holder == id.to_string());
+        is_held && inodes.iter().any(|inode| lock[5].rsplit(':').next() == Some(inode))
+    })
 }
 
 /// A server in memory, and its address.
