@@ -125,7 +125,7 @@ fn handle_each((runtime, refills): (&Runtime, &Runtime), rounds: usize) -> Row {
     side_by_side("S3", 5.0, (NUMBERS * THREADS, rounds), subject, || both_add(runtime, &bare))
 }
 
-/// The same with `next().await` for each number: its state then lives in the task's frame, which costs a store and a
+/// The same with `next().await` for each number: its state is then in the task's frame, which costs a store and a
 /// load that wait for each other.
 fn handle_each_awaited((runtime, refills): (&Runtime, &Runtime), rounds: usize) -> Row {
     let (reservoir, bare) = (reservoir(refills), Arc::new(Bare::default()));

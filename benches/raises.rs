@@ -9,7 +9,7 @@ use sequent_backend::{
     sqlite::{SqliteLedger, SqliteOptions},
 };
 use sequent_core::{
-    Clock, Incarnation, Key, Layout, Life, SystemClock,
+    Clock, Epoch, InstanceId, Key, Layout, SystemClock,
     ledger::{Counter, LayoutRecord, Ledger, Opening, Over, Pass, Raise, ServerId},
 };
 use sequent_testkit::servers::{MariaDb, Postgres};
@@ -70,8 +70,8 @@ async fn run(length: Duration) -> Done<()> {
 /// Raises a second.
 #[allow(clippy::cast_precision_loss, reason = "numbers of a bench")]
 async fn measure(name: &str, ledger: Arc<dyn Ledger>, length: Duration) -> Done<()> {
-    let under = ledger.inspect().await?.incarnation;
-    let layout = LayoutRecord { cluster: "bench".parse()?, layout: Layout::new(2, 0)?, epoch: 1 };
+    let under = ledger.inspect().await?.instance;
+    let layout = LayoutRecord { cluster: "bench".parse()?, layout: Layout::new(2, 0)?, generation: 1 };
     ledger.found(&layout).await?;
     ledger.enlist(&under, SERVER, 0).await?;
     ledger.record(&under, None, &under).await?;
@@ -86,8 +86,8 @@ async fn measure(name: &str, ledger: Arc<dyn Ledger>, length: Duration) -> Done<
     Ok(())
 }
 
-fn pass<'a>(under: &'a Incarnation, nonces: &'a [u64], next: u64) -> Pass<'a> {
-    Pass { under, record: Some(under), server: SERVER, nonces, next, epoch: 1 }
+fn pass<'a>(under: &'a InstanceId, nonces: &'a [u64], next: u64) -> Pass<'a> {
+    Pass { under, record: Some(under), server: SERVER, nonces, next, generation: 1 }
 }
 
 fn counters() -> impl Iterator<Item = Counter> {
@@ -98,10 +98,10 @@ fn counters() -> impl Iterator<Item = Counter> {
 }
 
 fn openings() -> Vec<Opening> {
-    let store = Incarnation::new("store");
+    let store = InstanceId::new("store");
     let opening = |counter| Opening {
         counter,
-        life: Life::from_stored(1),
+        epoch: Epoch::from_stored(1),
         over: Over::Nothing,
         store: store.clone(),
         value: 0,
@@ -115,6 +115,6 @@ fn openings() -> Vec<Opening> {
 fn raises(call: u64) -> Vec<Raise> {
     let (ceiling, seen) = (100 + call, call);
     counters()
-        .map(|counter| Raise { counter, life: Life::from_stored(1), ceiling, seen, leap_max: 1000 })
+        .map(|counter| Raise { counter, epoch: Epoch::from_stored(1), ceiling, seen, leap_max: 1000 })
         .collect()
 }

@@ -47,7 +47,7 @@ impl Tower {
         let opening = Opening {
             ledger: Arc::new(MysqlLedger::new(fleet.options(None, name)?)),
             shards: (0..layout.slots()).filter_map(shard).collect(),
-            first: LayoutRecord { cluster, layout, epoch: 1 },
+            first: LayoutRecord { cluster, layout, generation: 1 },
             home: None,
             embedded: false,
             config: GuardConfig::default(),

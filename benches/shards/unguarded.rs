@@ -1,4 +1,4 @@
-//! What the guard costs: takes of guarded counters beside takes of the same ring's counters without it, each in the one life
+//! What the guard costs: takes of guarded counters beside takes of the same ring's counters without it, each in the one epoch
 //! that it began with, with no ledger behind it.
 
 use std::{
@@ -8,7 +8,7 @@ use std::{
 
 use sequent_benches::Row;
 use sequent_core::{
-    Blocks, BoxFuture, Cell, Clock, Entropy, Incarnation, Key, Life, OsEntropy, SequenceName, Source,
+    Blocks, BoxFuture, Cell, Clock, Entropy, Epoch, InstanceId, Key, OsEntropy, SequenceName, Source,
     SourceError, Store, SystemClock,
 };
 use sequent_ha::Ring;
@@ -28,14 +28,14 @@ const IDS: u64 = 8 * SLOTS as u64;
 struct Bare {
     store: Arc<dyn Store>,
     key: Key,
-    under: Incarnation,
-    life: Life,
+    under: InstanceId,
+    epoch: Epoch,
 }
 
 impl Source for Bare {
     fn take(&self, want: u64) -> BoxFuture<'_, Result<Blocks, SourceError>> {
         let cell = Cell { key: &self.key, under: &self.under };
-        Box::pin(async move { self.store.take(cell, self.life, want).await.map(Blocks::from) })
+        Box::pin(async move { self.store.take(cell, self.epoch, want).await.map(Blocks::from) })
     }
 }
 
@@ -44,11 +44,11 @@ async fn counters(ring: &Ring, key: &Key) -> Result<Vec<Option<Arc<dyn Source>>>
     let entropy: &dyn Entropy = &OsEntropy;
     let mut counters: Vec<Option<Arc<dyn Source>>> = Vec::new();
     for store in (0..).map_while(|slot| ring.store(slot)) {
-        let (under, life) = (store.inspect().await?.incarnation, Life::random(entropy));
+        let (under, epoch) = (store.inspect().await?.instance, Epoch::random(entropy));
         let cell = Cell { key, under: &under };
-        store.close(cell, life).await?;
-        store.install(cell, life, 0).await?;
-        counters.push(Some(Arc::new(Bare { store, key: key.clone(), under, life })));
+        store.close(cell, epoch).await?;
+        store.install(cell, epoch, 0).await?;
+        counters.push(Some(Arc::new(Bare { store, key: key.clone(), under, epoch })));
     }
     Ok(counters)
 }

@@ -106,7 +106,7 @@ SHARDS = [
     table(
         "Layout",
         f"sequent_layout_info{OF}",
-        [("instance", "server"), ("shard_bits", "n"), ("memory_bits", "m"), ("epoch", "epoch")],
+        [("instance", "server"), ("shard_bits", "n"), ("memory_bits", "m"), ("generation", "generation")],
     ),
     graph("Counters at their end", [(events("sequent_counters_retired_total", "slot"), "slot {{slot}}")], stack=True),
 ]
@@ -145,7 +145,7 @@ GUARD = [
     graph("Ceilings held", [(f"sequent_ceilings{OF}", "{{instance}}")]),
     graph("Calls of the ledger", [(per_second("sequent_ledger_calls_total", "call, outcome"), "{{call}} {{outcome}}")], stack=True),
     graph("How long the ledger takes, p99", histogram("sequent_ledger_call_duration_seconds", "call"), unit="s", log=True),
-    graph("Another incarnation", [(events("sequent_incarnation_changes_total", "of, slot"), "{{of}} {{slot}}")], stack=True, about="Restarts, failovers, restores."),
+    graph("Another instance", [(events("sequent_instance_changes_total", "of, slot"), "{{of}} {{slot}}")], stack=True, about="Restarts, failovers, restores."),
     graph("Counters that went back", [(events("sequent_regressions_total", "slot"), "slot {{slot}}")], stack=True),
     graph("Quarantines", [(events("sequent_quarantines_total", "slot, kind"), "slot {{slot}} {{kind}}")], stack=True),
     graph(
@@ -156,8 +156,8 @@ GUARD = [
     ),
     graph("Stores that came back empty", [(events("sequent_stores_stamped_again_total", "slot"), "slot {{slot}}")], stack=True),
     graph(
-        "Lives opened",
-        [(events("sequent_lives_opened_total", "slot"), "slot {{slot}}")],
+        "Epochs opened",
+        [(events("sequent_epochs_opened_total", "slot"), "slot {{slot}}")],
         stack=True,
         about="A counter's first use, and one after each loss. Many at once: a store, or the ledger, was restarted.",
     ),
@@ -165,7 +165,7 @@ GUARD = [
         "Raw ids skipped",
         [(events("sequent_raw_ids_skipped_total", "slot"), "slot {{slot}}")],
         stack=True,
-        about="The price of a loss: left out when a life was opened, and when a rescued counter was moved to the ring's front.",
+        about="The price of a loss: left out when an epoch was opened, and when a rescued counter was moved to the ring's front.",
     ),
     graph("Marks that no other shard took", [(events("sequent_ledger_marks_lost_total", "instance"), "{{instance}}")], stack=True),
     graph(

@@ -13,7 +13,7 @@
 //!
 //! The feature `mutation` lets tests switch single rules of the guard off; no binary is built with it.
 //!
-//! A backend counts in cells, with lives, and knows nothing of slots, `<< n`, eviction, prefetch, templates or retry.
+//! A backend counts in cells, with epochs, and knows nothing of slots, `<< n`, eviction, prefetch, templates or retry.
 //! What it owes stands on [`Store`](sequent_core::Store) and in [`ledger`](sequent_core::ledger); how each verb behaves
 //! in every case is `memory::Cells` and `memory::LedgerState`, to be read before any other engine.
 //!
@@ -21,11 +21,11 @@
 //!
 //! ARCHITECTURE.md has the six steps. What an engine owes:
 //!
-//! - **The life is checked in the statement that counts.** Where a deleted counter begins again at 1 and nothing tells, the engine can't be a
+//! - **The epoch is checked in the statement that counts.** Where a deleted counter begins again at 1 and nothing tells, the engine can't be a
 //!   store.
 //! - **The instance** is what changes when the engine restarts, fails over or is restored. A connection reads it once; a call under another
 //!   one fails with `Reborn` before it touches anything.
-//! - **Calls** are one statement each where they can be: `take` and `lift` change a cell that is open and of the life, or nothing; `close`
+//! - **Calls** are one statement each where they can be: `take` and `lift` change a cell that is open and of the epoch, or nothing; `close`
 //!   writes its mark on everything; `install` opens its own close only. Past `i64::MAX` is `Exhausted`. An engine that can only compare and
 //!   swap has its calls from `store::cas`.
 //! - **Faults** are `net::Fault`, which says what is known of the outcome.

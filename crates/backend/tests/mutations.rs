@@ -65,12 +65,12 @@ macro_rules! red_without {
 }
 
 red_without! {
-    same_connection: SameConnection, store::another_incarnation_touches_nothing;
-    life_in_take: LifeInTake, store::a_close_returns_the_value_and_ends_the_life;
-    life_in_take_raced: LifeInTake, store::takers_race_closers;
+    same_connection: SameConnection, store::another_instance_touches_nothing;
+    epoch_in_take: EpochInTake, store::a_close_returns_the_value_and_ends_the_epoch;
+    epoch_in_take_raced: EpochInTake, store::takers_race_closers;
     take_never_creates: TakeNeverCreates, store::a_take_never_creates;
     lift_never_creates: LiftNeverCreates, store::a_lift_never_creates;
-    install_on_own_close: InstallOnOwnClose, store::an_install_of_a_superseded_life_is_refused;
+    install_on_own_close: InstallOnOwnClose, store::an_install_of_a_superseded_epoch_is_refused;
     install_on_own_close_raced: InstallOnOwnClose, store::takers_race_closers;
 }
 

@@ -109,10 +109,10 @@ mod tests {
     #[test]
     fn numbers_are_strings_and_counts_are_not() {
         let mut value =
-            serde_json::json!({"number": 7, "slot": 3, "life": {"seen": true, "base": 9}, "end": null});
+            serde_json::json!({"number": 7, "slot": 3, "epoch": {"seen": true, "base": 9}, "end": null});
         numbers_as_text(&mut value);
         let expected =
-            serde_json::json!({"number": "7", "slot": 3, "life": {"seen": true, "base": "9"}, "end": null});
+            serde_json::json!({"number": "7", "slot": 3, "epoch": {"seen": true, "base": "9"}, "end": null});
         assert_eq!(value, expected);
     }
 

@@ -1,6 +1,6 @@
 //! Servers at work on a data directory: each says where it listens, and the other commands find it.
 //!
-//! A file a server, locked while its process lives: the kernel lets go of the lock however the process ends, so a file
+//! A file a server, locked while its process runs: the kernel lets go of the lock however the process ends, so a file
 //! that can be locked was left by a dead one.
 
 use std::{

@@ -18,7 +18,7 @@ pub struct OsEntropy;
 
 impl Entropy for OsEntropy {
     fn bits(&self) -> u64 {
-        // A machine that can give no random bits can promise no unique life: better no process than a guessed token.
+        // A machine that can give no random bits can promise no unique epoch: better no process than a guessed token.
         getrandom::u64().unwrap_or_else(|error| {
             eprintln!("sequent: the operating system gives no random bits: {error}");
             std::process::abort()

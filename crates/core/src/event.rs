@@ -2,7 +2,7 @@
 
 use std::{fmt, sync::Arc, time::Duration};
 
-use crate::{Condition, Durability, DurabilityClass, ErrorKind, Incarnation, Key, Life, SlotIndex};
+use crate::{Condition, Durability, DurabilityClass, Epoch, ErrorKind, InstanceId, Key, SlotIndex};
 
 /// Something that happened once; never something that happens per number.
 #[derive(Debug, Clone)]
@@ -62,20 +62,20 @@ pub enum Event {
         /// The key.
         key: Key,
     },
-    /// A counter began a new life.
-    LifeOpened {
+    /// A counter began a new epoch.
+    EpochOpened {
         /// The slot.
         slot: SlotIndex,
         /// The key.
         key: Key,
-        /// The new life.
-        life: Life,
+        /// The new epoch.
+        epoch: Epoch,
         /// Where it begins: its first id is above this.
         base: u64,
         /// How many raw ids between the last that anybody is known to have got and the base nobody will get.
         skipped: u64,
     },
-    /// A counter was moved forward within its life, to where the ring's others are: after a rescue, mostly.
+    /// A counter was moved forward within its epoch, to where the ring's others are: after a rescue, mostly.
     Lifted {
         /// The slot.
         slot: SlotIndex,
@@ -86,7 +86,7 @@ pub enum Event {
         /// How many raw ids nobody will get.
         skipped: u64,
     },
-    /// A counter gave what it must not: lost its cell or its life, or went backwards.
+    /// A counter gave what it must not: lost its cell or its epoch, or went backwards.
     Regressed {
         /// The slot.
         slot: SlotIndex,
@@ -95,14 +95,14 @@ pub enum Event {
         /// What was found, for people.
         detail: String,
     },
-    /// A store speaks as another incarnation than before.
+    /// A store speaks as another instance than before.
     StoreReborn {
         /// The slot.
         slot: SlotIndex,
         /// What it was, if it was known.
-        was: Option<Incarnation>,
+        was: Option<InstanceId>,
         /// What it is.
-        is: Incarnation,
+        is: InstanceId,
     },
     /// A known store came back without stamp and cells, and was stamped again.
     StampedAgain {
@@ -134,12 +134,12 @@ pub enum Event {
         /// How long it was away.
         away: Duration,
     },
-    /// The ledger speaks as another incarnation than before.
+    /// The ledger speaks as another instance than before.
     LedgerReborn {
         /// What it was.
-        was: Incarnation,
+        was: InstanceId,
         /// What it is.
-        is: Incarnation,
+        is: InstanceId,
     },
     /// The ledger went back: nothing is opened before an operator names the loss.
     LedgerBehind {
@@ -174,16 +174,16 @@ pub enum Event {
         /// The last one.
         last: u64,
     },
-    /// This server gave raw ids above the point where the next life of their counter began, as a ledger that lost what it
-    /// acknowledged would let it: they may have been given twice. The next life is opened above them.
+    /// This server gave raw ids above the point where the next epoch of their counter began, as a ledger that lost what it
+    /// acknowledged would let it: they may have been given twice. The next epoch is opened above them.
     GivenAbove {
         /// The slot.
         slot: SlotIndex,
         /// The key.
         key: Key,
-        /// The highest raw id that this server gave under the life that has ended.
+        /// The highest raw id that this server gave under the epoch that has ended.
         given: u64,
-        /// Where the life in force began.
+        /// Where the epoch in force began.
         begun_at: u64,
     },
     /// A process ended, and could not tell the ledger how far its counters are: should a shard be set back in place

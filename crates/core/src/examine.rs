@@ -5,7 +5,7 @@
 //! it tells.
 
 use crate::{
-    BoxFuture, Durability, Inspection, Key, Life, SourceError,
+    BoxFuture, Durability, Epoch, Inspection, Key, SourceError,
     ledger::{Counter, LayoutRecord, LedgerInspection, Row},
 };
 
@@ -107,7 +107,7 @@ pub enum Sight {
     /// The cell.
     Held {
         /// Whose it is, or for whom it was closed.
-        life: Life,
+        epoch: Epoch,
         /// Whether it counts.
         open: bool,
         /// The highest id given, or the base.
@@ -120,7 +120,7 @@ pub enum Sight {
 /// What a look into a store found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Examination {
-    /// What it says of itself. Where nobody has spoken with this run of it yet, its incarnation is none that anybody knows.
+    /// What it says of itself. Where nobody has spoken with this run of it yet, its instance is none that anybody knows.
     pub inspection: Inspection,
     /// The highest version of a ledger that was left there.
     pub mark: u64,
@@ -153,7 +153,7 @@ impl LedgerExamination {
 /// Some of a store's cells, whatever key they are of.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CellPage {
-    /// Keys as the store holds them, with the epoch behind them, and the highest id that each has given, or its base.
+    /// Keys as the store holds them, with the generation behind them, and the highest id that each has given, or its base.
     pub cells: Vec<(Key, u64)>,
     /// From where to go on; `None` after the last of them.
     pub next: Option<String>,

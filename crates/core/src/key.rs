@@ -34,7 +34,7 @@ impl Key {
     /// The longest encoded key, in bytes: what fits an index of every store (memcached allows 250 with our prefix).
     pub const LENGTH_MAX: usize = 240;
 
-    /// The longest key that is made, in bytes: there is room for the name of an epoch behind it.
+    /// The longest key that is made, in bytes: there is room for the name of a generation behind it.
     pub const TEXT_MAX: usize = Self::LENGTH_MAX - 8;
 
     /// The key of a sequence without periods and partitions: its name.
@@ -65,34 +65,34 @@ impl Key {
         Self { text: text.into(), name_length: text.find('|').unwrap_or(text.len()) }
     }
 
-    /// The key of this counter's cells under the layout of an epoch: raw ids of one layout are none of the next, so each
+    /// The key of this counter's cells under the layout of a generation: raw ids of one layout are none of the next, so each
     /// layout but the first has cells of its own. No other key has this text.
     ///
     /// ```
     /// use sequent_core::Key;
     /// let key = Key::from_stored("order|8:20170304");
-    /// assert_eq!((key.in_epoch(1), key.in_epoch(2).as_str()), (key, "order|8:20170304|~2"));
+    /// assert_eq!((key.in_generation(1), key.in_generation(2).as_str()), (key, "order|8:20170304|~2"));
     /// ```
     #[must_use]
-    pub fn in_epoch(&self, epoch: u64) -> Self {
-        if epoch <= 1 {
+    pub fn in_generation(&self, generation: u64) -> Self {
+        if generation <= 1 {
             return self.clone();
         }
-        Self { text: format!("{}|~{epoch}", self.text).into(), name_length: self.name_length }
+        Self { text: format!("{}|~{generation}", self.text).into(), name_length: self.name_length }
     }
 
-    /// The epoch in whose layout a cell of this name counts, as [`in_epoch`](Self::in_epoch) wrote it; 1 where none is named.
+    /// The generation in whose layout a cell of this name counts, as [`in_generation`](Self::in_generation) wrote it; 1 where none is named.
     ///
     /// ```
     /// use sequent_core::Key;
-    /// let epochs = ["order", "order|8:20170304|~2", "order|0:|3:|~2"].map(|text| Key::from_stored(text).epoch());
-    /// assert_eq!(epochs, [1, 2, 1], "the last is a value");
+    /// let generations = ["order", "order|8:20170304|~2", "order|0:|3:|~2"].map(|text| Key::from_stored(text).generation());
+    /// assert_eq!(generations, [1, 2, 1], "the last is a value");
     /// ```
-    pub fn epoch(&self) -> u64 {
+    pub fn generation(&self) -> u64 {
         let mut rest = self.text.get(self.name_length..).unwrap_or_default();
         while let Some(part) = rest.strip_prefix('|') {
-            if let Some(epoch) = part.strip_prefix('~') {
-                return epoch.parse().unwrap_or(1);
+            if let Some(generation) = part.strip_prefix('~') {
+                return generation.parse().unwrap_or(1);
             }
             let value = part.split_once(':').and_then(|(length, value)| value.get(length.parse().ok()?..));
             rest = value.unwrap_or_default();

@@ -15,9 +15,9 @@ pub enum ErrorKind {
     Refused,
     /// The counter, or the sequence, is at its end.
     Exhausted,
-    /// The counter went backwards, vanished, or belongs to another life.
+    /// The counter went backwards, vanished, or belongs to another epoch.
     Regressed,
-    /// The store is another incarnation than the permit names; nothing was touched.
+    /// The store is another instance than the permit names; nothing was touched.
     Reborn,
     /// The counter is far beyond its ceiling.
     Leapt,

@@ -6,7 +6,7 @@ use crate::{BoxFuture, Layout, SourceError};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Era {
     /// One more with each resize, from 1.
-    pub epoch: u64,
+    pub generation: u64,
     /// n and m.
     pub layout: Layout,
 }
@@ -25,8 +25,8 @@ impl Mark {
     ///
     /// ```
     /// use sequent_core::{Era, Layout, Mark};
-    /// let mark = |version, epoch| {
-    ///     Layout::new(0, 0).map(|layout| Mark { version, era: Some(Era { epoch, layout }) })
+    /// let mark = |version, generation| {
+    ///     Layout::new(0, 0).map(|layout| Mark { version, era: Some(Era { generation, layout }) })
     /// };
     /// assert_eq!(mark(9, 1)?.max(mark(7, 2)?), mark(9, 2)?);
     /// assert_eq!(mark(9, 1)?.max(Mark { version: 10, era: None }), mark(10, 1)?);
@@ -34,13 +34,13 @@ impl Mark {
     /// ```
     #[must_use]
     pub fn max(self, other: Self) -> Self {
-        let era = [self.era, other.era].into_iter().flatten().max_by_key(|era| era.epoch);
+        let era = [self.era, other.era].into_iter().flatten().max_by_key(|era| era.generation);
         Self { version: self.version.max(other.version), era }
     }
 }
 
 /// A place outside the ledger where its version is left, so that a ledger that went back is noticed: the server's data
-/// directory. The stores are such places too (see [`Store::mark`](crate::Store::mark)), each in one of its incarnations.
+/// directory. The stores are such places too (see [`Store::mark`](crate::Store::mark)), each in one of its instances.
 pub trait MarkPlace: Send + Sync {
     /// Leaves `version`, and the layout that the ledger had then: of each the [greater](Mark::max) stays. Returns what is held
     /// afterwards. Version 0 only reads.

@@ -11,14 +11,14 @@ pub enum Rule {
     RowNamesStore,
     RowNamesLedger,
     SameLedger,
-    LifeInTake,
+    EpochInTake,
     TakeNeverCreates,
     LiftNeverCreates,
     InstallOnOwnClose,
     OpenCountsValue,
     OpenAtomic,
-    RaiseNeedsLife,
-    BlockKeepsLife,
+    RaiseNeedsEpoch,
+    BlockKeepsEpoch,
     WitnessFirst,
     LedgerForward,
     Marks,
@@ -42,14 +42,14 @@ impl Rule {
         Self::RowNamesStore,
         Self::RowNamesLedger,
         Self::SameLedger,
-        Self::LifeInTake,
+        Self::EpochInTake,
         Self::TakeNeverCreates,
         Self::LiftNeverCreates,
         Self::InstallOnOwnClose,
         Self::OpenCountsValue,
         Self::OpenAtomic,
-        Self::RaiseNeedsLife,
-        Self::BlockKeepsLife,
+        Self::RaiseNeedsEpoch,
+        Self::BlockKeepsEpoch,
         Self::WitnessFirst,
         Self::LedgerForward,
         Self::Marks,
@@ -70,33 +70,35 @@ impl Rule {
     pub const fn text(self) -> &'static str {
         match self {
             Self::SameConnection => {
-                "take, close and install run on a connection of the permit's incarnation of the store"
+                "take, close and install run on a connection of the permit's instance of the store"
             }
-            Self::RowNamesStore => "a row is joined only if it names this incarnation of the store",
-            Self::RowNamesLedger => "a row is joined only if it names this incarnation of the ledger",
+            Self::RowNamesStore => "a row is joined only if it names this instance of the store",
+            Self::RowNamesLedger => "a row is joined only if it names this instance of the ledger",
             Self::SameLedger => {
-                "a raise is valid only under the incarnation of the ledger that granted the permit"
+                "a raise is valid only under the instance of the ledger that granted the permit"
             }
-            Self::LifeInTake => "the statement that takes checks life and openness",
+            Self::EpochInTake => "the statement that takes checks epoch and openness",
             Self::TakeNeverCreates => "a take on a missing cell is refused",
             Self::LiftNeverCreates => "lifting a counter is refused on a missing cell",
             Self::InstallOnOwnClose => {
                 "an install replaces nothing but the closed cell that its own server left"
             }
             Self::OpenCountsValue => "the new base is not below the value found at the close",
-            Self::OpenAtomic => "one ledger statement reads the ceiling and switches the life",
-            Self::RaiseNeedsLife => "a raise permits something only if the row still holds the permit's life",
-            Self::BlockKeepsLife => "a block leaves under the life it was taken in, or is dropped",
+            Self::OpenAtomic => "one ledger statement reads the ceiling and switches the epoch",
+            Self::RaiseNeedsEpoch => {
+                "a raise permits something only if the row still holds the permit's epoch"
+            }
+            Self::BlockKeepsEpoch => "a block leaves under the epoch it was taken in, or is dropped",
             Self::WitnessFirst => "an id leaves after the ledger acknowledged a ceiling at or above it",
             Self::LedgerForward => "a ceiling is never lowered",
             Self::Marks => {
-                "a life is opened only if no other shard bears a higher mark than the ledger's version"
+                "an epoch is opened only if no other shard bears a higher mark than the ledger's version"
             }
             Self::MarkRaises => "a raise too is marked before an id leaves on its strength",
             Self::Order => {
                 "an id not above all that this process had seen when the take began is a regression"
             }
-            Self::OrderAtFirstTouch => "a process that joins a life counts the row's seen as seen",
+            Self::OrderAtFirstTouch => "a process that joins an epoch counts the row's seen as seen",
             Self::OrderDisjoint => "an id that overlaps ids completed since the take began is a regression",
             Self::ResizeFence => "resize: every cell of the layout before is closed",
             Self::ResizeValues => {
@@ -109,7 +111,7 @@ impl Rule {
                 "resize: a key that is half done is done again, above what its new rows say too"
             }
             Self::OverStaysOver => {
-                "the fence of a period is read after a life of it is in the ledger, and before its cell counts"
+                "the fence of a period is read after an epoch of it is in the ledger, and before its cell counts"
             }
             Self::RecordCompared => {
                 "a call that writes to the ledger is refused where another run is on record than its caller has seen there"

@@ -41,7 +41,7 @@ impl FromStr for LedgerId {
 ///
 /// ```
 /// use sequent_core::Stamp;
-/// let text = "sequent/1 ledger=000000000000000000000000000000ab cluster=shop n=2 m=0 slot=1 epoch=1";
+/// let text = "sequent/1 ledger=000000000000000000000000000000ab cluster=shop n=2 m=0 slot=1 generation=1";
 /// assert_eq!(text.parse::<Stamp>()?.to_string(), text);
 /// # Ok::<(), sequent_core::StampError>(())
 /// ```
@@ -56,12 +56,12 @@ pub struct Stamp {
     /// The place in the ring.
     pub slot: SlotIndex,
     /// One more with each resize.
-    pub epoch: u64,
+    pub generation: u64,
 }
 
 /// A stamp that this version cannot read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("stamp {found:?} can't be read: expected `sequent/1 ledger=… cluster=… n=… m=… slot=… epoch=…`")]
+#[error("stamp {found:?} can't be read: expected `sequent/1 ledger=… cluster=… n=… m=… slot=… generation=…`")]
 pub struct StampError {
     /// The text found.
     pub found: String,
@@ -69,9 +69,12 @@ pub struct StampError {
 
 impl fmt::Display for Stamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { ledger, cluster, layout, slot, epoch } = self;
+        let Self { ledger, cluster, layout, slot, generation } = self;
         let (n, m) = (layout.shard_bits(), layout.memory_bits());
-        write!(f, "sequent/1 ledger={ledger} cluster={cluster} n={n} m={m} slot={slot} epoch={epoch}")
+        write!(
+            f,
+            "sequent/1 ledger={ledger} cluster={cluster} n={n} m={m} slot={slot} generation={generation}"
+        )
     }
 }
 
@@ -92,6 +95,6 @@ fn parse(text: &str) -> Option<Stamp> {
     let ledger = field("ledger")?.parse().ok()?;
     let cluster = field("cluster")?.parse().ok()?;
     let (n, m) = (field("n")?.parse().ok()?, field("m")?.parse().ok()?);
-    let (slot, epoch) = (field("slot")?.parse().ok()?, field("epoch")?.parse().ok()?);
-    Some(Stamp { ledger, cluster, layout: Layout::new(n, m).ok()?, slot, epoch })
+    let (slot, generation) = (field("slot")?.parse().ok()?, field("generation")?.parse().ok()?);
+    Some(Stamp { ledger, cluster, layout: Layout::new(n, m).ok()?, slot, generation })
 }

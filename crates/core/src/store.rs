@@ -1,8 +1,8 @@
-//! What a backend implements: cells that count, each for one life. `guard.md` says why these verbs.
+//! What a backend implements: cells that count, each for one epoch. `guard.md` says why these verbs.
 
-use crate::{Block, BoxFuture, Examine, Incarnation, Key, Life, SlotIndex, SourceError, Stamp};
+use crate::{Block, BoxFuture, Epoch, Examine, InstanceId, Key, SlotIndex, SourceError, Stamp};
 
-/// One counter's cell in one run of a store: which key, and the incarnation under which it may be touched.
+/// One counter's cell in one run of a store: which key, and the instance under which it may be touched.
 ///
 /// A verb runs on a connection that was opened under `under`, or fails with
 /// [`ErrorKind::Reborn`](crate::ErrorKind::Reborn) and has touched nothing.
@@ -10,8 +10,8 @@ use crate::{Block, BoxFuture, Examine, Incarnation, Key, Life, SlotIndex, Source
 pub struct Cell<'a> {
     /// What the counter belongs to.
     pub key: &'a Key,
-    /// The incarnation that the caller's permit names.
-    pub under: &'a Incarnation,
+    /// The instance that the caller's permit names.
+    pub under: &'a InstanceId,
 }
 
 /// How much of what a store acknowledged outlives a crash.
@@ -49,7 +49,7 @@ pub struct Durability {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Inspection {
     /// Which run of which data is speaking.
-    pub incarnation: Incarnation,
+    pub instance: InstanceId,
     /// The stamp found, if any.
     pub stamp: Option<Stamp>,
     /// Whether it holds any cell: cells without a stamp are somebody else's.
@@ -90,33 +90,46 @@ pub trait Store: Send + Sync {
     /// Replaces the stamp if it is `expected` now; otherwise `Refused`, naming what was found.
     fn stamp<'a>(
         &'a self,
-        under: &'a Incarnation,
+        under: &'a InstanceId,
         expected: Option<&'a Stamp>,
         new: &'a Stamp,
     ) -> BoxFuture<'a, Result<(), SourceError>>;
 
     /// Leaves `version` under a reserved name, greatest-of, creating it; returns what is held afterwards.
     /// 0 only reads, and creates nothing. Like a verb on a cell it touches `under` alone.
-    fn mark<'a>(&'a self, under: &'a Incarnation, version: u64) -> BoxFuture<'a, Result<u64, SourceError>>;
+    fn mark<'a>(&'a self, under: &'a InstanceId, version: u64) -> BoxFuture<'a, Result<u64, SourceError>>;
 
-    /// Adds `want` (0 counts as 1) to the cell, if it is open and of this life, and returns the ids added; otherwise
+    /// Adds `want` (0 counts as 1) to the cell, if it is open and of this epoch, and returns the ids added; otherwise
     /// `Regressed`. A store may add fewer where so many at once would take too long; at least one. Past `i64::MAX`:
     /// `Exhausted`, and the cell is as it was.
-    fn take<'a>(&'a self, cell: Cell<'a>, life: Life, want: u64)
-    -> BoxFuture<'a, Result<Block, SourceError>>;
+    fn take<'a>(
+        &'a self,
+        cell: Cell<'a>,
+        epoch: Epoch,
+        want: u64,
+    ) -> BoxFuture<'a, Result<Block, SourceError>>;
 
-    /// Closes the cell for the next life, whatever life it had, and returns its value (0 if there was none).
+    /// Closes the cell for the next epoch, whatever epoch it had, and returns its value (0 if there was none).
     /// The closed mark is written all the same.
-    fn close<'a>(&'a self, cell: Cell<'a>, next: Life) -> BoxFuture<'a, Result<u64, SourceError>>;
+    fn close<'a>(&'a self, cell: Cell<'a>, next: Epoch) -> BoxFuture<'a, Result<u64, SourceError>>;
 
-    /// Opens the cell at the greater of its value and `base`, only if it is the closed one of this life.
-    /// Already open for this life: done. Anything else: `Regressed`.
-    fn install<'a>(&'a self, cell: Cell<'a>, life: Life, base: u64)
-    -> BoxFuture<'a, Result<(), SourceError>>;
+    /// Opens the cell at the greater of its value and `base`, only if it is the closed one of this epoch.
+    /// Already open for this epoch: done. Anything else: `Regressed`.
+    fn install<'a>(
+        &'a self,
+        cell: Cell<'a>,
+        epoch: Epoch,
+        base: u64,
+    ) -> BoxFuture<'a, Result<(), SourceError>>;
 
-    /// Raises the value to `floor` if it is lower and the cell is open and of this life; otherwise `Regressed`. Returns
+    /// Raises the value to `floor` if it is lower and the cell is open and of this epoch; otherwise `Regressed`. Returns
     /// the value held afterwards; a `floor` of 0 only reads, and writes nothing.
-    fn lift<'a>(&'a self, cell: Cell<'a>, life: Life, floor: u64) -> BoxFuture<'a, Result<u64, SourceError>>;
+    fn lift<'a>(
+        &'a self,
+        cell: Cell<'a>,
+        epoch: Epoch,
+        floor: u64,
+    ) -> BoxFuture<'a, Result<u64, SourceError>>;
 
     /// The stamps of its cluster's other slots, among the first `slots`, that lie in the same database: of kinds that keep each
     /// slot under names of its own, where a store in another slot's place looks like one that nobody has used. By default
@@ -126,7 +139,7 @@ pub trait Store: Send + Sync {
         Box::pin(std::future::ready(Ok(Vec::new())))
     }
 
-    /// Removes the cell, open or closed, whatever life it has; whether there was one. Only for a counter that can never
+    /// Removes the cell, open or closed, whatever epoch it has; whether there was one. Only for a counter that can never
     /// begin again: `guard.md` says which those are. By default it is kept, and the answer is false.
     fn remove<'a>(&'a self, cell: Cell<'a>) -> BoxFuture<'a, Result<bool, SourceError>> {
         let _ = cell;
@@ -140,6 +153,6 @@ pub trait Store: Send + Sync {
 ///
 /// Those of [`Store::inspect`]; `Reborn` where the store changed between the look and the reading.
 pub async fn mark_of(store: &dyn Store) -> Result<u64, SourceError> {
-    let speaks = store.inspect().await?.incarnation;
+    let speaks = store.inspect().await?.instance;
     store.mark(&speaks, 0).await
 }

@@ -108,8 +108,8 @@ impl Ground {
 
     /// The stamp that this cluster's store in `slot` bears.
     pub(crate) fn stamp(&self, slot: SlotIndex) -> Stamp {
-        let LayoutRecord { cluster, layout, epoch } = self.record.clone();
-        Stamp { ledger: self.id, cluster, layout, slot, epoch }
+        let LayoutRecord { cluster, layout, generation } = self.record.clone();
+        Stamp { ledger: self.id, cluster, layout, slot, generation }
     }
 
     /// Whether everything that counts lies in files: a copied directory then looks consistent.
@@ -125,7 +125,7 @@ pub(crate) const NOT_STARTED: &str = "this cluster has not been started yet";
 /// The layout that a new cluster gets.
 fn first(config: &Config) -> Result<LayoutRecord, OpenError> {
     let layout = config.first_layout().map_err(|error| OpenError::Refused(error.to_string()))?;
-    let record = LayoutRecord { cluster: config.cluster.clone(), layout, epoch: 1 };
+    let record = LayoutRecord { cluster: config.cluster.clone(), layout, generation: 1 };
     check_slots(config, &record)?;
     Ok(record)
 }

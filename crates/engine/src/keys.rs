@@ -1,7 +1,7 @@
 //! Keys of `obf=ff1:NAME`: this process's, by name.
 //!
 //! They are the process's and no engine's: whoever reads a definition needs them, wherever it comes from. A name is one
-//! key for as long as the process lives, and each definition holds its key's check, so that no other key can give texts
+//! key for as long as the process runs, and each definition holds its key's check, so that no other key can give texts
 //! of it that are out already.
 
 use std::{

@@ -211,7 +211,7 @@ mod tests {
     use super::*;
 
     fn stamp(slot: SlotIndex, ledger: &str) -> Stamp {
-        let text = format!("sequent/1 ledger={ledger} cluster=shop n=2 m=0 slot={slot} epoch=1");
+        let text = format!("sequent/1 ledger={ledger} cluster=shop n=2 m=0 slot={slot} generation=1");
         text.parse().unwrap()
     }
 

@@ -21,7 +21,7 @@ pub(crate) fn shown(key: &Key) -> String {
     text
 }
 
-/// The values behind `|length:`, and the name of an epoch behind `|~`.
+/// The values behind `|length:`, and the name of a generation behind `|~`.
 fn parts(mut rest: &str) -> Option<Vec<&str>> {
     let mut parts = Vec::new();
     while !rest.is_empty() {
@@ -57,7 +57,7 @@ mod tests {
         assert_eq!(key("", &["010", "a|b:c"]), "repair 010 a|b:c");
         assert_eq!(key("", &["a b", "", "é"]), "repair \"a b\" \"\" é");
         assert_eq!(shown(&Key::of(&name)), "repair");
-        assert_eq!(shown(&Key::of(&name).in_epoch(3)), "repair ~3");
+        assert_eq!(shown(&Key::of(&name).in_generation(3)), "repair ~3");
         assert_eq!(shown(&Key::from_stored("repair|9:short")), "repair|9:short", "no key's text");
     }
 }

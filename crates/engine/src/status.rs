@@ -62,7 +62,7 @@ pub(crate) async fn status(engine: &Inner) -> Status {
         cluster: record.cluster.to_string(),
         shard_bits: record.layout.shard_bits(),
         memory_bits: record.layout.memory_bits(),
-        epoch: record.epoch,
+        generation: record.generation,
         trouble: keeper
             .trouble
             .map(|trouble| trouble.error().to_string())

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use sequent_core::{
-    ErrorKind, Incarnation, Inspection, SlotIndex, SourceError,
+    ErrorKind, Inspection, InstanceId, SlotIndex, SourceError,
     ledger::{Known, LayoutRecord, Ledger},
 };
 
@@ -33,12 +33,11 @@ pub(crate) async fn look(shards: &[Arc<Shard>]) -> Looks {
 
 /// Refuses two slots on one store: their counters would be one counter.
 pub(crate) fn no_two_on_one(looks: &Looks) -> Result<(), SourceError> {
-    let mut seen: BTreeMap<&Incarnation, SlotIndex> = BTreeMap::new();
+    let mut seen: BTreeMap<&InstanceId, SlotIndex> = BTreeMap::new();
     for (shard, look) in looks {
         let Ok(found) = look else { continue };
-        if let Some(other) = seen.insert(&found.incarnation, shard.slot()) {
-            let context =
-                format!("slots {other} and {} are on one store, {}", shard.slot(), found.incarnation);
+        if let Some(other) = seen.insert(&found.instance, shard.slot()) {
+            let context = format!("slots {other} and {} are on one store, {}", shard.slot(), found.instance);
             return Err(SourceError::new(ErrorKind::Refused, context));
         }
     }
@@ -78,7 +77,7 @@ fn refused(field: &str, found: impl std::fmt::Display, expected: impl std::fmt::
     SourceError::new(ErrorKind::Refused, context)
 }
 
-/// Whether a directory was copied or restored, as far as the incarnations on record tell.
+/// Whether a directory was copied or restored, as far as the instances on record tell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Move {
     /// The ledger, or some shard, is the one on record.
@@ -91,7 +90,7 @@ pub(crate) enum Move {
 
 /// Whether ledger and stores all are other ones than those on record, so that they were copied or restored together: what an
 /// opening refuses where everything lies in files. `found` are the runs of the stores that were reached.
-pub fn all_moved(known: &Known, ledger: &Incarnation, found: &[(SlotIndex, &Incarnation)]) -> bool {
+pub fn all_moved(known: &Known, ledger: &InstanceId, found: &[(SlotIndex, &InstanceId)]) -> bool {
     let compared = found.iter().filter_map(|(slot, is)| {
         let (_, record) = known.stores.iter().find(|(known, _)| known == slot)?;
         Some(record != *is)
@@ -101,12 +100,12 @@ pub fn all_moved(known: &Known, ledger: &Incarnation, found: &[(SlotIndex, &Inca
 
 impl Move {
     /// Compares looks already taken with the records.
-    pub(crate) fn of(known: &Known, ledger: &Incarnation, looks: &Looks) -> Self {
-        let records: BTreeMap<SlotIndex, &Incarnation> =
-            known.stores.iter().map(|(slot, incarnation)| (*slot, incarnation)).collect();
+    pub(crate) fn of(known: &Known, ledger: &InstanceId, looks: &Looks) -> Self {
+        let records: BTreeMap<SlotIndex, &InstanceId> =
+            known.stores.iter().map(|(slot, instance)| (*slot, instance)).collect();
         let compared = looks.iter().filter_map(|(shard, look)| {
             let record = records.get(&shard.slot())?;
-            Some(look.as_ref().ok()?.incarnation != **record)
+            Some(look.as_ref().ok()?.instance != **record)
         });
         Self::among(known, ledger, compared)
     }
@@ -114,7 +113,7 @@ impl Move {
     /// The same of shards that were compared already: of each whether it is another than the one on record.
     pub(crate) fn among(
         known: &Known,
-        ledger: &Incarnation,
+        ledger: &InstanceId,
         mut compared: impl Iterator<Item = bool>,
     ) -> Self {
         if known.ledger.as_ref().is_none_or(|record| record == ledger) || known.stores.is_empty() {

@@ -24,17 +24,21 @@ pub async fn other_era(
 ) -> Result<Option<Trouble>, SourceError> {
     let Some(era) = mark.era else { return Ok(None) };
     let Some(page) = patiently(limit, "read of the layout", || ledger.page()).await? else { return Ok(None) };
-    if era.epoch > page.epoch {
-        return Ok(Some(Trouble::Outrun { epoch: page.epoch, layout: page.layout, mark: era }));
+    if era.generation > page.generation {
+        return Ok(Some(Trouble::Outrun { generation: page.generation, layout: page.layout, mark: era }));
     }
-    if era.epoch == page.epoch {
+    if era.generation == page.generation {
         return Ok(None);
     }
-    let (named, ended) = (NoteSubject::LossNamed, NoteSubject::LayoutEnded { epoch: era.epoch });
+    let (named, ended) = (NoteSubject::LossNamed, NoteSubject::LayoutEnded { generation: era.generation });
     let named = patiently(limit, "read of a named loss", || ledger.noted(&named)).await?;
     let ended = patiently(limit, "read of the end of a layout", || ledger.noted(&ended)).await?;
-    let accuses = named <= era.epoch && ended > 0 && mark.version > ended;
-    Ok(accuses.then_some(Trouble::BehindAtEnd { epoch: era.epoch, version: ended, mark: mark.version }))
+    let accuses = named <= era.generation && ended > 0 && mark.version > ended;
+    Ok(accuses.then_some(Trouble::BehindAtEnd {
+        generation: era.generation,
+        version: ended,
+        mark: mark.version,
+    }))
 }
 
 /// Notes that the ledger had this version when the layout before was fenced, unless whoever fenced it has.
@@ -44,7 +48,8 @@ pub(crate) async fn note_end(
     version: u64,
     limit: Duration,
 ) -> Result<(), SourceError> {
-    let end = LedgerNote { about: NoteSubject::LayoutEnded { epoch: change.from.epoch }, to: version };
+    let end =
+        LedgerNote { about: NoteSubject::LayoutEnded { generation: change.from.generation }, to: version };
     if patiently(limit, "read of the end of a layout", || ledger.noted(&end.about)).await? == 0 {
         patiently(limit, "note of the end of a layout", || ledger.note(&end)).await?;
     }
@@ -54,9 +59,9 @@ pub(crate) async fn note_end(
 /// Notes that a loss was named: what marks of layouts before say is covered by it.
 pub(crate) async fn note_loss(ledger: &dyn Ledger, limit: Duration) -> Result<(), SourceError> {
     let Some(page) = patiently(limit, "read of the layout", || ledger.page()).await? else { return Ok(()) };
-    if page.epoch > 1 {
+    if page.generation > 1 {
         let version = patiently(limit, "inspect", || ledger.inspect()).await?.version;
-        for (about, to) in [(NoteSubject::LossNamed, page.epoch), (NoteSubject::LossNamedAt, version)] {
+        for (about, to) in [(NoteSubject::LossNamed, page.generation), (NoteSubject::LossNamedAt, version)] {
             let named = LedgerNote { about, to };
             patiently(limit, "note of a named loss", || ledger.note(&named)).await?;
         }

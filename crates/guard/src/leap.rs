@@ -62,7 +62,7 @@ pub(crate) fn advance_bound(at: u64, raw_max: u64) -> LeapBound {
     }
 }
 
-/// How far a row's `ceiling` is followed above `at`, the highest that is known of its counter: a life that ended by a
+/// How far a row's `ceiling` is followed above `at`, the highest that is known of its counter: an epoch that ended by a
 /// crash leaves its ceiling ahead of what was seen, and that is no leap. None was ever asked for further ahead than 2^36;
 /// what is further was set by a hand, or a broken disk.
 pub(crate) fn left_ahead(at: u64, ceiling: u64) -> u64 {

@@ -1,22 +1,22 @@
 //! The guard: how a cluster whose stores forget never repeats a number.
 //!
 //! One counter is one slot and one key; counters share nothing. Three things stand for it: a *cell* in the store
-//! (life, open, value), a *row* in the ledger (life, incarnations, base, ceiling, seen), and a *permit* in a server's
-//! memory, its copy of the row. Within a life the store alone counts; from one life to the next only the ledger's
+//! (epoch, open, value), a *row* in the ledger (epoch, instances, base, ceiling, seen), and a *permit* in a server's
+//! memory, its copy of the row. Within an epoch the store alone counts; from one epoch to the next only the ledger's
 //! ceiling counts.
 //!
 //! | step | where |
 //! |---|---|
 //! | join, or close, open, install | `counter/touch.rs` |
 //! | who begins a counter that is new, and how far the key's other slots are | `counter/begin.rs` |
-//! | take, and begin again when a life or an incarnation ended | `counter/mod.rs` |
+//! | take, and begin again when an epoch or an instance ended | `counter/mod.rs` |
 //! | did the counter go backwards? | `counter/order.rs` |
 //! | may a block leave? only at or under a ceiling that the ledger acknowledged | `counter/release.rs` |
 //! | a row, or a take, that claims too much | `counter/claim.rs`, `counter/far.rs`, `outside.rs` |
 //! | how far ahead a ceiling is raised | `counter/pace.rs`, `leap.rs` |
 //! | one ledger call for many counters | `keeper/asks.rs` |
 //! | show up | `keeper/showing_up.rs`, which counters have something to say `counter/listed.rs` |
-//! | nonces, incarnations of the ledger, its loss noticed once | `desk/` |
+//! | nonces, instances of the ledger, its loss noticed once | `desk/` |
 //! | marks on other shards and in the data directory | `marks/`, `eras.rs` |
 //! | stamps, layout, a directory that moved | `keeper/opening.rs`, `admission.rs`, `shard.rs`, `stamps.rs` |
 //! | the operator's word | `recover.rs`, `counter/advance.rs`, `keeper/advancing.rs` |

@@ -1,17 +1,17 @@
-//! What lies outside a counter's row and tells where its life can have begun: the row itself may be a hand's work.
+//! What lies outside a counter's row and tells where its epoch can have begun: the row itself may be a hand's work.
 
 use sequent_core::{
-    Layout, Life, SourceError,
-    ledger::{Counter, Ledger, NoteSubject, PastLife, Row},
+    Epoch, Layout, SourceError,
+    ledger::{Counter, Ledger, NoteSubject, PastEpoch, Row},
 };
 
 use crate::{VERSION_LEAP, leap::LEAP_CAP};
 
-/// How far a life can begin above the highest ceiling of all before it: what an opening follows at most, which is what was
+/// How far an epoch can begin above the highest ceiling of all before it: what an opening follows at most, which is what was
 /// permitted and never reported, what it asks for ahead, and a leap.
 const OPENED_ABOVE_MAX: u64 = 4 * LEAP_CAP;
 
-/// So long after its life was opened a row's ceiling may lie ahead of nothing that was given yet, and says nothing.
+/// So long after its epoch was opened a row's ceiling may lie ahead of nothing that was given yet, and says nothing.
 const YOUNG_MS: u64 = 10_000;
 
 /// What the rows of a key's other slots say to one of them.
@@ -67,7 +67,7 @@ pub(crate) fn beside_each(rows: &[Option<Row>], clock_ms: u64) -> Vec<Beside> {
     all
 }
 
-/// How far a counter may be, as its row says: what nobody has reported yet is below its ceiling. Of a life that was opened just now
+/// How far a counter may be, as its row says: what nobody has reported yet is below its ceiling. Of an epoch that was opened just now
 /// the ceiling lies ahead of what nobody has been given: a key's slots that begin one after the other begin at the same. A ceiling
 /// that was never asked for by a server says nothing at all.
 fn may_be_at(row: &Row, clock_ms: u64) -> u64 {
@@ -92,7 +92,7 @@ fn may_be_at(row: &Row, clock_ms: u64) -> u64 {
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Outside {
-    /// The highest ceiling of its lives that have ended, in the ledger's history.
+    /// The highest ceiling of its epochs that have ended, in the ledger's history.
     pub ended: u64,
     /// How far the key is in each of its other slots, by their rows; `None` where no other has one. An operator's word moves all of
     /// them, and a hand that wrote two rows makes neither the witness of the other.
@@ -106,7 +106,7 @@ pub struct Outside {
 }
 
 impl Outside {
-    /// Reads all of it: `others` are the rows of the key's other slots, `version` the ledger's. One call reads the lives that have
+    /// Reads all of it: `others` are the rows of the key's other slots, `version` the ledger's. One call reads the epochs that have
     /// ended, and two how far the key was advanced.
     ///
     /// # Errors
@@ -126,7 +126,7 @@ impl Outside {
         // A number is never below its place.
         let advanced = if advanced == 0 { 0 } else { layout.raw_behind(advanced, 0) };
         Ok(Self {
-            ended: past.iter().map(|life| life.ceiling).max().unwrap_or(0),
+            ended: past.iter().map(|epoch| epoch.ceiling).max().unwrap_or(0),
             others: claims.iter().copied().min(),
             advanced: advanced.max(begun),
             lost: loss_named(version, &claims),
@@ -134,12 +134,12 @@ impl Outside {
         })
     }
 
-    /// Whether a life can have begun at `base`.
+    /// Whether an epoch can have begun at `base`.
     pub fn explains(&self, base: u64) -> bool {
         base <= self.base_max()
     }
 
-    /// The highest that its life can have come to by `clock_ms` of the ledger's clock, where at most `per_second` are taken: from
+    /// The highest that its epoch can have come to by `clock_ms` of the ledger's clock, where at most `per_second` are taken: from
     /// where it began, or can have begun at most. A clock that was set back says nothing.
     pub fn reach(&self, row: &Row, clock_ms: u64, per_second: u64) -> u64 {
         let Some(age) = clock_ms.checked_sub(row.opened_at_ms) else { return u64::MAX };
@@ -148,36 +148,36 @@ impl Outside {
         begun.saturating_add(taken)
     }
 
-    /// Whether the life of a row can have begun where it says.
+    /// Whether the epoch of a row can have begun where it says.
     pub(crate) fn explains_base(&self, row: &Row) -> bool {
         self.is_unknown_to_others(row) || self.explains(row.base)
     }
 
-    /// A word moved a key whose only slot is away: the next life has that in its history.
+    /// A word moved a key whose only slot is away: the next epoch has that in its history.
     fn is_unknown_to_others(&self, row: &Row) -> bool {
         row.store.is_nobody() && self.others.is_none()
     }
 
-    /// The highest at which a life can have begun.
+    /// The highest at which an epoch can have begun.
     pub fn base_max(&self) -> u64 {
         let highest = self.ended.max(self.others.unwrap_or(0)).max(self.advanced).max(self.known);
         highest.saturating_add(OPENED_ABOVE_MAX).saturating_add(self.lost)
     }
 }
 
-/// What the lives of a counter that have ended were permitted at most, in the layout of `epoch`: the lives since that began alone, for
-/// raw ids of another layout are other numbers. No life that follows begins lower, since whoever opens one reads the ceiling of the
+/// What the epochs of a counter that have ended were permitted at most, in the layout of `generation`: the epochs since that began alone, for
+/// raw ids of another layout are other numbers. No epoch that follows begins lower, since whoever opens one reads the ceiling of the
 /// one before in the same step; so a row that does was set by a hand.
 ///
 /// ```
-/// use sequent_core::{Life, ledger::PastLife};
-/// let past = |life, base, ceiling| PastLife { life, base, ceiling };
-/// let all = [past(Life::from_stored(1), 0, 900), past(Life::of_epoch(2), 450, 450), past(Life::from_stored(2), 450, 500)];
-/// assert_eq!([1, 2].map(|epoch| sequent_guard::ended_in(epoch, &all)), [900, 500]);
-/// assert_eq!(sequent_guard::ended_in(2, &[past(Life::from_stored(3), 0, 70)]), 70, "its key began in this layout");
+/// use sequent_core::{Epoch, ledger::PastEpoch};
+/// let past = |epoch, base, ceiling| PastEpoch { epoch, base, ceiling };
+/// let all = [past(Epoch::from_stored(1), 0, 900), past(Epoch::of_generation(2), 450, 450), past(Epoch::from_stored(2), 450, 500)];
+/// assert_eq!([1, 2].map(|generation| sequent_guard::ended_in(generation, &all)), [900, 500]);
+/// assert_eq!(sequent_guard::ended_in(2, &[past(Epoch::from_stored(3), 0, 70)]), 70, "its key began in this layout");
 /// ```
-pub fn ended_in(epoch: u64, past: &[PastLife]) -> u64 {
-    let began = past.iter().rposition(|past| past.life == Life::of_epoch(epoch));
+pub fn ended_in(generation: u64, past: &[PastEpoch]) -> u64 {
+    let began = past.iter().rposition(|past| past.epoch == Epoch::of_generation(generation));
     past.iter().skip(began.unwrap_or(0)).map(|past| past.ceiling).max().unwrap_or(0)
 }
 
@@ -193,15 +193,15 @@ fn loss_named(version: u64, others: &[u64]) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use sequent_core::Incarnation;
+    use sequent_core::InstanceId;
 
     use super::*;
 
     #[test]
     fn each_slot_hears_of_all_the_others() {
         let row = |base, seen, ceiling, opened_at_ms| {
-            let (store, ledger) = (Incarnation::new("s"), Incarnation::new("l"));
-            Some(Row { life: Life::from_stored(1), store, ledger, base, ceiling, seen, opened_at_ms })
+            let (store, ledger) = (InstanceId::new("s"), InstanceId::new("l"));
+            Some(Row { epoch: Epoch::from_stored(1), store, ledger, base, ceiling, seen, opened_at_ms })
         };
         let told = |rows: &[Option<Row>]| -> Vec<(Option<u64>, u64)> {
             beside_each(rows, 20_000).iter().map(|beside| (beside.least, beside.most)).collect()

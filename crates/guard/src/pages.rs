@@ -31,7 +31,7 @@ pub async fn all_rows(
     if first.len() < PAGE.min(most) {
         return Ok(first);
     }
-    let under = patiently(limit, "inspect", || ledger.inspect()).await?.incarnation;
+    let under = patiently(limit, "inspect", || ledger.inspect()).await?.instance;
     let mut rows = Vec::new();
     for slot in 0..slots {
         let mut from = String::new();

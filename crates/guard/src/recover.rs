@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use sequent_core::{
-    ErrorKind, Incarnation, Mark, MarkPlace, SlotIndex, SourceError, Store,
+    ErrorKind, InstanceId, Mark, MarkPlace, SlotIndex, SourceError, Store,
     ledger::{Ledger, Loss},
     mark_of,
 };
@@ -62,14 +62,14 @@ async fn read_one(store: &dyn Store, limit: Duration) -> Result<u64, SourceError
     timeout(limit, mark_of(store)).await.unwrap_or_else(late)
 }
 
-/// Takes the ledger at hand as the truth, but for `loss`: every counter opens a new life above its ceiling plus the
+/// Takes the ledger at hand as the truth, but for `loss`: every counter opens a new epoch above its ceiling plus the
 /// loss. The version goes above every mark that can be read, so that the marks no longer accuse it.
 ///
 /// Where the loss is named by how much it is, the version goes [far](VERSION_LEAP) above them: of what was left in places that
 /// can't be read now, nothing accuses a ledger whose loss has been named already. Where it is said to be none, a mark that
 /// knows better contradicts: one that is read now at once, any other when it is met.
 ///
-/// Running servers notice at their next call: the ledger speaks as a new incarnation.
+/// Running servers notice at their next call: the ledger speaks as a new instance.
 ///
 /// # Errors
 ///
@@ -82,7 +82,7 @@ pub async fn recover(
     home: Option<&dyn MarkPlace>,
     loss: Loss,
     limit: Duration,
-) -> Result<Incarnation, SourceError> {
+) -> Result<InstanceId, SourceError> {
     let stores: Vec<Arc<dyn Store>> = shards.iter().map(|(_, store)| Arc::clone(store)).collect();
     belongs(ledger, &stores, limit).await?;
     let told = Told::read(ledger, shards, home, limit).await?;

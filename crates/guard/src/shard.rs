@@ -1,4 +1,4 @@
-//! One store in its slot: whose it is, and which incarnation of it may be touched.
+//! One store in its slot: whose it is, and which instance of it may be touched.
 
 use std::{
     sync::{
@@ -9,7 +9,7 @@ use std::{
 };
 
 use sequent_core::{
-    DurabilityClass, ErrorKind, Event, Events, Incarnation, Inspection, LedgerId, SlotIndex, SourceError,
+    DurabilityClass, ErrorKind, Event, Events, Inspection, InstanceId, LedgerId, SlotIndex, SourceError,
     Stamp, Store,
     ledger::{LayoutRecord, Ledger},
 };
@@ -28,17 +28,17 @@ pub(crate) struct Shard {
     limit: Duration,
     events: Events,
     known: Mutex<Known>,
-    /// Whether the ledger could not be told of the incarnation in use.
+    /// Whether the ledger could not be told of the instance in use.
     untold: AtomicBool,
     admission: tokio::sync::Mutex<()>,
 }
 
 #[derive(Default)]
 struct Known {
-    /// The incarnation admitted, until it is found to be another.
-    admitted: Option<Incarnation>,
-    /// The incarnation on record, or admitted last.
-    last: Option<Incarnation>,
+    /// The instance admitted, until it is found to be another.
+    admitted: Option<InstanceId>,
+    /// The instance on record, or admitted last.
+    last: Option<InstanceId>,
     /// The durability class found last.
     class: Option<DurabilityClass>,
     /// Whether it bore another ledger's stamp when it was looked at last: its marks speak of that ledger.
@@ -75,8 +75,8 @@ impl Shard {
         self.known().foreign
     }
 
-    /// The incarnation admitted, if it is not known to have ended.
-    pub(crate) fn incarnation(&self) -> Option<Incarnation> {
+    /// The instance admitted, if it is not known to have ended.
+    pub(crate) fn instance(&self) -> Option<InstanceId> {
         self.known().admitted.clone()
     }
 
@@ -95,7 +95,7 @@ impl Shard {
         let Ok(Ok(looked)) = tokio::time::timeout(limit, self.store.inspect()).await else { return };
         let was = {
             let mut known = self.known();
-            if known.admitted.as_ref() != Some(&looked.incarnation) {
+            if known.admitted.as_ref() != Some(&looked.instance) {
                 return;
             }
             let is = looked.durability.class;
@@ -113,39 +113,39 @@ impl Shard {
     }
 
     /// What the ledger has on record, before the first admission.
-    pub(crate) fn recall(&self, incarnation: Incarnation) {
-        self.known().last = Some(incarnation);
+    pub(crate) fn recall(&self, instance: InstanceId) {
+        self.known().last = Some(instance);
     }
 
     /// `gone` no longer speaks: the next touch inspects the store again.
-    pub(crate) fn forget(&self, gone: &Incarnation) {
+    pub(crate) fn forget(&self, gone: &InstanceId) {
         let mut known = self.known();
         if known.admitted.as_ref() == Some(gone) {
             known.admitted = None;
         }
     }
 
-    /// The incarnation that may be touched: inspects the store, checks and writes its stamp, where that is not known;
+    /// The instance that may be touched: inspects the store, checks and writes its stamp, where that is not known;
     /// then also the mark that it bears.
-    pub(crate) async fn admit(&self, under: &Incarnation) -> Result<(Incarnation, Option<u64>), SourceError> {
-        if let Some(incarnation) = self.incarnation() {
-            return Ok((incarnation, None));
+    pub(crate) async fn admit(&self, under: &InstanceId) -> Result<(InstanceId, Option<u64>), SourceError> {
+        if let Some(instance) = self.instance() {
+            return Ok((instance, None));
         }
         let _one_at_a_time = self.admission.lock().await;
-        if let Some(incarnation) = self.incarnation() {
-            return Ok((incarnation, None));
+        if let Some(instance) = self.instance() {
+            return Ok((instance, None));
         }
         let inspection = self.store.inspect().await?;
         self.check(&inspection)?;
         self.check_beside(&inspection).await?;
-        let mark = self.store.mark(&inspection.incarnation, 0).await?;
+        let mark = self.store.mark(&inspection.instance, 0).await?;
         Ok((self.accept(&inspection, under).await?, Some(mark)))
     }
 
     /// Leaves the ledger's version on the store admitted. Another one in its place is looked at first: it may have been
     /// restarted, or be anybody's.
     pub(crate) async fn bear(&self, version: u64) -> Result<u64, SourceError> {
-        let Some(under) = self.incarnation() else {
+        let Some(under) = self.instance() else {
             let context = format!("slot {}: the store is not admitted", self.slot());
             return Err(SourceError::new(ErrorKind::Reborn, context));
         };
@@ -155,7 +155,7 @@ impl Shard {
         }
         let found = self.store.inspect().await?;
         self.check(&found)?;
-        self.store.mark(&found.incarnation, version).await
+        self.store.mark(&found.instance, version).await
     }
 
     /// The same on a store that is not admitted, if it bears its stamp.
@@ -166,13 +166,13 @@ impl Shard {
             let context = format!("slot {}: the store bears no stamp", self.slot());
             return Err(SourceError::new(ErrorKind::Refused, context));
         }
-        self.store.mark(&found.incarnation, version).await
+        self.store.mark(&found.instance, version).await
     }
 
     /// The mark that the store bears. Where it is no longer the one admitted, whatever is there is asked, unless it is
     /// another ledger's.
     pub(crate) async fn borne(&self) -> Result<u64, SourceError> {
-        if let Some(under) = self.incarnation() {
+        if let Some(under) = self.instance() {
             match self.store.mark(&under, 0).await {
                 Err(error) if error.kind() == ErrorKind::Reborn => {}
                 held => return held,
@@ -181,7 +181,7 @@ impl Shard {
         let found = self.store.inspect().await?;
         match &found.stamp {
             Some(stamp) if stamp.ledger != self.expected.ledger => Ok(0),
-            _ => self.store.mark(&found.incarnation, 0).await,
+            _ => self.store.mark(&found.instance, 0).await,
         }
     }
 
@@ -200,21 +200,22 @@ impl Shard {
         }
         let expected = &self.expected;
         let others = self.store.beside(expected.layout.slots()).await?;
-        let is_ours = |stamp: &&Stamp| stamp.ledger == expected.ledger && stamp.epoch == expected.epoch;
+        let is_ours =
+            |stamp: &&Stamp| stamp.ledger == expected.ledger && stamp.generation == expected.generation;
         match others.iter().find(is_ours) {
             None => Ok(()),
             Some(other) => Err(SourceError::new(ErrorKind::Refused, displaced(other.slot, expected.slot))),
         }
     }
 
-    /// Stamps the store if it bears no stamp, and records its incarnation.
+    /// Stamps the store if it bears no stamp, and records its instance.
     pub(crate) async fn accept(
         &self,
         found: &Inspection,
-        under: &Incarnation,
-    ) -> Result<Incarnation, SourceError> {
+        under: &InstanceId,
+    ) -> Result<InstanceId, SourceError> {
         let slot = self.slot();
-        let is = found.incarnation.clone();
+        let is = found.instance.clone();
         if found.stamp.is_none() {
             self.is_in_force().await?;
             self.stamp(&is).await?;
@@ -241,19 +242,19 @@ impl Shard {
         Ok(is)
     }
 
-    /// Tells the ledger which incarnation is in use; what it could not be told is told again at a show up.
-    async fn record(&self, under: &Incarnation, is: &Incarnation) {
+    /// Tells the ledger which instance is in use; what it could not be told is told again at a show up.
+    async fn record(&self, under: &InstanceId, is: &InstanceId) {
         let told =
             limited(self.limit, "record", self.ledger.record(under, Some(self.slot()), is)).await.is_ok();
         self.untold.store(!told, Ordering::Relaxed);
     }
 
     /// Tells the ledger again what it could not be told.
-    pub(crate) async fn record_again(&self, under: &Incarnation) {
+    pub(crate) async fn record_again(&self, under: &InstanceId) {
         if !self.untold.load(Ordering::Relaxed) {
             return;
         }
-        if let Some(is) = self.incarnation() {
+        if let Some(is) = self.instance() {
             self.record(under, &is).await;
         }
     }
@@ -265,13 +266,15 @@ impl Shard {
         let expected = &self.expected;
         let why = match self.held().await {
             Ok((id, _)) if id != expected.ledger => "the ledger is another one".to_owned(),
-            Ok((_, Some(held))) if held.epoch != expected.epoch => format!("it is of epoch {}", held.epoch),
+            Ok((_, Some(held))) if held.generation != expected.generation => {
+                format!("it is of generation {}", held.generation)
+            }
             Ok(_) => return Ok(()),
             Err(error) => error.to_string(),
         };
         let context = format!(
-            "slot {}: an empty store is stamped for epoch {} only where the ledger says so: {why}",
-            expected.slot, expected.epoch
+            "slot {}: an empty store is stamped for generation {} only where the ledger says so: {why}",
+            expected.slot, expected.generation
         );
         Err(SourceError::new(ErrorKind::NoWitness, context))
     }
@@ -284,7 +287,7 @@ impl Shard {
     }
 
     /// Writes the stamp. Another server may have found none either, and been faster.
-    async fn stamp(&self, under: &Incarnation) -> Result<(), SourceError> {
+    async fn stamp(&self, under: &InstanceId) -> Result<(), SourceError> {
         let Err(error) = self.store.stamp(under, None, &self.expected).await else { return Ok(()) };
         if error.kind() != ErrorKind::Refused {
             return Err(error);
@@ -292,7 +295,7 @@ impl Shard {
         let again = self.store.inspect().await?;
         match again.stamp {
             Some(stamp) if stamp != self.expected => Err(error),
-            Some(_) if again.incarnation == *under => Ok(()),
+            Some(_) if again.instance == *under => Ok(()),
             _ => {
                 let context =
                     format!("slot {}: the store is another one than was to be stamped", self.slot());

@@ -99,7 +99,7 @@ fn differs(found: &Stamp, expected: &Stamp) -> String {
         ("shard_bits", n.to_string(), n_expected.to_string()),
         ("memory_bits", m.to_string(), m_expected.to_string()),
         ("slot", found.slot.to_string(), expected.slot.to_string()),
-        ("epoch", found.epoch.to_string(), expected.epoch.to_string()),
+        ("generation", found.generation.to_string(), expected.generation.to_string()),
     ];
     let wrong: Vec<_> = fields.into_iter().filter(|(_, found, expected)| found != expected).collect();
     let shown =
@@ -123,15 +123,15 @@ fn advice(found: &Stamp, expected: &Stamp) -> String {
     if found.ledger != expected.ledger {
         return format!("it is a store of cluster {cluster}: put this slot's own store back, {INSTEAD}");
     }
-    if found.epoch > expected.epoch {
+    if found.generation > expected.generation {
         return format!(
-            "it has gone through a resize (epoch {}) that the ledger knows nothing of, so the ledger is a copy from before: put \
+            "it has gone through a resize (generation {}) that the ledger knows nothing of, so the ledger is a copy from before: put \
              the newest one back, or stop every process, and `sequent recover --bump N` with the configuration of that layout, \
              {INSTEAD}",
-            found.epoch
+            found.generation
         );
     }
-    if found.layout != expected.layout || found.epoch != expected.epoch {
+    if found.layout != expected.layout || found.generation != expected.generation {
         return format!("it is of another layout of this cluster: put this slot's own store back, {INSTEAD}");
     }
     format!("it is the store of slot {slot}: put each slot's own store back in its place, {INSTEAD}")
@@ -140,7 +140,7 @@ fn advice(found: &Stamp, expected: &Stamp) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sequent_core::{Durability, DurabilityClass, Incarnation, Layout};
+    use sequent_core::{Durability, DurabilityClass, InstanceId, Layout};
 
     fn stamp(text: &str) -> Stamp {
         let [ledger, cluster, n, slot] = text.split(' ').collect::<Vec<_>>()[..] else {
@@ -148,13 +148,13 @@ mod tests {
         };
         let layout = Layout::new(n.parse().unwrap(), 0).unwrap();
         let (ledger, cluster) = (ledger.parse().unwrap(), cluster.parse().unwrap());
-        Stamp { ledger, cluster, layout, slot: slot.parse().unwrap(), epoch: 1 }
+        Stamp { ledger, cluster, layout, slot: slot.parse().unwrap(), generation: 1 }
     }
 
     fn said(stamp: Option<Stamp>, has_cells: bool) -> Option<String> {
         let durability = Durability { class: DurabilityClass::Durable, settings: Vec::new() };
-        let (incarnation, version) = (Incarnation::new("i"), String::new());
-        let found = Inspection { incarnation, stamp, has_cells, durability, clock_ms: 0, version };
+        let (instance, version) = (InstanceId::new("i"), String::new());
+        let found = Inspection { instance, stamp, has_cells, durability, clock_ms: 0, version };
         misfit(&found, &self::stamp("a shop 2 0"))
     }
 
@@ -171,7 +171,7 @@ mod tests {
         assert!(ledger.contains("another ledger") && !ledger.contains("cluster="), "{ledger}");
         let layout = of("a shop 3 0");
         assert!(layout.contains("shard_bits=3, expected shard_bits=2: it is of another layout"), "{layout}");
-        let ahead = said(Some(Stamp { epoch: 2, ..stamp("a shop 3 0") }), true).unwrap();
+        let ahead = said(Some(Stamp { generation: 2, ..stamp("a shop 3 0") }), true).unwrap();
         assert!(ahead.contains("the ledger is a copy from before: put the newest one back"), "{ahead}");
         let cells = said(None, true).unwrap();
         assert!(cells.contains("bears stamp none") && cells.contains("expected slot=0"), "{cells}");

@@ -2,15 +2,15 @@
 
 use std::time::Duration;
 
-use sequent_core::{DurabilityClass, Incarnation, Key, Life, SlotIndex, ledger::Counter};
+use sequent_core::{DurabilityClass, Epoch, InstanceId, Key, SlotIndex, ledger::Counter};
 
 use crate::{Trouble, counter::Guarded};
 
 /// The guard at a glance.
 #[derive(Debug, Clone)]
 pub struct KeeperStatus {
-    /// The ledger's incarnation in force.
-    pub ledger: Incarnation,
+    /// The ledger's instance in force.
+    pub ledger: InstanceId,
     /// The ledger's version acknowledged last.
     pub version: u64,
     /// For how long the ledger has been away; `None` while it is in reach.
@@ -21,8 +21,8 @@ pub struct KeeperStatus {
     pub unmarked: u64,
     /// Dense counters that are behind what this process has given: key, how many were given, how many the ledger says.
     pub dense_behind: Vec<(Key, u64, u64)>,
-    /// Each slot's store: its incarnation while it is admitted, and the durability class found last.
-    pub stores: Vec<(SlotIndex, Option<Incarnation>, DurabilityClass)>,
+    /// Each slot's store: its instance while it is admitted, and the durability class found last.
+    pub stores: Vec<(SlotIndex, Option<InstanceId>, DurabilityClass)>,
     /// Counters with something to report, which the next show up asks.
     pub unsaid: usize,
     /// How many counters show ups and raises have looked at so far: what has changed, and not what is alive.
@@ -36,8 +36,8 @@ pub struct KeeperStatus {
 pub struct CounterStatus {
     /// The counter.
     pub counter: Counter,
-    /// Its life and ceiling, while a permit is held.
-    pub permit: Option<(Life, u64)>,
+    /// Its epoch and ceiling, while a permit is held.
+    pub permit: Option<(Epoch, u64)>,
     /// The highest raw id seen.
     pub seen: u64,
     /// How many raw ids the ceiling should be ahead, as it is consumed now; 0 where nobody needs it.
@@ -47,7 +47,7 @@ pub struct CounterStatus {
 impl CounterStatus {
     pub(crate) fn of(guarded: &Guarded) -> Self {
         let state = guarded.state();
-        let permit = state.permit.as_ref().map(|permit| (permit.row.life, permit.ceiling));
+        let permit = state.permit.as_ref().map(|permit| (permit.row.epoch, permit.ceiling));
         let ahead = guarded.wanted_room(&state, guarded.shared.config.outage).full;
         Self { counter: guarded.counter.clone(), permit, seen: state.seen, ahead }
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use sequent_core::{
-    Block, BoxFuture, Cell, ErrorKind, Examine, Incarnation, Inspection, Key, Life, SlotIndex, SourceError,
+    Block, BoxFuture, Cell, Epoch, ErrorKind, Examine, Inspection, InstanceId, Key, SlotIndex, SourceError,
     Stamp, Store,
 };
 use tokio::time::timeout;
@@ -92,7 +92,7 @@ impl Store for TimeoutStore {
 
     fn stamp<'a>(
         &'a self,
-        under: &'a Incarnation,
+        under: &'a InstanceId,
         expected: Option<&'a Stamp>,
         new: &'a Stamp,
     ) -> BoxFuture<'a, Result<(), SourceError>> {
@@ -104,7 +104,7 @@ impl Store for TimeoutStore {
         self.run("look for other slots", move |store| Box::pin(async move { store.beside(slots).await }))
     }
 
-    fn mark<'a>(&'a self, under: &'a Incarnation, version: u64) -> BoxFuture<'a, Result<u64, SourceError>> {
+    fn mark<'a>(&'a self, under: &'a InstanceId, version: u64) -> BoxFuture<'a, Result<u64, SourceError>> {
         let under = under.clone();
         self.run("mark", move |store| Box::pin(async move { store.mark(&under, version).await }))
     }
@@ -112,19 +112,19 @@ impl Store for TimeoutStore {
     fn take<'a>(
         &'a self,
         Cell { key, under }: Cell<'a>,
-        life: Life,
+        epoch: Epoch,
         want: u64,
     ) -> BoxFuture<'a, Result<Block, SourceError>> {
         let (key, under) = (key.clone(), under.clone());
         self.run("take", move |store| {
-            Box::pin(async move { store.take(Cell { key: &key, under: &under }, life, want).await })
+            Box::pin(async move { store.take(Cell { key: &key, under: &under }, epoch, want).await })
         })
     }
 
     fn close<'a>(
         &'a self,
         Cell { key, under }: Cell<'a>,
-        next: Life,
+        next: Epoch,
     ) -> BoxFuture<'a, Result<u64, SourceError>> {
         let (key, under) = (key.clone(), under.clone());
         self.run("close", move |store| {
@@ -135,24 +135,24 @@ impl Store for TimeoutStore {
     fn install<'a>(
         &'a self,
         Cell { key, under }: Cell<'a>,
-        life: Life,
+        epoch: Epoch,
         base: u64,
     ) -> BoxFuture<'a, Result<(), SourceError>> {
         let (key, under) = (key.clone(), under.clone());
         self.run("install", move |store| {
-            Box::pin(async move { store.install(Cell { key: &key, under: &under }, life, base).await })
+            Box::pin(async move { store.install(Cell { key: &key, under: &under }, epoch, base).await })
         })
     }
 
     fn lift<'a>(
         &'a self,
         Cell { key, under }: Cell<'a>,
-        life: Life,
+        epoch: Epoch,
         floor: u64,
     ) -> BoxFuture<'a, Result<u64, SourceError>> {
         let (key, under) = (key.clone(), under.clone());
         self.run("lift", move |store| {
-            Box::pin(async move { store.lift(Cell { key: &key, under: &under }, life, floor).await })
+            Box::pin(async move { store.lift(Cell { key: &key, under: &under }, epoch, floor).await })
         })
     }
 

@@ -100,7 +100,7 @@ where
     left
 }
 
-/// An open connection, counted while it lives, however it ends.
+/// An open connection, counted while it is there, however it ends.
 struct Line(Lines);
 
 impl Line {

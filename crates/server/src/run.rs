@@ -1,4 +1,4 @@
-//! A server's life: all doors open at once, drain, end.
+//! A server's epoch: all doors open at once, drain, end.
 
 use std::{future::Future, io};
 

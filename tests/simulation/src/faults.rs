@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use sequent_backend::memory::Cells;
 use sequent_core::{
-    Cell, Key, Life, SlotIndex, Store,
+    Cell, Epoch, Key, SlotIndex, Store,
     ledger::{Counter, Loss},
     mark_of,
 };
@@ -38,7 +38,7 @@ impl Nature {
 
     /// Until then the marks that tell of an earlier loss may still be on the store that would forget next.
     fn everybody_has_met_the_ledger(&self, servers: &[Option<Server>]) -> bool {
-        let speaks = self.world.ledger.incarnation();
+        let speaks = self.world.ledger.instance();
         servers.iter().flatten().all(|s| s.keeper.status().ledger == speaks && s.keeper.trouble().is_none())
     }
 
@@ -77,7 +77,7 @@ impl Nature {
             Fault::LedgerRestart => self.world.ledger.restart(),
             Fault::LedgerRestore => self.ledger_back(false)?,
             // In place and beside a store that has forgotten unnoticed: what cannot be promised (guard.md), since a server that
-            // has not called since the copy opens the store's next life in the ledger that went back.
+            // has not called since the copy opens the store's next epoch in the ledger that went back.
             Fault::LedgerInPlace if self.stores_know_what_left() => self.ledger_back(true)?,
             Fault::Both
                 if self.world.ledger_covers(slot)
@@ -106,9 +106,9 @@ impl Nature {
     }
 
     async fn stray_close(&self, store: &sequent_backend::memory::MemoryStore, key: &Key) {
-        let (under, life) = (store.incarnation(), Life::random(&self.dice));
-        // The store refuses nothing that names its own incarnation.
-        drop(store.close(Cell { key, under: &under }, life).await);
+        let (under, epoch) = (store.instance(), Epoch::random(&self.dice));
+        // The store refuses nothing that names its own instance.
+        drop(store.close(Cell { key, under: &under }, epoch).await);
     }
 
     fn cut(&mut self, servers: &[Option<Server>]) -> Option<String> {

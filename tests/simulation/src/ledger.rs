@@ -2,12 +2,12 @@
 
 use sequent_backend::memory::MemoryLedger;
 use sequent_core::{
-    BoxFuture, Incarnation, SlotIndex, SourceError,
+    BoxFuture, InstanceId, SlotIndex, SourceError,
     ledger::{
         Answer, Catalog, Counter, Defined, Definition, Dense, DenseAsk, DenseRow, DenseTaken, Identity,
         Known, LayoutBook, LayoutPage, LayoutRecord, LedgerInspection, LedgerNote, Loss, Moved, NoteSubject,
-        Opened, Opening, Pass, PastLife, Presence, Raise, Raised, Reading, Rebased, Recovery, Retention, Row,
-        Rows, ServerId, ShowUp, Word, Words,
+        Opened, Opening, Pass, PastEpoch, Presence, Raise, Raised, Reading, Rebased, Recovery, Retention,
+        Row, Rows, ServerId, ShowUp, Word, Words,
     },
 };
 
@@ -56,24 +56,31 @@ impl SimLedger {
 
 /// A [`Pass`] that owns what it shows, to travel in a task of its own.
 struct OwnedPass {
-    under: Incarnation,
-    record: Option<Incarnation>,
+    under: InstanceId,
+    record: Option<InstanceId>,
     server: ServerId,
     nonces: Vec<u64>,
     next: u64,
-    epoch: u64,
+    generation: u64,
 }
 
 impl OwnedPass {
     fn of(pass: Pass<'_>) -> Self {
-        let Pass { under, record, server, nonces, next, epoch } = pass;
-        Self { under: under.clone(), record: record.cloned(), server, nonces: nonces.to_vec(), next, epoch }
+        let Pass { under, record, server, nonces, next, generation } = pass;
+        Self {
+            under: under.clone(),
+            record: record.cloned(),
+            server,
+            nonces: nonces.to_vec(),
+            next,
+            generation,
+        }
     }
 
     fn show(&self) -> Pass<'_> {
-        let Self { under, record, server, nonces, next, epoch } = self;
+        let Self { under, record, server, nonces, next, generation } = self;
         let record = record.as_ref();
-        Pass { under, record, server: *server, nonces, next: *next, epoch: *epoch }
+        Pass { under, record, server: *server, nonces, next: *next, generation: *generation }
     }
 }
 
@@ -92,12 +99,12 @@ impl Identity for SimLedger {
         send!(self, ledger => ledger.inspect())
     }
 
-    fn enlist<'a>(&'a self, under: &'a Incarnation, server: ServerId, nonce: u64) -> Reply<'a, ()> {
+    fn enlist<'a>(&'a self, under: &'a InstanceId, server: ServerId, nonce: u64) -> Reply<'a, ()> {
         let under = under.clone();
         send!(self, ledger => ledger.enlist(&under, server, nonce))
     }
 
-    fn rebear<'a>(&'a self, was: &'a Incarnation) -> Reply<'a, Incarnation> {
+    fn rebear<'a>(&'a self, was: &'a InstanceId) -> Reply<'a, InstanceId> {
         let was = was.clone();
         send!(self, ledger => ledger.rebear(&was))
     }
@@ -108,17 +115,17 @@ impl Identity for SimLedger {
 
     fn record<'a>(
         &'a self,
-        under: &'a Incarnation,
+        under: &'a InstanceId,
         slot: Option<SlotIndex>,
-        incarnation: &'a Incarnation,
+        instance: &'a InstanceId,
     ) -> Reply<'a, ()> {
-        let (under, incarnation) = (under.clone(), incarnation.clone());
-        send!(self, ledger => ledger.record(&under, slot, &incarnation))
+        let (under, instance) = (under.clone(), instance.clone());
+        send!(self, ledger => ledger.record(&under, slot, &instance))
     }
 }
 
 impl Rows for SimLedger {
-    fn read<'a>(&'a self, under: &'a Incarnation, counters: &'a [Counter]) -> Reply<'a, Reading> {
+    fn read<'a>(&'a self, under: &'a InstanceId, counters: &'a [Counter]) -> Reply<'a, Reading> {
         let (under, counters) = (under.clone(), counters.to_vec());
         send!(self, ledger => ledger.read(&under, &counters))
     }
@@ -133,7 +140,7 @@ impl Rows for SimLedger {
         send!(self, ledger => ledger.raise(pass.show(), &raises))
     }
 
-    fn moved<'a>(&'a self, under: &'a Incarnation, since: u64, most: usize) -> Reply<'a, Vec<Moved>> {
+    fn moved<'a>(&'a self, under: &'a InstanceId, since: u64, most: usize) -> Reply<'a, Vec<Moved>> {
         let under = under.clone();
         send!(self, ledger => ledger.moved(&under, since, most))
     }
@@ -143,7 +150,7 @@ impl Rows for SimLedger {
         send!(self, ledger => ledger.list(sequence.as_deref(), most))
     }
 
-    fn history<'a>(&'a self, counter: &'a Counter) -> Reply<'a, Vec<PastLife>> {
+    fn history<'a>(&'a self, counter: &'a Counter) -> Reply<'a, Vec<PastEpoch>> {
         let counter = counter.clone();
         send!(self, ledger => ledger.history(&counter))
     }
@@ -240,7 +247,7 @@ impl Dense for SimLedger {
 }
 
 impl Recovery for SimLedger {
-    fn recover(&self, loss: Loss, version_floor: u64) -> Reply<'_, Incarnation> {
+    fn recover(&self, loss: Loss, version_floor: u64) -> Reply<'_, InstanceId> {
         send!(self, ledger => ledger.recover(loss, version_floor))
     }
 }

@@ -15,7 +15,7 @@ use sequent_core::{ErrorKind, SlotIndex, SourceError};
 use sequent_testkit::SeededEntropy;
 use tokio::sync::watch;
 
-/// One server's lines: whether it lives, and whether it reaches the ledger.
+/// One server's lines: whether it answers, and whether it reaches the ledger.
 #[derive(Debug, Default)]
 pub(crate) struct Switches {
     dead: AtomicBool,

@@ -41,7 +41,7 @@ struct Wish {
     layout: Layout,
     /// The store of each slot.
     order: Vec<usize>,
-    epoch: u64,
+    generation: u64,
     /// How often it has failed.
     tries: usize,
 }
@@ -98,8 +98,8 @@ impl Changing {
 
     /// The ring is changed, by somebody who may be killed on the way.
     async fn change(&mut self) {
-        let epoch = self.epoch().await;
-        if epoch == 0 {
+        let generation = self.generation().await;
+        if generation == 0 {
             // Nobody has founded it yet: a wish of now would pass for done once somebody has.
             return;
         }
@@ -108,7 +108,7 @@ impl Changing {
             if self.dice.chance(40) {
                 order.rotate_left(index(&self.dice, usize::from(STORES)));
             }
-            self.wish = Some(Wish { layout: drawn(&self.dice), order, epoch, tries: 0 });
+            self.wish = Some(Wish { layout: drawn(&self.dice), order, generation, tries: 0 });
         }
         let network = Network::new(self.dice.fork(), self.scenario.trouble, Arc::clone(&self.world.calm));
         let Some(wish) = &mut self.wish else { return };
@@ -128,8 +128,8 @@ impl Changing {
 
     /// What whoever changed the ring can't tell any more, the ledger knows.
     async fn follow(&mut self) {
-        let epoch = self.epoch().await;
-        if let Some(wish) = self.wish.take_if(|wish| epoch > wish.epoch) {
+        let generation = self.generation().await;
+        if let Some(wish) = self.wish.take_if(|wish| generation > wish.generation) {
             self.layout = wish.layout;
             *self.world.order() = wish.order;
         } else if self.wish.as_ref().is_some_and(|wish| {
@@ -140,17 +140,17 @@ impl Changing {
         }
     }
 
-    /// The epoch in force; that of before while a change is under way.
-    async fn epoch(&self) -> u64 {
+    /// The generation in force; that of before while a change is under way.
+    async fn generation(&self) -> u64 {
         use sequent_core::ledger::LayoutBook;
         let page = self.world.ledger.page().await.ok().flatten();
-        page.map_or(0, |page| page.epoch - u64::from(page.is_fenced))
+        page.map_or(0, |page| page.generation - u64::from(page.is_fenced))
     }
 
     async fn open_missing(&mut self) {
         self.follow().await;
-        let epoch = self.epoch().await;
-        let of_now = |server: &&Server| server.keeper.layout().epoch == epoch;
+        let generation = self.generation().await;
+        let of_now = |server: &&Server| server.keeper.layout().generation == generation;
         for _ in self.servers.iter().filter(of_now).count()..SERVERS_MIN {
             if self.servers.len() == SERVERS_MAX {
                 // The oldest is somebody's whom an operator has found at last.
@@ -237,11 +237,11 @@ impl Changing {
                 self.change().await;
                 continue;
             }
-            let epoch = self.epoch().await;
+            let generation = self.generation().await;
             let now: Vec<usize> = self
                 .servers
                 .iter()
-                .filter(|server| server.keeper.layout().epoch == epoch)
+                .filter(|server| server.keeper.layout().generation == generation)
                 .map(|server| server.name)
                 .collect();
             let given = |name: &usize| self.world.truth().given_by(*name);

@@ -138,7 +138,7 @@ impl Run {
         }
     }
 
-    /// Where counters are set back under the same incarnation, only what was seen can tell: a crash must not lose it.
+    /// Where counters are set back under the same instance, only what was seen can tell: a crash must not lose it.
     fn may_crash(&self) -> bool {
         let hot = self.scenario.faults.contains(&Fault::Hot);
         !hot || (0..self.world.stores.len()).all(|slot| self.world.seen_covers(slot))

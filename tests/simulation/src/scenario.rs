@@ -21,9 +21,9 @@ pub enum Fault {
     Empty,
     /// A cell is deleted under a running store.
     Delete,
-    /// A cell is closed for a life that nobody has.
+    /// A cell is closed for an epoch that nobody has.
     StrayClose,
-    /// Cells go back to the copy, under the same incarnation.
+    /// Cells go back to the copy, under the same instance.
     Hot,
     /// A server loses the ledger for a while.
     Cut,
@@ -33,7 +33,7 @@ pub enum Fault {
     LedgerBackup,
     /// The ledger restarts from its copy.
     LedgerRestore,
-    /// The ledger goes back to its copy under the same incarnation.
+    /// The ledger goes back to its copy under the same instance.
     LedgerInPlace,
     /// The ledger restarts with all its data.
     LedgerRestart,
@@ -154,7 +154,7 @@ pub const SCENARIOS: [Scenario; 9] = [
         ..CALM
     },
     Scenario {
-        name: "same-incarnation",
+        name: "same-instance",
         servers: 1,
         // What was seen must be exact at a stop, so no last show up may be lost.
         trouble: 0,

@@ -97,7 +97,7 @@ impl Server {
         let opening = Opening {
             ledger: Arc::new(SimLedger::new(world.ledger.clone(), network.clone())) as Arc<dyn Ledger>,
             shards: (0..layout.slots()).filter_map(|slot| Some((slot, ring.store(slot)?))).collect(),
-            first: LayoutRecord { cluster: "sim".parse().map_err(refused)?, layout, epoch: 1 },
+            first: LayoutRecord { cluster: "sim".parse().map_err(refused)?, layout, generation: 1 },
             home: Some(Arc::new(home) as Arc<dyn MarkPlace>),
             embedded: false,
             config: GuardConfig { outage: scenario.outage, ..GuardConfig::default() },
@@ -203,7 +203,7 @@ impl Caller {
 
     fn watch(&self, slot: SlotIndex, inner: Arc<dyn Source>) -> Arc<dyn Source> {
         // A raw id of one layout is none of another.
-        let counter = Counter { slot, key: self.key.in_epoch(self.keeper.layout().epoch) };
+        let counter = Counter { slot, key: self.key.in_generation(self.keeper.layout().generation) };
         let (world, switches) = (Arc::clone(&self.world), Arc::clone(&self.switches));
         Arc::new(Watched { counter, server: self.name, inner, switches, world })
     }

@@ -2,7 +2,7 @@
 
 use sequent_backend::memory::MemoryStore;
 use sequent_core::{
-    Block, BoxFuture, Cell, Incarnation, Inspection, Life, SlotIndex, SourceError, Stamp, Store,
+    Block, BoxFuture, Cell, Epoch, Inspection, InstanceId, SlotIndex, SourceError, Stamp, Store,
 };
 
 use super::network::Network;
@@ -35,7 +35,7 @@ impl Store for SimStore {
 
     fn stamp<'a>(
         &'a self,
-        under: &'a Incarnation,
+        under: &'a InstanceId,
         expected: Option<&'a Stamp>,
         new: &'a Stamp,
     ) -> BoxFuture<'a, Result<(), SourceError>> {
@@ -43,7 +43,7 @@ impl Store for SimStore {
         Box::pin(self.network.call(false, async move { store.stamp(&under, expected.as_ref(), &new).await }))
     }
 
-    fn mark<'a>(&'a self, under: &'a Incarnation, version: u64) -> BoxFuture<'a, Result<u64, SourceError>> {
+    fn mark<'a>(&'a self, under: &'a InstanceId, version: u64) -> BoxFuture<'a, Result<u64, SourceError>> {
         let (store, under) = (self.store(), under.clone());
         Box::pin(self.network.call(false, async move { store.mark(&under, version).await }))
     }
@@ -51,17 +51,17 @@ impl Store for SimStore {
     fn take<'a>(
         &'a self,
         cell: Cell<'a>,
-        life: Life,
+        epoch: Epoch,
         want: u64,
     ) -> BoxFuture<'a, Result<Block, SourceError>> {
         let (store, key, under) = (self.store(), cell.key.clone(), cell.under.clone());
         Box::pin(
             self.network
-                .call(false, async move { store.take(Cell { key: &key, under: &under }, life, want).await }),
+                .call(false, async move { store.take(Cell { key: &key, under: &under }, epoch, want).await }),
         )
     }
 
-    fn close<'a>(&'a self, cell: Cell<'a>, next: Life) -> BoxFuture<'a, Result<u64, SourceError>> {
+    fn close<'a>(&'a self, cell: Cell<'a>, next: Epoch) -> BoxFuture<'a, Result<u64, SourceError>> {
         let (store, key, under) = (self.store(), cell.key.clone(), cell.under.clone());
         Box::pin(
             self.network
@@ -72,22 +72,28 @@ impl Store for SimStore {
     fn install<'a>(
         &'a self,
         cell: Cell<'a>,
-        life: Life,
+        epoch: Epoch,
         base: u64,
     ) -> BoxFuture<'a, Result<(), SourceError>> {
         let (store, key, under) = (self.store(), cell.key.clone(), cell.under.clone());
         Box::pin(
             self.network.call(false, async move {
-                store.install(Cell { key: &key, under: &under }, life, base).await
+                store.install(Cell { key: &key, under: &under }, epoch, base).await
             }),
         )
     }
 
-    fn lift<'a>(&'a self, cell: Cell<'a>, life: Life, floor: u64) -> BoxFuture<'a, Result<u64, SourceError>> {
+    fn lift<'a>(
+        &'a self,
+        cell: Cell<'a>,
+        epoch: Epoch,
+        floor: u64,
+    ) -> BoxFuture<'a, Result<u64, SourceError>> {
         let (store, key, under) = (self.store(), cell.key.clone(), cell.under.clone());
         Box::pin(
-            self.network
-                .call(false, async move { store.lift(Cell { key: &key, under: &under }, life, floor).await }),
+            self.network.call(false, async move {
+                store.lift(Cell { key: &key, under: &under }, epoch, floor).await
+            }),
         )
     }
 }

@@ -13,7 +13,7 @@ const FOUND: [(Rule, &str, u64); 6] = [
     (Rule::RowNamesStore, "one-store-forgets", 80),
     (Rule::WitnessFirst, "partition", 200),
     (Rule::Marks, "both-at-once", 30),
-    (Rule::Order, "same-incarnation", 10),
+    (Rule::Order, "same-instance", 10),
     (Rule::LiftNeverCreates, "lossy-wires", 400),
 ];
 

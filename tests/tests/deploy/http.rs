@@ -61,7 +61,7 @@ pub(crate) fn encoded(text: &str) -> String {
         .collect()
 }
 
-/// Serves on a free port for as long as the process lives.
+/// Serves on a free port for as long as the process runs.
 pub(crate) fn serve(answer: impl Fn(&str, &str) -> String + Send + Sync + 'static) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();

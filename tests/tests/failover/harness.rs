@@ -22,7 +22,7 @@ pub(crate) const LOOK_EVERY: Duration = Duration::from_millis(10);
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A slot comes back within two seconds, and little is kept ready, so that the stores are asked all the time. A counter
-/// that began a new life is ahead of the others by what its ceiling was ahead, and rests until they come up to it: little.
+/// that began a new epoch is ahead of the others by what its ceiling was ahead, and rests until they come up to it: little.
 pub(crate) const SETTINGS: &str = "
 [ring]
 shard_bits = 2
@@ -69,7 +69,7 @@ impl Harness {
         format!("http://{},http://{}", self.servers[0].grpc(), self.servers[1].grpc())
     }
 
-    /// The first takes, which open lives, and give each store something to remember.
+    /// The first takes, which open epochs, and give each store something to remember.
     async fn warm(&self) {
         for server in &self.servers {
             let mut http = Http::connect(server.http()).await.unwrap();

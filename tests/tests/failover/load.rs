@@ -92,9 +92,9 @@ impl Caller {
             callers.spawn(self.clone().many(orders.clone()));
             callers.spawn(self.clone().fresh(orders));
         }
-        for (door, lives) in doors {
+        for (door, epochs) in doors {
             for _ in 0..2 {
-                callers.spawn(self.clone().http(door, lives));
+                callers.spawn(self.clone().http(door, epochs));
             }
         }
         callers.join_all().await;
@@ -132,7 +132,7 @@ impl Caller {
         }
     }
 
-    async fn http(self, door: SocketAddr, lives: bool) {
+    async fn http(self, door: SocketAddr, epochs: bool) {
         let mut http = None;
         while self.goes_on() {
             let begun = Instant::now();
@@ -141,7 +141,7 @@ impl Caller {
                 http = None;
             }
             match outcome {
-                Err(_) if !lives => sleep(REST_AWAY).await,
+                Err(_) if !epochs => sleep(REST_AWAY).await,
                 outcome => self.journal.note("http", begun, outcome),
             }
             sleep(REST).await;

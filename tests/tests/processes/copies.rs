@@ -76,12 +76,12 @@ impl Aged {
         counter["number_max"].as_str()?.parse().ok()
     }
 
-    /// Life and ceiling of each counter.
+    /// Epoch and ceiling of each counter.
     fn rows(&self) -> Vec<(String, String)> {
         let shown = self.place.run(&["show", "order", "--json"]).succeeded().json();
         let field = |counter: &serde_json::Value, name: &str| counter[name].as_str().unwrap().to_owned();
         let counters = shown["counters"].as_array().unwrap().iter();
-        counters.map(|counter| (field(counter, "life"), field(counter, "ceiling"))).collect()
+        counters.map(|counter| (field(counter, "epoch"), field(counter, "ceiling"))).collect()
     }
 
     /// The ledger went back, or everything did: refused with what to do, and nothing is given before it was done.
@@ -155,7 +155,7 @@ fn an_old_shard_moved_into_place_under_running_processes() {
     for (index, taker) in takers.into_iter().enumerate() {
         let ran = taker.kill();
         assert!(!ran.err.contains("error: "), "a request failed: {}", ran.err);
-        assert!(ran.err.contains("Reborn"), "nothing said of the new incarnation: {}", ran.err);
+        assert!(ran.err.contains("Reborn"), "nothing said of the new instance: {}", ran.err);
         aged.seen.add(&format!("taker {index}"), ran.numbers());
     }
     aged.goes_on("takers gone");

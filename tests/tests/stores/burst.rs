@@ -86,11 +86,11 @@ async fn burst(config: &str, partitions: usize) {
     }
 }
 
-/// So many rows and lives that ended: each partition has a row, one for each slot at most, and no row has a life before its own.
-fn one_life_each(rows: usize, ended: usize, partitions: usize) {
-    println!("{rows} counters of {partitions} partitions, {ended} lives ended");
+/// So many rows and epochs that ended: each partition has a row, one for each slot at most, and no row has an epoch before its own.
+fn one_epoch_each(rows: usize, ended: usize, partitions: usize) {
+    println!("{rows} counters of {partitions} partitions, {ended} epochs ended");
     assert!((partitions..=2 * partitions).contains(&rows), "{rows} counters of {partitions} partitions");
-    assert_eq!(ended, 0, "lives of a counter were ended by another's");
+    assert_eq!(ended, 0, "epochs of a counter were ended by another's");
 }
 
 /// How many rows a table of a SQLite ledger has of these partitions.
@@ -111,7 +111,7 @@ async fn servers_that_meet_at_new_partitions_begin_each_counter_once_in_a_file()
     let ledger = file(folder.path(), "[ledger]", "ledger.db");
     burst(&[SETTINGS, &shards(folder.path()), &ledger].concat(), partitions).await;
     let count = |table| count(&folder.path().join("ledger.db"), table);
-    one_life_each(count("counters"), count("history"), partitions);
+    one_epoch_each(count("counters"), count("history"), partitions);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
@@ -128,5 +128,5 @@ async fn servers_that_meet_at_new_partitions_begin_each_counter_once_in_mariadb(
         said.split_whitespace().next_back().unwrap().parse::<usize>().unwrap()
     };
     let (rows, ended) = (count("sequent_counters").await, count("sequent_history").await);
-    one_life_each(rows, ended, partitions);
+    one_epoch_each(rows, ended, partitions);
 }

@@ -211,5 +211,5 @@ async fn what_is_careless_or_was_touched_by_hand_is_found() {
     assert_eq!(checkup.unreached, [postgres]);
     says(&checkup, postgres, "warning unavailable: ");
     assert_eq!(ring.redis.ask(&["DBSIZE"]).await, "0", "a look leaves nothing there");
-    assert!(ring.cache.ask("stats").await.contains("STAT cmd_set "), "it lives");
+    assert!(ring.cache.ask("stats").await.contains("STAT cmd_set "), "it is there");
 }

@@ -115,7 +115,7 @@ async fn a_slot_drained_under_load_loses_no_block_that_was_under_way() {
     let mut site = Site::start().await;
     let load = Load::on(&site.servers, &Arc::<Bits>::default());
     load.more(SPENT).await;
-    // Who begins a counter may end another server's life of it: nobody does any more once all have taken of it often.
+    // Who begins a counter may end another server's epoch of it: nobody does any more once all have taken of it often.
     until("both servers use the slot", async || {
         let (one, other) = tokio::join!(site.servers[0].look(), site.servers[1].look());
         [one, other].iter().all(|look| look.at("sequent_slot_takes_total{slot=\"1\",outcome=\"ok\"}") >= 5)
@@ -136,10 +136,10 @@ async fn a_slot_drained_under_load_loses_no_block_that_was_under_way() {
     load.nobody_failed(refused, "the drain");
     site.another_ledger_is_refused();
     let (value, skipped) = (site.value().await, site.sum_of_slot("sequent_raw_ids_skipped_total").await);
-    // Servers that begin a counter at the same moment may end each other's first lives.
+    // Servers that begin a counter at the same moment may end each other's first epochs.
     until("all that the store gave is given", async || of_slot_1(&load) + skipped + burnt >= value).await;
     let (given, log) = (of_slot_1(&load), site.servers[0].log());
-    println!("slot 1 is at {value}, {skipped} skipped as lives began, {given} given, {burnt} burnt before");
+    println!("slot 1 is at {value}, {skipped} skipped as epochs began, {given} given, {burnt} burnt before");
     assert_eq!(site.sum("sequent_numbers_burnt_total").await, burnt, "nothing was burnt by the drain: {log}");
     site.wire.set(Mode::Pass).await;
     site.servers[0].operate(&["rescue", "1", "--why", "it is there"]).succeeded();

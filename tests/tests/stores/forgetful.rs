@@ -1,5 +1,5 @@
 //! Everything that makes a store forget, under two real servers and load: one slot after the other, the others going on.
-//! No number comes twice, no request fails, each event is told, and each slot gives again in a new life above its ceiling.
+//! No number comes twice, no request fails, each event is told, and each slot gives again in a new epoch above its ceiling.
 
 use std::{
     sync::{Arc, atomic::Ordering},
@@ -78,14 +78,14 @@ impl Scene {
         println!("{after}: {:?}", begun.elapsed());
     }
 
-    /// The same of a Redis, whose cell has another life afterwards.
+    /// The same of a Redis, whose cell has another epoch afterwards.
     async fn redis(&self, slot: usize, what: &str, told: &[Tale], deed: impl AsyncFnOnce(&Redis)) {
         let server = if slot == REDIS_A { &self.ring.a } else { &self.ring.b };
-        let before = life(server, slot).await;
+        let before = epoch(server, slot).await;
         assert!(!before.is_empty(), "before {what}");
         self.befalls(slot, what, told, async || deed(server).await).await;
-        let after = life(server, slot).await;
-        assert!(!after.is_empty() && after != before, "after {what}: life {after}");
+        let after = epoch(server, slot).await;
+        assert!(!after.is_empty() && after != before, "after {what}: epoch {after}");
     }
 
     async fn end(mut self) {
@@ -100,9 +100,9 @@ fn cell(slot: usize) -> String {
     format!("sequent/c/{slot}/cell/order")
 }
 
-/// The life of the cell, or nothing where there is none.
-async fn life(server: &Redis, slot: usize) -> String {
-    server.ask(&["HGET", &cell(slot), "life"]).await
+/// The epoch of the cell, or nothing where there is none.
+async fn epoch(server: &Redis, slot: usize) -> String {
+    server.ask(&["HGET", &cell(slot), "epoch"]).await
 }
 
 async fn value(server: &Redis, slot: usize) -> u64 {
@@ -187,7 +187,7 @@ async fn promoted(scene: &Scene) {
     scene.gives(REDIS_A, given, "the wire to the replica was cut").await;
     let (last, behind) = tokio::join!(value(a, REDIS_A), value(&replica, REDIS_A));
     assert!(behind < last, "the replica has {behind}, the primary {last}");
-    let before = life(&replica, REDIS_A).await;
+    let before = epoch(&replica, REDIS_A).await;
     scene
         .befalls(REDIS_A, "a promotion", &[REBORN], async || {
             a.kill().await;
@@ -198,8 +198,8 @@ async fn promoted(scene: &Scene) {
         })
         .await;
     // It is asked where the other one was.
-    let (after, value) = (life(a, REDIS_A).await, value(a, REDIS_A).await);
-    assert!(after != before && value > last, "life {after} at {value} after life {before} at {last}");
+    let (after, value) = (epoch(a, REDIS_A).await, value(a, REDIS_A).await);
+    assert!(after != before && value > last, "epoch {after} at {value} after epoch {before} at {last}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

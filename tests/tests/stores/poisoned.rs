@@ -133,7 +133,7 @@ impl Site {
         self.quarantined(slot, key).await;
     }
 
-    /// One of a row's numbers, or its life.
+    /// One of a row's numbers, or its epoch.
     async fn of_row(&self, what: &str, row: &str) -> i64 {
         let sql = format!("SELECT {what} FROM ledger.sequent_counters WHERE {row}");
         self.ledger.sql(&sql).await.trim().parse().unwrap()
@@ -149,7 +149,7 @@ impl Site {
 /// The ledger first and then the shard, each under load; and then all of the row, of which the store forgets the cell: neither
 /// bears witness for the other.
 async fn a_cell_and_its_row_set_far_beyond_are_followed_by_nobody(site: &Site, loads: &[Load], row: &str) {
-    let before = site.of_row("life", row).await;
+    let before = site.of_row("epoch", row).await;
     site.set_ceiling(POISON + FAR, row, loads).await;
     site.shards[1].sql(&format!("UPDATE shard1.sequent_cells SET v = {POISON} WHERE k = 'invoice'")).await;
     site.quarantined(1, "invoice").await;
@@ -178,7 +178,7 @@ async fn a_cell_and_its_row_set_far_beyond_are_followed_by_nobody(site: &Site, l
     load.nobody_failed(0, "the others went on");
     load.end().await;
     assert_eq!(fresh[0].drain(), Some(0));
-    assert_eq!(site.of_row("life", row).await, before, "no life began above it");
+    assert_eq!(site.of_row("epoch", row).await, before, "no epoch began above it");
     for load in loads {
         load.more(4_000).await;
         load.nobody_failed(0, "the others went on");

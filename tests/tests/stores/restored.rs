@@ -120,7 +120,7 @@ impl Site {
         .await;
     }
 
-    /// Under load a slot is put back: both servers hear another incarnation and tell of it, and it gives again. No request
+    /// Under load a slot is put back: both servers hear another instance and tell of it, and it gives again. No request
     /// fails.
     async fn put_back(&self, load: &Load, slot: usize, deed: impl AsyncFnOnce()) {
         let (told, refused) = (REBORN.of(&self.servers, slot).await, load.refused.load(Ordering::Relaxed));
@@ -152,7 +152,7 @@ async fn each_kind_of_shard_put_back_to_an_old_copy_repeats_nothing_and_fails_no
     }
 }
 
-/// All shards at once, with every server stopped, to a copy of the lives that the ledger speaks of: whoever starts finds each to
+/// All shards at once, with every server stopped, to a copy of the epochs that the ledger speaks of: whoever starts finds each to
 /// be another run.
 async fn all_put_back_while_nobody_runs(site: &mut Site) {
     let old = site.copied("older").await;

@@ -16,11 +16,11 @@ pub(crate) struct Tale {
     by_all: bool,
 }
 
-/// A store speaks as another incarnation.
+/// A store speaks as another instance.
 pub(crate) const REBORN: Tale = Tale {
     word: "store reborn",
-    line: "store speaks as another incarnation",
-    metric: "sequent_incarnation_changes_total",
+    line: "store speaks as another instance",
+    metric: "sequent_instance_changes_total",
     labels: "of=\"store\",",
     by_all: true,
 };

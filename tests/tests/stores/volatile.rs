@@ -39,7 +39,7 @@ pub(crate) const FILE: usize = 3;
 pub(crate) const FORGETFUL: &[(&str, &str)] = &[("save", ""), ("appendonly", "no")];
 
 /// Small, so that the stores are asked again and again; what a busy machine makes slow is no failure here. A refill goes on soon
-/// without a slot that is busy with a new life; and for an attempt's limit after a life was opened nobody ends it who is refused in it.
+/// without a slot that is busy with a new epoch; and for an attempt's limit after an epoch was opened nobody ends it who is refused in it.
 const SETTINGS: &str = "
 cluster = \"c\"
 auto_create = [\"*\"]

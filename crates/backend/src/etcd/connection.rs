@@ -5,7 +5,7 @@ use std::{
     time::{Duration, UNIX_EPOCH},
 };
 
-use sequent_core::{Env, ErrorKind, Incarnation};
+use sequent_core::{Env, ErrorKind, InstanceId};
 use serde::de::DeserializeOwned;
 
 use super::{
@@ -31,7 +31,7 @@ pub(super) struct Connection {
     cluster_id: u64,
     member_id: u64,
     version: String,
-    instance: Incarnation,
+    instance: InstanceId,
     /// The operation under way has asked for nothing yet that writes.
     only_read: bool,
 }
@@ -42,8 +42,8 @@ pub(super) struct ClusterId(u64);
 
 impl ClusterId {
     /// The instance that answers if the run's token is `token`.
-    pub(super) fn instance(self, token: &str) -> Incarnation {
-        Incarnation::new(format!("etcd {:x} {token}", self.0))
+    pub(super) fn instance(self, token: &str) -> InstanceId {
+        InstanceId::new(format!("etcd {:x} {token}", self.0))
     }
 }
 
@@ -54,7 +54,7 @@ pub(super) struct TxnReply {
 }
 
 impl net::Connection for Connection {
-    fn instance(&self) -> &Incarnation {
+    fn instance(&self) -> &InstanceId {
         &self.instance
     }
 
@@ -84,7 +84,7 @@ impl Connection {
             cluster_id: 0,
             member_id: 0,
             version: String::new(),
-            instance: Incarnation::new(""),
+            instance: InstanceId::new(""),
             only_read: false,
         })
     }

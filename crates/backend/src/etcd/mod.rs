@@ -12,7 +12,7 @@
 //!   where one of them moved, it has written nothing, and reads all of them anew.
 //! - Every read is linearizable: of a quorum, never of one member alone. Without a quorum, nothing is answered.
 //! - A transaction of etcd has at most 128 operations, which is its default and is not asked to be raised.
-//! - The incarnation is the cluster's id and the run's token: `run` says when another one is left. It changes with each
+//! - The instance is the cluster's id and the run's token: `run` says when another one is left. It changes with each
 //!   election, with the start of a member that left it, and with a cluster made of a snapshot; not with the member that is
 //!   asked. Data that was put back within one run is found by the nonces.
 //! - etcd has no clock to ask. Its gateway dates each answer to the second; the part of the second is this machine's.

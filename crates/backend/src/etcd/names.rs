@@ -56,14 +56,14 @@ impl Names {
         Some(Counter { slot: slot.parse().ok()?, key: Key::from_stored(key) })
     }
 
-    /// The ended lives of a counter: the length of the key says where it ends.
+    /// The ended epochs of a counter: the length of the key says where it ends.
     pub(super) fn past(&self, counter: &Counter) -> String {
         let key = counter.key.as_str();
         format!("{}/past/{:05}/{:03}/{key}/", self.prefix, counter.slot, key.len())
     }
 
-    /// The life that the call of this version ended, one of several.
-    pub(super) fn past_life(&self, counter: &Counter, version: u64, at: usize) -> String {
+    /// The epoch that the call of this version ended, one of several.
+    pub(super) fn past_epoch(&self, counter: &Counter, version: u64, at: usize) -> String {
         format!("{}{version:020}/{at:04}", self.past(counter))
     }
 
@@ -141,7 +141,8 @@ mod tests {
         let names = Names::under("sequent");
         let keys = ["a", "a/", "a/b", "a/00000000000000000001/0000", "b"];
         for (key, other) in keys.iter().flat_map(|key| keys.map(|other| (*key, other))) {
-            let within = names.past_life(&counter(0, key), 1, 0).starts_with(&names.past(&counter(0, other)));
+            let within =
+                names.past_epoch(&counter(0, key), 1, 0).starts_with(&names.past(&counter(0, other)));
             assert_eq!(within, key == other, "{key} within {other}");
         }
     }

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use sequent_core::{
-    Incarnation, Key, SlotIndex,
-    ledger::{Counter, Definition, LayoutPage, NoteSubject, PastLife, ServerId, Word},
+    InstanceId, Key, SlotIndex,
+    ledger::{Counter, Definition, LayoutPage, NoteSubject, PastEpoch, ServerId, Word},
 };
 
 use super::records::Token;
@@ -19,9 +19,9 @@ pub(crate) struct Changes {
     /// The token to speak by.
     pub(crate) token: Option<Token>,
     /// The run on record.
-    pub(crate) accepted: Option<Incarnation>,
+    pub(crate) accepted: Option<InstanceId>,
     /// A store on record.
-    pub(crate) store: Option<(SlotIndex, Incarnation)>,
+    pub(crate) store: Option<(SlotIndex, InstanceId)>,
     /// No store is on record any more.
     pub(crate) forgets_stores: bool,
     /// The layout's page.
@@ -40,8 +40,8 @@ pub(crate) struct Changes {
     pub(crate) rows: BTreeSet<Counter>,
     /// Rows of which ceiling and `seen` alone have moved.
     pub(crate) raised: BTreeSet<Counter>,
-    /// Lives that have ended, in this order.
-    pub(crate) ended: Vec<(Counter, PastLife)>,
+    /// Epochs that have ended, in this order.
+    pub(crate) ended: Vec<(Counter, PastEpoch)>,
     /// Counters of which nothing is kept: no row, no history, no note.
     pub(crate) expired: Vec<Counter>,
     /// Dense counters that are as the records have them.

@@ -3,10 +3,10 @@
 use std::future::Future;
 
 use sequent_core::{
-    Fact, Incarnation, SlotIndex, SourceError,
+    Fact, InstanceId, SlotIndex, SourceError,
     ledger::{
-        Answer, Counter, DenseAsk, DenseRow, DenseTaken, LayoutPage, LedgerInspection, Moved, Pass, PastLife,
-        Row, ServerId,
+        Answer, Counter, DenseAsk, DenseRow, DenseTaken, LayoutPage, LedgerInspection, Moved, Pass,
+        PastEpoch, Row, ServerId,
     },
 };
 
@@ -93,15 +93,15 @@ pub(crate) trait LedgerEngine: Send + Sync + 'static {
         most: usize,
     ) -> impl Future<Output = Result<Vec<DenseRow>, SourceError>> + Send;
 
-    /// The ended lives of a counter, oldest first.
-    fn history(&self, counter: &Counter) -> impl Future<Output = Result<Vec<PastLife>, SourceError>> + Send;
+    /// The ended epochs of a counter, oldest first.
+    fn history(&self, counter: &Counter) -> impl Future<Output = Result<Vec<PastEpoch>, SourceError>> + Send;
 
     /// The rows moved since the version `since`, by version, at most `most`; and who speaks.
     fn moved(
         &self,
         since: u64,
         most: usize,
-    ) -> impl Future<Output = Result<(Incarnation, Vec<Moved>), SourceError>> + Send;
+    ) -> impl Future<Output = Result<(InstanceId, Vec<Moved>), SourceError>> + Send;
 
     /// Counts in one statement, where the engine has one for these asks and nothing speaks against it; `None` otherwise, and
     /// nothing was written.

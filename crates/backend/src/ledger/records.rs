@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use sequent_core::{
-    Incarnation, Key, SequenceName, SlotIndex,
-    ledger::{Counter, Definition, LayoutPage, LedgerNote, NoteSubject, PastLife, Row, ServerId, Word},
+    InstanceId, Key, SequenceName, SlotIndex,
+    ledger::{Counter, Definition, LayoutPage, LedgerNote, NoteSubject, PastEpoch, Row, ServerId, Word},
 };
 
 use super::Changes;
@@ -41,7 +41,7 @@ pub(crate) struct Records {
     /// The ledger's wall clock, in milliseconds since 1970.
     pub(crate) clock_ms: u64,
     /// Who speaks.
-    pub(crate) speaks: Incarnation,
+    pub(crate) speaks: InstanceId,
     /// The version as it was read.
     pub(crate) version: u64,
     /// The catalog's version as it was read.
@@ -49,7 +49,7 @@ pub(crate) struct Records {
     /// The ceiling of counters without a row.
     pub(crate) floor: u64,
     /// The run on record.
-    pub(crate) accepted: Option<Incarnation>,
+    pub(crate) accepted: Option<InstanceId>,
     /// The layout's page.
     pub(crate) layout: Option<LayoutPage>,
     /// The nonce in the server's row.
@@ -67,7 +67,7 @@ pub(crate) struct Records {
     /// Every definition in force, ascending by name.
     pub(crate) definitions: Vec<Definition>,
     /// The stores on record, ascending by slot.
-    pub(crate) stores: Vec<(SlotIndex, Incarnation)>,
+    pub(crate) stores: Vec<(SlotIndex, InstanceId)>,
     /// The operators' commands, ascending by slot.
     pub(crate) commands: Vec<Word>,
     /// The token asked for.
@@ -91,12 +91,12 @@ pub(crate) struct Token {
     /// As it is kept.
     pub(crate) text: String,
     /// Who speaks by it.
-    pub(crate) speaks: Incarnation,
+    pub(crate) speaks: InstanceId,
 }
 
 impl Records {
     /// The records that every transaction reads.
-    pub(crate) fn of(speaks: Incarnation, clock_ms: u64) -> Self {
+    pub(crate) fn of(speaks: InstanceId, clock_ms: u64) -> Self {
         Self {
             clock_ms,
             speaks,
@@ -129,7 +129,7 @@ impl Records {
         self.changes.version = Some(self.version.saturating_add(1));
     }
 
-    /// A counter's row is this one from now on; the life before goes into the history if anything was given in it.
+    /// A counter's row is this one from now on; the epoch before goes into the history if anything was given in it.
     pub(crate) fn begin(&mut self, counter: &Counter, row: Row) {
         let old = self.rows.insert(counter.clone(), row);
         self.changes.ended.extend(old.and_then(|old| Some((counter.clone(), old.ended()?))));
@@ -137,10 +137,10 @@ impl Records {
         self.raise_version();
     }
 
-    /// A counter has no row any more; its life goes into the history.
+    /// A counter has no row any more; its epoch goes into the history.
     pub(crate) fn end(&mut self, counter: &Counter) {
-        if let Some(Row { life, base, ceiling, .. }) = self.rows.remove(counter) {
-            self.changes.ended.push((counter.clone(), PastLife { life, base, ceiling }));
+        if let Some(Row { epoch, base, ceiling, .. }) = self.rows.remove(counter) {
+            self.changes.ended.push((counter.clone(), PastEpoch { epoch, base, ceiling }));
             self.changes.rows.insert(counter.clone());
         }
     }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use sequent_core::{Entropy, Env, Incarnation};
+use sequent_core::{Entropy, Env, InstanceId};
 
 use super::{
     codec::{When, Wire},
@@ -20,7 +20,7 @@ const PAUSE_MAX: Duration = Duration::from_millis(2);
 #[derive(Debug)]
 pub(crate) struct Connection {
     wire: Wire,
-    instance: Incarnation,
+    instance: InstanceId,
     /// The token of the data that it was opened on.
     token: String,
     /// The shard's own item.
@@ -29,7 +29,7 @@ pub(crate) struct Connection {
 }
 
 impl net::Connection for Connection {
-    fn instance(&self) -> &Incarnation {
+    fn instance(&self) -> &InstanceId {
         &self.instance
     }
 
@@ -57,7 +57,7 @@ impl Connection {
     }
 
     fn new(server: &MemcachedServer, wire: Wire, process: &str, token: String, shard: Name) -> Self {
-        let instance = Incarnation::new(format!("{process} {token}"));
+        let instance = InstanceId::new(format!("{process} {token}"));
         Self { wire, instance, token, shard, env: server.options.env.clone() }
     }
 

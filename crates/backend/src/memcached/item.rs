@@ -1,6 +1,6 @@
 //! Items that are read, compared and swapped: a key's cell, and the shard's own.
 
-use sequent_core::{Block, Life};
+use sequent_core::{Block, Epoch};
 
 use super::{codec::When, connection::Connection, name::Name};
 use crate::{
@@ -11,7 +11,7 @@ use crate::{
     },
 };
 
-/// A key's cell: `life open value`.
+/// A key's cell: `epoch open value`.
 pub(super) struct CellItem<'a> {
     pub(super) connection: &'a mut Connection,
     pub(super) name: Name,
@@ -46,26 +46,26 @@ impl Register for CellItem<'_> {
     }
 }
 
-fn data(CellState { life, open, value }: CellState) -> String {
-    format!("{} {} {value}", life.to_stored(), u8::from(open))
+fn data(CellState { epoch, open, value }: CellState) -> String {
+    format!("{} {} {value}", epoch.to_stored(), u8::from(open))
 }
 
-/// What somebody put there that is no cell counts as a closed one at 0: of no life of ours, so that only a close changes it.
+/// What somebody put there that is no cell counts as a closed one at 0: of no epoch of ours, so that only a close changes it.
 fn state(data: &[u8]) -> CellState {
-    parsed(data).unwrap_or(CellState { life: Life::from_stored(0), open: false, value: 0 })
+    parsed(data).unwrap_or(CellState { epoch: Epoch::from_stored(0), open: false, value: 0 })
 }
 
 /// What an item holds, if it is a cell.
 pub(super) fn parsed(data: &[u8]) -> Option<CellState> {
     let mut words = std::str::from_utf8(data).ok()?.split(' ');
-    let life = Life::from_stored(words.next()?.parse().ok()?);
+    let epoch = Epoch::from_stored(words.next()?.parse().ok()?);
     let open = match words.next()? {
         "0" => false,
         "1" => true,
         _ => return None,
     };
     let value = words.next()?.parse().ok().filter(|value| *value <= Block::NUMBER_MAX)?;
-    words.next().is_none().then_some(CellState { life, open, value })
+    words.next().is_none().then_some(CellState { epoch, open, value })
 }
 
 /// The shard's own item, one line each: its token, its stamp, its mark, and the name of a cell that it holds.
@@ -132,12 +132,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_no_cell_is_of_no_life_and_closed() {
-        let sound = CellState { life: Life::from_stored(-7), open: true, value: Block::NUMBER_MAX };
+    fn what_is_no_cell_is_of_no_epoch_and_closed() {
+        let sound = CellState { epoch: Epoch::from_stored(-7), open: true, value: Block::NUMBER_MAX };
         assert_eq!(state(data(sound).as_bytes()), sound);
         for odd in ["", "5", "-7 1", "-7 1 -3", "-7 1 9223372036854775808", "-7 2 3", "-7 1 3 4", "-7 1 3 "] {
             let found = state(odd.as_bytes());
-            assert_eq!((found.life, found.open, found.value), (Life::from_stored(0), false, 0), "{odd:?}");
+            assert_eq!((found.epoch, found.open, found.value), (Epoch::from_stored(0), false, 0), "{odd:?}");
         }
     }
 

@@ -8,14 +8,14 @@
 //! What it rests on:
 //!
 //! - Four meta commands: `mg` and `ms` on items, `mn` to ask whether anybody answers; `stats` for who answers. `incr` is not
-//!   used: it wraps at 2^64, takes `12 x` for a number, and knows no life.
-//! - An item holds life, openness and value together, and is replaced whole or not at all (`ms … C`). The ids by which
+//!   used: it wraps at 2^64, takes `12 x` for a number, and knows no epoch.
+//! - An item holds epoch, openness and value together, and is replaced whole or not at all (`ms … C`). The ids by which
 //!   versions are compared begin again at 1 when the server does: each is used on the connection that read it, and nowhere
 //!   else.
-//! - The incarnation is the server's process, the second of its start, and a token in the shard's own item, learned once when
+//! - The instance is the server's process, the second of its start, and a token in the shard's own item, learned once when
 //!   a connection is opened. Each call compares the token again: it is gone where everything was flushed. Items outlive a
 //!   process only where it was started with `--memory-file`; a copy of that file is another process's.
-//! - Items have no time to live; one given by hand ends with the next swap, and a counter that it ends begins a new life.
+//! - Items have no time to live; one given by hand ends with the next swap, and a counter that it ends begins a new epoch.
 //! - Stamp, mark and token are one item, so that no eviction parts them, and which is in use whenever a cell is. Where it
 //!   is gone the store is taken for an empty one, and stamped again.
 //! - Names are `sequent/<cluster>/<slot>/cell/<key>`; what a name can't hold is escaped, and one above 250 bytes is

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use sequent_core::{Block, ErrorKind, Key, Life, Rule, Rules, SourceError, Stamp};
+use sequent_core::{Block, Epoch, ErrorKind, Key, Rule, Rules, SourceError, Stamp};
 
 /// What a store holds for one counter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct CellState {
     /// Whose cell it is.
-    pub life: Life,
-    /// Whether it counts; closed from a close until the install for the same life.
+    pub epoch: Epoch,
+    /// Whether it counts; closed from a close until the install for the same epoch.
     pub open: bool,
     /// The highest id given, or the base.
     pub value: u64,
@@ -19,13 +19,13 @@ pub struct CellState {
 ///
 /// ```
 /// use sequent_backend::memory::Cells;
-/// use sequent_core::{Key, Life, Rules};
+/// use sequent_core::{Key, Epoch, Rules};
 /// let (mut cells, key) = (Cells::new(Rules::ALL), Key::from_stored("order"));
-/// let life = Life::from_stored(7);
-/// assert!(cells.take(&key, life, 1).is_err(), "a take never creates");
-/// assert_eq!(cells.close(&key, life)?, 0);
-/// cells.install(&key, life, 100)?;
-/// assert_eq!(cells.take(&key, life, 3)?.to_string(), "101..=103");
+/// let epoch = Epoch::from_stored(7);
+/// assert!(cells.take(&key, epoch, 1).is_err(), "a take never creates");
+/// assert_eq!(cells.close(&key, epoch)?, 0);
+/// cells.install(&key, epoch, 100)?;
+/// assert_eq!(cells.take(&key, epoch, 3)?.to_string(), "101..=103");
 /// # Ok::<(), sequent_core::SourceError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,15 +42,15 @@ impl Cells {
         Self { rules, held: BTreeMap::new(), stamp: None, mark: 0 }
     }
 
-    /// Adds `want` (0 counts as 1) to the cell, if it is open and of this life.
-    pub fn take(&mut self, key: &Key, life: Life, want: u64) -> Result<Block, SourceError> {
+    /// Adds `want` (0 counts as 1) to the cell, if it is open and of this epoch.
+    pub fn take(&mut self, key: &Key, epoch: Epoch, want: u64) -> Result<Block, SourceError> {
         let want = want.max(1);
-        let fresh = CellState { life, open: true, value: 0 };
+        let fresh = CellState { epoch, open: true, value: 0 };
         let rules = self.rules;
         let cell = match self.held.get_mut(key) {
-            Some(cell) if counts(cell, life) || !rules.keep(Rule::LifeInTake) => cell,
+            Some(cell) if counts(cell, epoch) || !rules.keep(Rule::EpochInTake) => cell,
             None if !rules.keep(Rule::TakeNeverCreates) => self.held.entry(key.clone()).or_insert(fresh),
-            found => return Err(regressed("take", key, life, found.as_deref())),
+            found => return Err(regressed("take", key, epoch, found.as_deref())),
         };
         let value = bounded("take", key, cell.value.saturating_add(want))?;
         let block = Block::ending_at(value, want).map_err(SourceError::exhausted)?;
@@ -58,42 +58,42 @@ impl Cells {
         Ok(block)
     }
 
-    /// Closes the cell for the next life, and returns its value; writes the closed mark where there is no cell.
-    pub fn close(&mut self, key: &Key, next: Life) -> Result<u64, SourceError> {
-        let closed = CellState { life: next, open: false, value: 0 };
+    /// Closes the cell for the next epoch, and returns its value; writes the closed mark where there is no cell.
+    pub fn close(&mut self, key: &Key, next: Epoch) -> Result<u64, SourceError> {
+        let closed = CellState { epoch: next, open: false, value: 0 };
         let cell = self.held.entry(key.clone()).or_insert(closed);
         *cell = CellState { value: cell.value, ..closed };
         Ok(cell.value)
     }
 
-    /// Opens the closed cell of this life at the greater of its value and `base`.
-    pub fn install(&mut self, key: &Key, life: Life, base: u64) -> Result<(), SourceError> {
+    /// Opens the closed cell of this epoch at the greater of its value and `base`.
+    pub fn install(&mut self, key: &Key, epoch: Epoch, base: u64) -> Result<(), SourceError> {
         let base = bounded("install", key, base)?;
         let found = self.held.get(key).copied();
         match found {
-            Some(cell) if counts(&cell, life) => return Ok(()),
-            Some(cell) if cell.life == life => {}
+            Some(cell) if counts(&cell, epoch) => return Ok(()),
+            Some(cell) if cell.epoch == epoch => {}
             _ if !self.rules.keep(Rule::InstallOnOwnClose) => {}
-            _ => return Err(regressed("install", key, life, found.as_ref())),
+            _ => return Err(regressed("install", key, epoch, found.as_ref())),
         }
         let value = found.map_or(0, |cell| cell.value).max(base);
-        self.held.insert(key.clone(), CellState { life, open: true, value });
+        self.held.insert(key.clone(), CellState { epoch, open: true, value });
         Ok(())
     }
 
-    /// Raises the value to `floor`, if it is lower and the cell is open and of this life; returns the value held.
-    pub fn lift(&mut self, key: &Key, life: Life, floor: u64) -> Result<u64, SourceError> {
+    /// Raises the value to `floor`, if it is lower and the cell is open and of this epoch; returns the value held.
+    pub fn lift(&mut self, key: &Key, epoch: Epoch, floor: u64) -> Result<u64, SourceError> {
         let value = bounded("lift", key, floor)?;
         match self.held.get_mut(key) {
-            Some(cell) if counts(cell, life) => {
+            Some(cell) if counts(cell, epoch) => {
                 cell.value = cell.value.max(value);
                 Ok(cell.value)
             }
             None if !self.rules.keep(Rule::LiftNeverCreates) => {
-                self.held.insert(key.clone(), CellState { life, open: true, value });
+                self.held.insert(key.clone(), CellState { epoch, open: true, value });
                 Ok(value)
             }
-            found => Err(regressed("lift", key, life, found.as_deref())),
+            found => Err(regressed("lift", key, epoch, found.as_deref())),
         }
     }
 
@@ -153,8 +153,8 @@ impl Cells {
     }
 }
 
-fn counts(cell: &CellState, life: Life) -> bool {
-    cell.open && cell.life == life
+fn counts(cell: &CellState, epoch: Epoch) -> bool {
+    cell.open && cell.epoch == epoch
 }
 
 fn bounded(verb: &str, key: &Key, value: u64) -> Result<u64, SourceError> {
@@ -165,11 +165,11 @@ fn bounded(verb: &str, key: &Key, value: u64) -> Result<u64, SourceError> {
     Ok(value)
 }
 
-fn regressed(verb: &str, key: &Key, life: Life, found: Option<&CellState>) -> SourceError {
+fn regressed(verb: &str, key: &Key, epoch: Epoch, found: Option<&CellState>) -> SourceError {
     let found = match found {
         None => "no cell".to_owned(),
-        Some(cell) if cell.open => format!("a cell open for life {}", cell.life),
-        Some(cell) => format!("a cell closed for life {}", cell.life),
+        Some(cell) if cell.open => format!("a cell open for epoch {}", cell.epoch),
+        Some(cell) => format!("a cell closed for epoch {}", cell.epoch),
     };
-    SourceError::new(ErrorKind::Regressed, format!("{verb} {key} in life {life}: found {found}"))
+    SourceError::new(ErrorKind::Regressed, format!("{verb} {key} in epoch {epoch}: found {found}"))
 }

@@ -1,7 +1,7 @@
 //! Store and ledger in memory: the reference for what every backend does, and the ground floor of simulations.
 //!
 //! [`Cells`] is the store's verbs as a pure state machine, without async, clocks or randomness, and [`LedgerState`] what a ledger
-//! holds; [`MemoryStore`] and [`MemoryLedger`] put them behind a mutex and give them an incarnation.
+//! holds; [`MemoryStore`] and [`MemoryLedger`] put them behind a mutex and give them an instance.
 
 mod cells;
 mod ledger;

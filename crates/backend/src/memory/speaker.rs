@@ -1,42 +1,42 @@
-//! Who is speaking: an incarnation, and how the next one is made.
+//! Who is speaking: an instance, and how the next one is made.
 
-use sequent_core::{Entropy, ErrorKind, Incarnation, SourceError};
+use sequent_core::{Entropy, ErrorKind, InstanceId, SourceError};
 
-/// The incarnation in force, with a count that never goes back, whatever the data does.
+/// The instance in force, with a count that never goes back, whatever the data does.
 #[derive(Debug, Clone)]
 pub(super) struct Speaker {
     prefix: String,
     generation: u64,
-    incarnation: Incarnation,
+    instance: InstanceId,
 }
 
 impl Speaker {
     pub(super) fn new(engine: &str, entropy: &dyn Entropy) -> Self {
         let prefix = format!("{engine} {:016x}", entropy.bits());
-        let incarnation = Incarnation::new(format!("{prefix} 1"));
-        Self { prefix, generation: 1, incarnation }
+        let instance = InstanceId::new(format!("{prefix} 1"));
+        Self { prefix, generation: 1, instance }
     }
 
-    pub(super) fn incarnation(&self) -> &Incarnation {
-        &self.incarnation
+    pub(super) fn instance(&self) -> &InstanceId {
+        &self.instance
     }
 
-    pub(super) fn rebear(&mut self) -> Incarnation {
+    pub(super) fn rebear(&mut self) -> InstanceId {
         self.generation += 1;
-        self.incarnation = Incarnation::new(format!("{} {}", self.prefix, self.generation));
-        self.incarnation.clone()
+        self.instance = InstanceId::new(format!("{} {}", self.prefix, self.generation));
+        self.instance.clone()
     }
 
-    pub(super) fn check(&self, under: &Incarnation) -> Result<(), SourceError> {
-        reborn_unless(&self.incarnation, under)
+    pub(super) fn check(&self, under: &InstanceId) -> Result<(), SourceError> {
+        reborn_unless(&self.instance, under)
     }
 }
 
-/// `Reborn` where `under` is not the incarnation that speaks.
-pub(super) fn reborn_unless(speaks: &Incarnation, under: &Incarnation) -> Result<(), SourceError> {
+/// `Reborn` where `under` is not the instance that speaks.
+pub(super) fn reborn_unless(speaks: &InstanceId, under: &InstanceId) -> Result<(), SourceError> {
     if speaks == under {
         return Ok(());
     }
-    let context = format!("found incarnation {speaks:?}, expected {under:?}");
+    let context = format!("found instance {speaks:?}, expected {under:?}");
     Err(SourceError::new(ErrorKind::Reborn, context))
 }

@@ -1,10 +1,10 @@
-//! A store in memory: [`Cells`] behind a mutex, with an incarnation that changes when its data may have.
+//! A store in memory: [`Cells`] behind a mutex, with an instance that changes when its data may have.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use sequent_core::{
-    Block, BoxFuture, Cell, Clock, Durability, DurabilityClass, Entropy, ErrorKind, Incarnation, Inspection,
-    Key, Life, Rule, Rules, SourceError, Stamp, Store,
+    Block, BoxFuture, Cell, Clock, Durability, DurabilityClass, Entropy, Epoch, ErrorKind, Inspection,
+    InstanceId, Key, Rule, Rules, SourceError, Stamp, Store,
 };
 
 use super::{Cells, Speaker, pause};
@@ -48,7 +48,7 @@ impl MemoryStore {
         self
     }
 
-    /// Another class from now on, under the same incarnation, as settings that are changed while a server runs.
+    /// Another class from now on, under the same instance, as settings that are changed while a server runs.
     pub fn pose_as(&self, class: DurabilityClass) {
         self.held().class = class;
     }
@@ -71,7 +71,7 @@ impl MemoryStore {
         held.speaker.rebear();
     }
 
-    /// Goes back to a copy under the same incarnation, as a file written over while in use.
+    /// Goes back to a copy under the same instance, as a file written over while in use.
     pub fn restore_in_place(&self, copy: Cells) {
         self.held().cells = copy;
     }
@@ -118,9 +118,9 @@ impl MemoryStore {
         }
     }
 
-    /// The incarnation in force.
-    pub fn incarnation(&self) -> Incarnation {
-        self.held().speaker.incarnation().clone()
+    /// The instance in force.
+    pub fn instance(&self) -> InstanceId {
+        self.held().speaker.instance().clone()
     }
 
     fn held(&self) -> MutexGuard<'_, Held> {
@@ -150,7 +150,7 @@ impl MemoryStore {
 
     fn cell_verb<'a, T: Send + 'a>(
         &'a self,
-        under: &'a Incarnation,
+        under: &'a InstanceId,
         act: impl FnOnce(&mut Cells) -> Result<T, SourceError> + Send + 'a,
     ) -> BoxFuture<'a, Result<T, SourceError>> {
         self.verb(move |held| {
@@ -166,7 +166,7 @@ impl Store for MemoryStore {
     fn inspect(&self) -> BoxFuture<'_, Result<Inspection, SourceError>> {
         self.verb(|held| {
             Ok(Inspection {
-                incarnation: held.speaker.incarnation().clone(),
+                instance: held.speaker.instance().clone(),
                 stamp: held.cells.stamped().cloned(),
                 has_cells: held.cells.has_cells(),
                 durability: Durability { class: held.class, settings: Vec::new() },
@@ -178,41 +178,46 @@ impl Store for MemoryStore {
 
     fn stamp<'a>(
         &'a self,
-        under: &'a Incarnation,
+        under: &'a InstanceId,
         expected: Option<&'a Stamp>,
         new: &'a Stamp,
     ) -> BoxFuture<'a, Result<(), SourceError>> {
         self.cell_verb(under, move |cells| cells.stamp(expected, new))
     }
 
-    fn mark<'a>(&'a self, under: &'a Incarnation, version: u64) -> BoxFuture<'a, Result<u64, SourceError>> {
+    fn mark<'a>(&'a self, under: &'a InstanceId, version: u64) -> BoxFuture<'a, Result<u64, SourceError>> {
         self.cell_verb(under, move |cells| cells.mark(version))
     }
 
     fn take<'a>(
         &'a self,
         cell: Cell<'a>,
-        life: Life,
+        epoch: Epoch,
         want: u64,
     ) -> BoxFuture<'a, Result<Block, SourceError>> {
-        self.cell_verb(cell.under, move |cells| cells.take(cell.key, life, want))
+        self.cell_verb(cell.under, move |cells| cells.take(cell.key, epoch, want))
     }
 
-    fn close<'a>(&'a self, cell: Cell<'a>, next: Life) -> BoxFuture<'a, Result<u64, SourceError>> {
+    fn close<'a>(&'a self, cell: Cell<'a>, next: Epoch) -> BoxFuture<'a, Result<u64, SourceError>> {
         self.cell_verb(cell.under, move |cells| cells.close(cell.key, next))
     }
 
     fn install<'a>(
         &'a self,
         cell: Cell<'a>,
-        life: Life,
+        epoch: Epoch,
         base: u64,
     ) -> BoxFuture<'a, Result<(), SourceError>> {
-        self.cell_verb(cell.under, move |cells| cells.install(cell.key, life, base))
+        self.cell_verb(cell.under, move |cells| cells.install(cell.key, epoch, base))
     }
 
-    fn lift<'a>(&'a self, cell: Cell<'a>, life: Life, floor: u64) -> BoxFuture<'a, Result<u64, SourceError>> {
-        self.cell_verb(cell.under, move |cells| cells.lift(cell.key, life, floor))
+    fn lift<'a>(
+        &'a self,
+        cell: Cell<'a>,
+        epoch: Epoch,
+        floor: u64,
+    ) -> BoxFuture<'a, Result<u64, SourceError>> {
+        self.cell_verb(cell.under, move |cells| cells.lift(cell.key, epoch, floor))
     }
 
     fn remove<'a>(&'a self, cell: Cell<'a>) -> BoxFuture<'a, Result<bool, SourceError>> {

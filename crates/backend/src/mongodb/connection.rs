@@ -1,7 +1,7 @@
 //! One connection to one shard, and what was learned when it was opened: which instance answers there.
 
 use mongodb::bson::{Bson, Document, doc};
-use sequent_core::Incarnation;
+use sequent_core::InstanceId;
 
 use super::{
     hello::Hello,
@@ -16,11 +16,11 @@ pub(crate) struct Connection {
     cells: Identity,
     /// Whether the server compares a collection's identity with the one that a statement names.
     compares: bool,
-    instance: Incarnation,
+    instance: InstanceId,
 }
 
 impl net::Connection for Connection {
-    fn instance(&self) -> &Incarnation {
+    fn instance(&self) -> &InstanceId {
         &self.instance
     }
 
@@ -36,7 +36,7 @@ impl Connection {
         let hello = Hello::read(&pinned.first(doc! { "hello": 1 }).await?)?;
         let cells = schema::settle(&pinned, create, is_known).await?;
         let compares = compares(&pinned, &cells).await?;
-        let instance = Incarnation::new(format!("mongodb {} {}", hello.process, hexadecimal(&cells)));
+        let instance = InstanceId::new(format!("mongodb {} {}", hello.process, hexadecimal(&cells)));
         Ok(Self { pinned, cells, compares, instance })
     }
 

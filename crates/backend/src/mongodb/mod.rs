@@ -9,7 +9,7 @@
 //! What it rests on:
 //!
 //! - Each call is one `findAndModify` of one document, which MongoDB makes atomic; none of them creates a document. What
-//!   decides (life, openness, the range) stands in the query, and the server adds only to a 64-bit integer.
+//!   decides (epoch, openness, the range) stands in the query, and the server adds only to a 64-bit integer.
 //! - A write is acknowledged by a majority, from its journal (`w: "majority", j: true`). A server that keeps no journal
 //!   refuses such a write, so there is no lossy class: it is durable, or refused. Commands are written out and sent as they
 //!   are: the driver repeats none of them, whatever its settings.
@@ -20,7 +20,7 @@
 //! - Each connection learns once which instance answers: the server's process (`topologyVersion.processId`), the election that made it
 //!   primary, and the identity of the collection that counts, which is another one after `mongorestore --drop`. A server
 //!   that can (6.0 and later, where it takes `collectionUUID`) compares the latter in every statement; another one is asked
-//!   whenever a life is closed, a call refused, or the store looked at.
+//!   whenever an epoch is closed, a call refused, or the store looked at.
 //! - A router of a sharded cluster (`mongos`) is refused: which server counts behind it, and since when, it does not say.
 //!
 //! # Privileges

@@ -1,9 +1,9 @@
-//! One connection: opened, set to what the statements rest on, and known by its incarnation.
+//! One connection: opened, set to what the statements rest on, and known by its instance.
 
 use std::time::Duration;
 
 use mysql_async::{Conn, Row, prelude::*};
-use sequent_core::{Condition, ErrorKind, Incarnation};
+use sequent_core::{Condition, ErrorKind, InstanceId};
 use tokio::time::timeout;
 
 use super::{
@@ -18,7 +18,7 @@ use crate::{
 
 /// What every statement here rests on:
 ///
-/// - `STRICT_ALL_TABLES`: without it a take of a dead life by several rows succeeds;
+/// - `STRICT_ALL_TABLES`: without it a take of a dead epoch by several rows succeeds;
 /// - `NO_AUTO_VALUE_ON_ZERO`: an anchor of 0 is a row of 0;
 /// - one statement is one transaction, and the end of one begins no other and ends no connection; who waits for a lock gives up after a second and says so;
 ///   a second is the least that the server can be told. An attempt's limit is as long by default, so that its wait then ends as `Timeout` and not as
@@ -36,7 +36,7 @@ pub(crate) struct Connection {
     conn: Conn,
     tables: &'static Tables,
     settings: Settings,
-    instance: Incarnation,
+    instance: InstanceId,
 }
 
 /// What the server said of a statement that changes something.
@@ -87,7 +87,7 @@ impl Connection {
 
     /// The same session with its settings, and the server's read.
     async fn begun(conn: Conn, server: &MysqlServer, isolation: &'static str) -> Result<Self, Fault> {
-        let (settings, instance) = (Settings::default(), Incarnation::new(""));
+        let (settings, instance) = (Settings::default(), InstanceId::new(""));
         let mut connection = Self { conn, tables: server.tables, settings, instance };
         connection.control(isolation).await?;
         connection.text(&format!("{SESSION}{}", server.tables.session)).await?;
@@ -176,9 +176,9 @@ impl Connection {
         Ok(same && matches!(read_only.as_str(), "0" | "OFF"))
     }
 
-    fn named(&self, boot: &str, made: &str) -> Incarnation {
+    fn named(&self, boot: &str, made: &str) -> InstanceId {
         let [server, host, port] = ["server_id", "hostname", "port"].map(|name| self.settings.get(name));
-        Incarnation::new(format!("mysql {boot} server {server} {host}:{port} made {made}"))
+        InstanceId::new(format!("mysql {boot} server {server} {host}:{port} made {made}"))
     }
 
     /// Runs a statement that changes something.
@@ -220,7 +220,7 @@ impl Connection {
 }
 
 impl net::Connection for Connection {
-    fn instance(&self) -> &Incarnation {
+    fn instance(&self) -> &InstanceId {
         &self.instance
     }
 

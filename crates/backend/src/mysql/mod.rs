@@ -7,7 +7,7 @@
 //!
 //! - The id of a take is read from the OK packet, with one affected row demanded (`CLIENT_FOUND_ROWS`):
 //!   `LAST_INSERT_ID()` repeats the value before where no row matched.
-//! - A connection learns the server's incarnation when it is opened: a token in a table of engine MEMORY, which each start
+//! - A connection learns the server's instance when it is opened: a token in a table of engine MEMORY, which each start
 //!   of the server empties, its id, host and port, and when the table of cells was made, which a dump that is loaded changes.
 //! - A connection is used again only after its operation has come to its end.
 //! - Autocommit: each verb on a cell is one statement. Who stalls inside a transaction would block the takes of all.

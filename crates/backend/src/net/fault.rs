@@ -2,7 +2,7 @@
 
 use std::{fmt, io};
 
-use sequent_core::{Condition, ErrorKind, Incarnation, SourceError, Why};
+use sequent_core::{Condition, ErrorKind, InstanceId, SourceError, Why};
 
 /// Why an operation did not come to its end.
 #[derive(Debug)]
@@ -139,7 +139,7 @@ impl Fault {
     }
 
     /// `under` names another instance than the one that answers. Nothing was done.
-    pub(crate) fn reborn(under: &Incarnation, now: &Incarnation) -> Self {
+    pub(crate) fn reborn(under: &InstanceId, now: &InstanceId) -> Self {
         Self::answer(ErrorKind::Reborn, format!("expected {under}, found {now}"))
     }
 

@@ -2,7 +2,7 @@
 
 use std::future::Future;
 
-use sequent_core::{Env, Incarnation, SourceError};
+use sequent_core::{Env, InstanceId, SourceError};
 
 use super::Fault;
 
@@ -31,7 +31,7 @@ pub(crate) trait Operation<C>: Send + Sync {
     }
 
     /// The instance under which alone it may run; `None` where it finds that out itself.
-    fn under(&self) -> Option<&Incarnation> {
+    fn under(&self) -> Option<&InstanceId> {
         None
     }
 
@@ -47,7 +47,7 @@ pub(crate) trait Operation<C>: Send + Sync {
 /// An open connection, and what was learned when it was opened.
 pub(crate) trait Connection: Sized + Send {
     /// Which run of which data answers here.
-    fn instance(&self) -> &Incarnation;
+    fn instance(&self) -> &InstanceId;
 
     /// Whether anybody answers.
     fn ping(&mut self) -> impl Future<Output = Result<(), Fault>> + Send;

@@ -15,7 +15,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use sequent_core::{Env, Incarnation, SourceError, Why};
+use sequent_core::{Env, InstanceId, SourceError, Why};
 use tokio::{
     sync::{Semaphore, SemaphorePermit},
     time::timeout,
@@ -72,7 +72,7 @@ struct IdleList<C> {
     /// One more whenever those before are in doubt: a connection of an older one is not put back.
     generation: u64,
     /// Who answered on the connection that was opened last.
-    instance: Option<Incarnation>,
+    instance: Option<InstanceId>,
 }
 
 impl<S: Server> Pool<S> {
@@ -141,7 +141,7 @@ impl<S: Server> Pool<S> {
 
     /// Who answers on a connection that was just opened; where it is another one than before, those before are out of date.
     /// Returns the generation that the connection is of.
-    fn note_instance(&self, instance: &Incarnation, generation: u64) -> u64 {
+    fn note_instance(&self, instance: &InstanceId, generation: u64) -> u64 {
         let mut idle = self.idle();
         if idle.instance.as_ref() == Some(instance) {
             return generation;

@@ -1,6 +1,6 @@
 //! One connection to one set of tables, and what was learned when it was opened: who answers there.
 
-use sequent_core::Incarnation;
+use sequent_core::InstanceId;
 use sqlx::Connection as _;
 
 use super::{
@@ -23,7 +23,7 @@ pub(crate) struct Connection {
     session: Session,
     /// The file of the anchor, which each statement that counts compares.
     file: i64,
-    instance: Incarnation,
+    instance: InstanceId,
 }
 
 impl Connection {
@@ -66,7 +66,7 @@ impl Connection {
         let file = row.maybe_int()?;
         session.check_process(row.int()?)?;
         let file = file.ok_or_else(|| Fault::refused(format!("{} is not a table", tables.anchor)))?;
-        let instance = Incarnation::new(format!("postgres {system:x} {timeline} {start} {run} {file}"));
+        let instance = InstanceId::new(format!("postgres {system:x} {timeline} {start} {run} {file}"));
         Ok(Self { session, file, instance })
     }
 
@@ -102,7 +102,7 @@ async fn name_run(session: &mut Session, server: &PostgresServer) -> Result<(), 
 }
 
 impl net::Connection for Connection {
-    fn instance(&self) -> &Incarnation {
+    fn instance(&self) -> &InstanceId {
         &self.instance
     }
 

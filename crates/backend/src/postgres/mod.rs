@@ -13,7 +13,7 @@
 //! - Each connection learns once who speaks: the cluster's identifier and timeline, the server's start, a name in an
 //!   unlogged table (gone after any recovery, also that which follows the death of a single backend), and the file of the
 //!   table that counts, which every statement that counts compares: a dump that is loaded over the tables under a
-//!   running process touches nothing. `VACUUM FULL` and `CLUSTER` make a new file too, hence a new life of each counter.
+//!   running process touches nothing. `VACUUM FULL` and `CLUSTER` make a new file too, hence a new epoch of each counter.
 //! - The server's process is compared wherever something is learned or counted: a proxy that shares out connections is
 //!   refused when it is noticed, and nothing that it answered is used.
 //!

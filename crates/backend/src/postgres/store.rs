@@ -36,7 +36,7 @@ static TABLES: Tables = Tables {
         // the next version of a row needs no new entry in the index.
         "CREATE TABLE cells (
             k bytea PRIMARY KEY,
-            life bigint NOT NULL,
+            epoch bigint NOT NULL,
             open boolean NOT NULL,
             v bigint NOT NULL
         ) WITH (fillfactor = 50)",
@@ -47,19 +47,19 @@ static TABLES: Tables = Tables {
 
 /// Past the range, the sum of a take is error 22003, which is `Exhausted`.
 static STATEMENTS: StoreStatements = StoreStatements {
-    take: "UPDATE cells SET v = v + $1 WHERE k = $2 AND life = $3 AND open AND v >= 0 \
+    take: "UPDATE cells SET v = v + $1 WHERE k = $2 AND epoch = $3 AND open AND v >= 0 \
         AND pg_relation_filenode(tableoid)::bigint = $4 RETURNING v, pg_backend_pid()",
-    close: "INSERT INTO cells (k, life, open, v) \
+    close: "INSERT INTO cells (k, epoch, open, v) \
         SELECT $1, $2, false, 0 WHERE pg_relation_filenode('cells'::regclass)::bigint = $3 \
-        ON CONFLICT (k) DO UPDATE SET life = excluded.life, open = false RETURNING v, pg_backend_pid()",
+        ON CONFLICT (k) DO UPDATE SET epoch = excluded.epoch, open = false RETURNING v, pg_backend_pid()",
     install: "UPDATE cells SET v = CASE WHEN open THEN v ELSE GREATEST(v, $1) END, open = true \
-        WHERE k = $2 AND life = $3 AND pg_relation_filenode(tableoid)::bigint = $4 RETURNING v, pg_backend_pid()",
-    lift: "UPDATE cells SET v = GREATEST(v, $1) WHERE k = $2 AND life = $3 AND open \
+        WHERE k = $2 AND epoch = $3 AND pg_relation_filenode(tableoid)::bigint = $4 RETURNING v, pg_backend_pid()",
+    lift: "UPDATE cells SET v = GREATEST(v, $1) WHERE k = $2 AND epoch = $3 AND open \
         AND pg_relation_filenode(tableoid)::bigint = $4 RETURNING v, pg_backend_pid()",
     remove: "DELETE FROM cells WHERE k = $1",
-    cell: "SELECT c.life, c.open, c.v, pg_relation_filenode('cells'::regclass)::bigint, pg_backend_pid() \
+    cell: "SELECT c.epoch, c.open, c.v, pg_relation_filenode('cells'::regclass)::bigint, pg_backend_pid() \
         FROM (VALUES (1)) AS one LEFT JOIN cells c ON c.k = $1",
-    cells: Many::Columns("SELECT k, life, open, v FROM cells WHERE k = ANY($1::bytea[])"),
+    cells: Many::Columns("SELECT k, epoch, open, v FROM cells WHERE k = ANY($1::bytea[])"),
     page: "SELECT k, v FROM cells WHERE k > $1 ORDER BY k LIMIT $2",
     shard: "SELECT stamp, mark, EXISTS (SELECT 1 FROM cells), \
         (extract(epoch FROM clock_timestamp()) * 1000)::bigint, \
@@ -84,17 +84,17 @@ const NEEDED: &Needed = &[
 ///
 /// ```no_run
 /// use sequent_backend::{net::ServerOptions, postgres::PostgresStore};
-/// use sequent_core::{Cell, Key, Life, OsEntropy, Store};
+/// use sequent_core::{Cell, Key, Epoch, OsEntropy, Store};
 /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
 /// let options = ServerOptions::from_url("postgres://seq@db.example/seq")?;
 /// let options = ServerOptions { create: true, password_file: Some("/run/secrets/seq".into()), ..options };
 /// let store = PostgresStore::new(options);
-/// let instance = store.inspect().await?.incarnation;
-/// let (key, life) = (Key::from_stored("order"), Life::random(&OsEntropy));
+/// let instance = store.inspect().await?.instance;
+/// let (key, epoch) = (Key::from_stored("order"), Epoch::random(&OsEntropy));
 /// let cell = Cell { key: &key, under: &instance };
-/// assert_eq!(store.close(cell, life).await?, 0);
-/// store.install(cell, life, 100).await?;
-/// assert_eq!(store.take(cell, life, 3).await?.to_string(), "101..=103");
+/// assert_eq!(store.close(cell, epoch).await?, 0);
+/// store.install(cell, epoch, 100).await?;
+/// assert_eq!(store.take(cell, epoch, 3).await?.to_string(), "101..=103");
 /// store.disconnect().await;
 /// # Ok(())
 /// # }

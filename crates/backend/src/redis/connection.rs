@@ -1,7 +1,7 @@
 //! One connection, and what was learned when it was opened: who answers there.
 
 use redis::{Cmd, FromRedisValue, Pipeline, RedisResult, aio::MultiplexedConnection, cmd};
-use sequent_core::{Durability, Incarnation};
+use sequent_core::{Durability, InstanceId};
 
 use super::{
     names::{CellNames, shard_name},
@@ -15,7 +15,7 @@ use crate::net::{self, Fault};
 /// An open connection. Dropped, it is closed, whatever was on its way.
 pub(crate) struct Connection {
     driver: MultiplexedConnection,
-    instance: Incarnation,
+    instance: InstanceId,
     run: Run,
     /// The token in the data that it was opened on. Each script compares it, and the history of the data.
     token: String,
@@ -39,7 +39,7 @@ pub(super) enum Answer {
 }
 
 impl net::Connection for Connection {
-    fn instance(&self) -> &Incarnation {
+    fn instance(&self) -> &InstanceId {
         &self.instance
     }
 
@@ -66,7 +66,7 @@ impl Connection {
     }
 
     fn new(driver: MultiplexedConnection, run: Run, token: String, shard: Vec<u8>) -> Self {
-        let instance = Incarnation::new(format!("redis {} {} {token}", run.id, run.replid));
+        let instance = InstanceId::new(format!("redis {} {} {token}", run.id, run.replid));
         Self { driver, instance, run, token, shard }
     }
 

@@ -6,17 +6,17 @@
 //!
 //! What it rests on:
 //!
-//! - A script is one step. It compares life and openness where it counts, and numbers are text in it: a Lua number rounds
+//! - A script is one step. It compares epoch and openness where it counts, and numbers are text in it: a Lua number rounds
 //!   above 2^53, and `HINCRBY` refuses what would pass 2^63-1.
 //! - Nothing of the server's persistence: without any, a restart leaves no cell, and a take where no cell is answers
 //!   `Regressed`. A cell is written by a close alone.
-//! - The incarnation is `run_id` and `master_replid` of `INFO`, and a token in the shard's own key, learned once when a
+//! - The instance is `run_id` and `master_replid` of `INFO`, and a token in the shard's own key, learned once when a
 //!   connection is opened. Each script compares the latter two again: a server that was made a replica, filled from another
 //!   one and promoted again keeps its process and its connections, and one that was flushed keeps all but its data; both
 //!   are others all the same. Some 8 µs of the server's time a call. A server gets another replication id, too, with its
-//!   first replica, and an hour after its last: each of its counters then begins a new life.
+//!   first replica, and an hour after its last: each of its counters then begins a new epoch.
 //! - What somebody writes over a cell by hand (another type, a text, a number below zero, another number be it by one) is
-//!   `Regressed`: its counter alone begins a new life. The value stands a second time in the cell's witness, a key of its
+//!   `Regressed`: its counter alone begins a new epoch. The value stands a second time in the cell's witness, a key of its
 //!   own, so that a cell set back whole, or deleted and made again, is told by it; and a close finds in it what a cell that
 //!   was evicted had given. Some 1.3 µs of the server's time a take, and 140 bytes a key.
 //! - A connection whose call was dropped, or that failed with more than an answer, is closed.

@@ -63,13 +63,13 @@ local function other_than(cell)
 end
 ";
 
-/// `KEYS[2]` the cell, `KEYS[3]` its witness, `ARGV[3]` the life, `ARGV[4]` how many. HINCRBY refuses what would pass
+/// `KEYS[2]` the cell, `KEYS[3]` its witness, `ARGV[3]` the epoch, `ARGV[4]` how many. HINCRBY refuses what would pass
 /// 2^63-1; its own answer is rounded, HGET's is not.
 pub(super) static TAKE: LazyLock<Text> = LazyLock::new(|| {
     Text::new(
         "take",
         "\
-local refusal = other_than(redis.call('HMGET', KEYS[2], 'life', 'open', 'v'))
+local refusal = other_than(redis.call('HMGET', KEYS[2], 'epoch', 'open', 'v'))
 if refusal then return refusal end
 redis.call('HINCRBY', KEYS[2], 'v', ARGV[4])
 local v = redis.call('HGET', KEYS[2], 'v')
@@ -79,7 +79,7 @@ return {'ok', v}
     )
 });
 
-/// `KEYS[2]` the cell, `KEYS[3]` its witness, `ARGV[3]` the next life. The higher of the two counts, so that what was given
+/// `KEYS[2]` the cell, `KEYS[3]` its witness, `ARGV[3]` the next epoch. The higher of the two counts, so that what was given
 /// stays covered where one was set by hand or is gone. What is no cell, or no number, counts as nothing: no id of ours came
 /// from it that the ledger's ceiling does not cover. `w` is where a cell of earlier versions held its value again.
 ///
@@ -95,19 +95,19 @@ for _, found in ipairs({c[1] or '', c[2] or '', witnessed() or ''}) do
 end
 redis.call('HSET', KEYS[1], 'cell', KEYS[2])
 redis.call('DEL', KEYS[2])
-redis.call('HSET', KEYS[2], 'life', ARGV[3], 'open', '0', 'v', v)
+redis.call('HSET', KEYS[2], 'epoch', ARGV[3], 'open', '0', 'v', v)
 witness(v)
 return {'ok', v}
 ",
     )
 });
 
-/// `KEYS[2]` the cell, `KEYS[3]` its witness, `ARGV[3]` the life, `ARGV[4]` the base.
+/// `KEYS[2]` the cell, `KEYS[3]` its witness, `ARGV[3]` the epoch, `ARGV[4]` the base.
 pub(super) static INSTALL: LazyLock<Text> = LazyLock::new(|| {
     Text::new(
         "install",
         "\
-local c = redis.call('HMGET', KEYS[2], 'life', 'open', 'v')
+local c = redis.call('HMGET', KEYS[2], 'epoch', 'open', 'v')
 if not c[1] then return {'none'} end
 if c[1] ~= ARGV[3] then return {'other', c[1], c[2] or ''} end
 if c[2] ~= '1' then
@@ -121,12 +121,12 @@ return {'ok', '0'}
     )
 });
 
-/// `KEYS[2]` the cell, `KEYS[3]` its witness, `ARGV[3]` the life, `ARGV[4]` the floor; 0 writes nothing.
+/// `KEYS[2]` the cell, `KEYS[3]` its witness, `ARGV[3]` the epoch, `ARGV[4]` the floor; 0 writes nothing.
 pub(super) static LIFT: LazyLock<Text> = LazyLock::new(|| {
     Text::new(
         "lift",
         "\
-local c = redis.call('HMGET', KEYS[2], 'life', 'open', 'v')
+local c = redis.call('HMGET', KEYS[2], 'epoch', 'open', 'v')
 local refusal = other_than(c)
 if refusal then return refusal end
 local v = c[3]

@@ -1,8 +1,8 @@
-//! One connection to one file: opened, checked to be ours, and known by its incarnation.
+//! One connection to one file: opened, checked to be ours, and known by its instance.
 
 use std::{path::Path, time::Duration};
 
-use sequent_core::{Durability, DurabilityClass, Env, Incarnation};
+use sequent_core::{Durability, DurabilityClass, Env, InstanceId};
 use sqlx::{
     AssertSqlSafe, ConnectOptions, Connection as _, Row, Sqlite, TypeInfo, ValueRef,
     query::Query,
@@ -50,7 +50,7 @@ pub(super) fn options(path: &Path) -> SqliteConnectOptions {
 #[derive(Debug)]
 pub(crate) struct Connection {
     inner: CheckedClose,
-    instance: Incarnation,
+    instance: InstanceId,
     durability: Durability,
     env: Env,
     /// Whether it is there to look, and changes nothing.
@@ -68,7 +68,7 @@ impl Connection {
     ) -> Result<Self, Fault> {
         let inner = CheckedClose::open(place, file).await?;
         let durability = Durability { class: DurabilityClass::Lossy, settings: Vec::new() };
-        let instance = Incarnation::new("");
+        let instance = InstanceId::new("");
         let mut connection = Self { inner, instance, durability, env, looks };
         if looks {
             connection.control("PRAGMA query_only = ON").await?;
@@ -153,8 +153,8 @@ impl Connection {
     }
 
     /// Which instance answers here if the file's token is `token`.
-    pub(super) fn as_token(&self, token: &str) -> Incarnation {
-        Incarnation::new(format!("sqlite {token} {}", self.file()))
+    pub(super) fn as_token(&self, token: &str) -> InstanceId {
+        InstanceId::new(format!("sqlite {token} {}", self.file()))
     }
 
     /// How much outlives a crash.
@@ -186,7 +186,7 @@ fn durability(journal: &str, synchronous: i64) -> DurabilityClass {
 }
 
 impl net::Connection for Connection {
-    fn instance(&self) -> &Incarnation {
+    fn instance(&self) -> &InstanceId {
         &self.instance
     }
 

@@ -47,7 +47,7 @@ pub(super) struct Found {
 impl Found {
     /// Fails for a file with a second name, as in a directory that was copied by hard links (`cp -al`).
     ///
-    /// Both names are one file, with one incarnation; but SQLite finds log and locks by the name. In use under both,
+    /// Both names are one file, with one instance; but SQLite finds log and locks by the name. In use under both,
     /// each counts in a log of its own: numbers come twice, and the file is spoilt.
     pub(super) fn only_name(&self) -> Result<(), Fault> {
         if self.links <= 1 {

@@ -10,7 +10,7 @@
 //!
 //! So both are left alone until the process ends. What the log held may be lost: the guard's `seen`, which the last show
 //! up has reported, keeps the next process from giving it again. Another file in the place (a copy *moved* there) is
-//! another incarnation, opens a new life, and is taken up at once.
+//! another instance, opens a new epoch, and is taken up at once.
 
 use std::{
     collections::BTreeSet,

@@ -36,7 +36,7 @@ static TABLES: Tables = Tables {
         // STRICT: otherwise a sum past 2^63 - 1 silently becomes a REAL.
         "CREATE TABLE cells (
             k TEXT PRIMARY KEY,
-            life INTEGER NOT NULL,
+            epoch INTEGER NOT NULL,
             open INTEGER NOT NULL,
             v INTEGER NOT NULL
         ) STRICT, WITHOUT ROWID",
@@ -48,17 +48,17 @@ static TABLES: Tables = Tables {
 };
 
 static STATEMENTS: StoreStatements = StoreStatements {
-    take: "UPDATE cells SET v = v + ?1 WHERE k = ?2 AND life = ?3 AND open = 1 \
+    take: "UPDATE cells SET v = v + ?1 WHERE k = ?2 AND epoch = ?3 AND open = 1 \
         AND v BETWEEN 0 AND 9223372036854775807 - ?1 RETURNING v",
-    close: "INSERT INTO cells (k, life, open, v) VALUES (?1, ?2, 0, 0) \
-        ON CONFLICT (k) DO UPDATE SET life = excluded.life, open = 0 RETURNING v",
+    close: "INSERT INTO cells (k, epoch, open, v) VALUES (?1, ?2, 0, 0) \
+        ON CONFLICT (k) DO UPDATE SET epoch = excluded.epoch, open = 0 RETURNING v",
     install: "UPDATE cells SET v = CASE WHEN open THEN v ELSE max(v, ?1) END, open = 1 \
-        WHERE k = ?2 AND life = ?3 RETURNING v",
-    lift: "UPDATE cells SET v = max(v, ?1) WHERE k = ?2 AND life = ?3 AND open = 1 RETURNING v",
+        WHERE k = ?2 AND epoch = ?3 RETURNING v",
+    lift: "UPDATE cells SET v = max(v, ?1) WHERE k = ?2 AND epoch = ?3 AND open = 1 RETURNING v",
     remove: "DELETE FROM cells WHERE k = ?1",
-    cell: "SELECT life, open, v FROM cells WHERE k = ?1",
+    cell: "SELECT epoch, open, v FROM cells WHERE k = ?1",
     cells: Many::Listed {
-        before: "SELECT k, life, open, v FROM cells WHERE k IN (",
+        before: "SELECT k, epoch, open, v FROM cells WHERE k IN (",
         each: "?",
         between: ", ",
         after: ")",
@@ -77,17 +77,17 @@ static STATEMENTS: StoreStatements = StoreStatements {
 ///
 /// ```
 /// use sequent_backend::sqlite::{SqliteOptions, SqliteStore};
-/// use sequent_core::{Cell, Key, Life, OsEntropy, Store};
+/// use sequent_core::{Cell, Key, Epoch, OsEntropy, Store};
 /// # tokio::runtime::Builder::new_current_thread().enable_time().build()?.block_on(async {
 /// # let folder = tempfile::tempdir()?;
 /// # let path = folder.path().join("shard-0.db");
 /// let store = SqliteStore::new(path, SqliteOptions { create: true, ..SqliteOptions::default() });
-/// let instance = store.inspect().await?.incarnation;
-/// let (key, life) = (Key::from_stored("order"), Life::random(&OsEntropy));
+/// let instance = store.inspect().await?.instance;
+/// let (key, epoch) = (Key::from_stored("order"), Epoch::random(&OsEntropy));
 /// let cell = Cell { key: &key, under: &instance };
-/// assert_eq!(store.close(cell, life).await?, 0);
-/// store.install(cell, life, 100).await?;
-/// assert_eq!(store.take(cell, life, 3).await?.to_string(), "101..=103");
+/// assert_eq!(store.close(cell, epoch).await?, 0);
+/// store.install(cell, epoch, 100).await?;
+/// assert_eq!(store.take(cell, epoch, 3).await?.to_string(), "101..=103");
 /// store.disconnect().await;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// # })?;

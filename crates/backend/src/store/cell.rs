@@ -2,13 +2,13 @@
 
 use std::fmt;
 
-use sequent_core::{Block, ErrorKind, Key, Life, SourceError, Stamp};
+use sequent_core::{Block, Epoch, ErrorKind, Key, SourceError, Stamp};
 
 /// What a cell holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct CellState {
     /// The stretch of history in force, or the one that it was closed for.
-    pub(crate) life: Life,
+    pub(crate) epoch: Epoch,
     /// Whether it counts.
     pub(crate) open: bool,
     /// The highest id given.
@@ -16,9 +16,9 @@ pub(crate) struct CellState {
 }
 
 impl CellState {
-    /// Whether it counts for this life.
-    pub(crate) fn counts_for(&self, life: Life) -> bool {
-        self.open && self.life == life
+    /// Whether it counts for this epoch.
+    pub(crate) fn counts_for(&self, epoch: Epoch) -> bool {
+        self.open && self.epoch == epoch
     }
 }
 
@@ -60,12 +60,12 @@ pub(super) fn fitting(what: &str, of: &impl fmt::Display, value: u64) -> Result<
     Err(SourceError::new(ErrorKind::Exhausted, context))
 }
 
-/// The cell is missing, closed, or another life's.
-pub(crate) fn regressed(key: &Key, life: Life, found: Option<CellState>) -> SourceError {
+/// The cell is missing, closed, or another epoch's.
+pub(crate) fn regressed(key: &Key, epoch: Epoch, found: Option<CellState>) -> SourceError {
     let found = match found {
         None => "no cell".to_owned(),
-        Some(state) if state.open => format!("a cell open for life {}", state.life),
-        Some(state) => format!("a cell closed for life {}", state.life),
+        Some(state) if state.open => format!("a cell open for epoch {}", state.epoch),
+        Some(state) => format!("a cell closed for epoch {}", state.epoch),
     };
-    SourceError::new(ErrorKind::Regressed, format!("{key} in life {life}: found {found}"))
+    SourceError::new(ErrorKind::Regressed, format!("{key} in epoch {epoch}: found {found}"))
 }

@@ -9,7 +9,7 @@ pub(crate) mod sql;
 use std::{fmt, future::Future};
 
 use sequent_core::{
-    Block, BoxFuture, Cell, CellPage, Examination, Examine, Incarnation, Inspection, Key, Life, SlotIndex,
+    Block, BoxFuture, Cell, CellPage, Epoch, Examination, Examine, Inspection, InstanceId, Key, SlotIndex,
     SourceError, Stamp, Store,
 };
 use tokio::sync::MutexGuard;
@@ -79,38 +79,38 @@ pub(crate) trait StoreEngine: Send + Sync + 'static {
         version: u64,
     ) -> impl Future<Output = Result<u64, Fault>> + Send;
 
-    /// Adds to an open cell of this life.
+    /// Adds to an open cell of this epoch.
     fn take(
         &self,
         connection: &mut ConnectionOf<Self>,
         key: &Key,
-        life: Life,
+        epoch: Epoch,
         want: u64,
     ) -> impl Future<Output = Result<Block, Fault>> + Send;
 
-    /// Closes the cell for the next life; returns its value.
+    /// Closes the cell for the next epoch; returns its value.
     fn close(
         &self,
         connection: &mut ConnectionOf<Self>,
         key: &Key,
-        next: Life,
+        next: Epoch,
     ) -> impl Future<Output = Result<u64, Fault>> + Send;
 
-    /// Opens the closed cell of this life at the greater of its value and `base`.
+    /// Opens the closed cell of this epoch at the greater of its value and `base`.
     fn install(
         &self,
         connection: &mut ConnectionOf<Self>,
         key: &Key,
-        life: Life,
+        epoch: Epoch,
         base: u64,
     ) -> impl Future<Output = Result<(), Fault>> + Send;
 
-    /// Raises an open cell of this life; returns what is held afterwards. 0 only reads.
+    /// Raises an open cell of this epoch; returns what is held afterwards. 0 only reads.
     fn lift(
         &self,
         connection: &mut ConnectionOf<Self>,
         key: &Key,
-        life: Life,
+        epoch: Epoch,
         floor: u64,
     ) -> impl Future<Output = Result<u64, Fault>> + Send;
 
@@ -183,7 +183,7 @@ impl<E: StoreEngine> Store for CoreStore<E> {
 
     fn stamp<'a>(
         &'a self,
-        under: &'a Incarnation,
+        under: &'a InstanceId,
         expected: Option<&'a Stamp>,
         new: &'a Stamp,
     ) -> BoxFuture<'a, Result<(), SourceError>> {
@@ -191,7 +191,7 @@ impl<E: StoreEngine> Store for CoreStore<E> {
         Box::pin(self.0.connections().perform(StampIt { engine: &self.0, under, expected, new }))
     }
 
-    fn mark<'a>(&'a self, under: &'a Incarnation, version: u64) -> BoxFuture<'a, Result<u64, SourceError>> {
+    fn mark<'a>(&'a self, under: &'a InstanceId, version: u64) -> BoxFuture<'a, Result<u64, SourceError>> {
         Box::pin(async move {
             let version = fitting("mark", &"the store", version)?;
             self.0.connections().perform(Mark { engine: &self.0, under, version }).await
@@ -201,36 +201,41 @@ impl<E: StoreEngine> Store for CoreStore<E> {
     fn take<'a>(
         &'a self,
         cell: Cell<'a>,
-        life: Life,
+        epoch: Epoch,
         want: u64,
     ) -> BoxFuture<'a, Result<Block, SourceError>> {
         Box::pin(async move {
             let want = fitting("count", cell.key, want.max(1))?;
             let _turn = self.0.turn(cell.key).await;
-            self.0.connections().perform(Take { engine: &self.0, cell, life, want }).await
+            self.0.connections().perform(Take { engine: &self.0, cell, epoch, want }).await
         })
     }
 
-    fn close<'a>(&'a self, cell: Cell<'a>, next: Life) -> BoxFuture<'a, Result<u64, SourceError>> {
+    fn close<'a>(&'a self, cell: Cell<'a>, next: Epoch) -> BoxFuture<'a, Result<u64, SourceError>> {
         Box::pin(self.0.connections().perform(Close { engine: &self.0, cell, next }))
     }
 
     fn install<'a>(
         &'a self,
         cell: Cell<'a>,
-        life: Life,
+        epoch: Epoch,
         base: u64,
     ) -> BoxFuture<'a, Result<(), SourceError>> {
         Box::pin(async move {
             let base = fitting("base", cell.key, base)?;
-            self.0.connections().perform(Install { engine: &self.0, cell, life, base }).await
+            self.0.connections().perform(Install { engine: &self.0, cell, epoch, base }).await
         })
     }
 
-    fn lift<'a>(&'a self, cell: Cell<'a>, life: Life, floor: u64) -> BoxFuture<'a, Result<u64, SourceError>> {
+    fn lift<'a>(
+        &'a self,
+        cell: Cell<'a>,
+        epoch: Epoch,
+        floor: u64,
+    ) -> BoxFuture<'a, Result<u64, SourceError>> {
         Box::pin(async move {
             let floor = fitting("floor", cell.key, floor)?;
-            self.0.connections().perform(Lift { engine: &self.0, cell, life, floor }).await
+            self.0.connections().perform(Lift { engine: &self.0, cell, epoch, floor }).await
         })
     }
 

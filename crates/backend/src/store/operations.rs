@@ -1,7 +1,7 @@
 //! The calls of a store, each as an operation: its name, the instance under which it runs, and what the engine does.
 
 use sequent_core::{
-    Block, Cell, CellPage, Examination, Incarnation, Inspection, Key, Life, SlotIndex, Stamp,
+    Block, Cell, CellPage, Epoch, Examination, Inspection, InstanceId, Key, SlotIndex, Stamp,
 };
 
 use super::{ConnectionOf, StoreEngine};
@@ -33,7 +33,7 @@ impl<E: StoreEngine> Operation<ConnectionOf<E>> for Inspect<'_, E> {
 
 pub(super) struct StampIt<'a, E> {
     pub(super) engine: &'a E,
-    pub(super) under: &'a Incarnation,
+    pub(super) under: &'a InstanceId,
     pub(super) expected: Option<String>,
     pub(super) new: String,
 }
@@ -49,7 +49,7 @@ impl<E: StoreEngine> Operation<ConnectionOf<E>> for StampIt<'_, E> {
         E::INSPECT_MODE
     }
 
-    fn under(&self) -> Option<&Incarnation> {
+    fn under(&self) -> Option<&InstanceId> {
         Some(self.under)
     }
 
@@ -62,7 +62,7 @@ impl<E: StoreEngine> Operation<ConnectionOf<E>> for StampIt<'_, E> {
 
 pub(super) struct Mark<'a, E> {
     pub(super) engine: &'a E,
-    pub(super) under: &'a Incarnation,
+    pub(super) under: &'a InstanceId,
     pub(super) version: u64,
 }
 
@@ -73,7 +73,7 @@ impl<E: StoreEngine> Operation<ConnectionOf<E>> for Mark<'_, E> {
         "mark"
     }
 
-    fn under(&self) -> Option<&Incarnation> {
+    fn under(&self) -> Option<&InstanceId> {
         Some(self.under)
     }
 
@@ -85,7 +85,7 @@ impl<E: StoreEngine> Operation<ConnectionOf<E>> for Mark<'_, E> {
 pub(super) struct Take<'a, E> {
     pub(super) engine: &'a E,
     pub(super) cell: Cell<'a>,
-    pub(super) life: Life,
+    pub(super) epoch: Epoch,
     pub(super) want: u64,
 }
 
@@ -96,19 +96,19 @@ impl<E: StoreEngine> Operation<ConnectionOf<E>> for Take<'_, E> {
         "take from"
     }
 
-    fn under(&self) -> Option<&Incarnation> {
+    fn under(&self) -> Option<&InstanceId> {
         Some(self.cell.under)
     }
 
     async fn run(&self, connection: &mut ConnectionOf<E>) -> Result<Block, Fault> {
-        self.engine.take(connection, self.cell.key, self.life, self.want).await
+        self.engine.take(connection, self.cell.key, self.epoch, self.want).await
     }
 }
 
 pub(super) struct Close<'a, E> {
     pub(super) engine: &'a E,
     pub(super) cell: Cell<'a>,
-    pub(super) next: Life,
+    pub(super) next: Epoch,
 }
 
 impl<E: StoreEngine> Operation<ConnectionOf<E>> for Close<'_, E> {
@@ -118,7 +118,7 @@ impl<E: StoreEngine> Operation<ConnectionOf<E>> for Close<'_, E> {
         "close a cell of"
     }
 
-    fn under(&self) -> Option<&Incarnation> {
+    fn under(&self) -> Option<&InstanceId> {
         Some(self.cell.under)
     }
 
@@ -130,7 +130,7 @@ impl<E: StoreEngine> Operation<ConnectionOf<E>> for Close<'_, E> {
 pub(super) struct Install<'a, E> {
     pub(super) engine: &'a E,
     pub(super) cell: Cell<'a>,
-    pub(super) life: Life,
+    pub(super) epoch: Epoch,
     pub(super) base: u64,
 }
 
@@ -141,19 +141,19 @@ impl<E: StoreEngine> Operation<ConnectionOf<E>> for Install<'_, E> {
         "install a cell of"
     }
 
-    fn under(&self) -> Option<&Incarnation> {
+    fn under(&self) -> Option<&InstanceId> {
         Some(self.cell.under)
     }
 
     async fn run(&self, connection: &mut ConnectionOf<E>) -> Result<(), Fault> {
-        self.engine.install(connection, self.cell.key, self.life, self.base).await
+        self.engine.install(connection, self.cell.key, self.epoch, self.base).await
     }
 }
 
 pub(super) struct Lift<'a, E> {
     pub(super) engine: &'a E,
     pub(super) cell: Cell<'a>,
-    pub(super) life: Life,
+    pub(super) epoch: Epoch,
     pub(super) floor: u64,
 }
 
@@ -164,12 +164,12 @@ impl<E: StoreEngine> Operation<ConnectionOf<E>> for Lift<'_, E> {
         "lift a cell of"
     }
 
-    fn under(&self) -> Option<&Incarnation> {
+    fn under(&self) -> Option<&InstanceId> {
         Some(self.cell.under)
     }
 
     async fn run(&self, connection: &mut ConnectionOf<E>) -> Result<u64, Fault> {
-        self.engine.lift(connection, self.cell.key, self.life, self.floor).await
+        self.engine.lift(connection, self.cell.key, self.epoch, self.floor).await
     }
 }
 
@@ -185,7 +185,7 @@ impl<E: StoreEngine> Operation<ConnectionOf<E>> for Remove<'_, E> {
         "remove a cell of"
     }
 
-    fn under(&self) -> Option<&Incarnation> {
+    fn under(&self) -> Option<&InstanceId> {
         Some(self.cell.under)
     }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use sequent_backend::{etcd::EtcdLedger, net::ServerOptions};
 use sequent_core::{
-    Incarnation, SourceError,
+    InstanceId, SourceError,
     ledger::{Identity, Rows},
 };
 
@@ -16,7 +16,7 @@ const LIMIT: Duration = Duration::from_millis(1500);
 /// How long a call may take where two of three members are well: many times what it needs on a machine that is busy.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-async fn ceiling(ledger: &EtcdLedger, under: &Incarnation) -> Result<u64, SourceError> {
+async fn ceiling(ledger: &EtcdLedger, under: &InstanceId) -> Result<u64, SourceError> {
     let reading = ledger.read(under, &[counter()]).await?;
     Ok(reading.rows[0].as_ref().unwrap().ceiling)
 }
@@ -37,7 +37,7 @@ async fn one_member_lost_is_nobodys_loss_and_two_are() {
     assert_ne!(three.leader().await, one, "who was killed leads nobody");
     let fresh = EtcdLedger::new(options(&three.url()));
     let again = fresh.inspect().await.unwrap();
-    let ceiling = ceiling(&fresh, &again.incarnation).await.unwrap();
+    let ceiling = ceiling(&fresh, &again.instance).await.unwrap();
     assert!([500, 900].contains(&ceiling), "what nobody answered is done or not: {ceiling}");
 }
 
@@ -47,7 +47,7 @@ async fn whichever_member_is_asked_the_same_ledger_speaks() {
     let mut spoken = Vec::new();
     for member in &three.members {
         let found = EtcdLedger::new(options(&member.url())).inspect().await.unwrap();
-        spoken.push((found.id, found.incarnation, found.version));
+        spoken.push((found.id, found.instance, found.version));
     }
     assert!(spoken.windows(2).all(|pair| pair[0] == pair[1]), "{spoken:?}");
     let was = three.leader().await;
@@ -55,7 +55,7 @@ async fn whichever_member_is_asked_the_same_ledger_speaks() {
     let now = three.leader().await;
     let found = EtcdLedger::new(options(&three.members[now].url())).inspect().await.unwrap();
     assert_eq!(found.id, spoken[0].0);
-    assert_ne!(found.incarnation, spoken[0].1, "another one leads");
+    assert_ne!(found.instance, spoken[0].1, "another one leads");
 }
 
 /// A member that hangs is as one that has lost the others: it accepts connections, and answers nothing of a quorum.
@@ -85,7 +85,7 @@ async fn a_ledger_is_opened_though_the_member_named_first_hangs() {
     for _ in 0..3 {
         let options = ServerOptions { create: false, connect_timeout: PATIENCE, ..options(&url) };
         let found = EtcdLedger::new(options).inspect().await.unwrap();
-        assert_eq!((found.id, found.incarnation), (made.id, made.incarnation.clone()));
+        assert_eq!((found.id, found.instance), (made.id, made.instance.clone()));
     }
     three.members[hangs].resume().await;
 }

@@ -18,7 +18,7 @@ async fn each_start_is_another_run_and_nothing_is_lost() {
     for _ in 0..3 {
         server.kill().await;
         server.restart().await;
-        let now = ledger(&server).inspect().await.unwrap().incarnation;
+        let now = ledger(&server).inspect().await.unwrap().instance;
         assert!(!spoken.contains(&now), "{now} has spoken before");
         let row = ledger(&server).read(&now, &[counter()]).await.unwrap().rows.remove(0).unwrap();
         assert_eq!(row.ceiling, 700, "what was acknowledged outlives a kill");
@@ -47,7 +47,7 @@ async fn a_copy_of_the_files_speaks_as_nobody_before() {
     caller.raise(1, 9000).await.unwrap();
     server.restore_from(&copy).await;
     let third = ledger(&server).inspect().await.unwrap();
-    assert!(third.incarnation != first && third.incarnation != second.incarnation, "{third:?}");
+    assert!(third.instance != first && third.instance != second.instance, "{third:?}");
     assert_eq!((third.id, third.version), (second.id, second.version), "it is the copy");
     gone(&mut caller).await;
 }
@@ -63,19 +63,19 @@ async fn a_snapshot_speaks_as_nobody_before_though_its_cluster_has_the_names_and
     for ceiling in 500..600 {
         caller.raise(1, ceiling).await.unwrap();
     }
-    let mut spoken = vec![before.incarnation.clone()];
+    let mut spoken = vec![before.instance.clone()];
     for _ in 0..2 {
         server.restore_snapshot(&snapshot).await;
         let after = ledger(&server).inspect().await.unwrap();
-        assert!(!spoken.contains(&after.incarnation), "{after:?}");
+        assert!(!spoken.contains(&after.instance), "{after:?}");
         assert_eq!((after.id, after.version), (before.id, before.version));
         let cluster = |text: &str| text.split(' ').nth(1).map(str::to_owned);
         assert_eq!(
-            cluster(after.incarnation.as_str()),
-            cluster(before.incarnation.as_str()),
+            cluster(after.instance.as_str()),
+            cluster(before.instance.as_str()),
             "its names are the same"
         );
-        spoken.push(after.incarnation);
+        spoken.push(after.instance);
     }
 }
 

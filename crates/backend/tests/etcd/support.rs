@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use sequent_backend::{etcd::EtcdLedger, net::ServerOptions};
 use sequent_core::{
-    ErrorKind, Incarnation, Key, Layout, Life, SourceError,
+    Epoch, ErrorKind, InstanceId, Key, Layout, SourceError,
     ledger::{
         Answer, Counter, Identity, LayoutBook, LayoutRecord, Ledger, Opened, Opening, Over, Pass, Raise,
         Raised, Rows, ServerId,
@@ -90,7 +90,7 @@ impl Three {
 /// A server that calls a ledger, and has one counter there.
 pub(crate) struct Caller {
     pub(crate) ledger: Arc<EtcdLedger>,
-    pub(crate) under: Incarnation,
+    pub(crate) under: InstanceId,
     nonces: Vec<u64>,
     drawn: u64,
 }
@@ -98,9 +98,12 @@ pub(crate) struct Caller {
 impl Caller {
     /// Enlisted, with a layout.
     pub(crate) async fn of(ledger: EtcdLedger) -> Self {
-        let under = ledger.inspect().await.unwrap().incarnation;
+        let under = ledger.inspect().await.unwrap().instance;
         let layout = Layout::new(2, 0).unwrap();
-        ledger.found(&LayoutRecord { cluster: "shop".parse().unwrap(), layout, epoch: 1 }).await.unwrap();
+        ledger
+            .found(&LayoutRecord { cluster: "shop".parse().unwrap(), layout, generation: 1 })
+            .await
+            .unwrap();
         let mut caller = Self { ledger: Arc::new(ledger), under, nonces: Vec::new(), drawn: 0 };
         caller.enlist().await;
         caller
@@ -120,16 +123,16 @@ impl Caller {
     }
 
     fn pass<'a>(&'a self, nonces: &'a [u64], next: u64) -> Pass<'a> {
-        Pass { under: &self.under, record: None, server: ServerId(7), nonces, next, epoch: 1 }
+        Pass { under: &self.under, record: None, server: ServerId(7), nonces, next, generation: 1 }
     }
 
     pub(crate) async fn open(&mut self, bits: i64) -> Result<u64, SourceError> {
         let (nonces, next) = (self.nonces.clone(), self.next());
         let opening = Opening {
             counter: counter(),
-            life: Life::from_stored(bits),
+            epoch: Epoch::from_stored(bits),
             over: Over::Any,
-            store: Incarnation::new("store"),
+            store: InstanceId::new("store"),
             value: 0,
             beside: 0,
             ahead: 100,
@@ -145,8 +148,8 @@ impl Caller {
 
     pub(crate) async fn raise(&mut self, bits: i64, ceiling: u64) -> Result<u64, SourceError> {
         let (nonces, next) = (self.nonces.clone(), self.next());
-        let life = Life::from_stored(bits);
-        let raise = Raise { counter: counter(), life, ceiling, seen: 0, leap_max: 1 << 40 };
+        let epoch = Epoch::from_stored(bits);
+        let raise = Raise { counter: counter(), epoch, ceiling, seen: 0, leap_max: 1 << 40 };
         let Answer { value, .. } = self.ledger.raise(self.pass(&nonces, next), &[raise]).await?;
         self.nonces = vec![next];
         match value[..] {

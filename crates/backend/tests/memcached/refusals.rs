@@ -67,7 +67,7 @@ async fn nobody_there_is_unavailable_within_the_limit() {
 /// A stamp of the owner's cluster.
 fn stamp(slot: SlotIndex) -> Stamp {
     let (ledger, layout) = ("ab".parse().unwrap(), Layout::new(2, 0).unwrap());
-    Stamp { ledger, cluster: owner().cluster, layout, slot, epoch: 1 }
+    Stamp { ledger, cluster: owner().cluster, layout, slot, generation: 1 }
 }
 
 #[tokio::test]
@@ -78,7 +78,7 @@ async fn the_stamps_of_other_slots_in_its_place_are_seen() {
     };
     for (cluster, slot) in [("shop-eu", 3), ("shop-eu", 0), ("other", 2)] {
         let store = of(cluster, slot);
-        let under = store.inspect().await.unwrap().incarnation;
+        let under = store.inspect().await.unwrap().instance;
         store.stamp(&under, None, &stamp(slot)).await.unwrap();
     }
     let here = of("shop-eu", 1);

@@ -1,4 +1,4 @@
-//! A server, what is asked of it behind the store's back, and a life begun in it.
+//! A server, what is asked of it behind the store's back, and an epoch begun in it.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use sequent_backend::{
     memcached::MemcachedStore,
     net::{Owner, ServerOptions},
 };
-use sequent_core::{Block, Cell, ErrorKind, Incarnation, Key, Life, SourceError, Store};
+use sequent_core::{Block, Cell, Epoch, ErrorKind, InstanceId, Key, SourceError, Store};
 use sequent_testkit::servers::Memcached;
 
 pub(crate) const PASSWORD: &str = "word-of-a-test";
@@ -32,25 +32,25 @@ pub(crate) fn cell_name(key: &str) -> String {
 /// Where the owner's stamp and mark are.
 pub(crate) const SHARD: &str = "sequent/shop-eu/1/shard";
 
-/// A store, the incarnation that it spoke as, and a life begun in it.
+/// A store, the instance that it spoke as, and an epoch begun in it.
 pub(crate) struct Counting {
     pub(crate) store: MemcachedStore,
-    pub(crate) under: Incarnation,
+    pub(crate) under: InstanceId,
     pub(crate) order: Key,
 }
 
 impl Counting {
     pub(crate) async fn begin(store: MemcachedStore, base: u64) -> Self {
-        let under = store.inspect().await.unwrap().incarnation;
+        let under = store.inspect().await.unwrap().instance;
         let counting = Self { store, under, order: key("order") };
         counting.reopen(1, base).await.unwrap();
         counting
     }
 
-    /// A close for the life of these bits, and its install; what the close found.
+    /// A close for the epoch of these bits, and its install; what the close found.
     pub(crate) async fn reopen(&self, bits: i64, base: u64) -> Result<u64, SourceError> {
-        let found = self.store.close(self.cell(), life(bits)).await?;
-        self.store.install(self.cell(), life(bits), base).await?;
+        let found = self.store.close(self.cell(), epoch(bits)).await?;
+        self.store.install(self.cell(), epoch(bits), base).await?;
         Ok(found)
     }
 
@@ -59,7 +59,7 @@ impl Counting {
     }
 
     pub(crate) async fn take(&self, want: u64) -> Result<Block, SourceError> {
-        self.store.take(self.cell(), life(1), want).await
+        self.store.take(self.cell(), epoch(1), want).await
     }
 }
 
@@ -67,8 +67,8 @@ pub(crate) fn key(text: &str) -> Key {
     Key::from_stored(text)
 }
 
-pub(crate) fn life(bits: i64) -> Life {
-    Life::from_stored(bits)
+pub(crate) fn epoch(bits: i64) -> Epoch {
+    Epoch::from_stored(bits)
 }
 
 /// Asserts that a verb failed for this reason, that its text names each of `parts`, and no secret.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use sequent_core::Store;
 use sequent_testkit::mongo::MongoDouble;
 
-use crate::support::{Counting, life, store};
+use crate::support::{Counting, epoch, store};
 
 /// Every write asks for the majority and the journal, none is one that the driver would repeat, and none creates.
 #[tokio::test]
@@ -13,10 +13,10 @@ async fn every_write_asks_for_the_majority_and_the_journal() {
     let server = MongoDouble::start();
     let counting = Counting::begin(store(&server), 5).await;
     counting.take(3).await.unwrap();
-    counting.store.lift(counting.cell(), life(1), 50).await.unwrap();
-    counting.store.lift(counting.cell(), life(1), 0).await.unwrap();
+    counting.store.lift(counting.cell(), epoch(1), 50).await.unwrap();
+    counting.store.lift(counting.cell(), epoch(1), 0).await.unwrap();
     counting.store.mark(&counting.under, 7).await.unwrap();
-    counting.store.close(counting.cell(), life(2)).await.unwrap();
+    counting.store.close(counting.cell(), epoch(2)).await.unwrap();
     let (mut writes, mut names) = (0, BTreeSet::new());
     for command in server.commands() {
         let name = command.keys().next().unwrap().as_str();

@@ -7,7 +7,7 @@ use sequent_core::{Cell, ErrorKind, Store};
 use sequent_testkit::mongo::{MongoDouble, Setting};
 use tokio::{task::JoinSet, time::timeout};
 
-use crate::support::{Counting, failed, key, life, options, store, until};
+use crate::support::{Counting, epoch, failed, key, options, store, until};
 
 #[tokio::test]
 async fn an_answer_that_nobody_waits_for_any_more_reaches_nobody() {
@@ -16,15 +16,15 @@ async fn an_answer_that_nobody_waits_for_any_more_reaches_nobody() {
     let counting = Counting::begin(MongodbStore::new(one), 0).await;
     let (other, under) = (key("other"), counting.under.clone());
     let cell = Cell { key: &other, under: &under };
-    counting.store.close(cell, life(1)).await.unwrap();
-    counting.store.install(cell, life(1), 1_000_000).await.unwrap();
+    counting.store.close(cell, epoch(1)).await.unwrap();
+    counting.store.install(cell, epoch(1), 1_000_000).await.unwrap();
     for round in 0..4 {
         // Done, and not answered: the answer is on its way when the next caller comes.
         server.withhold_answers();
-        assert!(timeout(Duration::from_millis(100), counting.store.take(cell, life(1), 7)).await.is_err());
+        assert!(timeout(Duration::from_millis(100), counting.store.take(cell, epoch(1), 7)).await.is_err());
         server.resume();
         assert_eq!(counting.take(1).await.unwrap().first(), 1 + round);
-        assert_eq!(counting.store.take(cell, life(1), 1).await.unwrap().first(), 1_000_008 + round * 8);
+        assert_eq!(counting.store.take(cell, epoch(1), 1).await.unwrap().first(), 1_000_008 + round * 8);
     }
 }
 
@@ -73,7 +73,7 @@ async fn a_connection_that_died_while_idle_is_found_before_it_is_used() {
         tokio::time::sleep(Duration::from_millis(1100)).await;
         // Not `Unavailable`, which would put out a slot whose server is there.
         failed(counting.take(1).await, ErrorKind::Reborn, &["expected mongodb"]);
-        counting.under = counting.store.inspect().await.unwrap().incarnation;
+        counting.under = counting.store.inspect().await.unwrap().instance;
     }
 }
 

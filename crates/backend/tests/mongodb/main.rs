@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that can't go on has failed")]
 
 mod commands;
-mod incarnations;
+mod instances;
 mod interrupted;
 mod processes;
 mod refusals;

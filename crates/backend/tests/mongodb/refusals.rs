@@ -9,7 +9,7 @@ use sequent_backend::{
 use sequent_core::{DurabilityClass, ErrorKind, Sight, Store, Why};
 use sequent_testkit::mongo::{MongoDouble, Role, Setting};
 
-use crate::support::{CELLS, Counting, SHARD, failed, life, options, store};
+use crate::support::{CELLS, Counting, SHARD, epoch, failed, options, store};
 
 #[tokio::test]
 async fn a_login_that_is_refused_is_said_so_without_the_secret() {
@@ -37,8 +37,8 @@ async fn a_look_makes_nothing_and_says_what_it_leaves_out() {
     assert!(server.collections().is_empty(), "{:?}", server.collections());
     let counting = Counting::begin(store(&server), 7).await;
     let found = examiner.examine(std::slice::from_ref(&counting.order)).await.unwrap();
-    let cell = Sight::Held { life: life(1), open: true, value: 7, expires_ms: None };
-    assert_eq!((found.inspection.incarnation, found.cells), (counting.under, vec![cell]));
+    let cell = Sight::Held { epoch: epoch(1), open: true, value: 7, expires_ms: None };
+    assert_eq!((found.inspection.instance, found.cells), (counting.under, vec![cell]));
     let page = examiner.cells(None).await.unwrap();
     assert!(page.is_partial && page.cells.is_empty() && page.next.is_none(), "{page:?}");
 }
@@ -99,7 +99,7 @@ async fn what_somebody_wrote_by_hand_is_not_counted_on() {
     let counting = Counting::begin(store(&server), 0).await;
     server.overwrite(CELLS, "v", &bson::Bson::Double(9e15));
     failed(counting.take(1).await, ErrorKind::Refused, &["64-bit integer"]);
-    failed(counting.store.close(counting.cell(), life(2)).await, ErrorKind::Refused, &["64-bit integer"]);
+    failed(counting.store.close(counting.cell(), epoch(2)).await, ErrorKind::Refused, &["64-bit integer"]);
     server.overwrite(SHARD, "stamp", &bson::Bson::String("sequent/0 what".to_owned()));
     failed(counting.store.inspect().await, ErrorKind::Refused, &["stamp"]);
     server.overwrite(SHARD, "schema_version", &bson::Bson::Int32(9));

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use sequent_backend::net::ServerOptions;
-use sequent_core::{BoxFuture, ErrorKind, Incarnation, Key, Life, SourceError, Store};
+use sequent_core::{BoxFuture, Epoch, ErrorKind, InstanceId, Key, SourceError, Store};
 use sequent_testkit::conformance::store::{Mishap, Odd, StoreFixture};
 
 use crate::support::{CODES, Shard, Site};
@@ -80,11 +80,11 @@ mod lock_mode_2 {
     sequent_testkit::store_conformance!(Codes::new("2").await);
 }
 
-/// A store whose key `order` counts for life 1, above 0.
-async fn begun() -> (Codes, Arc<dyn Store>, Incarnation) {
+/// A store whose key `order` counts for epoch 1, above 0.
+async fn begun() -> (Codes, Arc<dyn Store>, InstanceId) {
     let codes = Codes::new("2").await;
     let store = make(codes.0.site.options());
-    let under = store.inspect().await.unwrap().incarnation;
+    let under = store.inspect().await.unwrap().instance;
     begin(&store, &under, 1).await.unwrap();
     (codes, store, under)
 }
@@ -93,18 +93,18 @@ fn order() -> Key {
     Key::from_stored("order")
 }
 
-async fn begin(store: &Arc<dyn Store>, under: &Incarnation, life: i64) -> Result<u64, SourceError> {
-    let (key, life) = (order(), Life::from_stored(life));
+async fn begin(store: &Arc<dyn Store>, under: &InstanceId, epoch: i64) -> Result<u64, SourceError> {
+    let (key, epoch) = (order(), Epoch::from_stored(epoch));
     let cell = sequent_core::Cell { key: &key, under };
-    let value = store.close(cell, life).await?;
-    store.install(cell, life, value).await?;
+    let value = store.close(cell, epoch).await?;
+    store.install(cell, epoch, value).await?;
     Ok(value)
 }
 
-async fn take(store: &Arc<dyn Store>, under: &Incarnation, life: i64, want: u64) -> Result<u64, SourceError> {
+async fn take(store: &Arc<dyn Store>, under: &InstanceId, epoch: i64, want: u64) -> Result<u64, SourceError> {
     let key = order();
     let cell = sequent_core::Cell { key: &key, under };
-    store.take(cell, Life::from_stored(life), want).await.map(|block| block.last())
+    store.take(cell, Epoch::from_stored(epoch), want).await.map(|block| block.last())
 }
 
 #[tokio::test]
@@ -120,7 +120,7 @@ async fn a_truncated_table_is_named() {
 }
 
 #[tokio::test]
-async fn a_dropped_table_alone_gives_nothing_until_a_new_life_begins() {
+async fn a_dropped_table_alone_gives_nothing_until_a_new_epoch_begins() {
     let (codes, store, under) = begun().await;
     take(&store, &under, 1, 5).await.unwrap();
     codes.0.site.server.sql("DROP TABLE order_code_0").await;
@@ -131,8 +131,8 @@ async fn a_dropped_table_alone_gives_nothing_until_a_new_life_begins() {
     assert_eq!(codes.0.site.server.sql("SHOW TABLES LIKE 'order_code_0'").await.trim(), "", "a take made it");
     let key = order();
     let cell = sequent_core::Cell { key: &key, under: &under };
-    assert_eq!(store.close(cell, Life::from_stored(2)).await.unwrap(), 0);
-    store.install(cell, Life::from_stored(2), 5).await.unwrap();
+    assert_eq!(store.close(cell, Epoch::from_stored(2)).await.unwrap(), 0);
+    store.install(cell, Epoch::from_stored(2), 5).await.unwrap();
     assert_eq!(take(&store, &under, 2, 1).await.unwrap(), 6);
 }
 
@@ -159,7 +159,7 @@ async fn old_rows_go_and_the_newest_and_the_anchor_stay() {
     assert_eq!(ends.trim(), "0\t10000");
     // Nor do two handles that purge at once get into each other's way.
     let other = make(codes.0.site.options());
-    let under = other.inspect().await.unwrap().incarnation;
+    let under = other.inspect().await.unwrap().instance;
     for turn in 1..=10 {
         let both = tokio::join!(take(&store, &under, 1, 1500), take(&other, &under, 1, 1500));
         assert_eq!(both.0.unwrap().max(both.1.unwrap()), 10_000 + turn * 3000);
@@ -193,7 +193,7 @@ async fn keys_without_a_table_are_told_which_store_can() {
     for text in ["order|8:20170304", "order|0:|3:010", &"x".repeat(100), "or`der", "单号"] {
         let key = Key::from_stored(text);
         let cell = sequent_core::Cell { key: &key, under: &under };
-        let refusal = store.close(cell, Life::from_stored(1)).await.unwrap_err();
+        let refusal = store.close(cell, Epoch::from_stored(1)).await.unwrap_err();
         assert_eq!(refusal.kind(), ErrorKind::Exhausted, "the key's matter, not the slot's: {refusal}");
         assert!(refusal.to_string().contains("mysql-row"), "{refusal}");
     }

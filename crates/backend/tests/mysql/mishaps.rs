@@ -81,7 +81,7 @@ async fn a_dump_loaded_under_a_process_is_seen_at_the_next_look() {
     site.dump().await;
     hand.take("order", 1, 5).await.unwrap();
     site.reload().await;
-    let now = hand.store.inspect().await.unwrap().incarnation;
+    let now = hand.store.inspect().await.unwrap().instance;
     assert_ne!(now, hand.under, "the connection is the same, the tables are not");
     failed(hand.take("order", 1, 1).await, ErrorKind::Reborn, &[]);
     let hand = Hand { under: now, ..hand };

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use sequent_core::{Cell, DurabilityClass, ErrorKind, Incarnation, Key, Life, Store};
+use sequent_core::{Cell, DurabilityClass, Epoch, ErrorKind, InstanceId, Key, Store};
 use tokio::task::JoinSet;
 
 use crate::support::{CODES, Site, auto_increment, row, segment};
@@ -16,12 +16,12 @@ fn key() -> Key {
     Key::from_stored("order")
 }
 
-async fn begin(store: &Arc<dyn Store>, life: Life) -> Incarnation {
-    let under = store.inspect().await.unwrap().incarnation;
+async fn begin(store: &Arc<dyn Store>, epoch: Epoch) -> InstanceId {
+    let under = store.inspect().await.unwrap().instance;
     let key = key();
     let cell = Cell { key: &key, under: &under };
-    store.close(cell, life).await.unwrap();
-    store.install(cell, life, 0).await.unwrap();
+    store.close(cell, epoch).await.unwrap();
+    store.install(cell, epoch, 0).await.unwrap();
     under
 }
 
@@ -47,15 +47,15 @@ async fn a_database_that_is_counted_in_otherwise_is_refused() {
 async fn a_lift_between_the_ids_of_a_take_is_not_the_end_of_its_range() {
     let site = Site::new(CODES).await;
     let store = Arc::new(auto_increment(site.options()));
-    let life = Life::from_stored(7);
-    let under = Arc::new(begin(&store, life).await);
+    let epoch = Epoch::from_stored(7);
+    let under = Arc::new(begin(&store, epoch).await);
     let mut tasks = JoinSet::new();
     for _ in 0..2 {
         let (store, under) = (Arc::clone(&store), Arc::clone(&under));
         tasks.spawn(async move {
             for _ in 0..TAKES {
                 let key = key();
-                if let Err(error) = store.take(Cell { key: &key, under: &under }, life, ROWS).await {
+                if let Err(error) = store.take(Cell { key: &key, under: &under }, epoch, ROWS).await {
                     // On a busy machine lifts may come in between again and again: that is no end either.
                     assert_eq!(error.kind(), ErrorKind::Contended, "{error}");
                 }
@@ -66,8 +66,8 @@ async fn a_lift_between_the_ids_of_a_take_is_not_the_end_of_its_range() {
         loop {
             let key = key();
             let cell = Cell { key: &key, under: &under };
-            let at = store.lift(cell, life, 0).await.unwrap();
-            store.lift(cell, life, at + ROWS / 2).await.unwrap();
+            let at = store.lift(cell, epoch, 0).await.unwrap();
+            store.lift(cell, epoch, at + ROWS / 2).await.unwrap();
             tokio::time::sleep(LIFT_EVERY).await;
         }
     });
@@ -86,13 +86,13 @@ async fn a_value_below_zero_concerns_its_counter_alone() {
 }
 
 async fn goes_on_from_below_zero(site: &Site, store: &Arc<dyn Store>) {
-    let (life, next) = (Life::from_stored(7), Life::from_stored(8));
-    let under = begin(store, life).await;
+    let (epoch, next) = (Epoch::from_stored(7), Epoch::from_stored(8));
+    let under = begin(store, epoch).await;
     let key = key();
     let cell = Cell { key: &key, under: &under };
     site.server.sql("UPDATE sequent.sequent_cells SET v = -5").await;
-    // Whatever a take says, it is said of the counter; the next life begins above what the ledger knows.
-    if let Err(error) = store.take(cell, life, 1).await {
+    // Whatever a take says, it is said of the counter; the next epoch begins above what the ledger knows.
+    if let Err(error) = store.take(cell, epoch, 1).await {
         assert_eq!(error.kind(), ErrorKind::Regressed, "{error}");
     }
     site.server.sql("UPDATE sequent.sequent_cells SET v = -5").await;

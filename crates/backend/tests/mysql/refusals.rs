@@ -76,7 +76,7 @@ async fn a_ledger_that_may_delete_nothing_plans_no_resize() {
     let site = Site::new(LEDGER).await;
     let ledger = MysqlLedger::new(site.options());
     let layout = |n| Layout::new(n, 0).unwrap();
-    let first = LayoutRecord { cluster: "shop".parse().unwrap(), layout: layout(1), epoch: 1 };
+    let first = LayoutRecord { cluster: "shop".parse().unwrap(), layout: layout(1), generation: 1 };
     let page = LayoutPage::of(&ledger.found(&first).await.unwrap());
     let planned = page.planned(layout(2));
     let user = "'shop'@'127.0.0.1'";

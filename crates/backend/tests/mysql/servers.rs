@@ -4,16 +4,16 @@ use std::time::Duration;
 
 use sequent_backend::mysql::MysqlLedger;
 use sequent_core::{
-    ErrorKind, Incarnation,
+    ErrorKind, InstanceId,
     ledger::{Identity, LayoutBook, Pass, Rows, ServerId},
 };
 use sequent_testkit::proxy::{Mode, Proxy};
 
 use crate::support::{LEDGER, Site};
 
-async fn founded(site: &Site) -> (MysqlLedger, Incarnation) {
+async fn founded(site: &Site) -> (MysqlLedger, InstanceId) {
     let ledger = MysqlLedger::new(site.options());
-    let under = ledger.inspect().await.unwrap().incarnation;
+    let under = ledger.inspect().await.unwrap().instance;
     (ledger, under)
 }
 
@@ -46,7 +46,8 @@ async fn a_server_that_leaves_takes_its_row_with_it() {
     ledger.enlist(&under, ServerId(8), 1).await.unwrap();
     ledger.disconnect().await;
     assert_eq!(servers(&site).await, "7");
-    let pass = Pass { under: &under, record: None, server: ServerId(8), nonces: &[1], next: 2, epoch: 1 };
+    let pass =
+        Pass { under: &under, record: None, server: ServerId(8), nonces: &[1], next: 2, generation: 1 };
     assert_eq!(ledger.raise(pass, &[]).await.unwrap_err().kind(), ErrorKind::Reborn);
     // Whoever never connected has nothing to take along, and connects to nothing for it.
     MysqlLedger::new(site.options_through(1)).disconnect().await;
@@ -59,7 +60,7 @@ async fn of_many_first_servers_one_makes_the_ledger() {
     let mut tasks = tokio::task::JoinSet::new();
     for _ in 0..12 {
         let ledger = MysqlLedger::new(site.options());
-        tasks.spawn(async move { ledger.inspect().await.map(|found| (found.id, found.incarnation)) });
+        tasks.spawn(async move { ledger.inspect().await.map(|found| (found.id, found.instance)) });
     }
     let mut found: Vec<_> = tasks.join_all().await.into_iter().map(Result::unwrap).collect();
     found.dedup();

@@ -6,7 +6,7 @@ use sequent_backend::{
     mysql::{MysqlAutoIncrementStore, MysqlRowStore, MysqlSegmentStore},
     net::ServerOptions,
 };
-use sequent_core::{Block, BoxFuture, Cell, ErrorKind, Incarnation, Key, Life, SourceError, Store};
+use sequent_core::{Block, BoxFuture, Cell, Epoch, ErrorKind, InstanceId, Key, SourceError, Store};
 use sequent_testkit::{
     conformance::store::{Mishap, Odd, StoreFixture},
     servers::MariaDb,
@@ -196,33 +196,33 @@ pub(crate) fn auto_increment(options: ServerOptions) -> Arc<dyn Store> {
     Arc::new(MysqlAutoIncrementStore::new(options, "0").unwrap())
 }
 
-/// A store with the incarnation under which it was looked at.
+/// A store with the instance under which it was looked at.
 pub(crate) struct Hand {
     pub(crate) store: Arc<dyn Store>,
-    pub(crate) under: Incarnation,
+    pub(crate) under: InstanceId,
 }
 
 impl Hand {
     pub(crate) async fn of(store: Arc<dyn Store>) -> Result<Self, SourceError> {
-        let under = store.inspect().await?.incarnation;
+        let under = store.inspect().await?.instance;
         Ok(Self { store, under })
     }
 
-    pub(crate) async fn take(&self, key: &str, life: i64, want: u64) -> Result<Block, SourceError> {
+    pub(crate) async fn take(&self, key: &str, epoch: i64, want: u64) -> Result<Block, SourceError> {
         let key = Key::from_stored(key);
-        self.store.take(Cell { key: &key, under: &self.under }, Life::from_stored(life), want).await
+        self.store.take(Cell { key: &key, under: &self.under }, Epoch::from_stored(epoch), want).await
     }
 
     pub(crate) async fn close(&self, key: &str, next: i64) -> Result<u64, SourceError> {
         let key = Key::from_stored(key);
-        self.store.close(Cell { key: &key, under: &self.under }, Life::from_stored(next)).await
+        self.store.close(Cell { key: &key, under: &self.under }, Epoch::from_stored(next)).await
     }
 
-    pub(crate) async fn begin(&self, key: &str, life: i64, base: u64) -> Result<u64, SourceError> {
-        let value = self.close(key, life).await?;
+    pub(crate) async fn begin(&self, key: &str, epoch: i64, base: u64) -> Result<u64, SourceError> {
+        let value = self.close(key, epoch).await?;
         let key = Key::from_stored(key);
         let cell = Cell { key: &key, under: &self.under };
-        self.store.install(cell, Life::from_stored(life), base.max(value)).await?;
+        self.store.install(cell, Epoch::from_stored(epoch), base.max(value)).await?;
         Ok(value)
     }
 }

@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, future::poll_fn, task::Poll, time::Duration};
 
 use sequent_backend::{net::ServerOptions, postgres::PostgresStore};
 use sequent_core::{
-    ErrorKind, Key, Layout, Life, Store,
+    Epoch, ErrorKind, Key, Layout, Store,
     ledger::{Counter, Identity, LayoutBook, LayoutRecord, Opening, Over, Pass, Rows, ServerId, Words},
 };
 use sequent_testkit::cut_short;
@@ -72,9 +72,9 @@ async fn a_verb_dropped_while_it_waits_for_a_row_leaves_no_reply_and_no_process(
 async fn a_ledgers_call_dropped_midway_is_done_whole_or_not_at_all() {
     let site = Site::new().await;
     let ledger = site.ledger();
-    let under = ledger.inspect().await.unwrap().incarnation;
+    let under = ledger.inspect().await.unwrap().instance;
     let layout = Layout::new(2, 0).unwrap();
-    ledger.found(&LayoutRecord { cluster: "shop".parse().unwrap(), layout, epoch: 1 }).await.unwrap();
+    ledger.found(&LayoutRecord { cluster: "shop".parse().unwrap(), layout, generation: 1 }).await.unwrap();
     let server = ServerId(7);
     ledger.enlist(&under, server, 0).await.unwrap();
     let counter = Counter { slot: 0, key: Key::from_stored("order") };
@@ -83,7 +83,7 @@ async fn a_ledgers_call_dropped_midway_is_done_whole_or_not_at_all() {
         let next = polls as u64;
         let opening = Opening {
             counter: counter.clone(),
-            life: Life::from_stored(next.cast_signed()),
+            epoch: Epoch::from_stored(next.cast_signed()),
             over: Over::Any,
             store: under.clone(),
             value: 0,
@@ -91,7 +91,7 @@ async fn a_ledgers_call_dropped_midway_is_done_whole_or_not_at_all() {
             ahead: 10,
             leap_max: 1 << 40,
         };
-        let pass = Pass { under: &under, record: None, server, nonces: &nonces, next, epoch: 1 };
+        let pass = Pass { under: &under, record: None, server, nonces: &nonces, next, generation: 1 };
         let done = cut_short(polls, ledger.open(pass, std::slice::from_ref(&opening))).await;
         nonces.push(next);
         // On whatever connection comes next.
@@ -100,10 +100,10 @@ async fn a_ledgers_call_dropped_midway_is_done_whole_or_not_at_all() {
         let row = ledger.read(&under, std::slice::from_ref(&counter)).await.unwrap().rows.remove(0);
         let (version, ended) =
             (ledger.inspect().await.unwrap().version, ledger.history(&counter).await.unwrap());
-        let lives = ended.len() as u64 + u64::from(row.is_some());
-        assert_eq!(version, lives, "after a drop at poll {polls}: {row:?}, {ended:?}");
+        let epochs = ended.len() as u64 + u64::from(row.is_some());
+        assert_eq!(version, epochs, "after a drop at poll {polls}: {row:?}, {ended:?}");
         if let Some(done) = done {
-            assert_eq!(row.map(|row| row.life), Some(opening.life));
+            assert_eq!(row.map(|row| row.epoch), Some(opening.epoch));
             done.unwrap();
             whole += 1;
         }
@@ -118,9 +118,9 @@ async fn a_ledgers_call_dropped_midway_is_done_whole_or_not_at_all() {
 async fn a_caller_that_stalls_in_a_transaction_holds_up_others_for_seconds_only() {
     let site = Site::new().await;
     let (stalled, other) = (site.ledger(), site.ledger());
-    let under = stalled.inspect().await.unwrap().incarnation;
+    let under = stalled.inspect().await.unwrap().instance;
     let layout = Layout::new(2, 0).unwrap();
-    stalled.found(&LayoutRecord { cluster: "shop".parse().unwrap(), layout, epoch: 1 }).await.unwrap();
+    stalled.found(&LayoutRecord { cluster: "shop".parse().unwrap(), layout, generation: 1 }).await.unwrap();
     let mut call = stalled.enlist(&under, ServerId(7), 1);
     let holds = "SELECT count(*) FROM pg_stat_activity \
         WHERE state = 'idle in transaction' AND query LIKE '%FOR UPDATE%'";

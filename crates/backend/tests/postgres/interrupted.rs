@@ -53,6 +53,6 @@ async fn connections_that_died_while_idle_are_found_before_they_are_used() {
         site.server.restart().await;
         // Not `Unavailable`, which would put out a slot whose server is there.
         failed(counting.take(1).await, ErrorKind::Reborn, &["expected postgres"]);
-        counting.under = counting.store.inspect().await.unwrap().incarnation;
+        counting.under = counting.store.inspect().await.unwrap().instance;
     }
 }

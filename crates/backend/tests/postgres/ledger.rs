@@ -7,7 +7,7 @@ use std::{
 };
 
 use sequent_core::{
-    BoxFuture, Key, Layout, Life,
+    BoxFuture, Epoch, Key, Layout,
     ledger::{
         Counter, Definition, Identity, LayoutRecord, Ledger, Loss, Opening, Over, Pass, Raise, ServerId,
         Word, WordVerb,
@@ -113,7 +113,7 @@ sequent_testkit::ledger_conformance!(LedgerSchema::new().await);
 async fn rows_of_servers_that_no_longer_call_go_after_a_day_where_there_are_many() {
     let site = Site::new().await;
     let ledger = site.ledger();
-    let under = ledger.inspect().await.unwrap().incarnation;
+    let under = ledger.inspect().await.unwrap().instance;
     ledger.enlist(&under, ServerId(1), 1).await.unwrap();
     site.server.sql(&format!("UPDATE {SCHEMA}.servers SET seen_ms = seen_ms - 72 * 3600000")).await;
     ledger.enlist(&under, ServerId(3), 1).await.unwrap();
@@ -128,9 +128,9 @@ async fn rows_of_servers_that_no_longer_call_go_after_a_day_where_there_are_many
 
 /// Each call of a ledger once: what a role must be allowed to do.
 pub(crate) async fn every_call(ledger: &dyn Ledger) {
-    let under = ledger.inspect().await.unwrap().incarnation;
+    let under = ledger.inspect().await.unwrap().instance;
     let layout =
-        LayoutRecord { cluster: "shop".parse().unwrap(), layout: Layout::new(2, 0).unwrap(), epoch: 1 };
+        LayoutRecord { cluster: "shop".parse().unwrap(), layout: Layout::new(2, 0).unwrap(), generation: 1 };
     ledger.found(&layout).await.unwrap();
     let server = ServerId(7);
     ledger.enlist(&under, server, 1).await.unwrap();
@@ -139,7 +139,7 @@ pub(crate) async fn every_call(ledger: &dyn Ledger) {
     let counter = Counter { slot: 0, key: Key::from_stored("order") };
     let opening = |bits| Opening {
         counter: counter.clone(),
-        life: Life::from_stored(bits),
+        epoch: Epoch::from_stored(bits),
         over: Over::Any,
         store: under.clone(),
         value: 0,
@@ -153,12 +153,12 @@ pub(crate) async fn every_call(ledger: &dyn Ledger) {
         server,
         nonces: nonce,
         next,
-        epoch: 1,
+        generation: 1,
     };
     ledger.open(pass(&[1], 2), &[opening(1), opening(2)]).await.unwrap();
     let raise = Raise {
         counter: counter.clone(),
-        life: Life::from_stored(2),
+        epoch: Epoch::from_stored(2),
         ceiling: 500,
         seen: 120,
         leap_max: 1000,

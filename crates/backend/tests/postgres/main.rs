@@ -6,7 +6,7 @@
 mod commits;
 mod dropped;
 mod environment;
-mod incarnations;
+mod instances;
 mod interrupted;
 mod ledger;
 mod network;

@@ -44,7 +44,7 @@ async fn a_password_comes_from_a_file_and_goes_before_the_url() {
 async fn a_login_refused_for_a_moment_is_no_refusal_of_one_that_was_let_in() {
     let site = Site::new().await;
     let store = site.store();
-    let under = store.inspect().await.unwrap().incarnation;
+    let under = store.inspect().await.unwrap().instance;
     let set = async |word: &str| site.server.sql(&format!("ALTER ROLE {MAKER} PASSWORD '{word}'")).await;
     set("another-word").await;
     store.disconnect().await;
@@ -54,7 +54,7 @@ async fn a_login_refused_for_a_moment_is_no_refusal_of_one_that_was_let_in() {
     set(PASSWORD).await;
     failed(store.inspect().await, ErrorKind::Unavailable, &["login refused: 28000"]);
     site.server.sql(&format!("ALTER ROLE {MAKER} LOGIN")).await;
-    assert_eq!(store.inspect().await.unwrap().incarnation, under);
+    assert_eq!(store.inspect().await.unwrap().instance, under);
 }
 
 #[tokio::test]
@@ -103,7 +103,7 @@ async fn the_documented_grants_are_enough_for_a_role_that_makes_nothing() {
     assert_eq!(counting.under, made.under);
     assert_eq!(counting.take(1).await.unwrap().first(), 11);
     counting.store.mark(&counting.under, 7).await.unwrap();
-    counting.store.lift(counting.cell(), crate::support::life(1), 50).await.unwrap();
+    counting.store.lift(counting.cell(), crate::support::epoch(1), 50).await.unwrap();
     site.server.sql(&documented_grants("sequent_ledger")).await;
     let ledger = PostgresLedger::new(run);
     crate::ledger::every_call(&ledger).await;
@@ -114,7 +114,7 @@ async fn the_documented_grants_are_enough_for_a_role_that_makes_nothing() {
 async fn a_ledger_that_may_delete_nothing_plans_no_resize() {
     let site = Site::new().await;
     let (layout, cluster) = (|n| Layout::new(n, 0).unwrap(), "shop".parse().unwrap());
-    let first = LayoutRecord { cluster, layout: layout(1), epoch: 1 };
+    let first = LayoutRecord { cluster, layout: layout(1), generation: 1 };
     let page = LayoutPage::of(&site.ledger().found(&first).await.unwrap());
     let planned = page.planned(layout(2));
     for table in ["counters", "slots"] {
@@ -156,7 +156,7 @@ async fn a_standby_is_away_until_it_is_promoted() {
         failed(before.store.inspect().await, ErrorKind::Unavailable, &[]);
     }
     assert_eq!(site.server.sql("SELECT pg_promote()").await, "t\n");
-    let under = before.store.inspect().await.unwrap().incarnation;
+    let under = before.store.inspect().await.unwrap().instance;
     assert_ne!(under, before.under, "another timeline");
     let promoted = Counting { under, ..before };
     assert_eq!(promoted.take(1).await.unwrap().first(), 6);

@@ -6,7 +6,7 @@ use sequent_backend::{
     net::{ServerOptions, ServerUrl},
     postgres::{PostgresLedger, PostgresStore},
 };
-use sequent_core::{Block, Cell, ErrorKind, Incarnation, Key, Life, SourceError, Store};
+use sequent_core::{Block, Cell, Epoch, ErrorKind, InstanceId, Key, SourceError, Store};
 use sequent_testkit::servers::{Postgres, Program};
 
 const DUMP: Program =
@@ -102,19 +102,19 @@ pub(crate) fn documented_grants(schema: &str) -> String {
     grants.join(";\n") + ";"
 }
 
-/// A store, the incarnation that it spoke as, and a life begun in it.
+/// A store, the instance that it spoke as, and an epoch begun in it.
 pub(crate) struct Counting {
     pub(crate) store: PostgresStore,
-    pub(crate) under: Incarnation,
+    pub(crate) under: InstanceId,
     pub(crate) order: Key,
 }
 
 impl Counting {
     pub(crate) async fn begin(store: PostgresStore, base: u64) -> Self {
-        let under = store.inspect().await.unwrap().incarnation;
+        let under = store.inspect().await.unwrap().instance;
         let counting = Self { store, under, order: key("order") };
-        counting.store.close(counting.cell(), life(1)).await.unwrap();
-        counting.store.install(counting.cell(), life(1), base).await.unwrap();
+        counting.store.close(counting.cell(), epoch(1)).await.unwrap();
+        counting.store.install(counting.cell(), epoch(1), base).await.unwrap();
         counting
     }
 
@@ -123,7 +123,7 @@ impl Counting {
     }
 
     pub(crate) async fn take(&self, want: u64) -> Result<Block, SourceError> {
-        self.store.take(self.cell(), life(1), want).await
+        self.store.take(self.cell(), epoch(1), want).await
     }
 }
 
@@ -131,8 +131,8 @@ pub(crate) fn key(text: &str) -> Key {
     Key::from_stored(text)
 }
 
-pub(crate) fn life(bits: i64) -> Life {
-    Life::from_stored(bits)
+pub(crate) fn epoch(bits: i64) -> Epoch {
+    Epoch::from_stored(bits)
 }
 
 /// Asserts that a verb failed for this reason, that its text names each of `parts`, and no secret.

@@ -3,7 +3,7 @@
 use sequent_core::{Cell, ErrorKind, Store};
 use sequent_testkit::servers::Redis;
 
-use crate::support::{Counting, DURABLE, FORGETFUL, Site, cell_name, failed, life};
+use crate::support::{Counting, DURABLE, FORGETFUL, Site, cell_name, epoch, failed};
 
 /// Makes `replica` follow `primary`, and waits until it has all of its data.
 async fn follow(replica: &Redis, primary: &Redis) {
@@ -31,9 +31,9 @@ async fn a_server_without_persistence_comes_back_as_another_and_empty() {
     failed(counting.take(1).await, ErrorKind::Reborn, &["expected redis ", "found redis "]);
     let now = counting.store.inspect().await.unwrap();
     assert!(now.stamp.is_none() && !now.has_cells, "{now:?}");
-    let cell = Cell { key: &counting.order, under: &now.incarnation };
-    failed(counting.store.take(cell, life(1), 1).await, ErrorKind::Regressed, &["found no cell"]);
-    assert_eq!(counting.store.close(cell, life(2)).await.unwrap(), 0);
+    let cell = Cell { key: &counting.order, under: &now.instance };
+    failed(counting.store.take(cell, epoch(1), 1).await, ErrorKind::Regressed, &["found no cell"]);
+    assert_eq!(counting.store.close(cell, epoch(2)).await.unwrap(), 0);
 }
 
 #[tokio::test]
@@ -45,9 +45,9 @@ async fn a_durable_server_comes_back_as_another_with_every_number() {
     site.restart().await;
     let _ = counting.take(1).await;
     failed(counting.take(1).await, ErrorKind::Reborn, &[]);
-    let under = counting.store.inspect().await.unwrap().incarnation;
+    let under = counting.store.inspect().await.unwrap().instance;
     let cell = Cell { key: &counting.order, under: &under };
-    assert_eq!(counting.store.take(cell, life(1), 1).await.unwrap().first(), 6);
+    assert_eq!(counting.store.take(cell, epoch(1), 1).await.unwrap().first(), 6);
 }
 
 #[tokio::test]
@@ -62,7 +62,7 @@ async fn a_replica_counts_nothing_and_is_another_once_it_is_promoted() {
     replica.until(&["EXISTS", &cell_name("order")], |there| there == "1").await;
     replica.server.ask(&["REPLICAOF", "NO", "ONE"]).await;
     let now = replica.store().inspect().await.unwrap();
-    assert!(now.incarnation != counting.under && now.has_cells, "{now:?}");
+    assert!(now.instance != counting.under && now.has_cells, "{now:?}");
 }
 
 #[tokio::test]
@@ -86,9 +86,9 @@ async fn a_server_demoted_and_promoted_again_is_another_on_connections_that_stay
     failed(slept.take(1).await, ErrorKind::Unavailable, &["replica"]);
     site.server.ask(&["REPLICAOF", "NO", "ONE"]).await;
     failed(counting.take(1).await, ErrorKind::Reborn, &[]);
-    let under = counting.store.inspect().await.unwrap().incarnation;
+    let under = counting.store.inspect().await.unwrap().instance;
     let cell = Cell { key: &counting.order, under: &under };
-    assert_eq!(counting.store.close(cell, life(2)).await.unwrap(), 5, "what the other one had");
+    assert_eq!(counting.store.close(cell, epoch(2)).await.unwrap(), 5, "what the other one had");
 }
 
 #[tokio::test]
@@ -102,9 +102,9 @@ async fn a_connection_that_slept_through_a_demotion_touches_nothing() {
     assert_eq!(counting.take(4).await.unwrap().last(), 9);
     follow(&site.server, &other.server).await;
     site.server.ask(&["REPLICAOF", "NO", "ONE"]).await;
-    // The process and the connection are those of before, and the life is open: only its history tells.
+    // The process and the connection are those of before, and the epoch is open: only its history tells.
     failed(counting.take(1).await, ErrorKind::Reborn, &[]);
-    failed(counting.store.lift(counting.cell(), life(1), 0).await, ErrorKind::Reborn, &[]);
+    failed(counting.store.lift(counting.cell(), epoch(1), 0).await, ErrorKind::Reborn, &[]);
 }
 
 #[tokio::test]
@@ -121,7 +121,7 @@ async fn a_copy_put_back_is_another() {
     site.restart().await;
     let _ = counting.take(1).await;
     failed(counting.take(1).await, ErrorKind::Reborn, &[]);
-    let under = counting.store.inspect().await.unwrap().incarnation;
+    let under = counting.store.inspect().await.unwrap().instance;
     let cell = Cell { key: &counting.order, under: &under };
-    assert_eq!(counting.store.close(cell, life(2)).await.unwrap(), 5, "the copy's value");
+    assert_eq!(counting.store.close(cell, epoch(2)).await.unwrap(), 5, "the copy's value");
 }

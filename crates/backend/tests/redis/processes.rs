@@ -9,7 +9,7 @@ use std::{
 use sequent_backend::redis::RedisStore;
 use sequent_core::{Cell, Store};
 
-use crate::support::{Counting, Site, key, life, options, owner};
+use crate::support::{Counting, Site, epoch, key, options, owner};
 
 const PROCESSES: usize = 6;
 const TAKES: u64 = 100;
@@ -27,14 +27,14 @@ fn child(url: &str) -> Child {
 #[ignore = "run by the test below, as processes of their own"]
 async fn as_a_process() {
     let store = RedisStore::new(options(&std::env::var(URL).unwrap()), owner());
-    let under = store.inspect().await.unwrap().incarnation;
+    let under = store.inspect().await.unwrap().instance;
     // One write a line: what a killed process has said is complete.
     let say = |line: String| std::io::stdout().write_all(line.as_bytes()).unwrap();
     say(format!("\nspeaks {under}\n"));
     let order = key("order");
     let cell = Cell { key: &order, under: &under };
     for turn in 0..TAKES {
-        let block = store.take(cell, life(1), 1 + turn % 3).await.unwrap();
+        let block = store.take(cell, epoch(1), 1 + turn % 3).await.unwrap();
         say(format!("took {} {}\n", block.first(), block.last()));
     }
 }
@@ -62,7 +62,7 @@ async fn processes_at_once_some_killed_never_get_a_number_twice() {
         }
     }
     assert_eq!(speakers.len(), 1, "{speakers:?}");
-    let value = counting.store.close(counting.cell(), life(2)).await.unwrap();
+    let value = counting.store.close(counting.cell(), epoch(2)).await.unwrap();
     assert!(given.last().is_some_and(|highest| *highest <= value), "a close found {value}");
 }
 

@@ -10,7 +10,7 @@ use sequent_core::{DurabilityClass, ErrorKind, Layout, SlotIndex, Stamp, Store};
 use sequent_testkit::servers::{Port, Redis};
 
 use crate::support::{
-    Counting, DURABLE, PASSWORD, Site, USER, documented_user, failed, life, options, owner,
+    Counting, DURABLE, PASSWORD, Site, USER, documented_user, epoch, failed, options, owner,
 };
 
 fn to(url: &str) -> RedisStore {
@@ -80,11 +80,11 @@ async fn the_documented_permissions_are_enough_and_each_is_needed() {
 
 async fn every_verb(site: &Site) -> Result<(), sequent_core::SourceError> {
     let store = site.store();
-    let under = store.inspect().await?.incarnation;
+    let under = store.inspect().await?.instance;
     let counting = Counting { store, under, order: crate::support::key("order") };
     counting.reopen(1, 5).await?;
     counting.take(2).await?;
-    counting.store.lift(counting.cell(), life(1), 50).await?;
+    counting.store.lift(counting.cell(), epoch(1), 50).await?;
     counting.store.mark(&counting.under, 7).await.map(drop)
 }
 
@@ -150,7 +150,7 @@ async fn owners_and_databases_share_nothing() {
 /// A stamp of the owner's cluster.
 fn stamp(slot: SlotIndex) -> Stamp {
     let (ledger, layout) = ("ab".parse().unwrap(), Layout::new(2, 0).unwrap());
-    Stamp { ledger, cluster: owner().cluster, layout, slot, epoch: 1 }
+    Stamp { ledger, cluster: owner().cluster, layout, slot, generation: 1 }
 }
 
 #[tokio::test]
@@ -161,7 +161,7 @@ async fn the_stamps_of_other_slots_in_its_place_are_seen() {
     };
     for (cluster, slot) in [("shop-eu", 3), ("shop-eu", 0)] {
         let store = of(cluster, slot);
-        let under = store.inspect().await.unwrap().incarnation;
+        let under = store.inspect().await.unwrap().instance;
         store.stamp(&under, None, &stamp(slot)).await.unwrap();
     }
     let here = of("shop-eu", 1);

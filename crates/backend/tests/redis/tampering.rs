@@ -1,9 +1,9 @@
-//! What somebody does to the data by hand: it is noticed, concerns one counter, and only a new life brings numbers back.
+//! What somebody does to the data by hand: it is noticed, concerns one counter, and only a new epoch brings numbers back.
 
 use sequent_core::{Block, Cell, ErrorKind, Layout, LedgerId, Stamp, Store, Why};
 use sequent_testkit::seeded;
 
-use crate::support::{Counting, SHARD, Site, cell_name, failed, key, life, owner};
+use crate::support::{Counting, SHARD, Site, cell_name, epoch, failed, key, owner};
 
 /// How long a time to live is, in milliseconds; it is waited for until it is over.
 const SOON_MS: &str = "50";
@@ -13,7 +13,7 @@ const EVICTIONS_MAX: usize = 200;
 
 fn stamp() -> Stamp {
     let layout = Layout::new(2, 0).unwrap();
-    Stamp { ledger: LedgerId::random(&seeded(1)), cluster: owner().cluster, layout, slot: 1, epoch: 1 }
+    Stamp { ledger: LedgerId::random(&seeded(1)), cluster: owner().cluster, layout, slot: 1, generation: 1 }
 }
 
 #[tokio::test]
@@ -27,10 +27,10 @@ async fn everything_flushed_leaves_an_empty_store_that_gives_nothing() {
     failed(counting.take(1).await, ErrorKind::Reborn, &["expected redis ", "found redis "]);
     let found = counting.store.inspect().await.unwrap();
     assert_eq!((found.stamp, found.has_cells), (None, false));
-    let again = Counting { store: site.store(), under: found.incarnation, order: key("order") };
-    failed(again.take(1).await, ErrorKind::Regressed, &["order in life", "found no cell"]);
+    let again = Counting { store: site.store(), under: found.instance, order: key("order") };
+    failed(again.take(1).await, ErrorKind::Regressed, &["order in epoch", "found no cell"]);
     assert_eq!(again.reopen(2, 100).await.unwrap(), 0);
-    assert_eq!(again.store.take(again.cell(), life(2), 1).await.unwrap().first(), 101);
+    assert_eq!(again.store.take(again.cell(), epoch(2), 1).await.unwrap().first(), 101);
 }
 
 #[tokio::test]
@@ -41,19 +41,19 @@ async fn a_shards_own_key_that_is_gone_makes_an_empty_store_of_it_and_a_stamp_th
     counting.take(5).await.unwrap();
     site.server.ask(&["HDEL", SHARD, "stamp"]).await;
     let found = counting.store.inspect().await.unwrap();
-    assert_eq!((found.stamp, found.has_cells, found.incarnation), (None, true, counting.under.clone()));
+    assert_eq!((found.stamp, found.has_cells, found.instance), (None, true, counting.under.clone()));
     site.server.ask(&["DEL", SHARD]).await;
     failed(counting.take(1).await, ErrorKind::Reborn, &[]);
     let found = counting.store.inspect().await.unwrap();
     assert_eq!((found.stamp, found.has_cells), (None, false));
-    let again = Counting { store: site.store(), under: found.incarnation, order: key("order") };
+    let again = Counting { store: site.store(), under: found.instance, order: key("order") };
     assert_eq!(again.reopen(2, 0).await.unwrap(), 5, "what is there still counts");
     site.server.ask(&["SET", SHARD, "mine"]).await;
     failed(again.take(1).await, ErrorKind::Refused, &["another type"]);
 }
 
 #[tokio::test]
-async fn a_time_to_live_ends_a_life_and_no_more() {
+async fn a_time_to_live_ends_a_epoch_and_no_more() {
     let site = Site::new().await;
     let counting = Counting::begin(site.store(), 0).await;
     counting.store.stamp(&counting.under, None, &stamp()).await.unwrap();
@@ -85,9 +85,9 @@ async fn what_is_written_over_a_cell_gives_nothing_and_is_closed_over() {
         &["HSET", &name, "v", "12 x"],
         &["HSET", &name, "v", "9223372036854775808"],
         &["HSET", &name, "v", "007"],
-        &["HSET", &name, "life", "x"],
+        &["HSET", &name, "epoch", "x"],
         &["HDEL", &name, "v"],
-        &["HDEL", &name, "life"],
+        &["HDEL", &name, "epoch"],
     ];
     for (turn, words) in odd.iter().enumerate() {
         let base = 1000 * (turn as u64 + 1);
@@ -96,14 +96,14 @@ async fn what_is_written_over_a_cell_gives_nothing_and_is_closed_over() {
             site.server.ask(&["DEL", &name]).await;
         }
         site.server.ask(words).await;
-        failed(counting.take(1).await, ErrorKind::Regressed, &["order in life"]);
-        failed(counting.store.lift(counting.cell(), life(1), 9).await, ErrorKind::Regressed, &[]);
+        failed(counting.take(1).await, ErrorKind::Regressed, &["order in epoch"]);
+        failed(counting.store.lift(counting.cell(), epoch(1), 9).await, ErrorKind::Regressed, &[]);
         let found = counting.reopen(1, base).await.unwrap();
         assert_eq!(found, given, "{words:?}: the witness knows what was given");
         assert_eq!(counting.take(1).await.unwrap().first(), base + 1, "{words:?}");
         let other = key("other");
         let cell = Cell { key: &other, under: &counting.under };
-        counting.store.close(cell, life(7)).await.unwrap();
+        counting.store.close(cell, epoch(7)).await.unwrap();
     }
 }
 
@@ -118,8 +118,8 @@ async fn a_value_that_a_hand_set_gives_nothing_and_a_close_finds_the_higher_one(
         site.server.ask(&["HSET", &name, "v", lower]).await;
         let refusal = counting.take(1).await;
         assert_eq!(refusal.as_ref().unwrap_err().why(), Some(Why::SetByHand));
-        failed(refusal, ErrorKind::Regressed, &["order in life", lower]);
-        failed(counting.store.lift(counting.cell(), life(1), 2000).await, ErrorKind::Regressed, &[lower]);
+        failed(refusal, ErrorKind::Regressed, &["order in epoch", lower]);
+        failed(counting.store.lift(counting.cell(), epoch(1), 2000).await, ErrorKind::Regressed, &[lower]);
         assert_eq!(counting.reopen(1, 0).await.unwrap(), 1005);
     }
     assert_eq!(counting.take(1).await.unwrap().first(), 1006);
@@ -129,8 +129,8 @@ async fn a_value_that_a_hand_set_gives_nothing_and_a_close_finds_the_higher_one(
         failed(counting.take(1).await, ErrorKind::Regressed, &[&far.to_string()]);
         assert_eq!(counting.reopen(1, 0).await.unwrap(), far);
         assert_eq!(counting.take(2).await.unwrap(), Block::new(far + 1, 1, 2).unwrap());
-        assert_eq!(counting.store.lift(counting.cell(), life(1), far + 1).await.unwrap(), far + 2);
-        assert_eq!(counting.store.lift(counting.cell(), life(1), far + 3).await.unwrap(), far + 3);
+        assert_eq!(counting.store.lift(counting.cell(), epoch(1), far + 1).await.unwrap(), far + 2);
+        assert_eq!(counting.store.lift(counting.cell(), epoch(1), far + 3).await.unwrap(), far + 3);
         assert_eq!(counting.reopen(1, far).await.unwrap(), far + 3);
     }
     failed(counting.take(2).await, ErrorKind::Exhausted, &["order"]);

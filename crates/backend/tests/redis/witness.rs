@@ -2,7 +2,7 @@
 
 use sequent_core::{ErrorKind, Store, Why};
 
-use crate::support::{Counting, Site, cell_name, failed, key, life, witness_name};
+use crate::support::{Counting, Site, cell_name, epoch, failed, key, witness_name};
 
 /// Lua that puts a copy of the cell `KEYS[1]` in its place once it was counted on: `DUMP` and `RESTORE` of an operator.
 const COPY: &str = "redis.call('SET', KEYS[2], redis.call('DUMP', KEYS[1])) return 'kept'";
@@ -14,7 +14,7 @@ async fn a_cell_set_back_whole_gives_nothing_and_a_close_finds_what_was_given() 
     let counting = Counting::begin(site.store(), 1000).await;
     let name = cell_name("order");
     counting.take(5).await.unwrap();
-    let life = site.server.ask(&["HGET", &name, "life"]).await;
+    let epoch = site.server.ask(&["HGET", &name, "epoch"]).await;
     site.server.ask(&["EVAL", COPY, "2", &name, "copy"]).await;
     let mut given = counting.take(95).await.unwrap().last();
     let deeds: &[&[&str]] = &[
@@ -25,8 +25,8 @@ async fn a_cell_set_back_whole_gives_nothing_and_a_close_finds_what_was_given() 
             "redis.call('DEL', KEYS[1]) return redis.call('HSET', KEYS[1], unpack(ARGV))",
             "1",
             &name,
-            "life",
-            &life,
+            "epoch",
+            &epoch,
             "open",
             "1",
             "v",
@@ -39,7 +39,7 @@ async fn a_cell_set_back_whole_gives_nothing_and_a_close_finds_what_was_given() 
         site.server.ask(deed).await;
         let refusal = counting.take(1).await;
         assert_eq!(refusal.as_ref().unwrap_err().why(), Some(Why::SetByHand), "{deed:?}");
-        failed(refusal, ErrorKind::Regressed, &["order in life", "which no verb has left"]);
+        failed(refusal, ErrorKind::Regressed, &["order in epoch", "which no verb has left"]);
         assert_eq!(counting.reopen(1, 0).await.unwrap(), given, "{deed:?}");
         given = counting.take(1).await.unwrap().last();
         assert_eq!(given, 1100 + deeds.iter().position(|other| other == deed).unwrap() as u64 + 1);
@@ -57,7 +57,7 @@ async fn a_cell_without_its_witness_gives_nothing_and_a_witness_without_its_cell
     let refusal = counting.take(1).await;
     assert_eq!(refusal.as_ref().unwrap_err().why(), Some(Why::LostInPart));
     failed(refusal, ErrorKind::Regressed, &["found 1005 in its cell, and no witness"]);
-    failed(counting.store.lift(counting.cell(), life(1), 2000).await, ErrorKind::Regressed, &["witness"]);
+    failed(counting.store.lift(counting.cell(), epoch(1), 2000).await, ErrorKind::Regressed, &["witness"]);
     assert_eq!(counting.reopen(1, 0).await.unwrap(), given);
     site.server.ask(&["DEL", &cell]).await;
     failed(counting.take(1).await, ErrorKind::Regressed, &["found 1005 in its witness, and no cell"]);
@@ -69,11 +69,11 @@ async fn a_cell_without_its_witness_gives_nothing_and_a_witness_without_its_cell
         let given = counting.take(1).await.unwrap().last();
         site.server.ask(&["DEL", &witness]).await;
         site.server.ask(deed).await;
-        failed(counting.take(1).await, ErrorKind::Regressed, &["order in life"]);
+        failed(counting.take(1).await, ErrorKind::Regressed, &["order in epoch"]);
         assert_eq!(counting.reopen(1, 0).await.unwrap(), given, "{deed:?}");
     }
     site.server.ask(&["HSET", &witness, "v", "99999"]).await;
-    failed(counting.take(1).await, ErrorKind::Regressed, &["order in life"]);
+    failed(counting.take(1).await, ErrorKind::Regressed, &["order in epoch"]);
     assert_eq!(counting.reopen(1, 0).await.unwrap(), 99999);
 }
 
@@ -100,7 +100,7 @@ async fn what_is_removed_leaves_no_witness() {
     assert!(counting.store.remove(counting.cell()).await.unwrap());
     assert!(!counting.store.remove(counting.cell()).await.unwrap());
     assert_eq!(site.server.ask(&["EXISTS", &cell_name("order"), &witness_name("order")]).await, "0");
-    assert_eq!(counting.store.close(counting.cell(), life(1)).await.unwrap(), 0);
+    assert_eq!(counting.store.close(counting.cell(), epoch(1)).await.unwrap(), 0);
 }
 
 #[tokio::test]

@@ -10,7 +10,7 @@ use sequent_core::{Cell, ErrorKind, SourceError, Store, ledger::Identity};
 use sqlx::{Connection, SqliteConnection};
 
 use crate::{
-    support::{Site, failed, key, life, names, remove},
+    support::{Site, epoch, failed, key, names, remove},
     used::Used,
 };
 
@@ -134,8 +134,8 @@ async fn fill_and_look(folder: &Path) -> (u64, Took, Looked, Took) {
     let mut site = Site::new();
     site.path = folder.join("the file.db");
     let store = site.store();
-    let under = store.inspect().await.unwrap().incarnation;
-    let (order, first) = (key("order"), life(1));
+    let under = store.inspect().await.unwrap().instance;
+    let (order, first) = (key("order"), epoch(1));
     let cell = Cell { key: &order, under: &under };
     store.close(cell, first).await.unwrap();
     store.install(cell, first, 0).await.unwrap();

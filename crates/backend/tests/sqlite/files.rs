@@ -4,7 +4,7 @@ use sequent_backend::sqlite::{SqliteOptions, SqliteStore};
 use sequent_core::{Cell, DurabilityClass, ErrorKind, Store, ledger::Identity};
 use sqlx::{Connection, SqliteConnection};
 
-use crate::support::{Site, failed, key, life, names};
+use crate::support::{Site, epoch, failed, key, names};
 
 #[tokio::test]
 async fn a_new_file_appears_complete_and_alone() {
@@ -17,15 +17,15 @@ async fn a_new_file_appears_complete_and_alone() {
     assert_eq!(names(site.folder.path()), ["the file.db", "the file.db-shm", "the file.db-wal"]);
     store.disconnect().await;
     assert_eq!(names(site.folder.path()), ["the file.db"], "a clean close leaves one file");
-    assert_eq!(store.inspect().await.unwrap().incarnation, inspection.incarnation);
+    assert_eq!(store.inspect().await.unwrap().instance, inspection.instance);
 }
 
 #[tokio::test]
 async fn the_first_of_two_to_leave_takes_nothing_with_it() {
     let site = Site::new();
     let (one, two) = (site.store(), site.store());
-    let under = one.inspect().await.unwrap().incarnation;
-    let (order, first) = (key("order"), life(1));
+    let under = one.inspect().await.unwrap().instance;
+    let (order, first) = (key("order"), epoch(1));
     let cell = Cell { key: &order, under: &under };
     two.close(cell, first).await.unwrap();
     one.disconnect().await;
@@ -57,13 +57,13 @@ async fn a_missing_directory_is_said() {
 async fn what_a_deleted_file_left_behind_is_not_taken_over() {
     let site = Site::new();
     let store = site.store();
-    let under = store.inspect().await.unwrap().incarnation;
+    let under = store.inspect().await.unwrap().instance;
     let order = key("order");
-    store.close(Cell { key: &order, under: &under }, life(1)).await.unwrap();
+    store.close(Cell { key: &order, under: &under }, epoch(1)).await.unwrap();
     std::fs::remove_file(&site.path).unwrap();
     let other = site.store();
     let inspection = other.inspect().await.unwrap();
-    assert_ne!(inspection.incarnation, under);
+    assert_ne!(inspection.instance, under);
     assert!(!inspection.has_cells, "the log of the deleted file was read");
 }
 
@@ -71,7 +71,7 @@ async fn what_a_deleted_file_left_behind_is_not_taken_over() {
 async fn a_reserved_read_of_the_mark_creates_and_writes_nothing() {
     let site = Site::new();
     let store = site.store();
-    let under = store.inspect().await.unwrap().incarnation;
+    let under = store.inspect().await.unwrap().instance;
     let log = || std::fs::metadata(site.beside("-wal")).unwrap().len();
     let before = log();
     assert_eq!(store.mark(&under, 0).await.unwrap(), 0);
@@ -118,10 +118,10 @@ async fn a_schema_of_the_future_is_refused() {
 async fn a_table_that_is_gone_is_refused() {
     let site = Site::new();
     let store = site.store();
-    let under = store.inspect().await.unwrap().incarnation;
+    let under = store.inspect().await.unwrap().instance;
     sqlx::query("DROP TABLE cells").execute(&mut site.stranger().await).await.unwrap();
     let order = key("order");
-    let take = store.take(Cell { key: &order, under: &under }, life(1), 1).await;
+    let take = store.take(Cell { key: &order, under: &under }, epoch(1), 1).await;
     failed(take, ErrorKind::Refused, &["no such table: cells"]);
 }
 
@@ -175,7 +175,7 @@ async fn what_killed_makers_left_goes_when_the_file_is_made() {
 async fn a_file_with_two_names_is_refused_under_both() {
     let site = Site::new();
     let store = site.store();
-    let under = store.inspect().await.unwrap().incarnation;
+    let under = store.inspect().await.unwrap().instance;
     store.disconnect().await;
     let other = site.folder.path().join("another name of the file.db");
     std::fs::hard_link(&site.path, &other).unwrap();
@@ -189,15 +189,15 @@ async fn a_file_with_two_names_is_refused_under_both() {
     assert!(std::fs::read(&site.path).unwrap() == before, "a file that was refused was changed");
     assert_eq!(names(site.folder.path()).len(), 2, "something was left beside it");
     std::fs::remove_file(&other).unwrap();
-    assert_eq!(store.inspect().await.unwrap().incarnation, under, "the file is the same as before");
+    assert_eq!(store.inspect().await.unwrap().instance, under, "the file is the same as before");
 }
 
 #[tokio::test]
 async fn a_name_given_to_a_file_in_use_is_refused_and_its_user_goes_on() {
     let site = Site::new();
     let store = site.store();
-    let under = store.inspect().await.unwrap().incarnation;
-    let (order, first) = (key("order"), life(1));
+    let under = store.inspect().await.unwrap().instance;
+    let (order, first) = (key("order"), epoch(1));
     let cell = Cell { key: &order, under: &under };
     store.close(cell, first).await.unwrap();
     store.install(cell, first, 0).await.unwrap();

@@ -5,7 +5,7 @@ use std::{io::Write, process::Command, time::Duration};
 use sequent_core::{BoxFuture, Cell, ErrorKind, SourceError, Store, ledger::Identity};
 
 use crate::{
-    support::{Site, failed, life, remove},
+    support::{Site, epoch, failed, remove},
     used::Used,
 };
 
@@ -21,7 +21,7 @@ async fn a_deleted_file_is_not_made_anew_by_who_used_it() {
         failed(used.take().await, ErrorKind::Unavailable, &says);
         failed(used.store.inspect().await, ErrorKind::Unavailable, &says);
         assert!(!used.site.path.exists(), "a file was made");
-        // Another process may, if it is told so: its file is another incarnation.
+        // Another process may, if it is told so: its file is another instance.
         let other = used.site.store();
         other.inspect().await.unwrap();
         failed(used.take().await, ErrorKind::Reborn, &[]);
@@ -97,10 +97,7 @@ async fn a_file_that_makes_no_sense_for_a_moment_comes_back_by_itself() {
         failed(used.store.inspect().await, ErrorKind::Unavailable, &says);
         write_over(&used.site, &whole);
         let inspection = used.store.inspect().await.unwrap();
-        assert_eq!(
-            inspection.incarnation, used.under,
-            "the file is the same, and so is what it says of itself"
-        );
+        assert_eq!(inspection.instance, used.under, "the file is the same, and so is what it says of itself");
         assert_eq!(
             used.taken().await,
             11,
@@ -130,8 +127,8 @@ async fn a_file_that_stays_damaged_is_refused_until_it_is_mended() {
     let other = used.site.store();
     failed(other.inspect().await, ErrorKind::Refused, &["SQLITE_NOTADB", "restart this process"]);
     write_over(&used.site, &std::fs::read(&backup).unwrap());
-    let cell = Cell { under: &used.store.inspect().await.unwrap().incarnation, ..used.cell() };
-    assert_eq!(used.store.close(cell, life(2)).await.unwrap(), 10);
+    let cell = Cell { under: &used.store.inspect().await.unwrap().instance, ..used.cell() };
+    assert_eq!(used.store.close(cell, epoch(2)).await.unwrap(), 10);
 }
 
 fn write_over(site: &Site, content: &[u8]) {

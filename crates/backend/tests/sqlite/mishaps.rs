@@ -6,7 +6,7 @@ use sequent_core::{Cell, ErrorKind, Store, ledger::Identity};
 use sequent_testkit::cut_short;
 
 use crate::{
-    support::{Site, failed, life},
+    support::{Site, epoch, failed},
     used::Used,
 };
 
@@ -18,10 +18,10 @@ async fn a_copy_moved_into_place_is_noticed_at_the_next_verb() {
     assert_eq!(used.taken().await, 11);
     used.site.restore(&backup);
     failed(used.take().await, ErrorKind::Reborn, &["expected", "found"]);
-    let now = used.store.inspect().await.unwrap().incarnation;
+    let now = used.store.inspect().await.unwrap().instance;
     assert_ne!(now, used.under);
     let cell = Cell { under: &now, ..used.cell() };
-    assert_eq!(used.store.close(cell, life(2)).await.unwrap(), 10, "the copy is what counts now");
+    assert_eq!(used.store.close(cell, epoch(2)).await.unwrap(), 10, "the copy is what counts now");
 }
 
 #[tokio::test]
@@ -33,7 +33,7 @@ async fn a_copy_moved_over_the_file_alone_never_serves_the_old_permit() {
     // The log of the file before stays: SQLite will read it into the copy.
     std::fs::rename(&backup, &used.site.path).unwrap();
     failed(used.take().await, ErrorKind::Reborn, &[]);
-    let now = used.store.inspect().await.unwrap().incarnation;
+    let now = used.store.inspect().await.unwrap().instance;
     assert_ne!(now, used.under);
 }
 
@@ -88,7 +88,7 @@ async fn something_else_in_its_place_is_left_alone() {
 async fn a_call_dropped_in_its_transaction_leaves_no_lock() {
     let site = Site::new();
     let (one, two) = (site.ledger(), site.ledger());
-    let under = two.inspect().await.unwrap().incarnation;
+    let under = two.inspect().await.unwrap().instance;
     for polls in 1.. {
         let done = cut_short(polls, one.inspect()).await;
         two.record(&under, Some(0), &under).await.unwrap();
@@ -99,5 +99,5 @@ async fn a_call_dropped_in_its_transaction_leaves_no_lock() {
         // Each round opens its connection anew, and so visits the same places.
         one.disconnect().await;
     }
-    assert_eq!(one.inspect().await.unwrap().incarnation, under);
+    assert_eq!(one.inspect().await.unwrap().instance, under);
 }

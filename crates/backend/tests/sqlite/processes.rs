@@ -10,7 +10,7 @@ use std::{
 use sequent_backend::sqlite::{SqliteOptions, SqliteStore};
 use sequent_core::{BoxFuture, Cell, ErrorKind, SourceError, Store};
 
-use crate::support::{Site, key, life, names};
+use crate::support::{Site, epoch, key, names};
 
 const PROCESSES: usize = 10;
 const TAKES: u64 = 150;
@@ -29,14 +29,14 @@ fn child(path: &Path) -> Child {
 async fn as_a_process() {
     let path = std::env::var(FILE).unwrap();
     let store = SqliteStore::new(path, SqliteOptions { create: true, ..SqliteOptions::default() });
-    let under = again(|| store.inspect()).await.unwrap().incarnation;
+    let under = again(|| store.inspect()).await.unwrap().instance;
     // One write a line: what a killed process has said is complete.
     let say = |line: String| std::io::stdout().write_all(line.as_bytes()).unwrap();
     say(format!("\nspeaks {under}\n"));
     let order = key("order");
     let cell = Cell { key: &order, under: &under };
     for turn in 0..TAKES {
-        let block = match again(|| store.take(cell, life(1), 1 + turn % 3)).await {
+        let block = match again(|| store.take(cell, epoch(1), 1 + turn % 3)).await {
             Ok(block) => block,
             Err(error) => {
                 assert_eq!(error.kind(), ErrorKind::Regressed, "{error}");
@@ -80,11 +80,11 @@ async fn of_many_first_processes_one_makes_the_file() {
 async fn processes_at_once_some_killed_never_get_a_number_twice() {
     let site = Site::new();
     let store = site.store();
-    let under = store.inspect().await.unwrap().incarnation;
+    let under = store.inspect().await.unwrap().instance;
     let order = key("order");
     let cell = Cell { key: &order, under: &under };
-    store.close(cell, life(1)).await.unwrap();
-    store.install(cell, life(1), 0).await.unwrap();
+    store.close(cell, epoch(1)).await.unwrap();
+    store.install(cell, epoch(1), 0).await.unwrap();
     store.disconnect().await;
     let readers: Vec<_> = (0..PROCESSES)
         .map(|at| {
@@ -103,7 +103,7 @@ async fn processes_at_once_some_killed_never_get_a_number_twice() {
             assert!(given.insert(number), "{number} was given twice");
         }
     }
-    let value = store.close(cell, life(2)).await.unwrap();
+    let value = store.close(cell, epoch(2)).await.unwrap();
     assert!(given.last().is_some_and(|highest| *highest <= value), "a close found {value}");
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use sequent_backend::sqlite::SqliteLedger;
 use sequent_core::{
-    ErrorKind, Incarnation, Layout,
+    ErrorKind, InstanceId, Layout,
     ledger::{Identity, LayoutBook, LayoutRecord, Pass, Rows, ServerId},
 };
 use sqlx::Connection;
@@ -22,9 +22,9 @@ async fn servers(site: &Site) -> Vec<i64> {
     rows.into_iter().map(|(server,)| server).collect()
 }
 
-async fn founded(site: &Site) -> (SqliteLedger, Incarnation) {
+async fn founded(site: &Site) -> (SqliteLedger, InstanceId) {
     let ledger = site.ledger();
-    let under = ledger.inspect().await.unwrap().incarnation;
+    let under = ledger.inspect().await.unwrap().instance;
     (ledger, under)
 }
 
@@ -42,15 +42,21 @@ async fn a_process_that_was_suspended_for_days_is_still_known() {
     let site = Site::new();
     let (ledger, under) = founded(&site).await;
     let layout = Layout::new(0, 0).unwrap();
-    let record = LayoutRecord { cluster: "c".parse().unwrap(), layout, epoch: 1 };
+    let record = LayoutRecord { cluster: "c".parse().unwrap(), layout, generation: 1 };
     ledger.found(&record).await.unwrap();
     ledger.enlist(&under, ServerId(u64::MAX), 1).await.unwrap();
     site.clock.step(Duration::from_hours(72));
     for server in 0..9 {
         site.ledger().enlist(&under, ServerId(server), 1).await.unwrap();
     }
-    let pass =
-        Pass { under: &under, record: None, server: ServerId(u64::MAX), nonces: &[1], next: 2, epoch: 1 };
+    let pass = Pass {
+        under: &under,
+        record: None,
+        server: ServerId(u64::MAX),
+        nonces: &[1],
+        next: 2,
+        generation: 1,
+    };
     ledger.raise(pass, &[]).await.expect("the ledger did not go back, and nobody says so");
 }
 
@@ -97,7 +103,8 @@ async fn a_server_that_leaves_takes_its_row_with_it() {
     ledger.disconnect().await;
     assert_eq!(servers(&site).await, [7]);
     // A call after that is a stranger's, until it enlists again.
-    let pass = Pass { under: &under, record: None, server: ServerId(8), nonces: &[1], next: 2, epoch: 1 };
+    let pass =
+        Pass { under: &under, record: None, server: ServerId(8), nonces: &[1], next: 2, generation: 1 };
     assert_eq!(ledger.raise(pass, &[]).await.unwrap_err().kind(), ErrorKind::Reborn);
     ledger.enlist(&under, ServerId(8), 3).await.unwrap();
     assert_eq!(servers(&site).await, [7, 8]);

@@ -14,7 +14,7 @@ use sequent_backend::sqlite::{SqliteOptions, SqliteStore};
 use sequent_core::{Cell, Clock, Env, ErrorKind, Store, SystemClock};
 
 use crate::{
-    support::{Site, copy, failed, life, remove},
+    support::{Site, copy, epoch, failed, remove},
     used::Used,
 };
 
@@ -58,9 +58,9 @@ async fn a_verb_neither_writes_nor_reads() {
     left_alone(&used.site, &backup).await;
     // Another file in the place is taken up at once.
     used.site.restore(&backup);
-    let now = used.store.inspect().await.unwrap().incarnation;
+    let now = used.store.inspect().await.unwrap().instance;
     let cell = Cell { under: &now, ..used.cell() };
-    assert_eq!(used.store.close(cell, life(2)).await.unwrap(), 10, "the copy is what counts now");
+    assert_eq!(used.store.close(cell, epoch(2)).await.unwrap(), 10, "the copy is what counts now");
 }
 
 #[tokio::test]
@@ -133,7 +133,7 @@ async fn is_dropped_midway() -> bool {
         &used.site.path,
         SqliteOptions { env: Env { clock: thief.clone(), ..Env::default() }, ..SqliteOptions::default() },
     );
-    assert_eq!(store.take(used.cell(), used.life, 1).await.unwrap().first(), 12);
+    assert_eq!(store.take(used.cell(), used.epoch, 1).await.unwrap().first(), 12);
     thief.lurks.store(true, Ordering::Relaxed);
     let mut inspection = store.inspect();
     let is_midway = std::future::poll_fn(|context| {

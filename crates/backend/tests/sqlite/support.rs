@@ -8,7 +8,7 @@ use std::{
 };
 
 use sequent_backend::sqlite::{SqliteLedger, SqliteOptions, SqliteStore};
-use sequent_core::{Clock, Env, ErrorKind, Key, Life, SourceError, SystemClock};
+use sequent_core::{Clock, Env, Epoch, ErrorKind, Key, SourceError, SystemClock};
 use sqlx::{Connection, SqliteConnection};
 use tempfile::TempDir;
 
@@ -130,8 +130,8 @@ pub(crate) fn key(text: &str) -> Key {
     Key::from_stored(text)
 }
 
-pub(crate) fn life(bits: i64) -> Life {
-    Life::from_stored(bits)
+pub(crate) fn epoch(bits: i64) -> Epoch {
+    Epoch::from_stored(bits)
 }
 
 /// Asserts that a verb failed for this reason, and that its text names the path and each of `parts`.

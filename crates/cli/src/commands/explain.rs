@@ -1,7 +1,7 @@
 //! `sequent explain`: where a number came from.
 
 use clap::Args;
-use sequent_engine::report::{DenseOrigin, Explained, LifeReport, Origin, SpreadOrigin};
+use sequent_engine::report::{DenseOrigin, EpochReport, Explained, Origin, SpreadOrigin};
 
 use crate::{
     cluster::{Cluster, sequence_name},
@@ -17,7 +17,7 @@ Examples:
   sequent explain repair 20261122-010-00001    by its text, where the sequence has a template
   sequent explain parcel 00001 --with area=010    where the text does not tell a value that has a counter of its own
 
-Says which slot, raw id and life gave the number, or that none can have given it; of a dense sequence, whether its counter in \
+Says which slot, raw id and epoch gave the number, or that none can have given it; of a dense sequence, whether its counter in \
 the ledger has passed the number. It takes no number.";
 
 /// Say where a number came from
@@ -50,12 +50,12 @@ fn lines(explained: &Explained) -> Vec<String> {
     let Explained { sequence, number, origin, verdict } = explained;
     let mut lines = vec![format!("sequence  {sequence}"), format!("number    {number}")];
     match origin {
-        Origin::Spread(SpreadOrigin { encoded, slot, raw, low, life }) => lines.extend([
+        Origin::Spread(SpreadOrigin { encoded, slot, raw, low, epoch }) => lines.extend([
             format!("encoded   {encoded}"),
             format!("slot      {slot}"),
             format!("raw id    {raw}"),
             format!("low bits  {low}"),
-            format!("life      {}", life.as_ref().map_or_else(|| "none".to_owned(), life_text)),
+            format!("epoch      {}", epoch.as_ref().map_or_else(|| "none".to_owned(), epoch_text)),
         ]),
         Origin::Dense(DenseOrigin { ordinal, given }) => lines.extend([
             "placement dense".to_owned(),
@@ -70,7 +70,7 @@ fn lines(explained: &Explained) -> Vec<String> {
     lines
 }
 
-fn life_text(life: &LifeReport) -> String {
-    let state = if life.in_force { "in force" } else { "ended" };
-    format!("{} ({state}; raw ids above {}, up to {})", life.life, life.base, life.ceiling)
+fn epoch_text(epoch: &EpochReport) -> String {
+    let state = if epoch.in_force { "in force" } else { "ended" };
+    format!("{} ({state}; raw ids above {}, up to {})", epoch.epoch, epoch.base, epoch.ceiling)
 }

@@ -110,9 +110,9 @@ fn show(cluster: &Cluster, report: &ResizeReport) -> Result<(), Failure> {
         return output::report(report);
     }
     let layout = |layout: LayoutReport| {
-        let LayoutReport { shard_bits, memory_bits, epoch } = layout;
+        let LayoutReport { shard_bits, memory_bits, generation } = layout;
         format!(
-            "{} slots (shard_bits {shard_bits}, memory_bits {memory_bits}, epoch {epoch})",
+            "{} slots (shard_bits {shard_bits}, memory_bits {memory_bits}, generation {generation})",
             1_u32 << shard_bits
         )
     };

@@ -115,7 +115,7 @@ fn announce(cluster: &Cluster, config: &Config, listeners: &Listeners) -> Result
     let addresses =
         Addresses { grpc: of(&listeners.grpc)?, http: of(&listeners.http)?, admin: of(&listeners.admin)? };
     // Before the addresses are printed: whoever read them may rely on being found.
-    // What lives in the memory of this process is nobody else's: no command is about it.
+    // What is in the memory of this process is nobody else's: no command is about it.
     let is_shared = config.ledger.place != Place::Memory;
     let announce = || Presence::announce(&config.data, &Of::config(config), &addresses);
     let presence = is_shared.then(announce).transpose();

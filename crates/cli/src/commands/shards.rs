@@ -40,7 +40,7 @@ operators' words are then what servers still know of them.
 
 Below the table: counters (a key in a slot) from which nothing is taken, because a process of this directory found \
 a value that nothing follows, or one that goes back again and again; with what to do. `sequent rescue` clears them. \
-And counters that rest: their slot can serve, and gives nothing of that key, since they began a new life above what \
+And counters that rest: their slot can serve, and gives nothing of that key, since they began a new epoch above what \
 the others have reached; they are asked again once the others come up to them, and nothing is to be done.
 
 Where nothing may be given before `sequent recover`, or the ledger can't be read, it says so and exits with 3 or 4.";

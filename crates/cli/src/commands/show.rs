@@ -17,7 +17,7 @@ Examples:
   sequent show order --json
   sequent show order --server http://a:7420    its definition; a server tells no counters
 
-Each counter is a key in a slot. Its life is one unbroken stretch of history; raw ids of that life are above \
+Each counter is a key in a slot. Its epoch is one unbroken stretch of history; raw ids of that epoch are above \
 the base, none above the ceiling may leave a process, and `seen` is the highest that was reported as taken. A \
 dense sequence counts in the ledger: a key, and how many numbers it has given.";
 
@@ -85,7 +85,7 @@ fn lines(report: &SequenceReport) -> Vec<String> {
     } else {
         let rows: Vec<_> = report.counters.iter().map(row).collect();
         lines.extend(output::table(
-            &["key", "slot", "life", "base", "ceiling", "seen", "highest number"],
+            &["key", "slot", "epoch", "base", "ceiling", "seen", "highest number"],
             &rows,
         ));
     }
@@ -101,7 +101,7 @@ fn row(counter: &CounterReport) -> Vec<String> {
     vec![
         counter.key.clone(),
         counter.slot.to_string(),
-        counter.life.clone(),
+        counter.epoch.clone(),
         counter.base.to_string(),
         counter.ceiling.to_string(),
         counter.seen.to_string(),

@@ -128,7 +128,10 @@ fn a_counter_that_is_gone_or_closed_repeats_nothing() {
     let warnings = found(&report, "warning");
     assert_eq!(warnings, ["slot 1 counter: counter order: there is no cell of it"]);
     let infos = found(&report, "info");
-    assert!(infos[0].starts_with("slot 2 counter: counter order: its cell is closed for life "), "{infos:?}");
+    assert!(
+        infos[0].starts_with("slot 2 counter: counter order: its cell is closed for epoch "),
+        "{infos:?}"
+    );
     let numbers = place.numbers(&["next", "order", "-n", "8"]);
     assert!(numbers.iter().all(|number| *number > 5), "{numbers:?}");
 }

@@ -9,7 +9,7 @@ fn explain_says_where_a_number_came_from() {
     // Number 3 is encoded 6 of a ring of four: raw id 1 of slot 2.
     assert_eq!((&found["slot"], &found["raw"]), (&2.into(), &"1".into()), "{found}");
     let text = place.text(&["explain", "order", "3"]);
-    assert!(text.contains("slot") && text.contains("life"), "{text}");
+    assert!(text.contains("slot") && text.contains("epoch"), "{text}");
     place.run(&["explain", "order", "0"]).refused(2, &["INVALID_ARGUMENT", "number", "0"]);
     place.run(&["explain", "nothing", "3"]).refused(1, &["SEQUENCE_NOT_FOUND"]);
 }
@@ -33,7 +33,7 @@ fn a_text_that_does_not_tell_all_of_its_counter_is_explained_with_what_it_lacks(
     of(&["--with", "zone=1"]).refused(2, &["zone", "area are allowed"]);
     let told = of(&["--with", "area=010"]).as_json();
     assert_eq!(told["number"].to_string().trim_matches('"'), "1", "{told}");
-    assert!(told["verdict"].as_str().unwrap().contains("taken in life"), "{told}");
+    assert!(told["verdict"].as_str().unwrap().contains("taken in epoch"), "{told}");
     let never = of(&["--with", "area=030"]).as_json();
     assert!(never["verdict"].as_str().unwrap().contains("has not begun"), "{never}");
 }
@@ -48,7 +48,7 @@ fn a_number_of_a_dense_sequence_is_explained_by_its_counter() {
     assert_eq!(place.text(&["next", "inv", "-n", "3"]), "10\n15\n20\n");
     let second = of("15");
     assert_eq!((&second["ordinal"], &second["given"]), (&2.into(), &3.into()), "{second}");
-    assert!(second["slot"].is_null() && second["life"].is_null(), "no ring: {second}");
+    assert!(second["slot"].is_null() && second["epoch"].is_null(), "no ring: {second}");
     for number in ["10", "15", "20"] {
         assert!(verdict(number).ends_with("come to 20: given"), "{}", verdict(number));
     }
@@ -95,7 +95,7 @@ fn a_text_of_one_version_of_several_does_not_say_that_another_did_not_give_its_n
     place.text(&["define", "order", "--template", "C@{seq,w=6}"]);
     for (text, version) in [("A000001", 1), ("C000001", 2)] {
         let said = verdict(text);
-        assert!(said.contains("taken in life"), "{said}");
+        assert!(said.contains("taken in epoch"), "{said}");
         assert!(said.contains(&format!("the text is as version {version} writes it")), "{said}");
         assert!(said.ends_with("in effect when it was given is not kept"), "{said}");
     }

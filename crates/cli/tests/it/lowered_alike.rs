@@ -28,24 +28,24 @@ fn a_row_and_a_cell_lowered_alike_are_told_and_repeat_nothing_once_they_are_adva
 }
 
 #[test]
-fn what_the_life_before_proves_is_an_error_however_alike_they_were_lowered() {
+fn what_the_epoch_before_proves_is_an_error_however_alike_they_were_lowered() {
     for lowered in ["base = 0, seen = 100, ceiling = 100", "base = 0, seen = 1500, ceiling = 1500"] {
         let place = place();
         let mut given = Given::by(&place, "order", 1);
-        // Another file: the life of then has ended, and the ledger knows how far it was permitted to go.
+        // Another file: the epoch of then has ended, and the ledger knows how far it was permitted to go.
         by_hand(&place, "shard-1.db", "PRAGMA wal_checkpoint(TRUNCATE)");
         let [file, copy] = ["sequent-data/shard-1.db", "sequent-data/copy"].map(|name| place.path(name));
         std::fs::copy(&file, &copy).unwrap();
         std::fs::rename(&copy, &file).unwrap();
         given.more(&place, "order");
-        assert_eq!(found(&doctor(&place, 0), "error"), [""; 0], "the next life begins above it");
+        assert_eq!(found(&doctor(&place, 0), "error"), [""; 0], "the next epoch begins above it");
         let value = lowered.rsplit(' ').next().unwrap();
         by_hand(&place, "ledger.db", &format!("UPDATE counters SET {lowered} WHERE slot = 1"));
         by_hand(&place, "shard-1.db", &format!("UPDATE cells SET v = {value}"));
         let report = doctor(&place, 1);
         let errors = found(&report, "error");
         assert!(
-            errors.len() == 1 && errors[0].contains("of a life of it that has ended"),
+            errors.len() == 1 && errors[0].contains("of an epoch of it that has ended"),
             "{lowered}: {report}"
         );
         place.text(&["advance", "order", &needed(&report).max(given.highest() + 1).to_string()]);

@@ -146,7 +146,7 @@ fn a_ring_is_resized_and_numbers_go_on() {
     let place = Place::with_cluster();
     let plan = place.text(&["resize", "--shard-bits", "3"]);
     assert!(
-        plan.contains("to 8 slots (shard_bits 3, memory_bits 0, epoch 2): a plan; --go does it"),
+        plan.contains("to 8 slots (shard_bits 3, memory_bits 0, generation 2): a plan; --go does it"),
         "{plan}"
     );
     assert!(plan.contains("stores that are new to the ring, by slot: 4, 5, 6, 7"), "{plan}");
@@ -164,12 +164,16 @@ fn a_ring_is_resized_and_numbers_go_on() {
         |finding: &&serde_json::Value| finding["severity"] == "error" || finding["check"] == "counter";
     assert_eq!(doctor["findings"].as_array().unwrap().iter().filter(grave).count(), 0, "{doctor}");
     assert!(place.text(&["explain", "order", "3"]).contains("before the ring was resized"));
-    assert!(place.text(&["explain", "order", "9"]).contains("life"));
+    assert!(place.text(&["explain", "order", "9"]).contains("epoch"));
     let cancelled = place.json(&["resize", "--cancel", "--json"]);
     assert_eq!(cancelled["cancelled"], false, "{cancelled}");
     place.run(&["resize", "--shard-bits", "11"]).refused(2, &["shard-bits", "11"]);
     let nothing = place.json(&["resize", "--shard-bits", "3", "--json"]);
-    assert_eq!((&nothing["state"], &nothing["to_be"]["epoch"]), (&"in_force".into(), &2.into()), "{nothing}");
+    assert_eq!(
+        (&nothing["state"], &nothing["to_be"]["generation"]),
+        (&"in_force".into(), &2.into()),
+        "{nothing}"
+    );
 }
 
 #[test]

@@ -16,7 +16,7 @@ fn value(place: &Place) -> u64 {
     counter["seen"].as_str().unwrap().parse().unwrap()
 }
 
-/// Puts a copy of the store in its place: another run of it, whose next life begins as the ledger says.
+/// Puts a copy of the store in its place: another run of it, whose next epoch begins as the ledger says.
 fn begin_another_run(place: &Place) {
     by_hand(place, "shard-2.db", "PRAGMA wal_checkpoint(TRUNCATE)");
     let [file, aside] = ["shard-2.db", "aside.db"].map(|name| place.path(&format!("sequent-data/{name}")));

@@ -11,12 +11,12 @@ fn what_is_in_force_already_is_left_as_it_is() {
     let before = place.content("sequent-data");
     for args in [&["resize", "--shard-bits", "2", "--go"][..], &["resize", "--go"], &["resize"]] {
         let said = place.text(args);
-        let expected = "the ring has 4 slots (shard_bits 2, memory_bits 0, epoch 1) already: there is nothing to do, and nothing \
+        let expected = "the ring has 4 slots (shard_bits 2, memory_bits 0, generation 1) already: there is nothing to do, and nothing \
                         was changed";
-        assert!(said.starts_with(expected) && !said.contains("epoch 2"), "{said}");
+        assert!(said.starts_with(expected) && !said.contains("generation 2"), "{said}");
         let report = place.json(&[args, &["--json"]].concat());
         assert_eq!(
-            (&report["state"], &report["to_be"]["epoch"]),
+            (&report["state"], &report["to_be"]["generation"]),
             (&"in_force".into(), &1.into()),
             "{report}"
         );
@@ -24,10 +24,10 @@ fn what_is_in_force_already_is_left_as_it_is() {
     assert!(place.content("sequent-data") == before, "something was changed");
     assert_eq!(place.numbers(&["next", "order"]), [6]);
     let grown = place.json(&["resize", "--shard-bits", "3", "--go", "--json"]);
-    assert_eq!((&grown["state"], &grown["to_be"]["epoch"]), (&"current".into(), &2.into()), "{grown}");
+    assert_eq!((&grown["state"], &grown["to_be"]["generation"]), (&"current".into(), &2.into()), "{grown}");
     let again = place.json(&["resize", "--shard-bits", "3", "--go", "--json"]);
     assert_eq!(
-        (&again["state"], &again["from"]["epoch"]),
+        (&again["state"], &again["from"]["generation"]),
         (&"in_force".into(), &2.into()),
         "asked once more"
     );
@@ -53,8 +53,8 @@ fn doctor_finds_a_ledger_from_before_a_resize_by_the_marker_too() {
     let errors = found(&ran.as_json(), "error");
     let told = |error: &String| {
         error.starts_with("ring mark: ")
-            && error.contains("the ledger is of epoch 1 (")
-            && error.contains("(epoch 2)")
+            && error.contains("the ledger is of generation 1 (")
+            && error.contains("(generation 2)")
     };
     assert!(errors.iter().any(told), "{errors:?}");
 }
@@ -66,12 +66,12 @@ fn doctor_finds_a_mark_of_the_layout_before_that_is_above_its_end() {
     place.text(&["resize", "--shard-bits", "3", "--go"]);
     let home = place.path("sequent-data/home");
     let text = fs::read_to_string(&home).unwrap();
-    let (now, before) = ("epoch=2 shard_bits=3", "epoch=1 shard_bits=2");
+    let (now, before) = ("generation=2 shard_bits=3", "generation=1 shard_bits=2");
     assert!(text.contains(now), "{text}");
     fs::write(&home, text.replace(now, before)).unwrap();
     let ran = place.run(&["doctor", "--json"]);
     assert_eq!(ran.code, Some(1), "{ran:?}");
     let errors = found(&ran.as_json(), "error");
     assert_eq!(errors.len(), 1, "{errors:?}");
-    assert!(errors[0].starts_with("ring mark: ") && errors[0].contains("epoch 1"), "{errors:?}");
+    assert!(errors[0].starts_with("ring mark: ") && errors[0].contains("generation 1"), "{errors:?}");
 }

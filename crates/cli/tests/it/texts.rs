@@ -195,7 +195,7 @@ fn next_prints_one_text_a_line_or_all_as_json() {
     assert!(place.text(&["parse", "repair", "2026-010-00003"]).contains("with    area=010"));
     let explained = place.json(&["explain", "repair", "2026-010-00003", "--json"]);
     assert_eq!(
-        (&explained["number"], &explained["life"]["seen"]),
+        (&explained["number"], &explained["epoch"]["seen"]),
         (&json!("3"), &json!(true)),
         "{explained}"
     );

@@ -6,7 +6,7 @@ use std::{
 };
 
 use crate::{
-    BoxFuture, Durability, Entropy, ErrorKind, ExamineLedger, Incarnation, LedgerId, SlotIndex, SourceError,
+    BoxFuture, Durability, Entropy, ErrorKind, ExamineLedger, InstanceId, LedgerId, SlotIndex, SourceError,
 };
 
 /// How far apart, at least, the versions of two runs of one ledger's data begin: more calls than either makes before its
@@ -15,7 +15,7 @@ pub const RUNS_APART: u64 = 1 << 20;
 
 /// By how much a ledger's version goes up where `run` is recorded in the place of another run. A copy that is started beside
 /// the original would otherwise count up to the same versions, and no mark could tell the two apart.
-pub fn apart(run: &Incarnation) -> u64 {
+pub fn apart(run: &InstanceId) -> u64 {
     let mut hasher = DefaultHasher::new();
     run.as_str().hash(&mut hasher);
     RUNS_APART + hasher.finish() % RUNS_APART
@@ -41,18 +41,18 @@ impl fmt::Debug for ServerId {
 /// What a caller shows with each call that writes; see the [module](super).
 #[derive(Debug, Clone, Copy)]
 pub struct Pass<'a> {
-    /// The incarnation of the ledger under which the caller's permits were granted.
-    pub under: &'a Incarnation,
+    /// The instance of the ledger under which the caller's permits were granted.
+    pub under: &'a InstanceId,
     /// The run of the ledger that the caller has seen on record; `None` while there is none.
-    pub record: Option<&'a Incarnation>,
+    pub record: Option<&'a InstanceId>,
     /// Who calls.
     pub server: ServerId,
     /// The nonces that the caller's row may hold: the last acknowledged, and those of calls whose outcome is unknown.
     pub nonces: &'a [u64],
     /// The nonce that this call leaves.
     pub next: u64,
-    /// The layout's epoch, as the caller knows it.
-    pub epoch: u64,
+    /// The layout's generation, as the caller knows it.
+    pub generation: u64,
 }
 
 impl Pass<'_> {
@@ -62,7 +62,7 @@ impl Pass<'_> {
     ///
     /// `Refused` where they differ: another server has met another run of this ledger.
     pub fn check_record(&self, found: Option<&str>) -> Result<(), SourceError> {
-        let expected = self.record.map(Incarnation::as_str);
+        let expected = self.record.map(InstanceId::as_str);
         if found == expected {
             return Ok(());
         }
@@ -76,10 +76,10 @@ impl Pass<'_> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LedgerInspection {
     /// Which run of which data is speaking.
-    pub incarnation: Incarnation,
+    pub instance: InstanceId,
     /// The identity it made for itself once.
     pub id: LedgerId,
-    /// One more with each call that opens a life, moves a ceiling or a `seen`, or gives dense numbers: two states of the rows
+    /// One more with each call that opens an epoch, moves a ceiling or a `seen`, or gives dense numbers: two states of the rows
     /// never share a version, so a copy from before any of these is behind the marks.
     pub version: u64,
     /// How much outlives a crash.
@@ -92,13 +92,13 @@ pub struct LedgerInspection {
     pub other_master: Option<String>,
 }
 
-/// The incarnations that the ledger has on record: its own, and each slot's store.
+/// The instances that the ledger has on record: its own, and each slot's store.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Known {
-    /// Its own incarnation when it was last accepted; `None` for a new ledger.
-    pub ledger: Option<Incarnation>,
+    /// Its own instance when it was last accepted; `None` for a new ledger.
+    pub ledger: Option<InstanceId>,
     /// Each slot's store when it was last admitted, ascending by slot.
-    pub stores: Vec<(SlotIndex, Incarnation)>,
+    pub stores: Vec<(SlotIndex, InstanceId)>,
 }
 
 /// The identity of a ledger and of those who call it.
@@ -115,24 +115,24 @@ pub trait Identity: Send + Sync {
     /// seen for a day may go.
     fn enlist<'a>(
         &'a self,
-        under: &'a Incarnation,
+        under: &'a InstanceId,
         server: ServerId,
         nonce: u64,
     ) -> BoxFuture<'a, Result<(), SourceError>>;
 
-    /// Makes the ledger speak as a new incarnation, if it still speaks as `was`: by whoever found that it went back.
-    /// Returns the incarnation in force afterwards.
-    fn rebear<'a>(&'a self, was: &'a Incarnation) -> BoxFuture<'a, Result<Incarnation, SourceError>>;
+    /// Makes the ledger speak as a new instance, if it still speaks as `was`: by whoever found that it went back.
+    /// Returns the instance in force afterwards.
+    fn rebear<'a>(&'a self, was: &'a InstanceId) -> BoxFuture<'a, Result<InstanceId, SourceError>>;
 
-    /// The incarnations on record.
+    /// The instances on record.
     fn known(&self) -> BoxFuture<'_, Result<Known, SourceError>>;
 
-    /// Records the ledger's own incarnation (`slot` is `None`) or a store's as accepted. Where another run of the ledger was on
+    /// Records the ledger's own instance (`slot` is `None`) or a store's as accepted. Where another run of the ledger was on
     /// record, its version goes up by [`apart`] in the same step.
     fn record<'a>(
         &'a self,
-        under: &'a Incarnation,
+        under: &'a InstanceId,
         slot: Option<SlotIndex>,
-        incarnation: &'a Incarnation,
+        instance: &'a InstanceId,
     ) -> BoxFuture<'a, Result<(), SourceError>>;
 }

@@ -1,6 +1,6 @@
 //! The layout belongs to the ledger, and so does its change.
 
-use crate::{BoxFuture, Era, ErrorKind, Incarnation, Key, Layout, SequenceName, SlotIndex, SourceError};
+use crate::{BoxFuture, Era, ErrorKind, InstanceId, Key, Layout, SequenceName, SlotIndex, SourceError};
 
 /// The layout in force.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -10,31 +10,31 @@ pub struct LayoutRecord {
     /// n and m.
     pub layout: Layout,
     /// One more with each resize, from 1.
-    pub epoch: u64,
+    pub generation: u64,
 }
 
 impl LayoutRecord {
-    /// The layout with its epoch.
+    /// The layout with its generation.
     pub const fn era(&self) -> Era {
-        Era { epoch: self.epoch, layout: self.layout }
+        Era { generation: self.generation, layout: self.layout }
     }
 }
 
 /// The page on which a ledger keeps the layout and, while it is being changed, the next one.
 ///
 /// A change is `planned` (nothing is different yet), then `fenced` (whoever counts by the layout before is refused: no
-/// [`Pass`](super::Pass) of its epoch is good any more), then in force. Each step replaces the page that was read.
+/// [`Pass`](super::Pass) of its generation is good any more), then in force. Each step replaces the page that was read.
 ///
 /// ```
 /// use sequent_core::{Layout, ledger::{LayoutPage, LayoutRecord}};
 /// let (one, two) = (Layout::new(1, 0)?, Layout::new(2, 0)?);
-/// let record = LayoutRecord { cluster: "shop".parse()?, layout: one, epoch: 1 };
+/// let record = LayoutRecord { cluster: "shop".parse()?, layout: one, generation: 1 };
 /// let planned = LayoutPage::of(&record).planned(two);
 /// assert_eq!(planned.record()?, record, "still in force");
 /// let fenced = planned.fenced().ok_or("planned")?;
 /// assert!(fenced.record().is_err(), "no layout is in force");
 /// let settled = fenced.settled().ok_or("fenced")?;
-/// assert_eq!((settled.record()?.layout, settled.record()?.epoch), (two, 2));
+/// assert_eq!((settled.record()?.layout, settled.record()?.generation), (two, 2));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,8 +43,8 @@ pub struct LayoutPage {
     pub cluster: SequenceName,
     /// The layout in force; while a change is fenced, the one before.
     pub layout: Layout,
-    /// The epoch that a pass must name; while a change is fenced, the next layout's.
-    pub epoch: u64,
+    /// The generation that a pass must name; while a change is fenced, the next layout's.
+    pub generation: u64,
     /// The layout to come, while there is a change.
     pub next: Option<Layout>,
     /// Whether the layout before is refused already.
@@ -54,8 +54,8 @@ pub struct LayoutPage {
 impl LayoutPage {
     /// The page of a layout in force.
     pub fn of(record: &LayoutRecord) -> Self {
-        let LayoutRecord { cluster, layout, epoch } = record.clone();
-        Self { cluster, layout, epoch, next: None, is_fenced: false }
+        let LayoutRecord { cluster, layout, generation } = record.clone();
+        Self { cluster, layout, generation, next: None, is_fenced: false }
     }
 
     /// The layout in force. While a change is fenced there is none: `Refused`, saying what to do.
@@ -68,15 +68,15 @@ impl LayoutPage {
             );
             return Err(SourceError::new(ErrorKind::Refused, context));
         }
-        let Self { cluster, layout, epoch, .. } = self.clone();
-        Ok(LayoutRecord { cluster, layout, epoch })
+        let Self { cluster, layout, generation, .. } = self.clone();
+        Ok(LayoutRecord { cluster, layout, generation })
     }
 
     /// The change under way: the layout before, and the one to come.
     pub fn change(&self) -> Option<LayoutChange> {
         let (cluster, next) = (self.cluster.clone(), self.next?);
-        let before = self.epoch - u64::from(self.is_fenced);
-        let record = |layout, epoch| LayoutRecord { cluster: cluster.clone(), layout, epoch };
+        let before = self.generation - u64::from(self.is_fenced);
+        let record = |layout, generation| LayoutRecord { cluster: cluster.clone(), layout, generation };
         Some(LayoutChange { from: record(self.layout, before), next: record(next, before + 1) })
     }
 
@@ -90,7 +90,7 @@ impl LayoutPage {
     #[must_use]
     pub fn fenced(&self) -> Option<Self> {
         let is_planned = self.next.is_some() && !self.is_fenced;
-        is_planned.then(|| Self { epoch: self.epoch + 1, is_fenced: true, ..self.clone() })
+        is_planned.then(|| Self { generation: self.generation + 1, is_fenced: true, ..self.clone() })
     }
 
     /// With the next layout in force; `None` unless its change is fenced.
@@ -111,7 +111,7 @@ impl LayoutPage {
 pub struct LayoutChange {
     /// The layout before.
     pub from: LayoutRecord,
-    /// The one to come, its epoch one higher.
+    /// The one to come, its generation one higher.
     pub next: LayoutRecord,
 }
 
@@ -123,9 +123,9 @@ impl LayoutChange {
         place.map_or(0, |place| self.next.layout.raw_behind(place, 0))
     }
 
-    /// What a row names as its store while nobody has opened a life in the next layout: no store says that of itself.
-    pub fn marker(&self) -> Incarnation {
-        Incarnation::nobody(&format!("the layout of epoch {} begins here", self.next.epoch))
+    /// What a row names as its store while nobody has opened an epoch in the next layout: no store says that of itself.
+    pub fn marker(&self) -> InstanceId {
+        InstanceId::nobody(&format!("the layout of generation {} begins here", self.next.generation))
     }
 }
 
@@ -180,7 +180,7 @@ pub trait LayoutBook: Send + Sync {
     /// While the page is `held`, and its change fenced (otherwise `Refused`): replaces the rows of each key by one for each
     /// slot named, in one step a key, or in several where a transaction holds too few rows: whoever finds a key half done
     /// does it once more; each of several replaces the rows of its own slots alone, so that one that comes late takes none of
-    /// the others away. The life of such a row is [`Life::of_epoch`](crate::Life::of_epoch), its store
+    /// the others away. The epoch of such a row is [`Epoch::of_generation`](crate::Epoch::of_generation), its store
     /// [`LayoutChange::marker`], its ceiling and `seen` the base; the rows before go into the history. The ledger's version
     /// goes up by one at least, and is returned.
     fn rebase<'a>(
@@ -203,7 +203,7 @@ pub fn other_page(found: Option<&LayoutPage>, held: &LayoutPage) -> SourceError 
         let next = page.next.map_or(String::new(), |next| {
             format!(", {} to {next}", if page.is_fenced { "fenced" } else { "planned" })
         });
-        format!("epoch {} of {}{next}", page.epoch, page.layout)
+        format!("generation {} of {}{next}", page.generation, page.layout)
     };
     let found = found.map_or_else(|| "none".to_owned(), shown);
     SourceError::new(ErrorKind::Refused, format!("layout: found {found}, expected {}", shown(held)))

@@ -8,16 +8,16 @@
 //!
 //! 1. the connection speaks as `pass.under`, or the call fails with `Reborn` and has written nothing;
 //! 2. the caller's row holds one of `pass.nonces`, which becomes `pass.next`; or `Reborn`: the ledger went back while it ran;
-//! 3. the layout's epoch is `pass.epoch`, or `Refused`;
+//! 3. the layout's generation is `pass.generation`, or `Refused`;
 //! 4. the run on record is `pass.record`, or `Refused`: another server has met another run of this ledger.
 //!
 //! A ledger that is away fails with `Unavailable`, `Timeout` or `Contended`; its callers make `NoWitness` of that.
 
 mod catalog;
 mod dense;
+mod epochs;
 mod identity;
 mod layout_book;
-mod lives;
 mod notes;
 mod recovery;
 mod retention;
@@ -32,7 +32,7 @@ pub use notes::{LedgerNote, NoteSubject};
 pub use recovery::{Loss, Recovery};
 pub use retention::{Fence, PeriodUnit, Periods, Retention};
 pub use rows::{
-    Answer, Counter, Moved, Opened, Opening, Over, PastLife, Presence, Raise, Raised, Reading, Row, Rows,
+    Answer, Counter, Moved, Opened, Opening, Over, PastEpoch, Presence, Raise, Raised, Reading, Row, Rows,
     ShowUp,
 };
 pub use words::{Word, WordVerb, Words};

@@ -33,23 +33,23 @@ pub enum NoteSubject {
     Advanced(Key),
     /// The period up to which those of a sequence are over for good, as digits: see [`Fence`](super::Fence).
     PeriodsOver(Periods),
-    /// The raw id up to which a server gave numbers of a key under a life that had ended. They lie above where the next life
+    /// The raw id up to which a server gave numbers of a key under an epoch that had ended. They lie above where the next epoch
     /// began, and may have been given twice.
     GivenAbove(Key),
-    /// The raw id up to which lives of a key begin at an operator's word. The note is there before any of them, and tells that no
+    /// The raw id up to which epochs of a key begin at an operator's word. The note is there before any of them, and tells that no
     /// hand wrote them.
     BegunAt(Key),
-    /// The ledger's version when the layout of an epoch was fenced: servers of that layout left no higher mark.
+    /// The ledger's version when the layout of a generation was fenced: servers of that layout left no higher mark.
     LayoutEnded {
-        /// The epoch.
-        epoch: u64,
+        /// The generation.
+        generation: u64,
     },
-    /// The raw id of an epoch's layout above which counters without a row begin, at least. A resize counts it anew.
+    /// The raw id of a generation's layout above which counters without a row begin, at least. A resize counts it anew.
     Floor {
-        /// The epoch.
-        epoch: u64,
+        /// The generation.
+        generation: u64,
     },
-    /// The epoch under whose layout a loss was named: marks of layouts before it accuse nobody any more.
+    /// The generation under whose layout a loss was named: marks of layouts before it accuse nobody any more.
     LossNamed,
     /// The ledger's version when a loss was named last, amid a resize or after one.
     LossNamedAt,
@@ -69,8 +69,8 @@ impl NoteSubject {
             Self::PeriodsOver(Periods { sequence, unit }) => format!("{sequence}{MARK}{}", unit.stored()),
             Self::GivenAbove(key) => marked(key, "above"),
             Self::BegunAt(key) => marked(key, "raw"),
-            Self::LayoutEnded { epoch } => format!("{MARK}epoch{epoch}"),
-            Self::Floor { epoch } => format!("{MARK}floor{epoch}"),
+            Self::LayoutEnded { generation } => format!("{MARK}generation{generation}"),
+            Self::Floor { generation } => format!("{MARK}floor{generation}"),
             Self::LossNamed => format!("{MARK}named"),
             Self::LossNamedAt => format!("{MARK}namedat"),
             Self::LossDropped => format!("{MARK}dropped"),
@@ -111,9 +111,9 @@ impl NoteSubject {
             "namedat" => Some(Self::LossNamedAt),
             "dropped" => Some(Self::LossDropped),
             "dense" => Some(Self::DenseForgotten),
-            _ => match (marked.strip_prefix("epoch"), marked.strip_prefix("floor")) {
-                (Some(epoch), _) => Some(Self::LayoutEnded { epoch: epoch.parse().ok()? }),
-                (_, Some(epoch)) => Some(Self::Floor { epoch: epoch.parse().ok()? }),
+            _ => match (marked.strip_prefix("generation"), marked.strip_prefix("floor")) {
+                (Some(generation), _) => Some(Self::LayoutEnded { generation: generation.parse().ok()? }),
+                (_, Some(generation)) => Some(Self::Floor { generation: generation.parse().ok()? }),
                 _ => None,
             },
         }

@@ -1,6 +1,6 @@
 //! What only an operator can know: whether a ledger that looks old is the newest there is.
 
-use crate::{BoxFuture, Incarnation, SourceError};
+use crate::{BoxFuture, InstanceId, SourceError};
 
 /// The loss that an operator names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,7 +17,7 @@ pub trait Recovery: Send + Sync {
     /// In one step: adds the loss to every row's `ceiling` and `seen` (a named loss is no leap), to every dense counter, and
     /// to the floor, which is the ceiling of counters without a row (one may have begun after the copy at hand was made),
     /// and what dense ones without a row have given; sets the version
-    /// above `version_floor`; and makes the ledger speak as a new incarnation, recorded as accepted, with every store's
-    /// record forgotten. Each counter then opens a new life above its ceiling. Returns the incarnation.
-    fn recover(&self, loss: Loss, version_floor: u64) -> BoxFuture<'_, Result<Incarnation, SourceError>>;
+    /// above `version_floor`; and makes the ledger speak as a new instance, recorded as accepted, with every store's
+    /// record forgotten. Each counter then opens a new epoch above its ceiling. Returns the instance.
+    fn recover(&self, loss: Loss, version_floor: u64) -> BoxFuture<'_, Result<InstanceId, SourceError>>;
 }

@@ -1,7 +1,7 @@
 //! Periods that are over for good: their counters may go, since the ledger never lets another begin in their place.
 //!
 //! A *fence* of a sequence says up to which period of one unit (years, days, …) that is. The ledger notes it, so it only rises, and
-//! every server hears of it with the definitions. Whoever begins a counter reads its fence once its life is in the ledger, and
+//! every server hears of it with the definitions. Whoever begins a counter reads its fence once its epoch is in the ledger, and
 //! before its cell counts: `guard.md` says why that is enough. A dense counter begins in the ledger, which looks at the fence itself.
 
 use super::{Counter, LedgerNote, NoteSubject};

@@ -1,7 +1,7 @@
-//! Rows: for each counter its life, its base and its ceiling.
+//! Rows: for each counter its epoch, its base and its ceiling.
 
 use super::{Pass, Word};
-use crate::{BoxFuture, Incarnation, Key, Life, SlotIndex, SourceError};
+use crate::{BoxFuture, Epoch, InstanceId, Key, SlotIndex, SourceError};
 
 /// One counter: a key in a slot. Counters share nothing.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -16,26 +16,26 @@ pub struct Counter {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Row {
     /// The stretch of history in force.
-    pub life: Life,
-    /// The incarnation of the store under which it was opened.
-    pub store: Incarnation,
-    /// The incarnation of the ledger under which it was opened.
-    pub ledger: Incarnation,
-    /// Where the life began: its ids are above this.
+    pub epoch: Epoch,
+    /// The instance of the store under which it was opened.
+    pub store: InstanceId,
+    /// The instance of the ledger under which it was opened.
+    pub ledger: InstanceId,
+    /// Where the epoch began: its ids are above this.
     pub base: u64,
     /// No id above it may leave a server before the ledger has a higher one.
     pub ceiling: u64,
     /// The highest id that a server has reported as taken: up to two seconds old after a crash, exact after a clean stop.
     pub seen: u64,
-    /// When the life was opened, by the ledger's clock, in milliseconds since 1970.
+    /// When the epoch was opened, by the ledger's clock, in milliseconds since 1970.
     pub opened_at_ms: u64,
 }
 
-/// A life that has ended.
+/// An epoch that has ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PastLife {
-    /// The life.
-    pub life: Life,
+pub struct PastEpoch {
+    /// The epoch.
+    pub epoch: Epoch,
     /// Its ids are above this …
     pub base: u64,
     /// … and at most this, as far as the ledger has witnessed.
@@ -60,17 +60,17 @@ pub struct Answer<T> {
     pub version: u64,
 }
 
-/// A new life for a counter whose cell was closed for it; or a claim on one that has no row.
+/// A new epoch for a counter whose cell was closed for it; or a claim on one that has no row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Opening {
     /// The counter.
     pub counter: Counter,
-    /// The life that the cell was closed for.
-    pub life: Life,
+    /// The epoch that the cell was closed for.
+    pub epoch: Epoch,
     /// The row that it replaces: the one that was read before the cell was closed.
     pub over: Over,
-    /// The incarnation of the store that closed it.
-    pub store: Incarnation,
+    /// The instance of the store that closed it.
+    pub store: InstanceId,
     /// The value found at the close.
     pub value: u64,
     /// How far the key's other slots are, where the cell says nothing: the base is not below that, as far as half of
@@ -82,7 +82,7 @@ pub struct Opening {
     pub leap_max: u64,
 }
 
-/// What an [`Opening`] may replace. A life that goes over one that was begun since the row was read would end it in the ledger, and
+/// What an [`Opening`] may replace. An epoch that goes over one that was begun since the row was read would end it in the ledger, and
 /// not in the cell, which that one has been installed in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Over {
@@ -90,14 +90,14 @@ pub enum Over {
     Any,
     /// No row.
     Nothing,
-    /// A row of this life.
-    Life(Life),
+    /// A row of this epoch.
+    Epoch(Epoch),
 }
 
 impl Over {
     /// What may be replaced where this was read.
     pub fn read(row: Option<&Row>) -> Self {
-        row.map_or(Self::Nothing, |row| Self::Life(row.life))
+        row.map_or(Self::Nothing, |row| Self::Epoch(row.epoch))
     }
 
     /// Whether it is what is there.
@@ -124,13 +124,13 @@ pub enum Opened {
     },
 }
 
-/// A higher ceiling for a life, and the highest id taken in it. Also the report of a show up.
+/// A higher ceiling for an epoch, and the highest id taken in it. Also the report of a show up.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Raise {
     /// The counter.
     pub counter: Counter,
-    /// The permit's life: the row must still hold it.
-    pub life: Life,
+    /// The permit's epoch: the row must still hold it.
+    pub epoch: Epoch,
     /// The ceiling asked for (greatest-of); 0 asks for none.
     pub ceiling: u64,
     /// The highest id taken (greatest-of).
@@ -142,16 +142,16 @@ pub struct Raise {
 /// What became of a [`Raise`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Raised {
-    /// The row still holds the life; what it holds now.
+    /// The row still holds the epoch; what it holds now.
     Held {
         /// The ceiling now.
         ceiling: u64,
         /// The highest id that any server has reported.
         seen: u64,
     },
-    /// The row holds another life, or there is none: the permit and its blocks are gone.
+    /// The row holds another epoch, or there is none: the permit and its blocks are gone.
     Ended {
-        /// Where the life of the row began: what was given above that by the one that has ended may come again. `None`
+        /// Where the epoch of the row began: what was given above that by the one that has ended may come again. `None`
         /// without a row.
         begun_at: Option<u64>,
     },
@@ -167,8 +167,8 @@ pub enum Raised {
 pub struct Moved {
     /// The counter.
     pub counter: Counter,
-    /// The life that the row holds now.
-    pub life: Life,
+    /// The epoch that the row holds now.
+    pub epoch: Epoch,
     /// The highest id that any server has reported.
     pub seen: u64,
     /// The ledger's version since that call.
@@ -183,23 +183,23 @@ pub trait Rows: Send + Sync {
         4096
     }
 
-    /// Reads the rows of some counters in one call. Fails with `Reborn` on a connection of another incarnation.
+    /// Reads the rows of some counters in one call. Fails with `Reborn` on a connection of another instance.
     fn read<'a>(
         &'a self,
-        under: &'a Incarnation,
+        under: &'a InstanceId,
         counters: &'a [Counter],
     ) -> BoxFuture<'a, Result<Reading, SourceError>>;
 
-    /// Opens new lives, each over the row that it names: for each counter one atomic step that reads the old ceiling (without a
-    /// row: the floor that a recovery left, 0 by default) as base and switches the life.
-    /// The ended `(life, base, ceiling)` goes into the history.
+    /// Opens new epochs, each over the row that it names: for each counter one atomic step that reads the old ceiling (without a
+    /// row: the floor that a recovery left, 0 by default) as base and switches the epoch.
+    /// The ended `(epoch, base, ceiling)` goes into the history.
     fn open<'a>(
         &'a self,
         pass: Pass<'a>,
         openings: &'a [Opening],
     ) -> BoxFuture<'a, Result<Answer<Vec<Opened>>, SourceError>>;
 
-    /// Raises ceilings and reports what was taken, each only where the row still holds the life.
+    /// Raises ceilings and reports what was taken, each only where the row still holds the epoch.
     ///
     /// The version goes up by one if that moved any row's ceiling or `seen`, and not otherwise.
     fn raise<'a>(
@@ -209,11 +209,11 @@ pub trait Rows: Send + Sync {
     ) -> BoxFuture<'a, Result<Answer<Vec<Raised>>, SourceError>>;
 
     /// The rows that calls have moved since the version `since`, by version, at most `most`. Fails with `Reborn` on a
-    /// connection of another incarnation. One call moves at most 4096 rows: with a greater `most` there is no version of
+    /// connection of another instance. One call moves at most 4096 rows: with a greater `most` there is no version of
     /// which only a part comes but the last.
     fn moved<'a>(
         &'a self,
-        under: &'a Incarnation,
+        under: &'a InstanceId,
         since: u64,
         most: usize,
     ) -> BoxFuture<'a, Result<Vec<Moved>, SourceError>>;
@@ -225,8 +225,8 @@ pub trait Rows: Send + Sync {
         most: usize,
     ) -> BoxFuture<'a, Result<Vec<(Counter, Row)>, SourceError>>;
 
-    /// The ended lives of a counter, oldest first.
-    fn history<'a>(&'a self, counter: &'a Counter) -> BoxFuture<'a, Result<Vec<PastLife>, SourceError>>;
+    /// The ended epochs of a counter, oldest first.
+    fn history<'a>(&'a self, counter: &'a Counter) -> BoxFuture<'a, Result<Vec<PastEpoch>, SourceError>>;
 }
 
 /// What a server gets in return for showing up.

@@ -26,7 +26,7 @@ pub const SPREAD_CAPACITY_MIN: u64 = 1_000_000;
 pub enum Placement {
     /// Over the ring.
     Spread,
-    /// One counter in the ledger: in order, without gaps, and only while the ledger lives.
+    /// One counter in the ledger: in order, without gaps, and only while the ledger is up.
     Dense,
 }
 

@@ -39,7 +39,7 @@ impl Desk {
 
     /// The rows of a key, in every slot.
     pub(crate) async fn rows_of(&self, key: &Key) -> Result<Vec<(Counter, Row)>, SourceError> {
-        let under = within(self.limit(), "open the ledger", self.ledger().inspect()).await?.incarnation;
+        let under = within(self.limit(), "open the ledger", self.ledger().inspect()).await?.instance;
         let counter = |slot: SlotIndex| Counter { slot, key: key.clone() };
         let counters: Vec<Counter> = (0..self.layout().slots()).map(counter).collect();
         let mut held = Vec::new();
@@ -92,7 +92,7 @@ fn far_ceiling(row: &Row) -> Option<Doubt> {
     let doubt = || Doubt {
         condition: Condition::FarCeiling,
         text: format!(
-            "{FAR_CEILING} {ceiling}, far above all that is known of it, {at}: no life begins above it"
+            "{FAR_CEILING} {ceiling}, far above all that is known of it, {at}: no epoch begins above it"
         ),
     };
     (ceiling.saturating_sub(at) > LEAP_MAX).then(doubt)

@@ -18,11 +18,11 @@ use crate::limit::within;
 pub(super) async fn note(ledger: &dyn Ledger, bump: u64, limit: Duration) -> Result<(), SourceError> {
     let page = within(limit, "read the layout", ledger.page()).await?;
     let Some(page) = page.filter(|page| page.next.is_none()) else { return Ok(()) };
-    let note = LedgerNote { about: NoteSubject::Floor { epoch: page.epoch }, to: bump };
+    let note = LedgerNote { about: NoteSubject::Floor { generation: page.generation }, to: bump };
     within(limit, "note the floor", ledger.note(&note)).await.map(drop)
 }
 
 /// The raw id up to which no counter without a row gives anything, at least; 0 where nothing tells.
-pub(crate) async fn floor(ledger: &dyn Ledger, epoch: u64, limit: Duration) -> u64 {
-    within(limit, "read the floor", ledger.noted(&NoteSubject::Floor { epoch })).await.unwrap_or(0)
+pub(crate) async fn floor(ledger: &dyn Ledger, generation: u64, limit: Duration) -> u64 {
+    within(limit, "read the floor", ledger.noted(&NoteSubject::Floor { generation })).await.unwrap_or(0)
 }

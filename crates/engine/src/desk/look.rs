@@ -138,7 +138,7 @@ fn judge(inspection: &Inspection, expected: Option<&Stamp>) -> (&'static str, Op
 async fn write(shard: &Shard, found: &Inspection, limit: Duration) -> (&'static str, Option<Cause>) {
     let stamp = found.stamp.as_ref();
     let Some(same) = stamp else { return ("new", None) };
-    match within(limit, "write", shard.store.stamp(&found.incarnation, stamp, same)).await {
+    match within(limit, "write", shard.store.stamp(&found.instance, stamp, same)).await {
         Ok(()) => ("open", None),
         Err(error) => (state_of(&error), Some(cause_of(&error))),
     }
@@ -155,7 +155,7 @@ fn cause_of(error: &SourceError) -> Cause {
 fn found(inspection: Inspection) -> Found {
     Found {
         version: inspection.version,
-        incarnation: inspection.incarnation.to_string(),
+        instance: inspection.instance.to_string(),
         stamp: inspection.stamp.map(|stamp| stamp.to_string()),
         durability: inspection.durability.class.as_str(),
         settings: inspection.durability.settings,

@@ -45,7 +45,7 @@ pub(crate) use doubted::Doubted;
 pub(crate) use extent::{Extent, Pages, extent_of};
 pub(crate) use floor::floor;
 pub(crate) use look::OBEYED_WITHIN;
-pub(crate) use permitted::{Permitted, without_epoch};
+pub(crate) use permitted::{Permitted, without_generation};
 pub use plan::{PlannedKey, RecoveryPlan};
 pub(crate) use resting::{APART_MAX, resting_by_slot};
 pub use since::{
@@ -81,7 +81,7 @@ impl Desk {
         let none =
             |what: String| OpenError::NoCluster(format!("no cluster in {}: {what}", config.data.display()));
         if config.ledger.place == Place::Memory {
-            return Err(none("a memory ledger lives and dies with its process".to_owned()));
+            return Err(none("a memory ledger lasts as long as its process".to_owned()));
         }
         let is_nothing = data::look(config).await? == Found::Nothing;
         let unmade = || none("a first `sequent next NAME` makes one".to_owned());
@@ -233,7 +233,7 @@ impl Desk {
         CounterReport {
             key: counter.key.to_string(),
             slot: counter.slot,
-            life: row.life.to_string(),
+            epoch: row.epoch.to_string(),
             base: row.base,
             ceiling: row.ceiling,
             seen: row.seen,

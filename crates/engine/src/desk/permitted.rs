@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use sequent_core::{
-    Incarnation, Key, SlotIndex, SourceError,
+    InstanceId, Key, SlotIndex, SourceError,
     ledger::{Counter, Ledger, Periods},
 };
 
@@ -17,7 +17,7 @@ use crate::{
 pub(crate) struct Permitted {
     rows: Rows,
     /// The layout in force.
-    epoch: u64,
+    generation: u64,
     /// Up to which raw id no counter without a row gives anything.
     floor: u64,
     /// Nothing begins behind these any more.
@@ -27,7 +27,7 @@ pub(crate) struct Permitted {
 /// Where the rows are.
 enum Rows {
     /// In the ledger, which is asked for those of each page.
-    Asked { ledger: Arc<dyn Ledger>, under: Incarnation, limit: Duration },
+    Asked { ledger: Arc<dyn Ledger>, under: InstanceId, limit: Duration },
     /// All of them are here, as ceilings.
     Held(BTreeMap<Counter, u64>),
 }
@@ -57,23 +57,23 @@ impl Permitted {
     /// Asks the ledger what all its counters share, each call within `limit`.
     pub(super) async fn by(
         ledger: &Arc<dyn Ledger>,
-        epoch: u64,
+        generation: u64,
         limit: Duration,
     ) -> Result<Self, SourceError> {
-        let under = within(limit, "open the ledger", ledger.inspect()).await?.incarnation;
+        let under = within(limit, "open the ledger", ledger.inspect()).await?.instance;
         let fences = fences_among(within(limit, "read fences", ledger.notes()).await?);
-        let floor = floor(&**ledger, epoch, limit).await;
+        let floor = floor(&**ledger, generation, limit).await;
         let rows = Rows::Asked { ledger: Arc::clone(ledger), under, limit };
-        Ok(Self { rows, epoch, floor, fences })
+        Ok(Self { rows, generation, floor, fences })
     }
 
     /// By the ceilings of all rows that the ledger has: it is not asked.
     pub(crate) fn held(
         rows: BTreeMap<Counter, u64>,
-        (epoch, floor): (u64, u64),
+        (generation, floor): (u64, u64),
         fences: BTreeMap<Periods, u64>,
     ) -> Self {
-        Self { rows: Rows::Held(rows), epoch, floor, fences }
+        Self { rows: Rows::Held(rows), generation, floor, fences }
     }
 
     /// Those of a store's cells that count, each with its ceiling. Of a layout before, whatever has a row begins above what it was
@@ -86,10 +86,10 @@ impl Permitted {
         let mut counted = Vec::with_capacity(cells.len());
         for some in cells.chunks(self.rows.batch_max()) {
             let counters: Vec<Counter> =
-                some.iter().map(|(key, _)| Counter { slot, key: without_epoch(key) }).collect();
+                some.iter().map(|(key, _)| Counter { slot, key: without_generation(key) }).collect();
             let ceilings = self.rows.ceilings(&counters).await?;
             for (((cell, value), counter), row) in some.iter().zip(counters).zip(ceilings) {
-                let is_before = cell.epoch() != self.epoch;
+                let is_before = cell.generation() != self.generation;
                 if (is_before && row.is_some()) || is_over(&counter.key, &self.fences) {
                     continue;
                 }
@@ -111,10 +111,12 @@ impl Permitted {
 }
 
 /// The key whose cell is called so.
-pub(crate) fn without_epoch(cell: &Key) -> Key {
-    match cell.epoch() {
+pub(crate) fn without_generation(cell: &Key) -> Key {
+    match cell.generation() {
         0 | 1 => cell.clone(),
-        epoch => Key::from_stored(cell.as_str().strip_suffix(&format!("|~{epoch}")).unwrap_or(cell.as_str())),
+        generation => {
+            Key::from_stored(cell.as_str().strip_suffix(&format!("|~{generation}")).unwrap_or(cell.as_str()))
+        }
     }
 }
 
@@ -123,10 +125,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cells_name_without_its_epoch_is_its_counters() {
+    fn a_cells_name_without_its_generation_is_its_counters() {
         for key in ["order", "order|8:20170304"].map(Key::from_stored) {
-            for epoch in [1, 2, 70] {
-                assert_eq!(without_epoch(&key.in_epoch(epoch)), key);
+            for generation in [1, 2, 70] {
+                assert_eq!(without_generation(&key.in_generation(generation)), key);
             }
         }
     }

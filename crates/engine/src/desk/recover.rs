@@ -12,13 +12,13 @@ use super::{
     Desk,
     extent::{Extent, Pages, Reached, extent_of},
     floor::note,
-    permitted::{Permitted, without_epoch},
+    permitted::{Permitted, without_generation},
     unread::check_named,
 };
 use crate::{OpenError, data::Unjudged, doctor::PER_SECOND_MAX, ground::FIRST_CALL_FACTOR, limit::within};
 
 impl Desk {
-    /// Names the loss after which this cluster may go on: every counter then opens a new life above its ceiling.
+    /// Names the loss after which this cluster may go on: every counter then opens a new epoch above its ceiling.
     /// No process of the cluster should be running. Returns what was done, for people.
     ///
     /// # Errors
@@ -114,7 +114,8 @@ impl Desk {
         if self.is_bare().await? {
             return Ok(extent_of(stores, None, Pages::all(limit)).await);
         }
-        let permitted = Permitted::by(&self.0.ledger, self.0.record.epoch, limit).await.map_err(unusable)?;
+        let permitted =
+            Permitted::by(&self.0.ledger, self.0.record.generation, limit).await.map_err(unusable)?;
         let mut extent = extent_of(stores, Some(&Arc::new(permitted)), Pages::all(limit)).await;
         for cell in extent.far() {
             // Of one that can't be asked less is told.
@@ -123,12 +124,12 @@ impl Desk {
         Ok(extent)
     }
 
-    /// How far the life of a cell can have come, by what lies outside of row and cell; raw ids of another layout are other numbers.
+    /// How far the epoch of a cell can have come, by what lies outside of row and cell; raw ids of another layout are other numbers.
     async fn reach_of(&self, cell: &Reached) -> Result<Option<u64>, SourceError> {
-        if cell.key.epoch() != self.0.record.epoch {
+        if cell.key.generation() != self.0.record.generation {
             return Ok(None);
         }
-        let counter = Counter { slot: cell.slot, key: without_epoch(&cell.key) };
+        let counter = Counter { slot: cell.slot, key: without_generation(&cell.key) };
         let rows = self.rows_of(&counter.key).await?;
         let Some((_, row)) = rows.iter().find(|(held, _)| *held == counter) else { return Ok(None) };
         let inspection = within(self.limit(), "open the ledger", self.ledger().inspect()).await?;

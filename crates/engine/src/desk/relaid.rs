@@ -27,7 +27,7 @@ struct Sight {
     ledger: Arc<dyn Ledger>,
     page: LayoutPage,
     looks: Vec<Look>,
-    /// The layout of the highest epoch that stores, or the data directory's mark, tell of.
+    /// The layout of the highest generation that stores, or the data directory's mark, tell of.
     newest: LayoutRecord,
 }
 
@@ -43,15 +43,15 @@ impl Desk {
         let sight = seen(config, options, &mut files).await;
         files.leave().await;
         let Some(Sight { page, newest, .. }) = sight? else { return Ok(()) };
-        if newest.epoch <= page.epoch && !page.is_fenced {
+        if newest.generation <= page.generation && !page.is_fenced {
             return Ok(());
         }
-        let before = page.epoch - u64::from(page.is_fenced);
+        let before = page.generation - u64::from(page.is_fenced);
         Err(OpenError::Refused(format!(
-            "the ledger is a copy from before a resize, or amid one (epoch {before}; its stores, or the data directory, know of \
-             epoch {}): how much was lost can't be worked out across layouts; `sequent recover --bump N`, N at least how far the \
+            "the ledger is a copy from before a resize, or amid one (generation {before}; its stores, or the data directory, know of \
+             generation {}): how much was lost can't be worked out across layouts; `sequent recover --bump N`, N at least how far the \
              numbers of any sequence have come since the copy (`sequent recover --help` says how to tell)",
-            newest.epoch.max(page.epoch)
+            newest.generation.max(page.generation)
         )))
     }
 
@@ -92,12 +92,13 @@ async fn seen(config: &Config, options: &Options, files: &mut Files) -> Result<O
     let looks = look(config, options, widest(config)?, files).await?;
     let stamps = looks.iter().filter_map(|(_, found)| found.as_ref().ok()?.stamp.clone());
     let own = stamps.filter(|stamp| stamp.ledger == id && stamp.cluster == page.cluster);
-    let stamped =
-        own.max_by_key(|stamp| stamp.epoch).map(|Stamp { layout, epoch, .. }| Era { epoch, layout });
+    let stamped = own
+        .max_by_key(|stamp| stamp.generation)
+        .map(|Stamp { layout, generation, .. }| Era { generation, layout });
     let marked = home(config, options).mark().await.map_err(unusable)?.era;
-    let newest = newest(&page, stamped, marked).map(|Era { epoch, layout }| {
+    let newest = newest(&page, stamped, marked).map(|Era { generation, layout }| {
         let cluster = page.cluster.clone();
-        LayoutRecord { cluster, layout, epoch }
+        LayoutRecord { cluster, layout, generation }
     });
     Ok(newest.map(|newest| Sight { ledger, page, looks, newest }))
 }
@@ -107,7 +108,9 @@ async fn seen(config: &Config, options: &Options, files: &mut Files) -> Result<O
 /// on the page has not ended, it has not.
 fn newest(page: &LayoutPage, stamped: Option<Era>, marked: Option<Era>) -> Option<Era> {
     match (stamped, marked) {
-        (Some(stamped), Some(marked)) if marked.epoch > page.epoch.max(stamped.epoch) => Some(marked),
+        (Some(stamped), Some(marked)) if marked.generation > page.generation.max(stamped.generation) => {
+            Some(marked)
+        }
         (Some(stamped), _) => Some(stamped),
         (None, marked) => marked,
     }
@@ -126,22 +129,22 @@ impl Sight {
         without: &BTreeSet<SlotIndex>,
     ) -> Result<Option<String>, OpenError> {
         let Self { page, newest, .. } = self;
-        if newest.epoch < page.epoch && page.is_fenced {
+        if newest.generation < page.generation && page.is_fenced {
             return self.amid(config, options, (loss, is_confirmed), without).await.map(Some);
         }
-        if newest.epoch <= page.epoch && !page.is_fenced {
+        if newest.generation <= page.generation && !page.is_fenced {
             return Ok(None);
         }
-        let before = page.epoch - u64::from(page.is_fenced);
-        if newest.epoch != before + 1 {
+        let before = page.generation - u64::from(page.is_fenced);
+        if newest.generation != before + 1 {
             return Err(OpenError::Refused(self.too_old(before)));
         }
         let Loss::Bump(bump) = loss else {
             return Err(OpenError::Refused(format!(
-                "the ledger is of epoch {before}, and its stores have gone through a resize to {} (epoch {}): it is not the \
+                "the ledger is of generation {before}, and its stores have gone through a resize to {} (generation {}): it is not the \
                  newest state; put that back, or `sequent recover --bump N`, N at least how far the numbers of any sequence \
                  have come since the copy (`sequent recover --help` says how to tell)",
-                newest.layout, newest.epoch
+                newest.layout, newest.generation
             )));
         };
         if !without.is_empty() && !is_confirmed {
@@ -187,13 +190,13 @@ impl Sight {
         without: &BTreeSet<SlotIndex>,
     ) -> Result<String, OpenError> {
         let next = self.newest.clone();
-        let (layout, epoch) = (next.layout, next.epoch);
-        let before = self.page.epoch - u64::from(self.page.is_fenced);
+        let (layout, generation) = (next.layout, next.generation);
+        let before = self.page.generation - u64::from(self.page.is_fenced);
         let other = other_layout(config, &next);
         let same = if other.is_empty() { Ok(()) } else { Err(OpenError::Refused(other.join("\n"))) };
         same.and_then(|()| check_slots(config, &next)).map_err(|error| {
             OpenError::Refused(format!(
-                "the ledger is of epoch {before}, and its stores have gone through a resize to {layout} (epoch {epoch}): give \
+                "the ledger is of generation {before}, and its stores have gone through a resize to {layout} (generation {generation}): give \
                  the configuration of that layout; with this one: {error}"
             ))
         })?;
@@ -217,7 +220,7 @@ impl Sight {
         catch_up.run().await.map_err(unusable)?;
         home.renew(Some(era)).await.map_err(unusable)?;
         Ok(format!(
-            "the ledger was of epoch {before}, and takes up the layout of its stores, {layout} (epoch {epoch}); each counter \
+            "the ledger was of generation {before}, and takes up the layout of its stores, {layout} (generation {generation}); each counter \
              goes on above what its store has, and {bump} raw ids of each layout above its ceiling, all of them skipped"
         ))
     }
@@ -231,12 +234,12 @@ impl Sight {
 
     fn too_old(&self, before: u64) -> String {
         format!(
-            "the ledger is of epoch {before}, and its stores have gone through more than one resize since (to {}, epoch {}): \
+            "the ledger is of generation {before}, and its stores have gone through more than one resize since (to {}, generation {}): \
              what numbers the raw ids in between were nobody can tell; put a newer copy in its place; or, where there is \
              none, stop every process, put an empty ledger in its place, and `sequent recover --bump N`, N at least the \
              highest raw id that any one counter has reached (the highest number of any sequence, divided by 2^(n+m)); then \
              define each sequence again",
-            self.newest.layout, self.newest.epoch
+            self.newest.layout, self.newest.generation
         )
     }
 }

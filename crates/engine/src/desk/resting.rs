@@ -1,4 +1,4 @@
-//! Counters that rest: a slot that began a new life above what the others have reached, or was lifted above them, is live, and
+//! Counters that rest: a slot that began a new epoch above what the others have reached, or was lifted above them, is live, and
 //! gives nothing until they come up to it.
 
 use std::collections::BTreeMap;
@@ -55,7 +55,7 @@ fn serves(report: &ShardReport, key: &Key) -> bool {
 #[derive(Clone, Copy)]
 struct Stand<'a> {
     counter: &'a Counter,
-    /// Where its life began; 0 where that is not known.
+    /// Where its epoch began; 0 where that is not known.
     base: u64,
     reached: u64,
     /// How far its ceiling is above that, or should be.
@@ -80,7 +80,7 @@ impl<'a> Stand<'a> {
     }
 }
 
-/// Those that began their lives above what another slot's counter of the key has reached by now, or have come far above it.
+/// Those that began their epochs above what another slot's counter of the key has reached by now, or have come far above it.
 fn far_above<'a>(stands: &[Stand<'a>]) -> Vec<(&'a Counter, u64)> {
     let mut lowest: BTreeMap<&Key, Stand<'_>> = BTreeMap::new();
     for stand in stands {
@@ -119,14 +119,14 @@ pub(crate) fn resting_by_slot(
 
 #[cfg(test)]
 mod tests {
-    use sequent_core::{Incarnation, Life};
+    use sequent_core::{Epoch, InstanceId};
 
     use super::*;
 
     fn row(slot: SlotIndex, key: &str, base: u64, seen: u64) -> (Counter, Row) {
-        let (store, ledger) = (Incarnation::new("s"), Incarnation::new("l"));
+        let (store, ledger) = (InstanceId::new("s"), InstanceId::new("l"));
         let row =
-            Row { life: Life::from_stored(9), store, ledger, base, ceiling: 9000, seen, opened_at_ms: 0 };
+            Row { epoch: Epoch::from_stored(9), store, ledger, base, ceiling: 9000, seen, opened_at_ms: 0 };
         (Counter { slot, key: Key::from_stored(key) }, row)
     }
 
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn who_was_lifted_above_the_others_rests_however_its_life_began() {
+    fn who_was_lifted_above_the_others_rests_however_its_epoch_began() {
         let far = |seen| [row(0, "order", 0, 58_700), row(1, "order", 0, 58_900), row(2, "order", 0, seen)];
         let rest = |raw_ids| (2, RestReport { key: "order".to_owned(), raw_ids });
         assert_eq!(resting(&far(168_846)), [rest(110_146)]);
@@ -166,7 +166,7 @@ mod tests {
     fn what_a_process_knows_is_enough_for_a_count_of_each_slot() {
         let of = |slot, seen| CounterStatus {
             counter: Counter { slot, key: Key::from_stored("order") },
-            permit: Some((Life::from_stored(9), 9_000_000)),
+            permit: Some((Epoch::from_stored(9), 9_000_000)),
             seen,
             ahead: 0,
         };

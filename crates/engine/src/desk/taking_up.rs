@@ -1,6 +1,6 @@
 //! A ledger that was lost without a copy: an empty one takes up the cluster that the shards' stamps tell of.
 //!
-//! The stamps name cluster, layout, slot and epoch, and the ledger that is gone. The empty one gets that layout, and each
+//! The stamps name cluster, layout, slot and generation, and the ledger that is gone. The empty one gets that layout, and each
 //! shard its stamp; a recovery then names the loss. Whoever dies in between leaves a cluster that is refused as it was before:
 //! either a shard still bears the stamp of the ledger that is gone, or a shard's mark is above the new one's version. The
 //! command is given once more.
@@ -99,12 +99,13 @@ async fn take_up(
         unseen.extend(silent.map(|(slot, error)| format!("slot {slot}: {error}")));
         return Ok(());
     };
-    let record = LayoutRecord { cluster: any.cluster.clone(), layout: any.layout, epoch: any.epoch };
+    let record =
+        LayoutRecord { cluster: any.cluster.clone(), layout: any.layout, generation: any.generation };
     let is_gone = matches!(&config.ledger.place, Place::Sqlite(path) if !path.exists());
     if is_gone {
         // Before one is made in its place.
         check_seen(config, &record, &looks, without, WHY)?;
-        check_extent(&looks, loss, (record.epoch, config.ring.health.attempt_timeout)).await?;
+        check_extent(&looks, loss, (record.generation, config.ring.health.attempt_timeout)).await?;
     }
     let limit = config.ring.health.attempt_timeout;
     let ledger = stores::ledger(&config.ledger.place, true, &options.env, files)?;
@@ -123,7 +124,7 @@ async fn take_up(
     }
     let slots = record.layout.slots();
     let mut lines = check_seen(config, &record, &looks, without, WHY)?;
-    lines.extend(check_extent(&looks, loss, (record.epoch, limit)).await?);
+    lines.extend(check_extent(&looks, loss, (record.generation, limit)).await?);
     // A server that had not noticed yet wrote them back: nothing was ever counted by them here.
     lines.extend((!definitions.is_empty()).then(|| found_defined(definitions.len())));
     for line in &lines {
@@ -134,8 +135,8 @@ async fn take_up(
         let slot = shard.part.slot;
         let Ok(found) = found else { continue };
         let stamp = |ledger| {
-            let LayoutRecord { cluster, layout, epoch } = record.clone();
-            Stamp { ledger, cluster, layout, slot, epoch }
+            let LayoutRecord { cluster, layout, generation } = record.clone();
+            Stamp { ledger, cluster, layout, slot, generation }
         };
         match &found.stamp {
             Some(borne) if *borne == stamp(gone) => to_stamp.push((shard, found, stamp(id))),
@@ -153,7 +154,7 @@ async fn take_up(
         return Err(OpenError::Refused("another process has written another layout meanwhile".to_owned()));
     }
     for (shard, found, stamp) in to_stamp {
-        let stamped = shard.store.stamp(&found.incarnation, found.stamp.as_ref(), &stamp);
+        let stamped = shard.store.stamp(&found.instance, found.stamp.as_ref(), &stamp);
         within(limit, "stamp the shard", stamped).await.map_err(unusable)?;
     }
     Ok(())
@@ -171,13 +172,13 @@ fn found_defined(count: usize) -> String {
 async fn check_extent(
     looks: &[Look],
     loss: &NamedLoss,
-    (epoch, limit): (u64, Duration),
+    (generation, limit): (u64, Duration),
 ) -> Result<Vec<String>, OpenError> {
     let seen = looks.iter().filter(|(_, found)| found.is_ok());
     let stores = seen.map(|(shard, _)| (shard.part.slot, Arc::clone(&shard.store)));
     let extent = extent_of(stores, None, Pages::all(limit * FIRST_CALL_FACTOR)).await;
     let lines = extent.check(loss.bump, &loss.without)?;
-    let warnings = [extent.warnings(epoch), lines, loss.cautions.clone()].concat();
+    let warnings = [extent.warnings(generation), lines, loss.cautions.clone()].concat();
     if !warnings.is_empty() && !loss.is_confirmed {
         return Err(OpenError::Refused(format!(
             "the ledger holds nothing, and is to take up the cluster of its stores, which a person must confirm here: {}; nothing \

@@ -76,7 +76,7 @@ async fn own_mark(store: &dyn Store, id: LedgerId) -> Result<u64, SourceError> {
     let found = store.inspect().await?;
     match &found.stamp {
         Some(stamp) if stamp.ledger != id => Ok(0),
-        _ => store.mark(&found.incarnation, 0).await,
+        _ => store.mark(&found.instance, 0).await,
     }
 }
 
@@ -85,7 +85,7 @@ mod tests {
     use std::future::pending;
 
     use sequent_core::{
-        Block, BoxFuture, Cell, Condition, Env, Incarnation, Inspection, Life, SourceError, Stamp, Store,
+        Block, BoxFuture, Cell, Condition, Env, Epoch, Inspection, InstanceId, SourceError, Stamp, Store,
     };
 
     use super::*;
@@ -105,30 +105,30 @@ mod tests {
 
         fn stamp<'a>(
             &'a self,
-            _: &'a Incarnation,
+            _: &'a InstanceId,
             _: Option<&'a Stamp>,
             _: &'a Stamp,
         ) -> BoxFuture<'a, Result<(), SourceError>> {
             Box::pin(pending())
         }
 
-        fn mark<'a>(&'a self, _: &'a Incarnation, _: u64) -> BoxFuture<'a, Result<u64, SourceError>> {
+        fn mark<'a>(&'a self, _: &'a InstanceId, _: u64) -> BoxFuture<'a, Result<u64, SourceError>> {
             Box::pin(pending())
         }
 
-        fn take<'a>(&'a self, _: Cell<'a>, _: Life, _: u64) -> BoxFuture<'a, Result<Block, SourceError>> {
+        fn take<'a>(&'a self, _: Cell<'a>, _: Epoch, _: u64) -> BoxFuture<'a, Result<Block, SourceError>> {
             Box::pin(pending())
         }
 
-        fn close<'a>(&'a self, _: Cell<'a>, _: Life) -> BoxFuture<'a, Result<u64, SourceError>> {
+        fn close<'a>(&'a self, _: Cell<'a>, _: Epoch) -> BoxFuture<'a, Result<u64, SourceError>> {
             Box::pin(pending())
         }
 
-        fn install<'a>(&'a self, _: Cell<'a>, _: Life, _: u64) -> BoxFuture<'a, Result<(), SourceError>> {
+        fn install<'a>(&'a self, _: Cell<'a>, _: Epoch, _: u64) -> BoxFuture<'a, Result<(), SourceError>> {
             Box::pin(pending())
         }
 
-        fn lift<'a>(&'a self, _: Cell<'a>, _: Life, _: u64) -> BoxFuture<'a, Result<u64, SourceError>> {
+        fn lift<'a>(&'a self, _: Cell<'a>, _: Epoch, _: u64) -> BoxFuture<'a, Result<u64, SourceError>> {
             Box::pin(pending())
         }
     }

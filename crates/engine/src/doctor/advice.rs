@@ -12,7 +12,7 @@ pub(super) const CELL: &str = "delete its cell: it begins again above its ceilin
 
 /// A row whose ceiling alone is far above all that is known of its counter.
 pub(super) const CEILING: &str = "find out who wrote it; stop every server, and run nothing else that gives numbers; where its cell is there, \
-    open, of the row's life, and not far above the key's other slots itself, set `ceiling` in the ledger's row of that counter to the \
+    open, of the row's epoch, and not far above the key's other slots itself, set `ceiling` in the ledger's row of that counter to the \
     greatest of its `base`, its `seen` and its cell's value. Else nobody knows how far it was (a closed cell counts as gone): delete the \
     cell where there is one, set `ceiling` to the greatest of its `base`, its `seen` and the `ceiling`s of the key's other slots, and \
     then, before anything is given, `sequent advance NAME TO`, TO above the highest number of it that any caller has (where more is \
@@ -20,17 +20,17 @@ pub(super) const CEILING: &str = "find out who wrote it; stop every server, and 
 
 /// A row that claims more than anybody can have taken.
 pub(super) const ROW: &str = "find out who wrote it; unless the other slots were out for so long, stop every server, and run nothing else that \
-    gives numbers; where its cell is there, open, of the row's life, its store no old copy, and not far above the key's other slots \
+    gives numbers; where its cell is there, open, of the row's epoch, its store no old copy, and not far above the key's other slots \
     itself, set `ceiling` in the ledger's row of that counter, and `base` and `seen` where they are higher, to its cell's value. Else \
     nobody knows how far it was (a closed cell counts as gone): delete the cell where there is one, set the three to the greatest \
-    `ceiling` of the key's other slots and of the lives before it (the ledger's history), and then, before anything is given, \
+    `ceiling` of the key's other slots and of the epochs before it (the ledger's history), and then, before anything is given, \
     `sequent advance NAME TO`, TO above the highest number of it that any caller has (where more is asked for, that). Then start the \
     servers again";
 
 /// A cell and its row, both of them.
 pub(super) const BOTH: &str = "find out who wrote them; unless the other slots were out for so long, stop every server, and run nothing else \
     that gives numbers; set both right at once: delete its cell, and in the ledger's row of that counter set `ceiling`, and `base` and \
-    `seen` where they are higher, to the greatest `ceiling` of the key's other slots and of the lives before it (the ledger's history), \
+    `seen` where they are higher, to the greatest `ceiling` of the key's other slots and of the epochs before it (the ledger's history), \
     but no lower than a `base` or `seen` that is not far above these. Then, before anything is given, `sequent advance NAME TO`, TO \
     above the highest number of it that any caller has (where more is asked for, that), and start the servers again";
 
@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cell_is_deleted_only_together_with_what_its_next_life_would_begin_above() {
+    fn a_cell_is_deleted_only_together_with_what_its_next_epoch_would_begin_above() {
         for advice in [CEILING, ROW, BOTH] {
             assert!(
                 advice.contains("delete")

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use sequent_core::{Examination, Incarnation, Key, SlotIndex};
+use sequent_core::{Examination, InstanceId, Key, SlotIndex};
 
 use super::{
     Doctor,
@@ -22,19 +22,19 @@ impl Doctor<'_> {
     /// above their ceilings once more, when whoever raises one has had the time.
     pub(super) async fn judge(
         &self,
-        (shards, epoch): (&[Shard], u64),
+        (shards, generation): (&[Shard], u64),
         first: Vec<Verdict>,
         elsewhere: &Elsewhere,
     ) -> Vec<Verdict> {
         let (passing, mut verdicts): (Vec<Verdict>, Vec<Verdict>) =
             first.into_iter().partition(|verdict| verdict.kind.passes());
-        let again = self.look_again((shards, epoch), passing, elsewhere, PAUSE).await;
+        let again = self.look_again((shards, generation), passing, elsewhere, PAUSE).await;
         let (above, passed): (Vec<Verdict>, Vec<Verdict>) =
             again.into_iter().partition(Verdict::is_far_above);
         verdicts.extend(passed);
         // Whoever was without the ledger for a while raises at its next show up.
         let patience = OBEYED_WITHIN + self.config.ring.health.attempt_timeout;
-        let stay = self.look_again((shards, epoch), above.clone(), elsewhere, patience).await;
+        let stay = self.look_again((shards, generation), above.clone(), elsewhere, patience).await;
         verdicts.extend(stay.into_iter().map(|verdict| verdict.staying(&above)));
         verdicts
     }
@@ -42,7 +42,7 @@ impl Doctor<'_> {
     /// The counters of these verdicts, looked at again after a pause.
     async fn look_again(
         &self,
-        (shards, epoch): (&[Shard], u64),
+        (shards, generation): (&[Shard], u64),
         passing: Vec<Verdict>,
         elsewhere: &Elsewhere,
         pause: Duration,
@@ -56,16 +56,16 @@ impl Doctor<'_> {
             of_slot.map(|verdict| verdict.counter.key.clone()).collect::<Vec<Key>>()
         };
         let again = shards.iter().filter(|shard| !keys(shard.part.slot).is_empty());
-        let asks = again.map(|shard| (shard.clone(), cells_of(&keys(shard.part.slot), epoch))).collect();
+        let asks = again.map(|shard| (shard.clone(), cells_of(&keys(shard.part.slot), generation))).collect();
         let env = &self.options.env;
         let before = look::into_ledger(&*self.ledger, env).await;
         let seen = look::into_shards(asks, env).await;
         let after = look::into_ledger(&*self.ledger, env).await;
         match (before.found, after.found) {
             (Ok(before), Ok(after)) => {
-                let speaks = &after.inspection.incarnation;
+                let speaks = &after.inspection.instance;
                 // Of a ring that was changed meanwhile these are the cells of the layout before, and other raw ids.
-                let is_same = after.layout.as_ref().is_some_and(|record| record.epoch == epoch);
+                let is_same = after.layout.as_ref().is_some_and(|record| record.generation == generation);
                 let reaches = if is_same { self.reaches(&after).await } else { Reaches::default() };
                 let nothing = Elsewhere::default();
                 let elsewhere = if is_same { elsewhere } else { &nothing };
@@ -82,14 +82,14 @@ pub(super) fn judged(
     seen: &[(SlotIndex, look::Looked<Examination>)],
     keys: impl Fn(SlotIndex) -> Vec<Key>,
     (rows, reaches): ((&Rows, &Rows), (&Reaches, &Elsewhere)),
-    ledger: &Incarnation,
+    ledger: &InstanceId,
 ) -> Vec<Verdict> {
     let mut verdicts = Vec::new();
     for (slot, looked) in seen {
         let Ok(found) = &looked.found else { continue };
         let counters = counters_of(*slot, keys(*slot));
         let cells = counters.iter().zip(&found.cells);
-        let speaks = Speaks { store: &found.inspection.incarnation, ledger };
+        let speaks = Speaks { store: &found.inspection.instance, ledger };
         verdicts.extend(counters::judge_all(cells, rows, reaches, speaks));
     }
     verdicts

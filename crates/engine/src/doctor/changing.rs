@@ -38,8 +38,8 @@ pub(super) fn without_fact(found: &mut LedgerExamination) {
 pub(super) fn finding(change: &LayoutChange) -> Finding {
     let LayoutChange { from, next } = change;
     let shown = |record: &LayoutRecord| {
-        let (layout, epoch) = (record.layout, record.epoch);
-        format!("{} slots (shard_bits {}, epoch {epoch})", layout.slots(), layout.shard_bits())
+        let (layout, generation) = (record.layout, record.generation);
+        format!("{} slots (shard_bits {}, generation {generation})", layout.slots(), layout.shard_bits())
     };
     let found = format!("the ring is being changed from {} to {}, and fenced", shown(from), shown(next));
     let causes = "nothing repeats and nothing is broken, but no server gives numbers before it is done: they are refused with \

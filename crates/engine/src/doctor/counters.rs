@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use sequent_core::{
-    Incarnation, Sight,
+    InstanceId, Sight,
     ledger::{Counter, Row},
 };
 
@@ -33,7 +33,7 @@ pub(super) enum Kind {
     StaysAbove,
     Overtaken,
     Above,
-    OtherLife,
+    OtherEpoch,
     Odd,
     Fleeting,
     Behind,
@@ -81,11 +81,11 @@ impl Verdict {
     }
 }
 
-/// Which runs of store and ledger answer now: a life that was opened in others is over.
+/// Which runs of store and ledger answer now: an epoch that was opened in others is over.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Speaks<'a> {
-    pub(super) store: &'a Incarnation,
-    pub(super) ledger: &'a Incarnation,
+    pub(super) store: &'a InstanceId,
+    pub(super) ledger: &'a InstanceId,
 }
 
 /// A counter's row as it was before its cell was seen, and after.
@@ -97,13 +97,13 @@ pub(super) struct Rows<'a> {
     pub(super) others: Option<u64>,
     /// How far each of these is at least.
     pub(super) least: Option<u64>,
-    /// Above what the life of the one that began lowest of these did.
+    /// Above what the epoch of the one that began lowest of these did.
     pub(super) begun: u64,
-    /// How far above its row a life may begin that has nothing else to go by than these.
+    /// How far above its row an epoch may begin that has nothing else to go by than these.
     pub(super) followed: u64,
-    /// How far its life can have come, by what neither row nor cell says; `None` where nobody has asked.
+    /// How far its epoch can have come, by what neither row nor cell says; `None` where nobody has asked.
     pub(super) reach: Option<u64>,
-    /// What its lives that have ended were permitted at most.
+    /// What its epochs that have ended were permitted at most.
     pub(super) ended: u64,
 }
 
@@ -124,7 +124,7 @@ impl Kind {
         Self::StaysAbove,
         Self::Overtaken,
         Self::Above,
-        Self::OtherLife,
+        Self::OtherEpoch,
         Self::Odd,
         Self::Fleeting,
         Self::Behind,
@@ -142,10 +142,10 @@ impl Kind {
 
     /// Whether servers at work pass through it: a second look may find it gone.
     pub(super) fn passes(self) -> bool {
-        // A life is in the ledger before its cell is there, and a cell may be closed first.
+        // An epoch is in the ledger before its cell is there, and a cell may be closed first.
         let is_begun = matches!(self, Self::Vanished | Self::Lowered | Self::Behind | Self::FarBehind);
         let is_unbegun = matches!(self, Self::Unbegun | Self::FarUnbegun | Self::Rowless | Self::Lagging);
-        let is_moved = matches!(self, Self::Above | Self::Overtaken | Self::OtherLife | Self::Closed);
+        let is_moved = matches!(self, Self::Above | Self::Overtaken | Self::OtherEpoch | Self::Closed);
         is_begun || is_unbegun || is_moved || self == Self::BelowPast
     }
 }
@@ -179,7 +179,7 @@ fn lagging_or(found: Option<(Kind, String)>, rows: Rows<'_>, sight: &Sight) -> O
     let Sight::Held { value, .. } = sight else { return found };
     let at = match found {
         None => *value,
-        Some((Kind::Reborn | Kind::OtherLife | Kind::Closed, _)) => rows.after.ceiling.max(*value),
+        Some((Kind::Reborn | Kind::OtherEpoch | Kind::Closed, _)) => rows.after.ceiling.max(*value),
         _ => return found,
     };
     judge_lagging(rows, at).or(found)
@@ -198,10 +198,10 @@ fn judge_lasting(rows: Rows<'_>, sight: &Sight, speaks: Speaks<'_>) -> Option<(K
     {
         return Some(lowered);
     }
-    let (life, open, value) = match sight {
+    let (epoch, open, value) = match sight {
         Sight::Missing => return judge_missing(rows),
         Sight::Odd(what) => return Some((Kind::Odd, format!("what stands there no verb has left: {what}"))),
-        Sight::Held { life, open, value, .. } => (*life, *open, *value),
+        Sight::Held { epoch, open, value, .. } => (*epoch, *open, *value),
     };
     let ceiling = after.ceiling.max(before.ceiling);
     let over = |kind, text: String| {
@@ -214,18 +214,18 @@ fn judge_lasting(rows: Rows<'_>, sight: &Sight, speaks: Speaks<'_>) -> Option<(K
     };
     for (of, who, now) in [(&after.store, "store", speaks.store), (&after.ledger, "ledger", speaks.ledger)] {
         if of != now {
-            return over(Kind::Reborn, format!("its life was opened in an earlier run of the {who}"));
+            return over(Kind::Reborn, format!("its epoch was opened in an earlier run of the {who}"));
         }
     }
-    if life != before.life && life != after.life {
-        let text = format!("its cell is of life {life}, the ledger names life {}", after.life);
-        return over(Kind::OtherLife, text);
+    if epoch != before.epoch && epoch != after.epoch {
+        let text = format!("its cell is of epoch {epoch}, the ledger names epoch {}", after.epoch);
+        return over(Kind::OtherEpoch, text);
     }
     if !open {
-        return over(Kind::Closed, format!("its cell is closed for life {life}"));
+        return over(Kind::Closed, format!("its cell is closed for epoch {epoch}"));
     }
     let given = before.reached();
-    if life == before.life && value < given {
+    if epoch == before.epoch && value < given {
         return Some((Kind::SetBack, format!("its value is {value}, and {given} was given already")));
     }
     (value > ceiling).then(|| (Kind::Above, format!("its value {value} is above its ceiling {ceiling}")))

@@ -1,4 +1,4 @@
-//! What the ledger says of counters beside their rows: how far their lives can have come, and what those that have ended left.
+//! What the ledger says of counters beside their rows: how far their epochs can have come, and what those that have ended left.
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
@@ -17,7 +17,7 @@ use super::{
 };
 use crate::limit::within;
 
-/// Of how many counters the lives that have ended are read: those that are least far on, for what was set lower is low.
+/// Of how many counters the epochs that have ended are read: those that are least far on, for what was set lower is low.
 const HISTORIES_MAX: usize = 4096;
 
 /// So many at once: a ledger bears as many beside the servers at work.
@@ -29,9 +29,9 @@ const HISTORIES_LIMIT: Duration = Duration::from_secs(10);
 /// What neither row nor cell says of counters.
 #[derive(Debug, Default)]
 pub(super) struct Elsewhere {
-    /// How far the lives of those that are doubted can have come.
+    /// How far the epochs of those that are doubted can have come.
     pub(super) likely: Likely,
-    /// What the lives that have ended were permitted at most.
+    /// What the epochs that have ended were permitted at most.
     pub(super) ended: BTreeMap<Counter, u64>,
     /// Of how many counters that was not read.
     unread: usize,
@@ -44,7 +44,7 @@ impl Elsewhere {
 
     /// That not all histories were read.
     pub(super) fn findings(&self) -> Option<Finding> {
-        let found = format!("the lives that have ended of {} counters were not read", self.unread);
+        let found = format!("the epochs that have ended of {} counters were not read", self.unread);
         let finding = Finding::new(Severity::Info, Site::Ledger, "counter", found);
         let causes =
             "where a hand lowered row and cell of one of them alike, the key's other slots alone tell it";
@@ -53,7 +53,7 @@ impl Elsewhere {
 }
 
 impl Doctor<'_> {
-    /// What the lives that have ended were permitted, by counter. It is read after the rows, so that a life that ends in between is
+    /// What the epochs that have ended were permitted, by counter. It is read after the rows, so that an epoch that ends in between is
     /// in it; a verdict by it rests on the next look at the rows.
     pub(super) async fn ended(
         &self,
@@ -67,17 +67,17 @@ impl Doctor<'_> {
         asked.sort_by_key(|(_, row)| row.reached());
         let asked_for = asked.iter().take(HISTORIES_MAX).map(|(counter, _)| (*counter).clone()).collect();
         // What was read by then counts.
-        let reading = self.read_all(asked_for, record.epoch, &mut elsewhere.ended);
+        let reading = self.read_all(asked_for, record.generation, &mut elsewhere.ended);
         let _ = tokio::time::timeout(HISTORIES_LIMIT, reading).await;
         elsewhere.unread = asked.len() - elsewhere.ended.len();
         elsewhere
     }
 
-    async fn read_all(&self, asked: Vec<Counter>, epoch: u64, ended: &mut BTreeMap<Counter, u64>) {
+    async fn read_all(&self, asked: Vec<Counter>, generation: u64, ended: &mut BTreeMap<Counter, u64>) {
         let limit = self.config.ring.health.attempt_timeout;
         for some in asked.chunks(HISTORIES_AT_ONCE) {
             let reads =
-                some.iter().map(|counter| read(Arc::clone(&self.ledger), counter.clone(), epoch, limit));
+                some.iter().map(|counter| read(Arc::clone(&self.ledger), counter.clone(), generation, limit));
             let read = reads.collect::<JoinSet<_>>().join_all().await;
             // Of one that can't be asked less is told.
             ended.extend(read.into_iter().filter_map(Result::ok));
@@ -88,15 +88,15 @@ impl Doctor<'_> {
 async fn read(
     ledger: Arc<dyn Ledger>,
     counter: Counter,
-    epoch: u64,
+    generation: u64,
     limit: Duration,
 ) -> Result<(Counter, u64), SourceError> {
     let past = within(limit, "read a counter's history", ledger.history(&counter)).await?;
-    let ended = sequent_guard::ended_in(epoch, &past);
+    let ended = sequent_guard::ended_in(generation, &past);
     Ok((counter, ended))
 }
 
-/// Judges a counter by its lives that have ended: each began no lower than the ceiling of the one before, and so does whatever
+/// Judges a counter by its epochs that have ended: each began no lower than the ceiling of the one before, and so does whatever
 /// comes next, unless a hand set it lower.
 pub(super) fn judge_past(rows: Rows<'_>, sight: &Sight, speaks: Speaks<'_>) -> Option<(Kind, String)> {
     let Row { base, seen, ceiling, .. } = *rows.after;
@@ -109,17 +109,17 @@ pub(super) fn judge_past(rows: Rows<'_>, sight: &Sight, speaks: Speaks<'_>) -> O
     (ended > at).then(|| {
         let text = format!(
             "it goes on above {at} ({cell}; its row has base {base}, seen {seen}, ceiling {ceiling}), below the ceiling {ended} of a \
-             life of it that has ended"
+             epoch of it that has ended"
         );
         (Kind::BelowPast, text)
     })
 }
 
-/// Above what the next ids are: in the life of the row, or in the next one.
+/// Above what the next ids are: in the epoch of the row, or in the next one.
 fn goes_on_above(row: &Row, sight: &Sight, speaks: Speaks<'_>) -> u64 {
     let is_spoken = row.store == *speaks.store && row.ledger == *speaks.ledger;
     match sight {
-        Sight::Held { life, open: true, value, .. } if is_spoken && *life == row.life => {
+        Sight::Held { epoch, open: true, value, .. } if is_spoken && *epoch == row.epoch => {
             row.reached().max(*value)
         }
         Sight::Held { value, .. } => row.ceiling.max(*value),
@@ -129,20 +129,20 @@ fn goes_on_above(row: &Row, sight: &Sight, speaks: Speaks<'_>) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use sequent_core::{Incarnation, Life};
+    use sequent_core::{Epoch, InstanceId};
 
     use super::*;
 
     #[test]
-    fn what_goes_on_below_the_ceiling_of_a_life_that_has_ended_was_set_lower() {
-        let (store, ledger) = (Incarnation::new("run"), Incarnation::new("ledger"));
-        let life = Life::from_stored(7);
+    fn what_goes_on_below_the_ceiling_of_a_epoch_that_has_ended_was_set_lower() {
+        let (store, ledger) = (InstanceId::new("run"), InstanceId::new("ledger"));
+        let epoch = Epoch::from_stored(7);
         let at = |base, seen, ceiling| {
             let (store, ledger) = (store.clone(), ledger.clone());
-            Row { life, store, ledger, base, ceiling, seen, opened_at_ms: 0 }
+            Row { epoch, store, ledger, base, ceiling, seen, opened_at_ms: 0 }
         };
         let judged = |row: &Row, sight: &Sight, run: &str| {
-            let (run, none) = (Incarnation::new(run), None);
+            let (run, none) = (InstanceId::new(run), None);
             let speaks = Speaks { store: &run, ledger: &ledger };
             let (before, after) = (row, row);
             let rows = Rows {
@@ -157,7 +157,7 @@ mod tests {
             };
             judge_past(rows, sight, speaks).is_some()
         };
-        let held = |value, open| Sight::Held { life, open, value, expires_ms: None };
+        let held = |value, open| Sight::Held { epoch, open, value, expires_ms: None };
         for (row, sight, run) in [
             (at(100, 100, 100), held(100, true), "run"),
             (at(100, 100, 9000), held(5999, true), "run"),

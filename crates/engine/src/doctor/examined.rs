@@ -30,7 +30,7 @@ pub(super) struct Examined<'a> {
     is_unmade: bool,
     /// Whether the ledger went back: nothing can be advanced before it is recovered.
     went_back: bool,
-    /// The highest epoch that stores are stamped with by this ledger.
+    /// The highest generation that stores are stamped with by this ledger.
     stamped: u64,
 }
 
@@ -117,12 +117,13 @@ impl<'a> Examined<'a> {
         match checked {
             Ok(()) => {
                 let (n, m) = (record.layout.shard_bits(), record.layout.memory_bits());
-                report
-                    .fine
-                    .push(format!("the configuration is of its layout: n={n} m={m}, epoch {}", record.epoch));
+                report.fine.push(format!(
+                    "the configuration is of its layout: n={n} m={m}, generation {}",
+                    record.generation
+                ));
             }
             Err(error) => {
-                self.findings.push(ring::layout(&error.to_string(), record.epoch, self.stamped));
+                self.findings.push(ring::layout(&error.to_string(), record.generation, self.stamped));
             }
         }
     }
@@ -132,15 +133,15 @@ impl<'a> Examined<'a> {
         self.findings.extend(findings);
     }
 
-    /// The epochs that stores are stamped with by the ledger at hand.
-    pub(super) fn stamped(&mut self, epochs: impl Iterator<Item = u64>) {
-        self.stamped = epochs.max().unwrap_or(0);
+    /// The generations that stores are stamped with by the ledger at hand.
+    pub(super) fn stamped(&mut self, generations: impl Iterator<Item = u64>) {
+        self.stamped = generations.max().unwrap_or(0);
     }
 
     /// Two slots whose stores are one.
     pub(super) fn on_one(&mut self, seen: &[(SlotIndex, Looked<Examination>)]) {
         let found = seen.iter().filter_map(|(slot, looked)| Some((*slot, looked.found.as_ref().ok()?)));
-        let speaks = found.map(|(slot, found)| (slot, &found.inspection.incarnation));
+        let speaks = found.map(|(slot, found)| (slot, &found.inspection.instance));
         self.findings.extend(ring::on_one(speaks));
     }
 

@@ -67,7 +67,7 @@ pub(super) fn judge_far(rows: Rows<'_>, value: u64) -> Option<(Kind, String)> {
     }
 }
 
-/// How far the lives of some counters can have come, by what neither row nor cell says.
+/// How far the epochs of some counters can have come, by what neither row nor cell says.
 pub(super) type Likely = BTreeMap<Counter, u64>;
 
 /// The counters that row or cell have so far that more must be asked of them: at most `most`.
@@ -85,7 +85,7 @@ pub(super) fn doubted<'a>(
     cells.filter(is_doubted).take(most).map(|(counter, _)| counter.clone()).collect()
 }
 
-/// How far a counter's life can have come by `clock_ms` of the ledger's clock.
+/// How far a counter's epoch can have come by `clock_ms` of the ledger's clock.
 pub(super) fn likely(row: &Row, outside: &Outside, clock_ms: u64) -> u64 {
     outside.reach(row, clock_ms, PER_SECOND_MAX)
 }

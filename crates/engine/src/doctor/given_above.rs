@@ -1,4 +1,4 @@
-//! Numbers that may have been given twice: a server gave them above where the next life of their counter began, and noted it.
+//! Numbers that may have been given twice: a server gave them above where the next epoch of their counter began, and noted it.
 
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ pub(super) async fn findings(ledger: &dyn Ledger, limit: Duration) -> Vec<Findin
     told.filter(|(key, raw)| !is_advanced(key, *raw, &notes)).map(|(key, raw)| finding(key, raw)).collect()
 }
 
-/// Whether a person has moved the key since: the server itself begins the next life at the very raw id.
+/// Whether a person has moved the key since: the server itself begins the next epoch at the very raw id.
 fn is_advanced(key: &Key, raw: u64, notes: &[LedgerNote]) -> bool {
     let begun = NoteSubject::BegunAt(key.clone());
     notes.iter().any(|note| note.about == begun && note.to > raw)
@@ -30,7 +30,7 @@ fn is_advanced(key: &Key, raw: u64, notes: &[LedgerNote]) -> bool {
 fn finding(key: &Key, raw: u64) -> Finding {
     let key = shown(key);
     let found =
-        format!("{key}: a server gave raw ids up to {raw} above where the next life of their counter began");
+        format!("{key}: a server gave raw ids up to {raw} above where the next epoch of their counter began");
     let causes = "numbers up to there may have been given twice: the ledger lost a ceiling that it had acknowledged, as one does that \
                   fails over without its last commits; the counters go on above them";
     let mend = "compare what its callers hold; put the ledger on an engine that keeps what it acknowledges; then `sequent advance` the \
@@ -50,7 +50,7 @@ mod tests {
                 [(NoteSubject::GivenAbove(key.clone()), 40), (NoteSubject::BegunAt(key.clone()), begun)];
             subjects.map(|(about, to)| LedgerNote { about, to })
         };
-        assert!(!is_advanced(&key, 40, &notes(40)), "the server's own next life");
+        assert!(!is_advanced(&key, 40, &notes(40)), "the server's own next epoch");
         assert!(is_advanced(&key, 40, &notes(41)));
         assert!(finding(&key, 40).found.contains("raw ids up to 40"));
     }

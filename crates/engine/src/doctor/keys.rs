@@ -25,7 +25,7 @@ const DOUBTED_MAX: usize = 64;
 pub(super) type Rows = BTreeMap<Counter, Row>;
 
 impl Doctor<'_> {
-    /// How far the lives of counters can have come that row or cell have far on: what the ledger says elsewhere.
+    /// How far the epochs of counters can have come that row or cell have far on: what the ledger says elsewhere.
     pub(super) async fn likely(
         &self,
         held: &LedgerExamination,
@@ -60,11 +60,11 @@ impl Doctor<'_> {
         let reaches = Reaches::of(&held.rows);
         let Some(record) = &held.layout else { return reaches };
         let limit = self.config.ring.health.attempt_timeout;
-        let floor = floor(&*self.ledger, record.epoch, limit).await;
+        let floor = floor(&*self.ledger, record.generation, limit).await;
         reaches.above(floor).following(self.followed(record.layout).await)
     }
 
-    /// How far lives follow other slots, by sequence; of those whose definition can't be read as far as of the widest.
+    /// How far epochs follow other slots, by sequence; of those whose definition can't be read as far as of the widest.
     async fn followed(&self, layout: Layout) -> BTreeMap<String, u64> {
         let limit = self.config.ring.health.attempt_timeout;
         let read = within(limit, "read definitions", self.ledger.definitions()).await;
@@ -98,7 +98,7 @@ impl Doctor<'_> {
 }
 
 pub(super) fn rows_of(held: Option<&LedgerExamination>) -> Rows {
-    // A life that an operator began no store has heard of yet.
+    // An epoch that an operator began no store has heard of yet.
     let begun = |row: &&(Counter, Row)| !row.1.store.is_nobody();
     held.map(|held| held.rows.iter().filter(begun).cloned().collect()).unwrap_or_default()
 }
@@ -145,6 +145,6 @@ pub(super) fn counters_of(slot: SlotIndex, keys: Vec<Key>) -> Vec<Counter> {
 }
 
 /// What their cells are called under the layout in force.
-pub(super) fn cells_of(keys: &[Key], epoch: u64) -> Vec<Key> {
-    keys.iter().map(|key| key.in_epoch(epoch)).collect()
+pub(super) fn cells_of(keys: &[Key], generation: u64) -> Vec<Key> {
+    keys.iter().map(|key| key.in_generation(generation)).collect()
 }

@@ -65,6 +65,6 @@ async fn into_store(store: Arc<dyn Store>, keys: &[Key]) -> Result<Examination, 
         return examiner.examine(keys).await;
     }
     let inspection = store.inspect().await?;
-    let mark = store.mark(&inspection.incarnation, 0).await?;
+    let mark = store.mark(&inspection.instance, 0).await?;
     Ok(Examination { inspection, mark, cells: Vec::new(), facts: Vec::new() })
 }

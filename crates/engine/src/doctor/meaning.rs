@@ -55,7 +55,7 @@ fn least(verdicts: &[&Verdict]) -> String {
 const ROWLESS: &str = "stop every server; put back the ledger's newest backup and `sequent recover`, or `sequent advance NAME TO`, TO above \
     the highest number of it that any caller has: that writes the rows anew. As long as its store holds the cell, its next use does, too";
 
-const NEXT_USE: &str = "nothing repeats: at its next use it begins a new life above its ceiling";
+const NEXT_USE: &str = "nothing repeats: at its next use it begins a new epoch above its ceiling";
 const NOTHING: &str = "nothing";
 
 /// Why a value far above its ceiling is no small thing, however durable its store is.
@@ -103,7 +103,7 @@ const FOLLOWED: &str = "at its next use it begins no lower than the key's other 
 
 /// The same where they are too far on.
 const NOT_FOLLOWED: &str =
-    "no life follows the key's other slots so far: where this one had come as far, its numbers come again";
+    "no epoch follows the key's other slots so far: where this one had come as far, its numbers come again";
 
 fn meaning(kind: Kind, class: DurabilityClass) -> (Severity, &'static str, &'static str) {
     match kind {
@@ -115,7 +115,7 @@ fn meaning(kind: Kind, class: DurabilityClass) -> (Severity, &'static str, &'sta
         ),
         Kind::FarRow => (
             Severity::Error,
-            "nobody can have taken so much, so a hand or a broken disk wrote it: servers that find it out put the counter aside; a life \
+            "nobody can have taken so much, so a hand or a broken disk wrote it: servers that find it out put the counter aside; an epoch \
              that began above it would leave out all below, for good",
             advice::ROW,
         ),
@@ -137,18 +137,18 @@ fn meaning(kind: Kind, class: DurabilityClass) -> (Severity, &'static str, &'sta
         ),
         Kind::FarCeiling => (
             Severity::Error,
-            "no server asked for it, so a hand or a broken disk wrote it: no life begins above it, so this counter gives nothing \
+            "no server asked for it, so a hand or a broken disk wrote it: no epoch begins above it, so this counter gives nothing \
              more once its store forgets it; up to it the store alone is believed, and a leap of the value is not noticed",
             advice::CEILING,
         ),
         Kind::Lowered => (
             Severity::Error,
-            "a hand lowered it: the next life begins above the ceiling, and numbers that were given above that come again",
+            "a hand lowered it: the next epoch begins above the ceiling, and numbers that were given above that come again",
             LOWERED,
         ),
         Kind::BelowPast => (
             Severity::Error,
-            "no life begins below the ceiling of the one before, so a hand set the row lower, or put it back alone: numbers that were \
+            "no epoch begins below the ceiling of the one before, so a hand set the row lower, or put it back alone: numbers that were \
              given come again",
             BELOW_PAST,
         ),
@@ -169,7 +169,7 @@ fn meaning(kind: Kind, class: DurabilityClass) -> (Severity, &'static str, &'sta
         Kind::Behind => (Severity::Warning, FOLLOWED, LOWERED_PERHAPS),
         Kind::Unbegun => (Severity::Warning, FOLLOWED, UNBEGUN),
         Kind::Lagging => (Severity::Warning, LAGGING, LAGGED),
-        Kind::OtherLife => {
+        Kind::OtherEpoch => {
             (Severity::Warning, NEXT_USE, "find out whether the store or the ledger was put back from a copy")
         }
         Kind::Odd => (Severity::Warning, NEXT_USE, "find out who wrote there"),

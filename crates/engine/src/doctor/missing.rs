@@ -1,4 +1,4 @@
-//! Counters without a cell: their next life begins by what the ledger's rows say, which a hand may have set lower, or deleted. Where
+//! Counters without a cell: their next epoch begins by what the ledger's rows say, which a hand may have set lower, or deleted. Where
 //! the cell says nothing servers begin it no lower than the key's other slots, as far as half of a leap goes. Where it says
 //! something they believe it: a hand that lowered row and cell alike is told by the other slots alone.
 
@@ -10,13 +10,13 @@ use super::{
 };
 use crate::desk::APART_MAX;
 
-/// The share of its range that a counter's life follows other slots at least: so much, and at most 2^36.
+/// The share of its range that a counter's epoch follows other slots at least: so much, and at most 2^36.
 const SHARE: u64 = 1000;
 
 /// Slots that take turns may be apart by this part of what a ceiling is ahead.
 const AHEAD_PARTS: u64 = 100;
 
-/// How far above its row a life follows the key's other slots at least, in a range of so many raw ids.
+/// How far above its row an epoch follows the key's other slots at least, in a range of so many raw ids.
 pub(super) fn followed_in(raw_max: u64) -> u64 {
     (raw_max / SHARE).min(LEAP_MAX)
 }
@@ -32,7 +32,7 @@ pub(super) fn judge_missing(rows: Rows<'_>) -> Option<(Kind, String)> {
     judge_lowered(rows, "there is no cell of it").or_else(gone)
 }
 
-/// Judges a counter whose cell says nothing, for `why`: its next life begins by its row, which may have been set lower.
+/// Judges a counter whose cell says nothing, for `why`: its next epoch begins by its row, which may have been set lower.
 pub(super) fn judge_lowered(rows: Rows<'_>, why: &str) -> Option<(Kind, String)> {
     let Rows { before, after, least, followed, .. } = rows;
     let given = before.reached();
@@ -57,7 +57,7 @@ pub(super) fn judge_lowered(rows: Rows<'_>, why: &str) -> Option<(Kind, String)>
 
 /// Judges a counter whose row and cell agree, and that goes on above `at`: beside the key's other slots both may have been set lower.
 /// Slots take turns, so that none has given less than half of what each other has, but for a few blocks. Others that began their
-/// lives above it have skipped what it has not given yet: they wait for it, and say nothing.
+/// epochs above it have skipped what it has not given yet: they wait for it, and say nothing.
 pub(super) fn judge_lagging(rows: Rows<'_>, at: u64) -> Option<(Kind, String)> {
     let Rows { after, least, begun, .. } = rows;
     let least = least.filter(|_| begun <= at)?;

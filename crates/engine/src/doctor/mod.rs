@@ -85,7 +85,7 @@ fn no_cluster(config: &Config, what: &str) -> OpenError {
 /// Whether nothing of a cluster is in the data directory: then stores elsewhere may tell of one.
 async fn look_for_one(config: &Config) -> Result<bool, OpenError> {
     if config.ledger.place == Place::Memory {
-        return Err(no_cluster(config, "a memory ledger lives and dies with its process"));
+        return Err(no_cluster(config, "a memory ledger lasts as long as its process"));
     }
     match data::look(config).await? {
         Found::Nothing if orphans::may_be_elsewhere(config) => Ok(true),
@@ -142,11 +142,11 @@ impl Doctor<'_> {
         let shards = self.shards(laid_out, files)?;
         let (own, shards): (Vec<Shard>, Vec<Shard>) =
             shards.into_iter().partition(|shard| shard.part.place == Place::Memory);
-        let epoch = record.as_ref().map_or(1, |record| record.epoch);
+        let generation = record.as_ref().map_or(1, |record| record.generation);
         let known = held.filter(|held| held.layout.is_some() && change.is_none() && orphans.is_none());
-        let (named, strays) = self.unheld(known, (&reaches, epoch), &shards).await;
+        let (named, strays) = self.unheld(known, (&reaches, generation), &shards).await;
         let asked = |slot| asked_of(slot, (&rows, &reaches), (&strays, &named));
-        let asks = shards.iter().map(|shard| (shard.clone(), cells_of(&asked(shard.part.slot), epoch)));
+        let asks = shards.iter().map(|shard| (shard.clone(), cells_of(&asked(shard.part.slot), generation)));
         let asks = asks.collect();
         let seen = look::into_shards(asks, env).await;
         let laid_out = held.filter(|held| held.layout.is_some());
@@ -154,12 +154,12 @@ impl Doctor<'_> {
         let mut unread = None;
         let verdicts = match held {
             Some(held) => {
-                let speaks = &held.inspection.incarnation;
+                let speaks = &held.inspection.instance;
                 let likely = self.likely(held, (&seen, &asked), (&rows, &reaches)).await;
                 let elsewhere = self.ended(held, &rows, likely).await;
                 unread = elsewhere.findings();
                 let first = judged(&seen, asked, ((&rows, &rows), (&reaches, &elsewhere)), speaks);
-                let verdicts = self.judge((&shards, epoch), first, &elsewhere).await;
+                let verdicts = self.judge((&shards, generation), first, &elsewhere).await;
                 match &held.layout {
                     Some(record) => self.aimed(verdicts, record.layout).await,
                     None => verdicts,
@@ -170,7 +170,7 @@ impl Doctor<'_> {
         let mut examined = Examined::new(self.config);
         let stamps =
             stamps_of(&seen).filter(|stamp| held.is_some_and(|held| held.inspection.id == stamp.ledger));
-        examined.stamped(stamps.map(|stamp| stamp.epoch));
+        examined.stamped(stamps.map(|stamp| stamp.generation));
         examined.on_one(&seen);
         examined.moved(self.has_moved(held, &shards, &seen).await);
         let mark = self.mark(&mut examined, (held, &seen)).await;
@@ -210,14 +210,14 @@ impl Doctor<'_> {
     async fn unheld(
         &self,
         held: Option<&LedgerExamination>,
-        (reaches, epoch): (&Reaches, u64),
+        (reaches, generation): (&Reaches, u64),
         shards: &[Shard],
     ) -> (BTreeSet<Key>, Strays) {
         let Some(held) = held else { return Default::default() };
         // What is over can't be told from what is lost then.
         let Some(fences) = self.fences().await else { return Default::default() };
         let named = self.named(reaches, &fences).await;
-        let strays = self.strays(held, (epoch, reaches.floor), (shards, fences)).await;
+        let strays = self.strays(held, (generation, reaches.floor), (shards, fences)).await;
         (named, strays)
     }
 
@@ -248,6 +248,6 @@ fn stamps_of(seen: &[(SlotIndex, look::Looked<Examination>)]) -> impl Iterator<I
 
 /// The stamp that belongs into a slot.
 fn stamp_of(record: LayoutRecord, held: &LedgerExamination, slot: SlotIndex) -> Stamp {
-    let LayoutRecord { cluster, layout, epoch } = record;
-    Stamp { ledger: held.inspection.id, cluster, layout, slot, epoch }
+    let LayoutRecord { cluster, layout, generation } = record;
+    Stamp { ledger: held.inspection.id, cluster, layout, slot, generation }
 }

@@ -13,7 +13,7 @@ use super::{far::LEAP_MAX, look::ROWS_MAX};
 #[derive(Debug, Default)]
 pub(super) struct Reaches {
     by_key: BTreeMap<Key, Vec<(SlotIndex, u64)>>,
-    /// Above what its life began.
+    /// Above what its epoch began.
     begun: BTreeMap<Key, Vec<(SlotIndex, u64)>>,
     /// Those that were claimed or announced alone: they say nothing of how far a key is, and a cell of theirs has lost its row.
     unbegun: BTreeSet<Counter>,
@@ -21,12 +21,12 @@ pub(super) struct Reaches {
     is_whole: bool,
     /// Up to which raw id no counter without a row gives anything.
     pub(super) floor: u64,
-    /// How far lives follow other slots, by sequence.
+    /// How far epochs follow other slots, by sequence.
     followed: BTreeMap<String, u64>,
 }
 
 impl Reaches {
-    /// Of all rows, those of lives that nobody has begun among them.
+    /// Of all rows, those of epochs that nobody has begun among them.
     pub(super) fn of(rows: &[(Counter, Row)]) -> Self {
         let mut by_key: BTreeMap<Key, Vec<(SlotIndex, u64)>> = BTreeMap::new();
         for (counter, row) in rows.iter().filter(|(_, row)| !row.is_unbegun()) {
@@ -45,12 +45,12 @@ impl Reaches {
         Self { floor, ..self }
     }
 
-    /// The same where lives of these sequences follow the key's other slots so far.
+    /// The same where epochs of these sequences follow the key's other slots so far.
     pub(super) fn following(self, followed: BTreeMap<String, u64>) -> Self {
         Self { followed, ..self }
     }
 
-    /// How far above its row a life of this key may begin that has nothing but other slots to go by.
+    /// How far above its row an epoch of this key may begin that has nothing but other slots to go by.
     pub(super) fn followed(&self, key: &Key) -> u64 {
         self.followed.get(key.sequence()).copied().unwrap_or(LEAP_MAX)
     }
@@ -67,7 +67,7 @@ impl Reaches {
         others.map(|(_, reach)| *reach).min()
     }
 
-    /// Above what the life of the one of the key's other slots did that began lowest.
+    /// Above what the epoch of the one of the key's other slots did that began lowest.
     pub(super) fn begun_beside(&self, counter: &Counter) -> u64 {
         let others = self.begun.get(&counter.key).into_iter().flatten();
         others.filter(|(slot, _)| *slot != counter.slot).map(|(_, base)| *base).min().unwrap_or(0)

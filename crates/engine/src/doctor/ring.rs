@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use sequent_core::{DurabilityClass, Examination, Incarnation, LedgerExamination, SlotIndex, Stamp};
+use sequent_core::{DurabilityClass, Examination, InstanceId, LedgerExamination, SlotIndex, Stamp};
 
 use super::report::{Finding, Severity, Site};
 use crate::orphans::{CAUSES, Orphans};
@@ -50,7 +50,8 @@ pub(super) fn beside(place: Site, found: &Examination, expected: &Stamp) -> Opti
     found.inspection.stamp.is_none().then_some(())?;
     let stamps = found.facts.iter().filter(|fact| fact.name == BESIDE);
     let mut stamps = stamps.filter_map(|fact| fact.found.parse::<Stamp>().ok());
-    let other = stamps.find(|stamp| stamp.ledger == expected.ledger && stamp.epoch == expected.epoch)?;
+    let other =
+        stamps.find(|stamp| stamp.ledger == expected.ledger && stamp.generation == expected.generation)?;
     let text =
         format!("the database holds the store of slot {}, and nothing of slot {}", other.slot, expected.slot);
     let finding = Finding::new(Severity::Error, place, "stamp", text);
@@ -127,15 +128,15 @@ pub(super) fn durability(ledger: Option<&LedgerExamination>, shards: &[Durabilit
     Some(finding.causes(causes).mend("have one durable store in the ring"))
 }
 
-/// A configuration of another layout than the ledger's, whose epoch this is; `stamped`: the highest that stores tell of.
-pub(super) fn layout(fault: &str, epoch: u64, stamped: u64) -> Finding {
+/// A configuration of another layout than the ledger's, whose generation this is; `stamped`: the highest that stores tell of.
+pub(super) fn layout(fault: &str, generation: u64, stamped: u64) -> Finding {
     // Each line of it is about a key of the configuration.
     let found = fault.lines().collect::<Vec<_>>().join("; ");
     let finding = Finding::new(Severity::Error, Site::Ledger, "layout", found);
-    if stamped > epoch {
+    if stamped > generation {
         let causes = "no server starts on it: it would give numbers of a layout that the ring has left";
         return finding.causes(causes).mend(format!(
-            "the ledger (epoch {epoch}) is a copy from before a resize, which its stores have gone through (epoch {stamped}): leave the \
+            "the ledger (generation {generation}) is a copy from before a resize, which its stores have gone through (generation {stamped}): leave the \
              configuration as it is, and put the newest ledger back; or stop every process, and `sequent recover --bump N` with the \
              configuration of the layout after it"
         ));
@@ -145,12 +146,12 @@ pub(super) fn layout(fault: &str, epoch: u64, stamped: u64) -> Finding {
 }
 
 /// Slots whose stores speak as one: their counters would be one counter. A run that nobody has spoken with yet says too little.
-pub(super) fn on_one<'a>(speaks: impl Iterator<Item = (SlotIndex, &'a Incarnation)>) -> Vec<Finding> {
+pub(super) fn on_one<'a>(speaks: impl Iterator<Item = (SlotIndex, &'a InstanceId)>) -> Vec<Finding> {
     let mut seen: BTreeMap<&str, SlotIndex> = BTreeMap::new();
     let mut findings = Vec::new();
-    for (slot, incarnation) in speaks.filter(|(_, incarnation)| !incarnation.as_str().contains("nobody")) {
-        if let Some(other) = seen.insert(incarnation.as_str(), slot) {
-            let found = format!("slots {other} and {slot} are on one store, {incarnation}");
+    for (slot, instance) in speaks.filter(|(_, instance)| !instance.as_str().contains("nobody")) {
+        if let Some(other) = seen.insert(instance.as_str(), slot) {
+            let found = format!("slots {other} and {slot} are on one store, {instance}");
             let finding = Finding::new(Severity::Error, Site::Slot(slot), "stamp", found);
             let causes = "servers refuse to start: both slots would give the numbers of one counter";
             findings.push(
@@ -183,12 +184,12 @@ mod tests {
     #[test]
     fn two_slots_on_one_store_are_an_error_unless_nobody_knows_who_speaks() {
         let of = |speaks: &[&str]| {
-            let speaks: Vec<Incarnation> = speaks.iter().map(|text| Incarnation::new(*text)).collect();
+            let speaks: Vec<InstanceId> = speaks.iter().map(|text| InstanceId::new(*text)).collect();
             on_one((0..).zip(&speaks)).len()
         };
         assert_eq!((of(&["a", "b", "c"]), of(&["a", "b", "a"])), (0, 1));
         assert_eq!(of(&["mysql nobody made 1", "mysql nobody made 1"]), 0);
-        let one = Incarnation::new("sqlite a");
+        let one = InstanceId::new("sqlite a");
         let found = on_one([(1, &one), (3, &one)].into_iter());
         assert_eq!((found[0].severity, found[0].place), (Severity::Error, Site::Slot(3)));
         assert!(found[0].found.starts_with("slots 1 and 3 are on one store"), "{found:?}");

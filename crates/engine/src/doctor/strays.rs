@@ -14,7 +14,7 @@ use super::{
     report::{Finding, Severity, Site},
 };
 use crate::{
-    desk::{Extent, Pages, Permitted, extent_of, without_epoch},
+    desk::{Extent, Pages, Permitted, extent_of, without_generation},
     ground::FIRST_CALL_FACTOR,
     stores::Shard,
 };
@@ -39,7 +39,7 @@ impl Doctor<'_> {
     pub(super) async fn strays(
         &self,
         held: &LedgerExamination,
-        (epoch, floor): (u64, u64),
+        (generation, floor): (u64, u64),
         (shards, fences): (&[Shard], BTreeMap<Periods, u64>),
     ) -> Strays {
         if held.rows.len() >= ROWS_MAX {
@@ -47,23 +47,23 @@ impl Doctor<'_> {
         }
         let known: BTreeSet<&Key> = held.rows.iter().map(|(counter, _)| &counter.key).collect();
         let rows = held.rows.iter().map(|(counter, row)| (counter.clone(), row.ceiling)).collect();
-        let permitted = Arc::new(Permitted::held(rows, (epoch, floor), fences));
+        let permitted = Arc::new(Permitted::held(rows, (generation, floor), fences));
         let stores = shards.iter().map(|shard| (shard.part.slot, Arc::clone(&shard.store)));
         let limit = self.config.ring.health.attempt_timeout * FIRST_CALL_FACTOR;
         let extent = extent_of(stores, Some(&permitted), Pages { most: PAGES_MAX, limit }).await;
-        Strays { floor, ..Strays::of(&extent, epoch, |key| known.contains(key)) }
+        Strays { floor, ..Strays::of(&extent, generation, |key| known.contains(key)) }
     }
 }
 
 impl Strays {
-    fn of(extent: &Extent, epoch: u64, has_row: impl Fn(&Key) -> bool) -> Self {
+    fn of(extent: &Extent, generation: u64, has_row: impl Fn(&Key) -> bool) -> Self {
         let mut keys: BTreeMap<SlotIndex, BTreeSet<Key>> = BTreeMap::new();
         let mut before: BTreeMap<SlotIndex, Vec<(Key, u64)>> = BTreeMap::new();
         for (cell, slots) in &extent.rowless {
-            let key = without_epoch(cell);
+            let key = without_generation(cell);
             for (slot, value) in slots {
                 // Raw ids of another layout are other numbers, above which a key that has rows has begun.
-                if cell.epoch() == epoch {
+                if cell.generation() == generation {
                     keys.entry(*slot).or_default().insert(key.clone());
                 } else if !has_row(&key) {
                     before.entry(*slot).or_default().push((cell.clone(), *value));
@@ -108,10 +108,10 @@ impl Strays {
 fn lost(slot: SlotIndex, cells: &[(Key, u64)], floor: u64) -> Option<Finding> {
     let (cell, value) = cells.first()?;
     let keys: Vec<String> =
-        cells.iter().take(KEYS_NAMED_MAX).map(|(cell, _)| without_epoch(cell).to_string()).collect();
+        cells.iter().take(KEYS_NAMED_MAX).map(|(cell, _)| without_generation(cell).to_string()).collect();
     let what = format!(
-        "its cell of a layout before (epoch {}) is at raw id {value} of that layout, and the ledger has no row of the key",
-        cell.epoch()
+        "its cell of a layout before (generation {}) is at raw id {value} of that layout, and the ledger has no row of the key",
+        cell.generation()
     );
     let found = match cells.len() {
         1 => format!("counter {}: {what}", keys.concat()),
@@ -150,7 +150,7 @@ mod tests {
         let found: Vec<Finding> = strays.findings(1).collect();
         assert_eq!((found.len(), found[0].severity), (1, Severity::Error), "{found:?}");
         assert_eq!(found[0].keys, ["order"]);
-        assert!(found[0].found.contains("(epoch 1) is at raw id 900 of that layout"), "{found:?}");
+        assert!(found[0].found.contains("(generation 1) is at raw id 900 of that layout"), "{found:?}");
         assert_eq!(strays.keys(1).map(Key::as_str).collect::<Vec<_>>(), ["order", "young"]);
         assert_eq!(strays.findings(0).count(), 0);
         let recovered = Strays { floor: 9, ..strays };

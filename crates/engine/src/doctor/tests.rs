@@ -1,7 +1,7 @@
 //! Counters beside their rows, as people and faults leave them.
 
 use sequent_core::{
-    Incarnation, Key, Life, Sight, SlotIndex,
+    Epoch, InstanceId, Key, Sight, SlotIndex,
     ledger::{Counter, PeriodUnit, Periods, Row},
 };
 
@@ -11,17 +11,17 @@ use super::{
     reaches::Reaches,
 };
 
-fn row(life: i64, base: u64, seen: u64, ceiling: u64) -> Row {
-    let (store, ledger) = (Incarnation::new("run"), Incarnation::new("ledger"));
-    Row { life: Life::from_stored(life), store, ledger, base, ceiling, seen, opened_at_ms: 0 }
+fn row(epoch: i64, base: u64, seen: u64, ceiling: u64) -> Row {
+    let (store, ledger) = (InstanceId::new("run"), InstanceId::new("ledger"));
+    Row { epoch: Epoch::from_stored(epoch), store, ledger, base, ceiling, seen, opened_at_ms: 0 }
 }
 
-fn held(life: i64, open: bool, value: u64) -> Sight {
-    Sight::Held { life: Life::from_stored(life), open, value, expires_ms: None }
+fn held(epoch: i64, open: bool, value: u64) -> Sight {
+    Sight::Held { epoch: Epoch::from_stored(epoch), open, value, expires_ms: None }
 }
 
 fn kind(before: &Row, after: &Row, sight: &Sight, speaks: &str) -> Option<Kind> {
-    let (store, ledger) = (Incarnation::new(speaks), Incarnation::new("ledger"));
+    let (store, ledger) = (InstanceId::new(speaks), InstanceId::new("ledger"));
     let speaks = Speaks { store: &store, ledger: &ledger };
     judge(
         Rows { before, after, others: None, least: None, begun: 0, followed: 0, reach: None, ended: 0 },
@@ -42,14 +42,14 @@ fn a_counter_between_what_was_given_and_its_ceiling_is_well() {
 #[test]
 fn each_trouble_is_known() {
     let row = row(7, 100, 150, 400);
-    let fleeting = Sight::Held { life: Life::from_stored(7), open: true, value: 200, expires_ms: Some(5) };
+    let fleeting = Sight::Held { epoch: Epoch::from_stored(7), open: true, value: 200, expires_ms: Some(5) };
     for (sight, expected) in [
         (Sight::Missing, Kind::Vanished),
         (Sight::Odd("x".to_owned()), Kind::Odd),
         (held(7, true, 149), Kind::SetBack),
         (held(7, true, 401), Kind::Above),
         (held(7, true, 1 << 62), Kind::Leapt),
-        (held(8, true, 200), Kind::OtherLife),
+        (held(8, true, 200), Kind::OtherEpoch),
         (held(7, false, 200), Kind::Closed),
         (fleeting, Kind::Fleeting),
     ] {
@@ -81,7 +81,7 @@ fn a_cell_that_is_closed_at_zero_is_as_good_as_none() {
     let sound = row(7, 0, 50, 100);
     assert_eq!(judged(&sound, &held(7, false, 0), Some(60)), Some(Kind::Closed));
     let told = judged(&lowered, &held(7, false, 4000), None);
-    assert_eq!(told, Some(Kind::Overtaken), "the next life begins above its value");
+    assert_eq!(told, Some(Kind::Overtaken), "the next epoch begins above its value");
 }
 
 #[test]
@@ -229,8 +229,8 @@ fn what_stays_above_its_ceiling_is_an_error_whatever_the_store_is() {
 #[test]
 fn a_time_to_live_hides_nothing_that_can_repeat() {
     let row = row(7, 100, 150, 400);
-    let fleeting = |life, value| Sight::Held {
-        life: Life::from_stored(life),
+    let fleeting = |epoch, value| Sight::Held {
+        epoch: Epoch::from_stored(epoch),
         open: true,
         value,
         expires_ms: Some(600_000),
@@ -238,7 +238,7 @@ fn a_time_to_live_hides_nothing_that_can_repeat() {
     for (sight, expected) in [
         (fleeting(7, 149), Kind::SetBack),
         (fleeting(7, 1 << 62), Kind::Leapt),
-        (fleeting(8, 200), Kind::OtherLife),
+        (fleeting(8, 200), Kind::OtherEpoch),
     ] {
         assert_eq!(kind(&row, &row, &sight, "run"), Some(expected), "{sight:?}");
     }
@@ -255,7 +255,7 @@ fn of_an_earlier_run_of_the_store_only_a_leap_matters() {
 }
 
 #[test]
-fn a_life_that_is_over_hides_no_cell_that_came_further_than_the_ledger_knows() {
+fn a_epoch_that_is_over_hides_no_cell_that_came_further_than_the_ledger_knows() {
     use sequent_core::DurabilityClass;
     let row = row(7, 100, 150, 400);
     for (sight, speaks) in
@@ -264,7 +264,7 @@ fn a_life_that_is_over_hides_no_cell_that_came_further_than_the_ledger_knows() {
         assert_eq!(kind(&row, &row, &sight, speaks), Some(Kind::Overtaken), "{sight:?}");
         assert!(Kind::Overtaken.passes(), "servers may just be at it: it is looked at again");
     }
-    let fleeting = Sight::Held { life: Life::from_stored(7), open: true, value: 4000, expires_ms: Some(5) };
+    let fleeting = Sight::Held { epoch: Epoch::from_stored(7), open: true, value: 4000, expires_ms: Some(5) };
     assert_eq!(
         kind(&row, &row, &fleeting, "another run"),
         Some(Kind::Overtaken),
@@ -275,7 +275,7 @@ fn a_life_that_is_over_hides_no_cell_that_came_further_than_the_ledger_knows() {
     assert_eq!(kind(&covered, &covered, &held(7, true, 4000), "another run"), Some(Kind::Reborn));
     let counter = Counter { slot: 2, key: Key::from_stored("order") };
     let rows = [(counter.clone(), row.clone())].into();
-    let speaks = Speaks { store: &Incarnation::new("another run"), ledger: &row.ledger };
+    let speaks = Speaks { store: &InstanceId::new("another run"), ledger: &row.ledger };
     let (cell, reaches) = (held(7, true, 4000), Reaches::default());
     let cells = [(&counter, &cell)].into_iter();
     let found = super::counters::judge_all(cells, (&rows, &rows), (&reaches, &Elsewhere::default()), speaks);
@@ -293,7 +293,7 @@ fn what_servers_did_between_two_looks_is_no_trouble() {
     let (before, after) = (row(7, 100, 150, 400), row(7, 100, 390, 900));
     assert_eq!(kind(&before, &after, &held(7, true, 401), "run"), None, "raised meanwhile");
     let next = row(8, 400, 400, 800);
-    assert_eq!(kind(&before, &next, &held(8, true, 401), "run"), None, "a new life, begun meanwhile");
+    assert_eq!(kind(&before, &next, &held(8, true, 401), "run"), None, "a new epoch, begun meanwhile");
     assert_eq!(kind(&before, &next, &held(7, true, 399), "run"), None, "seen before it began");
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use sequent_core::{Examination, Incarnation, LedgerExamination, MarkPlace, SlotIndex, SourceError};
+use sequent_core::{Examination, InstanceId, LedgerExamination, MarkPlace, SlotIndex, SourceError};
 
 use super::{Doctor, examined::Examined, look, ring};
 use crate::{config::Place, data::Home, limit::within, stores::Shard};
@@ -48,14 +48,14 @@ impl Doctor<'_> {
             is_file(&self.config.ledger.place) && shards.iter().all(|shard| is_file(&shard.part.place));
         let Some(held) = held.filter(|_| is_embedded) else { return false };
         let limit = self.config.ring.health.attempt_timeout;
-        let Ok(known) = within(limit, "read the incarnations on record", self.ledger.known()).await else {
+        let Ok(known) = within(limit, "read the instances on record", self.ledger.known()).await else {
             return false;
         };
-        let found: Vec<(SlotIndex, &Incarnation)> = seen
+        let found: Vec<(SlotIndex, &InstanceId)> = seen
             .iter()
-            .filter_map(|(slot, looked)| Some((*slot, &looked.found.as_ref().ok()?.inspection.incarnation)))
+            .filter_map(|(slot, looked)| Some((*slot, &looked.found.as_ref().ok()?.inspection.instance)))
             .collect();
-        sequent_guard::all_moved(&known, &held.inspection.incarnation, &found)
+        sequent_guard::all_moved(&known, &held.inspection.instance, &found)
     }
 
     /// The ledger's version, read again where a mark is above the one that was read before it.

@@ -222,7 +222,7 @@ fn layout(inner: &Inner, keeper: &KeeperStatus) {
     let labels = [
         ("shard_bits", shard_bits.to_string()),
         ("memory_bits", memory_bits.to_string()),
-        ("epoch", record.epoch.to_string()),
+        ("generation", record.generation.to_string()),
     ];
     metrics::gauge!(LAYOUT, &labels).set(1.0);
     for (slot, _, class) in &keeper.stores {
@@ -248,13 +248,13 @@ fn whole(count: u64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sequent_core::{Life, ledger::Counter};
+    use sequent_core::{Epoch, ledger::Counter};
 
     fn counter(key: &str, slot: SlotIndex, seen: u64, ceiling: u64) -> CounterStatus {
         let counter = Counter { key: Key::from_stored(key), slot };
         CounterStatus {
             counter,
-            permit: Some((Life::random(&sequent_core::OsEntropy), ceiling)),
+            permit: Some((Epoch::random(&sequent_core::OsEntropy), ceiling)),
             seen,
             ahead: 0,
         }

@@ -29,8 +29,8 @@ pub(super) fn log(event: &Event) {
             tracing::error!(slot, key = shown(key.as_ref()), %kind, detail, "{what}");
         }
         Event::Retired { slot, key } => tracing::warn!(slot, %key, "counter is at the end of its range"),
-        Event::LifeOpened { slot, key, life, base, skipped } => {
-            tracing::debug!(slot, %key, %life, base, skipped, "counter began a new life");
+        Event::EpochOpened { slot, key, epoch, base, skipped } => {
+            tracing::debug!(slot, %key, %epoch, base, skipped, "counter began a new epoch");
         }
         Event::Lifted { slot, key, to, skipped } => {
             tracing::debug!(slot, %key, to, skipped, "counter was moved to where the ring's others are");
@@ -38,7 +38,7 @@ pub(super) fn log(event: &Event) {
         Event::Regressed { slot, key, detail } => tracing::error!(slot, %key, detail, "counter went back"),
         Event::StoreReborn { slot, was, is } => {
             let was = was.as_ref().map(ToString::to_string);
-            tracing::info!(slot, was, %is, "store speaks as another incarnation");
+            tracing::info!(slot, was, %is, "store speaks as another instance");
         }
         Event::StampedAgain { slot } => {
             tracing::error!(
@@ -55,7 +55,7 @@ pub(super) fn log(event: &Event) {
             tracing::error!(detail, "ledger can't be reached");
         }
         Event::LedgerBack { away } => tracing::warn!(away_ms = millis(*away), "ledger answers again"),
-        Event::LedgerReborn { was, is } => tracing::info!(%was, %is, "ledger speaks as another incarnation"),
+        Event::LedgerReborn { was, is } => tracing::info!(%was, %is, "ledger speaks as another instance"),
         Event::LedgerBehind { detail } => {
             tracing::error!(detail, "ledger is older than its marks: nothing is opened before `recover`");
         }
@@ -84,7 +84,7 @@ pub(super) fn log(event: &Event) {
                 %key,
                 given,
                 begun_at,
-                "raw ids were given above where the counter's next life began: numbers may have been given twice; it goes on above them"
+                "raw ids were given above where the counter's next epoch began: numbers may have been given twice; it goes on above them"
             );
         }
         Event::Unreported { counters } => {

@@ -5,7 +5,7 @@ use sequent_core::{ErrorKind, Event, Scope, SlotIndex};
 use super::{
     burnt,
     names::{
-        CLUSTER_BEHIND, DROPPED, EVICTIONS, FAILED, FORGOTTEN, LEDGER_AWAY, LEDGER_BEHIND, LEDGER_UP, LIVES,
+        CLUSTER_BEHIND, DROPPED, EPOCHS, EVICTIONS, FAILED, FORGOTTEN, LEDGER_AWAY, LEDGER_BEHIND, LEDGER_UP,
         METRICS, NEAR_END, OK, PROBES, PROBES_FAILED, QUARANTINES, REBORN, REGRESSIONS, RESCUES, RETIRED,
         SKIPPED, STAMPED_AGAIN, UNMARKED, UNREPORTED, VIOLATION_KINDS, VIOLATIONS, WORD,
     },
@@ -27,8 +27,8 @@ pub(super) fn count(event: &Event) {
             metrics::counter!(PROBES, "slot" => label(*slot), "outcome" => FAILED).increment(1);
         }
         Event::Retired { slot, .. } => metrics::counter!(RETIRED, "slot" => label(*slot)).increment(1),
-        Event::LifeOpened { slot, skipped, .. } => {
-            metrics::counter!(LIVES, "slot" => label(*slot)).increment(1);
+        Event::EpochOpened { slot, skipped, .. } => {
+            metrics::counter!(EPOCHS, "slot" => label(*slot)).increment(1);
             metrics::counter!(SKIPPED, "slot" => label(*slot)).increment(*skipped);
         }
         Event::Lifted { slot, skipped, .. } => {
@@ -125,7 +125,7 @@ pub(super) fn begin(slots: impl Iterator<Item = SlotIndex>, ledger_answers: bool
 
 fn begin_slot(slot: SlotIndex) {
     let zero = |counter: metrics::Counter| counter.increment(0);
-    for name in [RESCUES, RETIRED, LIVES, SKIPPED, REGRESSIONS, STAMPED_AGAIN] {
+    for name in [RESCUES, RETIRED, EPOCHS, SKIPPED, REGRESSIONS, STAMPED_AGAIN] {
         zero(metrics::counter!(name, "slot" => label(slot)));
     }
     for outcome in [OK, FAILED] {

@@ -69,11 +69,11 @@ pub(super) const PROBES_FAILED: &str = "sequent_slot_probes_failed_total";
 pub(super) const QUARANTINES: &str = "sequent_quarantines_total";
 pub(super) const FORGOTTEN: &str = "sequent_counters_forgotten_total";
 pub(super) const RETIRED: &str = "sequent_counters_retired_total";
-pub(super) const LIVES: &str = "sequent_lives_opened_total";
+pub(super) const EPOCHS: &str = "sequent_epochs_opened_total";
 pub(super) const SKIPPED: &str = "sequent_raw_ids_skipped_total";
 pub(super) const REGRESSIONS: &str = "sequent_regressions_total";
 pub(super) const STAMPED_AGAIN: &str = "sequent_stores_stamped_again_total";
-pub(super) const REBORN: &str = "sequent_incarnation_changes_total";
+pub(super) const REBORN: &str = "sequent_instance_changes_total";
 pub(super) const VIOLATIONS: &str = "sequent_guard_violations_total";
 pub(super) const LEDGER_AWAY: &str = "sequent_ledger_away";
 pub(super) const LEDGER_UP: &str = "sequent_ledger_up";
@@ -130,21 +130,21 @@ pub static METRICS: &[Metric] = &[
     Metric::counter(RETIRED, &["slot"], "Counters at the end of their range"),
     Metric::counter(FORGOTTEN, &[], "Counters of periods that are over, removed from stores and ledger"),
     Metric::counter(
-        LIVES,
+        EPOCHS,
         &["slot"],
-        "Lives opened: a counter's first, and one after each loss of its cell, its store's or ledger's run",
+        "Epochs opened: a counter's first, and one after each loss of its cell, its store's or ledger's run",
     ),
     Metric::counter(
         SKIPPED,
         &["slot"],
-        "Raw ids that nobody will get: left out where a life began above what was given, and where a rescued counter was moved to the ring's front",
+        "Raw ids that nobody will get: left out where an epoch began above what was given, and where a rescued counter was moved to the ring's front",
     ),
     Metric::counter(REGRESSIONS, &["slot"], "Counters that went back: page somebody"),
     Metric::counter(STAMPED_AGAIN, &["slot"], "Known stores that came back empty: page somebody"),
     Metric::counter(
         REBORN,
         &["of", "slot"],
-        "Times that a store or the ledger spoke as another incarnation: restarts, failovers, restores",
+        "Times that a store or the ledger spoke as another instance: restarts, failovers, restores",
     ),
     Metric::counter(
         VIOLATIONS,
@@ -213,7 +213,7 @@ pub static METRICS: &[Metric] = &[
         &["slot", "store", "class"],
         "1 for the durability class that a store has, by its settings as read every ten seconds",
     ),
-    Metric::gauge(LAYOUT, &["shard_bits", "memory_bits", "epoch"], "The layout in force, as labels"),
+    Metric::gauge(LAYOUT, &["shard_bits", "memory_bits", "generation"], "The layout in force, as labels"),
     Metric::gauge(CEILINGS, &[], "Ceilings held: counters from which this process may take"),
     Metric::gauge(OUTAGE, &[], "How long numbers shall go on without the ledger: ledger.outage_s"),
     Metric::gauge(

@@ -14,7 +14,7 @@ const NOTE: &str = "info";
 const WARNING: &str = "warning";
 const ERROR: &str = "error";
 
-/// The newest events that a person may want to see, newest first. What happens all the time is left out: lives that keys
+/// The newest events that a person may want to see, newest first. What happens all the time is left out: epochs that keys
 /// begin, numbers burnt.
 pub(crate) fn told(recent: &[Recent]) -> Vec<EventReport> {
     recent.iter().rev().filter_map(report).take(EVENTS_SHOWN_MAX).collect()
@@ -73,7 +73,7 @@ fn slots(event: &Event, times: u32, of: Of<'_>) -> Option<EventReport> {
             (slot, None, of(ERROR, "went back", format!("its counter of {}: {detail}", shown(key))))
         }
         Event::StoreReborn { slot, .. } => {
-            (slot, None, of(NOTE, "store reborn", "its store speaks as another incarnation".into()))
+            (slot, None, of(NOTE, "store reborn", "its store speaks as another instance".into()))
         }
         Event::DurabilityChanged { slot, was, is } => {
             let severity = if is.class == DurabilityClass::Durable { NOTE } else { ERROR };
@@ -86,7 +86,7 @@ fn slots(event: &Event, times: u32, of: Of<'_>) -> Option<EventReport> {
         }
         Event::GivenAbove { slot, key, given, begun_at } => {
             let text = format!(
-                "its counter of {}: raw ids up to {given} were given here, and its next life began at {begun_at}: numbers may have been given \
+                "its counter of {}: raw ids up to {given} were given here, and its next epoch began at {begun_at}: numbers may have been given \
                  twice",
                 shown(key)
             );
@@ -108,7 +108,7 @@ fn others(event: &Event, of: Of<'_>) -> Option<EventReport> {
             of(WARNING, "ledger back", format!("it answers again, after {}", span(*away)))
         }
         Event::LedgerReborn { .. } => {
-            of(NOTE, "ledger reborn", "the ledger speaks as another incarnation".into())
+            of(NOTE, "ledger reborn", "the ledger speaks as another instance".into())
         }
         Event::LedgerBehind { detail } => of(ERROR, "ledger behind", format!("{detail}: `sequent recover`")),
         Event::DenseBehind { key, given, found } => {

@@ -133,7 +133,7 @@ impl<T> Registry<T> {
             }
         }
         self.count.fetch_sub(gone.len(), Ordering::Relaxed);
-        lives(gone)
+        live_of(gone)
     }
 
     /// Takes out a live key, where it is still this one.
@@ -156,7 +156,7 @@ impl<T> Registry<T> {
             gone.extend(part.extract_if(|key, entry| matches!(entry, Entry::Live(_)) && matching(&key.0)));
             self.count.fetch_sub(gone.len() - before, Ordering::Relaxed);
         }
-        lives(gone)
+        live_of(gone)
     }
 
     /// Every live key, ascending.
@@ -178,11 +178,11 @@ impl<T> Registry<T> {
         let mut found = Vec::new();
         for part in &self.parts {
             let part = part.read().unwrap_or_else(PoisonError::into_inner);
-            let lives = part.iter().filter_map(|(key, entry)| match entry {
+            let live = part.iter().filter_map(|(key, entry)| match entry {
                 Entry::Live(live) if wanted(&key.0, live) => Some((key.0.clone(), Arc::clone(live))),
                 _ => None,
             });
-            found.extend(lives.take(most.saturating_sub(found.len())));
+            found.extend(live.take(most.saturating_sub(found.len())));
         }
         found
     }
@@ -232,7 +232,7 @@ impl<T> Registry<T> {
     }
 }
 
-fn lives<T>(gone: Vec<(ByText, Entry<T>)>) -> Vec<Arc<T>> {
+fn live_of<T>(gone: Vec<(ByText, Entry<T>)>) -> Vec<Arc<T>> {
     let live = |(_, entry)| match entry {
         Entry::Live(live) => Some(live),
         Entry::Making(_) => None,

@@ -49,8 +49,8 @@ pub struct SpreadOrigin {
     pub raw: u64,
     /// The low bits, added in memory.
     pub low: u64,
-    /// The life that gave it, as far as the ledger has witnessed; absent: no life can have given it.
-    pub life: Option<LifeReport>,
+    /// The epoch that gave it, as far as the ledger has witnessed; absent: no epoch can have given it.
+    pub epoch: Option<EpochReport>,
 }
 
 /// The place of a number of a dense sequence.
@@ -64,9 +64,9 @@ pub struct DenseOrigin {
 
 /// A stretch of a counter's history.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct LifeReport {
-    /// The life.
-    pub life: String,
+pub struct EpochReport {
+    /// The epoch.
+    pub epoch: String,
     /// Its raw ids are above this …
     pub base: u64,
     /// … and at most this, as far as the ledger has witnessed.

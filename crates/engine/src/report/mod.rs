@@ -5,7 +5,7 @@ mod sequence;
 mod shard;
 mod status;
 
-pub use explained::{DenseOrigin, Explained, LifeReport, Origin, SpreadOrigin};
+pub use explained::{DenseOrigin, EpochReport, Explained, Origin, SpreadOrigin};
 pub use sequence::{
     COUNTERS_SHOWN_MAX, CounterReport, DenseReport, SequenceReport, SequenceSummary, WaitingReport,
 };

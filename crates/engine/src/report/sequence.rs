@@ -67,9 +67,9 @@ pub struct CounterReport {
     pub key: String,
     /// The slot.
     pub slot: SlotIndex,
-    /// The life in force.
-    pub life: String,
-    /// The life's raw ids are above this.
+    /// The epoch in force.
+    pub epoch: String,
+    /// The epoch's raw ids are above this.
     pub base: u64,
     /// No raw id above this may leave a server before the ledger has a higher ceiling.
     pub ceiling: u64,
@@ -77,7 +77,7 @@ pub struct CounterReport {
     pub seen: u64,
     /// The highest number that the ceiling permits, as far as the layout goes.
     pub number_max: Option<u64>,
-    /// When the life was opened, in milliseconds since 1970.
+    /// When the epoch was opened, in milliseconds since 1970.
     pub opened_at_ms: u64,
 }
 

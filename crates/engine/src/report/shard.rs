@@ -50,7 +50,7 @@ pub struct Found {
     /// The engine's name and version.
     pub version: String,
     /// Which run of which data is speaking.
-    pub incarnation: String,
+    pub instance: String,
     /// The stamp, if any.
     pub stamp: Option<String>,
     /// `durable`, `lossy` or `volatile`.
@@ -94,7 +94,7 @@ pub struct QuarantineReport {
 /// The most resting counters of one slot that are shown.
 pub const RESTING_SHOWN_MAX: usize = 16;
 
-/// A counter of a slot that is live and gives nothing: its life began above what other slots have reached.
+/// A counter of a slot that is live and gives nothing: its epoch began above what other slots have reached.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RestReport {
     /// The key.

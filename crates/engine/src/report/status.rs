@@ -19,7 +19,7 @@ pub struct Status {
     /// m.
     pub memory_bits: u8,
     /// One more with each resize.
-    pub epoch: u64,
+    pub generation: u64,
     /// What keeps the ledger from permitting anything, if something does.
     pub trouble: Option<String>,
     /// The ledger's version, as last heard.

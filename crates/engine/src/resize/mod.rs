@@ -55,7 +55,7 @@ impl Resizing {
         options: &Options,
     ) -> Result<Self, OpenError> {
         if config.ledger.place == Place::Memory {
-            return Err(OpenError::NoCluster("a memory ledger lives and dies with its process".to_owned()));
+            return Err(OpenError::NoCluster("a memory ledger lasts as long as its process".to_owned()));
         }
         let mut files = Files::default();
         let ledger = stores::ledger(&config.ledger.place, false, &options.env, &mut files)?;

@@ -23,7 +23,7 @@ pub struct LayoutReport {
     /// m.
     pub memory_bits: u8,
     /// One more with each resize.
-    pub epoch: u64,
+    pub generation: u64,
 }
 
 /// What a resize does to one key.
@@ -74,10 +74,10 @@ impl Resizing {
             let body = body(key.key.sequence()).and_then(|held| Body::from_text(&held.body).ok());
             self.key(&plan, key, &body.unwrap_or_default(), &resize.stores)
         });
-        let report = |LayoutRecord { layout, epoch, .. }: &LayoutRecord| LayoutReport {
+        let report = |LayoutRecord { layout, generation, .. }: &LayoutRecord| LayoutReport {
             shard_bits: layout.shard_bits(),
             memory_bits: layout.memory_bits(),
-            epoch: *epoch,
+            generation: *generation,
         };
         let at_hand: BTreeSet<SlotIndex> = resize.stores.iter().filter_map(|placed| placed.slot).collect();
         let named = self.parts.iter().filter_map(|(slot, _)| *slot);
@@ -120,7 +120,7 @@ impl Resizing {
             let fault = body.check_layout(self.next, at_risk).err()?;
             Some(format!("{sequence}: {} is {}: {}", fault.field, fault.value, fault.bound))
         };
-        let held = || unheld(&key.key, plan.change.next.epoch, stores);
+        let held = || unheld(&key.key, plan.change.next.generation, stores);
         ResizedKey {
             fault: spent().or_else(refused).or_else(held),
             key: key.key.to_string(),
@@ -133,8 +133,8 @@ impl Resizing {
 }
 
 /// Why a store of the next layout can't hold the key's cells.
-fn unheld(key: &Key, epoch: u64, stores: &[Placed]) -> Option<String> {
-    let cells = key.in_epoch(epoch);
+fn unheld(key: &Key, generation: u64, stores: &[Placed]) -> Option<String> {
+    let cells = key.in_generation(generation);
     let unheld = |placed: &Placed| Some((placed.slot?, placed.store.holds(&cells).err()?));
     let (slot, error) = stores.iter().find_map(unheld)?;
     Some(format!("slot {slot}: {}", error.context()))

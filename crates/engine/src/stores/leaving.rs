@@ -45,7 +45,7 @@ impl Files {
     }
 }
 
-/// The path of a file that can't be left in time: what was begun goes on, as long as the process lives. A server that
+/// The path of a file that can't be left in time: what was begun goes on, as long as the process runs. A server that
 /// does not answer loses nothing by a connection that ends without a word.
 async fn in_time(place: Place, leave: Leave) -> Option<String> {
     if timeout(LEAVE_MAX, leave()).await.is_ok() {

@@ -46,7 +46,7 @@ async fn a_doctor_says_of_a_fenced_ring_that_it_is_to_be_finished() {
     assert_eq!((checkup.errors, &checkup.unreached[..]), (0, &[][..]), "{checkup:#?}");
     let ledger: Vec<_> = checkup.findings.iter().filter(|found| found.place == Site::Ledger).collect();
     let [change] = &ledger[..] else { panic!("{checkup:#?}") };
-    let expected = "the ring is being changed from 2 slots (shard_bits 1, epoch 1) to 4 slots (shard_bits 2, epoch 2), and fenced";
+    let expected = "the ring is being changed from 2 slots (shard_bits 1, generation 1) to 4 slots (shard_bits 2, generation 2), and fenced";
     assert_eq!(
         (change.check, change.severity, change.found.as_str()),
         ("layout", Severity::Warning, expected)

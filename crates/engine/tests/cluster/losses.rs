@@ -93,7 +93,7 @@ async fn a_directory_of_a_cluster_whose_ledger_is_elsewhere_asks_for_its_configu
 }
 
 #[tokio::test]
-async fn a_slot_that_rests_after_a_new_life_is_shown_as_resting() {
+async fn a_slot_that_rests_after_a_new_epoch_is_shown_as_resting() {
     let place = Place::new();
     let engine = place.open().await.unwrap();
     // Ceilings are ahead once there is demand.
@@ -348,7 +348,7 @@ async fn an_older_ledger_gives_nothing_before_recovery() {
     let mut given = BTreeSet::new();
     fresh(&place, &mut given, 5).await;
     fs::copy(place.file("ledger.db"), place.file("older")).unwrap();
-    // A new key opens a life in each slot: the ledger's version goes up, and is marked.
+    // A new key opens an epoch in each slot: the ledger's version goes up, and is marked.
     place.take("other", 8).await;
     fresh(&place, &mut given, 5).await;
     fs::rename(place.file("older"), place.file("ledger.db")).unwrap();
@@ -422,8 +422,8 @@ async fn a_copied_directory_is_refused_until_its_loss_is_named() {
     assert!(numbers.iter().all(|number| !given.contains(number)), "{numbers:?}");
     let name: SequenceName = "order".parse().unwrap();
     let explained = engine.desk().explain(&name, 1).await.unwrap();
-    let life = explained.origin.spread().unwrap().life.clone();
-    assert!(life.is_some_and(|life| !life.in_force), "number 1 is of the life before");
+    let epoch = explained.origin.spread().unwrap().epoch.clone();
+    assert!(epoch.is_some_and(|epoch| !epoch.in_force), "number 1 is of the epoch before");
     engine.shutdown().await;
 }
 

@@ -3,7 +3,7 @@
 use std::{fs, time::Duration};
 
 use sequent_backend::sqlite::{SqliteOptions, SqliteStore};
-use sequent_core::{Cell, Event, Key, Life, SequenceName, SlotIndex, Store, ledger::WordVerb};
+use sequent_core::{Cell, Epoch, Event, Key, SequenceName, SlotIndex, Store, ledger::WordVerb};
 use sequent_engine::{
     Desk, Engine, NextRequest, Options, Reason, Saying,
     report::{ShardReport, SpreadOrigin},
@@ -83,17 +83,17 @@ async fn a_number_is_explained() {
     let desk = Desk::open(&place.config(), &Options::default()).await.unwrap();
     let name: SequenceName = "order".parse().unwrap();
     let explained = desk.explain(&name, 6).await.unwrap();
-    let SpreadOrigin { encoded, slot, raw, low, life } = explained.origin.spread().unwrap().clone();
+    let SpreadOrigin { encoded, slot, raw, low, epoch } = explained.origin.spread().unwrap().clone();
     assert_eq!((encoded, slot, raw, low), (9, 1, 2, 0));
-    let life = life.unwrap();
-    assert!(life.in_force && life.seen == Some(true), "{}", explained.verdict);
+    let epoch = epoch.unwrap();
+    assert!(epoch.in_force && epoch.seen == Some(true), "{}", explained.verdict);
     let shown = desk.show(&name).await.unwrap();
     let counter = shown.counters.iter().find(|counter| counter.slot == 1).unwrap();
-    assert_eq!((counter.life.as_str(), counter.seen), (life.life.as_str(), 2));
+    assert_eq!((counter.epoch.as_str(), counter.seen), (epoch.epoch.as_str(), 2));
     assert_eq!(shown.definition, r#"{"placement":"spread","start":1,"step":1,"fits":"js"}"#);
     let beyond = desk.explain(&name, 1 << 40).await.unwrap();
     assert!(
-        beyond.origin.spread().unwrap().life.is_none() && beyond.verdict.contains("not given"),
+        beyond.origin.spread().unwrap().epoch.is_none() && beyond.verdict.contains("not given"),
         "{}",
         beyond.verdict
     );
@@ -160,12 +160,12 @@ async fn a_higher_version_reaches_every_engine() {
 }
 
 /// Somebody sets a counter far ahead, by hand.
-async fn poison(place: &Place, slot: usize, name: &SequenceName, life: &str) {
+async fn poison(place: &Place, slot: usize, name: &SequenceName, epoch: &str) {
     let file = place.file(&format!("shard-{slot}.db"));
     let store = SqliteStore::new(file, SqliteOptions::default());
-    let under = store.inspect().await.unwrap().incarnation;
+    let under = store.inspect().await.unwrap().instance;
     let cell = Cell { key: &Key::of(name), under: &under };
-    store.lift(cell, life.parse::<Life>().unwrap(), 1 << 60).await.unwrap();
+    store.lift(cell, epoch.parse::<Epoch>().unwrap(), 1 << 60).await.unwrap();
     store.disconnect().await;
 }
 
@@ -178,7 +178,7 @@ async fn a_counter_in_quarantine_is_shown_with_what_to_do_until_its_slot_is_resc
     let desk = Desk::open(&place.config(), &Options::default()).await.unwrap();
     let order = desk.show(&name).await.unwrap();
     assert_eq!(order.quarantined, []);
-    poison(&place, 2, &name, &order.counters[2].life).await;
+    poison(&place, 2, &name, &order.counters[2].epoch).await;
     assert_eq!(place.take("order", 8).await.len(), 8, "the other slots serve");
 
     let quarantined = desk.show(&name).await.unwrap().quarantined;

@@ -28,8 +28,8 @@ const CALLERS: usize = 128;
 /// How long a caller waits on a machine that is busy with other things.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// Lives opened, by key.
-type Lives = Arc<Mutex<BTreeMap<String, usize>>>;
+/// Epochs opened, by key.
+type Epochs = Arc<Mutex<BTreeMap<String, usize>>>;
 
 /// The text that a partition's next caller gets.
 async fn next(engine: &Engine, partition: usize, clock: &dyn Clock) -> String {
@@ -38,17 +38,17 @@ async fn next(engine: &Engine, partition: usize, clock: &dyn Clock) -> String {
     issued.dated.unwrap().texts.remove(0)
 }
 
-/// An engine that tells which lives it opened.
-async fn listened(place: &Place, clock: Arc<dyn Clock>) -> (Engine, Lives) {
-    let lives = Lives::default();
-    let keep = Arc::clone(&lives);
+/// An engine that tells which epochs it opened.
+async fn listened(place: &Place, clock: Arc<dyn Clock>) -> (Engine, Epochs) {
+    let epochs = Epochs::default();
+    let keep = Arc::clone(&epochs);
     let events = Events::to(move |event| {
-        if let Event::LifeOpened { key, .. } = event {
+        if let Event::EpochOpened { key, .. } = event {
             *keep.lock().unwrap().entry(key.to_string()).or_default() += 1;
         }
     });
     let options = Options { env: Env { events, clock, ..Env::default() }, ..Options::default() };
-    (Engine::open(place.config(), options).await.unwrap(), lives)
+    (Engine::open(place.config(), options).await.unwrap(), epochs)
 }
 
 /// Many callers at each of some partitions that nobody has asked for before, all of them at the same time.
@@ -66,18 +66,18 @@ async fn burst(engine: &Engine, clock: Arc<dyn Clock>) {
     assert_eq!(different.len(), texts.len(), "a text twice");
 }
 
-fn each_was_made_once(lives: &Lives) {
-    let lives = lives.lock().unwrap();
-    assert_eq!(lives.len(), BURSTS, "{lives:?}");
-    assert!(lives.values().all(|count| *count == SLOTS), "a counter was made more than once: {lives:?}");
+fn each_was_made_once(epochs: &Epochs) {
+    let epochs = epochs.lock().unwrap();
+    assert_eq!(epochs.len(), BURSTS, "{epochs:?}");
+    assert!(epochs.values().all(|count| *count == SLOTS), "a counter was made more than once: {epochs:?}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_burst_at_new_partitions_makes_each_counter_once() {
     let place = Place::with(CONFIG);
-    let (engine, lives) = listened(&place, Arc::new(SystemClock)).await;
+    let (engine, epochs) = listened(&place, Arc::new(SystemClock)).await;
     burst(&engine, Arc::new(SystemClock)).await;
-    each_was_made_once(&lives);
+    each_was_made_once(&epochs);
     assert_eq!(engine.live_keys(), BURSTS);
     engine.shutdown().await;
 }
@@ -104,10 +104,10 @@ async fn a_burst_at_new_partitions_asks_the_ledger_once_for_each() {
     let _counted = metrics::set_default_local_recorder(&recorder);
     let place = Place::with(CONFIG);
     let clock: Arc<dyn Clock> = Arc::new(PausedClock::new());
-    let (engine, lives) = listened(&place, Arc::clone(&clock)).await;
+    let (engine, epochs) = listened(&place, Arc::clone(&clock)).await;
     calls(&snapshots);
     burst(&engine, clock).await;
-    each_was_made_once(&lives);
+    each_was_made_once(&epochs);
     let calls = calls(&snapshots);
     // The rows of a key together: that there is none yet the claim of each tells.
     assert_eq!(calls["read"], BURSTS as u64, "{calls:?}");

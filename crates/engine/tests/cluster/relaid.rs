@@ -56,7 +56,7 @@ async fn a_ledger_from_before_a_resize_takes_up_the_layout_of_its_stores() {
         "{refused}"
     );
     let refused = behind.catch_up(Loss::Moved, &[]).await.unwrap_err();
-    assert!(refused.contains("epoch 2") && refused.contains("not the newest state"), "{refused}");
+    assert!(refused.contains("generation 2") && refused.contains("not the newest state"), "{refused}");
     // The configuration of before: its stores say that it is not theirs any more.
     behind.place.say(&config(1));
     let refused = behind.place.refused_after_a_look().await;
@@ -69,7 +69,7 @@ async fn a_ledger_from_before_a_resize_takes_up_the_layout_of_its_stores() {
     let refused = behind.catch_up(Loss::Bump(200), &[]).await.unwrap_err();
     assert!(refused.contains("s2.db is not there") && refused.contains("`--without 2`"), "{refused}");
     let done = behind.catch_up(Loss::Bump(200), &[2]).await.unwrap().unwrap();
-    assert!(done.contains("was of epoch 1") && done.contains("(epoch 2)"), "{done}");
+    assert!(done.contains("was of generation 1") && done.contains("(generation 2)"), "{done}");
     assert_eq!(behind.catch_up(Loss::Bump(200), &[2]).await, Ok(None), "it is of that layout now");
     for _ in 0..2 {
         let numbers = behind.place.take("order", 200).await;
@@ -100,7 +100,7 @@ async fn where_no_store_tells_of_a_resize_the_mark_in_the_data_directory_does() 
     let refused = behind.catch_up(Loss::Bump(200), &[]).await.unwrap_err();
     assert!(refused.contains("--without 0 --without 1 --without 2 --without 3"), "{refused}");
     let done = behind.catch_up(Loss::Bump(200), &[0, 1, 2, 3]).await.unwrap().unwrap();
-    assert!(done.contains("was of epoch 1") && done.contains("(epoch 2)"), "{done}");
+    assert!(done.contains("was of generation 1") && done.contains("(generation 2)"), "{done}");
     Desk::check_caught_up(&behind.place.config(), &once()).await.unwrap();
     let numbers = behind.place.take("order", 400).await;
     behind.given.extend(numbers);

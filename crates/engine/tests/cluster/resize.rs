@@ -39,7 +39,7 @@ async fn a_ring_grows_under_an_engine_that_runs_and_is_then_refused() {
     place.say(&config(2));
     let resizing = resizing(&place, 2).await.unwrap();
     let plan = resizing.plan().await.unwrap();
-    assert_eq!((plan.state, &plan.added[..], plan.to_be.epoch), ("new", &[2, 3][..], 2));
+    assert_eq!((plan.state, &plan.added[..], plan.to_be.generation), ("new", &[2, 3][..], 2));
     assert!(!place.file("s2.db").exists(), "a look makes nothing");
     let [key] = &plan.keys[..] else { panic!("{plan:?}") };
     assert!(key.last >= 40 && key.next == Some(key.last + 1), "the very next: {key:?}");
@@ -74,7 +74,7 @@ async fn a_ring_grows_under_an_engine_that_runs_and_is_then_refused() {
         (desk.explain(&ask.name, 3).await.unwrap(), desk.explain(&ask.name, lowest).await.unwrap());
     assert!(early.verdict.contains("before the ring was resized"), "{}", early.verdict);
     assert!(
-        late.origin.spread().unwrap().life.is_some() && late.verdict.contains("life"),
+        late.origin.spread().unwrap().epoch.is_some() && late.verdict.contains("epoch"),
         "{}",
         late.verdict
     );

@@ -1,7 +1,7 @@
-//! An operator moves a counter forward: a new life, above what it may give no more.
+//! An operator moves a counter forward: a new epoch, above what it may give no more.
 
 use sequent_core::{
-    Block, Cell, ErrorKind, Incarnation, Life, SourceError,
+    Block, Cell, Epoch, ErrorKind, InstanceId, SourceError,
     ledger::{Opening, Over, Row},
 };
 
@@ -12,7 +12,7 @@ use super::{
 use crate::leap;
 
 impl Guarded {
-    /// Begins a life above `floor`, unless the counter is there already. A life of before is dead, for every server: what
+    /// Begins an epoch above `floor`, unless the counter is there already. An epoch of before is dead, for every server: what
     /// it has taken and not released stays.
     ///
     /// How far `floor` is does not matter here, since a person has named it; the value found at the close, and the row's
@@ -22,7 +22,7 @@ impl Guarded {
         let mut last = None;
         for _ in 0..TOUCHES_MAX {
             self.shared.desk.trusted()?;
-            let under = self.shared.desk.incarnation();
+            let under = self.shared.desk.instance();
             let (store, mark) = self.shard.admit(&under).await?;
             if let Some(mark) = mark {
                 self.shared.desk.meet_mark(mark).await?;
@@ -47,17 +47,12 @@ impl Guarded {
             .unwrap_or_else(|| SourceError::new(ErrorKind::Contended, "others were faster, again and again")))
     }
 
-    async fn begin_above(
-        &self,
-        store: &Incarnation,
-        row: Option<Row>,
-        floor: u64,
-    ) -> Result<(), SourceError> {
-        let life = Life::random(&*self.shared.env.entropy);
+    async fn begin_above(&self, store: &InstanceId, row: Option<Row>, floor: u64) -> Result<(), SourceError> {
+        let epoch = Epoch::random(&*self.shared.env.entropy);
         let cell = Cell { key: &self.cell, under: store };
         self.shared.desk.in_reach()?;
         self.drop_permit();
-        let value = self.shard.store().close(cell, life).await.map_err(|error| self.reborn(store, error))?;
+        let value = self.shard.store().close(cell, epoch).await.map_err(|error| self.reborn(store, error))?;
         self.compare_with_taken(value);
         let over = Over::read(row.as_ref());
         let given = row.as_ref().map_or(0, |row| self.given(row));
@@ -68,7 +63,7 @@ impl Guarded {
             return Err(self.leapt(found, bound));
         }
         let opening =
-            Opening { over, ..decreed(self.counter.clone(), life, store.clone(), value.max(floor)) };
+            Opening { over, ..decreed(self.counter.clone(), epoch, store.clone(), value.max(floor)) };
         self.begin(store, opening, (value, given)).await.map(drop)
     }
 }
@@ -83,16 +78,16 @@ fn far_below(row: &Row, floor: u64) -> bool {
     row.reached() > floor.saturating_add(leap::LEAP_CAP)
 }
 
-/// A life that begins at `base` because a person says so, whatever the ledger has seen.
+/// An epoch that begins at `base` because a person says so, whatever the ledger has seen.
 pub(crate) fn decreed(
     counter: sequent_core::ledger::Counter,
-    life: Life,
-    store: Incarnation,
+    epoch: Epoch,
+    store: InstanceId,
     base: u64,
 ) -> Opening {
     Opening {
         counter,
-        life,
+        epoch,
         over: Over::Any,
         store,
         value: base,

@@ -9,7 +9,7 @@ use std::{
 };
 
 use sequent_core::{
-    Life, SourceError,
+    Epoch, SourceError,
     ledger::{Counter, Opened, Opening, Reading},
 };
 
@@ -30,12 +30,12 @@ impl Newborn {
     }
 
     /// The words that are still to be said beside a claim on one of them.
-    fn words(&self, claimed: &Counter, life: Life) -> Vec<Opening> {
+    fn words(&self, claimed: &Counter, epoch: Epoch) -> Vec<Opening> {
         if self.is_announced.swap(true, Ordering::Relaxed) {
             return Vec::new();
         }
         let others = self.counters.iter().filter(|counter| *counter != claimed);
-        others.map(|counter| Opening::announcement(counter.clone(), life)).collect()
+        others.map(|counter| Opening::announcement(counter.clone(), epoch)).collect()
     }
 }
 
@@ -54,9 +54,9 @@ pub(super) struct ReadAhead {
 /// Who begins a counter without a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Begins {
-    /// This server: its claim is in the ledger, under this life.
-    Own(Life),
-    /// Another one, which may be about to install its life.
+    /// This server: its claim is in the ledger, under this epoch.
+    Own(Epoch),
+    /// Another one, which may be about to install its epoch.
     Other,
 }
 
@@ -77,26 +77,26 @@ impl Guarded {
     }
 
     /// Servers that meet at a counter without a row ask the ledger who begins it, before any of them closes the cell: each close
-    /// ends the life that another has begun, and what that had ahead is left out.
+    /// ends the epoch that another has begun, and what that had ahead is left out.
     ///
-    /// The claim permits nothing, and no cell is ever of its life: whoever has it closes, opens and installs as ever, and so does
+    /// The claim permits nothing, and no cell is ever of its epoch: whoever has it closes, opens and installs as ever, and so does
     /// whoever has waited for that in vain.
     pub(super) async fn claim(&self, is_announced: bool) -> Result<Begins, SourceError> {
-        let life = Life::random(&*self.shared.env.entropy);
+        let epoch = Epoch::random(&*self.shared.env.entropy);
         // Of a counter that was announced it is known that it never began.
         let beside = if is_announced { 0 } else { self.beside().await? };
         let leap_max = leap::leap_max(0, self.raw_max(), 1);
-        let claim = Opening { beside, leap_max, ..Opening::claim(self.counter.clone(), life) };
+        let claim = Opening { beside, leap_max, ..Opening::claim(self.counter.clone(), epoch) };
         let newborn = self.fresh_read_ahead().and_then(|read| read.newborn);
-        let words = newborn.as_ref().map(|newborn| newborn.words(&self.counter, life)).unwrap_or_default();
+        let words = newborn.as_ref().map(|newborn| newborn.words(&self.counter, epoch)).unwrap_or_default();
         let claimed = self.shared.ask(Ask::Claim(claim, words)).await;
         if let (Err(_), Some(newborn)) = (&claimed, newborn) {
             newborn.is_announced.store(false, Ordering::Relaxed);
         }
         match claimed?.opened()? {
             Opened::Row(_) => {
-                self.waits_no_more(life);
-                Ok(Begins::Own(life))
+                self.waits_no_more(epoch);
+                Ok(Begins::Own(epoch))
             }
             Opened::Known(_) | Opened::Overtaken => Ok(Begins::Other),
             Opened::Leapt { found, bound } => Err(self.leapt(found, bound)),

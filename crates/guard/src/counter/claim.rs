@@ -1,15 +1,15 @@
 //! What a row claims of its counter. Where it is far more than anybody can have taken, a hand or a broken disk wrote it, and
-//! it is neither joined nor followed: what a new life begins with is written down for good.
+//! it is neither joined nor followed: what a new epoch begins with is written down for good.
 //!
 //! A ceiling is judged against its row's `base` and `seen`. These two are what is judged by, so nothing in the row judges them, nor
 //! does a cell that the same hand may have set: `base` is held against what lies [outside](crate::Outside) of both, and `seen`
-//! against the cell, from which all was taken in the row's life, and against the time since that was opened. Where the store has
+//! against the cell, from which all was taken in the row's epoch, and against the time since that was opened. Where the store has
 //! forgotten the cell, or is another run, which may be an old copy, the time alone tells what is impossible.
 
 use std::fmt;
 
 use sequent_core::{
-    Cell, Condition, ErrorKind, Incarnation, SourceError,
+    Cell, Condition, ErrorKind, InstanceId, SourceError,
     ledger::{Counter, Row},
 };
 
@@ -44,8 +44,8 @@ impl fmt::Display for Doubt {
 #[derive(Debug, Clone, Copy)]
 pub struct Evidence<'a> {
     /// The run of the store that answers.
-    pub store: &'a Incarnation,
-    /// How far the cell is; `None` where it has none of the row's life.
+    pub store: &'a InstanceId,
+    /// How far the cell is; `None` where it has none of the row's epoch.
     pub value: Option<u64>,
     /// The ledger's clock.
     pub clock_ms: u64,
@@ -54,7 +54,7 @@ pub struct Evidence<'a> {
 }
 
 impl Evidence<'_> {
-    /// How far the counter can have come at most in its life.
+    /// How far the counter can have come at most in its epoch.
     fn reach(&self, row: &Row) -> u64 {
         let reach = self.outside.reach(row, self.clock_ms, PER_SECOND_MAX);
         // A loss that was named is in the row, and in no cell.
@@ -77,7 +77,7 @@ impl Evidence<'_> {
         }
         let most = self.outside.base_max();
         let against = format!(
-            "no life of it can have begun beyond {most}: neither the lives before it, nor the key's other slots, nor an advance \
+            "no epoch of it can have begun beyond {most}: neither the epochs before it, nor the key's other slots, nor an advance \
              was as far"
         );
         Some(self.doubted(row, &against))
@@ -90,9 +90,9 @@ impl Evidence<'_> {
         }
         let against = match self.by_cell(row) {
             Some(value) if value <= reach => {
-                format!("its cell, from which all of this life was taken, is at {value}")
+                format!("its cell, from which all of this epoch was taken, is at {value}")
             }
-            _ => format!("since its life was opened it can't have come beyond {reach}"),
+            _ => format!("since its epoch was opened it can't have come beyond {reach}"),
         };
         Some(self.doubted(row, &against))
     }
@@ -127,14 +127,14 @@ impl Guarded {
     pub(super) async fn believe(
         &self,
         row: &Row,
-        store: &Incarnation,
+        store: &InstanceId,
         clock_ms: u64,
     ) -> Result<(), SourceError> {
         if !self.state().doubts(row.reached()) {
             return Ok(());
         }
         let cell = Cell { key: &self.cell, under: store };
-        let value = match self.shard.store().lift(cell, row.life, 0).await {
+        let value = match self.shard.store().lift(cell, row.epoch, 0).await {
             Ok(value) => Some(value),
             Err(error) if error.kind() == ErrorKind::Regressed => None,
             Err(error) => return Err(self.reborn(store, error)),
@@ -158,18 +158,26 @@ impl Guarded {
 
 #[cfg(test)]
 mod tests {
-    use sequent_core::Life;
+    use sequent_core::Epoch;
 
     use super::*;
 
     fn row(base: u64, seen: u64) -> Row {
-        let (store, ledger) = (Incarnation::new("s"), Incarnation::new("l"));
-        Row { life: Life::from_stored(1), store, ledger, base, ceiling: seen + 2, seen, opened_at_ms: 9_000 }
+        let (store, ledger) = (InstanceId::new("s"), InstanceId::new("l"));
+        Row {
+            epoch: Epoch::from_stored(1),
+            store,
+            ledger,
+            base,
+            ceiling: seen + 2,
+            seen,
+            opened_at_ms: 9_000,
+        }
     }
 
     fn is_believed(row: &Row, store: &str, value: Option<u64>, clock_ms: u64) -> bool {
         let outside = Outside::default();
-        Evidence { store: &Incarnation::new(store), value, clock_ms, outside }.against(row).is_none()
+        Evidence { store: &InstanceId::new(store), value, clock_ms, outside }.against(row).is_none()
     }
 
     #[test]
@@ -206,7 +214,7 @@ mod tests {
         }
         let judged = |outside, row: &Row| {
             let evidence =
-                Evidence { store: &Incarnation::new("another"), value: None, clock_ms: 99_000, outside };
+                Evidence { store: &InstanceId::new("another"), value: None, clock_ms: 99_000, outside };
             evidence.against(row)
         };
         let others = Outside { others: Some(9 * LEAP_CAP), ..Outside::default() };
@@ -214,14 +222,14 @@ mod tests {
         let why = judged(Outside { others: Some(7), ..Outside::default() }, &far).unwrap();
         assert_eq!(why.condition, Condition::FarRow, "{why}");
         assert!(why.text.contains(DOUBTED_ROW) && !why.text.contains(CELL_AS_FAR), "{why}");
-        let alone = Row { store: Incarnation::nobody("advanced"), ..far };
+        let alone = Row { store: InstanceId::nobody("advanced"), ..far };
         assert_eq!(judged(Outside::default(), &alone), None, "by a word, and the slot is away");
         assert!(judged(Outside { others: Some(7), ..Outside::default() }, &alone).is_some());
     }
 
     #[test]
     fn a_cell_as_far_as_its_row_is_named() {
-        let (far, store) = (row(5, 1 << 62), Incarnation::new("s"));
+        let (far, store) = (row(5, 1 << 62), InstanceId::new("s"));
         let why = |value| {
             let evidence = Evidence { store: &store, value, clock_ms: 9_000, outside: Outside::default() };
             evidence.against(&far).unwrap()

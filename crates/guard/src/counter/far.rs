@@ -8,7 +8,7 @@ use sequent_core::{
 use super::{
     Guarded,
     permit::Permit,
-    release::{Judgement, LIFE_ENDED, NOTHING_FOLLOWS},
+    release::{EPOCH_ENDED, Judgement, NOTHING_FOLLOWS},
 };
 use crate::leap::{self, LEAP_CAP};
 
@@ -42,11 +42,7 @@ impl Guarded {
                 return Err(self.leapt(block.first(), bound));
             }
             Err(error) if error.kind() == ErrorKind::Reborn => {
-                return Ok(Some(self.again(
-                    block,
-                    "store or ledger is another incarnation",
-                    ErrorKind::Reborn,
-                )));
+                return Ok(Some(self.again(block, "store or ledger is another instance", ErrorKind::Reborn)));
             }
             Err(error) => {
                 self.leaves_alone(permit, block);
@@ -54,8 +50,8 @@ impl Guarded {
             }
         };
         let Some(row) = row else {
-            self.give_up(permit.row.life, false);
-            return Ok(Some(self.again(block, LIFE_ENDED, ErrorKind::Reborn)));
+            self.give_up(permit.row.epoch, false);
+            return Ok(Some(self.again(block, EPOCH_ENDED, ErrorKind::Reborn)));
         };
         self.catch_up(&row);
         let Some(bound) = self.far_beyond(permit, block) else { return Ok(None) };
@@ -67,21 +63,21 @@ impl Guarded {
     /// The block stays, and nothing more is asked for under its permit.
     fn leaves_alone(&self, permit: &Permit, block: Block) {
         self.dropped(block, NOTHING_FOLLOWS);
-        self.give_up(permit.row.life, false);
+        self.give_up(permit.row.epoch, false);
     }
 
-    /// The row as it is now, where it holds the permit's life still.
+    /// The row as it is now, where it holds the permit's epoch still.
     async fn row_believed(&self, permit: &Permit) -> Result<Option<Row>, SourceError> {
         let asked = std::slice::from_ref(&self.counter);
         let (_, Reading { rows, clock_ms }) = self.shared.desk.read(asked).await?;
-        let row = rows.into_iter().next().flatten().filter(|row| row.life == permit.row.life);
+        let row = rows.into_iter().next().flatten().filter(|row| row.epoch == permit.row.epoch);
         if let Some(row) = &row {
             self.believe(row, &permit.row.store, clock_ms).await?;
         }
         Ok(row)
     }
 
-    /// What others have told of the life that is held, and is believed.
+    /// What others have told of the epoch that is held, and is believed.
     fn catch_up(&self, row: &Row) {
         let mut state = self.state();
         state.saw(row.reached(), row.base);

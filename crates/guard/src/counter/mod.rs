@@ -24,7 +24,7 @@ use std::sync::{
 };
 
 use sequent_core::{
-    Block, Blocks, BoxFuture, Cell, ErrorKind, Event, Key, Life, Source, SourceError, Why,
+    Block, Blocks, BoxFuture, Cell, Epoch, ErrorKind, Event, Key, Source, SourceError, Why,
     ledger::{Counter, Row},
 };
 
@@ -46,10 +46,10 @@ use report::{Adds, Former, Told};
 use touch::Preread;
 pub use touch::{FAR_CEILING, UNKNOWN_COUNTER};
 
-/// A take begins again at most so often: after a lost life, a reborn store, a block of a life that ended meanwhile.
+/// A take begins again at most so often: after a lost epoch, a reborn store, a block of an epoch that ended meanwhile.
 const ROUNDS_MAX: usize = 12;
 
-/// What a process knows of one counter. Lives as long as its key, and until its `seen` is reported.
+/// What a process knows of one counter. Epochs as long as its key, and until its `seen` is reported.
 pub(crate) struct Guarded {
     /// What lists hold of it.
     me: Weak<Self>,
@@ -77,24 +77,24 @@ pub(crate) struct State {
     beside: Option<u64>,
     /// What was heard of the row while there was neither permit nor row: one that is being read may not have it yet.
     told: Option<Told>,
-    /// The life whose setback this process told last.
-    setback: Option<Life>,
-    /// The life that the store refused last, and how often its opener has been waited for.
-    refused: Option<Life>,
-    duel: Option<(Life, u32)>,
+    /// The epoch whose setback this process told last.
+    setback: Option<Epoch>,
+    /// The epoch that the store refused last, and how often its opener has been waited for.
+    refused: Option<Epoch>,
+    duel: Option<(Epoch, u32)>,
     order: Order,
     pace: Pace,
     /// How far the counter is known to have come, by whoever took from it: what is beyond is consumption.
     position: u64,
     /// The highest id that left this process, or that the row or another server has seen: what is reported.
     pub(crate) seen: u64,
-    /// The same, but for what is seen only because a life begins there: really taken by somebody.
+    /// The same, but for what is seen only because an epoch begins there: really taken by somebody.
     taken: u64,
     /// What was reported last.
     reported: u64,
-    /// The life last held, until a report has told what left in it: whoever takes up its row must know.
+    /// The epoch last held, until a report has told what left in it: whoever takes up its row must know.
     former: Option<Former>,
-    /// What this server gave above where the next life began, until that has been noted and stepped over.
+    /// What this server gave above where the next epoch began, until that has been noted and stepped over.
     pub(crate) above: Option<GivenAbove>,
     /// How many keys hold it.
     handles: usize,
@@ -102,7 +102,7 @@ pub(crate) struct State {
 }
 
 impl State {
-    /// An id of a life that began at `base` has been seen; at the base itself nobody has taken anything yet.
+    /// An id of an epoch that began at `base` has been seen; at the base itself nobody has taken anything yet.
     fn saw(&mut self, id: u64, base: u64) {
         self.seen = self.seen.max(id);
         if id > base {
@@ -110,8 +110,8 @@ impl State {
         }
     }
 
-    /// A row of an incarnation of the ledger that has ended says so. An operator may have added a loss to what it calls
-    /// seen: that is to be left out, but nobody needs to have taken it. Where its life began the counter has been.
+    /// A row of an instance of the ledger that has ended says so. An operator may have added a loss to what it calls
+    /// seen: that is to be left out, but nobody needs to have taken it. Where its epoch began the counter has been.
     fn was_told(&mut self, row: &Row) {
         self.seen = self.seen.max(row.seen);
         if row.seen > row.base {
@@ -124,7 +124,7 @@ impl Guarded {
     /// Nobody holds it yet, and so it is listed to be forgotten.
     #[allow(clippy::similar_names, reason = "`shared` and `shard` are the words of this crate")]
     pub(crate) fn new(counter: Counter, shared: Arc<Shared>, shard: Arc<Shard>, raw_max: u64) -> Arc<Self> {
-        let cell = counter.key.in_epoch(shared.desk.epoch());
+        let cell = counter.key.in_generation(shared.desk.generation());
         let guarded = Arc::new_cyclic(|me| Self {
             me: Weak::clone(me),
             counter,
@@ -199,7 +199,7 @@ impl Guarded {
             let want = self.room(&permit, want).await?;
             let flight = Flight::begin(self);
             let cell = Cell { key: &self.cell, under: &permit.row.store };
-            let taken = self.shard.store().take(cell, permit.row.life, want).await;
+            let taken = self.shard.store().take(cell, permit.row.epoch, want).await;
             match taken {
                 Ok(block) => match self.judge(&permit, flight, block).await? {
                     Judgement::Leaves(block) => return Ok(block),
@@ -227,40 +227,40 @@ impl Guarded {
         match error.kind() {
             ErrorKind::Reborn => {
                 self.shard.forget(&permit.row.store);
-                self.give_up(permit.row.life, false);
+                self.give_up(permit.row.epoch, false);
                 Ok(error)
             }
             ErrorKind::Regressed => {
-                self.tell_tampered(permit.row.life, &error);
-                self.give_up(permit.row.life, true);
+                self.tell_tampered(permit.row.epoch, &error);
+                self.give_up(permit.row.epoch, true);
                 Ok(touch::overtaken(&error))
             }
             _ => Err(error),
         }
     }
 
-    /// The permit of this life is gone, if it is still held; `refused`: the store knows no such life any more.
-    fn give_up(&self, life: Life, refused: bool) {
+    /// The permit of this epoch is gone, if it is still held; `refused`: the store knows no such epoch any more.
+    fn give_up(&self, epoch: Epoch, refused: bool) {
         let mut state = self.state();
-        if state.permit.as_ref().is_some_and(|permit| permit.row.life == life) {
+        if state.permit.as_ref().is_some_and(|permit| permit.row.epoch == epoch) {
             state.lay_down();
             if refused {
-                state.refused = Some(life);
+                state.refused = Some(epoch);
             }
         }
     }
 
-    /// Another server's new life is refused just so, and is nobody's fault: only a store that tells a hand's work, or
+    /// Another server's new epoch is refused just so, and is nobody's fault: only a store that tells a hand's work, or
     /// that a part of the counter is gone, has more to say.
-    fn tell_tampered(&self, life: Life, error: &SourceError) {
+    fn tell_tampered(&self, epoch: Epoch, error: &SourceError) {
         if matches!(error.why(), Some(Why::SetByHand | Why::LostInPart)) {
-            self.regressed(Some(life), error.context().to_owned());
+            self.regressed(Some(epoch), error.context().to_owned());
         }
     }
 
-    /// A setback of a life is told once, whoever of this process finds it.
-    fn regressed(&self, life: Option<Life>, detail: String) {
-        if life.is_some() && std::mem::replace(&mut self.state().setback, life) == life {
+    /// A setback of an epoch is told once, whoever of this process finds it.
+    fn regressed(&self, epoch: Option<Epoch>, detail: String) {
+        if epoch.is_some() && std::mem::replace(&mut self.state().setback, epoch) == epoch {
             return;
         }
         let Counter { slot, key } = self.counter.clone();

@@ -87,7 +87,7 @@ impl Order {
         self.floor
     }
 
-    /// A new life begins: what an ended one gave, and never left, no longer counts.
+    /// A new epoch begins: what an ended one gave, and never left, no longer counts.
     pub(crate) fn restart(&mut self, floor: u64) {
         self.floor = floor;
     }

@@ -1,4 +1,4 @@
-//! A permit: a server's copy of a row. It may release ids of that life up to that ceiling.
+//! A permit: a server's copy of a row. It may release ids of that epoch up to that ceiling.
 
 use sequent_core::{Rule, SourceError, ledger::Row};
 
@@ -37,12 +37,12 @@ impl Guarded {
         }
     }
 
-    /// A permit counts under the incarnations of store and ledger that it names, and while the ledger is trusted.
+    /// A permit counts under the instances of store and ledger that it names, and while the ledger is trusted.
     pub(super) fn good_permit(&self) -> Option<Permit> {
         let (rules, desk) = (self.shared.rules, &self.shared.desk);
         let permit = self.state().permit.clone()?;
         let same_store =
-            self.shard.incarnation().as_ref() == Some(&permit.row.store) || !rules.keep(Rule::SameConnection);
+            self.shard.instance().as_ref() == Some(&permit.row.store) || !rules.keep(Rule::SameConnection);
         let same_ledger = desk.speaks_as(&permit.row.ledger) || !rules.keep(Rule::SameLedger);
         (same_store && same_ledger).then_some(permit)
     }
@@ -56,7 +56,7 @@ impl Guarded {
         state.saw(permit.row.seen, permit.row.base);
         state.order.restart(floor);
         state.position = permit.row.reached();
-        if state.former.as_ref().is_some_and(|former| former.life == permit.row.life) {
+        if state.former.as_ref().is_some_and(|former| former.epoch == permit.row.epoch) {
             state.former = None;
         }
         state.permit = Some(permit.clone());

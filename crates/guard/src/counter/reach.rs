@@ -29,7 +29,7 @@ impl Guarded {
     pub(crate) async fn value(&self) -> Option<u64> {
         let permit = self.permit(1).await.ok()?;
         let cell = Cell { key: &self.cell, under: &permit.row.store };
-        let value = self.shard.store().lift(cell, permit.row.life, 0).await.ok()?;
+        let value = self.shard.store().lift(cell, permit.row.epoch, 0).await.ok()?;
         Some(value.max(self.reach()))
     }
 }

@@ -1,4 +1,4 @@
-//! May a block leave? Only in its life, above all that was seen, and witnessed.
+//! May a block leave? Only in its epoch, above all that was seen, and witnessed.
 
 use sequent_core::{
     Block, ErrorKind, Event, Rule, SourceError,
@@ -8,8 +8,8 @@ use sequent_core::{
 use super::{Guarded, flight::Flight, order::Backwards, permit::Permit};
 use crate::{keeper::Ask, leap};
 
-/// Why a block stays: another life is in force.
-pub(super) const LIFE_ENDED: &str = "its life ended before it could leave";
+/// Why a block stays: another epoch is in force.
+pub(super) const EPOCH_ENDED: &str = "its epoch ended before it could leave";
 
 /// Why a block stays: a hand has set its counter.
 pub(super) const NOTHING_FOLLOWS: &str = "a leap that nothing follows";
@@ -59,8 +59,8 @@ impl Guarded {
     }
 
     fn went_back(&self, permit: &Permit, block: Block, backwards: &Backwards) -> Judgement {
-        self.regressed(Some(permit.row.life), format!("took {block}: {backwards}"));
-        self.give_up(permit.row.life, true);
+        self.regressed(Some(permit.row.epoch), format!("took {block}: {backwards}"));
+        self.give_up(permit.row.epoch, true);
         self.again(block, "taken from a counter that went backwards", ErrorKind::Regressed)
     }
 
@@ -69,9 +69,11 @@ impl Guarded {
         let mut state = self.state();
         let rules = self.shared.rules;
         let held = match state.permit.as_ref() {
-            Some(held) if held.row.life == taken_under.row.life || !rules.keep(Rule::BlockKeepsLife) => held,
-            None if !rules.keep(Rule::BlockKeepsLife) => taken_under,
-            _ => return Standing::Stays(ErrorKind::Reborn, LIFE_ENDED),
+            Some(held) if held.row.epoch == taken_under.row.epoch || !rules.keep(Rule::BlockKeepsEpoch) => {
+                held
+            }
+            None if !rules.keep(Rule::BlockKeepsEpoch) => taken_under,
+            _ => return Standing::Stays(ErrorKind::Reborn, EPOCH_ENDED),
         };
         // Judged under the lock that the last report takes, so that the report has all that left.
         if self.is_shut() {
@@ -111,7 +113,7 @@ impl Guarded {
                     Standing::Witnessed => self.within_range(block),
                     Standing::Stays(kind, why) => Ok(self.again(block, why, kind)),
                     Standing::Backwards(backwards) => Ok(self.went_back(held, block, &backwards)),
-                    Standing::AboveCeiling(_) => Ok(self.again(block, LIFE_ENDED, ErrorKind::Reborn)),
+                    Standing::AboveCeiling(_) => Ok(self.again(block, EPOCH_ENDED, ErrorKind::Reborn)),
                 }
             }
             Err(error) if error.kind() == ErrorKind::NoWitness => {
@@ -120,7 +122,7 @@ impl Guarded {
                 Err(error)
             }
             Err(error) if error.kind() == ErrorKind::Reborn => {
-                Ok(self.again(block, "the ledger is another incarnation", ErrorKind::Reborn))
+                Ok(self.again(block, "the ledger is another instance", ErrorKind::Reborn))
             }
             Err(error) => {
                 self.dropped(block, "the ledger refused its ceiling");
@@ -135,7 +137,7 @@ impl Guarded {
         let ahead = self.wanted_room(&state, self.shared.config.outage).full;
         let ceiling = block.last().saturating_add(ahead).min(self.raw_max().max(block.last()));
         let leap_max = leap::leap_max(held.ceiling, self.raw_max(), state.pace.block());
-        Raise { counter: self.counter.clone(), life: held.row.life, ceiling, seen: block.last(), leap_max }
+        Raise { counter: self.counter.clone(), epoch: held.row.epoch, ceiling, seen: block.last(), leap_max }
     }
 
     /// How far a value may be before it counts as a leap, where it is one: against what was seen, and the copy of

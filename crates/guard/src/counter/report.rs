@@ -3,20 +3,20 @@
 use std::time::{Duration, Instant};
 
 use sequent_core::{
-    Event, Incarnation, Life,
+    Epoch, Event, InstanceId,
     ledger::{Moved, Raise, Raised, Row},
 };
 
 use super::{Guarded, State, pace::Room, permit::Permit};
 use crate::leap;
 
-/// A life that this process takes from no more, and the highest id that left in it, until that is reported.
+/// An epoch that this process takes from no more, and the highest id that left in it, until that is reported.
 pub(super) struct Former {
-    pub(super) life: Life,
+    pub(super) epoch: Epoch,
     seen: u64,
 }
 
-/// Ids up to `given` left this server, and the life that followed theirs began at `begun_at`, below.
+/// Ids up to `given` left this server, and the epoch that followed theirs began at `begun_at`, below.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct GivenAbove {
     given: u64,
@@ -24,10 +24,10 @@ pub(crate) struct GivenAbove {
     is_told: bool,
 }
 
-/// What another server said of the row: it holds this life, and has seen so much.
+/// What another server said of the row: it holds this epoch, and has seen so much.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Told {
-    life: Life,
+    epoch: Epoch,
     seen: u64,
 }
 
@@ -42,7 +42,7 @@ pub(super) enum Adds {
 
 impl Told {
     pub(super) fn adds_to(self, row: &mut Row) -> Adds {
-        if self.life != row.life {
+        if self.epoch != row.epoch {
             return Adds::Doubt;
         }
         row.seen = row.seen.max(self.seen);
@@ -65,7 +65,7 @@ impl State {
         if let Some(Permit { row, .. }) = self.permit.take()
             && self.seen > self.reported
         {
-            self.former = Some(Former { life: row.life, seen: self.seen });
+            self.former = Some(Former { epoch: row.epoch, seen: self.seen });
         }
     }
 }
@@ -84,8 +84,8 @@ impl Guarded {
             return None;
         }
         let leap_max = leap::leap_max(permit.ceiling, self.raw_max(), state.pace.block());
-        let (counter, life, seen) = (self.counter.clone(), permit.row.life, state.seen);
-        Some(Raise { counter, life, ceiling, seen, leap_max })
+        let (counter, epoch, seen) = (self.counter.clone(), permit.row.epoch, state.seen);
+        Some(Raise { counter, epoch, ceiling, seen, leap_max })
     }
 
     /// Whether there is anything to report, by whatever ledger speaks. No less than [`Self::report`] says: what is not listed is
@@ -105,15 +105,15 @@ impl Guarded {
         if is_due && ceiling > permit.ceiling { ceiling } else { 0 }
     }
 
-    /// What is left to say of a life whose permit is gone: without it, the next to take up its row could not know that
+    /// What is left to say of an epoch whose permit is gone: without it, the next to take up its row could not know that
     /// the store has forgotten. It has left, so no leap is too wide; and it is told to whatever run of the ledger speaks, which may have
     /// lost the ceiling that permitted it.
     fn last_report(&self, former: &Former) -> Raise {
-        let Former { life, seen } = *former;
-        Raise { counter: self.counter.clone(), life, ceiling: 0, seen, leap_max: seen }
+        let Former { epoch, seen } = *former;
+        Raise { counter: self.counter.clone(), epoch, ceiling: 0, seen, leap_max: seen }
     }
 
-    /// Tells of what was given above where the next life began, notes it, and begins the next one above that. What fails is tried
+    /// Tells of what was given above where the next epoch began, notes it, and begins the next one above that. What fails is tried
     /// again with the next heartbeat, and is told once.
     pub(crate) async fn step_over_given(&self) {
         let Some(above) = self.state().above else { return };
@@ -138,22 +138,23 @@ impl Guarded {
         let now = self.shared.env.clock.now();
         let mut state = self.state();
         if let Raised::Ended { begun_at: Some(begun_at) } = answer {
-            let held = state.permit.as_ref().filter(|permit| permit.row.life == asked.life);
-            let former = state.former.as_ref().filter(|former| former.life == asked.life);
+            let held = state.permit.as_ref().filter(|permit| permit.row.epoch == asked.epoch);
+            let former = state.former.as_ref().filter(|former| former.epoch == asked.epoch);
             // Not what was asked for: a block in hand has not left.
             let given = former.map(|former| former.seen).or(held.map(|_| state.seen)).unwrap_or(0);
             if given > *begun_at {
                 let given = state.above.map_or(given, |above| above.given.max(given));
                 state.above = Some(GivenAbove { given, begun_at: *begun_at, is_told: false });
             }
-            // So there is no more to say of that life.
+            // So there is no more to say of that epoch.
             state.reported = state.reported.max(given);
         }
-        if let Some(former) = state.former.take_if(|former| former.life == asked.life) {
+        if let Some(former) = state.former.take_if(|former| former.epoch == asked.epoch) {
             state.reported = state.reported.max(former.seen);
         }
-        let is_asked =
-            |permit: &Permit| permit.row.life == asked.life && self.shared.desk.speaks_as(&permit.row.ledger);
+        let is_asked = |permit: &Permit| {
+            permit.row.epoch == asked.epoch && self.shared.desk.speaks_as(&permit.row.ledger)
+        };
         if !state.permit.as_ref().is_some_and(is_asked) {
             return;
         }
@@ -178,21 +179,21 @@ impl Guarded {
 
     /// What another server opened, raised or reported: what it has taken must not be given here, though the store may
     /// have forgotten. Whether it is news.
-    pub(crate) fn hear(&self, under: &Incarnation, moved: &Moved) -> bool {
+    pub(crate) fn hear(&self, under: &InstanceId, moved: &Moved) -> bool {
         let now = self.shared.env.clock.now();
         let mut state = self.state();
         if let Some(preread) = state.preread.as_mut().filter(|preread| preread.row.ledger == *under) {
-            if preread.row.life == moved.life {
+            if preread.row.epoch == moved.epoch {
                 preread.row.seen = preread.row.seen.max(moved.seen);
             } else {
                 state.preread = None;
             }
         }
         let Some(permit) = state.permit.as_ref().filter(|permit| permit.row.ledger == *under) else {
-            state.told = Some(Told { life: moved.life, seen: moved.seen });
+            state.told = Some(Told { epoch: moved.epoch, seen: moved.seen });
             return false;
         };
-        if permit.row.life != moved.life {
+        if permit.row.epoch != moved.epoch {
             // Ended by another server; or this one has just begun the next, and then it is joined again.
             state.lay_down();
             return false;

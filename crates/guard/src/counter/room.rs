@@ -35,7 +35,7 @@ impl Guarded {
         if is_near {
             state.position = state.position.max(block.last());
         }
-        if let Some(held) = state.permit.as_mut().filter(|held| held.row.life == permit.row.life) {
+        if let Some(held) = state.permit.as_mut().filter(|held| held.row.epoch == permit.row.epoch) {
             held.drawn = held.drawn.max(block.last());
         }
     }
@@ -43,7 +43,7 @@ impl Guarded {
     /// No raise was to be had for a block of this permit, or one is again.
     pub(super) fn bar(&self, permit: &Permit, barred: bool) {
         let mut state = self.state();
-        if let Some(held) = state.permit.as_mut().filter(|held| held.row.life == permit.row.life) {
+        if let Some(held) = state.permit.as_mut().filter(|held| held.row.epoch == permit.row.epoch) {
             held.barred = barred;
         }
     }
@@ -51,7 +51,7 @@ impl Guarded {
     /// How many ids may be left under the ceiling, as far as this process knows; and whether the last raise failed.
     fn left(&self, permit: &Permit) -> (u64, bool) {
         let state = self.state();
-        let same = |held: &&Permit| held.row.life == permit.row.life;
+        let same = |held: &&Permit| held.row.epoch == permit.row.epoch;
         let held = state.permit.as_ref().filter(same).unwrap_or(permit);
         let highest = held.drawn.max(held.row.base).max(state.order.floor());
         (held.ceiling.saturating_sub(highest), held.barred)
@@ -82,7 +82,7 @@ impl Guarded {
         let at = held.ceiling.max(state.seen);
         let leap_max = leap::leap_max(at, self.raw_max(), state.pace.block());
         let ceiling = held.drawn.max(at).saturating_add(want).min(at.saturating_add(leap_max));
-        let (counter, life, seen) = (self.counter.clone(), permit.row.life, state.seen);
-        Raise { counter, life, ceiling: ceiling.min(self.raw_max()), seen, leap_max }
+        let (counter, epoch, seen) = (self.counter.clone(), permit.row.epoch, state.seen);
+        Raise { counter, epoch, ceiling: ceiling.min(self.raw_max()), seen, leap_max }
     }
 }

@@ -1,7 +1,7 @@
 //! How many raw ids nobody will get: those between what a counter had given, as far as anybody knows, and where it goes on.
 
 use sequent_core::{
-    Cell, Event, Life, SourceError,
+    Cell, Epoch, Event, SourceError,
     ledger::{Counter, Row},
 };
 
@@ -9,28 +9,28 @@ use super::{Guarded, permit::Permit};
 
 impl Guarded {
     /// How far the counter of this row has been given. A recovery may have added a loss to what a row of an earlier run of the ledger
-    /// calls seen, and that was given to nobody: of such a row, where its life began.
+    /// calls seen, and that was given to nobody: of such a row, where its epoch began.
     pub(super) fn given(&self, row: &Row) -> u64 {
         if self.shared.desk.speaks_as(&row.ledger) { row.reached() } else { row.base }
     }
 
-    /// Tells of a life that begins at `base`, of a counter that was found at `value` and had `given` so many.
-    pub(super) fn tell_opened(&self, life: Life, base: u64, value: u64, given: u64) {
+    /// Tells of an epoch that begins at `base`, of a counter that was found at `value` and had `given` so many.
+    pub(super) fn tell_opened(&self, epoch: Epoch, base: u64, value: u64, given: u64) {
         let known = value.max(given).max(self.state().taken);
         let (Counter { slot, key }, skipped) = (self.counter.clone(), base.saturating_sub(known));
-        self.shared.env.events.emit(Event::LifeOpened { slot, key, life, base, skipped });
+        self.shared.env.events.emit(Event::EpochOpened { slot, key, epoch, base, skipped });
     }
 
     /// Moves the cell up to `floor`, and tells what that left out. Read before, so that of many servers that lift one counter it is
     /// counted by the first.
     pub(super) async fn lift_cell(&self, permit: &Permit, floor: u64) -> Result<(), SourceError> {
-        let (cell, life) = (Cell { key: &self.cell, under: &permit.row.store }, permit.row.life);
+        let (cell, epoch) = (Cell { key: &self.cell, under: &permit.row.store }, permit.row.epoch);
         let store = self.shard.store();
-        let found = store.lift(cell, life, 0).await?;
+        let found = store.lift(cell, epoch, 0).await?;
         if found >= floor {
             return Ok(());
         }
-        store.lift(cell, life, floor).await?;
+        store.lift(cell, epoch, floor).await?;
         {
             let mut state = self.state();
             state.position = state.position.max(floor);

@@ -1,9 +1,9 @@
-//! First touch, and whenever a permit is lost: join the row's life; or close, open, install.
+//! First touch, and whenever a permit is lost: join the row's epoch; or close, open, install.
 
 use std::time::{Duration, Instant};
 
 use sequent_core::{
-    Cell, Condition, ErrorKind, Incarnation, Life, Rule, SourceError,
+    Cell, Condition, Epoch, ErrorKind, InstanceId, Rule, SourceError,
     ledger::{Counter, Opened, Opening, Over, Reading, Row},
 };
 
@@ -41,7 +41,7 @@ impl Guarded {
         let mut last = None;
         for _ in 0..TOUCHES_MAX {
             self.shared.desk.trusted()?;
-            let under = self.shared.desk.incarnation();
+            let under = self.shared.desk.instance();
             let (store, mark) = self.shard.admit(&under).await?;
             if let Some(mark) = mark {
                 self.shared.desk.meet_mark(mark).await?;
@@ -55,7 +55,7 @@ impl Guarded {
             let mut over = Over::read(row.as_ref());
             if row.is_none() || is_announced {
                 match self.claim(is_announced).await? {
-                    Begins::Own(claim) => over = Over::Life(claim),
+                    Begins::Own(claim) => over = Over::Epoch(claim),
                     Begins::Other => continue,
                 }
             }
@@ -71,9 +71,9 @@ impl Guarded {
                 row.as_ref().map_or(0, |row| self.given(row)),
             );
             if let Some(row) = row.filter(|row| self.names(row, &store, &ledger)) {
-                let refused = self.state().refused == Some(row.life);
+                let refused = self.state().refused == Some(row.epoch);
                 if !refused {
-                    // Under the incarnations in force: equal to the row's own, unless a mutation has waived that.
+                    // Under the instances in force: equal to the row's own, unless a mutation has waived that.
                     return Ok(self.take_up(Row { store, ledger, ..row }));
                 }
                 if self.waits_for_another(&row, clock_ms).await {
@@ -107,12 +107,12 @@ impl Guarded {
         SourceError::new(ErrorKind::Leapt, context).with(Condition::FarWithoutRow)
     }
 
-    /// The counter's row, the incarnation of the ledger that holds it, and the ledger's clock.
-    pub(super) async fn row(&self) -> Result<(Incarnation, Option<Row>, u64), SourceError> {
+    /// The counter's row, the instance of the ledger that holds it, and the ledger's clock.
+    pub(super) async fn row(&self) -> Result<(InstanceId, Option<Row>, u64), SourceError> {
         let (preread, now) = (self.state().preread.take(), self.shared.env.clock.now());
         let fresh = |preread: &Preread| now.saturating_duration_since(preread.at) <= PREREAD_MAX;
         if let Some(Preread { row, clock_ms, .. }) = preread.filter(fresh) {
-            return Ok((self.shared.desk.incarnation(), Some(row), clock_ms));
+            return Ok((self.shared.desk.instance(), Some(row), clock_ms));
         }
         let asked = std::slice::from_ref(&self.counter);
         for _ in 0..READS_MAX {
@@ -133,7 +133,7 @@ impl Guarded {
         Err(SourceError::new(ErrorKind::Contended, "the row was moved again and again while it was read"))
     }
 
-    fn names(&self, row: &Row, store: &Incarnation, ledger: &Incarnation) -> bool {
+    fn names(&self, row: &Row, store: &InstanceId, ledger: &InstanceId) -> bool {
         let rules = self.shared.rules;
         (row.store == *store || !rules.keep(Rule::RowNamesStore))
             && (row.ledger == *ledger || !rules.keep(Rule::RowNamesLedger))
@@ -142,38 +142,38 @@ impl Guarded {
     /// Close, open, install; of a counter that has permitted so much above what was reported, and given so many.
     async fn open(
         &self,
-        (store, over): (&Incarnation, Over),
+        (store, over): (&InstanceId, Over),
         want: u64,
         (permitted, given): (u64, u64),
         is_known: bool,
     ) -> Result<Permit, SourceError> {
         let (shared, rules) = (&self.shared, self.shared.rules);
-        let life = Life::random(&*shared.env.entropy);
+        let epoch = Epoch::random(&*shared.env.entropy);
         let cell = Cell { key: &self.cell, under: store };
         // A close that no open can follow would only take the counter from servers that still hold permits.
         shared.desk.in_reach()?;
         self.drop_permit();
-        let value = self.shard.store().close(cell, life).await.map_err(|error| self.reborn(store, error))?;
+        let value = self.shard.store().close(cell, epoch).await.map_err(|error| self.reborn(store, error))?;
         self.compare_with_taken(value);
         let counts = if rules.keep(Rule::OpenCountsValue) { value } else { 0 };
         // Of a cell that says nothing, the key's other slots say how far it may have been; of a counter that never began, its claim has.
         let beside = if value == 0 && is_known { self.beside().await? } else { 0 };
-        let opening = Opening { beside, over, ..self.opening(life, store, counts, want, permitted) };
+        let opening = Opening { beside, over, ..self.opening(epoch, store, counts, want, permitted) };
         self.begin(store, opening, (value, given)).await
     }
 
-    /// Open and install, of a cell that was closed for this life and found at `value`; its counter has `given` so many.
+    /// Open and install, of a cell that was closed for this epoch and found at `value`; its counter has `given` so many.
     pub(super) async fn begin(
         &self,
-        store: &Incarnation,
+        store: &InstanceId,
         opening: Opening,
         (value, given): (u64, u64),
     ) -> Result<Permit, SourceError> {
-        let (shared, life) = (&self.shared, opening.life);
+        let (shared, epoch) = (&self.shared, opening.epoch);
         let (cell, known) = (Cell { key: &self.cell, under: store }, opening.value.max(value));
         let row = match shared.ask(Ask::Open(opening)).await?.opened()? {
             Opened::Row(row) => row,
-            // Nothing is installed: the cell may be of the life that is there by now, and that is joined.
+            // Nothing is installed: the cell may be of the epoch that is there by now, and that is joined.
             Opened::Known(_) | Opened::Overtaken => {
                 let context = "the counter was begun by another";
                 return Err(SourceError::new(ErrorKind::Reborn, context));
@@ -181,15 +181,15 @@ impl Guarded {
             Opened::Leapt { found, bound } if found > known => return Err(self.far_ceiling(found, bound)),
             Opened::Leapt { found, bound } => return Err(self.leapt(found, bound)),
         };
-        // Who opened a life knows best when it is dead; the others wait for this server as long as it is young.
-        self.waits_no_more(life);
-        let installed = self.shard.store().install(cell, life, row.base).await;
+        // Who opened an epoch knows best when it is dead; the others wait for this server as long as it is young.
+        self.waits_no_more(epoch);
+        let installed = self.shard.store().install(cell, epoch, row.base).await;
         if installed.as_ref().is_err_and(|error| error.kind() == ErrorKind::Regressed) {
-            // Somebody closed the cell after us, and can't open over this life, which it has not read.
-            self.state().refused = Some(life);
+            // Somebody closed the cell after us, and can't open over this epoch, which it has not read.
+            self.state().refused = Some(epoch);
         }
         installed.map_err(|error| self.reborn(store, error))?;
-        self.tell_opened(life, row.base, value, given);
+        self.tell_opened(epoch, row.base, value, given);
         Ok(self.take_up(row))
     }
 
@@ -204,18 +204,18 @@ impl Guarded {
         }
     }
 
-    fn opening(&self, life: Life, store: &Incarnation, value: u64, want: u64, permitted: u64) -> Opening {
+    fn opening(&self, epoch: Epoch, store: &InstanceId, value: u64, want: u64, permitted: u64) -> Opening {
         let mut state = self.state();
         state.refused = None;
         let config = self.shared.config;
         let ahead = state.pace.wanted_room(config.outage, config.raise_within()).full;
         let cap = leap::ahead_max(value, self.raw_max());
         let ahead = ahead.min(cap).max(want.min(self.raw_max().saturating_sub(value)));
-        // A life that ended by a crash leaves its ceiling ahead of what was seen: that much is no leap.
+        // An epoch that ended by a crash leaves its ceiling ahead of what was seen: that much is no leap.
         let permitted = permitted.max(leap::ahead_max(0, self.raw_max()));
         let leap_max = leap::leap_max(value, self.raw_max(), want).saturating_add(permitted);
         let (counter, store) = (self.counter.clone(), store.clone());
-        Opening { counter, life, over: Over::Any, store, value, beside: 0, ahead, leap_max }
+        Opening { counter, epoch, over: Over::Any, store, value, beside: 0, ahead, leap_max }
     }
 
     pub(super) fn drop_permit(&self) {
@@ -223,7 +223,7 @@ impl Guarded {
     }
 
     /// A store that is reborn is inspected before it is touched again.
-    pub(super) fn reborn(&self, store: &Incarnation, error: SourceError) -> SourceError {
+    pub(super) fn reborn(&self, store: &InstanceId, error: SourceError) -> SourceError {
         if error.kind() == ErrorKind::Reborn {
             self.shard.forget(store);
         }

@@ -2,36 +2,36 @@
 
 use std::{cmp::Ordering, time::Duration};
 
-use sequent_core::{Life, ledger::Row};
+use sequent_core::{Epoch, ledger::Row};
 
 use super::Guarded;
 
-/// The longest of the first random waits before a refused join of a young life is tried again; four times as long with
+/// The longest of the first random waits before a refused join of a young epoch is tried again; four times as long with
 /// each further try, so that many servers that meet at one counter part.
 const DUEL_WAIT: Duration = Duration::from_millis(50);
 
-/// So often a refused join is tried again while its life is young; then once more when it no longer is.
+/// So often a refused join is tried again while its epoch is young; then once more when it no longer is.
 const DUELS_MAX: u32 = 3;
 
-/// So often it is looked, while a claim is young, whether its life is there.
+/// So often it is looked, while a claim is young, whether its epoch is there.
 const CLAIM_LOOKS_MAX: u32 = 10;
 
 impl Guarded {
     /// Waits for who has opened, or claimed, if that was just now; false when it is time to close the cell.
     pub(super) async fn waits_for_another(&self, row: &Row, clock_ms: u64) -> bool {
         let Some(rest) = self.youth(row, clock_ms) else { return false };
-        let waited = self.state().duel.map_or(0, |(life, often)| if life == row.life { often } else { 0 });
+        let waited = self.state().duel.map_or(0, |(epoch, often)| if epoch == row.epoch { often } else { 0 });
         let pause =
             if row.is_claim() { self.look_again(waited, rest) } else { self.join_again(waited, rest) };
         let Some(pause) = pause else { return false };
         tokio::time::sleep(pause).await;
         let mut state = self.state();
-        state.duel = Some((row.life, waited + 1));
+        state.duel = Some((row.epoch, waited + 1));
         state.refused = None;
         true
     }
 
-    /// For how long the life's opener may still be about to install it, and who claimed about to open one: whoever asks has a deadline
+    /// For how long the epoch's opener may still be about to install it, and who claimed about to open one: whoever asks has a deadline
     /// of its own, and a dead claimer's counter is one of several slots that it may have claimed.
     fn youth(&self, row: &Row, clock_ms: u64) -> Option<Duration> {
         let age = Duration::from_millis(clock_ms.saturating_sub(row.opened_at_ms));
@@ -62,8 +62,8 @@ impl Guarded {
         (DUEL_WAIT * 4_u32.pow(waited.min(DUELS_MAX))).min(self.shared.config.attempt_timeout / 2)
     }
 
-    /// Nobody else opens this life.
-    pub(super) fn waits_no_more(&self, life: Life) {
-        self.state().duel = Some((life, DUELS_MAX.max(CLAIM_LOOKS_MAX) + 1));
+    /// Nobody else opens this epoch.
+    pub(super) fn waits_no_more(&self, epoch: Epoch) {
+        self.state().duel = Some((epoch, DUELS_MAX.max(CLAIM_LOOKS_MAX) + 1));
     }
 }

@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 
 use sequent_core::{
-    DurabilityClass, ErrorKind, Event, Incarnation, SourceError,
+    DurabilityClass, ErrorKind, Event, InstanceId, SourceError,
     ledger::{Known, NoteSubject},
 };
 
@@ -22,11 +22,11 @@ impl Desk {
     pub(crate) async fn accuse(&self) -> Result<(), SourceError> {
         let _one_at_a_time = self.writing.lock().await;
         self.trusted()?;
-        self.accuse_as(&self.incarnation()).await
+        self.accuse_as(&self.instance()).await
     }
 
     /// The same of the run `under`, which is in force. Callers hold `writing`.
-    pub(super) async fn accuse_as(&self, under: &Incarnation) -> Result<(), SourceError> {
+    pub(super) async fn accuse_as(&self, under: &InstanceId) -> Result<(), SourceError> {
         let (version, mark) = (self.version(), self.version().saturating_add(ACCUSED_AHEAD));
         // Whatever becomes of the others: this server gives nothing any more.
         let trouble = Trouble::Accused { version };
@@ -57,8 +57,8 @@ impl Desk {
     /// does not says nothing.
     pub(super) async fn look_for_own(
         &self,
-        is: &Incarnation,
-        known: Option<&Incarnation>,
+        is: &InstanceId,
+        known: Option<&InstanceId>,
     ) -> Result<(u64, bool), SourceError> {
         let next = self.env.entropy.bits();
         let some_dropped = self.state().some_dropped;
@@ -76,7 +76,7 @@ impl Desk {
     /// dense counters, and nobody has put it on record. Of one that loses what it acknowledges the marks alone tell.
     pub(super) async fn lacks_own(
         &self,
-        is: &Incarnation,
+        is: &InstanceId,
         known: &Known,
         held: bool,
     ) -> Result<bool, SourceError> {

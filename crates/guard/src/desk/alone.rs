@@ -5,7 +5,7 @@
 //! below, and leaves a mark that is further still: so both stop, since neither knows what the other gave.
 
 use sequent_core::{
-    ErrorKind, Incarnation, Rule, SourceError,
+    ErrorKind, InstanceId, Rule, SourceError,
     ledger::{RUNS_APART, apart},
 };
 
@@ -21,7 +21,7 @@ impl Desk {
     ///
     /// What another ledger left there since this one was judged lies between the versions of the two runs: the last dense numbers of
     /// a server that reached another copy. Neither knows what the other gave, so both stop.
-    pub(super) async fn lay_claim(&self, known: Option<&Incarnation>) -> Result<(), SourceError> {
+    pub(super) async fn lay_claim(&self, known: Option<&InstanceId>) -> Result<(), SourceError> {
         let Some(known) = known.filter(|_| self.rules.keep(Rule::Marks)) else { return Ok(()) };
         let is_again = self.speaks_as(known);
         if is_again && self.version().saturating_sub(self.marks.met()) < FAR {
@@ -34,7 +34,7 @@ impl Desk {
             state.version = state.version.max(version);
         }
         let before = self.claim(version).await?;
-        let run = version.saturating_sub(apart(&self.incarnation()));
+        let run = version.saturating_sub(apart(&self.instance()));
         if is_again || before <= run || before > version.saturating_sub(FAR) {
             return Ok(());
         }
@@ -57,11 +57,11 @@ impl Desk {
         if found.version >= mark {
             // Another server has met the ledger's next run, or named a loss.
             let mut state = self.state();
-            if state.incarnation == found.incarnation {
+            if state.instance == found.instance {
                 state.version = state.version.max(found.version);
                 return Ok(());
             }
-            let context = format!("the ledger was {}, and is {}", state.incarnation, found.incarnation);
+            let context = format!("the ledger was {}, and is {}", state.instance, found.instance);
             return Err(SourceError::new(ErrorKind::Reborn, context));
         }
         let _moved = self.look_at_the_record().await;
@@ -79,7 +79,7 @@ impl Desk {
         let trouble = Trouble::Behind { version, mark };
         self.tell_behind(&trouble);
         self.set_trouble(Some(trouble));
-        let above = mark.max(self.version()).saturating_add(apart(&self.incarnation()));
+        let above = mark.max(self.version()).saturating_add(apart(&self.instance()));
         self.claim(above).await?;
         self.trusted()
     }

@@ -1,9 +1,9 @@
-//! Calls of the ledger: rows are read under the incarnation in force, and what is written is marked.
+//! Calls of the ledger: rows are read under the instance in force, and what is written is marked.
 
 use std::collections::BTreeSet;
 
 use sequent_core::{
-    BoxFuture, ErrorKind, Incarnation, Key, Rule, SlotIndex, SourceError,
+    BoxFuture, ErrorKind, InstanceId, Key, Rule, SlotIndex, SourceError,
     ledger::{Answer, Counter, Ledger, LedgerNote, NoteSubject, Pass, Reading},
 };
 
@@ -15,20 +15,20 @@ pub(crate) type Call<A, T> =
     for<'a> fn(&'a dyn Ledger, Pass<'a>, &'a [A]) -> BoxFuture<'a, Result<Answer<T>, SourceError>>;
 
 impl Desk {
-    /// Reads rows under the incarnation in force, which may turn out to be another one.
-    pub(crate) async fn read(&self, counters: &[Counter]) -> Result<(Incarnation, Reading), SourceError> {
+    /// Reads rows under the instance in force, which may turn out to be another one.
+    pub(crate) async fn read(&self, counters: &[Counter]) -> Result<(InstanceId, Reading), SourceError> {
         self.in_reach()?;
         self.read_anyway(counters).await
     }
 
-    /// The same for a counter of which another server has just begun a life: it did so through the ledger, so that this is
+    /// The same for a counter of which another server has just begun an epoch: it did so through the ledger, so that this is
     /// back, whatever the show up has found as yet.
     pub(crate) async fn read_anyway(
         &self,
         counters: &[Counter],
-    ) -> Result<(Incarnation, Reading), SourceError> {
+    ) -> Result<(InstanceId, Reading), SourceError> {
         self.trusted()?;
-        let mut under = self.incarnation();
+        let mut under = self.instance();
         match self.limited("read", self.ledger.read(&under, counters)).await {
             Err(error) if error.kind() == ErrorKind::Reborn => {
                 let _one_at_a_time = self.writing.lock().await;
@@ -36,7 +36,7 @@ impl Desk {
             }
             reading => return self.outcome(reading.map(|reading| (under, reading))),
         }
-        under = self.incarnation();
+        under = self.instance();
         let reading = self.limited("read", self.ledger.read(&under, counters)).await;
         self.outcome(reading.map(|reading| (under, reading)))
     }
@@ -57,12 +57,12 @@ impl Desk {
         (0..self.slots()).filter(move |slot| *slot != own)
     }
 
-    /// Notes that lives of a key begin up to this raw id at an operator's word, before any of them does.
+    /// Notes that answers of a key begin up to this raw id at an operator's word, before any of them does.
     pub(crate) async fn note_begun(&self, key: &Key, raw: u64) -> Result<(), SourceError> {
         self.note(NoteSubject::BegunAt(key.clone()), raw).await
     }
 
-    /// Notes that raw ids of a key up to this one may have been given twice, and that its next life begins above them.
+    /// Notes that raw ids of a key up to this one may have been given twice, and that its next epoch begins above them.
     pub(crate) async fn note_given_above(&self, key: &Key, raw: u64) -> Result<(), SourceError> {
         self.note(NoteSubject::GivenAbove(key.clone()), raw).await?;
         self.note_begun(key, raw).await
@@ -73,13 +73,13 @@ impl Desk {
         self.outcome(noted).map(drop)
     }
 
-    /// One writing call. `under`: the incarnation that its asks rest on; when its turn comes and another one is in
+    /// One writing call. `under`: the instance that its asks rest on; when its turn comes and another one is in
     /// force, it fails with `Reborn` and writes nothing. The answer's version is marked for `slots`, or anywhere where there
     /// are none, before this returns, where `mark` says so.
     pub(crate) async fn write<A, T>(
         &self,
         step: &'static str,
-        under: &Incarnation,
+        under: &InstanceId,
         (slots, mark): (&BTreeSet<SlotIndex>, bool),
         asks: &[A],
         call: Call<A, T>,
@@ -92,7 +92,7 @@ impl Desk {
     pub(crate) async fn write_and_tell<A, T>(
         &self,
         step: &'static str,
-        under: &Incarnation,
+        under: &InstanceId,
         (slots, mark): (&BTreeSet<SlotIndex>, bool),
         asks: &[A],
         call: Call<A, T>,
@@ -149,7 +149,7 @@ impl Desk {
     }
 
     /// Another call may have found meanwhile that the ledger is another one, or that it went back.
-    pub(super) fn still_rests_on(&self, under: &Incarnation) -> Result<(), SourceError> {
+    pub(super) fn still_rests_on(&self, under: &InstanceId) -> Result<(), SourceError> {
         self.trusted()?;
         if self.speaks_as(under) || !self.rules.keep(Rule::SameLedger) {
             return Ok(());

@@ -1,6 +1,6 @@
 //! What others said: the rows that they moved since this server listened last.
 
-use sequent_core::{ErrorKind, Incarnation, SourceError, ledger::Moved};
+use sequent_core::{ErrorKind, InstanceId, SourceError, ledger::Moved};
 
 use super::Desk;
 
@@ -10,7 +10,7 @@ const PAGE: usize = 8192;
 impl Desk {
     /// The next rows that calls have moved, and whether there may be more; none where the version says so. Each is told
     /// once, unless `heard` is not called afterwards.
-    pub(crate) async fn listen(&self, under: &Incarnation) -> Result<(Vec<Moved>, bool), SourceError> {
+    pub(crate) async fn listen(&self, under: &InstanceId) -> Result<(Vec<Moved>, bool), SourceError> {
         let (since, version) = {
             let state = self.state();
             (state.heard, state.version)
@@ -19,7 +19,7 @@ impl Desk {
             return Ok((Vec::new(), false));
         }
         match self.limited("read of what moved", self.ledger.moved(under, since, PAGE)).await {
-            // Another incarnation: the next call renews.
+            // Another instance: the next call renews.
             Err(error) if error.kind() == ErrorKind::Reborn => Ok((Vec::new(), false)),
             moved => self.outcome(moved).map(|moved| {
                 let more = moved.len() == PAGE;
@@ -29,10 +29,10 @@ impl Desk {
     }
 
     /// `moved` has been heard under `under`. Of the last version of a full page there may be more.
-    pub(crate) fn heard(&self, under: &Incarnation, moved: &[Moved], more: bool) {
+    pub(crate) fn heard(&self, under: &InstanceId, moved: &[Moved], more: bool) {
         let Some(last) = moved.last() else { return };
         let mut state = self.state();
-        if state.incarnation == *under {
+        if state.instance == *under {
             state.heard = state.heard.max(last.version - u64::from(more));
         }
     }

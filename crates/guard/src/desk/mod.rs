@@ -1,4 +1,4 @@
-//! The one place that calls the ledger: nonces, incarnations, time limits, and the loss of it noticed once.
+//! The one place that calls the ledger: nonces, instances, time limits, and the loss of it noticed once.
 
 use std::{
     collections::VecDeque,
@@ -7,7 +7,7 @@ use std::{
 };
 
 use sequent_core::{
-    Durability, Env, Incarnation, LedgerId, Rules, SlotIndex, SourceError,
+    Durability, Env, InstanceId, LedgerId, Rules, SlotIndex, SourceError,
     ledger::{LayoutRecord, Ledger, LedgerInspection, ServerId},
 };
 use tokio::sync::Notify;
@@ -37,9 +37,9 @@ pub(crate) use trouble::other_master;
 pub use trouble::{LAYOUT_CHANGED, Trouble, all_forget, forgets, lossy};
 
 struct State {
-    incarnation: Incarnation,
+    instance: InstanceId,
     /// The run that this server has seen on record.
-    record: Option<Incarnation>,
+    record: Option<InstanceId>,
     /// What it said of its settings at the latest inspection.
     durability: Durability,
     /// When that was, or when dense numbers wanted to know it since.
@@ -93,7 +93,7 @@ pub(crate) struct DeskParts {
     pub(crate) nonce: u64,
     pub(crate) inspection: LedgerInspection,
     /// The run on record.
-    pub(crate) record: Option<Incarnation>,
+    pub(crate) record: Option<InstanceId>,
     pub(crate) layout: LayoutRecord,
     pub(crate) embedded: bool,
     pub(crate) config: GuardConfig,
@@ -121,7 +121,7 @@ impl Desk {
         } = parts;
         let id = inspection.id;
         let state = State {
-            incarnation: inspection.incarnation,
+            instance: inspection.instance,
             record,
             durability: inspection.durability,
             looked: env.clock.now(),
@@ -156,19 +156,19 @@ impl Desk {
         }
     }
 
-    /// The ledger's incarnation under which permits are granted now.
-    pub(crate) fn incarnation(&self) -> Incarnation {
-        self.state().incarnation.clone()
+    /// The ledger's instance under which permits are granted now.
+    pub(crate) fn instance(&self) -> InstanceId {
+        self.state().instance.clone()
     }
 
-    /// Whether permits of this incarnation of the ledger still count.
-    pub(crate) fn speaks_as(&self, incarnation: &Incarnation) -> bool {
-        self.state().incarnation == *incarnation
+    /// Whether permits of this instance of the ledger still count.
+    pub(crate) fn speaks_as(&self, instance: &InstanceId) -> bool {
+        self.state().instance == *instance
     }
 
-    /// The epoch of the layout that this server counts by.
-    pub(crate) fn epoch(&self) -> u64 {
-        self.layout.epoch
+    /// The generation of the layout that this server counts by.
+    pub(crate) fn generation(&self) -> u64 {
+        self.layout.generation
     }
 
     /// How many slots the ring has.

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use sequent_core::{Incarnation, ledger::Pass};
+use sequent_core::{InstanceId, ledger::Pass};
 
 use super::Desk;
 
@@ -13,8 +13,8 @@ const NONCES_MAX: usize = 16;
 
 /// What a pass is made of.
 pub(super) struct Shown {
-    pub(super) under: Incarnation,
-    pub(super) record: Option<Incarnation>,
+    pub(super) under: InstanceId,
+    pub(super) record: Option<InstanceId>,
     pub(super) nonces: Vec<u64>,
 }
 
@@ -28,12 +28,19 @@ impl Desk {
             state.some_dropped = true;
         }
         state.nonces.push_back(next);
-        Shown { under: state.incarnation.clone(), record: state.record.clone(), nonces }
+        Shown { under: state.instance.clone(), record: state.record.clone(), nonces }
     }
 
     pub(super) fn pass<'a>(&self, shown: &'a Shown, next: u64) -> Pass<'a> {
         let Shown { under, record, nonces } = shown;
-        Pass { under, record: record.as_ref(), server: self.server, nonces, next, epoch: self.layout.epoch }
+        Pass {
+            under,
+            record: record.as_ref(),
+            server: self.server,
+            nonces,
+            next,
+            generation: self.layout.generation,
+        }
     }
 
     pub(super) fn acknowledged(&self, nonce: u64, version: u64) {

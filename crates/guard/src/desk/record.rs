@@ -3,7 +3,7 @@
 //! Each call that writes shows the run that this server has seen on record, and the ledger refuses it where it finds another. That
 //! happens where another server reaches other data under the same name: a promoted copy, or one of several writable masters.
 
-use sequent_core::{ErrorKind, Incarnation, SourceError};
+use sequent_core::{ErrorKind, InstanceId, SourceError};
 
 use super::{Desk, Trouble};
 
@@ -11,12 +11,12 @@ impl Desk {
     /// Whether the run in force is on record.
     fn is_on_record(&self) -> bool {
         let state = self.state();
-        state.record.as_ref() == Some(&state.incarnation)
+        state.record.as_ref() == Some(&state.instance)
     }
 
     /// The run on record, as the ledger has it now.
-    pub(super) async fn on_record_there(&self) -> Result<Option<Incarnation>, SourceError> {
-        let known = self.limited("read of the incarnations on record", self.ledger.known()).await;
+    pub(super) async fn on_record_there(&self) -> Result<Option<InstanceId>, SourceError> {
+        let known = self.limited("read of the instances on record", self.ledger.known()).await;
         Ok(self.outcome(known)?.ledger)
     }
 
@@ -30,7 +30,7 @@ impl Desk {
         if self.is_on_record() {
             return Ok(());
         }
-        let is = self.incarnation();
+        let is = self.instance();
         match self.appraise(&is).await {
             Err(error) if error.kind() == ErrorKind::Reborn => self.renew(&is).await,
             Err(error) => Err(error),
@@ -49,7 +49,7 @@ impl Desk {
 
     /// The run `is` of the ledger is in force and trusted. That it can't be recorded now says nothing of the ledger to those who take
     /// ids. Callers hold `writing`.
-    pub(super) async fn put_on_record(&self, is: &Incarnation) -> Result<(), SourceError> {
+    pub(super) async fn put_on_record(&self, is: &InstanceId) -> Result<(), SourceError> {
         let recorded = self.limited("record", self.ledger.record(is, None, is)).await;
         recorded.map_err(|error| {
             let context = "the ledger's run could not be put on record";
@@ -59,7 +59,7 @@ impl Desk {
     }
 
     /// The run `is` is on record by now: its version is left on all shards, where another run was there before.
-    pub(crate) async fn recorded(&self, is: &Incarnation) -> Result<(), SourceError> {
+    pub(crate) async fn recorded(&self, is: &InstanceId) -> Result<(), SourceError> {
         let known = self.state().record.clone();
         self.lay_claim(known.as_ref()).await?;
         self.state().record = Some(is.clone());
@@ -70,7 +70,7 @@ impl Desk {
     /// go on with. Callers hold `writing`.
     pub(super) async fn look_at_the_record(&self) -> bool {
         let Ok(found) = self.on_record_there().await else { return false };
-        let (is, was_own) = (self.incarnation(), self.is_on_record());
+        let (is, was_own) = (self.instance(), self.is_on_record());
         if found.as_ref() == Some(&is) && !was_own {
             return self.recorded(&is).await.is_ok();
         }
@@ -83,7 +83,7 @@ impl Desk {
     }
 
     /// The run in force was put back on record: what stopped this server is over, unless marks say otherwise. Callers hold `writing`.
-    pub(super) async fn goes_on(&self, is: &Incarnation) -> bool {
+    pub(super) async fn goes_on(&self, is: &InstanceId) -> bool {
         if !matches!(self.trouble(), Some(Trouble::Superseded { .. })) {
             return true;
         }

@@ -1,9 +1,9 @@
-//! A ledger that speaks as another incarnation: which one it is, and whether it can be trusted.
+//! A ledger that speaks as another instance: which one it is, and whether it can be trusted.
 
 use std::{collections::VecDeque, sync::Arc};
 
 use sequent_core::{
-    ErrorKind, Event, Incarnation, Mark, Rule, SourceError,
+    ErrorKind, Event, InstanceId, Mark, Rule, SourceError,
     ledger::{LayoutRecord, LedgerInspection},
 };
 
@@ -14,9 +14,9 @@ use crate::{
 };
 
 impl Desk {
-    /// The ledger is another incarnation than `was`, or went back while it ran: finds out which, and whether it can be
+    /// The ledger is another instance than `was`, or went back while it ran: finds out which, and whether it can be
     /// trusted. Callers hold `writing`.
-    pub(super) async fn renew(&self, was: &Incarnation) -> Result<(), SourceError> {
+    pub(super) async fn renew(&self, was: &InstanceId) -> Result<(), SourceError> {
         if !self.speaks_as(was) {
             return Ok(());
         }
@@ -29,13 +29,13 @@ impl Desk {
             self.state().another = Some(another);
             return self.trusted();
         }
-        if inspection.incarnation == *was {
+        if inspection.instance == *was {
             let reborn = self.limited("rebear", self.ledger.rebear(was)).await;
-            inspection.incarnation = self.outcome(reborn)?;
+            inspection.instance = self.outcome(reborn)?;
         }
-        let is = inspection.incarnation.clone();
+        let is = inspection.instance.clone();
         // Before this server's nonce is laid anew: the one that it wrote last tells whether all that it wrote is there.
-        let known = self.limited("read of the incarnations on record", self.ledger.known()).await;
+        let known = self.limited("read of the instances on record", self.ledger.known()).await;
         let known = self.outcome(known)?;
         let (nonce, held) = self.look_for_own(&is, known.ledger.as_ref()).await?;
         let enlisted = self.limited("enlist", self.ledger.enlist(&is, self.server, nonce)).await;
@@ -68,9 +68,9 @@ impl Desk {
         }
     }
 
-    /// The ledger answers as `is`, the incarnation in force. Where another one was in its place, it was put back: that
+    /// The ledger answers as `is`, the instance in force. Where another one was in its place, it was put back: that
     /// trouble is over once its id and its marks have been looked at. Callers hold `writing`.
-    pub(super) async fn own_again(&self, is: &Incarnation) -> Result<(), SourceError> {
+    pub(super) async fn own_again(&self, is: &InstanceId) -> Result<(), SourceError> {
         if self.state().another.is_none() {
             return Ok(());
         }
@@ -113,20 +113,20 @@ impl Desk {
         }
     }
 
-    /// Another epoch: whoever counts by the layout before would repeat numbers, and is refused everywhere. Where the ledger's is
+    /// Another generation: whoever counts by the layout before would repeat numbers, and is refused everywhere. Where the ledger's is
     /// the one before, it was put back.
     fn resized(&self, held: &LayoutRecord) -> Option<Trouble> {
-        let LayoutRecord { layout, epoch, .. } = &self.layout;
-        if held.epoch < *epoch {
-            let (epoch, layout) = (held.epoch, held.layout);
-            return Some(Trouble::Outrun { epoch, layout, mark: self.layout.era() });
+        let LayoutRecord { layout, generation, .. } = &self.layout;
+        if held.generation < *generation {
+            let (generation, layout) = (held.generation, held.layout);
+            return Some(Trouble::Outrun { generation, layout, mark: self.layout.era() });
         }
-        (held.epoch != *epoch).then(|| Trouble::Relaid {
+        (held.generation != *generation).then(|| Trouble::Relaid {
             is_resized: true,
             reason: format!(
-                "{LAYOUT_CHANGED}the ring was resized to {} (epoch {}), and this server counts by {layout} (epoch {epoch}): \
+                "{LAYOUT_CHANGED}the ring was resized to {} (generation {}), and this server counts by {layout} (generation {generation}): \
                  restart it with the new configuration",
-                held.layout, held.epoch
+                held.layout, held.generation
             ),
         })
     }
@@ -135,7 +135,7 @@ impl Desk {
     /// laid, its version tells; set back afterwards, it lacks the nonce, and the next call tells.
     pub(crate) async fn appraise(
         &self,
-        is: &Incarnation,
+        is: &InstanceId,
     ) -> Result<(LedgerInspection, Option<Trouble>), SourceError> {
         let found = self.limited("inspect", self.ledger.inspect()).await;
         let found = self.outcome(found)?;
@@ -146,18 +146,18 @@ impl Desk {
     /// The same of what an inspection found just now.
     pub(crate) async fn judge(
         &self,
-        is: &Incarnation,
+        is: &InstanceId,
         found: &LedgerInspection,
     ) -> Result<Option<Trouble>, SourceError> {
-        if found.incarnation != *is {
-            let context = format!("the ledger was {is} a moment ago, and is {}", found.incarnation);
+        if found.instance != *is {
+            let context = format!("the ledger was {is} a moment ago, and is {}", found.instance);
             return Err(SourceError::new(ErrorKind::Reborn, context));
         }
         self.take_up_settings(found);
         self.compare_with_marks(found).await
     }
 
-    /// Whether this incarnation of the ledger went back, as far as marks can tell, and what this server heard itself: marks
+    /// Whether this instance of the ledger went back, as far as marks can tell, and what this server heard itself: marks
     /// may have gone back with it, or be out of reach.
     pub(crate) async fn compare_with_marks(
         &self,
@@ -179,7 +179,7 @@ impl Desk {
 
     /// Whether home says that the ledger went back, by the layout that its mark was left under.
     async fn other_era(&self, home: Mark) -> Result<Option<Trouble>, SourceError> {
-        let is_of_this = home.era.is_none_or(|era| era.epoch == self.layout.epoch);
+        let is_of_this = home.era.is_none_or(|era| era.generation == self.layout.generation);
         if is_of_this || !self.rules.keep(Rule::Marks) {
             return Ok(None);
         }
@@ -226,18 +226,18 @@ impl Desk {
     pub(super) fn accept(
         &self,
         found: LedgerInspection,
-        (nonce, record): (u64, Option<Incarnation>),
+        (nonce, record): (u64, Option<InstanceId>),
         trouble: Option<Trouble>,
     ) {
         let mut state = self.state();
         state.other_master = Trouble::of_masters(&found);
-        state.incarnation = found.incarnation;
+        state.instance = found.instance;
         state.record = record;
         // Whoever restarts a ledger may have changed its settings.
         state.durability = found.durability;
         // Of one that went back it is still known how far it was, until an operator has named the loss: that puts it above.
         state.version = state.version.max(found.version);
-        // Permits of this incarnation rest on rows that will be read from now on.
+        // Permits of this instance rest on rows that will be read from now on.
         state.heard = found.version;
         state.nonces = VecDeque::from([nonce]);
         state.some_dropped = false;

@@ -52,7 +52,7 @@ impl Desk {
     /// before.
     pub(super) fn take_up_settings(&self, found: &LedgerInspection) {
         let mut state = self.state();
-        if found.id == self.id && found.incarnation == state.incarnation {
+        if found.id == self.id && found.instance == state.instance {
             state.durability = found.durability.clone();
             state.other_master = Trouble::of_masters(found);
         }

@@ -1,7 +1,7 @@
 //! Why a ledger is not to be trusted.
 
 use sequent_core::{
-    Condition, Durability, Era, ErrorKind, Incarnation, Layout, LedgerId, SourceError,
+    Condition, Durability, Era, ErrorKind, InstanceId, Layout, LedgerId, SourceError,
     ledger::LedgerInspection,
 };
 
@@ -62,8 +62,8 @@ pub enum Trouble {
     },
     /// It was behind a mark when the layout that this was left under ended: it had gone back, and was resized all the same.
     BehindAtEnd {
-        /// The epoch of that layout.
-        epoch: u64,
+        /// The generation of that layout.
+        generation: u64,
         /// The version that the ledger had then.
         version: u64,
         /// The mark.
@@ -72,14 +72,14 @@ pub enum Trouble {
     /// It is of an earlier layout than the one that this server counts by, or that the data directory's mark was left under: a copy from
     /// before a resize.
     Outrun {
-        /// The ledger's epoch.
-        epoch: u64,
+        /// The ledger's generation.
+        generation: u64,
         /// The ledger's layout.
         layout: Layout,
         /// The one that it had.
         mark: Era,
     },
-    /// Ledger and all shards changed incarnation at once, or the data directory says so: it was copied or restored.
+    /// Ledger and all shards changed instance at once, or the data directory says so: it was copied or restored.
     Moved,
     /// The ledger keeps nothing that it acknowledges, as it says since it was restarted, and nor does any shard.
     Forgets {
@@ -108,9 +108,9 @@ pub enum Trouble {
     /// Another run of it is on record than the one that this server speaks with, and has put there: another server reaches other data.
     Superseded {
         /// The run on record.
-        found: Incarnation,
+        found: InstanceId,
         /// The run that this server speaks with.
-        speaks: Incarnation,
+        speaks: InstanceId,
     },
     /// The ledger holds another layout than the one this server counts by.
     Relaid {
@@ -143,11 +143,11 @@ impl Trouble {
             Self::Accused { version } => Some(format!(
                 "it lacks what this server, which has seen its version {version}, wrote to it or was given"
             )),
-            Self::BehindAtEnd { epoch, version, mark } => Some(format!(
-                "the layout of epoch {epoch} ended at its version {version}, and a mark of that layout says {mark}"
+            Self::BehindAtEnd { generation, version, mark } => Some(format!(
+                "the layout of generation {generation} ended at its version {version}, and a mark of that layout says {mark}"
             )),
-            Self::Outrun { epoch, layout, mark: Era { epoch: was, layout: of } } => Some(format!(
-                "it is of epoch {epoch} ({layout}), and the ring was resized to {of} (epoch {was})"
+            Self::Outrun { generation, layout, mark: Era { generation: was, layout: of } } => Some(format!(
+                "it is of generation {generation} ({layout}), and the ring was resized to {of} (generation {was})"
             )),
             Self::Moved
             | Self::Forgets { .. }
@@ -171,18 +171,18 @@ impl Trouble {
                 "the ledger lacks what this server, which has seen its version {version}, wrote to it or was given from it: it went \
                  back (an old copy?); {BACK_AGAIN}"
             ),
-            Self::BehindAtEnd { epoch, version, mark } => format!(
-                "the layout of epoch {epoch} ended when the ledger was at version {version}, but a mark says that it had been at \
+            Self::BehindAtEnd { generation, version, mark } => format!(
+                "the layout of generation {generation} ended when the ledger was at version {version}, but a mark says that it had been at \
                  {mark} under that layout: it had gone back (an old copy?) when the ring was resized; stop every process, and say how \
                  much was lost: `sequent recover --bump N` (its help says what N must be)"
             ),
-            Self::Outrun { epoch, layout, mark } => format!(
-                "the ledger is of epoch {epoch} ({layout}), but the ring was resized to {} (epoch {}), as this server or its \
+            Self::Outrun { generation, layout, mark } => format!(
+                "the ledger is of generation {generation} ({layout}), but the ring was resized to {} (generation {}), as this server or its \
                  data directory knows: the ledger is a copy from before; put the newest one back; or stop every process, and `sequent recover \
                  --bump N` with the configuration of that layout (shard_bits = {}, memory_bits = {}), N at least how far the \
                  numbers have come since the copy (its help says how to tell)",
                 mark.layout,
-                mark.epoch,
+                mark.generation,
                 mark.layout.shard_bits(),
                 mark.layout.memory_bits()
             ),

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use sequent_core::{ErrorKind, Incarnation, Rule, SourceError};
+use sequent_core::{ErrorKind, InstanceId, Rule, SourceError};
 
 use super::{Desk, Trouble};
 
@@ -15,7 +15,7 @@ impl Desk {
         if !self.state().unwitnessed {
             return Ok(());
         }
-        let under = self.incarnation();
+        let under = self.instance();
         // Stores that came back empty bear nothing before they are stamped, and no take of ids may ever touch them here.
         let mark = self.marks.admit(&under).await;
         self.meet_mark(mark).await?;
@@ -29,7 +29,7 @@ impl Desk {
     /// `NoWitness` where no store takes it, or the ledger is another run by then, which may lack the write: the numbers are given to
     /// nobody. `LedgerBehind` where it tells that the ledger is not the
     /// newest, or not the only one.
-    pub(crate) async fn witness(&self, under: &Incarnation, version: u64) -> Result<(), SourceError> {
+    pub(crate) async fn witness(&self, under: &InstanceId, version: u64) -> Result<(), SourceError> {
         if !self.rules.keep(Rule::DenseWitnessed) {
             return Ok(());
         }
@@ -48,7 +48,7 @@ impl Desk {
     }
 
     /// A mark was left: no other run of the ledger is at work by now, whoever met it.
-    async fn still_alone(&self, under: &Incarnation) -> Result<(), SourceError> {
+    async fn still_alone(&self, under: &InstanceId) -> Result<(), SourceError> {
         if self.is_far(self.marks.met()) {
             let _one_at_a_time = self.writing.lock().await;
             self.is_alone().await.map_err(restarted)?;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use sequent_core::{
-    Block, ErrorKind, Incarnation, Key, Life, Scope, SlotIndex, SourceError,
+    Block, Epoch, ErrorKind, InstanceId, Key, Scope, SlotIndex, SourceError,
     ledger::{Counter, Opened},
 };
 use tokio::task::JoinSet;
@@ -14,7 +14,7 @@ use crate::{
     leap::{self, LeapBound},
 };
 
-/// Why a life that begins here is no store's.
+/// Why an epoch that begins here is no store's.
 const ADVANCED: &str = "advanced by an operator";
 
 /// How far a counter is, and may be moved without a leap.
@@ -50,7 +50,7 @@ impl Keeper {
         Ok(counters.iter().zip(&reading.rows).map(headroom).collect())
     }
 
-    /// Ends the life of each of the key's counters that is not past its floor (by slot, one for each slot of the ring),
+    /// Ends the epoch of each of the key's counters that is not past its floor (by slot, one for each slot of the ring),
     /// and begins the next above it. Nothing is lowered, and whoever does it again changes nothing.
     ///
     /// A store that can't be reached is left to its row: it is told when it is back. Its ids of before may leave until the
@@ -64,7 +64,7 @@ impl Keeper {
         let _sources = self.counters(key, raw_max).await?;
         let highest = floors.iter().copied().max().unwrap_or(0);
         if highest > 0 {
-            // Whoever meets such a life at once must know it from a hand's.
+            // Whoever meets such an epoch at once must know it from a hand's.
             self.shared.desk.note_begun(key, highest).await?;
         }
         let mut works = JoinSet::new();
@@ -104,8 +104,8 @@ async fn advance_one(
     if reading.rows.into_iter().flatten().any(|row| is_past(&row, floor)) {
         return Ok(());
     }
-    let life = Life::random(&*shared.env.entropy);
-    let opening = decreed(counter, life, Incarnation::nobody(ADVANCED), floor);
+    let epoch = Epoch::random(&*shared.env.entropy);
+    let opening = decreed(counter, epoch, InstanceId::nobody(ADVANCED), floor);
     match shared.ask(Ask::Open(opening)).await?.opened()? {
         Opened::Row(_) | Opened::Known(_) => Ok(()),
         Opened::Overtaken => Err(SourceError::new(ErrorKind::Contended, "others were faster")),

@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use sequent_core::{
-    Env, ErrorKind, Incarnation, Merge, Rule, Rules, SlotIndex, SourceError,
+    Env, ErrorKind, InstanceId, Merge, Rule, Rules, SlotIndex, SourceError,
     ledger::{Counter, Opened, Opening, Raise, Raised},
 };
 
@@ -16,13 +16,13 @@ use crate::{
 
 /// What a counter asks of the ledger.
 pub(crate) enum Ask {
-    /// A new life.
+    /// A new epoch.
     Open(Opening),
     /// A claim, with the words that are said beside it as far as there is room in the call: what is not announced begins no lower than
     /// the key's other slots, and that is all. Their outcome is nobody's.
     Claim(Opening, Vec<Opening>),
-    /// A higher ceiling, under the incarnation of the ledger that granted the permit.
-    Raise(Incarnation, Raise),
+    /// A higher ceiling, under the instance of the ledger that granted the permit.
+    Raise(InstanceId, Raise),
 }
 
 /// What the ledger answered.
@@ -98,7 +98,7 @@ pub(super) async fn answer(desk: &Desk, rules: Rules, asks: Vec<Ask>) -> Vec<Res
             bar_what_is_over(desk, &openings, &places, &mut answers).await;
         }
     }
-    let in_force = desk.incarnation();
+    let in_force = desk.instance();
     claims.retain(|(at, under, _)| {
         let current = in_force == *under || !rules.keep(Rule::SameLedger);
         if !current {
@@ -127,7 +127,7 @@ fn deal(
 }
 
 async fn open(desk: &Desk, openings: &[Opening]) -> Result<Vec<Opened>, SourceError> {
-    let under = desk.incarnation();
+    let under = desk.instance();
     desk.in_reach()?;
     let slots = slots_of(openings.iter().map(|opening| &opening.counter));
     // No id rests on a claim.
@@ -137,7 +137,7 @@ async fn open(desk: &Desk, openings: &[Opening]) -> Result<Vec<Opened>, SourceEr
 
 async fn raise(
     desk: &Desk,
-    (under, rules): (&Incarnation, Rules),
+    (under, rules): (&InstanceId, Rules),
     raises: &[Raise],
 ) -> Result<Vec<Raised>, SourceError> {
     desk.in_reach()?;

@@ -11,7 +11,7 @@ use std::{
 };
 
 use sequent_core::{
-    BoxFuture, ErrorKind, Incarnation, Merge, SourceError,
+    BoxFuture, ErrorKind, InstanceId, Merge, SourceError,
     ledger::{Answer, DenseAsk, DenseTaken},
 };
 
@@ -24,7 +24,7 @@ const CALLERS_QUEUED_MAX: usize = 8192;
 /// Callers whom one write answers.
 const CALLERS_MAX: usize = 4096;
 
-/// A write is tried so often where the ledger turns out to be another incarnation, which has written nothing.
+/// A write is tried so often where the ledger turns out to be another instance, which has written nothing.
 const TRIES_MAX: u32 = 3;
 
 /// A row that somebody else holds is asked for so often, with a pause after each: another server's hold lasts for milliseconds, and a
@@ -119,7 +119,7 @@ impl Counting {
         loop {
             tries += 1;
             self.may_give().await?;
-            let under = self.desk.incarnation();
+            let under = self.desk.instance();
             match write(&self.desk, &under, asks).await {
                 Ok((taken, version)) => {
                     if taken.iter().any(|taken| matches!(taken, DenseTaken::Last(_))) {
@@ -153,7 +153,7 @@ impl Counting {
         &self,
         asks: &[DenseAsk],
         taken: Vec<DenseTaken>,
-        under: &Incarnation,
+        under: &InstanceId,
     ) -> Result<Vec<Result<DenseTaken, SourceError>>, SourceError> {
         let mut accused: Option<Back> = None;
         let judged = asks.iter().zip(taken).map(|(ask, taken)| {
@@ -177,7 +177,7 @@ impl Counting {
 /// One write, and the version that it left.
 async fn write(
     desk: &Desk,
-    under: &Incarnation,
+    under: &InstanceId,
     asks: &[DenseAsk],
 ) -> Result<(Vec<DenseTaken>, u64), SourceError> {
     let call: Call<DenseAsk, (Vec<DenseTaken>, u64)> = |ledger, pass, asks| {

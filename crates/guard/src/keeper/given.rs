@@ -11,7 +11,7 @@ use std::{
 };
 
 use sequent_core::{
-    ErrorKind, Incarnation, Key, SourceError,
+    ErrorKind, InstanceId, Key, SourceError,
     ledger::{DenseAsk, DenseTaken},
 };
 
@@ -33,7 +33,7 @@ struct Generations {
 #[derive(Debug, Clone)]
 struct Highest {
     last: u64,
-    under: Incarnation,
+    under: InstanceId,
     /// What the ledger said when it was behind, and whether that was the row's alone; `None` while it is not.
     found: Option<(u64, bool)>,
 }
@@ -59,7 +59,7 @@ impl Given {
     }
 
     /// Notes what the ledger answered while it spoke as `under`; or says that it is behind.
-    pub(crate) fn judge(&self, ask: &DenseAsk, taken: DenseTaken, under: &Incarnation) -> Result<(), Back> {
+    pub(crate) fn judge(&self, ask: &DenseAsk, taken: DenseTaken, under: &InstanceId) -> Result<(), Back> {
         let mut generations = self.generations();
         let highest = generations.of(&ask.key);
         let given = highest.map_or(0, |highest| highest.last);
@@ -143,8 +143,8 @@ mod tests {
         DenseAsk { key: Key::from_stored(key), count, limit: 1 << 40, above: 0 }
     }
 
-    fn run(name: &str) -> Incarnation {
-        Incarnation::new(name.to_owned())
+    fn run(name: &str) -> InstanceId {
+        InstanceId::new(name.to_owned())
     }
 
     #[test]

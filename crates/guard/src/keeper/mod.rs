@@ -21,7 +21,7 @@ use std::{
 };
 
 use sequent_core::{
-    BoxFuture, ErrorKind, Event, Incarnation, Key, Source, SourceError,
+    BoxFuture, ErrorKind, Event, InstanceId, Key, Source, SourceError,
     ledger::{Counter, LayoutRecord, Reading, Word},
 };
 use tokio::sync::watch;
@@ -81,8 +81,8 @@ impl Keeper {
     }
 
     /// What permits rest on: which run of the ledger speaks, and why it is not to be trusted, if so.
-    pub fn footing(&self) -> (Incarnation, Option<Trouble>) {
-        (self.shared.desk.incarnation(), self.trouble())
+    pub fn footing(&self) -> (InstanceId, Option<Trouble>) {
+        (self.shared.desk.instance(), self.trouble())
     }
 
     /// The operators' words in force, as they were at the latest show up.
@@ -213,17 +213,13 @@ impl Keeper {
         );
         let away_since = desk.away_since().filter(|_| !is_relaid);
         KeeperStatus {
-            ledger: desk.incarnation(),
+            ledger: desk.instance(),
             version: desk.version(),
             away: away_since.map(|since| self.shared.env.clock.now().saturating_duration_since(since)),
             trouble,
             unmarked: desk.marks.unmarked(),
             dense_behind: desk.given.behind(),
-            stores: self
-                .shards
-                .iter()
-                .map(|shard| (shard.slot(), shard.incarnation(), shard.class()))
-                .collect(),
+            stores: self.shards.iter().map(|shard| (shard.slot(), shard.instance(), shard.class())).collect(),
             unsaid: self.shared.lists.unsaid.len(),
             looks: self.shared.lists.looks(),
             counters: self

@@ -1,4 +1,4 @@
-//! Opening the guard: layout, stamps, incarnations on record and marks are looked at first, and only then is written.
+//! Opening the guard: layout, stamps, instances on record and marks are looked at first, and only then is written.
 
 use std::{
     sync::{
@@ -9,7 +9,7 @@ use std::{
 };
 
 use sequent_core::{
-    Env, Era, ErrorKind, Event, Incarnation, Inspection, Merge, Rules, SlotIndex, SourceError, Stamp, Store,
+    Env, Era, ErrorKind, Event, Inspection, InstanceId, Merge, Rules, SlotIndex, SourceError, Stamp, Store,
     ledger::{Known, LayoutRecord, Ledger, LedgerInspection, ServerId},
 };
 use tokio::sync::watch;
@@ -40,7 +40,7 @@ type Admissible = Vec<(Arc<Shard>, Inspection)>;
 struct Ground {
     inspection: LedgerInspection,
     held: Option<LayoutRecord>,
-    epoch: u64,
+    generation: u64,
 }
 
 impl Keeper {
@@ -59,8 +59,8 @@ impl Keeper {
         let shards = ground.shards(&ledger, shards, &first, (config.attempt_timeout, &env));
         let (admissible, mut outside, known) =
             ground.admissible(&*ledger, &shards, embedded, &config).await?;
-        let Ground { inspection, held, epoch } = ground;
-        let home = (home, Era { epoch, layout: first.layout });
+        let Ground { inspection, held, generation } = ground;
+        let home = (home, Era { generation, layout: first.layout });
         let marks = Marks::new(shards.clone(), home, config.attempt_timeout, env.events.clone());
         let parts = DeskParts {
             ledger: Arc::clone(&ledger),
@@ -68,7 +68,7 @@ impl Keeper {
             nonce: env.entropy.bits(),
             inspection: inspection.clone(),
             record: known,
-            layout: LayoutRecord { epoch, ..first.clone() },
+            layout: LayoutRecord { generation, ..first.clone() },
             embedded,
             config,
             rules,
@@ -82,7 +82,7 @@ impl Keeper {
             desk.set_trouble(desk.compare_with_marks(&inspection).await?);
             return Ok((Self::assemble(desk, shards, first, config, rules, env).shut(), outside));
         }
-        let (limit, under) = (config.attempt_timeout, &inspection.incarnation);
+        let (limit, under) = (config.attempt_timeout, &inspection.instance);
         let held = match held {
             None if !outside.is_empty() => Some(founded_meanwhile(&*ledger, &first, limit, &outside).await?),
             held => held,
@@ -169,8 +169,8 @@ impl Ground {
             return Err(SourceError::new(ErrorKind::Refused, other_master(found)));
         }
         let held = patiently(limit, "read of the layout", || admission::layout(ledger, first)).await?;
-        let epoch = held.as_ref().map_or(first.epoch, |held| held.epoch);
-        Ok(Self { inspection, held, epoch })
+        let generation = held.as_ref().map_or(first.generation, |held| held.generation);
+        Ok(Self { inspection, held, generation })
     }
 
     /// Each store with the stamp that it should bear.
@@ -186,7 +186,7 @@ impl Ground {
             cluster: first.cluster.clone(),
             layout: first.layout,
             slot,
-            epoch: self.epoch,
+            generation: self.generation,
         };
         let shard =
             |(slot, store)| Shard::new(store, stamp(slot), Arc::clone(ledger), limit, env.events.clone());
@@ -201,18 +201,17 @@ impl Ground {
         shards: &[Arc<Shard>],
         embedded: bool,
         config: &GuardConfig,
-    ) -> Result<(Admissible, Outside, Option<Incarnation>), SourceError> {
+    ) -> Result<(Admissible, Outside, Option<InstanceId>), SourceError> {
         // The records first: what others record meanwhile must not make a new store look like a known one.
         let known =
-            patiently(config.attempt_timeout, "read of the incarnations on record", || ledger.known())
-                .await?;
+            patiently(config.attempt_timeout, "read of the instances on record", || ledger.known()).await?;
         let looks = admission::look(shards).await;
         let at_hand = looks.iter().filter_map(|(_, look)| look.as_ref().ok());
         if let Some(another) = another(at_hand, self.inspection.id) {
             return Err(another.error());
         }
         admission::no_two_on_one(&looks)?;
-        if embedded && Move::of(&known, &self.inspection.incarnation, &looks).told()? == Move::All {
+        if embedded && Move::of(&known, &self.inspection.instance, &looks).told()? == Move::All {
             return Err(Trouble::Moved.error());
         }
         let run = known.ledger.clone();
@@ -252,12 +251,9 @@ async fn founded_meanwhile(
     })
 }
 
-/// Tells each shard which incarnation the ledger has on record.
+/// Tells each shard which instance the ledger has on record.
 fn recall(shards: &[Arc<Shard>], known: Known) {
-    for (slot, incarnation) in known.stores {
-        shards
-            .iter()
-            .filter(|shard| shard.slot() == slot)
-            .for_each(|shard| shard.recall(incarnation.clone()));
+    for (slot, instance) in known.stores {
+        shards.iter().filter(|shard| shard.slot() == slot).for_each(|shard| shard.recall(instance.clone()));
     }
 }

@@ -1,7 +1,7 @@
 //! Counters of periods that are over for good: none begins there again, and so they may go.
 //!
 //! A fence in the ledger comes first, then the cells go, then the rows: at each step either the row or the fence keeps a
-//! number from being given twice. Whoever begins a counter reads the fence after its life is in the ledger, and installs
+//! number from being given twice. Whoever begins a counter reads the fence after its epoch is in the ledger, and installs
 //! nothing behind it.
 
 use std::collections::BTreeMap;
@@ -58,13 +58,16 @@ impl Keeper {
         let (mut works, mut gone) = (JoinSet::new(), Vec::new());
         for shard in &self.shards {
             let Some(counters) = of_slots.remove(&shard.slot()) else { continue };
-            let (shard, epoch, limit) =
-                (std::sync::Arc::clone(shard), self.shared.desk.epoch(), self.shared.config.attempt_timeout);
+            let (shard, generation, limit) = (
+                std::sync::Arc::clone(shard),
+                self.shared.desk.generation(),
+                self.shared.config.attempt_timeout,
+            );
             works.spawn(async move {
                 let mut removed = Vec::with_capacity(counters.len());
-                let Some(under) = shard.incarnation() else { return removed };
+                let Some(under) = shard.instance() else { return removed };
                 for counter in counters {
-                    let key = counter.key.in_epoch(epoch);
+                    let key = counter.key.in_generation(generation);
                     let remove = shard.store().remove(Cell { key: &key, under: &under });
                     if limited(limit, "remove", remove).await.is_err() {
                         break;
@@ -123,7 +126,7 @@ pub(super) fn begins_no_more(key: &Key) -> SourceError {
 }
 
 /// Takes back what was begun of a period that is over: whoever forgot its row had noted the fence before, so it is seen
-/// here, after the life is in the ledger, and before the cell counts.
+/// here, after the epoch is in the ledger, and before the cell counts.
 pub(super) async fn bar_what_is_over(
     desk: &Desk,
     openings: &[Opening],

@@ -6,7 +6,7 @@ use std::{
 };
 
 use sequent_core::{
-    Incarnation, Rule,
+    InstanceId, Rule,
     ledger::{Presence, Raise},
 };
 use tokio::{sync::watch, task::JoinSet};
@@ -70,7 +70,7 @@ impl Keeper {
 
     /// One call for all permits: raises ahead, reports, and what others said meanwhile.
     pub(super) async fn show_up(&self, outage: Duration) {
-        let under = self.shared.desk.incarnation();
+        let under = self.shared.desk.instance();
         let (lists, most) = (&self.shared.lists, self.shared.desk.batch_max());
         let mut walk = lists.unsaid.walk();
         loop {
@@ -92,7 +92,7 @@ impl Keeper {
         }
     }
 
-    async fn report(&self, under: &Incarnation, batch: &[Report]) -> bool {
+    async fn report(&self, under: &InstanceId, batch: &[Report]) -> bool {
         let raises: Vec<Raise> = batch.iter().map(|(_, raise)| raise.clone()).collect();
         // Not the raised ones alone: a permit may rest on what another server raised, and died before it could mark it.
         let slots = slots_of(raises.iter().map(|raise| &raise.counter));
@@ -115,7 +115,7 @@ impl Keeper {
     }
 
     /// What others opened and reported meanwhile, of counters that had nothing to say themselves.
-    async fn listen(&self, under: &Incarnation) {
+    async fn listen(&self, under: &InstanceId) {
         for _ in 0..PAGES_MAX {
             let Ok((moved, more)) = self.shared.desk.listen(under).await else { return };
             for moved in &moved {
@@ -131,7 +131,7 @@ impl Keeper {
         }
     }
 
-    /// What was given above where the next life began, of a few counters at a time: raises and reports must not wait for long.
+    /// What was given above where the next epoch began, of a few counters at a time: raises and reports must not wait for long.
     async fn step_over_given(&self) {
         let mut walk = self.shared.lists.above.walk();
         let Some(page) = self.shared.lists.next(&mut walk, STEPPED_OVER_MAX).await else { return };

@@ -40,7 +40,7 @@ impl Marks {
     }
 
     /// Tries one candidate after the other until every slot has a bearer elsewhere; beside those that are slow, more and
-    /// more. What is still under way when this returns goes on: a mark may arrive late, and tells that its bearer lives.
+    /// more. What is still under way when this returns goes on: a mark may arrive late, and tells that its bearer is there.
     pub(super) async fn leave_on(
         &self,
         version: u64,

@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use sequent_core::{Era, ErrorKind, Event, Events, Incarnation, Mark, MarkPlace, SlotIndex, SourceError};
+use sequent_core::{Era, ErrorKind, Event, Events, InstanceId, Mark, MarkPlace, SlotIndex, SourceError};
 use tokio::{task::JoinSet, time::timeout};
 
 use crate::shard::Shard;
@@ -206,7 +206,7 @@ impl Marks {
     }
 
     /// Admits the stores that are not in use, as far as they can be now: the highest mark that they bear.
-    pub(crate) async fn admit(&self, under: &Incarnation) -> u64 {
+    pub(crate) async fn admit(&self, under: &InstanceId) -> u64 {
         let (mut asked, limit) = (JoinSet::new(), self.limit);
         for shard in self.shards.iter().filter(|shard| !shard.is_admitted()).map(Arc::clone) {
             let under = under.clone();

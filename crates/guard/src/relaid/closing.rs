@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use sequent_core::{
-    Block, Cell, ErrorKind, Incarnation, Key, Layout, Life, SlotIndex, SourceError, Store,
+    Block, Cell, Epoch, ErrorKind, InstanceId, Key, Layout, SlotIndex, SourceError, Store,
     ledger::{LayoutChange, Row},
 };
 use tokio::{task::JoinSet, time::timeout};
@@ -30,13 +30,13 @@ impl CatchUp<'_> {
         let stamped: Vec<&Seen> = seen.iter().filter(|seen| seen.stamp.is_some()).collect();
         let mut works = rows.keys().flat_map(|key| stamped.iter().map(move |seen| (key, *seen)));
         loop {
-            for (key, Seen { slot, store, incarnation, .. }) in works.by_ref().take(CLOSES_MAX) {
+            for (key, Seen { slot, store, instance, .. }) in works.by_ref().take(CLOSES_MAX) {
                 let (key, slot, store) = (key.clone(), *slot, Arc::clone(store));
-                let (under, change, limit) = (incarnation.clone(), change.clone(), self.limit);
-                let life = Life::random(&*self.env.entropy);
+                let (under, change, limit) = (instance.clone(), change.clone(), self.limit);
+                let epoch = Epoch::random(&*self.env.entropy);
                 asked.spawn(async move {
                     let place =
-                        timeout(limit * 2, place_of(&*store, (&key, slot), &under, &change, life)).await;
+                        timeout(limit * 2, place_of(&*store, (&key, slot), &under, &change, epoch)).await;
                     let late = |_| Err(SourceError::new(ErrorKind::Timeout, "close: no answer in time"));
                     (
                         place
@@ -101,14 +101,14 @@ impl CatchUp<'_> {
 async fn place_of(
     store: &dyn Store,
     (key, slot): (&Key, SlotIndex),
-    under: &Incarnation,
+    under: &InstanceId,
     change: &LayoutChange,
-    life: Life,
+    epoch: Epoch,
 ) -> Result<Option<u64>, SourceError> {
     let (from, next) = (&change.from, &change.next);
-    let (before, after) = (key.in_epoch(from.epoch), key.in_epoch(next.epoch));
-    let before = store.close(Cell { key: &before, under }, life).await?;
-    let after = store.close(Cell { key: &after, under }, life).await?;
+    let (before, after) = (key.in_generation(from.generation), key.in_generation(next.generation));
+    let before = store.close(Cell { key: &before, under }, epoch).await?;
+    let after = store.close(Cell { key: &after, under }, epoch).await?;
     // Which slot it had before nobody knows any more: the last yields the highest numbers.
     let before = from.layout.place_of(before, from.layout.slots() - 1);
     Ok(before.max(next.layout.place_of(after, slot)))

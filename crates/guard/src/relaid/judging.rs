@@ -53,7 +53,7 @@ impl CatchUp<'_> {
         let layout = change.from.layout;
         let read = || Outside::read(self.ledger, counter, layout, (version, others()));
         let outside = patiently(self.limit, "read of a counter's history", read).await?;
-        // No cell is asked: those of the layout before were closed by the resize, for lives that no row has.
+        // No cell is asked: those of the layout before were closed by the resize, for epochs that no row has.
         let evidence = Evidence { store: &row.store, value: None, clock_ms, outside };
         evidence.against(row).map_or(Ok(()), |why| Err(set_right(&format!("{}: {why}", shown(counter)))))
     }

@@ -14,7 +14,7 @@
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use sequent_core::{
-    Env, ErrorKind, Incarnation, Key, MarkPlace, SlotIndex, SourceError, Stamp, Store,
+    Env, ErrorKind, InstanceId, Key, MarkPlace, SlotIndex, SourceError, Stamp, Store,
     ledger::{Counter, LayoutChange, LayoutPage, LayoutRecord, Ledger, Loss, Rebased, Row},
 };
 use tokio::time::timeout;
@@ -54,7 +54,7 @@ pub struct CatchUp<'a> {
 struct Seen {
     slot: SlotIndex,
     store: Arc<dyn Store>,
-    incarnation: Incarnation,
+    instance: InstanceId,
     stamp: Option<Stamp>,
 }
 
@@ -90,10 +90,10 @@ impl CatchUp<'_> {
         let planned = if page.is_fenced { page.clone() } else { page.planned(self.next.layout) };
         let change = planned.change().filter(|change| change.next == self.next);
         change.ok_or_else(|| {
-            let LayoutRecord { layout, epoch, .. } = &self.next;
+            let LayoutRecord { layout, generation, .. } = &self.next;
             refused(format!(
-                "the ledger is of epoch {} ({}), and the stores are of epoch {epoch} ({layout}), which is not the one after it",
-                page.epoch, page.layout
+                "the ledger is of generation {} ({}), and the stores are of generation {generation} ({layout}), which is not the one after it",
+                page.generation, page.layout
             ))
         })
     }
@@ -117,7 +117,7 @@ impl CatchUp<'_> {
                     "slot {slot}: the store bears stamp {stamp}, which is neither of the ledger's layout nor of the next"
                 )));
             }
-            seen.push(Seen { slot, store, incarnation: found.incarnation, stamp: found.stamp });
+            seen.push(Seen { slot, store, instance: found.instance, stamp: found.stamp });
         }
         Ok(seen)
     }
@@ -173,19 +173,19 @@ impl CatchUp<'_> {
     }
 
     async fn stamp(&self, change: &LayoutChange, seen: &[Seen]) -> Result<(), SourceError> {
-        for Seen { slot, store, incarnation, stamp } in seen {
+        for Seen { slot, store, instance, stamp } in seen {
             let Some(held) = stamp else { continue };
             let new = stamp_of(&change.next, held.ledger, *slot);
             if *held != new {
-                self.bounded(*slot, "stamp", store.stamp(incarnation, Some(held), &new)).await?;
+                self.bounded(*slot, "stamp", store.stamp(instance, Some(held), &new)).await?;
             }
         }
         Ok(())
     }
 
     async fn mark(&self, seen: &[Seen], version: u64) -> Result<(), SourceError> {
-        for Seen { slot, store, incarnation, .. } in seen {
-            self.bounded(*slot, "mark", store.mark(incarnation, version)).await?;
+        for Seen { slot, store, instance, .. } in seen {
+            self.bounded(*slot, "mark", store.mark(instance, version)).await?;
         }
         if let Some(home) = self.home {
             home.bear(version, Some(self.next.era())).await?;
@@ -209,8 +209,8 @@ impl CatchUp<'_> {
 }
 
 fn stamp_of(record: &LayoutRecord, ledger: sequent_core::LedgerId, slot: SlotIndex) -> Stamp {
-    let LayoutRecord { cluster, layout, epoch } = record.clone();
-    Stamp { ledger, cluster, layout, slot, epoch }
+    let LayoutRecord { cluster, layout, generation } = record.clone();
+    Stamp { ledger, cluster, layout, slot, generation }
 }
 
 /// The place of the highest number that a row permits, or, of the next layout already, the one before those that it gives.

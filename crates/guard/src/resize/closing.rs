@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use sequent_core::{
-    Block, Cell, ErrorKind, Life, Rule, Rules, SlotIndex, SourceError,
+    Block, Cell, Epoch, ErrorKind, Rule, Rules, SlotIndex, SourceError,
     ledger::{Counter, LayoutChange, LedgerInspection, Row},
 };
 use tokio::{task::JoinSet, time::timeout};
@@ -33,7 +33,7 @@ struct Work {
 /// What is done with a cell.
 #[derive(Clone, Copy)]
 enum How {
-    /// It is closed, for a life that nobody has.
+    /// It is closed, for an epoch that nobody has.
     Close,
     /// It is only read.
     Read,
@@ -87,10 +87,10 @@ impl Resize {
         loop {
             let mut asked = JoinSet::new();
             for work in rest.by_ref().take(CLOSES_MAX) {
-                let (limit, epoch) = (self.limit, change.from.epoch);
-                let life = Life::random(&*self.env.entropy);
+                let (limit, generation) = (self.limit, change.from.generation);
+                let epoch = Epoch::random(&*self.env.entropy);
                 asked.spawn(async move {
-                    let value = timeout(limit, value(&work, how, (epoch, life))).await;
+                    let value = timeout(limit, value(&work, how, (generation, epoch))).await;
                     (work, value)
                 });
             }
@@ -126,7 +126,7 @@ impl Resize {
         }
         let LedgerInspection { clock_ms, version, .. } =
             patiently(self.limit, "inspect", || self.ledger.inspect()).await?;
-        let store = sight.of(counter.slot).map_or(&row.store, |seen| &seen.found.incarnation);
+        let store = sight.of(counter.slot).map_or(&row.store, |seen| &seen.found.instance);
         // A cell that is gone says as little as one that is new.
         let value = Some(value).filter(|value| *value > 0);
         let others = || plan.rows.iter().filter(|(slot, _)| *slot != counter.slot).map(|(_, row)| row);
@@ -145,15 +145,15 @@ impl Resize {
 async fn value(
     Work { counter, row, seen, .. }: &Work,
     how: How,
-    (epoch, life): (u64, Life),
+    (generation, epoch): (u64, Epoch),
 ) -> Result<u64, SourceError> {
     let Some(Seen { store, found, .. }) = seen else { return Ok(0) };
-    let (store, key) = (Arc::clone(store), counter.key.in_epoch(epoch));
-    let cell = Cell { key: &key, under: &found.incarnation };
+    let (store, key) = (Arc::clone(store), counter.key.in_generation(generation));
+    let cell = Cell { key: &key, under: &found.instance };
     match how {
-        How::Close => store.close(cell, life).await,
-        How::Read => match store.lift(cell, row.life, 0).await {
-            // Of another life, closed, or gone: how far it was is told when it is closed.
+        How::Close => store.close(cell, epoch).await,
+        How::Read => match store.lift(cell, row.epoch, 0).await {
+            // Of another epoch, closed, or gone: how far it was is told when it is closed.
             Err(error) if error.kind() == ErrorKind::Regressed => Ok(0),
             held => held,
         },

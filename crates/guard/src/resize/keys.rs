@@ -52,23 +52,23 @@ pub(super) fn place(layout: Layout, rows: &[(SlotIndex, Row)], of: fn(&Row) -> u
 
 #[cfg(test)]
 mod tests {
-    use sequent_core::{Incarnation, Life, ledger::LayoutRecord};
+    use sequent_core::{Epoch, InstanceId, ledger::LayoutRecord};
 
     use super::*;
 
-    fn row(store: Incarnation, ceiling: u64) -> Row {
-        let (life, ledger) = (Life::from_stored(1), Incarnation::new("l"));
-        Row { life, store, ledger, base: 0, ceiling, seen: 0, opened_at_ms: 0 }
+    fn row(store: InstanceId, ceiling: u64) -> Row {
+        let (epoch, ledger) = (Epoch::from_stored(1), InstanceId::new("l"));
+        Row { epoch, store, ledger, base: 0, ceiling, seen: 0, opened_at_ms: 0 }
     }
 
     #[test]
     fn a_key_that_is_half_done_is_begun_above_what_its_new_rows_say_too() {
-        let record = |n, epoch| {
+        let record = |n, generation| {
             let cluster = "x".parse().unwrap();
-            LayoutRecord { cluster, layout: Layout::new(n, 0).unwrap(), epoch }
+            LayoutRecord { cluster, layout: Layout::new(n, 0).unwrap(), generation }
         };
         let change = LayoutChange { from: record(0, 1), next: record(1, 2) };
-        let before = |ceiling| (0, row(Incarnation::new("s"), ceiling));
+        let before = |ceiling| (0, row(InstanceId::new("s"), ceiling));
         let next = |slot, base| (slot, row(change.marker(), base));
         let plan = |rows: &[(SlotIndex, Row)]| {
             let counter = |slot| Counter { slot, key: Key::from_stored("order") };

@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use sequent_core::{
-    Era, ErrorKind, Incarnation, Inspection, Key, Layout, LedgerId, Mark, SlotIndex, SourceError, Store,
+    Era, ErrorKind, Inspection, InstanceId, Key, Layout, LedgerId, Mark, SlotIndex, SourceError, Store,
     ledger::{LayoutChange, LayoutPage},
     mark_of,
 };
@@ -34,7 +34,7 @@ pub(super) struct Seen {
 impl Seen {
     /// Whether it bears the stamp of the next layout already.
     fn is_of(&self, change: &LayoutChange) -> bool {
-        self.found.stamp.as_ref().is_some_and(|stamp| stamp.epoch == change.next.epoch)
+        self.found.stamp.as_ref().is_some_and(|stamp| stamp.generation == change.next.generation)
     }
 }
 
@@ -47,9 +47,9 @@ impl Sight {
 
     /// The layout that passes are of now.
     pub(super) fn era(&self) -> Option<Era> {
-        let LayoutPage { layout, next, epoch, is_fenced, .. } = &self.page;
+        let LayoutPage { layout, next, generation, is_fenced, .. } = &self.page;
         let layout = if *is_fenced { (*next)? } else { *layout };
-        Some(Era { epoch: *epoch, layout })
+        Some(Era { generation: *generation, layout })
     }
 
     /// Whether one that would be this slot's of the next layout is there, and empty.
@@ -83,13 +83,13 @@ impl Resize {
         let stays: BTreeSet<_> = stores
             .iter()
             .filter(|seen| seen.slot.is_some())
-            .map(|seen| seen.found.incarnation.clone())
+            .map(|seen| seen.found.instance.clone())
             .collect();
-        stores.retain(|seen| seen.slot.is_some() || !stays.contains(&seen.found.incarnation));
+        stores.retain(|seen| seen.slot.is_some() || !stays.contains(&seen.found.instance));
         let volatile = self.volatile(&page).await?;
         let sight = Sight { page, volatile, stores };
         distinct(&sight)?;
-        self.no_copy(&sight, &inspection.incarnation).await?;
+        self.no_copy(&sight, &inspection.instance).await?;
         self.compare_with_marks().await?;
         eras::no_loss_dropped(&*self.ledger, &sight.page, self.limit).await?;
         Ok(sight)
@@ -115,15 +115,15 @@ impl Resize {
         let change = change(page, self.next);
         let Some(LayoutChange { from, next }) = change else { return Err(super::lost_its_plan()) };
         let of_us = stamp.ledger == ledger && stamp.cluster == page.cluster;
-        if of_us && (stamp.layout, stamp.epoch) == (from.layout, from.epoch) {
+        if of_us && (stamp.layout, stamp.generation) == (from.layout, from.generation) {
             return Ok(Some(stamp.slot));
         }
         // It left the ring with a layout before this one: what is in it counts for nobody any more. That may have been with
         // the change that is asked for once more.
-        if of_us && stamp.epoch < from.epoch {
+        if of_us && stamp.generation < from.generation {
             return Ok(None);
         }
-        let is_next = of_us && (stamp.layout, stamp.epoch) == (next.layout, next.epoch);
+        let is_next = of_us && (stamp.layout, stamp.generation) == (next.layout, next.generation);
         if is_next && page.is_fenced && Some(stamp.slot) == slot {
             return Ok(None);
         }
@@ -134,15 +134,15 @@ impl Resize {
 
     /// A directory that was copied is opened by no server before a person has spoken, and must not be by a resize. A store
     /// that has moved on to the next layout's stamp is on record by its slot before: so it is looked for among all of them.
-    async fn no_copy(&self, sight: &Sight, ledger: &Incarnation) -> Result<(), SourceError> {
+    async fn no_copy(&self, sight: &Sight, ledger: &InstanceId) -> Result<(), SourceError> {
         if !self.embedded {
             return Ok(());
         }
         let known = patiently(self.limit, "read of the stores on record", || self.ledger.known()).await?;
         let change = change(&sight.page, self.next).ok_or_else(super::lost_its_plan)?;
         let of_the_ring = sight.stores.iter().filter(|seen| seen.was.is_some() || seen.is_of(&change));
-        let on_record = |is: &Incarnation| known.stores.iter().any(|(_, record)| record == is);
-        let moved = of_the_ring.map(|seen| !on_record(&seen.found.incarnation));
+        let on_record = |is: &InstanceId| known.stores.iter().any(|(_, record)| record == is);
+        let moved = of_the_ring.map(|seen| !on_record(&seen.found.instance));
         match Move::among(&known, ledger, moved).told()? {
             Move::All => Err(Trouble::Moved.error()),
             _ => Ok(()),
@@ -180,7 +180,8 @@ impl Resize {
         }
         let keys = keys(&change, rows, self.rules);
         self.all_there(sight, &keys)?;
-        let longest = keys.iter().map(|key| key.key.in_epoch(change.next.epoch).as_str().len()).max();
+        let longest =
+            keys.iter().map(|key| key.key.in_generation(change.next.generation).as_str().len()).max();
         if longest.is_some_and(|length| length > Key::LENGTH_MAX) {
             return Err(refused(format!(
                 "a key is too long for another layout: at most {} bytes are",
@@ -249,8 +250,8 @@ fn distinct(sight: &Sight) -> Result<(), SourceError> {
     let stores = &sight.stores;
     for (at, one) in stores.iter().enumerate() {
         for other in &stores[at + 1..] {
-            if one.found.incarnation == other.found.incarnation {
-                let text = format!("two slots are on one store, {}", one.found.incarnation);
+            if one.found.instance == other.found.instance {
+                let text = format!("two slots are on one store, {}", one.found.instance);
                 return Err(refused(text));
             }
             let same = |one: Option<SlotIndex>, other: Option<SlotIndex>| one.filter(|_| one == other);

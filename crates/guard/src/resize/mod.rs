@@ -4,13 +4,13 @@
 //! | step | why |
 //! |---|---|
 //! | every store and the data directory take a mark | what can't be written to must be known while nothing is different |
-//! | the ledger's page is fenced | no pass of the layout before is good any more: no life is opened, no ceiling raised, under it |
+//! | the ledger's page is fenced | no pass of the layout before is good any more: no epoch is opened, no ceiling raised, under it |
 //! | every cell that has a row is closed | a server that the ledger does not reach takes nothing any more, however long it slept |
 //! | each key's counters are rebased | above every *number* that the layout before can have given: the higher of ceiling and value |
 //! | the stores are stamped | whoever comes with the layout before is told by the store, too |
 //! | the ledger's page is settled | servers of the next layout may open |
 //!
-//! A key without a row has given nothing: nothing leaves before a life was opened, and none can be after the fence.
+//! A key without a row has given nothing: nothing leaves before an epoch was opened, and none can be after the fence.
 
 mod closing;
 mod keys;
@@ -231,10 +231,10 @@ impl Resize {
     async fn stamp(&self, sight: &Sight, change: &LayoutChange) -> Result<(), SourceError> {
         for seen in &sight.stores {
             let (Some(held), Some(slot)) = (&seen.found.stamp, seen.slot) else { continue };
-            let LayoutRecord { cluster, layout, epoch } = change.next.clone();
-            let new = Stamp { ledger: held.ledger, cluster, layout, slot, epoch };
+            let LayoutRecord { cluster, layout, generation } = change.next.clone();
+            let new = Stamp { ledger: held.ledger, cluster, layout, slot, generation };
             if *held != new {
-                let under = &seen.found.incarnation;
+                let under = &seen.found.instance;
                 self.limited(slot, "stamp", seen.store.stamp(under, Some(held), &new)).await?;
             }
         }
@@ -246,7 +246,7 @@ impl Resize {
     async fn mark(&self, sight: &Sight, version: u64) -> Result<(), SourceError> {
         for seen in &sight.stores {
             let slot = seen.was.or(seen.slot).unwrap_or(0);
-            self.limited(slot, "mark", seen.store.mark(&seen.found.incarnation, version)).await?;
+            self.limited(slot, "mark", seen.store.mark(&seen.found.instance, version)).await?;
         }
         if let Some(home) = &self.home {
             home.bear(version, sight.era()).await?;

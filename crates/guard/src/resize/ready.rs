@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use sequent_core::{
-    DurabilityClass, Incarnation, SlotIndex, SourceError,
+    DurabilityClass, InstanceId, SlotIndex, SourceError,
     ledger::{Known, LayoutChange},
 };
 
@@ -11,8 +11,11 @@ use super::{Resize, look::Sight};
 use crate::limit::patiently;
 
 /// What the ledger has on record for a slot whose store was seen at the fence, and is volatile: no store says that of itself.
-fn volatile_at(change: &LayoutChange) -> Incarnation {
-    Incarnation::nobody(&format!("a volatile store, seen when epoch {} was fenced", change.next.epoch))
+fn volatile_at(change: &LayoutChange) -> InstanceId {
+    InstanceId::nobody(&format!(
+        "a volatile store, seen when generation {} was fenced",
+        change.next.generation
+    ))
 }
 
 impl Resize {
@@ -38,7 +41,7 @@ impl Resize {
         let seen = sight.stores.iter().filter(|seen| is_volatile(seen.found.durability.class));
         for slot in seen.filter_map(|seen| seen.was) {
             let note = || async {
-                let under = &self.ledger.inspect().await?.incarnation;
+                let under = &self.ledger.inspect().await?.instance;
                 self.ledger.record(under, Some(slot), &volatile_at(change)).await
             };
             patiently(self.limit, "note of a volatile store", note).await?;

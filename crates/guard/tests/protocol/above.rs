@@ -1,4 +1,4 @@
-//! What a server gave above where the next life began: told, and the next life begins above it.
+//! What a server gave above where the next epoch began: told, and the next epoch begins above it.
 
 use sequent_core::{
     Event,
@@ -7,9 +7,9 @@ use sequent_core::{
 
 use crate::harness::{When, World, counter, key};
 
-/// A ledger that has lost a raise which it acknowledged, unnoticed: its row is of another life, which begins below what was given.
+/// A ledger that has lost a raise which it acknowledged, unnoticed: its row is of another epoch, which begins below what was given.
 #[tokio::test(start_paused = true)]
-async fn a_report_above_where_the_next_life_began_is_told_and_the_next_begins_above_it() {
+async fn a_report_above_where_the_next_epoch_began_is_told_and_the_next_begins_above_it() {
     let world = World::new(2).tolerant();
     let (server, other) = (world.open("server").await, world.open("other").await);
     server.take_to(0, 5).await;
@@ -60,7 +60,7 @@ async fn it_is_told_though_nothing_can_be_begun_above_it_yet() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_life_that_ended_in_order_accuses_nobody() {
+async fn a_epoch_that_ended_in_order_accuses_nobody() {
     let world = World::new(2);
     let (server, other) = (world.open("server").await, world.open("other").await);
     for _ in 0..5 {

@@ -83,7 +83,7 @@ async fn however_long_after_the_first_the_others_begin() {
         server.stop().await;
         tokio::time::sleep(Duration::from_secs(86_400)).await;
     }
-    assert_eq!(world.history(3), [], "what was announced is no life");
+    assert_eq!(world.history(3), [], "what was announced is no epoch");
 }
 
 #[tokio::test(start_paused = true)]

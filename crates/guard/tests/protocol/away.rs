@@ -103,18 +103,18 @@ async fn a_ledger_that_was_restarted_is_back_as_soon_as_it_is_trusted() {
     uses_up(&server).await;
     world.ledger.restart();
     server.wires.ledger.mend();
-    let before = world.row(0).life;
+    let before = world.row(0).epoch;
     server.shows_up().await;
     for _ in 0..300 {
         server.take(0, 1).await.unwrap();
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
-    assert_ne!(world.row(0).life, before, "another incarnation: another life");
+    assert_ne!(world.row(0).epoch, before, "another instance: another epoch");
     assert_eq!(server.count(|event| matches!(event, Event::LedgerBack { .. })), 1);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_life_that_another_server_began_tells_that_the_ledger_is_back() {
+async fn a_epoch_that_another_server_began_tells_that_the_ledger_is_back() {
     let world = World::new(2);
     let (first, second) = (world.open("first").await, world.open("second").await);
     for server in [&first, &second] {
@@ -122,7 +122,7 @@ async fn a_life_that_another_server_began_tells_that_the_ledger_is_back() {
         server.wires.ledger.cut();
         uses_up(server).await;
     }
-    let before = world.row(0).life;
+    let before = world.row(0).epoch;
     world.ledger.restart();
     first.wires.ledger.mend();
     first.shows_up().await;
@@ -130,7 +130,7 @@ async fn a_life_that_another_server_began_tells_that_the_ledger_is_back() {
         first.take(0, 1).await.unwrap();
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
-    assert_ne!(world.row(0).life, before, "the first server began another life");
+    assert_ne!(world.row(0).epoch, before, "the first server began another epoch");
     assert_eq!(second.count(|event| matches!(event, Event::LedgerBack { .. })), 0);
     second.wires.ledger.mend();
     second.take(0, 1).await.unwrap();

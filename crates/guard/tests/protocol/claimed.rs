@@ -2,15 +2,15 @@
 
 use std::{sync::Arc, time::Duration};
 
-use sequent_core::{Cell, Clock, ErrorKind, Event, Key, Life, Store, ledger::Loss};
+use sequent_core::{Cell, Clock, Epoch, ErrorKind, Event, Key, Store, ledger::Loss};
 use sequent_guard::UNKNOWN_COUNTER;
 
 use crate::harness::{Gate, Kind, MemoryStore, Server, Setup, When, World, counter, key};
 
 const SERVERS: usize = 8;
 
-fn lives(server: &Server) -> usize {
-    server.count(|event| matches!(event, Event::LifeOpened { .. }))
+fn epochs(server: &Server) -> usize {
+    server.count(|event| matches!(event, Event::EpochOpened { .. }))
 }
 
 #[tokio::test(start_paused = true)]
@@ -29,8 +29,8 @@ async fn of_servers_that_meet_at_a_new_counter_one_begins_it() {
             given += taker.await.unwrap().len() as u64;
         }
         assert_eq!(world.highest(0), given, "seed {seed}: nothing is skipped");
-        assert_eq!(world.history(0), [], "seed {seed}: a life, and no claim in the history");
-        assert_eq!(servers.iter().map(|server| lives(server)).sum::<usize>(), 1, "seed {seed}");
+        assert_eq!(world.history(0), [], "seed {seed}: an epoch, and no claim in the history");
+        assert_eq!(servers.iter().map(|server| epochs(server)).sum::<usize>(), 1, "seed {seed}");
     }
 }
 
@@ -56,7 +56,7 @@ const STEPS: [(&str, &str, When); 7] = [
 ];
 
 #[tokio::test(start_paused = true)]
-async fn whoever_comes_while_a_counter_is_being_begun_joins_its_life() {
+async fn whoever_comes_while_a_counter_is_being_begun_joins_its_epoch() {
     for (system, verb, when) in STEPS {
         println!("{system} {verb} {when:?}");
         let world = World::new(2);
@@ -67,7 +67,7 @@ async fn whoever_comes_while_a_counter_is_being_begun_joins_its_life() {
         });
         world.open("second").await.take_to(0, 5).await;
         first.take_to(0, 10).await;
-        assert_eq!(world.history(0), [], "one life served both");
+        assert_eq!(world.history(0), [], "one epoch served both");
     }
 }
 
@@ -84,7 +84,7 @@ async fn whoever_is_slow_to_begin_a_counter_is_waited_for() {
             });
             world.open("second").await.take_to(0, 5).await;
             first.take_to(0, 10).await;
-            assert_eq!(world.history(0), [], "one life served both");
+            assert_eq!(world.history(0), [], "one epoch served both");
         }
     }
 }
@@ -164,7 +164,7 @@ async fn a_new_counter_costs_no_more_calls_than_before() {
     assert_eq!(
         (calls("read"), calls("open")),
         (1, 8),
-        "the rows of all slots; and a claim and a life of each"
+        "the rows of all slots; and a claim and an epoch of each"
     );
     tokio::time::sleep(Duration::from_secs(6)).await;
     let marks = |slot: usize| server.wires.stores[slot].calls("mark");
@@ -193,11 +193,11 @@ async fn a_claim_on_a_counter_whose_row_was_lost_says_nothing_of_it() {
     server.stop().await;
     world.ledger.restore(copy);
     world.recover(Loss::Bump(10)).await;
-    let (life, under) = (Life::from_stored(1), world.stores[0].incarnation());
+    let (epoch, under) = (Epoch::from_stored(1), world.stores[0].instance());
     let key = key();
     let cell = Cell { key: &key, under: &under };
-    world.stores[0].close(cell, life).await.unwrap();
-    world.stores[0].install(cell, life, 1 << 60).await.unwrap();
+    world.stores[0].close(cell, epoch).await.unwrap();
+    world.stores[0].install(cell, epoch, 1 << 60).await.unwrap();
     let server = world.open_as("later", Setup { raw_max: 1 << 62, ..Setup::default() }).await;
     for _ in 0..2 {
         let error = server.take(0, 1).await.unwrap_err();
@@ -211,9 +211,9 @@ async fn a_claim_on_a_counter_whose_row_was_lost_says_nothing_of_it() {
 const LOSSES: [fn(&MemoryStore); 3] =
     [MemoryStore::restart, MemoryStore::empty, |store| assert!(store.delete(&key()))];
 
-/// The ledger elects one of those that find no life, and the others join it, in whatever order they come.
+/// The ledger elects one of those that find no epoch, and the others join it, in whatever order they come.
 #[tokio::test(start_paused = true)]
-async fn of_servers_that_meet_at_a_store_that_forgot_one_begins_the_next_life() {
+async fn of_servers_that_meet_at_a_store_that_forgot_one_begins_the_next_epoch() {
     for (loss, seed) in LOSSES.into_iter().flat_map(|loss| (0..64).map(move |seed| (loss, seed))) {
         let world = World::of(Kind { yields: true, seed, ..Kind::default() });
         let mut servers = Vec::new();
@@ -231,15 +231,15 @@ async fn of_servers_that_meet_at_a_store_that_forgot_one_begins_the_next_life() 
         for taker in servers.iter().map(take).collect::<Vec<_>>() {
             taker.await.unwrap();
         }
-        let (lives, waited) = (world.history(0).len() - before, world.clock.now() - begin);
-        assert!(lives <= 2, "seed {seed}: {lives} lives");
+        let (epochs, waited) = (world.history(0).len() - before, world.clock.now() - begin);
+        assert!(epochs <= 2, "seed {seed}: {epochs} epochs");
         assert!(waited < Duration::from_millis(500), "seed {seed}: {waited:?}");
     }
 }
 
-/// A server that read the row, and whose close comes when another has begun the next life and counts in it.
+/// A server that read the row, and whose close comes when another has begun the next epoch and counts in it.
 #[tokio::test(start_paused = true)]
-async fn whoever_closes_a_cell_too_late_joins_the_life_that_its_opener_begins_again() {
+async fn whoever_closes_a_cell_too_late_joins_the_epoch_that_its_opener_begins_again() {
     for opener_takes in [true, false] {
         let world = World::new(2);
         world.open("before").await.take_to(0, 5).await;
@@ -247,10 +247,10 @@ async fn whoever_closes_a_cell_too_late_joins_the_life_that_its_opener_begins_ag
         let (late, gate) = stands_at(&world, "store", "close", When::Before).await;
         let opener = world.open("opener").await;
         opener.take(0, 1).await.unwrap();
-        let (killed, begin) = (world.row(0).life, world.clock.now());
+        let (killed, begin) = (world.row(0).epoch, world.clock.now());
         gate.open();
         tokio::time::sleep(Duration::from_millis(1)).await;
-        assert_eq!(world.row(0).life, killed, "the ledger holds what the opener has");
+        assert_eq!(world.row(0).epoch, killed, "the ledger holds what the opener has");
         let most = if opener_takes { 300 } else { 1600 };
         if opener_takes {
             opener.take(0, 1).await.unwrap();

@@ -60,8 +60,8 @@ async fn a_row_set_far_ahead_under_load_stops_its_counter_alone() {
     }
     is_doubted(&*world.open("fresh").await, 0).await;
     let (after, now) = (world.row(0), world.cell(0));
-    assert_eq!((after.life, after.base, after.seen), (row.life, row.base, FAR), "no life was opened");
-    assert_eq!((now.life, now.open), (cell.life, true), "nothing was written to the store");
+    assert_eq!((after.epoch, after.base, after.seen), (row.epoch, row.base, FAR), "no epoch was opened");
+    assert_eq!((now.epoch, now.open), (cell.epoch, true), "nothing was written to the store");
     assert!(now.value < 1 << 20 && world.row(1).ceiling < 1 << 20);
     let position = servers[0].source(&key(), 0).await.unwrap().position();
     assert!(position < Some(1 << 20), "nothing is lifted after it: {position:?}");
@@ -79,11 +79,11 @@ async fn a_row_that_is_set_right_again_is_joined_and_nothing_is_lost() {
     assert!(world.ledger.set_ceiling(&counter(0), value) && world.ledger.set_seen(&counter(0), value));
     assert_eq!(server.take(0, 1).await.unwrap(), [value + 1]);
     server.take_to(0, 300).await;
-    assert_eq!(world.row(0).life, before.life);
+    assert_eq!(world.row(0).epoch, before.epoch);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_store_that_forgot_opens_no_life_above_such_a_row() {
+async fn a_store_that_forgot_opens_no_epoch_above_such_a_row() {
     for forgets in [false, true] {
         let class = if forgets { DurabilityClass::Volatile } else { DurabilityClass::Durable };
         let world = World::of(Kind { class, ..Kind::default() });
@@ -99,7 +99,7 @@ async fn a_store_that_forgot_opens_no_life_above_such_a_row() {
         is_doubted(&server, 0).await;
         is_doubted(&*world.open("fresh").await, 0).await;
         let after = world.row(0);
-        assert_eq!((after.life, after.base), (before.life, before.base));
+        assert_eq!((after.epoch, after.base), (before.epoch, before.base));
         server.take(1, 1).await.unwrap();
     }
 }
@@ -113,7 +113,7 @@ async fn only_who_names_as_much_goes_on_above_such_a_row() {
     poison(&world, 0);
     comes_to_doubt(&server, 0).await;
     server.keeper.advance(&key(), 1 << 62, &[5000]).await.unwrap();
-    assert_eq!(world.row(0).life, before.life, "somebody else's floor");
+    assert_eq!(world.row(0).epoch, before.epoch, "somebody else's floor");
     is_doubted(&server, 0).await;
     world.ledger.set_ceiling(&counter(0), FAR - 100);
     world.ledger.set_seen(&counter(0), FAR - 100);
@@ -134,7 +134,7 @@ async fn far_on(world: &World) -> Arc<Server> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_life_that_really_came_so_far_is_joined_without_a_call_more() {
+async fn a_epoch_that_really_came_so_far_is_joined_without_a_call_more() {
     let world = World::new(2);
     let server = far_on(&world).await;
     server.stop().await;
@@ -208,13 +208,13 @@ fn poison_all(world: &World, slot: u16, at: u64) {
 
 #[tokio::test(start_paused = true)]
 async fn a_base_set_far_ahead_does_not_judge_itself_where_the_cell_is_gone() {
-    // A row alone, beside others of its key, and one with lives before.
-    for (slots, lives) in [(1, 1), (2, 1), (2, 3)] {
+    // A row alone, beside others of its key, and one with epochs before.
+    for (slots, epochs) in [(1, 1), (2, 1), (2, 3)] {
         for how in ["emptied", "deleted", "restarted"] {
             let class = if how == "emptied" { DurabilityClass::Volatile } else { DurabilityClass::Durable };
             let world = World::of(Kind { slots, class, ..Kind::default() });
             let server = world.open("server").await;
-            for _ in 1..lives {
+            for _ in 1..epochs {
                 server.take_to(0, 5).await;
                 world.stores[0].restart();
             }
@@ -233,7 +233,7 @@ async fn a_base_set_far_ahead_does_not_judge_itself_where_the_cell_is_gone() {
             comes_to_doubt(&server, 0).await;
             is_doubted(&*world.open("fresh").await, 0).await;
             let after = world.row(0);
-            assert_eq!((after.life, after.base), (before.life, FAR), "{how}: no life begins above it");
+            assert_eq!((after.epoch, after.base), (before.epoch, FAR), "{how}: no epoch begins above it");
             if slots > 1 {
                 server.take(1, 1).await.unwrap();
                 assert!(world.row(1).ceiling < 1 << 20, "{how}");
@@ -271,9 +271,9 @@ async fn a_cell_set_as_far_as_its_row_is_no_witness_for_it() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_base_that_lives_before_it_explain_is_believed_by_a_row_alone() {
+async fn a_base_that_epochs_before_it_explain_is_believed_by_a_row_alone() {
     let world = World::of(Kind { slots: 1, class: DurabilityClass::Volatile, ..Kind::default() });
-    for life in 1..=4_u64 {
+    for epoch in 1..=4_u64 {
         let server = world.open_as("server", wide()).await;
         let source = server.source(&key(), 0).await.unwrap();
         for _ in 0..10 {
@@ -283,7 +283,7 @@ async fn a_base_that_lives_before_it_explain_is_believed_by_a_row_alone() {
         tokio::time::sleep(Duration::from_secs(10)).await;
         server.stop().await;
         world.stores[0].empty();
-        assert!(world.row(0).base >= (life - 1) * 10 * MANY, "life {life}");
+        assert!(world.row(0).base >= (epoch - 1) * 10 * MANY, "epoch {epoch}");
     }
 }
 
@@ -299,7 +299,7 @@ async fn a_base_that_an_advance_explains_is_believed_by_a_row_alone() {
     assert!(next.take(0, 1).await.unwrap()[0] > 1 << 50);
 }
 
-/// By a version that noted where lives begin only after them, and as a number.
+/// By a version that noted where epochs begin only after them, and as a number.
 #[tokio::test(start_paused = true)]
 async fn a_base_that_a_note_of_an_advance_explains_is_believed() {
     let world = World::of(Kind { slots: 1, class: DurabilityClass::Volatile, ..Kind::default() });

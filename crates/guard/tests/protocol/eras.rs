@@ -53,9 +53,9 @@ async fn a_ledger_that_went_back_before_a_resize_is_noticed_after_it_by_the_mark
     lift(&growth).await;
     let new = growth.after.open("new").await;
     let trouble = new.keeper.trouble();
-    let Some(Trouble::BehindAtEnd { epoch: 1, version, mark }) = trouble else { panic!("{trouble:?}") };
+    let Some(Trouble::BehindAtEnd { generation: 1, version, mark }) = trouble else { panic!("{trouble:?}") };
     let told = format!(
-        "the layout of epoch 1 ended at its version {version}, and a mark of that layout says {mark}"
+        "the layout of generation 1 ended at its version {version}, and a mark of that layout says {mark}"
     );
     let is_told = |event: &Event| matches!(event, Event::LedgerBehind { detail } if *detail == told);
     assert!(version < mark && new.count(is_told) == 1, "{:?}", new.events());
@@ -102,7 +102,7 @@ async fn a_mark_of_the_layout_before_accuses_no_ledger_that_had_not_gone_back() 
     old.stop().await;
     distant(&growth).run(&|_| {}).await.unwrap();
     lift(&growth).await;
-    assert_eq!(growth.before.home.bear(0, None).await.unwrap().era.map(|era| era.epoch), Some(1));
+    assert_eq!(growth.before.home.bear(0, None).await.unwrap().era.map(|era| era.generation), Some(1));
     let new = growth.after.open("new").await;
     assert_eq!(new.keeper.trouble(), None);
     for slot in [0, 1] {
@@ -130,8 +130,8 @@ async fn a_ledger_from_before_a_resize_is_told_by_the_layout_of_the_mark_at_home
     let early = growth.before.try_open("early", Setup::default()).await.unwrap();
     let Some(trouble) = early.keeper.trouble() else { panic!("it is trusted") };
     let layout = |n| Layout::new(n, 0).unwrap();
-    let mark = Era { epoch: 2, layout: layout(1) };
-    assert_eq!(trouble, Trouble::Outrun { epoch: 1, layout: layout(0), mark });
+    let mark = Era { generation: 2, layout: layout(1) };
+    assert_eq!(trouble, Trouble::Outrun { generation: 1, layout: layout(0), mark });
     let said = trouble.error().to_string();
     for words in
         ["the ledger is a copy from before", "sequent recover --bump N", "shard_bits = 1, memory_bits = 0"]
@@ -159,13 +159,13 @@ async fn every_mark_at_home_bears_the_layout_that_it_was_left_under() {
     let server = world.open("server").await;
     server.take(0, 1).await.unwrap();
     let era = world.home.bear(0, None).await.unwrap().era;
-    assert_eq!(era, Some(Era { epoch: 1, layout: Layout::new(0, 0).unwrap() }), "{}", key());
+    assert_eq!(era, Some(Era { generation: 1, layout: Layout::new(0, 0).unwrap() }), "{}", key());
     let growth = Growth::of(Rules::ALL);
     growth.before.open("old").await.take(0, 1).await.unwrap();
     let resize = Resize { home: Some(growth.after.home.clone()), ..distant(&growth) };
     resize.run(&|_| {}).await.unwrap();
     let era = growth.after.home.bear(0, None).await.unwrap().era;
-    assert_eq!(era, Some(Era { epoch: 2, layout: Layout::new(1, 0).unwrap() }));
+    assert_eq!(era, Some(Era { generation: 2, layout: Layout::new(1, 0).unwrap() }));
 }
 
 /// Somebody names a loss while a slow ledger takes the rows of the next layout: what was read before does not have it.

@@ -1,4 +1,4 @@
-//! First touch: who joins, who opens a new life, and what is skipped.
+//! First touch: who joins, who opens a new epoch, and what is skipped.
 
 use std::{sync::Arc, time::Duration};
 
@@ -24,7 +24,7 @@ async fn a_clean_restart_skips_nothing() {
     first.stop().await;
     let second = world.open("second").await;
     assert_eq!(second.take(0, 3).await.unwrap(), [3, 4, 5]);
-    assert_eq!(world.history(0), [], "it joined the life that it found");
+    assert_eq!(world.history(0), [], "it joined the epoch that it found");
 }
 
 #[tokio::test(start_paused = true)]
@@ -55,7 +55,7 @@ async fn one_read_serves_the_first_touch_of_every_slot() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_store_that_may_have_forgotten_begins_a_life_above_the_ceiling() {
+async fn a_store_that_may_have_forgotten_begins_a_epoch_above_the_ceiling() {
     for (what, fault) in FAULTS {
         for restarted in [false, true] {
             println!("{what}, server restarted: {restarted}");
@@ -73,9 +73,9 @@ async fn a_store_that_may_have_forgotten_begins_a_life_above_the_ceiling() {
             let next = server.take(0, 1).await.unwrap();
             let row = world.row(0);
             assert!(next[0] > before.ceiling && row.base >= before.ceiling, "{next:?} after {before:?}");
-            assert_ne!(row.life, before.life);
+            assert_ne!(row.epoch, before.epoch);
             assert_eq!(
-                server.count(|event| matches!(event, Event::LifeOpened { .. })),
+                server.count(|event| matches!(event, Event::EpochOpened { .. })),
                 1 + usize::from(!restarted)
             );
             server.take_to(0, row.base + 300).await;
@@ -114,17 +114,17 @@ async fn opened_but_not_installed(world: &World) -> (Arc<Server>, crate::harness
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_life_whose_opener_died_is_waited_for_an_attempt_and_a_half_at_most() {
+async fn a_epoch_whose_opener_died_is_waited_for_an_attempt_and_a_half_at_most() {
     let world = World::new(2);
     let (opener, _gate) = opened_but_not_installed(&world).await;
     opener.kill();
-    let dead = world.row(0).life;
+    let dead = world.row(0).epoch;
     let server = world.open("server").await;
     let begin = world.clock.now();
     server.take(0, 1).await.unwrap();
     let waited = world.clock.now() - begin;
     assert!(waited <= Duration::from_millis(1600), "{waited:?}");
-    assert_ne!(world.row(0).life, dead);
+    assert_ne!(world.row(0).epoch, dead);
 }
 
 #[tokio::test(start_paused = true)]
@@ -137,25 +137,25 @@ async fn a_slow_opener_is_waited_for_and_joined() {
     });
     let server = world.open("server").await;
     server.take(0, 1).await.unwrap();
-    assert_eq!(world.history(0), [], "one life served both");
+    assert_eq!(world.history(0), [], "one epoch served both");
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_install_that_arrives_after_its_life_ended_is_refused() {
+async fn an_install_that_arrives_after_its_epoch_ended_is_refused() {
     let world = World::new(2);
     let (opener, gate) = opened_but_not_installed(&world).await;
     let server = world.open("server").await;
     let late = world.row(0);
     server.take_to(0, 30).await;
     let cell = world.cell(0);
-    let under = world.stores[0].incarnation();
+    let under = world.stores[0].instance();
     let arrives = Cell { key: &key(), under: &under };
-    let stray = world.stores[0].install(arrives, late.life, late.base).await.unwrap_err();
+    let stray = world.stores[0].install(arrives, late.epoch, late.base).await.unwrap_err();
     assert_eq!(stray.kind(), ErrorKind::Regressed);
     assert_eq!(world.cell(0), cell, "untouched");
     gate.open();
     tokio::time::sleep(Duration::from_secs(2)).await;
-    assert_eq!(world.cell(0).life, world.row(0).life, "its server joined the life in force");
+    assert_eq!(world.cell(0).epoch, world.row(0).epoch, "its server joined the epoch in force");
     opener.take_to(0, 40).await;
 }
 
@@ -170,8 +170,8 @@ async fn two_servers_at_first_touch_do_not_duel_for_ever() {
             }
         });
         tokio::join!(a, b);
-        let lives = world.history(0).len() + 1;
-        assert!(lives <= 3, "seed {seed}: {lives} lives");
+        let epochs = world.history(0).len() + 1;
+        assert!(epochs <= 3, "seed {seed}: {epochs} epochs");
     }
 }
 
@@ -190,8 +190,8 @@ async fn two_servers_find_a_restarted_store_together() {
             }
         });
         tokio::join!(a, b);
-        let lives = world.history(0).len() + 1;
-        assert!(lives <= 4, "seed {seed}: {lives} lives");
+        let epochs = world.history(0).len() + 1;
+        assert!(epochs <= 4, "seed {seed}: {epochs} epochs");
     }
 }
 
@@ -201,14 +201,14 @@ async fn nothing_is_closed_while_the_ledger_is_known_to_be_away() {
     let a = world.open("a").await;
     a.take_to(0, 5).await;
     world.stores[0].restart();
-    // What b reads now names the store's old run. A new life begins; then b, and b alone, loses the ledger.
+    // What b reads now names the store's old run. A new epoch begins; then b, and b alone, loses the ledger.
     let b = world.open("b").await;
     b.source(&key(), 0).await.unwrap();
     a.take_to(0, 20).await;
     b.wires.ledger.cut();
     b.shows_up().await;
     assert_eq!(b.take(0, 1).await.unwrap_err().kind(), ErrorKind::NoWitness);
-    assert_eq!((world.cell(0).life, world.cell(0).open), (world.row(0).life, true));
+    assert_eq!((world.cell(0).epoch, world.cell(0).open), (world.row(0).epoch, true));
 }
 
 #[tokio::test(start_paused = true)]
@@ -222,10 +222,10 @@ async fn a_store_with_another_clusters_stamp_is_refused() {
     let (slot, error) = &server.outside[0];
     assert_eq!((*slot, error.kind(), server.outside.len()), (0, ErrorKind::Refused, 1));
     // It has not been enlisted: the ledger must not take its calls for those of a history that was lost.
-    let under = world.ledger.incarnation();
+    let under = world.ledger.instance();
     assert_eq!(server.take(1, 1).await.unwrap_err().kind(), ErrorKind::NoWitness);
     server.shows_up().await;
-    assert_eq!((world.ledger.incarnation(), server.wires.ledger.calls("show_up")), (under, 0));
+    assert_eq!((world.ledger.instance(), server.wires.ledger.calls("show_up")), (under, 0));
 }
 
 #[tokio::test(start_paused = true)]
@@ -250,7 +250,7 @@ async fn a_counter_whose_cell_is_being_closed_holds_no_permit() {
             .permit
     };
     assert!(permit(other).is_some());
-    assert_eq!(permit(key()), None, "nothing may be raised ahead for a life whose cell is closed");
+    assert_eq!(permit(key()), None, "nothing may be raised ahead for an epoch whose cell is closed");
     gate.open();
     take.await.unwrap().unwrap();
 }

@@ -28,7 +28,7 @@ async fn a_counter_set_far_ahead_stops_itself_alone() {
         server.take(1, 1).await.unwrap();
         server.take_of(&other, 0, 1).await.unwrap();
     }
-    assert_eq!((world.row(0).ceiling, world.row(0).life), (before.ceiling, before.life));
+    assert_eq!((world.row(0).ceiling, world.row(0).epoch), (before.ceiling, before.epoch));
     assert!(a.source(&key(), 0).await.unwrap().position() <= Some(before.ceiling));
 }
 
@@ -114,7 +114,7 @@ async fn a_ceiling_set_far_ahead_in_the_ledger_opens_nothing() {
     let server = world.open("server").await;
     server.take_to(0, 5).await;
     assert!(world.ledger.set_ceiling(&counter(0), FAR));
-    // What it permits is too much, and does no harm while the life goes on.
+    // What it permits is too much, and does no harm while the epoch goes on.
     server.take_to(0, 200).await;
     let before = world.row(0);
     world.stores[0].restart();
@@ -125,7 +125,7 @@ async fn a_ceiling_set_far_ahead_in_the_ledger_opens_nothing() {
     assert_eq!(server.keeper.advance(&key(), 1 << 62, &[300]).await.unwrap_err().kind(), ErrorKind::Leapt);
     server.shows_up().await;
     let row = world.row(0);
-    assert_eq!((row.life, row.base, row.ceiling), (before.life, before.base, FAR));
+    assert_eq!((row.epoch, row.base, row.ceiling), (before.epoch, before.base, FAR));
     assert!(world.row(1).ceiling < 1 << 20);
 }
 
@@ -213,7 +213,7 @@ async fn a_value_far_ahead_is_followed_under_no_ceiling() {
             server.take_of(&other, 0, 1).await.unwrap();
         }
         let row = world.row(0);
-        assert_eq!((row.life, row.base, row.ceiling), (before.life, before.base, before.ceiling));
+        assert_eq!((row.epoch, row.base, row.ceiling), (before.epoch, before.base, before.ceiling));
         assert!(row.seen < 1 << 20 && world.row(1).ceiling < 1 << 20, "{row:?}");
         assert!(a.source(&key(), 0).await.unwrap().position() < Some(1 << 20), "nothing is lifted after it");
         let error = a.take(0, 1).await.unwrap_err();

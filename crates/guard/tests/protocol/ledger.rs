@@ -26,8 +26,8 @@ async fn a_ledger_that_restarts_ends_every_permit() {
         }
     }
     let row = world.row(0);
-    assert!(row.base >= before.ceiling && row.ledger == world.ledger.incarnation());
-    assert_eq!(world.history(0).len(), 1, "the second server joined the life that the first one opened");
+    assert!(row.base >= before.ceiling && row.ledger == world.ledger.instance());
+    assert_eq!(world.history(0).len(), 1, "the second server joined the epoch that the first one opened");
     for server in [&a, &b] {
         assert_eq!(server.count(|event| matches!(event, Event::LedgerReborn { .. })), 1);
         assert_eq!(server.keeper.trouble(), None);
@@ -44,13 +44,13 @@ async fn a_ledger_set_back_in_place_is_found_by_a_nonce_and_reborn() {
     let copy = world.ledger.snapshot();
     server.shows_up().await;
     assert_eq!(world.ledger.snapshot().version(), copy.version(), "no mark can tell");
-    let before = world.ledger.incarnation();
+    let before = world.ledger.instance();
     world.ledger.restore_in_place(copy);
     server.shows_up().await;
-    assert_ne!(world.ledger.incarnation(), before);
+    assert_ne!(world.ledger.instance(), before);
     assert_eq!(server.keeper.trouble(), None);
     server.take(0, 1).await.unwrap();
-    assert_eq!(world.row(0).ledger, world.ledger.incarnation(), "a new life, under the new incarnation");
+    assert_eq!(world.row(0).ledger, world.ledger.instance(), "a new epoch, under the new instance");
 }
 
 #[tokio::test(start_paused = true)]
@@ -137,7 +137,7 @@ async fn a_ledger_of_another_layout_stops_the_server_and_puts_no_slot_out() {
     server.take_to(0, 5).await;
     world.ledger.restore(unfounded);
     let other =
-        LayoutRecord { cluster: "test".parse().unwrap(), layout: Layout::new(3, 0).unwrap(), epoch: 1 };
+        LayoutRecord { cluster: "test".parse().unwrap(), layout: Layout::new(3, 0).unwrap(), generation: 1 };
     assert_eq!(world.ledger.found(&other).await.unwrap(), other);
     world.recover(Loss::Bump(1000)).await;
     for _ in 0..2 {
@@ -186,7 +186,7 @@ async fn set_back_with_all_marks() -> (World, std::sync::Arc<crate::harness::Ser
 async fn a_ledger_behind_what_a_running_server_heard_opens_nothing_though_every_mark_went_back_with_it() {
     let (world, server, put_back) = set_back_with_all_marks().await;
     let before = world.highest(0);
-    // Before any show up: the first call meets another incarnation of the ledger.
+    // Before any show up: the first call meets another instance of the ledger.
     let refused = async || server.take(0, 1).await.unwrap_err().kind();
     assert_eq!(refused().await, ErrorKind::LedgerBehind);
     assert!(matches!(server.keeper.trouble(), Some(Trouble::Behind { .. })), "{:?}", server.keeper.trouble());
@@ -393,6 +393,6 @@ async fn a_run_that_could_not_be_put_on_record_is_at_the_next_show_up() {
         server.shows_up().await;
     }
     assert_eq!(server.wires.ledger.calls("record") - before, 3, "until it was taken, and no more");
-    assert_eq!(world.ledger.known().await.unwrap().ledger, Some(world.ledger.incarnation()));
+    assert_eq!(world.ledger.known().await.unwrap().ledger, Some(world.ledger.instance()));
     server.take(0, 1).await.unwrap();
 }

@@ -177,7 +177,7 @@ async fn set_back_to_before_a_run_that_only_reported(
         second.kill();
     }
     let now = world.row(0);
-    assert_eq!((now.life, now.ceiling), (row.life, row.ceiling), "it was to raise nothing");
+    assert_eq!((now.epoch, now.ceiling), (row.epoch, row.ceiling), "it was to raise nothing");
     assert!(now.seen >= row.seen + 20, "{now:?}");
     world.ledger.restore_in_place(copies.0);
     world.stores[0].restore_in_place(copies.1);

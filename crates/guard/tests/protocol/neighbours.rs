@@ -105,13 +105,13 @@ async fn what_was_noticed_while_the_ledger_was_busy_is_mended_at_the_next_look()
     let copy = world.stores[0].snapshot();
     busy.take_to(0, 60).await;
     busy.shows_up().await;
-    let life = world.row(0).life;
+    let epoch = world.row(0).epoch;
     busy.wires.ledger.busy_for("read", 1);
     idle.wires.stores[0].cut();
     world.stores[0].restore_in_place(copy);
     tokio::time::sleep(Duration::from_secs(4)).await;
     assert!(regressions(&busy) > 0);
-    assert_ne!(world.row(0).life, life, "the next life has begun");
+    assert_ne!(world.row(0).epoch, epoch, "the next epoch has begun");
     idle.wires.stores[0].mend();
     assert!(idle.take(0, 30).await.unwrap()[0] > 60);
 }

@@ -44,7 +44,7 @@ async fn a_store_that_was_put_into_another_slots_place_is_not_taken_for_a_new_on
     for (beside, refused) in [
         (stamp.clone(), true),
         // What a layout before left there, and another ledger's: nothing that counts.
-        (Stamp { epoch: 0, ..stamp.clone() }, false),
+        (Stamp { generation: 0, ..stamp.clone() }, false),
         (Stamp { ledger: "ab".parse().unwrap(), ..stamp }, false),
     ] {
         world.stores[1].empty();
@@ -86,7 +86,7 @@ async fn a_cluster_begins_only_where_every_store_was_seen() {
     assert!(text.contains("every store was seen") && text.contains("slot 0: "), "{text}");
     wires.stores[0].mend();
     Server::open(&world, "server", Setup::default(), wires.clone()).await.unwrap().stop().await;
-    // One that has begun opens while a slot lives.
+    // One that has begun opens while a slot epochs.
     wires.stores[0].cut();
     let server = Server::open(&world, "again", Setup::default(), wires).await.unwrap();
     assert_eq!(server.outside.len(), 1);

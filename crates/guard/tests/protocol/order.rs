@@ -1,4 +1,4 @@
-//! A counter set back under its own life and incarnation: what this process, and its neighbours, notice.
+//! A counter set back under its own epoch and instance: what this process, and its neighbours, notice.
 
 use std::{sync::Arc, time::Duration};
 
@@ -19,7 +19,7 @@ fn regressions_told(server: &Server) -> Vec<String> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_counter_set_back_in_use_begins_a_new_life() {
+async fn a_counter_set_back_in_use_begins_a_new_epoch() {
     for by_hand in [true, false] {
         let world = World::new(2);
         let server = world.open("server").await;
@@ -33,7 +33,7 @@ async fn a_counter_set_back_in_use_begins_a_new_life() {
             world.stores[0].restore_in_place(copy);
         }
         assert!(server.take(0, 1).await.unwrap()[0] > before.ceiling);
-        assert_ne!(world.row(0).life, before.life);
+        assert_ne!(world.row(0).epoch, before.epoch);
         assert_eq!(regressions_told(&server).len(), 1, "{:?}", regressions_told(&server));
         server.take_to(0, before.ceiling + 300).await;
     }
@@ -68,7 +68,7 @@ async fn what_was_noticed_and_could_not_be_mended_is_told_at_the_close() {
     let first = world.open("first").await;
     first.take_to(0, 50).await;
     assert!(world.stores[0].set_value(&key(), 10));
-    // The look back gets through; the close of the life that follows from it does not.
+    // The look back gets through; the close of the epoch that follows from it does not.
     first.wires.stores[0].mend_for(1);
     tokio::time::sleep(Duration::from_millis(1100)).await;
     assert_eq!(regressions(&first), 1);
@@ -83,13 +83,13 @@ async fn a_look_back_takes_nothing_and_disturbs_nobody() {
     let (a, b) = (world.open("a").await, world.open("b").await);
     a.take_to(0, 5).await;
     b.take(0, 1).await.unwrap();
-    let life = world.row(0).life;
+    let epoch = world.row(0).epoch;
     for _ in 0..20 {
         tokio::time::sleep(Duration::from_millis(700)).await;
         a.take(0, 1).await.unwrap();
         b.take(0, 2).await.unwrap();
     }
-    assert_eq!((world.highest(0), world.row(0).life), (66, life), "consecutive, in one life");
+    assert_eq!((world.highest(0), world.row(0).epoch), (66, epoch), "consecutive, in one epoch");
     assert_eq!(regressions(&a) + regressions(&b), 0);
 }
 
@@ -212,7 +212,7 @@ async fn a_lift_moves_forward_under_the_permit_and_never_creates() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_life_that_nobody_counted_in_is_no_regression() {
+async fn a_epoch_that_nobody_counted_in_is_no_regression() {
     let world = World::new(2);
     let first = world.open("first").await;
     first.take_to(0, 5).await;

@@ -34,7 +34,7 @@ pub(crate) async fn whoever_comes_late(world: &World) {
     }
 }
 
-/// Asks for one id of the first day in a task of its own, again where its life was lost: what it was given.
+/// Asks for one id of the first day in a task of its own, again where its epoch was lost: what it was given.
 fn taking(server: &Arc<Server>) -> tokio::task::JoinHandle<Vec<u64>> {
     let taker = Arc::clone(server);
     tokio::spawn(async move {
@@ -86,7 +86,7 @@ async fn whoever_was_held_up_amid_a_first_touch_gives_nothing_afterwards() {
         let world = World::new(2);
         let (a, b) = (world.open("a").await, world.open("b").await);
         a.take_of(&day(1), 0, 5).await.unwrap();
-        // Its cell is gone, and nobody is about to install it: whoever comes has to begin a life.
+        // Its cell is gone, and nobody is about to install it: whoever comes has to begin an epoch.
         a.shows_up().await;
         assert!(world.stores[0].delete(&day(1)));
         let wires = if wire == "ledger" { &b.wires.ledger } else { &b.wires.stores[0] };

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use sequent_core::{ErrorKind, Event, Incarnation, Store, ledger::Identity};
+use sequent_core::{ErrorKind, Event, InstanceId, Store, ledger::Identity};
 use sequent_guard::Trouble;
 
 use crate::{
@@ -11,8 +11,8 @@ use crate::{
 };
 
 /// What another server has put on record, as it comes by replication.
-async fn replicates(world: &World, run: &Incarnation) {
-    world.ledger.record(&world.ledger.incarnation(), None, run).await.unwrap();
+async fn replicates(world: &World, run: &InstanceId) {
+    world.ledger.record(&world.ledger.instance(), None, run).await.unwrap();
 }
 
 fn given(world: &World) -> u64 {
@@ -24,13 +24,13 @@ fn is_superseded(server: &Server) -> bool {
 }
 
 /// Two servers that count and take, and then another run on record.
-async fn superseded() -> (World, Arc<Server>, Incarnation) {
+async fn superseded() -> (World, Arc<Server>, InstanceId) {
     let world = World::new(2);
     let server = world.open("server").await;
     assert_eq!(count(&server, 3).await.unwrap(), 3);
     server.take(0, 1).await.unwrap();
-    let own = world.ledger.incarnation();
-    replicates(&world, &Incarnation::new("run 2, on another master")).await;
+    let own = world.ledger.instance();
+    replicates(&world, &InstanceId::new("run 2, on another master")).await;
     (world, server, own)
 }
 
@@ -44,7 +44,7 @@ async fn another_run_on_record_stops_a_server_and_nothing_is_given() {
         assert!(error.to_string().contains("found run 2, on another master on record"), "{error}");
     }
     assert!(is_superseded(&server));
-    assert!(server.take(1, 1).await.is_err(), "no life is opened");
+    assert!(server.take(1, 1).await.is_err(), "no epoch is opened");
     server.shows_up().await;
     assert_eq!((given(&world), world.row(0)), (3, row), "nothing was written");
     let is_told = |event: &Event| matches!(event, Event::LedgerLost { refused: true, detail, .. } if detail.contains("several writable masters"));
@@ -69,7 +69,7 @@ async fn a_server_that_was_stopped_goes_on_with_the_run_on_record() {
         (None, 4),
         "it is on record again"
     );
-    replicates(&world, &Incarnation::new("run 3")).await;
+    replicates(&world, &InstanceId::new("run 3")).await;
     assert!(count(&server, 1).await.is_err());
     // Its connection leads to the next run of the ledger, which it puts on record.
     world.ledger.restart();
@@ -89,7 +89,7 @@ async fn a_ledger_that_takes_writes_from_another_master_is_refused_at_the_start_
     let error = count(&server, 1).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::LedgerBehind, "{error}");
     assert!(error.to_string().contains("Slaves_running is 1"), "{error}");
-    assert!(server.take(0, 1).await.is_err(), "no life is opened");
+    assert!(server.take(0, 1).await.is_err(), "no epoch is opened");
     world.ledger.has_another_master(None);
     tokio::time::sleep(Duration::from_secs(13)).await;
     assert_eq!((server.keeper.trouble(), count(&server, 1).await.unwrap()), (None, 2), "it was mended");
@@ -119,7 +119,7 @@ async fn another_trouble_is_not_over_with_that_of_another_master() {
     assert_eq!(count(&server, 5).await.unwrap(), 5);
     // A store comes back that bears a mark of later than this ledger is.
     let (store, version) = (&world.stores[1], world.ledger.snapshot().version());
-    store.mark(&store.incarnation(), version + 100).await.unwrap();
+    store.mark(&store.instance(), version + 100).await.unwrap();
     store.restart();
     server.take(1, 1).await.unwrap_err();
     let is_behind = || matches!(server.keeper.trouble(), Some(Trouble::Behind { .. }));
@@ -138,7 +138,7 @@ async fn below_its_ceilings_a_server_gives_nothing_either_once_another_run_is_on
     for _ in 0..5 {
         server.take(0, 5).await.unwrap();
     }
-    replicates(&world, &Incarnation::new("run 2, on another master")).await;
+    replicates(&world, &InstanceId::new("run 2, on another master")).await;
     server.shows_up().await;
     assert!(is_superseded(&server) && world.row(0).ceiling > world.highest(0));
     let error = server.take(0, 1).await.unwrap_err();

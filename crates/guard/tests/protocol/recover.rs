@@ -26,7 +26,7 @@ async fn without_the_shard_that_knows(others_tell: bool) -> (World, u64) {
         world.ledger.restore(copy);
     }
     let far = world.ledger.snapshot().version() + 1000;
-    let speaks = world.stores[2].inspect().await.unwrap().incarnation;
+    let speaks = world.stores[2].inspect().await.unwrap().instance;
     world.stores[2].mark(&speaks, far).await.unwrap();
     world.stores[2].set_away(true);
     (world, highest)

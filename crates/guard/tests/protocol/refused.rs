@@ -149,7 +149,7 @@ async fn another_ledger_in_its_place_moves_no_counter_and_its_own_put_back_serve
     server.shows_up().await;
     world.ledger.restore_in_place(own);
     server.shows_up().await;
-    assert_eq!(server.keeper.trouble(), None, "under the incarnation in force nothing is reborn");
+    assert_eq!(server.keeper.trouble(), None, "under the instance in force nothing is reborn");
     goes_on(&world, &server, ceiling).await;
 }
 
@@ -168,7 +168,7 @@ async fn a_server_that_ran_through_a_recovery_says_that_it_is_to_be_restarted_an
         let seen = store.inspect().await.unwrap();
         let Some(own) = seen.stamp else { continue };
         let stamp = Stamp { ledger: found, ..own.clone() };
-        store.stamp(&seen.incarnation, Some(&own), &stamp).await.unwrap();
+        store.stamp(&seen.instance, Some(&own), &stamp).await.unwrap();
     }
     server.shows_up().await;
     let trouble = server.keeper.trouble().unwrap();

@@ -55,7 +55,7 @@ async fn put_back(copied: Copied, forgets: &[usize]) -> Growth {
         // The cells of both layouts; what it is called by stays.
         let key = crate::harness::key();
         growth.after.stores[slot].delete(&key);
-        assert!(growth.after.stores[slot].delete(&key.in_epoch(2)));
+        assert!(growth.after.stores[slot].delete(&key.in_generation(2)));
     }
     growth
 }
@@ -73,7 +73,7 @@ pub(crate) async fn catch_up_by(growth: &Growth, ledger: &dyn Ledger, bump: u64)
     let next = LayoutRecord {
         cluster: ledger.page().await?.unwrap().cluster,
         layout: Layout::new(1, 0).unwrap(),
-        epoch: 2,
+        generation: 2,
     };
     let catch_up = CatchUp {
         ledger,
@@ -124,7 +124,7 @@ async fn a_copy_of_before_or_amid_a_resize_takes_up_the_layout_of_the_stores() {
             let bump = if forgets.contains(&0) { LOSS } else { 1 };
             catch_up_by(&growth, &growth.after.ledger, bump).await.unwrap();
             let record = growth.after.ledger.layout().await.unwrap().unwrap();
-            assert_eq!((record.epoch, record.layout), (2, Layout::new(1, 0).unwrap()));
+            assert_eq!((record.generation, record.layout), (2, Layout::new(1, 0).unwrap()));
             goes_on(&growth).await;
         }
     }
@@ -174,7 +174,7 @@ async fn what_is_not_the_next_layout_or_a_leap_is_refused_and_changes_nothing() 
     let growth = put_back(Copied::Before, &[]).await;
     let ledger = &growth.after.ledger;
     let before = ledger.page().await.unwrap();
-    growth.after.stores[1].set_value(&crate::harness::key().in_epoch(2), 1 << 62);
+    growth.after.stores[1].set_value(&crate::harness::key().in_generation(2), 1 << 62);
     let error = catch_up(&growth, ledger).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Leapt, "{error}");
     assert!(
@@ -196,7 +196,8 @@ async fn what_is_not_the_next_layout_or_a_leap_is_refused_and_changes_nothing() 
 async fn a_row_of_the_copy_that_claims_too_much_takes_no_key_with_it() {
     let growth = put_back(Copied::Before, &[]).await;
     let (ledger, counter, row) = (&growth.after.ledger, counter(0), growth.after.row(0));
-    let before = (ledger.page().await.unwrap(), growth.after.stores[1].snapshot().cell(&key().in_epoch(2)));
+    let before =
+        (ledger.page().await.unwrap(), growth.after.stores[1].snapshot().cell(&key().in_generation(2)));
     for (base, seen) in [(row.base, row.seen), (row.base, 1 << 62), (1 << 62, 1 << 62), (1 << 62, row.seen)] {
         let ceiling = if base == 1 << 62 && seen == row.seen { row.ceiling } else { 1 << 62 };
         assert!(ledger.set_base(&counter, base) && ledger.set_seen(&counter, seen));
@@ -205,7 +206,7 @@ async fn a_row_of_the_copy_that_claims_too_much_takes_no_key_with_it() {
         assert_eq!(error.kind(), ErrorKind::Leapt, "{error}");
         assert!(error.to_string().contains("slot 0 key order"), "{error}");
         let after =
-            (ledger.page().await.unwrap(), growth.after.stores[1].snapshot().cell(&key().in_epoch(2)));
+            (ledger.page().await.unwrap(), growth.after.stores[1].snapshot().cell(&key().in_generation(2)));
         assert_eq!(after, before, "nothing was changed");
     }
     assert!(ledger.set_base(&counter, row.base) && ledger.set_seen(&counter, row.seen));

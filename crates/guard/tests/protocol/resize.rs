@@ -291,7 +291,7 @@ async fn a_resize_that_has_ended_is_not_done_again() {
     growth.take(&new, 0).await.unwrap();
     growth.take(&new, 1).await.unwrap();
     let again = growth.resize().run(&|step| assert_eq!(step, Progress::Current)).await.unwrap();
-    assert_eq!(again.epoch, 2);
+    assert_eq!(again.generation, 2);
     new.shows_up().await;
     assert_eq!(growth.take_often(&new, 0, 50).await, 50, "its servers go on");
 }
@@ -314,7 +314,7 @@ async fn a_grown_ring_goes_on_above_all_that_was_given() {
     paused.wires.ledger.hang();
     let told: Mutex<Vec<Progress>> = Mutex::default();
     let record = growth.resize().run(&|step| told.lock().unwrap().push(step)).await.unwrap();
-    assert_eq!((record.layout, record.epoch), (Layout::new(1, 0).unwrap(), 2));
+    assert_eq!((record.layout, record.generation), (Layout::new(1, 0).unwrap(), 2));
     let steps =
         [Progress::Planned, Progress::Fenced, Progress::Rebased { done: 1, of: 1 }, Progress::Current];
     assert_eq!(*told.lock().unwrap(), steps);
@@ -330,7 +330,7 @@ async fn a_grown_ring_goes_on_above_all_that_was_given() {
     let Some(Trouble::Relaid { reason, .. }) = old.keeper.trouble() else {
         panic!("{:?}", old.keeper.trouble())
     };
-    assert!(reason.contains("layout changed: the ring was resized to n=1 m=0 (epoch 2)"), "{reason}");
+    assert!(reason.contains("layout changed: the ring was resized to n=1 m=0 (generation 2)"), "{reason}");
     assert_eq!(losses(&old), [(true, reason)], "it was never out of reach");
     assert_eq!(old.keeper.status().away, None, "nor is it shown as away");
     assert_eq!(growth.take(&old, 0).await.unwrap_err().kind(), ErrorKind::LedgerBehind);
@@ -396,7 +396,7 @@ async fn killed_after(calls: usize) -> bool {
         crate::harness::Wired { wire: Arc::clone(&wires.ledger), inner: growth.before.ledger.clone() };
     let died = growth.resize_through(Arc::new(distant)).run(&|_| {}).await.is_err();
     growth.take_often(&old, 0, 20).await;
-    let is_current = |record: LayoutRecord| record.epoch == 2;
+    let is_current = |record: LayoutRecord| record.generation == 2;
     if !growth.before.ledger.layout().await.is_ok_and(|held| held.is_some_and(is_current)) {
         growth.resize().run(&|_| {}).await.unwrap();
     }

@@ -6,7 +6,7 @@ use crate::harness::{Server, World, key};
 
 fn opened(server: &Server) -> u64 {
     sum(server, |event| match event {
-        Event::LifeOpened { slot: 0, skipped, .. } => Some(skipped),
+        Event::EpochOpened { slot: 0, skipped, .. } => Some(skipped),
         _ => None,
     })
 }

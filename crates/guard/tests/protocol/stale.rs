@@ -25,12 +25,12 @@ async fn who_slept_through_a_resize_makes_no_store_of_the_layout_before() {
         let refusal = growth.take(&old, 0).await.unwrap_err();
         assert_eq!(refusal.kind(), ErrorKind::NoWitness, "{refusal}");
         assert!(
-            refusal.to_string().contains("an empty store is stamped for epoch 1 only where"),
+            refusal.to_string().contains("an empty store is stamped for generation 1 only where"),
             "{refusal}"
         );
         assert_eq!(store.inspect().await.unwrap().stamp, None);
         assert_eq!(growth.take_often(&new, 0, 20).await, 20, "no person must act");
-        assert_eq!(store.inspect().await.unwrap().stamp.unwrap().epoch, 2);
+        assert_eq!(store.inspect().await.unwrap().stamp.unwrap().generation, 2);
         assert_eq!(*growth.repeats.lock().unwrap(), [""; 0]);
     }
 }
@@ -40,7 +40,7 @@ async fn who_slept_while_another_ledger_came_makes_no_store_of_the_one_before() 
     let world = World::new(1);
     let old = world.open("old").await;
     old.take_to(0, 20).await;
-    // The same layout and epoch, as after a recovery onto an empty ledger.
+    // The same layout and generation, as after a recovery onto an empty ledger.
     let another = World::of(Kind { slots: 1, seed: 2, ..Kind::default() });
     another.open("another").await.take(0, 1).await.unwrap();
     world.ledger.restore(another.ledger.snapshot());

@@ -72,7 +72,7 @@ fn check_shown(metric: &Metric, families: &BTreeMap<String, Family>) {
     let labels: BTreeSet<String> = metric.labels.iter().map(|label| (*label).to_owned()).collect();
     for Series { labels: found, value, .. } in &family.series {
         assert_eq!(*found, labels, "{name}");
-        // A counter begins at zero; but a cluster that begins opens no life before its first take either.
+        // A counter begins at zero; but a cluster that begins opens no epoch before its first take either.
         assert!(
             metric.kind != MetricKind::Counter || ALREADY.contains(&name) || *value == 0.0,
             "{name} {value}"

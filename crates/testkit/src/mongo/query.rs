@@ -81,12 +81,12 @@ mod tests {
 
     #[test]
     fn what_is_known_is_compared_and_what_is_not_is_an_error() {
-        let cell = doc! { "_id": "a", "life": -5_i64, "open": true, "v": 7_i64, "n": 3 };
+        let cell = doc! { "_id": "a", "epoch": -5_i64, "open": true, "v": 7_i64, "n": 3 };
         for (query, found) in [
             (doc! {}, true),
-            (doc! { "_id": "a", "life": -5_i64, "open": true }, true),
-            (doc! { "life": -5_i32 }, true),
-            (doc! { "life": 5_i64 }, false),
+            (doc! { "_id": "a", "epoch": -5_i64, "open": true }, true),
+            (doc! { "epoch": -5_i32 }, true),
+            (doc! { "epoch": 5_i64 }, false),
             (doc! { "stamp": Bson::Null }, true),
             (doc! { "v": Bson::Null }, false),
             (doc! { "v": { "$lte": 7_i64, "$type": "long" } }, true),

@@ -96,7 +96,7 @@ impl<E: Engine> Server<E> {
         self.home.path().to_owned()
     }
 
-    /// What it has logged, in all its lives.
+    /// What it has logged, in all its epochs.
     pub fn log(&self) -> String {
         let log = std::fs::read(self.home.log()).unwrap_or_default();
         String::from_utf8_lossy(&log).into_owned()
@@ -195,7 +195,7 @@ impl<E: Engine> Server<E> {
         self.restart().await;
     }
 
-    /// Where it lives.
+    /// Where it is there.
     pub(crate) fn place<'a>(&'a self, settings: &'a BTreeMap<String, String>) -> Place<'a> {
         Place { home: &self.home, port: self.port(), settings }
     }

@@ -69,10 +69,10 @@ pub(crate) const BACK: [Sign; 9] = [
     sign(SHARDS, "Rescues", of_slot, some),
     sign(GUARD, "What must never happen", |labels| labels["kind"] == "store_back", some),
     sign(GUARD, "Stores that came back empty", of_slot, some),
-    sign(GUARD, "Another incarnation", of_slot, some),
+    sign(GUARD, "Another instance", of_slot, some),
     sign(GUARD, "Counters that went back", of_slot, some),
     sign(GUARD, "Counters that went back, a day", any, some),
-    sign(GUARD, "Lives opened", of_slot, some),
+    sign(GUARD, "Epochs opened", of_slot, some),
     sign(GUARD, "Raw ids skipped", of_slot, some),
 ];
 

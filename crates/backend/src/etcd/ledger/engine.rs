@@ -1,8 +1,8 @@
 //! What the ledger's rules need of etcd.
 
 use sequent_core::{
-    Incarnation, SlotIndex, SourceError,
-    ledger::{Counter, DenseRow, LedgerInspection, Moved, PastLife, Row, ServerId},
+    InstanceId, SlotIndex, SourceError,
+    ledger::{Counter, DenseRow, LedgerInspection, Moved, PastEpoch, Row, ServerId},
 };
 
 use super::{
@@ -48,11 +48,11 @@ impl LedgerEngine for EtcdLedgerEngine {
         self.pool.perform(DenseRows { keys, most }).await
     }
 
-    async fn history(&self, counter: &Counter) -> Result<Vec<PastLife>, SourceError> {
+    async fn history(&self, counter: &Counter) -> Result<Vec<PastEpoch>, SourceError> {
         self.pool.perform(History { counter }).await
     }
 
-    async fn moved(&self, since: u64, most: usize) -> Result<(Incarnation, Vec<Moved>), SourceError> {
+    async fn moved(&self, since: u64, most: usize) -> Result<(InstanceId, Vec<Moved>), SourceError> {
         self.pool.perform(Moves { since, most }).await
     }
 

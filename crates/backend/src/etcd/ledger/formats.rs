@@ -1,8 +1,8 @@
 //! Each record as it is kept: JSON, so that an operator can read it.
 
 use sequent_core::{
-    ErrorKind, Incarnation, Layout, Life, SlotIndex, SourceError,
-    ledger::{Definition, LayoutPage, Moved, PastLife, Row, Word, WordVerb},
+    Epoch, ErrorKind, InstanceId, Layout, SlotIndex, SourceError,
+    ledger::{Definition, LayoutPage, Moved, PastEpoch, Row, Word, WordVerb},
 };
 use serde::{Deserialize, Serialize};
 
@@ -41,7 +41,7 @@ impl Losses {
 /// A row. `lost`: the sum of the losses that it was written under.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct KeptRow {
-    life: i64,
+    epoch: i64,
     store: String,
     ledger: String,
     base: u64,
@@ -55,7 +55,7 @@ impl KeptRow {
     /// As it is kept under a sum of losses.
     pub(super) fn of(row: &Row, losses: Losses) -> Self {
         Self {
-            life: row.life.to_stored(),
+            epoch: row.epoch.to_stored(),
             store: row.store.as_str().to_owned(),
             ledger: row.ledger.as_str().to_owned(),
             base: row.base,
@@ -70,9 +70,9 @@ impl KeptRow {
     fn row(self, losses: Losses) -> Row {
         let lost = losses.lost.saturating_sub(self.lost);
         Row {
-            life: Life::from_stored(self.life),
-            store: Incarnation::new(self.store),
-            ledger: Incarnation::new(self.ledger),
+            epoch: Epoch::from_stored(self.epoch),
+            store: InstanceId::new(self.store),
+            ledger: InstanceId::new(self.ledger),
             base: self.base,
             ceiling: bounded_sum(self.ceiling, lost),
             seen: bounded_sum(self.seen, lost),
@@ -104,38 +104,38 @@ impl KeptDense {
     }
 }
 
-/// A life that has ended.
+/// An epoch that has ended.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct KeptPast {
-    life: i64,
+    epoch: i64,
     base: u64,
     ceiling: u64,
 }
 
 impl KeptPast {
-    pub(super) fn of(past: &PastLife) -> Self {
-        Self { life: past.life.to_stored(), base: past.base, ceiling: past.ceiling }
+    pub(super) fn of(past: &PastEpoch) -> Self {
+        Self { epoch: past.epoch.to_stored(), base: past.base, ceiling: past.ceiling }
     }
 
-    pub(super) fn read(kv: &Kv) -> Result<PastLife, SourceError> {
-        let Self { life, base, ceiling } = value::of("history", kv)?;
-        Ok(PastLife { life: Life::from_stored(life), base, ceiling })
+    pub(super) fn read(kv: &Kv) -> Result<PastEpoch, SourceError> {
+        let Self { epoch, base, ceiling } = value::of("history", kv)?;
+        Ok(PastEpoch { epoch: Epoch::from_stored(epoch), base, ceiling })
     }
 }
 
-/// A row that a call moved: its name, the life that it holds since, and `seen`.
+/// A row that a call moved: its name, the epoch that it holds since, and `seen`.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct KeptMove(String, i64, u64);
 
 impl KeptMove {
     pub(super) fn of(name: String, row: &Row) -> Self {
-        Self(name, row.life.to_stored(), row.seen)
+        Self(name, row.epoch.to_stored(), row.seen)
     }
 
     pub(super) fn moved(self, names: &Names, version: u64) -> Result<Moved, SourceError> {
-        let Self(name, life, seen) = self;
+        let Self(name, epoch, seen) = self;
         let counter = names.counter(&name).ok_or_else(|| unreadable("name of a moved row"))?;
-        Ok(Moved { counter, life: Life::from_stored(life), seen, version })
+        Ok(Moved { counter, epoch: Epoch::from_stored(epoch), seen, version })
     }
 }
 
@@ -145,7 +145,7 @@ pub(super) struct KeptLayout {
     cluster: String,
     shard_bits: u8,
     memory_bits: u8,
-    epoch: u64,
+    generation: u64,
     /// Shard bits and memory bits of the layout to come.
     next: Option<(u8, u8)>,
     is_fenced: bool,
@@ -153,21 +153,21 @@ pub(super) struct KeptLayout {
 
 impl KeptLayout {
     pub(super) fn of(page: &LayoutPage) -> Self {
-        let LayoutPage { cluster, layout, epoch, next, is_fenced } = page;
+        let LayoutPage { cluster, layout, generation, next, is_fenced } = page;
         let bits = |layout: &Layout| (layout.shard_bits(), layout.memory_bits());
         let ((shard_bits, memory_bits), cluster) = (bits(layout), cluster.as_str().to_owned());
-        let (next, epoch, is_fenced) = (next.as_ref().map(bits), *epoch, *is_fenced);
-        Self { cluster, shard_bits, memory_bits, epoch, next, is_fenced }
+        let (next, generation, is_fenced) = (next.as_ref().map(bits), *generation, *is_fenced);
+        Self { cluster, shard_bits, memory_bits, generation, next, is_fenced }
     }
 
     pub(super) fn read(kv: &Kv) -> Result<LayoutPage, SourceError> {
-        let Self { cluster, shard_bits, memory_bits, epoch, next, is_fenced } = value::of("layout", kv)?;
+        let Self { cluster, shard_bits, memory_bits, generation, next, is_fenced } = value::of("layout", kv)?;
         let layout = |(n, m)| Layout::new(n, m).map_err(|error| unreadable("layout").because(error));
         let cluster = cluster.parse();
         let cluster =
             cluster.map_err(|error: sequent_core::NameError| unreadable("layout").because(error))?;
         let next = next.map(layout).transpose()?;
-        Ok(LayoutPage { cluster, layout: layout((shard_bits, memory_bits))?, epoch, next, is_fenced })
+        Ok(LayoutPage { cluster, layout: layout((shard_bits, memory_bits))?, generation, next, is_fenced })
     }
 }
 
@@ -225,9 +225,9 @@ mod tests {
 
     fn row(ceiling: u64) -> Row {
         Row {
-            life: Life::from_stored(-7),
-            store: Incarnation::new("s"),
-            ledger: Incarnation::new("l"),
+            epoch: Epoch::from_stored(-7),
+            store: InstanceId::new("s"),
+            ledger: InstanceId::new("l"),
             base: 3,
             ceiling,
             seen: 5,

@@ -1,6 +1,6 @@
 //! Records as one transaction has read them, and what of them a write rests on.
 
-use sequent_core::{Condition, ErrorKind, Incarnation, SourceError, ledger::NoteSubject};
+use sequent_core::{Condition, ErrorKind, InstanceId, SourceError, ledger::NoteSubject};
 
 use super::formats::{KeptCommand, KeptDefinition, KeptDense, KeptLayout, KeptRow, KeptServer, Losses};
 use crate::{
@@ -90,7 +90,7 @@ impl Loaded {
         };
         let run: Run = value::of("run", run.as_ref().ok_or_else(gone)?)?;
         let losses: Losses = or_default("losses", losses.as_ref())?.0;
-        let accepted: Option<String> = or_default("incarnation", accepted.as_ref())?.0;
+        let accepted: Option<String> = or_default("instance", accepted.as_ref())?.0;
         let revision = |kv: &Option<Kv>| kv.as_ref().map_or(0, |kv| kv.mod_revision);
         let [run_at, layout_at, version_at, losses_at, accepted_at, catalog_at] =
             std::array::from_fn(|at| (names.only(HEAD[at]), revision(&held[at])));
@@ -98,7 +98,7 @@ impl Loaded {
             version: or_default("version", version.as_ref())?.0,
             catalog: or_default("catalog", catalog.as_ref())?.0,
             floor: losses.floor,
-            accepted: accepted.map(Incarnation::new),
+            accepted: accepted.map(InstanceId::new),
             layout: layout.as_ref().map(KeptLayout::read).transpose()?,
             ..Records::of(cluster.instance(&run.token), answers.clock_ms)
         };
@@ -119,7 +119,7 @@ impl Loaded {
         if selection.stores {
             for kv in answers.all().kvs {
                 let slot = slot_of(kv.name()?).ok_or_else(|| unreadable("slot"))?;
-                self.records.stores.push((slot, Incarnation::new(value::of::<String>("incarnation", &kv)?)));
+                self.records.stores.push((slot, InstanceId::new(value::of::<String>("instance", &kv)?)));
             }
         }
         if selection.commands {

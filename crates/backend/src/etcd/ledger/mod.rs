@@ -35,7 +35,7 @@ use crate::{
 /// let ledger = EtcdLedger::new(ServerOptions { create: true, ..options });
 /// let first = ledger.inspect().await?;
 /// let second = ledger.inspect().await?;
-/// assert_eq!((first.id, first.incarnation), (second.id, second.incarnation));
+/// assert_eq!((first.id, first.instance), (second.id, second.instance));
 /// ledger.disconnect().await;
 /// # Ok(())
 /// # }

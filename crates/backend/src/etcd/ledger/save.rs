@@ -80,7 +80,7 @@ fn rows(names: &Names, records: &Records, losses: Losses, ops: &mut Vec<Op>) {
         moves.push(KeptMove::of(name, row));
     }
     for (at, (counter, past)) in changes.ended.iter().enumerate() {
-        ops.push(Op::Put(names.past_life(counter, version, at), text(&KeptPast::of(past))));
+        ops.push(Op::Put(names.past_epoch(counter, version, at), text(&KeptPast::of(past))));
     }
     if moves.is_empty() {
         return;

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use sequent_core::{
-    Incarnation, Key, SlotIndex, SourceError,
-    ledger::{Counter, DenseRow, Moved, PastLife, Row},
+    InstanceId, Key, SlotIndex, SourceError,
+    ledger::{Counter, DenseRow, Moved, PastEpoch, Row},
 };
 
 use super::{
@@ -196,19 +196,19 @@ fn dense_row(all: &str, kv: &Kv, losses: Losses) -> Result<DenseRow, SourceError
     Ok(DenseRow { key: Key::from_stored(key), value, begun_at_ms })
 }
 
-/// The ended lives of a counter.
+/// The ended epochs of a counter.
 pub(super) struct History<'a> {
     pub(super) counter: &'a Counter,
 }
 
 impl Operation<Connection> for History<'_> {
-    type Out = Vec<PastLife>;
+    type Out = Vec<PastEpoch>;
 
     fn name(&self) -> &'static str {
         "read history from"
     }
 
-    async fn run(&self, connection: &mut Connection) -> Result<Vec<PastLife>, Fault> {
+    async fn run(&self, connection: &mut Connection) -> Result<Vec<PastEpoch>, Fault> {
         let span = Span::under(connection.names().past(self.counter));
         let past = scan(connection, span, usize::MAX, PAGE).await?;
         Ok(past.iter().map(KeptPast::read).collect::<Result<_, _>>()?)
@@ -222,7 +222,7 @@ pub(super) struct Moves {
 }
 
 impl Operation<Connection> for Moves {
-    type Out = (Incarnation, Vec<Moved>);
+    type Out = (InstanceId, Vec<Moved>);
 
     fn name(&self) -> &'static str {
         "read what moved in"

@@ -155,7 +155,7 @@ impl Operation<Connection> for Inspect {
             .map_err(|error: std::num::ParseIntError| Fault::from(unreadable("id").because(error)))?;
         let records = Loaded::of(cluster, &names, &Selection::default(), answers)?.records;
         Ok(LedgerInspection {
-            incarnation: records.speaks,
+            instance: records.speaks,
             id,
             version: records.version,
             durability: attest(connection.metrics().await?.as_deref()),

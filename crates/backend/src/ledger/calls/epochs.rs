@@ -1,17 +1,17 @@
-//! Rows: lives begun, ceilings raised, and the periodic call.
+//! Rows: epochs begun, ceilings raised, and the periodic call.
 
 use sequent_core::{
-    BoxFuture, ErrorKind, Incarnation, Rule, SourceError,
+    BoxFuture, ErrorKind, InstanceId, Rule, SourceError,
     ledger::{
-        Answer, Counter, Moved, Opened, Opening, Pass, PastLife, Presence, Raise, Raised, Reading, Row, Rows,
-        ShowUp,
+        Answer, Counter, Moved, Opened, Opening, Pass, PastEpoch, Presence, Raise, Raised, Reading, Row,
+        Rows, ShowUp,
     },
 };
 
 use super::parts;
 use crate::ledger::{CoreLedger, Keys, LedgerEngine, Records, Selection, rules};
 
-/// An opening may end a life, which goes into the history.
+/// An opening may end an epoch, which goes into the history.
 const RECORDS_OF_AN_OPENING: usize = 2;
 
 impl<E: LedgerEngine> Rows for CoreLedger<E> {
@@ -21,7 +21,7 @@ impl<E: LedgerEngine> Rows for CoreLedger<E> {
 
     fn read<'a>(
         &'a self,
-        under: &'a Incarnation,
+        under: &'a InstanceId,
         counters: &'a [Counter],
     ) -> BoxFuture<'a, Result<Reading, SourceError>> {
         Box::pin(async move {
@@ -50,7 +50,7 @@ impl<E: LedgerEngine> Rows for CoreLedger<E> {
             let judge =
                 |records: &mut Records, part: &[Opening]| rules::epochs::open(records, part, self.rules);
             let (value, version) =
-                self.in_parts("open lives in", (pass, true), parts, of_openings, judge).await?;
+                self.in_parts("open is in", (pass, true), parts, of_openings, judge).await?;
             Ok(Answer { value: value.concat(), version })
         })
     }
@@ -72,7 +72,7 @@ impl<E: LedgerEngine> Rows for CoreLedger<E> {
 
     fn moved<'a>(
         &'a self,
-        under: &'a Incarnation,
+        under: &'a InstanceId,
         since: u64,
         most: usize,
     ) -> BoxFuture<'a, Result<Vec<Moved>, SourceError>> {
@@ -91,7 +91,7 @@ impl<E: LedgerEngine> Rows for CoreLedger<E> {
         Box::pin(self.engine.rows(None, sequence.map_or(Keys::All, Keys::Of), most))
     }
 
-    fn history<'a>(&'a self, counter: &'a Counter) -> BoxFuture<'a, Result<Vec<PastLife>, SourceError>> {
+    fn history<'a>(&'a self, counter: &'a Counter) -> BoxFuture<'a, Result<Vec<PastEpoch>, SourceError>> {
         Box::pin(self.engine.history(counter))
     }
 }
@@ -138,7 +138,7 @@ impl<E: LedgerEngine> CoreLedger<E> {
             rules::epochs::open_over(records, part, &read, self.rules)
         };
         let (value, version) =
-            self.in_parts("open lives in", (pass, true), vec![openings], of_openings, judge).await?;
+            self.in_parts("open is in", (pass, true), vec![openings], of_openings, judge).await?;
         Ok(Answer { value: value.concat(), version })
     }
 }

@@ -8,7 +8,7 @@ use sequent_core::{
 use super::parts;
 use crate::ledger::{CoreLedger, LedgerEngine, Selection, rules};
 
-/// A row that is replaced may end a life, which goes into the history.
+/// A row that is replaced may end an epoch, which goes into the history.
 const RECORDS_OF_A_ROW: usize = 2;
 
 impl<E: LedgerEngine> LayoutBook for CoreLedger<E> {

@@ -1,7 +1,7 @@
 //! Who speaks, who calls, and what is on record; and the way back after a loss.
 
 use sequent_core::{
-    BoxFuture, ExamineLedger, Fact, Incarnation, LedgerExamination, SlotIndex, SourceError,
+    BoxFuture, ExamineLedger, Fact, InstanceId, LedgerExamination, SlotIndex, SourceError,
     ledger::{Identity, Known, LayoutPage, LedgerInspection, Loss, Recovery, ServerId},
 };
 
@@ -18,7 +18,7 @@ impl<E: LedgerEngine> Identity for CoreLedger<E> {
 
     fn enlist<'a>(
         &'a self,
-        under: &'a Incarnation,
+        under: &'a InstanceId,
         server: ServerId,
         nonce: u64,
     ) -> BoxFuture<'a, Result<(), SourceError>> {
@@ -33,7 +33,7 @@ impl<E: LedgerEngine> Identity for CoreLedger<E> {
         })
     }
 
-    fn rebear<'a>(&'a self, was: &'a Incarnation) -> BoxFuture<'a, Result<Incarnation, SourceError>> {
+    fn rebear<'a>(&'a self, was: &'a InstanceId) -> BoxFuture<'a, Result<InstanceId, SourceError>> {
         Box::pin(async move {
             let selection = Selection { token: true, ..Selection::default() };
             let rotate = |records: &mut _| Ok(rules::session::rotate(records, was));
@@ -51,14 +51,14 @@ impl<E: LedgerEngine> Identity for CoreLedger<E> {
 
     fn record<'a>(
         &'a self,
-        under: &'a Incarnation,
+        under: &'a InstanceId,
         slot: Option<SlotIndex>,
-        incarnation: &'a Incarnation,
+        instance: &'a InstanceId,
     ) -> BoxFuture<'a, Result<(), SourceError>> {
         Box::pin(async move {
             self.engine
                 .transact("record in", &Selection::default(), |records| {
-                    Ok(rules::session::record(records, under, slot, incarnation)?)
+                    Ok(rules::session::record(records, under, slot, instance)?)
                 })
                 .await
         })
@@ -66,7 +66,7 @@ impl<E: LedgerEngine> Identity for CoreLedger<E> {
 }
 
 impl<E: LedgerEngine> Recovery for CoreLedger<E> {
-    fn recover(&self, loss: Loss, version_floor: u64) -> BoxFuture<'_, Result<Incarnation, SourceError>> {
+    fn recover(&self, loss: Loss, version_floor: u64) -> BoxFuture<'_, Result<InstanceId, SourceError>> {
         Box::pin(async move {
             let selection = Selection { token: true, ..Selection::default() };
             let recover = |records: &mut _| Ok(rules::recovery::recover(records, loss, version_floor));

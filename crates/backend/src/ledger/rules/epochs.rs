@@ -1,4 +1,4 @@
-//! Lives begun, and ceilings raised.
+//! Epochs begun, and ceilings raised.
 
 use sequent_core::{
     Rule, Rules,
@@ -7,7 +7,7 @@ use sequent_core::{
 
 use crate::ledger::Records;
 
-/// Opens lives in their order, over the rows of this transaction.
+/// Opens is in their order, over the rows of this transaction.
 pub(crate) fn open(records: &mut Records, openings: &[Opening], rules: Rules) -> Vec<Opened> {
     openings.iter().map(|opening| open_one(records, opening, None, rules)).collect()
 }
@@ -44,15 +44,15 @@ fn open_one(records: &mut Records, opening: &Opening, read: Option<u64>, rules: 
     opened
 }
 
-/// Raises ceilings in their order, each only where the row still holds the life.
+/// Raises ceilings in their order, each only where the row still holds the epoch.
 pub(crate) fn raise(records: &mut Records, raises: &[Raise], rules: Rules) -> Vec<Raised> {
     raises.iter().map(|raise| raise_one(records, raise, rules)).collect()
 }
 
 fn raise_one(records: &mut Records, raise: &Raise, rules: Rules) -> Raised {
     let Some(row) = records.rows.get(&raise.counter) else { return Raised::Ended { begun_at: None } };
-    let life = if rules.keep(Rule::RaiseNeedsLife) { raise.life } else { row.life };
-    let mut outcome = Raise { life, ..raise.clone() }.of(row);
+    let epoch = if rules.keep(Rule::RaiseNeedsEpoch) { raise.epoch } else { row.epoch };
+    let mut outcome = Raise { epoch, ..raise.clone() }.of(row);
     if let Raised::Held { ceiling, seen } = &mut outcome {
         if !rules.keep(Rule::LedgerForward) && raise.ceiling > 0 {
             *ceiling = raise.ceiling;

@@ -1,7 +1,7 @@
 //! The page of the layout, and the rows of the next one.
 
 use sequent_core::{
-    Life, SourceError,
+    Epoch, SourceError,
     ledger::{Counter, LayoutChange, LayoutPage, LayoutRecord, Rebased, Row, other_page},
 };
 
@@ -68,7 +68,7 @@ pub(crate) fn rebase(
         records.end(counter);
         if let Some(base) = *base {
             let row = Row {
-                life: Life::of_epoch(change.next.epoch),
+                epoch: Epoch::of_generation(change.next.generation),
                 store: change.marker(),
                 ledger: records.speaks.clone(),
                 base,

@@ -1,7 +1,7 @@
 //! Who speaks, who calls, and what is on record.
 
 use sequent_core::{
-    ErrorKind, Incarnation, Rule, Rules, SlotIndex, SourceError,
+    ErrorKind, InstanceId, Rule, Rules, SlotIndex, SourceError,
     ledger::{Pass, ServerId, apart},
 };
 
@@ -11,7 +11,7 @@ use crate::ledger::{Records, Refusal};
 const SERVER_KEPT_MS: u64 = 24 * 60 * 60 * 1000;
 
 /// `Reborn` unless the ledger speaks as `under`.
-pub(crate) fn check_speaker(records: &Records, under: &Incarnation) -> Result<(), SourceError> {
+pub(crate) fn check_speaker(records: &Records, under: &InstanceId) -> Result<(), SourceError> {
     if records.speaks == *under {
         return Ok(());
     }
@@ -27,14 +27,14 @@ pub(crate) fn admit(records: &mut Records, pass: &Pass<'_>, rules: Rules) -> Res
 
 /// The same without a look at who speaks, and whether the ledger went back: what a mutation leaves of it.
 pub(crate) fn admit_unfenced(records: &mut Records, pass: &Pass<'_>, rules: Rules) -> Result<(), Refusal> {
-    let epoch = records.layout.as_ref().map(|page| page.epoch);
-    if epoch != Some(pass.epoch) {
-        let found = epoch.map_or("none".to_owned(), |epoch| epoch.to_string());
-        let context = format!("layout epoch: found {found}, expected {}", pass.epoch);
+    let generation = records.layout.as_ref().map(|page| page.generation);
+    if generation != Some(pass.generation) {
+        let found = generation.map_or("none".to_owned(), |generation| generation.to_string());
+        let context = format!("layout generation: found {found}, expected {}", pass.generation);
         return Err(SourceError::new(ErrorKind::Refused, context).into());
     }
     if rules.keep(Rule::RecordCompared) {
-        let record = records.accepted.as_ref().map(Incarnation::as_str);
+        let record = records.accepted.as_ref().map(InstanceId::as_str);
         pass.check_record(record).map_err(Refusal::OtherRun)?;
     }
     records.changes.nonce = Some((pass.server, pass.next));
@@ -53,7 +53,7 @@ fn check_nonce(records: &Records, pass: &Pass<'_>) -> Result<(), SourceError> {
 /// Writes a server's row with its first nonce.
 pub(crate) fn enlist(
     records: &mut Records,
-    under: &Incarnation,
+    under: &InstanceId,
     server: ServerId,
     nonce: u64,
 ) -> Result<(), SourceError> {
@@ -64,7 +64,7 @@ pub(crate) fn enlist(
 }
 
 /// Speaks by the new token, if it still speaks as `was`; returns who speaks.
-pub(crate) fn rotate(records: &mut Records, was: &Incarnation) -> Incarnation {
+pub(crate) fn rotate(records: &mut Records, was: &InstanceId) -> InstanceId {
     match records.token.take() {
         Some(token) if records.speaks == *was => {
             let speaks = token.speaks.clone();
@@ -75,21 +75,21 @@ pub(crate) fn rotate(records: &mut Records, was: &Incarnation) -> Incarnation {
     }
 }
 
-/// Records the ledger's own incarnation, or a store's, as accepted.
+/// Records the ledger's own instance, or a store's, as accepted.
 pub(crate) fn record(
     records: &mut Records,
-    under: &Incarnation,
+    under: &InstanceId,
     slot: Option<SlotIndex>,
-    incarnation: &Incarnation,
+    instance: &InstanceId,
 ) -> Result<(), SourceError> {
     check_speaker(records, under)?;
     if let Some(slot) = slot {
-        records.changes.store = Some((slot, incarnation.clone()));
+        records.changes.store = Some((slot, instance.clone()));
         return Ok(());
     }
-    if records.accepted.as_ref().is_some_and(|accepted| accepted != incarnation) {
-        records.changes.version = Some(records.version.saturating_add(apart(incarnation)));
+    if records.accepted.as_ref().is_some_and(|accepted| accepted != instance) {
+        records.changes.version = Some(records.version.saturating_add(apart(instance)));
     }
-    records.changes.accepted = Some(incarnation.clone());
+    records.changes.accepted = Some(instance.clone());
     Ok(())
 }

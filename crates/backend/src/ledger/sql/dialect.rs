@@ -3,7 +3,7 @@
 use std::future::Future;
 
 use sequent_core::{
-    Durability, Fact, Incarnation,
+    Durability, Fact, InstanceId,
     ledger::{Answer, DenseAsk, DenseTaken, Pass},
 };
 
@@ -43,7 +43,7 @@ pub(crate) trait LedgerSession: SqlSession + 'static {
     const STATEMENTS: &'static Statements;
 
     /// Who speaks here if the ledger's token is `token`.
-    fn speaks_by(&self, token: &str) -> Incarnation;
+    fn speaks_by(&self, token: &str) -> InstanceId;
 
     /// Holds the ledger; returns its token, and its clock in milliseconds since 1970.
     fn hold(&mut self, hold: Hold) -> impl Future<Output = Result<(String, u64), Fault>> + Send;
@@ -70,10 +70,10 @@ pub(crate) trait LedgerSession: SqlSession + 'static {
 
 /// The statements of a dialect, each with what it is given.
 ///
-/// Columns of a counter: `slot, k, life, store, ledger, base, ceiling, seen, opened_at`.
+/// Columns of a counter: `slot, k, epoch, store, ledger, base, ceiling, seen, opened_at`.
 #[derive(Debug)]
 pub(crate) struct Statements {
-    /// `(server)`: `nonce, version, catalog, floor, accepted`, and of the layout `cluster, shard_bits, memory_bits, epoch,
+    /// `(server)`: `nonce, version, catalog, floor, accepted`, and of the layout `cluster, shard_bits, memory_bits, generation,
     /// next_shard_bits, next_memory_bits, fenced`.
     pub(crate) head: &'static str,
     /// `id, version, token`.
@@ -87,16 +87,16 @@ pub(crate) struct Statements {
     pub(crate) counters_of: &'static str,
     /// Those of a slot: `(slot, from, below, most)`.
     pub(crate) counters_between: &'static str,
-    /// `(since, most)`: `slot, k, life, seen, moved`.
+    /// `(since, most)`: `slot, k, epoch, seen, moved`.
     pub(crate) moved: &'static str,
-    /// `(k, slot)`: `life, base, ceiling`.
+    /// `(k, slot)`: `epoch, base, ceiling`.
     pub(crate) history: &'static str,
     /// Columns of a counter and the version, each.
     pub(crate) write_counters: Many,
-    /// `(slot, k, life, ceiling, seen, version)` each, where the row is there and of that life; `None` where the whole row is
+    /// `(slot, k, epoch, ceiling, seen, version)` each, where the row is there and of that epoch; `None` where the whole row is
     /// written as well.
     pub(crate) raise_counters: Option<Many>,
-    /// `(slot, k, life, base, ceiling)` each.
+    /// `(slot, k, epoch, base, ceiling)` each.
     pub(crate) write_history: Many,
     /// `(slot, k)` each.
     pub(crate) delete_counters: Many,
@@ -143,9 +143,9 @@ pub(crate) struct Statements {
     /// The same.
     pub(crate) write_command: &'static str,
 
-    /// `slot, incarnation`.
+    /// `slot, instance`.
     pub(crate) stores: &'static str,
-    /// `(slot, incarnation)`.
+    /// `(slot, instance)`.
     pub(crate) write_store: &'static str,
     /// All of them.
     pub(crate) delete_stores: &'static str,

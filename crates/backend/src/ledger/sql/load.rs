@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use sequent_core::{
-    ErrorKind, Incarnation, Key, Layout, Life, SourceError,
-    ledger::{Counter, Definition, DenseRow, LayoutPage, Moved, NoteSubject, PastLife, Row, Word, WordVerb},
+    Epoch, ErrorKind, InstanceId, Key, Layout, SourceError,
+    ledger::{Counter, Definition, DenseRow, LayoutPage, Moved, NoteSubject, PastEpoch, Row, Word, WordVerb},
 };
 
 use super::{Hold, LedgerSession, Records, Selection};
@@ -101,7 +101,7 @@ async fn load_catalog<S: LedgerSession>(
     }
     if selection.stores {
         for mut row in session.rows(sql.stores, Vec::new()).await? {
-            records.stores.push((row.small("slot")?, Incarnation::new(row.text()?)));
+            records.stores.push((row.small("slot")?, InstanceId::new(row.text()?)));
         }
     }
     if selection.commands {
@@ -121,7 +121,7 @@ fn head(mut row: SqlRow, records: &mut Records) -> Result<(), SourceError> {
     records.version = row.count()?;
     records.catalog = row.count()?;
     records.floor = row.count()?;
-    records.accepted = row.maybe_text()?.map(Incarnation::new);
+    records.accepted = row.maybe_text()?.map(InstanceId::new);
     records.layout = layout(row)?;
     Ok(())
 }
@@ -137,19 +137,19 @@ fn layout(mut row: SqlRow) -> Result<Option<LayoutPage>, SourceError> {
         Layout::new(n, m).map_err(|error| unreadable(error.into()))
     };
     let layout = bits(row.int()?, row.int()?)?;
-    let epoch = row.count()?;
+    let generation = row.count()?;
     let next = row.maybe_int()?.zip(row.maybe_int()?);
     let next = next.map(|(n, m)| bits(n, m)).transpose()?;
-    Ok(Some(LayoutPage { cluster, layout, epoch, next, is_fenced: row.int()? != 0 }))
+    Ok(Some(LayoutPage { cluster, layout, generation, next, is_fenced: row.int()? != 0 }))
 }
 
 /// A counter with its row.
 pub(super) fn counter_row(mut row: SqlRow) -> Result<(Counter, Row), SourceError> {
     let counter = Counter { slot: row.small("slot")?, key: Key::from_stored(&row.text()?) };
     let row = Row {
-        life: Life::from_stored(row.int()?),
-        store: Incarnation::new(row.text()?),
-        ledger: Incarnation::new(row.text()?),
+        epoch: Epoch::from_stored(row.int()?),
+        store: InstanceId::new(row.text()?),
+        ledger: InstanceId::new(row.text()?),
         base: row.count()?,
         ceiling: row.count()?,
         seen: row.count()?,
@@ -162,15 +162,15 @@ pub(super) fn counter_row(mut row: SqlRow) -> Result<(Counter, Row), SourceError
 pub(super) fn moved(mut row: SqlRow) -> Result<Moved, SourceError> {
     Ok(Moved {
         counter: Counter { slot: row.small("slot")?, key: Key::from_stored(&row.text()?) },
-        life: Life::from_stored(row.int()?),
+        epoch: Epoch::from_stored(row.int()?),
         seen: row.count()?,
         version: row.count()?,
     })
 }
 
-/// A life that has ended.
-pub(super) fn past_life(mut row: SqlRow) -> Result<PastLife, SourceError> {
-    Ok(PastLife { life: Life::from_stored(row.int()?), base: row.count()?, ceiling: row.count()? })
+/// An epoch that has ended.
+pub(super) fn past_epoch(mut row: SqlRow) -> Result<PastEpoch, SourceError> {
+    Ok(PastEpoch { epoch: Epoch::from_stored(row.int()?), base: row.count()?, ceiling: row.count()? })
 }
 
 /// A dense counter.

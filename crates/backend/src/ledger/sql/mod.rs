@@ -6,9 +6,9 @@ mod save;
 mod works;
 
 use sequent_core::{
-    Incarnation, SlotIndex, SourceError,
+    InstanceId, SlotIndex, SourceError,
     ledger::{
-        Answer, Counter, DenseAsk, DenseRow, DenseTaken, LedgerInspection, Moved, Pass, PastLife, Row,
+        Answer, Counter, DenseAsk, DenseRow, DenseTaken, LedgerInspection, Moved, Pass, PastEpoch, Row,
         ServerId,
     },
 };
@@ -55,11 +55,11 @@ where
         self.0.perform(DenseRows { keys, most }).await
     }
 
-    async fn history(&self, counter: &Counter) -> Result<Vec<PastLife>, SourceError> {
+    async fn history(&self, counter: &Counter) -> Result<Vec<PastEpoch>, SourceError> {
         self.0.perform(History { counter }).await
     }
 
-    async fn moved(&self, since: u64, most: usize) -> Result<(Incarnation, Vec<Moved>), SourceError> {
+    async fn moved(&self, since: u64, most: usize) -> Result<(InstanceId, Vec<Moved>), SourceError> {
         self.0.perform(Moves { since, most }).await
     }
 

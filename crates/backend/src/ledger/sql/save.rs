@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use sequent_core::{
-    Incarnation, Key, Layout,
+    InstanceId, Key, Layout,
     ledger::{Counter, LayoutPage, Row, Word},
 };
 
@@ -16,7 +16,7 @@ use crate::{
 
 /// So many servers' rows stay however old they are: whoever was suspended for days is still known when it wakes. Where there are more,
 /// the longest silent go; one of those that wakes all the same takes the ledger for one that went back, and every counter begins
-/// a new life: that repeats nothing, and costs what ceilings were ahead.
+/// a new epoch: that repeats nothing, and costs what ceilings were ahead.
 const SERVERS_KEPT: i64 = 1024;
 
 /// How many such rows one enlisting removes at most: many more than the one that it adds, and a moment's work.
@@ -53,7 +53,7 @@ async fn save_rows<S: LedgerSession>(session: &mut S, records: &Records) -> Resu
     let (sql, changes) = (S::STATEMENTS, &records.changes);
     let past = changes.ended.iter().map(|(counter, past)| {
         let [slot, key] = named::<S>(counter);
-        [slot, key, past.life.to_stored().into(), past.base.into(), past.ceiling.into()]
+        [slot, key, past.epoch.to_stored().into(), past.base.into(), past.ceiling.into()]
     });
     sql.write_history.execute(session, past.collect()).await?;
     let gone = changes.rows.iter().filter(|counter| !records.rows.contains_key(*counter));
@@ -95,7 +95,7 @@ fn written<S: LedgerSession>(counter: &Counter, row: &Row, version: u64) -> [Val
     [
         slot,
         key,
-        row.life.to_stored().into(),
+        row.epoch.to_stored().into(),
         row.store.as_str().into(),
         row.ledger.as_str().into(),
         row.base.into(),
@@ -108,7 +108,7 @@ fn written<S: LedgerSession>(counter: &Counter, row: &Row, version: u64) -> [Val
 
 fn raised<S: LedgerSession>(counter: &Counter, row: &Row, version: u64) -> [Value; 6] {
     let [slot, key] = named::<S>(counter);
-    [slot, key, row.life.to_stored().into(), row.ceiling.into(), row.seen.into(), version.into()]
+    [slot, key, row.epoch.to_stored().into(), row.ceiling.into(), row.seen.into(), version.into()]
 }
 
 async fn save_dense<S: LedgerSession>(session: &mut S, records: &Records) -> Result<(), Fault> {
@@ -169,7 +169,7 @@ async fn save_meta<S: LedgerSession>(session: &mut S, records: &Records) -> Resu
             records.next_version().into(),
             changes.catalog.unwrap_or(records.catalog).into(),
             changes.floor.unwrap_or(records.floor).into(),
-            Value::maybe_text(changes.accepted.as_ref().map(Incarnation::as_str)),
+            Value::maybe_text(changes.accepted.as_ref().map(InstanceId::as_str)),
             Value::maybe_text(changes.token.as_ref().map(|token| token.text.as_str())),
         ];
         session.execute(sql.write_meta, params).await?;
@@ -191,13 +191,13 @@ fn changes_meta(changes: &Changes) -> bool {
 }
 
 fn layout(page: &LayoutPage) -> Vec<Value> {
-    let LayoutPage { cluster, layout, epoch, next, is_fenced } = page;
+    let LayoutPage { cluster, layout, generation, next, is_fenced } = page;
     let bits = |bits: u8| Value::Int(bits.into());
     vec![
         cluster.as_str().into(),
         bits(layout.shard_bits()),
         bits(layout.memory_bits()),
-        (*epoch).into(),
+        (*generation).into(),
         next.map(Layout::shard_bits).map_or(Value::Null, bits),
         next.map(Layout::memory_bits).map_or(Value::Null, bits),
         Value::Int((*is_fenced).into()),

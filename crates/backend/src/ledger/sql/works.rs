@@ -1,9 +1,9 @@
 //! What is run on a connection: a transaction of the ledger's, a view of it, and its scans.
 
 use sequent_core::{
-    Condition, ErrorKind, Incarnation, LedgerId, SlotIndex, SourceError,
+    Condition, ErrorKind, InstanceId, LedgerId, SlotIndex, SourceError,
     ledger::{
-        Answer, Counter, DenseAsk, DenseRow, DenseTaken, LedgerInspection, Moved, Pass, PastLife, Row,
+        Answer, Counter, DenseAsk, DenseRow, DenseTaken, LedgerInspection, Moved, Pass, PastEpoch, Row,
         ServerId,
     },
     other_master,
@@ -11,7 +11,7 @@ use sequent_core::{
 
 use super::{
     Examined, Hold, Keys, LedgerSession, Records, Refusal, Selection, SqlFacts,
-    load::{counter_row, dense_row, load, moved, past_life},
+    load::{counter_row, dense_row, load, moved, past_epoch},
     save::save,
 };
 use crate::{
@@ -139,13 +139,13 @@ impl<S: LedgerSession> Operation<S> for DenseRows<'_> {
     }
 }
 
-/// The ended lives of a counter.
+/// The ended epochs of a counter.
 pub(super) struct History<'a> {
     pub(super) counter: &'a Counter,
 }
 
 impl<S: LedgerSession> Operation<S> for History<'_> {
-    type Out = Vec<PastLife>;
+    type Out = Vec<PastEpoch>;
 
     fn name(&self) -> &'static str {
         "read history from"
@@ -154,7 +154,7 @@ impl<S: LedgerSession> Operation<S> for History<'_> {
     async fn run(&self, session: &mut S) -> Result<Self::Out, Fault> {
         let Counter { slot, key } = self.counter;
         let rows = session.rows(S::STATEMENTS.history, vec![S::text(key.as_str()), (*slot).into()]).await?;
-        each(rows, past_life)
+        each(rows, past_epoch)
     }
 }
 
@@ -165,7 +165,7 @@ pub(super) struct Moves {
 }
 
 impl<S: LedgerSession> Operation<S> for Moves {
-    type Out = (Incarnation, Vec<Moved>);
+    type Out = (InstanceId, Vec<Moved>);
 
     fn name(&self) -> &'static str {
         "read what moved in"
@@ -219,7 +219,7 @@ async fn inspect<S: LedgerSession>(session: &mut S) -> Result<(LedgerInspection,
     })?;
     let facts = session.facts().await?;
     let inspection = LedgerInspection {
-        incarnation: session.speaks_by(&token),
+        instance: session.speaks_by(&token),
         id,
         version,
         durability: facts.durability.clone(),

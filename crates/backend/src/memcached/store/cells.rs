@@ -1,6 +1,6 @@
 //! The calls on cells: those of `cas`, on an item.
 
-use sequent_core::{Key, Life};
+use sequent_core::{Epoch, Key};
 
 use super::identity::note_cell;
 use crate::{
@@ -18,7 +18,7 @@ pub(super) async fn close(
     connection: &mut Connection,
     owner: &Owner,
     key: &Key,
-    next: Life,
+    next: Epoch,
 ) -> Result<u64, Fault> {
     let mut item = item(connection, owner, key);
     let value = cas::close(&mut item, key, next).await?;

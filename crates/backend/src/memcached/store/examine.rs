@@ -40,11 +40,11 @@ pub(super) async fn examine(
 
 async fn sight(connection: &mut Connection, name: &Name) -> Result<Sight, Fault> {
     let Some(found) = connection.wire().get(name).await? else { return Ok(Sight::Missing) };
-    let Some(CellState { life, open, value }) = parsed(&found.data) else {
+    let Some(CellState { epoch, open, value }) = parsed(&found.data) else {
         return Ok(Sight::Odd(String::from_utf8_lossy(&found.data).into_owned()));
     };
     let left = connection.wire().expires(name).await?;
-    Ok(Sight::Held { life, open, value, expires_ms: left.map(|seconds| seconds.saturating_mul(1000)) })
+    Ok(Sight::Held { epoch, open, value, expires_ms: left.map(|seconds| seconds.saturating_mul(1000)) })
 }
 
 /// Nothing that it keeps outlives it, whatever its settings.

@@ -27,7 +27,7 @@ pub(super) async fn inspection(
 ) -> Result<Inspection, Fault> {
     Ok(Inspection {
         has_cells: is_there(connection, &item.cell).await?,
-        incarnation: connection.instance().clone(),
+        instance: connection.instance().clone(),
         stamp: parse_stamp(stamp_of(item))?,
         durability: stats.durability,
         clock_ms: stats.clock_ms,

@@ -4,7 +4,7 @@ mod cells;
 mod examine;
 mod identity;
 
-use sequent_core::{Block, Examination, Inspection, Key, Life, SlotIndex, Stamp};
+use sequent_core::{Block, Epoch, Examination, Inspection, Key, SlotIndex, Stamp};
 
 use super::{connection::Connection, server::MemcachedServer};
 use crate::{
@@ -18,16 +18,16 @@ use crate::{
 ///
 /// ```no_run
 /// use sequent_backend::{memcached::MemcachedStore, net::{Owner, ServerOptions}};
-/// use sequent_core::{Cell, Key, Life, OsEntropy, Store};
+/// use sequent_core::{Cell, Key, Epoch, OsEntropy, Store};
 /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
 /// let owner = Owner { cluster: "shop-eu".parse()?, slot: 2 };
 /// let store = MemcachedStore::new(ServerOptions::from_url("memcached://cache.example")?, owner);
-/// let instance = store.inspect().await?.incarnation;
-/// let (key, life) = (Key::from_stored("order"), Life::random(&OsEntropy));
+/// let instance = store.inspect().await?.instance;
+/// let (key, epoch) = (Key::from_stored("order"), Epoch::random(&OsEntropy));
 /// let cell = Cell { key: &key, under: &instance };
-/// assert_eq!(store.close(cell, life).await?, 0);
-/// store.install(cell, life, 100).await?;
-/// assert_eq!(store.take(cell, life, 3).await?.to_string(), "101..=103");
+/// assert_eq!(store.close(cell, epoch).await?, 0);
+/// store.install(cell, epoch, 100).await?;
+/// assert_eq!(store.take(cell, epoch, 3).await?.to_string(), "101..=103");
 /// store.disconnect().await;
 /// # Ok(())
 /// # }
@@ -82,14 +82,14 @@ impl StoreEngine for MemcachedStoreEngine {
         &self,
         connection: &mut Connection,
         key: &Key,
-        life: Life,
+        epoch: Epoch,
         want: u64,
     ) -> Result<Block, Fault> {
         let mut item = cells::item(connection, self.owner(), key);
-        cas::take(&mut item, key, life, want, None).await.map(|(block, _)| block)
+        cas::take(&mut item, key, epoch, want, None).await.map(|(block, _)| block)
     }
 
-    async fn close(&self, connection: &mut Connection, key: &Key, next: Life) -> Result<u64, Fault> {
+    async fn close(&self, connection: &mut Connection, key: &Key, next: Epoch) -> Result<u64, Fault> {
         cells::close(connection, self.owner(), key, next).await
     }
 
@@ -97,20 +97,20 @@ impl StoreEngine for MemcachedStoreEngine {
         &self,
         connection: &mut Connection,
         key: &Key,
-        life: Life,
+        epoch: Epoch,
         base: u64,
     ) -> Result<(), Fault> {
-        cas::install(&mut cells::item(connection, self.owner(), key), key, life, base).await
+        cas::install(&mut cells::item(connection, self.owner(), key), key, epoch, base).await
     }
 
     async fn lift(
         &self,
         connection: &mut Connection,
         key: &Key,
-        life: Life,
+        epoch: Epoch,
         floor: u64,
     ) -> Result<u64, Fault> {
-        cas::lift(&mut cells::item(connection, self.owner(), key), key, life, floor).await
+        cas::lift(&mut cells::item(connection, self.owner(), key), key, epoch, floor).await
     }
 
     async fn siblings(&self, connection: &mut Connection, slots: SlotIndex) -> Result<Vec<Stamp>, Fault> {

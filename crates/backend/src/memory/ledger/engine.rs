@@ -3,8 +3,8 @@
 use std::sync::MutexGuard;
 
 use sequent_core::{
-    Durability, ErrorKind, Incarnation, SlotIndex, SourceError,
-    ledger::{Counter, DenseRow, LedgerInspection, Moved, PastLife, Row, ServerId},
+    Durability, ErrorKind, InstanceId, SlotIndex, SourceError,
+    ledger::{Counter, DenseRow, LedgerInspection, Moved, PastEpoch, Row, ServerId},
 };
 
 use super::{Held, MemoryLedgerEngine};
@@ -54,12 +54,12 @@ impl LedgerEngine for MemoryLedgerEngine {
         self.call(|held, _| Ok(held.state.dense_rows(keys, most))).await
     }
 
-    async fn history(&self, counter: &Counter) -> Result<Vec<PastLife>, SourceError> {
+    async fn history(&self, counter: &Counter) -> Result<Vec<PastEpoch>, SourceError> {
         self.call(|held, _| Ok(held.state.history(counter))).await
     }
 
-    async fn moved(&self, since: u64, most: usize) -> Result<(Incarnation, Vec<Moved>), SourceError> {
-        self.call(|held, _| Ok((held.state.incarnation().clone(), held.state.moved(since, most)))).await
+    async fn moved(&self, since: u64, most: usize) -> Result<(InstanceId, Vec<Moved>), SourceError> {
+        self.call(|held, _| Ok((held.state.instance().clone(), held.state.moved(since, most)))).await
     }
 
     async fn inspect(&self) -> Result<LedgerInspection, SourceError> {
@@ -110,7 +110,7 @@ impl MemoryLedgerEngine {
 impl Held {
     fn inspection(&self, now_ms: u64) -> LedgerInspection {
         LedgerInspection {
-            incarnation: self.state.incarnation().clone(),
+            instance: self.state.instance().clone(),
             id: self.state.id(),
             version: self.state.version(),
             durability: Durability { class: self.class, settings: Vec::new() },

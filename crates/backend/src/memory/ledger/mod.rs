@@ -1,11 +1,11 @@
-//! A ledger in memory: its state behind a mutex, with an incarnation that changes when its data may have.
+//! A ledger in memory: its state behind a mutex, with an instance that changes when its data may have.
 
 mod engine;
 mod state;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use sequent_core::{Clock, DurabilityClass, Entropy, Incarnation, Key, LedgerId, Rules, ledger::Counter};
+use sequent_core::{Clock, DurabilityClass, Entropy, InstanceId, Key, LedgerId, Rules, ledger::Counter};
 
 use super::Speaker;
 use crate::ledger::CoreLedger;
@@ -38,7 +38,7 @@ impl MemoryLedger {
     /// An empty ledger with an identity of its own.
     pub fn new(clock: Arc<dyn Clock>, entropy: &dyn Entropy) -> Self {
         let speaker = Speaker::new("memory ledger", entropy);
-        let state = LedgerState::new(LedgerId::random(entropy), speaker.incarnation().clone());
+        let state = LedgerState::new(LedgerId::random(entropy), speaker.instance().clone());
         let class = DurabilityClass::Volatile;
         let held = Arc::new(Mutex::new(Held { state, speaker, away: false, class, other_master: None }));
         Self::on(MemoryLedgerEngine { held, clock, yields: false })
@@ -56,7 +56,7 @@ impl MemoryLedger {
         self
     }
 
-    /// Another class from now on, under the same incarnation, as settings that are changed while a server runs.
+    /// Another class from now on, under the same instance, as settings that are changed while a server runs.
     pub fn pose_as(&self, class: DurabilityClass) {
         self.engine.held().class = class;
     }
@@ -78,19 +78,19 @@ impl MemoryLedger {
         self.engine.held().state.clone()
     }
 
-    /// Restarts from a copy, as a new incarnation.
+    /// Restarts from a copy, as a new instance.
     pub fn restore(&self, copy: LedgerState) {
         let mut held = self.engine.held();
         held.state = copy;
         held.speak_anew();
     }
 
-    /// Goes back to a copy under the same incarnation: what only the servers' nonces can find.
+    /// Goes back to a copy under the same instance: what only the servers' nonces can find.
     pub fn restore_in_place(&self, copy: LedgerState) {
         let mut held = self.engine.held();
-        let incarnation = held.state.incarnation().clone();
+        let instance = held.state.instance().clone();
         held.state = copy;
-        held.state.speak_as(incarnation);
+        held.state.speak_as(instance);
     }
 
     /// Sets a row's ceiling as a hand in the data would. Whether there is such a row.
@@ -108,7 +108,7 @@ impl MemoryLedger {
         self.engine.held().state.set_row(counter, |row| row.base = base)
     }
 
-    /// Deletes a row by hand, under the incarnation that speaks. Whether there was one.
+    /// Deletes a row by hand, under the instance that speaks. Whether there was one.
     pub fn delete_row(&self, counter: &Counter) -> bool {
         self.engine.held().state.delete_row(counter)
     }
@@ -118,7 +118,7 @@ impl MemoryLedger {
         self.engine.held().state.set_dense(key, value)
     }
 
-    /// Restarts intact, as a new incarnation.
+    /// Restarts intact, as a new instance.
     pub fn restart(&self) {
         self.engine.held().speak_anew();
     }
@@ -128,9 +128,9 @@ impl MemoryLedger {
         self.engine.held().away = away;
     }
 
-    /// The incarnation in force.
-    pub fn incarnation(&self) -> Incarnation {
-        self.engine.held().state.incarnation().clone()
+    /// The instance in force.
+    pub fn instance(&self) -> InstanceId {
+        self.engine.held().state.instance().clone()
     }
 }
 

@@ -3,32 +3,32 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use sequent_core::{
-    Incarnation, Key, LedgerId, SequenceName, SlotIndex,
-    ledger::{Counter, Definition, DenseRow, LayoutPage, Moved, NoteSubject, PastLife, Row, ServerId, Word},
+    InstanceId, Key, LedgerId, SequenceName, SlotIndex,
+    ledger::{Counter, Definition, DenseRow, LayoutPage, Moved, NoteSubject, PastEpoch, Row, ServerId, Word},
 };
 
 use crate::ledger::{Changes, DenseCount, Keys, Records, Selection, bounded_sum};
 
 /// Everything a ledger holds. Time comes in as an argument.
 ///
-/// The incarnation is a field and no secret: who puts a copy back decides as whom it speaks.
+/// The instance is a field and no secret: who puts a copy back decides as whom it speaks.
 #[derive(Debug, Clone)]
 pub struct LedgerState {
     id: LedgerId,
-    incarnation: Incarnation,
+    instance: InstanceId,
     version: u64,
     catalog: u64,
     floor: u64,
-    accepted: Option<Incarnation>,
+    accepted: Option<InstanceId>,
     layout: Option<LayoutPage>,
     /// The nonce that each server left, and when.
     servers: BTreeMap<ServerId, (u64, u64)>,
-    stores: BTreeMap<SlotIndex, Incarnation>,
+    stores: BTreeMap<SlotIndex, InstanceId>,
     rows: BTreeMap<Counter, Row>,
     /// The version that moved each row last, and the rows by it.
     moved: BTreeMap<Counter, u64>,
     moves: BTreeSet<(u64, Counter)>,
-    history: BTreeMap<Counter, Vec<PastLife>>,
+    history: BTreeMap<Counter, Vec<PastEpoch>>,
     definitions: BTreeMap<SequenceName, Definition>,
     notes: BTreeMap<NoteSubject, u64>,
     commands: BTreeMap<SlotIndex, Word>,
@@ -37,10 +37,10 @@ pub struct LedgerState {
 
 impl LedgerState {
     /// An empty ledger.
-    pub(super) fn new(id: LedgerId, incarnation: Incarnation) -> Self {
+    pub(super) fn new(id: LedgerId, instance: InstanceId) -> Self {
         Self {
             id,
-            incarnation,
+            instance,
             version: 0,
             catalog: 0,
             floor: 0,
@@ -65,13 +65,13 @@ impl LedgerState {
     }
 
     /// As whom it speaks.
-    pub(super) const fn incarnation(&self) -> &Incarnation {
-        &self.incarnation
+    pub(super) const fn instance(&self) -> &InstanceId {
+        &self.instance
     }
 
     /// Makes it speak as somebody else.
-    pub(super) fn speak_as(&mut self, incarnation: Incarnation) {
-        self.incarnation = incarnation;
+    pub(super) fn speak_as(&mut self, instance: InstanceId) {
+        self.instance = instance;
     }
 
     /// One more with each call that moves a row or gives dense numbers.
@@ -149,7 +149,7 @@ impl LedgerState {
             definitions: definitions.cloned().collect(),
             stores: stores.map(|(slot, store)| (*slot, store.clone())).collect(),
             commands: commands.cloned().collect(),
-            ..Records::of(self.incarnation.clone(), now_ms)
+            ..Records::of(self.instance.clone(), now_ms)
         }
     }
 
@@ -177,7 +177,7 @@ impl LedgerState {
             self.servers.insert(server, (nonce, now_ms));
         }
         if let Some(token) = &changes.token {
-            self.incarnation = token.speaks.clone();
+            self.instance = token.speaks.clone();
         }
         if changes.forgets_stores {
             self.stores.clear();
@@ -258,8 +258,8 @@ impl LedgerState {
         let first = Counter { slot: 0, key: Key::from_stored("") };
         let later = self.moves.range((since.saturating_add(1), first)..).take(most);
         let moved = later.filter_map(|(version, counter)| {
-            let Row { life, seen, .. } = *self.rows.get(counter)?;
-            Some(Moved { counter: counter.clone(), life, seen, version: *version })
+            let Row { epoch, seen, .. } = *self.rows.get(counter)?;
+            Some(Moved { counter: counter.clone(), epoch, seen, version: *version })
         });
         moved.collect()
     }
@@ -282,8 +282,8 @@ impl LedgerState {
             .collect()
     }
 
-    /// The ended lives of a counter, oldest first.
-    pub fn history(&self, counter: &Counter) -> Vec<PastLife> {
+    /// The ended epochs of a counter, oldest first.
+    pub fn history(&self, counter: &Counter) -> Vec<PastEpoch> {
         self.history.get(counter).cloned().unwrap_or_default()
     }
 }

@@ -1,10 +1,10 @@
 //! The four calls on cells, each one `findAndModify` of one document; on the double they stood the conformance suite's race.
 //!
-//! A cell is `{_id: the key's bytes, life, open, v}`. The key is bytes, so that no collation folds it. Both numbers are
+//! A cell is `{_id: the key's bytes, epoch, open, v}`. The key is bytes, so that no collation folds it. Both numbers are
 //! 64-bit integers by name: a number that somebody wrote by hand may be a double, which loses the last digits of large ones.
 
 use mongodb::bson::{Binary, Bson, Document, doc, spec::BinarySubtype};
-use sequent_core::{Block, ErrorKind, Key, Life};
+use sequent_core::{Block, Epoch, ErrorKind, Key};
 
 use crate::{
     mongodb::{connection::Connection, fault::DUPLICATE_KEY},
@@ -15,30 +15,35 @@ use crate::{
 /// How often a close looks for a cell that is made and deleted by others meanwhile.
 const CLOSE_TRIES_MAX: usize = 4;
 
-pub(super) async fn take(connection: &Connection, key: &Key, life: Life, want: u64) -> Result<Block, Fault> {
+pub(super) async fn take(
+    connection: &Connection,
+    key: &Key,
+    epoch: Epoch,
+    want: u64,
+) -> Result<Block, Fault> {
     let added = want.cast_signed();
     // No sum is made that would leave the range.
     let room = i64::MAX - added;
-    let mut query = open_cell(key, life);
+    let mut query = open_cell(key, epoch);
     query.insert("v", doc! { "$type": "long", "$lte": room });
     if let Some(found) = connection.change_cell(query, doc! { "$inc": { "v": added } }).await? {
         return Ok(block(state(&found)?.value, want)?);
     }
     let found = checked_cell(connection, key).await?;
-    let full = found.filter(|found| found.counts_for(life) && found.value > room.unsigned_abs());
-    let Some(CellState { value, .. }) = full else { return Err(regressed(key, life, found).into()) };
+    let full = found.filter(|found| found.counts_for(epoch) && found.value > room.unsigned_abs());
+    let Some(CellState { value, .. }) = full else { return Err(regressed(key, epoch, found).into()) };
     let context = format!("{key}: {want} more than {value} is above {}", Block::NUMBER_MAX);
     Err(Fault::answer(ErrorKind::Exhausted, context))
 }
 
-pub(super) async fn close(connection: &Connection, key: &Key, next: Life) -> Result<u64, Fault> {
-    let life = next.to_stored();
+pub(super) async fn close(connection: &Connection, key: &Key, next: Epoch) -> Result<u64, Fault> {
+    let epoch = next.to_stored();
     for _ in 0..CLOSE_TRIES_MAX {
-        let closing = doc! { "$set": { "life": life, "open": false } };
+        let closing = doc! { "$set": { "epoch": epoch, "open": false } };
         if let Some(found) = connection.change_cell_checked(of(key), closing).await? {
             return Ok(state(&found)?.value);
         }
-        let fresh = doc! { "_id": id(key), "life": life, "open": false, "v": 0_i64 };
+        let fresh = doc! { "_id": id(key), "epoch": epoch, "open": false, "v": 0_i64 };
         match connection.insert_cell(fresh).await {
             // Somebody else's close was first.
             Err(fault) if fault.is(DUPLICATE_KEY) => {}
@@ -49,26 +54,31 @@ pub(super) async fn close(connection: &Connection, key: &Key, next: Life) -> Res
     Err(Fault::answer(ErrorKind::Contended, context))
 }
 
-pub(super) async fn install(connection: &Connection, key: &Key, life: Life, base: u64) -> Result<(), Fault> {
+pub(super) async fn install(
+    connection: &Connection,
+    key: &Key,
+    epoch: Epoch,
+    base: u64,
+) -> Result<(), Fault> {
     let mut closed = of(key);
-    closed.extend(doc! { "life": life.to_stored(), "open": false });
+    closed.extend(doc! { "epoch": epoch.to_stored(), "open": false });
     let update = doc! { "$max": { "v": base.cast_signed() }, "$set": { "open": true } };
     if connection.change_cell(closed, update).await?.is_some() {
         return Ok(());
     }
     let found = checked_cell(connection, key).await?;
-    // Open for this life already: done before.
-    let is_done = found.is_some_and(|found| found.counts_for(life));
-    if is_done { Ok(()) } else { Err(regressed(key, life, found).into()) }
+    // Open for this epoch already: done before.
+    let is_done = found.is_some_and(|found| found.counts_for(epoch));
+    if is_done { Ok(()) } else { Err(regressed(key, epoch, found).into()) }
 }
 
-pub(super) async fn lift(connection: &Connection, key: &Key, life: Life, floor: u64) -> Result<u64, Fault> {
+pub(super) async fn lift(connection: &Connection, key: &Key, epoch: Epoch, floor: u64) -> Result<u64, Fault> {
     // A floor of 0 changes nothing, and so writes nothing; the majority is asked all the same, so that no primary that
     // was voted out tells an old value.
     let update = doc! { "$max": { "v": floor.cast_signed() } };
-    match connection.change_cell(open_cell(key, life), update).await? {
+    match connection.change_cell(open_cell(key, epoch), update).await? {
         Some(found) => Ok(state(&found)?.value),
-        None => Err(regressed(key, life, checked_cell(connection, key).await?).into()),
+        None => Err(regressed(key, epoch, checked_cell(connection, key).await?).into()),
     }
 }
 
@@ -82,9 +92,9 @@ pub(super) fn of(key: &Key) -> Document {
     doc! { "_id": id(key) }
 }
 
-/// Finds the cell of a key if it is open for this life.
-fn open_cell(key: &Key, life: Life) -> Document {
-    doc! { "_id": id(key), "life": life.to_stored(), "open": true }
+/// Finds the cell of a key if it is open for this epoch.
+fn open_cell(key: &Key, epoch: Epoch) -> Document {
+    doc! { "_id": id(key), "epoch": epoch.to_stored(), "open": true }
 }
 
 /// What is there where a call found no cell that it could change; `Stale` where the collection is another one.
@@ -96,12 +106,14 @@ async fn checked_cell(connection: &Connection, key: &Key) -> Result<Option<CellS
 /// What a cell holds. A value is below zero only by hand, and then no id was given that it would have to cover.
 fn state(found: &Document) -> Result<CellState, Fault> {
     let open = found.get_bool("open").unwrap_or(false);
-    match (found.get("life"), found.get("v")) {
-        (Some(Bson::Int64(life)), Some(Bson::Int64(value))) => {
-            Ok(CellState { life: Life::from_stored(*life), open, value: u64::try_from(*value).unwrap_or(0) })
-        }
-        (life, value) => Err(Fault::refused(format!(
-            "a cell's life is {life:?}, and its v is {value:?}, expected 64-bit integers: somebody wrote them by hand; \
+    match (found.get("epoch"), found.get("v")) {
+        (Some(Bson::Int64(epoch)), Some(Bson::Int64(value))) => Ok(CellState {
+            epoch: Epoch::from_stored(*epoch),
+            open,
+            value: u64::try_from(*value).unwrap_or(0),
+        }),
+        (epoch, value) => Err(Fault::refused(format!(
+            "a cell's epoch is {epoch:?}, and its v is {value:?}, expected 64-bit integers: somebody wrote them by hand; \
              write NumberLong"
         ))),
     }

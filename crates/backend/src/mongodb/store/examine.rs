@@ -1,7 +1,7 @@
 //! A look into a shard that changes nothing.
 
 use mongodb::bson::{Bson, Document};
-use sequent_core::{Examination, Fact, FactClass, Key, Life, Sight};
+use sequent_core::{Epoch, Examination, Fact, FactClass, Key, Sight};
 
 use super::{
     cells,
@@ -22,14 +22,14 @@ pub(super) async fn examine(connection: &Connection, keys: &[Key]) -> Result<Exa
 }
 
 fn sight(found: &Document) -> Sight {
-    let (life, open) = (found.get_i64("life"), found.get_bool("open"));
+    let (epoch, open) = (found.get_i64("epoch"), found.get_bool("open"));
     let value = match found.get("v") {
         Some(Bson::Int64(value)) => u64::try_from(*value).ok(),
         _ => None,
     };
-    match (life, open, value) {
-        (Ok(life), Ok(open), Some(value)) => {
-            Sight::Held { life: Life::from_stored(life), open, value, expires_ms: None }
+    match (epoch, open, value) {
+        (Ok(epoch), Ok(open), Some(value)) => {
+            Sight::Held { epoch: Epoch::from_stored(epoch), open, value, expires_ms: None }
         }
         _ => Sight::Odd(found.to_string()),
     }

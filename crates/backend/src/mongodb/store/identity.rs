@@ -30,7 +30,7 @@ pub(super) async fn inspection(
     shard: &Document,
 ) -> Result<Inspection, Fault> {
     Ok(Inspection {
-        incarnation: connection.instance().clone(),
+        instance: connection.instance().clone(),
         stamp: parse_stamp(stamp_of(shard)?)?,
         has_cells: connection.cell(Document::new()).await?.is_some(),
         durability: durability(),

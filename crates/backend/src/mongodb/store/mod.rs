@@ -4,7 +4,7 @@ mod cells;
 mod examine;
 mod identity;
 
-use sequent_core::{Block, CellPage, Examination, Inspection, Key, Life};
+use sequent_core::{Block, CellPage, Epoch, Examination, Inspection, Key};
 
 use super::{connection::Connection, server::MongodbServer};
 use crate::{
@@ -19,17 +19,17 @@ use crate::{
 ///
 /// ```no_run
 /// use sequent_backend::{mongodb::MongodbStore, net::ServerOptions};
-/// use sequent_core::{Cell, Key, Life, OsEntropy, Store};
+/// use sequent_core::{Cell, Key, Epoch, OsEntropy, Store};
 /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
 /// let options = ServerOptions::from_url("mongodb://seq@db.example/seq")?;
 /// let options = ServerOptions { create: true, password_file: Some("/run/secrets/seq".into()), ..options };
 /// let store = MongodbStore::new(options);
-/// let incarnation = store.inspect().await?.incarnation;
-/// let (key, life) = (Key::from_stored("order"), Life::random(&OsEntropy));
-/// let cell = Cell { key: &key, under: &incarnation };
-/// assert_eq!(store.close(cell, life).await?, 0);
-/// store.install(cell, life, 100).await?;
-/// assert_eq!(store.take(cell, life, 3).await?.to_string(), "101..=103");
+/// let instance = store.inspect().await?.instance;
+/// let (key, epoch) = (Key::from_stored("order"), Epoch::random(&OsEntropy));
+/// let cell = Cell { key: &key, under: &instance };
+/// assert_eq!(store.close(cell, epoch).await?, 0);
+/// store.install(cell, epoch, 100).await?;
+/// assert_eq!(store.take(cell, epoch, 3).await?.to_string(), "101..=103");
 /// store.disconnect().await;
 /// # Ok(())
 /// # }
@@ -76,13 +76,13 @@ impl StoreEngine for MongodbStoreEngine {
         &self,
         connection: &mut Connection,
         key: &Key,
-        life: Life,
+        epoch: Epoch,
         want: u64,
     ) -> Result<Block, Fault> {
-        cells::take(connection, key, life, want).await
+        cells::take(connection, key, epoch, want).await
     }
 
-    async fn close(&self, connection: &mut Connection, key: &Key, next: Life) -> Result<u64, Fault> {
+    async fn close(&self, connection: &mut Connection, key: &Key, next: Epoch) -> Result<u64, Fault> {
         cells::close(connection, key, next).await
     }
 
@@ -90,20 +90,20 @@ impl StoreEngine for MongodbStoreEngine {
         &self,
         connection: &mut Connection,
         key: &Key,
-        life: Life,
+        epoch: Epoch,
         base: u64,
     ) -> Result<(), Fault> {
-        cells::install(connection, key, life, base).await
+        cells::install(connection, key, epoch, base).await
     }
 
     async fn lift(
         &self,
         connection: &mut Connection,
         key: &Key,
-        life: Life,
+        epoch: Epoch,
         floor: u64,
     ) -> Result<u64, Fault> {
-        cells::lift(connection, key, life, floor).await
+        cells::lift(connection, key, epoch, floor).await
     }
 
     async fn examine(&self, connection: &mut Connection, keys: &[Key]) -> Result<Examination, Fault> {

@@ -5,7 +5,7 @@
 //! with the distance of the counter from the least that it had to be, as [`packed`](Quick::unpacked).
 
 use sequent_core::{
-    Block, Incarnation,
+    Block, InstanceId,
     ledger::{Answer, DenseAsk, DenseTaken, Pass},
 };
 
@@ -25,7 +25,7 @@ const VERSION_END: u64 = 1 << 42;
 /// All asks of one key in one statement, each of which gets what it asked for.
 pub(super) struct Quick<'a> {
     pass: &'a Pass<'a>,
-    record: &'a Incarnation,
+    record: &'a InstanceId,
     asks: &'a [DenseAsk],
     /// The nonces that the row may hold: a caller rarely has more than the one acknowledged last, and one more.
     nonces: [u64; 2],
@@ -80,7 +80,7 @@ impl Quick<'_> {
             JOIN sequent_dense d ON d.k = held.k SET d.v = d.v + LEAST(?, 9223372036854775807 - d.v), \
             m.version = m.version + 1, s.nonce = ?, \
             s.seen_ms = CAST(UNIX_TIMESTAMP(NOW(3)) * 1000 AS UNSIGNED) \
-            WHERE m.one = 1 AND m.token = ? AND m.accepted = ? AND m.version < ? AND l.epoch = ? AND s.nonce IN (?, ?) \
+            WHERE m.one = 1 AND m.token = ? AND m.accepted = ? AND m.version < ? AND l.generation = ? AND s.nonce IN (?, ?) \
             AND d.v BETWEEN ? AND ? \
             AND LAST_INSERT_ID((LEAST(m.version, ?) + 1) * ? + GREATEST(LEAST(d.v - ?, ?), 0)) > 0";
         let key = self.asks.first().map_or("", |ask| ask.key.as_str());
@@ -93,7 +93,7 @@ impl Quick<'_> {
             token.into(),
             self.record.as_str().into(),
             VERSION_END.into(),
-            capped(self.pass.epoch).into(),
+            capped(self.pass.generation).into(),
             one.into(),
             other.into(),
             capped(self.within.0).into(),

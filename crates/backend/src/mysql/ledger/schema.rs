@@ -2,7 +2,7 @@
 
 use crate::mysql::tables::{BOOT, FirstRow, Tables};
 
-/// `id` for ever; `token` for this stretch of history; `accepted` is the incarnation on record.
+/// `id` for ever; `token` for this stretch of history; `accepted` is the instance on record.
 const META: (&str, &str) = (
     "sequent_meta",
     "CREATE TABLE IF NOT EXISTS sequent_meta (
@@ -23,7 +23,7 @@ const LAYOUT: (&str, &str) = (
         cluster VARBINARY(128) NOT NULL,
         shard_bits TINYINT UNSIGNED NOT NULL,
         memory_bits TINYINT UNSIGNED NOT NULL,
-        epoch BIGINT NOT NULL,
+        generation BIGINT NOT NULL,
         next_shard_bits TINYINT UNSIGNED,
         next_memory_bits TINYINT UNSIGNED,
         fenced TINYINT NOT NULL DEFAULT 0
@@ -44,7 +44,7 @@ const SLOTS: (&str, &str) = (
     "sequent_slots",
     "CREATE TABLE IF NOT EXISTS sequent_slots (
         slot SMALLINT UNSIGNED NOT NULL PRIMARY KEY,
-        incarnation VARBINARY(1024) NOT NULL
+        instance VARBINARY(1024) NOT NULL
     ) ENGINE = InnoDB",
 );
 
@@ -53,7 +53,7 @@ const COUNTERS: (&str, &str) = (
     "CREATE TABLE IF NOT EXISTS sequent_counters (
         slot SMALLINT UNSIGNED NOT NULL,
         k VARBINARY(240) NOT NULL,
-        life BIGINT NOT NULL,
+        epoch BIGINT NOT NULL,
         store VARBINARY(1024) NOT NULL,
         ledger VARBINARY(1024) NOT NULL,
         base BIGINT NOT NULL,
@@ -72,7 +72,7 @@ const HISTORY: (&str, &str) = (
         ended BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY,
         slot SMALLINT UNSIGNED NOT NULL,
         k VARBINARY(240) NOT NULL,
-        life BIGINT NOT NULL,
+        epoch BIGINT NOT NULL,
         base BIGINT NOT NULL,
         ceiling BIGINT NOT NULL,
         KEY history_of (k, slot, ended)

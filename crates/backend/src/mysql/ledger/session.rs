@@ -1,7 +1,7 @@
 //! Statements of the ledger's on a connection to a database.
 
 use sequent_core::{
-    Fact, Incarnation,
+    Fact, InstanceId,
     ledger::{Answer, DenseAsk, DenseTaken, Pass},
 };
 
@@ -21,8 +21,8 @@ impl LedgerSession for Connection {
     const INSPECTS_BY: TxMode = TxMode::Single;
     const STATEMENTS: &'static Statements = &STATEMENTS;
 
-    fn speaks_by(&self, token: &str) -> Incarnation {
-        Incarnation::new(format!("{} ledger {token}", self.instance()))
+    fn speaks_by(&self, token: &str) -> InstanceId {
+        InstanceId::new(format!("{} ledger {token}", self.instance()))
     }
 
     async fn hold(&mut self, hold: Hold) -> Result<(String, u64), Fault> {
@@ -68,7 +68,7 @@ impl LedgerSession for Connection {
     }
 }
 
-/// The ledger's token where it speaks as `incarnation` here; `None` where another must speak.
-pub(super) fn token_of<'a>(connection: &Connection, incarnation: &'a Incarnation) -> Option<&'a str> {
-    incarnation.as_str().strip_prefix(connection.instance().as_str())?.strip_prefix(" ledger ")
+/// The ledger's token where it speaks as `instance` here; `None` where another must speak.
+pub(super) fn token_of<'a>(connection: &Connection, instance: &'a InstanceId) -> Option<&'a str> {
+    instance.as_str().strip_prefix(connection.instance().as_str())?.strip_prefix(" ledger ")
 }

@@ -3,35 +3,35 @@
 use crate::{ledger::sql::Statements, sql::Many};
 
 pub(super) static STATEMENTS: Statements = Statements {
-    head: "SELECT s.nonce, m.version, m.catalog, m.floor, m.accepted, l.cluster, l.shard_bits, l.memory_bits, l.epoch, \
+    head: "SELECT s.nonce, m.version, m.catalog, m.floor, m.accepted, l.cluster, l.shard_bits, l.memory_bits, l.generation, \
             l.next_shard_bits, l.next_memory_bits, l.fenced \
         FROM sequent_meta m LEFT JOIN sequent_layout l ON l.one = 1 LEFT JOIN sequent_servers s ON s.server = ? WHERE m.one = 1",
     identity: "SELECT id, version, token FROM sequent_meta",
 
     read_counters: Many::Grouped {
-        before: "SELECT slot, k, life, store, ledger, base, ceiling, seen, opened_at FROM sequent_counters WHERE slot = ? AND k IN (",
+        before: "SELECT slot, k, epoch, store, ledger, base, ceiling, seen, opened_at FROM sequent_counters WHERE slot = ? AND k IN (",
         each: "?",
         between: ", ",
         after: ")",
     },
-    all_counters: "SELECT slot, k, life, store, ledger, base, ceiling, seen, opened_at FROM sequent_counters ORDER BY slot, k LIMIT ?",
-    counters_of: "SELECT slot, k, life, store, ledger, base, ceiling, seen, opened_at FROM sequent_counters \
+    all_counters: "SELECT slot, k, epoch, store, ledger, base, ceiling, seen, opened_at FROM sequent_counters ORDER BY slot, k LIMIT ?",
+    counters_of: "SELECT slot, k, epoch, store, ledger, base, ceiling, seen, opened_at FROM sequent_counters \
         WHERE k = ? OR (k >= ? AND k < ?) ORDER BY slot, k LIMIT ?",
-    counters_between: "SELECT slot, k, life, store, ledger, base, ceiling, seen, opened_at FROM sequent_counters \
+    counters_between: "SELECT slot, k, epoch, store, ledger, base, ceiling, seen, opened_at FROM sequent_counters \
         WHERE slot = ? AND k >= ? AND k < ? ORDER BY k LIMIT ?",
-    moved: "SELECT slot, k, life, seen, moved FROM sequent_counters WHERE moved > ? ORDER BY moved LIMIT ?",
-    history: "SELECT life, base, ceiling FROM sequent_history WHERE k = ? AND slot = ? ORDER BY ended",
+    moved: "SELECT slot, k, epoch, seen, moved FROM sequent_counters WHERE moved > ? ORDER BY moved LIMIT ?",
+    history: "SELECT epoch, base, ceiling FROM sequent_history WHERE k = ? AND slot = ? ORDER BY ended",
     write_counters: Many::Listed {
-        before: "INSERT INTO sequent_counters (slot, k, life, store, ledger, base, ceiling, seen, opened_at, moved) VALUES ",
+        before: "INSERT INTO sequent_counters (slot, k, epoch, store, ledger, base, ceiling, seen, opened_at, moved) VALUES ",
         each: "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         between: ", ",
-        after: " ON DUPLICATE KEY UPDATE life = VALUES(life), store = VALUES(store), ledger = VALUES(ledger), \
+        after: " ON DUPLICATE KEY UPDATE epoch = VALUES(epoch), store = VALUES(store), ledger = VALUES(ledger), \
             base = VALUES(base), ceiling = VALUES(ceiling), seen = VALUES(seen), opened_at = VALUES(opened_at), \
             moved = VALUES(moved)",
     },
     raise_counters: None,
     write_history: Many::Listed {
-        before: "INSERT INTO sequent_history (slot, k, life, base, ceiling) VALUES ",
+        before: "INSERT INTO sequent_history (slot, k, epoch, base, ceiling) VALUES ",
         each: "(?, ?, ?, ?, ?)",
         between: ", ",
         after: "",
@@ -113,14 +113,14 @@ pub(super) static STATEMENTS: Statements = Statements {
     commands: "SELECT slot, verb, who, why, at_ms, until_ms FROM sequent_words ORDER BY slot",
     write_command: "REPLACE INTO sequent_words (slot, verb, who, why, at_ms, until_ms) VALUES (?, ?, ?, ?, ?, ?)",
 
-    stores: "SELECT slot, incarnation FROM sequent_slots ORDER BY slot",
-    write_store: "REPLACE INTO sequent_slots (slot, incarnation) VALUES (?, ?)",
+    stores: "SELECT slot, instance FROM sequent_slots ORDER BY slot",
+    write_store: "REPLACE INTO sequent_slots (slot, instance) VALUES (?, ?)",
     delete_stores: "DELETE FROM sequent_slots",
 
     write_meta: "UPDATE sequent_meta SET version = ?, catalog = ?, floor = ?, accepted = coalesce(?, accepted), \
         token = coalesce(?, token) WHERE one = 1",
     write_layout: "REPLACE INTO sequent_layout \
-        (one, cluster, shard_bits, memory_bits, epoch, next_shard_bits, next_memory_bits, fenced) \
+        (one, cluster, shard_bits, memory_bits, generation, next_shard_bits, next_memory_bits, fenced) \
         VALUES (1, ?, ?, ?, ?, ?, ?, ?)",
     // `seen` too: what was given was taken, otherwise the next open would judge the named loss a leap. And the floor: counters that
     // began after the copy was made have no row, and may have given as much.

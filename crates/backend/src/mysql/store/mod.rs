@@ -40,7 +40,7 @@ const CELLS: (&str, &str) = (
     "sequent_cells",
     "CREATE TABLE IF NOT EXISTS sequent_cells (
         k VARBINARY(240) NOT NULL PRIMARY KEY,
-        life BIGINT NOT NULL,
+        epoch BIGINT NOT NULL,
         open TINYINT NOT NULL,
         v BIGINT NOT NULL
     ) ENGINE = InnoDB",
@@ -64,17 +64,17 @@ static ROWS: Tables = Tables {
 
 /// What a change leaves is the id of its OK packet. Past the range, the sum of a take is error 1690, which is `Exhausted`.
 static STATEMENTS: StoreStatements = StoreStatements {
-    take: "UPDATE sequent_cells SET v = LAST_INSERT_ID(v + ?) WHERE k = ? AND life = ? AND open = 1 AND v >= 0",
+    take: "UPDATE sequent_cells SET v = LAST_INSERT_ID(v + ?) WHERE k = ? AND epoch = ? AND open = 1 AND v >= 0",
     // A row that was not there bears no id: 0, as it should be.
-    close: "INSERT INTO sequent_cells (k, life, open, v) VALUES (?, ?, 0, 0) \
-        ON DUPLICATE KEY UPDATE v = LAST_INSERT_ID(GREATEST(v, 0)), life = VALUES(life), open = 0",
+    close: "INSERT INTO sequent_cells (k, epoch, open, v) VALUES (?, ?, 0, 0) \
+        ON DUPLICATE KEY UPDATE v = LAST_INSERT_ID(GREATEST(v, 0)), epoch = VALUES(epoch), open = 0",
     // v before open: assignments run from left to right.
-    install: "UPDATE sequent_cells SET v = IF(open, v, GREATEST(v, ?)), open = 1 WHERE k = ? AND life = ?",
-    lift: "UPDATE sequent_cells SET v = LAST_INSERT_ID(GREATEST(v, ?)) WHERE k = ? AND life = ? AND open = 1",
+    install: "UPDATE sequent_cells SET v = IF(open, v, GREATEST(v, ?)), open = 1 WHERE k = ? AND epoch = ?",
+    lift: "UPDATE sequent_cells SET v = LAST_INSERT_ID(GREATEST(v, ?)) WHERE k = ? AND epoch = ? AND open = 1",
     remove: "DELETE FROM sequent_cells WHERE k = ?",
-    cell: "SELECT life, open, v FROM sequent_cells WHERE k = ?",
+    cell: "SELECT epoch, open, v FROM sequent_cells WHERE k = ?",
     cells: Many::Listed {
-        before: "SELECT k, life, open, v FROM sequent_cells WHERE k IN (",
+        before: "SELECT k, epoch, open, v FROM sequent_cells WHERE k IN (",
         each: "?",
         between: ", ",
         after: ")",

@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use sequent_core::{Block, Entropy, Fact, Incarnation, Key, Life};
+use sequent_core::{Block, Entropy, Epoch, Fact, InstanceId, Key};
 use tokio::sync::MutexGuard;
 
 use super::{InPlace, ROWS, place_of};
@@ -57,7 +57,7 @@ struct Stripe {
 /// What a take left in a cell.
 struct Left {
     key: Key,
-    instance: Incarnation,
+    instance: InstanceId,
     state: CellState,
 }
 
@@ -76,7 +76,7 @@ impl Counting<Connection> for Segment {
         &self,
         connection: &mut Connection,
         key: &Key,
-        life: Life,
+        epoch: Epoch,
         want: u64,
     ) -> Result<Block, Fault> {
         let left = || self.stripe(key).left.lock().unwrap_or_else(PoisonError::into_inner);
@@ -85,7 +85,7 @@ impl Counting<Connection> for Segment {
         let hint = left().take().filter(|left| left.key == *key && left.instance == instance);
         let hint = hint.map(|left| Seen { state: left.state, token: () });
         let mut row = Row { connection, key, entropy: &*self.entropy };
-        let (block, state) = cas::take(&mut row, key, life, want, hint).await?;
+        let (block, state) = cas::take(&mut row, key, epoch, want, hint).await?;
         *left() = Some(Left { key: key.clone(), instance, state });
         Ok(block)
     }
@@ -112,10 +112,10 @@ impl Register for Row<'_> {
     }
 
     async fn swap(&mut self, seen: &Seen<()>, new: CellState) -> Result<bool, Fault> {
-        let sql = "UPDATE sequent_cells SET life = ?, open = ?, v = ? WHERE k = ? AND life = ? AND open = ? \
+        let sql = "UPDATE sequent_cells SET epoch = ?, open = ?, v = ? WHERE k = ? AND epoch = ? AND open = ? \
             AND GREATEST(v, 0) = ?";
         let state = |state: CellState| {
-            [state.life.to_stored().into(), i64::from(state.open).into(), state.value.into()]
+            [state.epoch.to_stored().into(), i64::from(state.open).into(), state.value.into()]
         };
         let mut params = state(new).to_vec();
         params.push(self.key.as_str().into());
@@ -124,10 +124,10 @@ impl Register for Row<'_> {
     }
 
     async fn add(&mut self, new: CellState) -> Result<bool, Fault> {
-        let sql = "INSERT IGNORE INTO sequent_cells (k, life, open, v) VALUES (?, ?, ?, ?)";
+        let sql = "INSERT IGNORE INTO sequent_cells (k, epoch, open, v) VALUES (?, ?, ?, ?)";
         let params = vec![
             self.key.as_str().into(),
-            new.life.to_stored().into(),
+            new.epoch.to_stored().into(),
             i64::from(new.open).into(),
             new.value.into(),
         ];

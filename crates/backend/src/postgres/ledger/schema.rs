@@ -7,7 +7,7 @@ pub(super) static TABLES: Tables = Tables {
     schema: "sequent_ledger",
     version: 2,
     statements: &[
-        // `id` for ever; `token` for this stretch of history; `accepted` is the incarnation on record. Who writes
+        // `id` for ever; `token` for this stretch of history; `accepted` is the instance on record. Who writes
         // anything locks this row first.
         "CREATE TABLE meta (
             one integer PRIMARY KEY CHECK (one = 1),
@@ -23,7 +23,7 @@ pub(super) static TABLES: Tables = Tables {
             cluster text NOT NULL,
             shard_bits integer NOT NULL,
             memory_bits integer NOT NULL,
-            epoch bigint NOT NULL,
+            generation bigint NOT NULL,
             next_shard_bits integer,
             next_memory_bits integer,
             fenced boolean NOT NULL DEFAULT false
@@ -36,13 +36,13 @@ pub(super) static TABLES: Tables = Tables {
         "CREATE INDEX servers_seen ON servers (seen_ms)",
         "CREATE TABLE slots (
             slot integer PRIMARY KEY,
-            incarnation text NOT NULL
+            instance text NOT NULL
         )",
         // Keys are bytes: no collation folds them, and a text may hold no zero byte here.
         "CREATE TABLE counters (
             slot integer NOT NULL,
             k bytea NOT NULL,
-            life bigint NOT NULL,
+            epoch bigint NOT NULL,
             store text NOT NULL,
             ledger text NOT NULL,
             base bigint NOT NULL,
@@ -59,7 +59,7 @@ pub(super) static TABLES: Tables = Tables {
             ended bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
             slot integer NOT NULL,
             k bytea NOT NULL,
-            life bigint NOT NULL,
+            epoch bigint NOT NULL,
             base bigint NOT NULL,
             ceiling bigint NOT NULL
         )",

@@ -1,6 +1,6 @@
 //! Statements of the ledger's on a connection to a schema.
 
-use sequent_core::{Fact, Incarnation};
+use sequent_core::{Fact, InstanceId};
 
 use super::{schema::TABLES, statements::STATEMENTS};
 use crate::{
@@ -45,8 +45,8 @@ const FACTS: &str = "SELECT current_setting('server_version'), \
 impl LedgerSession for Connection {
     const STATEMENTS: &'static Statements = &STATEMENTS;
 
-    fn speaks_by(&self, token: &str) -> Incarnation {
-        Incarnation::new(format!("{} {token}", self.instance()))
+    fn speaks_by(&self, token: &str) -> InstanceId {
+        InstanceId::new(format!("{} {token}", self.instance()))
     }
 
     async fn hold(&mut self, hold: Hold) -> Result<(String, u64), Fault> {

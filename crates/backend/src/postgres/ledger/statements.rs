@@ -3,42 +3,42 @@
 use crate::{ledger::sql::Statements, sql::Many};
 
 pub(super) static STATEMENTS: Statements = Statements {
-    head: "SELECT s.nonce, m.version, m.catalog, m.floor, m.accepted, l.cluster, l.shard_bits, l.memory_bits, l.epoch, \
+    head: "SELECT s.nonce, m.version, m.catalog, m.floor, m.accepted, l.cluster, l.shard_bits, l.memory_bits, l.generation, \
             l.next_shard_bits, l.next_memory_bits, l.fenced \
         FROM meta m LEFT JOIN layout l ON true LEFT JOIN servers s ON s.server = $1",
     identity: "SELECT id, version, token FROM meta",
 
     read_counters: Many::Columns(
-        "SELECT c.slot, c.k, c.life, c.store, c.ledger, c.base, c.ceiling, c.seen, c.opened_at \
+        "SELECT c.slot, c.k, c.epoch, c.store, c.ledger, c.base, c.ceiling, c.seen, c.opened_at \
         FROM unnest($1::int8[]::int4[], $2::bytea[]) AS a (slot, k) \
         JOIN counters c ON c.slot = a.slot AND c.k = a.k",
     ),
-    all_counters: "SELECT slot, k, life, store, ledger, base, ceiling, seen, opened_at FROM counters ORDER BY slot, k LIMIT $1",
-    counters_of: "SELECT slot, k, life, store, ledger, base, ceiling, seen, opened_at FROM counters \
+    all_counters: "SELECT slot, k, epoch, store, ledger, base, ceiling, seen, opened_at FROM counters ORDER BY slot, k LIMIT $1",
+    counters_of: "SELECT slot, k, epoch, store, ledger, base, ceiling, seen, opened_at FROM counters \
         WHERE k = $1 OR (k >= $2 AND k < $3) ORDER BY slot, k LIMIT $4",
-    counters_between: "SELECT slot, k, life, store, ledger, base, ceiling, seen, opened_at FROM counters \
+    counters_between: "SELECT slot, k, epoch, store, ledger, base, ceiling, seen, opened_at FROM counters \
         WHERE slot = $1::int8::int4 AND k >= $2 AND k < $3 ORDER BY k LIMIT $4",
-    moved: "SELECT slot, k, life, seen, moved FROM counters WHERE moved > $1 ORDER BY moved LIMIT $2",
-    history: "SELECT life, base, ceiling FROM history WHERE k = $1 AND slot = $2::int8::int4 ORDER BY ended",
+    moved: "SELECT slot, k, epoch, seen, moved FROM counters WHERE moved > $1 ORDER BY moved LIMIT $2",
+    history: "SELECT epoch, base, ceiling FROM history WHERE k = $1 AND slot = $2::int8::int4 ORDER BY ended",
     write_counters: Many::Columns(
-        "INSERT INTO counters (slot, k, life, store, ledger, base, ceiling, seen, opened_at, moved) \
+        "INSERT INTO counters (slot, k, epoch, store, ledger, base, ceiling, seen, opened_at, moved) \
         SELECT * FROM unnest($1::int8[]::int4[], $2::bytea[], $3::int8[], $4::text[], $5::text[], $6::int8[], $7::int8[], \
             $8::int8[], $9::int8[], $10::int8[]) \
-        ON CONFLICT (slot, k) DO UPDATE SET life = excluded.life, store = excluded.store, ledger = excluded.ledger, \
+        ON CONFLICT (slot, k) DO UPDATE SET epoch = excluded.epoch, store = excluded.store, ledger = excluded.ledger, \
             base = excluded.base, ceiling = excluded.ceiling, seen = excluded.seen, opened_at = excluded.opened_at, \
             moved = excluded.moved",
     ),
     raise_counters: Some(Many::Columns(
         "UPDATE counters c SET ceiling = a.ceiling, seen = a.seen, moved = a.moved \
         FROM unnest($1::int8[]::int4[], $2::bytea[], $3::int8[], $4::int8[], $5::int8[], $6::int8[]) \
-            AS a (slot, k, life, ceiling, seen, moved) \
-        WHERE c.slot = a.slot AND c.k = a.k AND c.life = a.life",
+            AS a (slot, k, epoch, ceiling, seen, moved) \
+        WHERE c.slot = a.slot AND c.k = a.k AND c.epoch = a.epoch",
     )),
     // In the order of the calls: the numbers of the history tell it.
     write_history: Many::Columns(
-        "INSERT INTO history (slot, k, life, base, ceiling) SELECT slot, k, life, base, ceiling \
+        "INSERT INTO history (slot, k, epoch, base, ceiling) SELECT slot, k, epoch, base, ceiling \
         FROM unnest($1::int8[]::int4[], $2::bytea[], $3::int8[], $4::int8[], $5::int8[]) \
-            WITH ORDINALITY AS a (slot, k, life, base, ceiling, at) ORDER BY at",
+            WITH ORDINALITY AS a (slot, k, epoch, base, ceiling, at) ORDER BY at",
     ),
     delete_counters: Many::Columns(
         "DELETE FROM counters c USING unnest($1::int8[]::int4[], $2::bytea[]) AS a (slot, k) \
@@ -84,18 +84,18 @@ pub(super) static STATEMENTS: Statements = Statements {
         ON CONFLICT (slot) DO UPDATE SET verb = excluded.verb, who = excluded.who, why = excluded.why, \
             at_ms = excluded.at_ms, until_ms = excluded.until_ms",
 
-    stores: "SELECT slot, incarnation FROM slots ORDER BY slot",
-    write_store: "INSERT INTO slots (slot, incarnation) VALUES ($1::int8, $2) \
-        ON CONFLICT (slot) DO UPDATE SET incarnation = excluded.incarnation",
+    stores: "SELECT slot, instance FROM slots ORDER BY slot",
+    write_store: "INSERT INTO slots (slot, instance) VALUES ($1::int8, $2) \
+        ON CONFLICT (slot) DO UPDATE SET instance = excluded.instance",
     delete_stores: "DELETE FROM slots",
 
     write_meta: "UPDATE meta SET version = $1, catalog = $2, floor = $3, accepted = coalesce($4, accepted), \
         token = coalesce($5, token)",
     write_layout: "INSERT INTO layout \
-        (one, cluster, shard_bits, memory_bits, epoch, next_shard_bits, next_memory_bits, fenced) \
+        (one, cluster, shard_bits, memory_bits, generation, next_shard_bits, next_memory_bits, fenced) \
         VALUES (1, $1, $2::int8, $3::int8, $4, $5::int8, $6::int8, $7::int8 <> 0) \
         ON CONFLICT (one) DO UPDATE SET cluster = excluded.cluster, shard_bits = excluded.shard_bits, \
-            memory_bits = excluded.memory_bits, epoch = excluded.epoch, next_shard_bits = excluded.next_shard_bits, \
+            memory_bits = excluded.memory_bits, generation = excluded.generation, next_shard_bits = excluded.next_shard_bits, \
             next_memory_bits = excluded.next_memory_bits, fenced = excluded.fenced",
     // `seen` too: what was given was taken, otherwise the next open would judge the named loss a leap. And the floor: counters that
     // began after the copy was made have no row, and may have given as much.

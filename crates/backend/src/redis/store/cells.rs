@@ -1,6 +1,6 @@
 //! The calls on cells, each one script.
 
-use sequent_core::{Block, ErrorKind, Key, Life, SourceError, Why};
+use sequent_core::{Block, Epoch, ErrorKind, Key, SourceError, Why};
 
 use crate::{
     net::{Fault, Owner},
@@ -16,10 +16,10 @@ pub(super) async fn take(
     connection: &mut Connection,
     owner: &Owner,
     key: &Key,
-    life: Life,
+    epoch: Epoch,
     want: u64,
 ) -> Result<Block, Fault> {
-    let last = change(connection, owner, key, life, &TAKE, want).await?;
+    let last = change(connection, owner, key, epoch, &TAKE, want).await?;
     Ok(block(last, want)?)
 }
 
@@ -27,7 +27,7 @@ pub(super) async fn close(
     connection: &mut Connection,
     owner: &Owner,
     key: &Key,
-    next: Life,
+    next: Epoch,
 ) -> Result<u64, Fault> {
     let names = CellNames::of(owner, key);
     let answer = connection.run(&CLOSE, Some(&names), &[&next.to_stored().to_string()]).await?;
@@ -38,20 +38,20 @@ pub(super) async fn install(
     connection: &mut Connection,
     owner: &Owner,
     key: &Key,
-    life: Life,
+    epoch: Epoch,
     base: u64,
 ) -> Result<(), Fault> {
-    change(connection, owner, key, life, &INSTALL, base).await.map(drop)
+    change(connection, owner, key, epoch, &INSTALL, base).await.map(drop)
 }
 
 pub(super) async fn lift(
     connection: &mut Connection,
     owner: &Owner,
     key: &Key,
-    life: Life,
+    epoch: Epoch,
     floor: u64,
 ) -> Result<u64, Fault> {
-    change(connection, owner, key, life, &LIFT, floor).await
+    change(connection, owner, key, epoch, &LIFT, floor).await
 }
 
 pub(super) async fn remove(connection: &mut Connection, owner: &Owner, key: &Key) -> Result<bool, Fault> {
@@ -60,56 +60,56 @@ pub(super) async fn remove(connection: &mut Connection, owner: &Owner, key: &Key
     Ok(words.first().is_some_and(|gone| gone == "1"))
 }
 
-/// Runs a script that changes the one cell of this life, or is refused; returns the value held afterwards.
+/// Runs a script that changes the one cell of this epoch, or is refused; returns the value held afterwards.
 async fn change(
     connection: &mut Connection,
     owner: &Owner,
     key: &Key,
-    life: Life,
+    epoch: Epoch,
     script: &Text,
     number: u64,
 ) -> Result<u64, Fault> {
-    let (names, life_text) = (CellNames::of(owner, key), life.to_stored().to_string());
-    let answer = connection.run(script, Some(&names), &[&life_text, &number.to_string()]).await;
-    value_of(answer.map_err(|fault| named(fault, key, life))?, key, life)
+    let (names, epoch_text) = (CellNames::of(owner, key), epoch.to_stored().to_string());
+    let answer = connection.run(script, Some(&names), &[&epoch_text, &number.to_string()]).await;
+    value_of(answer.map_err(|fault| named(fault, key, epoch))?, key, epoch)
 }
 
 /// The value in an answer, or what was found instead of the cell.
-fn value_of(answer: Answer, key: &Key, life: Life) -> Result<u64, Fault> {
+fn value_of(answer: Answer, key: &Key, epoch: Epoch) -> Result<u64, Fault> {
     match answer {
         Answer::Done(words) => {
             let text = words.first().map_or("", String::as_str);
-            text.parse().map_err(|_| set_by_hand(key, life, text))
+            text.parse().map_err(|_| set_by_hand(key, epoch, text))
         }
-        Answer::None => Err(regressed(key, life, None).into()),
-        Answer::Other(words) => Err(another(key, life, &words)),
-        Answer::Half(words) => Err(half(key, life, &words)),
-        Answer::Odd(words) => Err(set_by_hand(key, life, &words.concat())),
+        Answer::None => Err(regressed(key, epoch, None).into()),
+        Answer::Other(words) => Err(another(key, epoch, &words)),
+        Answer::Half(words) => Err(half(key, epoch, &words)),
+        Answer::Odd(words) => Err(set_by_hand(key, epoch, &words.concat())),
     }
 }
 
-/// Another life's cell, or a closed one.
-fn another(key: &Key, life: Life, words: &[String]) -> Fault {
+/// Another epoch's cell, or a closed one.
+fn another(key: &Key, epoch: Epoch, words: &[String]) -> Fault {
     let [found, open] = first_two(words);
     let Ok(bits) = found.parse() else {
-        let context = format!("{key} in life {life}: found a cell for {found:?}, which is no life");
+        let context = format!("{key} in epoch {epoch}: found a cell for {found:?}, which is no epoch");
         return Fault::answer(ErrorKind::Regressed, context);
     };
-    regressed(key, life, Some(CellState { life: Life::from_stored(bits), open: open == "1", value: 0 }))
+    regressed(key, epoch, Some(CellState { epoch: Epoch::from_stored(bits), open: open == "1", value: 0 }))
         .into()
 }
 
-/// Somebody has written there by hand; a new life begins above the ceiling.
-fn set_by_hand(key: &Key, life: Life, found: &str) -> Fault {
-    let context = format!("{key} in life {life}: found value {found:?}, which no verb has left");
+/// Somebody has written there by hand; a new epoch begins above the ceiling.
+fn set_by_hand(key: &Key, epoch: Epoch, found: &str) -> Fault {
+    let context = format!("{key} in epoch {epoch}: found value {found:?}, which no verb has left");
     SourceError::new(ErrorKind::Regressed, context).told(Why::SetByHand).into()
 }
 
 /// The server itself lost one of the two: it was evicted, expired or deleted.
-fn half(key: &Key, life: Life, words: &[String]) -> Fault {
+fn half(key: &Key, epoch: Epoch, words: &[String]) -> Fault {
     let [value, held_by] = first_two(words);
     let gone = if held_by == "cell" { "witness" } else { "cell" };
-    let context = format!("{key} in life {life}: found {value} in its {held_by}, and no {gone}");
+    let context = format!("{key} in epoch {epoch}: found {value} in its {held_by}, and no {gone}");
     SourceError::new(ErrorKind::Regressed, context).told(Why::LostInPart).into()
 }
 
@@ -118,9 +118,9 @@ fn first_two(words: &[String]) -> [&str; 2] {
 }
 
 /// The server does not say which counter is at its end, or no hash.
-fn named(fault: Fault, key: &Key, life: Life) -> Fault {
+fn named(fault: Fault, key: &Key, epoch: Epoch) -> Fault {
     match fault {
-        Fault::Answer(error) => Fault::Answer(error.during(format!("{key} in life {life}"))),
+        Fault::Answer(error) => Fault::Answer(error.during(format!("{key} in epoch {epoch}"))),
         fault => fault,
     }
 }

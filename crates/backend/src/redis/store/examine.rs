@@ -1,7 +1,7 @@
 //! A look into a shard that changes nothing: no script is run, for the server would keep its text.
 
 use redis::cmd;
-use sequent_core::{Block, Examination, Fact, FactClass, Inspection, Key, Life, Sight};
+use sequent_core::{Block, Epoch, Examination, Fact, FactClass, Inspection, Key, Sight};
 
 use super::{
     identity::{has_cells, inspection, siblings},
@@ -53,7 +53,7 @@ async fn inspect(connection: &mut Connection, owner: &Owner) -> Result<(Inspecti
 
 async fn sight(connection: &mut Connection, name: &[u8], lifetimes: &mut Lifetimes) -> Result<Sight, Fault> {
     let held: Result<[Option<String>; 3], Fault> =
-        connection.ask(cmd("HMGET").arg(name).arg(&["life", "open", "v"])).await;
+        connection.ask(cmd("HMGET").arg(name).arg(&["epoch", "open", "v"])).await;
     let held = match held {
         // Something of another type stands there.
         Err(Fault::Answer(error)) => return Ok(Sight::Odd(error.to_string())),
@@ -62,14 +62,14 @@ async fn sight(connection: &mut Connection, name: &[u8], lifetimes: &mut Lifetim
     if held.iter().all(Option::is_none) {
         return Ok(Sight::Missing);
     }
-    let [life, open, value] = held.map(Option::unwrap_or_default);
+    let [epoch, open, value] = held.map(Option::unwrap_or_default);
     let number = value.parse().ok().filter(|value| *value <= Block::NUMBER_MAX);
-    match (life.parse(), open.as_str(), number) {
-        (Ok(life), "0" | "1", Some(value)) => {
+    match (epoch.parse(), open.as_str(), number) {
+        (Ok(epoch), "0" | "1", Some(value)) => {
             let expires_ms = lifetimes.of(connection, name).await?;
-            Ok(Sight::Held { life: Life::from_stored(life), open: open == "1", value, expires_ms })
+            Ok(Sight::Held { epoch: Epoch::from_stored(epoch), open: open == "1", value, expires_ms })
         }
-        _ => Ok(Sight::Odd(format!("life {life:?}, open {open:?}, value {value:?}"))),
+        _ => Ok(Sight::Odd(format!("epoch {epoch:?}, open {open:?}, value {value:?}"))),
     }
 }
 
@@ -87,7 +87,7 @@ impl Lifetimes {
         }
         let left: Option<i64> = connection.ask_if_allowed(cmd("PTTL").arg(name)).await?;
         self.denied = left.is_none();
-        // Below zero: it lives for ever, or is not there.
+        // Below zero: it is there for ever, or is not there.
         Ok(left.and_then(|left| u64::try_from(left).ok()))
     }
 

@@ -41,7 +41,7 @@ pub(super) async fn inspection(
 ) -> Result<Inspection, Fault> {
     Ok(Inspection {
         durability: connection.durability().await?,
-        incarnation: connection.instance().clone(),
+        instance: connection.instance().clone(),
         stamp: parse_stamp(stamp)?,
         has_cells,
         clock_ms: time.0 * 1000 + time.1 / 1000,
@@ -51,8 +51,8 @@ pub(super) async fn inspection(
 
 /// Whether any cell is there; `cell` is the one that was closed last.
 pub(super) async fn has_cells(connection: &mut Connection, owner: &Owner, cell: &str) -> Result<bool, Fault> {
-    let life: Option<String> = connection.ask(cmd("HGET").arg(cell).arg("life")).await?;
-    Ok(life.is_some() || has_others(connection, owner).await?)
+    let epoch: Option<String> = connection.ask(cmd("HGET").arg(cell).arg("epoch")).await?;
+    Ok(epoch.is_some() || has_others(connection, owner).await?)
 }
 
 /// Whether a scan meets one. In a database that others fill as well the scans may come to their end before; then none was

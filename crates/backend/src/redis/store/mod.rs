@@ -6,7 +6,7 @@ mod identity;
 mod page;
 mod rights;
 
-use sequent_core::{Block, CellPage, Examination, Inspection, Key, Life, SlotIndex, Stamp};
+use sequent_core::{Block, CellPage, Epoch, Examination, Inspection, Key, SlotIndex, Stamp};
 
 use super::{connection::Connection, server::RedisServer};
 use crate::{
@@ -21,16 +21,16 @@ use crate::{
 ///
 /// ```no_run
 /// use sequent_backend::{net::{Owner, ServerOptions}, redis::RedisStore};
-/// use sequent_core::{Cell, Key, Life, OsEntropy, Store};
+/// use sequent_core::{Cell, Key, Epoch, OsEntropy, Store};
 /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
 /// let owner = Owner { cluster: "shop-eu".parse()?, slot: 1 };
 /// let store = RedisStore::new(ServerOptions::from_url("redis://sequent@db.example")?, owner);
-/// let instance = store.inspect().await?.incarnation;
-/// let (key, life) = (Key::from_stored("order"), Life::random(&OsEntropy));
+/// let instance = store.inspect().await?.instance;
+/// let (key, epoch) = (Key::from_stored("order"), Epoch::random(&OsEntropy));
 /// let cell = Cell { key: &key, under: &instance };
-/// assert_eq!(store.close(cell, life).await?, 0);
-/// store.install(cell, life, 100).await?;
-/// assert_eq!(store.take(cell, life, 3).await?.to_string(), "101..=103");
+/// assert_eq!(store.close(cell, epoch).await?, 0);
+/// store.install(cell, epoch, 100).await?;
+/// assert_eq!(store.take(cell, epoch, 3).await?.to_string(), "101..=103");
 /// store.disconnect().await;
 /// # Ok(())
 /// # }
@@ -84,13 +84,13 @@ impl StoreEngine for RedisStoreEngine {
         &self,
         connection: &mut Connection,
         key: &Key,
-        life: Life,
+        epoch: Epoch,
         want: u64,
     ) -> Result<Block, Fault> {
-        cells::take(connection, self.owner(), key, life, want).await
+        cells::take(connection, self.owner(), key, epoch, want).await
     }
 
-    async fn close(&self, connection: &mut Connection, key: &Key, next: Life) -> Result<u64, Fault> {
+    async fn close(&self, connection: &mut Connection, key: &Key, next: Epoch) -> Result<u64, Fault> {
         cells::close(connection, self.owner(), key, next).await
     }
 
@@ -98,20 +98,20 @@ impl StoreEngine for RedisStoreEngine {
         &self,
         connection: &mut Connection,
         key: &Key,
-        life: Life,
+        epoch: Epoch,
         base: u64,
     ) -> Result<(), Fault> {
-        cells::install(connection, self.owner(), key, life, base).await
+        cells::install(connection, self.owner(), key, epoch, base).await
     }
 
     async fn lift(
         &self,
         connection: &mut Connection,
         key: &Key,
-        life: Life,
+        epoch: Epoch,
         floor: u64,
     ) -> Result<u64, Fault> {
-        cells::lift(connection, self.owner(), key, life, floor).await
+        cells::lift(connection, self.owner(), key, epoch, floor).await
     }
 
     async fn remove(&self, connection: &mut Connection, key: &Key) -> Result<bool, Fault> {

@@ -23,7 +23,7 @@ pub(super) async fn page(
     let mut reads = pipe();
     for Found { key, .. } in &found {
         let names = CellNames::of(owner, key);
-        reads.cmd("HMGET").arg(&names.cell).arg(&["life", "v", "w"]);
+        reads.cmd("HMGET").arg(&names.cell).arg(&["epoch", "v", "w"]);
         reads.cmd("HMGET").arg(&names.witness).arg("v");
     }
     let held: Vec<Held> = if found.is_empty() { Vec::new() } else { connection.ask_each(&mut reads).await? };

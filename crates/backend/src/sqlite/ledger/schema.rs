@@ -10,7 +10,7 @@ pub(super) static TABLES: Tables = Tables {
     application_id: APPLICATION_ID,
     version: 3,
     statements: &[
-        // `id` for ever; `token` for this stretch of history; `accepted` is the incarnation on record.
+        // `id` for ever; `token` for this stretch of history; `accepted` is the instance on record.
         "CREATE TABLE meta (
             one INTEGER PRIMARY KEY CHECK (one = 1),
             id TEXT NOT NULL,
@@ -25,7 +25,7 @@ pub(super) static TABLES: Tables = Tables {
             cluster TEXT NOT NULL,
             shard_bits INTEGER NOT NULL,
             memory_bits INTEGER NOT NULL,
-            epoch INTEGER NOT NULL,
+            generation INTEGER NOT NULL,
             next_shard_bits INTEGER,
             next_memory_bits INTEGER,
             fenced INTEGER NOT NULL DEFAULT 0
@@ -38,12 +38,12 @@ pub(super) static TABLES: Tables = Tables {
         "CREATE INDEX servers_seen ON servers (seen_ms)",
         "CREATE TABLE slots (
             slot INTEGER PRIMARY KEY,
-            incarnation TEXT NOT NULL
+            instance TEXT NOT NULL
         ) STRICT",
         "CREATE TABLE counters (
             slot INTEGER NOT NULL,
             k TEXT NOT NULL,
-            life INTEGER NOT NULL,
+            epoch INTEGER NOT NULL,
             store TEXT NOT NULL,
             ledger TEXT NOT NULL,
             base INTEGER NOT NULL,
@@ -59,7 +59,7 @@ pub(super) static TABLES: Tables = Tables {
             ended INTEGER PRIMARY KEY,
             slot INTEGER NOT NULL,
             k TEXT NOT NULL,
-            life INTEGER NOT NULL,
+            epoch INTEGER NOT NULL,
             base INTEGER NOT NULL,
             ceiling INTEGER NOT NULL
         ) STRICT",

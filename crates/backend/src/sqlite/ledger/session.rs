@@ -1,6 +1,6 @@
 //! What a ledger needs of a connection to a file.
 
-use sequent_core::{Fact, Incarnation};
+use sequent_core::{Fact, InstanceId};
 
 use super::statements::STATEMENTS;
 use crate::{
@@ -15,7 +15,7 @@ impl LedgerSession for Connection {
     const INSPECTS_BY: TxMode = TxMode::Write;
     const STATEMENTS: &'static Statements = &STATEMENTS;
 
-    fn speaks_by(&self, token: &str) -> Incarnation {
+    fn speaks_by(&self, token: &str) -> InstanceId {
         self.as_token(token)
     }
 

@@ -3,33 +3,33 @@
 use crate::{ledger::sql::Statements, sql::Many};
 
 pub(super) static STATEMENTS: Statements = Statements {
-    head: "SELECT s.nonce, m.version, m.catalog, m.floor, m.accepted, l.cluster, l.shard_bits, l.memory_bits, l.epoch, \
+    head: "SELECT s.nonce, m.version, m.catalog, m.floor, m.accepted, l.cluster, l.shard_bits, l.memory_bits, l.generation, \
             l.next_shard_bits, l.next_memory_bits, l.fenced \
         FROM meta m LEFT JOIN layout l ON true LEFT JOIN servers s ON s.server = ?1",
     identity: "SELECT id, version, token FROM meta",
 
     read_counters: Many::Listed {
-        before: "SELECT slot, k, life, store, ledger, base, ceiling, seen, opened_at FROM counters WHERE ",
+        before: "SELECT slot, k, epoch, store, ledger, base, ceiling, seen, opened_at FROM counters WHERE ",
         each: "(slot = ? AND k = ?)",
         between: " OR ",
         after: "",
     },
-    all_counters: "SELECT slot, k, life, store, ledger, base, ceiling, seen, opened_at FROM counters ORDER BY slot, k LIMIT ?1",
-    counters_of: "SELECT slot, k, life, store, ledger, base, ceiling, seen, opened_at FROM counters \
+    all_counters: "SELECT slot, k, epoch, store, ledger, base, ceiling, seen, opened_at FROM counters ORDER BY slot, k LIMIT ?1",
+    counters_of: "SELECT slot, k, epoch, store, ledger, base, ceiling, seen, opened_at FROM counters \
         WHERE k = ?1 OR (k >= ?2 AND k < ?3) ORDER BY slot, k LIMIT ?4",
-    counters_between: "SELECT slot, k, life, store, ledger, base, ceiling, seen, opened_at FROM counters \
+    counters_between: "SELECT slot, k, epoch, store, ledger, base, ceiling, seen, opened_at FROM counters \
         WHERE slot = ?1 AND k >= ?2 AND k < ?3 ORDER BY k LIMIT ?4",
-    moved: "SELECT slot, k, life, seen, moved FROM counters WHERE moved > ?1 ORDER BY moved LIMIT ?2",
-    history: "SELECT life, base, ceiling FROM history WHERE k = ?1 AND slot = ?2 ORDER BY ended",
+    moved: "SELECT slot, k, epoch, seen, moved FROM counters WHERE moved > ?1 ORDER BY moved LIMIT ?2",
+    history: "SELECT epoch, base, ceiling FROM history WHERE k = ?1 AND slot = ?2 ORDER BY ended",
     write_counters: Many::Listed {
-        before: "INSERT OR REPLACE INTO counters (slot, k, life, store, ledger, base, ceiling, seen, opened_at, moved) VALUES ",
+        before: "INSERT OR REPLACE INTO counters (slot, k, epoch, store, ledger, base, ceiling, seen, opened_at, moved) VALUES ",
         each: "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         between: ", ",
         after: "",
     },
     raise_counters: None,
     write_history: Many::Listed {
-        before: "INSERT INTO history (slot, k, life, base, ceiling) VALUES ",
+        before: "INSERT INTO history (slot, k, epoch, base, ceiling) VALUES ",
         each: "(?, ?, ?, ?, ?)",
         between: ", ",
         after: "",
@@ -105,14 +105,14 @@ pub(super) static STATEMENTS: Statements = Statements {
     commands: "SELECT slot, verb, who, why, at_ms, until_ms FROM words ORDER BY slot",
     write_command: "INSERT OR REPLACE INTO words (slot, verb, who, why, at_ms, until_ms) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
 
-    stores: "SELECT slot, incarnation FROM slots ORDER BY slot",
-    write_store: "INSERT OR REPLACE INTO slots (slot, incarnation) VALUES (?1, ?2)",
+    stores: "SELECT slot, instance FROM slots ORDER BY slot",
+    write_store: "INSERT OR REPLACE INTO slots (slot, instance) VALUES (?1, ?2)",
     delete_stores: "DELETE FROM slots",
 
     write_meta: "UPDATE meta SET version = ?1, catalog = ?2, floor = ?3, accepted = coalesce(?4, accepted), \
         token = coalesce(?5, token)",
     write_layout: "INSERT OR REPLACE INTO layout \
-        (one, cluster, shard_bits, memory_bits, epoch, next_shard_bits, next_memory_bits, fenced) \
+        (one, cluster, shard_bits, memory_bits, generation, next_shard_bits, next_memory_bits, fenced) \
         VALUES (1, ?1, ?2, ?3, ?4, ?5, ?6, ?7)",
     // `seen` too: what was given was taken, otherwise the next open would judge the named loss a leap. And the floor: counters that
     // began after the copy was made have no row, and may have given as much.

@@ -11,7 +11,7 @@ mod twin;
 
 use std::future::Future;
 
-use sequent_core::{Block, ErrorKind, Key, Life, SourceError};
+use sequent_core::{Block, Epoch, ErrorKind, Key, SourceError};
 
 use super::{CellState, block, regressed};
 
@@ -51,20 +51,20 @@ pub(crate) trait Register: Send {
     fn pause(&mut self) -> impl Future<Output = ()> + Send;
 }
 
-/// Adds `want` ids to an open cell of this life. `hint` may be what the last verb left: where it is true still, the reading
+/// Adds `want` ids to an open cell of this epoch. `hint` may be what the last verb left: where it is true still, the reading
 /// is saved, and where it is not, a round is lost. Returns what is held afterwards, too.
 pub(crate) async fn take<R: Register>(
     register: &mut R,
     key: &Key,
-    life: Life,
+    epoch: Epoch,
     want: u64,
     mut hint: Option<Seen<R::Token>>,
 ) -> Result<(Block, CellState), R::Fault> {
     for _ in 0..ROUNDS_MAX {
         let guessed = hint.take();
         let seen = match guessed {
-            Some(seen) if seen.state.counts_for(life) => seen,
-            _ => demand(register.read().await?, key, life)?,
+            Some(seen) if seen.state.counts_for(epoch) => seen,
+            _ => demand(register.read().await?, key, epoch)?,
         };
         let CellState { value, .. } = seen.state;
         let last = value.checked_add(want).filter(|last| *last <= Block::NUMBER_MAX);
@@ -82,14 +82,14 @@ pub(crate) async fn take<R: Register>(
     Err(contended(key).into())
 }
 
-/// Closes the cell for the next life, whatever it held; returns its value.
-pub(crate) async fn close<R: Register>(register: &mut R, key: &Key, next: Life) -> Result<u64, R::Fault> {
+/// Closes the cell for the next epoch, whatever it held; returns its value.
+pub(crate) async fn close<R: Register>(register: &mut R, key: &Key, next: Epoch) -> Result<u64, R::Fault> {
     for _ in 0..ROUNDS_MAX {
         let (value, done) = match register.read().await? {
-            None => (0, register.add(CellState { life: next, open: false, value: 0 }).await?),
+            None => (0, register.add(CellState { epoch: next, open: false, value: 0 }).await?),
             Some(seen) => {
                 let value = seen.state.value;
-                (value, register.swap(&seen, CellState { life: next, open: false, value }).await?)
+                (value, register.swap(&seen, CellState { epoch: next, open: false, value }).await?)
             }
         };
         if done {
@@ -100,21 +100,22 @@ pub(crate) async fn close<R: Register>(register: &mut R, key: &Key, next: Life) 
     Err(contended(key).into())
 }
 
-/// Opens the closed cell of this life at the greater of its value and `base`; an open one of this life is left.
+/// Opens the closed cell of this epoch at the greater of its value and `base`; an open one of this epoch is left.
 pub(crate) async fn install<R: Register>(
     register: &mut R,
     key: &Key,
-    life: Life,
+    epoch: Epoch,
     base: u64,
 ) -> Result<(), R::Fault> {
     for _ in 0..ROUNDS_MAX {
         let seen = register.read().await?;
-        let seen = seen.filter(|seen| seen.state.life == life).ok_or_else(|| regressed(key, life, None))?;
+        let seen =
+            seen.filter(|seen| seen.state.epoch == epoch).ok_or_else(|| regressed(key, epoch, None))?;
         if seen.state.open {
             return Ok(());
         }
         let value = seen.state.value.max(base);
-        if register.swap(&seen, CellState { life, open: true, value }).await? {
+        if register.swap(&seen, CellState { epoch, open: true, value }).await? {
             return Ok(());
         }
         register.pause().await;
@@ -122,15 +123,15 @@ pub(crate) async fn install<R: Register>(
     Err(contended(key).into())
 }
 
-/// Raises an open cell of this life to `floor`; returns what is held afterwards.
+/// Raises an open cell of this epoch to `floor`; returns what is held afterwards.
 pub(crate) async fn lift<R: Register>(
     register: &mut R,
     key: &Key,
-    life: Life,
+    epoch: Epoch,
     floor: u64,
 ) -> Result<u64, R::Fault> {
     for _ in 0..ROUNDS_MAX {
-        let seen = demand(register.read().await?, key, life)?;
+        let seen = demand(register.read().await?, key, epoch)?;
         if seen.state.value >= floor {
             return Ok(seen.state.value);
         }
@@ -142,11 +143,11 @@ pub(crate) async fn lift<R: Register>(
     Err(contended(key).into())
 }
 
-/// The cell, if it counts for this life.
-fn demand<T>(seen: Option<Seen<T>>, key: &Key, life: Life) -> Result<Seen<T>, SourceError> {
+/// The cell, if it counts for this epoch.
+fn demand<T>(seen: Option<Seen<T>>, key: &Key, epoch: Epoch) -> Result<Seen<T>, SourceError> {
     match seen {
-        Some(seen) if seen.state.counts_for(life) => Ok(seen),
-        other => Err(regressed(key, life, other.map(|seen| seen.state))),
+        Some(seen) if seen.state.counts_for(epoch) => Ok(seen),
+        other => Err(regressed(key, epoch, other.map(|seen| seen.state))),
     }
 }
 

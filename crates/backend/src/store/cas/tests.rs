@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use sequent_core::{BoxFuture, ErrorKind, Key, Life, SourceError, Store};
+use sequent_core::{BoxFuture, Epoch, ErrorKind, Key, SourceError, Store};
 use sequent_testkit::conformance::store::StoreFixture;
 
 use crate::store::CellState;
@@ -31,7 +31,7 @@ impl Register for Busy {
     type Fault = SourceError;
 
     async fn read(&mut self) -> Result<Option<Seen<()>>, SourceError> {
-        Ok(Some(Seen { state: CellState { life: Life::from_stored(1), open: true, value: 7 }, token: () }))
+        Ok(Some(Seen { state: CellState { epoch: Epoch::from_stored(1), open: true, value: 7 }, token: () }))
     }
 
     async fn swap(&mut self, _: &Seen<()>, _: CellState) -> Result<bool, SourceError> {
@@ -48,18 +48,18 @@ impl Register for Busy {
 
 #[tokio::test]
 async fn lost_races_are_tried_again_within_a_bound() {
-    let (key, life) = (Key::from_stored("order"), Life::from_stored(1));
+    let (key, epoch) = (Key::from_stored("order"), Epoch::from_stored(1));
     let mut busy = Busy { swaps: 0 };
-    let refusal = super::take(&mut busy, &key, life, 1, None).await.unwrap_err();
+    let refusal = super::take(&mut busy, &key, epoch, 1, None).await.unwrap_err();
     assert_eq!((refusal.kind(), busy.swaps), (ErrorKind::Contended, ROUNDS_MAX));
-    let refusal = super::close(&mut busy, &key, life).await.unwrap_err();
+    let refusal = super::close(&mut busy, &key, epoch).await.unwrap_err();
     assert_eq!((refusal.kind(), busy.swaps), (ErrorKind::Contended, 2 * ROUNDS_MAX));
 }
 
 #[tokio::test]
-async fn a_hint_of_another_life_is_not_used() {
-    let (key, life) = (Key::from_stored("order"), Life::from_stored(2));
-    let stale = Seen { state: CellState { life: Life::from_stored(1), open: true, value: 7 }, token: () };
-    let refusal = super::take(&mut Busy { swaps: 0 }, &key, life, 1, Some(stale)).await.unwrap_err();
+async fn a_hint_of_another_epoch_is_not_used() {
+    let (key, epoch) = (Key::from_stored("order"), Epoch::from_stored(2));
+    let stale = Seen { state: CellState { epoch: Epoch::from_stored(1), open: true, value: 7 }, token: () };
+    let refusal = super::take(&mut Busy { swaps: 0 }, &key, epoch, 1, Some(stale)).await.unwrap_err();
     assert_eq!(refusal.kind(), ErrorKind::Regressed);
 }

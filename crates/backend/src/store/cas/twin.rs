@@ -6,7 +6,7 @@ use std::{
 };
 
 use sequent_core::{
-    Block, BoxFuture, Cell, Durability, DurabilityClass, ErrorKind, Incarnation, Inspection, Key, Life,
+    Block, BoxFuture, Cell, Durability, DurabilityClass, Epoch, ErrorKind, Inspection, InstanceId, Key,
     SourceError, Stamp, Store,
 };
 
@@ -112,7 +112,7 @@ impl Store for Twin {
     fn inspect(&self) -> BoxFuture<'_, Result<Inspection, SourceError>> {
         let held = self.held();
         let inspection = Inspection {
-            incarnation: Incarnation::new("twin"),
+            instance: InstanceId::new("twin"),
             stamp: held.stamp.clone(),
             has_cells: !held.cells.is_empty(),
             durability: Durability { class: DurabilityClass::Volatile, settings: Vec::new() },
@@ -124,7 +124,7 @@ impl Store for Twin {
 
     fn stamp<'a>(
         &'a self,
-        under: &'a Incarnation,
+        under: &'a InstanceId,
         expected: Option<&'a Stamp>,
         new: &'a Stamp,
     ) -> BoxFuture<'a, Result<(), SourceError>> {
@@ -140,7 +140,7 @@ impl Store for Twin {
         })
     }
 
-    fn mark<'a>(&'a self, under: &'a Incarnation, version: u64) -> BoxFuture<'a, Result<u64, SourceError>> {
+    fn mark<'a>(&'a self, under: &'a InstanceId, version: u64) -> BoxFuture<'a, Result<u64, SourceError>> {
         Box::pin(async move {
             self.register(&Cell { key: &Key::from_stored(""), under })?;
             let mut held = self.held();
@@ -152,35 +152,40 @@ impl Store for Twin {
     fn take<'a>(
         &'a self,
         cell: Cell<'a>,
-        life: Life,
+        epoch: Epoch,
         want: u64,
     ) -> BoxFuture<'a, Result<Block, SourceError>> {
         Box::pin(async move {
             let (mut register, want) = (self.register(&cell)?, fits("count", want.max(1))?);
-            super::take(&mut register, cell.key, life, want, None).await.map(|(block, _)| block)
+            super::take(&mut register, cell.key, epoch, want, None).await.map(|(block, _)| block)
         })
     }
 
-    fn close<'a>(&'a self, cell: Cell<'a>, next: Life) -> BoxFuture<'a, Result<u64, SourceError>> {
+    fn close<'a>(&'a self, cell: Cell<'a>, next: Epoch) -> BoxFuture<'a, Result<u64, SourceError>> {
         Box::pin(async move { super::close(&mut self.register(&cell)?, cell.key, next).await })
     }
 
     fn install<'a>(
         &'a self,
         cell: Cell<'a>,
-        life: Life,
+        epoch: Epoch,
         base: u64,
     ) -> BoxFuture<'a, Result<(), SourceError>> {
         Box::pin(async move {
             let (mut register, base) = (self.register(&cell)?, fits("base", base)?);
-            super::install(&mut register, cell.key, life, base).await
+            super::install(&mut register, cell.key, epoch, base).await
         })
     }
 
-    fn lift<'a>(&'a self, cell: Cell<'a>, life: Life, floor: u64) -> BoxFuture<'a, Result<u64, SourceError>> {
+    fn lift<'a>(
+        &'a self,
+        cell: Cell<'a>,
+        epoch: Epoch,
+        floor: u64,
+    ) -> BoxFuture<'a, Result<u64, SourceError>> {
         Box::pin(async move {
             let (mut register, floor) = (self.register(&cell)?, fits("floor", floor)?);
-            super::lift(&mut register, cell.key, life, floor).await
+            super::lift(&mut register, cell.key, epoch, floor).await
         })
     }
 }

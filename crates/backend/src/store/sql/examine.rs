@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use sequent_core::{CellPage, Examination, Key, Life, Sight};
+use sequent_core::{CellPage, Epoch, Examination, Key, Sight};
 
 use super::{Counting, StoreSession, identity};
 use crate::{net::Fault, sql::SqlRow};
@@ -37,9 +37,9 @@ pub(super) async fn examine<S: StoreSession, K: Counting<S>>(
 
 fn sight(mut row: SqlRow) -> Result<(String, Sight), Fault> {
     let key = row.key()?;
-    let (life, open, value) = (Life::from_stored(row.int()?), row.int()? != 0, row.int()?);
+    let (epoch, open, value) = (Epoch::from_stored(row.int()?), row.int()? != 0, row.int()?);
     let seen = match u64::try_from(value) {
-        Ok(value) => Sight::Held { life, open, value, expires_ms: None },
+        Ok(value) => Sight::Held { epoch, open, value, expires_ms: None },
         Err(_) => Sight::Odd(value.to_string()),
     };
     Ok((key, seen))

@@ -15,7 +15,7 @@ pub(super) async fn inspect<S: StoreSession>(session: &mut S) -> Result<(Inspect
     let (stamp, mark, has_cells, told) = (row.maybe_text()?, row.count()?, row.int()? != 0, row.count()?);
     let facts = session.store_facts().await?;
     let inspection = Inspection {
-        incarnation: session.instance().clone(),
+        instance: session.instance().clone(),
         stamp: parse_stamp(stamp.as_deref())?,
         has_cells,
         durability: facts.durability,

@@ -6,7 +6,7 @@ mod identity;
 
 use std::future::Future;
 
-use sequent_core::{Block, CellPage, Durability, Examination, Fact, Inspection, Key, Life, SourceError};
+use sequent_core::{Block, CellPage, Durability, Epoch, Examination, Fact, Inspection, Key, SourceError};
 use tokio::sync::MutexGuard;
 
 pub(crate) use cells::cell;
@@ -20,19 +20,19 @@ use crate::{
 /// The statements of a dialect, each with what it is given.
 #[derive(Debug)]
 pub(crate) struct StoreStatements {
-    /// `(count, k, life)`: adds to a row that is open, of this life, and not below 0; leaves its value.
+    /// `(count, k, epoch)`: adds to a row that is open, of this epoch, and not below 0; leaves its value.
     pub(crate) take: &'static str,
-    /// `(k, life)`: closes the row, or makes it; leaves its value.
+    /// `(k, epoch)`: closes the row, or makes it; leaves its value.
     pub(crate) close: &'static str,
-    /// `(base, k, life)`: opens the row of this life, unless it is open.
+    /// `(base, k, epoch)`: opens the row of this epoch, unless it is open.
     pub(crate) install: &'static str,
-    /// `(floor, k, life)`: raises the open row of this life; leaves its value.
+    /// `(floor, k, epoch)`: raises the open row of this epoch; leaves its value.
     pub(crate) lift: &'static str,
     /// `(k)`.
     pub(crate) remove: &'static str,
-    /// `(k)`: `life, open, v`; no row, or nulls, where there is no such cell.
+    /// `(k)`: `epoch, open, v`; no row, or nulls, where there is no such cell.
     pub(crate) cell: &'static str,
-    /// `(k)` each: `k, life, open, v`.
+    /// `(k)` each: `k, epoch, open, v`.
     pub(crate) cells: Many,
     /// `(k, most)`: `k, v` of those after `k`, ascending.
     pub(crate) page: &'static str,
@@ -111,10 +111,10 @@ pub(crate) trait Counting<S: StoreSession>: Send + Sync + 'static {
         &self,
         session: &mut S,
         key: &Key,
-        life: Life,
+        epoch: Epoch,
         want: u64,
     ) -> impl Future<Output = Result<Block, Fault>> + Send {
-        cells::take(session, key, life, want)
+        cells::take(session, key, epoch, want)
     }
 
     /// As [`StoreEngine::close`].
@@ -122,7 +122,7 @@ pub(crate) trait Counting<S: StoreSession>: Send + Sync + 'static {
         &self,
         session: &mut S,
         key: &Key,
-        next: Life,
+        next: Epoch,
     ) -> impl Future<Output = Result<u64, Fault>> + Send {
         cells::close(session, key, next)
     }
@@ -132,10 +132,10 @@ pub(crate) trait Counting<S: StoreSession>: Send + Sync + 'static {
         &self,
         session: &mut S,
         key: &Key,
-        life: Life,
+        epoch: Epoch,
         base: u64,
     ) -> impl Future<Output = Result<(), Fault>> + Send {
-        cells::install(session, key, life, base)
+        cells::install(session, key, epoch, base)
     }
 
     /// As [`StoreEngine::lift`].
@@ -143,10 +143,10 @@ pub(crate) trait Counting<S: StoreSession>: Send + Sync + 'static {
         &self,
         session: &mut S,
         key: &Key,
-        life: Life,
+        epoch: Epoch,
         floor: u64,
     ) -> impl Future<Output = Result<u64, Fault>> + Send {
-        cells::lift(session, key, life, floor)
+        cells::lift(session, key, epoch, floor)
     }
 
     /// As [`StoreEngine::remove`].
@@ -227,13 +227,13 @@ where
         &self,
         session: &mut ConnectionOf<Self>,
         key: &Key,
-        life: Life,
+        epoch: Epoch,
         want: u64,
     ) -> Result<Block, Fault> {
-        self.counting.take(session, key, life, want).await
+        self.counting.take(session, key, epoch, want).await
     }
 
-    async fn close(&self, session: &mut ConnectionOf<Self>, key: &Key, next: Life) -> Result<u64, Fault> {
+    async fn close(&self, session: &mut ConnectionOf<Self>, key: &Key, next: Epoch) -> Result<u64, Fault> {
         self.counting.close(session, key, next).await
     }
 
@@ -241,20 +241,20 @@ where
         &self,
         session: &mut ConnectionOf<Self>,
         key: &Key,
-        life: Life,
+        epoch: Epoch,
         base: u64,
     ) -> Result<(), Fault> {
-        self.counting.install(session, key, life, base).await
+        self.counting.install(session, key, epoch, base).await
     }
 
     async fn lift(
         &self,
         session: &mut ConnectionOf<Self>,
         key: &Key,
-        life: Life,
+        epoch: Epoch,
         floor: u64,
     ) -> Result<u64, Fault> {
-        self.counting.lift(session, key, life, floor).await
+        self.counting.lift(session, key, epoch, floor).await
     }
 
     async fn remove(&self, session: &mut ConnectionOf<Self>, key: &Key) -> Result<bool, Fault> {

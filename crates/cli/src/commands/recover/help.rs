@@ -11,7 +11,7 @@ Examples:
   sequent recover --moved --yes  only where this is the newest state: no number was given after it was copied or moved
 
 What it does: adds the bump to the ceiling of each counter, raises the ledger's version above every mark that \
-can be found, and makes the ledger speak as a new incarnation. Each counter then begins a new life above its \
+can be found, and makes the ledger speak as a new instance. Each counter then begins a new epoch above its \
 ceiling at its next use. Nothing is lowered, and no number is taken.
 
 Nothing inside the data can tell which answer is true. Without one, each of them is printed with what it means, the next number that \
@@ -29,7 +29,7 @@ N of --bump is a distance, not a count: at least the highest number of any seque
 number that the copy permits. `sequent show NAME` prints what it permits, slot by slot; where slots differ take the least \
 of `highest number` (of a dense sequence, `last number`), and 0 for a slot, or a key, that is not listed. (As raw ids: the one that `sequent explain NAME \
 NUMBER` says, less the least `ceiling`.) How many numbers were given since the copy is not enough: each restart of a shard's \
-database, or of the ledger, began new lives above the ceilings, up to twice ledger.outage_s of consumption further on each, and what was \
+database, or of the ledger, began new epochs above the ceilings, up to twice ledger.outage_s of consumption further on each, and what was \
 left out counts. Where nobody knows the highest number, a safe N is the numbers given since the copy, and for each restart of a \
 database since then twice ledger.outage_s x the highest rate; add what an earlier --bump, or `advance`, skipped since. When in doubt \
 name ten times more. N less than a cell at hand is above its ceiling in the copy is refused, with the least that is not. An N that is named in a message of an error is the least that is known there, and may not be enough.
@@ -39,7 +39,7 @@ knows, for one that was quiet before may have been busy ever since: so it assume
 know it: --at-most-per-second N, N at least the numbers a second that the busiest sequence was asked for at any time since, by \
 all callers together (the fastest rate, not a mean; leases count in full). Without it, it assumes 200000 numbers a second for \
 each server (reservoir.servers), and never less than four times the highest rate that the copy has on record (the mean of a \
-counter's life, or what its ceiling was raised ahead for), whatever N says. That rate x the time since then, and as much for 16 \
+counter's epoch, or what its ceiling was raised ahead for), whatever N says. That rate x the time since then, and as much for 16 \
 restarts of its databases, and one more for each hour of that time, of twice ledger.outage_s each, is the bump; 10000 at least. It prints \
 what that uses up of the sequences that the ledger knows; where it would be more than 1 % of one and no rate was said, it is \
 refused. A sequence that was asked faster than what is assumed repeats numbers. So do more restarts than that, of one \

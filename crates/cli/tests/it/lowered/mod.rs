@@ -45,7 +45,7 @@ pub(crate) fn place() -> Place {
     place
 }
 
-/// Lets the lives in force be old: where a cell is gone, a young one is waited for as long as an attempt may take, in case
+/// Lets the is in force be old: where a cell is gone, a young one is waited for as long as an attempt may take, in case
 /// its opener is about to install it.
 fn aged(place: &Place) {
     by_hand(place, "ledger.db", "UPDATE counters SET opened_at = 1");

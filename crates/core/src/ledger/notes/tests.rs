@@ -12,8 +12,8 @@ fn subjects() -> impl Strategy<Value = NoteSubject> {
         periods.prop_map(|(sequence, unit)| NoteSubject::PeriodsOver(Periods { sequence, unit })),
         key().prop_map(NoteSubject::GivenAbove),
         key().prop_map(NoteSubject::BegunAt),
-        any::<u64>().prop_map(|epoch| NoteSubject::LayoutEnded { epoch }),
-        any::<u64>().prop_map(|epoch| NoteSubject::Floor { epoch }),
+        any::<u64>().prop_map(|generation| NoteSubject::LayoutEnded { generation }),
+        any::<u64>().prop_map(|generation| NoteSubject::Floor { generation }),
         Just(NoteSubject::LossNamed),
         Just(NoteSubject::LossNamedAt),
         Just(NoteSubject::LossDropped),
@@ -29,7 +29,7 @@ fn stored(about: &NoteSubject) -> Option<&'static str> {
         NoteSubject::PeriodsOver(_) => Some("order|~day"),
         NoteSubject::GivenAbove(_) => Some("order|~above|8:20170304|3:010"),
         NoteSubject::BegunAt(_) => Some("order|~raw|8:20170304|3:010"),
-        NoteSubject::LayoutEnded { .. } => Some("|~epoch3"),
+        NoteSubject::LayoutEnded { .. } => Some("|~generation3"),
         NoteSubject::Floor { .. } => Some("|~floor3"),
         NoteSubject::LossNamed => Some("|~named"),
         NoteSubject::LossNamedAt => Some("|~namedat"),
@@ -48,8 +48,8 @@ fn each_subject_is_read_as_it_was_stored() {
         NoteSubject::PeriodsOver(day),
         NoteSubject::GivenAbove(key()),
         NoteSubject::BegunAt(key()),
-        NoteSubject::LayoutEnded { epoch: 3 },
-        NoteSubject::Floor { epoch: 3 },
+        NoteSubject::LayoutEnded { generation: 3 },
+        NoteSubject::Floor { generation: 3 },
         NoteSubject::LossNamed,
         NoteSubject::LossNamedAt,
         NoteSubject::LossDropped,
@@ -78,7 +78,7 @@ fn what_is_unknown_is_nothing_else() {
         "|~floor+3",
         "|~floor-1",
         "|~floor18446744073709551616",
-        "|~epochs",
+        "|~generations",
         "|~Named",
         "|~named|",
         "|~day",
@@ -102,7 +102,7 @@ proptest! {
     }
 
     #[test]
-    fn whatever_is_read_is_stored_as_it_was(text in "[a-z]{0,2}(\\|~?)?(above|raw|day|epoch|floor|named|)[0-9|:a-z]{0,5}") {
+    fn whatever_is_read_is_stored_as_it_was(text in "[a-z]{0,2}(\\|~?)?(above|raw|day|generation|floor|named|)[0-9|:a-z]{0,5}") {
         prop_assert_eq!(NoteSubject::from_stored(&text).to_stored(), text);
     }
 }

@@ -65,7 +65,7 @@ impl Held {
         let named = named.map(|named| era(named).map_or((None, named), |(era, named)| (Some(era), named)));
         let (Ok(version), Some((era, named))) = (&version, named) else {
             let found = format!(
-                "found {text:?}, expected `{HEAD}VERSION epoch=N shard_bits=N memory_bits=N inode=N born=N`"
+                "found {text:?}, expected `{HEAD}VERSION generation=N shard_bits=N memory_bits=N inode=N born=N`"
             );
             let mark = Mark { version: version.unwrap_or(0), era: None };
             return Ok(Self { mark, copied: None, unreadable: Some(found) });
@@ -77,9 +77,9 @@ impl Held {
 
     /// The content of a file that bears `mark`, and is `own`.
     pub(super) fn text(Mark { version, era }: Mark, own: &Identity) -> String {
-        let era = era.map_or_else(String::new, |Era { epoch, layout }| {
+        let era = era.map_or_else(String::new, |Era { generation, layout }| {
             let (n, m) = (layout.shard_bits(), layout.memory_bits());
-            format!("epoch={epoch} shard_bits={n} memory_bits={m} ")
+            format!("generation={generation} shard_bits={n} memory_bits={m} ")
         });
         format!("{HEAD}{version} {era}{own}\n")
     }
@@ -91,11 +91,11 @@ fn era(text: &str) -> Option<(Era, &str)> {
         let (value, _) = text.strip_prefix(name)?.split_once(' ')?;
         Some((value.parse().ok()?, name.len() + value.len() + 1))
     };
-    let (epoch, end) = field(text, "epoch=")?;
+    let (generation, end) = field(text, "generation=")?;
     let text = &text[end..];
     let (n, end) = field(text, "shard_bits=")?;
     let text = &text[end..];
     let (m, end) = field(text, "memory_bits=")?;
     let layout = Layout::new(n.try_into().ok()?, m.try_into().ok()?).ok()?;
-    Some((Era { epoch, layout }, &text[end..]))
+    Some((Era { generation, layout }, &text[end..]))
 }

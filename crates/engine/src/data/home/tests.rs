@@ -116,7 +116,7 @@ async fn an_older_copy_over_the_file_in_place_is_told_even_with_the_same_version
 async fn the_layout_that_a_mark_was_left_under_is_kept_and_a_marker_without_one_is_read() {
     let data = tempfile::tempdir().unwrap();
     let home = home(data.path());
-    let era = |epoch, n| Some(Era { epoch, layout: Layout::new(n, 3).unwrap() });
+    let era = |generation, n| Some(Era { generation, layout: Layout::new(n, 3).unwrap() });
     mark(&home, 7).await.unwrap();
     assert_eq!(
         home.bear(0, None).await.unwrap(),

@@ -154,6 +154,6 @@ impl Desk {
 
     /// The loss that was named last, as far as the ledger tells; 0: none.
     async fn named_loss(&self) -> u64 {
-        floor(self.ledger(), self.0.record.epoch, self.limit()).await
+        floor(self.ledger(), self.0.record.generation, self.limit()).await
     }
 }

@@ -1,8 +1,8 @@
-//! Of a number over the ring: slot, raw id, and the life that gave it.
+//! Of a number over the ring: slot, raw id, and the epoch that gave it.
 
 use sequent_core::{
-    Key, Life, Span,
-    ledger::{Counter, PastLife, Row},
+    Epoch, Key, Span,
+    ledger::{Counter, PastEpoch, Row},
 };
 
 use super::{Without, before_loss};
@@ -10,7 +10,7 @@ use crate::{
     EngineError,
     desk::Desk,
     limit::{of_ledger, within},
-    report::{LifeReport, Origin, SpreadOrigin},
+    report::{EpochReport, Origin, SpreadOrigin},
 };
 
 impl Desk {
@@ -28,9 +28,9 @@ impl Desk {
         let row = rows.into_iter().find(|(held, _)| *held == counter).map(|(_, row)| row);
         let history = within(self.limit(), "read the history", self.ledger().history(&counter)).await;
         let history = history.map_err(|error| of_ledger(&error))?;
-        let begins = begins(self.0.record.epoch, row.as_ref(), &history);
+        let begins = begins(self.0.record.generation, row.as_ref(), &history);
         let (from, history) = begins.map_or((0, &history[..]), |(at, from)| (from, &history[at..]));
-        let life = life_of(raw, row.as_ref(), history);
+        let epoch = epoch_of(raw, row.as_ref(), history);
         let verdict = if raw <= from {
             format!(
                 "{number} is from before the ring was resized, when raw ids stood for other numbers: given, if at all, by \
@@ -38,33 +38,33 @@ impl Desk {
             )
         } else {
             let without =
-                if life.is_none() { self.without(&counter.key, raw).await? } else { Without::Nothing };
-            verdict(number, slot, raw, row.as_ref(), (life.as_ref(), without))
+                if epoch.is_none() { self.without(&counter.key, raw).await? } else { Without::Nothing };
+            verdict(number, slot, raw, row.as_ref(), (epoch.as_ref(), without))
         };
-        Ok(Some((Origin::Spread(SpreadOrigin { encoded, slot, raw, low, life }), verdict)))
+        Ok(Some((Origin::Spread(SpreadOrigin { encoded, slot, raw, low, epoch }), verdict)))
     }
 }
 
-/// Since the ring was resized: which of the ended lives are of this layout, and the raw id that it begins above.
-fn begins(epoch: u64, row: Option<&Row>, history: &[PastLife]) -> Option<(usize, u64)> {
-    let marker = Life::of_epoch(epoch);
-    let ended = history.iter().rposition(|past| past.life == marker);
-    let current = || row.filter(|row| row.life == marker).map(|row| (history.len(), row.base));
+/// Since the ring was resized: which of the ended epochs are of this layout, and the raw id that it begins above.
+fn begins(generation: u64, row: Option<&Row>, history: &[PastEpoch]) -> Option<(usize, u64)> {
+    let marker = Epoch::of_generation(generation);
+    let ended = history.iter().rposition(|past| past.epoch == marker);
+    let current = || row.filter(|row| row.epoch == marker).map(|row| (history.len(), row.base));
     ended.map(|at| (at + 1, history[at].ceiling)).or_else(current)
 }
 
-/// The life whose ids hold `raw`; the one in force first.
-fn life_of(raw: u64, row: Option<&Row>, history: &[PastLife]) -> Option<LifeReport> {
-    let in_force = row.filter(|row| raw > row.base && raw <= row.ceiling).map(|row| LifeReport {
-        life: row.life.to_string(),
+/// The epoch whose ids hold `raw`; the one in force first.
+fn epoch_of(raw: u64, row: Option<&Row>, history: &[PastEpoch]) -> Option<EpochReport> {
+    let in_force = row.filter(|row| raw > row.base && raw <= row.ceiling).map(|row| EpochReport {
+        epoch: row.epoch.to_string(),
         base: row.base,
         ceiling: row.ceiling,
         in_force: true,
         seen: Some(raw <= row.seen),
     });
     let past = || {
-        history.iter().rev().find(|past| raw > past.base && raw <= past.ceiling).map(|past| LifeReport {
-            life: past.life.to_string(),
+        history.iter().rev().find(|past| raw > past.base && raw <= past.ceiling).map(|past| EpochReport {
+            epoch: past.epoch.to_string(),
             base: past.base,
             ceiling: past.ceiling,
             in_force: false,
@@ -79,30 +79,30 @@ fn verdict(
     slot: u16,
     raw: u64,
     row: Option<&Row>,
-    (life, without): (Option<&LifeReport>, Without),
+    (epoch, without): (Option<&EpochReport>, Without),
 ) -> String {
     let place = format!("{number} is raw id {raw} of slot {slot}");
-    match (row, life) {
+    match (row, epoch) {
         (None, None) => format!("{place}, {}", without.unbegun()),
-        (_, Some(life)) if life.seen == Some(true) => {
-            format!("{place}, taken in life {}, which is in force", life.life)
+        (_, Some(epoch)) if epoch.seen == Some(true) => {
+            format!("{place}, taken in epoch {}, which is in force", epoch.epoch)
         }
-        (Some(row), Some(life)) if life.in_force => {
+        (Some(row), Some(epoch)) if epoch.in_force => {
             let seen = row.seen;
             format!(
-                "{place}, permitted in life {}, but above the highest reported, {seen}: not given yet, or lately",
-                life.life
+                "{place}, permitted in epoch {}, but above the highest reported, {seen}: not given yet, or lately",
+                epoch.epoch
             )
         }
-        (_, Some(life)) => format!("{place}, permitted in life {}, which has ended", life.life),
+        (_, Some(epoch)) => format!("{place}, permitted in epoch {}, which has ended", epoch.epoch),
         (Some(row), None) if raw > row.ceiling => {
             format!("{place}, above the ceiling {}: not given", row.ceiling)
         }
         (Some(_), None) => match without {
             Without::Lost(loss) => {
-                format!("{place}, which no life on record permitted: {}", before_loss(loss))
+                format!("{place}, which no epoch on record permitted: {}", before_loss(loss))
             }
-            _ => format!("{place}, which no life permitted: skipped when a life was opened"),
+            _ => format!("{place}, which no epoch permitted: skipped when an epoch was opened"),
         },
     }
 }
@@ -110,40 +110,40 @@ fn verdict(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sequent_core::Incarnation;
+    use sequent_core::InstanceId;
 
     fn row(base: u64, ceiling: u64, seen: u64) -> Row {
-        let (store, ledger) = (Incarnation::new("s"), Incarnation::new("l"));
-        Row { life: Life::from_stored(9), store, ledger, base, ceiling, seen, opened_at_ms: 0 }
+        let (store, ledger) = (InstanceId::new("s"), InstanceId::new("l"));
+        Row { epoch: Epoch::from_stored(9), store, ledger, base, ceiling, seen, opened_at_ms: 0 }
     }
 
     #[test]
-    fn lives_of_the_layout_before_say_nothing_of_this_one() {
-        let past = |life, base, ceiling| PastLife { life, base, ceiling };
+    fn epochs_of_the_layout_before_say_nothing_of_this_one() {
+        let past = |epoch, base, ceiling| PastEpoch { epoch, base, ceiling };
         let history = [
-            past(Life::from_stored(1), 0, 90),
-            past(Life::of_epoch(2), 40, 40),
-            past(Life::from_stored(2), 40, 60),
+            past(Epoch::from_stored(1), 0, 90),
+            past(Epoch::of_generation(2), 40, 40),
+            past(Epoch::from_stored(2), 40, 60),
         ];
         let row = row(60, 70, 61);
         assert_eq!(begins(2, Some(&row), &history), Some((2, 40)));
         assert_eq!(begins(1, Some(&row), &history[..1]), None);
-        let fresh = Row { life: Life::of_epoch(2), ..row };
-        assert_eq!(begins(2, Some(&fresh), &history[..1]), Some((1, 60)), "nobody has opened a life yet");
+        let fresh = Row { epoch: Epoch::of_generation(2), ..row };
+        assert_eq!(begins(2, Some(&fresh), &history[..1]), Some((1, 60)), "nobody has opened an epoch yet");
     }
 
     #[test]
-    fn a_raw_id_belongs_to_one_life_or_to_none() {
-        let history = [PastLife { life: Life::from_stored(1), base: 0, ceiling: 5 }];
+    fn a_raw_id_belongs_to_one_epoch_or_to_none() {
+        let history = [PastEpoch { epoch: Epoch::from_stored(1), base: 0, ceiling: 5 }];
         let row = row(8, 20, 10);
-        let life = |raw| life_of(raw, Some(&row), &history).map(|life| (life.in_force, life.seen));
-        assert_eq!(life(5), Some((false, None)));
-        assert_eq!(life(6), None, "between two lives");
-        assert_eq!(life(9), Some((true, Some(true))));
-        assert_eq!(life(11), Some((true, Some(false))));
-        assert_eq!(life(21), None);
+        let epoch = |raw| epoch_of(raw, Some(&row), &history).map(|epoch| (epoch.in_force, epoch.seen));
+        assert_eq!(epoch(5), Some((false, None)));
+        assert_eq!(epoch(6), None, "between two epochs");
+        assert_eq!(epoch(9), Some((true, Some(true))));
+        assert_eq!(epoch(11), Some((true, Some(false))));
+        assert_eq!(epoch(21), None);
         let said = |raw| {
-            verdict(1, 0, raw, Some(&row), (life_of(raw, Some(&row), &history).as_ref(), Without::Nothing))
+            verdict(1, 0, raw, Some(&row), (epoch_of(raw, Some(&row), &history).as_ref(), Without::Nothing))
         };
         assert!(said(7).contains("skipped"), "{}", said(7));
         assert!(said(21).contains("above the ceiling 20"), "{}", said(21));

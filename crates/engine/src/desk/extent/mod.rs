@@ -36,7 +36,7 @@ pub(crate) type Cells = BTreeMap<Key, BTreeMap<SlotIndex, u64>>;
 pub(crate) struct Extent {
     /// Whether the ledger has rows.
     pub(super) has_rows: bool,
-    /// Of each epoch the one that needs the highest bump that can be named.
+    /// Of each generation the one that needs the highest bump that can be named.
     highest: BTreeMap<u64, Reached>,
     /// Those that need more.
     far: Vec<Reached>,
@@ -85,9 +85,9 @@ impl Extent {
                 _ => self.far.push(cell),
             };
         }
-        let epoch = cell.key.epoch();
-        if self.highest.get(&epoch).is_none_or(|highest| highest.least() < cell.least()) {
-            self.highest.insert(epoch, cell);
+        let generation = cell.key.generation();
+        if self.highest.get(&generation).is_none_or(|highest| highest.least() < cell.least()) {
+            self.highest.insert(generation, cell);
         }
     }
 

@@ -53,11 +53,11 @@ impl Reached {
         let sequence = self.key.sequence();
         match self.reach {
             Some(reach) if reach.saturating_add(BUMP_MAX) < self.value => format!(
-                "and since its life was opened it can't have come beyond {reach}, so a hand or a broken disk set it: delete it, and the \
+                "and since its epoch was opened it can't have come beyond {reach}, so a hand or a broken disk set it: delete it, and the \
                  counter begins above its ceiling and the bump"
             ),
             Some(_) => format!(
-                "and it can have come so far in its life, so its row may have been set lower by hand, or be older: it must stay until \
+                "and it can have come so far in its epoch, so its row may have been set lower by hand, or be older: it must stay until \
                  `sequent advance {sequence} TO --leap`, TO at least the highest number that was given"
             ),
             None => format!(

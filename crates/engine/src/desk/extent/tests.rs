@@ -59,7 +59,7 @@ fn a_cell_of_a_layout_before_counts_and_is_named() {
     let extent = of(&[(0, "order", 900), (1, "order|~2", 50)]);
     assert!(refused(&extent, 899).contains("raw id 900"));
     let warnings = extent.warnings(2);
-    assert!(warnings.len() == 1 && warnings[0].contains("(epoch 1), at raw id 900"), "{warnings:?}");
+    assert!(warnings.len() == 1 && warnings[0].contains("(generation 1), at raw id 900"), "{warnings:?}");
     assert_eq!(extent.warnings(1), Vec::<String>::new());
 }
 

@@ -16,20 +16,20 @@ impl Extent {
         some.map(|(slots, cause)| untold_line(slots, cause)).collect()
     }
 
-    /// What a person must have read before it is done, in a ring of this epoch.
-    pub(in crate::desk) fn warnings(&self, epoch: u64) -> Vec<String> {
+    /// What a person must have read before it is done, in a ring of this generation.
+    pub(in crate::desk) fn warnings(&self, generation: u64) -> Vec<String> {
         let far = self.far.iter().take(FAR_NAMED_MAX).map(Reached::warning);
         let more = self.far.len().saturating_sub(FAR_NAMED_MAX) + self.far_more;
         let more = (more > 0).then(|| format!("and {more} more cells above {BUMP_MAX}"));
-        let earlier = self.highest.range(..epoch).filter(|(_, cell)| cell.least() > 0);
-        far.chain(more).chain(earlier.map(|(epoch, cell)| earlier_line(*epoch, cell))).collect()
+        let earlier = self.highest.range(..generation).filter(|(_, cell)| cell.least() > 0);
+        far.chain(more).chain(earlier.map(|(generation, cell)| earlier_line(*generation, cell))).collect()
     }
 }
 
 /// A raw id of another layout is another distance in this one.
-fn earlier_line(epoch: u64, Reached { slot, key, value, .. }: &Reached) -> String {
+fn earlier_line(generation: u64, Reached { slot, key, value, .. }: &Reached) -> String {
     format!(
-        "slot {slot}: the cell of key {key} is of a layout before (epoch {epoch}), at raw id {value} of it: where that \
+        "slot {slot}: the cell of key {key} is of a layout before (generation {generation}), at raw id {value} of it: where that \
          layout had more bits (n + m) than the present one, N must be at least so many times 2 to the power of the \
          difference"
     )

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::{
     dense::number_of,
-    desk::{extent::Cells, permitted::without_epoch},
+    desk::{extent::Cells, permitted::without_generation},
 };
 
 /// What a key's counters would skip.
@@ -59,18 +59,18 @@ impl Stand {
     }
 }
 
-/// Where counters stand that have cells of this epoch and no row: they begin above floor and loss, and never below their cells.
+/// Where counters stand that have cells of this generation and no row: they begin above floor and loss, and never below their cells.
 pub(super) fn stands(
     rowless: &Cells,
-    epoch: u64,
+    generation: u64,
     (floor, loss): (u64, Loss),
 ) -> BTreeMap<Key, BTreeMap<SlotIndex, Stand>> {
     let bump = raised(loss, 0);
     let stand = |at: u64| Stand { at, ceiling: floor.max(at.saturating_sub(bump)), cell: 0 };
-    let own = rowless.iter().filter(|(cell, _)| cell.epoch() == epoch);
+    let own = rowless.iter().filter(|(cell, _)| cell.generation() == generation);
     let slots =
         |slots: &BTreeMap<SlotIndex, u64>| slots.iter().map(|(slot, at)| (*slot, stand(*at))).collect();
-    own.map(|(cell, at)| (without_epoch(cell), slots(at))).collect()
+    own.map(|(cell, at)| (without_generation(cell), slots(at))).collect()
 }
 
 pub(super) fn of_rows(
@@ -83,7 +83,7 @@ pub(super) fn of_rows(
     let given = rows.iter().filter_map(|(slot, row)| layout.place_of(row.at, *slot));
     let permitted = |slot: SlotIndex| raised(loss, rows.get(&slot).map_or(0, |row| row.ceiling));
     let cell = |slot: SlotIndex| rows.get(&slot).map_or(0, |row| row.cell);
-    // A new life begins above its cell, too.
+    // A new epoch begins above its cell, too.
     let after = |slot: SlotIndex| permitted(slot).max(cell(slot));
     let above = |at: u64, slot: SlotIndex| {
         let last = layout.place_of(at.checked_add(1)?, slot)?;
@@ -123,11 +123,11 @@ pub(super) fn of_dense(row: &DenseRow, span: Span, loss: Loss) -> PlannedKey {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sequent_core::{Incarnation, Life};
+    use sequent_core::{Epoch, InstanceId};
 
     fn row(base: u64, seen: u64, ceiling: u64) -> Stand {
-        let (store, ledger) = (Incarnation::new("s"), Incarnation::new("l"));
-        Stand::of(&Row { life: Life::from_stored(9), store, ledger, base, ceiling, seen, opened_at_ms: 0 })
+        let (store, ledger) = (InstanceId::new("s"), InstanceId::new("l"));
+        Stand::of(&Row { epoch: Epoch::from_stored(9), store, ledger, base, ceiling, seen, opened_at_ms: 0 })
     }
 
     #[test]

@@ -8,7 +8,7 @@ use sequent_core::{Key, SlotIndex, ledger::Loss};
 use serde::Serialize;
 
 use self::key::{Stand, of_dense, of_rows, stands};
-use super::{Desk, extent::Extent, floor::floor, permitted::without_epoch};
+use super::{Desk, extent::Extent, floor::floor, permitted::without_generation};
 use crate::{
     Body, OpenError, Placement,
     limit::{of_ledger, within},
@@ -54,7 +54,7 @@ impl Desk {
 
     /// The same by these cells.
     pub(super) async fn plan_of(&self, loss: Loss, extent: &Extent) -> Result<RecoveryPlan, OpenError> {
-        let mut cautions = extent.warnings(self.0.record.epoch);
+        let mut cautions = extent.warnings(self.0.record.generation);
         if !self.is_bare().await? && self.trouble().await.is_none() && !self.has_moved().await {
             let nothing = "nothing shows that anything was lost: the ledger is behind no mark at hand, and was neither copied nor emptied";
             cautions.insert(0, nothing.to_owned());
@@ -78,8 +78,10 @@ impl Desk {
         for (counter, row) in rows {
             by_key.entry(counter.key).or_default().insert(counter.slot, Stand::of(&row));
         }
-        for (cell, slots) in extent.ahead.iter().filter(|(cell, _)| cell.epoch() == self.0.record.epoch) {
-            let Some(held) = by_key.get_mut(&without_epoch(cell)) else { continue };
+        for (cell, slots) in
+            extent.ahead.iter().filter(|(cell, _)| cell.generation() == self.0.record.generation)
+        {
+            let Some(held) = by_key.get_mut(&without_generation(cell)) else { continue };
             for (slot, value) in slots {
                 held.entry(*slot).and_modify(|stand| *stand = stand.beside(*value));
             }
@@ -89,9 +91,9 @@ impl Desk {
             .iter()
             .filter_map(|(key, rows)| Some(of_rows(key, span(key)?, self.layout(), (rows, loss))));
         let dense = dense.iter().filter_map(|row| Some(of_dense(row, span(&row.key)?, loss)));
-        let floor = floor(ledger, self.0.record.epoch, limit).await;
+        let floor = floor(ledger, self.0.record.generation, limit).await;
         // Of more rows than were read nobody knows which keys have none.
-        let rowless = stands(&extent.rowless, self.0.record.epoch, (floor, loss));
+        let rowless = stands(&extent.rowless, self.0.record.generation, (floor, loss));
         let rowless = rowless.iter().filter(|(key, _)| !is_partial && !by_key.contains_key(*key));
         let rowless = rowless
             .map(|(key, stands)| of_rows(key, span(key).unwrap_or_default(), self.layout(), (stands, loss)));
@@ -159,7 +161,7 @@ impl Desk {
         if ground.is_shared || !ground.shards.iter().all(is_file) {
             return false;
         }
-        let known = within(self.limit(), "read the incarnations on record", self.ledger().known()).await;
+        let known = within(self.limit(), "read the instances on record", self.ledger().known()).await;
         let speaks = within(self.limit(), "open the ledger", self.ledger().inspect()).await;
         let (Ok(known), Ok(speaks)) = (known.map_err(|error| of_ledger(&error)), speaks) else {
             return false;
@@ -167,10 +169,10 @@ impl Desk {
         let mut found = Vec::new();
         for shard in &ground.shards {
             if let Ok(inspection) = within(self.limit(), "look", shard.store.inspect()).await {
-                found.push((shard.part.slot, inspection.incarnation));
+                found.push((shard.part.slot, inspection.instance));
             }
         }
         let found: Vec<_> = found.iter().map(|(slot, speaks)| (*slot, speaks)).collect();
-        sequent_guard::all_moved(&known, &speaks.incarnation, &found)
+        sequent_guard::all_moved(&known, &speaks.instance, &found)
     }
 }

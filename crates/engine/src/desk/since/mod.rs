@@ -62,7 +62,7 @@ pub struct LossEstimate {
     pub factor: f64,
     /// What the fastest counter may have given in that time, in raw ids; of a dense one, in numbers.
     pub given: u64,
-    /// How many restarts of databases are reckoned with: each begins a new life, above a ceiling that was raised ahead.
+    /// How many restarts of databases are reckoned with: each begins a new epoch, above a ceiling that was raised ahead.
     pub restarts: u64,
     /// How much consumption ceilings are raised ahead, in seconds.
     pub ahead_s: u64,

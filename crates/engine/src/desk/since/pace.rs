@@ -15,11 +15,11 @@ pub struct Pace {
     pub key: String,
     /// The slot; absent for a dense counter.
     pub slot: Option<SlotIndex>,
-    /// How far it rose in its life, as far as the ledger knows; a recovery's loss may be in it …
+    /// How far it rose in its epoch, as far as the ledger knows; a recovery's loss may be in it …
     pub taken: u64,
     /// … in so many seconds.
     pub over_s: u64,
-    /// Raw ids, or dense numbers, a second: the mean of its life, or at the latest raise of its ceiling where that was more.
+    /// Raw ids, or dense numbers, a second: the mean of its epoch, or at the latest raise of its ceiling where that was more.
     pub per_s: f64,
     /// That mean alone.
     pub mean_per_s: f64,
@@ -48,7 +48,7 @@ impl Pace {
 
     #[allow(clippy::cast_precision_loss, reason = "an estimate, with a margin of several times")]
     fn mean(key: &Key, slot: Option<SlotIndex>, taken: u64, lasted_ms: u64) -> Option<Self> {
-        // A second at least: what is taken at once when a life begins is no rate of hours.
+        // A second at least: what is taken at once when an epoch begins is no rate of hours.
         let over_s = lasted_ms.div_ceil(1000).max(1);
         let mean_per_s = taken as f64 / over_s as f64;
         let pace = || Self { key: key.to_string(), slot, taken, over_s, per_s: mean_per_s, mean_per_s };

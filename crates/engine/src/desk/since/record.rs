@@ -45,7 +45,7 @@ impl Record {
         bodies: &[(String, Body)],
     ) -> Result<Self, EngineError> {
         let (ledger, limit) = (desk.ledger(), desk.limit());
-        let lost = floor(ledger, desk.0.record.epoch, limit).await;
+        let lost = floor(ledger, desk.0.record.generation, limit).await;
         let notes = within(limit, "read how far keys are advanced", ledger.notes()).await;
         let notes = notes.map_err(|error| of_ledger(&error))?;
         let advanced: BTreeMap<&Key, u64> = notes
@@ -92,7 +92,7 @@ pub(super) fn check(
     let begun = rows.iter().map(|(_, row)| row.opened_at_ms).chain(dense.iter().map(|row| row.begun_at_ms));
     match begun.max().filter(|latest| *latest > since_ms) {
         Some(latest) => Err(format!(
-            "the ledger at hand has a counter whose life began at {}, so it is no copy of before: name when it was made",
+            "the ledger at hand has a counter whose epoch began at {}, so it is no copy of before: name when it was made",
             shown(latest)
         )),
         None => Ok(()),

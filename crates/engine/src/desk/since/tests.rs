@@ -1,7 +1,7 @@
 //! What is worked out of a copy, and what is refused.
 
 use sequent_core::{
-    Incarnation, Key, Life,
+    Epoch, InstanceId, Key,
     ledger::{Counter, DenseRow, Row},
 };
 
@@ -14,10 +14,10 @@ const AHEAD: Duration = Duration::from_secs(600);
 
 /// A counter that was opened so many hours before the copy.
 fn row(key: &str, hours: u64, base: u64, seen: u64, ceiling: u64) -> (Counter, Row) {
-    let (store, ledger) = (Incarnation::new("s"), Incarnation::new("l"));
+    let (store, ledger) = (InstanceId::new("s"), InstanceId::new("l"));
     let opened_at_ms = SINCE - hours * HOUR_MS;
-    let life = Life::from_stored(9);
-    let row = Row { life, store, ledger, base, ceiling, seen, opened_at_ms };
+    let epoch = Epoch::from_stored(9);
+    let row = Row { epoch, store, ledger, base, ceiling, seen, opened_at_ms };
     (Counter { slot: 2, key: Key::from_stored(key) }, row)
 }
 
@@ -41,7 +41,7 @@ fn unsaid(servers: u64) -> CopyMade {
 
 #[test]
 fn the_fastest_counter_decides_and_is_reckoned_with_several_times() {
-    // 7200 ids in two hours is one a second; what was before the life does not count.
+    // 7200 ids in two hours is one a second; what was before the epoch does not count.
     let rows = [row("slow", 10, 0, 3600, 3700), row("fast", 2, 50_000, 57_200, 57_300)];
     let found = of(&rows, &[], 10).unwrap();
     let fastest = found.fastest.unwrap();

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use sequent_core::{
-    BoxFuture, Clock, ExamineLedger, Incarnation, Key, SlotIndex, SourceError,
+    BoxFuture, Clock, ExamineLedger, InstanceId, Key, SlotIndex, SourceError,
     ledger::{
         Answer, Catalog, Counter, Defined, Definition, Dense, DenseAsk, DenseRow, DenseTaken, Fence,
         Identity, Known, LayoutBook, LayoutPage, LayoutRecord, Ledger, LedgerInspection, LedgerNote, Loss,
-        Moved, NoteSubject, Opened, Opening, Pass, PastLife, Presence, Raise, Raised, Reading, Rebased,
+        Moved, NoteSubject, Opened, Opening, Pass, PastEpoch, Presence, Raise, Raised, Reading, Rebased,
         Recovery, Retention, Row, Rows, ServerId, ShowUp, Word, Words,
     },
 };
@@ -59,11 +59,11 @@ impl Identity for Metered {
         Box::pin(self.other.of(self.ledger.inspect()))
     }
 
-    fn enlist<'a>(&'a self, under: &'a Incarnation, server: ServerId, nonce: u64) -> Told<'a, ()> {
+    fn enlist<'a>(&'a self, under: &'a InstanceId, server: ServerId, nonce: u64) -> Told<'a, ()> {
         Box::pin(self.other.of(self.ledger.enlist(under, server, nonce)))
     }
 
-    fn rebear<'a>(&'a self, was: &'a Incarnation) -> Told<'a, Incarnation> {
+    fn rebear<'a>(&'a self, was: &'a InstanceId) -> Told<'a, InstanceId> {
         Box::pin(self.other.of(self.ledger.rebear(was)))
     }
 
@@ -73,11 +73,11 @@ impl Identity for Metered {
 
     fn record<'a>(
         &'a self,
-        under: &'a Incarnation,
+        under: &'a InstanceId,
         slot: Option<SlotIndex>,
-        incarnation: &'a Incarnation,
+        instance: &'a InstanceId,
     ) -> Told<'a, ()> {
-        Box::pin(self.other.of(self.ledger.record(under, slot, incarnation)))
+        Box::pin(self.other.of(self.ledger.record(under, slot, instance)))
     }
 }
 
@@ -87,7 +87,7 @@ impl Rows for Metered {
         self.ledger.batch_max()
     }
 
-    fn read<'a>(&'a self, under: &'a Incarnation, counters: &'a [Counter]) -> Told<'a, Reading> {
+    fn read<'a>(&'a self, under: &'a InstanceId, counters: &'a [Counter]) -> Told<'a, Reading> {
         Box::pin(self.read.of(self.ledger.read(under, counters)))
     }
 
@@ -99,7 +99,7 @@ impl Rows for Metered {
         Box::pin(self.raise.of(self.ledger.raise(pass, raises)))
     }
 
-    fn moved<'a>(&'a self, under: &'a Incarnation, since: u64, most: usize) -> Told<'a, Vec<Moved>> {
+    fn moved<'a>(&'a self, under: &'a InstanceId, since: u64, most: usize) -> Told<'a, Vec<Moved>> {
         Box::pin(self.read.of(self.ledger.moved(under, since, most)))
     }
 
@@ -107,7 +107,7 @@ impl Rows for Metered {
         Box::pin(self.other.of(self.ledger.list(sequence, most)))
     }
 
-    fn history<'a>(&'a self, counter: &'a Counter) -> Told<'a, Vec<PastLife>> {
+    fn history<'a>(&'a self, counter: &'a Counter) -> Told<'a, Vec<PastEpoch>> {
         Box::pin(self.other.of(self.ledger.history(counter)))
     }
 }
@@ -193,7 +193,7 @@ impl Words for Metered {
 
 #[deny(clippy::missing_trait_methods)]
 impl Recovery for Metered {
-    fn recover(&self, loss: Loss, version_floor: u64) -> Told<'_, Incarnation> {
+    fn recover(&self, loss: Loss, version_floor: u64) -> Told<'_, InstanceId> {
         Box::pin(self.other.of(self.ledger.recover(loss, version_floor)))
     }
 }

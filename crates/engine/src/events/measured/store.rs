@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use sequent_core::{
-    Block, BoxFuture, Cell, Clock, Examine, Incarnation, Inspection, Key, Life, SlotIndex, SourceError,
+    Block, BoxFuture, Cell, Clock, Epoch, Examine, Inspection, InstanceId, Key, SlotIndex, SourceError,
     Stamp, Store,
 };
 
@@ -43,7 +43,7 @@ impl Store for Metered {
 
     fn stamp<'a>(
         &'a self,
-        under: &'a Incarnation,
+        under: &'a InstanceId,
         expected: Option<&'a Stamp>,
         new: &'a Stamp,
     ) -> BoxFuture<'a, Result<(), SourceError>> {
@@ -54,34 +54,39 @@ impl Store for Metered {
         self.store.beside(slots)
     }
 
-    fn mark<'a>(&'a self, under: &'a Incarnation, version: u64) -> BoxFuture<'a, Result<u64, SourceError>> {
+    fn mark<'a>(&'a self, under: &'a InstanceId, version: u64) -> BoxFuture<'a, Result<u64, SourceError>> {
         self.store.mark(under, version)
     }
 
     fn take<'a>(
         &'a self,
         cell: Cell<'a>,
-        life: Life,
+        epoch: Epoch,
         want: u64,
     ) -> BoxFuture<'a, Result<Block, SourceError>> {
-        Box::pin(self.takes.of(self.store.take(cell, life, want)))
+        Box::pin(self.takes.of(self.store.take(cell, epoch, want)))
     }
 
-    fn close<'a>(&'a self, cell: Cell<'a>, next: Life) -> BoxFuture<'a, Result<u64, SourceError>> {
+    fn close<'a>(&'a self, cell: Cell<'a>, next: Epoch) -> BoxFuture<'a, Result<u64, SourceError>> {
         self.store.close(cell, next)
     }
 
     fn install<'a>(
         &'a self,
         cell: Cell<'a>,
-        life: Life,
+        epoch: Epoch,
         base: u64,
     ) -> BoxFuture<'a, Result<(), SourceError>> {
-        self.store.install(cell, life, base)
+        self.store.install(cell, epoch, base)
     }
 
-    fn lift<'a>(&'a self, cell: Cell<'a>, life: Life, floor: u64) -> BoxFuture<'a, Result<u64, SourceError>> {
-        self.store.lift(cell, life, floor)
+    fn lift<'a>(
+        &'a self,
+        cell: Cell<'a>,
+        epoch: Epoch,
+        floor: u64,
+    ) -> BoxFuture<'a, Result<u64, SourceError>> {
+        self.store.lift(cell, epoch, floor)
     }
 
     fn remove<'a>(&'a self, cell: Cell<'a>) -> BoxFuture<'a, Result<bool, SourceError>> {

@@ -13,9 +13,9 @@ use std::sync::{
 use sequent_backend::memory::{CellState, MemoryLedger};
 pub(crate) use sequent_backend::memory::{LedgerState, MemoryStore};
 use sequent_core::{
-    BoxFuture, Clock, DurabilityClass, Era, ErrorKind, Incarnation, Key, Layout, Mark, MarkPlace, Rules,
+    BoxFuture, Clock, DurabilityClass, Era, ErrorKind, InstanceId, Key, Layout, Mark, MarkPlace, Rules,
     SlotIndex, SourceError, Store,
-    ledger::{Counter, Loss, PastLife, Row},
+    ledger::{Counter, Loss, PastEpoch, Row},
 };
 use sequent_testkit::{PausedClock, SeededEntropy};
 
@@ -133,8 +133,8 @@ impl World {
         self.ledger.snapshot().row(counter).cloned()
     }
 
-    /// The ended lives of [`key`] in a slot.
-    pub(crate) fn history(&self, slot: SlotIndex) -> Vec<PastLife> {
+    /// The ended epochs of [`key`] in a slot.
+    pub(crate) fn history(&self, slot: SlotIndex) -> Vec<PastEpoch> {
         self.ledger.snapshot().history(&counter(slot))
     }
 
@@ -149,11 +149,11 @@ impl World {
     }
 
     /// The operator names the loss.
-    pub(crate) async fn recover(&self, loss: Loss) -> Incarnation {
+    pub(crate) async fn recover(&self, loss: Loss) -> InstanceId {
         self.try_recover(loss).await.unwrap()
     }
 
-    pub(crate) async fn try_recover(&self, loss: Loss) -> Result<Incarnation, SourceError> {
+    pub(crate) async fn try_recover(&self, loss: Loss) -> Result<InstanceId, SourceError> {
         let shards: Vec<(SlotIndex, Arc<dyn Store>)> =
             (0..).zip(&self.stores).map(|(slot, store)| (slot, Arc::new(store.clone()) as _)).collect();
         let limit = std::time::Duration::from_secs(1);

@@ -173,7 +173,7 @@ fn opening(world: &World, setup: Setup, wires: &Wires, env: Env) -> Opening {
     Opening {
         ledger: Arc::new(ledger) as Arc<dyn Ledger>,
         shards: (0..).zip(&world.stores).map(store).collect(),
-        first: LayoutRecord { cluster: "test".parse().unwrap(), layout: world.layout(), epoch: 1 },
+        first: LayoutRecord { cluster: "test".parse().unwrap(), layout: world.layout(), generation: 1 },
         home: setup.home.then(|| Arc::clone(&world.home) as Arc<dyn MarkPlace>),
         embedded: setup.embedded,
         config: setup.config,

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use sequent_backend::memory::{MemoryLedger, MemoryStore};
 use sequent_core::{
-    Block, BoxFuture, Cell, Incarnation, Inspection, Key, Life, SlotIndex, SourceError, Stamp, Store,
+    Block, BoxFuture, Cell, Epoch, Inspection, InstanceId, Key, SlotIndex, SourceError, Stamp, Store,
     ledger::{
         Answer, Catalog, Counter, Defined, Definition, Dense, DenseAsk, DenseRow, DenseTaken, Fence,
         Identity, Known, LayoutBook, LayoutPage, LayoutRecord, LedgerInspection, LedgerNote, Loss, Moved,
-        NoteSubject, Opened, Opening, Pass, PastLife, Presence, Raise, Raised, Reading, Rebased, Recovery,
+        NoteSubject, Opened, Opening, Pass, PastEpoch, Presence, Raise, Raised, Reading, Rebased, Recovery,
         Retention, Row, Rows, ServerId, ShowUp, Word, Words,
     },
 };
@@ -30,7 +30,7 @@ impl Store for Wired<MemoryStore> {
 
     fn stamp<'a>(
         &'a self,
-        under: &'a Incarnation,
+        under: &'a InstanceId,
         expected: Option<&'a Stamp>,
         new: &'a Stamp,
     ) -> Answered<'a, ()> {
@@ -41,24 +41,24 @@ impl Store for Wired<MemoryStore> {
         Box::pin(self.wire.carry("beside", std::future::ready(Ok(self.wire.beside()))))
     }
 
-    fn mark<'a>(&'a self, under: &'a Incarnation, version: u64) -> Answered<'a, u64> {
+    fn mark<'a>(&'a self, under: &'a InstanceId, version: u64) -> Answered<'a, u64> {
         Box::pin(self.wire.carry("mark", self.inner.mark(under, version)))
     }
 
-    fn take<'a>(&'a self, cell: Cell<'a>, life: Life, want: u64) -> Answered<'a, Block> {
-        Box::pin(self.wire.carry("take", self.inner.take(cell, life, want)))
+    fn take<'a>(&'a self, cell: Cell<'a>, epoch: Epoch, want: u64) -> Answered<'a, Block> {
+        Box::pin(self.wire.carry("take", self.inner.take(cell, epoch, want)))
     }
 
-    fn close<'a>(&'a self, cell: Cell<'a>, next: Life) -> Answered<'a, u64> {
+    fn close<'a>(&'a self, cell: Cell<'a>, next: Epoch) -> Answered<'a, u64> {
         Box::pin(self.wire.carry("close", self.inner.close(cell, next)))
     }
 
-    fn install<'a>(&'a self, cell: Cell<'a>, life: Life, base: u64) -> Answered<'a, ()> {
-        Box::pin(self.wire.carry("install", self.inner.install(cell, life, base)))
+    fn install<'a>(&'a self, cell: Cell<'a>, epoch: Epoch, base: u64) -> Answered<'a, ()> {
+        Box::pin(self.wire.carry("install", self.inner.install(cell, epoch, base)))
     }
 
-    fn lift<'a>(&'a self, cell: Cell<'a>, life: Life, floor: u64) -> Answered<'a, u64> {
-        Box::pin(self.wire.carry("lift", self.inner.lift(cell, life, floor)))
+    fn lift<'a>(&'a self, cell: Cell<'a>, epoch: Epoch, floor: u64) -> Answered<'a, u64> {
+        Box::pin(self.wire.carry("lift", self.inner.lift(cell, epoch, floor)))
     }
 
     fn remove<'a>(&'a self, cell: Cell<'a>) -> Answered<'a, bool> {
@@ -71,11 +71,11 @@ impl Identity for Wired<MemoryLedger> {
         Box::pin(self.wire.carry("inspect", self.inner.inspect()))
     }
 
-    fn enlist<'a>(&'a self, under: &'a Incarnation, server: ServerId, nonce: u64) -> Answered<'a, ()> {
+    fn enlist<'a>(&'a self, under: &'a InstanceId, server: ServerId, nonce: u64) -> Answered<'a, ()> {
         Box::pin(self.wire.carry("enlist", self.inner.enlist(under, server, nonce)))
     }
 
-    fn rebear<'a>(&'a self, was: &'a Incarnation) -> Answered<'a, Incarnation> {
+    fn rebear<'a>(&'a self, was: &'a InstanceId) -> Answered<'a, InstanceId> {
         Box::pin(self.wire.carry("rebear", self.inner.rebear(was)))
     }
 
@@ -85,16 +85,16 @@ impl Identity for Wired<MemoryLedger> {
 
     fn record<'a>(
         &'a self,
-        under: &'a Incarnation,
+        under: &'a InstanceId,
         slot: Option<SlotIndex>,
-        incarnation: &'a Incarnation,
+        instance: &'a InstanceId,
     ) -> Answered<'a, ()> {
-        Box::pin(self.wire.carry("record", self.inner.record(under, slot, incarnation)))
+        Box::pin(self.wire.carry("record", self.inner.record(under, slot, instance)))
     }
 }
 
 impl Rows for Wired<MemoryLedger> {
-    fn read<'a>(&'a self, under: &'a Incarnation, counters: &'a [Counter]) -> Answered<'a, Reading> {
+    fn read<'a>(&'a self, under: &'a InstanceId, counters: &'a [Counter]) -> Answered<'a, Reading> {
         Box::pin(self.wire.carry("read", self.inner.read(under, counters)))
     }
 
@@ -106,7 +106,7 @@ impl Rows for Wired<MemoryLedger> {
         Box::pin(self.wire.carry("raise", self.inner.raise(pass, raises)))
     }
 
-    fn moved<'a>(&'a self, under: &'a Incarnation, since: u64, most: usize) -> Answered<'a, Vec<Moved>> {
+    fn moved<'a>(&'a self, under: &'a InstanceId, since: u64, most: usize) -> Answered<'a, Vec<Moved>> {
         Box::pin(self.wire.carry("moved", self.inner.moved(under, since, most)))
     }
 
@@ -114,7 +114,7 @@ impl Rows for Wired<MemoryLedger> {
         Box::pin(self.wire.carry("list", self.inner.list(sequence, most)))
     }
 
-    fn history<'a>(&'a self, counter: &'a Counter) -> Answered<'a, Vec<PastLife>> {
+    fn history<'a>(&'a self, counter: &'a Counter) -> Answered<'a, Vec<PastEpoch>> {
         Box::pin(self.wire.carry("history", self.inner.history(counter)))
     }
 }
@@ -194,7 +194,7 @@ impl Dense for Wired<MemoryLedger> {
 }
 
 impl Recovery for Wired<MemoryLedger> {
-    fn recover(&self, loss: Loss, version_floor: u64) -> Answered<'_, Incarnation> {
+    fn recover(&self, loss: Loss, version_floor: u64) -> Answered<'_, InstanceId> {
         Box::pin(self.wire.carry("recover", self.inner.recover(loss, version_floor)))
     }
 }

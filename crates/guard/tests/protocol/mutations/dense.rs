@@ -34,8 +34,8 @@ pub(super) fn two_writable_masters(rules: Rules) -> BoxFuture<'static, Vec<Strin
         let wires = other.wires();
         wires.stores[0].cut();
         let b = other.open_over("b", wires).await;
-        let run = other.ledger.incarnation();
-        world.ledger.record(&world.ledger.incarnation(), None, &run).await.unwrap();
+        let run = other.ledger.instance();
+        world.ledger.record(&world.ledger.instance(), None, &run).await.unwrap();
         tries(&a, &mut given).await;
         tries(&b, &mut given).await;
         repeats(given)

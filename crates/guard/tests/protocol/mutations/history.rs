@@ -39,7 +39,7 @@ pub(super) async fn the_store_knows_more_than_the_ledger(world: &World) {
 pub(super) async fn a_raise_from_before_the_restore(world: &World) {
     let a = world.open("a").await;
     a.take_to(0, 5).await;
-    // So that nobody waits for the opener of this life.
+    // So that nobody waits for the opener of this epoch.
     tokio::time::sleep(Duration::from_secs(5)).await;
     a.take_to(0, world.row(0).ceiling).await;
     let gate = a.wires.ledger.hold("raise", When::Before);

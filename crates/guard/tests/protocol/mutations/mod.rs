@@ -4,8 +4,8 @@
 //! first, a second server, which has seen less, is the one that repeats.
 
 mod dense;
+mod epochs;
 mod history;
-mod lives;
 mod order;
 
 use std::sync::Arc;
@@ -30,19 +30,19 @@ macro_rules! scenario {
 }
 
 const TABLE: [(Rule, Scenario); 26] = [
-    (Rule::SameConnection, scenario!(lives::a_permit_from_before_the_restore)),
-    (Rule::RowNamesStore, scenario!(lives::a_row_from_before_the_restore)),
+    (Rule::SameConnection, scenario!(epochs::a_permit_from_before_the_restore)),
+    (Rule::RowNamesStore, scenario!(epochs::a_row_from_before_the_restore)),
     (Rule::RowNamesLedger, scenario!(history::an_old_window_is_joined)),
     (Rule::SameLedger, scenario!(history::a_raise_from_before_the_restore)),
-    (Rule::LifeInTake, scenario!(lives::a_cell_closed_for_another_life)),
-    (Rule::TakeNeverCreates, scenario!(lives::a_take_finds_no_cell)),
-    (Rule::LiftNeverCreates, scenario!(lives::a_lift_finds_no_cell)),
-    (Rule::InstallOnOwnClose, scenario!(lives::an_install_comes_late)),
+    (Rule::EpochInTake, scenario!(epochs::a_cell_closed_for_another_epoch)),
+    (Rule::TakeNeverCreates, scenario!(epochs::a_take_finds_no_cell)),
+    (Rule::LiftNeverCreates, scenario!(epochs::a_lift_finds_no_cell)),
+    (Rule::InstallOnOwnClose, scenario!(epochs::an_install_comes_late)),
     (Rule::OpenCountsValue, scenario!(history::the_store_knows_more_than_the_ledger)),
-    (Rule::OpenAtomic, lives::a_raise_in_the_middle_of_an_open),
-    (Rule::RaiseNeedsLife, scenario!(lives::a_raise_after_the_life_ended)),
-    (Rule::BlockKeepsLife, scenario!(lives::a_block_outlives_its_life)),
-    (Rule::WitnessFirst, scenario!(lives::an_id_above_the_ceiling)),
+    (Rule::OpenAtomic, epochs::a_raise_in_the_middle_of_an_open),
+    (Rule::RaiseNeedsEpoch, scenario!(epochs::a_raise_after_the_epoch_ended)),
+    (Rule::BlockKeepsEpoch, scenario!(epochs::a_block_outlives_its_epoch)),
+    (Rule::WitnessFirst, scenario!(epochs::an_id_above_the_ceiling)),
     (Rule::LedgerForward, scenario!(history::a_slow_server_raises_less)),
     (Rule::Marks, scenario!(history::ledger_and_cell_go_back_together)),
     (Rule::MarkRaises, scenario!(history::ledger_and_cell_go_back_together)),

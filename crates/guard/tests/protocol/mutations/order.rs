@@ -1,4 +1,4 @@
-//! Rules of order: a counter set back under its own life and incarnation.
+//! Rules of order: a counter set back under its own epoch and instance.
 
 use std::sync::Arc;
 

@@ -80,7 +80,7 @@ impl RingTake {
         self.key.counter(slot).is_some_and(SlotCounter::is_late)
     }
 
-    /// A counter whose life has ended is asked once more: its guard gives it a new one.
+    /// A counter whose epoch has ended is asked once more: its guard gives it a new one.
     fn may_retry(&self, slot: SlotIndex) -> bool {
         self.attempts.get(&slot).is_some_and(|attempt| {
             let is_retry = |error: &SourceError| error.kind().verdict().action == Action::Retry;

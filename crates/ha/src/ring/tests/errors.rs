@@ -157,7 +157,7 @@ async fn raw_ids_beyond_the_layout_are_exhausted_and_never_wrap() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_counter_with_an_ended_life_is_asked_once_more() {
+async fn a_counter_with_an_ended_epoch_is_asked_once_more() {
     let fixture = Fixture::new(0);
     fixture.script(0).then(fails(ErrorKind::Reborn));
     assert_eq!(fixture.numbers(3).await, [1, 2, 3]);

@@ -82,8 +82,8 @@ async fn late_blocks_of_a_quarantined_slot_are_dropped_and_reported() {
     // Another operation of the guard is refused.
     let store = fixture.ring.store(0).unwrap();
     let key = Key::of(&"order".parse().unwrap());
-    let cell = Cell { key: &key, under: &Incarnation::new("one") };
-    store.take(cell, Life::from_stored(1), 1).await.unwrap_err();
+    let cell = Cell { key: &key, under: &InstanceId::new("one") };
+    store.take(cell, Epoch::from_stored(1), 1).await.unwrap_err();
     assert_eq!(fixture.numbers(1).await, [5]);
     assert!(fixture.has_event(|event| matches!(event, Event::Dropped { slot: Some(0), count: 1, .. })));
 }

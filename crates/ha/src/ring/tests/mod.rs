@@ -15,8 +15,8 @@ use std::{
 };
 
 use sequent_core::{
-    Block, Blocks, BoxFuture, Cell, Durability, DurabilityClass, Entropy, Env, ErrorKind, Event, Events,
-    Incarnation, Inspection, Key, Layout, Life, SlotIndex, Source, SourceError, Stamp, Store,
+    Block, Blocks, BoxFuture, Cell, Durability, DurabilityClass, Entropy, Env, Epoch, ErrorKind, Event,
+    Events, Inspection, InstanceId, Key, Layout, SlotIndex, Source, SourceError, Stamp, Store,
 };
 use sequent_testkit::{Act, Oracle, PausedClock, ScriptedSource, SeededEntropy};
 
@@ -35,7 +35,7 @@ impl Store for ScriptedStore {
     fn inspect(&self) -> BoxFuture<'_, Result<Inspection, SourceError>> {
         let durability = Durability { class: DurabilityClass::Durable, settings: Vec::new() };
         let inspection = Inspection {
-            incarnation: Incarnation::new("one"),
+            instance: InstanceId::new("one"),
             stamp: None,
             has_cells: false,
             durability,
@@ -47,30 +47,30 @@ impl Store for ScriptedStore {
 
     fn stamp<'a>(
         &'a self,
-        _: &'a Incarnation,
+        _: &'a InstanceId,
         _: Option<&'a Stamp>,
         _: &'a Stamp,
     ) -> BoxFuture<'a, Result<(), SourceError>> {
         Box::pin(async { Err(SourceError::new(ErrorKind::Refused, "another stamp was found")) })
     }
 
-    fn mark<'a>(&'a self, _: &'a Incarnation, version: u64) -> BoxFuture<'a, Result<u64, SourceError>> {
+    fn mark<'a>(&'a self, _: &'a InstanceId, version: u64) -> BoxFuture<'a, Result<u64, SourceError>> {
         Box::pin(async move { Ok(version) })
     }
 
-    fn take<'a>(&'a self, _: Cell<'a>, _: Life, want: u64) -> BoxFuture<'a, Result<Block, SourceError>> {
+    fn take<'a>(&'a self, _: Cell<'a>, _: Epoch, want: u64) -> BoxFuture<'a, Result<Block, SourceError>> {
         Box::pin(async move { Ok(self.0.take(want).await?.as_slice()[0]) })
     }
 
-    fn close<'a>(&'a self, _: Cell<'a>, _: Life) -> BoxFuture<'a, Result<u64, SourceError>> {
+    fn close<'a>(&'a self, _: Cell<'a>, _: Epoch) -> BoxFuture<'a, Result<u64, SourceError>> {
         Box::pin(async { Ok(0) })
     }
 
-    fn install<'a>(&'a self, _: Cell<'a>, _: Life, _: u64) -> BoxFuture<'a, Result<(), SourceError>> {
+    fn install<'a>(&'a self, _: Cell<'a>, _: Epoch, _: u64) -> BoxFuture<'a, Result<(), SourceError>> {
         Box::pin(async { Ok(()) })
     }
 
-    fn lift<'a>(&'a self, _: Cell<'a>, _: Life, floor: u64) -> BoxFuture<'a, Result<u64, SourceError>> {
+    fn lift<'a>(&'a self, _: Cell<'a>, _: Epoch, floor: u64) -> BoxFuture<'a, Result<u64, SourceError>> {
         Box::pin(async move {
             self.0.lift(floor).await?;
             Ok(self.0.position().unwrap_or(floor))
@@ -88,9 +88,9 @@ struct Counter {
 impl Source for Counter {
     fn take(&self, want: u64) -> BoxFuture<'_, Result<Blocks, SourceError>> {
         Box::pin(async move {
-            let (under, life) = (Incarnation::new("one"), Life::from_stored(1));
+            let (under, epoch) = (InstanceId::new("one"), Epoch::from_stored(1));
             let before = *self.seen.lock().unwrap();
-            let block = self.store.take(Cell { key: &self.key, under: &under }, life, want).await?;
+            let block = self.store.take(Cell { key: &self.key, under: &under }, epoch, want).await?;
             if block.first() <= before {
                 return Err(SourceError::new(ErrorKind::Regressed, "went backwards"));
             }
@@ -105,8 +105,8 @@ impl Source for Counter {
 
     fn lift(&self, floor: u64) -> BoxFuture<'_, Result<(), SourceError>> {
         Box::pin(async move {
-            let (under, life) = (Incarnation::new("one"), Life::from_stored(1));
-            self.store.lift(Cell { key: &self.key, under: &under }, life, floor).await?;
+            let (under, epoch) = (InstanceId::new("one"), Epoch::from_stored(1));
+            self.store.lift(Cell { key: &self.key, under: &under }, epoch, floor).await?;
             let mut seen = self.seen.lock().unwrap();
             *seen = floor.max(*seen);
             Ok(())

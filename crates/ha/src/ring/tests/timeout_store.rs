@@ -4,24 +4,24 @@ use sequent_testkit::cut_short;
 
 use super::*;
 
-fn cell_of<'a>(key: &'a Key, under: &'a Incarnation) -> Cell<'a> {
+fn cell_of<'a>(key: &'a Key, under: &'a InstanceId) -> Cell<'a> {
     Cell { key, under }
 }
 
 struct Handle {
     store: Arc<dyn Store>,
     key: Key,
-    under: Incarnation,
+    under: InstanceId,
 }
 
 impl Handle {
     fn of(fixture: &Fixture) -> Self {
         let store = fixture.ring.store(0).unwrap();
-        Self { store, key: Key::of(&"k".parse().unwrap()), under: Incarnation::new("one") }
+        Self { store, key: Key::of(&"k".parse().unwrap()), under: InstanceId::new("one") }
     }
 
     async fn take(&self) -> Result<Block, SourceError> {
-        self.store.take(cell_of(&self.key, &self.under), Life::from_stored(1), 1).await
+        self.store.take(cell_of(&self.key, &self.under), Epoch::from_stored(1), 1).await
     }
 }
 
@@ -75,7 +75,7 @@ async fn a_failure_from_before_a_rescue_does_not_count_after_it() {
 async fn losing_the_race_for_a_stamp_is_no_fault_of_the_store() {
     let fixture = Fixture::new(0);
     let handle = Handle::of(&fixture);
-    let stamp: Stamp = "sequent/1 ledger=ab cluster=shop n=0 m=0 slot=0 epoch=1".parse().unwrap();
+    let stamp: Stamp = "sequent/1 ledger=ab cluster=shop n=0 m=0 slot=0 generation=1".parse().unwrap();
     let error = handle.store.stamp(&handle.under, None, &stamp).await.unwrap_err();
     assert_eq!((error.kind(), fixture.state(0)), (ErrorKind::Refused, SlotState::Live));
 }
@@ -84,11 +84,11 @@ async fn losing_the_race_for_a_stamp_is_no_fault_of_the_store() {
 async fn each_operation_reaches_the_store() {
     let fixture = Fixture::new(0);
     let Handle { store, key, under } = Handle::of(&fixture);
-    let (cell, life) = (cell_of(&key, &under), Life::from_stored(1));
+    let (cell, epoch) = (cell_of(&key, &under), Epoch::from_stored(1));
     assert_eq!(store.inspect().await.unwrap().version, "scripted");
     assert_eq!(store.mark(&under, 9).await.unwrap(), 9);
-    assert_eq!(store.close(cell, life).await.unwrap(), 0);
-    store.install(cell, life, 5).await.unwrap();
-    store.lift(cell, life, 7).await.unwrap();
-    assert_eq!(store.take(cell, life, 2).await.unwrap(), Block::new(8, 1, 2).unwrap());
+    assert_eq!(store.close(cell, epoch).await.unwrap(), 0);
+    store.install(cell, epoch, 5).await.unwrap();
+    store.lift(cell, epoch, 7).await.unwrap();
+    assert_eq!(store.take(cell, epoch, 2).await.unwrap(), Block::new(8, 1, 2).unwrap());
 }

@@ -21,7 +21,7 @@ const SERVERS: u64 = 4;
 /// How many rounds each makes, times the fixture's effort.
 const ROUNDS: usize = 12;
 
-/// What was granted to each life: its base, and the highest ceiling that anybody was told.
+/// What was granted to each epoch: its base, and the highest ceiling that anybody was told.
 type Granted = BTreeMap<i64, (u64, u64)>;
 
 /// What all servers were told.
@@ -41,15 +41,15 @@ impl Told {
 
     fn latest(&self, entropy: &SeededEntropy) -> Option<(i64, u64)> {
         let granted = self.granted();
-        // Often the newest life, sometimes one that has ended.
+        // Often the newest epoch, sometimes one that has ended.
         let back = usize::try_from(entropy.below(3)).unwrap_or(0);
-        let mut lives: Vec<_> = granted.iter().map(|(bits, (base, to))| (*base, *bits, *to)).collect();
-        lives.sort_unstable();
-        lives.iter().rev().nth(back).map(|(_, bits, to)| (*bits, *to))
+        let mut epochs: Vec<_> = granted.iter().map(|(bits, (base, to))| (*base, *bits, *to)).collect();
+        epochs.sort_unstable();
+        epochs.iter().rev().nth(back).map(|(_, bits, to)| (*bits, *to))
     }
 }
 
-/// One server: it opens a life, then raises one, over and over.
+/// One server: it opens an epoch, then raises one, over and over.
 async fn serve(
     mut desk: Desk,
     told: Arc<Told>,
@@ -75,7 +75,7 @@ async fn serve(
     Ok(())
 }
 
-/// However many open and raise at once, each life begins at or above everything that was granted to those before it.
+/// However many open and raise at once, each epoch begins at or above everything that was granted to those before it.
 pub async fn openers_at_once_never_share_a_stretch(fixture: &dyn LedgerFixture) -> Checked {
     let (told, entropy, order) = (Arc::new(Told::default()), seeded(11), counter(0, "order"));
     let mut tasks = JoinSet::new();
@@ -92,15 +92,15 @@ pub async fn openers_at_once_never_share_a_stretch(fixture: &dyn LedgerFixture) 
     assert_eq!(stretches.len() as u64, SERVERS * rounds as u64);
     for pair in stretches.windows(2) {
         let ((base, ceiling), (next, _)) = (pair[0], pair[1]);
-        assert!(next >= ceiling, "a life from {base} was granted {ceiling}, the next began at {next}");
+        assert!(next >= ceiling, "an epoch from {base} was granted {ceiling}, the next began at {next}");
     }
     let ended = Desk::of(fixture, 1).await?.ledger.history(&order).await?;
-    assert_eq!(ended.len() as u64, SERVERS * rounds as u64 - 1, "every ended life is in the history");
+    assert_eq!(ended.len() as u64, SERVERS * rounds as u64 - 1, "every ended epoch is in the history");
     assert!(ended.windows(2).all(|pair| pair[1].base >= pair[0].ceiling), "{ended:?}");
     Ok(())
 }
 
-/// Raises of one life at once leave the greatest, and nobody is told less than he asked for.
+/// Raises of one epoch at once leave the greatest, and nobody is told less than he asked for.
 pub async fn raises_at_once_leave_the_greatest(fixture: &dyn LedgerFixture) -> Checked {
     let (entropy, order) = (seeded(12), counter(0, "order"));
     Desk::of(fixture, 99).await?.open_one(opening(&order, 1, 0)).await?;

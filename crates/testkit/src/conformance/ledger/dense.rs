@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use sequent_core::{
-    Block, ErrorKind, Incarnation, Key, SourceError,
+    Block, ErrorKind, InstanceId, Key, SourceError,
     ledger::{DenseAsk, DenseRow, DenseTaken, Loss, Pass, ServerId},
 };
 use tokio::task::JoinSet;
@@ -141,18 +141,18 @@ pub async fn dense_counters_raced_have_no_gap_and_no_repeat(fixture: &dyn Ledger
     Ok(())
 }
 
-/// Nobody counts under another incarnation, nonce or layout than the ledger's, and what was refused has taken nothing.
+/// Nobody counts under another instance, nonce or layout than the ledger's, and what was refused has taken nothing.
 pub async fn dense_counters_ask_for_a_pass(fixture: &dyn LedgerFixture) -> Checked {
     let mut desk = Desk::of(fixture, 1).await?;
     desk.count(&[ask("a", 1)]).await?;
     let next = desk.draw();
-    let stranger = Incarnation::new("another");
+    let stranger = InstanceId::new("another");
     for (pass, kind) in [
         (Pass { under: &stranger, ..desk.pass(next) }, ErrorKind::Reborn),
         (Pass { nonces: &[0, 77], ..desk.pass(next) }, ErrorKind::Reborn),
         (Pass { nonces: &[], ..desk.pass(next) }, ErrorKind::Reborn),
         (Pass { server: ServerId(99), ..desk.pass(next) }, ErrorKind::Reborn),
-        (Pass { epoch: desk.epoch + 1, ..desk.pass(next) }, ErrorKind::Refused),
+        (Pass { generation: desk.generation + 1, ..desk.pass(next) }, ErrorKind::Refused),
     ] {
         refused(desk.ledger.count(pass, &[ask("a", 1)]).await, kind, &format!("{pass:?}"));
     }
@@ -192,7 +192,7 @@ pub async fn dense_counters_move_the_version(fixture: &dyn LedgerFixture) -> Che
     Ok(())
 }
 
-/// What was answered outlives a restart, and a copy put back speaks as another incarnation.
+/// What was answered outlives a restart, and a copy put back speaks as another instance.
 pub async fn dense_counters_outlive_a_restart(fixture: &dyn LedgerFixture) -> Checked {
     let mut desk = Desk::of(fixture, 1).await?;
     desk.count(&[ask("a", 7)]).await?;
@@ -211,7 +211,7 @@ pub async fn dense_counters_outlive_a_restart(fixture: &dyn LedgerFixture) -> Ch
         return skipped("put a copy back");
     }
     desk.ledger = fixture.open().await;
-    refused(desk.count(&[ask("a", 1)]).await, ErrorKind::Reborn, "a count under the incarnation before");
+    refused(desk.count(&[ask("a", 1)]).await, ErrorKind::Reborn, "a count under the instance before");
     Ok(())
 }
 

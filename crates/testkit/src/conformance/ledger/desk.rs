@@ -1,9 +1,9 @@
-//! A server at the ledger, as the guard's keeper is one: a handle, an incarnation, a row with nonces.
+//! A server at the ledger, as the guard's keeper is one: a handle, an instance, a row with nonces.
 
 use std::sync::Arc;
 
 use sequent_core::{
-    ErrorKind, Incarnation, Key, Life, SlotIndex, SourceError,
+    Epoch, ErrorKind, InstanceId, Key, SlotIndex, SourceError,
     ledger::{
         Answer, Counter, LayoutRecord, Ledger, Opened, Opening, Over, Pass, Presence, Raise, Raised, Row,
         ServerId,
@@ -12,8 +12,8 @@ use sequent_core::{
 
 use super::{super::Checked, LedgerFixture};
 
-/// The epoch of the layout that every check founds.
-pub(super) const EPOCH: u64 = 1;
+/// The generation of the layout that every check founds.
+pub(super) const GENERATION: u64 = 1;
 
 /// So far a first ceiling lies above its base.
 pub(super) const AHEAD: u64 = 100;
@@ -22,11 +22,11 @@ pub(super) const AHEAD: u64 = 100;
 #[derive(Clone)]
 pub(super) struct Desk {
     pub(super) ledger: Arc<dyn Ledger>,
-    pub(super) under: Incarnation,
-    pub(super) record: Option<Incarnation>,
+    pub(super) under: InstanceId,
+    pub(super) record: Option<InstanceId>,
     pub(super) server: ServerId,
     pub(super) nonces: Vec<u64>,
-    pub(super) epoch: u64,
+    pub(super) generation: u64,
     pub(super) drawn: u64,
 }
 
@@ -34,12 +34,12 @@ impl Desk {
     /// Founds the layout if need be, and enlists.
     pub(super) async fn of(fixture: &dyn LedgerFixture, server: u64) -> Result<Self, SourceError> {
         let ledger = fixture.open().await;
-        let under = ledger.inspect().await?.incarnation;
+        let under = ledger.inspect().await?.instance;
         ledger.found(&layout()).await?;
         let server = ServerId(server);
         ledger.enlist(&under, server, server.0 * 1_000_000).await?;
         let (record, nonces) = (ledger.known().await?.ledger, vec![server.0 * 1_000_000]);
-        Ok(Self { ledger, under, record, server, nonces, epoch: EPOCH, drawn: 0 })
+        Ok(Self { ledger, under, record, server, nonces, generation: GENERATION, drawn: 0 })
     }
 
     /// Puts the run that speaks on record.
@@ -56,8 +56,8 @@ impl Desk {
     }
 
     pub(super) fn pass(&self, next: u64) -> Pass<'_> {
-        let Self { under, server, nonces, epoch, .. } = self;
-        Pass { under, record: self.record.as_ref(), server: *server, nonces, next, epoch: *epoch }
+        let Self { under, server, nonces, generation, .. } = self;
+        Pass { under, record: self.record.as_ref(), server: *server, nonces, next, generation: *generation }
     }
 
     pub(super) async fn open(&mut self, openings: &[Opening]) -> Result<Answer<Vec<Opened>>, SourceError> {
@@ -81,7 +81,7 @@ impl Desk {
         Ok(answer)
     }
 
-    /// Opens one life, which must not leap.
+    /// Opens one epoch, which must not leap.
     pub(super) async fn open_one(&mut self, opening: Opening) -> Result<Row, SourceError> {
         let answer = self.open(&[opening]).await?;
         match answer.value.as_slice() {
@@ -120,7 +120,7 @@ impl Desk {
 pub(super) fn layout() -> LayoutRecord {
     let layout = sequent_core::Layout::new(2, 6);
     match (layout, "shop-eu".parse()) {
-        (Ok(layout), Ok(cluster)) => LayoutRecord { cluster, layout, epoch: EPOCH },
+        (Ok(layout), Ok(cluster)) => LayoutRecord { cluster, layout, generation: GENERATION },
         faults => panic!("the layout of the checks is wrong: {faults:?}"),
     }
 }
@@ -129,20 +129,20 @@ pub(super) fn counter(slot: SlotIndex, key: &str) -> Counter {
     Counter { slot, key: Key::from_stored(key) }
 }
 
-pub(super) fn life(bits: i64) -> Life {
-    Life::from_stored(bits)
+pub(super) fn epoch(bits: i64) -> Epoch {
+    Epoch::from_stored(bits)
 }
 
-/// An opening under a store's first incarnation, whose leap bound is no matter.
+/// An opening under a store's first instance, whose leap bound is no matter.
 pub(super) fn opening(counter: &Counter, bits: i64, value: u64) -> Opening {
-    let store = Incarnation::new("store 1");
-    let (counter, life) = (counter.clone(), life(bits));
-    Opening { counter, life, over: Over::Any, store, value, beside: 0, ahead: AHEAD, leap_max: 1 << 40 }
+    let store = InstanceId::new("store 1");
+    let (counter, epoch) = (counter.clone(), epoch(bits));
+    Opening { counter, epoch, over: Over::Any, store, value, beside: 0, ahead: AHEAD, leap_max: 1 << 40 }
 }
 
 /// A raise that reports nothing taken.
 pub(super) fn raise(counter: &Counter, bits: i64, ceiling: u64) -> Raise {
-    Raise { counter: counter.clone(), life: life(bits), ceiling, seen: 0, leap_max: 0 }
+    Raise { counter: counter.clone(), epoch: epoch(bits), ceiling, seen: 0, leap_max: 0 }
 }
 
 /// Asserts that a call was refused for this reason.

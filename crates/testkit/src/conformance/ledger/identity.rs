@@ -3,7 +3,7 @@
 use std::slice;
 
 use sequent_core::{
-    DurabilityClass, ErrorKind, Incarnation,
+    DurabilityClass, ErrorKind, InstanceId,
     ledger::{Definition, Known, Raise, Word, WordVerb, apart},
 };
 
@@ -19,7 +19,7 @@ const EARLIEST_MS: u64 = 1_577_836_800_000;
 /// A new ledger holds nothing.
 pub async fn a_new_ledger_is_empty(fixture: &dyn LedgerFixture) -> Checked {
     let ledger = fixture.open().await;
-    let under = ledger.inspect().await?.incarnation;
+    let under = ledger.inspect().await?.instance;
     let order = counter(0, "order");
     assert_eq!(ledger.layout().await?, None);
     assert_eq!(ledger.known().await?, Known::default());
@@ -35,9 +35,9 @@ pub async fn a_new_ledger_is_empty(fixture: &dyn LedgerFixture) -> Checked {
 pub async fn an_inspection_is_sane(fixture: &dyn LedgerFixture) -> Checked {
     let (one, two) = (fixture.open().await, fixture.open().await);
     let (a, again, b) = (one.inspect().await?, one.inspect().await?, two.inspect().await?);
-    assert_eq!((a.id, &a.incarnation), (again.id, &again.incarnation), "it changed between two looks");
-    assert_eq!((a.id, &a.incarnation), (b.id, &b.incarnation), "two processes see two ledgers");
-    assert!(!a.incarnation.as_str().is_empty() && !a.engine.is_empty());
+    assert_eq!((a.id, &a.instance), (again.id, &again.instance), "it changed between two looks");
+    assert_eq!((a.id, &a.instance), (b.id, &b.instance), "two processes see two ledgers");
+    assert!(!a.instance.as_str().is_empty() && !a.engine.is_empty());
     assert_eq!((a.version, &a.durability), (b.version, &b.durability));
     assert!(
         a.clock_ms > EARLIEST_MS && again.clock_ms >= a.clock_ms,
@@ -45,19 +45,18 @@ pub async fn an_inspection_is_sane(fixture: &dyn LedgerFixture) -> Checked {
         a.clock_ms,
         again.clock_ms
     );
-    let reading = one.read(&a.incarnation, &[]).await?;
+    let reading = one.read(&a.instance, &[]).await?;
     assert!(reading.clock_ms >= a.clock_ms, "a reading has the ledger's clock");
     Ok(())
 }
 
-/// The ledger's own incarnation and each slot's are kept, the latest of each, ascending by slot.
+/// The ledger's own instance and each slot's are kept, the latest of each, ascending by slot.
 pub async fn records_are_kept_by_slot(fixture: &dyn LedgerFixture) -> Checked {
     let desk = Desk::of(fixture, 1).await?;
-    let (a, b) = (Incarnation::new("run 1, file 'a'"), Incarnation::new("run 2"));
-    for (slot, incarnation) in
-        [(Some(7), &a), (Some(0), &a), (None, &desk.under), (Some(7), &b), (Some(2), &b)]
+    let (a, b) = (InstanceId::new("run 1, file 'a'"), InstanceId::new("run 2"));
+    for (slot, instance) in [(Some(7), &a), (Some(0), &a), (None, &desk.under), (Some(7), &b), (Some(2), &b)]
     {
-        desk.ledger.record(&desk.under, slot, incarnation).await?;
+        desk.ledger.record(&desk.under, slot, instance).await?;
     }
     let stores = vec![(0, a.clone()), (2, b.clone()), (7, b)];
     let expected = Known { ledger: Some(desk.under.clone()), stores };
@@ -95,7 +94,7 @@ pub async fn what_was_written_outlives_a_restart(fixture: &dyn LedgerFixture) ->
         return skipped("be held to what it keeps: it is not durable");
     }
     assert_eq!((after.id, after.version), (before.id, before.version));
-    assert_eq!(ledger.read(&after.incarnation, slice::from_ref(&order)).await?.rows, [row]);
+    assert_eq!(ledger.read(&after.instance, slice::from_ref(&order)).await?.rows, [row]);
     assert_eq!((ledger.known().await?, ledger.history(&order).await?), (known, history));
     assert_eq!(ledger.layout().await?, Some(layout()));
     assert_eq!(ledger.definitions().await?.1, [definition]);
@@ -103,7 +102,7 @@ pub async fn what_was_written_outlives_a_restart(fixture: &dyn LedgerFixture) ->
     Ok(())
 }
 
-/// A copy put back speaks as another incarnation, with the copy's version and rows, and old handles are refused.
+/// A copy put back speaks as another instance, with the copy's version and rows, and old handles are refused.
 pub async fn a_restored_ledger_speaks_as_another(fixture: &dyn LedgerFixture) -> Checked {
     let (mut old, order) = (Desk::of(fixture, 1).await?, counter(0, "order"));
     let row = old.open_one(opening(&order, 1, 0)).await?;
@@ -123,9 +122,9 @@ pub async fn a_restored_ledger_speaks_as_another(fixture: &dyn LedgerFixture) ->
     }
     let new = Desk::of(fixture, 2).await?;
     let after = new.ledger.inspect().await?;
-    assert_ne!(after.incarnation, before.incarnation, "the restored copy passes for the data before");
+    assert_ne!(after.instance, before.instance, "the restored copy passes for the data before");
     assert_eq!((after.id, after.version), (before.id, before.version));
     new.unchanged(&order, &row).await?;
-    refused(new.ledger.read(&old.under, &[]).await, ErrorKind::Reborn, "a read under the old incarnation");
+    refused(new.ledger.read(&old.under, &[]).await, ErrorKind::Reborn, "a read under the old instance");
     Ok(())
 }

@@ -1,14 +1,14 @@
 //! The layout's page and its turning, the rows of the next layout, and how far keys are advanced.
 
 use sequent_core::{
-    ErrorKind, Incarnation, Layout, Life, SHARD_BITS_MAX,
-    ledger::{LayoutPage, Ledger, LedgerNote, Loss, NoteSubject, PastLife, Rebased},
+    Epoch, ErrorKind, InstanceId, Layout, SHARD_BITS_MAX,
+    ledger::{LayoutPage, Ledger, LedgerNote, Loss, NoteSubject, PastEpoch, Rebased},
 };
 
 use super::{
     super::{Checked, skipped},
     LedgerFixture,
-    desk::{AHEAD, Desk, EPOCH, counter, layout, opening, raise, refused},
+    desk::{AHEAD, Desk, GENERATION, counter, layout, opening, raise, refused},
 };
 
 /// The layout that the checks go on with.
@@ -49,19 +49,19 @@ pub async fn a_page_is_turned_by_who_has_read_it(fixture: &dyn LedgerFixture) ->
     refused(desk.clone().open(&[opening(&order, 1, 0)]).await, ErrorKind::Refused, "an open under it");
     let settled = fenced.settled().unwrap_or_else(|| panic!("it was fenced"));
     desk.ledger.turn(&fenced, &settled).await?;
-    let held = desk.ledger.layout().await?.map(|held| (held.layout, held.epoch));
-    assert_eq!(held, Some((next(), EPOCH + 1)));
+    let held = desk.ledger.layout().await?.map(|held| (held.layout, held.generation));
+    assert_eq!(held, Some((next(), GENERATION + 1)));
     refused(
         desk.clone().show_up(&[]).await,
         ErrorKind::Refused,
         "a show up of the layout before, afterwards",
     );
-    desk.epoch = EPOCH + 1;
+    desk.generation = GENERATION + 1;
     desk.open_one(opening(&order, 1, 0)).await?;
     Ok(())
 }
 
-/// A rebase replaces all rows of a key, in one step, and no other's; the lives before are history.
+/// A rebase replaces all rows of a key, in one step, and no other's; the epochs before are history.
 pub async fn a_rebase_replaces_the_rows_of_its_keys(fixture: &dyn LedgerFixture) -> Checked {
     let mut desk = Desk::of(fixture, 1).await?;
     let [order, other, beside] = [counter(0, "order"), counter(3, "order"), counter(0, "order2")];
@@ -84,16 +84,16 @@ pub async fn a_rebase_replaces_the_rows_of_its_keys(fixture: &dyn LedgerFixture)
         let row =
             desk.row(&counter(slot, "order")).await?.unwrap_or_else(|| panic!("slot {slot} has no row"));
         assert_eq!((row.base, row.ceiling, row.seen), (base, base, base));
-        assert_eq!((row.life, row.store), (Life::of_epoch(EPOCH + 1), change.marker()));
+        assert_eq!((row.epoch, row.store), (Epoch::of_generation(GENERATION + 1), change.marker()));
     }
     assert_eq!(desk.row(&other).await?, None, "a row of the layout before");
     assert_eq!(desk.row(&beside).await?, untouched, "another key's");
-    let ended = |base, ceiling| vec![PastLife { life: Life::from_stored(1), base, ceiling }];
+    let ended = |base, ceiling| vec![PastEpoch { epoch: Epoch::from_stored(1), base, ceiling }];
     assert_eq!(desk.ledger.history(&order).await?, ended(0, 900));
     assert_eq!(desk.ledger.history(&other).await?, ended(0, AHEAD));
     let moved = desk.ledger.moved(&desk.under, before, 100).await?;
     assert_eq!(moved.len(), 3, "{moved:?}");
-    desk.epoch = EPOCH + 1;
+    desk.generation = GENERATION + 1;
     let settled = fenced.settled().unwrap_or_else(|| panic!("it was fenced"));
     desk.ledger.turn(&fenced, &settled).await?;
     refused(desk.ledger.rebase(&fenced, &keys).await, ErrorKind::Refused, "a rebase after it was settled");
@@ -132,7 +132,7 @@ pub async fn a_rebase_of_a_wide_ring(fixture: &dyn LedgerFixture) -> Checked {
     assert_eq!(
         desk.ledger.history(&counter(1023, "order")).await?.len(),
         1,
-        "the last slot's life has ended"
+        "the last slot's epoch has ended"
     );
     Ok(())
 }
@@ -142,7 +142,7 @@ pub async fn a_settled_layout_turns_the_floor(fixture: &dyn LedgerFixture) -> Ch
     let desk = Desk::of(fixture, 1).await?;
     desk.ledger.recover(Loss::Bump(1000), 0).await?;
     let mut desk = Desk::of(fixture, 2).await?;
-    desk.ledger.record(&desk.under, Some(0), &Incarnation::new("store 1")).await?;
+    desk.ledger.record(&desk.under, Some(0), &InstanceId::new("store 1")).await?;
     let page = LayoutPage::of(&layout());
     // Half as many slots: the same numbers are twice as many raw ids.
     let narrower = Layout::new(1, 6)?;
@@ -158,7 +158,7 @@ pub async fn a_settled_layout_turns_the_floor(fixture: &dyn LedgerFixture) -> Ch
     let settled = fenced.settled().unwrap_or_else(|| panic!("it was fenced"));
     desk.ledger.turn(&fenced, &settled).await?;
     assert_eq!(desk.ledger.known().await?.stores, [], "the slots are others now");
-    desk.epoch = EPOCH + 1;
+    desk.generation = GENERATION + 1;
     let base = desk.open_one(opening(&counter(0, "late"), 1, 0)).await?.base;
     let last = layout().layout.place_of(1000, 3).map(|place| narrower.raw_behind(place, 0));
     assert_eq!(Some(base), last, "about twice a thousand");

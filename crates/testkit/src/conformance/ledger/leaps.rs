@@ -47,12 +47,12 @@ pub async fn an_open_leaps_beyond_ahead_and_leap_max(fixture: &dyn LedgerFixture
         assert_eq!(answer.version, version, "a leap opens nothing");
     }
     assert_eq!(desk.row(&order).await?, row, "a leap wrote the row");
-    assert_eq!(desk.ledger.history(&order).await?, [], "a leap ended a life");
+    assert_eq!(desk.ledger.history(&order).await?, [], "a leap ended an epoch");
     assert_eq!(desk.open_one(ask(2, bound)).await?.base, bound, "at the bound");
     Ok(())
 }
 
-/// A ceiling that was raised far above what was seen is not followed into the next life.
+/// A ceiling that was raised far above what was seen is not followed into the next epoch.
 pub async fn a_ceiling_far_above_what_was_seen_is_a_leap(fixture: &dyn LedgerFixture) -> Checked {
     let (mut desk, order) = (Desk::of(fixture, 1).await?, counter(0, "order"));
     let ask = |bits| Opening { leap_max: LEAP, ..opening(&order, bits, 0) };

@@ -52,12 +52,12 @@ pub trait LedgerFixture: Send + Sync {
         Box::pin(std::future::ready(false))
     }
 
-    /// Puts the copy back: the engine then speaks as another incarnation. Handles opened before are still held.
+    /// Puts the copy back: the engine then speaks as another instance. Handles opened before are still held.
     fn restore(&self) -> BoxFuture<'_, bool> {
         Box::pin(std::future::ready(false))
     }
 
-    /// Puts the copy back so that the incarnation stays: what only nonces can find.
+    /// Puts the copy back so that the instance stays: what only nonces can find.
     fn restore_in_place(&self) -> BoxFuture<'_, bool> {
         Box::pin(std::future::ready(false))
     }
@@ -94,17 +94,17 @@ macro_rules! ledger_conformance {
         $crate::conformance_tests! { ledger, $fixture;
             a_new_ledger_is_empty, an_inspection_is_sane, records_are_kept_by_slot,
             what_was_written_outlives_a_restart, a_restored_ledger_speaks_as_another,
-            an_open_writes_the_row, the_next_life_begins_at_the_old_ceiling,
-            a_value_above_the_ceiling_is_the_base, a_claim_writes_where_there_is_no_row, an_announcement_yields_to_whoever_begins, an_open_is_not_behind_the_other_slots, a_life_is_opened_over_the_row_that_was_read, ended_lives_are_kept_in_order, what_moved_is_told_by_version, a_ceiling_is_never_lowered,
-            seen_only_grows, a_raise_needs_the_life, the_version_counts_calls_that_opened_or_raised, the_version_counts_calls_that_reported,
+            an_open_writes_the_row, the_next_epoch_begins_at_the_old_ceiling,
+            a_value_above_the_ceiling_is_the_base, a_claim_writes_where_there_is_no_row, an_announcement_yields_to_whoever_begins, an_open_is_not_behind_the_other_slots, a_epoch_is_opened_over_the_row_that_was_read, ended_epochs_are_kept_in_order, what_moved_is_told_by_version, a_ceiling_is_never_lowered,
+            seen_only_grows, a_raise_needs_the_epoch, the_version_counts_calls_that_opened_or_raised, the_version_counts_calls_that_reported,
             the_edge_of_the_range_never_wraps, no_asks_are_an_answer, a_batch_of_4096_keeps_its_order,
             a_counter_twice_in_a_batch_is_raised_twice, odd_keys_are_kept_apart, a_list_is_cut_and_ascending,
             a_raise_leaps_beyond_leap_max, an_open_leaps_beyond_ahead_and_leap_max,
             a_ceiling_far_above_what_was_seen_is_a_leap, a_leap_stops_one_counter_of_a_batch,
-            another_incarnation_writes_nothing, a_server_without_a_row_is_reborn,
+            another_instance_writes_nothing, a_server_without_a_row_is_reborn,
             a_nonce_is_good_once, calls_of_unknown_outcome_are_accepted, servers_do_not_share_nonces,
             a_restore_in_place_is_found_by_the_nonce, one_of_many_makes_it_speak_anew,
-            another_epoch_is_refused, another_run_on_record_is_refused, a_dropped_call_disturbs_nobody,
+            another_generation_is_refused, another_run_on_record_is_refused, a_dropped_call_disturbs_nobody,
             a_page_is_turned_by_who_has_read_it, a_rebase_replaces_the_rows_of_its_keys,
             a_rebase_of_a_wide_ring, a_settled_layout_turns_the_floor,
             an_advance_goes_forward, counters_behind_a_fence_are_forgotten, many_counters_are_forgotten_at_once,
@@ -135,11 +135,11 @@ macro_rules! ledger_mutations {
             use super::*;
 
             $crate::ledger_mutations! { $fixture;
-                same_ledger: SameLedger, another_incarnation_writes_nothing;
+                same_ledger: SameLedger, another_instance_writes_nothing;
                 open_counts_value: OpenCountsValue, a_value_above_the_ceiling_is_the_base;
                 open_atomic: OpenAtomic, openers_at_once_never_share_a_stretch;
-                raise_needs_life: RaiseNeedsLife, a_raise_needs_the_life;
-                raise_needs_life_raced: RaiseNeedsLife, openers_at_once_never_share_a_stretch;
+                raise_needs_epoch: RaiseNeedsEpoch, a_raise_needs_the_epoch;
+                raise_needs_epoch_raced: RaiseNeedsEpoch, openers_at_once_never_share_a_stretch;
                 ledger_forward: LedgerForward, a_ceiling_is_never_lowered;
                 record_compared: RecordCompared, another_run_on_record_is_refused;
             }

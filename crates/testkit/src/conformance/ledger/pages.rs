@@ -35,7 +35,7 @@ pub async fn the_first_layout_stays(fixture: &dyn LedgerFixture) -> Checked {
     }
     let ledger = fixture.open().await;
     assert_eq!(ledger.layout().await?, Some(held.clone()));
-    let other = LayoutRecord { cluster: "other".parse()?, layout: Layout::new(10, 16)?, epoch: 2 };
+    let other = LayoutRecord { cluster: "other".parse()?, layout: Layout::new(10, 16)?, generation: 2 };
     assert_eq!(ledger.found(&other).await?, held, "a later layout replaced the first");
     Ok(())
 }

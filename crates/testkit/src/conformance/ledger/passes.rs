@@ -1,14 +1,14 @@
 //! Passes: whose call may write. A ledger that went back is found by the nonce that it no longer holds.
 
 use sequent_core::{
-    ErrorKind, Incarnation,
+    ErrorKind, InstanceId,
     ledger::{Pass, ServerId},
 };
 
 use super::{
     super::{Checked, skipped},
     LedgerFixture,
-    desk::{AHEAD, Desk, EPOCH, counter, opening, raise, refused},
+    desk::{AHEAD, Desk, GENERATION, counter, opening, raise, refused},
 };
 use crate::cut_short;
 
@@ -18,12 +18,12 @@ const POLLS_MAX: usize = 200;
 /// How many servers find at once that the ledger went back.
 const FINDERS: u64 = 8;
 
-/// Every call under an incarnation that does not speak is `Reborn`, and has written nothing, not even the nonce.
-pub async fn another_incarnation_writes_nothing(fixture: &dyn LedgerFixture) -> Checked {
+/// Every call under an instance that does not speak is `Reborn`, and has written nothing, not even the nonce.
+pub async fn another_instance_writes_nothing(fixture: &dyn LedgerFixture) -> Checked {
     let (mut desk, order) = (Desk::of(fixture, 1).await?, counter(0, "order"));
     let row = desk.open_one(opening(&order, 1, 0)).await?;
     let known = desk.ledger.known().await?;
-    let stranger = Desk { under: Incarnation::new("another"), ..desk.clone() };
+    let stranger = Desk { under: InstanceId::new("another"), ..desk.clone() };
     let pass = stranger.pass(77);
     refused(stranger.ledger.read(&stranger.under, &[]).await, ErrorKind::Reborn, "read");
     refused(stranger.ledger.open(pass, &[opening(&order, 2, 0)]).await, ErrorKind::Reborn, "open");
@@ -103,7 +103,7 @@ pub async fn servers_do_not_share_nonces(fixture: &dyn LedgerFixture) -> Checked
     Ok(())
 }
 
-/// A ledger that went back under its incarnation lacks the nonce of whoever called since, and writes nothing for him.
+/// A ledger that went back under its instance lacks the nonce of whoever called since, and writes nothing for him.
 pub async fn a_restore_in_place_is_found_by_the_nonce(fixture: &dyn LedgerFixture) -> Checked {
     let (mut desk, order) = (Desk::of(fixture, 1).await?, counter(0, "order"));
     let row = desk.open_one(opening(&order, 1, 0)).await?;
@@ -115,8 +115,8 @@ pub async fn a_restore_in_place_is_found_by_the_nonce(fixture: &dyn LedgerFixtur
         return skipped("put a copy back in place");
     }
     desk.ledger = fixture.open().await;
-    let speaks = desk.ledger.inspect().await?.incarnation;
-    assert_eq!(speaks, desk.under, "the fixture was to keep the incarnation");
+    let speaks = desk.ledger.inspect().await?.instance;
+    assert_eq!(speaks, desk.under, "the fixture was to keep the instance");
     refused(desk.show_up(&[raise(&order, 1, 9500)]).await, ErrorKind::Reborn, "show up");
     refused(desk.open(&[opening(&order, 2, 0)]).await, ErrorKind::Reborn, "open");
     desk.unchanged(&order, &row).await?;
@@ -128,7 +128,7 @@ pub async fn a_restore_in_place_is_found_by_the_nonce(fixture: &dyn LedgerFixtur
     Ok(())
 }
 
-/// However many find that the ledger went back, it gets one new incarnation, and each is told the same.
+/// However many find that the ledger went back, it gets one new instance, and each is told the same.
 pub async fn one_of_many_makes_it_speak_anew(fixture: &dyn LedgerFixture) -> Checked {
     let desk = Desk::of(fixture, 1).await?;
     let mut tasks = tokio::task::JoinSet::new();
@@ -141,29 +141,29 @@ pub async fn one_of_many_makes_it_speak_anew(fixture: &dyn LedgerFixture) -> Che
         told.push(done??);
     }
     told.dedup();
-    assert_eq!(told.len(), 1, "several incarnations: {told:?}");
+    assert_eq!(told.len(), 1, "several instances: {told:?}");
     assert_ne!(told[0], desk.under);
     let ledger = fixture.open().await;
-    assert_eq!(ledger.inspect().await?.incarnation, told[0]);
+    assert_eq!(ledger.inspect().await?.instance, told[0]);
     assert_eq!(ledger.rebear(&desk.under).await?, told[0], "it no longer speaks as before: nothing to do");
-    refused(ledger.read(&desk.under, &[]).await, ErrorKind::Reborn, "a read under the old incarnation");
+    refused(ledger.read(&desk.under, &[]).await, ErrorKind::Reborn, "a read under the old instance");
     let again = ledger.rebear(&told[0]).await?;
-    assert!(again != told[0] && again != desk.under, "an incarnation came back: {again}");
+    assert!(again != told[0] && again != desk.under, "an instance came back: {again}");
     Ok(())
 }
 
 /// A call that knows another layout is `Refused`, and has written nothing.
-pub async fn another_epoch_is_refused(fixture: &dyn LedgerFixture) -> Checked {
+pub async fn another_generation_is_refused(fixture: &dyn LedgerFixture) -> Checked {
     let ledger = fixture.open().await;
-    let (under, server) = (ledger.inspect().await?.incarnation, ServerId(9));
+    let (under, server) = (ledger.inspect().await?.instance, ServerId(9));
     ledger.enlist(&under, server, 1).await?;
-    let early = Pass { under: &under, record: None, server, nonces: &[1], next: 1, epoch: EPOCH };
+    let early = Pass { under: &under, record: None, server, nonces: &[1], next: 1, generation: GENERATION };
     let order = counter(0, "order");
     refused(ledger.open(early, &[opening(&order, 1, 0)]).await, ErrorKind::Refused, "open without a layout");
     let mut desk = Desk::of(fixture, 1).await?;
     assert_eq!(desk.row(&order).await?, None);
     let row = desk.open_one(opening(&order, 1, 0)).await?;
-    let other = Desk { epoch: EPOCH + 1, ..desk.clone() };
+    let other = Desk { generation: GENERATION + 1, ..desk.clone() };
     let next = desk.draw();
     refused(other.ledger.open(other.pass(next), &[opening(&order, 2, 0)]).await, ErrorKind::Refused, "open");
     refused(
@@ -182,7 +182,7 @@ pub async fn another_run_on_record_is_refused(fixture: &dyn LedgerFixture) -> Ch
     let (mut desk, order) = (Desk::of(fixture, 1).await?, counter(0, "order"));
     desk.put_on_record().await?;
     let row = desk.open_one(opening(&order, 1, 0)).await?;
-    let other = Incarnation::new("run 2, on another master");
+    let other = InstanceId::new("run 2, on another master");
     let refuses = async |desk: &Desk, next: u64| {
         let (ledger, pass, kind) = (&desk.ledger, desk.pass(next), ErrorKind::Refused);
         refused(ledger.open(pass, &[opening(&order, 2, 0)]).await, kind, "open");

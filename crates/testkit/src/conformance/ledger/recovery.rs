@@ -1,7 +1,7 @@
 //! The way back after a loss that an operator named.
 
 use sequent_core::{
-    Block, ErrorKind, Incarnation,
+    Block, ErrorKind, InstanceId,
     ledger::{Known, Loss, Opening, Raise, Row, Word, WordVerb},
 };
 
@@ -14,26 +14,26 @@ use super::{
 /// A version floor above any that these checks reach.
 const FLOOR: u64 = 5000;
 
-/// Recovers, and checks all that does not depend on the loss; returns a desk at the new incarnation.
+/// Recovers, and checks all that does not depend on the loss; returns a desk at the new instance.
 async fn recovered(
     fixture: &dyn LedgerFixture,
     old: &Desk,
     loss: Loss,
 ) -> Result<Desk, Box<dyn std::error::Error + Send + Sync>> {
-    let store = Incarnation::new("store 1");
+    let store = InstanceId::new("store 1");
     old.ledger.record(&old.under, Some(0), &store).await?;
     let id = old.ledger.inspect().await?.id;
     let new = old.ledger.recover(loss, FLOOR).await?;
     assert_ne!(new, old.under, "it speaks as before");
     let after = fixture.open().await.inspect().await?;
-    assert_eq!((&after.incarnation, after.id), (&new, id));
+    assert_eq!((&after.instance, after.id), (&new, id));
     assert!(after.version > FLOOR, "version {} is not above {FLOOR}", after.version);
     let known = old.ledger.known().await?;
     assert_eq!(known, Known { ledger: Some(new.clone()), stores: vec![] }, "what is on record");
-    refused(old.ledger.read(&old.under, &[]).await, ErrorKind::Reborn, "a read under the old incarnation");
-    refused(old.clone().show_up(&[]).await, ErrorKind::Reborn, "a show up under the old incarnation");
+    refused(old.ledger.read(&old.under, &[]).await, ErrorKind::Reborn, "a read under the old instance");
+    refused(old.clone().show_up(&[]).await, ErrorKind::Reborn, "a show up under the old instance");
     let again = fixture.open().await.recover(Loss::Moved, 0).await?;
-    assert!(again != new && again != old.under, "an incarnation came back: {again}");
+    assert!(again != new && again != old.under, "an instance came back: {again}");
     let desk = Desk::of(fixture, 9).await?;
     assert!(desk.version().await? >= after.version, "the version went back");
     Ok(desk)
@@ -49,7 +49,7 @@ pub async fn a_moved_ledger_goes_on_as_another(fixture: &dyn LedgerFixture) -> C
         Word { slot: 1, verb: WordVerb::Evict, who: "a".into(), why: "b".into(), at_ms: 0, until_ms: None };
     let said = old.ledger.say(&evicted).await?;
     let mut desk = recovered(fixture, &old, Loss::Moved).await?;
-    assert_eq!(desk.row(&order).await?, row, "the row names the incarnation that it was opened under");
+    assert_eq!(desk.row(&order).await?, row, "the row names the instance that it was opened under");
     assert_eq!((desk.ledger.layout().await?, desk.ledger.words().await?), (Some(layout()), vec![said]));
     let next = desk.open_one(opening(&order, 2, 0)).await?;
     assert_eq!((next.base, &next.ledger), (700, &desk.under));
@@ -72,11 +72,11 @@ pub async fn a_bump_widens_every_row(fixture: &dyn LedgerFixture) -> Checked {
     assert_eq!(found[1], (row.ceiling + 1000, row.seen + 1000));
     assert_eq!(found[2].0, Block::NUMBER_MAX, "the edge of the range");
     let named: Vec<&Row> = rows.iter().flatten().filter(|row| row.ledger == old.under).collect();
-    assert_eq!(named.len(), rows.len(), "no row may pass for one of the new incarnation");
+    assert_eq!(named.len(), rows.len(), "no row may pass for one of the new instance");
     Ok(())
 }
 
-/// The next life after a bump is opened above it, however small the leap bound.
+/// The next epoch after a bump is opened above it, however small the leap bound.
 pub async fn a_bump_is_no_leap(fixture: &dyn LedgerFixture) -> Checked {
     let (mut old, order) = (Desk::of(fixture, 1).await?, counter(0, "order"));
     old.open_one(opening(&order, 1, 0)).await?;

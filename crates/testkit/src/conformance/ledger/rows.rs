@@ -1,14 +1,14 @@
 //! Rows, one caller at a time.
 
 use sequent_core::{
-    ErrorKind, Incarnation, SourceError,
-    ledger::{Counter, Moved, Opened, Opening, Over, PastLife, Raise, Raised, Row},
+    ErrorKind, InstanceId, SourceError,
+    ledger::{Counter, Moved, Opened, Opening, Over, PastEpoch, Raise, Raised, Row},
 };
 
 use super::{
     super::Checked,
     LedgerFixture,
-    desk::{AHEAD, Desk, counter, life, opening, raise},
+    desk::{AHEAD, Desk, counter, epoch, opening, raise},
 };
 
 /// An open writes the row that it returns, and every process reads it.
@@ -24,8 +24,8 @@ pub async fn an_open_writes_the_row(fixture: &dyn LedgerFixture) -> Checked {
         row.opened_at_ms
     );
     let expected = Row {
-        life: life(-7),
-        store: Incarnation::new("store 1"),
+        epoch: epoch(-7),
+        store: InstanceId::new("store 1"),
         ledger: desk.under.clone(),
         base: 5,
         ceiling: 5 + AHEAD,
@@ -39,8 +39,8 @@ pub async fn an_open_writes_the_row(fixture: &dyn LedgerFixture) -> Checked {
     Ok(())
 }
 
-/// The base of the next life is the ceiling of the one before, however high it was raised.
-pub async fn the_next_life_begins_at_the_old_ceiling(fixture: &dyn LedgerFixture) -> Checked {
+/// The base of the next epoch is the ceiling of the one before, however high it was raised.
+pub async fn the_next_epoch_begins_at_the_old_ceiling(fixture: &dyn LedgerFixture) -> Checked {
     let (mut desk, order) = (Desk::of(fixture, 1).await?, counter(0, "order"));
     desk.open_one(opening(&order, 1, 0)).await?;
     let row = desk.open_one(opening(&order, 2, 7)).await?;
@@ -66,7 +66,7 @@ pub async fn a_value_above_the_ceiling_is_the_base(fixture: &dyn LedgerFixture) 
 pub async fn a_claim_writes_where_there_is_no_row(fixture: &dyn LedgerFixture) -> Checked {
     let (mut desk, mut other) = (Desk::of(fixture, 1).await?, Desk::of(fixture, 2).await?);
     let (order, bill) = (counter(0, "order"), counter(0, "bill"));
-    let claim = |counter: &Counter, bits| Opening::claim(counter.clone(), life(bits));
+    let claim = |counter: &Counter, bits| Opening::claim(counter.clone(), epoch(bits));
     let row = desk.open_one(claim(&order, 1)).await?;
     assert_eq!((row.is_claim(), row.base, row.ceiling, row.seen), (true, 0, 0, 0));
     desk.unchanged(&order, &row).await?;
@@ -77,7 +77,7 @@ pub async fn a_claim_writes_where_there_is_no_row(fixture: &dyn LedgerFixture) -
     let [known, Opened::Row(new), again, Opened::Row(_)] = answer.value.as_slice() else {
         panic!("found {answer:?}")
     };
-    assert_eq!((known, new.life), (&Opened::Known(row.clone()), life(3)));
+    assert_eq!((known, new.epoch), (&Opened::Known(row.clone()), epoch(3)));
     assert_eq!(again, &Opened::Known(new.clone()));
     assert_eq!(answer.version, version + 1);
     other.unchanged(&order, &row).await?;
@@ -86,7 +86,7 @@ pub async fn a_claim_writes_where_there_is_no_row(fixture: &dyn LedgerFixture) -
         version + 1,
         "nothing was written"
     );
-    // A life that began, and a ceiling: they are given back as they are; and the claim is not in the history.
+    // An epoch that began, and a ceiling: they are given back as they are; and the claim is not in the history.
     desk.open_one(opening(&order, 6, 0)).await?;
     desk.raise_one(raise(&order, 6, 500)).await?;
     let row = desk.row(&order).await?.unwrap_or_else(|| panic!("the row is gone"));
@@ -96,16 +96,16 @@ pub async fn a_claim_writes_where_there_is_no_row(fixture: &dyn LedgerFixture) -
     Ok(())
 }
 
-/// An announcement writes where there is no row, yields to every row, and is gone over by claim and life; neither leaves it in the history.
+/// An announcement writes where there is no row, yields to every row, and is gone over by claim and epoch; neither leaves it in the history.
 pub async fn an_announcement_yields_to_whoever_begins(fixture: &dyn LedgerFixture) -> Checked {
     let mut desk = Desk::of(fixture, 1).await?;
     let (order, bill) = (counter(0, "order"), counter(0, "bill"));
-    let word = |counter: &Counter, bits| Opening::announcement(counter.clone(), life(bits));
+    let word = |counter: &Counter, bits| Opening::announcement(counter.clone(), epoch(bits));
     let row = desk.open_one(word(&order, 1)).await?;
     assert_eq!((row.is_announced(), row.base, row.ceiling, row.seen), (true, 0, 0, 0));
     desk.unchanged(&order, &row).await?;
     assert_eq!(desk.open(&[word(&order, 2)]).await?.value, [Opened::Known(row)]);
-    let claim = desk.open_one(Opening::claim(order.clone(), life(3))).await?;
+    let claim = desk.open_one(Opening::claim(order.clone(), epoch(3))).await?;
     assert!(claim.is_claim() && !claim.is_announced());
     assert_eq!(desk.open(&[word(&order, 4)]).await?.value, [Opened::Known(claim)]);
     desk.open_one(word(&bill, 5)).await?;
@@ -132,49 +132,49 @@ pub async fn an_open_is_not_behind_the_other_slots(fixture: &dyn LedgerFixture) 
     // Above what a row says not at all, if it is more than a leap.
     let known = 7;
     for (number, beside, base) in [(0, known + 1000, known + 1000), (1, known + 1001, known + AHEAD)] {
-        let over = Over::Life(life(1));
+        let over = Over::Epoch(epoch(1));
         let ask = Opening { beside, leap_max: 1000, over, ..opening(&counter(number, "order"), 2, 0) };
         assert_eq!(desk.open_one(ask).await?.base, base, "{beside}");
     }
     Ok(())
 }
 
-/// A life replaces the row that was read before its cell was closed, and no other: not one that was begun since, and not one that is
+/// An epoch replaces the row that was read before its cell was closed, and no other: not one that was begun since, and not one that is
 /// gone.
-pub async fn a_life_is_opened_over_the_row_that_was_read(fixture: &dyn LedgerFixture) -> Checked {
+pub async fn a_epoch_is_opened_over_the_row_that_was_read(fixture: &dyn LedgerFixture) -> Checked {
     let (mut desk, order, bill) = (Desk::of(fixture, 1).await?, counter(0, "order"), counter(0, "bill"));
     let ask = |counter: &Counter, over, bits| Opening { over, ..opening(counter, bits, 0) };
     let first = desk.open_one(ask(&order, Over::Nothing, 1)).await?;
     let version = desk.version().await?;
     let late = [
         ask(&order, Over::Nothing, 2),
-        ask(&order, Over::Life(life(9)), 3),
-        ask(&bill, Over::Life(life(1)), 4),
+        ask(&order, Over::Epoch(epoch(9)), 3),
+        ask(&bill, Over::Epoch(epoch(1)), 4),
     ];
     assert_eq!(desk.open(&late).await?.value, [Opened::Overtaken, Opened::Overtaken, Opened::Overtaken]);
     assert_eq!(desk.version().await?, version, "nothing was written");
     desk.unchanged(&order, &first).await?;
     assert_eq!(desk.row(&bill).await?, None);
     // Two that read the same, in one call.
-    let asks = [ask(&order, Over::Life(life(1)), 5), ask(&order, Over::Life(life(1)), 6)];
+    let asks = [ask(&order, Over::Epoch(epoch(1)), 5), ask(&order, Over::Epoch(epoch(1)), 6)];
     let answer = desk.open(&asks).await?;
     let [Opened::Row(row), Opened::Overtaken] = answer.value.as_slice() else { panic!("found {answer:?}") };
-    assert_eq!((row.life, row.base), (life(5), first.ceiling));
+    assert_eq!((row.epoch, row.base), (epoch(5), first.ceiling));
     desk.unchanged(&order, row).await?;
-    assert_eq!(desk.ledger.history(&order).await?.len(), 1, "one life has ended");
+    assert_eq!(desk.ledger.history(&order).await?.len(), 1, "one epoch has ended");
     Ok(())
 }
 
-/// Each ended life is kept with its base and its ceiling, oldest first.
-pub async fn ended_lives_are_kept_in_order(fixture: &dyn LedgerFixture) -> Checked {
+/// Each ended epoch is kept with its base and its ceiling, oldest first.
+pub async fn ended_epochs_are_kept_in_order(fixture: &dyn LedgerFixture) -> Checked {
     let (mut desk, order) = (Desk::of(fixture, 1).await?, counter(1, "order"));
     let mut expected = Vec::new();
     // Falling tokens, so that an order by token shows.
     for (bits, to) in [(9, 150), (-4, 0), (3, 999)] {
         let row = desk.open_one(opening(&order, bits, 0)).await?;
         let (ceiling, _) = desk.raise_one(raise(&order, bits, to)).await?;
-        assert_eq!(desk.ledger.history(&order).await?, expected, "the life in force has not ended");
-        expected.push(PastLife { life: row.life, base: row.base, ceiling });
+        assert_eq!(desk.ledger.history(&order).await?, expected, "the epoch in force has not ended");
+        expected.push(PastEpoch { epoch: row.epoch, base: row.base, ceiling });
     }
     desk.open_one(opening(&order, 1, 0)).await?;
     assert_eq!(desk.ledger.history(&order).await?, expected);
@@ -188,24 +188,24 @@ pub async fn what_moved_is_told_by_version(fixture: &dyn LedgerFixture) -> Check
     let (order, bill) = (counter(0, "order"), counter(1, "bill|8:20170304"));
     let told = async |since, most| {
         let moved = other.ledger.moved(&other.under, since, most).await?;
-        let tuple = |moved: Moved| (moved.counter, moved.life, moved.seen, moved.version);
+        let tuple = |moved: Moved| (moved.counter, moved.epoch, moved.seen, moved.version);
         Ok::<_, SourceError>(moved.into_iter().map(tuple).collect::<Vec<_>>())
     };
     let start = one.version().await?;
     assert_eq!(told(start, 10).await?, []);
     one.open_one(opening(&order, 1, 5)).await?;
     one.open_one(opening(&bill, -2, 0)).await?;
-    let (first, second) = ((order.clone(), life(1), 5, start + 1), (bill.clone(), life(-2), 0, start + 2));
+    let (first, second) = ((order.clone(), epoch(1), 5, start + 1), (bill.clone(), epoch(-2), 0, start + 2));
     assert_eq!(told(start, 10).await?, [first.clone(), second.clone()]);
     assert_eq!(told(start, 1).await?, [first]);
     one.raise_one(Raise { seen: 9, ..raise(&order, 1, 300) }).await?;
-    assert_eq!(told(start, 10).await?, [second, (order.clone(), life(1), 9, start + 3)], "each row once");
+    assert_eq!(told(start, 10).await?, [second, (order.clone(), epoch(1), 9, start + 3)], "each row once");
     one.raise_one(Raise { seen: 9, ..raise(&order, 1, 200) }).await?;
     assert_eq!(told(start + 3, 10).await?, [], "nothing was moved");
     one.open_one(opening(&order, 7, 9)).await?;
-    assert_eq!(told(start + 3, 10).await?, [(order, life(7), 300, start + 4)], "a new life");
+    assert_eq!(told(start + 3, 10).await?, [(order, epoch(7), 300, start + 4)], "a new epoch");
     assert_eq!(told(one.version().await?, 10).await?, []);
-    let stranger = other.ledger.moved(&Incarnation::new("another"), start, 10).await;
+    let stranger = other.ledger.moved(&InstanceId::new("another"), start, 10).await;
     assert!(stranger.is_err_and(|error| error.kind() == ErrorKind::Reborn));
     Ok(())
 }
@@ -235,8 +235,8 @@ pub async fn seen_only_grows(fixture: &dyn LedgerFixture) -> Checked {
     Ok(())
 }
 
-/// A raise in another life than the row's, or without a row, is `Ended` and writes nothing.
-pub async fn a_raise_needs_the_life(fixture: &dyn LedgerFixture) -> Checked {
+/// A raise in another epoch than the row's, or without a row, is `Ended` and writes nothing.
+pub async fn a_raise_needs_the_epoch(fixture: &dyn LedgerFixture) -> Checked {
     let (mut desk, order) = (Desk::of(fixture, 1).await?, counter(0, "order"));
     desk.open_one(opening(&order, 1, 0)).await?;
     let row = desk.open_one(opening(&order, 2, 0)).await?;
@@ -261,7 +261,7 @@ pub async fn the_version_counts_calls_that_opened_or_raised(fixture: &dyn Ledger
     let raises: Vec<_> = counters.iter().map(|counter| raise(counter, 1, 500)).collect();
     assert_eq!(desk.raise(&raises).await?.version, version + 2);
     assert_eq!(desk.raise(&raises).await?.version, version + 2, "nothing was raised");
-    assert_eq!(desk.raise(&[raise(&counters[0], 7, 900)]).await?.version, version + 2, "an ended life");
+    assert_eq!(desk.raise(&[raise(&counters[0], 7, 900)]).await?.version, version + 2, "an ended epoch");
     let show_up = desk.show_up(&[raise(&counters[0], 1, 600)]).await?;
     assert_eq!(show_up.version, version + 3, "a show up raises too");
     assert_eq!(desk.show_up(&[]).await?.version, version + 3);
@@ -285,7 +285,7 @@ pub async fn the_version_counts_calls_that_reported(fixture: &dyn LedgerFixture)
     assert_eq!(desk.raise(&[report(0, 21)]).await?.version, version + 3, "a raise reports too");
     assert_eq!(desk.raise(&[report(0, 21)]).await?.version, version + 3);
     let ended = Raise { seen: 99, ..raise(&counters[0], 7, 0) };
-    assert_eq!(desk.show_up(&[ended]).await?.version, version + 3, "an ended life");
+    assert_eq!(desk.show_up(&[ended]).await?.version, version + 3, "an ended epoch");
     let leap = desk.show_up(&[report(0, AHEAD + 1)]).await?;
     assert_eq!((leap.value.raised, leap.version), (vec![Raised::Leapt { ceiling: AHEAD }], version + 3));
     assert_eq!(desk.show_up(&[]).await?.version, version + 3);

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use sequent_core::{Key, Life, SourceError};
+use sequent_core::{Epoch, Key, SourceError};
 use tokio::task::JoinSet;
 
-use super::{super::Checked, Hand, StoreFixture, identity::fresh_life, key, life, regressed};
+use super::{super::Checked, Hand, StoreFixture, epoch, identity::fresh_epoch, key, regressed};
 use crate::{Oracle, SeededEntropy, seeded};
 
 /// How many takers there are.
@@ -17,7 +17,7 @@ const TAKES: usize = 20;
 /// Takes `takes` blocks of random size for one taker, and notes them; returns how many ids.
 async fn take_some(
     hand: Hand,
-    cell: (Key, Life),
+    cell: (Key, Epoch),
     takes: usize,
     entropy: SeededEntropy,
     oracle: Arc<Oracle>,
@@ -40,10 +40,10 @@ async fn take_some(
 /// Lets takers loose on one cell through these hands; every id must be given once, and none left out.
 async fn all_at_once(fixture: &dyn StoreFixture, hands: &[Hand]) -> Checked {
     let (order, oracle, entropy) = (key("order"), Arc::new(Oracle::new()), seeded(5));
-    hands[0].begin(&order, life(1), 0).await?;
+    hands[0].begin(&order, epoch(1), 0).await?;
     let mut tasks = JoinSet::new();
     for taker in 0..TAKERS {
-        let (hand, cell) = (hands[taker % hands.len()].clone(), (order.clone(), life(1)));
+        let (hand, cell) = (hands[taker % hands.len()].clone(), (order.clone(), epoch(1)));
         tasks.spawn(take_some(hand, cell, TAKES * fixture.effort(), entropy.fork(), Arc::clone(&oracle)));
     }
     let mut total = 0;
@@ -51,7 +51,7 @@ async fn all_at_once(fixture: &dyn StoreFixture, hands: &[Hand]) -> Checked {
         total += done??;
     }
     assert_eq!((oracle.count(), oracle.highest()), (total, Some(total)), "ids were left out");
-    assert_eq!(hands[0].close(&order, life(2)).await?, total);
+    assert_eq!(hands[0].close(&order, epoch(2)).await?, total);
     Ok(())
 }
 
@@ -71,13 +71,13 @@ pub async fn two_handles_at_once_get_every_id_once(fixture: &dyn StoreFixture) -
 pub async fn many_keys_at_once_stay_dense(fixture: &dyn StoreFixture) -> Checked {
     let (hand, entropy, mut tasks) = (Hand::of(fixture).await?, seeded(6), JoinSet::new());
     for at in 0..TAKERS * 2 {
-        let (hand, key, life, own) =
-            (hand.clone(), key(&format!("k{at}")), fresh_life(&entropy), entropy.fork());
+        let (hand, key, epoch, own) =
+            (hand.clone(), key(&format!("k{at}")), fresh_epoch(&entropy), entropy.fork());
         let takes = TAKES * fixture.effort() / 4;
         tasks.spawn(async move {
-            hand.begin(&key, life, 0).await?;
+            hand.begin(&key, epoch, 0).await?;
             let oracle = Arc::new(Oracle::new());
-            let total = take_some(hand, (key, life), takes, own, Arc::clone(&oracle)).await?;
+            let total = take_some(hand, (key, epoch), takes, own, Arc::clone(&oracle)).await?;
             assert_eq!(oracle.highest(), Some(total), "another key's ids were counted here");
             Checked::Ok(())
         });
@@ -88,27 +88,27 @@ pub async fn many_keys_at_once_stay_dense(fixture: &dyn StoreFixture) -> Checked
     Ok(())
 }
 
-/// Of many that close at once, one life is left, and only that one may install.
+/// Of many that close at once, one epoch is left, and only that one may install.
 pub async fn of_many_closers_one_may_install(fixture: &dyn StoreFixture) -> Checked {
     let (hand, order, entropy) = (Hand::of(fixture).await?, key("order"), seeded(7));
-    hand.begin(&order, life(1), 77).await?;
+    hand.begin(&order, epoch(1), 77).await?;
     let mut tasks = JoinSet::new();
     for _ in 0..TAKERS {
-        let (hand, order, next) = (Hand::of(fixture).await?, order.clone(), fresh_life(&entropy));
+        let (hand, order, next) = (Hand::of(fixture).await?, order.clone(), fresh_epoch(&entropy));
         tasks.spawn(async move {
             assert_eq!(hand.close(&order, next).await?, 77);
-            Ok::<Life, SourceError>(next)
+            Ok::<Epoch, SourceError>(next)
         });
     }
-    let mut lives = Vec::new();
+    let mut epochs = Vec::new();
     while let Some(done) = tasks.join_next().await {
-        lives.push(done??);
+        epochs.push(done??);
     }
     let mut installed = Vec::new();
-    for closed in lives {
+    for closed in epochs {
         match hand.install(&order, closed, 77).await {
             Ok(()) => installed.push(closed),
-            refusal => regressed(refusal, "install of a life that another close replaced"),
+            refusal => regressed(refusal, "install of an epoch that another close replaced"),
         }
     }
     assert_eq!(installed.len(), 1, "exactly one close is the last: {installed:?}");

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use sequent_core::{Examine, Key, Sight, SourceError};
 
-use super::{super::Checked, Hand, StoreFixture, identity::stamp_of, key, life};
+use super::{super::Checked, Hand, StoreFixture, epoch, identity::stamp_of, key};
 use crate::{conformance::skipped, seeded};
 
 /// A look sees stamp, mark and cells as they are, of a run that is known by its name, and leaves all of it as it was.
@@ -18,13 +18,13 @@ pub async fn a_look_changes_nothing_and_sees_what_is_there(fixture: &dyn StoreFi
     let stamp = stamp_of(&seeded(7), 1)?;
     hand.stamp(None, &stamp).await?;
     hand.mark(5).await?;
-    hand.begin(&open, life(-7), 100).await?;
-    hand.take(&open, life(-7), 3).await?;
-    hand.close(&closed, life(8)).await?;
+    hand.begin(&open, epoch(-7), 100).await?;
+    hand.take(&open, epoch(-7), 3).await?;
+    hand.close(&closed, epoch(8)).await?;
     let before = hand.inspect().await?;
     for _ in 0..2 {
         let seen = examiner.examine(&[closed.clone(), none.clone(), open.clone()]).await?;
-        let held = |bits, open, value| Sight::Held { life: life(bits), open, value, expires_ms: None };
+        let held = |bits, open, value| Sight::Held { epoch: epoch(bits), open, value, expires_ms: None };
         assert_eq!(seen.cells, [held(8, false, 0), Sight::Missing, held(-7, true, 103)]);
         assert_eq!(seen.mark, 5);
         let clock_ms = before.clock_ms;
@@ -34,8 +34,8 @@ pub async fn a_look_changes_nothing_and_sees_what_is_there(fixture: &dyn StoreFi
             "another run, or another store"
         );
     }
-    assert_eq!(hand.take(&open, life(-7), 1).await?.first(), 104, "a look took a number");
-    assert_eq!(hand.inspect().await?.incarnation, before.incarnation, "a look made it another run");
+    assert_eq!(hand.take(&open, epoch(-7), 1).await?.first(), 104, "a look took a number");
+    assert_eq!(hand.inspect().await?.instance, before.instance, "a look made it another run");
     if let Some(told) = all_told(examiner).await? {
         assert_eq!(
             told,
@@ -43,7 +43,7 @@ pub async fn a_look_changes_nothing_and_sees_what_is_there(fixture: &dyn StoreFi
             "every cell is told of, whatever its key"
         );
     }
-    hand.install(&closed, life(8), 0).await?;
+    hand.install(&closed, epoch(8), 0).await?;
     Ok(())
 }
 

@@ -1,9 +1,9 @@
 //! Stamp, mark and inspection.
 
-use sequent_core::{Block, ErrorKind, Layout, LedgerId, Life, SlotIndex, Stamp};
+use sequent_core::{Block, Epoch, ErrorKind, Layout, LedgerId, SlotIndex, Stamp};
 use tokio::task::JoinSet;
 
-use super::{super::Checked, Hand, StoreFixture, key, life, refused};
+use super::{super::Checked, Hand, StoreFixture, epoch, key, refused};
 use crate::{SeededEntropy, seeded};
 
 /// How many callers try at once.
@@ -17,7 +17,7 @@ pub(super) fn stamp_of(
     slot: SlotIndex,
 ) -> Result<Stamp, Box<dyn std::error::Error + Send + Sync>> {
     let (ledger, layout) = (LedgerId::random(entropy), Layout::new(4, 6)?);
-    Ok(Stamp { ledger, cluster: "shop-eu".parse()?, layout, slot, epoch: 1 })
+    Ok(Stamp { ledger, cluster: "shop-eu".parse()?, layout, slot, generation: 1 })
 }
 
 /// A stamp replaces what was expected and nothing else; a refusal names what was found and what was expected.
@@ -100,9 +100,9 @@ pub async fn marks_and_stamps_are_no_cells(fixture: &dyn StoreFixture) -> Checke
     hand.stamp(None, &stamp).await?;
     assert!(!hand.inspect().await?.has_cells, "mark or stamp was taken for a cell");
     for name in ["mark", "stamp", "sequent", "_sequent", "__mark", "sequent:mark", "sequent_mark", ""] {
-        assert_eq!(hand.close(&key(name), life(1)).await?, 0, "key {name:?} reaches what is no cell");
-        hand.install(&key(name), life(1), 5000).await?;
-        hand.take(&key(name), life(1), 1).await?;
+        assert_eq!(hand.close(&key(name), epoch(1)).await?, 0, "key {name:?} reaches what is no cell");
+        hand.install(&key(name), epoch(1), 5000).await?;
+        hand.take(&key(name), epoch(1), 1).await?;
     }
     let inspection = hand.inspect().await?;
     assert!(inspection.has_cells);
@@ -115,9 +115,9 @@ pub async fn an_inspection_is_sane(fixture: &dyn StoreFixture) -> Checked {
     let (one, two) = (fixture.open().await, fixture.open().await);
     let (a, again, b) = (one.inspect().await?, one.inspect().await?, two.inspect().await?);
     assert_eq!((&a.stamp, a.has_cells), (&None, false), "fresh data holds nothing");
-    assert!(!a.incarnation.as_str().is_empty() && !a.version.is_empty());
-    assert_eq!(a.incarnation, again.incarnation, "the incarnation changed between two looks");
-    assert_eq!(a.incarnation, b.incarnation, "two processes see two incarnations");
+    assert!(!a.instance.as_str().is_empty() && !a.version.is_empty());
+    assert_eq!(a.instance, again.instance, "the instance changed between two looks");
+    assert_eq!(a.instance, b.instance, "two processes see two instances");
     assert_eq!(a.durability, b.durability);
     assert!(
         a.clock_ms > EARLIEST_MS && again.clock_ms >= a.clock_ms,
@@ -128,7 +128,7 @@ pub async fn an_inspection_is_sane(fixture: &dyn StoreFixture) -> Checked {
     Ok(())
 }
 
-/// A life that nobody has had.
-pub(super) fn fresh_life(entropy: &SeededEntropy) -> Life {
-    Life::random(entropy)
+/// An epoch that nobody has had.
+pub(super) fn fresh_epoch(entropy: &SeededEntropy) -> Epoch {
+    Epoch::random(entropy)
 }

@@ -9,20 +9,20 @@
 //! |---|---|---|
 //! | many tasks at once | [`many_tasks_at_once_get_every_id_once`], [`many_keys_at_once_stay_dense`] | |
 //! | two processes at once | [`two_handles_at_once_get_every_id_once`] | processes, some killed: `processes::processes_at_once_some_killed_never_get_a_number_twice` of sqlite, mysql (three kinds), postgres; memory has one process |
-//! | reopening | [`what_was_acknowledged_outlives_a_restart`] | mysql: `mishaps::a_server_restored_from_an_old_copy_of_its_files_speaks_as_another`; postgres: `incarnations` |
+//! | reopening | [`what_was_acknowledged_outlives_a_restart`] | mysql: `mishaps::a_server_restored_from_an_old_copy_of_its_files_speaks_as_another`; postgres: `instances` |
 //! | a server killed mid-call | [`a_server_killed_amid_takes_gives_nothing_twice`] | sqlite has no server: its processes are killed, above; memory: skipped |
 //! | a server hung mid-call | [`a_server_that_hangs_keeps_no_reply_for_the_next`] | sqlite: a disk that hangs, `database::tests` in its sources; postgres: `network`, `dropped`; mysql: `reach`; memory: skipped |
 //! | a caller that goes away | [`a_dropped_future_disturbs_nobody`] | sqlite: `severed`; postgres: `dropped` |
 //! | close and install racing takes | [`takers_race_closers`], [`of_many_closers_one_may_install`] | |
-//! | a late install | [`an_install_of_a_superseded_life_is_refused`], [`an_install_done_twice_is_done_once`] and the race | |
-//! | the row or key deleted | [`a_deleted_cell_is_not_created_again`], [`a_removed_cell_is_not_created_again`] | mysql-auto-increment, each of its two alone: `a_deleted_fence_alone_keeps_what_the_table_knows`, `a_dropped_table_alone_gives_nothing_until_a_new_life_begins` |
-//! | the table truncated | [`a_truncated_table_gives_nothing_until_a_new_life_begins`] | mysql-auto-increment: `a_truncated_table_is_named`; postgres: `incarnations::tables_that_are_replaced_under_connections_are_noticed_by_the_next_verb` |
+//! | a late install | [`an_install_of_a_superseded_epoch_is_refused`], [`an_install_done_twice_is_done_once`] and the race | |
+//! | the row or key deleted | [`a_deleted_cell_is_not_created_again`], [`a_removed_cell_is_not_created_again`] | mysql-auto-increment, each of its two alone: `a_deleted_fence_alone_keeps_what_the_table_knows`, `a_dropped_table_alone_gives_nothing_until_a_new_epoch_begins` |
+//! | the table truncated | [`a_truncated_table_gives_nothing_until_a_new_epoch_begins`] | mysql-auto-increment: `a_truncated_table_is_named`; postgres: `instances::tables_that_are_replaced_under_connections_are_noticed_by_the_next_verb` |
 //! | the edge of the range | [`the_edge_of_the_range_never_wraps`], [`values_beyond_the_range_are_refused`] | |
 //! | login refused | [`a_login_that_is_none_is_refused`] | what is said of it: `refusals` of mysql, postgres; sqlite, memory: no login |
 //! | schema missing | [`a_missing_schema_is_refused_and_not_made`], [`tables_taken_away_are_not_made_anew`] | `refusals` of mysql, postgres; sqlite: `files`, `gone`; memory: skipped |
 //! | looked into by `doctor` | [`a_look_changes_nothing_and_sees_what_is_there`] | memory: skipped; `tests/tests/stores/doctor.rs` |
 //! | keys that can't be held | [`odd_keys_are_kept_apart`] | mysql-auto-increment: `keys_without_a_table_are_told_which_store_can` |
-//! | another run, an old copy | [`another_incarnation_touches_nothing`], [`a_restored_copy_speaks_as_another`] | `mishaps`, `incarnations`, `gone` |
+//! | another run, an old copy | [`another_instance_touches_nothing`], [`a_restored_copy_speaks_as_another`] | `mishaps`, `instances`, `gone` |
 //! | settings that repeat ids | | mysql-auto-increment: `another_increment_is_refused`, `a_server_that_forgets_at_a_restart_is_refused` |
 //! | proxies that multiplex | | mysql: `refusals::a_proxy_that_multiplexes_is_refused`; postgres: `proxies` |
 
@@ -38,7 +38,7 @@ mod race;
 use std::sync::Arc;
 
 use sequent_core::{
-    Block, BoxFuture, Cell, ErrorKind, Incarnation, Inspection, Key, Life, SourceError, Stamp, Store,
+    Block, BoxFuture, Cell, Epoch, ErrorKind, Inspection, InstanceId, Key, SourceError, Stamp, Store,
 };
 
 pub use cells::*;
@@ -67,12 +67,12 @@ pub trait StoreFixture: Send + Sync {
         Box::pin(std::future::ready(false))
     }
 
-    /// Puts the copy back: the engine then speaks as another incarnation. Handles opened before are still held.
+    /// Puts the copy back: the engine then speaks as another instance. Handles opened before are still held.
     fn restore(&self) -> BoxFuture<'_, bool> {
         Box::pin(std::future::ready(false))
     }
 
-    /// Deletes a cell behind the store's back; the incarnation stays.
+    /// Deletes a cell behind the store's back; the instance stays.
     fn delete<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, bool> {
         let _ = key;
         Box::pin(std::future::ready(false))
@@ -138,22 +138,22 @@ macro_rules! store_conformance {
     ($fixture:expr) => {
         $crate::conformance_tests! { store, $fixture;
             a_take_never_creates, a_lift_never_creates, an_install_never_creates,
-            a_close_writes_its_mark_on_nothing, a_close_returns_the_value_and_ends_the_life,
+            a_close_writes_its_mark_on_nothing, a_close_returns_the_value_and_ends_the_epoch,
             a_second_close_keeps_the_value, an_install_opens_at_the_greater_of_value_and_base,
-            an_install_done_twice_is_done_once, an_install_of_a_superseded_life_is_refused,
+            an_install_done_twice_is_done_once, an_install_of_a_superseded_epoch_is_refused,
             a_removed_cell_is_not_created_again,
             a_lift_goes_forward_only, a_lift_to_nothing_only_reads, takes_go_on_where_the_last_ended, keys_share_nothing,
-            odd_keys_are_kept_apart, lives_are_compared_to_the_last_bit, the_edge_of_the_range_never_wraps,
+            odd_keys_are_kept_apart, epochs_are_compared_to_the_last_bit, the_edge_of_the_range_never_wraps,
             values_beyond_the_range_are_refused,
             a_stamp_is_compared_and_set, of_many_first_stamps_one_stands, a_mark_only_grows,
             marks_at_once_leave_the_greatest, marks_and_stamps_are_no_cells, an_inspection_is_sane,
             many_tasks_at_once_get_every_id_once, two_handles_at_once_get_every_id_once,
             many_keys_at_once_stay_dense, of_many_closers_one_may_install, takers_race_closers,
-            another_incarnation_touches_nothing, what_was_acknowledged_outlives_a_restart,
+            another_instance_touches_nothing, what_was_acknowledged_outlives_a_restart,
             a_restored_copy_speaks_as_another, a_deleted_cell_is_not_created_again,
             a_dropped_future_disturbs_nobody,
             a_server_killed_amid_takes_gives_nothing_twice, a_server_that_hangs_keeps_no_reply_for_the_next,
-            a_truncated_table_gives_nothing_until_a_new_life_begins, tables_taken_away_are_not_made_anew,
+            a_truncated_table_gives_nothing_until_a_new_epoch_begins, tables_taken_away_are_not_made_anew,
             a_missing_schema_is_refused_and_not_made, a_login_that_is_none_is_refused,
             a_look_changes_nothing_and_sees_what_is_there,
         }
@@ -175,17 +175,17 @@ macro_rules! conformance_tests {
     };
 }
 
-/// A handle with the incarnation under which it was opened, as a server holds it.
+/// A handle with the instance under which it was opened, as a server holds it.
 #[derive(Clone)]
 struct Hand {
     store: Arc<dyn Store>,
-    under: Incarnation,
+    under: InstanceId,
 }
 
 impl Hand {
     async fn of(fixture: &dyn StoreFixture) -> Result<Self, SourceError> {
         let store = fixture.open().await;
-        let under = store.inspect().await?.incarnation;
+        let under = store.inspect().await?.instance;
         Ok(Self { store, under })
     }
 
@@ -197,20 +197,20 @@ impl Hand {
         self.store.inspect().await
     }
 
-    async fn take(&self, key: &Key, life: Life, want: u64) -> Result<Block, SourceError> {
-        self.store.take(self.cell(key), life, want).await
+    async fn take(&self, key: &Key, epoch: Epoch, want: u64) -> Result<Block, SourceError> {
+        self.store.take(self.cell(key), epoch, want).await
     }
 
-    async fn close(&self, key: &Key, next: Life) -> Result<u64, SourceError> {
+    async fn close(&self, key: &Key, next: Epoch) -> Result<u64, SourceError> {
         self.store.close(self.cell(key), next).await
     }
 
-    async fn install(&self, key: &Key, life: Life, base: u64) -> Result<(), SourceError> {
-        self.store.install(self.cell(key), life, base).await
+    async fn install(&self, key: &Key, epoch: Epoch, base: u64) -> Result<(), SourceError> {
+        self.store.install(self.cell(key), epoch, base).await
     }
 
-    async fn lift(&self, key: &Key, life: Life, floor: u64) -> Result<u64, SourceError> {
-        self.store.lift(self.cell(key), life, floor).await
+    async fn lift(&self, key: &Key, epoch: Epoch, floor: u64) -> Result<u64, SourceError> {
+        self.store.lift(self.cell(key), epoch, floor).await
     }
 
     async fn remove(&self, key: &Key) -> Result<bool, SourceError> {
@@ -225,10 +225,10 @@ impl Hand {
         self.store.mark(&self.under, version).await
     }
 
-    /// Close and install: the cell counts for `life`, above `base`.
-    async fn begin(&self, key: &Key, life: Life, base: u64) -> Result<(), SourceError> {
-        self.close(key, life).await?;
-        self.install(key, life, base).await
+    /// Close and install: the cell counts for `epoch`, above `base`.
+    async fn begin(&self, key: &Key, epoch: Epoch, base: u64) -> Result<(), SourceError> {
+        self.close(key, epoch).await?;
+        self.install(key, epoch, base).await
     }
 }
 
@@ -236,8 +236,8 @@ fn key(text: &str) -> Key {
     Key::from_stored(text)
 }
 
-fn life(bits: i64) -> Life {
-    Life::from_stored(bits)
+fn epoch(bits: i64) -> Epoch {
+    Epoch::from_stored(bits)
 }
 
 /// Asserts that a verb was refused for this reason.
@@ -249,7 +249,7 @@ fn refused<T: std::fmt::Debug>(answer: Result<T, SourceError>, kind: ErrorKind, 
     }
 }
 
-/// Asserts that a verb was refused because the cell is missing, or another life's.
+/// Asserts that a verb was refused because the cell is missing, or another epoch's.
 #[track_caller]
 fn regressed<T: std::fmt::Debug>(answer: Result<T, SourceError>, what: &str) {
     refused(answer, ErrorKind::Regressed, what);

@@ -1,6 +1,6 @@
 //! Close, install and lift of a key that has a table: the fence, the anchor, and then the table.
 
-use sequent_core::{Key, Life};
+use sequent_core::{Epoch, Key};
 
 use super::{regressed_table, table::KeyTable};
 use crate::{
@@ -15,7 +15,7 @@ use super::super::InPlace;
 pub(super) async fn close(
     connection: &mut Connection,
     key: &Key,
-    next: Life,
+    next: Epoch,
     table: &KeyTable,
 ) -> Result<u64, Fault> {
     // Waits for the takes in flight; the statement after it sees all that they gave.
@@ -33,47 +33,47 @@ pub(super) async fn close(
 pub(super) async fn install(
     connection: &mut Connection,
     key: &Key,
-    life: Life,
+    epoch: Epoch,
     base: u64,
     table: &KeyTable,
 ) -> Result<(), Fault> {
     // The anchor first: an open fence without one is shut.
     let sql = format!(
         "INSERT IGNORE INTO {} (id, f) SELECT GREATEST(c.v, ?), 1 FROM sequent_cells c \
-        WHERE c.k = ? AND c.life = ? AND c.open = 0 LOCK IN SHARE MODE",
+        WHERE c.k = ? AND c.epoch = ? AND c.open = 0 LOCK IN SHARE MODE",
         table.sql()
     );
-    let params = vec![base.into(), key.as_str().into(), life.to_stored().into()];
+    let params = vec![base.into(), key.as_str().into(), epoch.to_stored().into()];
     match connection.execute(&sql, params.clone()).await {
         Err(fault) if fault.is(ER_NO_SUCH_TABLE) => {
-            return Err(regressed_table(connection, key, life, table).await?);
+            return Err(regressed_table(connection, key, epoch, table).await?);
         }
         done => done?,
     };
     match connection.change(Connection::STATEMENTS.install, params).await? {
         Some(_) => Ok(()),
-        None => Err(regressed_table(connection, key, life, table).await?),
+        None => Err(regressed_table(connection, key, epoch, table).await?),
     }
 }
 
 pub(super) async fn lift(
     connection: &mut Connection,
     key: &Key,
-    life: Life,
+    epoch: Epoch,
     floor: u64,
     table: &KeyTable,
 ) -> Result<u64, Fault> {
-    let held = held(connection, key, life, table).await?;
+    let held = held(connection, key, epoch, table).await?;
     if held >= floor {
         return Ok(held);
     }
     let sql = format!(
         "INSERT IGNORE INTO {table} (id, f) SELECT ?, 1 FROM sequent_cells c JOIN {table} a ON a.id = c.v \
-        WHERE c.k = ? AND c.life = ? AND c.open = 1 LOCK IN SHARE MODE",
+        WHERE c.k = ? AND c.epoch = ? AND c.open = 1 LOCK IN SHARE MODE",
         table = table.sql()
     );
-    connection.execute(&sql, vec![floor.into(), key.as_str().into(), life.to_stored().into()]).await?;
-    let held = self::held(connection, key, life, table).await?;
+    connection.execute(&sql, vec![floor.into(), key.as_str().into(), epoch.to_stored().into()]).await?;
+    let held = self::held(connection, key, epoch, table).await?;
     if held >= floor {
         return Ok(held);
     }
@@ -81,12 +81,14 @@ pub(super) async fn lift(
 }
 
 /// The highest id, through fence and anchor.
-async fn held(connection: &mut Connection, key: &Key, life: Life, table: &KeyTable) -> Result<u64, Fault> {
-    let params = vec![key.as_str().into(), life.to_stored().into()];
-    match connection.row(&table.highest_of_life(), params).await {
+async fn held(connection: &mut Connection, key: &Key, epoch: Epoch, table: &KeyTable) -> Result<u64, Fault> {
+    let params = vec![key.as_str().into(), epoch.to_stored().into()];
+    match connection.row(&table.highest_of_epoch(), params).await {
         Ok(Some(mut row)) => Ok(row.count()?),
-        Ok(None) => Err(regressed_table(connection, key, life, table).await?),
-        Err(fault) if fault.is(ER_NO_SUCH_TABLE) => Err(regressed_table(connection, key, life, table).await?),
+        Ok(None) => Err(regressed_table(connection, key, epoch, table).await?),
+        Err(fault) if fault.is(ER_NO_SUCH_TABLE) => {
+            Err(regressed_table(connection, key, epoch, table).await?)
+        }
         Err(fault) => Err(fault),
     }
 }

@@ -1,7 +1,7 @@
 //! `mysql-auto-increment`: a table a key, whose `AUTO_INCREMENT` counts.
 //!
 //! The table `<owner>_code_<suffix>` counts; a row of `sequent_cells` is its fence, and the code row with `id = cells.v`,
-//! written at install, its anchor. A take inserts rows whose first value is read through fence and anchor: where the life
+//! written at install, its anchor. A take inserts rows whose first value is read through fence and anchor: where the epoch
 //! has ended, or the table was truncated, it is NULL, and the server refuses the whole statement.
 
 mod fence;
@@ -9,7 +9,7 @@ mod purge;
 mod table;
 mod take;
 
-use sequent_core::{Block, Fact, FactClass, Key, Life, SourceError};
+use sequent_core::{Block, Epoch, Fact, FactClass, Key, SourceError};
 
 use self::{
     purge::{Due, Purge},
@@ -85,7 +85,7 @@ impl Counting<Connection> for AutoIncrement {
         &self,
         connection: &mut Connection,
         key: &Key,
-        life: Life,
+        epoch: Epoch,
         want: u64,
     ) -> Result<Block, Fault> {
         let table = self.names.of(connection, key)?;
@@ -93,12 +93,12 @@ impl Counting<Connection> for AutoIncrement {
         if let Some(below) = self.due.take(key) {
             Purge { table: &table, key, below }.run(connection).await?;
         }
-        let block = Take { key, life, want, table: &table, again }.run(connection).await?;
+        let block = Take { key, epoch, want, table: &table, again }.run(connection).await?;
         self.due.note(key, block);
         Ok(block)
     }
 
-    async fn close(&self, connection: &mut Connection, key: &Key, next: Life) -> Result<u64, Fault> {
+    async fn close(&self, connection: &mut Connection, key: &Key, next: Epoch) -> Result<u64, Fault> {
         let table = self.names.of(connection, key)?;
         fence::close(connection, key, next, &table).await
     }
@@ -107,22 +107,22 @@ impl Counting<Connection> for AutoIncrement {
         &self,
         connection: &mut Connection,
         key: &Key,
-        life: Life,
+        epoch: Epoch,
         base: u64,
     ) -> Result<(), Fault> {
         let table = self.names.of(connection, key)?;
-        fence::install(connection, key, life, base, &table).await
+        fence::install(connection, key, epoch, base, &table).await
     }
 
     async fn lift(
         &self,
         connection: &mut Connection,
         key: &Key,
-        life: Life,
+        epoch: Epoch,
         floor: u64,
     ) -> Result<u64, Fault> {
         let table = self.names.of(connection, key)?;
-        fence::lift(connection, key, life, floor, &table).await
+        fence::lift(connection, key, epoch, floor, &table).await
     }
 
     /// It holds no key with a period, and no other is ever over.
@@ -172,15 +172,15 @@ impl Counting<Connection> for AutoIncrement {
 async fn regressed_table(
     connection: &mut Connection,
     key: &Key,
-    life: Life,
+    epoch: Epoch,
     table: &KeyTable,
 ) -> Result<Fault, Fault> {
     let state = cell(connection, key).await?;
-    if state.is_some_and(|state| state.counts_for(life)) {
+    if state.is_some_and(|state| state.counts_for(epoch)) {
         let lost = format!("table {} has lost its anchor: was it truncated or dropped?", table.name());
-        return Ok(regressed(key, life, None).during(lost).into());
+        return Ok(regressed(key, epoch, None).during(lost).into());
     }
-    Ok(regressed(key, life, state).into())
+    Ok(regressed(key, epoch, state).into())
 }
 
 /// The settings by which `AUTO_INCREMENT` does not count one by one.

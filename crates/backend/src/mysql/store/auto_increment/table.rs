@@ -58,13 +58,15 @@ impl TableNames {
 
     fn built(&self, key: &Key, folded: bool) -> Result<String, String> {
         let owner = key.sequence();
-        // Of a layout after the first one, the key names the epoch, and so does the table.
-        let epoch = match key.as_str().strip_prefix(owner) {
+        // Of a layout after the first one, the key names the generation, and so does the table.
+        let generation = match key.as_str().strip_prefix(owner) {
             None | Some("") => String::new(),
-            Some(rest) => match rest.strip_prefix("|~").filter(|epoch| epoch.parse::<u64>().is_ok()) {
-                Some(epoch) => format!("_{epoch}"),
-                None => return Err("it has a period or partitions".to_owned()),
-            },
+            Some(rest) => {
+                match rest.strip_prefix("|~").filter(|generation| generation.parse::<u64>().is_ok()) {
+                    Some(generation) => format!("_{generation}"),
+                    None => return Err("it has a period or partitions".to_owned()),
+                }
+            }
         };
         let sound = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | ':' | '-');
         if let Some(found) = owner.chars().find(|c| !sound(*c)) {
@@ -73,7 +75,7 @@ impl TableNames {
         if folded && owner.chars().any(|c| c.is_ascii_uppercase()) {
             return Err("the server folds capitals in names of tables".to_owned());
         }
-        let name = format!("{owner}_code_{}{epoch}", self.suffix);
+        let name = format!("{owner}_code_{}{generation}", self.suffix);
         if name.len() > NAME_LENGTH_MAX {
             let length = name.len();
             return Err(format!(
@@ -95,11 +97,11 @@ impl KeyTable {
         &self.sql
     }
 
-    /// Reads the highest id through fence and anchor: `(k, life)`.
-    pub(super) fn highest_of_life(&self) -> String {
+    /// Reads the highest id through fence and anchor: `(k, epoch)`.
+    pub(super) fn highest_of_epoch(&self) -> String {
         format!(
             "SELECT (SELECT MAX(m.id) FROM {table} m) FROM sequent_cells c JOIN {table} a ON a.id = c.v \
-            WHERE c.k = ? AND c.life = ? AND c.open = 1",
+            WHERE c.k = ? AND c.epoch = ? AND c.open = 1",
             table = self.sql
         )
     }

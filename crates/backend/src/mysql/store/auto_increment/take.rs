@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use sequent_core::{Block, ErrorKind, Key, Life, SourceError};
+use sequent_core::{Block, Epoch, ErrorKind, Key, SourceError};
 
 use super::{FAR, regressed_table, table::KeyTable};
 use crate::{
@@ -28,7 +28,7 @@ const FENCE_BYTES_MAX: u64 = 4096;
 /// A take of one key, in its table.
 pub(super) struct Take<'a> {
     pub(super) key: &'a Key,
-    pub(super) life: Life,
+    pub(super) epoch: Epoch,
     pub(super) want: u64,
     pub(super) table: &'a KeyTable,
     /// Whether as many were taken of this key last, far from the end of the range: what comes again and again is prepared.
@@ -40,10 +40,10 @@ impl Take<'_> {
         let (key, table, most) = (self.key, self.table, i64::MAX.saturating_sub_unsigned(self.want));
         let count = self.want.min(rows_max(connection));
         let done = if self.again && count <= ROWS_PREPARED_MAX {
-            let params = vec![key.as_str().into(), self.life.to_stored().into()];
+            let params = vec![key.as_str().into(), self.epoch.to_stored().into()];
             connection.exec(&statement(table, ("?", "?"), None, count), params).await
         } else {
-            let named = (&*format!("x'{}'", hex(key.as_str())), &*self.life.to_stored().to_string());
+            let named = (&*format!("x'{}'", hex(key.as_str())), &*self.epoch.to_stored().to_string());
             connection.text(&statement(table, named, Some(most), count)).await
         };
         match done {
@@ -52,7 +52,7 @@ impl Take<'_> {
             Ok(done) => Err(Fault::away(format!("{count} rows were asked for, {} inserted", done.found))),
             Err(fault) if fault.is(ER_BAD_NULL) => Err(self.refused(connection, most).await?),
             Err(fault) if fault.is(ER_NO_SUCH_TABLE) => {
-                Err(regressed_table(connection, key, self.life, table).await?)
+                Err(regressed_table(connection, key, self.epoch, table).await?)
             }
             Err(Fault::Server(ER_DUP_ENTRY, _, cause)) => Err(self.met(connection, most, cause).await?),
             // Also far from the end of the range: so a server says that the statement lost its wait for the counter's lock.
@@ -63,11 +63,11 @@ impl Take<'_> {
         }
     }
 
-    /// The fence gave nothing: is the end of the range near, or is it not this life's?
+    /// The fence gave nothing: is the end of the range near, or is it not this epoch's?
     async fn refused(&self, connection: &mut Connection, most: i64) -> Result<Fault, Fault> {
         match self.highest(connection).await? {
             Some(highest) if highest > most => Ok(self.exhausted().into()),
-            _ => regressed_table(connection, self.key, self.life, self.table).await,
+            _ => regressed_table(connection, self.key, self.epoch, self.table).await,
         }
     }
 
@@ -78,14 +78,14 @@ impl Take<'_> {
         match self.highest(connection).await? {
             Some(highest) if highest <= most => Ok(Fault::Busy(cause)),
             Some(_) => Ok(self.exhausted().into()),
-            None => regressed_table(connection, self.key, self.life, self.table).await,
+            None => regressed_table(connection, self.key, self.epoch, self.table).await,
         }
     }
 
     /// The highest id, through fence and anchor.
     async fn highest(&self, connection: &mut Connection) -> Result<Option<i64>, Fault> {
-        let params = vec![self.key.as_str().into(), self.life.to_stored().into()];
-        let row = connection.row(&self.table.highest_of_life(), params).await?;
+        let params = vec![self.key.as_str().into(), self.epoch.to_stored().into()];
+        let row = connection.row(&self.table.highest_of_epoch(), params).await?;
         Ok(row.map(|mut row| row.int()).transpose()?)
     }
 
@@ -101,12 +101,12 @@ impl Take<'_> {
 /// One row gets its id by `INSERT … SELECT`, which refused inserts none. Several are `VALUES` with a known number of rows:
 /// their ids run on from the OK packet's in every lock mode, which those of `INSERT … SELECT` do not; refused, the first is
 /// NULL. The derived table lets the statement read the table that it writes.
-fn statement(table: &KeyTable, (key, life): (&str, &str), most: Option<i64>, count: u64) -> String {
+fn statement(table: &KeyTable, (key, epoch): (&str, &str), most: Option<i64>, count: u64) -> String {
     let table = table.sql();
     let most = most.map(|most| format!(" AND (SELECT MAX(m.id) FROM {table} m) <= {most}"));
     let fence = format!(
         "SELECT c.open FROM sequent_cells c JOIN {table} a ON a.id = c.v \
-        WHERE c.k = {key} AND c.life = {life} AND c.open = 1{} LIMIT 1 LOCK IN SHARE MODE",
+        WHERE c.k = {key} AND c.epoch = {epoch} AND c.open = 1{} LIMIT 1 LOCK IN SHARE MODE",
         most.unwrap_or_default()
     );
     if count == 1 {

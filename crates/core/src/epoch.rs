@@ -6,23 +6,23 @@ use crate::Entropy;
 
 /// A random token: one unbroken stretch of a counter's history, and a fencing token at once.
 ///
-/// Within a life the store alone counts; from one life to the next only the ledger's ceiling counts.
+/// Within an epoch the store alone counts; from one epoch to the next only the ledger's ceiling counts.
 /// Stores keep it as a signed 64-bit integer holding the same bits.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Life(u64);
+pub struct Epoch(u64);
 
-impl Life {
-    /// A life that nobody has had: never 0, so that a store's default is no life.
+impl Epoch {
+    /// An epoch that nobody has had: never 0, so that a store's default is no epoch.
     pub fn random(entropy: &dyn Entropy) -> Self {
         Self(entropy.bits().max(1))
     }
 
-    /// The life that no store ever has: of a row that a resize wrote, until the first life of that epoch is opened.
-    pub const fn of_epoch(epoch: u64) -> Self {
-        Self(u64::MAX - epoch)
+    /// The epoch that no store ever has: of a row that a resize wrote, until the first epoch of that generation is opened.
+    pub const fn of_generation(generation: u64) -> Self {
+        Self(u64::MAX - generation)
     }
 
-    /// The life with these bits, as a store keeps them.
+    /// The epoch with these bits, as a store keeps them.
     #[allow(clippy::cast_sign_loss, reason = "the bits are what counts")]
     pub const fn from_stored(bits: i64) -> Self {
         Self(bits as u64)
@@ -35,19 +35,19 @@ impl Life {
     }
 }
 
-impl fmt::Debug for Life {
+impl fmt::Debug for Epoch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }
 }
 
-impl fmt::Display for Life {
+impl fmt::Display for Epoch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:016x}", self.0)
     }
 }
 
-impl FromStr for Life {
+impl FromStr for Epoch {
     type Err = std::num::ParseIntError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
@@ -62,20 +62,20 @@ const NOBODY: &str = "none: ";
 ///
 /// It changes at restart, failover and restore. Only equality has a meaning; the text is for people.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Incarnation(Arc<str>);
+pub struct InstanceId(Arc<str>);
 
-impl Incarnation {
-    /// An incarnation from whatever the engine says of itself, joined to one text.
+impl InstanceId {
+    /// An instance from whatever the engine says of itself, joined to one text.
     pub fn new(text: impl Into<Arc<str>>) -> Self {
         Self(text.into())
     }
 
-    /// What a row names as its store while no store knows of its life: no store says that of itself, so whoever comes to
+    /// What a row names as its store while no store knows of its epoch: no store says that of itself, so whoever comes to
     /// it first opens the next one.
     ///
     /// ```
-    /// use sequent_core::Incarnation;
-    /// assert!(Incarnation::nobody("advanced").is_nobody() && !Incarnation::new("a file").is_nobody());
+    /// use sequent_core::InstanceId;
+    /// assert!(InstanceId::nobody("advanced").is_nobody() && !InstanceId::new("a file").is_nobody());
     /// ```
     pub fn nobody(why: &str) -> Self {
         Self(format!("{NOBODY}{why}").into())
@@ -92,13 +92,13 @@ impl Incarnation {
     }
 }
 
-impl fmt::Debug for Incarnation {
+impl fmt::Debug for InstanceId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
 }
 
-impl fmt::Display for Incarnation {
+impl fmt::Display for InstanceId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }

@@ -1,10 +1,10 @@
-//! Servers that die, recover and are put back: each time another incarnation speaks, and no id is given twice.
+//! Servers that die, recover and are put back: each time another instance speaks, and no id is given twice.
 
 use std::collections::BTreeSet;
 
-use sequent_core::{Block, DurabilityClass, ErrorKind, Incarnation, Store, ledger::Identity};
+use sequent_core::{Block, DurabilityClass, ErrorKind, InstanceId, Store, ledger::Identity};
 
-use crate::support::{Counting, Site, failed, key, life};
+use crate::support::{Counting, Site, epoch, failed, key};
 
 /// Every id that was given, each once.
 #[derive(Default)]
@@ -22,8 +22,8 @@ impl Given {
     }
 }
 
-/// What the guard does once a life is lost, with all ids that were given as the ledger's ceiling. Returns who speaks.
-async fn begin_anew(counting: &mut Counting, given: &Given) -> Incarnation {
+/// What the guard does once an epoch is lost, with all ids that were given as the ledger's ceiling. Returns who speaks.
+async fn begin_anew(counting: &mut Counting, given: &Given) -> InstanceId {
     let before = counting.under.clone();
     // A server that has just come back may end the connections of before one by one.
     let mut looked = counting.store.inspect().await;
@@ -33,21 +33,21 @@ async fn begin_anew(counting: &mut Counting, given: &Given) -> Incarnation {
         }
         looked = counting.store.inspect().await;
     }
-    counting.under = looked.unwrap().incarnation;
+    counting.under = looked.unwrap().instance;
     assert_ne!(counting.under, before, "it speaks as before");
-    let next = life(1);
-    let value = counting.store.close(counting.cell(), life(2)).await.unwrap();
+    let next = epoch(1);
+    let value = counting.store.close(counting.cell(), epoch(2)).await.unwrap();
     counting.store.close(counting.cell(), next).await.unwrap();
     counting.store.install(counting.cell(), next, value.max(given.highest())).await.unwrap();
     counting.under.clone()
 }
 
-/// A verb under the old incarnation fails, and touches nothing.
-async fn refused_under(counting: &Counting, old: &Incarnation) {
+/// A verb under the old instance fails, and touches nothing.
+async fn refused_under(counting: &Counting, old: &InstanceId) {
     let order = key("order");
     let cell = sequent_core::Cell { key: &order, under: old };
     for _ in 0..2 {
-        let error = counting.store.take(cell, life(1), 1).await.unwrap_err();
+        let error = counting.store.take(cell, epoch(1), 1).await.unwrap_err();
         assert!(matches!(error.kind(), ErrorKind::Reborn | ErrorKind::Unavailable), "{error}");
     }
 }
@@ -68,7 +68,7 @@ async fn a_server_killed_again_and_again_forgets_nothing() {
         site.server.restart().await;
         refused_under(&counting, &old).await;
         let under = begin_anew(&mut counting, &given).await;
-        assert!(spoke.insert(under), "an incarnation came back");
+        assert!(spoke.insert(under), "an instance came back");
         let highest = given.highest();
         let next = counting.take(1).await.unwrap();
         // Nothing that was acknowledged is lost: at most the take that was cut off lies in between.
@@ -78,7 +78,7 @@ async fn a_server_killed_again_and_again_forgets_nothing() {
 }
 
 #[tokio::test]
-async fn a_backend_killed_with_commits_not_waited_for_is_another_incarnation() {
+async fn a_backend_killed_with_commits_not_waited_for_is_another_instance() {
     // Our sessions wait for their commits whatever the server's default is; others' do not.
     let site = Site::with(&[("synchronous_commit", "off"), ("wal_writer_delay", "10000")]).await;
     let mut counting = Counting::begin(site.store(), 0).await;
@@ -104,7 +104,7 @@ async fn a_backend_killed_with_commits_not_waited_for_is_another_incarnation() {
 }
 
 #[tokio::test]
-async fn a_copy_of_the_data_put_back_is_another_incarnation() {
+async fn a_copy_of_the_data_put_back_is_another_instance() {
     let site = Site::new().await;
     let (mut counting, mut given) = (Counting::begin(site.store(), 0).await, Given::default());
     given.add(counting.take(5).await.unwrap());
@@ -119,7 +119,7 @@ async fn a_copy_of_the_data_put_back_is_another_incarnation() {
         let old = counting.under.clone();
         site.server.restore_from(&copy).await;
         refused_under(&counting, &old).await;
-        assert!(spoke.insert(begin_anew(&mut counting, &given).await), "an incarnation came back");
+        assert!(spoke.insert(begin_anew(&mut counting, &given).await), "an instance came back");
         given.add(counting.take(2).await.unwrap());
     }
     assert!(value < given.highest());
@@ -131,11 +131,11 @@ async fn a_ledger_put_back_speaks_as_another() {
     let ledger = site.ledger();
     let first = ledger.inspect().await.unwrap();
     let copy = site.server.copy().await;
-    let mut spoke = BTreeSet::from([first.incarnation]);
+    let mut spoke = BTreeSet::from([first.instance]);
     for _ in 0..2 {
         let found = site.ledger().inspect().await.unwrap();
         assert_eq!(found.id, first.id);
-        assert!(spoke.insert(found.incarnation), "an incarnation came back");
+        assert!(spoke.insert(found.instance), "an instance came back");
         site.server.restore_from(&copy).await;
     }
 }
@@ -154,5 +154,5 @@ async fn tables_that_are_replaced_under_connections_are_noticed_by_the_next_verb
     site.server.sql("TRUNCATE sequent_store.cells").await;
     failed(counting.take(1).await, ErrorKind::Reborn, &[]);
     let emptied = counting.store.inspect().await.unwrap();
-    assert!(!emptied.has_cells && emptied.incarnation != counting.under);
+    assert!(!emptied.has_cells && emptied.instance != counting.under);
 }

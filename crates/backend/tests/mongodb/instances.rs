@@ -1,4 +1,4 @@
-//! Servers that die, are voted out and are put back: each time another incarnation speaks, and no id is given twice.
+//! Servers that die, are voted out and are put back: each time another instance speaks, and no id is given twice.
 
 use std::{collections::BTreeSet, time::Duration};
 
@@ -6,7 +6,7 @@ use sequent_backend::{mongodb::MongodbStore, net::ServerOptions};
 use sequent_core::{ErrorKind, Store};
 use sequent_testkit::mongo::{MongoDouble, Role, Setting};
 
-use crate::support::{CELLS, Counting, SHARD, failed, life, options, store, until};
+use crate::support::{CELLS, Counting, SHARD, epoch, failed, options, store, until};
 
 #[tokio::test]
 async fn a_server_killed_again_and_again_forgets_nothing_that_it_acknowledged() {
@@ -21,8 +21,8 @@ async fn a_server_killed_again_and_again_forgets_nothing_that_it_acknowledged() 
         let old = counting.under.clone();
         let refusal = counting.take(1).await.unwrap_err();
         assert!(matches!(refusal.kind(), ErrorKind::Reborn | ErrorKind::Unavailable), "{refusal}");
-        counting.under = counting.store.inspect().await.unwrap().incarnation;
-        assert!(old != counting.under && spoke.insert(counting.under.clone()), "an incarnation came back");
+        counting.under = counting.store.inspect().await.unwrap().instance;
+        assert!(old != counting.under && spoke.insert(counting.under.clone()), "an instance came back");
         let first = counting.take(1).await.unwrap().first();
         assert_eq!(first, highest + 1, "what was acknowledged is lost, or what was refused was done");
         highest = first;
@@ -51,9 +51,9 @@ async fn a_verb_is_never_sent_to_a_server_that_was_restarted_meanwhile() {
             let refusal = counting.take(1).await.unwrap_err();
             assert!(matches!(refusal.kind(), ErrorKind::Reborn | ErrorKind::Unavailable), "{refusal}");
         }
-        assert!(counting.store.close(counting.cell(), life(2)).await.is_err());
+        assert!(counting.store.close(counting.cell(), epoch(2)).await.is_err());
         let done: Vec<_> = server.commands().into_iter().filter(is_change).collect();
-        assert!(done.is_empty(), "done under another incarnation, round {round}: {done:?}");
+        assert!(done.is_empty(), "done under another instance, round {round}: {done:?}");
         counting = Counting::begin(counting.store, 100 * round).await;
     }
 }
@@ -72,10 +72,10 @@ async fn collections_put_back_under_connections_are_noticed_by_the_next_verb() {
     counting.take(5).await.unwrap();
     server.load(&copy);
     failed(counting.take(1).await, ErrorKind::Reborn, &["expected mongodb"]);
-    failed(counting.store.close(counting.cell(), life(2)).await, ErrorKind::Reborn, &[]);
-    counting.under = counting.store.inspect().await.unwrap().incarnation;
+    failed(counting.store.close(counting.cell(), epoch(2)).await, ErrorKind::Reborn, &[]);
+    counting.under = counting.store.inspect().await.unwrap().instance;
     server.load(&copy);
-    failed(counting.store.close(counting.cell(), life(2)).await, ErrorKind::Reborn, &[]);
+    failed(counting.store.close(counting.cell(), epoch(2)).await, ErrorKind::Reborn, &[]);
 }
 
 /// A server before 6.0 can't compare: a close, a look and a refusal tell, a take does not; the guard has `seen` for that.
@@ -87,16 +87,16 @@ async fn where_the_server_does_not_compare_a_close_and_a_look_tell() {
     let copy = server.copy();
     for _ in 0..2 {
         server.load(&copy);
-        failed(counting.store.close(counting.cell(), life(2)).await, ErrorKind::Reborn, &[]);
+        failed(counting.store.close(counting.cell(), epoch(2)).await, ErrorKind::Reborn, &[]);
         server.load(&copy);
-        let now = counting.store.inspect().await.unwrap().incarnation;
+        let now = counting.store.inspect().await.unwrap().instance;
         assert_ne!(now, counting.under);
         counting.under = now;
     }
 }
 
 #[tokio::test]
-async fn an_election_is_another_incarnation_and_a_secondary_counts_nothing() {
+async fn an_election_is_another_instance_and_a_secondary_counts_nothing() {
     let server = MongoDouble::start();
     server.set(Setting::Role(Role::Primary));
     let mut counting = Counting::begin(store(&server), 0).await;
@@ -106,12 +106,12 @@ async fn an_election_is_another_incarnation_and_a_secondary_counts_nothing() {
     failed(counting.store.inspect().await, ErrorKind::Unavailable, &["not the primary"]);
     server.set(Setting::Role(Role::Primary));
     failed(counting.take(1).await, ErrorKind::Reborn, &[]);
-    let now = counting.store.inspect().await.unwrap().incarnation;
+    let now = counting.store.inspect().await.unwrap().instance;
     assert_ne!(now, counting.under);
     // A look tells also where a connection stayed open.
     server.set(Setting::Role(Role::Primary));
-    assert_ne!(counting.store.inspect().await.unwrap().incarnation, now);
-    counting.under = counting.store.inspect().await.unwrap().incarnation;
+    assert_ne!(counting.store.inspect().await.unwrap().instance, now);
+    counting.under = counting.store.inspect().await.unwrap().instance;
     assert_eq!(counting.take(1).await.unwrap().first(), 2);
 }
 

@@ -1,8 +1,8 @@
-//! Rules of lives: who may count in a cell, and when a life ends.
+//! Rules of epochs: who may count in a cell, and when an epoch ends.
 
 use std::sync::Arc;
 
-use sequent_core::{BoxFuture, Cell, Life, Rules, Store};
+use sequent_core::{BoxFuture, Cell, Epoch, Rules, Store};
 
 use super::try_takes;
 use crate::harness::{Gate, Kind, Server, When, World, key};
@@ -38,10 +38,10 @@ pub(super) async fn a_take_finds_no_cell(world: &World) {
     try_takes(&world.open("b").await, 5).await;
 }
 
-pub(super) async fn a_cell_closed_for_another_life(world: &World) {
+pub(super) async fn a_cell_closed_for_another_epoch(world: &World) {
     deleted(world).await;
-    let (key, under) = (key(), world.stores[0].incarnation());
-    world.stores[0].close(Cell { key: &key, under: &under }, Life::from_stored(9)).await.unwrap();
+    let (key, under) = (key(), world.stores[0].instance());
+    world.stores[0].close(Cell { key: &key, under: &under }, Epoch::from_stored(9)).await.unwrap();
     try_takes(&world.open("b").await, 5).await;
 }
 
@@ -54,9 +54,9 @@ pub(super) async fn a_lift_finds_no_cell(world: &World) {
 
 pub(super) async fn an_install_comes_late(world: &World) {
     deleted(world).await;
-    let (key, under, row) = (key(), world.stores[0].incarnation(), world.row(0));
+    let (key, under, row) = (key(), world.stores[0].instance(), world.row(0));
     // Sent before the deletion, and refused or not: what counts is what it does.
-    drop(world.stores[0].install(Cell { key: &key, under: &under }, row.life, row.base).await);
+    drop(world.stores[0].install(Cell { key: &key, under: &under }, row.epoch, row.base).await);
     try_takes(&world.open("b").await, 5).await;
 }
 
@@ -74,7 +74,7 @@ async fn asking(world: &World) -> (Arc<Server>, Gate, sequent_backend::memory::C
     (a, gate, copy)
 }
 
-pub(super) async fn a_raise_after_the_life_ended(world: &World) {
+pub(super) async fn a_raise_after_the_epoch_ended(world: &World) {
     let (a, gate, copy) = asking(world).await;
     world.stores[0].restore(copy);
     world.open("b").await.take(0, 3).await.unwrap();
@@ -109,7 +109,7 @@ pub(super) fn a_raise_in_the_middle_of_an_open(rules: Rules) -> BoxFuture<'stati
     })
 }
 
-pub(super) async fn a_block_outlives_its_life(world: &World) {
+pub(super) async fn a_block_outlives_its_epoch(world: &World) {
     let a = world.open("a").await;
     a.take_to(0, 5).await;
     a.take_to(0, world.row(0).ceiling).await;

@@ -1,7 +1,7 @@
 //! What becomes of an opening and of a raise: the guard's two rules of the ledger, the same for every engine.
 
-use super::{Counter, Opened, Opening, Over, PastLife, Raise, Raised, Row};
-use crate::{Block, Incarnation, Life};
+use super::{Counter, Opened, Opening, Over, PastEpoch, Raise, Raised, Row};
+use crate::{Block, Epoch, InstanceId};
 
 /// What the row of a counter that was claimed names in place of a store.
 const CLAIMED: &str = "claimed";
@@ -26,44 +26,44 @@ impl Row {
         self.is_claim() || self.is_announced()
     }
 
-    /// How far its counter has come, as it says: where its life began, or what was reported of it.
+    /// How far its counter has come, as it says: where its epoch began, or what was reported of it.
     pub fn reached(&self) -> u64 {
         self.base.max(self.seen)
     }
 
     /// What it leaves in the history. What never began leaves nothing.
-    pub fn ended(&self) -> Option<PastLife> {
-        let Self { life, base, ceiling, .. } = *self;
-        (!self.is_unbegun()).then_some(PastLife { life, base, ceiling })
+    pub fn ended(&self) -> Option<PastEpoch> {
+        let Self { epoch, base, ceiling, .. } = *self;
+        (!self.is_unbegun()).then_some(PastEpoch { epoch, base, ceiling })
     }
 }
 
-fn is_claimed(store: &Incarnation) -> bool {
-    *store == Incarnation::nobody(CLAIMED)
+fn is_claimed(store: &InstanceId) -> bool {
+    *store == InstanceId::nobody(CLAIMED)
 }
 
-fn is_announced(store: &Incarnation) -> bool {
-    *store == Incarnation::nobody(ANNOUNCED)
+fn is_announced(store: &InstanceId) -> bool {
+    *store == InstanceId::nobody(ANNOUNCED)
 }
 
 impl Opening {
     /// A claim on a counter that has no row, or was announced alone: of many servers that meet at it one shall begin it. No cell is
-    /// closed for it, and it permits nothing: it tells the others that somebody is about to open a life that does.
+    /// closed for it, and it permits nothing: it tells the others that somebody is about to open an epoch that does.
     ///
     /// ```
-    /// use sequent_core::{Incarnation, Key, Life, ledger::{Counter, Opened, Opening}};
+    /// use sequent_core::{InstanceId, Key, Epoch, ledger::{Counter, Opened, Opening}};
     /// let counter = Counter { slot: 0, key: Key::from_stored("order") };
-    /// let (claim, ledger) = (Opening::claim(counter, Life::from_stored(7)), Incarnation::new("ledger"));
+    /// let (claim, ledger) = (Opening::claim(counter, Epoch::from_stored(7)), InstanceId::new("ledger"));
     /// let Opened::Row(row) = claim.of(None, 30, &ledger, 0) else { panic!() };
     /// assert_eq!((row.is_claim(), row.base, row.ceiling, row.ended()), (true, 30, 30, None));
     /// assert_eq!(claim.of(Some(&row), 30, &ledger, 0), Opened::Known(row));
     /// ```
-    pub fn claim(counter: Counter, life: Life) -> Self {
+    pub fn claim(counter: Counter, epoch: Epoch) -> Self {
         Self {
             counter,
-            life,
+            epoch,
             over: Over::Any,
-            store: Incarnation::nobody(CLAIMED),
+            store: InstanceId::nobody(CLAIMED),
             value: 0,
             beside: 0,
             ahead: 0,
@@ -80,17 +80,17 @@ impl Opening {
     /// over it.
     ///
     /// ```
-    /// use sequent_core::{Incarnation, Key, Life, ledger::{Counter, Opened, Opening}};
-    /// let (counter, ledger) = (Counter { slot: 1, key: Key::from_stored("order") }, Incarnation::new("ledger"));
-    /// let word = Opening::announcement(counter.clone(), Life::from_stored(7));
+    /// use sequent_core::{InstanceId, Key, Epoch, ledger::{Counter, Opened, Opening}};
+    /// let (counter, ledger) = (Counter { slot: 1, key: Key::from_stored("order") }, InstanceId::new("ledger"));
+    /// let word = Opening::announcement(counter.clone(), Epoch::from_stored(7));
     /// let Opened::Row(row) = word.of(None, 0, &ledger, 0) else { panic!() };
     /// assert_eq!((row.is_announced(), row.ceiling, row.ended()), (true, 0, None));
     /// assert_eq!(word.of(Some(&row), 0, &ledger, 0), Opened::Known(row.clone()));
-    /// let claim = Opening::claim(counter, Life::from_stored(8));
+    /// let claim = Opening::claim(counter, Epoch::from_stored(8));
     /// assert!(matches!(claim.of(Some(&row), 0, &ledger, 0), Opened::Row(row) if row.is_claim()));
     /// ```
-    pub fn announcement(counter: Counter, life: Life) -> Self {
-        Self { store: Incarnation::nobody(ANNOUNCED), ..Self::claim(counter, life) }
+    pub fn announcement(counter: Counter, epoch: Epoch) -> Self {
+        Self { store: InstanceId::nobody(ANNOUNCED), ..Self::claim(counter, epoch) }
     }
 
     /// Whether it permits nothing, so that no id rests on it.
@@ -107,23 +107,23 @@ impl Opening {
     /// is to be written in the statement's own transaction, and `old` goes into the history.
     ///
     /// ```
-    /// use sequent_core::{Incarnation, Key, Life, ledger::{Counter, Opened, Opening, Over}};
+    /// use sequent_core::{InstanceId, Key, Epoch, ledger::{Counter, Opened, Opening, Over}};
     /// let counter = Counter { slot: 0, key: Key::from_stored("order") };
-    /// let (life, store) = (Life::from_stored(7), Incarnation::new("store"));
-    /// let opening = Opening { counter, life, over: Over::Any, store, value: 40, beside: 0, ahead: 10, leap_max: 100 };
-    /// let Opened::Row(row) = opening.of(None, 30, &Incarnation::new("ledger"), 0) else { panic!() };
+    /// let (epoch, store) = (Epoch::from_stored(7), InstanceId::new("store"));
+    /// let opening = Opening { counter, epoch, over: Over::Any, store, value: 40, beside: 0, ahead: 10, leap_max: 100 };
+    /// let Opened::Row(row) = opening.of(None, 30, &InstanceId::new("ledger"), 0) else { panic!() };
     /// assert_eq!((row.base, row.ceiling, row.seen), (40, 50, 40));
     /// assert_eq!(opening.of(Some(&row), 0, &row.ledger, 0), Opened::Row(sequent_core::ledger::Row { base: 50, ceiling: 60, seen: 50, ..row.clone() }));
     /// let beside = |beside, old| Opening { beside, ..opening.clone() }.abreast(50, 40, old);
     /// assert_eq!([45, 70, 140, 1 << 62].map(|far| beside(far, Some(&row))), [50, 70, 140, 50], "the last is more than a leap");
     /// assert_eq!([45, 70, 140, 1 << 62].map(|far| beside(far, None)), [50, 70, 90, 90], "nobody knows: half of a leap");
     /// let overtaken = |over, old| Opening { over, ..opening.clone() }.of(old, 0, &row.ledger, 0) == Opened::Overtaken;
-    /// assert!(overtaken(Over::Life(Life::from_stored(6)), Some(&row)) && !overtaken(Over::Life(life), Some(&row)));
-    /// assert!(overtaken(Over::Nothing, Some(&row)) && overtaken(Over::Life(life), None) && !overtaken(Over::Nothing, None));
+    /// assert!(overtaken(Over::Epoch(Epoch::from_stored(6)), Some(&row)) && !overtaken(Over::Epoch(epoch), Some(&row)));
+    /// assert!(overtaken(Over::Nothing, Some(&row)) && overtaken(Over::Epoch(epoch), None) && !overtaken(Over::Nothing, None));
     /// let far = Opening { value: 1 << 62, ..opening };
     /// assert_eq!(far.of(Some(&row), 0, &row.ledger, 0), Opened::Leapt { found: 1 << 62, bound: 150 });
     /// ```
-    pub fn of(&self, old: Option<&Row>, floor: u64, ledger: &Incarnation, clock_ms: u64) -> Opened {
+    pub fn of(&self, old: Option<&Row>, floor: u64, ledger: &InstanceId, clock_ms: u64) -> Opened {
         if let Some(row) = old.filter(|row| self.yields_to(row)) {
             return Opened::Known(row.clone());
         }
@@ -138,7 +138,7 @@ impl Opening {
         }
         let base = self.abreast(found, known, old);
         Opened::Row(Row {
-            life: self.life,
+            epoch: self.epoch,
             store: self.store.clone(),
             ledger: ledger.clone(),
             base,
@@ -166,19 +166,19 @@ impl Raise {
     /// nothing has moved.
     ///
     /// ```
-    /// # use sequent_core::{Incarnation, Key, Life, ledger::{Counter, Raise, Raised, Row}};
+    /// # use sequent_core::{InstanceId, Key, Epoch, ledger::{Counter, Raise, Raised, Row}};
     /// # let counter = Counter { slot: 0, key: Key::from_stored("order") };
-    /// # let incarnation = Incarnation::new("x");
-    /// let life = Life::from_stored(7);
-    /// let row = Row { life, base: 0, ceiling: 50, seen: 40, /* … */
-    /// #   store: incarnation.clone(), ledger: incarnation, opened_at_ms: 0 };
-    /// let raise = Raise { counter, life, ceiling: 0, seen: 45, leap_max: 8 };
+    /// # let instance = InstanceId::new("x");
+    /// let epoch = Epoch::from_stored(7);
+    /// let row = Row { epoch, base: 0, ceiling: 50, seen: 40, /* … */
+    /// #   store: instance.clone(), ledger: instance, opened_at_ms: 0 };
+    /// let raise = Raise { counter, epoch, ceiling: 0, seen: 45, leap_max: 8 };
     /// assert_eq!(raise.of(&row), Raised::Held { ceiling: 50, seen: 45 }, "a ceiling is never lowered");
     /// assert_eq!(Raise { seen: 59, ..raise.clone() }.of(&row), Raised::Leapt { ceiling: 50 });
-    /// assert_eq!(Raise { life: Life::from_stored(8), ..raise }.of(&row), Raised::Ended { begun_at: Some(0) });
+    /// assert_eq!(Raise { epoch: Epoch::from_stored(8), ..raise }.of(&row), Raised::Ended { begun_at: Some(0) });
     /// ```
     pub fn of(&self, row: &Row) -> Raised {
-        if row.life != self.life {
+        if row.epoch != self.epoch {
             // By one that never began nothing is given.
             return Raised::Ended { begun_at: (!row.is_unbegun()).then_some(row.base) };
         }
