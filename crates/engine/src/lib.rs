@@ -74,8 +74,8 @@ pub use definition::{
     Body, BodyFault, EARLIER_MAX, EFFECTIVE_AHEAD_MIN, Effective, Placement, SPREAD_CAPACITY_MIN,
 };
 pub use desk::{
-    Answer, Answers, AssumedBy, AssumedRate, BUMP_MAX, BUMP_MIN, CopyMade, CounterPace, Desk, LossEstimate,
-    LossProof, LossShare, MarksReport, NamedLoss, PlannedKey, RecoveryPlan, Saying, UnreadMark,
+    Answer, Answers, BUMP_MAX, CopyMade, Desk, LossEstimate, MarksReport, NamedLoss, PlannedKey,
+    RecoveryPlan, Saying, UnreadMark,
 };
 pub use engine::Engine;
 pub use error::{EngineError, FieldFault, OpenError, SlotCause};

@@ -240,13 +240,15 @@ async fn put_back_while_nobody_runs(harness: &Harness, load: &Load) {
         let refused = server.operate(&["next", "order", "-n", "5"]);
         refused.refused(3, &["RECOVERY_REQUIRED", "sequent recover"]);
     }
-    let worked_out = harness.servers[1].operate(&["recover", "--since", &since.to_string()]);
+    let since = since.to_string();
+    let copy = ["recover", "--since", &since, "--at-most-per-second", "200000"];
+    let worked_out = harness.servers[1].operate(&copy);
     assert_eq!(worked_out.code, Some(3), "{worked_out:?}");
     println!("{}", worked_out.out);
     for server in &harness.servers {
         server.operate(&["next", "order"]).refused(3, &["RECOVERY_REQUIRED"]);
     }
-    harness.servers[1].operate(&["recover", "--since", &since.to_string(), "--yes"]).succeeded();
+    harness.servers[1].operate(&[&copy[..], &["--yes"]].concat()).succeeded();
     for server in &harness.servers {
         let numbers = server.operate(&["next", "order", "-n", "500"]).succeeded().numbers();
         load.journal.bits.add("after the second recovery", numbers);

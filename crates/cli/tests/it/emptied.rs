@@ -62,7 +62,7 @@ fn whoever_looks_names_the_cluster_of_the_stores_and_none_says_to_begin() {
         &["show", "order"][..],
         &["list"],
         &["recover", "--moved"],
-        &["recover", "--since", "2026-01-01T00:00:00Z"],
+        &["recover", "--since", "2026-01-01T00:00:00Z", "--at-most-per-second", "9"],
     ] {
         place.run(args).refused(3, &words);
     }

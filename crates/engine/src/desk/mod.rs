@@ -48,10 +48,7 @@ pub(crate) use look::OBEYED_WITHIN;
 pub(crate) use permitted::{Permitted, without_generation};
 pub use plan::{PlannedKey, RecoveryPlan};
 pub(crate) use resting::{APART_MAX, resting_by_slot};
-pub use since::{
-    Assumed as AssumedRate, AssumedBy, BUMP_MAX, BUMP_MIN, CopyMade, LossEstimate, LossShare,
-    Pace as CounterPace, Proof as LossProof,
-};
+pub use since::{BUMP_MAX, CopyMade, LossEstimate};
 pub use taking_up::NamedLoss;
 pub(crate) use taking_up::widest;
 pub use unread::{MarksReport, UnreadMark};

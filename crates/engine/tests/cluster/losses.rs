@@ -231,12 +231,8 @@ async fn a_copy_with_rows_takes_no_bump_below_what_the_cells_prove_and_nothing_c
     let plan = desk.recovery_plan(Loss::Bump(least)).await.unwrap();
     let planned = plan.keys.iter().find(|planned| planned.key == "later").unwrap();
     assert!(planned.last_before >= Some(40_000) && planned.first_after > Some(8), "{planned:?}");
-    let copy = CopyMade {
-        since_ms: once().env.clock.wall_ms(),
-        ahead: Duration::from_secs(1),
-        servers: 1,
-        at_most_per_s: Some(1),
-    };
+    let copy =
+        CopyMade { since_ms: once().env.clock.wall_ms(), at_most_per_s: 1, ahead: Duration::from_secs(1) };
     let worked_out = desk.loss_since(copy).await.unwrap();
     assert!(worked_out.bump >= least, "{worked_out:?}");
     desk.recover(Loss::Bump(least)).await.unwrap();

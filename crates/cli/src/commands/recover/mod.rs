@@ -30,13 +30,12 @@ pub(crate) struct Recover {
     #[arg(long, group = "loss", value_name = "N", value_parser = clap::value_parser!(u64).range(1..=BUMP_MAX))]
     bump: Option<u64>,
     /// The state at hand is a copy of this instant (RFC 3339): works the bump out, prints it, and does nothing without --yes
-    #[arg(long, group = "loss", value_name = "INSTANT")]
+    #[arg(long, group = "loss", value_name = "INSTANT", requires = "at_most_per_second")]
     since: Option<String>,
     /// Nothing was given since the data was copied or moved, and no other copy is in use: does nothing without --yes
     #[arg(long, group = "loss")]
     moved: bool,
-    /// With --since: the most numbers a second that the busiest sequence may have been asked for since the copy, by all callers
-    /// together; without it 200000 for each server of reservoir.servers are assumed
+    /// With --since: the most numbers a second that the busiest sequence was asked for since the copy, by all callers together
     #[arg(long, value_name = "N", requires = "since", conflicts_with_all = ["moved", "bump"], value_parser = clap::value_parser!(u64).range(1..=BUMP_MAX))]
     at_most_per_second: Option<u64>,
     /// Do what could give a number twice where the answer is not true: what was printed has been read
@@ -49,8 +48,8 @@ pub(crate) struct Recover {
 
 impl Recover {
     pub(crate) async fn run(self, cluster: &Cluster) -> Result<(), Failure> {
-        if let Some(since) = &self.since {
-            return self.work_out(cluster, since).await;
+        if let (Some(since), Some(at_most_per_s)) = (&self.since, self.at_most_per_second) {
+            return self.work_out(cluster, (since, at_most_per_s)).await;
         }
         let Some(loss) = self.bump.map(Loss::Bump).or(self.moved.then_some(Loss::Moved)) else {
             return self.look(cluster).await;
@@ -83,16 +82,15 @@ impl Recover {
         self.without.iter().copied().collect()
     }
 
-    async fn work_out(&self, cluster: &Cluster, since: &str) -> Result<(), Failure> {
+    async fn work_out(&self, cluster: &Cluster, (since, at_most_per_s): (&str, u64)) -> Result<(), Failure> {
         let expected = "an instant of RFC 3339 is expected, such as 2026-11-20T03:00:00Z";
         let instant: Timestamp = since.parse().map_err(|_| Failure::argument("since", since, expected))?;
         let since_ms = u64::try_from(instant.as_millisecond())
             .map_err(|_| Failure::argument("since", since, "an instant after 1970 is expected"))?;
         cluster.check_caught_up().await?;
-        let config = cluster.config()?;
-        let (ahead, servers) = (ceilings_ahead(&config), config.reservoir.servers);
+        let ahead = ceilings_ahead(&cluster.config()?);
         let desk = cluster.desk().await?;
-        let copy = CopyMade { since_ms, ahead, servers, at_most_per_s: self.at_most_per_second };
+        let copy = CopyMade { since_ms, at_most_per_s, ahead };
         let estimate = desk.loss_since(copy).await?;
         if self.yes {
             return self.go_on(cluster, &desk, Loss::Bump(estimate.bump), Some(&estimate)).await;
