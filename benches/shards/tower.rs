@@ -6,7 +6,7 @@ use sequent_backend::mysql::{MysqlAutoIncrementStore, MysqlLedger};
 use sequent_core::{
     Env, Key, Layout, Rules, SequenceName, SlotIndex, Source, SourceError, Store, ledger::LayoutRecord,
 };
-use sequent_guard::{GuardConfig, Keeper, Opening};
+use sequent_guard::{Guard, GuardConfig, Opening};
 use sequent_ha::{Ring, RingConfig};
 use tokio::task::JoinSet;
 
@@ -23,7 +23,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 pub(crate) struct Tower {
     pub(crate) keys: Vec<Arc<dyn Source>>,
     ring: Arc<Ring>,
-    keeper: Arc<Keeper>,
+    keeper: Arc<Guard>,
     // Dropped, they end.
     _tasks: JoinSet<()>,
 }
@@ -54,7 +54,7 @@ impl Tower {
             env,
             rules: Rules::ALL,
         };
-        let (keeper, outside) = Keeper::open(opening).await.map_err(said)?;
+        let (keeper, outside) = Guard::open(opening).await.map_err(said)?;
         if let Some((slot, error)) = outside.first() {
             return Err(format!("slot {slot}: {error}"));
         }

@@ -10,7 +10,7 @@ use std::{
 
 use sequent_buffer::TakeError;
 use sequent_core::{Clock, Env, ErrorKind, Key, SequenceName};
-use sequent_guard::Keeper;
+use sequent_guard::Guard;
 use sequent_ha::Ring;
 
 use crate::{
@@ -42,7 +42,7 @@ pub(crate) struct Inner {
     /// Whether any key with a period has been live: else nobody looks for those that end.
     pub(crate) dated: AtomicBool,
     pub(crate) ring: Arc<Ring>,
-    pub(crate) keeper: Arc<Keeper>,
+    pub(crate) keeper: Arc<Guard>,
     pub(crate) desk: Desk,
     pub(crate) catalog: Catalog,
     pub(crate) floors: Floors,

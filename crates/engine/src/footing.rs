@@ -11,7 +11,7 @@ use std::{
 };
 
 use sequent_core::{Condition, Event, InstanceId, Key, SequenceName, SourceError};
-use sequent_guard::Trouble;
+use sequent_guard::LedgerFault;
 use tokio::sync::{Notify, watch};
 
 use crate::{engine::Inner, events::ledger_in_trouble, live::Live};
@@ -22,7 +22,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(250);
 const WHY: &str = "the ledger was restarted, went back, or was recovered: it may repeat";
 
 /// Which run of the ledger speaks, and why it is not to be trusted, if so.
-type Footing = (InstanceId, Option<Trouble>);
+type Footing = (InstanceId, Option<LedgerFault>);
 
 /// Raised by what happens to the ledger, so that nobody waits for the next look.
 #[derive(Clone, Default)]

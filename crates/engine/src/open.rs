@@ -7,7 +7,7 @@ use std::{
 
 use sequent_buffer::{ReservoirConfig, ReservoirContext};
 use sequent_core::{Env, Event, Events, MarkPlace, Rules, SlotIndex, SourceError, Store};
-use sequent_guard::{GuardConfig, Keeper, Opening};
+use sequent_guard::{Guard, GuardConfig, Opening};
 use sequent_ha::Ring;
 
 use crate::{
@@ -102,7 +102,7 @@ async fn assemble(
     check_home(&ground).await?;
     let layout = ground.record.layout;
     let ring = Ring::new(layout, metered(&ground, layout.slots()), config.ring.health, env.clone());
-    let opened = Keeper::open(opening(config, &ground, &ring)).await;
+    let opened = Guard::open(opening(config, &ground, &ring)).await;
     let (keeper, excluded) = opened.map_err(|error| OpenError::of_source(&error))?;
     admit(&ring, &excluded)?;
     let words = within(ground.limit, "read the words", ground.ledger.words()).await;

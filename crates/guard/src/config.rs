@@ -44,7 +44,7 @@ impl GuardConfig {
     }
 }
 
-/// Everything a [`Keeper`](crate::Keeper) is opened with.
+/// Everything a [`Guard`](crate::Guard) is opened with.
 pub struct Opening {
     /// The durable book of record.
     pub ledger: Arc<dyn Ledger>,

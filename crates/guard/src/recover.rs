@@ -11,8 +11,8 @@ use tokio::{task::JoinSet, time::timeout};
 
 use crate::{
     belongs,
-    eras::{note_loss, other_era},
-    limit::limited,
+    old_layout_marks::{note_loss, other_era},
+    timeouts::limited,
 };
 
 /// How far above all that was found a named loss lifts the ledger's version. A mark that nobody could read was left by the

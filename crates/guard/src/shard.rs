@@ -15,8 +15,8 @@ use sequent_core::{
 };
 
 use crate::{
-    limit::limited,
     stamps::{displaced, misfit},
+    timeouts::limited,
 };
 
 /// A shard as the guard knows it.

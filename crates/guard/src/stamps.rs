@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use sequent_core::{Inspection, LedgerId, SlotIndex, SourceError, Stamp, Store, ledger::Ledger};
 use tokio::task::JoinSet;
 
-use crate::{Trouble, limit::limited};
+use crate::{LedgerFault, timeouts::limited};
 
 /// What helps whatever was found: an empty store is stamped, and goes on above the ceilings.
 const INSTEAD: &str = "or give the slot an empty one, which goes on above its ceilings";
@@ -59,20 +59,20 @@ pub(crate) async fn instead(
     found: LedgerId,
     expected: LedgerId,
     limit: Duration,
-) -> Trouble {
+) -> LedgerFault {
     let seen = looks(stores, limit).await;
     let mut stamps = seen.iter().filter_map(|seen| seen.stamp.as_ref()).peekable();
     if stamps.peek().is_some() && stamps.all(|stamp| stamp.ledger == found) {
-        return Trouble::TakenUp { found, expected };
+        return LedgerFault::TakenUp { found, expected };
     }
-    Trouble::Another { found, expected }
+    LedgerFault::Another { found, expected }
 }
 
 /// The ledger is another cluster's, or another one of this cluster: every stamp at hand names one that is not it.
-pub(crate) fn another<'a>(found: impl Iterator<Item = &'a Inspection>, id: LedgerId) -> Option<Trouble> {
+pub(crate) fn another<'a>(found: impl Iterator<Item = &'a Inspection>, id: LedgerId) -> Option<LedgerFault> {
     let mut named = found.filter_map(|found| Some(found.stamp.as_ref()?.ledger));
     let expected = named.next().filter(|ledger| *ledger != id)?;
-    named.all(|ledger| ledger == expected).then_some(Trouble::Another { found: id, expected })
+    named.all(|ledger| ledger == expected).then_some(LedgerFault::Another { found: id, expected })
 }
 
 /// Why a store that keeps each slot under names of its own is not taken up empty where the slot `found` lies beside it.

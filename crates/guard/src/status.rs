@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use sequent_core::{DurabilityClass, Epoch, InstanceId, Key, SlotIndex, ledger::Counter};
 
-use crate::{Trouble, counter::Guarded};
+use crate::{LedgerFault, counter::Guarded};
 
 /// The guard at a glance.
 #[derive(Debug, Clone)]
-pub struct KeeperStatus {
+pub struct GuardStatus {
     /// The ledger's instance in force.
     pub ledger: InstanceId,
     /// The ledger's version acknowledged last.
@@ -16,7 +16,7 @@ pub struct KeeperStatus {
     /// For how long the ledger has been away; `None` while it is in reach.
     pub away: Option<Duration>,
     /// Why nothing may be opened or raised, if so.
-    pub trouble: Option<Trouble>,
+    pub trouble: Option<LedgerFault>,
     /// How often a version could be left on no other shard.
     pub unmarked: u64,
     /// Dense counters that are behind what this process has given: key, how many were given, how many the ledger says.

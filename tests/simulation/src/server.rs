@@ -9,7 +9,7 @@ use sequent_core::{
     Span, Store,
     ledger::{Counter, LayoutRecord, Ledger},
 };
-use sequent_guard::{GuardConfig, Keeper, Opening};
+use sequent_guard::{Guard, GuardConfig, Opening};
 use sequent_ha::{Ring, RingConfig};
 use sequent_testkit::SeededEntropy;
 use tokio::task::JoinSet;
@@ -33,7 +33,7 @@ pub(crate) struct Server {
     /// Its lines.
     pub(crate) switches: Arc<Switches>,
     /// Its keeper, once it is open.
-    pub(crate) keeper: Arc<Keeper>,
+    pub(crate) keeper: Arc<Guard>,
     tasks: JoinSet<()>,
 }
 
@@ -104,7 +104,7 @@ impl Server {
             env: env.clone(),
             rules: scenario.rules,
         };
-        let (keeper, outside) = Keeper::open(opening).await?;
+        let (keeper, outside) = Guard::open(opening).await?;
         for (slot, error) in &outside {
             ring.exclude(*slot, error);
         }
@@ -158,7 +158,7 @@ struct Caller {
     name: usize,
     world: Arc<World>,
     switches: Arc<Switches>,
-    keeper: Arc<Keeper>,
+    keeper: Arc<Guard>,
     ring: Arc<Ring>,
     layout: Layout,
     key: Key,

@@ -34,7 +34,7 @@ const CROWD: usize = 16;
 const WAYS: [[Fault; 4]; 2] = [[Fault::Killed; 4], [Fault::Hung, Fault::CutOff, Fault::Hung, Fault::CutOff]];
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn while_one_epochs_nobody_fails_and_with_none_the_error_comes_at_once() {
+async fn while_one_is_up_nobody_fails_and_with_none_the_error_comes_at_once() {
     let mut harness = Harness::start(SETTINGS).await;
     let stalls = Stalls::watch();
     three_of_four(&harness).await;

@@ -92,9 +92,9 @@ impl Caller {
             callers.spawn(self.clone().many(orders.clone()));
             callers.spawn(self.clone().fresh(orders));
         }
-        for (door, epochs) in doors {
+        for (door, is_up) in doors {
             for _ in 0..2 {
-                callers.spawn(self.clone().http(door, epochs));
+                callers.spawn(self.clone().http(door, is_up));
             }
         }
         callers.join_all().await;
@@ -132,7 +132,7 @@ impl Caller {
         }
     }
 
-    async fn http(self, door: SocketAddr, epochs: bool) {
+    async fn http(self, door: SocketAddr, is_up: bool) {
         let mut http = None;
         while self.goes_on() {
             let begun = Instant::now();
@@ -141,7 +141,7 @@ impl Caller {
                 http = None;
             }
             match outcome {
-                Err(_) if !epochs => sleep(REST_AWAY).await,
+                Err(_) if !is_up => sleep(REST_AWAY).await,
                 outcome => self.journal.note("http", begun, outcome),
             }
             sleep(REST).await;

@@ -43,13 +43,13 @@ impl Server {
     pub(crate) fn try_start(config: &str) -> Result<Self, Ran> {
         let mut server = Self::placed(config);
         let process = server.launch();
-        let epochs = tokio::task::block_in_place(|| {
+        let is_up = tokio::task::block_in_place(|| {
             eventually("a server serves or ends", || {
                 let says_where = process.out().contains('\n');
                 (says_where || !process.runs()).then_some(says_where)
             })
         });
-        if !epochs {
+        if !is_up {
             return Err(tokio::task::block_in_place(|| process.wait()));
         }
         server.process = Some(process);

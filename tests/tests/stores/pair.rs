@@ -38,7 +38,7 @@ pub(crate) struct Site {
     pub(crate) servers: [Server; 2],
     switches: [Switches; 2],
     stream: Proxy,
-    /// Epochs as long as its clients do.
+    /// Runs as long as its clients do.
     _primary: Postgres,
     standby: Postgres,
     third: Postgres,

@@ -6,7 +6,7 @@ use sequent_core::{
     Condition, Key, Layout, SlotIndex, SourceError,
     ledger::{Counter, Ledger, Row},
 };
-use sequent_guard::{Doubt, Evidence, FAR_CEILING, LEAP_MAX, Outside};
+use sequent_guard::{Doubt, Evidence, FAR_CEILING, LEAP_MAX, Plausibility};
 
 use super::Desk;
 use crate::{doctor::of_leap, limit::within};
@@ -78,7 +78,7 @@ async fn doubted(
     let inspection = within(limit, "open the ledger", ledger.inspect()).await?;
     let mut doubted = Vec::new();
     for (counter, row) in far {
-        let read = Outside::read(ledger, counter, layout, (inspection.version, beside(counter)));
+        let read = Plausibility::read(ledger, counter, layout, (inspection.version, beside(counter)));
         let Ok(outside) = within(limit, "read a counter's history", read).await else { continue };
         let evidence = Evidence { store: &row.store, value: None, clock_ms: inspection.clock_ms, outside };
         let why = evidence.against(row).or_else(|| far_ceiling(row));

@@ -6,7 +6,7 @@ use sequent_core::{
     MarkPlace, SlotIndex, SourceError,
     ledger::{Counter, Loss},
 };
-use sequent_guard::Outside;
+use sequent_guard::Plausibility;
 
 use super::{
     Desk,
@@ -134,7 +134,7 @@ impl Desk {
         let Some((_, row)) = rows.iter().find(|(held, _)| *held == counter) else { return Ok(None) };
         let inspection = within(self.limit(), "open the ledger", self.ledger().inspect()).await?;
         let others = rows.iter().filter(|(held, _)| *held != counter).map(|(_, row)| row);
-        let read = Outside::read(self.ledger(), &counter, self.layout(), (inspection.version, others));
+        let read = Plausibility::read(self.ledger(), &counter, self.layout(), (inspection.version, others));
         let outside = within(self.limit(), "read a counter's history", read).await?;
         Ok(Some(outside.reach(row, inspection.clock_ms, PER_SECOND_MAX)))
     }

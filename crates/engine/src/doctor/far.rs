@@ -6,7 +6,7 @@ use sequent_core::{
     Sight,
     ledger::{Counter, Row},
 };
-use sequent_guard::Outside;
+use sequent_guard::Plausibility;
 
 use super::{
     counters::{Kind, Rows},
@@ -20,7 +20,7 @@ pub(crate) const PER_SECOND_MAX: u64 = 1 << 24;
 
 /// What a hand has set far ahead: the row, its ceiling alone, the cell, or the cell and one of these. Neither row nor cell bears
 /// witness for the other, and no ceiling for either: the key's other slots do, since the ring keeps them together, and an
-/// operator's word moves all of them; and what else lies [outside](Outside).
+/// operator's word moves all of them; and what else lies [outside](Plausibility).
 pub(super) fn judge_far(rows: Rows<'_>, value: u64) -> Option<(Kind, String)> {
     let Rows { before, after, others, reach, .. } = rows;
     let Row { base, seen, ceiling, .. } = *after;
@@ -86,6 +86,6 @@ pub(super) fn doubted<'a>(
 }
 
 /// How far a counter's epoch can have come by `clock_ms` of the ledger's clock.
-pub(super) fn likely(row: &Row, outside: &Outside, clock_ms: u64) -> u64 {
+pub(super) fn likely(row: &Row, outside: &Plausibility, clock_ms: u64) -> u64 {
     outside.reach(row, clock_ms, PER_SECOND_MAX)
 }

@@ -6,7 +6,7 @@ use sequent_core::{
     Examination, Key, Layout, LedgerExamination, SlotIndex,
     ledger::{Counter, Definition, Fence, LedgerNote, NoteSubject, Periods, Row},
 };
-use sequent_guard::Outside;
+use sequent_guard::Plausibility;
 
 use super::{
     Doctor,
@@ -46,7 +46,8 @@ impl Doctor<'_> {
             let Some(row) = rows.get(&counter) else { continue };
             let beside = |other: &Counter| other.key == counter.key && other.slot != counter.slot;
             let others = held.rows.iter().filter(|(other, _)| beside(other)).map(|(_, row)| row);
-            let read = Outside::read(&*self.ledger, &counter, record.layout, (inspection.version, others));
+            let read =
+                Plausibility::read(&*self.ledger, &counter, record.layout, (inspection.version, others));
             // Of one that can't be asked less is told.
             if let Ok(outside) = within(limit, "read a counter's history", read).await {
                 likely.insert(counter.clone(), far::likely(row, &outside, inspection.clock_ms));

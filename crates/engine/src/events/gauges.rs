@@ -8,7 +8,7 @@ use std::{
 
 use sequent_core::{Key, SequenceName, SlotIndex};
 use sequent_format::Timestamp;
-use sequent_guard::{CounterStatus, KeeperStatus, Trouble};
+use sequent_guard::{CounterStatus, GuardStatus, LedgerFault};
 use sequent_ha::SlotState;
 
 use super::{
@@ -104,10 +104,10 @@ impl Engine {
 }
 
 /// Whether the ledger answers, and lets this server work by its layout.
-fn answers(keeper: &KeeperStatus) -> bool {
+fn answers(keeper: &GuardStatus) -> bool {
     let is_out = matches!(
         keeper.trouble,
-        Some(Trouble::Relaid { .. } | Trouble::Outrun { .. } | Trouble::Superseded { .. })
+        Some(LedgerFault::Relaid { .. } | LedgerFault::Outrun { .. } | LedgerFault::Superseded { .. })
     );
     keeper.away.is_none() && !is_out
 }
@@ -177,7 +177,7 @@ impl Sums {
 }
 
 /// Ceilings held, and how far slots lag behind the front of each key.
-fn guard(keeper: &KeeperStatus) {
+fn guard(keeper: &GuardStatus) {
     let held: Vec<&CounterStatus> = keeper.counters.iter().filter(|held| held.permit.is_some()).collect();
     set(CEILINGS, whole(held.len() as u64));
     let lags = lags(&held);
@@ -188,7 +188,7 @@ fn guard(keeper: &KeeperStatus) {
 }
 
 /// How many counters of each slot rest until the others come up to them.
-fn rests(inner: &Inner, keeper: &KeeperStatus) {
+fn rests(inner: &Inner, keeper: &GuardStatus) {
     let ring = inner.ring.status();
     let is_live = |slot| ring.iter().any(|held| held.slot == slot && held.state == SlotState::Live);
     let resting = resting_by_slot(&keeper.counters, is_live);
@@ -215,7 +215,7 @@ fn lags(held: &[&CounterStatus]) -> BTreeMap<SlotIndex, u64> {
 }
 
 /// What does not move often: the layout, and how durable each store is.
-fn layout(inner: &Inner, keeper: &KeeperStatus) {
+fn layout(inner: &Inner, keeper: &GuardStatus) {
     let ground = &inner.desk.0;
     let record = &ground.record;
     let (shard_bits, memory_bits) = (record.layout.shard_bits(), record.layout.memory_bits());

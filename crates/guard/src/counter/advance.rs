@@ -7,9 +7,9 @@ use sequent_core::{
 
 use super::{
     Guarded,
-    touch::{TOUCHES_MAX, overtaken},
+    acquire::{TOUCHES_MAX, overtaken},
 };
-use crate::leap;
+use crate::jump_limit;
 
 impl Guarded {
     /// Begins an epoch above `floor`, unless the counter is there already. An epoch of before is dead, for every server: what
@@ -57,7 +57,8 @@ impl Guarded {
         let over = Over::read(row.as_ref());
         let given = row.as_ref().map_or(0, |row| self.given(row));
         let (at, ceiling) = row.map_or((0, 0), |row| (row.reached(), row.ceiling));
-        let far = leap::left_ahead(at, ceiling).saturating_add(leap::leap_max(at, self.raw_max(), 1));
+        let far =
+            jump_limit::left_ahead(at, ceiling).saturating_add(jump_limit::leap_max(at, self.raw_max(), 1));
         let (found, bound) = (value.max(ceiling), at.saturating_add(far).max(floor));
         if found > bound {
             return Err(self.leapt(found, bound));
@@ -75,7 +76,7 @@ pub(crate) fn is_past(row: &Row, floor: u64) -> bool {
 
 /// Whether a row claims far more than `floor`: who names that has not named the row's.
 fn far_below(row: &Row, floor: u64) -> bool {
-    row.reached() > floor.saturating_add(leap::LEAP_CAP)
+    row.reached() > floor.saturating_add(jump_limit::LEAP_CAP)
 }
 
 /// An epoch that begins at `base` because a person says so, whatever the ledger has seen.

@@ -1,22 +1,15 @@
 //! One counter: a key in a slot, guarded. Takes from the store, and lets go only what the ledger has witnessed.
 
+mod acquire;
+mod acquire_backoff;
 mod advance;
-mod begin;
-mod claim;
-mod far;
-mod flight;
-mod listed;
-mod look_back;
-mod order;
-mod pace;
-mod permit;
-mod reach;
-mod release;
-mod report;
-mod room;
-mod skipped;
-mod touch;
-mod waits;
+mod ceiling;
+mod checks;
+mod dirty_sets;
+mod first_value;
+mod grant;
+mod in_flight;
+mod judge_block;
 
 use std::sync::{
     Arc, Mutex, Weak,
@@ -28,28 +21,28 @@ use sequent_core::{
     ledger::{Counter, Row},
 };
 
-use crate::{keeper::Shared, outside::Beside, shard::Shard};
+use crate::{guard::Shared, plausibility::SiblingSlots, shard::Shard};
+use acquire::PrefetchedRow;
+pub use acquire::{FAR_CEILING, UNKNOWN_COUNTER};
 pub(crate) use advance::{decreed, is_past};
-pub(crate) use begin::Newborn;
-use begin::ReadAhead;
-pub use claim::{CELL_AS_FAR, DOUBTED_ROW, Doubt, Evidence};
-pub use far::FAR_BOTH;
-use flight::Flight;
-use listed::Places;
-pub(crate) use listed::{Lists, PAGE, Walk};
-use order::Order;
-use pace::Pace;
-use permit::Permit;
-use release::Judgement;
-pub(crate) use report::GivenAbove;
-use report::{Adds, Former, Told};
-use touch::Preread;
-pub use touch::{FAR_CEILING, UNKNOWN_COUNTER};
+use ceiling::rate::Rate;
+pub(crate) use ceiling::report::GivenAbove;
+use ceiling::report::{Adds, FormerEpoch, Told};
+pub use checks::jump::FAR_BOTH;
+use checks::monotonicity::Monotonicity;
+pub use checks::row_plausibility::{CELL_AS_FAR, DOUBTED_ROW, Doubt, Evidence};
+use dirty_sets::Places;
+pub(crate) use dirty_sets::{DirtySets, PAGE, Walk};
+pub(crate) use first_value::FirstValue;
+use first_value::ReadAhead;
+use grant::Grant;
+use in_flight::InFlight;
+use judge_block::Verdict;
 
 /// A take begins again at most so often: after a lost epoch, a reborn store, a block of an epoch that ended meanwhile.
 const ROUNDS_MAX: usize = 12;
 
-/// What a process knows of one counter. Epochs as long as its key, and until its `seen` is reported.
+/// What a process knows of one counter. Kept as long as its key, and until its `seen` is reported.
 pub(crate) struct Guarded {
     /// What lists hold of it.
     me: Weak<Self>,
@@ -68,9 +61,9 @@ pub(crate) struct Guarded {
 
 #[derive(Default)]
 pub(crate) struct State {
-    pub(crate) permit: Option<Permit>,
+    pub(crate) permit: Option<Grant>,
     /// The row read when the key came alive, good for one first touch soon after.
-    preread: Option<Preread>,
+    preread: Option<PrefetchedRow>,
     /// What was read with it, for as long.
     read_ahead: Option<ReadAhead>,
     /// How far each of the key's other slots was at least when its rows were read.
@@ -82,8 +75,8 @@ pub(crate) struct State {
     /// The epoch that the store refused last, and how often its opener has been waited for.
     refused: Option<Epoch>,
     duel: Option<(Epoch, u32)>,
-    order: Order,
-    pace: Pace,
+    order: Monotonicity,
+    pace: Rate,
     /// How far the counter is known to have come, by whoever took from it: what is beyond is consumption.
     position: u64,
     /// The highest id that left this process, or that the row or another server has seen: what is reported.
@@ -93,7 +86,7 @@ pub(crate) struct State {
     /// What was reported last.
     reported: u64,
     /// The epoch last held, until a report has told what left in it: whoever takes up its row must know.
-    former: Option<Former>,
+    former: Option<FormerEpoch>,
     /// What this server gave above where the next epoch began, until that has been noted and stepped over.
     pub(crate) above: Option<GivenAbove>,
     /// How many keys hold it.
@@ -153,7 +146,7 @@ impl Guarded {
     pub(crate) fn preread(
         &self,
         row: Option<Row>,
-        (beside, newborn): (Beside, Option<Arc<Newborn>>),
+        (beside, newborn): (SiblingSlots, Option<Arc<FirstValue>>),
         clock_ms: u64,
     ) {
         let (mut state, now) = (self.state(), self.shared.env.clock.now());
@@ -174,7 +167,7 @@ impl Guarded {
                 }
                 state.reported = state.reported.max(row.seen);
             }
-            state.preread = Some(Preread { row, clock_ms, at: now });
+            state.preread = Some(PrefetchedRow { row, clock_ms, at: now });
         }
     }
 
@@ -197,13 +190,13 @@ impl Guarded {
             let want = self.affordable(want)?;
             let permit = self.permit(want).await?;
             let want = self.room(&permit, want).await?;
-            let flight = Flight::begin(self);
+            let flight = InFlight::begin(self);
             let cell = Cell { key: &self.cell, under: &permit.row.store };
             let taken = self.shard.store().take(cell, permit.row.epoch, want).await;
             match taken {
                 Ok(block) => match self.judge(&permit, flight, block).await? {
-                    Judgement::Leaves(block) => return Ok(block),
-                    Judgement::Again(why) => last = Some(why),
+                    Verdict::Leaves(block) => return Ok(block),
+                    Verdict::Again(why) => last = Some(why),
                 },
                 Err(error) => last = Some(self.refused(&permit, error)?),
             }
@@ -223,7 +216,7 @@ impl Guarded {
     }
 
     /// A take that the store refused: what to do before the next round, or the error that the caller gets.
-    fn refused(&self, permit: &Permit, error: SourceError) -> Result<SourceError, SourceError> {
+    fn refused(&self, permit: &Grant, error: SourceError) -> Result<SourceError, SourceError> {
         match error.kind() {
             ErrorKind::Reborn => {
                 self.shard.forget(&permit.row.store);
@@ -233,7 +226,7 @@ impl Guarded {
             ErrorKind::Regressed => {
                 self.tell_tampered(permit.row.epoch, &error);
                 self.give_up(permit.row.epoch, true);
-                Ok(touch::overtaken(&error))
+                Ok(acquire::overtaken(&error))
             }
             _ => Err(error),
         }

@@ -14,9 +14,9 @@ use tokio::{task::JoinSet, time::timeout};
 
 use crate::shard::Shard;
 
-mod bearers;
+mod placement;
 
-use bearers::covers;
+use placement::covers;
 
 /// A bearer that has not answered by then is no longer waited for alone: others are tried beside it.
 const SLOW_BEARER: Duration = Duration::from_millis(200);
@@ -33,12 +33,12 @@ pub(crate) struct Marks {
     /// The version left last, and the slots whose stores bear it.
     left: Mutex<(u64, BTreeSet<SlotIndex>)>,
     /// The slots whose stores failed to bear a version lately, or to do so in time.
-    shunned: Arc<Mutex<BTreeMap<SlotIndex, Shunned>>>,
+    shunned: Arc<Mutex<BTreeMap<SlotIndex, Excluded>>>,
     unmarked: AtomicU64,
     /// The version that was counted last as borne by no other shard.
     given_up: AtomicU64,
     /// Whether the version left last is borne where it belongs: that it is not is told once, until it is again.
-    borne: Borne,
+    borne: Witnessed,
     /// The highest mark that any shard was found to bear when it was asked to bear one.
     met: Arc<AtomicU64>,
     /// How many marks were to be left: whose turn it is to bear one, and for how long one is tried last.
@@ -47,7 +47,7 @@ pub(crate) struct Marks {
 
 /// A bearer that is tried last for a while.
 #[derive(Clone, Copy)]
-struct Shunned {
+struct Excluded {
     /// How many marks had been to be left when it failed to bear one, or to bear it in time.
     at: usize,
     /// It gave no answer, as far as is known: where nobody else is left, nobody waits long for it.
@@ -55,7 +55,7 @@ struct Shunned {
 }
 
 /// Whether another shard, and home, bore the version left last.
-struct Borne {
+struct Witnessed {
     elsewhere: AtomicBool,
     home: AtomicBool,
 }
@@ -69,7 +69,7 @@ impl Marks {
     ) -> Self {
         let (left, shunned, unmarked) = (Mutex::default(), Arc::default(), AtomicU64::new(0));
         let given_up = AtomicU64::new(0);
-        let borne = Borne { elsewhere: AtomicBool::new(true), home: AtomicBool::new(true) };
+        let borne = Witnessed { elsewhere: AtomicBool::new(true), home: AtomicBool::new(true) };
         let (met, marked) = (Arc::default(), AtomicUsize::new(0));
         Self { shards, home, era, limit, events, left, shunned, unmarked, given_up, borne, met, marked }
     }

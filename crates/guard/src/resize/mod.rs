@@ -12,11 +12,11 @@
 //!
 //! A key without a row has given nothing: nothing leaves before an epoch was opened, and none can be after the fence.
 
-mod closing;
+mod close_cells;
+mod inspect;
 mod keys;
-mod look;
-mod ready;
-mod rebasing;
+mod preflight;
+mod write_rows;
 
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
@@ -25,10 +25,10 @@ use sequent_core::{
     ledger::{Counter, LayoutChange, LayoutPage, LayoutRecord, Ledger, Rebased, Row},
 };
 
-use crate::{eras::note_end, limit::patiently};
-pub(crate) use closing::{no_leap, set_right};
-use look::Sight;
-pub(crate) use rebasing::Rebasing;
+use crate::{old_layout_marks::note_end, timeouts::patiently};
+pub(crate) use close_cells::{no_leap, set_right};
+use inspect::Sight;
+pub(crate) use write_rows::Rebasing;
 
 /// The most counters that a ring may have to be changed by this version: all their rows are read at once.
 pub const COUNTERS_MAX: usize = 1 << 20;
@@ -218,7 +218,7 @@ impl Resize {
         for keys in plan.keys.chunks((CELLS_MAX / slots).max(1)) {
             let mut rebased = Vec::with_capacity(keys.len());
             for (key, highest) in keys.iter().zip(self.close(sight, &plan.change, keys).await?) {
-                let bases = closing::bases(&plan.change, (&highest, key.begun), self.rules);
+                let bases = close_cells::bases(&plan.change, (&highest, key.begun), self.rules);
                 rebased.push(Rebased { key: key.key.clone(), bases });
             }
             let version = rebasing.write(&rebased, tell).await;
@@ -274,7 +274,7 @@ impl Plan {
     pub fn bases(&self, key: &KeyPlan) -> Vec<(SlotIndex, u64)> {
         let highest: Vec<(SlotIndex, u64)> =
             key.rows.iter().map(|(slot, row)| (*slot, row.ceiling)).collect();
-        closing::bases(&self.change, (&highest, key.begun), Rules::ALL)
+        close_cells::bases(&self.change, (&highest, key.begun), Rules::ALL)
     }
 
     /// The place, from 0, of the lowest number that a key can give in the next layout by these slots; `None` without any.

@@ -8,7 +8,7 @@ use sequent_core::{
     ledger::{DenseAsk, DenseTaken, Loss},
     mark_of,
 };
-use sequent_guard::{GuardConfig, Trouble};
+use sequent_guard::{GuardConfig, LedgerFault};
 
 use crate::harness::{Kind, Server, Setup, When, World};
 
@@ -143,7 +143,7 @@ async fn a_ledger_older_than_the_last_mark_gives_none_before_the_loss_is_named()
         let error = count(&server, 1).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::LedgerBehind, "{error}");
     }
-    assert!(matches!(server.keeper.trouble(), Some(Trouble::Behind { .. })));
+    assert!(matches!(server.keeper.trouble(), Some(LedgerFault::Behind { .. })));
     assert_eq!(server.count(|event| matches!(event, Event::LedgerBehind { .. })), 1);
     world.recover(Loss::Bump(100)).await;
     server.shows_up().await;
@@ -260,7 +260,11 @@ async fn a_ledger_that_lost_what_no_mark_at_hand_tells_is_found_by_whoever_gave_
     other.wires.stores.iter().for_each(|wire| wire.cut());
     world.ledger.restore(copy);
     refuses(&other).await;
-    assert!(matches!(other.keeper.trouble(), Some(Trouble::Accused { .. })), "{:?}", other.keeper.trouble());
+    assert!(
+        matches!(other.keeper.trouble(), Some(LedgerFault::Accused { .. })),
+        "{:?}",
+        other.keeper.trouble()
+    );
     let is_told = |event: &Event| matches!(event, Event::LedgerBehind { detail } if detail.contains("it lacks what this server"));
     assert_eq!(
         (other.count(is_told), other.count(|event| matches!(event, Event::LedgerBehind { .. }))),

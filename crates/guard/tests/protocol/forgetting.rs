@@ -1,11 +1,11 @@
 //! A ledger that says of itself, after a restart, that it forgets; over shards that all forget.
 
 use sequent_core::{DurabilityClass, ErrorKind};
-use sequent_guard::{GuardConfig, Trouble};
+use sequent_guard::{GuardConfig, LedgerFault};
 
 use crate::harness::{Kind, Setup, World};
 
-async fn trouble_after_a_restart(shards: DurabilityClass, volatile_alone: bool) -> Option<Trouble> {
+async fn trouble_after_a_restart(shards: DurabilityClass, volatile_alone: bool) -> Option<LedgerFault> {
     let world = World::of(Kind { class: shards, ..Kind::default() });
     let config = GuardConfig { volatile_alone, ..GuardConfig::default() };
     let server = world.open_as("server", Setup { config, ..Setup::default() }).await;
@@ -36,7 +36,7 @@ async fn trouble_after_a_restart(shards: DurabilityClass, volatile_alone: bool) 
 async fn a_ledger_that_forgets_since_its_restart_is_refused_where_all_shards_do_and_nobody_allowed_it() {
     let (volatile, durable) = (DurabilityClass::Volatile, DurabilityClass::Durable);
     let refused = trouble_after_a_restart(volatile, false).await;
-    assert!(matches!(refused, Some(Trouble::Forgets { .. })), "{refused:?}");
+    assert!(matches!(refused, Some(LedgerFault::Forgets { .. })), "{refused:?}");
     assert_eq!(trouble_after_a_restart(volatile, true).await, None, "allowed by name");
     assert_eq!(trouble_after_a_restart(durable, false).await, None, "a shard remembers");
 }

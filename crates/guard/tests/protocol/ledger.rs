@@ -6,7 +6,7 @@ use sequent_core::{
     ErrorKind, Event, Key, Layout, Scope,
     ledger::{Identity as _, LayoutBook as _, LayoutRecord, Loss},
 };
-use sequent_guard::Trouble;
+use sequent_guard::LedgerFault;
 
 use crate::harness::{Gate, Kind, LedgerState, MemoryStore, Setup, When, World};
 
@@ -82,7 +82,11 @@ async fn set_back_behind_its_marks() -> (World, std::sync::Arc<crate::harness::S
 #[tokio::test(start_paused = true)]
 async fn a_ledger_behind_its_marks_opens_and_raises_nothing() {
     let (world, server) = set_back_behind_its_marks().await;
-    assert!(matches!(server.keeper.trouble(), Some(Trouble::Behind { .. })), "{:?}", server.keeper.trouble());
+    assert!(
+        matches!(server.keeper.trouble(), Some(LedgerFault::Behind { .. })),
+        "{:?}",
+        server.keeper.trouble()
+    );
     let rows = world.ledger.snapshot();
     for _ in 0..2 {
         assert_eq!(server.take(0, 1).await.unwrap_err().kind(), ErrorKind::LedgerBehind);
@@ -90,7 +94,7 @@ async fn a_ledger_behind_its_marks_opens_and_raises_nothing() {
         server.shows_up().await;
     }
     let late = world.open("late").await;
-    assert!(matches!(late.keeper.trouble(), Some(Trouble::Behind { .. })));
+    assert!(matches!(late.keeper.trouble(), Some(LedgerFault::Behind { .. })));
     assert_eq!(late.take(0, 1).await.unwrap_err().kind(), ErrorKind::LedgerBehind);
     assert_eq!(
         late.take_of(&Key::from_stored("new"), 1, 1).await.unwrap_err().kind(),
@@ -142,7 +146,7 @@ async fn a_ledger_of_another_layout_stops_the_server_and_puts_no_slot_out() {
     world.recover(Loss::Bump(1000)).await;
     for _ in 0..2 {
         server.shows_up().await;
-        assert!(matches!(server.keeper.trouble(), Some(Trouble::Relaid { .. })));
+        assert!(matches!(server.keeper.trouble(), Some(LedgerFault::Relaid { .. })));
         let refused = server.take(0, 1).await.unwrap_err();
         assert_eq!(refused.kind().verdict().scope, Scope::Nobody, "{refused}");
         assert!(refused.to_string().contains("shard_bits: the ledger was founded with 3"), "{refused}");
@@ -189,7 +193,11 @@ async fn a_ledger_behind_what_a_running_server_heard_opens_nothing_though_every_
     // Before any show up: the first call meets another instance of the ledger.
     let refused = async || server.take(0, 1).await.unwrap_err().kind();
     assert_eq!(refused().await, ErrorKind::LedgerBehind);
-    assert!(matches!(server.keeper.trouble(), Some(Trouble::Behind { .. })), "{:?}", server.keeper.trouble());
+    assert!(
+        matches!(server.keeper.trouble(), Some(LedgerFault::Behind { .. })),
+        "{:?}",
+        server.keeper.trouble()
+    );
     // Whatever restarts, and goes back once more: it is not forgotten.
     for _ in 0..2 {
         world.ledger.restart();
@@ -283,7 +291,7 @@ async fn a_ledger_set_back_between_the_look_and_the_nonce_of_an_opening_is_found
     let wires = world.wires();
     let gate = wires.ledger.hold("inspect", When::After);
     let (late, ()) = tokio::join!(world.open_over("late", wires), set_back_during_a_look(&world, gate, copy));
-    assert!(matches!(late.keeper.trouble(), Some(Trouble::Behind { .. })), "{:?}", late.keeper.trouble());
+    assert!(matches!(late.keeper.trouble(), Some(LedgerFault::Behind { .. })), "{:?}", late.keeper.trouble());
     assert_eq!(late.take(0, 1).await.unwrap_err().kind(), ErrorKind::LedgerBehind);
 }
 
@@ -295,7 +303,11 @@ async fn a_ledger_set_back_between_the_look_and_the_nonce_of_a_renewal_is_found_
     world.ledger.restart();
     let gate = wires.ledger.hold("inspect", When::After);
     tokio::join!(other.shows_up(), set_back_during_a_look(&world, gate, copy));
-    assert!(matches!(other.keeper.trouble(), Some(Trouble::Behind { .. })), "{:?}", other.keeper.trouble());
+    assert!(
+        matches!(other.keeper.trouble(), Some(LedgerFault::Behind { .. })),
+        "{:?}",
+        other.keeper.trouble()
+    );
     assert_eq!(other.take(0, 1).await.unwrap_err().kind(), ErrorKind::LedgerBehind);
 }
 
@@ -354,7 +366,7 @@ async fn everything_that_moves_under_a_running_server_stops_it() {
     world.ledger.restart();
     world.stores.iter().for_each(MemoryStore::restart);
     server.shows_up().await;
-    assert_eq!(server.keeper.trouble(), Some(Trouble::Moved));
+    assert_eq!(server.keeper.trouble(), Some(LedgerFault::Moved));
     assert_eq!(server.take(0, 1).await.unwrap_err().kind(), ErrorKind::LedgerBehind);
     world.recover(Loss::Moved).await;
     server.shows_up().await;

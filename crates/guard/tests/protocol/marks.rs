@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use sequent_core::{Clock, ErrorKind, Event, Key, ledger::Loss, mark_of};
-use sequent_guard::Trouble;
+use sequent_guard::LedgerFault;
 
 use crate::harness::{Kind, MemoryStore, Server, Setup, World};
 
@@ -151,7 +151,7 @@ async fn a_mark_that_only_the_data_directory_bears_is_read() {
     world.ledger.restore(copies.0);
     world.stores[0].restore(copies.1);
     let next = world.open("next").await;
-    assert!(matches!(next.keeper.trouble(), Some(Trouble::Behind { .. })), "{:?}", next.keeper.trouble());
+    assert!(matches!(next.keeper.trouble(), Some(LedgerFault::Behind { .. })), "{:?}", next.keeper.trouble());
 }
 
 /// A copy of the ledger and of one store, made after a clean stop; then a run that takes within its ceiling and raises
@@ -160,7 +160,7 @@ async fn set_back_to_before_a_run_that_only_reported(
     slots: u16,
     setup: Setup,
     stopped: bool,
-) -> Option<Trouble> {
+) -> Option<LedgerFault> {
     let world = World::new(slots);
     let first = world.open_as("first", setup).await;
     first.take_to(0, 500).await;
@@ -194,13 +194,16 @@ async fn a_run_that_raised_nothing_is_marked_by_what_it_reported() {
         // At home alone, since one shard bears no mark of its own; and on the other shard alone.
         for (slots, setup) in [(1, Setup::default()), (2, without)] {
             let trouble = set_back_to_before_a_run_that_only_reported(slots, setup, stopped).await;
-            assert!(matches!(trouble, Some(Trouble::Behind { .. })), "{slots} slots, {stopped}: {trouble:?}");
+            assert!(
+                matches!(trouble, Some(LedgerFault::Behind { .. })),
+                "{slots} slots, {stopped}: {trouble:?}"
+            );
         }
     }
 }
 
 /// The ledger and all shards but the last are put back to a copy after `deed`: what a server that opens then finds.
-async fn set_back_with_all_shards_but_one(deed: impl AsyncFn(&Server), stopped: bool) -> Option<Trouble> {
+async fn set_back_with_all_shards_but_one(deed: impl AsyncFn(&Server), stopped: bool) -> Option<LedgerFault> {
     let (world, without) = (World::new(4), Setup { home: false, ..Setup::default() });
     let first = world.open_as("first", without).await;
     first.take_to(0, 50).await;
@@ -228,7 +231,10 @@ async fn after_a_show_up_every_shard_bears_the_mark_wherever_it_was_left_first()
         for stopped in [true, false] {
             let opens = async |server: &Server| open(server, 0, counters).await;
             let trouble = set_back_with_all_shards_but_one(opens, stopped).await;
-            assert!(matches!(trouble, Some(Trouble::Behind { .. })), "{counters}, {stopped}: {trouble:?}");
+            assert!(
+                matches!(trouble, Some(LedgerFault::Behind { .. })),
+                "{counters}, {stopped}: {trouble:?}"
+            );
         }
     }
 }

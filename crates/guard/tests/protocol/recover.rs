@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use sequent_core::{ErrorKind, Key, Store as _, ledger::Loss};
-use sequent_guard::Trouble;
+use sequent_guard::LedgerFault;
 
 use crate::harness::World;
 
@@ -57,7 +57,11 @@ async fn a_mark_that_was_not_read_still_contradicts_whoever_says_that_nothing_wa
     server.take(0, 1).await.unwrap();
     world.stores[2].set_away(false);
     assert_eq!(server.take(2, 1).await.unwrap_err().kind(), ErrorKind::LedgerBehind);
-    assert!(matches!(server.keeper.trouble(), Some(Trouble::Behind { .. })), "{:?}", server.keeper.trouble());
+    assert!(
+        matches!(server.keeper.trouble(), Some(LedgerFault::Behind { .. })),
+        "{:?}",
+        server.keeper.trouble()
+    );
 }
 
 #[tokio::test(start_paused = true)]

@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use sequent_core::{DurabilityClass, ErrorKind, Stamp, Store, ledger::Identity};
-use sequent_guard::{GuardConfig, Trouble};
+use sequent_guard::{GuardConfig, LedgerFault};
 
 use crate::harness::{Kind, LedgerState, Server, Setup, World};
 
@@ -132,7 +132,7 @@ async fn replace(world: &World, server: &Server) -> LedgerState {
     let own = world.ledger.snapshot();
     world.ledger.restore_in_place(foreign);
     server.shows_up().await;
-    assert!(matches!(server.keeper.trouble(), Some(Trouble::Another { .. })));
+    assert!(matches!(server.keeper.trouble(), Some(LedgerFault::Another { .. })));
     own
 }
 
@@ -172,7 +172,7 @@ async fn a_server_that_ran_through_a_recovery_says_that_it_is_to_be_restarted_an
     }
     server.shows_up().await;
     let trouble = server.keeper.trouble().unwrap();
-    assert!(matches!(&trouble, Trouble::TakenUp { found: by, .. } if *by == found), "{trouble:?}");
+    assert!(matches!(&trouble, LedgerFault::TakenUp { found: by, .. } if *by == found), "{trouble:?}");
     let text = trouble.error().to_string();
     assert!(text.contains("restart this server") && !text.contains("--bump"), "{text}");
     refuses(&server, ErrorKind::LedgerBehind).await;
@@ -188,7 +188,7 @@ async fn an_older_copy_put_back_in_the_place_of_another_ledger_is_judged_by_its_
     world.ledger.restore_in_place(own);
     for _ in 0..2 {
         server.shows_up().await;
-        assert!(matches!(server.keeper.trouble(), Some(Trouble::Behind { .. })));
+        assert!(matches!(server.keeper.trouble(), Some(LedgerFault::Behind { .. })));
     }
 }
 
@@ -201,9 +201,9 @@ async fn what_troubled_a_ledger_before_another_took_its_place_troubles_it_afterw
     world.ledger.restart();
     world.stores.iter().for_each(crate::harness::MemoryStore::restart);
     server.shows_up().await;
-    assert_eq!(server.keeper.trouble(), Some(Trouble::Moved));
+    assert_eq!(server.keeper.trouble(), Some(LedgerFault::Moved));
     let own = replace(&world, &server).await;
     world.ledger.restore_in_place(own);
     server.shows_up().await;
-    assert_eq!(server.keeper.trouble(), Some(Trouble::Moved));
+    assert_eq!(server.keeper.trouble(), Some(LedgerFault::Moved));
 }

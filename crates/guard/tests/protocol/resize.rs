@@ -15,7 +15,7 @@ use sequent_core::{
     MarkPlace, Rules, SlotIndex, SourceError, Store,
     ledger::{LayoutBook, LayoutRecord, Ledger, Loss, Rebased, Rows},
 };
-use sequent_guard::{Placed, Progress, Resize, Trouble};
+use sequent_guard::{LedgerFault, Placed, Progress, Resize};
 
 use crate::harness::{Kind, Server, Wires, World};
 
@@ -327,7 +327,7 @@ async fn a_grown_ring_goes_on_above_all_that_was_given() {
     }
     // One that hears of it, and one that slept.
     old.shows_up().await;
-    let Some(Trouble::Relaid { reason, .. }) = old.keeper.trouble() else {
+    let Some(LedgerFault::Relaid { reason, .. }) = old.keeper.trouble() else {
         panic!("{:?}", old.keeper.trouble())
     };
     assert!(reason.contains("layout changed: the ring was resized to n=1 m=0 (generation 2)"), "{reason}");
@@ -337,7 +337,7 @@ async fn a_grown_ring_goes_on_above_all_that_was_given() {
     paused.wires.ledger.mend();
     assert!(growth.take(&paused, 0).await.is_err(), "its cell is closed");
     paused.shows_up().await;
-    assert!(matches!(paused.keeper.trouble(), Some(Trouble::Relaid { .. })));
+    assert!(matches!(paused.keeper.trouble(), Some(LedgerFault::Relaid { .. })));
     // Its calls hung while it slept: what it wakes up to is told all the same.
     let told = losses(&paused);
     let Some((true, why)) = told.last() else { panic!("{told:?}") };
@@ -372,7 +372,7 @@ async fn nobody_opens_while_a_change_is_fenced_and_a_plan_can_be_taken_back() {
         assert!(error.to_string().contains("sequent resize --go"), "{error}");
     }
     old.shows_up().await;
-    let Some(Trouble::Relaid { reason, .. }) = old.keeper.trouble() else {
+    let Some(LedgerFault::Relaid { reason, .. }) = old.keeper.trouble() else {
         panic!("{:?}", old.keeper.trouble())
     };
     assert!(reason.contains("is being changed from n=0 m=0 to n=1 m=0"), "{reason}");

@@ -7,7 +7,7 @@ use sequent_core::{
     Clock, DurabilityClass, ErrorKind, Event, Key,
     ledger::{DenseAsk, DenseTaken},
 };
-use sequent_guard::Trouble;
+use sequent_guard::LedgerFault;
 use sequent_testkit::PausedClock;
 
 use crate::harness::{Kind, Server, Setup, World};
@@ -66,7 +66,7 @@ async fn takes(clock: Arc<PausedClock>, server: Arc<Server>) -> usize {
 }
 
 fn is_behind(server: &Server) -> bool {
-    matches!(server.keeper.trouble(), Some(Trouble::Behind { .. }))
+    matches!(server.keeper.trouble(), Some(LedgerFault::Behind { .. }))
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,4 +1,4 @@
-//! Bad input by HTTP: the table's reason with field, value and bound; nothing consumed; the server is on.
+//! Bad input by HTTP: the table's reason with field, value and bound; nothing consumed; the server goes on.
 
 use crate::{Server, wire};
 

@@ -69,7 +69,7 @@ impl Process {
     pub(crate) async fn kill(mut self) {
         let children = self.strike();
         for _ in 0..LOOKS_MAX {
-            if self.ended().is_some() && !children.iter().any(|child| tree::epochs(*child)) {
+            if self.ended().is_some() && !children.iter().any(|child| tree::is_running(*child)) {
                 return;
             }
             sleep(LOOK_EVERY).await;

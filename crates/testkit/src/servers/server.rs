@@ -96,7 +96,7 @@ impl<E: Engine> Server<E> {
         self.home.path().to_owned()
     }
 
-    /// What it has logged, in all its epochs.
+    /// What it has logged, in all its runs.
     pub fn log(&self) -> String {
         let log = std::fs::read(self.home.log()).unwrap_or_default();
         String::from_utf8_lossy(&log).into_owned()

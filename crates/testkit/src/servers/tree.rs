@@ -20,7 +20,7 @@ fn seen(pid: i32) -> Option<Seen> {
 }
 
 /// Whether a process runs, stopped or not: one that has ended and was not asked for does not.
-pub(crate) fn epochs(pid: i32) -> bool {
+pub(crate) fn is_running(pid: i32) -> bool {
     seen(pid).is_some_and(|seen| !matches!(seen.state, 'Z' | 'X'))
 }
 

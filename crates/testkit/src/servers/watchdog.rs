@@ -16,7 +16,7 @@ const SCRIPT: &str = "read -r _; kill -9 \"$1\"; sleep 1; rm -rf -- \"$2\"";
 pub(crate) struct Watchdog(Child);
 
 impl Watchdog {
-    /// Watches over a process and its folder, for as long as this value epochs.
+    /// Watches over a process and its folder, for as long as this value is there.
     pub(crate) fn over(pid: i32, folder: &Path) -> Self {
         let mut command = Command::new("sh");
         command.args(["-c", SCRIPT, "watchdog", &pid.to_string()]).arg(folder).current_dir("/");

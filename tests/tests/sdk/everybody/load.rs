@@ -117,8 +117,8 @@ fn note(seen: &Seen, who: &str, outcome: Result<Number, Error>, burst: &mut Vec<
     }
 }
 
-/// curl on one server's HTTP door; `epochs`: it must not see a failure.
-pub(crate) fn curl(seen: &Arc<Seen>, server: &Server, epochs: bool) -> JoinHandle<()> {
+/// curl on one server's HTTP door; `is_up`: it must not see a failure.
+pub(crate) fn curl(seen: &Arc<Seen>, server: &Server, is_up: bool) -> JoinHandle<()> {
     let url = format!("{}/v1/sequences/order/next?count=250", server.http());
     let seen = Arc::clone(seen);
     thread::spawn(move || {
@@ -131,7 +131,7 @@ pub(crate) fn curl(seen: &Arc<Seen>, server: &Server, epochs: bool) -> JoinHandl
                     let numbers = answer["numbers"].as_array().unwrap().iter();
                     seen.bits.add("curl", numbers.map(|number| number.as_str().unwrap().parse().unwrap()));
                 }
-                _ if epochs => seen.failed("curl", String::from_utf8_lossy(&ran.stderr)),
+                _ if is_up => seen.failed("curl", String::from_utf8_lossy(&ran.stderr)),
                 _ => thread::sleep(Duration::from_millis(20)),
             }
         }

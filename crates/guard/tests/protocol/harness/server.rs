@@ -10,7 +10,7 @@ use sequent_core::{
     Entropy, Env, Event, Events, Key, MarkPlace, SlotIndex, Source, SourceError, Store,
     ledger::{Counter, LayoutRecord, Ledger},
 };
-use sequent_guard::{GuardConfig, Keeper, Opening};
+use sequent_guard::{Guard, GuardConfig, Opening};
 use tokio::task::JoinHandle;
 
 use super::{World, key, numbers::Numbers, wire::Wire, wired::Wired};
@@ -42,7 +42,7 @@ type Counters = Vec<Option<Arc<dyn Source>>>;
 
 /// A running server.
 pub(crate) struct Server {
-    pub(crate) keeper: Arc<Keeper>,
+    pub(crate) keeper: Arc<Guard>,
     /// Slots that could not be admitted at the opening.
     pub(crate) outside: Vec<(SlotIndex, SourceError)>,
     pub(crate) wires: Wires,
@@ -77,7 +77,7 @@ impl Server {
                 log.lock().unwrap_or_else(PoisonError::into_inner).push(event);
             }),
         };
-        let (keeper, outside) = Keeper::open(opening(world, setup, &wires, env)).await?;
+        let (keeper, outside) = Guard::open(opening(world, setup, &wires, env)).await?;
         let run = tokio::spawn(Arc::clone(&keeper).run());
         let (numbers, sources) = (Arc::clone(&world.numbers), Mutex::default());
         let raw_max = setup.raw_max;

@@ -6,7 +6,7 @@
 mod dense;
 mod epochs;
 mod history;
-mod order;
+mod monotonicity;
 
 use std::sync::Arc;
 
@@ -46,14 +46,14 @@ const TABLE: [(Rule, Scenario); 26] = [
     (Rule::LedgerForward, scenario!(history::a_slow_server_raises_less)),
     (Rule::Marks, scenario!(history::ledger_and_cell_go_back_together)),
     (Rule::MarkRaises, scenario!(history::ledger_and_cell_go_back_together)),
-    (Rule::Order, scenario!(order::set_back_in_use)),
-    (Rule::OrderAtFirstTouch, scenario!(order::set_back_across_a_restart)),
-    (Rule::OrderDisjoint, scenario!(order::set_back_between_two_takes)),
+    (Rule::Order, scenario!(monotonicity::set_back_in_use)),
+    (Rule::OrderAtFirstTouch, scenario!(monotonicity::set_back_across_a_restart)),
+    (Rule::OrderDisjoint, scenario!(monotonicity::set_back_between_two_takes)),
     (Rule::ResizeFence, a_ring_that_grows),
     (Rule::ResizeValues, a_ring_that_grows),
     (Rule::ResizeNumbers, a_ring_that_grows),
     (Rule::ResizeCut, a_ring_that_grows_in_pieces),
-    (Rule::OverStaysOver, scenario!(crate::over::whoever_comes_late)),
+    (Rule::OverStaysOver, scenario!(crate::expiry::whoever_comes_late)),
     (Rule::RecordCompared, dense::two_writable_masters),
     (Rule::DenseWitnessed, dense::an_older_ledger),
 ];

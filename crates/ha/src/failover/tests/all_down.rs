@@ -18,8 +18,8 @@ async fn two_endpoints_that_fail_alternately_fail_no_call() {
     for (turn, lasts_ms) in
         [900, 900, 400, 900, 300, 150, 900, 2000, 150, 1100, 900, 900].into_iter().enumerate()
     {
-        let (dies, epochs) = (turn % 2, 1 - turn % 2);
-        fixture.set(epochs, &[Act::Answer]);
+        let (dies, answers) = (turn % 2, 1 - turn % 2);
+        fixture.set(answers, &[Act::Answer]);
         fixture.set(dies, &[DOWN]);
         for step in 0..lasts_ms / STEP.as_millis() {
             let (outcome, took) = fixture.call().await;

@@ -1,0 +1,7 @@
+//! How far ahead a ceiling is, how it is raised, and what is reported to the ledger.
+
+pub(super) mod gaps;
+pub(super) mod headroom;
+pub(super) mod high_water;
+pub(super) mod rate;
+pub(super) mod report;

@@ -1,0 +1,220 @@
+//! What the ledger is told of a counter, and what its answer changes.
+
+use std::time::{Duration, Instant};
+
+use sequent_core::{
+    Epoch, Event, InstanceId,
+    ledger::{Moved, Raise, Raised, Row},
+};
+
+use crate::counter::{Guarded, State, ceiling::rate::Room, grant::Grant};
+use crate::jump_limit;
+
+/// An epoch that this process takes from no more, and the highest id that left in it, until that is reported.
+pub(in crate::counter) struct FormerEpoch {
+    pub(in crate::counter) epoch: Epoch,
+    seen: u64,
+}
+
+/// Ids up to `given` left this server, and the epoch that followed theirs began at `begun_at`, below.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct GivenAbove {
+    given: u64,
+    begun_at: u64,
+    is_told: bool,
+}
+
+/// What another server said of the row: it holds this epoch, and has seen so much.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::counter) struct Told {
+    epoch: Epoch,
+    seen: u64,
+}
+
+/// What becomes of a row by what was told while it was being read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::counter) enum Adds {
+    /// It holds all that was told.
+    Good,
+    /// One of the two is older than the other, and nothing says which.
+    Doubt,
+}
+
+impl Told {
+    pub(in crate::counter) fn adds_to(self, row: &mut Row) -> Adds {
+        if self.epoch != row.epoch {
+            return Adds::Doubt;
+        }
+        row.seen = row.seen.max(self.seen);
+        Adds::Good
+    }
+}
+
+impl State {
+    /// Others have taken up to here.
+    fn came_to(&mut self, seen: u64, now: Instant) {
+        let ids = seen.saturating_sub(self.position);
+        if ids > 0 {
+            self.pace.advanced(ids, now);
+            self.position = seen;
+        }
+    }
+
+    /// Nothing leaves under the permit held any more.
+    pub(in crate::counter) fn lay_down(&mut self) {
+        if let Some(Grant { row, .. }) = self.permit.take()
+            && self.seen > self.reported
+        {
+            self.former = Some(FormerEpoch { epoch: row.epoch, seen: self.seen });
+        }
+    }
+}
+
+impl Guarded {
+    /// What this counter reports in a heartbeat; `None` where nothing has changed.
+    pub(crate) fn report(&self, outage: Duration) -> Option<Raise> {
+        let state = self.state();
+        let desk = &self.shared.desk;
+        if let Some(former) = &state.former {
+            return Some(self.last_report(former));
+        }
+        let permit = state.permit.as_ref().filter(|permit| desk.speaks_as(&permit.row.ledger))?;
+        let ceiling = self.raised(&state, permit, outage);
+        if ceiling == 0 && state.seen == state.reported {
+            return None;
+        }
+        let leap_max = jump_limit::leap_max(permit.ceiling, self.raw_max(), state.pace.block());
+        let (counter, epoch, seen) = (self.counter.clone(), permit.row.epoch, state.seen);
+        Some(Raise { counter, epoch, ceiling, seen, leap_max })
+    }
+
+    /// Whether there is anything to report, by whatever ledger speaks. No less than [`Self::ceiling_report`] says: what is not listed is
+    /// not asked.
+    pub(in crate::counter) fn has_to_say(&self, state: &State) -> bool {
+        let has_news = |permit: &Grant| {
+            state.seen != state.reported || self.raised(state, permit, self.shared.config.outage) > 0
+        };
+        state.former.is_some() || state.permit.as_ref().is_some_and(has_news)
+    }
+
+    /// The ceiling that is due under this permit; 0 where the one that is held will do, or can't be raised within the range.
+    fn raised(&self, state: &State, permit: &Grant, outage: Duration) -> u64 {
+        let wanted = self.wanted_room(state, outage);
+        let is_due = state.seen > permit.row.base && permit.ceiling.saturating_sub(state.seen) < wanted.least;
+        let ceiling = state.seen.saturating_add(wanted.full).min(self.raw_max());
+        if is_due && ceiling > permit.ceiling { ceiling } else { 0 }
+    }
+
+    /// What is left to say of an epoch whose permit is gone: without it, the next to take up its row could not know that
+    /// the store has forgotten. It has left, so no leap is too wide; and it is told to whatever run of the ledger speaks, which may have
+    /// lost the ceiling that permitted it.
+    fn last_report(&self, former: &FormerEpoch) -> Raise {
+        let FormerEpoch { epoch, seen } = *former;
+        Raise { counter: self.counter.clone(), epoch, ceiling: 0, seen, leap_max: seen }
+    }
+
+    /// Tells of what was given above where the next epoch began, notes it, and begins the next one above that. What fails is tried
+    /// again with the next heartbeat, and is told once.
+    pub(crate) async fn step_over_given(&self) {
+        let Some(above) = self.state().above else { return };
+        let GivenAbove { given, begun_at, is_told } = above;
+        let key = &self.counter.key;
+        if !is_told {
+            let (slot, key) = (self.counter.slot, key.clone());
+            self.shared.env.events.emit(Event::GivenAbove { slot, key, given, begun_at });
+        }
+        let stepped = match self.shared.desk.note_given_above(key, given).await {
+            Ok(()) => self.advance_to(given).await,
+            failed => failed,
+        };
+        let mut state = self.state();
+        if state.above == Some(above) {
+            state.above = stepped.is_err().then_some(GivenAbove { is_told: true, ..above });
+        }
+    }
+
+    /// What became of a raise or a report.
+    pub(crate) fn learn(&self, asked: &Raise, answer: &Raised) {
+        let now = self.shared.env.clock.now();
+        let mut state = self.state();
+        if let Raised::Ended { begun_at: Some(begun_at) } = answer {
+            let held = state.permit.as_ref().filter(|permit| permit.row.epoch == asked.epoch);
+            let former = state.former.as_ref().filter(|former| former.epoch == asked.epoch);
+            // Not what was asked for: a block in hand has not left.
+            let given = former.map(|former| former.seen).or(held.map(|_| state.seen)).unwrap_or(0);
+            if given > *begun_at {
+                let given = state.above.map_or(given, |above| above.given.max(given));
+                state.above = Some(GivenAbove { given, begun_at: *begun_at, is_told: false });
+            }
+            // So there is no more to say of that epoch.
+            state.reported = state.reported.max(given);
+        }
+        if let Some(former) = state.former.take_if(|former| former.epoch == asked.epoch) {
+            state.reported = state.reported.max(former.seen);
+        }
+        let is_asked = |permit: &Grant| {
+            permit.row.epoch == asked.epoch && self.shared.desk.speaks_as(&permit.row.ledger)
+        };
+        if !state.permit.as_ref().is_some_and(is_asked) {
+            return;
+        }
+        let Raised::Held { ceiling, seen } = answer else {
+            state.lay_down();
+            return;
+        };
+        if *seen > asked.seen && state.doubts(*seen) {
+            // Looked into before anything is taken again.
+            state.lay_down();
+            return;
+        }
+        if let Some(permit) = state.permit.as_mut() {
+            permit.ceiling = permit.ceiling.max(*ceiling);
+        }
+        let base = state.permit.as_ref().map_or(0, |permit| permit.row.base);
+        state.reported = state.reported.max(asked.seen);
+        state.came_to(*seen, now);
+        state.saw(*seen, base);
+        state.order.saw(*seen);
+    }
+
+    /// What another server opened, raised or reported: what it has taken must not be given here, though the store may
+    /// have forgotten. Whether it is news.
+    pub(crate) fn hear(&self, under: &InstanceId, moved: &Moved) -> bool {
+        let now = self.shared.env.clock.now();
+        let mut state = self.state();
+        if let Some(preread) = state.preread.as_mut().filter(|preread| preread.row.ledger == *under) {
+            if preread.row.epoch == moved.epoch {
+                preread.row.seen = preread.row.seen.max(moved.seen);
+            } else {
+                state.preread = None;
+            }
+        }
+        let Some(permit) = state.permit.as_ref().filter(|permit| permit.row.ledger == *under) else {
+            state.told = Some(Told { epoch: moved.epoch, seen: moved.seen });
+            return false;
+        };
+        if permit.row.epoch != moved.epoch {
+            // Ended by another server; or this one has just begun the next, and then it is joined again.
+            state.lay_down();
+            return false;
+        }
+        let base = permit.row.base;
+        if state.doubts(moved.seen) {
+            state.lay_down();
+            return false;
+        }
+        let is_news = moved.seen > state.seen;
+        state.came_to(moved.seen, now);
+        state.saw(moved.seen, base);
+        state.order.saw(moved.seen);
+        state.reported = state.reported.max(moved.seen);
+        is_news
+    }
+
+    /// How many ids should be left under the ceiling: fewer where the end of the range is near.
+    pub(crate) fn wanted_room(&self, state: &State, outage: Duration) -> Room {
+        let at = state.permit.as_ref().map_or(0, |permit| permit.ceiling);
+        let wanted = state.pace.wanted_room(outage, self.shared.config.raise_within());
+        if wanted.full == 0 { wanted } else { wanted.at_most(jump_limit::ahead_max(at, self.raw_max())) }
+    }
+}

@@ -1,0 +1,6 @@
+//! What a counter checks before it believes a row, a cell or a block.
+
+pub(super) mod jump;
+pub(super) mod monotonicity;
+pub(super) mod regression;
+pub(super) mod row_plausibility;

@@ -1,0 +1,169 @@
+//! May a block leave? Only in its epoch, above all that was seen, and witnessed.
+
+use sequent_core::{
+    Block, ErrorKind, Event, Rule, SourceError,
+    ledger::{Raise, Raised},
+};
+
+use super::{Guarded, checks::monotonicity::Backwards, grant::Grant, in_flight::InFlight};
+use crate::{guard::Ask, jump_limit};
+
+/// Why a block stays: another epoch is in force.
+pub(super) const EPOCH_ENDED: &str = "its epoch ended before it could leave";
+
+/// Why a block stays: a hand has set its counter.
+pub(super) const NOTHING_FOLLOWS: &str = "a leap that nothing follows";
+
+/// Why a block stays: the keeper has shown up for the last time.
+const SHUT: &str = "the guard was closed before it could leave";
+
+/// What becomes of a block.
+pub(super) enum Verdict {
+    /// It leaves, as far as it is within the range.
+    Leaves(Block),
+    /// It was dropped; the take begins again.
+    Again(SourceError),
+}
+
+/// What a look at the permit says about a block.
+enum Standing {
+    Witnessed,
+    AboveCeiling(Grant),
+    /// It stays, for this reason.
+    Stays(ErrorKind, &'static str),
+    /// It stays: the counter went back.
+    Backwards(Backwards),
+}
+
+impl Guarded {
+    pub(super) async fn judge(
+        &self,
+        permit: &Grant,
+        mut flight: InFlight<'_>,
+        block: Block,
+    ) -> Result<Verdict, SourceError> {
+        self.drew(permit, block);
+        if let Some(judgement) = self.look_into(permit, block).await? {
+            return Ok(judgement);
+        }
+        if let Err(backwards) = flight.arrive(block, permit) {
+            return Ok(self.went_back(permit, block, &backwards));
+        }
+        let standing = self.release(permit, &mut flight, block);
+        match standing {
+            Standing::Witnessed => self.within_range(block),
+            Standing::Stays(kind, why) => Ok(self.again(block, why, kind)),
+            Standing::Backwards(backwards) => Ok(self.went_back(permit, block, &backwards)),
+            Standing::AboveCeiling(held) => self.raise_and_release(&held, &mut flight, block).await,
+        }
+    }
+
+    fn went_back(&self, permit: &Grant, block: Block, backwards: &Backwards) -> Verdict {
+        self.regressed(Some(permit.row.epoch), format!("took {block}: {backwards}"));
+        self.give_up(permit.row.epoch, true);
+        self.again(block, "taken from a counter that went backwards", ErrorKind::Regressed)
+    }
+
+    /// Lets the block go if the permit covers it now.
+    fn release(&self, taken_under: &Grant, flight: &mut InFlight<'_>, block: Block) -> Standing {
+        let mut state = self.state();
+        let rules = self.shared.rules;
+        let held = match state.permit.as_ref() {
+            Some(held) if held.row.epoch == taken_under.row.epoch || !rules.keep(Rule::BlockKeepsEpoch) => {
+                held
+            }
+            None if !rules.keep(Rule::BlockKeepsEpoch) => taken_under,
+            _ => return Standing::Stays(ErrorKind::Reborn, EPOCH_ENDED),
+        };
+        // Judged under the lock that the last report takes, so that the report has all that left.
+        if self.is_shut() {
+            return Standing::Stays(ErrorKind::NoWitness, SHUT);
+        }
+        if block.last() <= held.ceiling || !rules.keep(Rule::WitnessFirst) {
+            if let Err(backwards) = flight.place(&mut state, block) {
+                return Standing::Backwards(backwards);
+            }
+            state.saw(block.last(), 0);
+            state.order.saw(block.last());
+            return Standing::Witnessed;
+        }
+        Standing::AboveCeiling(held.clone())
+    }
+
+    async fn raise_and_release(
+        &self,
+        held: &Grant,
+        flight: &mut InFlight<'_>,
+        block: Block,
+    ) -> Result<Verdict, SourceError> {
+        let raise = self.raise_for(held, block);
+        let under = held.row.ledger.clone();
+        let answer =
+            self.shared.ask(Ask::Raise(under, raise.clone())).await.and_then(crate::guard::Answered::raised);
+        match answer {
+            Ok(Raised::Leapt { ceiling }) => {
+                self.learn(&raise, &Raised::Leapt { ceiling });
+                let bound = ceiling.saturating_add(raise.leap_max);
+                self.dropped(block, NOTHING_FOLLOWS);
+                Err(self.leapt(block.last(), bound))
+            }
+            Ok(raised) => {
+                self.learn(&raise, &raised);
+                match self.release(held, flight, block) {
+                    Standing::Witnessed => self.within_range(block),
+                    Standing::Stays(kind, why) => Ok(self.again(block, why, kind)),
+                    Standing::Backwards(backwards) => Ok(self.went_back(held, block, &backwards)),
+                    Standing::AboveCeiling(_) => Ok(self.again(block, EPOCH_ENDED, ErrorKind::Reborn)),
+                }
+            }
+            Err(error) if error.kind() == ErrorKind::NoWitness => {
+                self.dropped(block, "above its ceiling while the ledger is away");
+                self.bar(held, true);
+                Err(error)
+            }
+            Err(error) if error.kind() == ErrorKind::Reborn => {
+                Ok(self.again(block, "the ledger is another instance", ErrorKind::Reborn))
+            }
+            Err(error) => {
+                self.dropped(block, "the ledger refused its ceiling");
+                self.bar(held, true);
+                Err(error)
+            }
+        }
+    }
+
+    fn raise_for(&self, held: &Grant, block: Block) -> Raise {
+        let state = self.state();
+        let ahead = self.wanted_room(&state, self.shared.config.outage).full;
+        let ceiling = block.last().saturating_add(ahead).min(self.raw_max().max(block.last()));
+        let leap_max = jump_limit::leap_max(held.ceiling, self.raw_max(), state.pace.block());
+        Raise { counter: self.counter.clone(), epoch: held.row.epoch, ceiling, seen: block.last(), leap_max }
+    }
+
+    /// How far a value may be before it counts as a leap, where it is one: against what was seen, and the copy of
+    /// the ceiling. With the ledger in reach, its own ceiling has the last word.
+    pub(super) fn beyond_leap(&self, state: &super::State, held: &Grant, block: Block) -> Option<u64> {
+        let at = state.seen.saturating_add(jump_limit::left_ahead(state.seen, held.ceiling));
+        let bound = at.saturating_add(jump_limit::leap_max(at, self.raw_max(), state.pace.block()));
+        (block.first() > bound).then_some(bound)
+    }
+
+    /// Ids above the range are nobody's; a block wholly above it means that the counter is at its end.
+    fn within_range(&self, block: Block) -> Result<Verdict, SourceError> {
+        if let Some(block) = block.up_to(self.raw_max()) {
+            return Ok(Verdict::Leaves(block));
+        }
+        let context = format!("raw id {} is above {}", block.first(), self.raw_max());
+        Err(SourceError::new(ErrorKind::Exhausted, context))
+    }
+
+    pub(super) fn again(&self, block: Block, why: &'static str, kind: ErrorKind) -> Verdict {
+        self.dropped(block, why);
+        Verdict::Again(SourceError::new(kind, why))
+    }
+
+    pub(super) fn dropped(&self, block: Block, why: &'static str) {
+        let (slot, count) = (Some(self.counter.slot), block.count());
+        self.shared.env.events.emit(Event::Dropped { slot, count, why });
+    }
+}

@@ -1,0 +1,117 @@
+//! Moving a key forward on an operator's word, in every slot of the ring.
+
+use std::sync::Arc;
+
+use sequent_core::{
+    Block, Epoch, ErrorKind, InstanceId, Key, Scope, SlotIndex, SourceError,
+    ledger::{Counter, Opened},
+};
+use tokio::task::JoinSet;
+
+use super::{Ask, Guard, Shared};
+use crate::{
+    counter::{Guarded, decreed, is_past},
+    jump_limit::{self, LeapBound},
+};
+
+/// Why an epoch that begins here is no store's.
+const ADVANCED: &str = "advanced by an operator";
+
+/// How far a counter is, and may be moved without a leap.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Headroom {
+    /// The slot.
+    pub slot: SlotIndex,
+    /// It gives nothing at or below this raw id any more.
+    pub at: u64,
+    /// The highest raw id that is no leap for it.
+    pub bound: u64,
+    /// What decides that.
+    pub decided_by: LeapBound,
+}
+
+impl Guard {
+    /// How far a key's counters are, by slot, those of empty slots among them: one ledger call.
+    ///
+    /// # Errors
+    ///
+    /// `NoWitness` where the ledger is away; `LedgerBehind`.
+    pub async fn headroom(&self, key: &Key, raw_max: u64) -> Result<Vec<Headroom>, SourceError> {
+        self.shared.desk.trusted()?;
+        let counters: Vec<Counter> = self.every_slot(key).collect();
+        let (_, reading) = self.shared.desk.read(&counters).await?;
+        let headroom = |(counter, row): (&Counter, &Option<_>)| {
+            let row: Option<&sequent_core::ledger::Row> = row.as_ref();
+            let at = row.map_or(0, sequent_core::ledger::Row::reached);
+            let from = row.map_or(0, |row| row.ceiling).max(at);
+            let bound = from.saturating_add(jump_limit::advance_max(at, raw_max)).min(Block::NUMBER_MAX);
+            Headroom { slot: counter.slot, at, bound, decided_by: jump_limit::advance_bound(at, raw_max) }
+        };
+        Ok(counters.iter().zip(&reading.rows).map(headroom).collect())
+    }
+
+    /// Ends the epoch of each of the key's counters that is not past its floor (by slot, one for each slot of the ring),
+    /// and begins the next above it. Nothing is lowered, and whoever does it again changes nothing.
+    ///
+    /// A store that can't be reached is left to its row: it is told when it is back. Its ids of before may leave until the
+    /// servers that hold a permit have heard of it, which takes two seconds.
+    ///
+    /// # Errors
+    ///
+    /// Those of the ledger; `Leapt` where a store was found far above its ceiling.
+    pub async fn advance(&self, key: &Key, raw_max: u64, floors: &[u64]) -> Result<(), SourceError> {
+        // Alive for as long as they are worked on, and forgotten after that.
+        let _sources = self.counters(key, raw_max).await?;
+        let highest = floors.iter().copied().max().unwrap_or(0);
+        if highest > 0 {
+            // Whoever meets such an epoch at once must know it from a hand's.
+            self.shared.desk.note_begun(key, highest).await?;
+        }
+        let mut works = JoinSet::new();
+        for (counter, &floor) in self.every_slot(key).zip(floors) {
+            let guarded = self.registry().get(&counter).cloned();
+            let shared = Arc::clone(&self.shared);
+            works.spawn(async move { advance_one(shared, guarded, counter, floor).await });
+        }
+        while let Some(done) = works.join_next().await {
+            done.map_err(|error| SourceError::new(ErrorKind::Unavailable, "advance").because(error))??;
+        }
+        Ok(())
+    }
+
+    fn every_slot(&self, key: &Key) -> impl Iterator<Item = Counter> + use<'_> {
+        let key = key.clone();
+        (0..self.layout.layout.slots()).map(move |slot| Counter { slot, key: key.clone() })
+    }
+}
+
+async fn advance_one(
+    shared: Arc<Shared>,
+    guarded: Option<Arc<Guarded>>,
+    counter: Counter,
+    floor: u64,
+) -> Result<(), SourceError> {
+    if floor == 0 {
+        return Ok(());
+    }
+    if let Some(guarded) = guarded {
+        match guarded.advance_to(floor).await {
+            Err(error) if error.kind().verdict().scope == Scope::Slot => {}
+            outcome => return outcome,
+        }
+    }
+    let (_, reading) = shared.desk.read(std::slice::from_ref(&counter)).await?;
+    if reading.rows.into_iter().flatten().any(|row| is_past(&row, floor)) {
+        return Ok(());
+    }
+    let epoch = Epoch::random(&*shared.env.entropy);
+    let opening = decreed(counter, epoch, InstanceId::nobody(ADVANCED), floor);
+    match shared.ask(Ask::Open(opening)).await?.opened()? {
+        Opened::Row(_) | Opened::Known(_) => Ok(()),
+        Opened::Overtaken => Err(SourceError::new(ErrorKind::Contended, "others were faster")),
+        Opened::Leapt { found, bound } => {
+            let context = format!("raw id {found} is a leap: at most {bound} is followed");
+            Err(SourceError::new(ErrorKind::Leapt, context))
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! What counters ask of the ledger, and how many asks become few calls.
+
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
+
+use sequent_core::{
+    Env, ErrorKind, InstanceId, Merge, Rule, Rules, SlotIndex, SourceError,
+    ledger::{Counter, Opened, Opening, Raise, Raised},
+};
+
+use super::{Latest, expire::bar_what_is_over};
+use crate::{
+    GuardConfig,
+    counter::{DirtySets, Guarded, Walk},
+    ledger_client::LedgerClient,
+};
+
+/// What a counter asks of the ledger.
+pub(crate) enum Ask {
+    /// A new epoch.
+    Open(Opening),
+    /// A claim, with the words that are said beside it as far as there is room in the call: what is not announced begins no lower than
+    /// the key's other slots, and that is all. Their outcome is nobody's.
+    Claim(Opening, Vec<Opening>),
+    /// A higher ceiling, under the instance of the ledger that granted the permit.
+    Raise(InstanceId, Raise),
+}
+
+/// What the ledger answered.
+pub(crate) enum Answered {
+    Opened(Opened),
+    Raised(Raised),
+}
+
+impl Answered {
+    pub(crate) fn opened(self) -> Result<Opened, SourceError> {
+        match self {
+            Self::Opened(opened) => Ok(opened),
+            Self::Raised(_) => Err(mixed_up()),
+        }
+    }
+
+    pub(crate) fn raised(self) -> Result<Raised, SourceError> {
+        match self {
+            Self::Raised(raised) => Ok(raised),
+            Self::Opened(_) => Err(mixed_up()),
+        }
+    }
+}
+
+fn mixed_up() -> SourceError {
+    SourceError::new(ErrorKind::Unavailable, "the ledger answered another ask")
+}
+
+/// What counters share.
+pub(crate) struct Shared {
+    pub(crate) desk: Arc<LedgerClient>,
+    pub(crate) config: GuardConfig,
+    pub(crate) rules: Rules,
+    pub(crate) env: Env,
+    pub(crate) latest: Arc<Latest>,
+    pub(crate) lists: Arc<DirtySets>,
+    pub(super) asks: Merge<Ask, Result<Answered, SourceError>>,
+}
+
+impl Shared {
+    /// Joins the next ledger call.
+    pub(crate) async fn ask(&self, ask: Ask) -> Result<Answered, SourceError> {
+        let closed = |error| SourceError::new(ErrorKind::NoWitness, "the guard is closed").because(error);
+        self.asks.ask(ask).await.map_err(closed)?
+    }
+}
+
+pub(super) fn slots_of<'a>(counters: impl Iterator<Item = &'a Counter>) -> BTreeSet<SlotIndex> {
+    counters.map(|counter| counter.slot).collect()
+}
+
+/// Answers a batch of asks: one call for its openings, one for its raises.
+pub(super) async fn answer(
+    desk: &LedgerClient,
+    rules: Rules,
+    asks: Vec<Ask>,
+) -> Vec<Result<Answered, SourceError>> {
+    let mut answers: Vec<Option<Result<Answered, SourceError>>> = asks.iter().map(|_| None).collect();
+    let (mut openings, mut claims, mut words) = (Vec::new(), Vec::new(), Vec::new());
+    for (at, ask) in asks.into_iter().enumerate() {
+        match ask {
+            Ask::Open(opening) => openings.push((at, opening)),
+            Ask::Claim(claim, beside) => {
+                openings.push((at, claim));
+                words.extend(beside);
+            }
+            Ask::Raise(under, raise) => claims.push((at, under, raise)),
+        }
+    }
+    if !openings.is_empty() {
+        let (places, mut openings): (Vec<usize>, Vec<Opening>) = openings.into_iter().unzip();
+        let room = desk.batch_max().saturating_sub(openings.len());
+        openings.extend(words.into_iter().take(room));
+        let opened = open(desk, &openings).await.map(|all| all.into_iter().map(Answered::Opened).collect());
+        deal(&mut answers, &places, opened);
+        if rules.keep(Rule::OverStaysOver) {
+            bar_what_is_over(desk, &openings, &places, &mut answers).await;
+        }
+    }
+    let in_force = desk.instance();
+    claims.retain(|(at, under, _)| {
+        let current = in_force == *under || !rules.keep(Rule::SameLedger);
+        if !current {
+            answers[*at] = Some(Ok(Answered::Raised(Raised::Ended { begun_at: None })));
+        }
+        current
+    });
+    if !claims.is_empty() {
+        let places: Vec<usize> = claims.iter().map(|(at, ..)| *at).collect();
+        let claims: Vec<Raise> = claims.into_iter().map(|(.., raise)| raise).collect();
+        let outcome = raise(desk, (&in_force, rules), &claims).await;
+        deal(&mut answers, &places, outcome.map(|all| all.into_iter().map(Answered::Raised).collect()));
+    }
+    answers.into_iter().map(|answer| answer.unwrap_or_else(|| Err(mixed_up()))).collect()
+}
+
+fn deal(
+    answers: &mut [Option<Result<Answered, SourceError>>],
+    places: &[usize],
+    outcome: Result<Vec<Answered>, SourceError>,
+) {
+    match outcome {
+        Ok(all) => places.iter().zip(all).for_each(|(at, answer)| answers[*at] = Some(Ok(answer))),
+        Err(error) => places.iter().for_each(|at| answers[*at] = Some(Err(error.clone()))),
+    }
+}
+
+async fn open(desk: &LedgerClient, openings: &[Opening]) -> Result<Vec<Opened>, SourceError> {
+    let under = desk.instance();
+    desk.in_reach()?;
+    let slots = slots_of(openings.iter().map(|opening| &opening.counter));
+    // No id rests on a claim.
+    let mark = openings.iter().any(|opening| !opening.is_word());
+    desk.write("open", &under, (&slots, mark), openings, |ledger, pass, asks| ledger.open(pass, asks)).await
+}
+
+async fn raise(
+    desk: &LedgerClient,
+    (under, rules): (&InstanceId, Rules),
+    raises: &[Raise],
+) -> Result<Vec<Raised>, SourceError> {
+    desk.in_reach()?;
+    let slots = slots_of(raises.iter().map(|raise| &raise.counter));
+    let mark = rules.keep(Rule::MarkRaises);
+    desk.write("raise", under, (&slots, mark), raises, |ledger, pass, asks| ledger.raise(pass, asks)).await
+}
+
+/// A counter, and what it has to report.
+pub(super) type Report = (Arc<Guarded>, Raise);
+
+/// What the next counters of a walk have to report, at most `most`: in the order in which every server
+/// asks, so that no two wait for each other's rows.
+pub(super) async fn gather(
+    lists: &DirtySets,
+    walk: &mut Walk<'_>,
+    (outage, most): (Duration, usize),
+) -> Vec<Report> {
+    let mut reports: Vec<Report> = Vec::new();
+    while let Some(room) = most.checked_sub(reports.len()).filter(|room| *room > 0) {
+        let Some(page) = lists.next(walk, room).await else { break };
+        reports.extend(page.into_iter().filter_map(|guarded| {
+            let report = guarded.report(outage)?;
+            Some((guarded, report))
+        }));
+    }
+    reports.sort_by(|(_, one), (_, other)| one.counter.cmp(&other.counter));
+    reports
+}

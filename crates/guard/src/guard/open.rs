@@ -1,0 +1,259 @@
+//! Opening the guard: layout, stamps, instances on record and marks are looked at first, and only then is written.
+
+use std::{
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use sequent_core::{
+    Env, Era, ErrorKind, Event, Inspection, InstanceId, Merge, Rules, SlotIndex, SourceError, Stamp, Store,
+    ledger::{Known, LayoutRecord, Ledger, LedgerInspection, ServerId},
+};
+use tokio::sync::watch;
+
+use super::{
+    ASKS_QUEUED_MAX, Guard, Latest, Registry,
+    batching::{Ask, Shared, answer},
+    dense::Dense,
+};
+use crate::{
+    GuardConfig, LedgerFault, Opening,
+    admission::{self, Move},
+    counter::DirtySets,
+    ledger_client::{LedgerClient, LedgerClientParts, other_master},
+    marks::Marks,
+    shard::Shard,
+    stamps::another,
+    timeouts::patiently,
+};
+
+/// Slots that can't take part now, each with the reason.
+type Plausibility = Vec<(SlotIndex, SourceError)>;
+
+/// Shards that may take part, as they were found.
+type Admissible = Vec<(Arc<Shard>, Inspection)>;
+
+/// What the ledger says before anything is written.
+struct Ground {
+    inspection: LedgerInspection,
+    held: Option<LayoutRecord>,
+    generation: u64,
+}
+
+impl Guard {
+    /// Opens the guard: checks the layout, the stamps and the marks, and enlists this server.
+    ///
+    /// Returns the slots that could not be admitted now, with the reason: those `Unavailable` may come back, those
+    /// `Refused` need a person: where the first look finds one of these, nothing is written, and the keeper gives nothing.
+    ///
+    /// # Errors
+    ///
+    /// `Refused`: the layout, or two slots on one store; nothing was touched. `LedgerBehind`: everything moved at once.
+    /// `NoWitness`: the ledger is away. `Unavailable`: it has no layout yet, and a store can't be seen.
+    pub async fn open(opening: Opening) -> Result<(Arc<Self>, Plausibility), SourceError> {
+        let Opening { ledger, shards, first, home, embedded, config, env, rules } = opening;
+        let ground = Ground::read(&*ledger, &first, &config).await?;
+        let shards = ground.shards(&ledger, shards, &first, (config.attempt_timeout, &env));
+        let (admissible, mut outside, known) =
+            ground.admissible(&*ledger, &shards, embedded, &config).await?;
+        let Ground { inspection, held, generation } = ground;
+        let home = (home, Era { generation, layout: first.layout });
+        let marks = Marks::new(shards.clone(), home, config.attempt_timeout, env.events.clone());
+        let parts = LedgerClientParts {
+            ledger: Arc::clone(&ledger),
+            server: ServerId::random(&*env.entropy),
+            nonce: env.entropy.bits(),
+            inspection: inspection.clone(),
+            record: known,
+            layout: LayoutRecord { generation, ..first.clone() },
+            embedded,
+            config,
+            rules,
+            env: env.clone(),
+            marks,
+            shards: shards.clone(),
+        };
+        let (server, nonce) = (parts.server, parts.nonce);
+        let desk = Arc::new(LedgerClient::new(parts));
+        if outside.iter().any(|(_, error)| error.kind() == ErrorKind::Refused) {
+            desk.set_trouble(desk.compare_with_marks(&inspection).await?);
+            return Ok((Self::assemble(desk, shards, first, config, rules, env).shut(), outside));
+        }
+        let (limit, under) = (config.attempt_timeout, &inspection.instance);
+        let held = match held {
+            None if !outside.is_empty() => Some(founded_meanwhile(&*ledger, &first, limit, &outside).await?),
+            held => held,
+        };
+        let layout = if let Some(held) = held {
+            held
+        } else {
+            let (layout, is_first) = patiently(limit, "founding", || ledger.found_anew(&first)).await?;
+            if is_first {
+                env.events.emit(Event::Founded);
+            }
+            layout
+        };
+        // Another process may have founded it meanwhile, and otherwise.
+        admission::agree(&layout, &first)?;
+        patiently(limit, "enlist", || ledger.enlist(under, server, nonce)).await?;
+        let found = patiently(limit, "inspect", || ledger.inspect()).await?;
+        let trouble = desk.judge(under, &found).await?;
+        desk.set_trouble(trouble.clone());
+        let is_on_record = trouble.is_none();
+        if is_on_record {
+            patiently(limit, "record", || ledger.record(under, None, under)).await?;
+        }
+        for (shard, found) in admissible {
+            if let Err(error) = shard.accept(&found, under).await {
+                outside.push((shard.slot(), error));
+            }
+        }
+        if is_on_record {
+            desk.recorded(under).await?;
+        }
+        Ok((Self::assemble(desk, shards, layout, config, rules, env), outside))
+    }
+
+    /// This server is not enlisted: its first call would look like that of one whose ledger went back. It makes none.
+    fn shut(self: Arc<Self>) -> Arc<Self> {
+        self.closed.store(true, Ordering::Relaxed);
+        self.driver.lock().unwrap_or_else(PoisonError::into_inner).take();
+        self.dense_driver.lock().unwrap_or_else(PoisonError::into_inner).take();
+        self
+    }
+
+    fn assemble(
+        desk: Arc<LedgerClient>,
+        shards: Vec<Arc<Shard>>,
+        layout: LayoutRecord,
+        config: GuardConfig,
+        rules: Rules,
+        env: Env,
+    ) -> Arc<Self> {
+        let lists: Arc<DirtySets> = Arc::default();
+        let clerk = Arc::clone(&desk);
+        let (asks, driver) = Merge::new(ASKS_QUEUED_MAX, desk.batch_max(), move |asks: Vec<Ask>| {
+            let clerk = Arc::clone(&clerk);
+            Box::pin(async move { answer(&clerk, rules, asks).await })
+        });
+        let (dense, dense_driver) = Dense::new(Arc::clone(&desk));
+        let latest = Arc::new(Latest::of(layout.layout.slots()));
+        let shared = Arc::new(Shared { desk, config, rules, env, latest, lists, asks });
+        Arc::new(Self {
+            shared,
+            shards,
+            layout,
+            counters: Registry::default(),
+            words: watch::Sender::new(Vec::new()),
+            catalog_version: watch::Sender::new(0),
+            driver: Mutex::new(Some(Box::pin(driver))),
+            dense,
+            dense_driver: Mutex::new(Some(dense_driver)),
+            closed: AtomicBool::new(false),
+        })
+    }
+}
+
+impl Ground {
+    async fn read(
+        ledger: &dyn Ledger,
+        first: &LayoutRecord,
+        config: &GuardConfig,
+    ) -> Result<Self, SourceError> {
+        let limit = config.attempt_timeout;
+        let inspection = patiently(limit, "inspect", || ledger.inspect()).await?;
+        if let Some(found) = &inspection.other_master {
+            return Err(SourceError::new(ErrorKind::Refused, other_master(found)));
+        }
+        let held = patiently(limit, "read of the layout", || admission::layout(ledger, first)).await?;
+        let generation = held.as_ref().map_or(first.generation, |held| held.generation);
+        Ok(Self { inspection, held, generation })
+    }
+
+    /// Each store with the stamp that it should bear.
+    fn shards(
+        &self,
+        ledger: &Arc<dyn Ledger>,
+        stores: Vec<(SlotIndex, Arc<dyn Store>)>,
+        first: &LayoutRecord,
+        (limit, env): (Duration, &Env),
+    ) -> Vec<Arc<Shard>> {
+        let stamp = |slot| Stamp {
+            ledger: self.inspection.id,
+            cluster: first.cluster.clone(),
+            layout: first.layout,
+            slot,
+            generation: self.generation,
+        };
+        let shard =
+            |(slot, store)| Shard::new(store, stamp(slot), Arc::clone(ledger), limit, env.events.clone());
+        stores.into_iter().map(shard).map(Arc::new).collect()
+    }
+
+    /// Looks at every shard: which may take part, and which can't now; and which run of the ledger is on record. Refuses a
+    /// directory that moved.
+    async fn admissible(
+        &self,
+        ledger: &dyn Ledger,
+        shards: &[Arc<Shard>],
+        embedded: bool,
+        config: &GuardConfig,
+    ) -> Result<(Admissible, Plausibility, Option<InstanceId>), SourceError> {
+        // The records first: what others record meanwhile must not make a new store look like a known one.
+        let known =
+            patiently(config.attempt_timeout, "read of the instances on record", || ledger.known()).await?;
+        let looks = admission::look(shards).await;
+        let at_hand = looks.iter().filter_map(|(_, look)| look.as_ref().ok());
+        if let Some(another) = another(at_hand, self.inspection.id) {
+            return Err(another.error());
+        }
+        admission::no_two_on_one(&looks)?;
+        if embedded && Move::of(&known, &self.inspection.instance, &looks).told()? == Move::All {
+            return Err(LedgerFault::Moved.error());
+        }
+        let run = known.ledger.clone();
+        recall(shards, known);
+        let (mut admissible, mut outside) = (Admissible::new(), Plausibility::new());
+        for (shard, look) in looks {
+            let fits = match look.and_then(|found| shard.check(&found).map(|()| found)) {
+                Ok(found) => shard.check_beside(&found).await.map(|()| found),
+                misfit => misfit,
+            };
+            match fits {
+                Ok(found) => admissible.push((shard, found)),
+                Err(error) => outside.push((shard.slot(), error)),
+            }
+        }
+        Ok((admissible, outside, run))
+    }
+}
+
+/// A cluster begins only where each of its stores was seen: of one that was not, nobody knows whether it bears the stamp of another
+/// ledger, whose numbers would come again. Where some are outside, it must be that another process has founded it by now.
+async fn founded_meanwhile(
+    ledger: &dyn Ledger,
+    first: &LayoutRecord,
+    limit: Duration,
+    outside: &[(SlotIndex, SourceError)],
+) -> Result<LayoutRecord, SourceError> {
+    let held = patiently(limit, "read of the layout", || admission::layout(ledger, first)).await?;
+    held.ok_or_else(|| {
+        let unseen: Vec<String> = outside.iter().map(|(slot, error)| format!("slot {slot}: {error}")).collect();
+        let context = format!(
+            "a new ledger begins only where every store was seen, since one that was not may have counted by another ledger: {}; \
+             bring them back, or leave these slots empty in the configuration",
+            unseen.join("; ")
+        );
+        SourceError::new(ErrorKind::Unavailable, context)
+    })
+}
+
+/// Tells each shard which instance the ledger has on record.
+fn recall(shards: &[Arc<Shard>], known: Known) {
+    for (slot, instance) in known.stores {
+        shards.iter().filter(|shard| shard.slot() == slot).for_each(|shard| shard.recall(instance.clone()));
+    }
+}

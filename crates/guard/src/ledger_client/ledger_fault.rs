@@ -1,0 +1,222 @@
+//! Why a ledger is not to be trusted.
+
+use sequent_core::{
+    Condition, Durability, Era, ErrorKind, InstanceId, Layout, LedgerId, SourceError,
+    ledger::LedgerInspection,
+};
+
+/// How the reason begins where the ring is another one by now, or is about to be.
+pub const LAYOUT_CHANGED: &str = "layout changed: ";
+
+/// What to do about a ledger that went back.
+const BACK_AGAIN: &str = "bring the newest ledger back, or say how much was lost: `sequent recover --bump N` (`sequent recover` prints the least N, its help says what N must be)";
+
+/// What the settings of a ledger make of it, in words.
+pub fn forgets(durability: &Durability) -> String {
+    let settings: Vec<String> =
+        durability.settings.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    let shown = if settings.is_empty() { String::new() } else { format!(" ({})", settings.join(", ")) };
+    format!("the ledger is {}{shown}", durability.class.as_str())
+}
+
+/// Why a ledger with these settings gives no dense numbers, and what to do.
+pub fn lossy(durability: &Durability) -> String {
+    format!(
+        "{}: a crash takes back dense numbers that were given; set what `sequent doctor` says, or allow it: \
+         ledger.allow_lossy = true",
+        forgets(durability)
+    )
+}
+
+/// Why a volatile ledger with these settings is not trusted where every shard is volatile, and what to do.
+pub fn all_forget(durability: &Durability) -> String {
+    format!(
+        "{}, and so is every shard: nothing would tell which numbers were given; ring.allow_volatile = true is demanded for \
+         what is lost with its process",
+        forgets(durability)
+    )
+}
+
+/// Why a ledger that takes writes from another master is none, and what to do.
+pub(crate) fn other_master(found: &str) -> String {
+    format!(
+        "the ledger takes writes from another master ({found}): several writable masters can't be a ledger, since each would \
+         give the same numbers; end the replication into it, or name the one writable node"
+    )
+}
+
+/// Why nothing may be opened or raised until an operator has named the loss.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LedgerFault {
+    /// The ledger's version is below a mark: it went back.
+    Behind {
+        /// The version it has.
+        version: u64,
+        /// The highest mark found.
+        mark: u64,
+    },
+    /// What this server wrote to it, or gave from it, is missing: it went back.
+    Accused {
+        /// The version that it had when this server heard it last.
+        version: u64,
+    },
+    /// It was behind a mark when the layout that this was left under ended: it had gone back, and was resized all the same.
+    BehindAtEnd {
+        /// The generation of that layout.
+        generation: u64,
+        /// The version that the ledger had then.
+        version: u64,
+        /// The mark.
+        mark: u64,
+    },
+    /// It is of an earlier layout than the one that this server counts by, or that the data directory's mark was left under: a copy from
+    /// before a resize.
+    Outrun {
+        /// The ledger's generation.
+        generation: u64,
+        /// The ledger's layout.
+        layout: Layout,
+        /// The one that it had.
+        mark: Era,
+    },
+    /// Ledger and all shards changed instance at once, or the data directory says so: it was copied or restored.
+    Moved,
+    /// The ledger keeps nothing that it acknowledges, as it says since it was restarted, and nor does any shard.
+    Forgets {
+        /// What it said of its settings.
+        durability: Durability,
+    },
+    /// Another ledger speaks where this cluster's did.
+    Another {
+        /// Who speaks.
+        found: LedgerId,
+        /// Whose shards these are.
+        expected: LedgerId,
+    },
+    /// Another ledger speaks, and the stores bear its stamp by now: the cluster was recovered from the loss of this one.
+    TakenUp {
+        /// Who speaks.
+        found: LedgerId,
+        /// Whose shards these were.
+        expected: LedgerId,
+    },
+    /// It takes writes from another master, too.
+    OtherMaster {
+        /// What tells so.
+        found: String,
+    },
+    /// Another run of it is on record than the one that this server speaks with, and has put there: another server reaches other data.
+    Superseded {
+        /// The run on record.
+        found: InstanceId,
+        /// The run that this server speaks with.
+        speaks: InstanceId,
+    },
+    /// The ledger holds another layout than the one this server counts by.
+    Relaid {
+        /// Whether the ring is another one by now, or is about to be.
+        is_resized: bool,
+        /// Which field differs, what was found, and what to do.
+        reason: String,
+    },
+}
+
+impl LedgerFault {
+    /// That of a ledger which takes writes from another master, too, where an inspection has seen that.
+    pub(super) fn of_masters(found: &LedgerInspection) -> Option<Self> {
+        found.other_master.clone().map(|found| Self::OtherMaster { found })
+    }
+
+    /// Whether another run of the ledger permits by now what this server's copies of it permit: nothing leaves, not under a ceiling
+    /// either.
+    pub(crate) fn is_outdone(&self) -> bool {
+        matches!(self, Self::Superseded { .. } | Self::OtherMaster { .. })
+    }
+
+    /// What was found, of a ledger that went back: as much as is known, and what to do is said elsewhere. `None` for what is
+    /// no such trouble.
+    pub fn found_behind(&self) -> Option<String> {
+        match self {
+            Self::Behind { version, mark } => {
+                Some(format!("it is at version {version}, and a mark says {mark}"))
+            }
+            Self::Accused { version } => Some(format!(
+                "it lacks what this server, which has seen its version {version}, wrote to it or was given"
+            )),
+            Self::BehindAtEnd { generation, version, mark } => Some(format!(
+                "the layout of generation {generation} ended at its version {version}, and a mark of that layout says {mark}"
+            )),
+            Self::Outrun { generation, layout, mark: Era { generation: was, layout: of } } => Some(format!(
+                "it is of generation {generation} ({layout}), and the ring was resized to {of} (generation {was})"
+            )),
+            Self::Moved
+            | Self::Forgets { .. }
+            | Self::Another { .. }
+            | Self::TakenUp { .. }
+            | Self::OtherMaster { .. }
+            | Self::Superseded { .. }
+            | Self::Relaid { .. } => None,
+        }
+    }
+
+    /// The error that callers get.
+    pub fn error(&self) -> SourceError {
+        let context = match self {
+            Self::Behind { version, mark } => format!(
+                "the ledger is at version {version}, but a mark says {mark}: it went back (an old copy?), having been there, or \
+                 accused by a server that misses something in it; {BACK_AGAIN}; or a copy of it is at work over the same shards: \
+                 first stop the servers of all but one of the two"
+            ),
+            Self::Accused { version } => format!(
+                "the ledger lacks what this server, which has seen its version {version}, wrote to it or was given from it: it went \
+                 back (an old copy?); {BACK_AGAIN}"
+            ),
+            Self::BehindAtEnd { generation, version, mark } => format!(
+                "the layout of generation {generation} ended when the ledger was at version {version}, but a mark says that it had been at \
+                 {mark} under that layout: it had gone back (an old copy?) when the ring was resized; stop every process, and say how \
+                 much was lost: `sequent recover --bump N` (its help says what N must be)"
+            ),
+            Self::Outrun { generation, layout, mark } => format!(
+                "the ledger is of generation {generation} ({layout}), but the ring was resized to {} (generation {}), as this server or its \
+                 data directory knows: the ledger is a copy from before; put the newest one back; or stop every process, and `sequent recover \
+                 --bump N` with the configuration of that layout (shard_bits = {}, memory_bits = {}), N at least how far the \
+                 numbers have come since the copy (its help says how to tell)",
+                mark.layout,
+                mark.generation,
+                mark.layout.shard_bits(),
+                mark.layout.memory_bits()
+            ),
+            Self::Moved => "ledger and all shards are other files than those on record: a directory was copied or \
+                 restored; `sequent recover` says which number each answer would give next, and changes nothing; the safe one is \
+                 `sequent recover --bump N`, N at least how far the numbers have come since, not how many were given (`sequent \
+                 recover --help` says how to tell); only if nothing was given since it was copied, and no other copy is in use: \
+                 `sequent recover --moved`"
+                .to_owned(),
+            Self::Another { found, expected } => {
+                format!(
+                    "another ledger is in the place of this cluster's: found {found}, expected {expected}; name the right one in \
+                     the configuration, or put that one back, from its newest copy if need be; or, if it was lost and the cluster recovered meanwhile: restart this \
+                     server; if it is lost, and no copy is left: stop every process, and \
+                     `sequent recover --bump N`, N at least the highest raw id that any one counter has reached"
+                )
+            }
+            Self::TakenUp { found, expected } => format!(
+                "the cluster was recovered while this server ran (`sequent recover`): its stores bear the stamp of the ledger that \
+                 is there now, {found}, and this server knows {expected}: restart this server; nothing else is to be done, and no \
+                 loss is to be named once more"
+            ),
+            Self::Forgets { durability } => all_forget(durability),
+            Self::OtherMaster { found } => other_master(found),
+            Self::Superseded { found, speaks } => format!(
+                "another server reaches another run of this ledger: found {found} on record, and this server is connected to {speaks}: \
+                 the ledger failed over and this server did not follow, or it is one of several writable masters; let every \
+                 server reach the one writable node: this server goes on once it is connected to the run on record; several \
+                 writable masters can't be a ledger"
+            ),
+            Self::Relaid { reason, .. } => reason.clone(),
+        };
+        let is_resized = matches!(self, Self::Relaid { is_resized: true, .. });
+        SourceError::new(ErrorKind::LedgerBehind, context)
+            .with(is_resized.then_some(Condition::LayoutChanged))
+    }
+}

@@ -1,0 +1,202 @@
+//! Every cell of the layout before is closed, and tells how far it was; that becomes where the next counters begin.
+
+use std::sync::Arc;
+
+use sequent_core::{
+    Block, Cell, Epoch, ErrorKind, Rule, Rules, SlotIndex, SourceError,
+    ledger::{Counter, LayoutChange, LedgerInspection, Row},
+};
+use tokio::{task::JoinSet, time::timeout};
+
+use super::{
+    KeyPlan, Plan, Resize,
+    inspect::{Seen, Sight},
+    keys::place,
+    shown,
+};
+use crate::{counter::Evidence, jump_limit, plausibility::Plausibility, timeouts::patiently};
+
+/// Cells that are closed at once.
+const CLOSES_MAX: usize = 32;
+
+/// By slot of the layout before, the highest raw id that can have been given.
+pub(super) type Highest = Vec<(SlotIndex, u64)>;
+
+/// A cell to be closed: whose it is among the keys, and where.
+struct Work {
+    key: usize,
+    counter: Counter,
+    row: Row,
+    seen: Option<Seen>,
+}
+
+/// What is done with a cell.
+#[derive(Clone, Copy)]
+enum How {
+    /// It is closed, for an epoch that nobody has.
+    Close,
+    /// It is only read.
+    Read,
+}
+
+impl Resize {
+    /// Closes the cells of these keys; returns how far each of their counters was.
+    pub(super) async fn close(
+        &self,
+        sight: &Sight,
+        change: &LayoutChange,
+        keys: &[KeyPlan],
+    ) -> Result<Vec<Highest>, SourceError> {
+        self.values(sight, change, keys, How::Close).await
+    }
+
+    /// Reads how far the cells are, so that the plan says so, and what can't be followed is told before anything is changed.
+    pub(super) async fn read_values(&self, sight: &Sight, plan: &mut Plan) -> Result<(), SourceError> {
+        let highest = self.values(sight, &plan.change, &plan.keys, How::Read).await?;
+        let layout = plan.change.from.layout;
+        for (key, highest) in plan.keys.iter_mut().zip(highest) {
+            for (slot, raw) in highest {
+                if let Some((_, row)) = key.rows.iter_mut().find(|(of, _)| *of == slot) {
+                    row.ceiling = row.ceiling.max(raw);
+                }
+            }
+            key.last = place(layout, &key.rows, |row| row.ceiling).max(key.begun);
+        }
+        Ok(())
+    }
+
+    async fn values(
+        &self,
+        sight: &Sight,
+        change: &LayoutChange,
+        keys: &[KeyPlan],
+        how: How,
+    ) -> Result<Vec<Highest>, SourceError> {
+        let mut works: Vec<Work> = Vec::new();
+        for (at, plan) in keys.iter().enumerate() {
+            for (slot, row) in &plan.rows {
+                // Also where the row names nobody: it was advanced while the store was away, and there its cell is open yet.
+                let seen = sight.of(*slot);
+                let counter = Counter { slot: *slot, key: plan.key.clone() };
+                works.push(Work { key: at, counter, row: row.clone(), seen: seen.cloned() });
+            }
+        }
+        let mut highest = vec![Highest::new(); keys.len()];
+        let how = if self.rules.keep(Rule::ResizeFence) { how } else { How::Read };
+        let mut rest = works.into_iter();
+        loop {
+            let mut asked = JoinSet::new();
+            for work in rest.by_ref().take(CLOSES_MAX) {
+                let (limit, generation) = (self.limit, change.from.generation);
+                let epoch = Epoch::random(&*self.env.entropy);
+                asked.spawn(async move {
+                    let value = timeout(limit, value(&work, how, (generation, epoch))).await;
+                    (work, value)
+                });
+            }
+            if asked.is_empty() {
+                return Ok(highest);
+            }
+            while let Some(answer) = asked.join_next().await {
+                let ended = |error| SourceError::new(ErrorKind::Unavailable, "close").because(error);
+                let (Work { key, counter, row, .. }, value) = answer.map_err(ended)?;
+                let late = |_| Err(SourceError::new(ErrorKind::Timeout, "close: no answer in time"));
+                let value = value.unwrap_or_else(late).map_err(|error| error.during(shown(&counter)))?;
+                no_leap(&counter, &row, value)?;
+                self.is_credible((&keys[key], change), &counter, &row, value, sight).await?;
+                let value = if self.rules.keep(Rule::ResizeValues) { value } else { 0 };
+                highest[key].push((counter.slot, row.ceiling.max(value)));
+            }
+        }
+    }
+}
+
+impl Resize {
+    /// Nor one whose row claims more than anybody can have taken.
+    async fn is_credible(
+        &self,
+        (plan, change): (&KeyPlan, &LayoutChange),
+        counter: &Counter,
+        row: &Row,
+        value: u64,
+        sight: &Sight,
+    ) -> Result<(), SourceError> {
+        if row.reached() <= jump_limit::LEAP_CAP {
+            return Ok(());
+        }
+        let LedgerInspection { clock_ms, version, .. } =
+            patiently(self.limit, "inspect", || self.ledger.inspect()).await?;
+        let store = sight.of(counter.slot).map_or(&row.store, |seen| &seen.found.instance);
+        // A cell that is gone says as little as one that is new.
+        let value = Some(value).filter(|value| *value > 0);
+        let others = || plan.rows.iter().filter(|(slot, _)| *slot != counter.slot).map(|(_, row)| row);
+        let layout = change.from.layout;
+        let read = || Plausibility::read(&*self.ledger, counter, layout, (version, others()));
+        let outside = patiently(self.limit, "read of a counter's history", read).await?;
+        let evidence = Evidence { store, value, clock_ms, outside };
+        match evidence.against(row) {
+            None => Ok(()),
+            Some(why) => Err(set_right(&format!("{}: {why}", shown(counter)))),
+        }
+    }
+}
+
+/// How far a cell is; 0 where there is no store, or nothing in it.
+async fn value(
+    Work { counter, row, seen, .. }: &Work,
+    how: How,
+    (generation, epoch): (u64, Epoch),
+) -> Result<u64, SourceError> {
+    let Some(Seen { store, found, .. }) = seen else { return Ok(0) };
+    let (store, key) = (Arc::clone(store), counter.key.in_generation(generation));
+    let cell = Cell { key: &key, under: &found.instance };
+    match how {
+        How::Close => store.close(cell, epoch).await,
+        How::Read => match store.lift(cell, row.epoch, 0).await {
+            // Of another epoch, closed, or gone: how far it was is told when it is closed.
+            Err(error) if error.kind() == ErrorKind::Regressed => Ok(0),
+            held => held,
+        },
+    }
+}
+
+/// Nothing follows a leap: a counter that was set by hand, in the store or in the ledger, must not take the whole key with it.
+pub(crate) fn no_leap(counter: &Counter, row: &Row, value: u64) -> Result<(), SourceError> {
+    let at = row.reached();
+    let far = jump_limit::left_ahead(at, row.ceiling).saturating_add(jump_limit::leap_max(
+        at,
+        Block::NUMBER_MAX,
+        1,
+    ));
+    let (found, bound) = (value.max(row.ceiling), at.saturating_add(far));
+    if found <= bound {
+        return Ok(());
+    }
+    let place = if value > bound { "the store" } else { "the ledger" };
+    Err(set_right(&format!(
+        "{}: {place} has raw id {found}, which is a leap: at most {bound} is followed",
+        shown(counter)
+    )))
+}
+
+pub(crate) fn set_right(what: &str) -> SourceError {
+    let context = format!("{what}; set the counter right there, by hand, and give the command once more");
+    SourceError::new(ErrorKind::Leapt, context)
+}
+
+/// For each slot of the next layout the raw id that its counter must be past; `begun` is the place that it was to be behind
+/// before.
+pub(super) fn bases(
+    change: &LayoutChange,
+    (highest, begun): (&[(SlotIndex, u64)], Option<u64>),
+    rules: Rules,
+) -> Highest {
+    let (from, next) = (change.from.layout, change.next.layout);
+    let slots = 0..next.slots();
+    if !rules.keep(Rule::ResizeNumbers) {
+        let raw = |slot| highest.iter().find(|(held, _)| *held == slot).map_or(0, |(_, raw)| *raw);
+        return slots.map(|slot| (slot, raw(slot))).collect();
+    }
+    let last = highest.iter().filter_map(|(slot, raw)| from.place_of(*raw, *slot)).chain(begun).max();
+    slots.map(|slot| (slot, last.map_or(0, |last| next.raw_behind(last, slot)))).collect()
+}

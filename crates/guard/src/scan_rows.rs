@@ -1,0 +1,60 @@
+//! All rows of a ledger, a page at a time: of very many a ledger does not answer one call within its time limit.
+
+use std::time::Duration;
+
+use sequent_core::{
+    SlotIndex, SourceError,
+    ledger::{Counter, Ledger, Row},
+};
+
+use crate::timeouts::patiently;
+
+/// Rows that one call reads.
+const PAGE: usize = 2048;
+
+/// Behind every key.
+const BEHIND_ALL: &str = "\u{10ffff}";
+
+/// The rows of all counters, at most `most`, each call within `limit`; `slots` are those of the widest layout that there are rows
+/// of. A ledger that others write to meanwhile may be told of in part as it was before.
+///
+/// # Errors
+///
+/// Those of the ledger.
+pub async fn all_rows(
+    ledger: &dyn Ledger,
+    slots: SlotIndex,
+    most: usize,
+    limit: Duration,
+) -> Result<Vec<(Counter, Row)>, SourceError> {
+    let first = patiently(limit, "read of the rows", || ledger.list(None, PAGE.min(most))).await?;
+    if first.len() < PAGE.min(most) {
+        return Ok(first);
+    }
+    let under = patiently(limit, "inspect", || ledger.inspect()).await?.instance;
+    let mut rows = Vec::new();
+    for slot in 0..slots {
+        let mut from = String::new();
+        loop {
+            let page = || ledger.keys_between(slot, &from, BEHIND_ALL, PAGE);
+            let mut keys = patiently(limit, "list of keys", page).await?;
+            let is_last = keys.len() < PAGE;
+            // It begins with the last one of the page before.
+            keys.retain(|key| key.as_str() != from);
+            let counters: Vec<Counter> = keys.into_iter().map(|key| Counter { slot, key }).collect();
+            let Some(last) = counters.last() else { break };
+            last.key.as_str().clone_into(&mut from);
+            let reading = patiently(limit, "read of the rows", || ledger.read(&under, &counters)).await?;
+            let held = counters.into_iter().zip(reading.rows);
+            rows.extend(held.filter_map(|(counter, row)| Some((counter, row?))));
+            if rows.len() >= most {
+                rows.truncate(most);
+                return Ok(rows);
+            }
+            if is_last {
+                break;
+            }
+        }
+    }
+    Ok(rows)
+}
