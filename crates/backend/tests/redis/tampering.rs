@@ -53,7 +53,7 @@ async fn a_shards_own_key_that_is_gone_makes_an_empty_store_of_it_and_a_stamp_th
 }
 
 #[tokio::test]
-async fn a_time_to_live_ends_a_epoch_and_no_more() {
+async fn a_time_to_live_ends_an_epoch_and_no_more() {
     let site = Site::new().await;
     let counting = Counting::begin(site.store(), 0).await;
     counting.store.stamp(&counting.under, None, &stamp()).await.unwrap();

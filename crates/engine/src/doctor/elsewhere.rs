@@ -134,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_goes_on_below_the_ceiling_of_a_epoch_that_has_ended_was_set_lower() {
+    fn what_goes_on_below_the_ceiling_of_an_epoch_that_has_ended_was_set_lower() {
         let (store, ledger) = (InstanceId::new("run"), InstanceId::new("ledger"));
         let epoch = Epoch::from_stored(7);
         let at = |base, seen, ceiling| {

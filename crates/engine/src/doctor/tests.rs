@@ -255,7 +255,7 @@ fn of_an_earlier_run_of_the_store_only_a_leap_matters() {
 }
 
 #[test]
-fn a_epoch_that_is_over_hides_no_cell_that_came_further_than_the_ledger_knows() {
+fn an_epoch_that_is_over_hides_no_cell_that_came_further_than_the_ledger_knows() {
     use sequent_core::DurabilityClass;
     let row = row(7, 100, 150, 400);
     for (sight, speaks) in

@@ -60,7 +60,7 @@ async fn it_is_told_though_nothing_can_be_begun_above_it_yet() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_epoch_that_ended_in_order_accuses_nobody() {
+async fn an_epoch_that_ended_in_order_accuses_nobody() {
     let world = World::new(2);
     let (server, other) = (world.open("server").await, world.open("other").await);
     for _ in 0..5 {

@@ -114,7 +114,7 @@ async fn a_ledger_that_was_restarted_is_back_as_soon_as_it_is_trusted() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_epoch_that_another_server_began_tells_that_the_ledger_is_back() {
+async fn an_epoch_that_another_server_began_tells_that_the_ledger_is_back() {
     let world = World::new(2);
     let (first, second) = (world.open("first").await, world.open("second").await);
     for server in [&first, &second] {

@@ -134,7 +134,7 @@ async fn far_on(world: &World) -> Arc<Server> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_epoch_that_really_came_so_far_is_joined_without_a_call_more() {
+async fn an_epoch_that_really_came_so_far_is_joined_without_a_call_more() {
     let world = World::new(2);
     let server = far_on(&world).await;
     server.stop().await;

@@ -55,7 +55,7 @@ async fn one_read_serves_the_first_touch_of_every_slot() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_store_that_may_have_forgotten_begins_a_epoch_above_the_ceiling() {
+async fn a_store_that_may_have_forgotten_begins_an_epoch_above_the_ceiling() {
     for (what, fault) in FAULTS {
         for restarted in [false, true] {
             println!("{what}, server restarted: {restarted}");
@@ -114,7 +114,7 @@ async fn opened_but_not_installed(world: &World) -> (Arc<Server>, crate::harness
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_epoch_whose_opener_died_is_waited_for_an_attempt_and_a_half_at_most() {
+async fn an_epoch_whose_opener_died_is_waited_for_an_attempt_and_a_half_at_most() {
     let world = World::new(2);
     let (opener, _gate) = opened_but_not_installed(&world).await;
     opener.kill();

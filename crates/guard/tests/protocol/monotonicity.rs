@@ -212,7 +212,7 @@ async fn a_lift_moves_forward_under_the_permit_and_never_creates() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_epoch_that_nobody_counted_in_is_no_regression() {
+async fn an_epoch_that_nobody_counted_in_is_no_regression() {
     let world = World::new(2);
     let first = world.open("first").await;
     first.take_to(0, 5).await;

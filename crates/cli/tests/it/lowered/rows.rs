@@ -86,7 +86,7 @@ fn a_row_lowered_below_the_other_slots_whose_cell_is_gone_is_told_and_repeats_no
 }
 
 #[test]
-fn beyond_what_a_epoch_follows_it_is_an_error_until_it_is_advanced() {
+fn beyond_what_an_epoch_follows_it_is_an_error_until_it_is_advanced() {
     for lower in ["UPDATE counters SET base = 0, seen = 0, ceiling = 1", "DELETE FROM counters"] {
         let place = place();
         // An epoch of so small a range follows the other slots by 20 raw ids.

@@ -95,7 +95,7 @@ macro_rules! ledger_conformance {
             a_new_ledger_is_empty, an_inspection_is_sane, records_are_kept_by_slot,
             what_was_written_outlives_a_restart, a_restored_ledger_speaks_as_another,
             an_open_writes_the_row, the_next_epoch_begins_at_the_old_ceiling,
-            a_value_above_the_ceiling_is_the_base, a_claim_writes_where_there_is_no_row, an_announcement_yields_to_whoever_begins, an_open_is_not_behind_the_other_slots, a_epoch_is_opened_over_the_row_that_was_read, ended_epochs_are_kept_in_order, what_moved_is_told_by_version, a_ceiling_is_never_lowered,
+            a_value_above_the_ceiling_is_the_base, a_claim_writes_where_there_is_no_row, an_announcement_yields_to_whoever_begins, an_open_is_not_behind_the_other_slots, an_epoch_is_opened_over_the_row_that_was_read, ended_epochs_are_kept_in_order, what_moved_is_told_by_version, a_ceiling_is_never_lowered,
             seen_only_grows, a_raise_needs_the_epoch, the_version_counts_calls_that_opened_or_raised, the_version_counts_calls_that_reported,
             the_edge_of_the_range_never_wraps, no_asks_are_an_answer, a_batch_of_4096_keeps_its_order,
             a_counter_twice_in_a_batch_is_raised_twice, odd_keys_are_kept_apart, a_list_is_cut_and_ascending,

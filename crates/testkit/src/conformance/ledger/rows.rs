@@ -141,7 +141,7 @@ pub async fn an_open_is_not_behind_the_other_slots(fixture: &dyn LedgerFixture) 
 
 /// An epoch replaces the row that was read before its cell was closed, and no other: not one that was begun since, and not one that is
 /// gone.
-pub async fn a_epoch_is_opened_over_the_row_that_was_read(fixture: &dyn LedgerFixture) -> Checked {
+pub async fn an_epoch_is_opened_over_the_row_that_was_read(fixture: &dyn LedgerFixture) -> Checked {
     let (mut desk, order, bill) = (Desk::of(fixture, 1).await?, counter(0, "order"), counter(0, "bill"));
     let ask = |counter: &Counter, over, bits| Opening { over, ..opening(counter, bits, 0) };
     let first = desk.open_one(ask(&order, Over::Nothing, 1)).await?;
