@@ -63,10 +63,6 @@ impl Server for Arc<EtcdCluster> {
         reach::any(self, Purpose::Look).await
     }
 
-    fn shown(&self) -> String {
-        self.options.url.to_string()
-    }
-
     fn options(&self) -> &ServerOptions {
         &self.options
     }

@@ -45,11 +45,13 @@ pub(crate) trait Server: Send + Sync + 'static {
     /// The same, to look: nothing is written, nothing is made.
     fn connect_to_look(&self) -> impl Future<Output = Result<Self::Connection, Fault>> + Send;
 
-    /// What it is and where, for errors, without what is secret.
-    fn shown(&self) -> String;
-
     /// How it is reached, and how much of it is used.
     fn options(&self) -> &ServerOptions;
+
+    /// What it is and where, for errors, without what is secret.
+    fn shown(&self) -> String {
+        self.options().url.to_string()
+    }
 
     /// For how long connecting may take in all; `None` where the server sees to that itself.
     fn connect_timeout(&self) -> Option<Duration> {

@@ -69,10 +69,6 @@ impl Server for RedisServer {
         Connection::open_to_look(self).await
     }
 
-    fn shown(&self) -> String {
-        self.options.url.to_string()
-    }
-
     fn options(&self) -> &ServerOptions {
         &self.options
     }
