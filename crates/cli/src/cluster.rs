@@ -105,18 +105,18 @@ impl Cluster {
         Ok(Desk::open(&self.config()?, &options()?).await?)
     }
 
-    /// Brings a ledger from before a resize up to the layout of its stores; `None` where it is of that already.
-    pub(crate) async fn catch_up(
+    /// Names the loss of a ledger that was put back from amid a resize; `None` where it is amid none.
+    pub(crate) async fn recover_amid_resize(
         &self,
         (loss, is_confirmed): (Loss, bool),
         without: &BTreeSet<SlotIndex>,
     ) -> Result<Option<String>, Failure> {
-        Ok(Desk::catch_up(&self.config()?, &options()?, (loss, is_confirmed), without).await?)
+        Ok(Desk::recover_amid_resize(&self.config()?, &options()?, (loss, is_confirmed), without).await?)
     }
 
-    /// Refuses where the ledger is of another layout than its stores.
-    pub(crate) async fn check_caught_up(&self) -> Result<(), Failure> {
-        Ok(Desk::check_caught_up(&self.config()?, &options()?).await?)
+    /// Refuses where the ledger is a copy from before a resize, or from amid one.
+    pub(crate) async fn check_layout(&self) -> Result<(), Failure> {
+        Ok(Desk::check_layout(&self.config()?, &options()?).await?)
     }
 
     /// The same after a loss: an empty ledger takes up the cluster of its shards, but for those of some slots.

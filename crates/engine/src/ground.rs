@@ -189,8 +189,8 @@ pub(crate) fn check_layout(config: &Config, held: &LayoutRecord) -> Result<(), O
 /// What to do where the configured ring is another than the ledger's.
 const OTHER_RING: &str = "to change the ring's layout: `sequent resize`, with every process on the configuration of the layout in force \
     until then; where it was changed already: start with the newer configuration file; only where the ring has this layout, \
-    and the ledger was put back from a copy of before its resize: put the newest one back, or stop every process, and \
-    `sequent recover --bump N`";
+    and the ledger was put back from a copy of before its resize: put the newest one back; `sequent recover` says what to do where \
+    there is none";
 
 /// Whether the configuration says another ring than this one.
 fn is_other_ring(config: &Config, held: &LayoutRecord) -> bool {

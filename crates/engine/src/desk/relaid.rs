@@ -1,4 +1,5 @@
-//! A ledger that was put back from a copy of before a resize, or amid one: it takes up the layout that its stores are of.
+//! A ledger that was put back from a copy of before a resize is refused: what its raw ids are as numbers of the next layout it can't
+//! tell. One that was put back from amid a resize goes on once the loss is named: the resize itself finishes what it began.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -6,18 +7,17 @@ use sequent_core::{
     Era, SlotIndex, SourceError, Stamp, Store,
     ledger::{LayoutPage, LayoutRecord, Ledger, Loss},
 };
-use sequent_guard::CatchUp;
 
 use super::{
     Desk,
-    taking_up::{Look, check_seen, look, widest},
+    taking_up::{Look, look, widest},
     unread::MarksReport,
 };
 use crate::{
     OpenError, Options,
     config::{Config, Place},
     data::{self, Found, Home, Unjudged},
-    ground::{FIRST_CALL_FACTOR, check_slots, other_layout},
+    ground::FIRST_CALL_FACTOR,
     limit::within,
     stores::{self, Files},
 };
@@ -32,37 +32,35 @@ struct Sight {
 }
 
 impl Desk {
-    /// Refuses where the ledger at hand is of another layout than its stores, or amid a resize: how much was lost is worked out
-    /// in raw ids, which are others in each.
+    /// Refuses where the ledger at hand is a copy from before a resize, or from amid one: how much was lost is worked out in raw ids,
+    /// which are others in each layout.
     ///
     /// # Errors
     ///
     /// `Refused`, saying what to do instead; those of ledger and stores.
-    pub async fn check_caught_up(config: &Config, options: &Options) -> Result<(), OpenError> {
+    pub async fn check_layout(config: &Config, options: &Options) -> Result<(), OpenError> {
         let mut files = Files::default();
         let sight = seen(config, options, &mut files).await;
         files.leave().await;
-        let Some(Sight { page, newest, .. }) = sight? else { return Ok(()) };
-        if newest.generation <= page.generation && !page.is_fenced {
-            return Ok(());
+        match sight? {
+            Some(sight) if sight.is_behind() => Err(OpenError::Refused(sight.too_old())),
+            Some(Sight { page, .. }) if page.is_fenced => Err(OpenError::Refused(
+                "the ledger is a copy from amid a resize: how much was lost can't be worked out across layouts; `sequent recover \
+                 --bump N`, N at least how far the numbers of any sequence have come since the copy, then `sequent resize --go`"
+                    .to_owned(),
+            )),
+            _ => Ok(()),
         }
-        let before = page.generation - u64::from(page.is_fenced);
-        Err(OpenError::Refused(format!(
-            "the ledger is a copy from before a resize, or amid one (generation {before}; its stores, or the data directory, know of \
-             generation {}): how much was lost can't be worked out across layouts; `sequent recover --bump N`, N at least how far the \
-             numbers of any sequence have come since the copy (`sequent recover --help` says how to tell)",
-            newest.generation.max(page.generation)
-        )))
     }
 
-    /// Where the stores have gone through a resize that the ledger at hand has not: names the loss, and takes up their layout.
-    /// Returns what was done; `None` where it is of their layout, and nothing was done.
+    /// Names the loss of a ledger that was put back from amid a resize. Returns what was done; `None` where it is amid none, and
+    /// nothing was done.
     ///
     /// # Errors
     ///
-    /// `Refused` where a slot's store can't be seen that is not in `without`, where nothing but a bump can be true, where more than
-    /// one resize lies between, or where nothing at hand proves the loss and it is not confirmed; those of ledger and stores.
-    pub async fn catch_up(
+    /// `Refused` where the ledger is from before a resize, where a store can't be seen whose slot is not in `without`, or where the
+    /// loss is not confirmed; those of ledger and stores.
+    pub async fn recover_amid_resize(
         config: &Config,
         options: &Options,
         (loss, is_confirmed): (Loss, bool),
@@ -70,7 +68,10 @@ impl Desk {
     ) -> Result<Option<String>, OpenError> {
         let mut files = Files::default();
         let done = match seen(config, options, &mut files).await {
-            Ok(Some(sight)) => sight.go_on(config, options, (loss, is_confirmed), without).await,
+            Ok(Some(sight)) if sight.is_behind() => Err(OpenError::Refused(sight.too_old())),
+            Ok(Some(sight)) if sight.is_amid() => {
+                sight.amid(config, options, (loss, is_confirmed), without).await.map(Some)
+            }
             other => other.map(|_| None),
         };
         files.leave().await;
@@ -121,36 +122,15 @@ fn home(config: &Config, options: &Options) -> Home {
 }
 
 impl Sight {
-    async fn go_on(
-        &self,
-        config: &Config,
-        options: &Options,
-        (loss, is_confirmed): (Loss, bool),
-        without: &BTreeSet<SlotIndex>,
-    ) -> Result<Option<String>, OpenError> {
+    /// Whether stores, or the data directory, have gone through a resize that the ledger has not finished.
+    fn is_behind(&self) -> bool {
         let Self { page, newest, .. } = self;
-        if newest.generation < page.generation && page.is_fenced {
-            return self.amid(config, options, (loss, is_confirmed), without).await.map(Some);
-        }
-        if newest.generation <= page.generation && !page.is_fenced {
-            return Ok(None);
-        }
-        let before = page.generation - u64::from(page.is_fenced);
-        if newest.generation != before + 1 {
-            return Err(OpenError::Refused(self.too_old(before)));
-        }
-        let Loss::Bump(bump) = loss else {
-            return Err(OpenError::Refused(format!(
-                "the ledger is of generation {before}, and its stores have gone through a resize to {} (generation {}): it is not the \
-                 newest state; put that back, or `sequent recover --bump N`, N at least how far the numbers of any sequence \
-                 have come since the copy (`sequent recover --help` says how to tell)",
-                newest.layout, newest.generation
-            )));
-        };
-        if !without.is_empty() && !is_confirmed {
-            return Err(OpenError::Refused(unconfirmed("not every store is seen")));
-        }
-        self.catch_up(config, options, bump, without).await.map(Some)
+        newest.generation > page.generation || newest.generation == page.generation && page.is_fenced
+    }
+
+    /// Whether the ledger is amid a resize that no store has gone through.
+    fn is_amid(&self) -> bool {
+        self.page.is_fenced && !self.is_behind()
     }
 
     /// No store is stamped for the next layout yet: once the loss is named, the resize itself finishes what it began.
@@ -166,9 +146,7 @@ impl Sight {
         let read = sequent_guard::read_marks(&shards, limit).await;
         MarksReport::of(config, read, &self.looks, self.page.layout.slots()).check(loss, without)?;
         if !is_confirmed {
-            return Err(OpenError::Refused(unconfirmed(
-                "the ledger is amid a resize, and no cell is held against it",
-            )));
+            return Err(OpenError::Refused(UNCONFIRMED.to_owned()));
         }
         let home = home(config, options);
         let unusable = |error: SourceError| OpenError::of_source(&error);
@@ -182,49 +160,6 @@ impl Sight {
             .to_owned())
     }
 
-    async fn catch_up(
-        &self,
-        config: &Config,
-        options: &Options,
-        bump: u64,
-        without: &BTreeSet<SlotIndex>,
-    ) -> Result<String, OpenError> {
-        let next = self.newest.clone();
-        let (layout, generation) = (next.layout, next.generation);
-        let before = self.page.generation - u64::from(self.page.is_fenced);
-        let other = other_layout(config, &next);
-        let same = if other.is_empty() { Ok(()) } else { Err(OpenError::Refused(other.join("\n"))) };
-        same.and_then(|()| check_slots(config, &next)).map_err(|error| {
-            OpenError::Refused(format!(
-                "the ledger is of generation {before}, and its stores have gone through a resize to {layout} (generation {generation}): give \
-                 the configuration of that layout; with this one: {error}"
-            ))
-        })?;
-        let why = "the ledger is from before a resize that its stores have gone through, and not every store can be seen";
-        check_seen(config, &next, &self.looks, without, why)?.iter().for_each(|line| (options.say)(line));
-        let limit = config.ring.health.attempt_timeout;
-        let (home, era) = (home(config, options), next.era());
-        let shards = self.shards(usize::from(layout.slots()));
-        let unjudged = Unjudged(&home);
-        let catch_up = CatchUp {
-            ledger: &*self.ledger,
-            shards: &shards,
-            home: Some(&unjudged),
-            next,
-            bump,
-            limit,
-            env: options.env.clone(),
-        };
-        let unusable = |error: SourceError| OpenError::of_source(&error);
-        home.prepare().await.map_err(unusable)?;
-        catch_up.run().await.map_err(unusable)?;
-        home.renew(Some(era)).await.map_err(unusable)?;
-        Ok(format!(
-            "the ledger was of generation {before}, and takes up the layout of its stores, {layout} (generation {generation}); each counter \
-             goes on above what its store has, and {bump} raw ids of each layout above its ceiling, all of them skipped"
-        ))
-    }
-
     /// The stores that were seen, of slots below `slots`.
     fn shards(&self, slots: usize) -> Vec<(SlotIndex, Arc<dyn Store>)> {
         let seen =
@@ -232,22 +167,20 @@ impl Sight {
         seen.map(|(shard, _)| (shard.part.slot, Arc::clone(&shard.store))).collect()
     }
 
-    fn too_old(&self, before: u64) -> String {
+    fn too_old(&self) -> String {
+        let Self { page, newest, .. } = self;
         format!(
-            "the ledger is of generation {before}, and its stores have gone through more than one resize since (to {}, generation {}): \
-             what numbers the raw ids in between were nobody can tell; put a newer copy in its place; or, where there is \
-             none, stop every process, put an empty ledger in its place, and `sequent recover --bump N`, N at least the \
-             highest raw id that any one counter has reached (the highest number of any sequence, divided by 2^(n+m)); then \
-             define each sequence again",
-            self.newest.layout, self.newest.generation
+            "the ledger is a copy from before a resize (generation {}), which its stores, or the data directory, have gone through (to \
+             {}, generation {}): put a newer copy in its place; if there is none, stop every process, put an empty ledger in its \
+             place, and `sequent recover --bump N` with the configuration of that layout, N at least the highest raw id that any \
+             one counter has reached (the highest number of any sequence, divided by 2^(n+m)); then define each sequence again",
+            page.generation - u64::from(page.is_fenced),
+            newest.layout,
+            newest.generation
         )
     }
 }
 
 /// What is said where nothing proves a loss that a person has not confirmed.
-fn unconfirmed(why: &str) -> String {
-    format!(
-        "{why}, so that nothing here shows how far the numbers had come: if they had come further than is named, they are given again; \
-         nothing was done; where it is sure, give the same command with --yes"
-    )
-}
+const UNCONFIRMED: &str = "the ledger is amid a resize, so that nothing here shows how far the numbers had come: if they had come further \
+    than is named, they are given again; nothing was done; where it is sure, give the same command with --yes";

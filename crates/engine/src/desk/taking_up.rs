@@ -104,7 +104,7 @@ async fn take_up(
     let is_gone = matches!(&config.ledger.place, Place::Sqlite(path) if !path.exists());
     if is_gone {
         // Before one is made in its place.
-        check_seen(config, &record, &looks, without, WHY)?;
+        check_seen(config, &record, &looks, without)?;
         check_extent(&looks, loss, (record.generation, config.ring.health.attempt_timeout)).await?;
     }
     let limit = config.ring.health.attempt_timeout;
@@ -123,7 +123,7 @@ async fn take_up(
         return Ok(());
     }
     let slots = record.layout.slots();
-    let mut lines = check_seen(config, &record, &looks, without, WHY)?;
+    let mut lines = check_seen(config, &record, &looks, without)?;
     lines.extend(check_extent(&looks, loss, (record.generation, limit)).await?);
     // A server that had not noticed yet wrote them back: nothing was ever counted by them here.
     lines.extend((!definitions.is_empty()).then(|| found_defined(definitions.len())));
@@ -191,12 +191,11 @@ async fn check_extent(
 
 /// Each slot's store must be seen: of one that is not, nobody knows how far its counters were. Returns what is to be said of
 /// those that a person has named, and of empty ones.
-pub(super) fn check_seen(
+fn check_seen(
     config: &Config,
     record: &LayoutRecord,
     looks: &[Look],
     without: &BTreeSet<SlotIndex>,
-    why: &str,
 ) -> Result<Vec<String>, OpenError> {
     if config.cluster != record.cluster {
         let (own, other) = (&config.cluster, &record.cluster);
@@ -222,7 +221,7 @@ pub(super) fn check_seen(
     if !unnamed.is_empty() {
         let words = without_words(unnamed.iter().map(|(slot, _)| *slot));
         return Err(OpenError::Refused(format!(
-            "{why}, which alone still knows how far its counters were: {}; no store was changed; bring them back, and give the command once more; or, where they can't be had, add \
+            "{WHY}, which alone still knows how far its counters were: {}; no store was changed; bring them back, and give the command once more; or, where they can't be had, add \
              `{words}`, with N at least the highest raw id that any counter of theirs has reached: a number above N would \
              come again",
             shown(&unnamed)

@@ -137,8 +137,8 @@ pub(super) fn layout(fault: &str, generation: u64, stamped: u64) -> Finding {
         let causes = "no server starts on it: it would give numbers of a layout that the ring has left";
         return finding.causes(causes).mend(format!(
             "the ledger (generation {generation}) is a copy from before a resize, which its stores have gone through (generation {stamped}): leave the \
-             configuration as it is, and put the newest ledger back; or stop every process, and `sequent recover --bump N` with the \
-             configuration of the layout after it"
+             configuration as it is, and put the newest ledger back; if there is none, stop every process, put an empty ledger in its \
+             place, and `sequent recover --bump N` with the configuration of the layout after it"
         ));
     }
     let causes = "servers refuse to start; with another layout numbers would come twice";

@@ -1,9 +1,11 @@
 //! A ledger that was put back from a copy of before a resize.
 
+use std::collections::BTreeSet;
+
 use sequent_core::ledger::Loss;
 use sequent_engine::{Desk, NamedLoss, Options, Progress, Resizing, Wish};
 
-use super::{Place, listening, once};
+use super::{Place, once};
 
 /// A ring of 2^n, each shard in its file, and a sequence.
 fn config(n: u8) -> String {
@@ -39,95 +41,61 @@ impl Behind {
         Self { place, given }
     }
 
-    async fn catch_up(&self, loss: Loss, without: &[u16]) -> Result<Option<String>, String> {
-        let without = without.iter().copied().collect();
-        let (options, _) = listening();
-        let done = Desk::catch_up(&self.place.config(), &options, (loss, true), &without).await;
+    /// What is said of a loss that is named.
+    async fn recovered(&self, loss: Loss) -> Result<Option<String>, String> {
+        let (config, without) = (self.place.config(), BTreeSet::new());
+        let done = Desk::recover_amid_resize(&config, &once(), (loss, true), &without).await;
         done.map_err(|error| error.to_string())
+    }
+
+    /// The steps that the refusal names, for want of a newer copy: nothing comes twice.
+    async fn goes_on_with_an_empty_ledger(self) {
+        let Self { place, mut given } = self;
+        std::fs::remove_file(place.file("ledger.db")).unwrap();
+        // Cells of the layouts before are read, and warned of.
+        let named = NamedLoss { is_confirmed: true, ..NamedLoss::of(1000) };
+        let desk = Desk::open_after_loss(&place.config(), &Options::default(), &named).await.unwrap();
+        desk.recover(Loss::Bump(1000)).await.unwrap();
+        desk.close().await;
+        given.extend(place.take("order", 200).await);
+        let total = given.len();
+        given.sort_unstable();
+        given.dedup();
+        assert_eq!(given.len(), total, "no number twice");
+    }
+}
+
+fn names_the_way_on(refused: &str) {
+    for words in [
+        "from before a resize (generation 1)",
+        "put an empty ledger in its place",
+        "`sequent recover --bump N`",
+    ] {
+        assert!(refused.contains(words), "{words}: {refused}");
     }
 }
 
 #[tokio::test]
-async fn a_ledger_from_before_a_resize_takes_up_the_layout_of_its_stores() {
-    let mut behind = Behind::after(&[2]).await;
-    let refused = behind.place.refused().await;
-    assert!(
-        refused.contains("from a copy of before its resize") && refused.contains("--bump N"),
-        "{refused}"
-    );
-    let refused = behind.catch_up(Loss::Moved, &[]).await.unwrap_err();
-    assert!(refused.contains("generation 2") && refused.contains("not the newest state"), "{refused}");
-    // The configuration of before: its stores say that it is not theirs any more.
-    behind.place.say(&config(1));
-    let refused = behind.place.refused_after_a_look().await;
-    assert!(refused.contains("the ledger is a copy from before"), "{refused}");
-    let refused = behind.catch_up(Loss::Bump(200), &[]).await.unwrap_err();
-    assert!(refused.contains("give the configuration of that layout"), "{refused}");
-    behind.place.say(&config(2));
-    // One of the stores is lost with all that it gave: the named loss covers it, once a person has said so.
-    std::fs::remove_file(behind.place.file("s2.db")).unwrap();
-    let refused = behind.catch_up(Loss::Bump(200), &[]).await.unwrap_err();
-    assert!(refused.contains("s2.db is not there") && refused.contains("`--without 2`"), "{refused}");
-    let done = behind.catch_up(Loss::Bump(200), &[2]).await.unwrap().unwrap();
-    assert!(done.contains("was of generation 1") && done.contains("(generation 2)"), "{done}");
-    assert_eq!(behind.catch_up(Loss::Bump(200), &[2]).await, Ok(None), "it is of that layout now");
-    for _ in 0..2 {
-        let numbers = behind.place.take("order", 200).await;
-        behind.given.extend(numbers);
+async fn a_ledger_from_before_a_resize_is_refused_with_the_steps_that_lead_on() {
+    for resizes in [&[2][..], &[2, 3]] {
+        let behind = Behind::after(resizes).await;
+        let refused = behind.place.refused().await;
+        assert!(refused.contains("from a copy of before its resize"), "{refused}");
+        for loss in [Loss::Moved, Loss::Bump(1000)] {
+            names_the_way_on(&behind.recovered(loss).await.unwrap_err());
+        }
+        let refused = Desk::check_layout(&behind.place.config(), &once()).await.unwrap_err().to_string();
+        names_the_way_on(&refused);
+        behind.goes_on_with_an_empty_ledger().await;
     }
-    let total = behind.given.len();
-    behind.given.sort_unstable();
-    behind.given.dedup();
-    assert_eq!((behind.given.len(), total), (580, 580), "no number twice");
 }
 
 /// As stores that forget are once they were restarted.
 #[tokio::test]
 async fn where_no_store_tells_of_a_resize_the_mark_in_the_data_directory_does() {
-    let mut behind = Behind::after(&[2]).await;
+    let behind = Behind::after(&[2]).await;
     for slot in 0..4 {
         std::fs::remove_file(behind.place.file(&format!("s{slot}.db"))).unwrap();
     }
-    behind.place.say(&config(1));
-    let refused = behind.catch_up(Loss::Bump(200), &[]).await.unwrap_err();
-    assert!(refused.contains("give the configuration of that layout"), "{refused}");
-    behind.place.say(&config(2));
-    let refused = Desk::check_caught_up(&behind.place.config(), &once()).await.unwrap_err().to_string();
-    assert!(
-        refused.contains("can't be worked out across layouts") && refused.contains("--bump N"),
-        "{refused}"
-    );
-    let refused = behind.catch_up(Loss::Bump(200), &[]).await.unwrap_err();
-    assert!(refused.contains("--without 0 --without 1 --without 2 --without 3"), "{refused}");
-    let done = behind.catch_up(Loss::Bump(200), &[0, 1, 2, 3]).await.unwrap().unwrap();
-    assert!(done.contains("was of generation 1") && done.contains("(generation 2)"), "{done}");
-    Desk::check_caught_up(&behind.place.config(), &once()).await.unwrap();
-    let numbers = behind.place.take("order", 400).await;
-    behind.given.extend(numbers);
-    let total = behind.given.len();
-    behind.given.sort_unstable();
-    behind.given.dedup();
-    assert_eq!((behind.given.len(), total), (580, 580), "no number twice");
-}
-
-#[tokio::test]
-async fn a_ledger_from_before_two_resizes_is_refused_with_the_steps_that_lead_on() {
-    let behind = Behind::after(&[2, 3]).await;
-    let refused = behind.catch_up(Loss::Bump(1000), &[]).await.unwrap_err();
-    for words in ["more than one resize", "put an empty ledger in its place", "`sequent recover --bump N`"] {
-        assert!(refused.contains(words), "{words}: {refused}");
-    }
-    let Behind { place, mut given } = behind;
-    // The steps that it names.
-    std::fs::remove_file(place.file("ledger.db")).unwrap();
-    // Cells of the layouts before are read, and warned of.
-    let named = NamedLoss { is_confirmed: true, ..NamedLoss::of(1000) };
-    let desk = Desk::open_after_loss(&place.config(), &Options::default(), &named).await.unwrap();
-    desk.recover(Loss::Bump(1000)).await.unwrap();
-    desk.close().await;
-    given.extend(place.take("order", 200).await);
-    let total = given.len();
-    given.sort_unstable();
-    given.dedup();
-    assert_eq!((given.len(), total), (440, 440), "no number twice");
+    names_the_way_on(&behind.recovered(Loss::Bump(200)).await.unwrap_err());
 }

@@ -178,9 +178,9 @@ impl LedgerFault {
             ),
             Self::Outrun { generation, layout, mark } => format!(
                 "the ledger is of generation {generation} ({layout}), but the ring was resized to {} (generation {}), as this server or its \
-                 data directory knows: the ledger is a copy from before; put the newest one back; or stop every process, and `sequent recover \
-                 --bump N` with the configuration of that layout (shard_bits = {}, memory_bits = {}), N at least how far the \
-                 numbers have come since the copy (its help says how to tell)",
+                 data directory knows: the ledger is a copy from before; put the newest one back; if there is none, stop every process, put an \
+                 empty ledger in its place, and `sequent recover --bump N` with the configuration of that layout (shard_bits = {}, \
+                 memory_bits = {}), N at least the highest raw id that any one counter has reached",
                 mark.layout,
                 mark.generation,
                 mark.layout.shard_bits(),

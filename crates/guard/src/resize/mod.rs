@@ -26,9 +26,8 @@ use sequent_core::{
 };
 
 use crate::{old_layout_marks::note_end, timeouts::patiently};
-pub(crate) use close_cells::{no_leap, set_right};
 use inspect::Sight;
-pub(crate) use write_rows::Rebasing;
+use write_rows::Rebasing;
 
 /// The most counters that a ring may have to be changed by this version: all their rows are read at once.
 pub const COUNTERS_MAX: usize = 1 << 20;

@@ -30,6 +30,5 @@ mod queued;
 mod recover;
 mod refused;
 mod resize;
-mod restored_layout;
 mod stale;
 mod twins;

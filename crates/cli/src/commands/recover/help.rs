@@ -51,7 +51,8 @@ answer: the ledger takes the cluster up from their stamps. It knows no sequence:
 before anything is taken of it.
 
 The ledger is a copy from before a resize:
-  Use the configuration of the layout after it, and --bump N with N counted in numbers. All stores must answer.
+  It is refused. If there is no newer copy, go on as if the ledger was lost, with the configuration of the layout after the resize. If \
+the copy is from amid the resize, name the loss with --bump, then finish it: `sequent resize --go`.
 
 Afterwards:
   The command lists the sequences that the ledger still knows. Define the missing ones again as they were before anything is taken of \

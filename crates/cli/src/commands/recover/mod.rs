@@ -54,8 +54,8 @@ impl Recover {
         let Some(loss) = self.bump.map(Loss::Bump).or(self.moved.then_some(Loss::Moved)) else {
             return self.look(cluster).await;
         };
-        if let Some(done) = cluster.catch_up((loss, self.yes), &self.slots()).await? {
-            return caught_up(cluster, &done).await;
+        if let Some(done) = cluster.recover_amid_resize((loss, self.yes), &self.slots()).await? {
+            return done_amid_resize(cluster, &done).await;
         }
         let desk = match loss {
             Loss::Moved => cluster.desk().await?,
@@ -73,7 +73,7 @@ impl Recover {
 
     /// What each answer would do.
     async fn look(&self, cluster: &Cluster) -> Result<(), Failure> {
-        cluster.check_caught_up().await?;
+        cluster.check_layout().await?;
         let desk = cluster.desk().await?;
         self.not_done(cluster, &desk, None, &NotDone::default()).await
     }
@@ -87,7 +87,7 @@ impl Recover {
         let instant: Timestamp = since.parse().map_err(|_| Failure::argument("since", since, expected))?;
         let since_ms = u64::try_from(instant.as_millisecond())
             .map_err(|_| Failure::argument("since", since, "an instant after 1970 is expected"))?;
-        cluster.check_caught_up().await?;
+        cluster.check_layout().await?;
         let ahead = ceilings_ahead(&cluster.config()?);
         let desk = cluster.desk().await?;
         let copy = CopyMade { since_ms, at_most_per_s, ahead };
@@ -198,8 +198,8 @@ fn ceilings_ahead(config: &Config) -> Duration {
     (config.ledger.outage + RAISED_WITHIN + config.ring.health.attempt_timeout) * 2
 }
 
-/// What was done to a ledger from before a resize. Where the resize is still to be finished, nobody can open it yet.
-async fn caught_up(cluster: &Cluster, done: &str) -> Result<(), Failure> {
+/// What was done to a ledger from amid a resize. Until that is finished, nobody can open it.
+async fn done_amid_resize(cluster: &Cluster, done: &str) -> Result<(), Failure> {
     let known = match cluster.desk().await {
         Ok(desk) => desk.list().await.ok(),
         Err(_) => None,
