@@ -36,7 +36,7 @@ pub enum Rule {
 }
 
 impl Rule {
-    /// Every rule, in the order of `guard.md`.
+    /// Every rule, in the order of their numbers in `guard.md`: R1 is the first.
     pub const ALL: [Self; 26] = [
         Self::SameConnection,
         Self::RowNamesStore,
@@ -66,17 +66,27 @@ impl Rule {
         Self::DenseWitnessed,
     ];
 
+    /// Its number in the table of `guard.md`, from 1: R13 is 13. The line of code that obeys it bears the same in a comment.
+    ///
+    /// ```
+    /// use sequent_core::Rule;
+    /// assert_eq!(Rule::WitnessFirst.number(), 13);
+    /// assert!((1..).zip(Rule::ALL).all(|(number, rule)| rule.number() == number));
+    /// ```
+    #[must_use]
+    pub const fn number(self) -> u8 {
+        self as u8 + 1
+    }
+
     /// The rule as one sentence.
     pub const fn text(self) -> &'static str {
         match self {
             Self::SameConnection => {
-                "take, close and install run on a connection of the permit's instance of the store"
+                "take, close and install run on a connection of the grant's instance of the store"
             }
             Self::RowNamesStore => "a row is joined only if it names this instance of the store",
             Self::RowNamesLedger => "a row is joined only if it names this instance of the ledger",
-            Self::SameLedger => {
-                "a raise is valid only under the instance of the ledger that granted the permit"
-            }
+            Self::SameLedger => "a raise is valid only under the instance of the ledger that its grant names",
             Self::EpochInTake => "the statement that takes checks epoch and openness",
             Self::TakeNeverCreates => "a take on a missing cell is refused",
             Self::LiftNeverCreates => "lifting a counter is refused on a missing cell",
@@ -86,7 +96,7 @@ impl Rule {
             Self::OpenCountsValue => "the new base is not below the value found at the close",
             Self::OpenAtomic => "one ledger statement reads the ceiling and switches the epoch",
             Self::RaiseNeedsEpoch => {
-                "a raise permits something only if the row still holds the permit's epoch"
+                "a raise permits something only if the row still holds the grant's epoch"
             }
             Self::BlockKeepsEpoch => "a block leaves under the epoch it was taken in, or is dropped",
             Self::WitnessFirst => "an id leaves after the ledger acknowledged a ceiling at or above it",

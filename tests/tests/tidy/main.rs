@@ -9,6 +9,7 @@
 )]
 
 mod graph;
+mod guard_rules;
 mod lengths;
 mod licences;
 mod manifests;

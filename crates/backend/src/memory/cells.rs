@@ -48,7 +48,9 @@ impl Cells {
         let fresh = CellState { epoch, open: true, value: 0 };
         let rules = self.rules;
         let cell = match self.held.get_mut(key) {
+            // R5
             Some(cell) if counts(cell, epoch) || !rules.keep(Rule::EpochInTake) => cell,
+            // R6
             None if !rules.keep(Rule::TakeNeverCreates) => self.held.entry(key.clone()).or_insert(fresh),
             found => return Err(regressed("take", key, epoch, found.as_deref())),
         };
@@ -73,6 +75,7 @@ impl Cells {
         match found {
             Some(cell) if counts(&cell, epoch) => return Ok(()),
             Some(cell) if cell.epoch == epoch => {}
+            // R8
             _ if !self.rules.keep(Rule::InstallOnOwnClose) => {}
             _ => return Err(regressed("install", key, epoch, found.as_ref())),
         }
@@ -89,6 +92,7 @@ impl Cells {
                 cell.value = cell.value.max(value);
                 Ok(cell.value)
             }
+            // R7
             None if !self.rules.keep(Rule::LiftNeverCreates) => {
                 self.held.insert(key.clone(), CellState { epoch, open: true, value });
                 Ok(value)

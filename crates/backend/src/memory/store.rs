@@ -154,6 +154,7 @@ impl MemoryStore {
         act: impl FnOnce(&mut Cells) -> Result<T, SourceError> + Send + 'a,
     ) -> BoxFuture<'a, Result<T, SourceError>> {
         self.verb(move |held| {
+            // R1
             if self.rules.keep(Rule::SameConnection) {
                 held.speaker.check(under)?;
             }

@@ -135,6 +135,7 @@ impl Guarded {
 
     fn names(&self, row: &Row, store: &InstanceId, ledger: &InstanceId) -> bool {
         let rules = self.shared.rules;
+        // R2, R3
         (row.store == *store || !rules.keep(Rule::RowNamesStore))
             && (row.ledger == *ledger || !rules.keep(Rule::RowNamesLedger))
     }
@@ -155,6 +156,7 @@ impl Guarded {
         self.drop_permit();
         let value = self.shard.store().close(cell, epoch).await.map_err(|error| self.reborn(store, error))?;
         self.compare_with_taken(value);
+        // R9
         let counts = if rules.keep(Rule::OpenCountsValue) { value } else { 0 };
         // Of a cell that says nothing, the key's other slots say how far it may have been; of a counter that never began, its claim has.
         let beside = if value == 0 && is_known { self.beside().await? } else { 0 };

@@ -52,6 +52,7 @@ impl Guarded {
         let permit = Grant::of(row);
         let mut state = self.state();
         let seen = state.seen.max(permit.row.seen);
+        // R18
         let floor = if self.shared.rules.keep(Rule::OrderAtFirstTouch) { seen } else { state.order.floor() };
         state.saw(permit.row.seen, permit.row.base);
         state.order.restart(floor);

@@ -69,6 +69,7 @@ impl Guarded {
         let mut state = self.state();
         let rules = self.shared.rules;
         let held = match state.permit.as_ref() {
+            // R12
             Some(held) if held.row.epoch == taken_under.row.epoch || !rules.keep(Rule::BlockKeepsEpoch) => {
                 held
             }
@@ -79,6 +80,7 @@ impl Guarded {
         if self.is_shut() {
             return Standing::Stays(ErrorKind::NoWitness, SHUT);
         }
+        // R13
         if block.last() <= held.ceiling || !rules.keep(Rule::WitnessFirst) {
             if let Err(backwards) = flight.place(&mut state, block) {
                 return Standing::Backwards(backwards);

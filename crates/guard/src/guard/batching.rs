@@ -98,12 +98,14 @@ pub(super) async fn answer(
         openings.extend(words.into_iter().take(room));
         let opened = open(desk, &openings).await.map(|all| all.into_iter().map(Answered::Opened).collect());
         deal(&mut answers, &places, opened);
+        // R24
         if rules.keep(Rule::OverStaysOver) {
             bar_what_is_over(desk, &openings, &places, &mut answers).await;
         }
     }
     let in_force = desk.instance();
     claims.retain(|(at, under, _)| {
+        // R4
         let current = in_force == *under || !rules.keep(Rule::SameLedger);
         if !current {
             answers[*at] = Some(Ok(Answered::Raised(Raised::Ended { begun_at: None })));
@@ -146,6 +148,7 @@ async fn raise(
 ) -> Result<Vec<Raised>, SourceError> {
     desk.in_reach()?;
     let slots = slots_of(raises.iter().map(|raise| &raise.counter));
+    // R16
     let mark = rules.keep(Rule::MarkRaises);
     desk.write("raise", under, (&slots, mark), raises, |ledger, pass, asks| ledger.raise(pass, asks)).await
 }

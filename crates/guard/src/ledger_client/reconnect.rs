@@ -197,6 +197,7 @@ impl LedgerClient {
     }
 
     async fn compare_with(&self, mark: u64, version: u64) -> Result<Option<LedgerFault>, SourceError> {
+        // R15
         if version >= mark || !self.rules.keep(Rule::Marks) {
             return Ok(None);
         }

@@ -30,6 +30,7 @@ impl LedgerClient {
     /// nobody. `LedgerBehind` where it tells that the ledger is not the
     /// newest, or not the only one.
     pub(crate) async fn witness(&self, under: &InstanceId, version: u64) -> Result<(), SourceError> {
+        // R26
         if !self.rules.keep(Rule::DenseWitnessed) {
             return Ok(());
         }

@@ -82,6 +82,7 @@ impl Resize {
             }
         }
         let mut highest = vec![Highest::new(); keys.len()];
+        // R20
         let how = if self.rules.keep(Rule::ResizeFence) { how } else { How::Read };
         let mut rest = works.into_iter();
         loop {
@@ -104,6 +105,7 @@ impl Resize {
                 let value = value.unwrap_or_else(late).map_err(|error| error.during(shown(&counter)))?;
                 no_leap(&counter, &row, value)?;
                 self.is_credible((&keys[key], change), &counter, &row, value, sight).await?;
+                // R21
                 let value = if self.rules.keep(Rule::ResizeValues) { value } else { 0 };
                 highest[key].push((counter.slot, row.ceiling.max(value)));
             }
@@ -193,6 +195,7 @@ pub(super) fn bases(
 ) -> Highest {
     let (from, next) = (change.from.layout, change.next.layout);
     let slots = 0..next.slots();
+    // R22
     if !rules.keep(Rule::ResizeNumbers) {
         let raw = |slot| highest.iter().find(|(held, _)| *held == slot).map_or(0, |(_, raw)| *raw);
         return slots.map(|slot| (slot, raw(slot))).collect();

@@ -24,6 +24,7 @@ pub(super) fn keys(change: &LayoutChange, rows: Vec<(Counter, Row)>, rules: Rule
     // Not all slots of a key fit into one transaction of every ledger.
     let is_done = |before: &[_], begun: &[_]| {
         let is_whole = begun.len() == usize::from(change.next.layout.slots());
+        // R23
         before.is_empty() && (is_whole || !rules.keep(Rule::ResizeCut))
     };
     let keys = keys.into_iter().filter(|(_, (before, begun))| !is_done(before, begun));

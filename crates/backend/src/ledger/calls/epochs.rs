@@ -43,6 +43,7 @@ impl<E: LedgerEngine> Rows for CoreLedger<E> {
         openings: &'a [Opening],
     ) -> BoxFuture<'a, Result<Answer<Vec<Opened>>, SourceError>> {
         Box::pin(async move {
+            // R10
             if !self.keeps(Rule::OpenAtomic) {
                 return self.open_in_two_steps(pass, openings).await;
             }

@@ -51,9 +51,11 @@ pub(crate) fn raise(records: &mut Records, raises: &[Raise], rules: Rules) -> Ve
 
 fn raise_one(records: &mut Records, raise: &Raise, rules: Rules) -> Raised {
     let Some(row) = records.rows.get(&raise.counter) else { return Raised::Ended { begun_at: None } };
+    // R11
     let epoch = if rules.keep(Rule::RaiseNeedsEpoch) { raise.epoch } else { row.epoch };
     let mut outcome = Raise { epoch, ..raise.clone() }.of(row);
     if let Raised::Held { ceiling, seen } = &mut outcome {
+        // R14
         if !rules.keep(Rule::LedgerForward) && raise.ceiling > 0 {
             *ceiling = raise.ceiling;
         }

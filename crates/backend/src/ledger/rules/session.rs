@@ -33,6 +33,7 @@ pub(crate) fn admit_unfenced(records: &mut Records, pass: &Pass<'_>, rules: Rule
         let context = format!("layout generation: found {found}, expected {}", pass.generation);
         return Err(SourceError::new(ErrorKind::Refused, context).into());
     }
+    // R25
     if rules.keep(Rule::RecordCompared) {
         let record = records.accepted.as_ref().map(InstanceId::as_str);
         pass.check_record(record).map_err(Refusal::OtherRun)?;

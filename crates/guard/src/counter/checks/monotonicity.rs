@@ -61,10 +61,12 @@ impl Monotonicity {
     /// A take returned a block: counts it as seen, or says why it can't be.
     pub(crate) fn complete(&mut self, ticket: Ticket, block: Block, rules: Rules) -> Result<(), Backwards> {
         let since = self.flights.remove(&ticket.number).unwrap_or_default();
+        // R17
         if block.first() <= ticket.floor && rules.keep(Rule::Order) {
             return Err(Backwards::Below { floor: ticket.floor });
         }
         let overlap = since.into_iter().find(|&(first, last)| block.first() <= last && first <= block.last());
+        // R19
         if let Some((first, _)) = overlap
             && rules.keep(Rule::OrderDisjoint)
         {
