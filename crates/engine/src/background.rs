@@ -35,7 +35,7 @@ pub(crate) fn begin(inner: &Arc<Inner>, pace: Pace, alarm: Alarm) {
     }
 }
 
-/// Hands on the operators' words whenever a show up brought others. Those in force at the start are obeyed before.
+/// Hands on the operators' words whenever a heartbeat brought others. Those in force at the start are obeyed before.
 async fn obey(ring: Arc<Ring>, mut words: watch::Receiver<Vec<Word>>) {
     while words.changed().await.is_ok() {
         let now = words.borrow_and_update().clone();
@@ -43,7 +43,7 @@ async fn obey(ring: Arc<Ring>, mut words: watch::Receiver<Vec<Word>>) {
     }
 }
 
-/// Reads the definitions again whenever a show up brought another version of them, and whatever the version is where the
+/// Reads the definitions again whenever a heartbeat brought another version of them, and whatever the version is where the
 /// ledger is another one: it may have gone back, and forward again.
 async fn follow(engine: Weak<Inner>, mut version: watch::Receiver<u64>, mut moved: watch::Receiver<()>) {
     loop {
@@ -55,7 +55,7 @@ async fn follow(engine: Weak<Inner>, mut version: watch::Receiver<u64>, mut move
         let now = *version.borrow_and_update();
         if let Err(error) = engine.follow((!anew).then_some(now)).await {
             tracing::warn!(%error, "definitions can't be read again: those known stay in force");
-            // The next show up brings the same version, which is no change: this one must be looked at again.
+            // The next heartbeat brings the same version, which is no change: this one must be looked at again.
             if anew {
                 moved.mark_changed();
             } else {

@@ -30,8 +30,8 @@ use crate::{
     wall::Wall,
 };
 
-/// How often a server shows up: words and definitions of others are known within two seconds.
-const SHOW_UP_EVERY: Duration = Duration::from_millis(1750);
+/// How often a server sends a heartbeat: words and definitions of others are known within two seconds.
+const HEARTBEAT_EVERY: Duration = Duration::from_millis(1750);
 
 pub(crate) async fn open(config: Config, options: Options) -> Result<Engine, OpenError> {
     let mut found = data::look(&config).await?;
@@ -187,7 +187,7 @@ fn opening(config: &Config, ground: &Ground, ring: &Ring) -> Opening {
         config: GuardConfig {
             outage: config.ledger.outage,
             attempt_timeout: ground.limit,
-            show_up_every: SHOW_UP_EVERY,
+            heartbeat_every: HEARTBEAT_EVERY,
             lossy_dense: config.ledger.allow_lossy,
             volatile_alone: config.ring.allow_volatile,
         },

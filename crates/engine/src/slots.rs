@@ -58,7 +58,7 @@ impl Engine {
         self.0.keys.len()
     }
 
-    /// How many counters have something to report to the ledger, and at how many show ups have looked so far.
+    /// How many counters have something to report to the ledger, and at how many heartbeats have looked so far.
     pub fn reporting(&self) -> (usize, u64) {
         let keeper = self.0.keeper.status();
         (keeper.unsaid, keeper.looks)

@@ -1,4 +1,4 @@
-//! Many partitions in use at the same time, in real time: a second number of each, while the guard shows up again and again. A
+//! Many partitions in use at the same time, in real time: a second number of each, while the guard sends its heartbeat again and again. A
 //! program of its own, since what shares its runtime would hold it up.
 
 #![allow(clippy::unwrap_used, reason = "what fails here fails the test")]
@@ -24,7 +24,7 @@ const AT_ONCE: usize = 64;
 /// Until all has been said, however slow the machine is.
 const SAID_MAX: Duration = Duration::from_secs(60);
 
-/// Two show ups, and some more: of counters that have nothing to say.
+/// Two heartbeats, and some more: of counters that have nothing to say.
 const REST: Duration = Duration::from_secs(5);
 
 async fn opened() -> Engine {

@@ -1,4 +1,4 @@
-//! What a guard is told, and what its keeper is opened with.
+//! What a guard is told, and what its guard is opened with.
 
 use std::{sync::Arc, time::Duration};
 
@@ -16,8 +16,8 @@ pub struct GuardConfig {
     pub outage: Duration,
     /// The time limit of one ledger call. Default 1 s.
     pub attempt_timeout: Duration,
-    /// How often a server shows up at the ledger. Default 2 s.
-    pub show_up_every: Duration,
+    /// How often a server sends the ledger a heartbeat. Default 2 s.
+    pub heartbeat_every: Duration,
     /// Whether a ledger that may lose what it acknowledged counts dense numbers: each is marked then. Default: no.
     pub lossy_dense: bool,
     /// Whether a volatile ledger is trusted where every shard is volatile, too. Default: yes, and it is for whoever opens the
@@ -30,7 +30,7 @@ impl Default for GuardConfig {
         Self {
             outage: Duration::from_secs(600),
             attempt_timeout: Duration::from_secs(1),
-            show_up_every: Duration::from_secs(2),
+            heartbeat_every: Duration::from_secs(2),
             lossy_dense: false,
             volatile_alone: true,
         }
@@ -40,7 +40,7 @@ impl Default for GuardConfig {
 impl GuardConfig {
     /// How long it may take until a raise that is due has been acknowledged: a heartbeat, and the call.
     pub(crate) fn raise_within(&self) -> Duration {
-        self.show_up_every + self.attempt_timeout
+        self.heartbeat_every + self.attempt_timeout
     }
 }
 

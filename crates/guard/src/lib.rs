@@ -1,26 +1,26 @@
 //! The guard: how a cluster whose stores forget never repeats a number.
 //!
 //! One counter is one slot and one key; counters share nothing. Three things stand for it: a *cell* in the store
-//! (epoch, open, value), a *row* in the ledger (epoch, instances, base, ceiling, seen), and a *permit* in a server's
+//! (epoch, open, value), a *row* in the ledger (epoch, instances, base, ceiling, seen), and a *grant* in a server's
 //! memory, its copy of the row. Within an epoch the store alone counts; from one epoch to the next only the ledger's
 //! ceiling counts.
 //!
 //! | step | where |
 //! |---|---|
-//! | join, or close, open, install | `counter/touch.rs` |
-//! | who begins a counter that is new, and how far the key's other slots are | `counter/begin.rs` |
+//! | join an epoch, or close, open, install | `counter/acquire.rs` |
+//! | where a new counter begins | `counter/first_value.rs` |
 //! | take, and begin again when an epoch or an instance ended | `counter/mod.rs` |
-//! | did the counter go backwards? | `counter/order.rs` |
-//! | may a block leave? only at or under a ceiling that the ledger acknowledged | `counter/release.rs` |
-//! | a row, or a take, that claims too much | `counter/claim.rs`, `counter/far.rs`, `outside.rs` |
-//! | how far ahead a ceiling is raised | `counter/pace.rs`, `leap.rs` |
-//! | one ledger call for many counters | `keeper/asks.rs` |
-//! | show up | `keeper/showing_up.rs`, which counters have something to say `counter/listed.rs` |
-//! | nonces, instances of the ledger, its loss noticed once | `desk/` |
-//! | marks on other shards and in the data directory | `marks/`, `eras.rs` |
-//! | stamps, layout, a directory that moved | `keeper/opening.rs`, `admission.rs`, `shard.rs`, `stamps.rs` |
-//! | the operator's word | `recover.rs`, `counter/advance.rs`, `keeper/advancing.rs` |
-//! | another layout: plan, fence, rebase | `resize/` |
+//! | whether a block may leave: only at or under an acknowledged ceiling | `counter/judge_block.rs` |
+//! | whether a row, a value or a block can be true | `counter/checks/`, `plausibility.rs` |
+//! | how far ahead a ceiling is raised, and what is reported | `counter/ceiling/`, `jump_limit.rs` |
+//! | one ledger call for many counters | `guard/batching.rs` |
+//! | the heartbeat, and which counters it has to look at | `guard/heartbeat.rs`, `counter/dirty_sets.rs` |
+//! | nonces, instances of the ledger, its loss noticed once | `ledger_client/` |
+//! | marks on other shards and in the data directory | `marks/`, `old_layout_marks.rs` |
+//! | stamps, layout, a directory that moved | `guard/open.rs`, `admission.rs`, `shard.rs`, `stamps.rs` |
+//! | what an operator says | `recover.rs`, `counter/advance.rs`, `guard/advance.rs` |
+//! | dense numbers | `guard/dense.rs`, `guard/dense_issued.rs` |
+//! | another layout: plan, fence, write rows, in force | `resize/` |
 //!
 //! `model/guard.py` beside this crate is the same protocol as a program that searches every interleaving. Whoever
 //! changes the protocol changes the model first.

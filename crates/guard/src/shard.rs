@@ -242,7 +242,7 @@ impl Shard {
         Ok(is)
     }
 
-    /// Tells the ledger which instance is in use; what it could not be told is told again at a show up.
+    /// Tells the ledger which instance is in use; what it could not be told is told again at a heartbeat.
     async fn record(&self, under: &InstanceId, is: &InstanceId) {
         let told =
             limited(self.limit, "record", self.ledger.record(under, Some(self.slot()), is)).await.is_ok();

@@ -23,9 +23,9 @@ pub struct GuardStatus {
     pub dense_behind: Vec<(Key, u64, u64)>,
     /// Each slot's store: its instance while it is admitted, and the durability class found last.
     pub stores: Vec<(SlotIndex, Option<InstanceId>, DurabilityClass)>,
-    /// Counters with something to report, which the next show up asks.
+    /// Counters with something to report, which the next heartbeat asks.
     pub unsaid: usize,
-    /// How many counters show ups and raises have looked at so far: what has changed, and not what is alive.
+    /// How many counters heartbeats and raises have looked at so far: what has changed, and not what is alive.
     pub looks: u64,
     /// The live counters, at most a thousand.
     pub counters: Vec<CounterStatus>,
@@ -36,8 +36,8 @@ pub struct GuardStatus {
 pub struct CounterStatus {
     /// The counter.
     pub counter: Counter,
-    /// Its epoch and ceiling, while a permit is held.
-    pub permit: Option<(Epoch, u64)>,
+    /// Its epoch and ceiling, while a grant is held.
+    pub grant: Option<(Epoch, u64)>,
     /// The highest raw id seen.
     pub seen: u64,
     /// How many raw ids the ceiling should be ahead, as it is consumed now; 0 where nobody needs it.
@@ -47,8 +47,8 @@ pub struct CounterStatus {
 impl CounterStatus {
     pub(crate) fn of(guarded: &Guarded) -> Self {
         let state = guarded.state();
-        let permit = state.permit.as_ref().map(|permit| (permit.row.epoch, permit.ceiling));
+        let grant = state.grant.as_ref().map(|grant| (grant.row.epoch, grant.ceiling));
         let ahead = guarded.wanted_room(&state, guarded.shared.config.outage).full;
-        Self { counter: guarded.counter.clone(), permit, seen: state.seen, ahead }
+        Self { counter: guarded.counter.clone(), grant, seen: state.seen, ahead }
     }
 }

@@ -39,7 +39,7 @@ impl Nature {
     /// Until then the marks that tell of an earlier loss may still be on the store that would forget next.
     fn everybody_has_met_the_ledger(&self, servers: &[Option<Server>]) -> bool {
         let speaks = self.world.ledger.instance();
-        servers.iter().flatten().all(|s| s.keeper.status().ledger == speaks && s.keeper.trouble().is_none())
+        servers.iter().flatten().all(|s| s.guard.status().ledger == speaks && s.guard.trouble().is_none())
     }
 
     /// Whether a copy of the ledger and of one store may come back at once: the marks are where they belong.

@@ -4,10 +4,10 @@ use sequent_backend::memory::MemoryLedger;
 use sequent_core::{
     BoxFuture, InstanceId, SlotIndex, SourceError,
     ledger::{
-        Answer, Catalog, Counter, Defined, Definition, Dense, DenseAsk, DenseRow, DenseTaken, Identity,
-        Known, LayoutBook, LayoutPage, LayoutRecord, LedgerInspection, LedgerNote, Loss, Moved, NoteSubject,
-        Opened, Opening, Pass, PastEpoch, Presence, Raise, Raised, Reading, Rebased, Recovery, Retention,
-        Row, Rows, ServerId, ShowUp, Word, Words,
+        Answer, Catalog, Counter, Defined, Definition, Dense, DenseAsk, DenseRow, DenseTaken, Heartbeat,
+        Identity, Known, LayoutBook, LayoutPage, LayoutRecord, LedgerInspection, LedgerNote, Loss, Moved,
+        NoteSubject, Opened, Opening, Pass, PastEpoch, Presence, Raise, Raised, Reading, Rebased, Recovery,
+        Retention, Row, Rows, ServerId, Word, Words,
     },
 };
 
@@ -156,10 +156,10 @@ impl Rows for SimLedger {
     }
 }
 
-impl ShowUp for SimLedger {
-    fn show_up<'a>(&'a self, pass: Pass<'a>, raises: &'a [Raise]) -> Reply<'a, Answer<Presence>> {
+impl Heartbeat for SimLedger {
+    fn heartbeat<'a>(&'a self, pass: Pass<'a>, raises: &'a [Raise]) -> Reply<'a, Answer<Presence>> {
         let (pass, raises) = (OwnedPass::of(pass), raises.to_vec());
-        send!(self, ledger => ledger.show_up(pass.show(), &raises))
+        send!(self, ledger => ledger.heartbeat(pass.show(), &raises))
     }
 }
 

@@ -150,7 +150,7 @@ impl Changing {
     async fn open_missing(&mut self) {
         self.follow().await;
         let generation = self.generation().await;
-        let of_now = |server: &&Server| server.keeper.layout().generation == generation;
+        let of_now = |server: &&Server| server.guard.layout().generation == generation;
         for _ in self.servers.iter().filter(of_now).count()..SERVERS_MIN {
             if self.servers.len() == SERVERS_MAX {
                 // The oldest is somebody's whom an operator has found at last.
@@ -241,7 +241,7 @@ impl Changing {
             let now: Vec<usize> = self
                 .servers
                 .iter()
-                .filter(|server| server.keeper.layout().generation == generation)
+                .filter(|server| server.guard.layout().generation == generation)
                 .map(|server| server.name)
                 .collect();
             let given = |name: &usize| self.world.truth().given_by(*name);

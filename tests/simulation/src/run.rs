@@ -162,7 +162,7 @@ impl Run {
 
     /// An operator mends a ledger that is behind its marks, a little after it was noticed.
     async fn mend_trouble(&mut self) {
-        if self.servers.iter().flatten().any(|server| server.keeper.trouble().is_some()) {
+        if self.servers.iter().flatten().any(|server| server.guard.trouble().is_some()) {
             tokio::time::sleep(Duration::from_millis(self.dice.below(1_000))).await;
             self.nature.recover().await;
         }

@@ -156,7 +156,7 @@ pub const SCENARIOS: [Scenario; 9] = [
     Scenario {
         name: "same-instance",
         servers: 1,
-        // What was seen must be exact at a stop, so no last show up may be lost.
+        // What was seen must be exact at a stop, so no last heartbeat may be lost.
         trouble: 0,
         faults: &[Backup, Backup, Hot, Hot, Stop, Crash],
         ..CALM

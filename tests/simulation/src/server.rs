@@ -1,4 +1,4 @@
-//! One simulated server: the real keeper, ring, expansion, span and reservoir over simulated wires.
+//! One simulated server: the real guard, ring, expansion, span and reservoir over simulated wires.
 
 use std::{sync::Arc, time::Duration};
 
@@ -32,8 +32,8 @@ pub(crate) struct Server {
     pub(crate) name: usize,
     /// Its lines.
     pub(crate) switches: Arc<Switches>,
-    /// Its keeper, once it is open.
-    pub(crate) keeper: Arc<Guard>,
+    /// Its guard, once it is open.
+    pub(crate) guard: Arc<Guard>,
     tasks: JoinSet<()>,
 }
 
@@ -104,14 +104,14 @@ impl Server {
             env: env.clone(),
             rules: scenario.rules,
         };
-        let (keeper, outside) = Guard::open(opening).await?;
+        let (guard, outside) = Guard::open(opening).await?;
         for (slot, error) in &outside {
             ring.exclude(*slot, error);
         }
         let mut tasks = JoinSet::new();
-        tasks.spawn(Arc::clone(&keeper).run());
+        tasks.spawn(Arc::clone(&guard).run());
         tasks.spawn(ring.run());
-        let mut server = Self { name, switches, keeper, tasks };
+        let mut server = Self { name, switches, guard, tasks };
         for key in &world.keys {
             server.serve(world, &ring, layout, key, &env, dice);
         }
@@ -131,7 +131,7 @@ impl Server {
             name: self.name,
             world: Arc::clone(world),
             switches: Arc::clone(&self.switches),
-            keeper: Arc::clone(&self.keeper),
+            guard: Arc::clone(&self.guard),
             ring: Arc::clone(ring),
             layout,
             key: key.clone(),
@@ -141,9 +141,9 @@ impl Server {
         self.tasks.spawn(caller.run());
     }
 
-    /// Stops in order: what it holds is burnt, and the keeper shows up for the last time.
+    /// Stops in order: what it holds is burnt, and the guard sends its last heartbeat.
     pub(crate) async fn stop(mut self) {
-        self.keeper.close().await;
+        self.guard.close().await;
         self.switches.kill();
         self.tasks.abort_all();
     }
@@ -158,7 +158,7 @@ struct Caller {
     name: usize,
     world: Arc<World>,
     switches: Arc<Switches>,
-    keeper: Arc<Guard>,
+    guard: Arc<Guard>,
     ring: Arc<Ring>,
     layout: Layout,
     key: Key,
@@ -191,7 +191,7 @@ impl Caller {
 
     async fn reservoir(&self) -> Result<Reservoir, SourceError> {
         let span = Span::default();
-        let counters = self.keeper.counters(&self.key, span.raw_max(self.layout)).await?;
+        let counters = self.guard.counters(&self.key, span.raw_max(self.layout)).await?;
         let watched =
             (0..).zip(counters).map(|(slot, inner)| inner.map(|inner| self.watch(slot, inner))).collect();
         let ring = self.ring.source(self.key.clone(), watched);
@@ -203,7 +203,7 @@ impl Caller {
 
     fn watch(&self, slot: SlotIndex, inner: Arc<dyn Source>) -> Arc<dyn Source> {
         // A raw id of one layout is none of another.
-        let counter = Counter { slot, key: self.key.in_generation(self.keeper.layout().generation) };
+        let counter = Counter { slot, key: self.key.in_generation(self.guard.layout().generation) };
         let (world, switches) = (Arc::clone(&self.world), Arc::clone(&self.switches));
         Arc::new(Watched { counter, server: self.name, inner, switches, world })
     }

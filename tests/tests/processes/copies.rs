@@ -231,7 +231,7 @@ fn an_old_shard_copied_over_without_its_log_under_a_process_repeats_nothing_once
     // The old copy was made after a clean stop, so there is no `-wal`: the process goes on in a log without a name.
     aged.overwrite(&aged.place.shard(1));
     eventually("the taker notices", || taker.err().contains("removed or replaced").then_some(()));
-    // It takes nothing there from now on. What it took before is known to all once it has shown up.
+    // It takes nothing there from now on. What it took before is known to all once it has sent a heartbeat.
     eventually("all that it took is reported", || {
         let numbers = taker.numbers();
         let late = numbers.rchunks(1000).next().unwrap_or_default();

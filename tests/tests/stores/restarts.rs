@@ -76,7 +76,7 @@ async fn call(door: SocketAddr, rest: Duration, bits: Arc<Bits>, stop: Arc<Atomi
     }
 }
 
-/// Between two times that a server shows up in the ledger.
+/// Between two times that a server sends the ledger a heartbeat.
 const SHOWS_UP_EVERY: Duration = Duration::from_millis(1750);
 /// Calls of the ledger in that time, and for a server that is new there.
 const CALLS_EACH: u64 = 6;

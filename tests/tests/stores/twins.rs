@@ -175,10 +175,10 @@ async fn a_server_that_gave_nothing_itself_doubts_a_ledger_that_lost_what_anothe
     asks(&mut http, 3, &mut last).await;
     let (marked, old) = (version(&ledger).await, ledger.snapshot("old").await);
     asks(&mut http, 20, &mut last).await;
-    // Who gave them is gone, and their marks stay. The other has shown up since the copy was made, too.
+    // Who gave them is gone, and their marks stay. The other has sent a heartbeat since the copy was made, too.
     let calls = async || bystander.look().await.sum("sequent_ledger_calls_total");
     let before = calls().await;
-    until("the other has shown up", async || calls().await > before + 1).await;
+    until("the other has sent a heartbeat", async || calls().await > before + 1).await;
     giver.kill();
     println!("the ledger was at {marked} when it was copied, and is at {}", version(&ledger).await);
     ledger.restore_snapshot(&old).await;

@@ -164,7 +164,7 @@ pub(crate) async fn every_call(ledger: &dyn Ledger) {
         leap_max: 1000,
     };
     ledger.raise(pass(&[2], 3), std::slice::from_ref(&raise)).await.unwrap();
-    ledger.show_up(pass(&[3], 4), &[raise]).await.unwrap();
+    ledger.heartbeat(pass(&[3], 4), &[raise]).await.unwrap();
     assert_eq!(ledger.history(&counter).await.unwrap().len(), 1);
     assert_eq!(ledger.list(None, 10).await.unwrap().len(), 1);
     let definition = Definition { name: "order".parse().unwrap(), version: 1, body: "a".to_owned() };

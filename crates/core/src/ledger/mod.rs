@@ -1,6 +1,6 @@
 //! The durable book of record, as small traits: an engine implements them a page at a time.
 //!
-//! Reading order: [`Identity`] (who speaks), [`Rows`] (ceilings), [`ShowUp`] (the periodic call), [`LayoutBook`],
+//! Reading order: [`Identity`] (who speaks), [`Rows`] (ceilings), [`Heartbeat`] (the periodic call), [`LayoutBook`],
 //! [`Catalog`] (definitions, notes), [`Words`] (what operators said), [`Dense`] (counters of the ledger's own), [`Recovery`],
 //! [`Retention`] (periods that are over).
 //!
@@ -32,18 +32,18 @@ pub use notes::{LedgerNote, NoteSubject};
 pub use recovery::{Loss, Recovery};
 pub use retention::{Fence, PeriodUnit, Periods, Retention};
 pub use rows::{
-    Answer, Counter, Moved, Opened, Opening, Over, PastEpoch, Presence, Raise, Raised, Reading, Row, Rows,
-    ShowUp,
+    Answer, Counter, Heartbeat, Moved, Opened, Opening, Over, PastEpoch, Presence, Raise, Raised, Reading,
+    Row, Rows,
 };
 pub use words::{Word, WordVerb, Words};
 
 /// A whole ledger: every book in one.
 pub trait Ledger:
-    Identity + Rows + ShowUp + LayoutBook + Catalog + Words + Dense + Recovery + Retention
+    Identity + Rows + Heartbeat + LayoutBook + Catalog + Words + Dense + Recovery + Retention
 {
 }
 
-impl<L: Identity + Rows + ShowUp + LayoutBook + Catalog + Words + Dense + Recovery + Retention + ?Sized>
+impl<L: Identity + Rows + Heartbeat + LayoutBook + Catalog + Words + Dense + Recovery + Retention + ?Sized>
     Ledger for L
 {
 }

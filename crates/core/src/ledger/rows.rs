@@ -124,7 +124,7 @@ pub enum Opened {
     },
 }
 
-/// A higher ceiling for an epoch, and the highest id taken in it. Also the report of a show up.
+/// A higher ceiling for an epoch, and the highest id taken in it. Also the report of a heartbeat.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Raise {
     /// The counter.
@@ -229,7 +229,7 @@ pub trait Rows: Send + Sync {
     fn history<'a>(&'a self, counter: &'a Counter) -> BoxFuture<'a, Result<Vec<PastEpoch>, SourceError>>;
 }
 
-/// What a server gets in return for showing up.
+/// What a server gets in return for a heartbeat.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Presence {
     /// What became of each raise.
@@ -243,10 +243,10 @@ pub struct Presence {
 }
 
 /// The periodic call: one a server and two seconds, for all its permits.
-pub trait ShowUp: Send + Sync {
+pub trait Heartbeat: Send + Sync {
     /// Raises and reports in one transaction, as [`Rows::raise`] does; returns what others said meanwhile. At most 4096
     /// raises. Where it moves nothing, as that of an idle server, the version stays.
-    fn show_up<'a>(
+    fn heartbeat<'a>(
         &'a self,
         pass: Pass<'a>,
         raises: &'a [Raise],

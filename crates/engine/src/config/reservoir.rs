@@ -15,7 +15,7 @@ pub struct ReservoirPart {
     pub servers: u64,
 }
 
-/// More servers than one ledger bears: each shows up every two seconds.
+/// More servers than one ledger bears: each sends a heartbeat every two seconds.
 pub const SERVERS_MAX: u64 = 1000;
 
 impl ReservoirPart {

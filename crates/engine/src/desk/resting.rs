@@ -108,7 +108,7 @@ pub(crate) fn resting_by_slot(
     counters: &[CounterStatus],
     asked: impl Fn(SlotIndex) -> bool,
 ) -> BTreeMap<SlotIndex, usize> {
-    let known = counters.iter().filter(|status| status.permit.is_some() && asked(status.counter.slot));
+    let known = counters.iter().filter(|status| status.grant.is_some() && asked(status.counter.slot));
     let stands: Vec<Stand<'_>> = known.map(Stand::known).collect();
     let mut counts = BTreeMap::new();
     for (counter, _) in far_above(&stands) {
@@ -166,7 +166,7 @@ mod tests {
     fn what_a_process_knows_is_enough_for_a_count_of_each_slot() {
         let of = |slot, seen| CounterStatus {
             counter: Counter { slot, key: Key::from_stored("order") },
-            permit: Some((Epoch::from_stored(9), 9_000_000)),
+            grant: Some((Epoch::from_stored(9), 9_000_000)),
             seen,
             ahead: 0,
         };

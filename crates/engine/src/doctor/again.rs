@@ -32,7 +32,7 @@ impl Doctor<'_> {
         let (above, passed): (Vec<Verdict>, Vec<Verdict>) =
             again.into_iter().partition(Verdict::is_far_above);
         verdicts.extend(passed);
-        // Whoever was without the ledger for a while raises at its next show up.
+        // Whoever was without the ledger for a while raises at its next heartbeat.
         let patience = OBEYED_WITHIN + self.config.ring.health.attempt_timeout;
         let stay = self.look_again((shards, generation), above.clone(), elsewhere, patience).await;
         verdicts.extend(stay.into_iter().map(|verdict| verdict.staying(&above)));

@@ -2,7 +2,7 @@
 
 use super::report::{Finding, Severity, Site};
 
-/// How far the clock of a place may be from this machine's, in milliseconds: what a show up takes to be heard of.
+/// How far the clock of a place may be from this machine's, in milliseconds: what a heartbeat takes to be heard of.
 pub(super) const OFF_MAX_MS: u64 = 2000;
 
 /// When something was asked, by this machine's clock, and when it had answered; in milliseconds since 1970.

@@ -178,7 +178,7 @@ impl Sums {
 
 /// Ceilings held, and how far slots lag behind the front of each key.
 fn guard(keeper: &GuardStatus) {
-    let held: Vec<&CounterStatus> = keeper.counters.iter().filter(|held| held.permit.is_some()).collect();
+    let held: Vec<&CounterStatus> = keeper.counters.iter().filter(|held| held.grant.is_some()).collect();
     set(CEILINGS, whole(held.len() as u64));
     let lags = lags(&held);
     for (slot, ..) in &keeper.stores {
@@ -254,7 +254,7 @@ mod tests {
         let counter = Counter { key: Key::from_stored(key), slot };
         CounterStatus {
             counter,
-            permit: Some((Epoch::random(&sequent_core::OsEntropy), ceiling)),
+            grant: Some((Epoch::random(&sequent_core::OsEntropy), ceiling)),
             seen,
             ahead: 0,
         }

@@ -51,7 +51,7 @@ async fn recover(place: &Place, ids: u64) {
     desk.close().await;
 }
 
-/// Waits until `done`, as long as a show up may take on a busy machine.
+/// Waits until `done`, as long as a heartbeat may take on a busy machine.
 async fn wait_until(what: &str, done: impl AsyncFn() -> bool) {
     for _ in 0..400 {
         if done().await {

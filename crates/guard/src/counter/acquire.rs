@@ -1,4 +1,4 @@
-//! First touch, and whenever a permit is lost: join the row's epoch; or close, open, install.
+//! First touch, and whenever a grant is lost: join the row's epoch; or close, open, install.
 
 use std::time::{Duration, Instant};
 
@@ -40,11 +40,11 @@ impl Guarded {
     pub(super) async fn first_touch(&self, want: u64) -> Result<Grant, SourceError> {
         let mut last = None;
         for _ in 0..TOUCHES_MAX {
-            self.shared.desk.trusted()?;
-            let under = self.shared.desk.instance();
+            self.shared.client.trusted()?;
+            let under = self.shared.client.instance();
             let (store, mark) = self.shard.admit(&under).await?;
             if let Some(mark) = mark {
-                self.shared.desk.meet_mark(mark).await?;
+                self.shared.client.meet_mark(mark).await?;
             }
             let (ledger, row, clock_ms) =
                 if self.is_absent() { (under, None, 0) } else { self.row().await? };
@@ -81,7 +81,7 @@ impl Guarded {
                 }
             }
             match self.open((&store, over), want, (permitted, given), is_known).await {
-                Ok(permit) => return Ok(permit),
+                Ok(grant) => return Ok(grant),
                 Err(error) if matches!(error.kind(), ErrorKind::Reborn | ErrorKind::Regressed) => {
                     last = Some(overtaken(&error));
                 }
@@ -112,7 +112,7 @@ impl Guarded {
         let (preread, now) = (self.state().preread.take(), self.shared.env.clock.now());
         let fresh = |preread: &PrefetchedRow| now.saturating_duration_since(preread.at) <= PREREAD_MAX;
         if let Some(PrefetchedRow { row, clock_ms, .. }) = preread.filter(fresh) {
-            return Ok((self.shared.desk.instance(), Some(row), clock_ms));
+            return Ok((self.shared.client.instance(), Some(row), clock_ms));
         }
         let asked = std::slice::from_ref(&self.counter);
         for _ in 0..READS_MAX {
@@ -121,10 +121,10 @@ impl Guarded {
                 state.told = None;
                 state.refused.is_some()
             };
-            let desk = &self.shared.desk;
-            let read = if was_ended { desk.read_anyway(asked).await } else { desk.read(asked).await };
+            let client = &self.shared.client;
+            let read = if was_ended { client.read_anyway(asked).await } else { client.read(asked).await };
             let (ledger, Reading { rows, clock_ms }) = read?;
-            self.shared.desk.trusted()?;
+            self.shared.client.trusted()?;
             let (mut row, told) = (rows.into_iter().next().flatten(), self.state().told.take());
             if !told.zip(row.as_mut()).is_some_and(|(told, row)| told.adds_to(row) == Adds::Doubt) {
                 return Ok((ledger, row, clock_ms));
@@ -151,8 +151,8 @@ impl Guarded {
         let (shared, rules) = (&self.shared, self.shared.rules);
         let epoch = Epoch::random(&*shared.env.entropy);
         let cell = Cell { key: &self.cell, under: store };
-        // A close that no open can follow would only take the counter from servers that still hold permits.
-        shared.desk.in_reach()?;
+        // A close that no open can follow would only take the counter from servers that still hold grants.
+        shared.client.in_reach()?;
         self.drop_permit();
         let value = self.shard.store().close(cell, epoch).await.map_err(|error| self.reborn(store, error))?;
         self.compare_with_taken(value);
@@ -246,23 +246,23 @@ impl Guarded {
         SourceError::new(ErrorKind::Leapt, context)
     }
 
-    /// Moves the store's counter forward, for order's sake: under the permit, and never by a leap.
+    /// Moves the store's counter forward, for order's sake: under the grant, and never by a leap.
     pub(super) async fn lift_to(&self, floor: u64) -> Result<(), SourceError> {
-        let permit = self.permit(1).await?;
+        let grant = self.grant(1).await?;
         let seen = self.state().seen;
-        let at = seen.saturating_add(jump_limit::left_ahead(seen, permit.ceiling));
+        let at = seen.saturating_add(jump_limit::left_ahead(seen, grant.ceiling));
         let bound = at.saturating_add(jump_limit::lift_max(at, self.raw_max(), self.state().pace.block()));
         let floor = floor.min(bound).min(self.raw_max().saturating_sub(1));
         if floor <= self.state().seen {
             return Ok(());
         }
-        if floor >= permit.ceiling {
+        if floor >= grant.ceiling {
             // It would burn what is left under the ceiling, and nothing could leave from above it.
-            self.shared.desk.in_reach()?;
+            self.shared.client.in_reach()?;
         }
-        match self.lift_cell(&permit, floor).await {
+        match self.lift_cell(&grant, floor).await {
             Ok(()) => Ok(()),
-            Err(error) => self.refused(&permit, error).map(drop),
+            Err(error) => self.refused(&grant, error).map(drop),
         }
     }
 }

@@ -21,11 +21,11 @@ impl Guarded {
         let _one_at_a_time = self.touch.lock().await;
         let mut last = None;
         for _ in 0..TOUCHES_MAX {
-            self.shared.desk.trusted()?;
-            let under = self.shared.desk.instance();
+            self.shared.client.trusted()?;
+            let under = self.shared.client.instance();
             let (store, mark) = self.shard.admit(&under).await?;
             if let Some(mark) = mark {
-                self.shared.desk.meet_mark(mark).await?;
+                self.shared.client.meet_mark(mark).await?;
             }
             let (_, row, clock_ms) = self.row().await?;
             if let Some(row) = row.as_ref().filter(|row| is_past(row, floor)) {
@@ -50,7 +50,7 @@ impl Guarded {
     async fn begin_above(&self, store: &InstanceId, row: Option<Row>, floor: u64) -> Result<(), SourceError> {
         let epoch = Epoch::random(&*self.shared.env.entropy);
         let cell = Cell { key: &self.cell, under: store };
-        self.shared.desk.in_reach()?;
+        self.shared.client.in_reach()?;
         self.drop_permit();
         let value = self.shard.store().close(cell, epoch).await.map_err(|error| self.reborn(store, error))?;
         self.compare_with_taken(value);

@@ -1,8 +1,8 @@
-//! Which counters a show up has to look at: those that have something to say, and not the others, of which there may be a
+//! Which counters a heartbeat has to look at: those that have something to say, and not the others, of which there may be a
 //! million.
 //!
 //! A counter stands in a list exactly while its state says so: whoever holds the state changes it through [`StateGuard`], which looks
-//! at the end what has become of it. Nobody has to think of a mark, and nothing is taken out before it is said: a show up that
+//! at the end what has become of it. Nobody has to think of a mark, and nothing is taken out before it is said: a heartbeat that
 //! fails, or ends half way, leaves the lists as they are.
 
 use std::{
@@ -19,7 +19,7 @@ use super::{Guarded, State};
 /// Counters that are looked at before others get their turn.
 pub(crate) const PAGE: usize = 512;
 
-/// The lists of one keeper. None is longer than there are counters alive.
+/// The lists of one guard. None is longer than there are counters alive.
 #[derive(Default)]
 pub(crate) struct DirtySets {
     /// Something is to be reported or raised.
@@ -33,7 +33,7 @@ pub(crate) struct DirtySets {
 }
 
 impl DirtySets {
-    /// How many counters show ups and raises have looked at.
+    /// How many counters heartbeats and raises have looked at.
     pub(crate) fn looks(&self) -> u64 {
         self.looks.load(Ordering::Relaxed)
     }
@@ -158,7 +158,7 @@ impl Guarded {
         StateGuard { of: self, state, is_changed: false }
     }
 
-    /// DirtySets a counter that has just been made, and that nobody holds yet.
+    /// Lists a counter that has just been made, and that nobody holds yet.
     pub(super) fn list(&self) {
         self.state().is_changed = true;
     }

@@ -111,12 +111,12 @@ impl Guarded {
             return Ok(read.beside.min(last));
         }
         let Counter { slot, key } = &self.counter;
-        let others = self.shared.desk.other_slots(*slot).map(|slot| Counter { slot, key: key.clone() });
+        let others = self.shared.client.other_slots(*slot).map(|slot| Counter { slot, key: key.clone() });
         let others: Vec<Counter> = others.collect();
         if others.is_empty() {
             return Ok(0);
         }
-        let (_, Reading { rows, clock_ms }) = self.shared.desk.read(&others).await?;
+        let (_, Reading { rows, clock_ms }) = self.shared.client.read(&others).await?;
         Ok(SiblingSlots::of(rows.iter().flatten(), clock_ms).most.min(last))
     }
 }

@@ -1,4 +1,4 @@
-//! A permit: a server's copy of a row. It may release ids of that epoch up to that ceiling.
+//! A grant: a server's copy of a row. It may release ids of that epoch up to that ceiling.
 
 use sequent_core::{Rule, SourceError, ledger::Row};
 
@@ -25,42 +25,42 @@ impl Grant {
 }
 
 impl Guarded {
-    /// The permit held, if it is still good; else by first touch, once for all callers.
-    pub(super) async fn permit(&self, want: u64) -> Result<Grant, SourceError> {
-        if let Some(permit) = self.good_permit() {
-            return Ok(permit);
+    /// The grant held, if it is still good; else by first touch, once for all callers.
+    pub(super) async fn grant(&self, want: u64) -> Result<Grant, SourceError> {
+        if let Some(grant) = self.good_permit() {
+            return Ok(grant);
         }
         let _one_at_a_time = self.touch.lock().await;
         match self.good_permit() {
-            Some(permit) => Ok(permit),
+            Some(grant) => Ok(grant),
             None => self.first_touch(want).await,
         }
     }
 
-    /// A permit counts under the instances of store and ledger that it names, and while the ledger is trusted.
+    /// A grant counts under the instances of store and ledger that it names, and while the ledger is trusted.
     pub(super) fn good_permit(&self) -> Option<Grant> {
-        let (rules, desk) = (self.shared.rules, &self.shared.desk);
-        let permit = self.state().permit.clone()?;
+        let (rules, client) = (self.shared.rules, &self.shared.client);
+        let grant = self.state().grant.clone()?;
         let same_store =
-            self.shard.instance().as_ref() == Some(&permit.row.store) || !rules.keep(Rule::SameConnection);
-        let same_ledger = desk.speaks_as(&permit.row.ledger) || !rules.keep(Rule::SameLedger);
-        (same_store && same_ledger).then_some(permit)
+            self.shard.instance().as_ref() == Some(&grant.row.store) || !rules.keep(Rule::SameConnection);
+        let same_ledger = client.speaks_as(&grant.row.ledger) || !rules.keep(Rule::SameLedger);
+        (same_store && same_ledger).then_some(grant)
     }
 
     /// Takes up a row, joined or opened: what was seen under it counts as seen.
     pub(super) fn take_up(&self, row: Row) -> Grant {
-        let permit = Grant::of(row);
+        let grant = Grant::of(row);
         let mut state = self.state();
-        let seen = state.seen.max(permit.row.seen);
+        let seen = state.seen.max(grant.row.seen);
         // R18
         let floor = if self.shared.rules.keep(Rule::OrderAtFirstTouch) { seen } else { state.order.floor() };
-        state.saw(permit.row.seen, permit.row.base);
+        state.saw(grant.row.seen, grant.row.base);
         state.order.restart(floor);
-        state.position = permit.row.reached();
-        if state.former.as_ref().is_some_and(|former| former.epoch == permit.row.epoch) {
+        state.position = grant.row.reached();
+        if state.former.as_ref().is_some_and(|former| former.epoch == grant.row.epoch) {
             state.former = None;
         }
-        state.permit = Some(permit.clone());
-        permit
+        state.grant = Some(grant.clone());
+        grant
     }
 }

@@ -24,9 +24,9 @@ impl<'a> InFlight<'a> {
 
     /// Judges the order, and counts the block as seen by takes that begin later. A leap is seen by nobody, so that
     /// nothing follows it: its place is judged when it leaves, if the ledger has followed it by then.
-    pub(super) fn arrive(&mut self, block: Block, permit: &Grant) -> Result<(), Backwards> {
+    pub(super) fn arrive(&mut self, block: Block, grant: &Grant) -> Result<(), Backwards> {
         let mut state = self.of.state();
-        if self.of.beyond_leap(&state, permit, block).is_some() {
+        if self.of.beyond_leap(&state, grant, block).is_some() {
             return Ok(());
         }
         self.place(&mut state, block)

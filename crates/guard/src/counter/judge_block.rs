@@ -14,7 +14,7 @@ pub(super) const EPOCH_ENDED: &str = "its epoch ended before it could leave";
 /// Why a block stays: a hand has set its counter.
 pub(super) const NOTHING_FOLLOWS: &str = "a leap that nothing follows";
 
-/// Why a block stays: the keeper has shown up for the last time.
+/// Why a block stays: the guard has sent its last heartbeat.
 const SHUT: &str = "the guard was closed before it could leave";
 
 /// What becomes of a block.
@@ -25,7 +25,7 @@ pub(super) enum Verdict {
     Again(SourceError),
 }
 
-/// What a look at the permit says about a block.
+/// What a look at the grant says about a block.
 enum Standing {
     Witnessed,
     AboveCeiling(Grant),
@@ -38,37 +38,37 @@ enum Standing {
 impl Guarded {
     pub(super) async fn judge(
         &self,
-        permit: &Grant,
+        grant: &Grant,
         mut flight: InFlight<'_>,
         block: Block,
     ) -> Result<Verdict, SourceError> {
-        self.drew(permit, block);
-        if let Some(judgement) = self.look_into(permit, block).await? {
+        self.drew(grant, block);
+        if let Some(judgement) = self.look_into(grant, block).await? {
             return Ok(judgement);
         }
-        if let Err(backwards) = flight.arrive(block, permit) {
-            return Ok(self.went_back(permit, block, &backwards));
+        if let Err(backwards) = flight.arrive(block, grant) {
+            return Ok(self.went_back(grant, block, &backwards));
         }
-        let standing = self.release(permit, &mut flight, block);
+        let standing = self.release(grant, &mut flight, block);
         match standing {
             Standing::Witnessed => self.within_range(block),
             Standing::Stays(kind, why) => Ok(self.again(block, why, kind)),
-            Standing::Backwards(backwards) => Ok(self.went_back(permit, block, &backwards)),
+            Standing::Backwards(backwards) => Ok(self.went_back(grant, block, &backwards)),
             Standing::AboveCeiling(held) => self.raise_and_release(&held, &mut flight, block).await,
         }
     }
 
-    fn went_back(&self, permit: &Grant, block: Block, backwards: &Backwards) -> Verdict {
-        self.regressed(Some(permit.row.epoch), format!("took {block}: {backwards}"));
-        self.give_up(permit.row.epoch, true);
+    fn went_back(&self, grant: &Grant, block: Block, backwards: &Backwards) -> Verdict {
+        self.regressed(Some(grant.row.epoch), format!("took {block}: {backwards}"));
+        self.give_up(grant.row.epoch, true);
         self.again(block, "taken from a counter that went backwards", ErrorKind::Regressed)
     }
 
-    /// Lets the block go if the permit covers it now.
+    /// Lets the block go if the grant covers it now.
     fn release(&self, taken_under: &Grant, flight: &mut InFlight<'_>, block: Block) -> Standing {
         let mut state = self.state();
         let rules = self.shared.rules;
-        let held = match state.permit.as_ref() {
+        let held = match state.grant.as_ref() {
             // R12
             Some(held) if held.row.epoch == taken_under.row.epoch || !rules.keep(Rule::BlockKeepsEpoch) => {
                 held

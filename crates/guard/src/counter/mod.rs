@@ -61,14 +61,14 @@ pub(crate) struct Guarded {
 
 #[derive(Default)]
 pub(crate) struct State {
-    pub(crate) permit: Option<Grant>,
+    pub(crate) grant: Option<Grant>,
     /// The row read when the key came alive, good for one first touch soon after.
     preread: Option<PrefetchedRow>,
     /// What was read with it, for as long.
     read_ahead: Option<ReadAhead>,
     /// How far each of the key's other slots was at least when its rows were read.
     beside: Option<u64>,
-    /// What was heard of the row while there was neither permit nor row: one that is being read may not have it yet.
+    /// What was heard of the row while there was neither grant nor row: one that is being read may not have it yet.
     told: Option<Told>,
     /// The epoch whose setback this process told last.
     setback: Option<Epoch>,
@@ -117,7 +117,7 @@ impl Guarded {
     /// Nobody holds it yet, and so it is listed to be forgotten.
     #[allow(clippy::similar_names, reason = "`shared` and `shard` are the words of this crate")]
     pub(crate) fn new(counter: Counter, shared: Arc<Shared>, shard: Arc<Shard>, raw_max: u64) -> Arc<Self> {
-        let cell = counter.key.in_generation(shared.desk.generation());
+        let cell = counter.key.in_generation(shared.client.generation());
         let guarded = Arc::new_cyclic(|me| Self {
             me: Weak::clone(me),
             counter,
@@ -160,7 +160,7 @@ impl Guarded {
             }
             // What is far beyond what is known here is looked into before it is believed, at the first touch.
             if !state.doubts(row.reached()) {
-                if self.shared.desk.speaks_as(&row.ledger) {
+                if self.shared.client.speaks_as(&row.ledger) {
                     state.saw(row.seen, row.base);
                 } else {
                     state.was_told(&row);
@@ -186,19 +186,19 @@ impl Guarded {
             if self.is_shut() {
                 return Err(SourceError::new(ErrorKind::NoWitness, "the guard is closed"));
             }
-            self.shared.desk.not_outdone()?;
+            self.shared.client.not_outdone()?;
             let want = self.affordable(want)?;
-            let permit = self.permit(want).await?;
-            let want = self.room(&permit, want).await?;
+            let grant = self.grant(want).await?;
+            let want = self.room(&grant, want).await?;
             let flight = InFlight::begin(self);
-            let cell = Cell { key: &self.cell, under: &permit.row.store };
-            let taken = self.shard.store().take(cell, permit.row.epoch, want).await;
+            let cell = Cell { key: &self.cell, under: &grant.row.store };
+            let taken = self.shard.store().take(cell, grant.row.epoch, want).await;
             match taken {
-                Ok(block) => match self.judge(&permit, flight, block).await? {
+                Ok(block) => match self.judge(&grant, flight, block).await? {
                     Verdict::Leaves(block) => return Ok(block),
                     Verdict::Again(why) => last = Some(why),
                 },
-                Err(error) => last = Some(self.refused(&permit, error)?),
+                Err(error) => last = Some(self.refused(&grant, error)?),
             }
         }
         Err(last.unwrap_or_else(|| SourceError::new(ErrorKind::Contended, "a take began again too often")))
@@ -216,26 +216,26 @@ impl Guarded {
     }
 
     /// A take that the store refused: what to do before the next round, or the error that the caller gets.
-    fn refused(&self, permit: &Grant, error: SourceError) -> Result<SourceError, SourceError> {
+    fn refused(&self, grant: &Grant, error: SourceError) -> Result<SourceError, SourceError> {
         match error.kind() {
             ErrorKind::Reborn => {
-                self.shard.forget(&permit.row.store);
-                self.give_up(permit.row.epoch, false);
+                self.shard.forget(&grant.row.store);
+                self.give_up(grant.row.epoch, false);
                 Ok(error)
             }
             ErrorKind::Regressed => {
-                self.tell_tampered(permit.row.epoch, &error);
-                self.give_up(permit.row.epoch, true);
+                self.tell_tampered(grant.row.epoch, &error);
+                self.give_up(grant.row.epoch, true);
                 Ok(acquire::overtaken(&error))
             }
             _ => Err(error),
         }
     }
 
-    /// The permit of this epoch is gone, if it is still held; `refused`: the store knows no such epoch any more.
+    /// The grant of this epoch is gone, if it is still held; `refused`: the store knows no such epoch any more.
     fn give_up(&self, epoch: Epoch, refused: bool) {
         let mut state = self.state();
-        if state.permit.as_ref().is_some_and(|permit| permit.row.epoch == epoch) {
+        if state.grant.as_ref().is_some_and(|grant| grant.row.epoch == epoch) {
             state.lay_down();
             if refused {
                 state.refused = Some(epoch);
@@ -261,7 +261,7 @@ impl Guarded {
     }
 }
 
-/// The guarded counter as a source of raw ids. Dropping the last handle lets the keeper forget it once it is reported.
+/// The guarded counter as a source of raw ids. Dropping the last handle lets the guard forget it once it is reported.
 pub(crate) struct Handle(Arc<Guarded>);
 
 impl Handle {

@@ -37,9 +37,9 @@ impl Guard {
     ///
     /// `NoWitness` where the ledger is away; `LedgerBehind`.
     pub async fn headroom(&self, key: &Key, raw_max: u64) -> Result<Vec<Headroom>, SourceError> {
-        self.shared.desk.trusted()?;
+        self.shared.client.trusted()?;
         let counters: Vec<Counter> = self.every_slot(key).collect();
-        let (_, reading) = self.shared.desk.read(&counters).await?;
+        let (_, reading) = self.shared.client.read(&counters).await?;
         let headroom = |(counter, row): (&Counter, &Option<_>)| {
             let row: Option<&sequent_core::ledger::Row> = row.as_ref();
             let at = row.map_or(0, sequent_core::ledger::Row::reached);
@@ -54,7 +54,7 @@ impl Guard {
     /// and begins the next above it. Nothing is lowered, and whoever does it again changes nothing.
     ///
     /// A store that can't be reached is left to its row: it is told when it is back. Its ids of before may leave until the
-    /// servers that hold a permit have heard of it, which takes two seconds.
+    /// servers that hold a grant have heard of it, which takes two seconds.
     ///
     /// # Errors
     ///
@@ -65,7 +65,7 @@ impl Guard {
         let highest = floors.iter().copied().max().unwrap_or(0);
         if highest > 0 {
             // Whoever meets such an epoch at once must know it from a hand's.
-            self.shared.desk.note_begun(key, highest).await?;
+            self.shared.client.note_begun(key, highest).await?;
         }
         let mut works = JoinSet::new();
         for (counter, &floor) in self.every_slot(key).zip(floors) {
@@ -100,7 +100,7 @@ async fn advance_one(
             outcome => return outcome,
         }
     }
-    let (_, reading) = shared.desk.read(std::slice::from_ref(&counter)).await?;
+    let (_, reading) = shared.client.read(std::slice::from_ref(&counter)).await?;
     if reading.rows.into_iter().flatten().any(|row| is_past(&row, floor)) {
         return Ok(());
     }

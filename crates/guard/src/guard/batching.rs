@@ -21,7 +21,7 @@ pub(crate) enum Ask {
     /// A claim, with the words that are said beside it as far as there is room in the call: what is not announced begins no lower than
     /// the key's other slots, and that is all. Their outcome is nobody's.
     Claim(Opening, Vec<Opening>),
-    /// A higher ceiling, under the instance of the ledger that granted the permit.
+    /// A higher ceiling, under the instance of the ledger that granted the grant.
     Raise(InstanceId, Raise),
 }
 
@@ -53,7 +53,7 @@ fn mixed_up() -> SourceError {
 
 /// What counters share.
 pub(crate) struct Shared {
-    pub(crate) desk: Arc<LedgerClient>,
+    pub(crate) client: Arc<LedgerClient>,
     pub(crate) config: GuardConfig,
     pub(crate) rules: Rules,
     pub(crate) env: Env,
@@ -76,7 +76,7 @@ pub(super) fn slots_of<'a>(counters: impl Iterator<Item = &'a Counter>) -> BTree
 
 /// Answers a batch of asks: one call for its openings, one for its raises.
 pub(super) async fn answer(
-    desk: &LedgerClient,
+    client: &LedgerClient,
     rules: Rules,
     asks: Vec<Ask>,
 ) -> Vec<Result<Answered, SourceError>> {
@@ -94,16 +94,16 @@ pub(super) async fn answer(
     }
     if !openings.is_empty() {
         let (places, mut openings): (Vec<usize>, Vec<Opening>) = openings.into_iter().unzip();
-        let room = desk.batch_max().saturating_sub(openings.len());
+        let room = client.batch_max().saturating_sub(openings.len());
         openings.extend(words.into_iter().take(room));
-        let opened = open(desk, &openings).await.map(|all| all.into_iter().map(Answered::Opened).collect());
+        let opened = open(client, &openings).await.map(|all| all.into_iter().map(Answered::Opened).collect());
         deal(&mut answers, &places, opened);
         // R24
         if rules.keep(Rule::OverStaysOver) {
-            bar_what_is_over(desk, &openings, &places, &mut answers).await;
+            bar_what_is_over(client, &openings, &places, &mut answers).await;
         }
     }
-    let in_force = desk.instance();
+    let in_force = client.instance();
     claims.retain(|(at, under, _)| {
         // R4
         let current = in_force == *under || !rules.keep(Rule::SameLedger);
@@ -115,7 +115,7 @@ pub(super) async fn answer(
     if !claims.is_empty() {
         let places: Vec<usize> = claims.iter().map(|(at, ..)| *at).collect();
         let claims: Vec<Raise> = claims.into_iter().map(|(.., raise)| raise).collect();
-        let outcome = raise(desk, (&in_force, rules), &claims).await;
+        let outcome = raise(client, (&in_force, rules), &claims).await;
         deal(&mut answers, &places, outcome.map(|all| all.into_iter().map(Answered::Raised).collect()));
     }
     answers.into_iter().map(|answer| answer.unwrap_or_else(|| Err(mixed_up()))).collect()
@@ -132,25 +132,25 @@ fn deal(
     }
 }
 
-async fn open(desk: &LedgerClient, openings: &[Opening]) -> Result<Vec<Opened>, SourceError> {
-    let under = desk.instance();
-    desk.in_reach()?;
+async fn open(client: &LedgerClient, openings: &[Opening]) -> Result<Vec<Opened>, SourceError> {
+    let under = client.instance();
+    client.in_reach()?;
     let slots = slots_of(openings.iter().map(|opening| &opening.counter));
     // No id rests on a claim.
     let mark = openings.iter().any(|opening| !opening.is_word());
-    desk.write("open", &under, (&slots, mark), openings, |ledger, pass, asks| ledger.open(pass, asks)).await
+    client.write("open", &under, (&slots, mark), openings, |ledger, pass, asks| ledger.open(pass, asks)).await
 }
 
 async fn raise(
-    desk: &LedgerClient,
+    client: &LedgerClient,
     (under, rules): (&InstanceId, Rules),
     raises: &[Raise],
 ) -> Result<Vec<Raised>, SourceError> {
-    desk.in_reach()?;
+    client.in_reach()?;
     let slots = slots_of(raises.iter().map(|raise| &raise.counter));
     // R16
     let mark = rules.keep(Rule::MarkRaises);
-    desk.write("raise", under, (&slots, mark), raises, |ledger, pass, asks| ledger.raise(pass, asks)).await
+    client.write("raise", under, (&slots, mark), raises, |ledger, pass, asks| ledger.raise(pass, asks)).await
 }
 
 /// A counter, and what it has to report.

@@ -45,10 +45,10 @@ pub(super) struct Dense {
 
 impl Dense {
     /// The queue, and what drives it.
-    pub(super) fn new(desk: Arc<LedgerClient>) -> (Self, BoxFuture<'static, ()>) {
+    pub(super) fn new(client: Arc<LedgerClient>) -> (Self, BoxFuture<'static, ()>) {
         let (callers, driver) = Merge::new(CALLERS_QUEUED_MAX, CALLERS_MAX, move |callers: Vec<Caller>| {
-            let desk = Arc::clone(&desk);
-            Box::pin(async move { Counting { desk }.answer(callers).await })
+            let client = Arc::clone(&client);
+            Box::pin(async move { Counting { client }.answer(callers).await })
         });
         (Self { callers }, Box::pin(driver))
     }
@@ -67,7 +67,7 @@ impl Guard {
         if self.closed.load(Ordering::Relaxed) {
             return Err(shut());
         }
-        self.shared.desk.in_reach()?;
+        self.shared.client.in_reach()?;
         let mut tries = 0;
         loop {
             tries += 1;
@@ -88,21 +88,21 @@ impl Guard {
     ///
     /// `LedgerBehind` where the ledger may lose what it acknowledges, and nobody allowed that.
     pub async fn may_count(&self) -> Result<(), SourceError> {
-        self.shared.desk.look_at_the_settings().await;
-        self.shared.desk.may_count()
+        self.shared.client.look_at_the_settings().await;
+        self.shared.client.may_count()
     }
 }
 
 /// What one write of many callers needs.
 struct Counting {
-    desk: Arc<LedgerClient>,
+    client: Arc<LedgerClient>,
 }
 
 impl Counting {
     async fn answer(&self, callers: Vec<Caller>) -> Vec<Result<DenseTaken, SourceError>> {
         let waits: Vec<bool> = callers.iter().map(|caller| caller.waits.strong_count() > 0).collect();
         let asks = callers.into_iter().zip(&waits).filter(|(_, waits)| **waits);
-        let asks: Vec<DenseAsk> = asks.map(|(caller, _)| self.desk.given.demanded(caller.ask)).collect();
+        let asks: Vec<DenseAsk> = asks.map(|(caller, _)| self.client.given.demanded(caller.ask)).collect();
         let gone = || Err(SourceError::new(ErrorKind::NoWitness, "its caller is gone"));
         if asks.is_empty() {
             return waits.iter().map(|_| gone()).collect();
@@ -119,11 +119,11 @@ impl Counting {
         loop {
             tries += 1;
             self.may_give().await?;
-            let under = self.desk.instance();
-            match write(&self.desk, &under, asks).await {
+            let under = self.client.instance();
+            match write(&self.client, &under, asks).await {
                 Ok((taken, version)) => {
                     if taken.iter().any(|taken| matches!(taken, DenseTaken::Last(_))) {
-                        self.desk.witness(&under, version).await?;
+                        self.client.witness(&under, version).await?;
                     }
                     return self.judge(asks, taken, &under).await;
                 }
@@ -140,11 +140,11 @@ impl Counting {
 
     /// Whatever refuses a number here uses up none.
     async fn may_give(&self) -> Result<(), SourceError> {
-        self.desk.look_at_the_settings().await;
-        self.desk.in_reach()?;
-        self.desk.may_count()?;
-        self.desk.see_to_the_record().await?;
-        self.desk.has_a_witness().await
+        self.client.look_at_the_settings().await;
+        self.client.in_reach()?;
+        self.client.may_count()?;
+        self.client.see_to_the_record().await?;
+        self.client.has_a_witness().await
     }
 
     /// Holds what the ledger answered against what was given. A row that a hand set back stops its counter; a ledger that
@@ -157,10 +157,10 @@ impl Counting {
     ) -> Result<Vec<Result<DenseTaken, SourceError>>, SourceError> {
         let mut accused: Option<Back> = None;
         let judged = asks.iter().zip(taken).map(|(ask, taken)| {
-            let Err(back) = self.desk.given.judge(ask, taken, under) else {
+            let Err(back) = self.client.given.judge(ask, taken, under) else {
                 return if taken == DenseTaken::Over { Err(begins_no_more(&ask.key)) } else { Ok(taken) };
             };
-            self.desk.tell(&back);
+            self.client.tell(&back);
             let error = back.error();
             if !back.is_row {
                 accused = Some(back);
@@ -169,14 +169,14 @@ impl Counting {
         });
         let judged = judged.collect();
         let Some(back) = accused else { return Ok(judged) };
-        self.desk.accuse().await?;
+        self.client.accuse().await?;
         Err(back.error())
     }
 }
 
 /// One write, and the version that it left.
 async fn write(
-    desk: &LedgerClient,
+    client: &LedgerClient,
     under: &InstanceId,
     asks: &[DenseAsk],
 ) -> Result<(Vec<DenseTaken>, u64), SourceError> {
@@ -186,5 +186,5 @@ async fn write(
             Ok(Answer { value: (value, version), version })
         })
     };
-    desk.write("count", under, (&BTreeSet::new(), false), asks, call).await
+    client.write("count", under, (&BTreeSet::new(), false), asks, call).await
 }

@@ -23,8 +23,8 @@ impl Guard {
     ///
     /// Those of the ledger.
     pub async fn fence(&self, fence: &Fence) -> Result<u64, SourceError> {
-        self.shared.desk.trusted()?;
-        self.shared.desk.forget(fence, &[]).await
+        self.shared.client.trusted()?;
+        self.shared.client.forget(fence, &[]).await
     }
 
     /// The keys of a slot's counters, from one on and before another, at most `most`, ascending.
@@ -38,8 +38,8 @@ impl Guard {
         span: (&str, &str),
         most: usize,
     ) -> Result<Vec<Key>, SourceError> {
-        self.shared.desk.trusted()?;
-        self.shared.desk.keys_between(slot, span, most).await
+        self.shared.client.trusted()?;
+        self.shared.client.keys_between(slot, span, most).await
     }
 
     /// Forgets counters that are behind a fence: their cells, and then all that the ledger holds of them. Where a store is
@@ -60,7 +60,7 @@ impl Guard {
             let Some(counters) = of_slots.remove(&shard.slot()) else { continue };
             let (shard, generation, limit) = (
                 std::sync::Arc::clone(shard),
-                self.shared.desk.generation(),
+                self.shared.client.generation(),
                 self.shared.config.attempt_timeout,
             );
             works.spawn(async move {
@@ -80,8 +80,8 @@ impl Guard {
         while let Some(done) = works.join_next().await {
             gone.extend(done.unwrap_or_default());
         }
-        for counters in gone.chunks(self.shared.desk.batch_max()) {
-            self.shared.desk.forget(fence, counters).await?;
+        for counters in gone.chunks(self.shared.client.batch_max()) {
+            self.shared.client.forget(fence, counters).await?;
         }
         Ok(gone.len())
     }
@@ -92,8 +92,8 @@ impl Guard {
     ///
     /// Those of the ledger.
     pub async fn dense_between(&self, span: (&str, &str), most: usize) -> Result<Vec<Key>, SourceError> {
-        self.shared.desk.trusted()?;
-        self.shared.desk.dense_between(span, most).await
+        self.shared.client.trusted()?;
+        self.shared.client.dense_between(span, most).await
     }
 
     /// Forgets dense counters that are behind a fence. They have no cells: the ledger lets none begin there again.
@@ -104,9 +104,9 @@ impl Guard {
     /// `Refused` where one of them is not behind it, and those of the ledger.
     pub async fn retire_dense(&self, fence: &Fence, keys: &[Key]) -> Result<usize, SourceError> {
         check_behind(fence, keys.iter())?;
-        self.shared.desk.trusted()?;
-        for keys in keys.chunks(self.shared.desk.batch_max()) {
-            self.shared.desk.forget_dense(fence, keys).await?;
+        self.shared.client.trusted()?;
+        for keys in keys.chunks(self.shared.client.batch_max()) {
+            self.shared.client.forget_dense(fence, keys).await?;
         }
         Ok(keys.len())
     }
@@ -128,7 +128,7 @@ pub(super) fn begins_no_more(key: &Key) -> SourceError {
 /// Takes back what was begun of a period that is over: whoever forgot its row had noted the fence before, so it is seen
 /// here, after the epoch is in the ledger, and before the cell counts.
 pub(super) async fn bar_what_is_over(
-    desk: &LedgerClient,
+    client: &LedgerClient,
     openings: &[Opening],
     places: &[usize],
     answers: &mut [Option<Result<Answered, SourceError>>],
@@ -139,7 +139,7 @@ pub(super) async fn bar_what_is_over(
         let is_begun = matches!(answers[*at], Some(Ok(Answered::Opened(Opened::Row(_)))));
         let Some(fence) = Fence::of(key).filter(|_| is_begun) else { continue };
         if !held.contains_key(&fence.periods) {
-            held.insert(fence.periods.clone(), desk.over(&fence).await);
+            held.insert(fence.periods.clone(), client.over(&fence).await);
         }
         match held.get(&fence.periods) {
             Some(Ok(upto)) if *upto < fence.to => {}

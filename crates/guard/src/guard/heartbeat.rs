@@ -1,4 +1,4 @@
-//! Showing up: one ledger call every two seconds for all permits.
+//! Heartbeats: one ledger call every two seconds for all grants.
 
 use std::{
     sync::{Arc, PoisonError},
@@ -18,27 +18,27 @@ use super::{
 };
 use crate::{counter::PAGE, ledger_client::Call};
 
-/// Pages of moved rows that one show up reads: what is left is for the next.
+/// Pages of moved rows that one heartbeat reads: what is left is for the next.
 const PAGES_MAX: usize = 8;
 
-/// Counters that are stepped over what was given, in one show up.
+/// Counters that are stepped over what was given, in one heartbeat.
 const STEPPED_OVER_MAX: usize = 32;
 
 impl Guard {
-    /// Answers asks, shows up and watches, until it is dropped. To be spawned once.
+    /// Answers asks, sends heartbeats and watches, until it is dropped. To be spawned once.
     pub async fn run(self: Arc<Self>) {
         let driver = self.driver.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some(driver) = driver else { return };
         let dense = self.dense_driver.lock().unwrap_or_else(PoisonError::into_inner).take();
         let dense = dense.unwrap_or_else(|| Box::pin(std::future::pending()));
-        let showing_up = async {
+        let heartbeat = async {
             loop {
                 self.rest().await;
-                self.show_up(self.shared.config.outage).await;
-                self.shared.desk.look_at_the_settings().await;
-                // Where it can't be done now, whoever asks for a dense number tries again, and so does the next show up.
-                drop(self.shared.desk.see_to_the_record().await);
-                self.shared.desk.marks.spread().await;
+                self.heartbeat(self.shared.config.outage).await;
+                self.shared.client.look_at_the_settings().await;
+                // Where it can't be done now, whoever asks for a dense number tries again, and so does the next heartbeat.
+                drop(self.shared.client.see_to_the_record().await);
+                self.shared.client.marks.spread().await;
             }
         };
         tokio::select! {
@@ -46,32 +46,32 @@ impl Guard {
             biased;
             () = driver => {}
             () = dense => {}
-            () = showing_up => {}
+            () = heartbeat => {}
             () = self.watch() => {}
         }
     }
 
-    /// Waits for the next show up: soon where the ledger is found to be away meanwhile, since nobody else asks it until one
+    /// Waits for the next heartbeat: soon where the ledger is found to be away meanwhile, since nobody else asks it until one
     /// shows that it is back (a single connection that was closed is no more than that), but no more often than it is
     /// retried.
     async fn rest(&self) {
-        let (desk, every) = (&self.shared.desk, self.shared.config.show_up_every);
+        let (client, every) = (&self.shared.client, self.shared.config.heartbeat_every);
         let least = AWAY_RETRY.min(every);
-        let loss = desk.next_loss();
+        let loss = client.next_loss();
         tokio::pin!(loss);
         // From now on it is heard, and not only while it is waited for.
         loss.as_mut().enable();
         tokio::time::sleep(least).await;
-        if desk.away_since().is_none() {
+        if client.away_since().is_none() {
             // Either is as good.
             drop(tokio::time::timeout(every.saturating_sub(least), loss).await);
         }
     }
 
-    /// One call for all permits: raises ahead, reports, and what others said meanwhile.
-    pub(super) async fn show_up(&self, outage: Duration) {
-        let under = self.shared.desk.instance();
-        let (lists, most) = (&self.shared.lists, self.shared.desk.batch_max());
+    /// One call for all grants: raises ahead, reports, and what others said meanwhile.
+    pub(super) async fn heartbeat(&self, outage: Duration) {
+        let under = self.shared.client.instance();
+        let (lists, most) = (&self.shared.lists, self.shared.client.batch_max());
         let mut walk = lists.unsaid.walk();
         loop {
             // In trouble nothing may be raised; but who does not call never hears that an operator has named the loss.
@@ -94,16 +94,16 @@ impl Guard {
 
     async fn report(&self, under: &InstanceId, batch: &[Report]) -> bool {
         let raises: Vec<Raise> = batch.iter().map(|(_, raise)| raise.clone()).collect();
-        // Not the raised ones alone: a permit may rest on what another server raised, and died before it could mark it.
+        // Not the raised ones alone: a grant may rest on what another server raised, and died before it could mark it.
         let slots = slots_of(raises.iter().map(|raise| &raise.counter));
         let mark = self.shared.rules.keep(Rule::MarkRaises) && !slots.is_empty();
-        let desk = &self.shared.desk;
+        let client = &self.shared.client;
         let hear = |presence: &Presence| {
             publish(&self.words, &presence.words);
             publish(&self.catalog_version, &presence.catalog_version);
         };
-        let call: Call<Raise, Presence> = |ledger, pass, asks| ledger.show_up(pass, asks);
-        let shown = desk.write_and_tell("show up", under, (&slots, mark), &raises, call, hear);
+        let call: Call<Raise, Presence> = |ledger, pass, asks| ledger.heartbeat(pass, asks);
+        let shown = client.write_and_tell("heartbeat", under, (&slots, mark), &raises, call, hear);
         let Ok(presence) = shown.await else { return false };
         for (reports, raised) in batch.chunks(PAGE).zip(presence.raised.chunks(PAGE)) {
             reports.iter().zip(raised).for_each(|((guarded, raise), raised)| guarded.learn(raise, raised));
@@ -117,14 +117,14 @@ impl Guard {
     /// What others opened and reported meanwhile, of counters that had nothing to say themselves.
     async fn listen(&self, under: &InstanceId) {
         for _ in 0..PAGES_MAX {
-            let Ok((moved, more)) = self.shared.desk.listen(under).await else { return };
+            let Ok((moved, more)) = self.shared.client.listen(under).await else { return };
             for moved in &moved {
                 let guarded = self.registry().get(&moved.counter).cloned();
                 if let Some(guarded) = guarded.filter(|guarded| guarded.hear(under, moved)) {
                     self.shared.latest.moved(&guarded);
                 }
             }
-            self.shared.desk.heard(under, &moved, more);
+            self.shared.client.heard(under, &moved, more);
             if !more {
                 return;
             }

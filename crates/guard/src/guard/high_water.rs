@@ -28,8 +28,8 @@ impl Guard {
     pub async fn ceilings(&self, key: &Key) -> Result<Reach, SourceError> {
         let counter = |slot| Counter { slot, key: key.clone() };
         let asked: Vec<Counter> = self.shards.iter().map(|shard| counter(shard.slot())).collect();
-        let (_, Reading { rows, .. }) = self.shared.desk.read(&asked).await?;
-        self.shared.desk.trusted()?;
+        let (_, Reading { rows, .. }) = self.shared.client.read(&asked).await?;
+        self.shared.client.trusted()?;
         let mut reach = self.held(key);
         let rows = asked.iter().zip(rows).filter_map(|(counter, row)| Some((counter.slot, row?.ceiling)));
         reach.extend(rows);

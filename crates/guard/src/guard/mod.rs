@@ -1,4 +1,4 @@
-//! The keeper: one a cluster. Opens the guard, answers the counters' asks in merged calls, shows up, and closes.
+//! The guard: one a cluster. Opens the guard, answers the counters' asks in merged calls, sends heartbeats, and closes.
 
 mod advance;
 mod batching;
@@ -77,20 +77,20 @@ impl Guard {
 
     /// Why nothing may be opened or raised, if so.
     pub fn trouble(&self) -> Option<LedgerFault> {
-        self.shared.desk.trouble()
+        self.shared.client.trouble()
     }
 
-    /// What permits rest on: which run of the ledger speaks, and why it is not to be trusted, if so.
+    /// What grants rest on: which run of the ledger speaks, and why it is not to be trusted, if so.
     pub fn footing(&self) -> (InstanceId, Option<LedgerFault>) {
-        (self.shared.desk.instance(), self.trouble())
+        (self.shared.client.instance(), self.trouble())
     }
 
-    /// The operators' words in force, as they were at the latest show up.
+    /// The operators' words in force, as they were at the latest heartbeat.
     pub fn words(&self) -> watch::Receiver<Vec<Word>> {
         self.words.subscribe()
     }
 
-    /// The version of the catalog of definitions, as it was at the latest show up.
+    /// The version of the catalog of definitions, as it was at the latest heartbeat.
     pub fn catalog_version(&self) -> watch::Receiver<u64> {
         self.catalog_version.subscribe()
     }
@@ -106,7 +106,7 @@ impl Guard {
         key: &Key,
         raw_max: u64,
     ) -> Result<Vec<Option<Arc<dyn Source>>>, SourceError> {
-        self.shared.desk.trusted()?;
+        self.shared.client.trusted()?;
         if self.closed.load(Ordering::Relaxed) {
             return Err(SourceError::new(ErrorKind::NoWitness, "the guard is closed"));
         }
@@ -136,8 +136,8 @@ impl Guard {
 
     /// Reads the rows of a key's counters in one call.
     async fn read_ahead(&self, asked: &[Counter], counters: &[Arc<Guarded>]) -> Result<(), SourceError> {
-        let (_, Reading { rows, clock_ms }) = self.shared.desk.read(asked).await?;
-        self.shared.desk.trusted()?;
+        let (_, Reading { rows, clock_ms }) = self.shared.client.read(asked).await?;
+        self.shared.client.trusted()?;
         let beside = beside_each(&rows, clock_ms);
         let is_new = rows.iter().all(Option::is_none);
         let newborn = is_new.then(|| Arc::new(FirstValue::of(asked)));
@@ -173,15 +173,15 @@ impl Guard {
         self.counters.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Shows up for the last time, so that every `seen` is exact; nothing leaves afterwards.
+    /// Sends the last heartbeat, so that every `seen` is exact; nothing leaves afterwards.
     pub async fn close(&self) {
         if self.closed.swap(true, Ordering::Relaxed) {
             return;
         }
         self.registry().values().for_each(|guarded| guarded.shut());
         for _ in 0..LAST_REPORTS_MAX {
-            self.show_up(Duration::ZERO).await;
-            self.shared.desk.marks.spread().await;
+            self.heartbeat(Duration::ZERO).await;
+            self.shared.client.marks.spread().await;
             if self.trouble().is_some() || self.unreported().await == 0 {
                 return;
             }
@@ -204,21 +204,21 @@ impl Guard {
 
     /// What the guard knows, for people.
     pub fn status(&self) -> GuardStatus {
-        let desk = &self.shared.desk;
-        let trouble = desk.trouble();
+        let client = &self.shared.client;
+        let trouble = client.trouble();
         // A ledger that says which layout it has is not away: this server is the one that is out of it.
         let is_relaid = matches!(
             trouble,
             Some(LedgerFault::Relaid { .. } | LedgerFault::Outrun { .. } | LedgerFault::Superseded { .. })
         );
-        let away_since = desk.away_since().filter(|_| !is_relaid);
+        let away_since = client.away_since().filter(|_| !is_relaid);
         GuardStatus {
-            ledger: desk.instance(),
-            version: desk.version(),
+            ledger: client.instance(),
+            version: client.version(),
             away: away_since.map(|since| self.shared.env.clock.now().saturating_duration_since(since)),
             trouble,
-            unmarked: desk.marks.unmarked(),
-            dense_behind: desk.given.behind(),
+            unmarked: client.marks.unmarked(),
+            dense_behind: client.given.behind(),
             stores: self.shards.iter().map(|shard| (shard.slot(), shard.instance(), shard.class())).collect(),
             unsaid: self.shared.lists.unsaid.len(),
             looks: self.shared.lists.looks(),

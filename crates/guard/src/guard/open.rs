@@ -47,7 +47,7 @@ impl Guard {
     /// Opens the guard: checks the layout, the stamps and the marks, and enlists this server.
     ///
     /// Returns the slots that could not be admitted now, with the reason: those `Unavailable` may come back, those
-    /// `Refused` need a person: where the first look finds one of these, nothing is written, and the keeper gives nothing.
+    /// `Refused` need a person: where the first look finds one of these, nothing is written, and the guard gives nothing.
     ///
     /// # Errors
     ///
@@ -77,10 +77,10 @@ impl Guard {
             shards: shards.clone(),
         };
         let (server, nonce) = (parts.server, parts.nonce);
-        let desk = Arc::new(LedgerClient::new(parts));
+        let client = Arc::new(LedgerClient::new(parts));
         if outside.iter().any(|(_, error)| error.kind() == ErrorKind::Refused) {
-            desk.set_trouble(desk.compare_with_marks(&inspection).await?);
-            return Ok((Self::assemble(desk, shards, first, config, rules, env).shut(), outside));
+            client.set_trouble(client.compare_with_marks(&inspection).await?);
+            return Ok((Self::assemble(client, shards, first, config, rules, env).shut(), outside));
         }
         let (limit, under) = (config.attempt_timeout, &inspection.instance);
         let held = match held {
@@ -100,8 +100,8 @@ impl Guard {
         admission::agree(&layout, &first)?;
         patiently(limit, "enlist", || ledger.enlist(under, server, nonce)).await?;
         let found = patiently(limit, "inspect", || ledger.inspect()).await?;
-        let trouble = desk.judge(under, &found).await?;
-        desk.set_trouble(trouble.clone());
+        let trouble = client.judge(under, &found).await?;
+        client.set_trouble(trouble.clone());
         let is_on_record = trouble.is_none();
         if is_on_record {
             patiently(limit, "record", || ledger.record(under, None, under)).await?;
@@ -112,9 +112,9 @@ impl Guard {
             }
         }
         if is_on_record {
-            desk.recorded(under).await?;
+            client.recorded(under).await?;
         }
-        Ok((Self::assemble(desk, shards, layout, config, rules, env), outside))
+        Ok((Self::assemble(client, shards, layout, config, rules, env), outside))
     }
 
     /// This server is not enlisted: its first call would look like that of one whose ledger went back. It makes none.
@@ -126,7 +126,7 @@ impl Guard {
     }
 
     fn assemble(
-        desk: Arc<LedgerClient>,
+        client: Arc<LedgerClient>,
         shards: Vec<Arc<Shard>>,
         layout: LayoutRecord,
         config: GuardConfig,
@@ -134,14 +134,14 @@ impl Guard {
         env: Env,
     ) -> Arc<Self> {
         let lists: Arc<DirtySets> = Arc::default();
-        let clerk = Arc::clone(&desk);
-        let (asks, driver) = Merge::new(ASKS_QUEUED_MAX, desk.batch_max(), move |asks: Vec<Ask>| {
+        let clerk = Arc::clone(&client);
+        let (asks, driver) = Merge::new(ASKS_QUEUED_MAX, client.batch_max(), move |asks: Vec<Ask>| {
             let clerk = Arc::clone(&clerk);
             Box::pin(async move { answer(&clerk, rules, asks).await })
         });
-        let (dense, dense_driver) = Dense::new(Arc::clone(&desk));
+        let (dense, dense_driver) = Dense::new(Arc::clone(&client));
         let latest = Arc::new(Latest::of(layout.layout.slots()));
-        let shared = Arc::new(Shared { desk, config, rules, env, latest, lists, asks });
+        let shared = Arc::new(Shared { client, config, rules, env, latest, lists, asks });
         Arc::new(Self {
             shared,
             shards,

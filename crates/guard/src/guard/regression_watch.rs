@@ -20,7 +20,7 @@ use crate::{counter::Guarded, shard::Shard};
 /// Counters of a slot that are looked at: more than one, since a key may be dropped, and a take may come back late.
 const WATCHED_MAX: usize = 4;
 
-/// After how many pauses between two show ups the settings of each store are read again: every ten seconds by default.
+/// After how many pauses between two heartbeats the settings of each store are read again: every ten seconds by default.
 const SETTINGS_EVERY: u32 = 5;
 
 /// The counters of each slot that were moved last, the latest first.
@@ -58,8 +58,8 @@ impl Guard {
         let config = self.shared.config;
         let mut watches = JoinSet::new();
         for shard in &self.shards {
-            watches.spawn(watch(Arc::clone(&self.shared.latest), shard.slot(), config.show_up_every / 2));
-            let every = config.show_up_every * SETTINGS_EVERY;
+            watches.spawn(watch(Arc::clone(&self.shared.latest), shard.slot(), config.heartbeat_every / 2));
+            let every = config.heartbeat_every * SETTINGS_EVERY;
             watches.spawn(watch_settings(Arc::clone(shard), every, config.attempt_timeout));
         }
         watches.join_all().await;
@@ -77,7 +77,7 @@ async fn watch(latest: Arc<Latest>, slot: SlotIndex, every: Duration) {
     }
 }
 
-/// SiblingSlots the looks at counters, none of which waits for it.
+/// Looks at counters beside the looks at others, none of which waits for it.
 async fn watch_settings(shard: Arc<Shard>, every: Duration, limit: Duration) {
     loop {
         tokio::time::sleep(every).await;

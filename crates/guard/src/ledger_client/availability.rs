@@ -19,7 +19,7 @@ impl LedgerClient {
         (losses % 2 == 1).then_some(losses)
     }
 
-    /// While the ledger is known to be away, nobody waits for it: the show up finds out when it is back.
+    /// While the ledger is known to be away, nobody waits for it: the heartbeat finds out when it is back.
     pub(crate) fn in_reach(&self) -> Result<(), SourceError> {
         self.trusted()?;
         match self.loss() {
@@ -49,7 +49,7 @@ impl LedgerClient {
                 SourceError::new(ErrorKind::NoWitness, "the ledger is away").because(error)
             }
             ErrorKind::Refused => {
-                // As good as away: who holds permits goes on with them, and nobody asks, and burns ids, in vain.
+                // As good as away: who holds grants goes on with them, and nobody asks, and burns ids, in vain.
                 self.lost(&error);
                 SourceError::new(ErrorKind::LedgerBehind, "the ledger refuses this server").because(error)
             }

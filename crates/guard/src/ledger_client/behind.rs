@@ -1,6 +1,6 @@
 //! A run of the ledger that lacks what this server wrote to it, or was given from it: it went back, whatever marks say.
 //!
-//! Every call that writes leaves the caller's nonce, those that count among them, and a show up does every two seconds. So
+//! Every call that writes leaves the caller's nonce, those that count among them, and a heartbeat does every two seconds. So
 //! whoever wrote since a copy was made finds its nonce missing in that copy. Each number given is marked besides; the nonce tells
 //! where the mark is on a store that is out of reach.
 

@@ -22,7 +22,7 @@ impl LedgerClient {
     }
 
     /// The same for a counter of which another server has just begun an epoch: it did so through the ledger, so that this is
-    /// back, whatever the show up has found as yet.
+    /// back, whatever the heartbeat has found as yet.
     pub(crate) async fn read_anyway(
         &self,
         counters: &[Counter],

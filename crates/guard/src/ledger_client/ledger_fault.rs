@@ -127,7 +127,7 @@ impl LedgerFault {
         found.other_master.clone().map(|found| Self::OtherMaster { found })
     }
 
-    /// Whether another run of the ledger permits by now what this server's copies of it permit: nothing leaves, not under a ceiling
+    /// Whether another run of the ledger permits by now what this server's copies of it grant: nothing leaves, not under a ceiling
     /// either.
     pub(crate) fn is_outdone(&self) -> bool {
         matches!(self, Self::Superseded { .. } | Self::OtherMaster { .. })

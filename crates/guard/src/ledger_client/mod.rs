@@ -86,7 +86,7 @@ pub(crate) struct LedgerClient {
     writing: tokio::sync::Mutex<()>,
 }
 
-/// What a desk is made of.
+/// What a client is made of.
 pub(crate) struct LedgerClientParts {
     pub(crate) ledger: Arc<dyn Ledger>,
     pub(crate) server: ServerId,
@@ -156,12 +156,12 @@ impl LedgerClient {
         }
     }
 
-    /// The ledger's instance under which permits are granted now.
+    /// The ledger's instance under which grants are granted now.
     pub(crate) fn instance(&self) -> InstanceId {
         self.state().instance.clone()
     }
 
-    /// Whether permits of this instance of the ledger still count.
+    /// Whether grants of this instance of the ledger still count.
     pub(crate) fn speaks_as(&self, instance: &InstanceId) -> bool {
         self.state().instance == *instance
     }

@@ -60,7 +60,7 @@ impl LedgerClient {
         match (is_trusted, is_lost) {
             (_, true) => self.accuse_as(&is).await,
             (true, false) => {
-                // Otherwise the next show up tries it again, and whoever asks for a dense number.
+                // Otherwise the next heartbeat tries it again, and whoever asks for a dense number.
                 drop(self.put_on_record(&is).await);
                 self.trusted()
             }
@@ -244,7 +244,7 @@ impl LedgerClient {
         state.some_dropped = false;
         state.trouble = trouble;
         state.another = None;
-        // Now, not at the next call: no permit of before counts any more, so nobody goes on without the ledger.
+        // Now, not at the next call: no grant of before counts any more, so nobody goes on without the ledger.
         self.is_back(state);
     }
 }

@@ -157,7 +157,7 @@ impl Marks {
     }
 
     /// Leaves the version left last on every shard that does not bear it yet. Those of few may be on the ledger's own machine,
-    /// and go back with it; so that all but the last moments are borne by all, this is done at each show up. Nobody waits for
+    /// and go back with it; so that all but the last moments are borne by all, this is done at each heartbeat. Nobody waits for
     /// those that are slow.
     pub(crate) async fn spread(&self) {
         let (version, borne) = self.left().clone();

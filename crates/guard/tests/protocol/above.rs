@@ -13,7 +13,7 @@ async fn a_report_above_where_the_next_epoch_began_is_told_and_the_next_begins_a
     let world = World::new(2).tolerant();
     let (server, other) = (world.open("server").await, world.open("other").await);
     server.take_to(0, 5).await;
-    server.shows_up().await;
+    server.heartbeat().await;
     let given = server.take_to(0, 40).await;
     // As replication would that broke: no version tells, no run of the ledger ended.
     assert!(world.ledger.set_ceiling(&counter(0), 20) && world.ledger.set_seen(&counter(0), 5));
@@ -22,7 +22,7 @@ async fn a_report_above_where_the_next_epoch_began_is_told_and_the_next_begins_a
     let _blind = server.wires.stores[0].hold("lift", When::Before);
     let base = other.take(0, 1).await.unwrap()[0];
     assert!(base <= given, "{base} was given twice, which nothing could prevent any more");
-    server.shows_up().await;
+    server.heartbeat().await;
     let told = |event: &Event| matches!(event, Event::GivenAbove { slot: 0, given: highest, .. } if *highest == given);
     assert_eq!(server.count(told), 1, "{:?}", server.events());
     assert!(world.row(0).base >= given, "{:?}", world.row(0));
@@ -32,7 +32,7 @@ async fn a_report_above_where_the_next_epoch_began_is_told_and_the_next_begins_a
         notes.contains(&LedgerNote { about: NoteSubject::GivenAbove(key()), to: given }),
         "for `doctor`: {notes:?}"
     );
-    server.shows_up().await;
+    server.heartbeat().await;
     assert_eq!(server.count(told), 1, "once");
 }
 
@@ -42,19 +42,19 @@ async fn it_is_told_though_nothing_can_be_begun_above_it_yet() {
     let world = World::new(2).tolerant();
     let (server, other) = (world.open("server").await, world.open("other").await);
     server.take_to(0, 5).await;
-    server.shows_up().await;
+    server.heartbeat().await;
     let given = server.take_to(0, 40).await;
     assert!(world.ledger.set_ceiling(&counter(0), 20) && world.ledger.set_seen(&counter(0), 5));
     assert!(world.stores[0].delete(&key()));
     server.wires.stores[0].cut();
     other.take(0, 1).await.unwrap();
-    server.shows_up().await;
-    server.shows_up().await;
+    server.heartbeat().await;
+    server.heartbeat().await;
     let told = || server.count(|event| matches!(event, Event::GivenAbove { .. }));
     assert_eq!(told(), 1, "{:?}", server.events());
     assert!(world.row(0).base < given, "nothing was begun above it yet");
     server.wires.stores[0].mend();
-    server.shows_up().await;
+    server.heartbeat().await;
     assert!(world.row(0).base >= given, "{:?}", world.row(0));
     assert_eq!(told(), 1, "once");
 }
@@ -67,7 +67,7 @@ async fn an_epoch_that_ended_in_order_accuses_nobody() {
         server.take_to(0, world.highest(0) + 20).await;
         world.stores[0].empty();
         other.take(0, 3).await.unwrap();
-        server.shows_up().await;
+        server.heartbeat().await;
     }
     assert_eq!(server.count(|event| matches!(event, Event::GivenAbove { .. })), 0);
 }

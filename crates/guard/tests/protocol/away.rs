@@ -13,7 +13,7 @@ async fn uses_up(server: &Server) {
 }
 
 fn ceiling(server: &Server) -> u64 {
-    server.keeper.status().counters[0].permit.expect("a permit").1
+    server.guard.status().counters[0].grant.expect("a grant").1
 }
 
 #[tokio::test(start_paused = true)]
@@ -31,7 +31,7 @@ async fn whatever_its_store_keeps_a_counter_stays_within_its_ceiling() {
         assert_eq!(server.count(|event| matches!(event, Event::LedgerLost { .. })), 1);
         assert_eq!((world.highest(0), world.row(0).ceiling), (last, last));
         server.wires.ledger.mend();
-        server.shows_up().await;
+        server.heartbeat().await;
         server.take(0, 1).await.unwrap();
     }
 }
@@ -64,16 +64,16 @@ async fn an_outage_is_outlived_by_four_fifths_of_what_is_set_though_the_rate_dou
 async fn how_long_a_key_goes_on_is_known_before_and_while_the_ledger_is_away() {
     let world = World::new(2);
     let server = world.open("server").await;
-    assert_eq!(server.keeper.outage_left(&key(), |_| true), None, "nothing was taken");
+    assert_eq!(server.guard.outage_left(&key(), |_| true), None, "nothing was taken");
     for _ in 0..600 {
         server.take(0, 5).await.unwrap();
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
     let left = async || {
         let mut least = None;
-        server.keeper.each_outage_left(|_, left| least = Some(left)).await;
-        assert_eq!(least, server.keeper.outage_left(&key(), |_| true), "one counter is in use");
-        let none = server.keeper.outage_left(&key(), |_| false);
+        server.guard.each_outage_left(|_, left| least = Some(left)).await;
+        assert_eq!(least, server.guard.outage_left(&key(), |_| true), "one counter is in use");
+        let none = server.guard.outage_left(&key(), |_| false);
         assert_eq!(
             none,
             Some(Duration::ZERO),
@@ -91,7 +91,7 @@ async fn how_long_a_key_goes_on_is_known_before_and_while_the_ledger_is_away() {
     let after = left().await;
     assert!((minute - 1..=minute + 1).contains(&(before - after)), "{before} before, {after} a minute later");
     tokio::time::sleep(Duration::from_secs(121)).await;
-    assert_eq!(server.keeper.outage_left(&key(), |_| true), None, "nobody asks any more");
+    assert_eq!(server.guard.outage_left(&key(), |_| true), None, "nobody asks any more");
 }
 
 #[tokio::test(start_paused = true)]
@@ -104,7 +104,7 @@ async fn a_ledger_that_was_restarted_is_back_as_soon_as_it_is_trusted() {
     world.ledger.restart();
     server.wires.ledger.mend();
     let before = world.row(0).epoch;
-    server.shows_up().await;
+    server.heartbeat().await;
     for _ in 0..300 {
         server.take(0, 1).await.unwrap();
         tokio::time::sleep(Duration::from_millis(10)).await;
@@ -125,7 +125,7 @@ async fn an_epoch_that_another_server_began_tells_that_the_ledger_is_back() {
     let before = world.row(0).epoch;
     world.ledger.restart();
     first.wires.ledger.mend();
-    first.shows_up().await;
+    first.heartbeat().await;
     for _ in 0..300 {
         first.take(0, 1).await.unwrap();
         tokio::time::sleep(Duration::from_millis(10)).await;
@@ -147,7 +147,7 @@ async fn settings_changed_under_a_running_store_count_as_soon_as_they_are_read_a
         })
     };
     let (durable, lossy) = (DurabilityClass::Durable, DurabilityClass::Lossy);
-    let shown = || server.keeper.status().stores[0].2;
+    let shown = || server.guard.status().stores[0].2;
     world.stores[0].pose_as(lossy);
     tokio::time::sleep(Duration::from_secs(11)).await;
     assert_eq!((shown(), changed(durable, lossy)), (lossy, 1));
@@ -164,8 +164,8 @@ async fn a_counter_without_a_permit_needs_the_ledger() {
     server.take(0, 1).await.unwrap();
     let begin = world.clock.now();
     server.wires.ledger.hang();
-    server.shows_up().await;
-    server.shows_up().await;
+    server.heartbeat().await;
+    server.heartbeat().await;
     let noticed = world.clock.now();
     for _ in 0..9 {
         let new = server.take_of(&Key::from_stored("new"), 0, 1).await.unwrap_err();
@@ -177,7 +177,7 @@ async fn a_counter_without_a_permit_needs_the_ledger() {
 
 #[tokio::test(start_paused = true)]
 async fn a_ledger_that_hangs_is_waited_for_once() {
-    // The loss is noticed by a take, or by a show up whose call is already out.
+    // The loss is noticed by a take, or by a heartbeat whose call is already out.
     for ahead_of_the_take in [0, 1900, 2500] {
         let world = World::new(2);
         let server = world.open("server").await;
@@ -200,14 +200,14 @@ async fn a_store_that_restarts_while_the_ledger_hangs_holds_nobody_up() {
     let server = world.open("server").await;
     server.take_to(0, 5).await;
     server.wires.ledger.hang();
-    server.shows_up().await;
+    server.heartbeat().await;
     world.stores[0].restart();
     let begin = world.clock.now();
     let taken = tokio::time::timeout(Duration::from_secs(60), server.take(0, 1)).await.expect("an answer");
     assert_eq!(taken.unwrap_err().kind(), ErrorKind::NoWitness);
     assert!(world.clock.now() - begin <= Duration::from_secs(2));
     server.wires.ledger.mend();
-    server.shows_up().await;
+    server.heartbeat().await;
     server.take(0, 1).await.unwrap();
 }
 

@@ -54,7 +54,7 @@ async fn a_row_set_far_ahead_under_load_stops_its_counter_alone() {
     poison(&world, 0);
     for server in &servers {
         comes_to_doubt(server, 0).await;
-        server.shows_up().await;
+        server.heartbeat().await;
         server.take(1, 1).await.unwrap();
         server.take_of(&other, 0, 1).await.unwrap();
     }
@@ -112,12 +112,12 @@ async fn only_who_names_as_much_goes_on_above_such_a_row() {
     let before = world.row(0);
     poison(&world, 0);
     comes_to_doubt(&server, 0).await;
-    server.keeper.advance(&key(), 1 << 62, &[5000]).await.unwrap();
+    server.guard.advance(&key(), 1 << 62, &[5000]).await.unwrap();
     assert_eq!(world.row(0).epoch, before.epoch, "somebody else's floor");
     is_doubted(&server, 0).await;
     world.ledger.set_ceiling(&counter(0), FAR - 100);
     world.ledger.set_seen(&counter(0), FAR - 100);
-    server.keeper.advance(&key(), 1 << 62, &[FAR - 100]).await.unwrap();
+    server.guard.advance(&key(), 1 << 62, &[FAR - 100]).await.unwrap();
     assert_eq!(server.take(0, 1).await.unwrap(), [FAR - 99]);
 }
 
@@ -128,7 +128,7 @@ async fn far_on(world: &World) -> Arc<Server> {
     for _ in 0..6 {
         source.take(MANY).await.unwrap();
     }
-    server.shows_up().await;
+    server.heartbeat().await;
     assert!(world.row(0).seen >= 6 * MANY);
     server
 }
@@ -190,7 +190,7 @@ async fn an_import_is_believed_by_servers_that_run_and_by_fresh_ones() {
     let (a, b) = (world.open_as("a", wide()).await, world.open_as("b", wide()).await);
     a.take_to(0, 5).await;
     b.take_to(0, 9).await;
-    a.keeper.advance(&key(), 1 << 62, &[1 << 50, 1 << 50]).await.unwrap();
+    a.guard.advance(&key(), 1 << 62, &[1 << 50, 1 << 50]).await.unwrap();
     for server in [&a, &b, &world.open_as("fresh", wide()).await] {
         for slot in [0, 1] {
             assert!(server.take(slot, 1).await.unwrap()[0] > 1 << 50);
@@ -259,7 +259,7 @@ async fn a_cell_set_as_far_as_its_row_is_no_witness_for_it() {
             let fresh = world.open("fresh").await;
             for server in [&fresh, &server] {
                 comes_to_doubt(server, 0).await;
-                server.shows_up().await;
+                server.heartbeat().await;
                 server.take(1, 1).await.unwrap();
             }
             let error = fresh.take(0, 1).await.unwrap_err();
@@ -292,7 +292,7 @@ async fn a_base_that_an_advance_explains_is_believed_by_a_row_alone() {
     let world = World::of(Kind { slots: 1, class: DurabilityClass::Volatile, ..Kind::default() });
     let server = world.open_as("server", wide()).await;
     server.take_to(0, 5).await;
-    server.keeper.advance(&key(), 1 << 62, &[1 << 50]).await.unwrap();
+    server.guard.advance(&key(), 1 << 62, &[1 << 50]).await.unwrap();
     server.stop().await;
     world.stores[0].empty();
     let next = world.open_as("next", wide()).await;
@@ -322,7 +322,7 @@ async fn an_advance_half_done_is_believed() {
         a.take_to(slot, 5).await;
         b.take_to(slot, 9).await;
     }
-    a.keeper.advance(&key(), 1 << 62, &[1 << 50, 0, 0, 0]).await.unwrap();
+    a.guard.advance(&key(), 1 << 62, &[1 << 50, 0, 0, 0]).await.unwrap();
     for server in [&b, &world.open_as("fresh", wide()).await] {
         assert!(server.take(0, 1).await.unwrap()[0] > 1 << 50);
         assert!(server.take(1, 1).await.unwrap()[0] < 1 << 20);

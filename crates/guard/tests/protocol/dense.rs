@@ -21,7 +21,7 @@ pub(crate) async fn count(server: &Server, count: u64) -> Result<u64, SourceErro
 
 async fn count_of(server: &Server, key: &str, count: u64) -> Result<u64, SourceError> {
     let ask = DenseAsk { key: Key::from_stored(key), count, limit: 1 << 40, above: 0 };
-    match server.keeper.count(ask).await? {
+    match server.guard.count(ask).await? {
         DenseTaken::Last(last) => Ok(last),
         other => panic!("{other:?}"),
     }
@@ -95,7 +95,7 @@ async fn numbers_whose_mark_no_store_takes_are_given_to_nobody_and_use_up_no_mor
     assert_eq!(world.ledger.snapshot().dense(Some("invoice"), 1)[0].value, 2, "the first alone is a gap");
     assert!(server.count(|event| matches!(event, Event::Unmarked { elsewhere: false, .. })) > 0);
     server.wires.stores[1].mend();
-    server.shows_up().await;
+    server.heartbeat().await;
     assert_eq!(count(&server, 1).await.unwrap(), 3, "one store suffices");
 }
 
@@ -112,7 +112,7 @@ async fn stores_that_were_restarted_are_witnesses_again_though_nobody_takes_from
             drop(count(&server, 1).await);
             let given = count(&server, 1).await.unwrap();
             assert!(given <= 1 + 2 * round, "{given}");
-            server.shows_up().await;
+            server.heartbeat().await;
         }
     }
 }
@@ -143,10 +143,10 @@ async fn a_ledger_older_than_the_last_mark_gives_none_before_the_loss_is_named()
         let error = count(&server, 1).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::LedgerBehind, "{error}");
     }
-    assert!(matches!(server.keeper.trouble(), Some(LedgerFault::Behind { .. })));
+    assert!(matches!(server.guard.trouble(), Some(LedgerFault::Behind { .. })));
     assert_eq!(server.count(|event| matches!(event, Event::LedgerBehind { .. })), 1);
     world.recover(Loss::Bump(100)).await;
-    server.shows_up().await;
+    server.heartbeat().await;
     assert_eq!(count(&server, 1).await.unwrap(), 106);
 }
 
@@ -182,7 +182,7 @@ async fn without_the_ledger_nobody_waits_and_nothing_is_given() {
         assert_eq!(count(&server, 1).await.unwrap_err().kind(), ErrorKind::NoWitness);
     }
     server.wires.ledger.mend();
-    server.shows_up().await;
+    server.heartbeat().await;
     assert_eq!(count(&server, 1).await.unwrap(), 6);
     server.stop().await;
     assert_eq!(count(&server, 1).await.unwrap_err().kind(), ErrorKind::NoWitness, "it is closed");
@@ -194,21 +194,21 @@ async fn one_call_that_failed_is_over_in_a_moment_and_many_are_not_retried_witho
     let server = world.open("server").await;
     count(&server, 1).await.unwrap();
     for _ in 0..10 {
-        // At whatever moment between two show ups.
+        // At whatever moment between two heartbeats.
         tokio::time::sleep(Duration::from_millis(770)).await;
         server.wires.ledger.busy_for("count", 1);
         assert_eq!(count(&server, 1).await.unwrap_err().kind(), ErrorKind::NoWitness);
         tokio::time::sleep(Duration::from_millis(260)).await;
         count(&server, 1).await.unwrap();
     }
-    let before = server.wires.ledger.calls("show_up");
+    let before = server.wires.ledger.calls("heartbeat");
     server.wires.ledger.busy_for("count", usize::MAX);
     for _ in 0..1000 {
         assert_eq!(count(&server, 1).await.unwrap_err().kind(), ErrorKind::NoWitness);
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
-    let calls = server.wires.ledger.calls("show_up") - before;
-    assert!((20..=41).contains(&calls), "{calls} show ups in ten seconds");
+    let calls = server.wires.ledger.calls("heartbeat") - before;
+    assert!((20..=41).contains(&calls), "{calls} heartbeats in ten seconds");
 }
 
 #[tokio::test(start_paused = true)]
@@ -254,16 +254,16 @@ async fn a_ledger_that_lost_what_no_mark_at_hand_tells_is_found_by_whoever_gave_
     assert_eq!(count(&other, 2).await.unwrap(), 2);
     assert_eq!(count(&server, 1).await.unwrap(), 3);
     let copy = world.ledger.snapshot();
-    other.shows_up().await;
+    other.heartbeat().await;
     assert_eq!(count(&server, 5).await.unwrap(), 8);
     // The mark of these lies where the other one does not reach.
     other.wires.stores.iter().for_each(|wire| wire.cut());
     world.ledger.restore(copy);
     refuses(&other).await;
     assert!(
-        matches!(other.keeper.trouble(), Some(LedgerFault::Accused { .. })),
+        matches!(other.guard.trouble(), Some(LedgerFault::Accused { .. })),
         "{:?}",
-        other.keeper.trouble()
+        other.guard.trouble()
     );
     let is_told = |event: &Event| matches!(event, Event::LedgerBehind { detail } if detail.contains("it lacks what this server"));
     assert_eq!(
@@ -277,10 +277,10 @@ async fn a_ledger_that_lost_what_no_mark_at_hand_tells_is_found_by_whoever_gave_
     assert!(server.take(0, 1).await.is_err(), "nothing rests on a ledger that went back");
     world.recover(Loss::Bump(5)).await;
     for (server, expected) in [(&server, 9), (&other, 10), (&late, 11)] {
-        server.shows_up().await;
+        server.heartbeat().await;
         assert_eq!(count(server, 1).await.unwrap(), expected);
     }
-    assert_eq!(server.keeper.status().dense_behind, []);
+    assert_eq!(server.guard.status().dense_behind, []);
 }
 
 /// Two servers, a copy, and numbers that the first has given since.
@@ -303,7 +303,7 @@ async fn another_server_than_the_one_that_gave_is_asked_first_and_repeats_nothin
     refuses(&server).await;
     world.recover(Loss::Bump(5)).await;
     for (server, expected) in [(&other, 9), (&server, 10)] {
-        server.shows_up().await;
+        server.heartbeat().await;
         assert_eq!(count(server, 1).await.unwrap(), expected);
     }
 }
@@ -325,7 +325,7 @@ async fn whoever_has_called_since_the_copy_tells_though_whoever_gave_them_is_gon
     let (server, other) = (world.open("server").await, world.open("other").await);
     assert_eq!(count(&server, 3).await.unwrap(), 3);
     let copy = world.ledger.snapshot();
-    other.shows_up().await;
+    other.heartbeat().await;
     assert_eq!(count(&server, 5).await.unwrap(), 8);
     server.kill();
     world.ledger.restore(copy);
@@ -345,7 +345,7 @@ async fn a_restart_of_the_ledger_costs_dense_numbers_no_pause() {
         let late = world.open("late").await;
         for (server, more) in [(&late, 0), (&other, 1), (&server, 2)] {
             assert_eq!(count(server, 1).await.unwrap(), expected + more, "{round}");
-            assert_eq!(server.keeper.trouble(), None);
+            assert_eq!(server.guard.trouble(), None);
         }
         late.kill();
     }
@@ -363,13 +363,13 @@ async fn answers_that_were_lost_make_nobody_accuse_a_ledger_that_has_everything(
         let server = world.open("server").await;
         assert_eq!(count(&server, 1).await.unwrap(), 1);
         let wire = &server.wires.ledger;
-        let before = wire.calls("show_up");
+        let before = wire.calls("heartbeat");
         let called = async |often: usize| {
-            while wire.calls("show_up") < before + often {
+            while wire.calls("heartbeat") < before + often {
                 tokio::time::sleep(Duration::from_millis(100)).await;
             }
         };
-        let _gates: Vec<_> = (0..30).map(|_| wire.hold("show_up", When::After)).collect();
+        let _gates: Vec<_> = (0..30).map(|_| wire.hold("heartbeat", When::After)).collect();
         called(11).await;
         wire.cut();
         called(30).await;
@@ -377,8 +377,8 @@ async fn answers_that_were_lost_make_nobody_accuse_a_ledger_that_has_everything(
         if restarts {
             world.ledger.restart();
         }
-        server.shows_up().await;
-        assert_eq!(server.keeper.trouble(), None, "restarted: {restarts}");
+        server.heartbeat().await;
+        assert_eq!(server.guard.trouble(), None, "restarted: {restarts}");
         let mark = server.take(0, 1).await;
         assert!(mark.is_ok(), "{mark:?}");
         assert!(count(&server, 1).await.unwrap() > 1);
@@ -403,18 +403,18 @@ async fn a_server_that_was_away_until_the_loss_was_named_goes_on() {
     assert_eq!(count(&server, 3).await.unwrap(), 3);
     let copy = world.ledger.snapshot();
     // So that what it wrote last is not in the copy, either.
-    other.shows_up().await;
+    other.heartbeat().await;
     assert_eq!(count(&server, 5).await.unwrap(), 8);
     other.wires.ledger.cut();
     world.ledger.restore(copy);
     refuses(&server).await;
     world.recover(Loss::Bump(5)).await;
-    server.shows_up().await;
+    server.heartbeat().await;
     assert_eq!(count(&server, 1).await.unwrap(), 9);
     other.wires.ledger.mend();
-    other.shows_up().await;
+    other.heartbeat().await;
     assert_eq!(count(&other, 1).await.unwrap(), 10);
-    assert_eq!((other.keeper.trouble(), server.keeper.trouble()), (None, None));
+    assert_eq!((other.guard.trouble(), server.guard.trouble()), (None, None));
 }
 
 #[tokio::test(start_paused = true)]
@@ -427,11 +427,11 @@ async fn a_loss_that_was_named_too_small_is_found_again() {
     world.ledger.restore(copy);
     refuses(&server).await;
     world.recover(Loss::Bump(7)).await;
-    server.shows_up().await;
+    server.heartbeat().await;
     refuses(&server).await;
-    assert_eq!(server.keeper.status().dense_behind, [(Key::from_stored("invoice"), 21, 8)]);
+    assert_eq!(server.guard.status().dense_behind, [(Key::from_stored("invoice"), 21, 8)]);
     world.recover(Loss::Bump(13)).await;
-    server.shows_up().await;
+    server.heartbeat().await;
     assert_eq!(count(&server, 1).await.unwrap(), 22);
 }
 
@@ -443,8 +443,8 @@ async fn a_row_that_a_hand_set_back_stops_alone_and_uses_up_nothing() {
     assert_eq!(count_of(&server, "order", 4).await.unwrap(), 4);
     assert!(world.ledger.set_dense(&invoice, 5));
     refuses(&server).await;
-    assert_eq!((behinds(&server), server.keeper.trouble()), (1, None));
-    assert_eq!(server.keeper.status().dense_behind, [(invoice.clone(), 9, 5)]);
+    assert_eq!((behinds(&server), server.guard.trouble()), (1, None));
+    assert_eq!(server.guard.status().dense_behind, [(invoice.clone(), 9, 5)]);
     assert_eq!(count_of(&server, "order", 1).await.unwrap(), 5, "another counter goes on");
     assert!(server.take(0, 1).await.is_ok());
     assert_eq!(
@@ -454,7 +454,7 @@ async fn a_row_that_a_hand_set_back_stops_alone_and_uses_up_nothing() {
     );
     assert!(world.ledger.set_dense(&invoice, 9));
     assert_eq!(count(&server, 1).await.unwrap(), 10);
-    assert_eq!(server.keeper.status().dense_behind, []);
+    assert_eq!(server.guard.status().dense_behind, []);
 }
 
 /// A world whose ledger may lose what it acknowledged.
@@ -505,7 +505,7 @@ async fn a_ledger_that_was_restarted_with_other_settings_is_taken_for_what_it_is
     world.ledger.pose_as(DurabilityClass::Lossy);
     world.ledger.restart();
     refuses(&server).await;
-    assert_eq!((server.keeper.trouble(), server.keeper.may_count().await.is_err()), (None, true));
+    assert_eq!((server.guard.trouble(), server.guard.may_count().await.is_err()), (None, true));
     assert!(server.take(0, 1).await.is_ok(), "others are safe by their ceilings and marks");
     for expected in 3..=5 {
         let version = world.ledger.snapshot().version();
@@ -515,8 +515,8 @@ async fn a_ledger_that_was_restarted_with_other_settings_is_taken_for_what_it_is
     }
     world.ledger.pose_as(DurabilityClass::Durable);
     world.ledger.restart();
-    server.shows_up().await;
-    assert!(server.keeper.may_count().await.is_ok(), "a definition is accepted again, too");
+    server.heartbeat().await;
+    assert!(server.guard.may_count().await.is_ok(), "a definition is accepted again, too");
     assert_eq!(count(&server, 1).await.unwrap(), 6);
 }
 
@@ -537,9 +537,9 @@ async fn settings_that_change_while_the_ledger_runs_are_noticed_within_ten_secon
     server.wires.ledger.cut();
     world.ledger.pose_as(DurabilityClass::Durable);
     tokio::time::sleep(NOTICED).await;
-    assert!(server.keeper.may_count().await.is_err(), "it can't be asked");
+    assert!(server.guard.may_count().await.is_err(), "it can't be asked");
     server.wires.ledger.mend();
-    server.shows_up().await;
-    assert!(server.keeper.may_count().await.is_ok(), "it was mended: nothing has to be restarted");
+    server.heartbeat().await;
+    assert!(server.guard.may_count().await.is_ok(), "it was mended: nothing has to be restarted");
     assert_eq!(count(&server, 1).await.unwrap(), 5);
 }

@@ -206,7 +206,7 @@ async fn nothing_is_closed_while_the_ledger_is_known_to_be_away() {
     b.source(&key(), 0).await.unwrap();
     a.take_to(0, 20).await;
     b.wires.ledger.cut();
-    b.shows_up().await;
+    b.heartbeat().await;
     assert_eq!(b.take(0, 1).await.unwrap_err().kind(), ErrorKind::NoWitness);
     assert_eq!((world.cell(0).epoch, world.cell(0).open), (world.row(0).epoch, true));
 }
@@ -224,8 +224,8 @@ async fn a_store_with_another_clusters_stamp_is_refused() {
     // It has not been enlisted: the ledger must not take its calls for those of a history that was lost.
     let under = world.ledger.instance();
     assert_eq!(server.take(1, 1).await.unwrap_err().kind(), ErrorKind::NoWitness);
-    server.shows_up().await;
-    assert_eq!((world.ledger.instance(), server.wires.ledger.calls("show_up")), (under, 0));
+    server.heartbeat().await;
+    assert_eq!((world.ledger.instance(), server.wires.ledger.calls("heartbeat")), (under, 0));
 }
 
 #[tokio::test(start_paused = true)]
@@ -241,16 +241,16 @@ async fn a_counter_whose_cell_is_being_closed_holds_no_permit() {
     let taker = Arc::clone(&server);
     let take = tokio::spawn(async move { taker.take(0, 1).await });
     gate.reached().await;
-    let permit = |key| {
-        let counters = server.keeper.status().counters;
+    let grant = |key| {
+        let counters = server.guard.status().counters;
         counters
             .into_iter()
             .find(|status| status.counter.key == key && status.counter.slot == 0)
             .unwrap()
-            .permit
+            .grant
     };
-    assert!(permit(other).is_some());
-    assert_eq!(permit(key()), None, "nothing may be raised ahead for an epoch whose cell is closed");
+    assert!(grant(other).is_some());
+    assert_eq!(grant(key()), None, "nothing may be raised ahead for an epoch whose cell is closed");
     gate.open();
     take.await.unwrap().unwrap();
 }

@@ -12,11 +12,11 @@ async fn trouble_after_a_restart(shards: DurabilityClass, volatile_alone: bool) 
     server.take(0, 5).await.unwrap();
     server.take(1, 5).await.unwrap();
     world.ledger.pose_as(DurabilityClass::Volatile);
-    server.shows_up().await;
+    server.heartbeat().await;
     server.take(0, 5).await.unwrap();
     world.ledger.restart();
-    server.shows_up().await;
-    let (trouble, given) = (server.keeper.trouble(), server.take(0, 5).await);
+    server.heartbeat().await;
+    let (trouble, given) = (server.guard.trouble(), server.take(0, 5).await);
     if trouble.is_none() {
         assert!(given.is_ok(), "{given:?}");
     } else {
@@ -25,8 +25,8 @@ async fn trouble_after_a_restart(shards: DurabilityClass, volatile_alone: bool) 
         assert!(error.to_string().contains("ring.allow_volatile"), "{error}");
         world.ledger.pose_as(DurabilityClass::Durable);
         world.ledger.restart();
-        server.shows_up().await;
-        assert_eq!(server.keeper.trouble(), None, "it was mended");
+        server.heartbeat().await;
+        assert_eq!(server.guard.trouble(), None, "it was mended");
         server.take(0, 5).await.unwrap();
     }
     trouble

@@ -20,9 +20,9 @@ async fn what_a_ledger_that_went_back_knows_nothing_of_is_found_in_the_store() {
     world.recover(Loss::Bump(0)).await;
     let here = world.open("here").await;
     here.source(&key(), 0).await.unwrap();
-    assert!(highest(&here.keeper.held(&key())) < given);
-    assert!(highest(&here.keeper.ceilings(&key()).await.unwrap()) < given);
-    assert!(highest(&here.keeper.values(&key()).await) >= given, "the store does");
+    assert!(highest(&here.guard.held(&key())) < given);
+    assert!(highest(&here.guard.ceilings(&key()).await.unwrap()) < given);
+    assert!(highest(&here.guard.values(&key()).await) >= given, "the store does");
 }
 
 #[tokio::test(start_paused = true)]
@@ -30,10 +30,10 @@ async fn a_ledger_that_is_away_says_nothing_of_ceilings() {
     let world = World::new(1);
     let server = world.open("server").await;
     server.take(0, 5).await.unwrap();
-    let permitted = highest(&server.keeper.ceilings(&key()).await.unwrap());
+    let permitted = highest(&server.guard.ceilings(&key()).await.unwrap());
     assert_eq!(permitted, world.row(0).ceiling);
-    assert_eq!(highest(&server.keeper.held(&key())), permitted);
+    assert_eq!(highest(&server.guard.held(&key())), permitted);
     server.wires.ledger.cut();
-    assert!(server.keeper.ceilings(&key()).await.is_err());
-    assert_eq!(highest(&server.keeper.held(&key())), permitted, "this is known all the same");
+    assert!(server.guard.ceilings(&key()).await.is_err());
+    assert_eq!(highest(&server.guard.held(&key())), permitted, "this is known all the same");
 }

@@ -20,7 +20,7 @@ fn given(world: &World) -> u64 {
 }
 
 fn is_superseded(server: &Server) -> bool {
-    matches!(server.keeper.trouble(), Some(LedgerFault::Superseded { .. }))
+    matches!(server.guard.trouble(), Some(LedgerFault::Superseded { .. }))
 }
 
 /// Two servers that count and take, and then another run on record.
@@ -45,16 +45,16 @@ async fn another_run_on_record_stops_a_server_and_nothing_is_given() {
     }
     assert!(is_superseded(&server));
     assert!(server.take(1, 1).await.is_err(), "no epoch is opened");
-    server.shows_up().await;
+    server.heartbeat().await;
     assert_eq!((given(&world), world.row(0)), (3, row), "nothing was written");
     let is_told = |event: &Event| matches!(event, Event::LedgerLost { refused: true, detail, .. } if detail.contains("several writable masters"));
     assert_eq!(server.count(is_told), 1);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_server_that_says_nothing_notices_at_its_next_show_up() {
+async fn a_server_that_says_nothing_notices_at_its_next_heartbeat() {
     let (_, server, _) = superseded().await;
-    server.shows_up().await;
+    server.heartbeat().await;
     assert!(is_superseded(&server));
 }
 
@@ -63,9 +63,9 @@ async fn a_server_that_was_stopped_goes_on_with_the_run_on_record() {
     let (world, server, own) = superseded().await;
     assert!(count(&server, 1).await.is_err());
     replicates(&world, &own).await;
-    server.shows_up().await;
+    server.heartbeat().await;
     assert_eq!(
-        (server.keeper.trouble(), count(&server, 1).await.unwrap()),
+        (server.guard.trouble(), count(&server, 1).await.unwrap()),
         (None, 4),
         "it is on record again"
     );
@@ -73,8 +73,8 @@ async fn a_server_that_was_stopped_goes_on_with_the_run_on_record() {
     assert!(count(&server, 1).await.is_err());
     // Its connection leads to the next run of the ledger, which it puts on record.
     world.ledger.restart();
-    server.shows_up().await;
-    assert_eq!((server.keeper.trouble(), count(&server, 1).await.unwrap()), (None, 5));
+    server.heartbeat().await;
+    assert_eq!((server.guard.trouble(), count(&server, 1).await.unwrap()), (None, 5));
 }
 
 #[tokio::test(start_paused = true)]
@@ -92,7 +92,7 @@ async fn a_ledger_that_takes_writes_from_another_master_is_refused_at_the_start_
     assert!(server.take(0, 1).await.is_err(), "no epoch is opened");
     world.ledger.has_another_master(None);
     tokio::time::sleep(Duration::from_secs(13)).await;
-    assert_eq!((server.keeper.trouble(), count(&server, 1).await.unwrap()), (None, 2), "it was mended");
+    assert_eq!((server.guard.trouble(), count(&server, 1).await.unwrap()), (None, 2), "it was mended");
 }
 
 /// A promoted replica lacks what was given, and still follows its master for a while.
@@ -105,11 +105,11 @@ async fn what_another_master_hides_is_there_once_it_is_gone() {
     assert_eq!(count(&server, 5).await.unwrap(), 10);
     world.ledger.restore(copy);
     world.ledger.has_another_master(Some("Slaves_running is 1, and read_only is OFF"));
-    server.shows_up().await;
+    server.heartbeat().await;
     world.ledger.has_another_master(None);
     tokio::time::sleep(Duration::from_secs(13)).await;
     let error = count(&server, 1).await.unwrap_err();
-    assert!(matches!(server.keeper.trouble(), Some(LedgerFault::Behind { .. })), "{error}");
+    assert!(matches!(server.guard.trouble(), Some(LedgerFault::Behind { .. })), "{error}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -122,12 +122,12 @@ async fn another_trouble_is_not_over_with_that_of_another_master() {
     store.mark(&store.instance(), version + 100).await.unwrap();
     store.restart();
     server.take(1, 1).await.unwrap_err();
-    let is_behind = || matches!(server.keeper.trouble(), Some(LedgerFault::Behind { .. }));
+    let is_behind = || matches!(server.guard.trouble(), Some(LedgerFault::Behind { .. }));
     assert!(is_behind());
     for found in [Some("Slaves_running is 1, and read_only is OFF"), None] {
         world.ledger.has_another_master(found);
         tokio::time::sleep(Duration::from_secs(13)).await;
-        assert!(is_behind(), "{found:?}: {:?}", server.keeper.trouble());
+        assert!(is_behind(), "{found:?}: {:?}", server.guard.trouble());
     }
 }
 
@@ -139,7 +139,7 @@ async fn below_its_ceilings_a_server_gives_nothing_either_once_another_run_is_on
         server.take(0, 5).await.unwrap();
     }
     replicates(&world, &InstanceId::new("run 2, on another master")).await;
-    server.shows_up().await;
+    server.heartbeat().await;
     assert!(is_superseded(&server) && world.row(0).ceiling > world.highest(0));
     let error = server.take(0, 1).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::LedgerBehind, "{error}");
@@ -153,14 +153,14 @@ async fn a_run_that_could_not_be_put_on_record_gives_nothing_dense_before_it_is(
     server.take(0, 1).await.unwrap();
     world.ledger.restart();
     server.wires.ledger.busy_for("record", usize::MAX);
-    server.shows_up().await;
+    server.heartbeat().await;
     for _ in 0..3 {
         assert_eq!(count(&server, 1).await.unwrap_err().kind(), ErrorKind::NoWitness);
-        server.shows_up().await;
+        server.heartbeat().await;
     }
     assert_eq!(given(&world), 1);
     assert!(server.take(0, 1).await.is_ok(), "others are safe by their ceilings and marks");
     server.wires.ledger.busy_for("record", 0);
-    server.shows_up().await;
+    server.heartbeat().await;
     assert_eq!(count(&server, 1).await.unwrap(), 2);
 }

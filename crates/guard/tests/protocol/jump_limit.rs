@@ -24,7 +24,7 @@ async fn a_counter_set_far_ahead_stops_itself_alone() {
     assert!(world.stores[0].set_value(&key(), FAR));
     for server in [&a, &b, &a] {
         is_a_leap(server, 0).await;
-        server.shows_up().await;
+        server.heartbeat().await;
         server.take(1, 1).await.unwrap();
         server.take_of(&other, 0, 1).await.unwrap();
     }
@@ -49,11 +49,11 @@ async fn a_leap_is_not_followed_while_the_ledger_is_away_either() {
     let server = world.open("server").await;
     server.take_to(0, 5).await;
     server.wires.ledger.cut();
-    server.shows_up().await;
+    server.heartbeat().await;
     assert!(world.stores[0].set_value(&key(), FAR));
     is_a_leap(&server, 0).await;
     server.wires.ledger.mend();
-    server.shows_up().await;
+    server.heartbeat().await;
     assert!(world.row(0).ceiling < 1 << 20);
 }
 
@@ -122,8 +122,8 @@ async fn a_ceiling_set_far_ahead_in_the_ledger_opens_nothing() {
         is_a_leap(&server, 0).await;
         server.take(1, 1).await.unwrap();
     }
-    assert_eq!(server.keeper.advance(&key(), 1 << 62, &[300]).await.unwrap_err().kind(), ErrorKind::Leapt);
-    server.shows_up().await;
+    assert_eq!(server.guard.advance(&key(), 1 << 62, &[300]).await.unwrap_err().kind(), ErrorKind::Leapt);
+    server.heartbeat().await;
     let row = world.row(0);
     assert_eq!((row.epoch, row.base, row.ceiling), (before.epoch, before.base, FAR));
     assert!(world.row(1).ceiling < 1 << 20);
@@ -208,7 +208,7 @@ async fn a_value_far_ahead_is_followed_under_no_ceiling() {
         assert!(world.stores[0].set_value(&key(), FAR));
         for server in [&a, &b, &a, &world.open("fresh").await] {
             is_a_leap(server, 0).await;
-            server.shows_up().await;
+            server.heartbeat().await;
             server.take(1, 1).await.unwrap();
             server.take_of(&other, 0, 1).await.unwrap();
         }

@@ -18,9 +18,9 @@ async fn a_ledger_that_restarts_ends_every_permit() {
     b.take_to(0, 60).await;
     let before = world.row(0);
     world.ledger.restart();
-    // A permit counts on within its ceiling until its server has heard of the restart: the store fences it.
+    // A grant counts on within its ceiling until its server has heard of the restart: the store fences it.
     for _ in 0..3 {
-        a.shows_up().await;
+        a.heartbeat().await;
         for server in [&a, &b] {
             server.take(0, 1).await.unwrap();
         }
@@ -30,7 +30,7 @@ async fn a_ledger_that_restarts_ends_every_permit() {
     assert_eq!(world.history(0).len(), 1, "the second server joined the epoch that the first one opened");
     for server in [&a, &b] {
         assert_eq!(server.count(|event| matches!(event, Event::LedgerReborn { .. })), 1);
-        assert_eq!(server.keeper.trouble(), None);
+        assert_eq!(server.guard.trouble(), None);
     }
 }
 
@@ -39,16 +39,16 @@ async fn a_ledger_set_back_in_place_is_found_by_a_nonce_and_reborn() {
     let world = World::new(2);
     let server = world.open("server").await;
     server.take_to(0, 5).await;
-    server.shows_up().await;
-    server.shows_up().await;
+    server.heartbeat().await;
+    server.heartbeat().await;
     let copy = world.ledger.snapshot();
-    server.shows_up().await;
+    server.heartbeat().await;
     assert_eq!(world.ledger.snapshot().version(), copy.version(), "no mark can tell");
     let before = world.ledger.instance();
     world.ledger.restore_in_place(copy);
-    server.shows_up().await;
+    server.heartbeat().await;
     assert_ne!(world.ledger.instance(), before);
-    assert_eq!(server.keeper.trouble(), None);
+    assert_eq!(server.guard.trouble(), None);
     server.take(0, 1).await.unwrap();
     assert_eq!(world.row(0).ledger, world.ledger.instance(), "a new epoch, under the new instance");
 }
@@ -58,12 +58,12 @@ async fn only_the_server_that_finds_the_ledger_set_back_makes_it_reborn() {
     let world = World::new(2);
     let (a, b) = (world.open("a").await, world.open("b").await);
     let copy = world.ledger.snapshot();
-    a.shows_up().await;
+    a.heartbeat().await;
     world.ledger.restore_in_place(copy);
-    a.shows_up().await;
-    a.shows_up().await;
+    a.heartbeat().await;
+    a.heartbeat().await;
     assert_eq!(a.wires.ledger.calls("rebear") + b.wires.ledger.calls("rebear"), 1);
-    assert_eq!(a.keeper.status().ledger, b.keeper.status().ledger);
+    assert_eq!(a.guard.status().ledger, b.guard.status().ledger);
 }
 
 /// A world whose ledger went back to before a raise; the server has noticed.
@@ -75,7 +75,7 @@ async fn set_back_behind_its_marks() -> (World, std::sync::Arc<crate::harness::S
     server.take_to(0, world.row(0).ceiling + 1).await;
     assert!(world.ledger.snapshot().version() > copy.version());
     world.ledger.restore(copy);
-    server.shows_up().await;
+    server.heartbeat().await;
     (world, server)
 }
 
@@ -83,18 +83,18 @@ async fn set_back_behind_its_marks() -> (World, std::sync::Arc<crate::harness::S
 async fn a_ledger_behind_its_marks_opens_and_raises_nothing() {
     let (world, server) = set_back_behind_its_marks().await;
     assert!(
-        matches!(server.keeper.trouble(), Some(LedgerFault::Behind { .. })),
+        matches!(server.guard.trouble(), Some(LedgerFault::Behind { .. })),
         "{:?}",
-        server.keeper.trouble()
+        server.guard.trouble()
     );
     let rows = world.ledger.snapshot();
     for _ in 0..2 {
         assert_eq!(server.take(0, 1).await.unwrap_err().kind(), ErrorKind::LedgerBehind);
         assert_eq!(server.take(1, 1).await.unwrap_err().kind(), ErrorKind::LedgerBehind);
-        server.shows_up().await;
+        server.heartbeat().await;
     }
     let late = world.open("late").await;
-    assert!(matches!(late.keeper.trouble(), Some(LedgerFault::Behind { .. })));
+    assert!(matches!(late.guard.trouble(), Some(LedgerFault::Behind { .. })));
     assert_eq!(late.take(0, 1).await.unwrap_err().kind(), ErrorKind::LedgerBehind);
     assert_eq!(
         late.take_of(&Key::from_stored("new"), 1, 1).await.unwrap_err().kind(),
@@ -110,8 +110,8 @@ async fn an_operator_who_names_the_loss_brings_service_back() {
     let late = world.open("late").await;
     let before = world.highest(0);
     world.recover(Loss::Bump(1000)).await;
-    server.shows_up().await;
-    assert_eq!(server.keeper.trouble(), None);
+    server.heartbeat().await;
+    assert_eq!(server.guard.trouble(), None);
     assert!(server.take(0, 1).await.unwrap()[0] > before);
     assert!(late.take(0, 1).await.unwrap()[0] > before);
     assert!(world.row(0).base >= 1000);
@@ -125,10 +125,10 @@ async fn after_a_recovery_from_a_copy_without_a_layout_running_servers_go_on() {
     let server = world.open("server").await;
     let before = server.take_to(0, 5).await;
     world.ledger.restore(unfounded);
-    server.shows_up().await;
+    server.heartbeat().await;
     assert_eq!(server.take(1, 1).await.unwrap_err().kind(), ErrorKind::LedgerBehind);
     world.recover(Loss::Bump(1000)).await;
-    server.shows_up().await;
+    server.heartbeat().await;
     assert!(server.take(0, 1).await.unwrap()[0] > before);
 }
 
@@ -145,8 +145,8 @@ async fn a_ledger_of_another_layout_stops_the_server_and_puts_no_slot_out() {
     assert_eq!(world.ledger.found(&other).await.unwrap(), other);
     world.recover(Loss::Bump(1000)).await;
     for _ in 0..2 {
-        server.shows_up().await;
-        assert!(matches!(server.keeper.trouble(), Some(LedgerFault::Relaid { .. })));
+        server.heartbeat().await;
+        assert!(matches!(server.guard.trouble(), Some(LedgerFault::Relaid { .. })));
         let refused = server.take(0, 1).await.unwrap_err();
         assert_eq!(refused.kind().verdict().scope, Scope::Nobody, "{refused}");
         assert!(refused.to_string().contains("shard_bits: the ledger was founded with 3"), "{refused}");
@@ -172,11 +172,11 @@ async fn set_back_with_all_marks() -> (World, std::sync::Arc<crate::harness::Ser
     let world = World::new(2);
     let server = world.open_as("server", Setup { home: false, ..Setup::default() }).await;
     server.take_to(0, 5).await;
-    server.shows_up().await;
+    server.heartbeat().await;
     let (ledger, stores) = (world.ledger.snapshot(), [0, 1].map(|slot| world.stores[slot].snapshot()));
     server.take_to(0, world.row(0).ceiling + 1).await;
     // Every store bears the newest mark, and loses it.
-    server.shows_up().await;
+    server.heartbeat().await;
     world.ledger.restore(ledger);
     let put_back = move |world: &World| {
         world.stores.iter().zip(&stores).for_each(|(store, copy)| store.restore(copy.clone()));
@@ -190,27 +190,27 @@ async fn set_back_with_all_marks() -> (World, std::sync::Arc<crate::harness::Ser
 async fn a_ledger_behind_what_a_running_server_heard_opens_nothing_though_every_mark_went_back_with_it() {
     let (world, server, put_back) = set_back_with_all_marks().await;
     let before = world.highest(0);
-    // Before any show up: the first call meets another instance of the ledger.
+    // Before any heartbeat: the first call meets another instance of the ledger.
     let refused = async || server.take(0, 1).await.unwrap_err().kind();
     assert_eq!(refused().await, ErrorKind::LedgerBehind);
     assert!(
-        matches!(server.keeper.trouble(), Some(LedgerFault::Behind { .. })),
+        matches!(server.guard.trouble(), Some(LedgerFault::Behind { .. })),
         "{:?}",
-        server.keeper.trouble()
+        server.guard.trouble()
     );
     // Whatever restarts, and goes back once more: it is not forgotten.
     for _ in 0..2 {
         world.ledger.restart();
         put_back(&world);
-        server.shows_up().await;
+        server.heartbeat().await;
         assert_eq!(refused().await, ErrorKind::LedgerBehind);
     }
     let late = world.open("late").await;
     assert_eq!(late.take(0, 1).await.unwrap_err().kind(), ErrorKind::LedgerBehind, "others are told");
     world.recover(Loss::Bump(1000)).await;
     for server in [&server, &late] {
-        server.shows_up().await;
-        assert_eq!(server.keeper.trouble(), None, "a named loss is above what was heard");
+        server.heartbeat().await;
+        assert_eq!(server.guard.trouble(), None, "a named loss is above what was heard");
         assert!(server.take(0, 1).await.unwrap()[0] > before);
     }
 }
@@ -220,7 +220,7 @@ async fn one_shard_alone_can_leave_marks_at_home_only_and_counts_them() {
     let alone = World::new(1);
     let server = alone.open("server").await;
     server.take_to(0, 5).await;
-    assert!(server.keeper.status().unmarked > 0);
+    assert!(server.guard.status().unmarked > 0);
     assert_eq!(server.count(|event| matches!(event, Event::Unmarked { .. })), 0, "it is as it is meant");
     assert_eq!(alone.home.held(), alone.ledger.snapshot().version());
     let two = World::new(2);
@@ -243,7 +243,7 @@ async fn what_others_raise_during_an_opening_is_no_sign_that_the_ledger_went_bac
         gate.open();
     };
     let (server, ()) = tokio::join!(world.open_over("server", wires), raising);
-    assert_eq!(server.keeper.trouble(), None);
+    assert_eq!(server.guard.trouble(), None);
     server.take(0, 1).await.unwrap();
 }
 
@@ -261,7 +261,7 @@ async fn servers_that_find_a_restarted_ledger_together_all_go_on() {
                 server.take(0, 5).await.unwrap();
                 tokio::time::sleep(Duration::from_millis(50)).await;
             }
-            assert_eq!(server.keeper.trouble(), None);
+            assert_eq!(server.guard.trouble(), None);
         });
         tokio::join!(a, b, c);
     }
@@ -291,7 +291,7 @@ async fn a_ledger_set_back_between_the_look_and_the_nonce_of_an_opening_is_found
     let wires = world.wires();
     let gate = wires.ledger.hold("inspect", When::After);
     let (late, ()) = tokio::join!(world.open_over("late", wires), set_back_during_a_look(&world, gate, copy));
-    assert!(matches!(late.keeper.trouble(), Some(LedgerFault::Behind { .. })), "{:?}", late.keeper.trouble());
+    assert!(matches!(late.guard.trouble(), Some(LedgerFault::Behind { .. })), "{:?}", late.guard.trouble());
     assert_eq!(late.take(0, 1).await.unwrap_err().kind(), ErrorKind::LedgerBehind);
 }
 
@@ -302,12 +302,8 @@ async fn a_ledger_set_back_between_the_look_and_the_nonce_of_a_renewal_is_found_
     let other = world.open_over("other", wires.clone()).await;
     world.ledger.restart();
     let gate = wires.ledger.hold("inspect", When::After);
-    tokio::join!(other.shows_up(), set_back_during_a_look(&world, gate, copy));
-    assert!(
-        matches!(other.keeper.trouble(), Some(LedgerFault::Behind { .. })),
-        "{:?}",
-        other.keeper.trouble()
-    );
+    tokio::join!(other.heartbeat(), set_back_during_a_look(&world, gate, copy));
+    assert!(matches!(other.guard.trouble(), Some(LedgerFault::Behind { .. })), "{:?}", other.guard.trouble());
     assert_eq!(other.take(0, 1).await.unwrap_err().kind(), ErrorKind::LedgerBehind);
 }
 
@@ -355,7 +351,7 @@ async fn a_directory_of_which_one_file_is_as_it_was_has_not_moved() {
     world.open_as("server", embedded()).await.stop().await;
     world.stores.iter().for_each(MemoryStore::restart);
     let server = world.open_as("server", embedded()).await;
-    assert_eq!(server.keeper.trouble(), None);
+    assert_eq!(server.guard.trouble(), None);
 }
 
 #[tokio::test(start_paused = true)]
@@ -365,11 +361,11 @@ async fn everything_that_moves_under_a_running_server_stops_it() {
     server.take_to(0, 20).await;
     world.ledger.restart();
     world.stores.iter().for_each(MemoryStore::restart);
-    server.shows_up().await;
-    assert_eq!(server.keeper.trouble(), Some(LedgerFault::Moved));
+    server.heartbeat().await;
+    assert_eq!(server.guard.trouble(), Some(LedgerFault::Moved));
     assert_eq!(server.take(0, 1).await.unwrap_err().kind(), ErrorKind::LedgerBehind);
     world.recover(Loss::Moved).await;
-    server.shows_up().await;
+    server.heartbeat().await;
     assert!(server.take(0, 1).await.unwrap()[0] > 20);
 }
 
@@ -394,7 +390,7 @@ async fn two_slots_on_one_store_are_refused() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_run_that_could_not_be_put_on_record_is_at_the_next_show_up() {
+async fn a_run_that_could_not_be_put_on_record_is_at_the_next_heartbeat() {
     let world = World::new(2);
     let server = world.open("server").await;
     server.take_to(0, 5).await;
@@ -402,7 +398,7 @@ async fn a_run_that_could_not_be_put_on_record_is_at_the_next_show_up() {
     let before = server.wires.ledger.calls("record");
     server.wires.ledger.busy_for("record", 2);
     for _ in 0..5 {
-        server.shows_up().await;
+        server.heartbeat().await;
     }
     assert_eq!(server.wires.ledger.calls("record") - before, 3, "until it was taken, and no more");
     assert_eq!(world.ledger.known().await.unwrap().ledger, Some(world.ledger.instance()));

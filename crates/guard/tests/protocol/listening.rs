@@ -15,13 +15,13 @@ async fn a_row_read_before_a_report_and_answered_after_it(rested: bool) {
     let world = World::new(2);
     let (taker, reader) = (world.open("taker").await, world.open("reader").await);
     taker.take_to(0, 50).await;
-    taker.shows_up().await;
+    taker.heartbeat().await;
     if rested {
         reader.source(&key(), 0).await.unwrap();
         tokio::time::sleep(Duration::from_secs(6)).await;
     }
     let copy = world.stores[0].snapshot();
-    // Shortly before both show up.
+    // Shortly before both send a heartbeat.
     tokio::time::sleep(Duration::from_millis(1800)).await;
     let gate = reader.wires.ledger.hold("read", When::After);
     let late = Arc::clone(&reader);
@@ -53,15 +53,15 @@ async fn a_word_is_heard_though_the_store_that_bears_the_mark_hangs() {
     let world = World::new(2);
     let waiting = world.open("server").await;
     waiting.take_to(0, 5).await;
-    waiting.shows_up().await;
+    waiting.heartbeat().await;
     let (why, until_ms) = ("it hangs".to_owned(), None);
     let drain = Word { slot: 1, verb: WordVerb::Drain, who: "ann".to_owned(), why, at_ms: 0, until_ms };
-    let (said, mut heard) = (world.ledger.say(&drain).await.unwrap(), waiting.keeper.words());
+    let (said, mut heard) = (world.ledger.say(&drain).await.unwrap(), waiting.guard.words());
     waiting.wires.stores[1].hang();
     // What it reports must be marked, on the other store.
     waiting.take(0, 1).await.unwrap();
-    let before = waiting.wires.ledger.calls("show_up");
-    while waiting.wires.ledger.calls("show_up") == before {
+    let before = waiting.wires.ledger.calls("heartbeat");
+    while waiting.wires.ledger.calls("heartbeat") == before {
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
     let asked = world.clock.now();

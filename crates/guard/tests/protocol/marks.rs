@@ -115,8 +115,8 @@ async fn the_marks_of_somebody_elses_store_accuse_nobody() {
     world.stores[0].restore(other.stores[0].snapshot());
     assert_eq!(server.take(0, 1).await.unwrap_err().kind(), ErrorKind::Refused);
     world.ledger.restart();
-    server.shows_up().await;
-    assert_eq!(server.keeper.trouble(), None);
+    server.heartbeat().await;
+    assert_eq!(server.guard.trouble(), None);
     server.take(1, 1).await.unwrap();
 }
 
@@ -130,10 +130,10 @@ async fn a_version_of_a_lost_history_does_not_stand_in_for_a_new_one() {
     // The ledger goes back, and so does the only bearer of its marks: this server alone can tell.
     world.stores[1].empty();
     world.ledger.restore(copy);
-    server.shows_up().await;
+    server.heartbeat().await;
     assert_eq!(server.take(0, 1).await.unwrap_err().kind(), ErrorKind::LedgerBehind);
     world.recover(Loss::Bump(100)).await;
-    server.shows_up().await;
+    server.heartbeat().await;
     // A bearer again, once it has been admitted.
     server.take(1, 1).await.unwrap();
     server.take_of(&Key::from_stored("new"), 0, 1).await.unwrap();
@@ -151,11 +151,11 @@ async fn a_mark_that_only_the_data_directory_bears_is_read() {
     world.ledger.restore(copies.0);
     world.stores[0].restore(copies.1);
     let next = world.open("next").await;
-    assert!(matches!(next.keeper.trouble(), Some(LedgerFault::Behind { .. })), "{:?}", next.keeper.trouble());
+    assert!(matches!(next.guard.trouble(), Some(LedgerFault::Behind { .. })), "{:?}", next.guard.trouble());
 }
 
 /// A copy of the ledger and of one store, made after a clean stop; then a run that takes within its ceiling and raises
-/// nothing, stopped well or killed after a show up; then the copy put over both. What the next server that opens says.
+/// nothing, stopped well or killed after a heartbeat; then the copy put over both. What the next server that opens says.
 async fn set_back_to_before_a_run_that_only_reported(
     slots: u16,
     setup: Setup,
@@ -164,7 +164,7 @@ async fn set_back_to_before_a_run_that_only_reported(
     let world = World::new(slots);
     let first = world.open_as("first", setup).await;
     first.take_to(0, 500).await;
-    first.shows_up().await;
+    first.heartbeat().await;
     first.stop().await;
     let (row, copies) = (world.row(0), (world.ledger.snapshot(), world.stores[0].snapshot()));
     assert!(row.ceiling > row.seen + 50, "there is room below the ceiling: {row:?}");
@@ -173,7 +173,7 @@ async fn set_back_to_before_a_run_that_only_reported(
     if stopped {
         second.stop().await;
     } else {
-        second.shows_up().await;
+        second.heartbeat().await;
         second.kill();
     }
     let now = world.row(0);
@@ -184,7 +184,7 @@ async fn set_back_to_before_a_run_that_only_reported(
     let next = world.open_as("next", setup).await;
     let given = next.take(0, 20).await;
     assert!(given.is_err(), "{given:?} were given before");
-    next.keeper.trouble()
+    next.guard.trouble()
 }
 
 #[tokio::test(start_paused = true)]
@@ -215,18 +215,18 @@ async fn set_back_with_all_shards_but_one(deed: impl AsyncFn(&Server), stopped: 
     if stopped {
         second.stop().await;
     } else {
-        second.shows_up().await;
+        second.heartbeat().await;
         second.kill();
     }
     world.ledger.restore(ledger);
     for (store, copy) in world.stores.iter().zip(copies).take(3) {
         store.restore(copy);
     }
-    world.open_as("next", without).await.keeper.trouble()
+    world.open_as("next", without).await.guard.trouble()
 }
 
 #[tokio::test(start_paused = true)]
-async fn after_a_show_up_every_shard_bears_the_mark_wherever_it_was_left_first() {
+async fn after_a_heartbeat_every_shard_bears_the_mark_wherever_it_was_left_first() {
     for counters in 1..5 {
         for stopped in [true, false] {
             let opens = async |server: &Server| open(server, 0, counters).await;
@@ -244,15 +244,15 @@ async fn an_idle_server_leaves_no_marks() {
     let world = World::new(2);
     let server = world.open("server").await;
     server.take_to(0, 5).await;
-    server.shows_up().await;
-    server.shows_up().await;
+    server.heartbeat().await;
+    server.heartbeat().await;
     let before = (world.ledger.snapshot().version(), marked(&server, 0), marked(&server, 1));
-    let shown = server.wires.ledger.calls("show_up");
+    let shown = server.wires.ledger.calls("heartbeat");
     for _ in 0..5 {
-        server.shows_up().await;
+        server.heartbeat().await;
     }
     server.stop().await;
-    assert!(server.wires.ledger.calls("show_up") >= shown + 5);
+    assert!(server.wires.ledger.calls("heartbeat") >= shown + 5);
     assert_eq!((world.ledger.snapshot().version(), marked(&server, 0), marked(&server, 1)), before);
 }
 
@@ -277,13 +277,13 @@ async fn a_data_directory_that_takes_no_mark_is_told_and_not_counted_as_bearing_
     two.home.breaks(true);
     open(&server, 0, 1).await;
     assert_eq!(unmarked(&server).len(), 2, "and again when it failed again");
-    assert_eq!(server.keeper.status().unmarked, 0, "another shard bears it");
+    assert_eq!(server.guard.status().unmarked, 0, "another shard bears it");
     let alone = World::new(1);
     let server = alone.open("server").await;
     alone.home.breaks(true);
     open(&server, 0, 1).await;
     assert_eq!(unmarked(&server), [(false, false)], "nobody bears it");
-    assert_eq!(server.keeper.status().unmarked, 1);
+    assert_eq!(server.guard.status().unmarked, 1);
 }
 
 #[tokio::test(start_paused = true)]
@@ -294,13 +294,13 @@ async fn that_no_other_shard_takes_marks_is_told_once_and_counted_each_time() {
     server.wires.stores[1].cut();
     open(&server, 0, 9).await;
     assert_eq!(unmarked(&server), [(false, true)], "once");
-    assert_eq!(server.keeper.status().unmarked, 9, "each version");
+    assert_eq!(server.guard.status().unmarked, 9, "each version");
     server.wires.stores[1].mend();
     open(&server, 0, 1).await;
     server.wires.stores[1].cut();
     open(&server, 0, 3).await;
     assert_eq!(unmarked(&server).len(), 2, "and again when it failed again");
-    assert_eq!(server.keeper.status().unmarked, 12);
+    assert_eq!(server.guard.status().unmarked, 12);
 }
 
 #[tokio::test(start_paused = true)]
@@ -309,7 +309,7 @@ async fn a_single_shard_without_a_data_directory_says_once_that_nothing_bears_ma
     let server = alone.open_as("server", Setup { home: false, ..Setup::default() }).await;
     open(&server, 0, 9).await;
     assert_eq!(unmarked(&server), [(false, true)], "once");
-    assert_eq!(server.keeper.status().unmarked, 9);
+    assert_eq!(server.guard.status().unmarked, 9);
 }
 
 #[tokio::test(start_paused = true)]
@@ -355,6 +355,6 @@ async fn the_marks_of_a_store_put_there_since_it_was_looked_at_accuse_nobody() {
     world.stores[0].restore(other.stores[0].snapshot());
     assert!(mark_of(&world.stores[0]).await.unwrap() > world.ledger.snapshot().version());
     world.ledger.restart();
-    server.shows_up().await;
-    assert_eq!(server.keeper.trouble(), None);
+    server.heartbeat().await;
+    assert_eq!(server.guard.trouble(), None);
 }

@@ -46,17 +46,17 @@ async fn a_number_costs_no_ledger_call() {
         server.take(0, 1).await.unwrap();
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
-    server.shows_up().await;
-    let (all, shown) = (server.wires.ledger.all_calls(), server.wires.ledger.calls("show_up"));
+    server.heartbeat().await;
+    let (all, shown) = (server.wires.ledger.all_calls(), server.wires.ledger.calls("heartbeat"));
     let looks = server.wires.ledger.calls("inspect");
     for _ in 0..10_000 {
         server.take(0, 1).await.unwrap();
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
-    let shown = server.wires.ledger.calls("show_up") - shown;
+    let shown = server.wires.ledger.calls("heartbeat") - shown;
     let looks = server.wires.ledger.calls("inspect") - looks;
     let others = server.wires.ledger.all_calls() - all - looks;
-    assert_eq!(others, 2 * shown, "nothing but showing up, and listening");
+    assert_eq!(others, 2 * shown, "nothing but heartbeats, and listening");
     assert!(looks <= 10, "{looks} looks at its settings in 100 seconds");
     assert_eq!(shown, 50, "once in two seconds");
 }
@@ -66,8 +66,8 @@ async fn an_idle_server_shows_up_once_in_two_seconds_and_writes_no_mark() {
     let world = World::new(2);
     let server = world.open("server").await;
     take_of_all(&server, &keys(5)).await;
-    server.shows_up().await;
-    server.shows_up().await;
+    server.heartbeat().await;
+    server.heartbeat().await;
     let marks = |server: &Server| server.wires.stores.iter().map(|wire| wire.calls("mark")).sum::<usize>();
     let before = (server.wires.ledger.all_calls(), marks(&server));
     tokio::time::sleep(Duration::from_secs(20)).await;
@@ -77,7 +77,7 @@ async fn an_idle_server_shows_up_once_in_two_seconds_and_writes_no_mark() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_raises_of_a_show_up_are_marked_once() {
+async fn the_raises_of_a_heartbeat_are_marked_once() {
     let world = World::new(4);
     let server = world.open("server").await;
     for slot in 0..4 {
@@ -85,7 +85,7 @@ async fn the_raises_of_a_show_up_are_marked_once() {
     }
     let marks = |server: &Server| server.wires.stores.iter().map(|wire| wire.calls("mark")).sum::<usize>();
     let before = marks(&server);
-    server.shows_up().await;
+    server.heartbeat().await;
     assert_eq!(
         marks(&server) - before,
         4,
@@ -99,10 +99,10 @@ async fn a_dropped_key_is_forgotten_once_its_seen_is_reported() {
     let server = world.open("server").await;
     server.take_to(0, 30).await;
     server.drop_key(&key());
-    assert_eq!(server.keeper.status().counters.len(), 2, "one counter a slot");
-    server.shows_up().await;
-    server.shows_up().await;
-    assert!(server.keeper.status().counters.is_empty());
+    assert_eq!(server.guard.status().counters.len(), 2, "one counter a slot");
+    server.heartbeat().await;
+    server.heartbeat().await;
+    assert!(server.guard.status().counters.is_empty());
     assert_eq!(world.row(0).seen, 30);
     let reads = server.wires.ledger.calls("read");
     assert_eq!(server.take(0, 1).await.unwrap(), [31], "it joins again");
@@ -116,7 +116,7 @@ async fn a_clean_stop_makes_seen_exact_and_lets_nothing_leave() {
     for slot in 0..2 {
         server.take_to(slot, 17).await;
     }
-    server.keeper.close().await;
+    server.guard.close().await;
     for slot in 0..2 {
         assert_eq!(world.row_of(&counter(slot)).unwrap().seen, 17);
         server.take(slot, 1).await.unwrap_err();
@@ -132,7 +132,7 @@ async fn a_take_in_flight_at_the_stop_does_not_leave() {
     let taker = Arc::clone(&server);
     let flight = tokio::spawn(async move { taker.take(0, 3).await });
     gate.reached().await;
-    server.keeper.close().await;
+    server.guard.close().await;
     gate.open();
     flight.await.unwrap().unwrap_err();
     assert_eq!(world.row(0).seen, 5);

@@ -124,7 +124,7 @@ async fn a_counter_set_back_across_a_crash_is_noticed_as_far_as_it_was_reported(
     let world = World::new(2);
     let first = world.open("first").await;
     first.take_to(0, 50).await;
-    first.shows_up().await;
+    first.heartbeat().await;
     first.kill();
     assert!(world.stores[0].set_value(&key(), 10));
     let second = world.open("second").await;
@@ -132,17 +132,17 @@ async fn a_counter_set_back_across_a_crash_is_noticed_as_far_as_it_was_reported(
 }
 
 #[tokio::test(start_paused = true)]
-async fn neighbours_hear_of_it_at_their_next_show_up() {
+async fn neighbours_hear_of_it_at_their_next_heartbeat() {
     let world = World::new(2);
     let (a, b) = (world.open("a").await, world.open("b").await);
     a.take_to(0, 20).await;
     b.take(0, 1).await.unwrap();
-    b.shows_up().await;
+    b.heartbeat().await;
     a.take_to(0, 60).await;
-    a.shows_up().await;
+    a.heartbeat().await;
     assert!(world.stores[0].set_value(&key(), 30));
     b.take(0, 5).await.unwrap();
-    b.shows_up().await;
+    b.heartbeat().await;
     b.take_to(0, world.highest(0) + 200).await;
     a.take_to(0, world.highest(0) + 200).await;
     assert!(regressions(&a) + regressions(&b) >= 1);
@@ -255,7 +255,7 @@ async fn a_counter_that_went_back_is_noticed_though_a_loss_was_named() {
         world.stores[0].restore(copy);
         world.recover(Loss::Bump(1000)).await;
         let then = if stays { first } else { world.open("second").await };
-        then.shows_up().await;
+        then.heartbeat().await;
         then.take(0, 1).await.unwrap();
         assert!(regressions(&then) >= 1, "a process that went on: {stays}");
     }

@@ -12,7 +12,7 @@ async fn at_rest() -> (World, Arc<Server>, Arc<Server>) {
     let world = World::new(2);
     let idle = world.open("idle").await;
     idle.take_to(0, 20).await;
-    idle.shows_up().await;
+    idle.heartbeat().await;
     let busy = world.open("busy").await;
     (world, idle, busy)
 }
@@ -34,12 +34,12 @@ async fn the_one_who_took_more_has_ended_and_the_one_at_rest_notices() {
         if ends_well {
             busy.stop().await;
         } else {
-            busy.shows_up().await;
+            busy.heartbeat().await;
             busy.kill();
         }
-        idle.shows_up().await;
+        idle.heartbeat().await;
         world.stores[0].restore_in_place(copy);
-        idle.shows_up().await;
+        idle.heartbeat().await;
         assert!(regressions(&idle) > 0, "noticed without a take");
         assert!(idle.take(0, 30).await.unwrap()[0] > 60);
     }
@@ -54,9 +54,9 @@ async fn one_key_is_looked_at_and_the_others_of_the_shard_repeat_nothing_either(
     for n in 0..8 {
         busy.take_of(&Key::from_stored(&format!("key-{n}")), 0, 5).await.unwrap();
     }
-    busy.shows_up().await;
+    busy.heartbeat().await;
     world.stores[0].restore_in_place(copy);
-    busy.shows_up().await;
+    busy.heartbeat().await;
     assert!(regressions(&busy) > 0);
     assert!(idle.take(0, 30).await.unwrap()[0] > 60);
     assert!(busy.take_of(&other(), 0, 1).await.unwrap()[0] >= 2);
@@ -71,8 +71,8 @@ async fn the_key_that_was_taken_from_last_is_dropped_and_the_next_is_looked_at()
     busy.take_to(0, 60).await;
     busy.take_of(&other(), 0, 5).await.unwrap();
     busy.drop_key(&other());
-    busy.shows_up().await;
-    busy.shows_up().await;
+    busy.heartbeat().await;
+    busy.heartbeat().await;
     world.stores[0].restore_in_place(copy);
     tokio::time::sleep(Duration::from_secs(2)).await;
     assert!(regressions(&busy) > 0);
@@ -92,7 +92,7 @@ async fn a_take_that_comes_back_late_hides_no_other_key() {
     busy.take_to(0, 60).await;
     gate.open();
     late.await.unwrap().unwrap();
-    busy.shows_up().await;
+    busy.heartbeat().await;
     world.stores[0].restore_in_place(copy);
     tokio::time::sleep(Duration::from_secs(2)).await;
     assert!(regressions(&busy) > 0);
@@ -104,7 +104,7 @@ async fn what_was_noticed_while_the_ledger_was_busy_is_mended_at_the_next_look()
     let (world, idle, busy) = at_rest().await;
     let copy = world.stores[0].snapshot();
     busy.take_to(0, 60).await;
-    busy.shows_up().await;
+    busy.heartbeat().await;
     let epoch = world.row(0).epoch;
     busy.wires.ledger.busy_for("read", 1);
     idle.wires.stores[0].cut();
@@ -122,7 +122,7 @@ async fn a_last_report_that_finds_the_ledger_busy_is_made_again() {
     idle.kill();
     let copy = world.stores[0].snapshot();
     busy.take_to(0, 60).await;
-    busy.wires.ledger.busy_for("show_up", 2);
+    busy.wires.ledger.busy_for("heartbeat", 2);
     busy.stop().await;
     assert_eq!((world.row(0).seen, world.row(0).ceiling >= 60), (60, true));
     world.stores[0].restore_in_place(copy);
@@ -164,11 +164,11 @@ async fn with_the_ledger_away_whoever_notices_takes_the_counter_out_of_use() {
     idle.wires.ledger.cut();
     busy.take_to(0, ceiling - 5).await;
     world.stores[0].restore_in_place(copy);
-    idle.shows_up().await;
+    idle.heartbeat().await;
     assert!(regressions(&busy) > 0);
     assert!(idle.take(0, 10).await.is_err(), "it can't know, and the cell is closed");
     busy.wires.ledger.mend();
     idle.wires.ledger.mend();
-    idle.shows_up().await;
+    idle.heartbeat().await;
     assert!(idle.take(0, 30).await.unwrap()[0] > ceiling - 5);
 }

@@ -25,11 +25,11 @@ async fn resized_elsewhere_after_it_went_back() -> Growth {
     let (ledger, store) = (&growth.before.ledger, &growth.before.stores[0]);
     let old = growth.before.open("old").await;
     growth.take_often(&old, 0, 20).await;
-    old.shows_up().await;
+    old.heartbeat().await;
     let copies = (ledger.snapshot(), store.snapshot());
     for _ in 0..20 {
         growth.take_often(&old, 0, 50).await;
-        old.shows_up().await;
+        old.heartbeat().await;
     }
     old.stop().await;
     ledger.restore(copies.0);
@@ -52,7 +52,7 @@ async fn a_ledger_that_went_back_before_a_resize_is_noticed_after_it_by_the_mark
     let growth = resized_elsewhere_after_it_went_back().await;
     lift(&growth).await;
     let new = growth.after.open("new").await;
-    let trouble = new.keeper.trouble();
+    let trouble = new.guard.trouble();
     let Some(LedgerFault::BehindAtEnd { generation: 1, version, mark }) = trouble else {
         panic!("{trouble:?}")
     };
@@ -79,7 +79,7 @@ async fn a_ledger_that_went_back_before_a_resize_is_noticed_after_it_by_the_mark
     assert!(error.to_string().contains("under that layout: it had gone back"), "{error}");
     growth.after.recover(Loss::Bump(2000)).await;
     let later = growth.after.open("later").await;
-    assert_eq!(later.keeper.trouble(), None, "the loss is named");
+    assert_eq!(later.guard.trouble(), None, "the loss is named");
     for slot in [0, 1] {
         assert_eq!(growth.take_often(&later, slot, 50).await, 50);
     }
@@ -92,13 +92,13 @@ async fn a_mark_of_the_layout_before_accuses_no_ledger_that_had_not_gone_back() 
     let growth = Growth::of(Rules::ALL);
     let old = growth.before.open("old").await;
     growth.take_often(&old, 0, 60).await;
-    old.shows_up().await;
+    old.heartbeat().await;
     let ledger = &growth.before.ledger;
     let page = ledger.page().await.unwrap().unwrap();
     let planned = page.planned(Layout::new(1, 0).unwrap());
     ledger.turn(&page, &planned).await.unwrap();
     growth.take_often(&old, 0, 60).await;
-    old.shows_up().await;
+    old.heartbeat().await;
     ledger.turn(&planned, &planned.fenced().unwrap()).await.unwrap();
     growth.take_often(&old, 0, 60).await;
     old.stop().await;
@@ -106,7 +106,7 @@ async fn a_mark_of_the_layout_before_accuses_no_ledger_that_had_not_gone_back() 
     lift(&growth).await;
     assert_eq!(growth.before.home.bear(0, None).await.unwrap().era.map(|era| era.generation), Some(1));
     let new = growth.after.open("new").await;
-    assert_eq!(new.keeper.trouble(), None);
+    assert_eq!(new.guard.trouble(), None);
     for slot in [0, 1] {
         assert_eq!(growth.take_often(&new, slot, 60).await, 60);
     }
@@ -125,12 +125,12 @@ async fn a_ledger_from_before_a_resize_is_told_by_the_layout_of_the_mark_at_home
     distant(&growth).run(&|_| {}).await.unwrap();
     let new = growth.after.open("new").await;
     growth.take_often(&new, 1, 60).await;
-    new.shows_up().await;
+    new.heartbeat().await;
     ledger.restore(copy);
     growth.after.stores.iter().for_each(sequent_backend::memory::MemoryStore::empty);
     lift(&growth).await;
     let early = growth.before.try_open("early", Setup::default()).await.unwrap();
-    let Some(trouble) = early.keeper.trouble() else { panic!("it is trusted") };
+    let Some(trouble) = early.guard.trouble() else { panic!("it is trusted") };
     let layout = |n| Layout::new(n, 0).unwrap();
     let mark = Era { generation: 2, layout: layout(1) };
     assert_eq!(trouble, LedgerFault::Outrun { generation: 1, layout: layout(0), mark });
@@ -145,8 +145,8 @@ async fn a_ledger_from_before_a_resize_is_told_by_the_layout_of_the_mark_at_home
     let error = resize.run(&|_| {}).await.unwrap_err().to_string();
     assert!(error.contains("the ledger is a copy from before"), "{error}");
     // A server of that layout that runs says the same, and not that it should be restarted with the older one.
-    new.shows_up().await;
-    let said = new.keeper.trouble().map(|trouble| trouble.error().to_string()).unwrap_or_default();
+    new.heartbeat().await;
+    let said = new.guard.trouble().map(|trouble| trouble.error().to_string()).unwrap_or_default();
     assert!(said.contains("sequent recover --bump N") && !said.contains("restart it"), "{said}");
     for server in [early, new] {
         server.kill();

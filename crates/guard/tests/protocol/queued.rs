@@ -11,7 +11,7 @@ async fn a_raise_queued_behind_a_renewal_is_not_sent_into_the_new_history() {
     a.take_to(0, 5).await;
     tokio::time::sleep(Duration::from_secs(5)).await;
     a.take_to(0, world.row(0).ceiling).await;
-    let gate = a.wires.ledger.hold("show_up", When::Before);
+    let gate = a.wires.ledger.hold("heartbeat", When::Before);
     gate.reached().await;
     let taker = Arc::clone(&a);
     let queued = tokio::spawn(async move { taker.take(0, 1).await });
@@ -48,7 +48,7 @@ async fn a_raise_whose_server_died_before_its_mark_is_marked_by_who_joins() {
     world.ledger.restore(copy);
     assert!(world.stores[0].delete(&key()));
     let c = world.open("c").await;
-    assert!(c.keeper.trouble().is_some());
+    assert!(c.guard.trouble().is_some());
     c.take(0, 1).await.unwrap_err();
     assert!(world.numbers.repeats().is_empty(), "{:?}", world.numbers.repeats());
 }

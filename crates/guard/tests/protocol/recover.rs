@@ -17,7 +17,7 @@ async fn without_the_shard_that_knows(others_tell: bool) -> (World, u64) {
     let world = World::new(3);
     let server = world.open("server").await;
     server.take_to(0, 20).await;
-    server.shows_up().await;
+    server.heartbeat().await;
     let copy = world.ledger.snapshot();
     server.take_to(0, 60).await;
     let highest = world.highest(0);
@@ -44,8 +44,8 @@ async fn a_mark_that_a_named_loss_could_not_read_stops_nothing_when_it_returns()
     assert!(server.take(0, 1).await.unwrap()[0] > highest + 900);
     world.stores[2].set_away(false);
     assert!(server.take(2, 1).await.unwrap()[0] > 900, "its mark is met");
-    server.shows_up().await;
-    assert_eq!(server.keeper.trouble(), None);
+    server.heartbeat().await;
+    assert_eq!(server.guard.trouble(), None);
     world.open("another").await.take(1, 1).await.unwrap();
 }
 
@@ -58,9 +58,9 @@ async fn a_mark_that_was_not_read_still_contradicts_whoever_says_that_nothing_wa
     world.stores[2].set_away(false);
     assert_eq!(server.take(2, 1).await.unwrap_err().kind(), ErrorKind::LedgerBehind);
     assert!(
-        matches!(server.keeper.trouble(), Some(LedgerFault::Behind { .. })),
+        matches!(server.guard.trouble(), Some(LedgerFault::Behind { .. })),
         "{:?}",
-        server.keeper.trouble()
+        server.guard.trouble()
     );
 }
 
@@ -83,6 +83,6 @@ async fn a_mark_that_is_read_contradicts_at_once_whoever_says_that_nothing_was_l
     let server = world.open("server").await;
     assert_eq!(server.take(0, 1).await.unwrap_err().kind(), ErrorKind::LedgerBehind, "still refused");
     world.recover(Loss::Bump(100)).await;
-    server.shows_up().await;
+    server.heartbeat().await;
     server.take(0, 1).await.unwrap();
 }

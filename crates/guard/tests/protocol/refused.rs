@@ -69,7 +69,7 @@ async fn while_the_ledger_is_away_refused_takes_move_no_counter() {
         server.wires.ledger.cut();
         refuses(&server, ErrorKind::NoWitness).await;
         server.wires.ledger.mend();
-        server.shows_up().await;
+        server.heartbeat().await;
         goes_on(&world, &server, ceiling).await;
     }
 }
@@ -82,7 +82,7 @@ async fn once_the_loss_was_noticed_all_below_the_ceiling_leaves_and_nothing_is_b
     let source = server.source(&crate::harness::key(), 0).await.unwrap();
     let ceiling = world.row(0).ceiling;
     server.wires.ledger.cut();
-    server.shows_up().await;
+    server.heartbeat().await;
     let moved = source.lift(ceiling).await.unwrap_err();
     assert_eq!(moved.kind(), ErrorKind::NoWitness, "a lift burns what is left as well");
     while server.take(0, 7).await.is_ok() {}
@@ -98,14 +98,14 @@ async fn a_server_that_has_rested_moves_no_counter_either() {
     let world = World::new(2);
     let (server, other) = (world.open_as("server", short()).await, world.open_as("other", short()).await);
     server.take_to(0, 5).await;
-    server.shows_up().await;
+    server.heartbeat().await;
     other.take_to(0, 5000).await;
     let at = world.cell(0).value;
     server.wires.ledger.cut();
     refuses(&server, ErrorKind::NoWitness).await;
     assert!(world.cell(0).value <= at + BURNT_MAX, "from {at} to {}", world.cell(0).value);
     server.wires.ledger.mend();
-    server.shows_up().await;
+    server.heartbeat().await;
     goes_on(&world, &server, world.row(0).ceiling).await;
 }
 
@@ -120,7 +120,7 @@ async fn a_ledger_that_is_lost_again_at_each_raise_costs_a_block_once() {
         server.wires.ledger.cut();
         server.take(0, WANT).await.unwrap_err();
         server.wires.ledger.mend();
-        server.shows_up().await;
+        server.heartbeat().await;
     }
     assert_eq!(world.cell(0).value, 2 * WANT);
     server.take(0, WANT).await.unwrap();
@@ -131,8 +131,8 @@ async fn replace(world: &World, server: &Server) -> LedgerState {
     let foreign = World::of(Kind { seed: 7, ..Kind::default() }).ledger.snapshot();
     let own = world.ledger.snapshot();
     world.ledger.restore_in_place(foreign);
-    server.shows_up().await;
-    assert!(matches!(server.keeper.trouble(), Some(LedgerFault::Another { .. })));
+    server.heartbeat().await;
+    assert!(matches!(server.guard.trouble(), Some(LedgerFault::Another { .. })));
     own
 }
 
@@ -146,10 +146,10 @@ async fn another_ledger_in_its_place_moves_no_counter_and_its_own_put_back_serve
     let ceiling = world.row(0).ceiling;
     let own = replace(&world, &server).await;
     refuses(&server, ErrorKind::LedgerBehind).await;
-    server.shows_up().await;
+    server.heartbeat().await;
     world.ledger.restore_in_place(own);
-    server.shows_up().await;
-    assert_eq!(server.keeper.trouble(), None, "under the instance in force nothing is reborn");
+    server.heartbeat().await;
+    assert_eq!(server.guard.trouble(), None, "under the instance in force nothing is reborn");
     goes_on(&world, &server, ceiling).await;
 }
 
@@ -160,7 +160,7 @@ async fn a_server_that_ran_through_a_recovery_says_that_it_is_to_be_restarted_an
     let server = world.open("server").await;
     server.take_to(0, 5).await;
     replace(&world, &server).await;
-    let text = server.keeper.trouble().unwrap().error().to_string();
+    let text = server.guard.trouble().unwrap().error().to_string();
     assert!(text.contains("the cluster recovered meanwhile: restart this server"), "{text}");
     // What `recover` does with an empty ledger: it takes up the cluster of the stores.
     let found = world.ledger.inspect().await.unwrap().id;
@@ -170,8 +170,8 @@ async fn a_server_that_ran_through_a_recovery_says_that_it_is_to_be_restarted_an
         let stamp = Stamp { ledger: found, ..own.clone() };
         store.stamp(&seen.instance, Some(&own), &stamp).await.unwrap();
     }
-    server.shows_up().await;
-    let trouble = server.keeper.trouble().unwrap();
+    server.heartbeat().await;
+    let trouble = server.guard.trouble().unwrap();
     assert!(matches!(&trouble, LedgerFault::TakenUp { found: by, .. } if *by == found), "{trouble:?}");
     let text = trouble.error().to_string();
     assert!(text.contains("restart this server") && !text.contains("--bump"), "{text}");
@@ -187,8 +187,8 @@ async fn an_older_copy_put_back_in_the_place_of_another_ledger_is_judged_by_its_
     world.home.leave(own.version() + 1);
     world.ledger.restore_in_place(own);
     for _ in 0..2 {
-        server.shows_up().await;
-        assert!(matches!(server.keeper.trouble(), Some(LedgerFault::Behind { .. })));
+        server.heartbeat().await;
+        assert!(matches!(server.guard.trouble(), Some(LedgerFault::Behind { .. })));
     }
 }
 
@@ -200,10 +200,10 @@ async fn what_troubled_a_ledger_before_another_took_its_place_troubles_it_afterw
     server.take_to(0, 5).await;
     world.ledger.restart();
     world.stores.iter().for_each(crate::harness::MemoryStore::restart);
-    server.shows_up().await;
-    assert_eq!(server.keeper.trouble(), Some(LedgerFault::Moved));
+    server.heartbeat().await;
+    assert_eq!(server.guard.trouble(), Some(LedgerFault::Moved));
     let own = replace(&world, &server).await;
     world.ledger.restore_in_place(own);
-    server.shows_up().await;
-    assert_eq!(server.keeper.trouble(), Some(LedgerFault::Moved));
+    server.heartbeat().await;
+    assert_eq!(server.guard.trouble(), Some(LedgerFault::Moved));
 }

@@ -60,7 +60,7 @@ impl Growth {
 
     /// Takes one id, and notes its number; what is refused leaves nothing behind.
     pub(crate) async fn take(&self, server: &Arc<Server>, slot: SlotIndex) -> Result<u64, SourceError> {
-        let layout = server.keeper.layout().layout;
+        let layout = server.guard.layout().layout;
         let raw = server.take(slot, 1).await?[0];
         let place = layout.place_of(raw, slot).unwrap();
         if !self.places.lock().unwrap().insert(place) {
@@ -114,7 +114,7 @@ impl Growth {
         let ceiling = self.before.row(0).ceiling;
         while self.take(&old, 0).await.unwrap() < ceiling + 20 {}
         old.wires.ledger.cut();
-        old.shows_up().await;
+        old.heartbeat().await;
         self.before.ledger.restore(copy);
         self.before.recover(Loss::Bump(0)).await;
         self.resize().run(&|_| {}).await.unwrap();
@@ -204,7 +204,7 @@ async fn emptied_behind_the_fence(class: DurabilityClass) -> (Growth, Result<Lay
     let old = growth.before.open("old").await;
     growth.take_often(&old, 0, 20).await;
     old.wires.ledger.cut();
-    old.shows_up().await;
+    old.heartbeat().await;
     let wires = Wires::new(0);
     let distant =
         crate::harness::Wired { wire: Arc::clone(&wires.ledger), inner: growth.before.ledger.clone() };
@@ -269,9 +269,9 @@ async fn a_counter_that_was_advanced_while_its_store_was_away_is_closed_too() {
     let (old, operator) = (growth.before.open("old").await, growth.before.open("operator").await);
     growth.take_often(&old, 0, 20).await;
     old.wires.ledger.cut();
-    old.shows_up().await;
+    old.heartbeat().await;
     operator.wires.stores[0].cut();
-    operator.keeper.advance(&crate::harness::key(), 1 << 40, &[100]).await.unwrap();
+    operator.guard.advance(&crate::harness::key(), 1 << 40, &[100]).await.unwrap();
     growth.resize().run(&|_| {}).await.unwrap();
     let new = growth.after.open("new").await;
     for slot in [0, 1] {
@@ -292,7 +292,7 @@ async fn a_resize_that_has_ended_is_not_done_again() {
     growth.take(&new, 1).await.unwrap();
     let again = growth.resize().run(&|step| assert_eq!(step, Progress::Current)).await.unwrap();
     assert_eq!(again.generation, 2);
-    new.shows_up().await;
+    new.heartbeat().await;
     assert_eq!(growth.take_often(&new, 0, 50).await, 50, "its servers go on");
 }
 
@@ -326,18 +326,18 @@ async fn a_grown_ring_goes_on_above_all_that_was_given() {
         assert!(growth.take(&new, slot).await.unwrap() > highest);
     }
     // One that hears of it, and one that slept.
-    old.shows_up().await;
-    let Some(LedgerFault::Relaid { reason, .. }) = old.keeper.trouble() else {
-        panic!("{:?}", old.keeper.trouble())
+    old.heartbeat().await;
+    let Some(LedgerFault::Relaid { reason, .. }) = old.guard.trouble() else {
+        panic!("{:?}", old.guard.trouble())
     };
     assert!(reason.contains("layout changed: the ring was resized to n=1 m=0 (generation 2)"), "{reason}");
     assert_eq!(losses(&old), [(true, reason)], "it was never out of reach");
-    assert_eq!(old.keeper.status().away, None, "nor is it shown as away");
+    assert_eq!(old.guard.status().away, None, "nor is it shown as away");
     assert_eq!(growth.take(&old, 0).await.unwrap_err().kind(), ErrorKind::LedgerBehind);
     paused.wires.ledger.mend();
     assert!(growth.take(&paused, 0).await.is_err(), "its cell is closed");
-    paused.shows_up().await;
-    assert!(matches!(paused.keeper.trouble(), Some(LedgerFault::Relaid { .. })));
+    paused.heartbeat().await;
+    assert!(matches!(paused.guard.trouble(), Some(LedgerFault::Relaid { .. })));
     // Its calls hung while it slept: what it wakes up to is told all the same.
     let told = losses(&paused);
     let Some((true, why)) = told.last() else { panic!("{told:?}") };
@@ -356,7 +356,7 @@ async fn nobody_opens_while_a_change_is_fenced_and_a_plan_can_be_taken_back() {
     let page = ledger.page().await.unwrap().unwrap();
     let planned = page.planned(Layout::new(1, 0).unwrap());
     ledger.turn(&page, &planned).await.unwrap();
-    old.shows_up().await;
+    old.heartbeat().await;
     assert_eq!(growth.take_often(&old, 0, 50).await, 50, "a plan changes nothing");
     assert!(Resize::cancel(ledger, Duration::from_secs(1)).await.unwrap());
     assert_eq!(ledger.page().await.unwrap(), Some(page));
@@ -371,9 +371,9 @@ async fn nobody_opens_while_a_change_is_fenced_and_a_plan_can_be_taken_back() {
         let error = world.try_open("early", crate::harness::Setup::default()).await.err().unwrap();
         assert!(error.to_string().contains("sequent resize --go"), "{error}");
     }
-    old.shows_up().await;
-    let Some(LedgerFault::Relaid { reason, .. }) = old.keeper.trouble() else {
-        panic!("{:?}", old.keeper.trouble())
+    old.heartbeat().await;
+    let Some(LedgerFault::Relaid { reason, .. }) = old.guard.trouble() else {
+        panic!("{:?}", old.guard.trouble())
     };
     assert!(reason.contains("is being changed from n=0 m=0 to n=1 m=0"), "{reason}");
     growth.resize().run(&|_| {}).await.unwrap();
@@ -465,7 +465,7 @@ async fn a_leap_is_told_before_anything_is_changed_and_takes_no_key_with_it() {
     let growth = Growth::of(Rules::ALL);
     let old = growth.before.open("old").await;
     growth.take_often(&old, 0, 20).await;
-    old.shows_up().await;
+    old.heartbeat().await;
     let value = growth.before.cell(0).value;
     growth.before.stores[0].set_value(&crate::harness::key(), 1 << 62);
     let error = growth.resize().plan().await.unwrap_err();

@@ -12,7 +12,7 @@ use sequent_testkit::PausedClock;
 
 use crate::harness::{Kind, Server, Setup, World};
 
-/// For so long both may be at work side by side: many show ups.
+/// For so long both may be at work side by side: many heartbeats.
 const AT_WORK: Duration = Duration::from_secs(30);
 
 /// The same shards under a ledger of its own, restored from a copy of this one's; and a data directory of its own.
@@ -33,7 +33,7 @@ pub(crate) fn beside(world: &World) -> World {
 
 async fn count(server: &Server) -> Result<u64, ErrorKind> {
     let ask = DenseAsk { key: Key::from_stored("invoice"), count: 1, limit: 1 << 40, above: 0 };
-    match server.keeper.count(ask).await.map_err(|error| error.kind())? {
+    match server.guard.count(ask).await.map_err(|error| error.kind())? {
         DenseTaken::Last(last) => Ok(last),
         other => panic!("{other:?}"),
     }
@@ -56,7 +56,7 @@ async fn counts(clock: Arc<PausedClock>, server: Arc<Server>, pause: Duration) -
 /// Spread numbers in the same way; the harness notes them, and a repeat ends the test.
 async fn takes(clock: Arc<PausedClock>, server: Arc<Server>) -> usize {
     let (mut given, begun) = (0, clock.now());
-    while clock.now() - begun < AT_WORK && server.keeper.trouble().is_none() {
+    while clock.now() - begun < AT_WORK && server.guard.trouble().is_none() {
         for slot in 0..2 {
             given += server.take(slot, 7).await.map_or(0, |ids| ids.len());
         }
@@ -66,7 +66,7 @@ async fn takes(clock: Arc<PausedClock>, server: Arc<Server>) -> usize {
 }
 
 fn is_behind(server: &Server) -> bool {
-    matches!(server.keeper.trouble(), Some(LedgerFault::Behind { .. }))
+    matches!(server.guard.trouble(), Some(LedgerFault::Behind { .. }))
 }
 
 #[tokio::test(start_paused = true)]
@@ -88,7 +88,7 @@ async fn dense_numbers_of_a_ledger_and_its_copy_under_load_never_repeat() {
     all.dedup();
     assert_eq!(many, all.len(), "{} came twice", many - all.len());
     assert!(is_behind(&second), "marks tell what it lacks");
-    assert_eq!(first.keeper.trouble(), None, "nothing was given beside it");
+    assert_eq!(first.guard.trouble(), None, "nothing was given beside it");
 }
 
 #[tokio::test(start_paused = true)]
@@ -141,13 +141,13 @@ async fn servers_of_one_ledger_that_was_restarted_accuse_nobody() {
         }
         world.ledger.restart();
         for server in &servers {
-            server.shows_up().await;
+            server.heartbeat().await;
         }
     }
     let last = world.open_as("d", Setup::default()).await;
     count(&last).await.unwrap();
     for server in servers.iter().chain([&last]) {
-        assert_eq!(server.keeper.trouble(), None);
+        assert_eq!(server.guard.trouble(), None);
         assert_eq!(server.count(|event| matches!(event, Event::LedgerBehind { .. })), 0);
     }
 }

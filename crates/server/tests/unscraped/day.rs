@@ -136,7 +136,7 @@ impl Day {
             assert!(sum(series) >= least, "{series} {}, and not {least}\n{shown}", sum(series));
         };
         // Each two seconds, and those that found the machine busy a little later.
-        at_least(r#"sequent_ledger_calls_total{call="show_up",outcome="ok"}"#, seconds * 9 / 20);
+        at_least(r#"sequent_ledger_calls_total{call="heartbeat",outcome="ok"}"#, seconds * 9 / 20);
         for door in ["http", "grpc"] {
             for reason in ["OK", "INVALID_ARGUMENT", "SEQUENCE_NOT_FOUND", "SEQUENCE_EXHAUSTED"] {
                 let series =

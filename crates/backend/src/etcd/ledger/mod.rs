@@ -6,7 +6,7 @@
 //! row with the sum that it was written under. What was lost since is added whenever a row is read.
 //!
 //! What a call moved is written a second time, under its version, for those who ask what moved. So much of that is kept as
-//! `MOVES_KEPT` in `save.rs` says: who was away for longer hears of the rest when it shows up for its own counters.
+//! `MOVES_KEPT` in `save.rs` says: who was away for longer hears of the rest at the heartbeat of its own counters.
 
 mod engine;
 mod facts;

@@ -3,8 +3,8 @@
 use sequent_core::{
     BoxFuture, ErrorKind, InstanceId, Rule, SourceError,
     ledger::{
-        Answer, Counter, Moved, Opened, Opening, Pass, PastEpoch, Presence, Raise, Raised, Reading, Row,
-        Rows, ShowUp,
+        Answer, Counter, Heartbeat, Moved, Opened, Opening, Pass, PastEpoch, Presence, Raise, Raised,
+        Reading, Row, Rows,
     },
 };
 
@@ -97,8 +97,8 @@ impl<E: LedgerEngine> Rows for CoreLedger<E> {
     }
 }
 
-impl<E: LedgerEngine> ShowUp for CoreLedger<E> {
-    fn show_up<'a>(
+impl<E: LedgerEngine> Heartbeat for CoreLedger<E> {
+    fn heartbeat<'a>(
         &'a self,
         pass: Pass<'a>,
         raises: &'a [Raise],
@@ -113,7 +113,7 @@ impl<E: LedgerEngine> ShowUp for CoreLedger<E> {
                 clock_ms: records.clock_ms,
             };
             let parts = parts(raises, E::RECORDS_MAX);
-            let (all, version) = self.in_parts("show up at", shown, parts, select, judge).await?;
+            let (all, version) = self.in_parts("heartbeat at", shown, parts, select, judge).await?;
             // There is one part at least; what others said counts as it was last.
             let value = all.into_iter().reduce(|mut before, after| {
                 before.raised.extend(after.raised);

@@ -6,9 +6,9 @@ use sequent_core::{
     BoxFuture, Clock, ExamineLedger, InstanceId, Key, SlotIndex, SourceError,
     ledger::{
         Answer, Catalog, Counter, Defined, Definition, Dense, DenseAsk, DenseRow, DenseTaken, Fence,
-        Identity, Known, LayoutBook, LayoutPage, LayoutRecord, Ledger, LedgerInspection, LedgerNote, Loss,
-        Moved, NoteSubject, Opened, Opening, Pass, PastEpoch, Presence, Raise, Raised, Reading, Rebased,
-        Recovery, Retention, Row, Rows, ServerId, ShowUp, Word, Words,
+        Heartbeat, Identity, Known, LayoutBook, LayoutPage, LayoutRecord, Ledger, LedgerInspection,
+        LedgerNote, Loss, Moved, NoteSubject, Opened, Opening, Pass, PastEpoch, Presence, Raise, Raised,
+        Reading, Rebased, Recovery, Retention, Row, Rows, ServerId, Word, Words,
     },
 };
 
@@ -23,7 +23,7 @@ pub(crate) struct Metered {
     read: Tally,
     open: Tally,
     raise: Tally,
-    show_up: Tally,
+    heartbeat: Tally,
     count: Tally,
     other: Tally,
 }
@@ -39,7 +39,7 @@ impl Metered {
             read: tally("read"),
             open: tally("open"),
             raise: tally("raise"),
-            show_up: tally("show_up"),
+            heartbeat: tally("heartbeat"),
             count: tally("count"),
             other: tally("other"),
         })
@@ -113,9 +113,9 @@ impl Rows for Metered {
 }
 
 #[deny(clippy::missing_trait_methods)]
-impl ShowUp for Metered {
-    fn show_up<'a>(&'a self, pass: Pass<'a>, raises: &'a [Raise]) -> Told<'a, Answer<Presence>> {
-        Box::pin(self.show_up.of(self.ledger.show_up(pass, raises)))
+impl Heartbeat for Metered {
+    fn heartbeat<'a>(&'a self, pass: Pass<'a>, raises: &'a [Raise]) -> Told<'a, Answer<Presence>> {
+        Box::pin(self.heartbeat.of(self.ledger.heartbeat(pass, raises)))
     }
 }
 

@@ -11,7 +11,7 @@ impl Guarded {
     /// How far the counter of this row has been given. A recovery may have added a loss to what a row of an earlier run of the ledger
     /// calls seen, and that was given to nobody: of such a row, where its epoch began.
     pub(in crate::counter) fn given(&self, row: &Row) -> u64 {
-        if self.shared.desk.speaks_as(&row.ledger) { row.reached() } else { row.base }
+        if self.shared.client.speaks_as(&row.ledger) { row.reached() } else { row.base }
     }
 
     /// Tells of an epoch that begins at `base`, of a counter that was found at `value` and had `given` so many.
@@ -23,8 +23,8 @@ impl Guarded {
 
     /// Moves the cell up to `floor`, and tells what that left out. Read before, so that of many servers that lift one counter it is
     /// counted by the first.
-    pub(in crate::counter) async fn lift_cell(&self, permit: &Grant, floor: u64) -> Result<(), SourceError> {
-        let (cell, epoch) = (Cell { key: &self.cell, under: &permit.row.store }, permit.row.epoch);
+    pub(in crate::counter) async fn lift_cell(&self, grant: &Grant, floor: u64) -> Result<(), SourceError> {
+        let (cell, epoch) = (Cell { key: &self.cell, under: &grant.row.store }, grant.row.epoch);
         let store = self.shard.store();
         let found = store.lift(cell, epoch, 0).await?;
         if found >= floor {

@@ -9,27 +9,27 @@ use crate::counter::Guarded;
 impl Guarded {
     /// How many ids may be given without the ledger, and how many a second are taken; none where nothing was taken lately.
     pub(crate) fn under_ceiling(&self, now: Instant) -> (u64, f64) {
-        let permit = self.good_permit();
+        let grant = self.good_permit();
         let state = self.state();
-        // While the ledger is there, the next take of one without a permit gets one.
+        // While the ledger is there, the next take of one without a grant gets one.
         let rate =
-            if permit.is_some() || self.shared.desk.loss().is_some() { state.pace.rate(now) } else { 0.0 };
-        let left = permit.map_or(0, |permit| permit.ceiling.saturating_sub(state.seen));
+            if grant.is_some() || self.shared.client.loss().is_some() { state.pace.rate(now) } else { 0.0 };
+        let left = grant.map_or(0, |grant| grant.ceiling.saturating_sub(state.seen));
         (left, rate)
     }
 
-    /// As far as this process knows without asking: what its permit allows, and what it has seen.
+    /// As far as this process knows without asking: what its grant allows, and what it has seen.
     pub(crate) fn reach(&self) -> u64 {
         let state = self.state();
-        state.permit.as_ref().map_or(0, |permit| permit.ceiling).max(state.seen)
+        state.grant.as_ref().map_or(0, |grant| grant.ceiling).max(state.seen)
     }
 
-    /// The same, and what the store's counter is at, which a ledger that went back knows nothing of. Without a permit the
+    /// The same, and what the store's counter is at, which a ledger that went back knows nothing of. Without a grant the
     /// counter is touched as a take would; `None` where it can't be asked.
     pub(crate) async fn value(&self) -> Option<u64> {
-        let permit = self.permit(1).await.ok()?;
-        let cell = Cell { key: &self.cell, under: &permit.row.store };
-        let value = self.shard.store().lift(cell, permit.row.epoch, 0).await.ok()?;
+        let grant = self.grant(1).await.ok()?;
+        let cell = Cell { key: &self.cell, under: &grant.row.store };
+        let value = self.shard.store().lift(cell, grant.row.epoch, 0).await.ok()?;
         Some(value.max(self.reach()))
     }
 }

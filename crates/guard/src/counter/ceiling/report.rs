@@ -60,9 +60,9 @@ impl State {
         }
     }
 
-    /// Nothing leaves under the permit held any more.
+    /// Nothing leaves under the grant held any more.
     pub(in crate::counter) fn lay_down(&mut self) {
-        if let Some(Grant { row, .. }) = self.permit.take()
+        if let Some(Grant { row, .. }) = self.grant.take()
             && self.seen > self.reported
         {
             self.former = Some(FormerEpoch { epoch: row.epoch, seen: self.seen });
@@ -74,38 +74,38 @@ impl Guarded {
     /// What this counter reports in a heartbeat; `None` where nothing has changed.
     pub(crate) fn report(&self, outage: Duration) -> Option<Raise> {
         let state = self.state();
-        let desk = &self.shared.desk;
+        let client = &self.shared.client;
         if let Some(former) = &state.former {
             return Some(self.last_report(former));
         }
-        let permit = state.permit.as_ref().filter(|permit| desk.speaks_as(&permit.row.ledger))?;
-        let ceiling = self.raised(&state, permit, outage);
+        let grant = state.grant.as_ref().filter(|grant| client.speaks_as(&grant.row.ledger))?;
+        let ceiling = self.raised(&state, grant, outage);
         if ceiling == 0 && state.seen == state.reported {
             return None;
         }
-        let leap_max = jump_limit::leap_max(permit.ceiling, self.raw_max(), state.pace.block());
-        let (counter, epoch, seen) = (self.counter.clone(), permit.row.epoch, state.seen);
+        let leap_max = jump_limit::leap_max(grant.ceiling, self.raw_max(), state.pace.block());
+        let (counter, epoch, seen) = (self.counter.clone(), grant.row.epoch, state.seen);
         Some(Raise { counter, epoch, ceiling, seen, leap_max })
     }
 
     /// Whether there is anything to report, by whatever ledger speaks. No less than [`Self::ceiling_report`] says: what is not listed is
     /// not asked.
     pub(in crate::counter) fn has_to_say(&self, state: &State) -> bool {
-        let has_news = |permit: &Grant| {
-            state.seen != state.reported || self.raised(state, permit, self.shared.config.outage) > 0
+        let has_news = |grant: &Grant| {
+            state.seen != state.reported || self.raised(state, grant, self.shared.config.outage) > 0
         };
-        state.former.is_some() || state.permit.as_ref().is_some_and(has_news)
+        state.former.is_some() || state.grant.as_ref().is_some_and(has_news)
     }
 
-    /// The ceiling that is due under this permit; 0 where the one that is held will do, or can't be raised within the range.
-    fn raised(&self, state: &State, permit: &Grant, outage: Duration) -> u64 {
+    /// The ceiling that is due under this grant; 0 where the one that is held will do, or can't be raised within the range.
+    fn raised(&self, state: &State, grant: &Grant, outage: Duration) -> u64 {
         let wanted = self.wanted_room(state, outage);
-        let is_due = state.seen > permit.row.base && permit.ceiling.saturating_sub(state.seen) < wanted.least;
+        let is_due = state.seen > grant.row.base && grant.ceiling.saturating_sub(state.seen) < wanted.least;
         let ceiling = state.seen.saturating_add(wanted.full).min(self.raw_max());
-        if is_due && ceiling > permit.ceiling { ceiling } else { 0 }
+        if is_due && ceiling > grant.ceiling { ceiling } else { 0 }
     }
 
-    /// What is left to say of an epoch whose permit is gone: without it, the next to take up its row could not know that
+    /// What is left to say of an epoch whose grant is gone: without it, the next to take up its row could not know that
     /// the store has forgotten. It has left, so no leap is too wide; and it is told to whatever run of the ledger speaks, which may have
     /// lost the ceiling that permitted it.
     fn last_report(&self, former: &FormerEpoch) -> Raise {
@@ -123,7 +123,7 @@ impl Guarded {
             let (slot, key) = (self.counter.slot, key.clone());
             self.shared.env.events.emit(Event::GivenAbove { slot, key, given, begun_at });
         }
-        let stepped = match self.shared.desk.note_given_above(key, given).await {
+        let stepped = match self.shared.client.note_given_above(key, given).await {
             Ok(()) => self.advance_to(given).await,
             failed => failed,
         };
@@ -138,7 +138,7 @@ impl Guarded {
         let now = self.shared.env.clock.now();
         let mut state = self.state();
         if let Raised::Ended { begun_at: Some(begun_at) } = answer {
-            let held = state.permit.as_ref().filter(|permit| permit.row.epoch == asked.epoch);
+            let held = state.grant.as_ref().filter(|grant| grant.row.epoch == asked.epoch);
             let former = state.former.as_ref().filter(|former| former.epoch == asked.epoch);
             // Not what was asked for: a block in hand has not left.
             let given = former.map(|former| former.seen).or(held.map(|_| state.seen)).unwrap_or(0);
@@ -152,10 +152,9 @@ impl Guarded {
         if let Some(former) = state.former.take_if(|former| former.epoch == asked.epoch) {
             state.reported = state.reported.max(former.seen);
         }
-        let is_asked = |permit: &Grant| {
-            permit.row.epoch == asked.epoch && self.shared.desk.speaks_as(&permit.row.ledger)
-        };
-        if !state.permit.as_ref().is_some_and(is_asked) {
+        let is_asked =
+            |grant: &Grant| grant.row.epoch == asked.epoch && self.shared.client.speaks_as(&grant.row.ledger);
+        if !state.grant.as_ref().is_some_and(is_asked) {
             return;
         }
         let Raised::Held { ceiling, seen } = answer else {
@@ -167,10 +166,10 @@ impl Guarded {
             state.lay_down();
             return;
         }
-        if let Some(permit) = state.permit.as_mut() {
-            permit.ceiling = permit.ceiling.max(*ceiling);
+        if let Some(grant) = state.grant.as_mut() {
+            grant.ceiling = grant.ceiling.max(*ceiling);
         }
-        let base = state.permit.as_ref().map_or(0, |permit| permit.row.base);
+        let base = state.grant.as_ref().map_or(0, |grant| grant.row.base);
         state.reported = state.reported.max(asked.seen);
         state.came_to(*seen, now);
         state.saw(*seen, base);
@@ -189,16 +188,16 @@ impl Guarded {
                 state.preread = None;
             }
         }
-        let Some(permit) = state.permit.as_ref().filter(|permit| permit.row.ledger == *under) else {
+        let Some(grant) = state.grant.as_ref().filter(|grant| grant.row.ledger == *under) else {
             state.told = Some(Told { epoch: moved.epoch, seen: moved.seen });
             return false;
         };
-        if permit.row.epoch != moved.epoch {
+        if grant.row.epoch != moved.epoch {
             // Ended by another server; or this one has just begun the next, and then it is joined again.
             state.lay_down();
             return false;
         }
-        let base = permit.row.base;
+        let base = grant.row.base;
         if state.doubts(moved.seen) {
             state.lay_down();
             return false;
@@ -213,7 +212,7 @@ impl Guarded {
 
     /// How many ids should be left under the ceiling: fewer where the end of the range is near.
     pub(crate) fn wanted_room(&self, state: &State, outage: Duration) -> Room {
-        let at = state.permit.as_ref().map_or(0, |permit| permit.ceiling);
+        let at = state.grant.as_ref().map_or(0, |grant| grant.ceiling);
         let wanted = state.pace.wanted_room(outage, self.shared.config.raise_within());
         if wanted.full == 0 { wanted } else { wanted.at_most(jump_limit::ahead_max(at, self.raw_max())) }
     }

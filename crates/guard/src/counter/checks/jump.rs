@@ -18,9 +18,9 @@ pub const FAR_BOTH: &str = "though the ledger's row permits it, by a ceiling of"
 impl Guarded {
     /// How far a block may be above what is known here, where it is further. No ceiling was ever asked for by more than 2^36 above
     /// what was seen, and nobody has heard nothing of as much, unless it slept.
-    fn far_beyond(&self, permit: &Grant, block: Block) -> Option<u64> {
+    fn far_beyond(&self, grant: &Grant, block: Block) -> Option<u64> {
         let state = self.state();
-        let at = state.seen.max(permit.row.base);
+        let at = state.seen.max(grant.row.base);
         let leap = jump_limit::leap_max(at, self.raw_max(), state.pace.block());
         let bound = at.saturating_add(LEAP_CAP).saturating_add(leap);
         (block.first() > bound).then_some(bound)
@@ -30,14 +30,14 @@ impl Guarded {
     /// this process slept. `Leapt` where nobody has told of it; `None` where it is judged as any other.
     pub(in crate::counter) async fn look_into(
         &self,
-        permit: &Grant,
+        grant: &Grant,
         block: Block,
     ) -> Result<Option<Verdict>, SourceError> {
-        let Some(bound) = self.far_beyond(permit, block) else { return Ok(None) };
-        let row = match self.row_believed(permit).await {
+        let Some(bound) = self.far_beyond(grant, block) else { return Ok(None) };
+        let row = match self.row_believed(grant).await {
             Ok(row) => row,
             Err(error) if error.kind() == ErrorKind::NoWitness => {
-                // Without the ledger there would be no other permit.
+                // Without the ledger there would be no other grant.
                 self.dropped(block, NOTHING_FOLLOWS);
                 return Err(self.leapt(block.first(), bound));
             }
@@ -45,34 +45,34 @@ impl Guarded {
                 return Ok(Some(self.again(block, "store or ledger is another instance", ErrorKind::Reborn)));
             }
             Err(error) => {
-                self.leaves_alone(permit, block);
+                self.leaves_alone(grant, block);
                 return Err(error);
             }
         };
         let Some(row) = row else {
-            self.give_up(permit.row.epoch, false);
+            self.give_up(grant.row.epoch, false);
             return Ok(Some(self.again(block, EPOCH_ENDED, ErrorKind::Reborn)));
         };
         self.catch_up(&row);
-        let Some(bound) = self.far_beyond(permit, block) else { return Ok(None) };
-        self.leaves_alone(permit, block);
+        let Some(bound) = self.far_beyond(grant, block) else { return Ok(None) };
+        self.leaves_alone(grant, block);
         let (found, ceiling) = (block.first(), row.ceiling);
         Err(if found <= ceiling { self.far_both((found, ceiling), bound) } else { self.leapt(found, bound) })
     }
 
-    /// The block stays, and nothing more is asked for under its permit.
-    fn leaves_alone(&self, permit: &Grant, block: Block) {
+    /// The block stays, and nothing more is asked for under its grant.
+    fn leaves_alone(&self, grant: &Grant, block: Block) {
         self.dropped(block, NOTHING_FOLLOWS);
-        self.give_up(permit.row.epoch, false);
+        self.give_up(grant.row.epoch, false);
     }
 
-    /// The row as it is now, where it holds the permit's epoch still.
-    async fn row_believed(&self, permit: &Grant) -> Result<Option<Row>, SourceError> {
+    /// The row as it is now, where it holds the grant's epoch still.
+    async fn row_believed(&self, grant: &Grant) -> Result<Option<Row>, SourceError> {
         let asked = std::slice::from_ref(&self.counter);
-        let (_, Reading { rows, clock_ms }) = self.shared.desk.read(asked).await?;
-        let row = rows.into_iter().next().flatten().filter(|row| row.epoch == permit.row.epoch);
+        let (_, Reading { rows, clock_ms }) = self.shared.client.read(asked).await?;
+        let row = rows.into_iter().next().flatten().filter(|row| row.epoch == grant.row.epoch);
         if let Some(row) = &row {
-            self.believe(row, &permit.row.store, clock_ms).await?;
+            self.believe(row, &grant.row.store, clock_ms).await?;
         }
         Ok(row)
     }

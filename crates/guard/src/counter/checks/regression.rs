@@ -12,38 +12,38 @@ impl Guarded {
             return;
         }
         let is_over = match self.good_permit() {
-            Some(permit) => self.is_over(&permit).await,
+            Some(grant) => self.is_over(&grant).await,
             // An epoch that was to follow and could not begin.
             None => self.state().refused.is_some(),
         };
         // Not only when it is taken from: a new epoch keeps every server from the ids that the store would give again.
-        if is_over && self.permit(1).await.is_err() {
+        if is_over && self.grant(1).await.is_err() {
             self.fence().await;
         }
     }
 
-    /// Whether another epoch must follow; the permit is then gone.
-    async fn is_over(&self, permit: &Grant) -> bool {
+    /// Whether another epoch must follow; the grant is then gone.
+    async fn is_over(&self, grant: &Grant) -> bool {
         // Before the store is asked: what is taken meanwhile may not be in its answer.
         let floor = self.state().order.floor();
-        let cell = Cell { key: &self.cell, under: &permit.row.store };
-        match self.shard.store().lift(cell, permit.row.epoch, 0).await {
+        let cell = Cell { key: &self.cell, under: &grant.row.store };
+        match self.shard.store().lift(cell, grant.row.epoch, 0).await {
             Ok(value) if value < floor && self.shared.rules.keep(Rule::Order) => {
                 let detail = format!("the counter was at {floor}, and was found at {value}");
-                self.regressed(Some(permit.row.epoch), detail);
+                self.regressed(Some(grant.row.epoch), detail);
             }
             // Another server's new epoch, or a store that forgot this one: the first touch finds out which.
             Err(error) if error.kind() == ErrorKind::Regressed => {
-                self.tell_tampered(permit.row.epoch, &error);
+                self.tell_tampered(grant.row.epoch, &error);
             }
             Err(error) => {
                 // A store that was restarted is inspected before it is touched again.
-                let _ = self.refused(permit, error);
+                let _ = self.refused(grant, error);
                 return false;
             }
             Ok(_) => return false,
         }
-        self.give_up(permit.row.epoch, true);
+        self.give_up(grant.row.epoch, true);
         true
     }
 

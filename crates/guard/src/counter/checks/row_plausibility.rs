@@ -144,7 +144,8 @@ impl Guarded {
         if (Evidence { store, value, clock_ms, outside }).against(row).is_none() {
             return Ok(());
         }
-        let outside = Plausibility { known: outside.known, ..self.shared.desk.outside(&self.counter).await? };
+        let outside =
+            Plausibility { known: outside.known, ..self.shared.client.outside(&self.counter).await? };
         let Counter { slot, key } = &self.counter;
         match (Evidence { store, value, clock_ms, outside }).against(row) {
             None => Ok(()),

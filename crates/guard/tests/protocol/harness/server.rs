@@ -1,4 +1,4 @@
-//! One server: a keeper with its own task, its own wires, and a log of its events.
+//! One server: a guard with its own task, its own wires, and a log of its events.
 
 use std::{
     collections::BTreeMap,
@@ -42,7 +42,7 @@ type Counters = Vec<Option<Arc<dyn Source>>>;
 
 /// A running server.
 pub(crate) struct Server {
-    pub(crate) keeper: Arc<Guard>,
+    pub(crate) guard: Arc<Guard>,
     /// Slots that could not be admitted at the opening.
     pub(crate) outside: Vec<(SlotIndex, SourceError)>,
     pub(crate) wires: Wires,
@@ -77,11 +77,11 @@ impl Server {
                 log.lock().unwrap_or_else(PoisonError::into_inner).push(event);
             }),
         };
-        let (keeper, outside) = Guard::open(opening(world, setup, &wires, env)).await?;
-        let run = tokio::spawn(Arc::clone(&keeper).run());
+        let (guard, outside) = Guard::open(opening(world, setup, &wires, env)).await?;
+        let run = tokio::spawn(Arc::clone(&guard).run());
         let (numbers, sources) = (Arc::clone(&world.numbers), Mutex::default());
         let raw_max = setup.raw_max;
-        Ok(Arc::new(Self { keeper, outside, wires, name, raw_max, events, numbers, sources, run }))
+        Ok(Arc::new(Self { guard, outside, wires, name, raw_max, events, numbers, sources, run }))
     }
 
     /// Takes `want` ids of [`key`] from a slot, and notes them.
@@ -117,7 +117,7 @@ impl Server {
         let held = self.sources.lock().unwrap_or_else(PoisonError::into_inner).get(key).cloned();
         let sources = match held {
             Some(sources) => sources,
-            None => self.keeper.counters(key, self.raw_max).await?,
+            None => self.guard.counters(key, self.raw_max).await?,
         };
         let source = sources[usize::from(slot)].clone().expect("a slot with a store");
         self.sources.lock().unwrap_or_else(PoisonError::into_inner).insert(key.clone(), sources);
@@ -139,14 +139,14 @@ impl Server {
         self.events().iter().filter(|event| kind(event)).count()
     }
 
-    /// Long enough for one show up.
-    pub(crate) async fn shows_up(&self) {
+    /// Long enough for one heartbeat.
+    pub(crate) async fn heartbeat(&self) {
         tokio::time::sleep(Duration::from_millis(2050)).await;
     }
 
     /// A clean stop.
     pub(crate) async fn stop(&self) {
-        self.keeper.close().await;
+        self.guard.close().await;
         self.run.abort();
     }
 

@@ -7,9 +7,9 @@ use sequent_core::{
     Block, BoxFuture, Cell, Epoch, Inspection, InstanceId, Key, SlotIndex, SourceError, Stamp, Store,
     ledger::{
         Answer, Catalog, Counter, Defined, Definition, Dense, DenseAsk, DenseRow, DenseTaken, Fence,
-        Identity, Known, LayoutBook, LayoutPage, LayoutRecord, LedgerInspection, LedgerNote, Loss, Moved,
-        NoteSubject, Opened, Opening, Pass, PastEpoch, Presence, Raise, Raised, Reading, Rebased, Recovery,
-        Retention, Row, Rows, ServerId, ShowUp, Word, Words,
+        Heartbeat, Identity, Known, LayoutBook, LayoutPage, LayoutRecord, LedgerInspection, LedgerNote, Loss,
+        Moved, NoteSubject, Opened, Opening, Pass, PastEpoch, Presence, Raise, Raised, Reading, Rebased,
+        Recovery, Retention, Row, Rows, ServerId, Word, Words,
     },
 };
 
@@ -119,9 +119,9 @@ impl Rows for Wired<MemoryLedger> {
     }
 }
 
-impl ShowUp for Wired<MemoryLedger> {
-    fn show_up<'a>(&'a self, pass: Pass<'a>, raises: &'a [Raise]) -> Answered<'a, Answer<Presence>> {
-        Box::pin(self.wire.carry("show_up", self.inner.show_up(pass, raises)))
+impl Heartbeat for Wired<MemoryLedger> {
+    fn heartbeat<'a>(&'a self, pass: Pass<'a>, raises: &'a [Raise]) -> Answered<'a, Answer<Presence>> {
+        Box::pin(self.wire.carry("heartbeat", self.inner.heartbeat(pass, raises)))
     }
 }
 

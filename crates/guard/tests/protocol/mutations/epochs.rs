@@ -79,7 +79,7 @@ pub(super) async fn a_raise_after_the_epoch_ended(world: &World) {
     world.stores[0].restore(copy);
     world.open("b").await.take(0, 3).await.unwrap();
     gate.open();
-    a.shows_up().await;
+    a.heartbeat().await;
 }
 
 /// The raise comes after so many turns of the scheduler; one of them is in the middle of the open.
@@ -94,7 +94,7 @@ async fn raise_after(world: &World, turns: usize) {
         gate.open();
     });
     try_takes(&b, 3).await;
-    a.shows_up().await;
+    a.heartbeat().await;
 }
 
 pub(super) fn a_raise_in_the_middle_of_an_open(rules: Rules) -> BoxFuture<'static, Vec<String>> {

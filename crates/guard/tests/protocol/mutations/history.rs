@@ -51,7 +51,7 @@ pub(super) async fn a_raise_from_before_the_restore(world: &World) {
     world.open("b").await.take(0, 3).await.unwrap();
     world.ledger.restore(copy);
     gate.open();
-    a.shows_up().await;
+    a.heartbeat().await;
 }
 
 pub(super) async fn a_slow_server_raises_less(world: &World) {

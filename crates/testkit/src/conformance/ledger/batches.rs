@@ -37,7 +37,7 @@ pub async fn no_asks_are_an_answer(fixture: &dyn LedgerFixture) -> Checked {
     assert_eq!((opened.value, opened.version), (vec![], version));
     let raised = desk.raise(&[]).await?;
     assert_eq!((raised.value, raised.version), (vec![], version));
-    let presence = desk.show_up(&[]).await?;
+    let presence = desk.heartbeat(&[]).await?;
     assert_eq!((presence.value.raised, presence.version), (vec![], version));
     Ok(())
 }
@@ -57,7 +57,7 @@ pub async fn a_batch_of_4096_keeps_its_order(fixture: &dyn LedgerFixture) -> Che
     let rows = desk.ledger.read(&desk.under, &counters).await?.rows;
     assert_eq!(rows.iter().flatten().map(|row| row.base).collect::<Vec<_>>(), expected);
     let raises: Vec<_> = (0..).zip(&counters).map(|(n, counter)| raise(counter, 1, 10_000 + at(n))).collect();
-    let told = desk.show_up(&raises).await?.value.raised;
+    let told = desk.heartbeat(&raises).await?.value.raised;
     let held: Vec<_> = (0..BATCH).map(|n| Raised::Held { ceiling: 10_000 + at(n), seen: at(n) }).collect();
     assert_eq!(told, held);
     assert_eq!(desk.ledger.list(None, usize::MAX).await?.len(), counters.len());

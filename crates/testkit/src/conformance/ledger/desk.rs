@@ -1,4 +1,4 @@
-//! A server at the ledger, as the guard's keeper is one: a handle, an instance, a row with nonces.
+//! A server at the ledger, as the guard's guard is one: a handle, an instance, a row with nonces.
 
 use std::sync::Arc;
 
@@ -74,9 +74,9 @@ impl Desk {
         Ok(answer)
     }
 
-    pub(super) async fn show_up(&mut self, raises: &[Raise]) -> Result<Answer<Presence>, SourceError> {
+    pub(super) async fn heartbeat(&mut self, raises: &[Raise]) -> Result<Answer<Presence>, SourceError> {
         let next = self.draw();
-        let answer = self.ledger.show_up(self.pass(next), raises).await?;
+        let answer = self.ledger.heartbeat(self.pass(next), raises).await?;
         self.nonces = vec![next];
         Ok(answer)
     }

@@ -38,13 +38,13 @@ pub async fn a_page_is_turned_by_who_has_read_it(fixture: &dyn LedgerFixture) ->
     assert!(desk.version().await? > before, "the version stayed");
     assert_eq!(desk.ledger.layout().await?, Some(layout()), "a plan changes nothing");
     refused(desk.ledger.turn(&first, &planned).await, ErrorKind::Refused, "a page that is no longer there");
-    desk.show_up(&[]).await?;
+    desk.heartbeat(&[]).await?;
     let fenced = planned.fenced().unwrap_or_else(|| panic!("it was planned"));
     desk.ledger.turn(&planned, &fenced).await?;
     assert_eq!(fixture.open().await.page().await?, Some(fenced.clone()));
     refused(desk.ledger.layout().await, ErrorKind::Refused, "the layout while it is fenced");
     refused(desk.ledger.found(&layout()).await, ErrorKind::Refused, "a founding while it is fenced");
-    refused(desk.clone().show_up(&[]).await, ErrorKind::Refused, "a show up under the layout before");
+    refused(desk.clone().heartbeat(&[]).await, ErrorKind::Refused, "a heartbeat under the layout before");
     let order = counter(0, "order");
     refused(desk.clone().open(&[opening(&order, 1, 0)]).await, ErrorKind::Refused, "an open under it");
     let settled = fenced.settled().unwrap_or_else(|| panic!("it was fenced"));
@@ -52,9 +52,9 @@ pub async fn a_page_is_turned_by_who_has_read_it(fixture: &dyn LedgerFixture) ->
     let held = desk.ledger.layout().await?.map(|held| (held.layout, held.generation));
     assert_eq!(held, Some((next(), GENERATION + 1)));
     refused(
-        desk.clone().show_up(&[]).await,
+        desk.clone().heartbeat(&[]).await,
         ErrorKind::Refused,
-        "a show up of the layout before, afterwards",
+        "a heartbeat of the layout before, afterwards",
     );
     desk.generation = GENERATION + 1;
     desk.open_one(opening(&order, 1, 0)).await?;

@@ -76,7 +76,7 @@ pub async fn a_leap_stops_one_counter_of_a_batch(fixture: &dyn LedgerFixture) ->
     assert_eq!(leapt, [false, true, false]);
     desk.open_one(ask(1, 2)).await?;
     let report = |at: usize, seen| Raise { seen, leap_max: LEAP, ..raise(&counters[at], 1, 500) };
-    let answer = desk.show_up(&[report(0, 10), report(1, 1 << 60), report(2, 30)]).await?;
+    let answer = desk.heartbeat(&[report(0, 10), report(1, 1 << 60), report(2, 30)]).await?;
     let held = |seen| Raised::Held { ceiling: 500, seen };
     assert_eq!(answer.value.raised, [held(10), Raised::Leapt { ceiling: 2 + AHEAD }, held(30)]);
     let rows = desk.ledger.read(&desk.under, &counters).await?.rows;

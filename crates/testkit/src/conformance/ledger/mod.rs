@@ -109,7 +109,7 @@ macro_rules! ledger_conformance {
             a_rebase_of_a_wide_ring, a_settled_layout_turns_the_floor,
             an_advance_goes_forward, counters_behind_a_fence_are_forgotten, many_counters_are_forgotten_at_once,
             the_first_layout_stays, definitions_go_forward, of_many_definitions_one_stands,
-            the_latest_word_counts, words_expire_by_the_ledgers_clock, a_show_up_brings_the_news,
+            the_latest_word_counts, words_expire_by_the_ledgers_clock, a_heartbeat_brings_the_news,
             openers_at_once_never_share_a_stretch, raises_at_once_leave_the_greatest,
             a_moved_ledger_goes_on_as_another, a_bump_widens_every_row, a_bump_is_no_leap,
             a_bump_covers_counters_without_a_row,

@@ -1,4 +1,4 @@
-//! Layout, definitions, operators' words, and the show up that brings them.
+//! Layout, definitions, operators' words, and the heartbeat that brings them.
 
 use sequent_core::{
     Layout,
@@ -130,23 +130,23 @@ pub async fn words_expire_by_the_ledgers_clock(fixture: &dyn LedgerFixture) -> C
     ledger.say(&Word { until_ms: Some(now - hour), ..word(1, WordVerb::Evict) }).await?;
     let lasting = ledger.say(&Word { until_ms: Some(now + hour), ..word(2, WordVerb::Evict) }).await?;
     assert_eq!(ledger.words().await?, std::slice::from_ref(&lasting));
-    let presence = Desk::of(fixture, 1).await?.show_up(&[]).await?.value;
+    let presence = Desk::of(fixture, 1).await?.heartbeat(&[]).await?.value;
     assert_eq!(presence.words, [lasting]);
     Ok(())
 }
 
-/// A show up raises and reports, and brings the words, the catalog's version and the clock.
-pub async fn a_show_up_brings_the_news(fixture: &dyn LedgerFixture) -> Checked {
+/// A heartbeat raises and reports, and brings the words, the catalog's version and the clock.
+pub async fn a_heartbeat_brings_the_news(fixture: &dyn LedgerFixture) -> Checked {
     let (mut desk, order) = (Desk::of(fixture, 1).await?, counter(0, "order"));
     desk.open_one(opening(&order, 1, 0)).await?;
-    let quiet = desk.show_up(&[]).await?.value;
+    let quiet = desk.heartbeat(&[]).await?.value;
     assert_eq!(quiet.words, []);
     let other = fixture.open().await;
     let said = other.say(&word(2, WordVerb::Evict)).await?;
     other.define(&Definition { name: "order".parse()?, version: 1, body: "a".to_owned() }, None).await?;
     let before = other.inspect().await?.clock_ms;
     let ask = sequent_core::ledger::Raise { seen: 40, ..raise(&order, 1, 600) };
-    let answer = desk.show_up(&[ask, raise(&order, 2, 0)]).await?;
+    let answer = desk.heartbeat(&[ask, raise(&order, 2, 0)]).await?;
     let presence = answer.value;
     let held = sequent_core::ledger::Raised::Held { ceiling: 600, seen: 40 };
     assert_eq!(presence.raised, [held, sequent_core::ledger::Raised::Ended { begun_at: Some(0) }]);

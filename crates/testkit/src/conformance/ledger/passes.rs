@@ -28,7 +28,7 @@ pub async fn another_instance_writes_nothing(fixture: &dyn LedgerFixture) -> Che
     refused(stranger.ledger.read(&stranger.under, &[]).await, ErrorKind::Reborn, "read");
     refused(stranger.ledger.open(pass, &[opening(&order, 2, 0)]).await, ErrorKind::Reborn, "open");
     refused(stranger.ledger.raise(pass, &[raise(&order, 1, 900)]).await, ErrorKind::Reborn, "raise");
-    refused(stranger.ledger.show_up(pass, &[raise(&order, 1, 900)]).await, ErrorKind::Reborn, "show up");
+    refused(stranger.ledger.heartbeat(pass, &[raise(&order, 1, 900)]).await, ErrorKind::Reborn, "heartbeat");
     refused(stranger.ledger.enlist(&stranger.under, desk.server, 77).await, ErrorKind::Reborn, "enlist");
     let record = stranger.ledger.record(&stranger.under, Some(0), &stranger.under).await;
     refused(record, ErrorKind::Reborn, "record");
@@ -44,7 +44,7 @@ pub async fn a_server_without_a_row_is_reborn(fixture: &dyn LedgerFixture) -> Ch
     let row = desk.open_one(opening(&order, 1, 0)).await?;
     let mut stranger = Desk { server: ServerId(99), ..desk.clone() };
     refused(stranger.raise(&[raise(&order, 1, 900)]).await, ErrorKind::Reborn, "raise");
-    refused(stranger.show_up(&[]).await, ErrorKind::Reborn, "show up");
+    refused(stranger.heartbeat(&[]).await, ErrorKind::Reborn, "heartbeat");
     refused(stranger.open(&[opening(&order, 2, 0)]).await, ErrorKind::Reborn, "open");
     desk.unchanged(&order, &row).await
 }
@@ -54,7 +54,7 @@ pub async fn a_nonce_is_good_once(fixture: &dyn LedgerFixture) -> Checked {
     let (mut desk, order) = (Desk::of(fixture, 1).await?, counter(0, "order"));
     let row = desk.open_one(opening(&order, 1, 0)).await?;
     let stale = desk.clone();
-    desk.show_up(&[]).await?;
+    desk.heartbeat(&[]).await?;
     for nonces in [&stale.nonces[..], &[], &[0], &[u64::MAX]] {
         let pass = Pass { nonces, ..desk.pass(5) };
         let refusal = desk.ledger.raise(pass, &[raise(&order, 1, 900)]).await;
@@ -63,7 +63,7 @@ pub async fn a_nonce_is_good_once(fixture: &dyn LedgerFixture) -> Checked {
     desk.unchanged(&order, &row).await?;
     desk.raise_one(raise(&order, 1, 500)).await?;
     for extreme in [u64::MAX, 1 << 63, 0] {
-        let next = desk.ledger.show_up(desk.pass(extreme), &[]).await.map(drop);
+        let next = desk.ledger.heartbeat(desk.pass(extreme), &[]).await.map(drop);
         next.map_err(|error| error.during(format!("nonce {extreme}")))?;
         desk.nonces = vec![extreme];
     }
@@ -89,17 +89,17 @@ pub async fn calls_of_unknown_outcome_are_accepted(fixture: &dyn LedgerFixture) 
 pub async fn servers_do_not_share_nonces(fixture: &dyn LedgerFixture) -> Checked {
     let (mut a, mut b) = (Desk::of(fixture, 1).await?, Desk::of(fixture, 2).await?);
     for _ in 0..3 {
-        a.show_up(&[]).await?;
-        b.show_up(&[]).await?;
-        a.show_up(&[]).await?;
+        a.heartbeat(&[]).await?;
+        b.heartbeat(&[]).await?;
+        a.heartbeat(&[]).await?;
     }
     let mut thief = Desk { server: b.server, ..a.clone() };
-    refused(thief.show_up(&[]).await, ErrorKind::Reborn, "another's nonce");
-    b.show_up(&[]).await?;
+    refused(thief.heartbeat(&[]).await, ErrorKind::Reborn, "another's nonce");
+    b.heartbeat(&[]).await?;
     a.ledger.enlist(&a.under, a.server, 12_345).await?;
-    refused(a.clone().show_up(&[]).await, ErrorKind::Reborn, "the nonce before it enlisted again");
+    refused(a.clone().heartbeat(&[]).await, ErrorKind::Reborn, "the nonce before it enlisted again");
     a.nonces = vec![12_345];
-    a.show_up(&[]).await?;
+    a.heartbeat(&[]).await?;
     Ok(())
 }
 
@@ -117,7 +117,7 @@ pub async fn a_restore_in_place_is_found_by_the_nonce(fixture: &dyn LedgerFixtur
     desk.ledger = fixture.open().await;
     let speaks = desk.ledger.inspect().await?.instance;
     assert_eq!(speaks, desk.under, "the fixture was to keep the instance");
-    refused(desk.show_up(&[raise(&order, 1, 9500)]).await, ErrorKind::Reborn, "show up");
+    refused(desk.heartbeat(&[raise(&order, 1, 9500)]).await, ErrorKind::Reborn, "heartbeat");
     refused(desk.open(&[opening(&order, 2, 0)]).await, ErrorKind::Reborn, "open");
     desk.unchanged(&order, &row).await?;
     let new = desk.ledger.rebear(&desk.under).await?;
@@ -171,7 +171,7 @@ pub async fn another_generation_is_refused(fixture: &dyn LedgerFixture) -> Check
         ErrorKind::Refused,
         "raise",
     );
-    refused(other.ledger.show_up(other.pass(next), &[]).await, ErrorKind::Refused, "show up");
+    refused(other.ledger.heartbeat(other.pass(next), &[]).await, ErrorKind::Refused, "heartbeat");
     desk.unchanged(&order, &row).await?;
     assert_eq!(desk.raise_one(raise(&order, 1, 500)).await?.0, 500, "the nonce was not used up");
     Ok(())
@@ -187,7 +187,7 @@ pub async fn another_run_on_record_is_refused(fixture: &dyn LedgerFixture) -> Ch
         let (ledger, pass, kind) = (&desk.ledger, desk.pass(next), ErrorKind::Refused);
         refused(ledger.open(pass, &[opening(&order, 2, 0)]).await, kind, "open");
         refused(ledger.raise(pass, &[raise(&order, 1, 900)]).await, kind, "raise");
-        refused(ledger.show_up(pass, &[]).await, kind, "show up");
+        refused(ledger.heartbeat(pass, &[]).await, kind, "heartbeat");
         refused(ledger.count(pass, &[]).await, kind, "count");
     };
     let next = desk.draw();

@@ -262,9 +262,9 @@ pub async fn the_version_counts_calls_that_opened_or_raised(fixture: &dyn Ledger
     assert_eq!(desk.raise(&raises).await?.version, version + 2);
     assert_eq!(desk.raise(&raises).await?.version, version + 2, "nothing was raised");
     assert_eq!(desk.raise(&[raise(&counters[0], 7, 900)]).await?.version, version + 2, "an ended epoch");
-    let show_up = desk.show_up(&[raise(&counters[0], 1, 600)]).await?;
-    assert_eq!(show_up.version, version + 3, "a show up raises too");
-    assert_eq!(desk.show_up(&[]).await?.version, version + 3);
+    let heartbeat = desk.heartbeat(&[raise(&counters[0], 1, 600)]).await?;
+    assert_eq!(heartbeat.version, version + 3, "a heartbeat raises too");
+    assert_eq!(desk.heartbeat(&[]).await?.version, version + 3);
     assert_eq!(desk.version().await?, version + 3);
     Ok(())
 }
@@ -278,17 +278,17 @@ pub async fn the_version_counts_calls_that_reported(fixture: &dyn LedgerFixture)
     let version = desk.open(&openings).await?.version;
     let report = |slot: usize, seen| Raise { seen, ..raise(&counters[slot], 1, 0) };
     let both = [report(0, 20), report(1, 30)];
-    assert_eq!(desk.show_up(&both).await?.version, version + 1, "a batch is one call");
-    assert_eq!(desk.show_up(&both).await?.version, version + 1, "told before");
-    assert_eq!(desk.show_up(&[report(0, 19)]).await?.version, version + 1, "less than was told");
-    assert_eq!(desk.show_up(&[report(0, 19), report(1, 31)]).await?.version, version + 2, "one of two");
+    assert_eq!(desk.heartbeat(&both).await?.version, version + 1, "a batch is one call");
+    assert_eq!(desk.heartbeat(&both).await?.version, version + 1, "told before");
+    assert_eq!(desk.heartbeat(&[report(0, 19)]).await?.version, version + 1, "less than was told");
+    assert_eq!(desk.heartbeat(&[report(0, 19), report(1, 31)]).await?.version, version + 2, "one of two");
     assert_eq!(desk.raise(&[report(0, 21)]).await?.version, version + 3, "a raise reports too");
     assert_eq!(desk.raise(&[report(0, 21)]).await?.version, version + 3);
     let ended = Raise { seen: 99, ..raise(&counters[0], 7, 0) };
-    assert_eq!(desk.show_up(&[ended]).await?.version, version + 3, "an ended epoch");
-    let leap = desk.show_up(&[report(0, AHEAD + 1)]).await?;
+    assert_eq!(desk.heartbeat(&[ended]).await?.version, version + 3, "an ended epoch");
+    let leap = desk.heartbeat(&[report(0, AHEAD + 1)]).await?;
     assert_eq!((leap.value.raised, leap.version), (vec![Raised::Leapt { ceiling: AHEAD }], version + 3));
-    assert_eq!(desk.show_up(&[]).await?.version, version + 3);
+    assert_eq!(desk.heartbeat(&[]).await?.version, version + 3);
     assert_eq!(desk.version().await?, version + 3);
     Ok(())
 }
