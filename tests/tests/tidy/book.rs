@@ -49,5 +49,5 @@ fn the_contents_list_every_page() {
     let is_listed = |page: &Path| listed.iter().any(|link| Path::new("docs").join(link) == page);
     let pages = of_the_book();
     let missing = pages.iter().filter(|page| !is_listed(page)).map(|page| page.display().to_string());
-    demand_none("not in docs/SUMMARY.md", &Vec::from_iter(missing));
+    demand_none("not in docs/SUMMARY.md", &missing.collect::<Vec<_>>());
 }
