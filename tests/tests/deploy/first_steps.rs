@@ -1,4 +1,4 @@
-//! The README's way from a clone to live numbers: its own command lines are run, in a folder of their own and on free ports.
+//! The book's way from a clone to live numbers: its own command lines are run, in a folder of their own and on free ports.
 
 use std::{fs, process::Command};
 
@@ -13,10 +13,11 @@ use crate::{
     tree::{copy, deploy, root, text},
 };
 
-/// Where the README begins to say it.
+/// The page that says it, and where it begins.
+const PAGE: &str = "docs/start.md";
 const SECTION: &str = "## Live numbers in ten minutes\n";
 
-/// Where a server's admin listener is by default, and the README's Prometheus.
+/// Where a server's admin listener is by default, and the page's Prometheus.
 const ADMIN: &str = "127.0.0.1:7423";
 const HERE: &str = "127.0.0.1:9190";
 
@@ -25,8 +26,8 @@ const ISSUED: &str = "sum(rate(sequent_numbers_issued_total{cluster=\"local\"}[3
 
 /// The arguments of the section's command line that begins so, without quotes.
 fn line(begins: &str) -> Vec<String> {
-    let readme = text(&root().join("README.md"));
-    let (_, section) = readme.split_once(SECTION).expect("the README has the section");
+    let page = text(&root().join(PAGE));
+    let (_, section) = page.split_once(SECTION).expect("the page has the section");
     let section = section.split("\n## ").next().unwrap();
     let mut lines = section.lines().filter_map(|line| line.strip_prefix("$ ")?.strip_prefix(begins));
     let arguments = lines.next().unwrap_or_else(|| panic!("{SECTION}no line begins with {begins:?}"));
@@ -41,7 +42,7 @@ fn line(begins: &str) -> Vec<String> {
     words
 }
 
-/// The README's Prometheus, run as it says from a folder that has the files where the repository has them.
+/// The page's Prometheus, run as it says from a folder that has the files where the repository has them.
 fn prometheus(place: &Place, server: &Server, at: &Port) -> Running {
     let folder = place.path("deploy/prometheus");
     copy(&deploy("prometheus"), &folder);
@@ -66,7 +67,7 @@ fn found(at: &Port, query: &str) -> Option<Vec<Value>> {
 }
 
 #[test]
-fn the_readmes_lines_lead_to_live_numbers() {
+fn the_books_lines_lead_to_live_numbers() {
     let words = |line: &[String]| line.join(" ");
     assert_eq!(words(&line("cargo ")), "build --release", "what makes target/release/sequent");
     assert_eq!(words(&line("target/release/sequent serve")), "", "`Server` starts the same");

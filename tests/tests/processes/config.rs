@@ -117,10 +117,11 @@ fn another_name_for_the_cluster() {
 }
 
 #[test]
-fn the_configuration_in_the_readme_has_no_fault() {
+fn the_configuration_in_the_book_has_no_fault() {
     let place = Place::new();
-    let readme = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../README.md")).unwrap();
-    let (_, rest) = readme.split_once("```toml\ncluster").expect("the README shows a configuration");
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/reference/config.md");
+    let page = fs::read_to_string(page).unwrap();
+    let (_, rest) = page.split_once("```toml\ncluster").expect("the book shows a configuration");
     let (config, _) = rest.split_once("```").unwrap();
     fs::write(place.path("sequent.toml"), format!("cluster{config}")).unwrap();
     place.run(&["config", "check", "sequent.toml"]).succeeded();

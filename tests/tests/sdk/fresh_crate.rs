@@ -1,4 +1,4 @@
-//! What the README says to somebody who starts: a fresh crate, its ten lines, a number from a running server.
+//! What the book says to somebody who starts: a fresh crate, its ten lines, a number from a running server.
 
 use std::{
     fs,
@@ -12,24 +12,23 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
 }
 
-/// The first block of this language after the README's heading of the SDK.
+/// The first block of this language after the heading of the SDK's page.
 fn block(language: &str) -> String {
-    let readme = fs::read_to_string(root().join("README.md")).unwrap();
-    let section =
-        readme.split_once("\n## From a Rust service").expect("the README has a section for services").1;
+    let page = fs::read_to_string(root().join("docs/using/rust.md")).unwrap();
+    let section = page.split_once("\n## From a Rust service").expect("the book has a section for services").1;
     let after = section.split_once(&format!("```{language}\n")).expect("with such a block").1;
     after.split_once("```").unwrap().0.to_owned()
 }
 
 #[test]
-fn the_ten_lines_of_the_readme_print_a_number() {
+fn the_ten_lines_of_the_book_print_a_number() {
     let place = Place::new();
     let (_server, address) = dev(&place);
     let lines = block("rust");
     assert!(lines.lines().count() <= 10, "ten lines are promised");
     let client = root().join("crates/client");
     let dependencies = block("toml").replace("../sequent/crates/client", client.to_str().unwrap());
-    assert!(dependencies.contains(client.to_str().unwrap()), "the path in the README: {dependencies}");
+    assert!(dependencies.contains(client.to_str().unwrap()), "the path in the book: {dependencies}");
 
     // Its own workspace, with the versions and the settings that are built already.
     let head = "[package]\nname = \"fresh\"\nedition = \"2024\"\n[workspace]\n";

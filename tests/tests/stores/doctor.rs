@@ -1,4 +1,4 @@
-//! `sequent doctor` on real servers: sound ones with the README's grants, careless ones, and what was touched by hand.
+//! `sequent doctor` on real servers: sound ones with the book's grants, careless ones, and what was touched by hand.
 
 use std::{fmt::Write as _, path::Path};
 
@@ -58,7 +58,7 @@ fn class(checkup: &Checkup, place: Site) -> &'static str {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn on_sound_servers_with_the_readmes_grants_nothing_is_found() {
+async fn on_sound_servers_with_the_books_grants_nothing_is_found() {
     let (server, other) = tokio::join!(MariaDb::start(), Postgres::start());
     for (database, kind) in
         [("shard0", "mysql-row"), ("shard1", "mysql-auto-increment"), ("ledger", "ledger")]

@@ -89,10 +89,11 @@ impl Site {
     }
 }
 
-/// The README's role and user, and nobody without a login.
+/// The book's role and user, and nobody without a login.
 async fn etcd_user(etcd: &Etcd) {
-    let commands =
-        include_str!("../../../README.md").lines().filter_map(|line| line.strip_prefix("etcdctl "));
+    let page = include_str!("../../../docs/operating/stores/etcd.md");
+    let commands: Vec<&str> = page.lines().filter_map(|line| line.strip_prefix("etcdctl ")).collect();
+    assert_eq!(commands.len(), 4, "the book's role and user: {commands:?}");
     let own = format!("sequent:{PASSWORD}");
     for command in commands {
         let mut words: Vec<&str> = command.split(' ').collect();

@@ -1,4 +1,4 @@
-//! Clusters over real servers: the configuration that names them, users with the README's grants, outages.
+//! Clusters over real servers: the configuration that names them, users with the book's grants, outages.
 
 #![allow(clippy::disallowed_methods, reason = "bounds of patience with real processes")]
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests fail as tests do")]

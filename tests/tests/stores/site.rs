@@ -1,4 +1,4 @@
-//! Databases with users who have what the README grants them, and no more; and the configuration of servers over them.
+//! Databases with users who have what the book grants them, and no more; and the configuration of servers over them.
 
 use std::{
     fmt::Write as _,
@@ -19,23 +19,33 @@ pub(crate) fn ledger_away(outage: Duration) -> String {
 /// What no listing and no error may show.
 pub(crate) const PASSWORD: &str = "geheim-of-a-test";
 
-const README: &str = include_str!("../../../README.md");
+/// The pages of the book that have users and grants.
+const PAGES: [&str; 3] = [
+    include_str!("../../../docs/operating/stores/mysql.md"),
+    include_str!("../../../docs/operating/stores/postgres.md"),
+    include_str!("../../../docs/operating/stores/redis.md"),
+];
 
-/// The README's grants: each statement with the comment behind it.
+/// Their lines.
+fn lines() -> impl Iterator<Item = &'static str> {
+    PAGES.into_iter().flat_map(str::lines)
+}
+
+/// The book's grants: each statement with the comment behind it.
 fn grants() -> impl Iterator<Item = (&'static str, &'static str)> {
-    let lines = README.lines().filter(|line| line.starts_with("GRANT "));
+    let lines = lines().filter(|line| line.starts_with("GRANT "));
     lines.map(|line| line.split_once("--").unwrap_or((line, "PostgreSQL")))
 }
 
-/// The grant for `kind`, of the database that the README calls `example`.
+/// The grant for `kind`, of the database that the book calls `example`.
 fn grant(kind: &str, example: &str, database: &str) -> String {
     let found = grants().find(|(_, kinds)| kinds.split([',', ' ']).any(|word| word == kind));
-    let (statement, _) = found.unwrap_or_else(|| panic!("the README grants {kind} nothing"));
+    let (statement, _) = found.unwrap_or_else(|| panic!("the book grants {kind} nothing"));
     assert!(statement.contains(example), "{statement}");
     statement.replace(example, database)
 }
 
-/// A database with its user, as the README has them.
+/// A database with its user, as the book has them.
 pub(crate) async fn maria(server: &MariaDb, database: &str, kind: &str) {
     let example = if kind == "ledger" { "`ledger`" } else { "`shard0`" };
     let grant = grant(kind, example, &format!("`{database}`"));
@@ -43,7 +53,7 @@ pub(crate) async fn maria(server: &MariaDb, database: &str, kind: &str) {
     server.sql(&format!("CREATE DATABASE `{database}`; {user}; {grant}")).await;
 }
 
-/// The database `seq` with its role, as the README has them. What everybody may do by default would hide a grant that
+/// The database `seq` with its role, as the book has them. What everybody may do by default would hide a grant that
 /// is missing.
 pub(crate) async fn postgres(server: &Postgres) {
     server.sql("CREATE DATABASE seq; REVOKE ALL ON DATABASE seq FROM PUBLIC;").await;
@@ -51,10 +61,10 @@ pub(crate) async fn postgres(server: &Postgres) {
     server.sql(&grant("PostgreSQL", "DATABASE seq TO seq", "DATABASE seq TO seq")).await;
 }
 
-/// The user of the README, for the keys of `cluster`, in a file that the server reads at each start.
+/// The user of the book, for the keys of `cluster`, in a file that the server reads at each start.
 pub(crate) async fn redis_users(server: &Redis, cluster: &str) {
-    let found = README.lines().find_map(|line| line.strip_prefix("ACL SETUSER "));
-    let statement = found.unwrap_or_else(|| panic!("the README lets nobody into Redis"));
+    let found = lines().find_map(|line| line.strip_prefix("ACL SETUSER "));
+    let statement = found.unwrap_or_else(|| panic!("the book lets nobody into Redis"));
     let user = statement.replace(">PASSWORD", &format!(">{PASSWORD}")).replace("shop-eu", cluster);
     let file = server.keep_file("users.acl", format!("user {user}\n").as_bytes()).await;
     server.set("aclfile", &file.display().to_string()).await;
@@ -118,7 +128,7 @@ pub(crate) async fn take(engine: &Engine, count: u64) -> Vec<u64> {
 }
 
 #[test]
-fn the_readmes_grants_are_those_of_the_modules_pages() {
+fn the_books_grants_are_those_of_the_modules_pages() {
     let pages = [
         include_str!("../../../crates/backend/src/mysql/mod.rs"),
         include_str!("../../../crates/backend/src/postgres/mod.rs"),
@@ -126,7 +136,7 @@ fn the_readmes_grants_are_those_of_the_modules_pages() {
     ]
     .concat();
     assert_eq!(grants().count(), 4, "three of MySQL, one of PostgreSQL");
-    for line in README.lines().filter(|line| line.starts_with("GRANT ") || line.starts_with("ACL SETUSER ")) {
+    for line in lines().filter(|line| line.starts_with("GRANT ") || line.starts_with("ACL SETUSER ")) {
         assert!(pages.contains(&format!("//! {line}\n")), "no page has it: {line}");
     }
 }

@@ -1,6 +1,7 @@
 //! Tidiness as a test: what reviewers would otherwise have to look for by eye.
 //!
-//! Suggested reading order: [`manifests`] (which room may know which), [`sources`], [`lengths`], [`pages`], [`licences`], [`msrv`].
+//! Suggested reading order: [`manifests`] (which room may know which), [`sources`], [`lengths`], [`pages`], [`book`],
+//! [`licences`], [`msrv`].
 
 #![allow(
     clippy::unwrap_used,
@@ -8,6 +9,7 @@
     reason = "a test that cannot read its input fails at that place"
 )]
 
+mod book;
 mod graph;
 mod guard_rules;
 mod lengths;

@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, path::Path};
 use crate::{demand_none, tree};
 
 /// Folders and pages of the top level; dotfiles besides.
-const TOP: [&str; 18] = [
+const TOP: [&str; 19] = [
     "ARCHITECTURE.md",
     "CHANGELOG.md",
     "CONTRIBUTING.md",
@@ -18,6 +18,7 @@ const TOP: [&str; 18] = [
     "crates",
     "deny.toml",
     "deploy",
+    "docs",
     "proto",
     "rust-toolchain.toml",
     "rustfmt.toml",
@@ -27,7 +28,7 @@ const TOP: [&str; 18] = [
 ];
 
 /// What must be there from the first day.
-const PRESENT: [&str; 14] = [
+const PRESENT: [&str; 15] = [
     ".ci/run",
     ".github/workflows/ci.yml",
     "ARCHITECTURE.md",
@@ -40,6 +41,7 @@ const PRESENT: [&str; 14] = [
     "benches/RESULTS.md",
     "clippy.toml",
     "deny.toml",
+    "docs/SUMMARY.md",
     "rustfmt.toml",
     "tests/run",
 ];
@@ -79,7 +81,7 @@ fn links_resolve() {
 }
 
 /// The targets of `[text](target)`, outside code.
-fn links(text: &str) -> Vec<String> {
+pub(crate) fn links(text: &str) -> Vec<String> {
     let mut in_code = false;
     let mut found = Vec::new();
     for line in text.lines() {

@@ -107,7 +107,7 @@ fn hint(code: u16, message: &str) -> String {
         1044 | 1045 if message.contains("user ''@") => {
             format!(": the server took it for an anonymous user of its own; {ANONYMOUS}")
         }
-        1044 | 1142 | 1143 | 1227 => ": the grants that are needed stand in the README".to_owned(),
+        1044 | 1142 | 1143 | 1227 => ": docs/operating/stores/mysql.md has the grants".to_owned(),
         1045 => format!(": is it the right user in the url, and the right password? if so, {ANONYMOUS}"),
         ER_BAD_DB => ": create the database, or name another one".to_owned(),
         ER_NO_DB => ": the database is gone, and was dropped while this process used it".to_owned(),

@@ -58,7 +58,7 @@ fn judged<'a>(lines: impl Iterator<Item = &'a str>, database: &str, needed: &Nee
         let fact = fact.causes("whoever gets hold of this login can change counters, or other databases");
         facts.push(
             fact.mend(
-                "REVOKE what is more, or give the servers a user of their own: see the README's GRANTs",
+                "REVOKE what is more, or give the servers a user of their own: see docs/operating/stores/mysql.md",
             ),
         );
     }
@@ -66,7 +66,7 @@ fn judged<'a>(lines: impl Iterator<Item = &'a str>, database: &str, needed: &Nee
         let fact = Fact::new(FactClass::Lacks, "grants", format!("none of {}", lacks.join(", ")));
         let fact = fact.expected(format!("{} on {database}.*", needed.always.join(", ")));
         let fact = fact.causes("the verbs that need them fail");
-        facts.push(fact.mend("GRANT them: see the README's GRANTs"));
+        facts.push(fact.mend("GRANT them: see docs/operating/stores/mysql.md"));
     }
     facts
 }

@@ -28,13 +28,14 @@ pub(super) async fn facts(session: &mut Session, needed: &Needed) -> Result<Vec<
         let fact = Fact::new(FactClass::Excess, "role attributes", held).expected("LOGIN alone");
         let fact = fact.causes("whoever gets hold of this login can change counters, or other databases");
         facts.push(
-            fact.mend("ALTER ROLE … NO…, or give the servers a role of their own: see the README's GRANTs"),
+            fact.mend("ALTER ROLE … NO…, or give the servers a role of their own: see docs/operating/stores/postgres.md"),
         );
     }
     if !lacking.is_empty() {
         let fact = Fact::new(FactClass::Lacks, "privileges", format!("no {lacking}"));
-        let fact = fact.expected("those of the README").causes("the verbs that need them fail");
-        facts.push(fact.mend("GRANT them: see the README's GRANTs"));
+        let fact = fact.expected("those of docs/operating/stores/postgres.md");
+        let fact = fact.causes("the verbs that need them fail");
+        facts.push(fact.mend("GRANT them: see docs/operating/stores/postgres.md"));
     }
     Ok(facts)
 }

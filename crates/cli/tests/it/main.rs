@@ -5,6 +5,7 @@
 mod abuse;
 mod answers;
 mod bench;
+mod book;
 mod browser;
 mod console;
 mod doctor;

@@ -94,7 +94,7 @@ impl Lifetimes {
     fn untold(&self) -> Option<Fact> {
         let fact = Fact::new(FactClass::Untold, "PTTL", "not allowed").expected("the right to ask");
         let fact = fact.causes("whether a counter has a time to live can't be told");
-        self.denied.then(|| fact.mend("give the user +pttl: see the README"))
+        self.denied.then(|| fact.mend("give the user +pttl: see docs/operating/stores/redis.md"))
     }
 }
 

@@ -19,10 +19,10 @@ fn excess(user: &str, users: &[String]) -> Option<Fact> {
     let told = ["nopass", "+@all", "allcommands"];
     let more: Vec<&str> = line.split(' ').filter(|word| told.contains(word)).collect();
     let fact = Fact::new(FactClass::Excess, format!("user {user}"), more.join(" "));
-    let fact = fact.expected("a password, and the commands and keys of the README's ACL");
+    let fact = fact.expected("a password, and the commands and keys of docs/operating/stores/redis.md");
     let causes = "whoever reaches the port, or gets hold of this login, can change or delete counters";
-    (!more.is_empty())
-        .then(|| fact.causes(causes).mend("make a user with the README's ACL, and name it in the url"))
+    let mend = "make the user of docs/operating/stores/redis.md, and name it in the url";
+    (!more.is_empty()).then(|| fact.causes(causes).mend(mend))
 }
 
 #[cfg(test)]

@@ -1,0 +1,154 @@
+//! The commands of README and of some pages of the book: each is run, and answers what the page shows.
+
+use std::{fs, path::Path};
+
+use serde_json::Value;
+
+use crate::{
+    place::{PATIENT, Place},
+    running::{FREE, Running, post, say},
+};
+
+/// Lines that are run elsewhere (`tests/tests/deploy/first_steps.rs`), that are the tests, or that need another tool.
+const LEFT_OUT: [&str; 6] =
+    ["./tests/run", "sequent serve", "grpcurl ", "cargo build ", "target/release/sequent ", "prometheus "];
+
+/// The sequence that pages suppose to be there.
+const REPAIR: [&str; 6] = [
+    "define",
+    "repair",
+    "--template",
+    "@{date,yyyyMMdd}-@{ctx,area,len=3}-@{seq,w=5}",
+    "--zone",
+    "Asia/Shanghai",
+];
+
+#[test]
+fn readme() {
+    follow("README.md", &[]);
+}
+
+#[test]
+fn start() {
+    follow("docs/start.md", &[]);
+}
+
+#[test]
+fn periods() {
+    follow("docs/concepts/periods.md", &[&REPAIR]);
+}
+
+#[test]
+fn using_http() {
+    follow("docs/using/http.md", &[&["next", "order", "-n", "9"], &REPAIR]);
+}
+
+#[test]
+fn http_reference() {
+    follow("docs/reference/http.md", &[]);
+}
+
+/// Runs the commands of a page in their order, in a directory of their own.
+fn follow(page: &str, before: &[&[&str]]) {
+    let place = Place::new();
+    for args in before {
+        place.text(&[args, &PATIENT[..]].concat());
+    }
+    let mut reader = Reader { place, server: None };
+    let commands = shown(page);
+    assert!(!commands.is_empty(), "{page} shows no command");
+    for shown in &commands {
+        reader.run(page, shown);
+    }
+}
+
+/// A command with what the page shows below it.
+struct Shown {
+    command: String,
+    answer: Vec<String>,
+}
+
+/// The commands of a page's console blocks, without those that are left out.
+fn shown(page: &str) -> Vec<Shown> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(page);
+    let text = fs::read_to_string(&path).unwrap();
+    let mut found: Vec<Shown> = Vec::new();
+    let mut is_console = false;
+    for line in text.lines() {
+        if line.starts_with("```") {
+            is_console = line == "```console";
+        } else if is_console {
+            match line.strip_prefix("$ ") {
+                Some(command) => found.push(Shown { command: command.to_owned(), answer: Vec::new() }),
+                None => found.last_mut().unwrap().answer.push(line.to_owned()),
+            }
+        }
+    }
+    found.retain(|shown| !LEFT_OUT.iter().any(|left_out| shown.command.starts_with(left_out)));
+    found
+}
+
+/// The words of a command line, of which some stand in single quotes.
+fn words(command: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    for (at, part) in command.split('\'').enumerate() {
+        if at % 2 == 1 {
+            words.push(part.to_owned());
+        } else {
+            words.extend(part.split_whitespace().map(String::from));
+        }
+    }
+    words
+}
+
+/// Somebody who types what a page says.
+struct Reader {
+    place: Place,
+    /// Started where it is asked first.
+    server: Option<Running>,
+}
+
+impl Reader {
+    fn run(&mut self, page: &str, shown: &Shown) {
+        let words = words(&shown.command);
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        match words.as_slice() {
+            ["cargo", "run", "--release", "--", args @ ..] | ["sequent", args @ ..] => self.own(args, shown),
+            ["curl", "-X", "POST", url, body @ ..] => self.curl(url, body, shown),
+            _ => panic!("{page}: no test runs {:?}", shown.command),
+        }
+    }
+
+    fn own(&self, args: &[&str], shown: &Shown) {
+        let mut args = args.to_vec();
+        // The day that the pages show is not today.
+        if args[0] == "next" && shown.answer.iter().any(|line| line.contains("20261122")) {
+            args.extend(["--at", "2026-11-22T12:00:00Z"]);
+        }
+        args.extend(PATIENT);
+        let ran = self.place.run(&args);
+        assert_eq!(ran.code, Some(0), "{}: {ran:?}", shown.command);
+        let told = ran.err.lines().filter(|line| line.starts_with("new embedded cluster"));
+        let said: Vec<&str> = told.chain(ran.out.lines()).collect();
+        if !shown.answer.is_empty() {
+            assert_eq!(said, shown.answer, "{}", shown.command);
+        }
+    }
+
+    fn curl(&mut self, url: &str, body: &[&str], shown: &Shown) {
+        let Self { place, server } = self;
+        let start = || Running::start(place, &[&["serve"], &FREE[..], &PATIENT].concat());
+        let http = &server.get_or_insert_with(start).http;
+        let path = url.strip_prefix("localhost:7421").unwrap_or_else(|| panic!("{}", shown.command));
+        let said: Value = match body {
+            [] => {
+                let answer = say(http, &format!("POST {path} HTTP/1.1"));
+                serde_json::from_str(answer.split_once("\r\n\r\n").unwrap().1).unwrap()
+            }
+            ["-d", body] => post(http, path, &serde_json::from_str(body).unwrap()),
+            _ => panic!("no test knows the options of {:?}", shown.command),
+        };
+        let expected: Value = serde_json::from_str(&shown.answer.concat()).unwrap();
+        assert_eq!(said, expected, "{}", shown.command);
+    }
+}
