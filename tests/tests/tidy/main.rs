@@ -1,7 +1,7 @@
 //! Tidiness as a test: what reviewers would otherwise have to look for by eye.
 //!
 //! Suggested reading order: [`manifests`] (which room may know which), [`sources`], [`lengths`], [`pages`], [`book`],
-//! [`licences`], [`msrv`].
+//! [`translated`], [`licences`], [`msrv`].
 
 #![allow(
     clippy::unwrap_used,
@@ -19,6 +19,7 @@ mod msrv;
 mod pages;
 mod rust;
 mod sources;
+mod translated;
 mod tree;
 
 /// Fails with every fault found, one a line, rather than with the first.

@@ -5,8 +5,9 @@ use toml::Table;
 use crate::{demand_none, graph, tree};
 
 /// Where else the version stands: a file, and the words around it.
-const SAID: [(&str, &str, &str); 2] = [
+const SAID: [(&str, &str, &str); 3] = [
     ("README.md", "a Rust toolchain (", " or newer)"),
+    ("README.zh-CN.md", "Rust 工具链（", " 或更新）"),
     ("deploy/docker/Dockerfile", "FROM rust:", "-bookworm"),
 ];
 

@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, path::Path};
 use crate::{demand_none, tree};
 
 /// Folders and pages of the top level; dotfiles besides.
-const TOP: [&str; 19] = [
+const TOP: [&str; 20] = [
     "ARCHITECTURE.md",
     "CHANGELOG.md",
     "CONTRIBUTING.md",
@@ -13,6 +13,7 @@ const TOP: [&str; 19] = [
     "Cargo.toml",
     "LICENSE",
     "README.md",
+    "README.zh-CN.md",
     "benches",
     "clippy.toml",
     "crates",
