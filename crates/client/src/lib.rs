@@ -28,50 +28,29 @@
 //!
 //! Suggested reading order: `client`, `sequence`, `lease` (a server's lease as a source), `endpoints`, `wire`.
 
-mod address;
-mod batch;
 pub mod blocking;
-mod builder;
 mod client;
-mod clock;
-mod definitions;
-mod endpoints;
 mod error;
-mod fork;
-mod fresh;
-mod ground;
-mod highest;
 mod lease;
-mod local;
 mod memory;
-mod metric;
-mod next;
 mod number;
-mod options;
-mod parcel;
-mod part;
-mod patience;
-mod rendering;
-mod scope;
+mod render;
+mod retry_deadline;
 mod sequence;
-mod strangers;
+mod telemetry;
 #[cfg(test)]
 mod tests;
-mod text;
-mod ticker;
 mod transport;
-mod waiting;
-mod wire;
 
-pub use batch::Batch;
-pub use builder::ClientBuilder;
 pub use client::Client;
-pub use definitions::Definitions;
+pub use client::builder::ClientBuilder;
+pub use client::definitions::Definitions;
 pub use error::{Error, ErrorKind, Field};
-pub use local::{Local, LocalNext};
-pub use next::Next;
 pub use number::{Number, NumberError};
+pub use render::text::Issued;
 pub use sequence::Sequence;
+pub use sequence::batch::Batch;
+pub use sequence::local::{Local, LocalNext};
+pub use sequence::next::Next;
 /// What [`Definitions`] asks and is answered with: `sequent.v1`.
 pub use sequent_proto::v1;
-pub use text::Issued;

@@ -114,7 +114,7 @@ mod as_text {
         de::{Error, Visitor},
     };
 
-    use super::Number;
+    use crate::number::Number;
 
     impl Serialize for Number {
         fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

@@ -5,49 +5,21 @@
 //!
 //! This crate knows neither stores nor rings nor queues: all numbers come from an [`Engine`](sequent_engine::Engine).
 
-mod accept;
 mod admin;
-mod arriving;
-mod aside;
-mod bounds;
-mod closing;
 mod connection;
-mod console;
-mod counted;
-mod crowd;
-mod definitions;
-mod descriptors;
-mod dials;
-mod drain;
-mod fault;
 mod grpc;
 mod http;
-mod inline;
-mod meter;
-mod names;
-mod outage;
-mod parting;
-mod phase;
-mod places;
-mod recorder;
-mod request_id;
+mod limits;
 mod run;
-mod standing;
-mod stream;
-mod teller;
-#[cfg(feature = "otel")]
-mod traces;
-#[cfg(not(feature = "otel"))]
-#[path = "untraced.rs"]
-mod traces;
-mod unread;
-mod vitals;
+mod service;
+mod shutdown;
+mod telemetry;
 
-pub use accept::Listeners;
-pub use descriptors::Descriptors;
-pub use dials::{Change, Dials};
-pub use names::METRICS;
-pub use recorder::Recorder;
+pub use connection::accept::Listeners;
+pub use limits::fd_budget::Descriptors;
+pub use limits::runtime_limits::{Change, Dials};
 pub use run::{Drained, Serving, run};
+pub use telemetry::metric_names::METRICS;
+pub use telemetry::recorder::Recorder;
 #[cfg(feature = "otel")]
-pub use traces::Traces;
+pub use telemetry::traces::Traces;

@@ -7,19 +7,20 @@ use tokio::time::{sleep, timeout};
 use tonic_health::{ServingStatus, server::HealthReporter};
 
 use crate::{
-    accept::{ADMIN_GRACE, Ends, Listeners, accept},
     admin::AdminDoor,
-    bounds::{ADMIN_HEAD_TIMEOUT, HEAD_TIMEOUT},
-    connection::Protocol,
-    dials::Dials,
-    drain::{Drain, used_up},
+    connection::{
+        Protocol,
+        accept::{ADMIN_GRACE, Ends, Listeners, accept},
+    },
     grpc::{GrpcDoor, SEQUENCES},
     http::HttpDoor,
-    meter,
-    phase::{Phase, Phases},
-    recorder::Recorder,
-    standing::Standing,
-    teller::Teller,
+    limits::{ADMIN_HEAD_TIMEOUT, HEAD_TIMEOUT, pending_quota::Standing, runtime_limits::Dials},
+    service::Teller,
+    shutdown::{
+        drain::{Drain, used_up},
+        phase::{Phase, Phases},
+    },
+    telemetry::{recorder::Recorder, request_metrics},
 };
 
 /// What a server serves, and how.
@@ -92,7 +93,7 @@ pub async fn run(
         ..ends("admin", Protocol::Http1(ADMIN_HEAD_TIMEOUT))
     };
     let admin = tokio::spawn(accept(listeners.admin, move || admin.clone(), last));
-    meter::begin(&engine).await;
+    request_metrics::begin(&engine).await;
     let upkeep = tokio::spawn(recorder.upkeep());
 
     shutdown.await;

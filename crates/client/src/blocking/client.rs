@@ -2,8 +2,11 @@
 
 use std::sync::{Arc, OnceLock};
 
-use super::{sequence::Sequence, worker::Worker};
-use crate::{builder::ClientBuilder, error::Error};
+use crate::{
+    blocking::{sequence::Sequence, worker::Worker},
+    client::builder::ClientBuilder,
+    error::Error,
+};
 
 /// A client of one cluster, as [`crate::Client`] is, with a thread of its own for its work. Cheap to clone.
 ///
@@ -13,7 +16,7 @@ pub struct Client(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
-    client: crate::Client,
+    client: crate::client::Client,
     worker: Worker,
     /// The same client, in a child of the process that made this one; or why there is none.
     child: OnceLock<Result<Client, Error>>,
@@ -24,7 +27,7 @@ impl Client {
     ///
     /// Returns once one of them answers; fails, retryably, if none has within the default deadline.
     pub fn connect(servers: &str) -> Result<Self, Error> {
-        Self::connect_with(crate::Client::builder(), servers)
+        Self::connect_with(crate::client::Client::builder(), servers)
     }
 
     /// The same with settings.
@@ -37,7 +40,7 @@ impl Client {
     /// [`connect`](Self::connect) to the addresses in `SEQUENT_SERVER`.
     pub fn from_env() -> Result<Self, Error> {
         let worker = Worker::start()?;
-        let client = worker.wait(crate::Client::from_env())?;
+        let client = worker.wait(crate::client::Client::from_env())?;
         Ok(Self::new(client, worker))
     }
 
@@ -49,7 +52,7 @@ impl Client {
     pub fn in_memory() -> Self {
         #[allow(clippy::panic, reason = "a test on a machine without a thread can't go on")]
         let worker = Worker::start().unwrap_or_else(|error| panic!("{error}"));
-        let client = worker.wait(async { crate::Client::in_memory() });
+        let client = worker.wait(async { crate::client::Client::in_memory() });
         Self::new(client, worker)
     }
 
@@ -79,7 +82,7 @@ impl Client {
         self.here().map(|here| here.0.client.endpoints()).unwrap_or_default()
     }
 
-    fn new(client: crate::Client, worker: Worker) -> Self {
+    fn new(client: crate::client::Client, worker: Worker) -> Self {
         Self(Arc::new(Inner { client, worker, child: OnceLock::new() }))
     }
 

@@ -8,9 +8,9 @@
 //! # Ok::<(), sequent_client::Error>(())
 //! ```
 
-mod client;
-mod sequence;
-mod worker;
+pub(crate) mod client;
+pub(crate) mod sequence;
+pub(crate) mod worker;
 
-pub use client::Client;
-pub use sequence::{Local, Sequence};
+pub use crate::blocking::client::Client;
+pub use crate::blocking::sequence::{Local, Sequence};

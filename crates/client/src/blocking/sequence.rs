@@ -2,20 +2,21 @@
 
 use std::{sync::OnceLock, time::Duration};
 
-use super::client::Client;
-use crate::{error::Error, next::no_number, number::Number, text::Issued};
+use crate::{
+    blocking::client::Client, error::Error, number::Number, render::text::Issued, sequence::next::no_number,
+};
 
 /// Numbers of one sequence, as [`crate::Sequence`] gives them. Cheap to clone, to be shared by all threads.
 #[derive(Debug, Clone)]
 pub struct Sequence {
-    inner: crate::Sequence,
+    inner: crate::sequence::Sequence,
     client: Client,
     /// The same handle, in a child of the process that made this one; or why there is none.
     child: OnceLock<Result<Box<Sequence>, Error>>,
 }
 
 impl Sequence {
-    pub(super) fn new(inner: crate::Sequence, client: Client) -> Self {
+    pub(super) fn new(inner: crate::sequence::Sequence, client: Client) -> Self {
         Self { inner, client, child: OnceLock::new() }
     }
 
@@ -119,7 +120,7 @@ impl Sequence {
 /// A handle of its own, for the last factor of speed, as [`crate::Local`] is.
 #[derive(Debug)]
 pub struct Local {
-    local: crate::Local,
+    local: crate::sequence::local::Local,
     client: Client,
 }
 

@@ -1,7 +1,7 @@
 //! A cluster in memory, for users' tests: the whole client, without a server.
 
-mod templates;
-mod unruly;
+pub(crate) mod chaos;
+pub(crate) mod templates;
 
 use std::{
     collections::HashMap,
@@ -10,11 +10,11 @@ use std::{
 
 use sequent_core::{Block, BoxFuture, Layout, SequenceName, SourceError, Span};
 
-pub(crate) use self::templates::Templates;
-use self::{templates::Aim, unruly::Unruly};
+pub(crate) use crate::memory::templates::Templates;
 use crate::{
+    client::options::AGELESS,
     error::Error,
-    options::AGELESS,
+    memory::{chaos::Unruly, templates::Aim},
     transport::{Ask, Granted, Refusal, Transport, Verb},
 };
 

@@ -7,8 +7,8 @@ use sequent_format::{CounterSpec, Format, RenderContext, Template, Timestamp, li
 
 use crate::{
     error::Error,
-    rendering::{now, of_value, settings},
-    scope::Scope,
+    lease::request_scope::Scope,
+    render::local_render::{now, of_value, settings},
     transport::{Ask, Dated, Rendering, Verb},
 };
 

@@ -1,9 +1,14 @@
 //! A sequence, as a service uses it.
 
-mod child;
-mod lent;
-mod shared;
-mod taking;
+pub(crate) mod batch;
+pub(crate) mod fork_safe_wait;
+pub(crate) mod forked_handle;
+pub(crate) mod handle_access;
+pub(crate) mod inner;
+pub(crate) mod local;
+pub(crate) mod next;
+pub(crate) mod unbuffered;
+pub(crate) mod wait;
 
 use std::{
     fmt,
@@ -14,11 +19,15 @@ use std::{
 use sequent_buffer::Reservoir;
 
 use crate::{
-    client::Client, error::Error, fork::Process, local::Local, metric, next::Next, number::Number,
-    scope::Scope, waiting::call,
+    client::{Client, fork_detection::Process},
+    error::Error,
+    lease::request_scope::Scope,
+    number::Number,
+    sequence::{fork_safe_wait::call, local::Local, next::Next},
+    telemetry::client_metrics,
 };
 
-pub(crate) use shared::Shared;
+pub(crate) use crate::sequence::inner::Shared;
 
 /// Numbers of one sequence. Cheap to clone, to be shared by all tasks of a service; all handles share one lease.
 ///
@@ -105,7 +114,7 @@ impl Sequence {
     /// So many numbers, ascending, or none; at most 1,000,000.
     pub async fn next_many(&self, count: usize) -> Result<Vec<Number>, Error> {
         let outcome = call(self, |here| Box::pin(here.many(count))).await;
-        outcome.inspect_err(metric::failed)
+        outcome.inspect_err(client_metrics::failed)
     }
 
     /// A number that no lease has held: younger than every number that a server had given before this call.
@@ -114,8 +123,8 @@ impl Sequence {
     pub async fn next_fresh(&self) -> Result<Number, Error> {
         let outcome = call(self, |here| Box::pin(here.fresh())).await;
         match &outcome {
-            Ok(_) => metric::issued("fresh", 1),
-            Err(error) => metric::failed(error),
+            Ok(_) => client_metrics::issued("fresh", 1),
+            Err(error) => client_metrics::failed(error),
         }
         outcome
     }
@@ -123,7 +132,7 @@ impl Sequence {
     /// Waits until a first lease is held, so that a service that is up answers its first callers at once.
     pub async fn ready(&self) -> Result<(), Error> {
         let outcome = call(self, |here| Box::pin(here.first())).await;
-        outcome.inspect_err(metric::failed)
+        outcome.inspect_err(client_metrics::failed)
     }
 
     /// A handle for one thread, a few times faster than a shared one: it holds some numbers of its own.

@@ -1,7 +1,10 @@
 //! What a client was given is told with each ask; sequences without leases are asked one by one.
 
-use super::script::{AGE, Act, Bench};
-use crate::{ErrorKind, transport::Verb};
+use crate::{
+    error::ErrorKind,
+    tests::scripted_endpoint::{AGE, Act, Bench},
+    transport::Verb,
+};
 
 #[tokio::test(start_paused = true)]
 async fn a_cluster_that_went_back_is_found_out_by_the_next_lease_and_is_not_asked_again() {

@@ -4,8 +4,11 @@ use std::time::Duration;
 
 use sequent_core::Clock;
 
-use super::script::{Act, Bench};
-use crate::{ErrorKind, Number};
+use crate::{
+    error::ErrorKind,
+    number::Number,
+    tests::scripted_endpoint::{Act, Bench},
+};
 
 const SECOND: Duration = Duration::from_secs(1);
 

@@ -12,8 +12,7 @@ use http_body::{Frame, SizeHint};
 use hyper::body::Incoming;
 use tonic::{Status, body::Body};
 
-use super::message::Message;
-use crate::{arriving::Arriving, fault::Fault};
+use crate::{grpc::message_framing::Message, limits::body_reader::Arriving, service::api_error::Fault};
 
 /// A request's body for a service beside the numbers, in bounded time and room. A conversation may be longer than what
 /// of it is ever held: each message is used as soon as it is whole.
@@ -101,10 +100,7 @@ impl http_body::Body for Said {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        bounds::{BODIES_MAX, BODY_FREE},
-        standing::Standing,
-    };
+    use crate::limits::{BODIES_MAX, BODY_FREE, pending_quota::Standing};
     use http_body_util::BodyExt;
     use std::convert::Infallible;
 

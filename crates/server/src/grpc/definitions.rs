@@ -7,12 +7,14 @@ use sequent_engine::{
 use sequent_proto::v1::{self, parse_request, preview_request};
 use tonic::{Request, Response, Status, metadata::MetadataMap};
 
-use super::{sequences::values, timeout};
 use crate::{
-    definitions::{self, Named, Number, Trial, Wanted},
-    fault::Fault,
-    meter::Meter,
-    teller::Teller,
+    grpc::{sequences::values, timeout},
+    service::{
+        Teller,
+        api_error::Fault,
+        definitions::{self, Named, Number, Trial, Wanted},
+    },
+    telemetry::request_metrics::Meter,
 };
 
 /// The service's methods over the teller.

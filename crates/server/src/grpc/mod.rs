@@ -1,15 +1,14 @@
 //! The gRPC door: which service a path belongs to, and what every answer of it owes.
 
-mod body;
-mod definitions;
-mod dress;
-mod ending;
-mod gate;
-mod message;
-mod quick;
-mod sequences;
-mod timeout;
-mod wire;
+pub(crate) mod body;
+pub(crate) mod definitions;
+pub(crate) mod error_details;
+pub(crate) mod fast_path;
+pub(crate) mod message_framing;
+pub(crate) mod precheck;
+pub(crate) mod sequences;
+pub(crate) mod stream_close;
+pub(crate) mod timeout;
 
 use std::{convert::Infallible, sync::Arc};
 
@@ -30,16 +29,19 @@ use tonic_reflection::server::{Builder as Reflection, Error as ReflectionError};
 use tracing::Instrument;
 
 use crate::{
-    arriving::Arriving, bounds::BODY_MAX, definitions::METHOD, fault::Fault, meter::Meter, phase::Phases,
-    request_id::RequestId, standing::Share, teller::Teller,
+    grpc::{
+        body::{Begun, Said},
+        definitions::Definitions,
+        fast_path::{Answer, Asked, Whole, next_codec::PREFIX},
+        precheck::no_call,
+        sequences::{DOOR, Sequences},
+        stream_close::Ending,
+    },
+    limits::{BODY_MAX, body_reader::Arriving, pending_quota::Share},
+    service::{Teller, api_error::Fault, definitions::METHOD, request_id::RequestId},
+    shutdown::phase::Phases,
+    telemetry::request_metrics::Meter,
 };
-use body::{Begun, Said};
-use definitions::Definitions;
-use ending::Ending;
-use gate::no_call;
-use quick::{Answer, Asked, Whole};
-use sequences::{DOOR, Sequences};
-use wire::PREFIX;
 
 /// The service's full name, as health is asked for it.
 pub(crate) const SEQUENCES: &str = "sequent.v1.Sequences";
@@ -138,7 +140,7 @@ impl GrpcLine {
             let response = match whole.and_then(|body| door.checked(&parts, body)) {
                 Ok(body) => {
                     let request = Request::from_parts(parts, Full::new(body));
-                    dress::dressed(door.sequences.clone().call(request).await?, &door.next)
+                    error_details::dressed(door.sequences.clone().call(request).await?, &door.next)
                 }
                 Err(fault) => door.next.refused(fault).into_status().into_http(),
             };
@@ -157,7 +159,7 @@ impl GrpcLine {
             let response = match body.whole(PREFIX + BODY_MAX).await {
                 Ok(body) => {
                     let request = Request::from_parts(parts, Full::new(body));
-                    dress::dressed(door.definitions.clone().call(request).await?, &door.defined)
+                    error_details::dressed(door.definitions.clone().call(request).await?, &door.defined)
                 }
                 Err(fault) => door.defined.refused(fault).into_status().into_http(),
             };
@@ -179,7 +181,7 @@ impl GrpcLine {
         Answer::Whole(Box::pin(async move {
             let (parts, body) = answer.await?.into_parts();
             Ok(match body {
-                Said::Whole(body) => dress::dressed_aside(Response::from_parts(parts, body))
+                Said::Whole(body) => error_details::dressed_aside(Response::from_parts(parts, body))
                     .map(|body| Said::Whole(Body::new(Ending::new(body, phases, place)))),
                 ready => Response::from_parts(parts, ready),
             })
@@ -190,7 +192,7 @@ impl GrpcLine {
 impl Inner {
     /// The body of a call for numbers, unless the library would misread its count.
     fn checked(&self, parts: &Parts, body: Bytes) -> Result<Bytes, Fault> {
-        let Some(count) = wire::count_beyond(&body) else { return Ok(body) };
+        let Some(count) = fast_path::next_codec::count_beyond(&body) else { return Ok(body) };
         let is_lease = parts.uri.path() == LEASE;
         let bound = if is_lease { self.teller.lease_bound() } else { self.teller.next_bound() };
         Err(Fault::field("count", &count.to_string(), bound))

@@ -7,11 +7,10 @@ use sequent_engine::{Issued, Reason, Texts, Values};
 use sequent_proto::v1;
 use tonic::{Request, Response, Status};
 
-use super::timeout;
 use crate::{
-    fault::Fault,
-    meter::Meter,
-    teller::{Ask, Teller},
+    grpc::timeout,
+    service::{Ask, Teller, api_error::Fault},
+    telemetry::request_metrics::Meter,
 };
 
 pub(crate) const DOOR: &str = "grpc";

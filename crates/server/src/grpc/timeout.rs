@@ -5,7 +5,7 @@ use std::time::Duration;
 use http::HeaderMap;
 use tonic::metadata::MetadataMap;
 
-use crate::fault::Fault;
+use crate::service::api_error::Fault;
 
 const FIELD: &str = "grpc-timeout";
 

@@ -9,15 +9,17 @@ use sequent_engine::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::{
-    answer, ask,
-    fields::{Object, Written},
-    path::decoded,
-};
 use crate::{
-    definitions::{self, Named, Number, Trial, Wanted},
-    fault::Fault,
-    teller::Teller,
+    http::{
+        json_object::{Object, Written},
+        params, responses,
+        routes::decoded,
+    },
+    service::{
+        Teller,
+        api_error::Fault,
+        definitions::{self, Named, Number, Trial, Wanted},
+    },
 };
 
 /// A sequence as it is shown.
@@ -98,10 +100,10 @@ pub(super) async fn define(teller: &Teller, name: &str, body: &[u8]) -> Result<R
 /// `POST /v1/preview`.
 pub(super) async fn preview(teller: &Teller, body: &[u8]) -> Result<Response<Full<Bytes>>, Fault> {
     let asked: Previewed = read(body, "a JSON object with a sequence or a definition is expected")?;
-    let with = asked.values.as_ref().map_or_else(|| Ok(Values::new()), ask::values)?;
+    let with = asked.values.as_ref().map_or_else(|| Ok(Values::new()), params::values)?;
     let by = Named::one_of(asked.sequence, asked.definition.map(|Object(wanted)| wanted))?;
     if asked.at.as_deref() == Some("") {
-        return Err(ask::no_instant(""));
+        return Err(params::no_instant(""));
     }
     let trial = Trial { by, number: asked.number, with, at: asked.at.unwrap_or_default() };
     let preview = definitions::preview(teller, trial).await?;
@@ -149,5 +151,5 @@ fn shown<'a>(summary: &'a SequenceSummary, definition: Option<&'a str>) -> Shown
 }
 
 fn json(value: &impl Serialize) -> Response<Full<Bytes>> {
-    answer::json(Bytes::from(serde_json::to_vec(value).unwrap_or_default()))
+    responses::json(Bytes::from(serde_json::to_vec(value).unwrap_or_default()))
 }

@@ -1,10 +1,10 @@
 //! The HTTP/JSON door: one route that gives numbers, and the description of it.
 
-mod answer;
-mod ask;
-mod definitions;
-mod fields;
-mod path;
+pub(crate) mod definitions;
+pub(crate) mod json_object;
+pub(crate) mod params;
+pub(crate) mod responses;
+pub(crate) mod routes;
 
 use std::{
     convert::Infallible,
@@ -21,17 +21,16 @@ use hyper::body::Incoming;
 use tracing::Instrument;
 
 use crate::{
-    arriving::Arriving,
-    bounds::BODY_MAX,
-    definitions::METHOD,
-    fault::Fault,
-    meter::Meter,
-    request_id::{self, RequestId},
-    standing::Share,
-    teller::Teller,
+    http::{params::Wanted, routes::Route},
+    limits::{BODY_MAX, body_reader::Arriving, pending_quota::Share},
+    service::{
+        Teller,
+        api_error::Fault,
+        definitions::METHOD,
+        request_id::{self, RequestId},
+    },
+    telemetry::request_metrics::Meter,
 };
-use ask::Wanted;
-use path::Route;
 
 /// The description of this door, checked by a test against what the door knows.
 const OPENAPI: &str = include_str!("openapi.json");
@@ -97,9 +96,9 @@ impl HttpLine {
         let plain = matches!(uri.query(), None | Some("count=1"))
             && request.method() == Method::POST
             && http_body::Body::is_end_stream(request.body());
-        let name = path::plain_name(uri.path()).filter(|_| plain)?;
+        let name = routes::plain_name(uri.path()).filter(|_| plain)?;
         let ready = self.0.teller.next_ready(name, &self.0.next)?;
-        let mut response = answer::one(name, ready);
+        let mut response = responses::one(name, ready);
         request_id::echo(request_id::given(request.headers()), response.headers_mut());
         Some(response)
     }
@@ -114,7 +113,7 @@ impl HttpLine {
     }
 
     async fn answered(self, request: Request<Incoming>) -> Response<Full<Bytes>> {
-        match path::route(request.uri().path()) {
+        match routes::route(request.uri().path()) {
             Route::Next(name) => self.next(&name, request).await,
             Route::Description if is_get(request.method()) => described(),
             Route::Description => self.not_allowed(request.method(), GET),
@@ -178,7 +177,7 @@ impl HttpLine {
             Err(fault) => return self.0.next.refused(fault).into_response(),
         };
         match self.0.teller.next(wanted.ask(name), &self.0.next).await {
-            Ok(given) => answer::given(&given),
+            Ok(given) => responses::given(&given),
             Err(fault) => fault.into_response(),
         }
     }
@@ -219,7 +218,7 @@ async fn body(body: Incoming, share: Arc<Share>) -> Result<Bytes, Fault> {
 }
 
 fn described() -> Response<Full<Bytes>> {
-    answer::json(Bytes::from_static(OPENAPI.as_bytes()))
+    responses::json(Bytes::from_static(OPENAPI.as_bytes()))
 }
 
 #[cfg(test)]

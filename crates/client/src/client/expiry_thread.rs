@@ -1,0 +1,25 @@
+//! What looks at the clock while nobody else does: a thread, so that no runtime that is busy, blocked or gone lets old
+//! numbers leave.
+
+use std::{
+    io,
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::{Arc, Weak},
+    thread,
+};
+
+use crate::client::{options::TICK, state::Ground};
+
+/// Begins; ends with the ground, and with nothing else. After a suspension the sleep is over at once, or within a tick.
+pub(crate) fn start(ground: &Arc<Ground>) -> io::Result<()> {
+    let ground: Weak<Ground> = Arc::downgrade(ground);
+    let tick = move || {
+        while let Some(here) = ground.upgrade() {
+            // What panics here is a user's (a waker, say), and has been told where panics are told. Leases age all the same.
+            drop(catch_unwind(AssertUnwindSafe(|| here.tick())));
+            drop(here);
+            thread::sleep(TICK);
+        }
+    };
+    thread::Builder::new().name("sequent-ticker".to_owned()).spawn(tick).map(drop)
+}

@@ -1,0 +1,135 @@
+//! What a user may set.
+
+use std::{sync::Arc, time::Duration};
+
+use sequent_buffer::ReservoirConfig;
+use sequent_ha::RingConfig;
+
+use crate::error::Error;
+
+/// How long old numbers may leave after a suspension: the time between two looks at the clock.
+pub(crate) const TICK: Duration = Duration::from_millis(100);
+
+/// The part of a lease's age that is held ahead: what is leased later is used before it ages.
+const RESERVE_PARTS: u32 = 4;
+
+/// Longer than any test: what is as good as never.
+pub(crate) const AGELESS: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// What a wait may be set to: a timer knows no less, and a wire's header no more than we would ever send.
+const WAIT_MIN: Duration = Duration::from_millis(1);
+const WAIT_MAX: Duration = Duration::from_secs(60 * 60);
+
+/// A client's settings; the default is the design's.
+#[derive(Debug, Clone)]
+pub(crate) struct Options {
+    pub(crate) deadline: Duration,
+    pub(crate) lease_age_max: Duration,
+    pub(crate) connect_timeout: Duration,
+    pub(crate) identity: Option<Arc<str>>,
+    pub(crate) reserve: Duration,
+    pub(crate) at_risk_max: u64,
+    pub(crate) health: RingConfig,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            deadline: Duration::from_millis(1500),
+            lease_age_max: Duration::from_secs(10),
+            connect_timeout: Duration::from_millis(500),
+            identity: None,
+            reserve: Duration::from_secs(2),
+            at_risk_max: 100_000,
+            health: RingConfig::default(),
+        }
+    }
+}
+
+impl Options {
+    /// Refuses what could never work, before anything is begun with it.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        within("deadline", self.deadline, WAIT_MIN, Duration::MAX)?;
+        within("lease_max_age", self.lease_age_max, TICK, AGELESS)?;
+        within("connect_timeout", self.connect_timeout, WAIT_MIN, WAIT_MAX)?;
+        within("attempt_timeout", self.health.attempt_timeout, WAIT_MIN, WAIT_MAX)
+    }
+
+    /// Where nothing ages, as in memory.
+    pub(crate) fn ageless() -> Self {
+        Self { lease_age_max: AGELESS, ..Self::default() }
+    }
+
+    /// How long a lease of `age` may be handed out from the moment it was asked for. Old numbers leave until the next
+    /// tick, so a tick is kept back.
+    pub(crate) fn lease_age(&self, age: Duration) -> Duration {
+        let age = age.min(self.lease_age_max);
+        age.saturating_sub(TICK.min(age / 2))
+    }
+
+    pub(crate) fn reservoir(&self) -> ReservoirConfig {
+        let reserve = self.reserve.min(self.lease_age_max / RESERVE_PARTS);
+        ReservoirConfig { reserve, at_risk_max: self.at_risk_max, ..ReservoirConfig::default() }
+    }
+}
+
+fn within(field: &str, value: Duration, least: Duration, most: Duration) -> Result<(), Error> {
+    if (least..=most).contains(&value) {
+        return Ok(());
+    }
+    let bound = if most == Duration::MAX {
+        format!("at least {} ms are needed", least.as_millis())
+    } else {
+        format!("{} to {} ms are allowed", least.as_millis(), most.as_millis())
+    };
+    Err(Error::field(field, format!("{} ms", value.as_secs_f64() * 1e3), bound))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::client::Client;
+
+    /// What a client with these settings is refused for.
+    fn refused(settings: crate::client::builder::ClientBuilder) -> Option<(String, String)> {
+        let error = settings.connect_lazily("http://127.0.0.1:1").err()?;
+        assert_eq!((error.reason(), error.fields().len()), ("INVALID_ARGUMENT", 1), "{error}");
+        let field = error.fields()[0].clone();
+        assert_eq!(error.to_string(), format!("{} {}", field.field, field.problem));
+        Some((field.field, field.problem))
+    }
+
+    #[tokio::test]
+    async fn what_can_never_work_is_refused_with_field_value_and_bound() {
+        const LITTLE: Duration = Duration::from_micros(900);
+        let said = |field: &str, problem: &str| Some((field.to_owned(), problem.to_owned()));
+        let build = Client::builder;
+        let hour = "1 to 3600000 ms are allowed";
+        for (value, text) in [(Duration::ZERO, "0"), (LITTLE, "0.9"), (2 * WAIT_MAX, "7200000")] {
+            let problem = format!("is {text} ms: {hour}");
+            assert_eq!(refused(build().attempt_timeout(value)), said("attempt_timeout", &problem));
+            assert_eq!(refused(build().connect_timeout(value)), said("connect_timeout", &problem));
+        }
+        assert!(refused(build().attempt_timeout(Duration::MAX)).is_some());
+        let least = "is 0 ms: at least 1 ms are needed";
+        assert_eq!(refused(build().deadline(Duration::ZERO)), said("deadline", least));
+        for (value, text) in
+            [(Duration::ZERO, "0"), (Duration::from_millis(99), "99"), (2 * AGELESS, "172800000")]
+        {
+            let problem = format!("is {text} ms: 100 to 86400000 ms are allowed");
+            assert_eq!(refused(build().lease_max_age(value)), said("lease_max_age", &problem));
+        }
+    }
+
+    #[tokio::test]
+    async fn what_lies_on_a_bound_is_taken() {
+        for wait in [WAIT_MIN, WAIT_MAX] {
+            let settings = Client::builder().attempt_timeout(wait).connect_timeout(wait).deadline(wait);
+            assert_eq!(refused(settings), None);
+        }
+        assert_eq!(refused(Client::builder().deadline(Duration::MAX)), None, "for ever");
+        for age in [TICK, AGELESS] {
+            assert_eq!(refused(Client::builder().lease_max_age(age)), None);
+        }
+    }
+}

@@ -1,0 +1,23 @@
+//! The highest number that this client was given of a scope, told with each ask: a cluster that can't have given it says so.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::lease::grant::Parcel;
+
+/// See the [module](self).
+#[derive(Debug, Default)]
+pub(crate) struct Highest(AtomicU64);
+
+impl Highest {
+    /// What to tell; 0 where there is nothing.
+    pub(crate) fn told(&self) -> i64 {
+        i64::try_from(self.0.load(Ordering::Relaxed)).unwrap_or(i64::MAX)
+    }
+
+    /// Notes what came. Numbers of a period are left out: those of the next begin anew.
+    pub(crate) fn note(&self, parcel: &Parcel) {
+        if parcel.period().is_empty() {
+            self.0.fetch_max(parcel.highest(), Ordering::Relaxed);
+        }
+    }
+}

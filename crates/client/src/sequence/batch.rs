@@ -1,0 +1,80 @@
+//! A batch without a lease: one request, answered whole.
+
+use sequent_core::Block;
+use tokio::time::timeout;
+
+use crate::{
+    error::Error,
+    lease::grant::Parcel,
+    number::Number,
+    retry_deadline::Patience,
+    sequence::{Sequence, fork_safe_wait::call},
+    telemetry::client_metrics,
+    transport::{Dated, Verb},
+};
+
+/// The most numbers that are asked for at once; a server may allow fewer, and says so.
+const BATCH_MAX: u32 = 1_000_000;
+
+/// Numbers that were given by one request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Batch {
+    /// Ascending.
+    pub numbers: Vec<Number>,
+    /// A text for each, where the sequence has a template; else none.
+    pub texts: Vec<String>,
+    /// The key of the period that they belong to; empty where the sequence never resets.
+    pub period: String,
+    /// The instant that the texts show, in RFC 3339; empty without a template.
+    pub at: String,
+    /// The version of the sequence's definition.
+    pub version: u32,
+}
+
+impl Sequence {
+    /// So many numbers that no lease has held, ascending, or none: for a caller that takes once and ends. It burns
+    /// nothing that it did not ask for.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), sequent_client::Error> {
+    /// # use sequent_client::Client;
+    /// let batch = Client::in_memory().sequence("order")?.next_batch(3).await?;
+    /// assert_eq!(batch.numbers.iter().map(|number| number.get()).collect::<Vec<_>>(), [1, 2, 3]);
+    /// # Ok(()) }
+    /// ```
+    pub async fn next_batch(&self, count: u32) -> Result<Batch, Error> {
+        let outcome = call(self, |here| Box::pin(here.batch(count))).await;
+        match &outcome {
+            Ok(batch) => {
+                client_metrics::issued("batch", u64::try_from(batch.numbers.len()).unwrap_or(u64::MAX))
+            }
+            Err(error) => client_metrics::failed(error),
+        }
+        outcome
+    }
+
+    async fn batch(&self, count: u32) -> Result<Batch, Error> {
+        if !(1..=BATCH_MAX).contains(&count) {
+            return Err(Error::field("count", count, format!("1 to {BATCH_MAX} are allowed")));
+        }
+        let mut patience = self.patience();
+        loop {
+            match self.one_batch(&patience, count).await {
+                Ok(mut parcel) => {
+                    let (version, Dated { texts, period, at, .. }) = (parcel.version(), parcel.dated());
+                    let blocks = parcel.open();
+                    let numbers = blocks.iter().flat_map(Block::iter).filter_map(Number::of).collect();
+                    return Ok(Batch { numbers, texts, period, at, version });
+                }
+                Err(error) => patience.again(error).await?,
+            }
+        }
+    }
+
+    async fn one_batch(&self, patience: &Patience<'_>, count: u32) -> Result<Parcel, Error> {
+        let ask = self.endpoints().ask(Verb::Next, (self.scope(), self.highest()), count);
+        let late = || Error::late(self.name(), self.patience_for());
+        timeout(patience.left(), ask).await.unwrap_or_else(|_| Err(late()))
+    }
+}

@@ -1,0 +1,82 @@
+//! What a caller waits for, and the process that began it.
+
+use std::{
+    future::poll_fn,
+    mem,
+    task::{Context, Poll, ready},
+};
+
+use sequent_core::BoxFuture;
+
+use crate::{client::fork_detection::Process, error::Error, sequence::Sequence};
+
+/// A wait, or none.
+///
+/// It is of the process that began it. A child must neither poll it, since the answer is the parent's, nor drop it, since
+/// that takes locks which the parent may have held.
+pub(crate) struct Waiting<'a, T>(Option<Begun<'a, T>>);
+
+struct Begun<'a, T> {
+    process: Process,
+    work: Option<BoxFuture<'a, Result<T, Error>>>,
+}
+
+impl<T> Drop for Begun<'_, T> {
+    fn drop(&mut self) {
+        if self.process.is_left() {
+            mem::forget(self.work.take());
+        }
+    }
+}
+
+impl<'a, T> Waiting<'a, T> {
+    pub(crate) const fn none() -> Self {
+        Self(None)
+    }
+
+    #[inline]
+    pub(crate) fn has_begun(&self) -> bool {
+        self.0.is_some()
+    }
+
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn begin(&mut self, sequence: &Sequence, work: BoxFuture<'a, Result<T, Error>>) {
+        self.0 = Some(Begun { process: sequence.process().clone(), work: Some(work) });
+    }
+
+    /// Back to none.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn leave(&mut self) {
+        self.0 = None;
+    }
+
+    /// Back to none with the outcome.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<T, Error>> {
+        let Some(work) = self.0.as_mut().and_then(|begun| begun.work.as_mut()) else { return Poll::Pending };
+        let outcome = ready!(work.as_mut().poll(cx));
+        self.0 = None;
+        Poll::Ready(outcome)
+    }
+}
+
+/// A call that waits. In a child of the process that began it, it begins anew, with the child's handle.
+pub(crate) fn call<'a, T: 'a>(
+    mut sequence: &'a Sequence,
+    begin: impl Fn(&'a Sequence) -> BoxFuture<'a, Result<T, Error>> + Send,
+) -> impl Future<Output = Result<T, Error>> + Send {
+    let mut waiting = Waiting::none();
+    poll_fn(move |cx| {
+        if sequence.is_left() {
+            waiting.leave();
+            sequence = sequence.here();
+        }
+        if !waiting.has_begun() {
+            waiting.begin(sequence, begin(sequence));
+        }
+        waiting.poll(cx)
+    })
+}

@@ -1,0 +1,124 @@
+//! A handle for one thread.
+
+use std::{
+    fmt,
+    future::Future,
+    mem,
+    pin::Pin,
+    task::{Context, Poll},
+};
+
+use sequent_buffer::Empty;
+
+use crate::{
+    error::Error,
+    number::Number,
+    sequence::{Sequence, fork_safe_wait::Waiting, next::no_number},
+};
+
+/// A handle of its own, for the last factor of speed: most of its numbers touch nothing that other threads touch.
+///
+/// It holds at most 1/64 of the lease; what is left of that is burnt when the handle is dropped.
+pub struct Local {
+    chunk: sequent_buffer::LocalHandle,
+    sequence: Sequence,
+}
+
+impl Local {
+    pub(crate) fn new(sequence: Sequence) -> Self {
+        Self { chunk: sequence.reservoir().local(), sequence }
+    }
+
+    /// A number that is ready, or `None`: never waits. Finding nothing, it sends for more.
+    #[inline]
+    pub fn try_next(&mut self) -> Option<Number> {
+        if self.sequence.is_left() {
+            self.sequence.begun()?;
+            self.leave();
+        }
+        match self.chunk.draw() {
+            Ok(number) => Number::of(number),
+            Err(empty) => self.single(empty),
+        }
+    }
+
+    /// A number, as [`Sequence::next`] gives it.
+    #[inline]
+    #[allow(clippy::should_implement_trait, reason = "not an iterator: it may fail, and goes on after that")]
+    pub fn next(&mut self) -> LocalNext<'_> {
+        LocalNext { local: self, waiting: Waiting::none() }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn single(&self, empty: Empty) -> Option<Number> {
+        self.sequence.reservoir().resolve(empty).and_then(Number::of)
+    }
+
+    /// In a forked child, this handle is the child's.
+    #[cold]
+    #[inline(never)]
+    fn leave(&mut self) {
+        *self = Self::new(self.sequence.here().clone());
+    }
+}
+
+impl Drop for Local {
+    fn drop(&mut self) {
+        if self.sequence.is_left() {
+            // What it holds is the parent's, and so is the place where it would be given back.
+            mem::forget(mem::replace(&mut self.chunk, self.sequence.reservoir().local()));
+        }
+    }
+}
+
+impl fmt::Debug for Local {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Local").field("sequence", &self.sequence).finish_non_exhaustive()
+    }
+}
+
+/// One number of a [`Local`]: ready at the first poll unless the lease is dry. Nothing is taken before it is polled.
+#[must_use = "nothing is taken before it is polled"]
+pub struct LocalNext<'a> {
+    local: &'a mut Local,
+    waiting: Waiting<'static, Number>,
+}
+
+impl Future for LocalNext<'_> {
+    type Output = Result<Number, Error>;
+
+    #[inline]
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = &mut *self;
+        if this.local.sequence.is_left() {
+            this.leave();
+        }
+        if !this.waiting.has_begun() {
+            match this.local.chunk.draw() {
+                Ok(number) => return Poll::Ready(Number::of(number).ok_or_else(no_number)),
+                Err(empty) => {
+                    let sequence = this.local.sequence.clone();
+                    let wait = Box::pin(async move { sequence.wait(empty).await });
+                    this.waiting.begin(&this.local.sequence, wait);
+                }
+            }
+        }
+        this.waiting.poll(cx)
+    }
+}
+
+impl LocalNext<'_> {
+    #[cold]
+    #[inline(never)]
+    fn leave(&mut self) {
+        self.waiting.leave();
+        self.local.leave();
+    }
+}
+
+impl fmt::Debug for LocalNext<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LocalNext").field("local", self.local).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,69 @@
+//! One number, as a hand-written future: ready at the first poll unless the lease is dry.
+
+use std::{
+    fmt,
+    future::Future,
+    pin::Pin,
+    task::{Context, Poll},
+};
+
+use crate::{
+    error::{Error, PROTOCOL},
+    number::Number,
+    sequence::{Sequence, fork_safe_wait::Waiting},
+};
+
+/// One number of a [`Sequence`]. Nothing is taken before it is polled; dropped while it waits, it takes nothing.
+#[must_use = "nothing is taken before it is polled"]
+pub struct Next<'a> {
+    sequence: &'a Sequence,
+    waiting: Waiting<'a, Number>,
+}
+
+impl<'a> Next<'a> {
+    #[inline]
+    pub(crate) fn new(sequence: &'a Sequence) -> Self {
+        Self { sequence, waiting: Waiting::none() }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn leave(&mut self) {
+        self.waiting.leave();
+        self.sequence = self.sequence.here();
+    }
+}
+
+/// No block holds such a number.
+#[cold]
+pub(crate) fn no_number() -> Error {
+    Error::new(PROTOCOL, "a number that is none")
+}
+
+impl Future for Next<'_> {
+    type Output = Result<Number, Error>;
+
+    #[inline]
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        // Here and not where it was made: a fork may lie in between.
+        if self.sequence.is_left() {
+            self.leave();
+        }
+        if !self.waiting.has_begun() {
+            match self.sequence.draw() {
+                Ok(number) => return Poll::Ready(Number::of(number).ok_or_else(no_number)),
+                Err(empty) => {
+                    let sequence = self.sequence;
+                    self.waiting.begin(sequence, Box::pin(sequence.wait(empty)));
+                }
+            }
+        }
+        self.waiting.poll(cx)
+    }
+}
+
+impl fmt::Debug for Next<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Next").field("sequence", self.sequence).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,129 @@
+//! Numbers without a lease: callers that wait at the same time travel in one request.
+
+use std::sync::{
+    Arc, Weak,
+    atomic::{AtomicUsize, Ordering},
+};
+
+use sequent_core::{Block, BoxFuture, Merge};
+
+use crate::{
+    error::{Error, ErrorKind, PROTOCOL},
+    lease::{
+        grant::{Fresh, Parcel},
+        high_water::Highest,
+        request_scope::Scope,
+    },
+    number::Number,
+    telemetry::client_metrics,
+    transport::{Verb, endpoints::Endpoints},
+};
+
+/// The most callers that one request answers.
+const MERGE_MAX: usize = 1000;
+
+/// The most callers that wait for the next request; more wait to get in.
+const QUEUE_MAX: usize = 65_536;
+
+/// After so many requests of as many as servers seem to allow, twice as many are tried: their limits can be raised.
+const RAISE_AFTER: usize = 100;
+
+/// A caller: gone once nobody else holds it.
+pub(crate) type Caller = Weak<()>;
+
+/// The callers of one sequence.
+pub(crate) type Merged = Merge<Caller, Result<Fresh, Error>>;
+
+/// The queue, and what drives it: to be spawned.
+pub(crate) fn merged(
+    scope: Scope,
+    highest: Arc<Highest>,
+    endpoints: Arc<Endpoints>,
+) -> (Merged, impl Future<Output = ()> + Send) {
+    let (most, full) = (AtomicUsize::new(MERGE_MAX), AtomicUsize::new(0));
+    let crowd = Arc::new(Crowd { scope, highest, endpoints, most, full });
+    Merge::new(QUEUE_MAX, MERGE_MAX, move |callers| -> BoxFuture<'static, _> {
+        let crowd = Arc::clone(&crowd);
+        // A task of its own: one that panics leaves its callers without an answer, and those after it with a driver.
+        let answers = tokio::spawn(async move { crowd.answer(&callers).await });
+        Box::pin(async move { answers.await.unwrap_or_default() })
+    })
+}
+
+/// What is known of asking for several at once.
+struct Crowd {
+    scope: Scope,
+    highest: Arc<Highest>,
+    endpoints: Arc<Endpoints>,
+    /// How many callers one request may answer, as far as servers have said: a server's limit may be far below ours.
+    most: AtomicUsize,
+    /// How many requests of that size were served in a row.
+    full: AtomicUsize,
+}
+
+impl Crowd {
+    /// As few requests as servers allow, one after the other, for as many as still wait.
+    async fn answer(&self, callers: &[Caller]) -> Vec<Result<Fresh, Error>> {
+        let mut answers = Vec::with_capacity(callers.len());
+        let mut rest = callers;
+        while !rest.is_empty() {
+            let most = self.most.load(Ordering::Relaxed).clamp(1, rest.len());
+            let (piece, behind) = rest.split_at(most);
+            let waiting = piece.iter().filter(|caller| caller.strong_count() > 0).count();
+            match self.ask(waiting).await {
+                Ok(parcel) => {
+                    self.served(waiting);
+                    answers.extend(deal(parcel, piece));
+                    rest = behind;
+                }
+                // Nobody asked for more than one: the crowd is too large, not a caller's wish.
+                Err(error) if waiting > 1 && is_of_the_count(&error) => self.refused(waiting),
+                Err(error) => {
+                    answers.extend(rest.iter().map(|_| Err(error.clone())));
+                    rest = &[];
+                }
+            }
+        }
+        answers
+    }
+
+    async fn ask(&self, waiting: usize) -> Result<Option<Parcel>, Error> {
+        match u32::try_from(waiting).unwrap_or(u32::MAX) {
+            0 => Ok(None),
+            count => self.endpoints.ask(Verb::Next, (&self.scope, &self.highest), count).await.map(Some),
+        }
+    }
+
+    fn refused(&self, waiting: usize) {
+        self.most.store(waiting / 2, Ordering::Relaxed);
+        self.full.store(0, Ordering::Relaxed);
+    }
+
+    fn served(&self, waiting: usize) {
+        let most = self.most.load(Ordering::Relaxed);
+        if most >= MERGE_MAX || waiting < most {
+            return;
+        }
+        if self.full.fetch_add(1, Ordering::Relaxed) + 1 >= RAISE_AFTER {
+            self.most.store((most * 2).min(MERGE_MAX), Ordering::Relaxed);
+            self.full.store(0, Ordering::Relaxed);
+        }
+    }
+}
+
+fn is_of_the_count(error: &Error) -> bool {
+    error.kind() == ErrorKind::InvalidArgument && error.fields().iter().any(|found| found.field == "count")
+}
+
+/// One for each, as long as there are some. Who is gone may be passed over, and may take one all the same.
+fn deal(parcel: Option<Parcel>, callers: &[Caller]) -> Vec<Result<Fresh, Error>> {
+    let blocks = parcel.map(Parcel::open).unwrap_or_default();
+    let mut numbers = blocks.iter().flat_map(Block::iter).filter_map(Number::of).map(Fresh::new);
+    let mut next = |caller: &Caller| {
+        let number = (caller.strong_count() > 0).then(|| numbers.next()).flatten();
+        number.ok_or_else(|| Error::new(PROTOCOL, "an answer of fewer numbers than were asked for"))
+    };
+    let dealt: Vec<_> = callers.iter().map(&mut next).collect();
+    client_metrics::burnt(client_metrics::UNAWAITED, u64::try_from(numbers.count()).unwrap_or(u64::MAX));
+    dealt
+}

@@ -1,0 +1,138 @@
+//! Takes that wait: on the lease, and on servers where there is none, until the deadline.
+
+use std::sync::{Arc, atomic::Ordering};
+
+use sequent_buffer::{Empty, TakeError};
+use tokio::time::timeout;
+
+use crate::{
+    error::{Error, SERVER_UNAVAILABLE},
+    lease::grant::Fresh,
+    number::Number,
+    retry_deadline::Patience,
+    sequence::{
+        Sequence,
+        unbuffered::{Merged, merged},
+    },
+    telemetry::client_metrics,
+};
+
+/// The most numbers of one [`Sequence::next_many`].
+const MANY_MAX: usize = 1_000_000;
+
+/// How many numbers [`Sequence::ready`] waits for.
+const READY: u64 = 64;
+
+impl Sequence {
+    /// Goes on from a draw that found nothing.
+    pub(crate) async fn wait(&self, empty: Empty) -> Result<Number, Error> {
+        let outcome = self.wait_on(empty).await;
+        outcome.inspect_err(client_metrics::failed)
+    }
+
+    async fn wait_on(&self, empty: Empty) -> Result<Number, Error> {
+        let mut patience = self.patience();
+        let mut taken = self.reservoir.wait(empty, patience.end()).await;
+        loop {
+            match taken.map(Number::of) {
+                Ok(Some(number)) => return Ok(number),
+                Ok(None) => {}
+                Err(error) if self.is_dense(&error) => {
+                    return self.fresh().await.inspect(|_| client_metrics::issued("fresh", 1));
+                }
+                Err(error) => self.again(&mut patience, error).await?,
+            }
+            taken = self.reservoir.next(patience.end()).await;
+        }
+    }
+
+    /// Waits for a first lease.
+    pub(super) async fn first(&self) -> Result<(), Error> {
+        let mut patience = self.patience();
+        loop {
+            match self.reservoir.prefetch(READY, patience.end()).await {
+                Ok(()) => return Ok(()),
+                // Every number is a request: there is nothing to hold before.
+                Err(error) if self.is_dense(&error) => return Ok(()),
+                Err(error) => self.again(&mut patience, error).await?,
+            }
+        }
+    }
+
+    /// So many, of the lease; all of one request where there are no leases.
+    pub(super) async fn many(&self, count: usize) -> Result<Vec<Number>, Error> {
+        if count == 0 || count > MANY_MAX {
+            return Err(Error::field("count", count, format!("1 to {MANY_MAX} are allowed")));
+        }
+        let mut patience = self.patience();
+        let want = u64::try_from(count).unwrap_or(u64::MAX);
+        loop {
+            match self.reservoir.take(want, patience.end()).await {
+                Ok(blocks) => return Ok(blocks.numbers().filter_map(Number::of).collect()),
+                Err(error) if self.is_dense(&error) => {
+                    return self
+                        .next_batch(u32::try_from(want).unwrap_or(u32::MAX))
+                        .await
+                        .map(|it| it.numbers);
+                }
+                Err(error) => self.again(&mut patience, error).await?,
+            }
+        }
+    }
+
+    /// One that was in no lease, in a request with those who ask for one at the same time.
+    pub(super) async fn fresh(&self) -> Result<Number, Error> {
+        let mut patience = self.patience();
+        loop {
+            // Dropped with this call, so that nobody asks on behalf of a caller that is gone.
+            let caller = Arc::new(());
+            let ask = self.merged().ask(Arc::downgrade(&caller));
+            let answer = timeout(patience.left(), ask).await;
+            let error = match answer {
+                Ok(Ok(Ok(number))) => match Fresh::open(number) {
+                    Some(number) => return Ok(number),
+                    None => continue,
+                },
+                Ok(Ok(Err(error))) => error,
+                Ok(Err(_)) => Error::new(
+                    SERVER_UNAVAILABLE,
+                    "the request was broken off: its runtime ends, or it panicked",
+                ),
+                Err(_) => self.late(),
+            };
+            patience.again(error).await?;
+        }
+    }
+
+    /// The queue of those who ask for one at the same time; the first of them sets it going.
+    fn merged(&self) -> &Merged {
+        self.shared.fresh.get_or_init(|| {
+            let ground = self.client.ground();
+            let (scope, highest) = (self.shared.scope.clone(), Arc::clone(&self.shared.highest));
+            let (merged, driver) = merged(scope, highest, Arc::clone(&ground.endpoints));
+            ground.runtime.spawn(driver);
+            merged
+        })
+    }
+
+    /// Whether there are no leases of it: a server has just said so, or before. The reservoir is closed then, so that
+    /// nobody asks for one again.
+    fn is_dense(&self, error: &TakeError) -> bool {
+        if Error::beneath_take(error).is_some_and(|error| error.says_dense()) {
+            self.shared.is_dense.store(true, Ordering::Relaxed);
+            self.reservoir.close();
+        }
+        self.shared.is_dense.load(Ordering::Relaxed)
+    }
+
+    /// How a take waits, from now until its deadline.
+    pub(crate) fn patience(&self) -> Patience<'_> {
+        let nature = &self.client.ground().nature;
+        Patience::new(&*nature.timers, &*nature.entropy, self.deadline)
+    }
+
+    /// Waits before another try, as long as the deadline lets it.
+    async fn again(&self, patience: &mut Patience<'_>, error: TakeError) -> Result<(), Error> {
+        patience.again(self.failed(error)).await
+    }
+}

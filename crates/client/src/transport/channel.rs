@@ -1,0 +1,255 @@
+//! One HTTP/2 connection to one server, made when it is needed.
+
+use std::{
+    process,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    task::{Context, Poll},
+    time::Duration,
+};
+
+use http::{Request, Response, Uri};
+use hyper::{
+    body::Incoming,
+    client::conn::http2::{Builder, SendRequest},
+};
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use sequent_core::{BoxFuture, ErrorKind, SourceError};
+use tokio::{
+    net::TcpStream,
+    sync::watch,
+    time::{sleep, timeout},
+};
+use tonic::{Code, body::Body};
+use tonic_health::pb::{
+    HealthCheckRequest, health_check_response::ServingStatus, health_client::HealthClient,
+};
+
+use crate::{
+    client::address::Address,
+    transport::status::{bare, is_goodbye, spelt_out},
+};
+
+/// The service whose health counts.
+pub(super) const SERVICE: &str = "sequent.v1.Sequences";
+
+/// How often a silent server is pinged, and how long it has to answer: what finds a connection that leads nowhere.
+const PING_EVERY: Duration = Duration::from_secs(20);
+const PING_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// How long answers may come behind the end of their connection. Longer than a server needs that ends it in peace, and far
+/// shorter than an attempt: a request that was sent into the end of a connection can wait for ever (about one in 10^4 of
+/// those, hyper 1.12 with h2 0.4.20).
+const LAST_ANSWERS: Duration = Duration::from_millis(100);
+
+/// A server's door, with the connection at hand.
+pub(super) struct Door {
+    address: Address,
+    connect_timeout: Duration,
+    identity: Option<Arc<str>>,
+    held: Mutex<Option<Line>>,
+    /// Whoever connects; the others wait for its connection.
+    connecting: tokio::sync::Mutex<()>,
+}
+
+/// A connection, and the process that made it.
+#[derive(Clone)]
+struct Line {
+    sender: SendRequest<Body>,
+    /// Closed with the connection.
+    open: watch::Receiver<()>,
+    process: u32,
+    given_up: Arc<AtomicBool>,
+    /// The server has said that it ends it; the sender may hear of it later than a request.
+    ended: Arc<AtomicBool>,
+    /// Somebody has been answered on it.
+    answered: Arc<AtomicBool>,
+}
+
+impl Line {
+    fn is_usable(&self) -> bool {
+        !self.is_closed() && !self.given_up.load(Ordering::Relaxed)
+    }
+
+    fn is_closed(&self) -> bool {
+        self.sender.is_closed() || self.ended.load(Ordering::Relaxed)
+    }
+}
+
+impl Door {
+    pub(super) fn new(address: Address, connect_timeout: Duration, identity: Option<Arc<str>>) -> Arc<Self> {
+        let (held, connecting) = (Mutex::default(), tokio::sync::Mutex::default());
+        Arc::new(Self { address, connect_timeout, identity, held, connecting })
+    }
+
+    pub(super) fn address(&self) -> String {
+        self.address.to_string()
+    }
+
+    pub(super) fn origin(&self) -> Uri {
+        self.address.origin.clone()
+    }
+
+    /// The connection at hand, or a new one.
+    pub(super) async fn channel(&self) -> Result<Channel, SourceError> {
+        if let Some(line) = self.usable() {
+            return Ok(Channel { line });
+        }
+        let _turn = self.connecting.lock().await;
+        if let Some(line) = self.usable() {
+            return Ok(Channel { line });
+        }
+        let connected = timeout(self.connect_timeout, self.connect_to_the_right_one()).await;
+        let line = connected.unwrap_or_else(|_| {
+            let text = format!("no connection within {} ms", self.connect_timeout.as_millis());
+            Err(SourceError::new(ErrorKind::Unavailable, text))
+        })?;
+        *self.held() = Some(line.clone());
+        Ok(Channel { line })
+    }
+
+    fn usable(&self) -> Option<Line> {
+        let mut held = self.held();
+        if held.as_ref().is_some_and(|line| line.process != process::id()) {
+            // Another process speaks on it: not even a goodbye may come from here.
+            std::mem::forget(held.take());
+        }
+        held.take_if(|line| !line.is_usable());
+        held.clone()
+    }
+
+    /// A connection to a server that is of the cluster it should be of. Before anybody else may use it.
+    async fn connect_to_the_right_one(&self) -> Result<Line, SourceError> {
+        let (given_up, ended, answered) = (Arc::default(), Arc::default(), Arc::default());
+        let (sender, open) = self.connect().await?;
+        let line = Line { sender, open, process: process::id(), given_up, ended, answered };
+        let Some(identity) = &self.identity else { return Ok(line) };
+        let channel = Channel { line: line.clone() };
+        if serves(channel, self.origin(), format!("{SERVICE}/{identity}")).await? {
+            return Ok(line);
+        }
+        let text = format!("it is stopping, or of another cluster than {identity}");
+        Err(SourceError::new(ErrorKind::Unavailable, text))
+    }
+
+    async fn connect(&self) -> Result<(SendRequest<Body>, watch::Receiver<()>), SourceError> {
+        let failed = |what: &str, error: Box<dyn std::error::Error + Send + Sync>| {
+            SourceError::new(ErrorKind::Unavailable, what).because(error)
+        };
+        let address = (self.address.host.as_str(), self.address.port);
+        let stream = TcpStream::connect(address).await.map_err(|error| failed("connect", error.into()))?;
+        stream.set_nodelay(true).map_err(|error| failed("connect", error.into()))?;
+        let handshake = Builder::new(TokioExecutor::new())
+            .timer(TokioTimer::new())
+            .keep_alive_interval(Some(PING_EVERY))
+            .keep_alive_timeout(PING_TIMEOUT)
+            .keep_alive_while_idle(true)
+            .handshake(TokioIo::new(stream));
+        let (sender, connection) = handshake.await.map_err(|error| failed("handshake", error.into()))?;
+        // Ends with the connection, or with the last sender; whoever sends hears of it.
+        let (opened, open) = watch::channel(());
+        tokio::spawn(async move {
+            drop(connection.await);
+            drop(opened);
+        });
+        Ok((sender, open))
+    }
+
+    fn held(&self) -> MutexGuard<'_, Option<Line>> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A request under way.
+pub(super) struct Using {
+    given_up: Option<Arc<AtomicBool>>,
+    answered: Arc<AtomicBool>,
+}
+
+impl Using {
+    /// It has come to its end, with an answer or without one.
+    pub(super) fn done(mut self, is_answered: bool) {
+        self.given_up = None;
+        if is_answered {
+            self.answered.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
+impl Drop for Using {
+    fn drop(&mut self) {
+        if let Some(given_up) = &self.given_up {
+            given_up.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
+/// A connection as the generated clients use it.
+#[derive(Clone)]
+pub(super) struct Channel {
+    line: Line,
+}
+
+impl Channel {
+    /// A mark that a request is out. Dropped before it is done, nobody knows what the connection still does: it is
+    /// given up.
+    pub(super) fn using(&self) -> Using {
+        let (given_up, answered) = (Arc::clone(&self.line.given_up), Arc::clone(&self.line.answered));
+        Using { given_up: Some(given_up), answered }
+    }
+
+    /// The server has said that it ends it: nobody is to use it any more.
+    pub(super) fn end(&self) {
+        self.line.ended.store(true, Ordering::Relaxed);
+    }
+
+    /// Comes to an end when the connection has, and nothing more can be expected of it.
+    pub(super) async fn left_behind(&self) {
+        let mut open = self.line.open.clone();
+        while open.changed().await.is_ok() {}
+        sleep(LAST_ANSWERS).await;
+    }
+
+    /// Whether the server had ended it.
+    pub(super) fn was_closed(&self) -> bool {
+        self.line.is_closed()
+    }
+
+    /// Whether anybody was answered on it: who then loses it was answered by a server that is there.
+    pub(super) fn has_answered(&self) -> bool {
+        self.line.answered.load(Ordering::Relaxed)
+    }
+}
+
+impl tower_service::Service<Request<Body>> for Channel {
+    type Response = Response<Incoming>;
+    type Error = hyper::Error;
+    type Future = BoxFuture<'static, Result<Response<Incoming>, hyper::Error>>;
+
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), hyper::Error>> {
+        self.line.sender.poll_ready(cx)
+    }
+
+    fn call(&mut self, request: Request<Body>) -> Self::Future {
+        let answer = self.line.sender.send_request(request);
+        Box::pin(async move { answer.await.map(spelt_out) })
+    }
+}
+
+/// Whether the health service says of a service that it is served.
+pub(super) async fn serves(channel: Channel, origin: Uri, service: String) -> Result<bool, SourceError> {
+    let using = channel.using();
+    let mut client = HealthClient::with_origin(channel.clone(), origin);
+    let outcome = client.check(HealthCheckRequest { service }).await;
+    using.done(outcome.is_ok());
+    if outcome.as_ref().is_err_and(is_goodbye) {
+        channel.end();
+    }
+    match outcome {
+        Ok(answer) => Ok(answer.into_inner().status == ServingStatus::Serving as i32),
+        Err(status) if status.code() == Code::NotFound => Ok(false),
+        Err(status) => Err(bare(&status)),
+    }
+}

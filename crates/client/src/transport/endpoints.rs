@@ -1,0 +1,220 @@
+//! All endpoints of a client: one at a time, under the health rules of shards.
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use sequent_core::{BoxFuture, Clock, Env, ErrorKind, Event, Events, SlotFailure, SlotIndex, SourceError};
+use sequent_ha::{Failover, Outcome, RingConfig, SlotState};
+
+use crate::{
+    client::definitions::{Inquiry, Told},
+    error::{DEADLINE_EXCEEDED, Error, SERVER_UNAVAILABLE},
+    lease::{grant::Parcel, high_water::Highest, request_scope::Scope},
+    telemetry::{client_metrics, gauge_share::Standing},
+    transport::{Ask, Refusal, Transport, Verb, foreign_endpoints::Strangers},
+};
+
+/// Where a client asks.
+pub(crate) struct Endpoints {
+    transports: Vec<Arc<dyn Transport>>,
+    failover: Arc<Failover>,
+    strangers: Arc<Strangers>,
+    clock: Arc<dyn Clock>,
+    attempt: Duration,
+}
+
+impl Endpoints {
+    /// At least one transport. `env` has the clock of timers; its events are taken over.
+    pub(crate) fn new(transports: Vec<Arc<dyn Transport>>, health: RingConfig, env: Env) -> Arc<Self> {
+        let members = SlotIndex::try_from(transports.len()).unwrap_or(SlotIndex::MAX);
+        let standings: Arc<[Standing]> = (0..members).map(client_metrics::endpoint).collect();
+        let clock = Arc::clone(&env.clock);
+        let events = Events::to(move |event| note(&event, &standings));
+        let failover = Failover::new(members, health, Env { events, ..env });
+        let strangers = Arc::new(Strangers::among(transports.len()));
+        Arc::new(Self { transports, failover, strangers, clock, attempt: health.attempt_timeout })
+    }
+
+    /// Asks endpoints until one has answered. A request that may have been served and is asked again costs numbers;
+    /// it never repeats one, so every kind of failure goes on to the next endpoint.
+    pub(crate) async fn ask(
+        &self,
+        verb: Verb,
+        (scope, highest): (&Scope, &Highest),
+        count: u32,
+    ) -> Result<Parcel, Error> {
+        let ask = Ask { verb, scope: scope.clone(), count, above: highest.told(), within: self.attempt };
+        let answer = self.failover.call(|member| self.one(member, ask.clone())).await;
+        let answer = answer.unwrap_or_else(|failures| Err(self.gone(&failures)));
+        answer.inspect(|parcel| highest.note(parcel))
+    }
+
+    /// Asks endpoints about definitions until one has answered: what is asked once more changes nothing more.
+    pub(crate) async fn inquire(&self, inquiry: &Inquiry) -> Result<Told, Error> {
+        let answer = self.failover.call(|member| {
+            let (transport, strangers) = (self.transport(member), Arc::clone(&self.strangers));
+            let (inquiry, within) = (inquiry.clone(), self.attempt);
+            Box::pin(async move {
+                let Some(transport) = transport else { return std::future::pending().await };
+                let outcome = transport.inquire(inquiry, within).await;
+                strangers.heard(member, fault(&outcome));
+                said(outcome)
+            })
+        });
+        answer.await.unwrap_or_else(|failures| Err(self.gone(&failures)))
+    }
+
+    /// Whether any endpoint would serve.
+    pub(crate) async fn greet(&self) -> Result<(), Error> {
+        let answer = self.failover.call(|member| {
+            let check = self.check(member);
+            Box::pin(async move {
+                match check.await {
+                    Ok(()) => Outcome::Answer(()),
+                    Err(error) => Outcome::Fault(error),
+                }
+            })
+        });
+        answer.await.map_err(|failures| self.gone(&failures))
+    }
+
+    /// What brings endpoints back. To be spawned once; ends with the endpoints.
+    pub(crate) fn watch(self: &Arc<Self>) -> impl Future<Output = ()> + Send + use<> {
+        let here = Arc::downgrade(self);
+        self.failover.run(move |member| {
+            let here = here.upgrade();
+            here.map_or_else(
+                || Box::pin(std::future::ready(Ok(()))) as BoxFuture<'_, _>,
+                |here| here.check(member),
+            )
+        })
+    }
+
+    /// Whether an endpoint would serve.
+    fn check(&self, member: SlotIndex) -> BoxFuture<'static, Result<(), SourceError>> {
+        let Some(transport) = self.transport(member) else { return Box::pin(std::future::pending()) };
+        let strangers = Arc::clone(&self.strangers);
+        Box::pin(async move {
+            let outcome = transport.check().await;
+            strangers.heard(member, outcome.as_ref().err());
+            outcome
+        })
+    }
+
+    /// Each endpoint's address, and whether it is in use or may be.
+    pub(crate) fn states(&self) -> Vec<(String, SlotState)> {
+        let states = self.failover.status().into_iter().map(|member| member.state);
+        self.transports.iter().map(|transport| transport.address()).zip(states).collect()
+    }
+
+    fn one(&self, member: SlotIndex, ask: Ask) -> BoxFuture<'static, Outcome<Result<Parcel, Error>>> {
+        let Some(transport) = self.transport(member) else { return Box::pin(std::future::pending()) };
+        let (clock, strangers) = (Arc::clone(&self.clock), Arc::clone(&self.strangers));
+        Box::pin(async move {
+            let request = Request { verb: ask.verb, begun: clock.now(), clock, is_open: true };
+            let granted = transport.ask(ask.clone()).await;
+            let outcome =
+                granted.and_then(|granted| Parcel::checked(&ask, granted).map_err(Refusal::foreign));
+            request.ended(word(&outcome));
+            strangers.heard(member, fault(&outcome));
+            said(outcome)
+        })
+    }
+
+    fn transport(&self, member: SlotIndex) -> Option<Arc<dyn Transport>> {
+        self.transports.get(usize::from(member)).cloned()
+    }
+
+    /// Nobody answered: each endpoint with what is known of it.
+    fn gone(&self, failures: &[SlotFailure]) -> Error {
+        let one = |failure: &SlotFailure| {
+            let address = self.transport(failure.slot).map(|transport| transport.address());
+            format!("{}: {}", address.unwrap_or_default(), failure.detail)
+        };
+        let causes: Vec<String> = failures.iter().map(one).collect();
+        let causes = if causes.is_empty() { "all are being tried".to_owned() } else { causes.join("; ") };
+        let all = |kind| !failures.is_empty() && failures.iter().all(|failure| failure.kind == kind);
+        // Only where no endpoint is what it should be would every other call end like this one.
+        let said = if all(ErrorKind::Unavailable) { self.strangers.all() } else { None };
+        let late = if all(ErrorKind::Timeout) { DEADLINE_EXCEEDED } else { SERVER_UNAVAILABLE };
+        let reason = said.as_ref().map_or(late, Error::reason);
+        Error::new(reason, format!("no server answers: {causes}"))
+    }
+}
+
+impl std::fmt::Debug for Endpoints {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_list().entries(self.states()).finish()
+    }
+}
+
+/// A request under way. Dropped before its answer, it was given up for lateness.
+struct Request {
+    verb: Verb,
+    begun: Instant,
+    clock: Arc<dyn Clock>,
+    is_open: bool,
+}
+
+impl Request {
+    fn ended(mut self, outcome: &'static str) {
+        self.is_open = false;
+        self.count(outcome);
+    }
+
+    fn count(&self, outcome: &'static str) {
+        let took = self.clock.now().saturating_duration_since(self.begun);
+        client_metrics::request(self.verb.as_str(), outcome, took);
+    }
+}
+
+impl Drop for Request {
+    fn drop(&mut self) {
+        if self.is_open {
+            self.count(client_metrics::fault(ErrorKind::Timeout));
+        }
+    }
+}
+
+/// Whom an outcome concerns.
+fn said<T>(outcome: Result<T, Refusal>) -> Outcome<Result<T, Error>> {
+    match outcome {
+        Ok(answer) => Outcome::Answer(Ok(answer)),
+        Err(Refusal::Final(error)) => Outcome::Answer(Err(error)),
+        Err(Refusal::Elsewhere(error)) => Outcome::TryNext(Err(error)),
+        Err(Refusal::Fault(error)) => Outcome::Fault(error),
+    }
+}
+
+fn fault<T>(outcome: &Result<T, Refusal>) -> Option<&SourceError> {
+    match outcome {
+        Err(Refusal::Fault(error)) => Some(error),
+        _ => None,
+    }
+}
+
+fn word<T>(outcome: &Result<T, Refusal>) -> &'static str {
+    match outcome {
+        Ok(_) => client_metrics::OK,
+        Err(Refusal::Final(error) | Refusal::Elsewhere(error)) => error.label(),
+        Err(Refusal::Fault(error)) => client_metrics::fault(error.kind()),
+    }
+}
+
+fn note(event: &Event, standings: &[Standing]) {
+    let (slot, is_live) = match event {
+        Event::Evicted { slot, .. } | Event::Quarantined { slot, .. } => (*slot, false),
+        Event::Rescued { slot, .. } => (*slot, true),
+        _ => return,
+    };
+    if is_live {
+        client_metrics::rescued(slot);
+    } else {
+        client_metrics::evicted(slot);
+    }
+    if let Some(standing) = standings.get(usize::from(slot)) {
+        standing.is(is_live);
+    }
+}

@@ -1,0 +1,227 @@
+//! A server's gRPC door as a transport.
+
+use std::{sync::Arc, time::Duration};
+
+use sequent_core::{Block, BoxFuture, Clock, ErrorKind, SourceError, SystemClock};
+use sequent_proto::v1::{self, definitions_client::DefinitionsClient, sequences_client::SequencesClient};
+use tonic::Request;
+
+use crate::{
+    client::{
+        address::Address,
+        definitions::{Inquiry, Told},
+    },
+    error::{Error, PROTOCOL},
+    transport::{
+        Ask, Dated, Granted, Refusal, Rendering, Transport, Verb,
+        channel::{Channel, Door, SERVICE, serves},
+        foreign,
+        status::{is_goodbye, refusal},
+    },
+};
+
+/// The most bytes of an answer: ten thousand of the longest texts, and many times what the longest list of blocks needs.
+const ANSWER_MAX: usize = 12 * 1024 * 1024;
+
+/// How often one request is sent to one server, where each connection that had served ended under it.
+const TRIES_MAX: usize = 4;
+
+/// One server.
+pub(crate) struct Wire {
+    door: Arc<Door>,
+}
+
+impl Wire {
+    pub(crate) fn new(address: Address, connect_timeout: Duration, identity: Option<Arc<str>>) -> Arc<Self> {
+        Arc::new(Self { door: Door::new(address, connect_timeout, identity) })
+    }
+
+    /// Some work on the connection at hand, and once more on another one where the server ended that meanwhile:
+    /// connections end in peace too, and that is nobody's fault.
+    async fn over<T, F>(&self, work: impl Fn(Channel) -> F) -> Result<T, Refusal>
+    where
+        F: Future<Output = Result<T, Refusal>>,
+    {
+        let mut tries = 0;
+        loop {
+            let channel = self.door.channel().await.map_err(Refusal::Fault)?;
+            let outcome = tokio::select! {
+                outcome = work(channel.clone()) => outcome,
+                () = channel.left_behind() => {
+                    channel.end();
+                    let text = "the connection ended, and the answer did not come";
+                    Err(Refusal::Fault(SourceError::new(ErrorKind::Unavailable, text)))
+                }
+            };
+            tries += 1;
+            match outcome {
+                Err(Refusal::Fault(_))
+                    if channel.was_closed() && channel.has_answered() && tries < TRIES_MAX => {}
+                outcome => return outcome,
+            }
+        }
+    }
+
+    async fn once(&self, channel: Channel, ask: &Ask) -> Result<Granted, Refusal> {
+        let using = channel.using();
+        let mut client = SequencesClient::with_origin(channel.clone(), self.door.origin())
+            .max_decoding_message_size(ANSWER_MAX);
+        let (sequence, count) = (ask.scope.name().as_str().to_owned(), ask.count);
+        let said = ask.scope.wish();
+        let (values, at) = (said.with.clone().into_iter().collect(), said.instant(SystemClock.wall_ms()));
+        let outcome = match ask.verb {
+            Verb::Next => {
+                let message = v1::NextRequest { sequence, count: Some(count), values, at, above: ask.above };
+                client.next(timed(message, ask.within)).await.map(|answer| {
+                    let answer = answer.into_inner();
+                    let v1::NextResponse { blocks, texts, period, at, version, .. } = answer;
+                    (blocks, None, version, Dated { texts, period, at, ..Dated::default() })
+                })
+            }
+            Verb::Lease => {
+                let message = v1::LeaseRequest { sequence, count, values, at, above: ask.above };
+                client.lease(timed(message, ask.within)).await.map(|answer| {
+                    let answer = answer.into_inner();
+                    let age = Some(Duration::from_millis(answer.max_age_ms));
+                    let rendering = answer.texts.map(rendering);
+                    // What can't be read is no end: the age of the lease is bounded all the same.
+                    let version_end = answer.version_end.parse().ok();
+                    let dated = Dated { period: answer.period, rendering, version_end, ..Dated::default() };
+                    (answer.blocks, age, answer.version, dated)
+                })
+            }
+        };
+        using.done(outcome.is_ok());
+        if outcome.as_ref().is_err_and(is_goodbye) {
+            channel.end();
+        }
+        let (blocks, max_age, version, dated) = outcome.map_err(|status| refusal(&status))?;
+        let blocks = blocks.iter().map(block).collect::<Result<_, _>>().map_err(Refusal::foreign)?;
+        Ok(Granted { blocks, max_age, version, dated })
+    }
+
+    async fn told(&self, channel: Channel, inquiry: Inquiry, within: Duration) -> Result<Told, Refusal> {
+        let using = channel.using();
+        let mut client = DefinitionsClient::with_origin(channel.clone(), self.door.origin())
+            .max_decoding_message_size(ANSWER_MAX);
+        let outcome = match inquiry {
+            Inquiry::Define(asked) => client
+                .define(timed(*asked, within))
+                .await
+                .map(|told| Told::Define(Box::new(told.into_inner()))),
+            Inquiry::List(asked) => {
+                client.list(timed(asked, within)).await.map(|told| Told::List(told.into_inner()))
+            }
+            Inquiry::Show(asked) => {
+                client.show(timed(asked, within)).await.map(|told| Told::Show(Box::new(told.into_inner())))
+            }
+            Inquiry::Preview(asked) => client
+                .preview(timed(*asked, within))
+                .await
+                .map(|told| Told::Preview(Box::new(told.into_inner()))),
+            Inquiry::Parse(asked) => {
+                client.parse(timed(*asked, within)).await.map(|told| Told::Parse(told.into_inner()))
+            }
+        };
+        using.done(outcome.is_ok());
+        if outcome.as_ref().is_err_and(is_goodbye) {
+            channel.end();
+        }
+        outcome.map_err(|status| refusal(&status))
+    }
+
+    async fn look(&self) -> Result<(), SourceError> {
+        let found = self.over(|channel| async {
+            let served = serves(channel, self.door.origin(), SERVICE.to_owned());
+            served.await.map_err(Refusal::Fault)
+        });
+        match found.await {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(SourceError::new(ErrorKind::Unavailable, "it is stopping, or not ready")),
+            Err(Refusal::Fault(error)) => Err(error),
+            Err(Refusal::Elsewhere(said) | Refusal::Final(said)) => Err(foreign(said)),
+        }
+    }
+}
+
+impl Transport for Wire {
+    fn address(&self) -> String {
+        self.door.address()
+    }
+
+    fn ask(self: Arc<Self>, ask: Ask) -> BoxFuture<'static, Result<Granted, Refusal>> {
+        Box::pin(async move { self.over(|channel| self.once(channel, &ask)).await })
+    }
+
+    fn inquire(
+        self: Arc<Self>,
+        inquiry: Inquiry,
+        within: Duration,
+    ) -> BoxFuture<'static, Result<Told, Refusal>> {
+        Box::pin(async move { self.over(|channel| self.told(channel, inquiry.clone(), within)).await })
+    }
+
+    fn check(self: Arc<Self>) -> BoxFuture<'static, Result<(), SourceError>> {
+        Box::pin(async move { self.look().await })
+    }
+}
+
+fn timed<T>(message: T, within: Duration) -> Request<T> {
+    let mut request = Request::new(message);
+    request.set_timeout(within);
+    request
+}
+
+fn rendering(said: v1::Texts) -> Rendering {
+    let v1::Texts { template, zone, maxlen, charset, unique } = said;
+    Rendering { template, zone, maxlen: usize::try_from(maxlen).unwrap_or(usize::MAX), charset, unique }
+}
+
+/// What comes over a wire is checked like anything else that comes from outside.
+fn block(block: &v1::Block) -> Result<Block, Error> {
+    let whole = u64::try_from(block.first).ok().zip(u64::try_from(block.step).ok());
+    let found = whole.and_then(|(first, step)| Block::new(first, step, u64::from(block.count)).ok());
+    found.ok_or_else(|| Error::new(PROTOCOL, format!("an answer with a block that is none: {block:?}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    use tokio::net::TcpListener;
+
+    use super::*;
+
+    /// What a race does to one request in thousands, done to each first one: the connection ends, and nothing is heard.
+    #[tokio::test]
+    async fn what_waits_on_a_connection_that_has_ended_is_asked_on_another_in_good_time() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = format!("http://{}", listener.local_addr().unwrap());
+        let ended = tokio::spawn(async move {
+            let first = listener.accept().await.unwrap();
+            drop(first);
+            let second = listener.accept().await.unwrap();
+            (second, listener)
+        });
+        let wire = Wire::new(
+            crate::client::address::parse(&address).unwrap().remove(0),
+            Duration::from_secs(1),
+            None,
+        );
+        let (begun, tries) = (SystemClock.now(), AtomicU32::new(0));
+        let answer = wire.over(|channel| {
+            let attempt = tries.fetch_add(1, Ordering::Relaxed);
+            async move {
+                if attempt == 0 {
+                    channel.using().done(true);
+                    std::future::pending::<()>().await;
+                }
+                Ok(attempt)
+            }
+        });
+        assert_eq!(answer.await.unwrap(), 1, "on the second connection, and no fault");
+        let took = SystemClock.now() - begun;
+        assert!(took < Duration::from_millis(900), "{took:?}: far less than an attempt has");
+        drop(ended.await.unwrap());
+    }
+}

@@ -1,0 +1,214 @@
+//! The admin listener: health, metrics, status, and a page that shows it. It changes nothing.
+
+pub(crate) mod console;
+
+use std::{convert::Infallible, future::Future, pin::Pin, sync::Arc, time::Instant};
+
+use bytes::Bytes;
+use http::{HeaderValue, Method, Request, Response, StatusCode, header};
+use http_body_util::Full;
+use hyper::body::Incoming;
+use sequent_engine::{SlotGlance, report::Status};
+use serde_json::Value;
+use tokio::sync::Mutex;
+
+use crate::{
+    limits::LOOK_EVERY,
+    service::{Teller, api_error::Fault},
+    shutdown::{
+        drain::Drain,
+        phase::{Phase, Phases},
+    },
+    telemetry::{recorder::Recorder, request_metrics},
+};
+
+/// What Prometheus calls its text.
+const METRICS_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
+
+/// Fields of a status that hold business numbers or raw ids are strings, as at every door.
+const NUMBERS: [&str; 5] = ["ready", "given", "left", "above", "permitted"];
+
+/// Slots and keys as they were at one moment.
+type Look = (Instant, Arc<Status>);
+
+/// The admin door. Cheap to clone.
+#[derive(Clone)]
+pub(crate) struct AdminDoor {
+    teller: Teller,
+    recorder: Recorder,
+    phases: Phases,
+    drain: Drain,
+    /// The latest look, held while the next is taken: many who ask at once cause one.
+    look: Arc<Mutex<Option<Look>>>,
+}
+
+impl AdminDoor {
+    pub(crate) fn new(teller: Teller, recorder: Recorder, (phases, drain): (Phases, Drain)) -> Self {
+        Self { teller, recorder, phases, drain, look: Arc::default() }
+    }
+
+    async fn answer(self, request: Request<Incoming>) -> Response<Full<Bytes>> {
+        if !matches!(*request.method(), Method::GET | Method::HEAD) {
+            let fault =
+                Fault::field("method", request.method().as_str(), "GET is allowed: nothing is changed here");
+            let mut response = fault.with_status(StatusCode::METHOD_NOT_ALLOWED).into_response();
+            response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("GET, HEAD"));
+            return response;
+        }
+        match request.uri().path() {
+            "/metrics" => self.metrics().await,
+            "/livez" => text(StatusCode::OK, "text/plain", "live\n"),
+            "/readyz" if self.is_ready() => text(StatusCode::OK, "text/plain", "ready\n"),
+            "/readyz" => text(StatusCode::SERVICE_UNAVAILABLE, "text/plain", "draining\n"),
+            "/v1/status" => self.status().await,
+            "/" | "/console" => console::page(),
+            path => {
+                let bound = "/, /metrics, /livez, /readyz and /v1/status are served";
+                Fault::field("path", path, bound).with_status(StatusCode::NOT_FOUND).into_response()
+            }
+        }
+    }
+
+    fn is_ready(&self) -> bool {
+        self.phases.now() == Phase::Serving
+    }
+
+    async fn metrics(&self) -> Response<Full<Bytes>> {
+        let engine = self.teller.engine();
+        engine.measure().await;
+        request_metrics::set_slots(engine);
+        self.drain.show(self.teller.now());
+        request_metrics::set_ready(self.is_ready(), self.teller.in_flight().count());
+        text(StatusCode::OK, METRICS_TYPE, self.recorder.render())
+    }
+
+    async fn status(&self) -> Response<Full<Bytes>> {
+        let Some(status) = self.look().await else {
+            let text = "this server is ending: its stores are being left\n";
+            return self::text(StatusCode::SERVICE_UNAVAILABLE, "text/plain", text);
+        };
+        let Ok(mut value) = serde_json::to_value(&*status) else {
+            return text(
+                StatusCode::INTERNAL_SERVER_ERROR,
+                "text/plain",
+                "the status can't be written as JSON\n",
+            );
+        };
+        // A look may be a few seconds old; what the ring knows is not.
+        let shards = value["shards"].as_array_mut().into_iter().flatten();
+        for (shard, slot) in shards.zip(self.teller.engine().slots()) {
+            overlay(shard, slot);
+        }
+        let (behind, more) = self.teller.engine().behind();
+        value["behind"] = serde_json::to_value(behind).unwrap_or_default();
+        value["behind_more"] = more.into();
+        value["events"] = serde_json::to_value(self.teller.engine().told()).unwrap_or_default();
+        as_text(&mut value);
+        value["phase"] = format!("{:?}", self.phases.now()).to_lowercase().into();
+        text(StatusCode::OK, "application/json", value.to_string())
+    }
+
+    /// The latest look, or a fresh one; none where the engine is being shut down, which leaves its stores: nobody may open
+    /// them again for a look.
+    async fn look(&self) -> Option<Arc<Status>> {
+        let mut look = self.look.lock().await;
+        let is_ending = self.phases.now() >= Phase::Ending;
+        Some(match &*look {
+            None if is_ending => return None,
+            Some((_, status)) if is_ending => Arc::clone(status),
+            Some((at, status)) if self.teller.now().saturating_duration_since(*at) < LOOK_EVERY => {
+                Arc::clone(status)
+            }
+            _ => {
+                let status = Arc::new(self.teller.engine().status().await);
+                *look = Some((self.teller.now(), Arc::clone(&status)));
+                status
+            }
+        })
+    }
+}
+
+impl hyper::service::Service<Request<Incoming>> for AdminDoor {
+    type Response = Response<Full<Bytes>>;
+    type Error = Infallible;
+    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Infallible>> + Send>>;
+
+    fn call(&self, request: Request<Incoming>) -> Self::Future {
+        let door = self.clone();
+        Box::pin(async move { Ok(door.answer(request).await) })
+    }
+}
+
+fn text(status: StatusCode, kind: &'static str, body: impl Into<Bytes>) -> Response<Full<Bytes>> {
+    let mut response = Response::new(Full::new(body.into()));
+    *response.status_mut() = status;
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
+}
+
+fn overlay(shard: &mut Value, slot: SlotGlance) {
+    if slot.state == "empty" {
+        return;
+    }
+    if slot.state == "live" && shard["state"] != slot.state {
+        // Since the look it has come back: what it was out for is over.
+        shard["cause"] = Value::Null;
+    }
+    shard["state"] = slot.state.into();
+    shard["slow_events"] = slot.slow_events.into();
+    shard["evictions"] = slot.evictions.into();
+    shard["rescues"] = slot.rescues.into();
+    shard["since_ms"] = slot.since_ms.into();
+    shard["out_ms"] = slot.out_ms.into();
+    shard["retry_in_ms"] = slot.retry_in_ms.into();
+    if let Some((kind, detail)) = slot.cause {
+        shard["cause"] = serde_json::json!({ "kind": kind, "detail": detail });
+    }
+}
+
+fn as_text(value: &mut Value) {
+    match value {
+        Value::Array(items) => items.iter_mut().for_each(as_text),
+        Value::Object(fields) => {
+            for (field, value) in fields {
+                if value.is_u64() && NUMBERS.contains(&field.as_str()) {
+                    *value = Value::String(value.to_string());
+                }
+                as_text(value);
+            }
+        }
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_slot_that_came_back_since_the_look_is_not_shown_with_what_it_was_out_for() {
+        let glance = |state| SlotGlance {
+            slot: 1,
+            state,
+            cause: None,
+            since_ms: Some(12),
+            out_ms: None,
+            retry_in_ms: None,
+            slow_events: 0,
+            evictions: 1,
+            rescues: 1,
+        };
+        let cause = json!({ "kind": "timeout", "detail": "no answer" });
+        let shown = |was: &str| {
+            let mut shard = json!({ "slot": 1, "state": was, "cause": cause, "out_ms": 9_000 });
+            overlay(&mut shard, glance("live"));
+            (shard["cause"].clone(), shard["out_ms"].clone())
+        };
+        assert_eq!(shown("evicted"), (Value::Null, Value::Null));
+        assert_eq!(shown("live").0, cause, "what a fresh look found, and the ring has not met yet");
+    }
+}

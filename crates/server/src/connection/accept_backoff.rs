@@ -1,0 +1,65 @@
+//! Connections that can't be taken: said once when it begins, and once when it is over.
+
+use std::{io, pin::Pin};
+
+use tokio::time::{Sleep, sleep};
+
+use crate::limits::ACCEPT_QUIET;
+
+/// Whether a listener fails to take connections.
+pub(crate) struct Outage {
+    listener: &'static str,
+    now: Option<Failing>,
+}
+
+struct Failing {
+    times: u64,
+    /// Once this is over without another failure, the outage is.
+    quiet: Pin<Box<Sleep>>,
+}
+
+impl Outage {
+    pub(crate) fn new(listener: &'static str) -> Self {
+        Self { listener, now: None }
+    }
+
+    /// A connection could not be taken. Those that wait are taken once it is possible again.
+    pub(crate) fn failed(&mut self, error: &io::Error) {
+        let times = self.now.take().map_or(0, |failing| failing.times);
+        if times == 0 {
+            let listener = self.listener;
+            tracing::warn!(listener, %error, "no connection can be taken: tried again until it is possible");
+        }
+        self.now = Some(Failing { times: times + 1, quiet: Box::pin(sleep(ACCEPT_QUIET)) });
+    }
+
+    /// Waits for the end of the outage; for ever while there is none.
+    pub(crate) async fn over(&mut self) {
+        let Some(failing) = &mut self.now else { return std::future::pending().await };
+        failing.quiet.as_mut().await;
+        tracing::info!(listener = self.listener, failures = failing.times, "connections are taken again");
+        self.now = None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokio::time::timeout;
+
+    #[tokio::test(start_paused = true)]
+    async fn an_outage_is_over_when_nothing_has_failed_for_a_while() {
+        let (mut outage, error) = (Outage::new("test"), io::Error::other("too many open files"));
+        let over = async |outage: &mut Outage| timeout(ACCEPT_QUIET * 2, outage.over()).await.is_ok();
+        assert!(!over(&mut outage).await, "there is none");
+        for times in 1..=100 {
+            outage.failed(&error);
+            // As often as between failures that alternate with success.
+            let soon = timeout(ACCEPT_QUIET.mul_f64(0.9), outage.over()).await;
+            assert!(soon.is_err());
+            assert_eq!(outage.now.as_ref().unwrap().times, times);
+        }
+        assert!(over(&mut outage).await);
+        assert!(outage.now.is_none());
+    }
+}

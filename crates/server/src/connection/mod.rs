@@ -1,0 +1,236 @@
+//! One connection: its protocol with every bound set.
+
+pub(crate) mod accept;
+pub(crate) mod accept_backoff;
+pub(crate) mod connection_quota;
+pub(crate) mod goaway;
+pub(crate) mod graceful_close;
+pub(crate) mod idle_timeout_io;
+pub(crate) mod inline_executor;
+pub(crate) mod poll_on_wake;
+
+use std::{convert::Infallible, error::Error, time::Duration};
+
+use http::{Request, Response};
+use http_body::Body;
+use hyper::{
+    body::Incoming,
+    server::conn::{http1, http2},
+    service::Service,
+};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    net::TcpStream,
+};
+
+use crate::{
+    connection::{
+        goaway::{Parting, leaves},
+        graceful_close::until_closed,
+        idle_timeout_io::Watched,
+        inline_executor::Inline,
+    },
+    limits::{
+        BUFFER_MAX, CONNECTION_WINDOW, HEADER_LINES_MAX, HEADERS_MAX, LOCAL_RESETS_MAX, PENDING_RESETS_MAX,
+        PING_EVERY, PING_TIMEOUT, SEND_BUFFER_MAX, STREAM_WINDOW, STREAMS_MAX,
+        response_budget::{counted_response::Counted, unread::Unread},
+    },
+    shutdown::phase::{Phase, Phases},
+};
+
+/// What a listener's connections speak.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Protocol {
+    /// HTTP/1.1, one request at a time; for so long a request's head may take, and a connection idle.
+    Http1(Duration),
+    /// HTTP/2 without TLS, known beforehand.
+    Http2,
+}
+
+/// Serves one connection until its peer leaves, it has aged, or the server closes and its requests are answered.
+pub(crate) async fn serve<S, B>(
+    protocol: Protocol,
+    socket: TcpStream,
+    service: S,
+    (phases, unread): ((Phases, Phase), Unread),
+) where
+    S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible> + Send,
+    S::Future: Send + Unpin + 'static,
+    B: Body + Send + Unpin + 'static,
+    B::Data: Send,
+    B::Error: Into<Box<dyn Error + Send + Sync>>,
+{
+    // Answers are small and whole: waiting for more to send would only delay them.
+    if let Err(error) = socket.set_nodelay(true) {
+        tracing::debug!(%error, "connection was gone before it began");
+        return;
+    }
+    let socket = Watched::new(socket, protocol == Protocol::Http2);
+    speak(protocol, socket, service, (phases, unread)).await;
+}
+
+async fn speak<I, S, B>(
+    protocol: Protocol,
+    socket: I,
+    service: S,
+    ((phases, closes), unread): ((Phases, Phase), Unread),
+) where
+    I: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible> + Send,
+    S::Future: Send + Unpin + 'static,
+    B: Body + Send + Unpin + 'static,
+    B::Data: Send,
+    B::Error: Into<Box<dyn Error + Send + Sync>>,
+{
+    let io = TokioIo::new(socket);
+    let service = Counted::new(service, unread.clone());
+    let ended = match protocol {
+        Protocol::Http1(head) => {
+            let service = Parting::new(service, phases.clone(), leaves(closes));
+            until_closed(one(head).serve_connection(io, service), (phases, closes), unread).await
+        }
+        Protocol::Http2 => {
+            // Whoever comes although the server drains is served: sent away at once, it would only come again.
+            let is_late = phases.has_reached(leaves(closes));
+            let ends = if is_late { closes } else { leaves(closes) };
+            until_closed(two().serve_connection(io, service), (phases, ends), unread).await
+        }
+    };
+    if let Err(error) = ended {
+        tracing::debug!(%error, "connection ended");
+    }
+}
+
+fn one(head: Duration) -> http1::Builder {
+    let mut builder = http1::Builder::new();
+    builder
+        .timer(TokioTimer::new())
+        .header_read_timeout(head)
+        .max_header_size(HEADERS_MAX as usize)
+        .max_buf_size(BUFFER_MAX);
+    debug_assert_eq!(HEADER_LINES_MAX, 100, "the parser's own bound, which setting it would put on the heap");
+    builder
+}
+
+fn two() -> http2::Builder<Inline> {
+    let mut builder = http2::Builder::new(Inline);
+    builder
+        .timer(TokioTimer::new())
+        .max_concurrent_streams(STREAMS_MAX)
+        .max_local_error_reset_streams(LOCAL_RESETS_MAX)
+        .max_pending_accept_reset_streams(PENDING_RESETS_MAX)
+        .max_header_list_size(HEADERS_MAX)
+        .initial_stream_window_size(STREAM_WINDOW)
+        .initial_connection_window_size(CONNECTION_WINDOW)
+        .max_send_buf_size(SEND_BUFFER_MAX)
+        .keep_alive_interval(PING_EVERY)
+        .keep_alive_timeout(PING_TIMEOUT)
+        .auto_date_header(false);
+    builder
+}
+
+#[cfg(test)]
+#[path = "../../tests/doors/frames.rs"]
+mod frames;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::limits::{
+        ADMIN_HEAD_TIMEOUT, HEAD_TIMEOUT, UNREAD_TURN, UNREAD_TURNS, response_budget::AllUnread,
+    };
+    use bytes::Bytes;
+    use http_body_util::Full;
+    use tokio::{
+        io::{AsyncReadExt, AsyncWriteExt, copy, duplex, sink, split},
+        time::{Instant, timeout},
+    };
+
+    #[allow(clippy::cast_possible_truncation, reason = "a few")]
+    const TURNS: u32 = UNREAD_TURNS as u32;
+
+    const ANSWER: &[u8] = &[b'7'; 100];
+
+    /// How long a connection lasts whose peer reads all that the socket has, grants a stream so many bytes, and asks
+    /// once; `None` if it outlasts all that an answer may.
+    #[allow(clippy::disallowed_methods, reason = "paused time, in a test")]
+    async fn lasts(window: u32, phase: Phase) -> Option<Duration> {
+        let (here, there) = duplex(1 << 16);
+        let (mut reader, mut writer) = split(there);
+        let reads = tokio::spawn(async move { copy(&mut reader, &mut sink()).await });
+        let ask = [frames::PREFACE, &frames::settings(window), &frames::head(1, "/", true)].concat();
+        writer.write_all(&ask).await.unwrap();
+        let answer = |_| std::future::ready(Ok(Response::new(Full::new(Bytes::from_static(ANSWER)))));
+        let (sender, phases) = Phases::new();
+        let began = Instant::now();
+        let served = speak(
+            Protocol::Http2,
+            here,
+            hyper::service::service_fn(answer),
+            ((phases, Phase::Closing), AllUnread::default().line()),
+        );
+        let turned = async {
+            // Once the question has been taken.
+            tokio::time::sleep(Duration::from_millis(1)).await;
+            sender.send_replace(phase);
+            std::future::pending::<()>().await;
+        };
+        let limit = UNREAD_TURN * (TURNS + 1) + UNREAD_TURN / 2;
+        let served = async {
+            tokio::select! { () = served => {}, () = turned => {} }
+        };
+        let ended = timeout(limit, served).await.ok().map(|()| began.elapsed());
+        reads.abort();
+        ended
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_peer_that_grants_no_room_for_its_answer_is_hung_up_on() {
+        let least = UNREAD_TURN * TURNS;
+        for window in [0, 1, 99] {
+            let lasted = lasts(window, Phase::Serving).await;
+            assert!(lasted.is_some_and(|lasted| lasted >= least), "window {window}: {lasted:?}");
+            let lasted = lasts(window, Phase::Closing).await;
+            assert!(lasted.is_some_and(|lasted| lasted >= least), "window {window}, closing: {lasted:?}");
+        }
+        assert_eq!(lasts(100, Phase::Serving).await, None, "it has taken its answer");
+    }
+    /// How long a connection lasts whose peer says this, and then nothing more.
+    #[allow(clippy::disallowed_methods, reason = "paused time, in a test")]
+    async fn idles(head: Duration, said: &str) -> Duration {
+        let (here, there) = duplex(1 << 16);
+        let (mut reader, mut writer) = split(there);
+        let answer = |_| std::future::ready(Ok(Response::new(Full::new(Bytes::from_static(ANSWER)))));
+        let (_sender, phases) = Phases::new();
+        let served = speak(
+            Protocol::Http1(head),
+            here,
+            hyper::service::service_fn(answer),
+            ((phases, Phase::Closing), AllUnread::default().line()),
+        );
+        let served = tokio::spawn(served);
+        writer.write_all(said.as_bytes()).await.unwrap();
+        let began = Instant::now();
+        let mut answers = Vec::new();
+        reader.read_to_end(&mut answers).await.unwrap();
+        served.await.unwrap();
+        let whole = said.matches("\r\n\r\n").count();
+        let given = answers.windows(ANSWER.len()).filter(|window| *window == ANSWER).count();
+        assert_eq!(given, whole, "{}", String::from_utf8_lossy(&answers));
+        began.elapsed()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_idle_connection_ends_soon_and_one_of_the_admin_listener_sooner() {
+        const WHOLE: &str = "GET / HTTP/1.1\r\nhost: x\r\n\r\n";
+        const A_MOMENT: Duration = Duration::from_millis(100);
+        assert!(ADMIN_HEAD_TIMEOUT * 2 < HEAD_TIMEOUT);
+        for head in [ADMIN_HEAD_TIMEOUT, HEAD_TIMEOUT] {
+            for said in ["", "GET / HT", WHOLE, &WHOLE.repeat(2)] {
+                let lasted = idles(head, said).await;
+                assert!(lasted >= head && lasted < head + A_MOMENT, "{said:?}: {lasted:?}, and not {head:?}");
+            }
+        }
+    }
+}

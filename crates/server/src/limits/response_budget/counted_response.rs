@@ -1,0 +1,72 @@
+//! A service whose answers are counted until their peer has taken them.
+
+use std::{
+    convert::Infallible,
+    pin::Pin,
+    task::{Context, Poll},
+};
+
+use http::{Request, Response};
+use http_body::{Body, Frame, SizeHint};
+use hyper::{body::Incoming, service::Service};
+
+use crate::limits::response_budget::unread::{Held, Unread};
+
+/// An answer's body whose pieces are counted; with it, a service whose answers are, and such an answer on its way.
+pub(crate) struct Counted<T> {
+    inner: T,
+    unread: Unread,
+}
+
+impl<T> Counted<T> {
+    pub(crate) fn new(inner: T, unread: Unread) -> Self {
+        Self { inner, unread }
+    }
+}
+
+impl<S, B> Service<Request<Incoming>> for Counted<S>
+where
+    S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible>,
+    S::Future: Unpin,
+{
+    type Response = Response<Counted<B>>;
+    type Error = Infallible;
+    type Future = Counted<S::Future>;
+
+    fn call(&self, request: Request<Incoming>) -> Self::Future {
+        Counted::new(self.inner.call(request), self.unread.clone())
+    }
+}
+
+impl<F, B> Future for Counted<F>
+where
+    F: Future<Output = Result<Response<B>, Infallible>> + Unpin,
+{
+    type Output = Result<Response<Counted<B>>, Infallible>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let answer = Pin::new(&mut self.inner).poll(cx);
+        answer.map_ok(|response| response.map(|body| Counted::new(body, self.unread.clone())))
+    }
+}
+
+impl<B: Body + Unpin> Body for Counted<B> {
+    type Data = Held<B::Data>;
+    type Error = B::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Self::Data>, B::Error>>> {
+        let frame = Pin::new(&mut self.inner).poll_frame(cx);
+        frame.map_ok(|frame| frame.map_data(|data| self.unread.hold(data)))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.inner.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.inner.size_hint()
+    }
+}

@@ -1,0 +1,311 @@
+//! One error table for all doors: an engine's reason, and what each door makes of it.
+
+use std::{borrow::Cow, collections::HashMap};
+
+use bytes::Bytes;
+use http::{HeaderValue, Response, StatusCode, header};
+use http_body_util::Full;
+use sequent_core::SequenceName;
+use sequent_engine::{EngineError, Reason, SlotCause};
+use serde::Serialize;
+use tonic::{Code, Status};
+use tonic_types::{ErrorDetails, StatusExt};
+
+use crate::limits::{RETRY_AFTER, SLOTS_SHOWN_MAX, STATUS_FIELDS_MAX, STATUS_SHOWN_MAX, VALUE_SHOWN_MAX};
+
+/// Whose words the reasons are.
+const DOMAIN: &str = "sequent";
+
+/// One field that is out of bounds.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[allow(clippy::struct_field_names, reason = "the names are those of the JSON at every door")]
+pub(crate) struct Field {
+    field: Cow<'static, str>,
+    value: String,
+    bound: Cow<'static, str>,
+}
+
+/// A request that failed, as every door shows it.
+#[derive(Debug, Clone)]
+pub(crate) struct Fault {
+    reason: Reason,
+    text: String,
+    fields: Vec<Field>,
+    slots: Vec<SlotCause>,
+    /// The HTTP status of a fault of the transport, which the table of reasons does not know.
+    status: Option<StatusCode>,
+}
+
+impl Fault {
+    pub(crate) fn new(reason: Reason, text: impl Into<String>) -> Self {
+        Self { reason, text: text.into(), fields: Vec::new(), slots: Vec::new(), status: None }
+    }
+
+    /// A field out of bounds; nothing was consumed.
+    pub(crate) fn field(
+        field: impl Into<Cow<'static, str>>,
+        value: &str,
+        bound: impl Into<Cow<'static, str>>,
+    ) -> Self {
+        let field = Field { field: shortened(field.into()), value: shown(value), bound: bound.into() };
+        let text = format!("{} is {:?}: {}", field.field, field.value, field.bound);
+        Self { fields: vec![field], ..Self::new(Reason::InvalidArgument, text) }
+    }
+
+    /// The same as a fault of the transport.
+    pub(crate) fn with_status(self, status: StatusCode) -> Self {
+        Self { status: Some(status), ..self }
+    }
+
+    /// No answer in the caller's time.
+    pub(crate) fn late(name: &str) -> Self {
+        Self::new(Reason::DeadlineExceeded, format!("no numbers of {name} came in time"))
+    }
+
+    /// A text that is no name.
+    pub(crate) fn name(field: &'static str, text: &str) -> Self {
+        match text.parse::<SequenceName>() {
+            Err(error) => Self::field(field, text, error.to_string()),
+            Ok(_) => Self::field(field, text, "a name is expected"),
+        }
+    }
+
+    /// What it says.
+    #[cfg(test)]
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
+    pub(crate) fn reason(&self) -> Reason {
+        self.reason
+    }
+
+    /// The slots that are listed, and how many there are beyond them.
+    fn listed(&self) -> (&[SlotCause], Option<usize>) {
+        let (listed, more) = self.slots.split_at(self.slots.len().min(SLOTS_SHOWN_MAX));
+        (listed, Some(more.len()).filter(|more| *more > 0))
+    }
+
+    /// For the gRPC door: the table's code, with the reason and what belongs to it in the details.
+    pub(crate) fn into_status(self) -> Status {
+        let code = code(self.reason);
+        self.into_status_of(code)
+    }
+
+    /// The same with the protocol's own code, for faults that the table does not know.
+    pub(crate) fn into_status_of(self, code: Code) -> Status {
+        let mut details = ErrorDetails::new();
+        let (listed, more) = self.listed();
+        let of_slot = |slot: &SlotCause| {
+            let SlotCause { slot, kind, cause } = slot;
+            [(format!("slot.{slot}"), kind.to_string()), (format!("cause.{slot}"), (*cause).to_owned())]
+        };
+        let mut slots: HashMap<String, String> = listed.iter().flat_map(of_slot).collect();
+        slots.extend(more.map(|more| ("slots.more".to_owned(), more.to_string())));
+        details.set_error_info(self.reason.as_str(), DOMAIN, slots);
+        // All fields share what a status holds.
+        let each = STATUS_SHOWN_MAX / self.fields.len().clamp(1, STATUS_FIELDS_MAX);
+        for field in self.fields.into_iter().take(STATUS_FIELDS_MAX) {
+            let said = format!("is {:?}: {}", field.value, field.bound);
+            details.add_bad_request_violation(field.field, cut(&said, each));
+        }
+        if self.reason.retry().is_retryable() {
+            details.set_retry_info(Some(RETRY_AFTER));
+        }
+        Status::with_error_details(code, cut(&self.text, STATUS_SHOWN_MAX), details)
+    }
+
+    /// For the HTTP door: the table's status, with a problem document.
+    pub(crate) fn into_response(self) -> Response<Full<Bytes>> {
+        let table = StatusCode::from_u16(self.reason.http()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let status = self.status.unwrap_or(table);
+        let slot = |slot: &SlotCause| Slot {
+            slot: slot.slot.to_string(),
+            kind: slot.kind.to_string(),
+            cause: slot.cause,
+        };
+        let (listed, slots_more) = self.listed();
+        let problem = Problem {
+            kind: "about:blank",
+            title: status.canonical_reason().unwrap_or("Error"),
+            status: status.as_u16(),
+            detail: &self.text,
+            reason: self.reason.as_str(),
+            errors: &self.fields,
+            slots: listed.iter().map(slot).collect(),
+            slots_more,
+        };
+        let body = serde_json::to_vec(&problem).unwrap_or_default();
+        let mut response = Response::new(Full::new(Bytes::from(body)));
+        *response.status_mut() = status;
+        let headers = response.headers_mut();
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        // The rest of the body was left unread: the next request would begin within it.
+        if matches!(status, StatusCode::PAYLOAD_TOO_LARGE | StatusCode::REQUEST_TIMEOUT) {
+            headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
+        }
+        if self.reason.retry().is_retryable() {
+            headers.insert(header::RETRY_AFTER, HeaderValue::from(RETRY_AFTER.as_secs()));
+        }
+        response
+    }
+}
+
+impl From<EngineError> for Fault {
+    fn from(error: EngineError) -> Self {
+        let fields = error.fields().iter().map(|fault| Field {
+            field: fault.field.clone(),
+            value: shown(&fault.value),
+            bound: Cow::Owned(fault.bound.clone()),
+        });
+        let fields = fields.collect();
+        Self { fields, slots: error.slots(), ..Self::new(error.reason(), error.to_string()) }
+    }
+}
+
+/// A problem document of RFC 9457.
+#[derive(Serialize)]
+struct Problem<'a> {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    title: &'a str,
+    status: u16,
+    detail: &'a str,
+    reason: &'static str,
+    errors: &'a [Field],
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    slots: Vec<Slot>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    slots_more: Option<usize>,
+}
+
+#[derive(Serialize)]
+#[allow(clippy::struct_field_names, reason = "the names are those of the JSON at every door")]
+struct Slot {
+    slot: String,
+    kind: String,
+    cause: &'static str,
+}
+
+/// The code whose name the table has.
+fn code(reason: Reason) -> Code {
+    match reason.grpc() {
+        "INVALID_ARGUMENT" => Code::InvalidArgument,
+        "NOT_FOUND" => Code::NotFound,
+        "UNAUTHENTICATED" => Code::Unauthenticated,
+        "PERMISSION_DENIED" => Code::PermissionDenied,
+        "RESOURCE_EXHAUSTED" => Code::ResourceExhausted,
+        "UNAVAILABLE" => Code::Unavailable,
+        "DEADLINE_EXCEEDED" => Code::DeadlineExceeded,
+        "FAILED_PRECONDITION" => Code::FailedPrecondition,
+        _ => Code::Unknown,
+    }
+}
+
+/// A caller's value, no longer than an error should be.
+fn shown(value: &str) -> String {
+    cut(value, VALUE_SHOWN_MAX)
+}
+
+/// At most so many bytes of a text, and how many it has.
+fn cut(text: &str, most: usize) -> String {
+    if text.len() <= most {
+        return text.to_owned();
+    }
+    let end = (0..=most).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    format!("{}… ({} bytes)", &text[..end], text.len())
+}
+
+fn shortened(text: Cow<'static, str>) -> Cow<'static, str> {
+    if text.len() <= VALUE_SHOWN_MAX { text } else { Cow::Owned(shown(&text)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use http_body_util::BodyExt as _;
+    use sequent_core::{ErrorKind, SlotFailure, SourceError, Why};
+
+    use super::*;
+
+    #[test]
+    fn every_reason_has_a_code_and_a_status() {
+        for reason in Reason::ALL {
+            assert_ne!(code(reason), Code::Unknown, "{reason}");
+            let response = Fault::new(reason, "x").into_response();
+            assert_eq!(response.status().as_u16(), reason.http(), "{reason}");
+            let retry = response.headers().contains_key(header::RETRY_AFTER);
+            let status = Fault::new(reason, "x").into_status();
+            assert_eq!(status.get_details_error_info().unwrap().reason, reason.as_str());
+            assert_eq!(
+                (retry, status.get_details_retry_info().is_some()),
+                (reason.retry().is_retryable(), reason.retry().is_retryable()),
+            );
+        }
+    }
+
+    #[test]
+    fn long_values_are_cut_between_characters() {
+        let text = "ä".repeat(400);
+        assert_eq!(shown(&text), format!("{}… (800 bytes)", "ä".repeat(64)));
+    }
+    /// A failure of so many slots, each of another kind than its neighbour.
+    fn no_slot(count: u16) -> Fault {
+        let failure = |slot: u16| {
+            let (kind, why) = match slot % 2 {
+                0 => (ErrorKind::Unavailable, Some(Why::ConnectionRefused)),
+                _ => (ErrorKind::Unavailable, Some(Why::EvictedByHand)),
+            };
+            SlotFailure { slot, kind, why, detail: "10.0.0.7".to_owned() }
+        };
+        let error = SourceError::no_shard((0..count).map(failure).collect());
+        EngineError::of_source(&"order".parse().unwrap(), error).into()
+    }
+
+    #[tokio::test]
+    async fn each_slot_is_named_with_its_cause() {
+        let info = no_slot(2).into_status().get_details_error_info().unwrap();
+        let said = |key: &str| info.metadata.get(key).map(String::as_str);
+        assert_eq!((said("slot.1"), said("cause.1")), (Some("unavailable"), Some("evicted by an operator")));
+        assert_eq!((said("cause.0"), said("slots.more")), (Some("connection refused"), None));
+        let problem = problem(no_slot(2)).await;
+        let slots = serde_json::json!([
+            { "slot": "0", "kind": "unavailable", "cause": "connection refused" },
+            { "slot": "1", "kind": "unavailable", "cause": "evicted by an operator" },
+        ]);
+        assert_eq!(problem["slots"], slots);
+        let detail = "no slot can serve order: slot 0 connection refused, slot 1 evicted by an operator";
+        assert_eq!(problem["detail"], detail);
+        assert!(problem.get("slots_more").is_none(), "{problem}");
+    }
+
+    #[tokio::test]
+    async fn an_error_about_very_many_slots_stays_small() {
+        let status = no_slot(1024).into_status();
+        let info = status.get_details_error_info().unwrap();
+        assert_eq!(info.metadata.get("slots.more").map(String::as_str), Some("992"));
+        let bytes = status.details().len() + status.message().len();
+        assert!(bytes < 5000, "{bytes} bytes: base64 makes a third more of it, and 8 KiB must hold it");
+        let problem = problem(no_slot(1024)).await;
+        assert_eq!((problem["slots"].as_array().unwrap().len(), &problem["slots_more"]), (32, &992.into()));
+    }
+
+    #[test]
+    fn a_status_fits_into_the_headers_of_every_client() {
+        let long = "号".repeat(40_000);
+        let mut fault = Fault::field("template", "x", long.clone());
+        fault.fields = vec![fault.fields[0].clone(); 40];
+        fault.text = long;
+        let headers = fault.into_status().into_http::<()>().headers().clone();
+        let bytes: usize = headers.iter().map(|(name, value)| name.as_str().len() + value.len() + 32).sum();
+        assert!(bytes < 8 * 1024, "{bytes} bytes of headers");
+        let info = Fault::new(Reason::DefinitionConflict, "x".repeat(100_000)).into_status();
+        assert_eq!(info.get_details_error_info().unwrap().reason, "DEFINITION_CONFLICT");
+        assert!(info.message().ends_with("x… (100000 bytes)"), "{}", info.message());
+    }
+
+    async fn problem(fault: Fault) -> serde_json::Value {
+        let body = fault.into_response().into_body().collect().await.unwrap().to_bytes();
+        serde_json::from_slice(&body).unwrap()
+    }
+}

@@ -1,0 +1,296 @@
+//! What every door asks for: checks a request, takes its numbers, counts what became of it.
+
+pub(crate) mod api_error;
+pub(crate) mod definitions;
+pub(crate) mod request_id;
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use sequent_core::SequenceName;
+use sequent_engine::{Engine, Issued, NextRequest, Ready, Reason, Timestamp, Values, Way};
+use tokio::time::timeout_at;
+
+use crate::{
+    limits::{IN_FLIGHT_MAX, runtime_limits::Dials},
+    service::api_error::Fault,
+    telemetry::request_metrics::{InFlight, Meter},
+};
+
+/// A request, as a door has understood it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Ask<'a> {
+    /// The sequence's name, not yet checked, and what the door calls it.
+    pub(crate) name: (&'static str, &'a str),
+    /// How many numbers.
+    pub(crate) count: u64,
+    /// How long the caller waits, if it says.
+    pub(crate) within: Option<Duration>,
+    /// Values for a template.
+    pub(crate) with: &'a Values,
+    /// The instant whose period counts; empty: now.
+    pub(crate) at: &'a str,
+    /// The highest number that the caller was given; 0: not told.
+    pub(crate) above: i64,
+}
+
+/// What numbers are taken for.
+#[derive(Debug, Clone, Copy)]
+enum Kind {
+    Next,
+    Lease,
+}
+
+/// What every door asks. Cheap to clone.
+#[derive(Clone)]
+pub(crate) struct Teller(Arc<Inner>);
+
+struct Inner {
+    engine: Engine,
+    dials: Dials,
+    in_flight: InFlight,
+}
+
+impl Teller {
+    pub(crate) fn new(engine: Engine, dials: Dials) -> Self {
+        Self(Arc::new(Inner { engine, dials, in_flight: InFlight::default() }))
+    }
+
+    pub(crate) fn engine(&self) -> &Engine {
+        &self.0.engine
+    }
+
+    pub(crate) fn in_flight(&self) -> &InFlight {
+        &self.0.in_flight
+    }
+
+    pub(crate) fn now(&self) -> Instant {
+        self.0.engine.clock().now()
+    }
+
+    /// How long the numbers of a lease may be handed out: not beyond the end of their period, unless the holder named an
+    /// instant of it, and not beyond the instant at which another version takes effect.
+    pub(crate) fn lease_age(&self, issued: &Issued, at: &str) -> Duration {
+        let most = self.0.dials.lease_max_age();
+        let end = issued.dated.as_ref().filter(|_| at.is_empty()).and_then(|dated| dated.period_end);
+        let left = |end: Timestamp| {
+            let end_ms = u64::try_from(end.as_millisecond()).unwrap_or(0);
+            Duration::from_millis(end_ms.saturating_sub(self.0.engine.clock().wall_ms()))
+        };
+        // A holder that names an instant may be behind this clock, and is told of the end besides.
+        let version = issued.version_end.map(left).filter(|left| at.is_empty() || !left.is_zero());
+        let version = version.map(|left| left.max(Duration::from_millis(1)));
+        end.map(left).into_iter().chain(version).fold(most, Duration::min)
+    }
+
+    /// Whether callers may define sequences.
+    pub(crate) fn may_define(&self) -> bool {
+        self.0.dials.may_define()
+    }
+
+    /// The counts that are allowed of a call of `Next`.
+    pub(crate) fn next_bound(&self) -> String {
+        bound(self.0.dials.max_count(), Kind::Next)
+    }
+
+    /// The counts that are allowed of a call of `Lease`.
+    pub(crate) fn lease_bound(&self) -> String {
+        bound(self.0.dials.lease_max_count(), Kind::Lease)
+    }
+
+    /// One number that is ready: no task, no lock of its own, no allocation. `None` where the request has to go the
+    /// ordinary way, of which it is not seen that it came by here.
+    pub(crate) fn next_ready(&self, name: &str, meter: &Meter) -> Option<Ready> {
+        let began = self.now();
+        let ready = self.0.engine.try_next(name)?;
+        meter.done((1, Way::Reservoir), self.now().saturating_duration_since(began));
+        Some(ready)
+    }
+
+    /// Numbers for immediate use, all or nothing.
+    pub(crate) async fn next(&self, ask: Ask<'_>, meter: &Meter) -> Result<Issued, Fault> {
+        let most = self.0.dials.max_count();
+        self.metered(ask, (most, Kind::Next), meter).await
+    }
+
+    /// Numbers for an SDK: as many as were asked for, or as many as one lease may have.
+    pub(crate) async fn lease(&self, ask: Ask<'_>, meter: &Meter) -> Result<Issued, Fault> {
+        let most = self.0.dials.lease_max_count();
+        // 0 stays what it is, and is refused.
+        let ask = Ask { count: ask.count.min(most), ..ask };
+        self.metered(ask, (most, Kind::Lease), meter).await
+    }
+
+    async fn metered(&self, ask: Ask<'_>, how: (u64, Kind), meter: &Meter) -> Result<Issued, Fault> {
+        let began = self.now();
+        let waits = Waits { teller: self, meter, began, is_over: false };
+        let outcome = self.take(ask, how, began).await;
+        waits.are_over();
+        let took = self.now().saturating_duration_since(began);
+        match &outcome {
+            Ok(issued) => {
+                meter.done((issued.numbers.count(), issued.way), took);
+                let (sequence, numbers) = (&issued.sequence, issued.numbers.count());
+                tracing::debug!(%sequence, numbers, way = issued.way.as_str(), took_us = micros(took), "request answered");
+            }
+            Err(fault) => {
+                meter.failed(fault.reason(), took);
+                let (sequence, reason) = (ask.name.1, fault.reason());
+                tracing::debug!(sequence, %reason, took_us = micros(took), "request refused");
+            }
+        }
+        outcome
+    }
+
+    async fn take(&self, ask: Ask<'_>, (most, kind): (u64, Kind), began: Instant) -> Result<Issued, Fault> {
+        let Some(_flying) = self.0.in_flight.begin() else {
+            let text = format!(
+                "this server has {IN_FLIGHT_MAX} requests in work: at most {IN_FLIGHT_MAX} are allowed"
+            );
+            return Err(Fault::new(Reason::QuotaExceeded, text));
+        };
+        let name = check(&ask, most, kind)?;
+        let deadline = self.0.dials.deadline();
+        let deadline = began + ask.within.map_or(deadline, |within| within.min(deadline));
+        // Its timer is set only where a poll finds nothing ready.
+        match timeout_at(deadline.into(), self.take_by(&name, &ask, (kind, deadline))).await {
+            Ok(taken) => taken,
+            Err(_) => Err(Fault::late(name.as_str())),
+        }
+    }
+
+    async fn take_by(
+        &self,
+        name: &SequenceName,
+        ask: &Ask<'_>,
+        (kind, deadline): (Kind, Instant),
+    ) -> Result<Issued, Fault> {
+        let engine = &self.0.engine;
+        let at = (!ask.at.is_empty()).then(|| ask.at.to_owned());
+        let above = u64::try_from(ask.above).unwrap_or(0);
+        let request = NextRequest {
+            count: ask.count,
+            with: ask.with.clone(),
+            above,
+            at,
+            ..NextRequest::of(name.clone())
+        };
+        let issued = match kind {
+            Kind::Next => engine.give(&request, deadline).await,
+            Kind::Lease => engine.lend(&request, deadline).await,
+        };
+        Ok(issued?)
+    }
+}
+
+/// A caller that waits for its answer: where it hangs up, its request is dropped where it stands, and counted here.
+struct Waits<'a> {
+    teller: &'a Teller,
+    meter: &'a Meter,
+    began: Instant,
+    is_over: bool,
+}
+
+impl Waits<'_> {
+    /// There is an answer, and a caller to take it.
+    fn are_over(mut self) {
+        self.is_over = true;
+    }
+}
+
+impl Drop for Waits<'_> {
+    fn drop(&mut self) {
+        if !self.is_over {
+            self.meter.cancelled(self.teller.now().saturating_duration_since(self.began));
+        }
+    }
+}
+
+/// For a log line.
+fn micros(duration: Duration) -> u64 {
+    u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
+}
+
+/// The counts that are allowed, where one answer has that many at most.
+fn bound(most: u64, kind: Kind) -> String {
+    match kind {
+        Kind::Next => format!("1 to {most} are allowed"),
+        // It need not know what this server gives at most.
+        Kind::Lease => format!("1 to {} are allowed; one lease has at most {most}", u32::MAX),
+    }
+}
+
+/// A request that can be understood, within its bounds.
+fn check(ask: &Ask<'_>, most: u64, kind: Kind) -> Result<SequenceName, Fault> {
+    let (field, text) = ask.name;
+    let name = text.parse().map_err(|_| Fault::name(field, text))?;
+    if ask.count == 0 || ask.count > most {
+        return Err(Fault::field("count", &ask.count.to_string(), bound(most, kind)));
+    }
+    if ask.above < 0 {
+        let bound = format!("0 (not told) to {} are allowed", i64::MAX);
+        return Err(Fault::field("above", &ask.above.to_string(), bound));
+    }
+    Ok(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sequent_engine::{
+        Options,
+        config::{Config, Sources},
+    };
+
+    #[tokio::test]
+    async fn the_shorter_of_the_callers_and_the_servers_time_counts() {
+        let folder = tempfile::tempdir().unwrap();
+        let config = Config::load(&Sources::embedded(folder.path())).unwrap();
+        let dials = Dials::new(&config.limits);
+        let teller = Teller::new(Engine::open(config, Options::default()).await.unwrap(), dials);
+        let meter = Meter::new("test", "next");
+        let none = Values::new();
+        let ask = |within| Ask { name: ("name", "order"), count: 2, within, with: &none, at: "", above: 0 };
+        // A sequence's first numbers are never ready at once.
+        let fault = teller.next(ask(Some(Duration::ZERO)), &meter).await.unwrap_err();
+        assert_eq!(fault.reason(), Reason::DeadlineExceeded);
+        assert_eq!(teller.next(ask(Some(Duration::MAX)), &meter).await.unwrap().numbers.count(), 2);
+        assert_eq!(teller.in_flight().count(), 0);
+        teller.engine().shutdown().await;
+    }
+
+    #[tokio::test]
+    async fn a_caller_that_hangs_up_is_counted_and_one_that_is_answered_is_not() {
+        let recorder = metrics_exporter_prometheus::PrometheusBuilder::new().build_recorder();
+        let shown = recorder.handle();
+        let meter = metrics::with_local_recorder(&recorder, || Meter::new("test", "next"));
+        let folder = tempfile::tempdir().unwrap();
+        let config = Config::load(&Sources::embedded(folder.path())).unwrap();
+        let dials = Dials::new(&config.limits);
+        let teller = Teller::new(Engine::open(config, Options::default()).await.unwrap(), dials);
+        let none = Values::new();
+        let ask = Ask { name: ("name", "order"), count: 2, within: None, with: &none, at: "", above: 0 };
+        let count = |reason: &str| {
+            let series = format!("reason=\"{reason}\"");
+            let text = shown.render();
+            let line = text.lines().find(|line| line.contains(&series)).unwrap();
+            line.rsplit(' ').next().unwrap().to_owned()
+        };
+        // A sequence's first numbers are never ready at once: it is polled once, and dropped.
+        let mut first = Box::pin(teller.next(ask, &meter));
+        let is_waiting =
+            std::future::poll_fn(|cx| std::task::Poll::Ready(first.as_mut().poll(cx).is_pending()));
+        assert!(is_waiting.await);
+        assert_eq!(count("CANCELLED"), "0");
+        drop(first);
+        assert_eq!(
+            (count("CANCELLED"), count("OK"), teller.in_flight().count()),
+            ("1".into(), "0".into(), 0)
+        );
+        teller.next(ask, &meter).await.unwrap();
+        assert_eq!((count("CANCELLED"), count("OK")), ("1".to_owned(), "1".to_owned()));
+        teller.engine().shutdown().await;
+    }
+}

@@ -1,0 +1,96 @@
+//! Which request a log line and an answer belong to: what the caller calls it, or a name made here.
+
+use std::{
+    fmt::Write,
+    sync::{
+        LazyLock,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+use http::{HeaderMap, HeaderName, HeaderValue};
+use sequent_core::{Entropy, OsEntropy};
+use tracing::Span;
+
+use crate::telemetry::traces;
+
+/// Where a request is named, by HTTP as a header, by gRPC as metadata.
+const NAME: HeaderName = HeaderName::from_static("x-request-id");
+
+/// The longest name that is taken from a caller, in bytes.
+const LENGTH_MAX: usize = 128;
+
+/// The first part of names made here: processes differ.
+static PROCESS: LazyLock<u64> = LazyLock::new(|| OsEntropy.bits());
+
+static COUNT: AtomicU64 = AtomicU64::new(0);
+
+/// What a request is called.
+pub(crate) struct RequestId {
+    value: HeaderValue,
+    is_made: bool,
+}
+
+/// What the caller calls its request: visible ASCII, [`LENGTH_MAX`] at most. Anything else is as none at all.
+pub(crate) fn given(headers: &HeaderMap) -> Option<&HeaderValue> {
+    let value = headers.get(NAME)?;
+    let bytes = value.as_bytes();
+    let fits = (1..=LENGTH_MAX).contains(&bytes.len()) && bytes.iter().all(u8::is_ascii_graphic);
+    fits.then_some(value)
+}
+
+/// Puts what the caller said on the answer.
+pub(crate) fn echo(value: Option<&HeaderValue>, answer: &mut HeaderMap) {
+    if let Some(value) = value {
+        answer.insert(NAME, value.clone());
+    }
+}
+
+impl RequestId {
+    /// What the caller says, or a name made now.
+    pub(crate) fn of(headers: &HeaderMap) -> Self {
+        match given(headers) {
+            Some(value) => Self { value: value.clone(), is_made: false },
+            None => Self { value: made(), is_made: true },
+        }
+    }
+
+    /// What every log line of the request stands in, whatever is logged at all; of the trace that its headers name.
+    pub(crate) fn span(&self, headers: &HeaderMap) -> Span {
+        let span = tracing::error_span!("request", id = self.value.to_str().unwrap_or_default());
+        traces::join(&span, headers);
+        span
+    }
+
+    /// Puts it on the answer: always where the caller has named the request, and where it failed, so that it can be found.
+    pub(crate) fn sign(self, answer: &mut HeaderMap, failed: bool) {
+        if failed || !self.is_made {
+            answer.insert(NAME, self.value);
+        }
+    }
+}
+
+fn made() -> HeaderValue {
+    let mut text = String::with_capacity(32);
+    // Writing into a string can't fail; should it, the name is shorter.
+    let _ = write!(text, "{:016x}-{:x}", *PROCESS, COUNT.fetch_add(1, Ordering::Relaxed));
+    HeaderValue::try_from(text).unwrap_or(HeaderValue::from_static("-"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_of_the_callers_is_bounded_and_else_one_is_made() {
+        let named = |value: &str| HeaderMap::from_iter([(NAME, HeaderValue::try_from(value).unwrap())]);
+        for good in ["7", "4bf92f35-77b3-4da6", &"x".repeat(LENGTH_MAX)] {
+            assert_eq!(given(&named(good)).unwrap(), good);
+        }
+        for bad in ["", "two words", "tab\there", &"x".repeat(LENGTH_MAX + 1)] {
+            assert_eq!(given(&named(bad)), None, "{bad:?}");
+            let (one, two) = (RequestId::of(&named(bad)), RequestId::of(&named(bad)));
+            assert!(one.is_made && one.value != two.value && !one.value.is_empty());
+        }
+    }
+}

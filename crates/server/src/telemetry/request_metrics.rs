@@ -1,0 +1,244 @@
+//! What the doors count: names in one place, handles made once, nothing per number.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use metrics::{Counter, Histogram};
+use sequent_engine::{Engine, Reason, Way};
+
+use crate::{
+    limits::IN_FLIGHT_MAX,
+    service::api_error::Fault,
+    telemetry::metric_names::{
+        BUILD, CONNECTIONS, DRAIN_LIMIT, DRAINING, IN_FLIGHT, ISSUED, METRICS, READY, REFUSED, RELOADED_AT,
+        RELOADS, REQUESTS, SECONDS, SIZES, SLOT_STATE, SLOW_EVENTS,
+    },
+};
+
+/// The states that a slot can be in, for one gauge each.
+const SLOT_STATES: [&str; 7] = ["live", "evicted", "probation", "quarantined", "draining", "drained", EMPTY];
+
+/// The state of a slot without a store.
+const EMPTY: &str = "empty";
+
+/// The method whose numbers are lent.
+const LEASE: &str = "lease";
+
+/// Where numbers may come from, in the order of their declaration.
+const WAYS: [Way; 4] = [Way::Reservoir, Way::Direct, Way::Lease, Way::Dense];
+
+/// The reason of a request whose caller hung up before its answer: none of the error table's, since nobody was told it.
+const CANCELLED: &str = "CANCELLED";
+
+/// Counts of one method of one door.
+#[derive(Clone)]
+pub(crate) struct Meter {
+    done: Counter,
+    failed: [Counter; Reason::ALL.len()],
+    cancelled: Counter,
+    seconds: Histogram,
+    /// By way; those that a method never goes count nowhere.
+    issued: [Counter; WAYS.len()],
+    sizes: Histogram,
+}
+
+impl Meter {
+    /// Every series at zero, so that the first event is seen as an increase.
+    pub(crate) fn new(door: &'static str, method: &'static str) -> Self {
+        Self {
+            issued: WAYS.map(|way| {
+                if (way == Way::Lease) != (method == LEASE) {
+                    return Counter::noop();
+                }
+                let counter =
+                    metrics::counter!(ISSUED, "door" => door, "method" => method, "path" => way.as_str());
+                counter.increment(0);
+                counter
+            }),
+            sizes: metrics::histogram!(SIZES, "door" => door, "method" => method),
+            ..Self::numberless(door, method)
+        }
+    }
+
+    /// The same for methods that give no numbers.
+    pub(crate) fn numberless(door: &'static str, method: &'static str) -> Self {
+        let requests = |reason: &'static str| {
+            let counter = metrics::counter!(REQUESTS, "door" => door, "method" => method, "reason" => reason);
+            counter.increment(0);
+            counter
+        };
+        Self {
+            done: requests("OK"),
+            failed: Reason::ALL.map(|reason| requests(reason.as_str())),
+            cancelled: requests(CANCELLED),
+            seconds: metrics::histogram!(SECONDS, "door" => door, "method" => method),
+            issued: WAYS.map(|_| Counter::noop()),
+            sizes: Histogram::noop(),
+        }
+    }
+
+    /// A request that got `count` numbers.
+    pub(crate) fn done(&self, (count, way): (u64, Way), took: Duration) {
+        self.done.increment(1);
+        self.issued[way as usize].increment(count);
+        self.seconds.record(took.as_secs_f64());
+        #[allow(clippy::cast_precision_loss, reason = "counts of a request are far below 2^53")]
+        self.sizes.record(count as f64);
+    }
+
+    /// A request whose caller did not wait for its answer, and for how long it did.
+    pub(crate) fn cancelled(&self, took: Duration) {
+        self.cancelled.increment(1);
+        self.seconds.record(took.as_secs_f64());
+    }
+
+    /// A request that failed.
+    pub(crate) fn failed(&self, reason: Reason, took: Duration) {
+        if let Some(at) = Reason::ALL.iter().position(|known| *known == reason) {
+            self.failed[at].increment(1);
+        }
+        self.seconds.record(took.as_secs_f64());
+    }
+}
+
+impl Meter {
+    /// A request without numbers, whatever became of it.
+    pub(crate) fn answered<T>(&self, outcome: &Result<T, Fault>, took: Duration) {
+        match outcome {
+            Ok(_) => {
+                self.done.increment(1);
+                self.seconds.record(took.as_secs_f64());
+            }
+            Err(fault) => self.failed(fault.reason(), took),
+        }
+    }
+
+    /// Counts a request that its door could not even read.
+    pub(crate) fn refused(&self, fault: Fault) -> Fault {
+        self.failed(fault.reason(), Duration::ZERO);
+        fault
+    }
+}
+
+/// How many requests are in work. Cheap to clone.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct InFlight(Arc<AtomicUsize>);
+
+/// A request in work.
+pub(crate) struct Flying(Arc<AtomicUsize>);
+
+impl InFlight {
+    /// One more, unless there are too many.
+    pub(crate) fn begin(&self) -> Option<Flying> {
+        let flying = Flying(Arc::clone(&self.0));
+        let before = self.0.fetch_add(1, Ordering::Relaxed);
+        (before < IN_FLIGHT_MAX).then_some(flying)
+    }
+
+    /// How many there are.
+    pub(crate) fn count(&self) -> usize {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+impl Drop for Flying {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// Connections of one listener.
+#[derive(Clone)]
+pub(crate) struct Lines {
+    open: metrics::Gauge,
+    refused: [Counter; 2],
+    failed: Counter,
+}
+
+impl Lines {
+    pub(crate) fn new(listener: &'static str) -> Self {
+        let refused = |why: &'static str| {
+            let counter = metrics::counter!(REFUSED, "listener" => listener, "reason" => why);
+            counter.increment(0);
+            counter
+        };
+        let open = metrics::gauge!(CONNECTIONS, "listener" => listener);
+        open.set(0.0);
+        let full = [refused("too_many"), refused("too_many_of_one_address")];
+        Self { open, refused: full, failed: refused("accept_failed") }
+    }
+
+    pub(crate) fn opened(&self) {
+        self.open.increment(1.0);
+    }
+
+    pub(crate) fn closed(&self) {
+        self.open.decrement(1.0);
+    }
+
+    /// There is no place: at all, or for this address.
+    pub(crate) fn refused(&self, of_one_address: bool) {
+        self.refused[usize::from(of_one_address)].increment(1);
+    }
+
+    pub(crate) fn failed(&self) {
+        self.failed.increment(1);
+    }
+}
+
+/// How long it has been draining, and how long it may, until its engine is shut down.
+pub(crate) fn set_drain(since: Duration, limit: Duration) {
+    metrics::gauge!(DRAINING).set(since.as_secs_f64());
+    metrics::gauge!(DRAIN_LIMIT).set(limit.as_secs_f64());
+}
+
+/// Gauges that are set when somebody looks.
+pub(crate) fn set_ready(ready: bool, in_flight: usize) {
+    metrics::gauge!(READY).set(if ready { 1.0 } else { 0.0 });
+    #[allow(clippy::cast_precision_loss, reason = "bounded by IN_FLIGHT_MAX")]
+    metrics::gauge!(IN_FLIGHT).set(in_flight as f64);
+    metrics::gauge!(BUILD, "version" => env!("CARGO_PKG_VERSION")).set(1.0);
+}
+
+/// Everything at zero, or as it is: `increase()` sees the first event then.
+pub(crate) async fn begin(engine: &Engine) {
+    for outcome in ["ok", "refused"] {
+        metrics::counter!(RELOADS, "outcome" => outcome).increment(0);
+    }
+    engine.begin_metrics().await;
+    set_slots(engine);
+}
+
+/// The states of the slots, and how often they were slow.
+pub(crate) fn set_slots(engine: &Engine) {
+    // Where no store is configured there is nothing to count: a wide ring may have a thousand such slots.
+    for slot in engine.slots().into_iter().filter(|slot| slot.state != EMPTY) {
+        for known in SLOT_STATES {
+            let gauge = metrics::gauge!(SLOT_STATE, "slot" => slot.slot.to_string(), "state" => known);
+            gauge.set(if known == slot.state { 1.0 } else { 0.0 });
+        }
+        metrics::counter!(SLOW_EVENTS, "slot" => slot.slot.to_string()).absolute(slot.slow_events);
+    }
+}
+
+/// The configuration was read again: taken up at this instant, in milliseconds since 1970, or refused.
+pub(crate) fn reloaded(taken_up_ms: Option<u64>) {
+    let outcome = if taken_up_ms.is_some() { "ok" } else { "refused" };
+    metrics::counter!(RELOADS, "outcome" => outcome).increment(1);
+    taken_up_ms.into_iter().for_each(loaded);
+}
+
+/// The configuration in force was read at this instant, in milliseconds since 1970.
+pub(crate) fn loaded(at_ms: u64) {
+    metrics::gauge!(RELOADED_AT).set(Duration::from_millis(at_ms).as_secs_f64());
+}
+
+/// Tells the recorder what each metric means.
+pub(crate) fn describe() {
+    METRICS.iter().for_each(sequent_engine::Metric::describe);
+}
