@@ -16,9 +16,9 @@ mod shutdown;
 mod telemetry;
 
 pub use connection::accept::Listeners;
-pub use limits::fd_budget::Descriptors;
-pub use limits::runtime_limits::{Change, Dials};
-pub use run::{Drained, Serving, run};
+pub use limits::fd_budget::FdBudget;
+pub use limits::runtime_limits::{ConfigChange, RuntimeLimits};
+pub use run::{Drained, ServerOptions, run};
 pub use telemetry::metric_names::METRICS;
 pub use telemetry::recorder::Recorder;
 #[cfg(feature = "otel")]

@@ -7,28 +7,28 @@ use tokio::time::{sleep, timeout};
 use tonic_health::{ServingStatus, server::HealthReporter};
 
 use crate::{
-    admin::AdminDoor,
+    admin::AdminService,
     connection::{
         Protocol,
-        accept::{ADMIN_GRACE, Ends, Listeners, accept},
+        accept::{ADMIN_GRACE, ListenerOptions, Listeners, accept},
     },
-    grpc::{GrpcDoor, SEQUENCES},
-    http::HttpDoor,
-    limits::{ADMIN_HEAD_TIMEOUT, HEAD_TIMEOUT, pending_quota::Standing, runtime_limits::Dials},
-    service::Teller,
+    grpc::{GrpcServer, SEQUENCES},
+    http::HttpServer,
+    limits::{ADMIN_HEAD_TIMEOUT, HEAD_TIMEOUT, pending_quota::PendingQuota, runtime_limits::RuntimeLimits},
+    service::NumberService,
     shutdown::{
-        drain::{Drain, used_up},
-        phase::{Phase, Phases},
+        drain::{DrainState, wait_until_reserve_used},
+        phase::{Phase, PhaseWatch},
     },
     telemetry::{recorder::Recorder, request_metrics},
 };
 
 /// What a server serves, and how.
-pub struct Serving {
+pub struct ServerOptions {
     /// Where its numbers come from; it is shut down with the server.
     pub engine: Engine,
     /// Limits that may change while it runs.
-    pub dials: Dials,
+    pub limits: RuntimeLimits,
     /// What `/metrics` shows.
     pub recorder: Recorder,
     /// Which cluster this server says it is of: to a health check of `sequent.v1.Sequences/IDENTITY`. A client that was
@@ -51,45 +51,45 @@ pub struct Drained {
 /// Both ends come from the caller, so that tests need no special mode.
 pub async fn run(
     listeners: Listeners,
-    serving: Serving,
+    serving: ServerOptions,
     shutdown: impl Future<Output = ()>,
 ) -> io::Result<Drained> {
-    let Serving { engine, dials, recorder, identity } = serving;
+    let ServerOptions { engine, limits, recorder, identity } = serving;
     let identified = identity.map(|identity| format!("{SEQUENCES}/{identity}"));
     let services: Vec<&str> = ["", SEQUENCES].into_iter().chain(identified.as_deref()).collect();
-    let teller = Teller::new(engine.clone(), dials.clone());
+    let service = NumberService::new(engine.clone(), limits.clone());
     let health = HealthReporter::new();
     for service in &services {
         health.set_service_status(*service, ServingStatus::Serving).await;
     }
-    let (phase, phases) = Phases::new();
-    let grpc = GrpcDoor::new(teller.clone(), &health, phases.clone()).map_err(io::Error::other)?;
-    let standing = Standing::default();
-    let http = HttpDoor::new(teller.clone());
-    let drain = Drain::new(dials.clone());
-    let admin = AdminDoor::new(teller, recorder.clone(), (phases.clone(), drain.clone()));
+    let (phase, phases) = PhaseWatch::new();
+    let grpc = GrpcServer::new(service.clone(), &health, phases.clone()).map_err(io::Error::other)?;
+    let pending = PendingQuota::default();
+    let http = HttpServer::new(service.clone());
+    let drain = DrainState::new(limits.clone());
+    let admin = AdminService::new(service, recorder.clone(), (phases.clone(), drain.clone()));
     let ends = |name, protocol| {
-        let (dials, phases) = (dials.clone(), phases.clone());
-        Ends {
+        let (limits, phases) = (limits.clone(), phases.clone());
+        ListenerOptions {
             name,
             protocol,
-            closes: Phase::Closing,
-            drops: Phase::Ending,
-            dials,
-            connections_max: Dials::connections_max,
+            closes_at: Phase::Closing,
+            drops_at: Phase::Ending,
+            limits,
+            connections_max: RuntimeLimits::connections_max,
             phases,
         }
     };
-    let shares = standing.clone();
-    let grpc = move || grpc.line(shares.share());
+    let pending_shares = pending.clone();
+    let grpc = move || grpc.connection_service(pending_shares.connection_share());
     let grpc = tokio::spawn(accept(listeners.grpc, grpc, ends("grpc", Protocol::Http2)));
-    let http = move || http.line(standing.share());
+    let http = move || http.connection_service(pending.connection_share());
     let http = tokio::spawn(accept(listeners.http, http, ends("http", Protocol::Http1(HEAD_TIMEOUT))));
-    let last = Ends {
+    let last = ListenerOptions {
         // Whoever looks sees a server end that takes long to shut its engine down.
-        closes: Phase::Ended,
-        drops: Phase::Ended,
-        connections_max: Dials::admin_connections_max,
+        closes_at: Phase::Ended,
+        drops_at: Phase::Ended,
+        connections_max: RuntimeLimits::admin_connections_max,
         ..ends("admin", Protocol::Http1(ADMIN_HEAD_TIMEOUT))
     };
     let admin = tokio::spawn(accept(listeners.admin, move || admin.clone(), last));
@@ -104,17 +104,18 @@ pub async fn run(
         health.set_service_status(service, ServingStatus::NotServing).await;
     }
     engine.enter_drain_mode();
-    let (held, delay, limit) = (engine.ready(), dials.drain_delay(), dials.drain_timeout());
+    let (held, delay, limit) = (engine.ready(), limits.drain_delay(), limits.drain_timeout());
     sleep(delay).await;
     // Who gives balancers no time wants the end at once.
-    let limit = if delay.is_zero() { limit } else { used_up(|| engine.ready(), held, limit).await };
+    let limit =
+        if delay.is_zero() { limit } else { wait_until_reserve_used(|| engine.ready(), held, limit).await };
     phase.send_replace(Phase::Closing);
-    let mut doors = Box::pin(async { (grpc.await, http.await) });
-    let waited = timeout(limit, doors.as_mut()).await;
+    let mut listeners_done = Box::pin(async { (grpc.await, http.await) });
+    let waited = timeout(limit, listeners_done.as_mut()).await;
     phase.send_replace(Phase::Ending);
     let left = match waited {
         Ok(left) => left,
-        Err(_) => doors.await,
+        Err(_) => listeners_done.await,
     };
     engine.shutdown().await;
     phase.send_replace(Phase::Ended);

@@ -8,7 +8,7 @@ use sequent_core::{Entropy, OsEntropy};
 const PAGE: &str = include_str!("console.html");
 
 /// Where the page has its nonce.
-const PLACE: &str = "{{nonce}}";
+const NONCE_PLACEHOLDER: &str = "{{nonce}}";
 
 /// What the page may do beside its own script and style: ask where it came from. What it is told becomes text and nothing
 /// else.
@@ -19,9 +19,9 @@ require-trusted-types-for 'script'; trusted-types 'none'";
 /// The page, whose script and style are the only ones that a browser runs.
 pub(crate) fn page() -> Response<Full<Bytes>> {
     let nonce = format!("{:016x}{:016x}", OsEntropy.bits(), OsEntropy.bits());
-    let mut response = Response::new(Full::new(Bytes::from(PAGE.replace(PLACE, &nonce))));
+    let mut response = Response::new(Full::new(Bytes::from(PAGE.replace(NONCE_PLACEHOLDER, &nonce))));
     let headers = response.headers_mut();
-    if let Ok(policy) = HeaderValue::try_from(POLICY.replace(PLACE, &nonce)) {
+    if let Ok(policy) = HeaderValue::try_from(POLICY.replace(NONCE_PLACEHOLDER, &nonce)) {
         headers.insert(header::CONTENT_SECURITY_POLICY, policy);
     }
     let fixed: [(HeaderName, &'static str); 4] = [
@@ -54,7 +54,7 @@ mod tests {
             }
         }
         assert_eq!(PAGE.matches("<script").count(), 1);
-        assert_eq!(PAGE.matches(PLACE).count(), 2, "script and style");
+        assert_eq!(PAGE.matches(NONCE_PLACEHOLDER).count(), 2, "script and style");
     }
 
     #[test]
@@ -64,6 +64,6 @@ mod tests {
             response.headers()[header::CONTENT_SECURITY_POLICY].to_str().unwrap().to_owned()
         };
         let (one, two) = (policy(), policy());
-        assert!(one != two && !one.contains(PLACE), "{one}");
+        assert!(one != two && !one.contains(NONCE_PLACEHOLDER), "{one}");
     }
 }

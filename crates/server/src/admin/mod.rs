@@ -13,11 +13,11 @@ use serde_json::Value;
 use tokio::sync::Mutex;
 
 use crate::{
-    limits::LOOK_EVERY,
-    service::{Teller, api_error::Fault},
+    limits::STATUS_MAX_AGE,
+    service::{NumberService, api_error::ApiError},
     shutdown::{
-        drain::Drain,
-        phase::{Phase, Phases},
+        drain::DrainState,
+        phase::{Phase, PhaseWatch},
     },
     telemetry::{recorder::Recorder, request_metrics},
 };
@@ -26,32 +26,39 @@ use crate::{
 const METRICS_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 /// Fields of a status that hold business numbers or raw ids are strings, as at every door.
-const NUMBERS: [&str; 5] = ["ready", "given", "left", "above", "permitted"];
+const TEXT_FIELDS: [&str; 5] = ["ready", "given", "left", "above", "permitted"];
 
 /// Slots and keys as they were at one moment.
-type Look = (Instant, Arc<Status>);
+type StatusSnapshot = (Instant, Arc<Status>);
 
 /// The admin door. Cheap to clone.
 #[derive(Clone)]
-pub(crate) struct AdminDoor {
-    teller: Teller,
+pub(crate) struct AdminService {
+    service: NumberService,
     recorder: Recorder,
-    phases: Phases,
-    drain: Drain,
+    phases: PhaseWatch,
+    drain: DrainState,
     /// The latest look, held while the next is taken: many who ask at once cause one.
-    look: Arc<Mutex<Option<Look>>>,
+    snapshot: Arc<Mutex<Option<StatusSnapshot>>>,
 }
 
-impl AdminDoor {
-    pub(crate) fn new(teller: Teller, recorder: Recorder, (phases, drain): (Phases, Drain)) -> Self {
-        Self { teller, recorder, phases, drain, look: Arc::default() }
+impl AdminService {
+    pub(crate) fn new(
+        service: NumberService,
+        recorder: Recorder,
+        (phases, drain): (PhaseWatch, DrainState),
+    ) -> Self {
+        Self { service, recorder, phases, drain, snapshot: Arc::default() }
     }
 
     async fn answer(self, request: Request<Incoming>) -> Response<Full<Bytes>> {
         if !matches!(*request.method(), Method::GET | Method::HEAD) {
-            let fault =
-                Fault::field("method", request.method().as_str(), "GET is allowed: nothing is changed here");
-            let mut response = fault.with_status(StatusCode::METHOD_NOT_ALLOWED).into_response();
+            let error = ApiError::field(
+                "method",
+                request.method().as_str(),
+                "GET is allowed: nothing is changed here",
+            );
+            let mut response = error.with_status(StatusCode::METHOD_NOT_ALLOWED).into_response();
             response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("GET, HEAD"));
             return response;
         }
@@ -64,7 +71,7 @@ impl AdminDoor {
             "/" | "/console" => console::page(),
             path => {
                 let bound = "/, /metrics, /livez, /readyz and /v1/status are served";
-                Fault::field("path", path, bound).with_status(StatusCode::NOT_FOUND).into_response()
+                ApiError::field("path", path, bound).with_status(StatusCode::NOT_FOUND).into_response()
             }
         }
     }
@@ -74,16 +81,16 @@ impl AdminDoor {
     }
 
     async fn metrics(&self) -> Response<Full<Bytes>> {
-        let engine = self.teller.engine();
+        let engine = self.service.engine();
         engine.measure().await;
         request_metrics::set_slots(engine);
-        self.drain.show(self.teller.now());
-        request_metrics::set_ready(self.is_ready(), self.teller.in_flight().count());
+        self.drain.record_metrics(self.service.now());
+        request_metrics::set_ready(self.is_ready(), self.service.in_flight().count());
         text(StatusCode::OK, METRICS_TYPE, self.recorder.render())
     }
 
     async fn status(&self) -> Response<Full<Bytes>> {
-        let Some(status) = self.look().await else {
+        let Some(status) = self.snapshot().await else {
             let text = "this server is ending: its stores are being left\n";
             return self::text(StatusCode::SERVICE_UNAVAILABLE, "text/plain", text);
         };
@@ -96,46 +103,46 @@ impl AdminDoor {
         };
         // A look may be a few seconds old; what the ring knows is not.
         let shards = value["shards"].as_array_mut().into_iter().flatten();
-        for (shard, slot) in shards.zip(self.teller.engine().slots()) {
-            overlay(shard, slot);
+        for (shard, slot) in shards.zip(self.service.engine().slots()) {
+            overlay_current_state(shard, slot);
         }
-        let (behind, more) = self.teller.engine().behind();
+        let (behind, more) = self.service.engine().behind();
         value["behind"] = serde_json::to_value(behind).unwrap_or_default();
         value["behind_more"] = more.into();
-        value["events"] = serde_json::to_value(self.teller.engine().told()).unwrap_or_default();
-        as_text(&mut value);
+        value["events"] = serde_json::to_value(self.service.engine().told()).unwrap_or_default();
+        numbers_as_text(&mut value);
         value["phase"] = format!("{:?}", self.phases.now()).to_lowercase().into();
         text(StatusCode::OK, "application/json", value.to_string())
     }
 
     /// The latest look, or a fresh one; none where the engine is being shut down, which leaves its stores: nobody may open
     /// them again for a look.
-    async fn look(&self) -> Option<Arc<Status>> {
-        let mut look = self.look.lock().await;
+    async fn snapshot(&self) -> Option<Arc<Status>> {
+        let mut snapshot = self.snapshot.lock().await;
         let is_ending = self.phases.now() >= Phase::Ending;
-        Some(match &*look {
+        Some(match &*snapshot {
             None if is_ending => return None,
             Some((_, status)) if is_ending => Arc::clone(status),
-            Some((at, status)) if self.teller.now().saturating_duration_since(*at) < LOOK_EVERY => {
+            Some((at, status)) if self.service.now().saturating_duration_since(*at) < STATUS_MAX_AGE => {
                 Arc::clone(status)
             }
             _ => {
-                let status = Arc::new(self.teller.engine().status().await);
-                *look = Some((self.teller.now(), Arc::clone(&status)));
+                let status = Arc::new(self.service.engine().status().await);
+                *snapshot = Some((self.service.now(), Arc::clone(&status)));
                 status
             }
         })
     }
 }
 
-impl hyper::service::Service<Request<Incoming>> for AdminDoor {
+impl hyper::service::Service<Request<Incoming>> for AdminService {
     type Response = Response<Full<Bytes>>;
     type Error = Infallible;
     type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Infallible>> + Send>>;
 
     fn call(&self, request: Request<Incoming>) -> Self::Future {
-        let door = self.clone();
-        Box::pin(async move { Ok(door.answer(request).await) })
+        let service = self.clone();
+        Box::pin(async move { Ok(service.answer(request).await) })
     }
 }
 
@@ -148,7 +155,7 @@ fn text(status: StatusCode, kind: &'static str, body: impl Into<Bytes>) -> Respo
     response
 }
 
-fn overlay(shard: &mut Value, slot: SlotGlance) {
+fn overlay_current_state(shard: &mut Value, slot: SlotGlance) {
     if slot.state == "empty" {
         return;
     }
@@ -168,15 +175,15 @@ fn overlay(shard: &mut Value, slot: SlotGlance) {
     }
 }
 
-fn as_text(value: &mut Value) {
+fn numbers_as_text(value: &mut Value) {
     match value {
-        Value::Array(items) => items.iter_mut().for_each(as_text),
+        Value::Array(items) => items.iter_mut().for_each(numbers_as_text),
         Value::Object(fields) => {
             for (field, value) in fields {
-                if value.is_u64() && NUMBERS.contains(&field.as_str()) {
+                if value.is_u64() && TEXT_FIELDS.contains(&field.as_str()) {
                     *value = Value::String(value.to_string());
                 }
-                as_text(value);
+                numbers_as_text(value);
             }
         }
         _ => {}
@@ -205,10 +212,10 @@ mod tests {
         let cause = json!({ "kind": "timeout", "detail": "no answer" });
         let shown = |was: &str| {
             let mut shard = json!({ "slot": 1, "state": was, "cause": cause, "out_ms": 9_000 });
-            overlay(&mut shard, glance("live"));
+            overlay_current_state(&mut shard, glance("live"));
             (shard["cause"].clone(), shard["out_ms"].clone())
         };
         assert_eq!(shown("evicted"), (Value::Null, Value::Null));
-        assert_eq!(shown("live").0, cause, "what a fresh look found, and the ring has not met yet");
+        assert_eq!(shown("live").0, cause, "what a fresh snapshot found, and the ring has not met yet");
     }
 }

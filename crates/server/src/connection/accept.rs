@@ -10,13 +10,13 @@ use tokio::{net::TcpListener, task::JoinSet, time::sleep};
 use crate::{
     connection::{
         Protocol,
-        accept_backoff::Outage,
-        connection_quota::{Full, Places},
+        accept_backoff::AcceptBackoff,
+        connection_quota::{ConnectionQuota, QuotaFull},
         serve,
     },
-    limits::{ACCEPT_PAUSE, response_budget::AllUnread, runtime_limits::Dials},
-    shutdown::phase::{Phase, Phases},
-    telemetry::request_metrics::Lines,
+    limits::{ACCEPT_PAUSE, response_budget::ResponseBudget, runtime_limits::RuntimeLimits},
+    shutdown::phase::{Phase, PhaseWatch},
+    telemetry::request_metrics::ConnectionMetrics,
 };
 
 /// The sockets of a server, bound by its caller, who knows their addresses.
@@ -31,21 +31,21 @@ pub struct Listeners {
 }
 
 /// How a listener ends: when it takes no more, and when what is left of its connections is dropped.
-pub(crate) struct Ends {
+pub(crate) struct ListenerOptions {
     pub(crate) name: &'static str,
     pub(crate) protocol: Protocol,
-    pub(crate) closes: Phase,
-    pub(crate) drops: Phase,
-    pub(crate) dials: Dials,
+    pub(crate) closes_at: Phase,
+    pub(crate) drops_at: Phase,
+    pub(crate) limits: RuntimeLimits,
     /// The most connections, and of one address.
-    pub(crate) connections_max: fn(&Dials) -> (u64, u64),
-    pub(crate) phases: Phases,
+    pub(crate) connections_max: fn(&RuntimeLimits) -> (u64, u64),
+    pub(crate) phases: PhaseWatch,
 }
 
-/// Takes connections until the server closes, and ends when the last of them has; or drops what is left at the end.
+/// Takes connections until the server closes_at, and ends when the last of them has; or drops_at what is left at the end.
 /// Returns how many it dropped.
 /// `door` makes what serves one of them.
-pub(crate) async fn accept<S, B>(listener: TcpListener, door: impl Fn() -> S, ends: Ends) -> usize
+pub(crate) async fn accept<S, B>(listener: TcpListener, make_service: impl Fn() -> S, options: ListenerOptions) -> usize
 where
     S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible> + Send + Sync + 'static,
     S::Future: Send + Unpin + 'static,
@@ -53,40 +53,40 @@ where
     B::Data: Send,
     B::Error: Into<Box<dyn Error + Send + Sync>>,
 {
-    let lines = Lines::new(ends.name);
-    let (places, unread) = (Places::default(), AllUnread::default());
-    let (mut connections, mut outage) = (JoinSet::new(), Outage::new(ends.name));
-    let mut closing = std::pin::pin!(ends.phases.clone().reach(ends.closes));
+    let metrics = ConnectionMetrics::new(options.name);
+    let (quota, budget) = (ConnectionQuota::default(), ResponseBudget::default());
+    let (mut connections, mut backoff) = (JoinSet::new(), AcceptBackoff::new(options.name));
+    let mut closing = std::pin::pin!(options.phases.clone().wait_until(options.closes_at));
     loop {
         let accepted = tokio::select! {
             biased;
             () = closing.as_mut() => break,
             Some(_) = connections.join_next() => continue,
-            () = outage.over() => continue,
+            () = backoff.recovered() => continue,
             accepted = listener.accept() => accepted,
         };
         let (socket, peer) = match accepted {
             Ok(accepted) => accepted,
             Err(error) => {
-                lines.failed();
-                outage.failed(&error);
+                metrics.failed();
+                backoff.failed(&error);
                 sleep(ACCEPT_PAUSE).await;
                 continue;
             }
         };
-        let place = match places.take(peer.ip(), (ends.connections_max)(&ends.dials)) {
-            Ok(place) => place,
+        let permit = match quota.acquire(peer.ip(), (options.connections_max)(&options.limits)) {
+            Ok(permit) => permit,
             Err(full) => {
-                lines.refused(full == Full::Address);
+                metrics.refused(full == QuotaFull::Address);
                 continue;
             }
         };
-        let (service, lines) = (door(), lines.clone());
-        let watches = ((ends.phases.clone(), ends.closes), unread.line());
+        let (service, metrics) = (make_service(), metrics.clone());
+        let watches = ((options.phases.clone(), options.closes_at), budget.connection());
         connections.spawn(async move {
-            let line = Line::open(lines);
-            serve(ends.protocol, socket, service, watches).await;
-            drop((line, place));
+            let open_connection = OpenConnection::open(metrics);
+            serve(options.protocol, socket, service, watches).await;
+            drop((open_connection, permit));
         });
     }
     // Whoever connects from here on is refused at once rather than left waiting.
@@ -94,24 +94,24 @@ where
     tokio::select! {
         biased;
         () = async { while connections.join_next().await.is_some() {} } => {}
-        () = ends.phases.clone().reach(ends.drops) => {}
+        () = options.phases.clone().wait_until(options.drops_at) => {}
     }
     let left = connections.len();
     connections.shutdown().await;
     left
 }
 
-/// An open connection, counted while it is there, however it ends.
-struct Line(Lines);
+/// An open connection, counted while it is there, however it options.
+struct OpenConnection(ConnectionMetrics);
 
-impl Line {
-    fn open(lines: Lines) -> Self {
-        lines.opened();
-        Self(lines)
+impl OpenConnection {
+    fn open(metrics: ConnectionMetrics) -> Self {
+        metrics.opened();
+        Self(metrics)
     }
 }
 
-impl Drop for Line {
+impl Drop for OpenConnection {
     fn drop(&mut self) {
         self.0.closed();
     }
@@ -143,21 +143,21 @@ mod tests {
     #[tokio::test]
     async fn whoever_looks_is_answered_until_the_engine_is_shut_down() {
         let folder = tempfile::tempdir().unwrap();
-        let dials = Dials::new(&Config::load(&Sources::embedded(folder.path())).unwrap().limits);
+        let limits = RuntimeLimits::new(&Config::load(&Sources::embedded(folder.path())).unwrap().limits);
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let (phase, phases) = Phases::new();
-        let ends = Ends {
+        let (phase, phases) = PhaseWatch::new();
+        let options = ListenerOptions {
             name: "test",
             protocol: Protocol::Http1(ADMIN_HEAD_TIMEOUT),
-            closes: Phase::Ended,
-            drops: Phase::Ended,
-            dials,
-            connections_max: Dials::admin_connections_max,
+            closes_at: Phase::Ended,
+            drops_at: Phase::Ended,
+            limits,
+            connections_max: RuntimeLimits::admin_connections_max,
             phases,
         };
         let answer = |_| std::future::ready(Ok(Response::new(Full::new(Bytes::from_static(b"here")))));
-        let accepting = tokio::spawn(accept(listener, move || hyper::service::service_fn(answer), ends));
+        let accepting = tokio::spawn(accept(listener, move || hyper::service::service_fn(answer), options));
         let mut kept = TcpStream::connect(address).await.unwrap();
         for now in [Phase::Serving, Phase::Draining, Phase::Closing, Phase::Ending] {
             phase.send_replace(now);

@@ -7,7 +7,7 @@ use tokio::time::{Sleep, sleep};
 use crate::limits::ACCEPT_QUIET;
 
 /// Whether a listener fails to take connections.
-pub(crate) struct Outage {
+pub(crate) struct AcceptBackoff {
     listener: &'static str,
     now: Option<Failing>,
 }
@@ -18,7 +18,7 @@ struct Failing {
     quiet: Pin<Box<Sleep>>,
 }
 
-impl Outage {
+impl AcceptBackoff {
     pub(crate) fn new(listener: &'static str) -> Self {
         Self { listener, now: None }
     }
@@ -34,7 +34,7 @@ impl Outage {
     }
 
     /// Waits for the end of the outage; for ever while there is none.
-    pub(crate) async fn over(&mut self) {
+    pub(crate) async fn recovered(&mut self) {
         let Some(failing) = &mut self.now else { return std::future::pending().await };
         failing.quiet.as_mut().await;
         tracing::info!(listener = self.listener, failures = failing.times, "connections are taken again");
@@ -49,17 +49,18 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn an_outage_is_over_when_nothing_has_failed_for_a_while() {
-        let (mut outage, error) = (Outage::new("test"), io::Error::other("too many open files"));
-        let over = async |outage: &mut Outage| timeout(ACCEPT_QUIET * 2, outage.over()).await.is_ok();
-        assert!(!over(&mut outage).await, "there is none");
+        let (mut backoff, error) = (AcceptBackoff::new("test"), io::Error::other("too many open files"));
+        let recovered =
+            async |backoff: &mut AcceptBackoff| timeout(ACCEPT_QUIET * 2, backoff.recovered()).await.is_ok();
+        assert!(!recovered(&mut backoff).await, "there is none");
         for times in 1..=100 {
-            outage.failed(&error);
+            backoff.failed(&error);
             // As often as between failures that alternate with success.
-            let soon = timeout(ACCEPT_QUIET.mul_f64(0.9), outage.over()).await;
+            let soon = timeout(ACCEPT_QUIET.mul_f64(0.9), backoff.recovered()).await;
             assert!(soon.is_err());
-            assert_eq!(outage.now.as_ref().unwrap().times, times);
+            assert_eq!(backoff.now.as_ref().unwrap().times, times);
         }
-        assert!(over(&mut outage).await);
-        assert!(outage.now.is_none());
+        assert!(recovered(&mut backoff).await);
+        assert!(backoff.now.is_none());
     }
 }

@@ -11,64 +11,68 @@ const PREFIX: u128 = !0 << 64;
 
 /// The connections of one door. Cheap to clone.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Places(Arc<Mutex<Taken>>);
+pub(crate) struct ConnectionQuota(Arc<Mutex<Counts>>);
 
 #[derive(Debug, Default)]
-struct Taken {
+struct Counts {
     all: u64,
     by_address: HashMap<IpAddr, u64>,
 }
 
 /// A connection's place, given back when it is dropped.
 #[derive(Debug)]
-pub(crate) struct Place {
-    of: Places,
+pub(crate) struct ConnectionPermit {
+    quota: ConnectionQuota,
     address: IpAddr,
 }
 
 /// Why there is no place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Full {
+pub(crate) enum QuotaFull {
     /// The door has as many as it may.
-    Door,
+    Listener,
     /// This address has as many as it may.
     Address,
 }
 
-impl Places {
+impl ConnectionQuota {
     /// A place for a peer, within the most of the door and the most of an address.
-    pub(crate) fn take(&self, peer: IpAddr, (most, most_of_one): (u64, u64)) -> Result<Place, Full> {
-        let address = customer(peer);
-        let mut taken = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if taken.all >= most {
-            return Err(Full::Door);
+    pub(crate) fn acquire(
+        &self,
+        peer: IpAddr,
+        (most, most_of_one): (u64, u64),
+    ) -> Result<ConnectionPermit, QuotaFull> {
+        let address = address_group(peer);
+        let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if counts.all >= most {
+            return Err(QuotaFull::Listener);
         }
-        let of_one = taken.by_address.entry(address).or_insert(0);
+        let of_one = counts.by_address.entry(address).or_insert(0);
         if *of_one >= most_of_one {
-            return Err(Full::Address);
+            return Err(QuotaFull::Address);
         }
         *of_one += 1;
-        taken.all += 1;
-        Ok(Place { of: self.clone(), address })
+        counts.all += 1;
+        Ok(ConnectionPermit { quota: self.clone(), address })
     }
 }
 
-impl Drop for Place {
+impl Drop for ConnectionPermit {
     fn drop(&mut self) {
-        let mut taken = self.of.0.lock().unwrap_or_else(PoisonError::into_inner);
-        taken.all = taken.all.saturating_sub(1);
-        if let Some(of_one) = taken.by_address.get_mut(&self.address) {
+        let mut counts = self.quota.0.lock().unwrap_or_else(PoisonError::into_inner);
+        counts.all = counts.all.saturating_sub(1);
+        if let Some(of_one) = counts.by_address.get_mut(&self.address) {
             *of_one = of_one.saturating_sub(1);
             // Else every address that ever came would be remembered.
             if *of_one == 0 {
-                taken.by_address.remove(&self.address);
+                counts.by_address.remove(&self.address);
             }
         }
     }
 }
 
 /// Whom an address stands for: of IPv6, its first half.
-fn customer(peer: IpAddr) -> IpAddr {
+fn address_group(peer: IpAddr) -> IpAddr {
     match peer.to_canonical() {
         IpAddr::V6(address) => IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() & PREFIX)),
         four @ IpAddr::V4(_) => four,
@@ -81,26 +85,26 @@ mod tests {
 
     #[test]
     fn places_are_counted_by_address_and_given_back() {
-        let (places, most) = (Places::default(), (3, 2));
+        let (quota, most) = (ConnectionQuota::default(), (3, 2));
         let [a, b, mapped]: [IpAddr; 3] =
             ["10.0.0.1", "10.0.0.2", "::ffff:10.0.0.1"].map(|text| text.parse().unwrap());
-        let first = places.take(a, most).unwrap();
-        let second = places.take(mapped, most).unwrap();
-        assert_eq!(places.take(a, most).unwrap_err(), Full::Address);
-        let third = places.take(b, most).unwrap();
-        assert_eq!(places.take(b, most).unwrap_err(), Full::Door);
+        let first = quota.acquire(a, most).unwrap();
+        let second = quota.acquire(mapped, most).unwrap();
+        assert_eq!(quota.acquire(a, most).unwrap_err(), QuotaFull::Address);
+        let third = quota.acquire(b, most).unwrap();
+        assert_eq!(quota.acquire(b, most).unwrap_err(), QuotaFull::Listener);
         drop(first);
-        let again = places.take(b, most).unwrap();
+        let again = quota.acquire(b, most).unwrap();
         drop((second, third, again));
-        let taken = places.0.lock().unwrap();
-        assert!(taken.by_address.is_empty() && taken.all == 0, "{taken:?}");
+        let counts = quota.0.lock().unwrap();
+        assert!(counts.by_address.is_empty() && counts.all == 0, "{counts:?}");
     }
 
     #[test]
     fn a_host_that_changes_the_low_half_of_its_address_is_the_same() {
         let [a, b, other]: [IpAddr; 3] =
             ["2001:db8::1", "2001:db8::ffff:1", "2001:db8:0:1::1"].map(|text| text.parse().unwrap());
-        assert_eq!(customer(a), customer(b));
-        assert_ne!(customer(a), customer(other));
+        assert_eq!(address_group(a), address_group(b));
+        assert_ne!(address_group(a), address_group(other));
     }
 }

@@ -13,48 +13,51 @@ use std::{
 use http::{HeaderValue, Response, header};
 use hyper::service::Service;
 
-use crate::shutdown::phase::{Phase, Phases};
+use crate::shutdown::phase::{Phase, PhaseWatch};
 
 /// From when on the peers of a listener that closes at `closes` are told to leave: a door's while balancers are given time to notice
 /// that it drains.
-pub(crate) fn leaves(closes: Phase) -> Phase {
+pub(crate) fn goaway_phase(closes: Phase) -> Phase {
     if closes == Phase::Closing { Phase::Draining } else { closes }
 }
 
 /// A service whose answers tell their HTTP/1 peer to leave, once that is so.
-pub(crate) struct Parting<S> {
+pub(crate) struct ConnectionClose<S> {
     service: S,
-    phases: Phases,
-    leaves: Phase,
+    phases: PhaseWatch,
+    closes_from: Phase,
 }
 
-impl<S> Parting<S> {
-    pub(crate) fn new(service: S, phases: Phases, leaves: Phase) -> Self {
-        Self { service, phases, leaves }
+impl<S> ConnectionClose<S> {
+    pub(crate) fn new(service: S, phases: PhaseWatch, closes_from: Phase) -> Self {
+        Self { service, phases, closes_from }
     }
 }
 
-impl<R, B, S> Service<R> for Parting<S>
+impl<R, B, S> Service<R> for ConnectionClose<S>
 where
     S: Service<R, Response = Response<B>, Error = Infallible>,
     S::Future: Unpin,
 {
     type Response = Response<B>;
     type Error = Infallible;
-    type Future = Parted<S::Future>;
+    type Future = ConnectionCloseFuture<S::Future>;
 
     fn call(&self, request: R) -> Self::Future {
-        Parted { answer: self.service.call(request), is_last: self.phases.has_reached(self.leaves) }
+        ConnectionCloseFuture {
+            answer: self.service.call(request),
+            is_last: self.phases.has_reached(self.closes_from),
+        }
     }
 }
 
 /// An answer that may be its connection's last.
-pub(crate) struct Parted<F> {
+pub(crate) struct ConnectionCloseFuture<F> {
     answer: F,
     is_last: bool,
 }
 
-impl<B, F> Future for Parted<F>
+impl<B, F> Future for ConnectionCloseFuture<F>
 where
     F: Future<Output = Result<Response<B>, Infallible>> + Unpin,
 {

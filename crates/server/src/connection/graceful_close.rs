@@ -6,50 +6,50 @@ use hyper_util::server::graceful::GracefulConnection;
 use sequent_core::{Entropy, OsEntropy};
 
 use crate::{
-    connection::poll_on_wake::Aside,
-    limits::{AGE_GRACE, CONNECTION_AGE, response_budget::unread::Unread},
-    shutdown::phase::{Phase, Phases},
+    connection::poll_on_wake::PollOnWake,
+    limits::{AGE_GRACE, CONNECTION_AGE, response_budget::unread::ConnectionUnread},
+    shutdown::phase::{Phase, PhaseWatch},
 };
 
 /// Why a connection is to end.
-enum End {
+enum CloseReason {
     /// The server closes, or is about to.
-    Closing,
+    ServerClosing,
     /// It is as old as a connection may be.
-    Aged,
+    MaxAge,
     /// Its peer leaves answers unread.
-    Unread,
+    ResponsesUnread,
 }
 
 /// Drives a connection until its peer leaves, it has aged, its peer leaves answers unread, or the server is at `ends` and its
 /// requests are answered.
-pub(crate) async fn until_closed<C: GracefulConnection>(
+pub(crate) async fn serve_until_closed<C: GracefulConnection>(
     connection: C,
-    (phases, ends): (Phases, Phase),
-    unread: Unread,
+    (phases, closes_at): (PhaseWatch, Phase),
+    unread: ConnectionUnread,
 ) -> Result<(), C::Error> {
     let mut connection = pin!(connection);
     let watch = unread.clone();
-    let mut ending = Aside::new(async move {
+    let mut reason = PollOnWake::new(async move {
         tokio::select! {
-            () = phases.reach(ends) => End::Closing,
-            () = tokio::time::sleep(age()) => End::Aged,
-            () = watch.overdue() => End::Unread,
+            () = phases.wait_until(closes_at) => CloseReason::ServerClosing,
+            () = tokio::time::sleep(max_age()) => CloseReason::MaxAge,
+            () = watch.overdue() => CloseReason::ResponsesUnread,
         }
     });
-    let end = tokio::select! {
+    let reason = tokio::select! {
         biased;
         ended = connection.as_mut() => return ended,
-        end = &mut ending => end,
+        reason = &mut reason => reason,
     };
-    let grace = match end {
-        End::Unread => {
+    let grace = match reason {
+        CloseReason::ResponsesUnread => {
             tracing::debug!("a peer left its answers unread: it is hung up on");
             return Ok(());
         }
         // How long a closing server waits is its own affair: then it drops this future.
-        End::Closing => None,
-        End::Aged => Some(AGE_GRACE),
+        CloseReason::ServerClosing => None,
+        CloseReason::MaxAge => Some(AGE_GRACE),
     };
     connection.as_mut().graceful_shutdown();
     tokio::select! {
@@ -61,6 +61,6 @@ pub(crate) async fn until_closed<C: GracefulConnection>(
 }
 
 /// Connections that began together do not end together.
-fn age() -> Duration {
+fn max_age() -> Duration {
     CONNECTION_AGE.mul_f64(1.0 + OsEntropy.fraction() / 10.0)
 }

@@ -13,26 +13,26 @@ use tokio::{
     time::{Sleep, sleep},
 };
 
-use crate::limits::{GREETING_BYTES, GREETING_TIMEOUT, WRITE_STALL};
+use crate::limits::{PREFACE_BYTES, PREFACE_TIMEOUT, WRITE_STALL};
 
 /// A socket whose peer must greet in time and must read what it is sent: a call that would wait longer fails.
-pub(crate) struct Watched {
+pub(crate) struct IdleTimeoutIo {
     socket: TcpStream,
-    greeting: Option<Greeting>,
+    preface: Option<PrefaceDeadline>,
     stall: Option<Pin<Box<Sleep>>>,
 }
 
-struct Greeting {
+struct PrefaceDeadline {
     missing: usize,
     until: Pin<Box<Sleep>>,
 }
 
-impl Watched {
-    /// `greets`: whether the peer must send [`GREETING_BYTES`] in time.
-    pub(crate) fn new(socket: TcpStream, greets: bool) -> Self {
-        let greeting =
-            greets.then(|| Greeting { missing: GREETING_BYTES, until: Box::pin(sleep(GREETING_TIMEOUT)) });
-        Self { socket, greeting, stall: None }
+impl IdleTimeoutIo {
+    /// `greets`: whether the peer must send [`PREFACE_BYTES`] in time.
+    pub(crate) fn new(socket: TcpStream, expects_preface: bool) -> Self {
+        let preface = expects_preface
+            .then(|| PrefaceDeadline { missing: PREFACE_BYTES, until: Box::pin(sleep(PREFACE_TIMEOUT)) });
+        Self { socket, preface, stall: None }
     }
 
     /// What a write came to: one that is stuck has [`WRITE_STALL`].
@@ -42,15 +42,15 @@ impl Watched {
             return outcome;
         }
         let stall = self.stall.get_or_insert_with(|| Box::pin(sleep(WRITE_STALL)));
-        stall.as_mut().poll(cx).map(|()| Err(late("read what it was sent", WRITE_STALL)))
+        stall.as_mut().poll(cx).map(|()| Err(timed_out("read what it was sent", WRITE_STALL)))
     }
 }
 
-fn late(what: &str, limit: Duration) -> io::Error {
+fn timed_out(what: &str, limit: Duration) -> io::Error {
     io::Error::new(io::ErrorKind::TimedOut, format!("the peer did not {what} within {limit:?}"))
 }
 
-impl AsyncRead for Watched {
+impl AsyncRead for IdleTimeoutIo {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -58,19 +58,23 @@ impl AsyncRead for Watched {
     ) -> Poll<io::Result<()>> {
         let before = buffer.filled().len();
         let outcome = Pin::new(&mut self.socket).poll_read(cx, buffer);
-        let Some(greeting) = &mut self.greeting else { return outcome };
+        let Some(preface) = &mut self.preface else { return outcome };
         if outcome.is_pending() {
-            return greeting.until.as_mut().poll(cx).map(|()| Err(late("greet", GREETING_TIMEOUT)));
+            return preface
+                .until
+                .as_mut()
+                .poll(cx)
+                .map(|()| Err(timed_out("send the HTTP/2 preface", PREFACE_TIMEOUT)));
         }
-        greeting.missing = greeting.missing.saturating_sub(buffer.filled().len() - before);
-        if greeting.missing == 0 {
-            self.greeting = None;
+        preface.missing = preface.missing.saturating_sub(buffer.filled().len() - before);
+        if preface.missing == 0 {
+            self.preface = None;
         }
         outcome
     }
 }
 
-impl AsyncWrite for Watched {
+impl AsyncWrite for IdleTimeoutIo {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let outcome = Pin::new(&mut self.socket).poll_write(cx, bytes);
         self.written(cx, outcome)

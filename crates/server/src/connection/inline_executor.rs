@@ -15,9 +15,9 @@ use hyper::rt::Executor;
 ///
 /// A panic ends its own stream and no other, as it would in a task: the connection's other requests live in this one.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Inline;
+pub(crate) struct InlineExecutor;
 
-impl<F> Executor<F> for Inline
+impl<F> Executor<F> for InlineExecutor
 where
     F: Future<Output = ()> + Send + 'static,
 {
@@ -44,10 +44,10 @@ mod tests {
 
     #[tokio::test]
     async fn a_panic_ends_its_own_stream_only() {
-        Inline.execute(async { panic!("as expected by this test") });
+        InlineExecutor.execute(async { panic!("as expected by this test") });
         let done = Arc::new(AtomicBool::new(false));
         let next = Arc::clone(&done);
-        Inline.execute(async move { next.store(true, Ordering::Relaxed) });
+        InlineExecutor.execute(async move { next.store(true, Ordering::Relaxed) });
         assert!(done.load(Ordering::Relaxed));
     }
 
@@ -59,12 +59,12 @@ mod tests {
             move || done.store(true, Ordering::Relaxed)
         };
         let ready = mark(&done);
-        Inline.execute(async move { ready() });
+        InlineExecutor.execute(async move { ready() });
         assert!(done.swap(false, Ordering::Relaxed), "before execute returned");
         let (sender, receiver) = tokio::sync::oneshot::channel::<()>();
         let (late, over) = (mark(&done), Arc::new(tokio::sync::Notify::new()));
         let ended = Arc::clone(&over);
-        Inline.execute(async move {
+        InlineExecutor.execute(async move {
             receiver.await.unwrap();
             late();
             ended.notify_one();

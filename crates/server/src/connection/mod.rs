@@ -26,17 +26,17 @@ use tokio::{
 
 use crate::{
     connection::{
-        goaway::{Parting, leaves},
-        graceful_close::until_closed,
-        idle_timeout_io::Watched,
-        inline_executor::Inline,
+        goaway::{ConnectionClose, goaway_phase},
+        graceful_close::serve_until_closed,
+        idle_timeout_io::IdleTimeoutIo,
+        inline_executor::InlineExecutor,
     },
     limits::{
         BUFFER_MAX, CONNECTION_WINDOW, HEADER_LINES_MAX, HEADERS_MAX, LOCAL_RESETS_MAX, PENDING_RESETS_MAX,
         PING_EVERY, PING_TIMEOUT, SEND_BUFFER_MAX, STREAM_WINDOW, STREAMS_MAX,
-        response_budget::{counted_response::Counted, unread::Unread},
+        response_budget::{tracked_response::TrackUnread, unread::ConnectionUnread},
     },
-    shutdown::phase::{Phase, Phases},
+    shutdown::phase::{Phase, PhaseWatch},
 };
 
 /// What a listener's connections speak.
@@ -53,7 +53,7 @@ pub(crate) async fn serve<S, B>(
     protocol: Protocol,
     socket: TcpStream,
     service: S,
-    (phases, unread): ((Phases, Phase), Unread),
+    (phases, unread): ((PhaseWatch, Phase), ConnectionUnread),
 ) where
     S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible> + Send,
     S::Future: Send + Unpin + 'static,
@@ -66,15 +66,15 @@ pub(crate) async fn serve<S, B>(
         tracing::debug!(%error, "connection was gone before it began");
         return;
     }
-    let socket = Watched::new(socket, protocol == Protocol::Http2);
-    speak(protocol, socket, service, (phases, unread)).await;
+    let socket = IdleTimeoutIo::new(socket, protocol == Protocol::Http2);
+    serve_io(protocol, socket, service, (phases, unread)).await;
 }
 
-async fn speak<I, S, B>(
+async fn serve_io<I, S, B>(
     protocol: Protocol,
     socket: I,
     service: S,
-    ((phases, closes), unread): ((Phases, Phase), Unread),
+    ((phases, closes), unread): ((PhaseWatch, Phase), ConnectionUnread),
 ) where
     I: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible> + Send,
@@ -84,17 +84,18 @@ async fn speak<I, S, B>(
     B::Error: Into<Box<dyn Error + Send + Sync>>,
 {
     let io = TokioIo::new(socket);
-    let service = Counted::new(service, unread.clone());
+    let service = TrackUnread::new(service, unread.clone());
     let ended = match protocol {
         Protocol::Http1(head) => {
-            let service = Parting::new(service, phases.clone(), leaves(closes));
-            until_closed(one(head).serve_connection(io, service), (phases, closes), unread).await
+            let service = ConnectionClose::new(service, phases.clone(), goaway_phase(closes));
+            serve_until_closed(http1_builder(head).serve_connection(io, service), (phases, closes), unread)
+                .await
         }
         Protocol::Http2 => {
             // Whoever comes although the server drains is served: sent away at once, it would only come again.
-            let is_late = phases.has_reached(leaves(closes));
-            let ends = if is_late { closes } else { leaves(closes) };
-            until_closed(two().serve_connection(io, service), (phases, ends), unread).await
+            let is_late = phases.has_reached(goaway_phase(closes));
+            let ends = if is_late { closes } else { goaway_phase(closes) };
+            serve_until_closed(http2_builder().serve_connection(io, service), (phases, ends), unread).await
         }
     };
     if let Err(error) = ended {
@@ -102,7 +103,7 @@ async fn speak<I, S, B>(
     }
 }
 
-fn one(head: Duration) -> http1::Builder {
+fn http1_builder(head: Duration) -> http1::Builder {
     let mut builder = http1::Builder::new();
     builder
         .timer(TokioTimer::new())
@@ -113,8 +114,8 @@ fn one(head: Duration) -> http1::Builder {
     builder
 }
 
-fn two() -> http2::Builder<Inline> {
-    let mut builder = http2::Builder::new(Inline);
+fn http2_builder() -> http2::Builder<InlineExecutor> {
+    let mut builder = http2::Builder::new(InlineExecutor);
     builder
         .timer(TokioTimer::new())
         .max_concurrent_streams(STREAMS_MAX)
@@ -138,7 +139,7 @@ mod frames;
 mod tests {
     use super::*;
     use crate::limits::{
-        ADMIN_HEAD_TIMEOUT, HEAD_TIMEOUT, UNREAD_TURN, UNREAD_TURNS, response_budget::AllUnread,
+        ADMIN_HEAD_TIMEOUT, HEAD_TIMEOUT, UNREAD_INTERVAL, UNREAD_INTERVALS, response_budget::ResponseBudget,
     };
     use bytes::Bytes;
     use http_body_util::Full;
@@ -148,27 +149,27 @@ mod tests {
     };
 
     #[allow(clippy::cast_possible_truncation, reason = "a few")]
-    const TURNS: u32 = UNREAD_TURNS as u32;
+    const INTERVALS: u32 = UNREAD_INTERVALS as u32;
 
     const ANSWER: &[u8] = &[b'7'; 100];
 
     /// How long a connection lasts whose peer reads all that the socket has, grants a stream so many bytes, and asks
     /// once; `None` if it outlasts all that an answer may.
     #[allow(clippy::disallowed_methods, reason = "paused time, in a test")]
-    async fn lasts(window: u32, phase: Phase) -> Option<Duration> {
+    async fn connection_lifetime(window: u32, phase: Phase) -> Option<Duration> {
         let (here, there) = duplex(1 << 16);
         let (mut reader, mut writer) = split(there);
         let reads = tokio::spawn(async move { copy(&mut reader, &mut sink()).await });
         let ask = [frames::PREFACE, &frames::settings(window), &frames::head(1, "/", true)].concat();
         writer.write_all(&ask).await.unwrap();
         let answer = |_| std::future::ready(Ok(Response::new(Full::new(Bytes::from_static(ANSWER)))));
-        let (sender, phases) = Phases::new();
+        let (sender, phases) = PhaseWatch::new();
         let began = Instant::now();
-        let served = speak(
+        let served = serve_io(
             Protocol::Http2,
             here,
             hyper::service::service_fn(answer),
-            ((phases, Phase::Closing), AllUnread::default().line()),
+            ((phases, Phase::Closing), ResponseBudget::default().connection()),
         );
         let turned = async {
             // Once the question has been taken.
@@ -176,7 +177,7 @@ mod tests {
             sender.send_replace(phase);
             std::future::pending::<()>().await;
         };
-        let limit = UNREAD_TURN * (TURNS + 1) + UNREAD_TURN / 2;
+        let limit = UNREAD_INTERVAL * (INTERVALS + 1) + UNREAD_INTERVAL / 2;
         let served = async {
             tokio::select! { () = served => {}, () = turned => {} }
         };
@@ -187,27 +188,27 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_peer_that_grants_no_room_for_its_answer_is_hung_up_on() {
-        let least = UNREAD_TURN * TURNS;
+        let least = UNREAD_INTERVAL * INTERVALS;
         for window in [0, 1, 99] {
-            let lasted = lasts(window, Phase::Serving).await;
+            let lasted = connection_lifetime(window, Phase::Serving).await;
             assert!(lasted.is_some_and(|lasted| lasted >= least), "window {window}: {lasted:?}");
-            let lasted = lasts(window, Phase::Closing).await;
+            let lasted = connection_lifetime(window, Phase::Closing).await;
             assert!(lasted.is_some_and(|lasted| lasted >= least), "window {window}, closing: {lasted:?}");
         }
-        assert_eq!(lasts(100, Phase::Serving).await, None, "it has taken its answer");
+        assert_eq!(connection_lifetime(100, Phase::Serving).await, None, "it has taken its answer");
     }
     /// How long a connection lasts whose peer says this, and then nothing more.
     #[allow(clippy::disallowed_methods, reason = "paused time, in a test")]
-    async fn idles(head: Duration, said: &str) -> Duration {
+    async fn idle_lifetime(head: Duration, said: &str) -> Duration {
         let (here, there) = duplex(1 << 16);
         let (mut reader, mut writer) = split(there);
         let answer = |_| std::future::ready(Ok(Response::new(Full::new(Bytes::from_static(ANSWER)))));
-        let (_sender, phases) = Phases::new();
-        let served = speak(
+        let (_sender, phases) = PhaseWatch::new();
+        let served = serve_io(
             Protocol::Http1(head),
             here,
             hyper::service::service_fn(answer),
-            ((phases, Phase::Closing), AllUnread::default().line()),
+            ((phases, Phase::Closing), ResponseBudget::default().connection()),
         );
         let served = tokio::spawn(served);
         writer.write_all(said.as_bytes()).await.unwrap();
@@ -228,7 +229,7 @@ mod tests {
         assert!(ADMIN_HEAD_TIMEOUT * 2 < HEAD_TIMEOUT);
         for head in [ADMIN_HEAD_TIMEOUT, HEAD_TIMEOUT] {
             for said in ["", "GET / HT", WHOLE, &WHOLE.repeat(2)] {
-                let lasted = idles(head, said).await;
+                let lasted = idle_lifetime(head, said).await;
                 assert!(lasted >= head && lasted < head + A_MOMENT, "{said:?}: {lasted:?}, and not {head:?}");
             }
         }

@@ -3,21 +3,21 @@
 use http::{HeaderValue, Method, Request, StatusCode, header};
 use hyper::body::Incoming;
 
-use crate::service::api_error::Fault;
+use crate::service::api_error::ApiError;
 
 /// What is no call at all, with the status that the protocol has for it: a cache may answer a GET again, with the same
 /// number.
-pub(super) fn no_call(request: &Request<Incoming>) -> Option<(StatusCode, Fault)> {
+pub(super) fn reject(request: &Request<Incoming>) -> Option<(StatusCode, ApiError)> {
     if request.method() != Method::POST {
-        let fault = Fault::field("method", request.method().as_str(), "POST is allowed");
-        return Some((StatusCode::METHOD_NOT_ALLOWED, fault));
+        let error = ApiError::field("method", request.method().as_str(), "POST is allowed");
+        return Some((StatusCode::METHOD_NOT_ALLOWED, error));
     }
     let kind = request.headers().get(header::CONTENT_TYPE).map_or(&b""[..], HeaderValue::as_bytes);
     if !is_grpc(kind) {
         let kind = String::from_utf8_lossy(kind);
-        let fault =
-            Fault::field("content-type", &kind, "application/grpc or application/grpc+proto is expected");
-        return Some((StatusCode::UNSUPPORTED_MEDIA_TYPE, fault));
+        let error =
+            ApiError::field("content-type", &kind, "application/grpc or application/grpc+proto is expected");
+        return Some((StatusCode::UNSUPPORTED_MEDIA_TYPE, error));
     }
     None
 }

@@ -14,36 +14,36 @@ use tonic::{Status, body::Body};
 
 use crate::{
     grpc::error_details,
-    limits::pending_quota::Place,
-    service::api_error::Fault,
-    shutdown::phase::{Phase, Phases},
+    limits::pending_quota::PendingPermit,
+    service::api_error::ApiError,
+    shutdown::phase::{Phase, PhaseWatch},
 };
 
 /// A body that ends with `UNAVAILABLE` when the server closes while there is nothing to send.
-pub(crate) struct Ending {
+pub(crate) struct ClosableBody {
     body: Body,
-    server: Server,
+    server: ServerState,
     /// Among what stands open, for as long as this does.
-    _place: Place,
+    _permit: PendingPermit,
 }
 
 /// What a body knows of its server.
-enum Server {
+enum ServerState {
     /// It is open, until this is over.
     Open(Pin<Box<dyn Future<Output = ()> + Send>>),
     /// It closes: what was being waited for is over, and must not be waited for again.
-    Closes,
+    Closing,
     /// Nothing more is said to it: this body has ended.
-    Left,
+    Finished,
 }
 
-impl Ending {
-    pub(crate) fn new(body: Body, phases: Phases, place: Place) -> Self {
-        Self { body, server: Server::Open(Box::pin(phases.reach(Phase::Closing))), _place: place }
+impl ClosableBody {
+    pub(crate) fn new(body: Body, phases: PhaseWatch, permit: PendingPermit) -> Self {
+        Self { body, server: ServerState::Open(Box::pin(phases.wait_until(Phase::Closing))), _permit: permit }
     }
 }
 
-impl http_body::Body for Ending {
+impl http_body::Body for ClosableBody {
     type Data = Bytes;
     type Error = Status;
 
@@ -51,28 +51,28 @@ impl http_body::Body for Ending {
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
-        if let Server::Open(closing) = &mut self.server
+        if let ServerState::Open(closing) = &mut self.server
             && closing.as_mut().poll(cx).is_ready()
         {
-            self.server = Server::Closes;
+            self.server = ServerState::Closing;
         }
-        if matches!(self.server, Server::Left) {
+        if matches!(self.server, ServerState::Finished) {
             return Poll::Ready(None);
         }
         let frame = Pin::new(&mut self.body).poll_frame(cx);
         if matches!(frame, Poll::Ready(None)) {
-            self.server = Server::Left;
+            self.server = ServerState::Finished;
         }
-        if frame.is_ready() || matches!(self.server, Server::Open(_)) {
-            return frame.map_ok(error_details::dressed_end);
+        if frame.is_ready() || matches!(self.server, ServerState::Open(_)) {
+            return frame.map_ok(error_details::trailers_with_details);
         }
-        self.server = Server::Left;
-        let fault = Fault::new(Reason::Draining, "this server is stopping");
-        Poll::Ready(Some(Ok(Frame::trailers(error_details::trailers(&fault.into_status())))))
+        self.server = ServerState::Finished;
+        let error = ApiError::new(Reason::Draining, "this server is stopping");
+        Poll::Ready(Some(Ok(Frame::trailers(error_details::trailers(&error.into_status())))))
     }
 
     fn is_end_stream(&self) -> bool {
-        matches!(self.server, Server::Left) || self.body.is_end_stream()
+        matches!(self.server, ServerState::Finished) || self.body.is_end_stream()
     }
 
     fn size_hint(&self) -> SizeHint {
@@ -83,15 +83,15 @@ impl http_body::Body for Ending {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::limits::pending_quota::Standing;
+    use crate::limits::pending_quota::PendingQuota;
     use http::HeaderMap;
     use http_body_util::BodyExt;
     use std::collections::VecDeque;
 
     /// Pieces that are there, then nothing for ever, or the end.
-    struct Pieces(VecDeque<&'static [u8]>, Poll<()>);
+    struct Chunks(VecDeque<&'static [u8]>, Poll<()>);
 
-    impl http_body::Body for Pieces {
+    impl http_body::Body for Chunks {
         type Data = Bytes;
         type Error = Status;
 
@@ -108,18 +108,19 @@ mod tests {
 
     /// Which frames come of three pieces once the server closes: `data`, or the status of the trailers.
     async fn frames(then: Poll<()>) -> Vec<String> {
-        let (sender, phases) = Phases::new();
-        let body = Body::new(Pieces([&b"1"[..], b"2", b"3"].into(), then));
-        let mut ending = Ending::new(body, phases, Standing::default().share().take().unwrap());
+        let (sender, phases) = PhaseWatch::new();
+        let body = Body::new(Chunks([&b"1"[..], b"2", b"3"].into(), then));
+        let mut body_under_test =
+            ClosableBody::new(body, phases, PendingQuota::default().connection_share().acquire().unwrap());
         sender.send_replace(Phase::Closing);
         let mut said = Vec::new();
-        while let Some(frame) = ending.frame().await {
+        while let Some(frame) = body_under_test.frame().await {
             let trailers = frame.unwrap().into_trailers();
             let status = |trailers: HeaderMap| trailers["grpc-status"].to_str().unwrap().to_owned();
             said.push(trailers.map_or("data".to_owned(), status));
         }
-        assert!(http_body::Body::is_end_stream(&ending));
-        assert!(ending.frame().await.is_none(), "asked once more");
+        assert!(http_body::Body::is_end_stream(&body_under_test));
+        assert!(body_under_test.frame().await.is_none(), "asked once more");
         said
     }
 

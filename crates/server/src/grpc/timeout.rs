@@ -5,7 +5,7 @@ use std::time::Duration;
 use http::HeaderMap;
 use tonic::metadata::MetadataMap;
 
-use crate::service::api_error::Fault;
+use crate::service::api_error::ApiError;
 
 const FIELD: &str = "grpc-timeout";
 
@@ -13,12 +13,12 @@ const FIELD: &str = "grpc-timeout";
 const DIGITS_MAX: usize = 8;
 
 /// How long the caller waits, if it says.
-pub(crate) fn of(metadata: &MetadataMap) -> Result<Option<Duration>, Fault> {
+pub(crate) fn from_metadata(metadata: &MetadataMap) -> Result<Option<Duration>, ApiError> {
     let Some(value) = metadata.get(FIELD) else { return Ok(None) };
     let text = value.to_str().unwrap_or("not a text");
     parse(text)
         .map(Some)
-        .ok_or_else(|| Fault::field(FIELD, text, "1 to 8 digits and one of H M S m u n are expected"))
+        .ok_or_else(|| ApiError::field(FIELD, text, "1 to 8 digits and one of H M S m u n are expected"))
 }
 
 /// Whether the caller says nothing, or what it says can be understood.

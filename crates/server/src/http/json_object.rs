@@ -12,111 +12,111 @@ use serde::{
 };
 use serde_json::{Map, Value};
 
-/// An object's fields as they were written, twice if they were.
-pub(super) struct Fields(pub(super) Vec<(String, Written)>);
+/// An object's fields as they were written, duplicate if they were.
+pub(super) struct ObjectFields(pub(super) Vec<(String, ParsedValue)>);
 
-/// A value, and, of an object, the first field that was written twice: of such a field the value has the last.
-pub(super) struct Written {
+/// A value, and, of an object, the first field that was written duplicate: of such a field the value has the last.
+pub(super) struct ParsedValue {
     pub(super) value: Value,
-    pub(super) twice: Option<String>,
+    pub(super) duplicate: Option<String>,
 }
 
-impl<'de> Deserialize<'de> for Written {
+impl<'de> Deserialize<'de> for ParsedValue {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        from.deserialize_any(WrittenReader)
+        from.deserialize_any(ParsedValueVisitor)
     }
 }
 
-/// Reads [`Written`].
-struct WrittenReader;
+/// Reads [`ParsedValue`].
+struct ParsedValueVisitor;
 
-impl WrittenReader {
-    fn plain<'de, E: Error>(value: impl IntoDeserializer<'de, E>) -> Result<Written, E> {
-        Ok(Written { value: Value::deserialize(value.into_deserializer())?, twice: None })
+impl ParsedValueVisitor {
+    fn plain<'de, E: Error>(value: impl IntoDeserializer<'de, E>) -> Result<ParsedValue, E> {
+        Ok(ParsedValue { value: Value::deserialize(value.into_deserializer())?, duplicate: None })
     }
 }
 
-impl<'de> Visitor<'de> for WrittenReader {
-    type Value = Written;
+impl<'de> Visitor<'de> for ParsedValueVisitor {
+    type Value = ParsedValue;
 
     fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str("a JSON value")
     }
 
-    fn visit_bool<E: Error>(self, value: bool) -> Result<Written, E> {
+    fn visit_bool<E: Error>(self, value: bool) -> Result<ParsedValue, E> {
         Self::plain(value)
     }
 
-    fn visit_i64<E: Error>(self, value: i64) -> Result<Written, E> {
+    fn visit_i64<E: Error>(self, value: i64) -> Result<ParsedValue, E> {
         Self::plain(value)
     }
 
-    fn visit_u64<E: Error>(self, value: u64) -> Result<Written, E> {
+    fn visit_u64<E: Error>(self, value: u64) -> Result<ParsedValue, E> {
         Self::plain(value)
     }
 
-    fn visit_f64<E: Error>(self, value: f64) -> Result<Written, E> {
+    fn visit_f64<E: Error>(self, value: f64) -> Result<ParsedValue, E> {
         Self::plain(value)
     }
 
-    fn visit_str<E: Error>(self, value: &str) -> Result<Written, E> {
+    fn visit_str<E: Error>(self, value: &str) -> Result<ParsedValue, E> {
         Self::plain(value)
     }
 
-    fn visit_unit<E: Error>(self) -> Result<Written, E> {
+    fn visit_unit<E: Error>(self) -> Result<ParsedValue, E> {
         Self::plain(())
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, items: A) -> Result<Written, A::Error> {
-        Ok(Written { value: Value::deserialize(SeqAccessDeserializer::new(items))?, twice: None })
+    fn visit_seq<A: SeqAccess<'de>>(self, items: A) -> Result<ParsedValue, A::Error> {
+        Ok(ParsedValue { value: Value::deserialize(SeqAccessDeserializer::new(items))?, duplicate: None })
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Written, A::Error> {
-        let (mut fields, mut twice) = (Map::new(), None);
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<ParsedValue, A::Error> {
+        let (mut fields, mut duplicate) = (Map::new(), None);
         while let Some((field, value)) = map.next_entry::<String, Value>()? {
             if fields.insert(field.clone(), value).is_some() {
-                twice.get_or_insert(field);
+                duplicate.get_or_insert(field);
             }
         }
-        Ok(Written { value: Value::Object(fields), twice })
+        Ok(ParsedValue { value: Value::Object(fields), duplicate })
     }
 }
 
-impl<'de> Deserialize<'de> for Fields {
+impl<'de> Deserialize<'de> for ObjectFields {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        from.deserialize_map(Reader)
+        from.deserialize_map(ObjectFieldsVisitor)
     }
 }
 
 /// What is written as an object, and only so: a reader of structs takes a list for one, whose first item is whatever field
 /// stands first. A field that is null was said: it is read as null, which no field may be, and not as one left out.
-pub(super) struct Object<T>(pub(super) T);
+pub(super) struct StrictObject<T>(pub(super) T);
 
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for StrictObject<T> {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        from.deserialize_map(ObjectReader(PhantomData))
+        from.deserialize_map(StrictObjectVisitor(PhantomData))
     }
 }
 
-/// Reads [`Object`].
-struct ObjectReader<T>(PhantomData<T>);
+/// Reads [`StrictObject`].
+struct StrictObjectVisitor<T>(PhantomData<T>);
 
-impl<'de, T: Deserialize<'de>> Visitor<'de> for ObjectReader<T> {
-    type Value = Object<T>;
+impl<'de, T: Deserialize<'de>> Visitor<'de> for StrictObjectVisitor<T> {
+    type Value = StrictObject<T>;
 
     fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str("a JSON object")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Object<T>, A::Error> {
-        T::deserialize(MapAccessDeserializer::new(Said(map))).map(Object)
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<StrictObject<T>, A::Error> {
+        T::deserialize(MapAccessDeserializer::new(ExplicitNulls(map))).map(StrictObject)
     }
 }
 
-/// Fields, or the value of one, whose nulls are values.
-struct Said<T>(T);
+/// ObjectFields, or the value of one, whose nulls are values.
+struct ExplicitNulls<T>(T);
 
-impl<'de, A: MapAccess<'de>> MapAccess<'de> for Said<A> {
+impl<'de, A: MapAccess<'de>> MapAccess<'de> for ExplicitNulls<A> {
     type Error = A::Error;
 
     fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, A::Error> {
@@ -124,19 +124,19 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for Said<A> {
     }
 
     fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, A::Error> {
-        self.0.next_value_seed(Said(seed))
+        self.0.next_value_seed(ExplicitNulls(seed))
     }
 }
 
-impl<'de, S: DeserializeSeed<'de>> DeserializeSeed<'de> for Said<S> {
+impl<'de, S: DeserializeSeed<'de>> DeserializeSeed<'de> for ExplicitNulls<S> {
     type Value = S::Value;
 
     fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<S::Value, D::Error> {
-        self.0.deserialize(Said(from))
+        self.0.deserialize(ExplicitNulls(from))
     }
 }
 
-impl<'de, D: Deserializer<'de>> Deserializer<'de> for Said<D> {
+impl<'de, D: Deserializer<'de>> Deserializer<'de> for ExplicitNulls<D> {
     type Error = D::Error;
 
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
@@ -153,21 +153,21 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Said<D> {
     }
 }
 
-/// Reads [`Fields`].
-struct Reader;
+/// Reads [`ObjectFields`].
+struct ObjectFieldsVisitor;
 
-impl<'de> Visitor<'de> for Reader {
-    type Value = Fields;
+impl<'de> Visitor<'de> for ObjectFieldsVisitor {
+    type Value = ObjectFields;
 
     fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str("a JSON object")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Fields, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<ObjectFields, A::Error> {
         let mut fields = Vec::new();
         while let Some(field) = map.next_entry()? {
             fields.push(field);
         }
-        Ok(Fields(fields))
+        Ok(ObjectFields(fields))
     }
 }

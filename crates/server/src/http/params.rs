@@ -5,10 +5,10 @@ use serde_json::Value;
 
 use crate::{
     http::{
-        json_object::{Fields, Written},
+        json_object::{ObjectFields, ParsedValue},
         routes::decoded,
     },
-    service::{Ask, api_error::Fault},
+    service::{NumberRequest, api_error::ApiError},
 };
 
 /// What an unknown field of a body is told.
@@ -25,25 +25,25 @@ type Bound<'a> = &'a dyn Fn() -> String;
 
 /// What a request wants, as far as its own form goes.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Wanted {
+pub(crate) struct NextParams {
     count: Option<u64>,
     values: Values,
     at: String,
     above: i64,
 }
 
-impl Wanted {
-    pub(crate) fn read(query: &str, body: &[u8], bound: Bound<'_>) -> Result<Self, Fault> {
-        let mut wanted = Self::default();
-        wanted.read_query(query, bound)?;
+impl NextParams {
+    pub(crate) fn read(query: &str, body: &[u8], bound: Bound<'_>) -> Result<Self, ApiError> {
+        let mut params = Self::default();
+        params.read_query(query, bound)?;
         if !body.is_empty() {
-            wanted.read_body(body, bound)?;
+            params.read_body(body, bound)?;
         }
-        Ok(wanted)
+        Ok(params)
     }
 
-    pub(crate) fn ask<'a>(&'a self, name: &'a str) -> Ask<'a> {
-        Ask {
+    pub(crate) fn request<'a>(&'a self, name: &'a str) -> NumberRequest<'a> {
+        NumberRequest {
             name: ("name", name),
             count: self.count.unwrap_or(1),
             within: None,
@@ -53,16 +53,16 @@ impl Wanted {
         }
     }
 
-    fn read_query(&mut self, query: &str, bound: Bound<'_>) -> Result<(), Fault> {
+    fn read_query(&mut self, query: &str, bound: Bound<'_>) -> Result<(), ApiError> {
         let mut said = Vec::new();
         for pair in query.split('&').filter(|pair| !pair.is_empty()) {
             let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
-            let undecodable = || Fault::field("query", pair, "UTF-8, percent-encoded, is expected");
+            let undecodable = || ApiError::field("query", pair, "UTF-8, percent-encoded, is expected");
             let (key, value) = decoded(key).zip(decoded(value)).ok_or_else(undecodable)?;
             let digits = !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit());
             match key.as_str() {
                 // Which of them is meant is not for a reader to guess, nor whether one that is alike was meant at all.
-                _ if said.contains(&key) => return Err(Fault::field(key, &value, ONCE)),
+                _ if said.contains(&key) => return Err(ApiError::field(key, &value, ONCE)),
                 "count" => {
                     let count =
                         value.parse().ok().filter(|_| digits).ok_or_else(|| not_whole(&value, bound))?;
@@ -70,10 +70,10 @@ impl Wanted {
                 }
                 "above" => {
                     let above = value.parse().ok().filter(|_| digits);
-                    self.set_above(above.ok_or_else(|| Fault::field("above", &value, ABOVE))?, &value)?;
+                    self.set_above(above.ok_or_else(|| ApiError::field("above", &value, ABOVE))?, &value)?;
                 }
                 _ => {
-                    return Err(Fault::field(
+                    return Err(ApiError::field(
                         key,
                         &value,
                         "no such field: count and above are known in a query",
@@ -86,22 +86,23 @@ impl Wanted {
         Ok(())
     }
 
-    fn read_body(&mut self, body: &[u8], bound: Bound<'_>) -> Result<(), Fault> {
-        let bad =
-            |error: serde_json::Error| Fault::field("body", &error.to_string(), "a JSON object is expected");
-        let Fields(fields) = serde_json::from_slice(body).map_err(bad)?;
-        for (at, (field, written)) in fields.iter().enumerate() {
-            let value = &written.value;
+    fn read_body(&mut self, body: &[u8], bound: Bound<'_>) -> Result<(), ApiError> {
+        let bad = |error: serde_json::Error| {
+            ApiError::field("body", &error.to_string(), "a JSON object is expected")
+        };
+        let ObjectFields(fields) = serde_json::from_slice(body).map_err(bad)?;
+        for (at, (field, parsed)) in fields.iter().enumerate() {
+            let value = &parsed.value;
             match field.as_str() {
                 // Which of them is meant is not for a reader to guess. Few fields are known: this looks at few.
                 _ if fields[..at].iter().any(|(before, _)| before == field) => {
-                    return Err(Fault::field(field.clone(), &plain(value), ONCE));
+                    return Err(ApiError::field(field.clone(), &plain(value), ONCE));
                 }
                 "count" => {
                     let count = value.as_u64().ok_or_else(|| not_whole(&plain(value), bound))?;
                     self.set_count(count, &plain(value))?;
                 }
-                "values" => self.values = values(written)?,
+                "values" => self.values = values(parsed)?,
                 "at" => {
                     let text = value.as_str().filter(|text| !text.is_empty());
                     text.ok_or_else(|| no_instant(&plain(value)))?.clone_into(&mut self.at);
@@ -109,56 +110,60 @@ impl Wanted {
                 // A business number, and so a string: JSON's readers round it above 2^53.
                 "above" => {
                     let number = value.as_str().and_then(|text| text.parse().ok());
-                    let expected = || Fault::field("above", &plain(value), ABOVE);
+                    let expected = || ApiError::field("above", &plain(value), ABOVE);
                     self.set_above(number.ok_or_else(expected)?, &plain(value))?;
                 }
-                _ => return Err(Fault::field(field.clone(), &plain(value), FIELDS)),
+                _ => return Err(ApiError::field(field.clone(), &plain(value), FIELDS)),
             }
         }
         Ok(())
     }
 
-    fn set_above(&mut self, above: i64, shown: &str) -> Result<(), Fault> {
+    fn set_above(&mut self, above: i64, shown: &str) -> Result<(), ApiError> {
         match self.above {
             0 => self.above = above,
             before if before == above => {}
             before => {
-                return Err(Fault::field("above", shown, format!("{before} was said before: say it once")));
+                return Err(ApiError::field(
+                    "above",
+                    shown,
+                    format!("{before} was said before: say it once"),
+                ));
             }
         }
         Ok(())
     }
 
-    fn set_count(&mut self, count: u64, shown: &str) -> Result<(), Fault> {
+    fn set_count(&mut self, count: u64, shown: &str) -> Result<(), ApiError> {
         match self.count.replace(count) {
             Some(before) if before != count => {
-                Err(Fault::field("count", shown, format!("{before} was said before: say it once")))
+                Err(ApiError::field("count", shown, format!("{before} was said before: say it once")))
             }
             _ => Ok(()),
         }
     }
 }
 
-fn not_whole(value: &str, bound: Bound<'_>) -> Fault {
-    Fault::field("count", value, format!("a whole number is expected: {}", bound()))
+fn not_whole(value: &str, bound: Bound<'_>) -> ApiError {
+    ApiError::field("count", value, format!("a whole number is expected: {}", bound()))
 }
 
 /// A field `at` that is no instant, by its form alone. An empty one would be none at all further in, and so now.
-pub(super) fn no_instant(value: &str) -> Fault {
-    Fault::field("at", value, format!("{INSTANT_EXPECTED}; without it now counts"))
+pub(super) fn no_instant(value: &str) -> ApiError {
+    ApiError::field("at", value, format!("{INSTANT_EXPECTED}; without it now counts"))
 }
 
 /// The values for a template.
-pub(super) fn values(written: &Written) -> Result<Values, Fault> {
-    let Value::Object(fields) = &written.value else {
-        return Err(Fault::field("values", kind(&written.value), "an object of texts is expected"));
+pub(super) fn values(parsed: &ParsedValue) -> Result<Values, ApiError> {
+    let Value::Object(fields) = &parsed.value else {
+        return Err(ApiError::field("values", kind(&parsed.value), "an object of texts is expected"));
     };
-    if let Some((name, value)) = written.twice.as_ref().and_then(|name| fields.get_key_value(name)) {
-        return Err(Fault::field(format!("values.{name}"), &plain(value), ONCE));
+    if let Some((name, value)) = parsed.duplicate.as_ref().and_then(|name| fields.get_key_value(name)) {
+        return Err(ApiError::field(format!("values.{name}"), &plain(value), ONCE));
     }
     let text = |(key, value): (&String, &Value)| match value.as_str() {
         Some(text) => Ok((key.clone(), text.to_owned())),
-        None => Err(Fault::field(format!("values.{key}"), &plain(value), "a text is expected")),
+        None => Err(ApiError::field(format!("values.{key}"), &plain(value), "a text is expected")),
     };
     fields.iter().map(text).collect::<Result<Vec<_>, _>>().map(|pairs| pairs.into_iter().collect())
 }
@@ -189,9 +194,9 @@ mod tests {
     use super::*;
 
     fn count(query: &str, body: &str) -> Option<u64> {
-        Wanted::read(query, body.as_bytes(), &|| "a bound".to_owned())
+        NextParams::read(query, body.as_bytes(), &|| "a bound".to_owned())
             .ok()
-            .map(|wanted| wanted.ask("x").count)
+            .map(|params| params.request("x").count)
     }
 
     #[test]
@@ -201,26 +206,26 @@ mod tests {
             ("count=3&count=4", r#"count is "4": it was said before: say it once"#),
             ("above=7&above=0", r#"above is "0": it was said before: say it once"#),
         ] {
-            let fault = Wanted::read(query, b"", &|| "a bound".to_owned()).unwrap_err();
-            assert_eq!(fault.text(), said, "{query}");
+            let error = NextParams::read(query, b"", &|| "a bound".to_owned()).unwrap_err();
+            assert_eq!(error.text(), said, "{query}");
         }
     }
 
     #[test]
     fn a_value_said_twice_is_refused_with_field_value_and_bound() {
-        let read = |body: &str| Wanted::read("", body.as_bytes(), &|| "a bound".to_owned());
-        let fault = read(r#"{"values": {"area": "010", "b": "1", "area": "011"}}"#).unwrap_err();
-        assert_eq!(fault.text(), r#"values.area is "011": it was said before: say it once"#);
-        let wanted = read(r#"{"values": {"area": "010", "b": "1"}}"#).unwrap();
-        assert_eq!(wanted.values.iter().collect::<Vec<_>>(), [("area", "010"), ("b", "1")]);
+        let read = |body: &str| NextParams::read("", body.as_bytes(), &|| "a bound".to_owned());
+        let error = read(r#"{"values": {"area": "010", "b": "1", "area": "011"}}"#).unwrap_err();
+        assert_eq!(error.text(), r#"values.area is "011": it was said before: say it once"#);
+        let params = read(r#"{"values": {"area": "010", "b": "1"}}"#).unwrap();
+        assert_eq!(params.values.iter().collect::<Vec<_>>(), [("area", "010"), ("b", "1")]);
         for (body, said) in [
             (r#"{"values": ["a"]}"#, r#"values is "a list""#),
             (r#"{"values": null}"#, r#"values is "null""#),
             (r#"{"values": {"a": {"b": 1, "b": 2}}}"#, r#"values.a is "an object""#),
             (r#"{"values": {"a": 1.5}}"#, r#"values.a is "1.5""#),
         ] {
-            let fault = read(body).unwrap_err();
-            assert!(fault.text().starts_with(said), "{}", fault.text());
+            let error = read(body).unwrap_err();
+            assert!(error.text().starts_with(said), "{}", error.text());
         }
     }
 
@@ -231,8 +236,8 @@ mod tests {
         assert_eq!(count("", r#"{"count": 4}"#), Some(4));
         assert_eq!(count("count=4", r#"{"count": 4, "values": {}}"#), Some(4));
         let above = |query: &str, body: &str| {
-            let wanted = Wanted::read(query, body.as_bytes(), &|| "a bound".to_owned());
-            wanted.ok().map(|wanted| wanted.above)
+            let params = NextParams::read(query, body.as_bytes(), &|| "a bound".to_owned());
+            params.ok().map(|params| params.above)
         };
         assert_eq!(above("above=7", ""), Some(7));
         assert_eq!(above("count=2&above=7", r#"{"above": "7"}"#), Some(7));

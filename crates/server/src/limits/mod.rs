@@ -19,10 +19,10 @@ pub(crate) const IN_FLIGHT_MAX: usize = 20_000;
 pub(crate) const SLOTS_SHOWN_MAX: usize = 32;
 
 /// What each connection may have standing open, bodies that have not arrived and calls that last, whatever others do.
-pub(crate) const STANDING_FREE: usize = 8;
+pub(crate) const PENDING_FREE: usize = 8;
 
 /// The most that stands open beyond that, over all connections; more is refused with `QUOTA_EXCEEDED`.
-pub(crate) const STANDING_MAX: usize = 20_000;
+pub(crate) const PENDING_MAX: usize = 20_000;
 
 /// What of a body that has not arrived is not counted: an ordinary request has no more.
 pub(crate) const BODY_FREE: usize = 1024;
@@ -60,11 +60,11 @@ pub(crate) const CONNECTION_WINDOW: u32 = 16 * STREAM_WINDOW;
 /// What one HTTP/2 stream keeps for a peer that reads slowly.
 pub(crate) const SEND_BUFFER_MAX: usize = 64 * 1024;
 
-/// How long a peer has for the first [`GREETING_BYTES`] of an HTTP/2 connection.
-pub(crate) const GREETING_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long a peer has for the first [`PREFACE_BYTES`] of an HTTP/2 connection.
+pub(crate) const PREFACE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The length of HTTP/2's preface.
-pub(crate) const GREETING_BYTES: usize = 24;
+pub(crate) const PREFACE_BYTES: usize = 24;
 
 /// How long an HTTP/1 peer has for a request's head; also how long its connection may idle.
 pub(crate) const HEAD_TIMEOUT: Duration = Duration::from_secs(15);
@@ -84,23 +84,23 @@ pub(crate) const WRITE_STALL: Duration = Duration::from_secs(10);
 
 /// How long a peer may leave an answer untaken that it grants no room, or too little: so many turns, and the rest of the
 /// one in which the answer was made; then it is hung up on.
-pub(crate) const UNREAD_TURNS: usize = 2;
+pub(crate) const UNREAD_INTERVALS: usize = 2;
 
 /// The length of such a turn: with two, an answer has 10 to 15 seconds, as [`WRITE_STALL`] at least.
-pub(crate) const UNREAD_TURN: Duration = Duration::from_secs(5);
+pub(crate) const UNREAD_INTERVAL: Duration = Duration::from_secs(5);
 
-/// What each connection may leave unread, as answers or as pieces of [`UNREAD_PIECE`] bytes, whatever others do.
+/// What each connection may leave unread, as answers or as pieces of [`UNREAD_UNIT_BYTES`] bytes, whatever others do.
 pub(crate) const UNREAD_FREE: usize = 8;
 
 /// The most that is unread beyond that, over all connections of a door: then whoever has left it for longest, and most of
 /// it, is hung up on at once, one after another.
-pub(crate) const UNREAD_MAX: usize = 20_000;
+pub(crate) const UNREAD_SOFT_MAX: usize = 20_000;
 
 /// The most where that is not fast enough: whoever leaves more is hung up on at once.
-pub(crate) const UNREAD_MOST: usize = 2 * UNREAD_MAX;
+pub(crate) const UNREAD_HARD_MAX: usize = 2 * UNREAD_SOFT_MAX;
 
 /// What counts as one more answer: about what a stream costs that waits.
-pub(crate) const UNREAD_PIECE: usize = 4096;
+pub(crate) const UNREAD_UNIT_BYTES: usize = 4096;
 
 /// How long a request's body may take to arrive.
 pub(crate) const BODY_TIMEOUT: Duration = Duration::from_secs(5);
@@ -152,4 +152,4 @@ pub(crate) const STATUS_FIELDS_MAX: usize = 8;
 pub(crate) const UPKEEP_EVERY: Duration = Duration::from_secs(1);
 
 /// How long a look into the stores is shown before another is taken. What the ring knows is shown as it is now.
-pub(crate) const LOOK_EVERY: Duration = Duration::from_secs(5);
+pub(crate) const STATUS_MAX_AGE: Duration = Duration::from_secs(5);

@@ -16,7 +16,7 @@ const RELOADED: [&str; 4] = ["limits.", "sequence[", "auto_create", "reservoir.s
 
 /// Limits in force, read without a lock. Cheap to clone; all clones share one set.
 #[derive(Debug, Clone)]
-pub struct Dials {
+pub struct RuntimeLimits {
     limits: Arc<ArcSwap<LimitsPart>>,
     /// The connections of a door that there are file descriptors for, whatever is configured.
     fit: u64,
@@ -24,7 +24,7 @@ pub struct Dials {
 
 /// What a reload did about one key whose value is another.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Change {
+pub struct ConfigChange {
     /// The key's path.
     pub key: String,
     /// What it was.
@@ -35,7 +35,7 @@ pub struct Change {
     pub in_force: bool,
 }
 
-impl Dials {
+impl RuntimeLimits {
     /// The limits that a server starts with.
     pub fn new(limits: &LimitsPart) -> Self {
         Self { limits: Arc::new(ArcSwap::from_pointee(limits.clone())), fit: u64::MAX }
@@ -49,7 +49,7 @@ impl Dials {
 
     /// Puts the limits in force, and says of each key that differs whether a reload changes it, here or in the engine
     /// ([`Engine::reload`](sequent_engine::Engine::reload), to be called first), or whether it needs a restart.
-    pub fn reload(&self, was: &Config, is: &Config) -> Vec<Change> {
+    pub fn reload(&self, was: &Config, is: &Config) -> Vec<ConfigChange> {
         self.limits.store(Arc::new(is.limits.clone()));
         changes(&values(was), &values(is))
     }
@@ -115,11 +115,11 @@ fn values(config: &Config) -> BTreeMap<&str, &str> {
     config.shown().iter().map(|shown| (shown.key.as_str(), shown.value.as_str())).collect()
 }
 
-fn changes(was: &BTreeMap<&str, &str>, is: &BTreeMap<&str, &str>) -> Vec<Change> {
+fn changes(was: &BTreeMap<&str, &str>, is: &BTreeMap<&str, &str>) -> Vec<ConfigChange> {
     let keys: BTreeSet<&str> = was.keys().chain(is.keys()).copied().collect();
     let value = |of: &BTreeMap<&str, &str>, key: &str| of.get(key).map_or("none", |found| *found).to_owned();
     keys.into_iter()
-        .map(|key| Change {
+        .map(|key| ConfigChange {
             key: key.to_owned(),
             was: value(was, key),
             is: value(is, key),
@@ -141,13 +141,13 @@ mod tests {
         let flags = [("limits.deadline_ms", "70"), ("ring.slow_limit", "9"), ("reservoir.servers", "2")];
         let flagged = |sources: Sources, (key, value): (&str, &str)| sources.flag(key, value);
         let is = load(flags.into_iter().fold(Sources::embedded("nowhere"), flagged));
-        let dials = Dials::new(&was.limits);
-        let found = dials.reload(&was, &is);
+        let limits = RuntimeLimits::new(&was.limits);
+        let found = limits.reload(&was, &is);
         let found: Vec<_> = found.iter().map(|change| (change.key.as_str(), change.in_force)).collect();
         let expected =
             [("limits.deadline_ms", true), ("reservoir.servers", true), ("ring.slow_limit", false)];
         assert_eq!(found, expected);
-        assert_eq!(dials.deadline(), Duration::from_millis(70));
+        assert_eq!(limits.deadline(), Duration::from_millis(70));
     }
 
     #[test]
@@ -157,9 +157,9 @@ mod tests {
         assert_eq!(lowered((10_000, 10_000), 400), (400, 400), "behind a balancer");
         assert_eq!(lowered((1_000_000, 1), 400), (400, 1));
         let config = Config::load(&Sources::embedded("nowhere")).unwrap();
-        let dials = Dials::new(&config.limits).within(400);
-        dials.reload(&config, &config);
-        assert_eq!(dials.connections_max(), (400, 200), "after a reload too");
-        assert_eq!(dials.admin_connections_max(), (ADMIN_CONNECTIONS_MAX, ADMIN_CONNECTIONS_MAX / 2));
+        let limits = RuntimeLimits::new(&config.limits).within(400);
+        limits.reload(&config, &config);
+        assert_eq!(limits.connections_max(), (400, 200), "after a reload too");
+        assert_eq!(limits.admin_connections_max(), (ADMIN_CONNECTIONS_MAX, ADMIN_CONNECTIONS_MAX / 2));
     }
 }

@@ -27,7 +27,7 @@ pub(crate) struct Field {
 
 /// A request that failed, as every door shows it.
 #[derive(Debug, Clone)]
-pub(crate) struct Fault {
+pub(crate) struct ApiError {
     reason: Reason,
     text: String,
     fields: Vec<Field>,
@@ -36,7 +36,7 @@ pub(crate) struct Fault {
     status: Option<StatusCode>,
 }
 
-impl Fault {
+impl ApiError {
     pub(crate) fn new(reason: Reason, text: impl Into<String>) -> Self {
         Self { reason, text: text.into(), fields: Vec::new(), slots: Vec::new(), status: None }
     }
@@ -152,12 +152,12 @@ impl Fault {
     }
 }
 
-impl From<EngineError> for Fault {
+impl From<EngineError> for ApiError {
     fn from(error: EngineError) -> Self {
-        let fields = error.fields().iter().map(|fault| Field {
-            field: fault.field.clone(),
-            value: shown(&fault.value),
-            bound: Cow::Owned(fault.bound.clone()),
+        let fields = error.fields().iter().map(|error| Field {
+            field: error.field.clone(),
+            value: shown(&error.value),
+            bound: Cow::Owned(error.bound.clone()),
         });
         let fields = fields.collect();
         Self { fields, slots: error.slots(), ..Self::new(error.reason(), error.to_string()) }
@@ -232,10 +232,10 @@ mod tests {
     fn every_reason_has_a_code_and_a_status() {
         for reason in Reason::ALL {
             assert_ne!(code(reason), Code::Unknown, "{reason}");
-            let response = Fault::new(reason, "x").into_response();
+            let response = ApiError::new(reason, "x").into_response();
             assert_eq!(response.status().as_u16(), reason.http(), "{reason}");
             let retry = response.headers().contains_key(header::RETRY_AFTER);
-            let status = Fault::new(reason, "x").into_status();
+            let status = ApiError::new(reason, "x").into_status();
             assert_eq!(status.get_details_error_info().unwrap().reason, reason.as_str());
             assert_eq!(
                 (retry, status.get_details_retry_info().is_some()),
@@ -250,7 +250,7 @@ mod tests {
         assert_eq!(shown(&text), format!("{}… (800 bytes)", "ä".repeat(64)));
     }
     /// A failure of so many slots, each of another kind than its neighbour.
-    fn no_slot(count: u16) -> Fault {
+    fn no_slot(count: u16) -> ApiError {
         let failure = |slot: u16| {
             let (kind, why) = match slot % 2 {
                 0 => (ErrorKind::Unavailable, Some(Why::ConnectionRefused)),
@@ -293,19 +293,19 @@ mod tests {
     #[test]
     fn a_status_fits_into_the_headers_of_every_client() {
         let long = "号".repeat(40_000);
-        let mut fault = Fault::field("template", "x", long.clone());
-        fault.fields = vec![fault.fields[0].clone(); 40];
-        fault.text = long;
-        let headers = fault.into_status().into_http::<()>().headers().clone();
+        let mut error = ApiError::field("template", "x", long.clone());
+        error.fields = vec![error.fields[0].clone(); 40];
+        error.text = long;
+        let headers = error.into_status().into_http::<()>().headers().clone();
         let bytes: usize = headers.iter().map(|(name, value)| name.as_str().len() + value.len() + 32).sum();
         assert!(bytes < 8 * 1024, "{bytes} bytes of headers");
-        let info = Fault::new(Reason::DefinitionConflict, "x".repeat(100_000)).into_status();
+        let info = ApiError::new(Reason::DefinitionConflict, "x".repeat(100_000)).into_status();
         assert_eq!(info.get_details_error_info().unwrap().reason, "DEFINITION_CONFLICT");
         assert!(info.message().ends_with("x… (100000 bytes)"), "{}", info.message());
     }
 
-    async fn problem(fault: Fault) -> serde_json::Value {
-        let body = fault.into_response().into_body().collect().await.unwrap().to_bytes();
+    async fn problem(error: ApiError) -> serde_json::Value {
+        let body = error.into_response().into_body().collect().await.unwrap().to_bytes();
         serde_json::from_slice(&body).unwrap()
     }
 }

@@ -14,14 +14,14 @@ use sequent_engine::{Engine, Issued, NextRequest, Ready, Reason, Timestamp, Valu
 use tokio::time::timeout_at;
 
 use crate::{
-    limits::{IN_FLIGHT_MAX, runtime_limits::Dials},
-    service::api_error::Fault,
-    telemetry::request_metrics::{InFlight, Meter},
+    limits::{IN_FLIGHT_MAX, runtime_limits::RuntimeLimits},
+    service::api_error::ApiError,
+    telemetry::request_metrics::{InFlight, RequestMetrics},
 };
 
 /// A request, as a door has understood it.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Ask<'a> {
+pub(crate) struct NumberRequest<'a> {
     /// The sequence's name, not yet checked, and what the door calls it.
     pub(crate) name: (&'static str, &'a str),
     /// How many numbers.
@@ -38,24 +38,24 @@ pub(crate) struct Ask<'a> {
 
 /// What numbers are taken for.
 #[derive(Debug, Clone, Copy)]
-enum Kind {
+enum Operation {
     Next,
     Lease,
 }
 
 /// What every door asks. Cheap to clone.
 #[derive(Clone)]
-pub(crate) struct Teller(Arc<Inner>);
+pub(crate) struct NumberService(Arc<Inner>);
 
 struct Inner {
     engine: Engine,
-    dials: Dials,
+    limits: RuntimeLimits,
     in_flight: InFlight,
 }
 
-impl Teller {
-    pub(crate) fn new(engine: Engine, dials: Dials) -> Self {
-        Self(Arc::new(Inner { engine, dials, in_flight: InFlight::default() }))
+impl NumberService {
+    pub(crate) fn new(engine: Engine, limits: RuntimeLimits) -> Self {
+        Self(Arc::new(Inner { engine, limits, in_flight: InFlight::default() }))
     }
 
     pub(crate) fn engine(&self) -> &Engine {
@@ -73,7 +73,7 @@ impl Teller {
     /// How long the numbers of a lease may be handed out: not beyond the end of their period, unless the holder named an
     /// instant of it, and not beyond the instant at which another version takes effect.
     pub(crate) fn lease_age(&self, issued: &Issued, at: &str) -> Duration {
-        let most = self.0.dials.lease_max_age();
+        let most = self.0.limits.lease_max_age();
         let end = issued.dated.as_ref().filter(|_| at.is_empty()).and_then(|dated| dated.period_end);
         let left = |end: Timestamp| {
             let end_ms = u64::try_from(end.as_millisecond()).unwrap_or(0);
@@ -87,86 +87,104 @@ impl Teller {
 
     /// Whether callers may define sequences.
     pub(crate) fn may_define(&self) -> bool {
-        self.0.dials.may_define()
+        self.0.limits.may_define()
     }
 
     /// The counts that are allowed of a call of `Next`.
     pub(crate) fn next_bound(&self) -> String {
-        bound(self.0.dials.max_count(), Kind::Next)
+        bound(self.0.limits.max_count(), Operation::Next)
     }
 
     /// The counts that are allowed of a call of `Lease`.
     pub(crate) fn lease_bound(&self) -> String {
-        bound(self.0.dials.lease_max_count(), Kind::Lease)
+        bound(self.0.limits.lease_max_count(), Operation::Lease)
     }
 
     /// One number that is ready: no task, no lock of its own, no allocation. `None` where the request has to go the
     /// ordinary way, of which it is not seen that it came by here.
-    pub(crate) fn next_ready(&self, name: &str, meter: &Meter) -> Option<Ready> {
+    pub(crate) fn next_ready(&self, name: &str, metrics: &RequestMetrics) -> Option<Ready> {
         let began = self.now();
         let ready = self.0.engine.try_next(name)?;
-        meter.done((1, Way::Reservoir), self.now().saturating_duration_since(began));
+        metrics.done((1, Way::Reservoir), self.now().saturating_duration_since(began));
         Some(ready)
     }
 
     /// Numbers for immediate use, all or nothing.
-    pub(crate) async fn next(&self, ask: Ask<'_>, meter: &Meter) -> Result<Issued, Fault> {
-        let most = self.0.dials.max_count();
-        self.metered(ask, (most, Kind::Next), meter).await
+    pub(crate) async fn next(
+        &self,
+        ask: NumberRequest<'_>,
+        metrics: &RequestMetrics,
+    ) -> Result<Issued, ApiError> {
+        let most = self.0.limits.max_count();
+        self.issue_metered(ask, (most, Operation::Next), metrics).await
     }
 
     /// Numbers for an SDK: as many as were asked for, or as many as one lease may have.
-    pub(crate) async fn lease(&self, ask: Ask<'_>, meter: &Meter) -> Result<Issued, Fault> {
-        let most = self.0.dials.lease_max_count();
+    pub(crate) async fn lease(
+        &self,
+        ask: NumberRequest<'_>,
+        metrics: &RequestMetrics,
+    ) -> Result<Issued, ApiError> {
+        let most = self.0.limits.lease_max_count();
         // 0 stays what it is, and is refused.
-        let ask = Ask { count: ask.count.min(most), ..ask };
-        self.metered(ask, (most, Kind::Lease), meter).await
+        let ask = NumberRequest { count: ask.count.min(most), ..ask };
+        self.issue_metered(ask, (most, Operation::Lease), metrics).await
     }
 
-    async fn metered(&self, ask: Ask<'_>, how: (u64, Kind), meter: &Meter) -> Result<Issued, Fault> {
+    async fn issue_metered(
+        &self,
+        ask: NumberRequest<'_>,
+        how: (u64, Operation),
+        metrics: &RequestMetrics,
+    ) -> Result<Issued, ApiError> {
         let began = self.now();
-        let waits = Waits { teller: self, meter, began, is_over: false };
-        let outcome = self.take(ask, how, began).await;
-        waits.are_over();
+        let waits = CancelGuard { service: self, metrics, began, is_answered: false };
+        let outcome = self.issue(ask, how, began).await;
+        waits.disarm();
         let took = self.now().saturating_duration_since(began);
         match &outcome {
             Ok(issued) => {
-                meter.done((issued.numbers.count(), issued.way), took);
+                metrics.done((issued.numbers.count(), issued.way), took);
                 let (sequence, numbers) = (&issued.sequence, issued.numbers.count());
                 tracing::debug!(%sequence, numbers, way = issued.way.as_str(), took_us = micros(took), "request answered");
             }
-            Err(fault) => {
-                meter.failed(fault.reason(), took);
-                let (sequence, reason) = (ask.name.1, fault.reason());
+            Err(error) => {
+                metrics.failed(error.reason(), took);
+                let (sequence, reason) = (ask.name.1, error.reason());
                 tracing::debug!(sequence, %reason, took_us = micros(took), "request refused");
             }
         }
         outcome
     }
 
-    async fn take(&self, ask: Ask<'_>, (most, kind): (u64, Kind), began: Instant) -> Result<Issued, Fault> {
-        let Some(_flying) = self.0.in_flight.begin() else {
+    async fn issue(
+        &self,
+        ask: NumberRequest<'_>,
+        (most, kind): (u64, Operation),
+        began: Instant,
+    ) -> Result<Issued, ApiError> {
+        let Some(_in_flight) = self.0.in_flight.begin() else {
             let text = format!(
                 "this server has {IN_FLIGHT_MAX} requests in work: at most {IN_FLIGHT_MAX} are allowed"
             );
-            return Err(Fault::new(Reason::QuotaExceeded, text));
+            return Err(ApiError::new(Reason::QuotaExceeded, text));
         };
         let name = check(&ask, most, kind)?;
-        let deadline = self.0.dials.deadline();
+        let deadline = self.0.limits.deadline();
         let deadline = began + ask.within.map_or(deadline, |within| within.min(deadline));
         // Its timer is set only where a poll finds nothing ready.
-        match timeout_at(deadline.into(), self.take_by(&name, &ask, (kind, deadline))).await {
+        match timeout_at(deadline.into(), self.issue_by(&name, &ask, (kind, deadline))).await {
             Ok(taken) => taken,
-            Err(_) => Err(Fault::late(name.as_str())),
+            Err(_) => Err(ApiError::late(name.as_str())),
         }
     }
 
-    async fn take_by(
+    async fn issue_by(
         &self,
         name: &SequenceName,
-        ask: &Ask<'_>,
-        (kind, deadline): (Kind, Instant),
-    ) -> Result<Issued, Fault> {
+        ask: &NumberRequest<'_>,
+        (kind, deadline): (Operation, Instant),
+    ) -> Result<Issued, ApiError> {
         let engine = &self.0.engine;
         let at = (!ask.at.is_empty()).then(|| ask.at.to_owned());
         let above = u64::try_from(ask.above).unwrap_or(0);
@@ -178,32 +196,32 @@ impl Teller {
             ..NextRequest::of(name.clone())
         };
         let issued = match kind {
-            Kind::Next => engine.give(&request, deadline).await,
-            Kind::Lease => engine.lend(&request, deadline).await,
+            Operation::Next => engine.give(&request, deadline).await,
+            Operation::Lease => engine.lend(&request, deadline).await,
         };
         Ok(issued?)
     }
 }
 
 /// A caller that waits for its answer: where it hangs up, its request is dropped where it stands, and counted here.
-struct Waits<'a> {
-    teller: &'a Teller,
-    meter: &'a Meter,
+struct CancelGuard<'a> {
+    service: &'a NumberService,
+    metrics: &'a RequestMetrics,
     began: Instant,
-    is_over: bool,
+    is_answered: bool,
 }
 
-impl Waits<'_> {
+impl CancelGuard<'_> {
     /// There is an answer, and a caller to take it.
-    fn are_over(mut self) {
-        self.is_over = true;
+    fn disarm(mut self) {
+        self.is_answered = true;
     }
 }
 
-impl Drop for Waits<'_> {
+impl Drop for CancelGuard<'_> {
     fn drop(&mut self) {
-        if !self.is_over {
-            self.meter.cancelled(self.teller.now().saturating_duration_since(self.began));
+        if !self.is_answered {
+            self.metrics.cancelled(self.service.now().saturating_duration_since(self.began));
         }
     }
 }
@@ -214,24 +232,24 @@ fn micros(duration: Duration) -> u64 {
 }
 
 /// The counts that are allowed, where one answer has that many at most.
-fn bound(most: u64, kind: Kind) -> String {
+fn bound(most: u64, kind: Operation) -> String {
     match kind {
-        Kind::Next => format!("1 to {most} are allowed"),
+        Operation::Next => format!("1 to {most} are allowed"),
         // It need not know what this server gives at most.
-        Kind::Lease => format!("1 to {} are allowed; one lease has at most {most}", u32::MAX),
+        Operation::Lease => format!("1 to {} are allowed; one lease has at most {most}", u32::MAX),
     }
 }
 
 /// A request that can be understood, within its bounds.
-fn check(ask: &Ask<'_>, most: u64, kind: Kind) -> Result<SequenceName, Fault> {
+fn check(ask: &NumberRequest<'_>, most: u64, kind: Operation) -> Result<SequenceName, ApiError> {
     let (field, text) = ask.name;
-    let name = text.parse().map_err(|_| Fault::name(field, text))?;
+    let name = text.parse().map_err(|_| ApiError::name(field, text))?;
     if ask.count == 0 || ask.count > most {
-        return Err(Fault::field("count", &ask.count.to_string(), bound(most, kind)));
+        return Err(ApiError::field("count", &ask.count.to_string(), bound(most, kind)));
     }
     if ask.above < 0 {
         let bound = format!("0 (not told) to {} are allowed", i64::MAX);
-        return Err(Fault::field("above", &ask.above.to_string(), bound));
+        return Err(ApiError::field("above", &ask.above.to_string(), bound));
     }
     Ok(name)
 }
@@ -248,30 +266,38 @@ mod tests {
     async fn the_shorter_of_the_callers_and_the_servers_time_counts() {
         let folder = tempfile::tempdir().unwrap();
         let config = Config::load(&Sources::embedded(folder.path())).unwrap();
-        let dials = Dials::new(&config.limits);
-        let teller = Teller::new(Engine::open(config, Options::default()).await.unwrap(), dials);
-        let meter = Meter::new("test", "next");
+        let limits = RuntimeLimits::new(&config.limits);
+        let service = NumberService::new(Engine::open(config, Options::default()).await.unwrap(), limits);
+        let metrics = RequestMetrics::new("test", "next");
         let none = Values::new();
-        let ask = |within| Ask { name: ("name", "order"), count: 2, within, with: &none, at: "", above: 0 };
+        let ask = |within| NumberRequest {
+            name: ("name", "order"),
+            count: 2,
+            within,
+            with: &none,
+            at: "",
+            above: 0,
+        };
         // A sequence's first numbers are never ready at once.
-        let fault = teller.next(ask(Some(Duration::ZERO)), &meter).await.unwrap_err();
-        assert_eq!(fault.reason(), Reason::DeadlineExceeded);
-        assert_eq!(teller.next(ask(Some(Duration::MAX)), &meter).await.unwrap().numbers.count(), 2);
-        assert_eq!(teller.in_flight().count(), 0);
-        teller.engine().shutdown().await;
+        let error = service.next(ask(Some(Duration::ZERO)), &metrics).await.unwrap_err();
+        assert_eq!(error.reason(), Reason::DeadlineExceeded);
+        assert_eq!(service.next(ask(Some(Duration::MAX)), &metrics).await.unwrap().numbers.count(), 2);
+        assert_eq!(service.in_flight().count(), 0);
+        service.engine().shutdown().await;
     }
 
     #[tokio::test]
     async fn a_caller_that_hangs_up_is_counted_and_one_that_is_answered_is_not() {
         let recorder = metrics_exporter_prometheus::PrometheusBuilder::new().build_recorder();
         let shown = recorder.handle();
-        let meter = metrics::with_local_recorder(&recorder, || Meter::new("test", "next"));
+        let metrics = metrics::with_local_recorder(&recorder, || RequestMetrics::new("test", "next"));
         let folder = tempfile::tempdir().unwrap();
         let config = Config::load(&Sources::embedded(folder.path())).unwrap();
-        let dials = Dials::new(&config.limits);
-        let teller = Teller::new(Engine::open(config, Options::default()).await.unwrap(), dials);
+        let limits = RuntimeLimits::new(&config.limits);
+        let service = NumberService::new(Engine::open(config, Options::default()).await.unwrap(), limits);
         let none = Values::new();
-        let ask = Ask { name: ("name", "order"), count: 2, within: None, with: &none, at: "", above: 0 };
+        let ask =
+            NumberRequest { name: ("name", "order"), count: 2, within: None, with: &none, at: "", above: 0 };
         let count = |reason: &str| {
             let series = format!("reason=\"{reason}\"");
             let text = shown.render();
@@ -279,18 +305,18 @@ mod tests {
             line.rsplit(' ').next().unwrap().to_owned()
         };
         // A sequence's first numbers are never ready at once: it is polled once, and dropped.
-        let mut first = Box::pin(teller.next(ask, &meter));
+        let mut first = Box::pin(service.next(ask, &metrics));
         let is_waiting =
             std::future::poll_fn(|cx| std::task::Poll::Ready(first.as_mut().poll(cx).is_pending()));
         assert!(is_waiting.await);
         assert_eq!(count("CANCELLED"), "0");
         drop(first);
         assert_eq!(
-            (count("CANCELLED"), count("OK"), teller.in_flight().count()),
+            (count("CANCELLED"), count("OK"), service.in_flight().count()),
             ("1".into(), "0".into(), 0)
         );
-        teller.next(ask, &meter).await.unwrap();
+        service.next(ask, &metrics).await.unwrap();
         assert_eq!((count("CANCELLED"), count("OK")), ("1".to_owned(), "1".to_owned()));
-        teller.engine().shutdown().await;
+        service.engine().shutdown().await;
     }
 }

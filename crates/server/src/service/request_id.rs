@@ -15,7 +15,7 @@ use tracing::Span;
 use crate::telemetry::traces;
 
 /// Where a request is named, by HTTP as a header, by gRPC as metadata.
-const NAME: HeaderName = HeaderName::from_static("x-request-id");
+const HEADER: HeaderName = HeaderName::from_static("x-request-id");
 
 /// The longest name that is taken from a caller, in bytes.
 const LENGTH_MAX: usize = 128;
@@ -28,12 +28,12 @@ static COUNT: AtomicU64 = AtomicU64::new(0);
 /// What a request is called.
 pub(crate) struct RequestId {
     value: HeaderValue,
-    is_made: bool,
+    is_generated: bool,
 }
 
 /// What the caller calls its request: visible ASCII, [`LENGTH_MAX`] at most. Anything else is as none at all.
-pub(crate) fn given(headers: &HeaderMap) -> Option<&HeaderValue> {
-    let value = headers.get(NAME)?;
+pub(crate) fn from_headers(headers: &HeaderMap) -> Option<&HeaderValue> {
+    let value = headers.get(HEADER)?;
     let bytes = value.as_bytes();
     let fits = (1..=LENGTH_MAX).contains(&bytes.len()) && bytes.iter().all(u8::is_ascii_graphic);
     fits.then_some(value)
@@ -42,16 +42,16 @@ pub(crate) fn given(headers: &HeaderMap) -> Option<&HeaderValue> {
 /// Puts what the caller said on the answer.
 pub(crate) fn echo(value: Option<&HeaderValue>, answer: &mut HeaderMap) {
     if let Some(value) = value {
-        answer.insert(NAME, value.clone());
+        answer.insert(HEADER, value.clone());
     }
 }
 
 impl RequestId {
     /// What the caller says, or a name made now.
-    pub(crate) fn of(headers: &HeaderMap) -> Self {
-        match given(headers) {
-            Some(value) => Self { value: value.clone(), is_made: false },
-            None => Self { value: made(), is_made: true },
+    pub(crate) fn from_headers_or_generate(headers: &HeaderMap) -> Self {
+        match from_headers(headers) {
+            Some(value) => Self { value: value.clone(), is_generated: false },
+            None => Self { value: generate(), is_generated: true },
         }
     }
 
@@ -63,14 +63,14 @@ impl RequestId {
     }
 
     /// Puts it on the answer: always where the caller has named the request, and where it failed, so that it can be found.
-    pub(crate) fn sign(self, answer: &mut HeaderMap, failed: bool) {
-        if failed || !self.is_made {
-            answer.insert(NAME, self.value);
+    pub(crate) fn add_to(self, answer: &mut HeaderMap, failed: bool) {
+        if failed || !self.is_generated {
+            answer.insert(HEADER, self.value);
         }
     }
 }
 
-fn made() -> HeaderValue {
+fn generate() -> HeaderValue {
     let mut text = String::with_capacity(32);
     // Writing into a string can't fail; should it, the name is shorter.
     let _ = write!(text, "{:016x}-{:x}", *PROCESS, COUNT.fetch_add(1, Ordering::Relaxed));
@@ -83,14 +83,17 @@ mod tests {
 
     #[test]
     fn a_name_of_the_callers_is_bounded_and_else_one_is_made() {
-        let named = |value: &str| HeaderMap::from_iter([(NAME, HeaderValue::try_from(value).unwrap())]);
+        let named = |value: &str| HeaderMap::from_iter([(HEADER, HeaderValue::try_from(value).unwrap())]);
         for good in ["7", "4bf92f35-77b3-4da6", &"x".repeat(LENGTH_MAX)] {
-            assert_eq!(given(&named(good)).unwrap(), good);
+            assert_eq!(from_headers(&named(good)).unwrap(), good);
         }
         for bad in ["", "two words", "tab\there", &"x".repeat(LENGTH_MAX + 1)] {
-            assert_eq!(given(&named(bad)), None, "{bad:?}");
-            let (one, two) = (RequestId::of(&named(bad)), RequestId::of(&named(bad)));
-            assert!(one.is_made && one.value != two.value && !one.value.is_empty());
+            assert_eq!(from_headers(&named(bad)), None, "{bad:?}");
+            let (one, two) = (
+                RequestId::from_headers_or_generate(&named(bad)),
+                RequestId::from_headers_or_generate(&named(bad)),
+            );
+            assert!(one.is_generated && one.value != two.value && !one.value.is_empty());
         }
     }
 }

@@ -7,10 +7,10 @@ use std::{
 
 use tokio::time::sleep;
 
-use crate::{limits::runtime_limits::Dials, telemetry::request_metrics};
+use crate::{limits::runtime_limits::RuntimeLimits, telemetry::request_metrics};
 
 /// How often it is looked whether what is ready is still being used up.
-const LOOK_EVERY: Duration = Duration::from_secs(1);
+const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Of what is ready as that begins, one part in so many has to go between two looks; slower than that nobody waits for it.
 const USED_PARTS: u64 = 64;
@@ -20,31 +20,35 @@ const TIME_PARTS: u32 = 2;
 
 /// Waits while callers use up what is `ready`, of which there were `held` as the drain began, for a part of `limit`; the rest of it.
 /// Who reserves for ten seconds holds more than goes in the time that balancers are given, and what is left at the end is burnt.
-pub(crate) async fn used_up(ready: impl Fn() -> u64, mut held: u64, limit: Duration) -> Duration {
+pub(crate) async fn wait_until_reserve_used(
+    ready: impl Fn() -> u64,
+    mut held: u64,
+    limit: Duration,
+) -> Duration {
     let least = (held / USED_PARTS).max(1);
     let mut waited = Duration::ZERO;
-    while waited + LOOK_EVERY <= limit / TIME_PARTS {
+    while waited + CHECK_INTERVAL <= limit / TIME_PARTS {
         let left = ready();
         if left.saturating_add(least) > held {
             break;
         }
         held = left;
-        sleep(LOOK_EVERY).await;
-        waited += LOOK_EVERY;
+        sleep(CHECK_INTERVAL).await;
+        waited += CHECK_INTERVAL;
     }
     limit.saturating_sub(waited)
 }
 
 /// When a drain began, if it has. Cheap to clone.
 #[derive(Clone)]
-pub(crate) struct Drain {
+pub(crate) struct DrainState {
     began: Arc<OnceLock<Instant>>,
-    dials: Dials,
+    limits: RuntimeLimits,
 }
 
-impl Drain {
-    pub(crate) fn new(dials: Dials) -> Self {
-        Self { began: Arc::default(), dials }
+impl DrainState {
+    pub(crate) fn new(limits: RuntimeLimits) -> Self {
+        Self { began: Arc::default(), limits }
     }
 
     pub(crate) fn begin(&self, now: Instant) {
@@ -52,9 +56,9 @@ impl Drain {
     }
 
     /// Sets its gauges.
-    pub(crate) fn show(&self, now: Instant) {
+    pub(crate) fn record_metrics(&self, now: Instant) {
         let since = self.began.get().map_or(Duration::ZERO, |began| now.saturating_duration_since(*began));
-        request_metrics::set_drain(since, self.dials.drain_delay() + self.dials.drain_timeout());
+        request_metrics::set_drain(since, self.limits.drain_delay() + self.limits.drain_timeout());
     }
 }
 
@@ -71,7 +75,7 @@ mod tests {
             let at = usize::try_from(looks.fetch_add(1, Ordering::Relaxed)).unwrap();
             found[at.min(found.len() - 1)]
         };
-        used_up(ready, held, Duration::from_secs(20)).await.as_secs()
+        wait_until_reserve_used(ready, held, Duration::from_secs(20)).await.as_secs()
     }
 
     #[tokio::test(start_paused = true)]
@@ -83,6 +87,6 @@ mod tests {
         assert_eq!(left(5000, &[6000]).await, 20);
         let slowly: Vec<u64> = (1..50).map(|look| 5000 - look * 100).collect();
         assert_eq!(left(5000, &slowly).await, 10, "requests in work need time, too");
-        assert_eq!(used_up(|| 0, 5000, Duration::ZERO).await, Duration::ZERO);
+        assert_eq!(wait_until_reserve_used(|| 0, 5000, Duration::ZERO).await, Duration::ZERO);
     }
 }

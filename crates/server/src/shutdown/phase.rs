@@ -19,9 +19,9 @@ pub(crate) enum Phase {
 
 /// What everybody reads the phase from.
 #[derive(Debug, Clone)]
-pub(crate) struct Phases(watch::Receiver<Phase>);
+pub(crate) struct PhaseWatch(watch::Receiver<Phase>);
 
-impl Phases {
+impl PhaseWatch {
     /// A phase that its sender moves forward.
     pub(crate) fn new() -> (watch::Sender<Phase>, Self) {
         let (sender, receiver) = watch::channel(Phase::Serving);
@@ -39,7 +39,7 @@ impl Phases {
     }
 
     /// Waits for `phase`, or a later one; also over if nobody is left to move it.
-    pub(crate) async fn reach(mut self, phase: Phase) {
+    pub(crate) async fn wait_until(mut self, phase: Phase) {
         // A sender that is gone has ended the server.
         let _gone = self.0.wait_for(|now| *now >= phase).await.is_err();
     }

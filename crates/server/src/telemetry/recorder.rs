@@ -9,7 +9,7 @@ use sequent_core::{Clock, SystemClock};
 
 use crate::{
     limits::UPKEEP_EVERY,
-    telemetry::{request_metrics, runtime_metrics::Vitals},
+    telemetry::{request_metrics, runtime_metrics::RuntimeSampler},
 };
 
 /// Upper bounds of buckets, in seconds: quantiles of several servers can only be joined from common buckets.
@@ -49,10 +49,10 @@ impl Recorder {
     /// Drains histograms for ever: each sample is kept until then, scraped or not. Looks at the runtime on the way.
     pub(crate) async fn upkeep(self) {
         request_metrics::loaded(SystemClock.wall_ms());
-        let mut vitals = Vitals::new();
+        let mut sampler = RuntimeSampler::new();
         loop {
             tokio::time::sleep(UPKEEP_EVERY).await;
-            vitals.look();
+            sampler.sample();
             if let Some(handle) = &self.0 {
                 handle.run_upkeep();
             }

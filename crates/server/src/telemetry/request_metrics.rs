@@ -13,7 +13,7 @@ use sequent_engine::{Engine, Reason, Way};
 
 use crate::{
     limits::IN_FLIGHT_MAX,
-    service::api_error::Fault,
+    service::api_error::ApiError,
     telemetry::metric_names::{
         BUILD, CONNECTIONS, DRAIN_LIMIT, DRAINING, IN_FLIGHT, ISSUED, METRICS, READY, REFUSED, RELOADED_AT,
         RELOADS, REQUESTS, SECONDS, SIZES, SLOT_STATE, SLOW_EVENTS,
@@ -37,7 +37,7 @@ const CANCELLED: &str = "CANCELLED";
 
 /// Counts of one method of one door.
 #[derive(Clone)]
-pub(crate) struct Meter {
+pub(crate) struct RequestMetrics {
     done: Counter,
     failed: [Counter; Reason::ALL.len()],
     cancelled: Counter,
@@ -47,7 +47,7 @@ pub(crate) struct Meter {
     sizes: Histogram,
 }
 
-impl Meter {
+impl RequestMetrics {
     /// Every series at zero, so that the first event is seen as an increase.
     pub(crate) fn new(door: &'static str, method: &'static str) -> Self {
         Self {
@@ -61,12 +61,12 @@ impl Meter {
                 counter
             }),
             sizes: metrics::histogram!(SIZES, "door" => door, "method" => method),
-            ..Self::numberless(door, method)
+            ..Self::without_numbers(door, method)
         }
     }
 
     /// The same for methods that give no numbers.
-    pub(crate) fn numberless(door: &'static str, method: &'static str) -> Self {
+    pub(crate) fn without_numbers(door: &'static str, method: &'static str) -> Self {
         let requests = |reason: &'static str| {
             let counter = metrics::counter!(REQUESTS, "door" => door, "method" => method, "reason" => reason);
             counter.increment(0);
@@ -106,22 +106,22 @@ impl Meter {
     }
 }
 
-impl Meter {
+impl RequestMetrics {
     /// A request without numbers, whatever became of it.
-    pub(crate) fn answered<T>(&self, outcome: &Result<T, Fault>, took: Duration) {
+    pub(crate) fn answered<T>(&self, outcome: &Result<T, ApiError>, took: Duration) {
         match outcome {
             Ok(_) => {
                 self.done.increment(1);
                 self.seconds.record(took.as_secs_f64());
             }
-            Err(fault) => self.failed(fault.reason(), took),
+            Err(error) => self.failed(error.reason(), took),
         }
     }
 
     /// Counts a request that its door could not even read.
-    pub(crate) fn refused(&self, fault: Fault) -> Fault {
-        self.failed(fault.reason(), Duration::ZERO);
-        fault
+    pub(crate) fn refused(&self, error: ApiError) -> ApiError {
+        self.failed(error.reason(), Duration::ZERO);
+        error
     }
 }
 
@@ -130,14 +130,14 @@ impl Meter {
 pub(crate) struct InFlight(Arc<AtomicUsize>);
 
 /// A request in work.
-pub(crate) struct Flying(Arc<AtomicUsize>);
+pub(crate) struct InFlightGuard(Arc<AtomicUsize>);
 
 impl InFlight {
     /// One more, unless there are too many.
-    pub(crate) fn begin(&self) -> Option<Flying> {
-        let flying = Flying(Arc::clone(&self.0));
+    pub(crate) fn begin(&self) -> Option<InFlightGuard> {
+        let guard = InFlightGuard(Arc::clone(&self.0));
         let before = self.0.fetch_add(1, Ordering::Relaxed);
-        (before < IN_FLIGHT_MAX).then_some(flying)
+        (before < IN_FLIGHT_MAX).then_some(guard)
     }
 
     /// How many there are.
@@ -146,7 +146,7 @@ impl InFlight {
     }
 }
 
-impl Drop for Flying {
+impl Drop for InFlightGuard {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }
@@ -154,13 +154,13 @@ impl Drop for Flying {
 
 /// Connections of one listener.
 #[derive(Clone)]
-pub(crate) struct Lines {
+pub(crate) struct ConnectionMetrics {
     open: metrics::Gauge,
     refused: [Counter; 2],
     failed: Counter,
 }
 
-impl Lines {
+impl ConnectionMetrics {
     pub(crate) fn new(listener: &'static str) -> Self {
         let refused = |why: &'static str| {
             let counter = metrics::counter!(REFUSED, "listener" => listener, "reason" => why);

@@ -8,23 +8,23 @@ use tokio::runtime::{Handle, RuntimeMetrics};
 use crate::telemetry::metric_names::{BUSY, PARKS, QUEUE, TASKS, WORKERS};
 
 /// A runtime, and what was found when it was looked at last.
-pub(crate) struct Vitals {
+pub(crate) struct RuntimeSampler {
     runtime: RuntimeMetrics,
     before: (Instant, Duration),
 }
 
-impl Vitals {
+impl RuntimeSampler {
     /// Of the runtime that it is called in.
     pub(crate) fn new() -> Self {
         let runtime = Handle::current().metrics();
         let before = (SystemClock.now(), busy(&runtime));
-        let mut vitals = Self { runtime, before };
-        vitals.look();
-        vitals
+        let mut sampler = Self { runtime, before };
+        sampler.sample();
+        sampler
     }
 
     /// Sets what is as it is now; how busy threads were is measured from one look to the next.
-    pub(crate) fn look(&mut self) {
+    pub(crate) fn sample(&mut self) {
         let runtime = &self.runtime;
         let (then, spent) = std::mem::replace(&mut self.before, (SystemClock.now(), busy(runtime)));
         let passed = self.before.0.saturating_duration_since(then).as_secs_f64();

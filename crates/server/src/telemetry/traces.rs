@@ -46,8 +46,8 @@ impl Traces {
     /// `http://127.0.0.1:4318/v1/traces`. The error is for people.
     pub fn to(endpoint: &str, one_in: u32) -> Result<Self, String> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        let wire = Wire(Some(runtime.map_err(|error| format!("no runtime: {error}"))?));
-        let exporter = SpanExporter::builder().with_http().with_http_client(wire).with_endpoint(endpoint);
+        let client = OtlpHttp(Some(runtime.map_err(|error| format!("no runtime: {error}"))?));
+        let exporter = SpanExporter::builder().with_http().with_http_client(client).with_endpoint(endpoint);
         let exporter = exporter.with_protocol(Protocol::HttpBinary).with_timeout(SEND_MAX).build();
         let batches = BatchConfigBuilder::default()
             .with_max_queue_size(QUEUED_MAX)
@@ -88,23 +88,23 @@ pub(crate) fn join(span: &Span, headers: &HeaderMap) {
 }
 
 /// Sends on the exporter's own thread, by a runtime of its own: the server's may be busy, and ends before the last spans.
-struct Wire(Option<Runtime>);
+struct OtlpHttp(Option<Runtime>);
 
 #[tonic::async_trait]
-impl HttpClient for Wire {
+impl HttpClient for OtlpHttp {
     async fn send_bytes(&self, request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
         let runtime = self.0.as_ref().ok_or("the exporter has ended")?;
         runtime.block_on(async { timeout(SEND_MAX, send(request)).await? })
     }
 }
 
-impl fmt::Debug for Wire {
+impl fmt::Debug for OtlpHttp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Wire")
+        f.write_str("OtlpHttp")
     }
 }
 
-impl Drop for Wire {
+impl Drop for OtlpHttp {
     fn drop(&mut self) {
         // It may go within another runtime, which must not wait.
         if let Some(runtime) = self.0.take() {

@@ -16,11 +16,11 @@ const BLOCKS: u8 = 2 << 3 | 2;
 const VERSION: u8 = 6 << 3;
 const FIRST: u8 = 1 << 3;
 const STEP: u8 = 2 << 3;
-const TALLY: u8 = 3 << 3;
+const BLOCK_COUNT: u8 = 3 << 3;
 
 /// The sequence that a whole body asks one number of, if it asks for nothing else. Everything else, faults among it, is
 /// for the ordinary way.
-pub(crate) fn asked(body: &[u8]) -> Option<&str> {
+pub(crate) fn parse_single(body: &[u8]) -> Option<&str> {
     let (prefix, message) = body.split_at_checked(PREFIX)?;
     let length = u32::from_be_bytes([prefix[1], prefix[2], prefix[3], prefix[4]]);
     if prefix[0] != 0 || usize::try_from(length).ok()? != message.len() {
@@ -37,7 +37,7 @@ pub(crate) fn asked(body: &[u8]) -> Option<&str> {
 
 /// A count in a whole body that its field has no room for. The library keeps the low 32 bits of it and says nothing, so
 /// that 2^32 + 1 would be one. What can't be read here is left to the library, which says why.
-pub(crate) fn count_beyond(body: &[u8]) -> Option<u64> {
+pub(crate) fn count_beyond_u32(body: &[u8]) -> Option<u64> {
     let mut rest = body.get(PREFIX..).filter(|_| body[0] == 0)?;
     while !rest.is_empty() {
         let tag = decode_varint(&mut rest).ok()?;
@@ -60,7 +60,7 @@ pub(crate) fn count_beyond(body: &[u8]) -> Option<u64> {
 }
 
 /// The body of the answer, in one piece of memory.
-pub(crate) fn answer(sequence: &str, ready: Ready) -> Bytes {
+pub(crate) fn encode(sequence: &str, ready: Ready) -> Bytes {
     let (number, version) = (ready.number, u64::from(ready.version));
     let block = 1 + encoded_len_varint(number) + 4;
     let name = sequence.len();
@@ -79,7 +79,7 @@ pub(crate) fn answer(sequence: &str, ready: Ready) -> Bytes {
     encode_varint(block as u64, &mut body);
     body.put_u8(FIRST);
     encode_varint(number, &mut body);
-    body.put_slice(&[STEP, 1, TALLY, 1]);
+    body.put_slice(&[STEP, 1, BLOCK_COUNT, 1]);
     if version > 0 {
         body.put_u8(VERSION);
         encode_varint(version, &mut body);
@@ -110,7 +110,7 @@ mod tests {
                     let blocks = vec![v1::Block { first, step: 1, count: 1 }];
                     let (sequence, rest) = (name.to_owned(), v1::NextResponse::default());
                     let whole = v1::NextResponse { sequence, blocks, version, ..rest };
-                    assert_eq!(answer(name, Ready { number, version }), framed(&whole), "{name} {number}");
+                    assert_eq!(encode(name, Ready { number, version }), framed(&whole), "{name} {number}");
                 }
             }
         }
@@ -130,28 +130,28 @@ mod tests {
         let body = |parts: &[&[u8]]| [&[0; PREFIX], &parts.concat()[..]].concat();
         for beyond in [1 << 32, (1 << 32) + 1, u64::MAX] {
             let field = count(beyond);
-            assert_eq!(count_beyond(&body(&[&order, &field])), Some(beyond));
-            assert_eq!(count_beyond(&body(&[&field, &order])), Some(beyond));
+            assert_eq!(count_beyond_u32(&body(&[&order, &field])), Some(beyond));
+            assert_eq!(count_beyond_u32(&body(&[&field, &order])), Some(beyond));
             assert_eq!(
-                count_beyond(&body(&[&others, &field, &count(1)])),
+                count_beyond_u32(&body(&[&others, &field, &count(1)])),
                 Some(beyond),
                 "the last one counts"
             );
         }
         for within in [0, 1, u64::from(u32::MAX)] {
-            assert_eq!(count_beyond(&body(&[&order, &count(within), &others])), None);
+            assert_eq!(count_beyond_u32(&body(&[&order, &count(within), &others])), None);
         }
         let whole = body(&[&others, &count(1 << 32)]);
         for cut in 0..whole.len() {
-            assert_eq!(count_beyond(&whole[..cut]), None, "{cut} bytes");
+            assert_eq!(count_beyond_u32(&whole[..cut]), None, "{cut} bytes");
         }
     }
 
     #[test]
     fn only_a_plain_ask_for_one_number_is_read_here() {
         let ask = |count| v1::NextRequest { sequence: "order".to_owned(), count, ..Default::default() };
-        assert_eq!(asked(&framed(&ask(None))), Some("order"));
-        assert_eq!(asked(&framed(&ask(Some(1)))), Some("order"));
+        assert_eq!(parse_single(&framed(&ask(None))), Some("order"));
+        assert_eq!(parse_single(&framed(&ask(Some(1)))), Some("order"));
         let values = [("area".to_owned(), "010".to_owned())].into();
         for other in [
             ask(Some(0)),
@@ -163,15 +163,15 @@ mod tests {
             v1::NextRequest { sequence: "n".repeat(300), ..ask(None) },
             v1::NextRequest::default(),
         ] {
-            assert_eq!(asked(&framed(&other)), None, "{other:?}");
+            assert_eq!(parse_single(&framed(&other)), None, "{other:?}");
         }
         let whole = framed(&ask(Some(1)));
         for cut in 0..whole.len() {
-            assert_eq!(asked(&whole[..cut]), None, "{cut} bytes");
+            assert_eq!(parse_single(&whole[..cut]), None, "{cut} bytes");
         }
-        assert_eq!(asked(&[&whole[..], &[0]].concat()), None, "something comes after it");
+        assert_eq!(parse_single(&[&whole[..], &[0]].concat()), None, "something comes after it");
         let compressed: Vec<u8> = [&[1], &whole[1..]].concat();
-        assert_eq!(asked(&compressed), None);
-        assert_eq!(asked(&[0, 0, 0, 0, 4, SEQUENCE, 2, 0xff, 0xfe]), None, "no UTF-8");
+        assert_eq!(parse_single(&compressed), None);
+        assert_eq!(parse_single(&[0, 0, 0, 0, 4, SEQUENCE, 2, 0xff, 0xfe]), None, "no UTF-8");
     }
 }

@@ -1,6 +1,6 @@
 //! What all connections of a door leave unread together, and who goes when it is too much.
 
-pub(crate) mod counted_response;
+pub(crate) mod tracked_response;
 pub(crate) mod unread;
 
 use std::{
@@ -12,55 +12,57 @@ use std::{
 };
 
 use crate::limits::{
-    UNREAD_MAX, UNREAD_MOST,
-    response_budget::unread::{Tally, Unread},
+    UNREAD_HARD_MAX, UNREAD_SOFT_MAX,
+    response_budget::unread::{ConnectionUnread, UnreadCounters},
 };
 
 /// What all connections of a door have that was not taken, as far as it is beyond their own share. Cheap to clone.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct AllUnread(Arc<All>);
+pub(crate) struct ResponseBudget(Arc<Totals>);
 
 #[derive(Debug, Default)]
-struct All {
+struct Totals {
     sum: AtomicUsize,
-    lines: Mutex<Lines>,
+    connections: Mutex<Connections>,
 }
 
 /// The connections, and the one of them that was told to go and has not gone: one at a time, since its end may be enough.
 #[derive(Debug, Default)]
-struct Lines {
+struct Connections {
     /// By their addresses in memory.
-    all: HashMap<usize, Arc<Tally>>,
-    going: Option<Arc<Tally>>,
+    all: HashMap<usize, Arc<UnreadCounters>>,
+    disconnecting: Option<Arc<UnreadCounters>>,
 }
 
-impl AllUnread {
+impl ResponseBudget {
     /// A new connection's.
-    pub(crate) fn line(&self) -> Unread {
-        let tally = Arc::new(Tally::default());
-        self.lines(|lines| drop(lines.all.insert(address(&tally), Arc::clone(&tally))));
-        Unread::new(tally, self.clone())
+    pub(crate) fn connection(&self) -> ConnectionUnread {
+        let counters = Arc::new(UnreadCounters::default());
+        self.connections(|connections| {
+            drop(connections.all.insert(address(&counters), Arc::clone(&counters)))
+        });
+        ConnectionUnread::new(counters, self.clone())
     }
 
-    /// A connection of this tally leaves more. Beyond [`UNREAD_MAX`], whoever has read nothing for longest has to go, of
-    /// these who leaves most: one who reads, and only happened to be the next, stays. Beyond [`UNREAD_MOST`], whoever
+    /// A connection of this tally leaves more. Beyond [`UNREAD_SOFT_MAX`], whoever has read nothing for longest has to go, of
+    /// these who leaves most: one who reads, and only happened to be the next, stays. Beyond [`UNREAD_HARD_MAX`], whoever
     /// leaves more.
-    pub(crate) fn add(&self, more: usize, tally: &Tally) {
+    pub(crate) fn add(&self, more: usize, counters: &UnreadCounters) {
         let sum = self.0.sum.fetch_add(more, Ordering::Relaxed) + more;
-        if sum <= UNREAD_MAX {
+        if sum <= UNREAD_SOFT_MAX {
             return;
         }
-        if sum > UNREAD_MOST {
-            tally.choose();
+        if sum > UNREAD_HARD_MAX {
+            counters.request_disconnect();
         }
-        self.lines(|lines| {
-            if lines.going.is_some() {
+        self.connections(|connections| {
+            if connections.disconnecting.is_some() {
                 return;
             }
-            let stay = lines.all.values().filter(|tally| !tally.is_chosen());
-            lines.going = stay.max_by_key(|tally| tally.burden()).cloned();
-            if let Some(going) = &lines.going {
-                going.choose();
+            let stay = connections.all.values().filter(|counters| !counters.is_disconnect_requested());
+            connections.disconnecting = stay.max_by_key(|counters| counters.pressure()).cloned();
+            if let Some(disconnecting) = &connections.disconnecting {
+                disconnecting.request_disconnect();
             }
         });
     }
@@ -71,15 +73,15 @@ impl AllUnread {
     }
 
     /// A connection has gone, with all that it left.
-    pub(crate) fn leave(&self, tally: &Arc<Tally>) {
-        self.lines(|lines| {
-            lines.all.remove(&address(tally));
-            lines.going.take_if(|going| Arc::ptr_eq(going, tally));
+    pub(crate) fn leave(&self, counters: &Arc<UnreadCounters>) {
+        self.connections(|connections| {
+            connections.all.remove(&address(counters));
+            connections.disconnecting.take_if(|disconnecting| Arc::ptr_eq(disconnecting, counters));
         });
     }
 
-    fn lines(&self, change: impl FnOnce(&mut Lines)) {
-        change(&mut self.0.lines.lock().unwrap_or_else(PoisonError::into_inner));
+    fn connections(&self, change: impl FnOnce(&mut Connections)) {
+        change(&mut self.0.connections.lock().unwrap_or_else(PoisonError::into_inner));
     }
 
     #[cfg(test)]
@@ -88,48 +90,48 @@ impl AllUnread {
     }
 }
 
-fn address(tally: &Arc<Tally>) -> usize {
-    Arc::as_ptr(tally).addr()
+fn address(counters: &Arc<UnreadCounters>) -> usize {
+    Arc::as_ptr(counters).addr()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::limits::{UNREAD_FREE, UNREAD_TURN};
+    use crate::limits::{UNREAD_FREE, UNREAD_INTERVAL};
     use bytes::Bytes;
     use tokio::{
         task::JoinHandle,
         time::{sleep, timeout},
     };
 
-    fn hold(line: &Unread, count: usize) -> Vec<impl Sized + use<>> {
-        (0..count).map(|_| line.hold(Bytes::from_static(b"1"))).collect()
+    fn hold(line: &ConnectionUnread, count: usize) -> Vec<impl Sized + use<>> {
+        (0..count).map(|_| line.track(Bytes::from_static(b"1"))).collect()
     }
 
-    fn watched(all: &AllUnread) -> (Unread, JoinHandle<()>) {
-        let line = all.line();
+    fn watched(all: &ResponseBudget) -> (ConnectionUnread, JoinHandle<()>) {
+        let line = all.connection();
         let watch = tokio::spawn(line.clone().overdue());
         (line, watch)
     }
 
     #[tokio::test(start_paused = true)]
     async fn who_has_not_read_for_longest_goes_and_a_reader_with_a_burst_stays() {
-        let all = AllUnread::default();
-        let mut crowd: Vec<_> = (0..UNREAD_MAX / 16).map(|_| watched(&all)).collect();
+        let all = ResponseBudget::default();
+        let mut crowd: Vec<_> = (0..UNREAD_SOFT_MAX / 16).map(|_| watched(&all)).collect();
         let (reader, reads) = watched(&all);
         let mut held: Vec<_> = crowd.iter().map(|(line, _)| hold(line, 16)).collect();
         // Since the turn before, and one of them leaves a little more.
-        sleep(UNREAD_TURN + UNREAD_TURN / 10).await;
+        sleep(UNREAD_INTERVAL + UNREAD_INTERVAL / 10).await;
         let first = crowd.pop().unwrap();
         let more = hold(&first.0, UNREAD_FREE);
-        timeout(UNREAD_TURN / 10, first.1).await.expect("at once").unwrap();
+        timeout(UNREAD_INTERVAL / 10, first.1).await.expect("at once").unwrap();
         assert!(!crowd.iter().any(|(_, watch)| watch.is_finished()), "one is enough");
         drop((first.0, more, held.pop()));
         for _ in 0..100 {
             drop(hold(&reader, 64));
             tokio::task::yield_now().await;
         }
-        assert!(!reads.is_finished(), "somebody else has read nothing for a turn");
+        assert!(!reads.is_finished(), "somebody else has read nothing for a interval");
         assert_eq!(
             crowd.iter().filter(|(_, watch)| watch.is_finished()).count(),
             1,
@@ -139,23 +141,25 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn of_those_who_leave_much_at_once_it_is_who_leaves_most_and_each_beyond_twice_the_bound() {
-        let all = AllUnread::default();
+        let all = ResponseBudget::default();
         let ((most, watch), (other, stays), (late, goes)) = (watched(&all), watched(&all), watched(&all));
-        let _held = hold(&most, UNREAD_MAX);
+        let _held = hold(&most, UNREAD_SOFT_MAX);
         let _few = hold(&other, 64);
-        timeout(UNREAD_TURN / 10, watch).await.expect("at once").unwrap();
-        let _many = hold(&late, UNREAD_MOST - UNREAD_MAX);
-        timeout(UNREAD_TURN / 10, goes).await.expect("at once").unwrap();
+        timeout(UNREAD_INTERVAL / 10, watch).await.expect("at once").unwrap();
+        let _many = hold(&late, UNREAD_HARD_MAX - UNREAD_SOFT_MAX);
+        timeout(UNREAD_INTERVAL / 10, goes).await.expect("at once").unwrap();
         assert!(!stays.is_finished());
     }
 
     #[test]
     fn connections_that_ended_are_forgotten() {
-        let all = AllUnread::default();
-        let kept = all.line();
-        drop((all.line(), all.line()));
-        all.lines(|lines| assert_eq!(lines.all.len(), 1));
+        let all = ResponseBudget::default();
+        let kept = all.connection();
+        drop((all.connection(), all.connection()));
+        all.connections(|connections| assert_eq!(connections.all.len(), 1));
         drop(kept);
-        all.lines(|lines| assert!(lines.all.is_empty() && lines.going.is_none()));
+        all.connections(|connections| {
+            assert!(connections.all.is_empty() && connections.disconnecting.is_none())
+        });
     }
 }

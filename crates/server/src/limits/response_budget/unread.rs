@@ -12,100 +12,104 @@ use std::{
 use bytes::Buf;
 use tokio::{sync::Notify, time::sleep};
 
-use crate::limits::{UNREAD_FREE, UNREAD_PIECE, UNREAD_TURN, UNREAD_TURNS, response_budget::AllUnread};
+use crate::limits::{
+    UNREAD_FREE, UNREAD_INTERVAL, UNREAD_INTERVALS, UNREAD_UNIT_BYTES, response_budget::ResponseBudget,
+};
 
 /// A counter for the turn that runs, one for each that an answer may last, one for the turn that is looked at.
-const COUNTERS: usize = UNREAD_TURNS + 2;
+const COUNTERS: usize = UNREAD_INTERVALS + 2;
 
 /// The answers of one connection that its peer has not taken, by the turn in which they were made: no list, no lock, no
 /// instant an answer. Cheap to clone.
 #[derive(Debug, Clone)]
-pub(crate) struct Unread(Arc<Line>);
+pub(crate) struct ConnectionUnread(Arc<ConnectionState>);
 
 #[derive(Debug)]
-struct Line {
-    tally: Arc<Tally>,
-    all: AllUnread,
+struct ConnectionState {
+    counters: Arc<UnreadCounters>,
+    all: ResponseBudget,
 }
 
 /// What a connection's peer has not taken.
 #[derive(Debug, Default)]
-pub(crate) struct Tally {
-    turn: AtomicUsize,
-    made: [AtomicUsize; COUNTERS],
+pub(crate) struct UnreadCounters {
+    interval: AtomicUsize,
+    by_interval: [AtomicUsize; COUNTERS],
     /// The weight of all of them.
     weight: AtomicUsize,
     /// There is too much of it over all connections, and this one was chosen to go.
-    chosen: AtomicBool,
+    disconnect_requested: AtomicBool,
     full: Notify,
 }
 
-impl Tally {
+impl UnreadCounters {
     /// For how many turns the oldest answer has been left, and how much is: by both, whom to hang up on first.
-    pub(crate) fn burden(&self) -> (usize, usize) {
-        let turn = self.turn.load(Ordering::Relaxed);
-        let left =
-            |turns: &usize| self.made[(turn + COUNTERS - turns) % COUNTERS].load(Ordering::Relaxed) > 0;
-        let turns = (1..=UNREAD_TURNS).rev().find(left).unwrap_or(0);
-        (turns, self.weight.load(Ordering::Relaxed))
+    pub(crate) fn pressure(&self) -> (usize, usize) {
+        let interval = self.interval.load(Ordering::Relaxed);
+        let left = |intervals: &usize| {
+            self.by_interval[(interval + COUNTERS - intervals) % COUNTERS].load(Ordering::Relaxed) > 0
+        };
+        let intervals = (1..=UNREAD_INTERVALS).rev().find(left).unwrap_or(0);
+        (intervals, self.weight.load(Ordering::Relaxed))
     }
 
     /// Chooses it, unless it was: its connection ends.
-    pub(crate) fn choose(&self) {
-        if !self.chosen.swap(true, Ordering::Relaxed) {
+    pub(crate) fn request_disconnect(&self) {
+        if !self.disconnect_requested.swap(true, Ordering::Relaxed) {
             self.full.notify_one();
         }
     }
 
     /// Whether it is to go, or has gone.
-    pub(crate) fn is_chosen(&self) -> bool {
-        self.chosen.load(Ordering::Relaxed)
+    pub(crate) fn is_disconnect_requested(&self) -> bool {
+        self.disconnect_requested.load(Ordering::Relaxed)
     }
 }
 
-impl Drop for Line {
+impl Drop for ConnectionState {
     fn drop(&mut self) {
-        self.all.leave(&self.tally);
+        self.all.leave(&self.counters);
     }
 }
 
-impl Unread {
+impl ConnectionUnread {
     /// The share of one connection among all.
-    pub(crate) fn new(tally: Arc<Tally>, all: AllUnread) -> Self {
-        Self(Arc::new(Line { tally, all }))
+    pub(crate) fn new(counters: Arc<UnreadCounters>, all: ResponseBudget) -> Self {
+        Self(Arc::new(ConnectionState { counters, all }))
     }
 
-    /// Ends when the peer has left an answer for [`UNREAD_TURNS`] whole turns, or when there is too much over all
+    /// Ends when the peer has left an answer for [`UNREAD_INTERVALS`] whole turns, or when there is too much over all
     /// connections and nobody's burden is greater.
     pub(crate) async fn overdue(self) {
-        let tally = &self.0.tally;
+        let counters = &self.0.counters;
         loop {
             tokio::select! {
-                () = sleep(UNREAD_TURN) => {}
-                () = tally.full.notified() => return,
+                () = sleep(UNREAD_INTERVAL) => {}
+                () = counters.full.notified() => return,
             }
-            let turn = tally.turn.load(Ordering::Relaxed);
-            // The turn of which none may be left, as (turn - UNREAD_TURNS) modulo the counters.
-            let old = &tally.made[(turn + COUNTERS - UNREAD_TURNS) % COUNTERS];
+            let interval = counters.interval.load(Ordering::Relaxed);
+            // The turn of which none may be left, as (turn - UNREAD_INTERVALS) modulo the counters.
+            let old = &counters.by_interval[(interval + COUNTERS - UNREAD_INTERVALS) % COUNTERS];
             if old.load(Ordering::Relaxed) > 0 {
                 return;
             }
-            tally.turn.store((turn + 1) % COUNTERS, Ordering::Relaxed);
+            counters.interval.store((interval + 1) % COUNTERS, Ordering::Relaxed);
         }
     }
 
     /// Counts a piece of an answer until it is dropped.
-    pub(crate) fn hold<D: Buf>(&self, data: D) -> Held<D> {
-        let Line { tally, all } = &*self.0;
-        let (turn, weight) = (tally.turn.load(Ordering::Relaxed), 1 + data.remaining() / UNREAD_PIECE);
-        tally.made[turn].fetch_add(1, Ordering::Relaxed);
-        let before = tally.weight.fetch_add(weight, Ordering::Relaxed);
+    pub(crate) fn track<D: Buf>(&self, data: D) -> TrackedChunk<D> {
+        let ConnectionState { counters, all } = &*self.0;
+        let (interval, weight) =
+            (counters.interval.load(Ordering::Relaxed), 1 + data.remaining() / UNREAD_UNIT_BYTES);
+        counters.by_interval[interval].fetch_add(1, Ordering::Relaxed);
+        let before = counters.weight.fetch_add(weight, Ordering::Relaxed);
         // In steps, so that connections seldom touch what they share: never, if their peers read.
         let more = steps(before + weight) - steps(before);
         if more > 0 {
-            all.add(more, tally);
+            all.add(more, counters);
         }
-        Held { data, turn, weight, of: self.clone() }
+        TrackedChunk { data, interval, weight, of: self.clone() }
     }
 }
 
@@ -115,18 +119,18 @@ fn steps(weight: usize) -> usize {
 }
 
 /// A piece of an answer: whoever writes it drops it once it is written.
-pub(crate) struct Held<D> {
+pub(crate) struct TrackedChunk<D> {
     data: D,
-    turn: usize,
+    interval: usize,
     weight: usize,
-    of: Unread,
+    of: ConnectionUnread,
 }
 
-impl<D> Drop for Held<D> {
+impl<D> Drop for TrackedChunk<D> {
     fn drop(&mut self) {
-        let Line { tally, all } = &*self.of.0;
-        tally.made[self.turn].fetch_sub(1, Ordering::Relaxed);
-        let before = tally.weight.fetch_sub(self.weight, Ordering::Relaxed);
+        let ConnectionState { counters, all } = &*self.of.0;
+        counters.by_interval[self.interval].fetch_sub(1, Ordering::Relaxed);
+        let before = counters.weight.fetch_sub(self.weight, Ordering::Relaxed);
         let less = steps(before) - steps(before - self.weight);
         if less > 0 {
             all.sub(less);
@@ -134,7 +138,7 @@ impl<D> Drop for Held<D> {
     }
 }
 
-impl<D: Buf> Buf for Held<D> {
+impl<D: Buf> Buf for TrackedChunk<D> {
     fn remaining(&self) -> usize {
         self.data.remaining()
     }
@@ -155,50 +159,53 @@ impl<D: Buf> Buf for Held<D> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::limits::UNREAD_MAX;
+    use crate::limits::UNREAD_SOFT_MAX;
     use bytes::Bytes;
     use tokio::time::Instant;
 
     #[allow(clippy::cast_possible_truncation, reason = "a few")]
-    const TURNS: u32 = UNREAD_TURNS as u32;
+    const INTERVALS: u32 = UNREAD_INTERVALS as u32;
 
     #[tokio::test(start_paused = true)]
     #[allow(clippy::disallowed_methods, reason = "paused time, in a test")]
     async fn an_answer_that_is_left_is_overdue_and_others_are_not() {
-        let unread = AllUnread::default().line();
+        let unread = ResponseBudget::default().connection();
         let watch = tokio::spawn(unread.clone().overdue());
         // Many that are taken late, but in time.
         for _ in 0..50 {
-            let held = unread.hold(Bytes::from_static(b"1"));
-            sleep(UNREAD_TURN).await;
+            let held = unread.track(Bytes::from_static(b"1"));
+            sleep(UNREAD_INTERVAL).await;
             drop(held);
         }
         // So that the turn is not about to end.
-        sleep(UNREAD_TURN / 10).await;
+        sleep(UNREAD_INTERVAL / 10).await;
         assert!(!watch.is_finished());
-        let (left, began) = (unread.hold(Bytes::from_static(b"2")), Instant::now());
+        let (left, began) = (unread.track(Bytes::from_static(b"2")), Instant::now());
         watch.await.unwrap();
-        let (least, most) = (UNREAD_TURN * TURNS, UNREAD_TURN * (TURNS + 1) + UNREAD_TURN / 10);
+        let (least, most) =
+            (UNREAD_INTERVAL * INTERVALS, UNREAD_INTERVAL * (INTERVALS + 1) + UNREAD_INTERVAL / 10);
         let lasted = began.elapsed();
         assert!((least..most).contains(&lasted), "{lasted:?}");
         drop(left);
-        assert!(unread.0.tally.made.iter().all(|made| made.load(Ordering::Relaxed) == 0));
+        assert!(
+            unread.0.counters.by_interval.iter().all(|by_interval| by_interval.load(Ordering::Relaxed) == 0)
+        );
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_crowd_of_unread_answers_ends_at_once_and_small_shares_do_not() {
-        let all = AllUnread::default();
-        let (crowd, other) = (all.line(), all.line());
+        let all = ResponseBudget::default();
+        let (crowd, other) = (all.connection(), all.connection());
         let watch = tokio::spawn(crowd.clone().overdue());
-        let one = |unread: &Unread| unread.hold(Bytes::from_static(b"1"));
-        let mut held: Vec<_> = (0..UNREAD_MAX).map(|_| one(&crowd)).collect();
-        sleep(UNREAD_TURN / 2).await;
+        let one = |unread: &ConnectionUnread| unread.track(Bytes::from_static(b"1"));
+        let mut held: Vec<_> = (0..UNREAD_SOFT_MAX).map(|_| one(&crowd)).collect();
+        sleep(UNREAD_INTERVAL / 2).await;
         assert!(!watch.is_finished());
         let small: Vec<_> = (1..UNREAD_FREE).map(|_| one(&other)).collect();
-        let over = tokio::time::timeout(UNREAD_TURN / 2, other.clone().overdue()).await;
+        let over = tokio::time::timeout(UNREAD_INTERVAL / 2, other.clone().overdue()).await;
         assert!(over.is_err(), "a connection's own share");
         held.extend((0..UNREAD_FREE).map(|_| one(&crowd)));
-        let watch = tokio::time::timeout(UNREAD_TURN / 10, watch).await;
+        let watch = tokio::time::timeout(UNREAD_INTERVAL / 10, watch).await;
         watch.expect("at once").unwrap();
         drop((held, small));
         assert_eq!(all.sum(), 0);
@@ -206,8 +213,8 @@ mod tests {
 
     #[test]
     fn large_pieces_weigh_more() {
-        let all = AllUnread::default();
-        let held = all.line().hold(Bytes::from(vec![0; UNREAD_PIECE * UNREAD_FREE]));
+        let all = ResponseBudget::default();
+        let held = all.connection().track(Bytes::from(vec![0; UNREAD_UNIT_BYTES * UNREAD_FREE]));
         assert_eq!(all.sum(), UNREAD_FREE);
         drop(held);
         assert_eq!(all.sum(), 0);

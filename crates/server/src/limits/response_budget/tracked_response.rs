@@ -10,48 +10,48 @@ use http::{Request, Response};
 use http_body::{Body, Frame, SizeHint};
 use hyper::{body::Incoming, service::Service};
 
-use crate::limits::response_budget::unread::{Held, Unread};
+use crate::limits::response_budget::unread::{ConnectionUnread, TrackedChunk};
 
 /// An answer's body whose pieces are counted; with it, a service whose answers are, and such an answer on its way.
-pub(crate) struct Counted<T> {
+pub(crate) struct TrackUnread<T> {
     inner: T,
-    unread: Unread,
+    unread: ConnectionUnread,
 }
 
-impl<T> Counted<T> {
-    pub(crate) fn new(inner: T, unread: Unread) -> Self {
+impl<T> TrackUnread<T> {
+    pub(crate) fn new(inner: T, unread: ConnectionUnread) -> Self {
         Self { inner, unread }
     }
 }
 
-impl<S, B> Service<Request<Incoming>> for Counted<S>
+impl<S, B> Service<Request<Incoming>> for TrackUnread<S>
 where
     S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible>,
     S::Future: Unpin,
 {
-    type Response = Response<Counted<B>>;
+    type Response = Response<TrackUnread<B>>;
     type Error = Infallible;
-    type Future = Counted<S::Future>;
+    type Future = TrackUnread<S::Future>;
 
     fn call(&self, request: Request<Incoming>) -> Self::Future {
-        Counted::new(self.inner.call(request), self.unread.clone())
+        TrackUnread::new(self.inner.call(request), self.unread.clone())
     }
 }
 
-impl<F, B> Future for Counted<F>
+impl<F, B> Future for TrackUnread<F>
 where
     F: Future<Output = Result<Response<B>, Infallible>> + Unpin,
 {
-    type Output = Result<Response<Counted<B>>, Infallible>;
+    type Output = Result<Response<TrackUnread<B>>, Infallible>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let answer = Pin::new(&mut self.inner).poll(cx);
-        answer.map_ok(|response| response.map(|body| Counted::new(body, self.unread.clone())))
+        answer.map_ok(|response| response.map(|body| TrackUnread::new(body, self.unread.clone())))
     }
 }
 
-impl<B: Body + Unpin> Body for Counted<B> {
-    type Data = Held<B::Data>;
+impl<B: Body + Unpin> Body for TrackUnread<B> {
+    type Data = TrackedChunk<B::Data>;
     type Error = B::Error;
 
     fn poll_frame(
@@ -59,7 +59,7 @@ impl<B: Body + Unpin> Body for Counted<B> {
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Self::Data>, B::Error>>> {
         let frame = Pin::new(&mut self.inner).poll_frame(cx);
-        frame.map_ok(|frame| frame.map_data(|data| self.unread.hold(data)))
+        frame.map_ok(|frame| frame.map_data(|data| self.unread.track(data)))
     }
 
     fn is_end_stream(&self) -> bool {
